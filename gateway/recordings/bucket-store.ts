@@ -1,6 +1,6 @@
 /**
- * Recordings in a bucket, as `<prefix>/<session>/<start>-<side>.ogg`. What is not in a part of its upload yet lies beside
- * it, in pieces whose names say where they begin (track-upload.ts).
+ * Recordings in a bucket, as `<prefix>/<session>/<start>-<side>.ogg`. Audio that is not in a part of the upload yet is stored
+ * beside it, in pieces whose names contain their offsets (track-upload.ts).
  */
 import { ServiceError } from '../../contracts/errors.js';
 import type { Bucket } from './bucket.js';
@@ -8,7 +8,7 @@ import { endIn, type RecordingStore, TAIL_BYTES, type Track } from './store.js';
 
 const folderOf = (sessionId: string): string => `${sessionId}/`;
 
-/** The start keeps parts of one session's recording apart, and calls that began anew. */
+/** The start time distinguishes parts of one session's recording, and recordings of calls that started again. */
 export const keyOf = ({ sessionId, role, startedAt }: Track): string =>
   `${folderOf(sessionId)}${startedAt.toISOString().replaceAll(/[:.-]/g, '')}-${role}.ogg`;
 
@@ -18,7 +18,7 @@ async function bytesOf(stream: AsyncIterable<Uint8Array>): Promise<Buffer> {
   return Buffer.concat(pieces);
 }
 
-/** What the bucket answers. Errors: `storage_unavailable`, where it does not. */
+/** Awaits the bucket's answer. Errors: `storage_unavailable`. */
 const asked = <T>(answer: Promise<T>): Promise<T> =>
   answer.catch((cause: unknown) => {
     throw new ServiceError('storage_unavailable', {
@@ -34,7 +34,7 @@ async function* reading(bucket: Bucket, key: string, from: number, to: number): 
   yield* range.stream as AsyncIterable<Buffer>;
 }
 
-/** `redirectFor`: clients are sent to addresses of the bucket that are valid for so many seconds. */
+/** `redirectFor`: if given, clients are redirected to addresses of the bucket that are valid for this many seconds. */
 export function createBucketStore(bucket: Bucket, redirectFor?: number): RecordingStore {
   return {
     async end(track) {
@@ -51,7 +51,7 @@ export function createBucketStore(bucket: Bucket, redirectFor?: number): Recordi
   };
 }
 
-/** All that the bucket has of a session. */
+/** Removes all objects and uploads of a session. */
 export async function emptyBucket(bucket: Bucket, sessionId: string): Promise<void> {
   const start = folderOf(sessionId);
   for (const { key, id } of await bucket.begun(start)) await bucket.abort(key, id);

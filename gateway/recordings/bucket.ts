@@ -1,6 +1,6 @@
 /**
- * What recordings need of a bucket. Bodies are streams that can be read once, of a length that is known before: what is
- * uploaded is never in memory as a whole. Errors: whatever the server answers.
+ * The bucket operations that recordings need. Bodies are streams of known length that can be read once: an upload is
+ * never in memory as a whole. Errors: those of the server.
  */
 import type { Readable } from 'node:stream';
 
@@ -24,7 +24,7 @@ export interface Body {
 
 /** A part of an object. */
 export interface BucketRange {
-  /** The whole object's. */
+  /** Bytes of the whole object. */
   readonly total: number;
   readonly stream: Readable;
 }
@@ -33,22 +33,22 @@ export interface Bucket {
   /** `s3://bucket/prefix`. */
   readonly url: string;
   put(key: string, body: Body): Promise<void>;
-  /** `bytes=…` of an object. Undefined where there is none. */
+  /** Reads a range (`bytes=…`) of an object. Undefined if there is no such object. */
   read(key: string, range: string): Promise<BucketRange | undefined>;
-  /** Bytes of an object. Undefined where there is none. */
+  /** Bytes of an object. Undefined if there is no such object. */
   size(key: string): Promise<number | undefined>;
-  /** All that begin so, by their keys. */
+  /** All objects whose keys begin so, in the order of the keys. */
   list(start: string): Promise<readonly BucketObject[]>;
-  /** Those that are not there are fine. */
+  /** Ignores missing objects. */
   remove(keys: readonly string[]): Promise<void>;
-  /** Begins a multipart upload; its id. */
+  /** Begins a multipart upload, and returns its id. */
   begin(key: string): Promise<string>;
   part(key: string, id: string, number: number, body: Body): Promise<BucketPart>;
   complete(key: string, id: string, parts: readonly BucketPart[]): Promise<void>;
   abort(key: string, id: string): Promise<void>;
-  /** Uploads that have not ended, of all keys that begin so. */
+  /** Unfinished uploads of all keys that begin so. */
   begun(start: string): Promise<readonly { readonly key: string; readonly id: string }[]>;
   parts(key: string, id: string): Promise<readonly BucketPart[]>;
-  /** An address that whoever has it may read the object at, for so many seconds. */
+  /** A signed address at which anybody may read the object, for this many seconds. */
   address(key: string, seconds: number): Promise<string>;
 }

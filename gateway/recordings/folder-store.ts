@@ -11,7 +11,7 @@ export const recordingsFolder = (dataDir: string): string => join(dataDir, 'reco
 export const fileOf = (dataDir: string, { sessionId, role, part }: Omit<Track, 'startedAt'>): string =>
   join(recordingsFolder(dataDir), sessionId, trackFile(role, part));
 
-/** Both sides of one part of a session's recording, and the folder with the last of them. */
+/** Removes both sides of one part of a session's recording, and the folder once it is empty. */
 export async function removePart(dataDir: string, part: Pick<Track, 'sessionId' | 'part'>): Promise<void> {
   for (const role of RECORDED) await rm(fileOf(dataDir, { ...part, role }), { force: true });
   await rmdir(join(recordingsFolder(dataDir), part.sessionId)).catch((error: NodeJS.ErrnoException) => {
@@ -23,7 +23,7 @@ const absent = (error: NodeJS.ErrnoException): undefined => {
   if (error.code !== 'ENOENT') throw error;
 };
 
-/** Undefined where there is no such file. Errors: where it cannot be read. */
+/** The end of the file; undefined if there is no such file. Throws if it cannot be read. */
 export async function endOfFile(path: string): Promise<LastPage | undefined> {
   const file = await open(path).catch(absent);
   if (!file) return undefined;
@@ -37,7 +37,7 @@ export async function endOfFile(path: string): Promise<LastPage | undefined> {
   }
 }
 
-/** Opened by the first read. */
+/** The file is opened by the first read. */
 export async function* piecesOfFile(path: string, from: number, to: number): AsyncGenerator<Uint8Array> {
   if (from < to) yield* createReadStream(path, { start: from, end: to - 1 }) as AsyncIterable<Buffer>;
 }

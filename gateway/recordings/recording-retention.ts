@@ -1,8 +1,8 @@
 /**
- * Files of recordings go when they are RECORDING_DAYS old, and at once when their session or workspace is deleted:
- * removed by a gateway of the machine that has them, or from the bucket by any. A machine is told by its host name; every
- * ten minutes it also looks for files in its data folder that were made under another name, as a container has one anew
- * each time.
+ * Removes files of recordings when they are RECORDING_DAYS old, and at once when their session or workspace is deleted:
+ * by a gateway on the machine that has them, or, in the bucket, by any. Machines are identified by host name; every ten
+ * minutes they also look for files in their data folder that were made under another name, since a container gets a new
+ * one each time.
  */
 import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
@@ -41,7 +41,7 @@ const EVERY_MS = 10 * 60 * 1000;
 const removeFiles = (dataDir: string, sessionId: string): Promise<void> =>
   rm(join(recordingsFolder(dataDir), sessionId), { recursive: true, force: true });
 
-/** Rows only; the files follow. */
+/** Removes rows only; the files are removed after them. */
 export async function removeOldRecordings({
   config,
   sql,
@@ -70,7 +70,7 @@ export async function removeDeletedRecordings(parts: {
   return (await hostsOfDeleted(sql)).filter((other) => other !== host);
 }
 
-/** Files of deleted recordings that lie here, though their rows named another machine. Errors: as above. */
+/** Removes files of deleted recordings that are here although their rows named another machine. Errors: as above. */
 export async function removeRenamed(sql: Sql, dataDir: string, host: string): Promise<void> {
   for (let after = ''; ;) {
     const listed = await deletedElsewhere(sql, host, after);
@@ -93,7 +93,7 @@ async function tend(parts: RetentionParts): Promise<void> {
   if (parts.bucket) await removeDeletedObjects(sql, parts.bucket);
 }
 
-/** One run at a time; however often it is asked for meanwhile, one more follows. */
+/** Runs work one at a time; any number of calls during a run cause one more run. */
 function coalesced(work: () => Promise<unknown>): () => void {
   let running = false;
   let again = false;
@@ -111,7 +111,7 @@ function coalesced(work: () => Promise<unknown>): () => void {
   };
 }
 
-/** The result ends it. */
+/** The result ends the retention. */
 export async function startRetention(
   parts: RetentionParts & { readonly events: Events },
 ): Promise<() => void> {
@@ -122,7 +122,7 @@ export async function startRetention(
   const gone = coalesced(async () => bucket && removeDeletedObjects(sql, bucket).catch(failed));
   const leave = await events.listen('deleted_recordings', {
     heard: (whose) => (whose === bucket?.url ? gone() : whose === host && deleted()),
-    // Deletions that were announced meanwhile are found by the next round.
+    // The next round finds deletions whose announcement was lost.
     missed: () => undefined,
   });
   const stop = repeat(clock, EVERY_MS, () => tend(parts), failed);

@@ -1,12 +1,12 @@
 /**
- * Recordings of calls: files below `DATA_DIR/recordings/<session>`, which media workers write and all gateways of the
- * machine read, or objects in a bucket, once all of them is there (docs/contract/platform.md 6.7 `recording`;
+ * Recordings of calls: files below `DATA_DIR/recordings/<session>`, written by media workers and read by all gateways of
+ * the machine, or objects in a bucket, once they are complete (docs/contract/platform.md 6.7 `recording`;
  * docs/contract/decisions.md 23).
  *
- * A track's state is read off its file: it was ended, it still grows, or whoever wrote it was stopped; then what it
- * holds can be heard, and it has failed. Files of another machine cannot be reached: the track says whose they are. An
- * address is `<session>.<role>.<expiry>.<signature>`, with `<role>-<part>` behind the first part, and leads to a file that
- * does not change any more.
+ * A track's state follows from its file: it was ended, it still grows, or its writer was stopped; then the track has
+ * failed, but what was written can be played. Files of another machine cannot be reached: the track names that machine. An
+ * address is `<session>.<role>.<expiry>.<signature>`, with `<role>-<part>` for parts after the first, and leads to a file
+ * that does not change any more.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { hostname } from 'node:os';
@@ -29,7 +29,7 @@ import type { Config } from '../config.js';
 import { createFolderStore } from './folder-store.js';
 import type { RecordingStore, Track } from './store.js';
 
-/** The bucket that recordings are put into. */
+/** The bucket for recordings. */
 export interface BucketPlace {
   /** `s3://bucket/prefix`. */
   readonly url: string;
@@ -65,7 +65,7 @@ const ABSENT = {
   error_code: null,
 } as const;
 
-/** Why there is less than was asked for. */
+/** Messages for missing or incomplete recordings. */
 const FAILURES = {
   interrupted: () => 'The recording ends before the call did',
   missing: () => 'The recording was not kept',
@@ -85,7 +85,7 @@ const length = (start: Date, { samples }: LastPage) => {
   return { duration_ms: ms, ended_at: new Date(start.getTime() + ms).toISOString() };
 };
 
-/** A part that was broken off before another one says so itself: the recording goes on to the end of the call. */
+/** The recording with all tracks. An interrupted part before the last does not make it fail: the recording continues after it. */
 function wholeOf(session_id: string, tracks: readonly RecordingTrack[]): Recording {
   const open = tracks.some(({ status }) => status === 'active');
   const last = tracks.at(-1)?.part ?? 1;
@@ -121,7 +121,7 @@ class Addresses {
     return { url, expires_at: new Date(seconds * 1000).toISOString() };
   }
 
-  /** Undefined where it was not signed here or is over. */
+  /** The place that a token names; undefined if its signature is wrong or it has expired. */
   read(token: string): Place | undefined {
     const [, sessionId = '', track = '', role = '', part = '1', seconds = '', signature = ''] =
       TOKEN.exec(token) ?? [];
@@ -133,7 +133,7 @@ class Addresses {
   }
 }
 
-/** How far a track goes, as far as it can be known. */
+/** The end of a track, as far as it can be known. */
 type Found =
   | { readonly state: 'growing' }
   | { readonly state: 'lost'; readonly code: keyof typeof FAILURES }
@@ -142,7 +142,7 @@ type Found =
 const GROWING: Found = { state: 'growing' };
 const lost = (code: keyof typeof FAILURES): Found => ({ state: 'lost', code });
 
-/** What is known of the tracks of recordings, and where they are to be had. */
+/** Finds the state of tracks and the stores that have them. */
 class Tracks {
   readonly #folder: RecordingStore;
 
@@ -155,7 +155,7 @@ class Tracks {
     this.#folder = createFolderStore(dataDir);
   }
 
-  /** Undefined where it lies in another bucket. */
+  /** Undefined if it is in another bucket. */
   storeOf({ store }: RecordingRow): RecordingStore | undefined {
     if (store === null) return this.#folder;
     return store === this.bucket?.url ? this.bucket.store : undefined;
@@ -212,7 +212,7 @@ export function createRecordings(parts: RecordingParts): HeldRecordings {
     async open(token): Promise<RecordingFile | undefined> {
       const place = addresses.read(token);
       if (!place) return undefined;
-      // A deleted recording is not played any more, wherever its files still are.
+      // A deleted recording is not played any more, even if its files still exist.
       const row = (await readRecording(sql, place.sessionId)).find(({ part }) => part === place.part);
       return row && all.storeOf(row)?.open({ ...place, startedAt: row.startedAt });
     },

@@ -1,7 +1,6 @@
 /**
- * A bucket of S3, or of a server that speaks it. Region, endpoint and credentials come from the standard AWS variables,
- * files and services, as the library finds them. The library is loaded where RECORDINGS_URL is set, and only then
- * (ops/adr/0030-recordings-in-s3.md).
+ * A bucket of S3 or of a compatible server. The library takes region, endpoint and credentials from the standard AWS
+ * variables, files and services. It is loaded only if RECORDINGS_URL is set (ops/adr/0030-recordings-in-s3.md).
  */
 import { Readable } from 'node:stream';
 import type * as S3 from '@aws-sdk/client-s3';
@@ -12,7 +11,7 @@ import type { Body, Bucket, BucketObject, BucketPart } from './bucket.js';
 /** Optional: most installations keep recordings in a folder. */
 const PACKAGES = ['@aws-sdk/client-s3', '@aws-sdk/s3-request-presigner'];
 const CONNECT_MS = 5000;
-/** A part over a slow line takes a minute. */
+/** Generous, since a part over a slow line takes a minute. */
 const ANSWER_MS = 120_000;
 const MOST_REMOVED = 1000;
 const TYPE = 'audio/ogg';
@@ -36,7 +35,7 @@ const unlessGone = (error: unknown): undefined => {
   if (!isGone(error)) throw error;
 };
 
-/** All pages of a list. `marker` is what a page says of the next one. */
+/** All pages of a list. `marker`: a page's pointer to the next one. */
 async function pages<Page, Marker>(
   ask: (marker: Marker | undefined) => Promise<Page>,
   next: (page: Page) => Marker | undefined,
@@ -55,12 +54,12 @@ function settingsOf(env: Env): S3.S3ClientConfig {
   const elsewhere = env['AWS_ENDPOINT_URL_S3'] || env['AWS_ENDPOINT_URL'];
   return {
     ...(elsewhere && {
-      // Servers of one's own have one name, and often no region.
+      // Self-hosted servers have one host name, and often no region.
       forcePathStyle: true,
       region: env['AWS_REGION'] || env['AWS_DEFAULT_REGION'] || 'us-east-1',
     }),
     maxAttempts: 2,
-    // Other servers than Amazon's do not all know the newer checksums.
+    // Not all compatible servers know the newer checksums.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
     requestHandler: { connectionTimeout: CONNECT_MS, requestTimeout: ANSWER_MS, throwOnRequestTimeout: true },
@@ -194,16 +193,16 @@ class S3Bucket implements Bucket {
   }
 }
 
-/** Errors: where the library is not installed. */
+/** Errors: an Error if the library is not installed. */
 export async function openS3(url: string, env: Env): Promise<Bucket & { close(): void }> {
   const missing = notInstalled(PACKAGES).join(' ');
   if (missing !== '') throw new Error(`RECORDINGS_URL needs packages that are not installed: ${missing}`);
-  // Which Node its later versions want is a matter of ours, not of whoever reads the log.
+  // Warnings about the Node version that later releases need concern developers, not readers of the log.
   process.env['AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED'] ??= 'true';
   return new S3Bucket(url, env, await load());
 }
 
-/** What the server says, for an operator: without addresses of requests, keys or stacks. */
+/** The server's error for an operator: without request addresses, keys or stacks. */
 export function bucketError(error: unknown): string {
   const { name, $metadata } = error as { name?: string; $metadata?: { httpStatusCode?: number } };
   const status = $metadata?.httpStatusCode;
@@ -211,7 +210,7 @@ export function bucketError(error: unknown): string {
   return `${name ?? 'Error'} (${status})`;
 }
 
-/** Of errors at the start: what to do about it. The first that fits is told. */
+/** What to do about errors at the start; the first match is reported. */
 const MENDING: readonly (readonly [RegExp, string])[] = [
   [/^(NoSuchBucket|NotFound) /, 'there is no such bucket'],
   [
@@ -224,8 +223,8 @@ const MENDING: readonly (readonly [RegExp, string])[] = [
 ];
 
 /**
- * Whether recordings can be listed, written and deleted there. Undefined where they can; `fatal` where somebody has to
- * mend it, else the bucket is away.
+ * Checks that recordings can be listed, written and deleted. Undefined if they can; `fatal` if somebody has to fix the
+ * configuration, else the bucket is unreachable.
  */
 export async function checkBucket(
   bucket: Bucket,

@@ -1,6 +1,5 @@
 /**
- * Where finished audio of recordings lies: in a folder of this machine (folder-store.ts), or in a bucket
- * (bucket-store.ts).
+ * The store of finished recordings: a folder of this machine (folder-store.ts), or a bucket (bucket-store.ts).
  */
 import type { RecordingFile } from '../../contracts/ports/recordings.js';
 import { type LastPage, lastPage, TAIL_BYTES } from '../../media/ogg.js';
@@ -16,13 +15,13 @@ export interface Track {
 }
 
 export interface RecordingStore {
-  /** How far its audio goes. Undefined where there is no such file. Errors: where it cannot be read. */
+  /** The end of the track's audio. Undefined if there is no such file. Throws if it cannot be read. */
   end(track: Track): Promise<LastPage | undefined>;
-  /** Undefined where there is no such file. */
+  /** Undefined if there is no such file. */
   open(track: Track): Promise<RecordingFile | undefined>;
 }
 
-/** A file's end as its last whole page says; one that has none yet is empty. */
+/** A file's end according to its last whole page; a file without one counts as empty. */
 export const endIn = (tail: Buffer): LastPage => lastPage(tail) ?? { samples: 0, ended: false };
 
 export { TAIL_BYTES };

@@ -1,11 +1,11 @@
 /**
- * One side of a call on its way from a growing file into a bucket. Parts of a multipart upload are the least that S3
- * takes, some twenty minutes of a voice; what is behind the last of them is put there in small pieces meanwhile. So a
- * machine that dies leaves all but the last seconds, and whoever finds that out makes one object of it.
+ * Uploads one side of a call from a growing file into a bucket. Parts of a multipart upload have the least size that S3
+ * accepts, some twenty minutes of a voice; audio after the last part is stored in small pieces meanwhile. So if a machine
+ * dies, only the last seconds are lost, and another machine makes one object of the rest.
  *
- * Invariants: parts are all of one size but the last; pieces follow one another without gaps and overlap nothing but
- * parts; what the bucket has is asked of the bucket, so that any process can go on where another stopped. After an error
- * the next one begins anew.
+ * Invariants: all parts but the last have one size; pieces follow one another without gaps and overlap only with parts;
+ * the state is read from the bucket, so that any process can continue where another stopped. After an error, start again
+ * with a new instance.
  */
 import { stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
@@ -28,12 +28,12 @@ export class TrackUpload {
   #id: string | undefined;
   #parts: BucketPart[] = [];
   #pieces: Piece[] = [];
-  /** The whole object is there. */
+  /** The bucket has the whole object. */
   #done = false;
-  /** What the bucket has is known. */
+  /** The bucket's state has been read. */
   #found = false;
 
-  /** `file`: undefined where this machine has none. */
+  /** `file`: undefined if this machine has none. */
   constructor(
     private readonly bucket: Bucket,
     private readonly key: string,
@@ -41,7 +41,7 @@ export class TrackUpload {
   ) {}
 
   /**
-   * Uploads what has come since; `over`: the file does not grow any more, and becomes one object.
+   * Uploads new audio; `over`: the file does not grow any more, and becomes one object.
    * Resolves when the bucket has it.
    */
   async advance(over: boolean): Promise<void> {
@@ -89,7 +89,7 @@ export class TrackUpload {
     return { bytes: to - from, stream: () => Readable.from(piecesOfFile(this.file ?? '', from, to)) };
   }
 
-  /** What pieces have from there on. */
+  /** The content of the pieces from there on. */
   #ofPieces(from: number): Body {
     return { bytes: this.#sent - from, stream: () => Readable.from(this.#readPieces(from)) };
   }
@@ -114,7 +114,7 @@ export class TrackUpload {
     this.#pieces.push({ key, from, to });
   }
 
-  /** The file where it has as much as the bucket, else the pieces. */
+  /** Completes the object: from the file if it has as much as the bucket, else from the pieces. */
   async #finish(size: number): Promise<void> {
     const kept = this.#kept;
     const rest = size >= this.#sent ? this.#ofFile(kept, size) : this.#ofPieces(kept);
@@ -127,7 +127,7 @@ export class TrackUpload {
     this.#done = true;
   }
 
-  /** Pieces that parts, or the object, hold as well. */
+  /** Removes pieces that parts, or the object, contain too. */
   async #tidy(): Promise<void> {
     const kept = this.#done ? Infinity : this.#kept;
     const spare = this.#pieces.filter(({ to }) => to <= kept);

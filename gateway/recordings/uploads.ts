@@ -1,7 +1,7 @@
 /**
- * Puts recordings into the bucket while their calls go on: a process of the machine claims them, and uploads what has
- * come since, a few at a time. A bucket that is away is asked again, ever less often, while the files wait in the data
- * folder; what does not fit there is given up, oldest first. The call itself never waits for any of it.
+ * Uploads recordings to the bucket during their calls: a process of the machine claims them, and uploads new audio, a few
+ * recordings at a time. If the bucket is unreachable, it retries with backoff while the files wait in the data folder;
+ * files beyond its limit are given up, oldest first. The call itself never waits for any of it.
  */
 import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -44,16 +44,16 @@ const { pieceMs, settleMs, uploads: AT_ONCE, absentMs } = LIMITS.recording;
 const LEASE_MS = 60_000;
 const RENEW_MS = 10_000;
 const TIDY_MS = 10 * 60_000;
-/** Between two attempts at one recording: doubled with each failure. */
+/** Backoff between attempts at one recording: doubled with each failure. */
 const RETRY_MS = { first: 1000, most: 60_000 };
-/** A stopping process finishes what it can in that time; the rest waits for the next. */
+/** Time in which a stopping process finishes what it can; the rest waits for the next process. */
 const FINISH_MS = 10_000;
-/** A file of a renamed machine is that of the call if it was made when the call began. */
+/** On a renamed machine, a file belongs to the call if it was made within this time of its start. */
 const SAME_START_MS = 60_000;
 
 const idOf = ({ sessionId, startedAt }: Upload): string => `${sessionId} ${startedAt.getTime()}`;
 
-/** A few at a time. `work` never rejects. */
+/** Runs work on the items, a few at a time. `work` never rejects. */
 async function fewAtOnce<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
   const left = [...items];
   const next = async (): Promise<void> => {
@@ -64,7 +64,7 @@ async function fewAtOnce<T>(items: readonly T[], work: (item: T) => Promise<void
 
 interface Attempts {
   readonly count: number;
-  /** Not before that moment of the clock. */
+  /** Time of the clock before which there is no other attempt. */
   readonly notBefore: number;
 }
 
@@ -72,7 +72,7 @@ export class RecordingUploads {
   readonly #claimant: Claimant;
   #claimed: readonly Upload[] = [];
   #working = Promise.resolve();
-  /** Bytes of their files, at the end of the last round. */
+  /** Bytes of the waiting files, at the end of the last round. */
   waitingBytes = 0;
   readonly #tracks = new Map<string, TrackUpload>();
   readonly #failed = new Map<string, Attempts>();
@@ -82,7 +82,7 @@ export class RecordingUploads {
     this.#claimant = { store: bucket.url, host, processId };
   }
 
-  /** What this process works on from now on. */
+  /** Claims the uploads for this process to work on from now on. */
   async claim(): Promise<void> {
     this.#claimed = await claimUploads(this.parts.sql, this.#claimant, { leaseMs: LEASE_MS, absentMs });
     const ids = new Set(this.#claimed.map(idOf));
@@ -90,7 +90,7 @@ export class RecordingUploads {
     for (const id of this.#failed.keys()) if (!ids.has(id)) this.#failed.delete(id);
   }
 
-  /** One round over all of them, behind the one that goes on; never rejects. */
+  /** One round over all claimed uploads, after a running one; never rejects. */
   work(): Promise<void> {
     return (this.#working = this.#working.then(() => this.#round()));
   }
@@ -121,8 +121,8 @@ export class RecordingUploads {
   }
 
   /**
-   * Whether both sides are in the bucket as a whole. A side that fails waits for the other one: the next attempt must
-   * not run beside what is left of this one.
+   * Whether both sides are completely in the bucket. A failed side waits for the other one: the next attempt must not run
+   * beside the rest of this one.
    */
   async #advanceTracks(upload: Upload): Promise<boolean> {
     const sides = await Promise.allSettled(RECORDED.map((role) => this.#advanceTrack(upload, role)));
@@ -131,7 +131,7 @@ export class RecordingUploads {
     return sides.every((side) => side.status === 'fulfilled' && side.value);
   }
 
-  /** Whether that side is in the bucket as a whole. */
+  /** Whether that side is completely in the bucket. */
   async #advanceTrack(upload: Upload, role: RecordedRole): Promise<boolean> {
     const file = await this.#fileOf(upload, role);
     const end = file === undefined ? undefined : await endOfFile(file);
@@ -145,7 +145,7 @@ export class RecordingUploads {
     return over;
   }
 
-  /** The machine's own file of that call. */
+  /** This machine's file of that call. */
   async #fileOf(upload: Upload, role: RecordedRole): Promise<string | undefined> {
     const { host, startedAt } = upload;
     const file = fileOf(this.parts.dataDir, { ...upload, role });
@@ -190,7 +190,7 @@ export class RecordingUploads {
     return (await Promise.all(sizes)).reduce((sum, bytes) => sum + bytes, 0);
   }
 
-  /** Files that another machine has finished, or a process did not live to remove. */
+  /** Removes files whose upload another machine has finished, or whose process died before removing them. */
   async removeSettled(): Promise<void> {
     const folder = recordingsFolder(this.parts.dataDir);
     const names = await readdir(folder).catch(() => []);
@@ -204,7 +204,7 @@ export class RecordingUploads {
   }
 }
 
-/** Objects of deleted recordings. Errors: the first one, once all have been tried. */
+/** Removes objects of deleted recordings. Errors: the first one, once all have been tried. */
 export async function removeDeletedObjects(sql: Sql, bucket: Bucket): Promise<void> {
   const failures: unknown[] = [];
   for (let ids; (ids = await claimDeleted(sql, bucket.url)).length > 0;)
@@ -217,9 +217,9 @@ export async function removeDeletedObjects(sql: Sql, bucket: Bucket): Promise<vo
 }
 
 export interface RunningUploads {
-  /** Bytes of recordings that are not in the bucket as a whole, as they were some seconds ago. */
+  /** Bytes of recordings that are not completely in the bucket, as of some seconds ago. */
   waitingBytes(): number;
-  /** Finishes what it can in a few seconds; others go on with the rest. */
+  /** Finishes what it can in a few seconds; other processes do the rest. */
   stop(): Promise<void>;
 }
 
