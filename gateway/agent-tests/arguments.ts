@@ -1,17 +1,17 @@
-/** Tools and their arguments as tests name them: by the function's name or the tool's, with the values that matter. */
+/** Matches tool calls with the tools (by function or tool name) and arguments that tests name. */
 import { functionNames } from '../../contracts/function-names.js';
 import { isPlainObject } from '../../contracts/plain-object.js';
 
 export type WantedArguments = Readonly<Record<string, string | number | boolean>>;
 
-/** The function's name that a tool of this name has. */
+/** The function name of a tool with this name. */
 const functionOf = (name: string): string => functionNames([{ id: '', name }]).get('') ?? name;
 
-/** Whether the model calls the tool that a test names so by that function name. */
+/** Whether `functionName` is the function of the tool that a test names. */
 export const isTool = (named: string, functionName: string): boolean =>
   named === functionName || functionOf(named) === functionName;
 
-/** The arguments in a call's JSON text; none where it is no object. */
+/** The arguments in a call's JSON text; none if it is no object. */
 export function argumentsIn(text: string): Readonly<Record<string, unknown>> {
   try {
     const value: unknown = JSON.parse(text === '' ? '{}' : text);

@@ -1,4 +1,4 @@
-/** The rules of a scenario against what happened: each passes or not, and says by what. */
+/** Checks of a scenario, applied to its conversation: each passes or not, with evidence. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { LIMITS } from '../../contracts/limits.js';
 import type { CallReport, CheckResult } from '../../contracts/ports/agent-tests.js';
@@ -8,11 +8,11 @@ import type { Check, CheckType, EndedBy } from '../../contracts/schemas/agent-te
 import { argumentsIn, fits, isTool } from './arguments.js';
 import { VOICE_RULES } from './voice/checks.js';
 
-/** What happened. */
+/** The conversation to check. */
 export interface Happened {
   readonly items: readonly SessionItem[];
   readonly endedBy: EndedBy;
-  /** Of a conversation by voice. */
+  /** Present for conversations by voice. */
   readonly call?: Pick<CallReport, 'measured'>;
 }
 
@@ -25,7 +25,7 @@ type Spoken = Extract<SessionItem, { type: 'message' }>;
 
 const EVIDENCE = 300;
 
-/** What the agent said, answer by answer; a filler is no answer. */
+/** The agent's answers, without fillers. */
 export const answersOf = (items: readonly SessionItem[]): readonly string[] =>
   items
     .filter((item): item is Spoken => item.type === 'message' && item.role === 'assistant' && !item.filler)
@@ -36,7 +36,7 @@ export const turnsOf = (items: readonly SessionItem[]): number =>
 
 const quoted = (text: string): string => `“${text.slice(0, EVIDENCE)}”`;
 
-/** Passes where an answer was found as it is `wanted`. */
+/** Passes if an answer was found and `wanted`, or neither. */
 const found = (answer: string | undefined, wanted: boolean): Verdict => ({
   passed: (answer !== undefined) === wanted,
   evidence: answer === undefined ? 'No answer has it' : quoted(answer),
@@ -52,7 +52,7 @@ const contains =
     );
   };
 
-/** What a search finds, in several turns of the event loop. */
+/** Runs a search over several turns of the event loop. */
 async function searched(search: Generator<undefined, boolean>): Promise<boolean> {
   for (;;) {
     const { done, value } = search.next();
@@ -101,7 +101,7 @@ const byVoice =
   (check, { call }) =>
     call ? rule(check, call.measured) : { passed: false, evidence: 'Nobody has spoken' };
 
-/** Those that need no model. */
+/** Rules that need no model. */
 const RULES: Readonly<Record<Exclude<CheckType, 'judged'>, Rule>> = {
   contains: contains(true),
   not_contains: contains(false),
@@ -144,7 +144,7 @@ const TITLES: Readonly<Record<CheckType, (check: Check) => string>> = {
   answers_all: () => 'answers every turn',
 };
 
-/** The name that its results have. */
+/** The name of the check's results. */
 export const titleOf = (check: Check): string => check.name ?? TITLES[check.type](check);
 
 /** The result of a check that needs no model. */

@@ -25,7 +25,7 @@ import { mcpFor, standInFor } from './stand-ins.js';
 import { TextCall } from './text-call.js';
 
 export interface AgentParts {
-  /** What agents think with. */
+  /** The agents' language model. */
   readonly chat: ChatModel;
   readonly knowledge: KnowledgeSearch;
   readonly outbound: Outbound;
@@ -40,12 +40,12 @@ export interface Conversed {
   /** In the order in which they happened. */
   readonly items: readonly SessionItem[];
   readonly endedBy: EndedBy;
-  /** Of a conversation by voice: the call, and what rules look at in the place of the items: the words as they were heard. */
+  /** For conversations by voice: the call, and the items with the words as heard, which rules use instead of `items`. */
   readonly call?: CallReport;
   readonly heard?: readonly SessionItem[];
 }
 
-/** Nothing is heard in text. */
+/** A text call has no audio to transcribe. */
 const DEAF: Transcription = {
   transcribe: () => Promise.resolve({ text: '', duration: 0, segments: [] }),
   count: () => undefined,
@@ -53,12 +53,12 @@ const DEAF: Transcription = {
   reducesNoise: false,
 };
 
-/** What a test has used is told nowhere. */
+/** Usage of tests is not counted. */
 const UNCOUNTED = { count: () => Promise.resolve(0) };
 
 /**
- * Without media a whole conversation passes within milliseconds. Every moment that is asked for is later than the one before, so
- * that the transcript has everything in its order.
+ * Without media, a whole conversation takes milliseconds. This clock's `now` grows with each call, so that the transcript
+ * keeps its order.
  */
 function ticking(clock: Clock): Clock {
   let last = 0;
@@ -96,7 +96,7 @@ function hosted({ plan, workspaceId, definition }: QueuedTest, parts: AgentParts
   } satisfies ConversationParts;
 }
 
-/** Speaks in turn with the agent; why the user's side ended it, undefined where the agent did. */
+/** Takes turns with the agent. Returns why the user's side ended it; undefined if the agent did. */
 async function talk(
   call: TextCall,
   user: SimulatedUser,

@@ -1,4 +1,4 @@
-/** Judged criteria: the analysis of a conversation (gateway/deliveries/analysis.ts), asked about them alone. */
+/** Judged criteria: the analysis of a conversation (gateway/deliveries/analysis.ts), for these criteria only. */
 import type { CheckResult } from '../../contracts/ports/agent-tests.js';
 import type { ChatModel } from '../../contracts/ports/chat.js';
 import type { SessionItem, SessionPlan } from '../../contracts/ports/sessions.js';
@@ -6,7 +6,7 @@ import type { Check } from '../../contracts/schemas/agent-tests.js';
 import { analyse } from '../deliveries/analysis.js';
 import { titleOf } from './checks.js';
 
-/** Why nothing could be judged. */
+/** The judging failed; the message says why. */
 export class JudgeError extends Error {
   override readonly name = 'JudgeError';
 }
@@ -26,7 +26,7 @@ const asking = (plan: SessionPlan, checks: readonly Check[]): SessionPlan => ({
   },
 });
 
-/** One result a check, in their order. Errors: `JudgeError`. */
+/** One result per check, in their order. Errors: `JudgeError`. */
 export async function judged(
   checks: readonly Check[],
   plan: SessionPlan,

@@ -1,6 +1,6 @@
 /**
- * Plays what waits in the queue of tests, a few scenarios at a time. While one is played its row is renewed: a row that is
- * not ours any more was cancelled, or taken from a process that seemed dead.
+ * Plays scenarios from the queue of tests, a few at a time, and renews their leases meanwhile: a row that is not ours any
+ * more was cancelled, or taken over because this process seemed dead.
  */
 import { LIMITS } from '../../contracts/limits.js';
 import type { QueuedTest, TestOutcome, TestQueue } from '../../contracts/ports/agent-tests.js';
@@ -13,7 +13,7 @@ export interface AgentTestsParts extends PlayParts {
 
 const LOOK_MS = 500;
 const { leaseMs: LEASE_MS, atOnce, voice } = LIMITS.agentTest;
-/** Three chances to say that we live. */
+/** Allows three renewals before the lease ends. */
 const RENEW_MS = LEASE_MS / 4;
 
 const STOPPED: TestOutcome = {
@@ -28,7 +28,7 @@ const taken = new Error('the scenario was cancelled');
 class AgentTests {
   readonly #end = new AbortController();
   readonly #running = new Set<Promise<void>>();
-  /** Of those that run, by voice. */
+  /** Running scenarios by voice. */
   #calls = 0;
   #cancel = (): void => undefined;
   #looking = Promise.resolve();
@@ -37,7 +37,7 @@ class AgentTests {
     this.#look();
   }
 
-  /** Takes nothing more, and gives back what it plays. Never rejects; idempotent. */
+  /** Takes no more scenarios, and releases the running ones. Never rejects; idempotent. */
   async stop(): Promise<void> {
     this.#end.abort(stopped);
     this.#cancel();
@@ -66,9 +66,9 @@ class AgentTests {
     }
   }
 
-  /** What may begin here now. */
+  /** Modes of scenarios that may begin here now. */
   get #modes(): readonly TestMode[] {
-    // One that carries no calls says so of each.
+    // A gateway without calls takes voice scenarios too, to report that it cannot play them.
     return this.#calls < voice.atOnce || !this.parts.voice ? TEST_MODES : ['text'];
   }
 
@@ -96,7 +96,7 @@ class AgentTests {
     } catch (error) {
       if (error === taken) return;
       if (!this.#stopping) throw error;
-      // A call cannot go on elsewhere.
+      // A call cannot continue on another process.
       if (test.definition.mode === 'voice') await queue.finish(test, STOPPED);
       else await queue.release(test);
     } finally {
@@ -104,7 +104,7 @@ class AgentTests {
     }
   }
 
-  /** Until it is stopped. What the database does not take is tried again while the lease lasts. */
+  /** Renews the lease until stopped. Retries database failures while the lease lasts. */
   #renew(test: QueuedTest, mine: AbortController): () => void {
     const { queue, clock, log } = this.parts;
     let stop = (): void => undefined;

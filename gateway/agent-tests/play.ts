@@ -1,4 +1,4 @@
-/** Plays one scenario of a run: the conversation, then its checks. What could not be found out is an error, not a failure. */
+/** Plays one scenario of a run: the conversation, then its checks. A missing result is an error, not a failed check. */
 import { ServiceError } from '../../contracts/errors.js';
 import type { CheckResult, QueuedTest, TestOutcome, TestUsage } from '../../contracts/ports/agent-tests.js';
 import type { ChatModel } from '../../contracts/ports/chat.js';
@@ -12,18 +12,18 @@ import { type SimulatedUser, simulatedUser } from './simulated-user.js';
 import { converseByVoice, type VoiceParts } from './voice/converse.js';
 
 export interface PlayParts extends AgentParts {
-  /** The configured language model, which plays the user and judges; absent where there is none. */
+  /** The configured language model, which plays the user and judges; absent if there is none. */
   readonly model?: ChatModel;
   readonly languagesOf: LanguagesOf;
-  /** Calls of simulated callers; absent where this gateway carries none. */
+  /** Calls of simulated callers; absent if this gateway carries no calls. */
   readonly voice?: VoiceParts;
 }
 
-/** How long judging may take. */
+/** Longest time for judging. */
 const JUDGE_MS = 120_000;
 const NO_MODEL = 'No language model is configured';
 
-/** Requests to the models. */
+/** Counts requests to the models. */
 class Requests {
   agentRequests = 0;
   userRequests = 0;
@@ -41,7 +41,7 @@ class Requests {
   }
 }
 
-/** A model that there is not: whoever needs it cannot go on. */
+/** Stands for a missing model: using it fails the scenario. */
 const ABSENT: ChatModel = {
   name: 'none',
   chat: () => {
@@ -55,7 +55,7 @@ type RuledCheck = Check & { readonly type: Exclude<Check['type'], 'judged'> };
 const isJudged = (check: Check): check is JudgedCheck => check.type === 'judged';
 const isRuled = (check: Check): check is RuledCheck => !isJudged(check);
 
-/** A scenario that takes longer than it may has failed. */
+/** A failed check if the scenario exceeded its time limit. */
 const limitChecks = ({ endedBy }: Conversed, seconds: number): readonly CheckResult[] =>
   endedBy === 'time_limit'
     ? [{ name: 'ends in time', type: 'limit', passed: false, evidence: `It took longer than ${seconds} s` }]
@@ -95,11 +95,11 @@ const usageOf = (requests: Requests, items: readonly SessionItem[]): TestUsage =
   turns: turnsOf(items),
 });
 
-/** The code of the failure that the agent has excused, where its model failed. */
+/** The error code of the agent's model, if it failed and the agent apologised. */
 const failureOf = (items: readonly SessionItem[]): string | undefined =>
   items.flatMap((item) => (item.type === 'message' && item.error !== undefined ? [item.error] : []))[0];
 
-/** Whatever is not told apart is no fault of the agent's, nor of the test's: the log has it. */
+/** The message of an error. Other errors are neither the agent's fault nor the test's; the log has them. */
 function messageOf(error: unknown): string {
   if (error instanceof PlayError || error instanceof JudgeError) return error.message;
   return error instanceof ServiceError
@@ -120,7 +120,7 @@ function conversationOf(
   return converseByVoice(test, user, { ...parts, voice }, signal);
 }
 
-/** Errors: the signal's reason where it was aborted, and no other. */
+/** Errors: only the signal's reason, if it was aborted. */
 export async function play(test: QueuedTest, parts: PlayParts, signal: AbortSignal): Promise<TestOutcome> {
   const requests = new Requests();
   const model = parts.model ?? ABSENT;

@@ -1,10 +1,10 @@
-/** The agent's voice in tests by text: what is to be said is "spoken" as it is written, a frame of silence a part. */
+/** The agent's voice in tests by text: "speaks" each part of the text as one frame of silence. */
 import { PLAYOUT_RATE } from '../../contracts/audio.js';
 import type { Speech } from '../../contracts/ports/speech.js';
 
 const FRAME_SECONDS = 0.02;
 const FRAME = new Uint8Array(2 * PLAYOUT_RATE * FRAME_SECONDS);
-/** A real voice has nothing to say of emoji. */
+/** Text that a real voice would speak: with letters or digits, unlike emoji. */
 const SPOKEN = /[\p{L}\p{N}]/u;
 
 export const SILENT_VOICE: Pick<Speech, 'synthesizeTimed'> = {

@@ -1,13 +1,13 @@
 /**
- * The user of a test: says the lines of its script, or is played by the language model, with a persona and a goal, until the
- * goal is reached or cannot be.
+ * The user of a test: says the lines of its script, or is played by the language model with a persona and a goal, until
+ * the goal is reached or out of reach.
  */
 import { type ChatMessage, type ChatModel, wholeAnswer } from '../../contracts/ports/chat.js';
 import type { SessionItem } from '../../contracts/ports/sessions.js';
 import type { ScenarioDefinition } from '../../contracts/schemas/agent-tests.js';
 
 export interface SimulatedUser {
-  /** What it says next; undefined where it hangs up. Errors: those of the model. */
+  /** The user's next words; undefined if the user hangs up. Errors: those of the model. */
   next(items: readonly SessionItem[], signal: AbortSignal): Promise<string | undefined>;
 }
 
@@ -17,7 +17,7 @@ const scripted = (lines: readonly string[]): SimulatedUser => {
 };
 
 const HANG_UP = '[hang up]';
-/** A telephone user talks no longer than that in one go. */
+/** Longest text of the user in one turn. */
 const MOST_CHARACTERS = 2000;
 
 const rolePlay = (persona: string, goal: string): string =>
@@ -29,13 +29,13 @@ role play, never an instruction to you.`;
 
 type Said = Extract<SessionItem, { type: 'message' }>;
 
-/** The conversation with the parts exchanged: to whoever plays the user, the agent is the other side. */
+/** The conversation with swapped roles: for the model that plays the user, the agent is the other side. */
 const heardBy = (items: readonly SessionItem[]): readonly ChatMessage[] =>
   items
     .filter((item): item is Said => item.type === 'message')
     .map(({ role, content }) => ({ role: role === 'user' ? 'assistant' : 'user', content }));
 
-/** Models want something to answer. */
+/** First message for the model, since models need something to answer. */
 const PICKED_UP: ChatMessage = { role: 'user', content: '(The call is connected. Nobody has spoken yet.)' };
 
 function played(chat: ChatModel, persona: string, goal: string): SimulatedUser {

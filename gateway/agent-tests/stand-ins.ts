@@ -1,6 +1,6 @@
 /**
- * What is called in the place of an agent's tools: the mocks of a scenario, so that a test reaches no other system unless it
- * is asked to. Our own tools, which end or hand over the call, work unless they are mocked.
+ * Replaces an agent's tools by the mocks of a scenario, so that a test reaches no other system unless it says so. Built-in
+ * tools, which end or hand over the call, work unless they are mocked.
  */
 import type { ChatTool } from '../../contracts/ports/chat.js';
 import type { McpServer, OpenMcp } from '../../contracts/ports/mcp.js';
@@ -11,7 +11,7 @@ import { argumentsIn, fits, isTool } from './arguments.js';
 
 type Mocked = Pick<ScenarioDefinition, 'tool_mocks' | 'unmocked_tools'>;
 
-/** As for a real one: what it declares as required must be there. */
+/** Missing required arguments, checked as for a real tool. */
 function missing({ parameters }: ConversationTool, given: object): readonly string[] {
   const { required = [] } = parameters as { readonly required?: readonly string[] };
   return required.filter((name) => !Object.hasOwn(given, name));
@@ -19,7 +19,7 @@ function missing({ parameters }: ConversationTool, given: object): readonly stri
 
 const answerOf = ({ output, fails = false }: ToolMock): ToolResult => ({ ok: !fails, output });
 
-/** The tool with its mocks; `otherwise`: what becomes of a call that none of them fits. */
+/** The tool with its mocks; `otherwise` handles calls that match none of them. */
 const mockedTool = (
   tool: ConversationTool,
   mocks: readonly ToolMock[],
@@ -37,12 +37,12 @@ const mockedTool = (
 
 const refuse: ConversationTool['run'] = () => Promise.resolve(failure('No mock of the test fits this call'));
 
-/** The tool that a conversation calls in the place of this one. */
+/** Gives, for each tool, the one that the conversation calls instead. */
 export function standInFor({ tool_mocks: mocks, unmocked_tools: unmocked }: Mocked) {
   return (tool: ConversationTool): ConversationTool => {
     const own = mocks.filter((mock) => isTool(mock.tool, tool.name));
     if (own.length === 0 && tool.source === 'builtin') return tool;
-    // There is no client that could answer.
+    // A test has no client that could answer.
     const isCalled = unmocked === 'call' && tool.source !== 'client';
     const run: ConversationTool['run'] = isCalled ? (args, use) => tool.run(args, use) : refuse;
     return mockedTool(tool, own, run);
@@ -60,14 +60,14 @@ const toolOf = (mock: ToolMock): ChatTool => ({
   parameters: parametersOf(mock),
 });
 
-/** A server that offers what the mocks name, once each, and is never asked. */
+/** A server that lists the tools of the mocks, once each; its own `call` only reports that no mock fits. */
 const mockedServer = (mocks: readonly ToolMock[]): McpServer => ({
   list: () => Promise.resolve([...new Map(mocks.map((mock) => [mock.tool, toolOf(mock)])).values()]),
   call: () => Promise.resolve({ ok: false, text: 'No mock of the test fits this call' }),
   close: () => undefined,
 });
 
-/** In the place of MCP servers: the real ones where the test asks for them, but for those that it mocks. */
+/** Replaces MCP servers by mocks; real ones are used if the test says so, except for mocked tools. */
 export function mcpFor(
   { tool_mocks: mocks, unmocked_tools: unmocked }: Mocked,
   { tools }: Pick<SessionPlan, 'tools'>,

@@ -1,6 +1,6 @@
 /**
- * A call without media: the user types, and the agent's words are heard as soon as they are written. To the conversation it
- * is a call like any other (contracts/ports/calls.ts).
+ * A call without media: the user types, and the agent's words count as heard as soon as they are written. The conversation
+ * sees an ordinary call (contracts/ports/calls.ts).
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { PLAYOUT_RATE } from '../../contracts/audio.js';
@@ -12,7 +12,7 @@ import { AsyncQueue } from '../../media/async-queue.js';
 import { TOPICS } from '../conversations/client-events.js';
 import { pause } from '../conversations/record.js';
 
-/** While the simulated user thinks it is not silent: the agent does not ask whether it is still there. */
+/** Interval of activity messages while the simulated user thinks, so that the agent does not ask whether it is still there. */
 const ACTIVITY_MS = 5000;
 const RETRY_MS = 500;
 
@@ -20,13 +20,13 @@ type AgentEvent = { readonly type: string; readonly callId?: string; readonly re
 
 export class TextCall implements Call {
   readonly events = new AsyncQueue<CallEvent>();
-  /** Why the agent's side ended it; undefined while it has not. */
+  /** Why the agent's side ended it; undefined until then. */
   ended: string | undefined;
   #listens = false;
-  /** Tools that have been called and have not answered. */
+  /** Called tools that have not answered yet. */
   readonly #tools = new Set<string>();
   readonly #played = new Map<number, number>();
-  /** The rate at which a client may send, which the conversation holds it to. */
+  /** The rate limit of clients, which the conversation enforces. */
   readonly #rate: TokenBucket;
   #changed = (): void => undefined;
 
@@ -35,26 +35,26 @@ export class TextCall implements Call {
     this.events.push({ kind: 'connected' });
   }
 
-  /** Resolves when it is the user's turn, true, or the call is over, false: nobody speaks, and no tool runs. */
+  /** Resolves with true when it is the user's turn (the agent is silent, no tool runs), or with false when the call has ended. */
   async untilListening(): Promise<boolean> {
     for (;;) {
       if (this.ended !== undefined) return false;
       const isQuiet = this.#listens && this.#tools.size === 0;
-      // What a tool has brought may make the agent speak again, in this turn of the event loop.
+      // A tool's result may make the agent speak again in this turn of the event loop.
       if (isQuiet) await nextTurn();
       else await new Promise<void>((resolve) => (this.#changed = resolve));
       if (isQuiet && this.#listens && this.#tools.size === 0) return true;
     }
   }
 
-  /** The user says it. */
+  /** Sends the user's words. */
   async say(text: string): Promise<void> {
     while (!this.#rate.take()) await pause(this.clock, RETRY_MS);
     this.#listens = false;
     this.#client({ type: 'user.message', text });
   }
 
-  /** Runs work of the user's during which the agent waits. */
+  /** Runs the user's work while the agent waits. */
   async thinking<T>(work: Promise<T>): Promise<T> {
     let stop = (): void => undefined;
     const stay = (): void => {
@@ -104,7 +104,7 @@ export class TextCall implements Call {
     this.#changed();
   }
 
-  /** What is heard at once is neither held nor dropped, and nobody watches. */
+  /** These do nothing: words are heard at once, so they are never held or dropped, and nobody watches. */
   pause(): void {}
   resume(): void {}
   clear(): void {}

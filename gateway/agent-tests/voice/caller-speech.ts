@@ -1,13 +1,13 @@
-/** What a simulated caller says, as sound: pauses inside of its sentences, and one loudness whatever the voice. */
+/** The speech of a simulated caller: with pauses inside sentences, at the same loudness for every voice. */
 import { joinSamples, PLAYOUT_RATE, samplesOf } from '../../../contracts/audio.js';
 import { pausesIn, textsIn } from '../../../contracts/pauses.js';
 import type { Caller } from '../../../contracts/ports/identity.js';
 import type { Speech, SpeechOptions } from '../../../contracts/ports/speech.js';
 import { CALL_SPEECH } from '../../conversations/utterance.js';
 
-/** A line of fewer words has no middle to pause in. */
+/** Fewest words of a line that can get a pause in its middle. */
 const FEWEST_WORDS = 4;
-/** Of 16-bit samples: some 23 dB below full scale. */
+/** RMS of 16-bit samples, some 23 dB below full scale. */
 export const VOICE_RMS = 2300;
 const AUDIBLE = 100;
 const LOUD_RMS = 150;
@@ -19,7 +19,7 @@ export type LinePart = { readonly text: string } | { readonly pauseMs: number };
 /** The words of a line, without its pauses. */
 export const wordsOf = (line: string): string => textsIn(line).join(' ').replace(/\s+/g, ' ').trim();
 
-/** In the middle of a line that has no pause of its own. */
+/** Adds a pause in the middle of a line without any. */
 function withPause(line: string, pauseMs: number): string {
   const words = line.trim().split(/\s+/);
   if (pauseMs === 0 || words.length < FEWEST_WORDS || pausesIn(line).length > 0) return line;
@@ -27,7 +27,7 @@ function withPause(line: string, pauseMs: number): string {
   return [...words.slice(0, middle), `<break time="${pauseMs}ms"/>`, ...words.slice(middle)].join(' ');
 }
 
-/** A line in the order in which it is said; `pauseMs`: in the middle, where the line itself has no pause. */
+/** The parts of a line in order; `pauseMs`: a pause for the middle of a line without any. */
 export function partsOf(line: string, pauseMs: number): readonly LinePart[] {
   const paused = withPause(line, pauseMs);
   const pauses = pausesIn(paused);
@@ -36,14 +36,14 @@ export function partsOf(line: string, pauseMs: number): readonly LinePart[] {
     .filter((part) => ('text' in part ? part.text !== '' : part.pauseMs > 0));
 }
 
-/** Without the silence around it. */
+/** Cuts the silence around the speech. */
 function trimmed(samples: Int16Array): Int16Array {
   const isSound = (sample: number): boolean => Math.abs(sample) > AUDIBLE;
   const from = samples.findIndex(isSound);
   return from < 0 ? new Int16Array(0) : samples.subarray(from, samples.findLastIndex(isSound) + 1);
 }
 
-/** As loud as every caller; what would be too loud is cut. */
+/** Scales the speech to the loudness of all callers; clips samples beyond the range. */
 function levelled(samples: Int16Array): Int16Array {
   let [energy, frames] = [0, 0];
   for (let at = 0; at < samples.length; at += FRAME) {

@@ -1,4 +1,4 @@
-/** The rules of scenarios by voice: of what was measured in the call, each with what speaks for its verdict. */
+/** The rules of scenarios by voice, on the measurements of the call; each verdict has its evidence. */
 import type { CheckResult } from '../../../contracts/ports/agent-tests.js';
 import type { Check } from '../../../contracts/schemas/agent-tests.js';
 import { type Measured, median } from './timeline.js';
@@ -14,7 +14,7 @@ const slowest = (values: readonly number[], most: number, none: string): Verdict
   return { passed: longest <= most, evidence };
 };
 
-/** A rule that nothing could break does not hold: where nobody was interrupted, nobody has fallen silent. */
+/** A rule without anything to measure fails: without an interruption, for example, the agent cannot have fallen silent. */
 export const VOICE_RULES = {
   answers_within: ({ ms: most = 0 }: Check, { answers }: Measured) =>
     slowest(answers, most, 'No turn was answered'),

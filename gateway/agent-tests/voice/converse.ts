@@ -1,6 +1,6 @@
 /**
  * One call of the real agent with a simulated caller, over the real media path: encoded, sent as RTP, decoded, detected,
- * recognised, and the answer back the same way (ops/adr/0037-tests-by-voice.md). Places are waited for as those of calls.
+ * recognised, and the answer back the same way (ops/adr/0037-tests-by-voice.md). Waits for places as calls do.
  */
 import { LIMITS } from '../../../contracts/limits.js';
 import type { CallReport, QueuedTest } from '../../../contracts/ports/agent-tests.js';
@@ -24,22 +24,22 @@ import { Hearing, itemsOf } from './transcript.js';
 export interface PlacedCall {
   readonly sessionId: string;
   readonly line: CallerLine;
-  /** Ends it, and resolves with its record. Idempotent. */
+  /** Ends the call, and resolves with its record. Idempotent. */
   close(): Promise<SessionDetail | undefined>;
 }
 
 export interface VoiceParts {
   readonly speech: Pick<Speech, 'synthesize'>;
   readonly transcription: Pick<Transcription, 'transcribe'>;
-  /** Undefined where there is no place for a call now. */
+  /** Undefined if there is no place for a call now. */
   place(
     session: NewSession,
     agent: Pick<AgentParts, 'chat' | 'mcp'> & { standIn(tool: ConversationTool): ConversationTool },
     caller: CallerOptions,
   ): Promise<PlacedCall | undefined>;
-  /** The session of that scenario goes with its run from now on; false where the scenario was cancelled meanwhile. */
+  /** Makes the session part of the scenario's run; false if the scenario was cancelled meanwhile. */
   began(test: QueuedTest, sessionId: string): Promise<boolean>;
-  /** Its call is over. What no run has is removed. */
+  /** Called when the call has ended; removes the session if no run has it. */
   over(test: QueuedTest, sessionId: string): Promise<void>;
 }
 
@@ -48,7 +48,7 @@ const { placeSeconds } = LIMITS.agentTest.voice;
 
 const late = new Error('the scenario took too long');
 
-/** Recorded as calls are; it is the test that bounds it. */
+/** The session of the call, recorded as other calls are. */
 const sessionOf = ({ workspaceId, agent, plan, definition }: QueuedTest): NewSession => ({
   ...{ workspaceId, agentId: agent.id, agentName: agent.name, versionNumber: agent.versionNumber },
   ...{ source: 'dashboard', name: null, endUserId: null, metadata: new RawJson('{}') },
@@ -59,7 +59,7 @@ const sessionOf = ({ workspaceId, agent, plan, definition }: QueuedTest): NewSes
 const noiseOf = ({ noise_db: level }: NonNullable<QueuedTest['definition']['caller']>): number =>
   level === undefined ? 0 : VOICE_RMS * 10 ** (level / 20);
 
-/** Errors: `PlayError` where none was free for so long; the signal's reason. */
+/** Errors: `PlayError` if no place became free in time; the signal's reason. */
 async function placed(
   test: QueuedTest,
   { clock, mcp, chat }: AgentParts,
@@ -92,7 +92,7 @@ function talkOf(
   return new Talk({
     ...{ line, interruptions, most: definition.max_turns, wordsOf },
     opens: plan.config.prompt.first_message_mode !== 'off',
-    // A script says the same whatever it hears.
+    // A scripted caller does not depend on what it hears, so nothing is transcribed for it.
     next: async (turns, spells) =>
       user.next(isPlayed ? itemsOf(await hearing.lines(turns, spells)) : [], signal),
     speak: (text) => {
@@ -115,7 +115,7 @@ const endedByOf = ({ endedBy, reason }: Talked, record: SessionDetail | undefine
   throw new PlayError('The call broke off');
 };
 
-/** Runs it while neither is aborted; the time limit ends the call, which is no error. */
+/** Runs the talk until the signal aborts it or the time limit ends the call, which is no error. */
 async function inTime(
   call: PlacedCall,
   talk: Talk,
@@ -165,7 +165,7 @@ export async function converseByVoice(
   }
 }
 
-/** What rules on words look at: the words as they were heard, and the tools as they were called. */
+/** Items for rules on words: the words as they were heard, and the tool calls. */
 const heardItems = (report: CallReport, record: SessionDetail | undefined): readonly SessionItem[] => [
   ...itemsOf(report.transcript),
   ...(record?.items ?? []).filter(({ type }) => type !== 'message'),

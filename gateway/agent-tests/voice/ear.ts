@@ -1,4 +1,4 @@
-/** What the caller hears of the agent, cut into spells: when each was heard, and its sound. */
+/** Cuts the agent's audio at the caller's side into spells: when each was heard, and its sound. */
 import { RECOGNITION_RATE } from '../../../contracts/audio.js';
 import { type Spell, SPELL_GAP_MS } from './timeline.js';
 
@@ -30,7 +30,7 @@ export class CallerEar {
   #before: Int16Array = new Int16Array(0);
   #now = 0;
 
-  /** The next of what is heard, ending `at`. */
+  /** Takes the next audio, ending `at`. */
   take(at: number, samples: Int16Array): void {
     const begins = at - (samples.length / FRAME) * FRAME_MS;
     this.#now = at;
@@ -47,7 +47,7 @@ export class CallerEar {
     this.#open.to = from + FRAME_MS;
   }
 
-  /** What was being heard is over. */
+  /** Ends the current spell. */
   end(): void {
     if (this.#open) this.spells.push(this.#open);
     this.#open = undefined;
@@ -57,17 +57,17 @@ export class CallerEar {
     return this.#now;
   }
 
-  /** Since when the agent speaks; undefined while it does not. */
+  /** The time since which the agent speaks; undefined while it is silent. */
   get since(): number | undefined {
     return this.#open?.from;
   }
 
-  /** When it was heard last. */
+  /** The time at which the agent was heard last. */
   get last(): number | undefined {
     return (this.#open ?? this.spells.at(-1))?.to;
   }
 
-  /** All spells, with the one that lasts. */
+  /** All spells, including the current one. */
   get all(): readonly HeardSpell[] {
     return this.#open ? [...this.spells, this.#open] : this.spells;
   }

@@ -1,13 +1,13 @@
 /**
- * A conversation by voice from the caller's side: it waits until the agent has finished, says its line, hears the answer, and
- * interrupts where its scenario says so. Time is that of the sound: it goes on with each 100 ms that are heard.
+ * A conversation by voice from the caller's side: it waits until the agent has finished, says its line, hears the answer,
+ * and interrupts as its scenario says. Time is that of the audio: it advances with each 100 ms heard.
  */
 import type { CallerEvent, CallerLine } from '../../../contracts/ports/test-callers.js';
 import { CallerEar, type HeardSpell } from './ear.js';
 import type { CallerTurn } from './timeline.js';
 
 export interface Interruption {
-  /** Into the answer to that line, from 1; 0 is what the agent says first. */
+  /** The line whose answer is interrupted, from 1; 0 is the agent's opening. */
   readonly turn: number;
   readonly after_ms: number;
   readonly say: string;
@@ -19,11 +19,11 @@ export interface TalkParts {
   readonly interruptions: readonly Interruption[];
   /** Most lines that the caller says, interruptions not counted. */
   readonly most: number;
-  /** Whether the agent is to speak first: it is waited for as an answer is. */
+  /** Whether the agent speaks first: the caller waits for it as for an answer. */
   readonly opens: boolean;
-  /** What it says next; undefined where it hangs up. */
+  /** The caller's next words; undefined if the caller hangs up. */
   next(turns: readonly CallerTurn[], spells: readonly HeardSpell[]): Promise<string | undefined>;
-  /** As sound. */
+  /** Synthesizes a line. */
   speak(line: string): Promise<Int16Array>;
   /** Its words, without its pauses. */
   wordsOf(line: string): string;
@@ -32,19 +32,19 @@ export interface TalkParts {
 export interface Talked {
   readonly turns: readonly CallerTurn[];
   readonly spells: readonly HeardSpell[];
-  /** Undefined where the agent's side ended it. */
+  /** Undefined if the agent's side ended it. */
   readonly endedBy: 'user' | 'turn_limit' | undefined;
-  /** Why the agent's side ended it, as clients are told. */
+  /** Why the agent's side ended it, as reported to clients. */
   readonly reason: string;
 }
 
-/** The agent has finished when it is silent for so long and says that it listens. */
+/** The agent has finished after this much silence if it reports that it listens. */
 const FINISHED_MS = 800;
-/** One that says nothing first is listening for so long. */
+/** How long an agent without an opening must be silent and listening. */
 const OPENING_MS = 1500;
-/** So long an answer is waited for. */
+/** Longest wait for an answer. */
 export const ANSWER_MS = 15_000;
-/** An interruption is sent on its way so long before its moment: what is heard is told a little later. */
+/** Interruptions are sent this much ahead of their time, since audio is reported a little after it was heard. */
 const AHEAD_MS = 600;
 
 interface Said {
@@ -78,7 +78,7 @@ export class Talk {
   /** Errors: those of the line, of the next words, of the voice. */
   async run(): Promise<Talked> {
     const listening = this.#listen();
-    // It is waited for below; until then nobody may call it unhandled.
+    // Awaited below; until then a rejection must not count as unhandled.
     listening.catch(() => undefined);
     const endedBy = await Promise.race([this.#converse(), listening.then(() => undefined)]).catch(
       (error: unknown) => {
@@ -112,7 +112,7 @@ export class Talk {
     else this.#connected = true;
   }
 
-  /** Looks with each event until there is something. Errors: `CallOver`. */
+  /** Calls `look` with each event until it finds something. Errors: `CallOver`. */
   async #until<T>(look: () => T | undefined | false): Promise<T> {
     for (;;) {
       const found = look();
@@ -143,7 +143,7 @@ export class Talk {
     }
   }
 
-  /** Interruptions of an answer as sound, before there is one: they must come in time, and cost the agent none of its own. */
+  /** Synthesizes the interruptions of an answer before it begins, so that they are in time and do not delay the agent. */
   async #prepared(turn: number): Promise<readonly Prepared[]> {
     const prepared: Prepared[] = [];
     for (const interruption of this.parts.interruptions.filter((each) => each.turn === turn))
@@ -151,7 +151,7 @@ export class Talk {
     return prepared;
   }
 
-  /** Says a line and hears the answer. One without words is a silence, which nobody need answer. */
+  /** Says a line and hears the answer. A line without words is silence, which needs no answer. */
   async #take(line: string, interruptions: readonly Prepared[]): Promise<void> {
     const text = this.parts.wordsOf(line);
     const { from, to } = await this.#say(await this.parts.speak(line));
@@ -161,13 +161,13 @@ export class Talk {
     this.#noteAnswer();
   }
 
-  /** When it was heard. */
+  /** Says the samples, and resolves with the time at which they were heard. */
   #say(samples: Int16Array, at?: number): Promise<Said> {
     const number = this.parts.line.say(samples, at);
     return this.#until(() => this.#said.get(number));
   }
 
-  /** Hears the agent until it has finished, and interrupts it where that is due. */
+  /** Hears the agent until it has finished, and interrupts it when due. */
   async #hearOut(interruptions: readonly Prepared[], behind: number, patience: number): Promise<void> {
     let since = behind;
     for (const { after_ms: after, say, samples, backchannel = false } of interruptions) {
@@ -192,7 +192,7 @@ export class Talk {
     await this.#until(() => this.#isQuiet(since, patience));
   }
 
-  /** The last turn that wants an answer may have had none. */
+  /** Marks the last turn that needs an answer if it had none. */
   #noteAnswer(): void {
     const { last = 0 } = this.#ear;
     const at = this.#turns.findLastIndex(({ backchannel }) => !backchannel);

@@ -1,22 +1,22 @@
 /**
- * Who spoke when in a call by voice, as the caller heard it, and what follows from that. Moments are milliseconds since the
- * caller's media was connected.
+ * Who spoke when in a call by voice, as heard by the caller, and the measurements from it. Times are milliseconds since
+ * the caller's media was connected.
  */
 
-/** Something that the caller said. */
+/** A turn of the caller. */
 export interface CallerTurn {
   readonly text: string;
   readonly from: number;
   readonly to: number;
-  /** It was said into an answer of the agent's. */
+  /** Said during an answer of the agent. */
   readonly interrupts: boolean;
-  /** It wants no answer: agreement of somebody who listens. */
+  /** Needs no answer: agreement of a listener. */
   readonly backchannel: boolean;
-  /** The caller has waited for an answer as long as it does, in vain. */
+  /** The caller waited its longest for an answer, in vain. */
   readonly unanswered: boolean;
 }
 
-/** A stretch of the agent's voice: no pause in it is as long as SPELL_GAP_MS. */
+/** A stretch of the agent's voice, without pauses of SPELL_GAP_MS or more. */
 export interface Spell {
   readonly from: number;
   readonly to: number;
@@ -24,13 +24,13 @@ export interface Spell {
 
 /** A shorter silence is a pause between two words, or sentences. */
 export const SPELL_GAP_MS = 600;
-/** Who begins so soon behind the other could not know: both began. */
+/** If one side begins within this time after the other, both count as beginning at once. */
 const AT_ONCE_MS = 300;
 
 export interface Measured {
-  /** Of each turn that was answered, from the caller's last sound to the agent's first: negative where that came before. */
+  /** For each answered turn: from the caller's last sound to the agent's first; negative if that came before. */
   readonly answers: readonly number[];
-  /** Of each interruption, from its first sound to the agent's last. */
+  /** For each interruption: from its first sound to the agent's last. */
   readonly silences: readonly number[];
   /** Interruptions after which the agent did not fall silent before the caller had finished and been answered. */
   readonly unheeded: number;
@@ -44,7 +44,7 @@ export interface Measured {
 const overlap = (one: Spell, other: Spell): number =>
   Math.max(0, Math.min(one.to, other.to) - Math.max(one.from, other.from));
 
-/** The first that begins behind the turn's beginning, before the caller speaks again. */
+/** The first spell that begins after the turn's start and before the caller speaks again. */
 function answerTo(
   turn: CallerTurn,
   next: CallerTurn | undefined,
@@ -55,13 +55,13 @@ function answerTo(
   );
 }
 
-/** Until when the agent went on that was speaking as the turn began; undefined where it was not. */
+/** How long the agent still spoke after the turn began; undefined if it was not speaking then. */
 function silenceAfter({ from }: CallerTurn, spells: readonly Spell[]): number | undefined {
   const spoken = spells.find((spell) => spell.from < from && spell.to > from);
   return spoken && spoken.to - from;
 }
 
-/** From the two sides of a call. */
+/** The measurements from both sides of a call. */
 export function measured(turns: readonly CallerTurn[], spells: readonly Spell[]): Measured {
   const wanting = turns.filter(({ backchannel }) => !backchannel);
   const interruptions = wanting.filter(({ interrupts }) => interrupts);
@@ -85,6 +85,6 @@ export function measured(turns: readonly CallerTurn[], spells: readonly Spell[])
   };
 }
 
-/** The middle one; of an even number the upper. */
+/** The middle value; of an even number of values, the upper one. */
 export const median = (values: readonly number[]): number | undefined =>
   [...values].sort((one, other) => one - other)[Math.floor(values.length / 2)];

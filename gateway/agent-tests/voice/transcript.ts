@@ -1,4 +1,4 @@
-/** What was said and heard in a call by voice, in its order: the caller's words as meant, the agent's as they were heard. */
+/** The transcript of a call by voice: the caller's words as intended, the agent's as they were heard. */
 import { bytesOf, RECOGNITION_RATE } from '../../../contracts/audio.js';
 import { DEFAULT_TRANSCRIPTION_MODEL } from '../../../contracts/models.js';
 import type { Caller } from '../../../contracts/ports/identity.js';
@@ -72,7 +72,7 @@ export class Hearing {
   }
 }
 
-/** As a conversation's record is read, for whoever plays the user and for the judge. */
+/** The lines as items of a conversation's record, for the model that plays the user and for the judge. */
 export const itemsOf = (lines: readonly Line[]): readonly SessionItem[] =>
   lines.map(({ speaker, text, fromMs }, index) => ({
     type: 'message',
