@@ -1,4 +1,4 @@
-/** Arrivals: as many as the rate says, at the instants that it says, the same for the same seed. */
+/** Arrivals: the number and the instants follow the rate, and are the same for the same seed. */
 import t from 'tap';
 import { type Arrivals, instants } from '../src/arrivals.js';
 

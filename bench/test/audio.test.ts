@@ -1,4 +1,4 @@
-/** What counts as audio: its length, its first sound, silence, stalls, and bytes of another format. */
+/** Judging audio: its length, its first sound, silence, stalls, and bytes of another format. */
 import t from 'tap';
 import { judgeSpeech, leastSecondsOf } from '../src/audio/answer.js';
 import { underrunsOf } from '../src/audio/player.js';

@@ -1,4 +1,4 @@
-/** What a caller hears and says is judged by the audio alone. */
+/** Calls are judged by the audio alone, in both directions. */
 import t from 'tap';
 import { mulawOf, samplesOf } from '../src/audio/mulaw.js';
 import { Heard } from '../src/calls/heard.js';

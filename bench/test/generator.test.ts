@@ -1,4 +1,4 @@
-/** The generator on a clock of its own: nothing is skipped, and latency counts from when a request was due. */
+/** The generator on a test clock: no request is skipped, and latency counts from when a request was due. */
 import t from 'tap';
 import type { Client } from '../src/clients/client.js';
 import type { Clock } from '../src/generator/pace.js';

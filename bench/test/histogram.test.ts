@@ -1,4 +1,4 @@
-/** Percentiles: right to three digits, withheld where too few samples stand behind them, never bettered by failures. */
+/** Percentiles: right to three digits, withheld if there are too few samples, never improved by failures. */
 import t from 'tap';
 import type { Latencies } from '../src/histogram.js';
 import { latenciesOf, median, samplesNeeded } from '../src/histogram.js';

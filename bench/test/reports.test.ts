@@ -1,4 +1,4 @@
-/** What leaves a run: figures, exit codes, JUnit, JSON, HTML, the table, and comparisons with earlier ones. */
+/** Results of a run: figures, exit codes, JUnit, JSON, HTML, the table, and comparisons with earlier runs. */
 import t from 'tap';
 import { compareReports, ComparisonRefused, readReport } from '../src/compare.js';
 import { formatHtml } from '../src/report/html.js';

@@ -1,4 +1,4 @@
-/** The suite cannot be fooled: what is no speech is a failure, and a generator that was late says so. */
+/** The suite cannot be fooled: answers without speech are failures, and a late generator reports it. */
 import t, { type Test } from 'tap';
 import { Generator } from '../src/generator/generator.js';
 import type { Load, Task } from '../src/generator/protocol.js';

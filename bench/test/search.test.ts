@@ -1,4 +1,4 @@
-/** Objectives as they are written, what meets them, and the search for the greatest load that does. */
+/** The notation of objectives, when they are met, and the search for the greatest load that meets them. */
 import t from 'tap';
 import type { Phase } from '../src/measure/phase.js';
 import { meets, ObjectiveError, parseObjectives, samplesFor } from '../src/objectives.js';

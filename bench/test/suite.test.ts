@@ -1,4 +1,4 @@
-/** Which scenarios a run has. */
+/** The scenarios of a run. */
 import t from 'tap';
 import { SCENARIOS } from '../src/scenarios/index.js';
 import { readOptions } from '../src/options.js';

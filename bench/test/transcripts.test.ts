@@ -1,4 +1,4 @@
-/** How wrong a transcript is, and what the upload of a recording looks like. */
+/** Word error rates of transcripts, and the form that uploads a recording. */
 import t from 'tap';
 import { formOf, wordErrorRate } from '../src/clients/transcription.js';
 
