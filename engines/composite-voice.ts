@@ -55,7 +55,7 @@ export class CompositeVoice {
   /** The language of what tells no other. */
   readonly #likely: LanguageCode | undefined;
   readonly #whole: WholeText | undefined;
-  /** Where the language of Latin letters is looked for, in a text that arrives. */
+  /** The text so far, from which the language of Latin letters is guessed while the text still arrives. */
   #context = '';
   #latin: SelectedVoice | undefined;
   #last: SelectedVoice | undefined;
@@ -88,7 +88,7 @@ export class CompositeVoice {
     yield part(speaking ?? this.#last ?? this.voiceOf(text));
   }
 
-  /** Whoever speaks the sentence, behind those before. Throws `language_unavailable`. */
+  /** The voice for the next sentence. Throws `language_unavailable`. */
   voiceOf(sentence: string): SelectedVoice {
     const scripts = scriptsIn(sentence);
     this.#last = scripts.size > 0 ? this.#ofScripts(scripts) : this.#ofWords(sentence);

@@ -72,7 +72,7 @@ const isWrittenIn = (scripts: TextScripts, code: LanguageCode): boolean => {
 const writtenIn = (scripts: TextScripts): readonly LanguageCode[] =>
   LANGUAGE_CODES.filter((code) => isWrittenIn(scripts, code));
 
-/** What most texts are in, found once. */
+/** The languages of Latin letters, computed once because most texts are in one of them. */
 const LATIN_ALONE = writtenIn(new Set());
 
 /** The languages that a text in these scripts may be in, the likeliest first: English for Latin letters alone. */

@@ -73,7 +73,7 @@ const moved = ({ text, start, end }: TimedWord, by: number): TimedWord => ({
   end: end + by,
 });
 
-/** What follows the first piece of an audio waits as long as any first piece does, but not longer than this. */
+/** Longest wait of later pieces, which otherwise wait as long as any first piece does. */
 const FOLLOWING_SECONDS = 10;
 
 const following = (demand: Demand): Demand => ({ ...demand, aheadSeconds: FOLLOWING_SECONDS });

@@ -114,7 +114,7 @@ function render(
   return parts.encode(pcm, capabilities.sampleRate, output, signal, { speed, level });
 }
 
-/** What comes up to and with the first that can be heard. */
+/** Everything up to and including the first audible audio. */
 async function firstOf<P extends Piece>(pieces: AsyncGenerator<P | Pause>): Promise<(P | Pause)[]> {
   const first: (P | Pause)[] = [];
   for (;;) {
@@ -143,7 +143,7 @@ async function rendered(
 /** How the pieces of a request are divided among those who speak them. */
 interface Division {
   partsOf(pieces: Pieces): Parts;
-  /** Who speaks a whole text without any piece; absent for one that arrives. */
+  /** Speaks a whole text that yields no pieces; absent for a text that still arrives. */
   readonly silent?: () => SelectedVoice;
 }
 
@@ -163,7 +163,7 @@ async function* arrivingFor(parts: SpeechParts, pieces: Pieces, job: Job): Parts
   }
 }
 
-/** What cannot be heard is left to whoever speaks first. */
+/** Inaudible text is left to the first voice. */
 async function* compositeParts(voice: CompositeVoice, pieces: Pieces): Parts {
   const first = await firstOf(pieces);
   const opening = first.findLast((each) => each !== PAUSE);

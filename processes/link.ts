@@ -36,7 +36,7 @@ export interface LinkOptions {
   waited?(of: WaitOf, ms: number): void;
 }
 
-/** What waits in a child: a job for a slot, a piece of a running job for an engine. */
+/** Kinds of waits in a child: a job waits for a slot, a piece of a running job for an engine. */
 export type WaitOf = 'jobs' | 'pieces';
 const WAIT_KINDS: readonly WaitOf[] = ['jobs', 'pieces'];
 /** Longest wait that counts as plausible. */
@@ -46,7 +46,7 @@ const RECONNECT = { initialMs: 20, maxMs: 1000 };
 /** Load added for a child that wants to retire, or has no slot left: any other child is chosen first. */
 const UNWANTED = { retiring: 2 ** 24, full: 2 ** 32 };
 
-/** What a child reports of itself: jobs, and pieces of them that wait for an engine. */
+/** A child's report of its load: jobs, and pieces of them that wait for an engine. */
 export interface Reported {
   readonly running: number;
   readonly queued: number;

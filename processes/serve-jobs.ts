@@ -29,7 +29,7 @@ export interface ServeOptions {
   readonly retireAfter?: number;
   /** Callers hear hello, and so send work, only once this has resolved. A rejection is for the entry to handle. */
   readonly ready?: Promise<unknown>;
-  /** What waits for the engines that its jobs work with. Default: nothing does. */
+  /** Counts pieces that wait for the engines of its jobs. Default: none do. */
   readonly engineWaits?: WaitTally;
   readonly log?: Log;
   readonly clock?: Clock;

@@ -20,7 +20,7 @@ export interface NodeParts {
   readonly sql: Sql;
   /** Unique among all live processes. */
   readonly processId: string;
-  /** Where this process accepts signalling frames of its sessions from other processes of its installation. */
+  /** The socket on which this process accepts signalling frames of its sessions from other processes of its installation. */
   readonly address: string;
   /** The same for all processes of one supervisor. */
   readonly installation: string;

@@ -1,5 +1,5 @@
 /**
- * Where a session is joined: told by a response of `POST /v1/agent/sessions` that somebody passes on, or asked for
+ * The address and token for joining a session: from a response of `POST /v1/agent/sessions` passed on by a backend, or requested
  * here, without a key, of a public agent (docs/contract/platform.md 6.6, 6.10).
  */
 import { SessionError } from './errors.js';

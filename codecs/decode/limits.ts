@@ -30,7 +30,7 @@ export const decodeLimits = (processes: number): DecodeLimits => ({
 
 const MiB_IN_KIB = 1024;
 
-/** What V8 reserves for compiled code. Up to Node 22 it does not count as data, from 23 on it does, used or not. */
+/** Address space V8 reserves for compiled code. Up to Node 22 it does not count as data; from 23 on it does, used or not. */
 const CODE_RANGE_KIB = Number(process.versions.node.split('.')[0]) > 22 ? 512 * MiB_IN_KIB : 0;
 
 /** Limits of one process. An hour of the slowest codec takes half of the time; ffmpeg takes 60 MB, node-av 82 MB. */

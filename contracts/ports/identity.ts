@@ -55,6 +55,6 @@ export interface UsageStore {
   add(
     entries: readonly { readonly workspaceId: string; readonly kind: UsageKind; readonly amount: number }[],
   ): Promise<void>;
-  /** What is left of the workspace's quotas this month, by kind; absent kinds have no quota. */
+  /** The rest of the workspace's quotas this month, by kind; absent kinds have no quota. */
   remaining(workspaceId: string): Promise<Partial<Record<UsageKind, number>>>;
 }

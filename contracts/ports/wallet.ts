@@ -1,4 +1,4 @@
-/** What is left of a workspace's speech quota, for the native API's wallet (docs/contract/native.md 5). */
+/** The rest of a workspace's speech quota, for the native API's wallet (docs/contract/native.md 5). */
 export interface Wallet {
   /** When the workspace was created. */
   readonly since: Date;

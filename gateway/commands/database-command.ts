@@ -13,7 +13,7 @@ import { BUCKET } from '../../storage/recordings.js';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** Where lines go; each call is one line without its end. */
+/** Output of lines; each call is one line without its end. */
 export interface Io {
   out(line: string): void;
   err(line: string): void;
@@ -65,7 +65,7 @@ export function table(rows: readonly string[][]): string[] {
   );
 }
 
-/** Who removes files of deleted recordings there: a machine, or a bucket. */
+/** The machine or bucket that removes the files of deleted recordings. */
 export const removerOf = (place: string): string =>
   place.startsWith(BUCKET) ? `A gateway that uses ${place}` : `The gateway on ${place}`;
 

@@ -8,7 +8,7 @@ const USAGE = `Usage: npm run secrets -- <command>
                            replaces DATA_DIR/secrets-key; restart the gateway then.
 Uses DATABASE_URL, else the embedded database in DATA_DIR (./data).`;
 
-/** What is left to do. */
+/** The remaining steps for the operator. */
 function next(dataDir: string, secretsKey: string | undefined, previous: string | undefined): string {
   if (!secretsKey)
     return `The new secret is in ${dataDir}/secrets-key: restart the gateway, and back the file up.`;

@@ -28,7 +28,7 @@ type Options = Invocation['options'];
 
 const MEMBER = /^([^=]+)=(.*)$/s;
 
-/** Whose sessions, or the member of their metadata by which they are found. */
+/** The option that selects sessions, and the member of their metadata if it names one. */
 type Selected = Whose | { readonly metadata: readonly [name: string, value: string] };
 
 /** Option → whom it means; undefined where it means nobody. */

@@ -5,7 +5,7 @@
 import { pipeline, type Readable, type Transform } from 'node:stream';
 import { constants, createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 
-/** What was sent without an end is read as far as it goes, and nothing is nothing. */
+/** Reads truncated input as far as it goes; an empty body stays empty. */
 const { Z_SYNC_FLUSH: SYNC, BROTLI_OPERATION_FLUSH: FLUSH } = constants;
 const ZLIB = { flush: SYNC, finishFlush: SYNC };
 const BROTLI = { flush: FLUSH, finishFlush: FLUSH };

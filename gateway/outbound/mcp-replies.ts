@@ -1,4 +1,4 @@
-/** What an MCP server sends, read as it comes: JSON-RPC in one JSON document or in a stream of events. */
+/** Reads an MCP server's reply as it arrives: JSON-RPC in one JSON document or in a stream of events. */
 import { createParser } from 'eventsource-parser';
 import { LIMITS } from '../../contracts/limits.js';
 import { isPlainObject } from '../../contracts/plain-object.js';

@@ -97,7 +97,7 @@ function readUsed(bits) {
   return Uint8Array.from(used);
 }
 
-/** Which table each group of 50 symbols is coded with. */
+/** The number of the table that codes each group of 50 symbols. */
 function readSelectors(bits, tables) {
   const count = bits.take(15);
   if (count === 0) throw damaged('selection');
@@ -295,7 +295,7 @@ async function* readStream(bits) {
   bits.align();
 }
 
-/** What the chunks unpack to, in chunks. Throws Bzip2Error. */
+/** Unpacks chunks into chunks. Throws Bzip2Error. */
 export async function* bunzip2(chunks) {
   const bits = new Bits(chunks);
   if (!(await bits.fill(BLOCK_BYTES))) throw ends();

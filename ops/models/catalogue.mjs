@@ -37,7 +37,7 @@ export function entryOf(name, catalogue = CATALOGUE) {
 export const fileNameOf = ({ as, url = '' }) =>
   as ?? decodeURIComponent(new URL(url).pathname.split('/').at(-1));
 
-/** What an item is known by in messages and among the pins. */
+/** The name of an item in messages and among the pins. */
 export const addressOf = ({ url, pypi, npm, version }) =>
   url ?? (pypi ? `pypi:${pypi}==${version}` : `npm:${npm}@${version}`);
 

@@ -1,4 +1,4 @@
-/** Which of the known names a mistyped one was probably meant to be. */
+/** The known name that a mistyped one probably means. */
 
 const MOST_DISTANCE = 3;
 const MOST_NAMES = 3;

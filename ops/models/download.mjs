@@ -46,7 +46,7 @@ function resumable({ part, note }) {
 
 const rangeOf = ({ from, validator }) => (from > 0 ? { range: `bytes=${from}-`, 'if-range': validator } : {});
 
-/** Where the body begins in the file, and how long the file is; NaN where the server does not tell. */
+/** Offset of the body within the file, and the file's length; NaN if the server does not tell. */
 function extentOf({ status, headers }, from) {
   if (status === 200) return { start: 0, total: Number(headers.get('content-length') ?? NaN) };
   const [, start, total] = /^bytes (\d+)-\d+\/(\d+)$/.exec(headers.get('content-range') ?? '') ?? [];

@@ -68,7 +68,7 @@ function bring(item, context) {
   return item.pypi ? byPip(item, context) : byHttp(item, context);
 }
 
-/** Where the expected digest comes from, for messages. */
+/** The origin of the expected digest, for messages. */
 function expectedOf(item) {
   const { sha256 } = item;
   return sha256 ? { sha256, by: 'the catalogue' } : { sha256: pinOf(addressOf(item)), by: 'the first fetch' };

@@ -39,7 +39,7 @@ async function bytesAt(file, from, length) {
   return bytes;
 }
 
-/** Where the directory is, out of the record at the archive's end. */
+/** Offset of the directory, from the record at the archive's end. */
 async function findDirectory(file) {
   const { size } = await file.stat();
   const from = Math.max(0, size - END.bytes - END.mostComment);

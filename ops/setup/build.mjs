@@ -107,7 +107,7 @@ export async function build({ signal }) {
   writeStamp(STAMP, key);
 }
 
-/** What tsc says of all types, in lines; none where all is well. */
+/** The lines that tsc prints about types; none if all is well. */
 export async function checkTypes() {
   const said = [];
   for (const config of CONFIGS) {

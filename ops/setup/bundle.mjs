@@ -13,7 +13,7 @@ import { sources } from './build.mjs';
 import { REQUIRE } from './commonjs.mjs';
 import { buildConsole } from './console-build.mjs';
 
-/** What a process or a thread begins with. */
+/** Entry modules of processes and threads. */
 const ENTRIES = [
   'gateway/main.ts',
   'gateway/commands/main.ts',

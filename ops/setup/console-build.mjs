@@ -58,7 +58,7 @@ export async function buildConsole() {
     target: 'es2022',
     jsx: 'automatic',
     jsxImportSource: 'preact',
-    // What runs beside the page is named by its address.
+    // Workers of the page are loaded by their address.
     loader: { '.worklet.js': 'file' },
     assetNames: '[name]-[hash]',
     logLevel: 'error',

@@ -7,7 +7,7 @@ import { writeAtomically } from './stamps.mjs';
 
 const NOTHING_RAN = 'no tests found';
 
-/** What went wrong with a test file as a whole, apart from its assertions. */
+/** Failures of a test file as a whole, apart from its assertions. */
 function faultOf({ counts, results, options }, silent) {
   if (results?.bailout)
     return `bailed out: ${results.bailout === true ? 'no reason given' : results.bailout}`;

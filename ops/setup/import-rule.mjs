@@ -25,7 +25,7 @@ export function roomOf(file, rooms = ROOMS) {
 
 const ruleOf = (room, rooms) => rooms[room] ?? rooms[`${room.split('/').slice(0, -1).join('/')}/*`];
 
-/** What a node of the tree names, whatever way it is loaded; `undefined` where the node names no module. */
+/** The module that a node of the tree loads, in whatever way; `undefined` if it loads none. */
 const NAMED = {
   ImportDeclaration: (node) => node.source,
   ExportNamedDeclaration: (node) => node.source ?? undefined,

@@ -14,7 +14,7 @@ export const DASHBOARD_FILE = 'ops/monitoring/dashboard.json';
 const COLUMNS = 24;
 const PANEL = { width: 6, height: 8 };
 
-/** What docs/metrics.md lists, which a test compares with `/metrics`; histograms by their parts. */
+/** The metrics listed in docs/metrics.md, which a test compares with `/metrics`; histograms by their parts. */
 function knownMetrics() {
   const page = fs.readFileSync(inRoot('docs/metrics.md'), 'utf8');
   const rows = [...page.matchAll(/^\| `(gateway_\w+)` \| (\w+) \|/gm)];

@@ -41,7 +41,7 @@ const stampsOf = (folder, parts) => [undefined, ...parts].map((part) => stampFil
 export const packagesReady = (folder, parts = EVERYTHING) =>
   stampsOf(folder, parts).every((file) => hasStamp(file, packagesKey(folder)));
 
-/** Those that were laid out here before, from whatever lock: they are kept. */
+/** Packages laid out here earlier, from whatever lock: they are kept. */
 const partsBefore = (folder) => EVERYTHING.filter((part) => fs.existsSync(stampFile(folder, part)));
 
 const SECTIONS = ['dependencies', 'devDependencies', 'optionalDependencies', 'peerDependencies'];

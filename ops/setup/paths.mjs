@@ -1,4 +1,4 @@
-/** Where things lie. Everything that set-up makes is in node_modules, dist, bundle, .models and ops/setup/.state. */
+/** Paths of the checkout. Everything that set-up makes is in node_modules, dist, bundle, .models and ops/setup/.state. */
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 

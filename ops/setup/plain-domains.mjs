@@ -4,7 +4,7 @@
  * several times as much; tests of a file run one after the other, so that there is no choice to make.
  */
 
-/** Where tap's core keeps the test that is the file. */
+/** The key under which tap's core keeps the file's own test. */
 const ROOT = Symbol.for('TAP private constructor');
 const EVENTS = ['uncaughtException', 'unhandledRejection'];
 

@@ -24,7 +24,7 @@ const wholeRooms = (room) =>
 
 const reaches = (from, to) => wholeRooms(from).some((next) => next === to || reaches(next, to));
 
-/** Those of them that cannot be reached by way of another. */
+/** The rooms among them that cannot be reached by way of another. */
 const nearest = (room) =>
   wholeRooms(room).filter((to) => !wholeRooms(room).some((other) => other !== to && reaches(other, to)));
 

@@ -89,7 +89,7 @@ function setNice(pid, nice) {
   }
 }
 
-/** What tap spawns for a file, `own` being the arguments and variables of this process alone. */
+/** The process that tap spawns for a file; `own` are the arguments and variables of this process alone. */
 const commandOf = ({ name, file }, own, { env, timeout }) => [
   process.execPath,
   [...JIT, ...own.args, file],

@@ -57,7 +57,7 @@ const asSource = (pattern) =>
     .replace(/^dist\//, '')
     .replace(/\.js$/, '.ts');
 
-/** Those whose name holds one of the patterns; all where there is no pattern. */
+/** The files whose name contains one of the patterns; all files without a pattern. */
 export const select = (files, patterns) =>
   patterns.length === 0
     ? files

@@ -1,5 +1,5 @@
 /**
- * What packages carry and nothing here loads is removed once they are laid out: a third of what npm unpacks. Nothing
+ * Removes the files of packages that nothing here loads, once they are laid out: a third of what npm unpacks. Nothing
  * is changed within a file, and `npm ci` brings it all back.
  */
 import fs from 'node:fs';

@@ -7,7 +7,7 @@ import fs from 'node:fs';
 import { isMainThread } from 'node:worker_threads';
 
 const STAT = '/proc/self/stat';
-/** What /proc counts in: USER_HZ. */
+/** The clock ticks in which /proc counts: USER_HZ. */
 const TICKS_PER_SECOND = 100;
 
 function secondsOf(stat) {
@@ -26,6 +26,6 @@ function leave(file) {
 }
 
 const file = process.env.TEST_USAGE_FILE;
-// What its children use is part of it.
+// Includes the usage of its children.
 delete process.env.TEST_USAGE_FILE;
 if (file && isMainThread && fs.existsSync(STAT)) process.once('exit', () => leave(file));

@@ -1,5 +1,5 @@
 /**
- * Who spoke when in a call by voice, as heard by the caller, and the measurements from it. Times are milliseconds since
+ * The timeline of a call by voice, as heard by the caller, and the measurements from it. Times are milliseconds since
  * the caller's media was connected.
  */
 
