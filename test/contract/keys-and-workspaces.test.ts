@@ -147,7 +147,7 @@ t.test('a workspace has limits of its own where it is given some', async (t) => 
   t.match(await workspaces('limits', 'Nowhere'), { code: 1, err: /No workspace is named Nowhere/ });
   t.match(await workspaces('limits', 'Limited', '--characters', 'many'), {
     code: 2,
-    err: /no such value: limits Limited --characters many\n\nUsage/,
+    err: /^Wrong arguments: limits Limited --characters many\n\nUsage/,
   });
   await workspaces('remove', 'Limited');
 });
