@@ -300,19 +300,25 @@ t.test('the loop plays what waits, and keeps its outcome', async (t) => {
 t.test('a process plays so many scenarios at once', async (t) => {
   const test = queued({});
   let taken = 0;
+  let ended = 0;
+  let most = 0;
+  const over = () => Promise.resolve(void (ended += 1));
   const queue: TestQueue = {
-    take: () => Promise.resolve({ ...test, place: taken++ }),
+    take: () => {
+      most = Math.max(most, (taken += 1) - ended);
+      return Promise.resolve({ ...test, place: taken });
+    },
     renew: () => Promise.resolve(true),
     ...NO_CALLS,
-    finish: () => Promise.resolve(),
-    release: () => Promise.resolve(),
+    finish: over,
+    release: over,
   };
   const loop = startAgentTests({ ...partsOf({ parts: { chat: stuck, clock: fast(1000) } }), queue });
   t.teardown(() => loop.stop());
   await until('it has taken some', () => taken >= limits.atOnce.process);
-  // It would have looked for more a hundred times.
+  // Long enough to look for more a hundred times. On a busy machine some reach their time limit meanwhile, and others begin.
   await new Promise((resolve) => setTimeout(resolve, 50));
-  t.equal(taken, limits.atOnce.process);
+  t.equal(most, limits.atOnce.process);
 });
 
 t.test('a process that stops gives back what it plays', async (t) => {
