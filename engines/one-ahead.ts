@@ -1,6 +1,6 @@
 /**
- * A stream whose next value is made while its reader works on the one before. One value waits at most. What fails is told
- * in its turn; whoever leaves waits until the value that is being made has come, or failed.
+ * A stream whose next value is produced while its reader works on the previous one. At most one value waits. An error is
+ * thrown in its turn; a reader that leaves waits until the value being produced has come, or failed.
  */
 export async function* oneAhead<T>(values: AsyncIterable<T>): AsyncGenerator<T> {
   const iterator = values[Symbol.asyncIterator]();

@@ -1,6 +1,6 @@
 /**
- * Bodies that come compressed. None is asked for, but some servers and stores send what they keep compressed whatever they are
- * asked. What is decompressed is read piece by piece, so that the bounds on a body hold for it and not for what was sent.
+ * Decompresses response bodies. None is requested compressed, but some servers send stored files compressed regardless. The
+ * output is read piece by piece, so that the bounds on a body apply to it and not to the compressed bytes.
  */
 import { pipeline, type Readable, type Transform } from 'node:stream';
 import { constants, createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
@@ -17,7 +17,7 @@ const DECODERS: Readonly<Record<string, () => Transform>> = {
   br: () => createBrotliDecompress(BROTLI),
 };
 
-/** The body as it was before `content-encoding`; as it is where that is none that is known. */
+/** The decompressed body; unchanged if `encoding` is unknown or absent. */
 export function decoded(body: Readable, encoding = ''): AsyncIterable<Buffer> {
   const name = encoding.trim().toLowerCase();
   const decoder = Object.hasOwn(DECODERS, name) ? DECODERS[name]?.() : undefined;
