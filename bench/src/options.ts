@@ -13,6 +13,9 @@ export interface Peer {
   readonly key: string;
 }
 
+/** Kinds of open loads that the command line chooses from. */
+const ARRIVALS = ['poisson', 'constant'] as const;
+
 export interface Options {
   /** Parts of the names of scenarios; all where there is none. */
   readonly names: readonly string[];
@@ -24,6 +27,7 @@ export interface Options {
   readonly voice: string;
   readonly pcmRate: number | undefined;
   readonly rate: number | undefined;
+  readonly arrivals: (typeof ARRIVALS)[number];
   readonly text: string | undefined;
   readonly objectives: readonly Objective[];
   /** Length of a soak. */
@@ -48,6 +52,7 @@ export const USAGE = `speech-bench [NAME …]: load tests for speech gateways
   --peer NAME=URL[,KEY]    another server, measured in turns with the first; may be given again
   --slo 'ttfa.p95<400ms'   finds the greatest load at which the objectives hold; several with commas
   --rate N                 requests a second of open loads
+  --arrivals KIND          of open loads: poisson, as of independent users, or constant, as most load testers send (poisson)
   --minutes N              length of soak (1)
   --text TEXT              what is spoken
   --model ID --voice ID    as requests name them (tts-1, alloy)
@@ -70,6 +75,7 @@ const DECLARED = {
   peer: { type: 'string', multiple: true },
   slo: { type: 'string' },
   rate: { type: 'string' },
+  arrivals: { type: 'string', default: 'poisson' },
   minutes: { type: 'string' },
   text: { type: 'string' },
   model: { type: 'string', default: 'tts-1' },
@@ -94,6 +100,12 @@ function positive(option: string, text: string | undefined): number | undefined 
   const number = Number(text);
   if (number > 0 && Number.isFinite(number)) return number;
   throw new UsageError(`--${option} wants a number above 0, not ${text}`);
+}
+
+function arrivalsOf(text: string): Options['arrivals'] {
+  const kind = ARRIVALS.find((each) => each === text);
+  if (kind !== undefined) return kind;
+  throw new UsageError(`--arrivals wants ${ARRIVALS.join(' or ')}, not ${text}`);
 }
 
 function parse(args: readonly string[]) {
@@ -127,6 +139,7 @@ export function readOptions(args: readonly string[]): Options {
     voice: values.voice,
     pcmRate: positive('pcm-rate', values['pcm-rate']),
     rate: positive('rate', values.rate),
+    arrivals: arrivalsOf(values.arrivals),
     minutes: positive('minutes', values.minutes),
     text: values.text,
     objectives: objectivesOf(values.slo),

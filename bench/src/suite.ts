@@ -60,17 +60,18 @@ async function runScenario(
 }
 
 /** Addresses and keys are no part of it: two runs of one server may be compared wherever it was. */
-const runOf = ({ url, peers, model, voice, rate, text, minutes, pcmRate, objectives, isQuick }: Options) => ({
+const runOf = ({ url, peers, objectives, ...options }: Options) => ({
   server: url === undefined ? 'started here' : 'given',
   peers: peers.map(({ name }) => name),
-  model,
-  voice,
-  rate: rate ?? null,
-  text: text ?? null,
-  minutes: minutes ?? null,
-  pcmRate: pcmRate ?? null,
+  model: options.model,
+  voice: options.voice,
+  rate: options.rate ?? null,
+  arrivals: options.arrivals,
+  text: options.text ?? null,
+  minutes: options.minutes ?? null,
+  pcmRate: options.pcmRate ?? null,
   objectives: objectives.map(({ text: objective }) => objective),
-  quick: isQuick,
+  quick: options.isQuick,
 });
 
 /**

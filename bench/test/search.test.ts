@@ -83,11 +83,14 @@ t.test('the command line is read, and nonsense is refused in a line', async (t) 
     'ttfa.p95<1s',
     '--rate',
     '5',
+    '--arrivals',
+    'constant',
   ]);
   t.match(options, {
     names: ['speech'],
     peers: [{ name: 'other', url: 'http://127.0.0.1:1/v1', key: 'key' }],
     rate: 5,
+    arrivals: 'constant',
   });
   t.equal(options.objectives.length, 1);
   for (const args of [
@@ -95,6 +98,7 @@ t.test('the command line is read, and nonsense is refused in a line', async (t) 
     ['--peer', 'gateway=http://a'],
     ['--slo', 'soon'],
     ['--rate', '0'],
+    ['--arrivals', 'ramp'],
     ['--url', 'x'],
     ['--nope'],
   ])

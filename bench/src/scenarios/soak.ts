@@ -70,11 +70,11 @@ async function measureWindows(
   const begun = performance.now();
   for (let window = 0; window < windows; window += 1) {
     const arrivals = {
-      kind: 'poisson',
+      kind: context.options.arrivals,
       rate: context.options.rate ?? rate,
       seconds,
       seed: window + 1,
-    } as const;
+    };
     const speaking = context.load(server, `window ${window + 1} of ${windows}`, 'speech', params, {
       arrivals,
     });

@@ -83,7 +83,7 @@ class Asked {
 
   open(rate: number, seconds: number, seed: number): Promise<Phase> {
     const what = `${this.variant.prefix}: ${rate.toFixed(0)} a second`;
-    const arrivals = { kind: 'poisson', rate, seconds, seed } as const;
+    const arrivals = { kind: this.context.options.arrivals, rate, seconds, seed };
     return this.context.load(this.server, what, 'speech', this.params, { arrivals });
   }
 

@@ -121,13 +121,14 @@ export default scenario<Parameters>({
   },
   search: {
     unit: 'requests/s',
-    first: 0.25,
+    first: 1,
     most: 1000,
     async prepare(context, { text, mostErrors }, server) {
       const recording = await recordSpeech(server, text, context.options);
       const params = transcriptionOf(server, dialectOf(server), recording, mostErrors);
       return (rate, requests) => {
-        const arrivals = { kind: 'poisson', rate, seconds: Math.max(4, requests / rate), seed: 1 } as const;
+        const kind = context.options.arrivals;
+        const arrivals = { kind, rate, seconds: Math.max(4, requests / rate), seed: 1 };
         return context.load(server, `${rate} a second`, 'transcription', params, { arrivals });
       };
     },
