@@ -1,7 +1,7 @@
 /**
- * The formats table (rules 8–11): what can be sent, at which rates, under which content type, and
- * which names are always refused. Data and pure functions: dialects map their own names onto it.
- * Invariant: an `OutputFormat` that leaves `resolveOutput` is one that the encoders take.
+ * The table of output formats (rules 8–11): sample rates, content types, and the format names that are always
+ * refused. Data and pure functions; dialects map their own names onto it.
+ * Invariant: the encoders accept every `OutputFormat` that `resolveOutput` returns.
  */
 import {
   type AudioFormat,
@@ -35,7 +35,7 @@ export const isAudioFormat = (name: string): name is AudioFormat => Object.hasOw
 
 export const DEFAULT_MP3_BITRATE: Mp3Bitrate = 128;
 
-/** Mu-law and A-law, refused everywhere (rule 10): these names, and these names followed by `_…`. */
+/** Names of mu-law and A-law, which are refused everywhere (rule 10), also with a suffix such as `_8000`. */
 export const REFUSED_FORMATS = [
   'ulaw',
   'alaw',
@@ -48,11 +48,11 @@ export const REFUSED_FORMATS = [
   'audio/pcma',
 ] as const;
 
-/** The message of that refusal; `instead` is what to ask for, in the client's words. */
+/** The message of that refusal; `instead` is a supported setting, in the client's terms. */
 export const refusedFormat = (instead: string): string =>
   `Mu-law and A-law are not supported; set ${instead} and convert it`;
 
-/** Whether the name is one that every dialect refuses, `ulaw_8000` or `audio/PCMU` for instance. */
+/** Whether every dialect refuses the name, for example `ulaw_8000` or `audio/PCMU`. */
 export function isRefusedFormat(name: string): boolean {
   const lower = name.toLowerCase();
   return REFUSED_FORMATS.some((refused) => lower === refused || lower.startsWith(`${refused}_`));
@@ -62,9 +62,9 @@ export interface OutputRequest {
   readonly format: AudioFormat;
   /** Hz; absent selects the format's default */
   readonly sampleRate?: number | undefined;
-  /** kbit/s, an exact tier; looked at for MP3 only */
+  /** kbit/s, an exact tier; only for MP3 */
   readonly mp3Bitrate?: number | undefined;
-  /** bit/s or kbit/s, or `OPUS_BITRATE_AUTOMATIC`; looked at for Opus only */
+  /** bit/s or kbit/s, or `OPUS_BITRATE_AUTOMATIC`; only for Opus */
   readonly opusBitrate?: number | undefined;
 }
 
@@ -72,8 +72,8 @@ export interface OutputRequest {
 export type OutputFields = Readonly<Partial<Record<Exclude<keyof OutputRequest, 'format'>, string>>>;
 
 /**
- * Settles what is sent. Errors: `unsupported_format` for a rate or a bitrate outside the table,
- * with the client's name of the field from `fields` as `param`.
+ * The output format of a request, with defaults filled in. Errors: `unsupported_format` for a rate or a
+ * bitrate outside the table, with the client's name of the field from `fields` as `param`.
  */
 export function resolveOutput(request: OutputRequest, fields: OutputFields = {}): OutputFormat {
   const { format } = request;
@@ -89,7 +89,7 @@ export function resolveOutput(request: OutputRequest, fields: OutputFields = {})
 
 /**
  * The next tier at or above the bitrate in kbit/s (rule 9); `param` is the client's name of the field.
- * Errors: `unsupported_format` above the highest tier, and for what is not a positive number.
+ * Errors: `unsupported_format` above the highest tier, and for anything but a positive number.
  */
 export function snapMp3Bitrate(kbps: number, param?: string): Mp3Bitrate {
   const tier = kbps > 0 ? MP3_BITRATES.find((bitrate) => bitrate >= kbps) : undefined;

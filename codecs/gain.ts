@@ -1,8 +1,8 @@
 /**
- * Volume and loudness of a stream of 16-bit PCM, chunk by chunk, without delay (native `prosody.volume`
- * and `prosody.normalize_loudness`). Cheap: two passes of plain arithmetic, a few nanoseconds a sample.
- * Invariants: as many samples out as in; the input is never written to; no sample exceeds CEILING, the gain
- * gives way before a peak would be clipped and comes back slowly.
+ * Changes volume and loudness of a stream of 16-bit PCM, chunk by chunk, without delay (native `prosody.volume`
+ * and `prosody.normalize_loudness`). Cheap: two passes of plain arithmetic, a few nanoseconds per sample.
+ * Invariants: as many samples out as in; the input is never written to; no sample exceeds CEILING: the gain
+ * drops before a peak would clip, and recovers slowly.
  */
 import type { LevelOptions } from '../contracts/audio.js';
 import { LIMITS } from '../contracts/limits.js';
@@ -12,23 +12,23 @@ const fromDb = (db: number): number => 10 ** (db / 20);
 
 /** −0.1 dBFS */
 const CEILING = Math.floor((FULL_SCALE - 1) * fromDb(-0.1));
-/** Close to −16 LUFS for speech, where spoken programmes for headphones and telephones are. */
+/** About −16 LUFS for speech, the usual loudness of spoken programmes for headphones and telephones. */
 const TARGET_RMS = FULL_SCALE * fromDb(-18);
 /** Quieter blocks are pauses and do not count towards the loudness. */
 const GATE_RMS = FULL_SCALE * fromDb(-50);
 const MOST_CORRECTION = fromDb(12);
-/** 6 to 32 ms */
+/** Samples per block: 6 to 32 ms, depending on the rate. */
 const BLOCK = 256;
-/** Share of the way that the gain moves in one block: back after a peak, and to a new loudness. */
+/** Part of the remaining difference that the gain covers in one block, after a peak or towards a new loudness. */
 const RELEASE = 0.05;
-/** Samples over which a change is spread, so that it does not click. */
+/** Samples over which a gain change is spread, to avoid clicks. */
 const RAMP = 32;
 
-/** Whether there is anything to do. */
+/** Whether these options change the audio at all. */
 export const changesLevel = ({ volume, normalizeLoudness }: LevelOptions): boolean =>
   volume !== 0 || normalizeLoudness;
 
-/** The level of one stream, which goes through it chunk by chunk. */
+/** The gain of one stream, applied chunk by chunk. */
 export class Level {
   readonly #volume: number;
   readonly #normalize: boolean;
@@ -60,8 +60,8 @@ export class Level {
   }
 
   /**
-   * Counts the blocks that hold speech towards the loudness so far. Gives a number that no sample's size exceeds, about
-   * twice the largest size at most. One plain loop, which the compiler turns into a few instructions a sample.
+   * Adds the blocks with speech to the loudness so far. Returns an upper bound of the absolute sample values, at most
+   * about twice the largest. One plain loop, which the compiler turns into a few instructions per sample.
    */
   #measure(samples: Int16Array): number {
     let bits = 1;
@@ -103,18 +103,18 @@ interface Scaling {
   readonly to: number;
 }
 
-/** Scales one block: the gain moves first, and then stays. */
+/** Scales one block: the gain ramps first, then stays constant. */
 function scale(input: Int16Array, output: Int16Array, { start, end, from, to }: Scaling): void {
   const ramped = from === to ? start : Math.min(end, start + RAMP);
   for (let i = start; i < ramped; i++) {
-    // While the gain still comes down, a peak is held at the ceiling.
+    // During a downward ramp the gain may still be too high for a peak, which is then clipped at the ceiling.
     const value = Math.round(input[i]! * (from + ((to - from) * (i - start)) / RAMP));
     output[i] = Math.max(-CEILING, Math.min(CEILING, value));
   }
   multiply(input, output, ramped, end, to);
 }
 
-/** `gain` leaves no sample beyond full scale, so a product with its 16 binary places fits 32 bits. */
+/** Multiplies in fixed point with 16 binary places; fits 32 bits, since `gain` takes no sample beyond full scale. */
 function multiply(input: Int16Array, output: Int16Array, start: number, end: number, gain: number): void {
   const factor = Math.round(gain * 65_536);
   for (let i = start; i < end; i++) output[i] = (Math.imul(input[i]!, factor) + 32_768) >> 16;

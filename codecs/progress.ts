@@ -1,19 +1,19 @@
 /**
- * How many seconds of audio encoded bytes hold, as they stream by: by their number where the bitrate is constant,
- * by the clock of its pages for Ogg Opus. Pure; exact to a frame of the codec.
+ * Counts the seconds of audio in encoded bytes as they pass: by byte count for formats of constant bitrate, by page
+ * positions for Ogg Opus. Pure; exact to a frame of the codec.
  */
 import { type AudioFormat, BYTES_PER_SAMPLE, type OutputFormat } from '../contracts/audio.js';
 import { DEFAULT_MP3_BITRATE, FORMATS } from './formats.js';
 import { WAV_HEADER_BYTES } from './wav.js';
 
-/** Takes the next bytes and says how many seconds there are so far. */
+/** Takes the next bytes and returns the seconds so far. */
 export type Progress = (bytes: Uint8Array) => number;
 
 const PAGE_MARK = 'OggS';
 const GRANULE_AT = 6;
 const GRANULE_BYTES = 8;
 
-/** Counts bytes behind a header. */
+/** Counts the bytes after a header. */
 function byBytes(bytesPerSecond: number, headerBytes = 0): Progress {
   let total = -headerBytes;
   return (bytes) => {
@@ -22,7 +22,7 @@ function byBytes(bytesPerSecond: number, headerBytes = 0): Progress {
   };
 }
 
-/** Reads the position that each page ends at. A page's head lies within one chunk, as the muxer writes it. */
+/** Reads the end position of the pages. A page's header is never split between chunks, since the muxer writes it in one. */
 function byPages(): Progress {
   let samples = 0;
   return (bytes) => {

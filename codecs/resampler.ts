@@ -1,6 +1,6 @@
 /**
- * libswresample from any layout to mono 16-bit at one rate. Native: child processes only.
- * Invariants: no sample is lost, `finish` gives what the filter still holds; `free` is idempotent and
+ * Resamples any layout to 16-bit mono with libswresample. Native: child processes only.
+ * Invariants: no sample is lost, since `finish` returns what the filter still holds; `free` is idempotent and
  * must be called on every path.
  */
 import { AV_CHANNEL_LAYOUT_MONO, type AVSampleFormat, AV_SAMPLE_FMT_S16 } from 'node-av/constants';
@@ -46,12 +46,12 @@ export class Resampler {
     );
   }
 
-  /** `count` samples a channel in the planes; gives 16-bit mono bytes. */
+  /** Takes `count` samples per channel in `planes`; returns 16-bit mono bytes. */
   push(planes: Buffer[], count: number): Buffer {
     return this.#convert(planes, count);
   }
 
-  /** The rest. Call once, last. */
+  /** Returns the rest. Call once, last. */
   finish(): Buffer {
     return this.#convert(null, 0);
   }

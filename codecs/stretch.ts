@@ -1,20 +1,20 @@
 /**
- * Faster or slower without a change of pitch: FFmpeg's `atempo` on 16-bit mono PCM of one rate (decisions, fine
- * point 4), where an engine cannot by itself. Native: child processes only; synchronous, the caller slices its input.
- * Invariants: as many samples out as in, divided by the speed, rounded; what comes out is in time with what went in but
- * for a delay of about 0.1 s; `free` is idempotent and must be called on every path.
+ * Changes the speed of audio without its pitch, for engines that cannot do so themselves (decision 4): FFmpeg's `atempo`
+ * on 16-bit mono PCM of one rate. Native: child processes only; synchronous, the caller slices its input.
+ * Invariants: the number of samples out is that of samples in divided by the speed, rounded; output follows input with a
+ * delay of about 0.1 s; `free` is idempotent and must be called on every path.
  */
 import { AV_CHANNEL_LAYOUT_MONO, AV_SAMPLE_FMT_S16 } from 'node-av/constants';
 import { Filter, type FilterContext, FilterGraph, Frame } from 'node-av/lib';
 import { BYTES_PER_SAMPLE } from '../contracts/audio.js';
 import { check } from './native.js';
 
-/** Beyond what any protocol asks for (0.25 to 4); bounds the chain of filters. */
+/** Wider than the range of any protocol (0.25 to 4); bounds the chain of filters. */
 const MIN_SPEED = 1 / 16;
 const MAX_SPEED = 16;
-/** Silence behind the end, which pushes the rest of the speech out of the filters' windows. */
+/** Silence after the end, which pushes the rest of the speech out of the filters' windows. */
 const TAIL_SECONDS = 0.25;
-/** The filters hold the last frame that they were given, so frames are short. */
+/** Length of a frame; short, since the filters hold back the last one. */
 const SLICE_SECONDS = 0.02;
 
 export class Stretch {
@@ -45,7 +45,7 @@ export class Stretch {
     }
   }
 
-  /** Gives what is ready, often nothing. */
+  /** Returns the output that is ready, often none. */
   push(pcm: Buffer): Buffer {
     const pieces: Buffer[] = [];
     for (let start = 0; start < pcm.length; start += this.#sliceBytes) {
@@ -57,7 +57,7 @@ export class Stretch {
     return this.#counted(Buffer.concat(pieces));
   }
 
-  /** The rest. Call once, last. */
+  /** Returns the rest. Call once, last. */
   finish(): Buffer {
     const left = Math.round(this.#samplesIn / this.#speed) - this.#samplesOut;
     const tailSamples = Math.ceil(this.#rate * TAIL_SECONDS);
@@ -74,8 +74,8 @@ export class Stretch {
   }
 
   /**
-   * Source, tempo filters, sink. The graph owns them and frees them. One filter reaches from half to twice without
-   * leaving samples out; a chain of equal ones reaches further.
+   * Creates source, tempo filters and sink, which the graph owns and frees. One filter covers half to double speed
+   * without skipping samples; a chain of equal ones covers more.
    */
   #open(): [source: FilterContext, sink: FilterContext] {
     const count = Math.max(1, Math.ceil(Math.abs(Math.log2(this.#speed))));
@@ -115,7 +115,7 @@ export class Stretch {
     }
   }
 
-  /** Takes frames until the filters ask for more input or are at their end; both are negative answers. */
+  /** Takes frames until the filters need more input or have ended; both return a negative code. */
   #drain(): Buffer {
     const pieces: Buffer[] = [];
     while (this.#sink.buffersinkGetFrameSync(this.#output) >= 0) {

@@ -1,7 +1,7 @@
 /**
- * Phrases of a transcript, and subtitles made of them (docs/contract/protocol-a.md 2.3; docs/contract/decisions.md
- * "Protocol A": segments of verbose_json are the same phrases). A phrase ends at a sentence, at a pause, or where it
- * would be too long to read; times are in seconds, ascend and never overlap.
+ * Splits a transcript into phrases, and writes subtitles of them (docs/contract/protocol-a.md 2.3; docs/contract/decisions.md
+ * "Protocol A": segments of verbose_json are the same phrases). A phrase ends with a sentence, at a pause, or before it
+ * gets too long to read; times are in seconds, ascend and never overlap.
  */
 import type { Transcript } from '../contracts/ports/speech.js';
 import type { TimedWord } from '../contracts/ports/tts.js';
@@ -12,17 +12,17 @@ export interface Phrase {
   readonly end: number;
 }
 
-/** Seconds of silence between words that part them. */
+/** Silence between two words that starts a new phrase, in seconds. */
 const PAUSE = 0.8;
-/** Two lines of 42 columns, and how long people look at them. */
+/** The longest phrase: two lines of 42 columns, and seconds on the screen. */
 const COLUMNS = 84;
 const SECONDS = 7;
-/** Length from which on a subtitle may end at a clause's end. */
+/** Columns from which a subtitle may end at a clause's end. */
 const ENOUGH_COLUMNS = 42;
-/** A phrase whose times say nothing is shown for this long. */
+/** The shortest phrase, in seconds, for engines whose times give it no duration. */
 const LEAST_SECONDS = 0.001;
 
-/** Characters between words, at most: a word that is not there must not be found far behind. */
+/** Most characters between two words, so that a word missing from the text is not found far later. */
 const NEAR = 64;
 
 const SENTENCE_END = /[.!?…。！？｡]["'”’»)\]」』）】]*$/u;
@@ -35,11 +35,11 @@ const columnsOf = (text: string): number =>
   [...text].reduce((columns, character) => columns + (WIDE.test(character) ? 2 : 1), 0);
 
 interface PlacedWord extends TimedWord {
-  /** The word as the transcript has it: with its marks, and the white space behind it. */
+  /** The word as written in the transcript, with the punctuation and white space after it. */
   readonly written: string;
 }
 
-/** Words with what the transcript writes between them; a word that it does not hold is followed by a blank. */
+/** Adds to each word the text up to the next one; a word that the transcript does not contain is followed by a blank. */
 function placeWords(text: string, words: readonly TimedWord[]): PlacedWord[] {
   let cursor = 0;
   const starts = words.map((word) => {
@@ -95,7 +95,7 @@ const phraseOf = (line: readonly PlacedWord[]): Phrase => ({
   end: line.at(-1)?.end ?? 0,
 });
 
-/** Times made to ascend, whatever the engine said. */
+/** Makes times ascend, whatever the engine returned. */
 function inOrder(phrases: readonly Phrase[]): Phrase[] {
   let earliest = 0;
   return phrases.map(({ text, start, end }) => {
@@ -105,7 +105,7 @@ function inOrder(phrases: readonly Phrase[]): Phrase[] {
   });
 }
 
-/** The phrases of a transcript: from its words where it has any, else its segments as they are. */
+/** The phrases of a transcript: made of its words if it has any, else its segments. */
 export function phrasesOf({
   text,
   words,
@@ -133,7 +133,7 @@ const VTT_ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt
 const escapeVtt = (text: string): string =>
   text.replace(/[&<>]/g, (character) => VTT_ENTITIES[character] ?? '');
 
-/** SubRip: numbered cues, commas before the milliseconds. Empty where nothing was said. */
+/** SubRip: numbered cues, commas before the milliseconds. Empty if there are no phrases. */
 export const toSrt = (phrases: readonly Phrase[]): string =>
   phrases.map((phrase, index) => `${index + 1}\n${span(phrase, ',')}\n${oneLine(phrase.text)}\n\n`).join('');
 

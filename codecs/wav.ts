@@ -1,5 +1,5 @@
 /**
- * The WAV header that every WAV answer begins with (rule 11). Its two sizes are placeholders,
+ * The header that every WAV response begins with (rule 11). Its two sizes are placeholders,
  * since it is sent before the length is known; readers take the duration from the byte count.
  */
 import { BYTES_PER_SAMPLE } from '../contracts/audio.js';
@@ -12,7 +12,7 @@ const FORMAT_CHUNK_BYTES = 16;
 const FORMAT_PCM = 1;
 const CHANNELS = 1;
 
-/** 44 bytes that announce 16-bit mono PCM at `rate` Hz. */
+/** The 44-byte header of 16-bit mono PCM at `rate` Hz. */
 export function wavHeader(rate: number): Uint8Array {
   const header = Buffer.alloc(WAV_HEADER_BYTES);
   header.write('RIFF', 0, 'latin1');

@@ -1,9 +1,9 @@
 /**
- * The `Decode` port (contracts/ports/codec.ts): hostile uploads to PCM, each in a process of its own.
+ * Implements the `Decode` port (contracts/ports/codec.ts): decodes hostile uploads to PCM, each in its own process.
  *
- * Invariants: nothing is started for a file whose container is unknown; however the reader leaves, the
- * process is gone and the temporary file removed before its slot is free; never more than `pcmBytes` come
- * out of one file; a file cut short gives what could be decoded, one that gives nothing is an error.
+ * Invariants: no process is started for an unknown container; however the reader leaves, the process has
+ * ended and the temporary file is removed before the slot is free; one file yields at most `pcmBytes`; a
+ * truncated file yields what could be decoded, and one that yields nothing is an error.
  */
 import { availableParallelism } from 'node:os';
 import { samplesOf } from '../../contracts/audio.js';
@@ -18,24 +18,24 @@ import { DEMUXERS, sniff } from './sniff.js';
 import { Uploads } from './uploads.js';
 
 export interface DecodeOptions {
-  /** Holds uploads while they are decoded; made if need be. Gateways may share it. */
+  /** Folder of the uploads that are being decoded; created if missing. Gateways may share it. */
   readonly tempFolder: string;
   /** The compiled gateway/workers/decode-once. */
   readonly decodeOnce: string;
-  /** FFMPEG_PATH; absent or empty: `ffmpeg` on `searchPath`, else the build that npm brought. */
+  /** FFMPEG_PATH; absent or empty: `ffmpeg` on `searchPath`, else the build from npm. */
   readonly ffmpegPath?: string | undefined;
-  /** PATH by default. */
+  /** Default: PATH. */
   readonly searchPath?: string | undefined;
-  /** Replaces single limits. */
+  /** Overrides individual limits. */
   readonly limits?: Partial<DecodeLimits>;
 }
 
-/** A decoder spends most of its life held back by its reader, so there are more of them than cores. */
+/** A decoder mostly waits for its reader, so there may be more decoders than cores. */
 const PROCESSES_PER_CORE = 4;
 
 /**
- * A decoder over one temporary folder. Stale files there are removed in the background.
- * Throws where `ffmpegPath` names what does not run.
+ * Creates a decoder with one temporary folder, and removes stale files there in the background.
+ * Throws if `ffmpegPath` is not an executable file.
  */
 export function createDecode(options: DecodeOptions): Decode {
   const limits = { ...decodeLimits(PROCESSES_PER_CORE * availableParallelism()), ...options.limits };
@@ -65,7 +65,7 @@ interface Job {
   readonly signal: AbortSignal;
 }
 
-/** The first decoder that knows the file; the others are for codecs that it lacks. */
+/** Tries the decoders in order; the next one is used only if the previous one cannot run or lacks the codec. */
 async function* attempts(starters: readonly StartDecoder[], job: Job): AsyncGenerator<Int16Array> {
   for (const start of starters) {
     job.signal.throwIfAborted();
@@ -81,7 +81,7 @@ const noProcess = (): ServiceError =>
     retryAfter: 1,
   });
 
-/** Yields what the process decodes. False where it gave nothing because it lacks the codec. */
+/** Yields the decoded samples. Returns false if there were none because the process cannot run or lacks the codec. */
 async function* samplesFrom(
   decoder: DecoderProcess,
   { limits, signal }: Job,
@@ -109,14 +109,14 @@ async function* samplesFrom(
   }
 }
 
-/** No process is left; its pipe is read to the end, or its descriptor would stay open. */
+/** Kills the process and waits for its end. Its pipe is read to the end, or the descriptor would stay open. */
 async function ended(decoder: DecoderProcess): Promise<void> {
   decoder.kill();
   decoder.pcm.resume();
   await decoder.exited;
 }
 
-/** The decoder's output; one that says nothing for `waitMs` is killed, which ends its output. A broken pipe is an end. */
+/** The decoder's output. A decoder silent for `waitMs` is killed, which ends its output. A broken pipe counts as the end. */
 async function* patiently({ pcm, kill }: DecoderProcess, waitMs: number): AsyncGenerator<Buffer> {
   const pieces = pcm.iterator({ destroyOnReturn: false }) as AsyncIterableIterator<Buffer>;
   for (;;) {

@@ -1,9 +1,9 @@
 /**
- * Decoding by an ffmpeg binary, driven by fluent-ffmpeg, under limits. Which binary: the operator's
+ * Decodes with an ffmpeg binary through fluent-ffmpeg, under limits. The binary is the operator's
  * (FFMPEG_PATH), else `ffmpeg` on PATH, else the small LGPL build of @livekit/av, which has no AAC.
  *
- * fluent-ffmpeg runs one command for the whole process and asks it for its formats before each new kind of
- * job. Here the command is always `sh limited.sh … binary`, and the formats are known.
+ * fluent-ffmpeg uses one command for the whole process, and asks it for its formats before each new kind of
+ * job. Here the command is always `sh limited.sh … binary`, and the formats are filled in.
  */
 import { accessSync, constants } from 'node:fs';
 import { delimiter, isAbsolute, join } from 'node:path';
@@ -28,8 +28,8 @@ const STDERR_LINES = 20;
 const OUTPUT_FORMAT = 's16le';
 
 /**
- * The binary to use; undefined where there is none for this platform.
- * Throws where the operator named one that does not run.
+ * The binary to use; undefined if there is none for this platform.
+ * Throws if the operator named one that is not executable.
  */
 export function findFfmpeg(
   named: string | undefined,
@@ -52,12 +52,12 @@ function isExecutable(path: string): boolean {
   }
 }
 
-/** A starter of decoders on that binary. */
+/** Starts decoders with this binary. */
 export const ffmpegDecoder =
   (binary: string): StartDecoder =>
   (file, demuxer) => {
     const command = commandFor(binary, file, demuxer);
-    // It must not close by itself: fluent-ffmpeg takes a closed output for a reader who has gone.
+    // It must not close by itself: fluent-ffmpeg takes a closed output for a reader that has left.
     const pcm = new PassThrough({ autoDestroy: false, emitClose: false });
     return running(command, pcm);
   };
@@ -87,9 +87,9 @@ const { _spawnFfmpeg: spawnFfmpeg } = createCommand.prototype as unknown as { _s
 const NOTHING: Ring = { get: () => '' };
 
 /**
- * Answers fluent-ffmpeg's questions without a process; what is missing shows when the binary runs. And where
- * the system refuses a process it throws in the open, or ends without what was said, which throws too: it is
- * given what it lacks. The child's own error comes before the one that was thrown on its missing streams.
+ * Answers fluent-ffmpeg's queries for formats without a process; a missing one shows when the binary runs. Also
+ * repairs its handling of a process that the system refuses: it throws outside of its callbacks, or ends without
+ * the output rings, which throws too. The rings are added here, and a thrown error is passed on after the child's own.
  */
 const OVERRIDES: object = {
   _spawnFfmpeg(this: FfmpegCommand, ...[args, options, started, ended]: Parameters<Spawn>): void {
@@ -114,7 +114,7 @@ function running(command: FfmpegCommand, pcm: PassThrough): DecoderProcess {
     command.on('end', () => resolve({ orderly: true, incapable: false, refused: false }));
     command.on('error', (error: Error, _output, said) => {
       const exit = exitOf(error, said ?? '');
-      // A command that was not spawned does not end its output; any other still has some on its way.
+      // The output of a command that was not spawned does not end by itself; that of any other may still bring data.
       if (exit.refused || (!exit.orderly && exit.incapable)) pcm.end();
       resolve(exit);
     });
@@ -132,7 +132,7 @@ function running(command: FfmpegCommand, pcm: PassThrough): DecoderProcess {
 
 const LACKS = /decoder[^\n]* not found|unknown (input format|decoder)|no decoder/i;
 
-/** fluent-ffmpeg tells the end of a process in words. */
+/** Reads how the process ended from the message, the only place where fluent-ffmpeg reports it. */
 function exitOf(error: Error, said: string): DecoderExit {
   if (isRefusal(error)) return { orderly: false, incapable: false, refused: true };
   const code = /exited with code (\d+)/.exec(error.message)?.[1];

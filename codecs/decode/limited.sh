@@ -1,7 +1,7 @@
 #!/bin/sh
 # Runs a program on a hostile file: sh limited.sh CPU_SECONDS OPEN_FILES ADDRESS_KIB DATA_KIB PROGRAM [ARGS]
-# No core dumps, no file may be written, and none of our environment (keys, addresses) is handed on.
-# A memory limit of 0 is none; a system that does not know one of the two (macOS) goes without it.
+# No core dumps, no file may be written, and the environment (keys, addresses) is not passed on.
+# A memory limit of 0 means none; one that the system does not support (macOS) is skipped.
 ulimit -c 0 || exit 126
 ulimit -f 0 || exit 126
 ulimit -t "$1" || exit 126

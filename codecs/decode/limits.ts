@@ -1,23 +1,23 @@
 /**
- * Limits of a decoder process. Uploads are hostile: a file of 3 MB can hold hours of audio or make a
- * decoder spin. Set by `limited.sh` through ulimit, and by the reader (decoder.ts).
+ * Limits of a decoder process. Uploads may be hostile: a file of 3 MB can hold hours of audio, or make a
+ * decoder loop. Enforced by `limited.sh` with ulimit, and by the reader (decoder.ts).
  */
 import { BYTES_PER_SAMPLE, RECOGNITION_RATE } from '../../contracts/audio.js';
 import { LIMITS } from '../../contracts/limits.js';
 
-/** Audio beyond the limit that is still taken: padding that codecs add at both ends. */
+/** Tolerance above the limit, for the padding that codecs add at both ends. */
 const SLACK_MS = 1000;
 
 const bytesOfAudio = (ms: number): number => Math.floor((ms / 1000) * RECOGNITION_RATE) * BYTES_PER_SAMPLE;
 
 export interface DecodeLimits {
-  /** PCM that one file may hold, in bytes; more is `audio_too_long`. */
+  /** Most PCM that one file may contain, in bytes; more is `audio_too_long`. */
   readonly pcmBytes: number;
   /** The longest wait for a decoder's next bytes, in ms, its start included. */
   readonly waitMs: number;
-  /** Processes at once. */
+  /** Most processes at once. */
   readonly processes: number;
-  /** Uploads that may wait for a process; one more is `engine_busy`. */
+  /** Most uploads that wait for a process; one more is `engine_busy`. */
   readonly queue: number;
 }
 
@@ -33,7 +33,7 @@ const MiB_IN_KIB = 1024;
 /** Address space V8 reserves for compiled code. Up to Node 22 it does not count as data; from 23 on it does, used or not. */
 const CODE_RANGE_KIB = Number(process.versions.node.split('.')[0]) > 22 ? 512 * MiB_IN_KIB : 0;
 
-/** Limits of one process. An hour of the slowest codec takes half of the time; ffmpeg takes 60 MB, node-av 82 MB. */
+/** Limits of one process. An hour of audio in the slowest codec takes half of the CPU time; ffmpeg takes 60 MB, node-av 82 MB. */
 export const PROCESS_LIMITS = {
   cpuSeconds: 120,
   openFiles: 64,
@@ -43,11 +43,11 @@ export const PROCESS_LIMITS = {
   dataKiB: 512 * MiB_IN_KIB + CODE_RANGE_KIB,
   /** JavaScript heap of node, in MB. */
   heapMb: 64,
-  /** Added niceness: speech in progress goes first. */
+  /** Added niceness, so that running speech jobs come first. */
   nice: 10,
 } as const;
 
-/** The arguments of `limited.sh` up to the program; 0 is no limit. */
+/** The arguments of `limited.sh` before the program; 0 means no limit. */
 export const limitedArgs = (memory: { addressSpaceKiB?: number; dataKiB?: number }): readonly string[] =>
   [PROCESS_LIMITS.cpuSeconds, PROCESS_LIMITS.openFiles, memory.addressSpaceKiB ?? 0, memory.dataKiB ?? 0].map(
     String,

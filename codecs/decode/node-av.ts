@@ -1,7 +1,7 @@
 /**
- * The work of the `decode-once` child: any container to 16 kHz mono PCM, by node-av's low-level synchronous
- * reader. One file a process, so native memory is left to the exit.
- * Writes to the pipe block: that is the back-pressure, and a reader who has gone is an EPIPE that ends it.
+ * The work of the `decode-once` child: decodes any container to 16 kHz mono PCM with node-av's low-level
+ * synchronous reader. One file per process, so native memory is left to the exit.
+ * Writes to the pipe block, which is the back-pressure; if the reader has left, EPIPE ends the work.
  */
 import { writeSync } from 'node:fs';
 import { AVERROR_EOF, AVMEDIA_TYPE_AUDIO, type AVSampleFormat } from 'node-av/constants';
@@ -13,8 +13,8 @@ import { Resampler } from '../resampler.js';
 const STDOUT = 1;
 
 /**
- * Decodes the first audio stream of the file, read as FFmpeg's `demuxer`, to standard output.
- * True when it was read to its end; false when it broke off, after what could be decoded has been written.
+ * Decodes the first audio stream of the file to standard output; `demuxer` is FFmpeg's name of the container.
+ * True if the file was read to its end; false if it broke off, after what could be decoded was written.
  */
 export function decodeToStdout(file: string, demuxer: string): boolean {
   try {
@@ -57,7 +57,7 @@ function openDecoder(stream: Stream): CodecContext {
   return decoder;
 }
 
-/** Resamples frames and writes them; a stream whose shape changes on the way gets a new resampler. */
+/** Resamples frames and writes them; a change of rate, format or layout within the stream gets a new resampler. */
 class PcmWriter {
   readonly #frame = new Frame();
   #resampler: Resampler | undefined;
@@ -67,7 +67,7 @@ class PcmWriter {
     this.#frame.alloc();
   }
 
-  /** Takes what the decoder has ready. */
+  /** Writes the frames that the decoder has ready. */
   drain(decoder: CodecContext): void {
     while (decoder.receiveFrameSync(this.#frame) >= 0) {
       const planes = this.#frame.extendedData ?? this.#frame.data ?? [];

@@ -1,4 +1,4 @@
-/** Decoding by the one-shot `decode-once` child, on node-av, under the same limits as ffmpeg. */
+/** Decodes with node-av, in a `decode-once` child per file, under the same limits as ffmpeg. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { Readable } from 'node:stream';
 import { limitedArgs, PROCESS_LIMITS } from './limits.js';
@@ -12,10 +12,10 @@ import {
   type StartDecoder,
 } from './process.js';
 
-/** An uncaught error: node-av does not load on this machine. The entry's own answers are 0 and 2. */
+/** Exit codes if node or node-av does not run here; 1 is an uncaught error. The entry itself exits with 0 or 2. */
 const UNUSABLE = new Set([1, ...CANNOT_RUN]);
 
-/** A starter of `decode-once` children; `entry` is the compiled gateway/workers/decode-once. */
+/** Starts `decode-once` children; `entry` is the compiled gateway/workers/decode-once. */
 export const onceDecoder =
   (entry: string): StartDecoder =>
   (file, demuxer) => {
@@ -34,7 +34,7 @@ const failed = (error: unknown): DecoderExit => {
   return { orderly: false, incapable: !refused, refused };
 };
 
-/** Without a descriptor to spare a child has no streams, and says so a moment later. */
+/** If no descriptor is free, the child has no streams, and reports the error a moment later. */
 function running(child: ChildProcess): DecoderProcess {
   const exited = new Promise<DecoderExit>((resolve) => {
     child.on('exit', (code) =>

@@ -1,14 +1,14 @@
 /**
  * Reads WAV files of 16-bit mono PCM in place, without a decoder. Most uploads are such files, and starting the decoder's process
  * costs more than recognising a short sentence. Every other file is left to the decoder. Invariants: no byte outside of the file is
- * read; no more than MOST_CHUNKS chunk headers are.
+ * read, and at most MOST_CHUNKS chunk headers.
  */
 import { BYTES_PER_SAMPLE } from '../../contracts/audio.js';
 
 /** 16-bit little-endian mono samples: a view of the file's own bytes. */
 export interface PlainWav {
   readonly pcm: Uint8Array;
-  /** Hz, as the file says. */
+  /** Hz, unchecked. */
   readonly sampleRate: number;
 }
 
@@ -30,8 +30,8 @@ function rateOf(view: DataView, at: number): number | undefined {
 }
 
 /**
- * The samples of a file of 16-bit mono PCM that holds any; undefined for every other file. A file that was cut short gives what
- * there is.
+ * The samples of a file of 16-bit mono PCM; undefined for any other file, and for one without samples. A truncated file gives the
+ * samples that it has.
  */
 export function plainWav(file: Uint8Array): PlainWav | undefined {
   const view = new DataView(file.buffer, file.byteOffset, file.byteLength);

@@ -1,6 +1,6 @@
 /**
- * One decoder process, whichever program it runs: both kinds (ffmpeg.ts, once.ts) look like this.
- * Invariant: `exited` always settles, also where the program could not be started.
+ * A decoder process; the interface is the same for both programs (ffmpeg.ts, once.ts).
+ * Invariant: `exited` always settles, even if the program could not be started.
  */
 import { fileURLToPath } from 'node:url';
 import type { Readable } from 'node:stream';
@@ -10,33 +10,33 @@ export interface DecoderProcess {
   /** 16-bit mono PCM at 16 kHz, in pieces of any length; ends when the process does. */
   readonly pcm: Readable;
   readonly exited: Promise<DecoderExit>;
-  /** SIGKILL, also when it has not been spawned yet. Idempotent. */
+  /** Sends SIGKILL, also to a process that is still being spawned. Idempotent. */
   kill(): void;
 }
 
 export interface DecoderExit {
-  /** Ended by itself, whatever its exit code. */
+  /** Exited by itself, with any exit code. */
   readonly orderly: boolean;
   /** The program could not run, or does not know the container or the codec. */
   readonly incapable: boolean;
-  /** The system had no process, memory or descriptor to spare: it may have one later. */
+  /** The system had no process, memory or descriptor left; a later try may succeed. */
   readonly refused: boolean;
 }
 
-/** Starts a decoder on a file of the container that FFmpeg calls `demuxer`. */
+/** Starts a decoder on a file; `demuxer` is FFmpeg's name of its container. */
 export type StartDecoder = (file: string, demuxer: string) => DecoderProcess;
 
 export const LIMITED_SCRIPT = fileURLToPath(new URL('codecs/decode/limited.sh', CHECKOUT));
 
 const REFUSALS = new Set(['EAGAIN', 'EMFILE', 'ENFILE', 'ENOMEM']);
 
-/** Whether a process, or a file, could not be had for want of what others may give back. */
+/** Whether the system refused a process or file for lack of a resource that may become free again. */
 export const isRefusal = (error: unknown): boolean =>
   REFUSALS.has((error as NodeJS.ErrnoException | undefined)?.code ?? '');
 
 /**
- * How decoders are spawned: with none of our environment but where programs and libraries are, and in a process
- * group of their own, so that a signal to ours lets them finish what is being drained.
+ * Options for spawning decoders: only the search paths of the environment, and a separate process group, so that
+ * a signal to the gateway's group does not end decoders that a drain waits for.
  */
 export function spawnOptions() {
   const { PATH, LD_LIBRARY_PATH } = process.env;

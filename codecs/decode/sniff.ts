@@ -1,6 +1,6 @@
 /**
- * The container of an upload, from its first bytes alone: file names and content types are never trusted.
- * Any other file is refused before a process is started, playlists and scripts among them.
+ * Detects the container of an upload from its first bytes alone; file names and content types are never trusted.
+ * Any other file, such as a playlist or a script, is refused before a process is started.
  */
 
 export type Container = 'wav' | 'mp3' | 'aac' | 'mp4' | 'ogg' | 'webm' | 'flac' | 'aiff' | 'caf';
@@ -26,7 +26,7 @@ interface Magic {
 const latin1 = (bytes: Uint8Array, at: number, length: number): string =>
   String.fromCharCode(...bytes.subarray(at, at + length));
 
-/** Whether one of `ids` stands at `at`, and one of `forms` at `formAt`. */
+/** Whether one of `ids` is at the offset `at`, and one of `forms`, if given, at `formAt`. */
 const tagged =
   (at: number, ids: readonly string[], formAt = 0, forms?: readonly string[]) =>
   (bytes: Uint8Array): boolean =>
@@ -44,18 +44,18 @@ const MAGICS: readonly Magic[] = [
   { container: 'mp3', matches: isMpegFrame },
 ];
 
-/** The container, or undefined where it is none that we decode. */
+/** The container; undefined if it is not supported. */
 export function sniff(file: Uint8Array): Container | undefined {
   const tag = id3Length(file);
   const bytes = file.subarray(tag);
   const found = MAGICS.find(({ matches }) => matches(bytes))?.container;
-  // A tag may be followed by padding that only a demuxer sees through; nobody tags anything but MP3 so.
+  // A tag may be followed by padding that only a demuxer can skip; only MP3 files are tagged like that.
   return found ?? (tag > 0 && bytes.length > 0 ? 'mp3' : undefined);
 }
 
 const ID3_HEADER_BYTES = 10;
 
-/** Length of an ID3v2 tag at the start: ten bytes, and the size that they hold in four times seven bits. */
+/** Length of an ID3v2 tag at the start: a ten-byte header, and the size in its last four bytes, seven bits each. */
 function id3Length(bytes: Uint8Array): number {
   if (bytes.length < ID3_HEADER_BYTES || latin1(bytes, 0, 3) !== 'ID3') return 0;
   return (

@@ -1,7 +1,7 @@
 /**
- * Uploads on disk, for decoders to seek in. Invariants: readable by us alone (0600); removed by whoever
- * stored them; what a killed gateway left is removed when the next one starts, and never a file of a
- * gateway that still runs. The process id in the name tells them apart.
+ * Uploads as temporary files, in which decoders can seek. Invariants: only this user can read them (0600); the
+ * gateway that stored a file removes it; a starting gateway removes the files of killed gateways, but never
+ * those of a running one. File names contain the gateway's process id for that.
  */
 import { randomUUID } from 'node:crypto';
 import { readdir, rm, stat, writeFile } from 'node:fs/promises';
@@ -13,7 +13,7 @@ const NAME = /^upload-(\d+)-[0-9a-f-]{36}$/;
 
 const NO_ROOM = new Set(['ENOSPC', 'EDQUOT', 'EMFILE', 'ENFILE']);
 
-/** The client's error for a file that could not be written: `overloaded` for a full disk, which may be over soon. */
+/** The client's error for a file that could not be written: `overloaded` for a full disk, which may be temporary. */
 const storable = (error: unknown): unknown =>
   NO_ROOM.has((error as NodeJS.ErrnoException).code ?? '')
     ? new ServiceError('overloaded', {
@@ -30,11 +30,11 @@ export class Uploads {
   constructor(folder: string) {
     this.#folder = folder;
     this.#ready = this.#open();
-    // Told to whoever stores the first file.
+    // Reported by `with`.
     this.#ready.catch(() => undefined);
   }
 
-  /** Writes the file and runs `use` with its path; the file is gone when this settles. */
+  /** Writes the file and runs `use` with its path; the file is removed before this ends. */
   async *with<T>(file: Uint8Array, use: (path: string) => AsyncIterable<T>): AsyncGenerator<T> {
     await this.#ready;
     const path = join(this.#folder, `upload-${process.pid}-${randomUUID()}`);
@@ -61,7 +61,7 @@ export class Uploads {
   }
 }
 
-/** In a container every run has the same process id. */
+/** For files with this process's id: in a container, every run has the same one. */
 async function isOlderThanUs(path: string): Promise<boolean> {
   const startedAt = Date.now() - process.uptime() * 1000;
   const file = await stat(path).catch(() => undefined);

@@ -1,6 +1,6 @@
 /**
  * Containers for encoded packets: raw (MP3), or Ogg pages by FFmpeg's muxer (Opus). Native: child processes only.
- * Invariants: `take` gives each byte once, in order; `free` is idempotent.
+ * Invariants: `take` returns each byte once, in order; `free` is idempotent.
  */
 import { FormatContext, IOContext, type Packet, Rational } from 'node-av/lib';
 import { check } from '../native.js';
@@ -8,19 +8,19 @@ import type { FrameEncoder } from './frame-encoder.js';
 
 export interface Container {
   write(packet: Packet): void;
-  /** Writes what ends the file. Call once, last. */
+  /** Writes the end of the file. Call once, last. */
   finish(): void;
-  /** Takes the bytes that were written since the last call. */
+  /** Returns the bytes written since the last call. */
   take(): Buffer;
   free(): void;
 }
 
-/** A page holds at most this much audio, so that a listener does not wait for a full one. */
+/** The longest page, so that a listener does not wait for a full one. */
 const OGG_PAGE_MICROSECONDS = '100000';
 const IO_BUFFER_BYTES = 4096;
 const IO_WRITES = 1;
 
-/** The packets one after another, without any header. */
+/** Packets one after another, without headers. */
 export class RawPackets implements Container {
   #packets: Buffer[] = [];
 
@@ -74,7 +74,7 @@ export class OggPages implements Container {
     return bytes;
   }
 
-  /** The order matters: node-av frees or awaits the I/O context a second time in any other. */
+  /** The order matters: in any other, node-av frees or awaits the I/O context a second time. */
   free(): void {
     if (this.#freed) return;
     this.#freed = true;

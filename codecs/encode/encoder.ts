@@ -1,7 +1,7 @@
 /**
- * The `Encode` port (contracts/ports/codec.ts), on the gateway's side. PCM and WAV at the engine's own rate and speed
- * pass through here, without a copy where their level stays; everything else is a job of the `encode` child.
- * Invariant: nothing is sent before the first audio exists, so that a failure before it is a proper error.
+ * Implements the `Encode` port (contracts/ports/codec.ts) in the gateway. PCM and WAV at the engine's own rate and speed
+ * pass through, without a copy if the level is unchanged; everything else is a job of the `encode` child.
+ * Invariant: nothing is sent before the first audio exists, so that an earlier failure is reported as an error.
  */
 import { bytesOf, type LevelOptions } from '../../contracts/audio.js';
 import { ServiceError } from '../../contracts/errors.js';
@@ -11,7 +11,7 @@ import { changesLevel, Level } from '../gain.js';
 import { wavHeader } from '../wav.js';
 import type { EncodeArgs } from './jobs.js';
 
-/** Largest piece that goes to the child in one frame: 0.7 s at 44.1 kHz. */
+/** Largest piece sent to the child in one frame: 0.7 s at 44.1 kHz. */
 const PIECE_SAMPLES = 32 * 1024;
 
 /** An encoder that runs its jobs on `runner`. */

@@ -1,7 +1,7 @@
 /**
- * One of FFmpeg's audio encoders on 16-bit mono PCM of any chunk size. Native: child processes only.
- * Invariants: the encoder gets frames of exactly its own size, only the last may be shorter; packets are
- * handed over synchronously and are valid during the call only; `free` is idempotent.
+ * Runs one of FFmpeg's audio encoders on 16-bit mono PCM in chunks of any size. Native: child processes only.
+ * Invariants: the encoder gets frames of exactly its frame size, except that the last may be shorter; packets
+ * are passed synchronously and are valid only during that call; `free` is idempotent.
  */
 import {
   type AVSampleFormat,
@@ -27,7 +27,7 @@ export interface EncoderSettings {
   readonly codec: keyof typeof ENCODERS;
   /** Hz */
   readonly rate: number;
-  /** bit/s; absent leaves it to the encoder */
+  /** bit/s; undefined: chosen by the encoder */
   readonly bitrate: number | undefined;
 }
 
@@ -54,7 +54,7 @@ export class FrameEncoder {
     this.#frameBytes = this.context.frameSize * BYTES_PER_SAMPLE;
   }
 
-  /** Encodes every whole frame that is there now. */
+  /** Encodes all complete frames so far. */
   push(pcm: Buffer, take: (packet: Packet) => void): void {
     const bytes = this.#pending.length === 0 ? pcm : Buffer.concat([this.#pending, pcm]);
     let start = 0;
@@ -111,7 +111,7 @@ export class FrameEncoder {
     });
   }
 
-  /** Takes packets until the encoder asks for more input or is at its end; both are negative answers. */
+  /** Takes packets until the encoder needs more input or has ended; both return a negative code. */
   #drain(take: (packet: Packet) => void): void {
     while (this.context.receivePacketSync(this.#packet) >= 0) {
       take(this.#packet);

@@ -1,7 +1,7 @@
 /**
  * The jobs of an `encode` child. `encode` takes PCM chunks and sends encoded bytes while they arrive.
- * Invariants: one turn of the loop makes at most about SLICE_SECONDS of audio, so that the streams of a
- * child take turns; native memory is freed however the job ends.
+ * Invariants: one turn of the event loop encodes at most about SLICE_SECONDS of audio, so that a child's
+ * streams take turns; native memory is freed however the job ends.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import {
@@ -19,9 +19,9 @@ export interface EncodeArgs {
   /** Hz of the input */
   readonly rate: number;
   readonly output: OutputFormat;
-  /** Factor by which the audio is made faster, at the same pitch; 1 where absent. */
+  /** Tempo factor at unchanged pitch; default 1. */
   readonly speed?: number;
-  /** Absent: as loud as it is. */
+  /** Absent: loudness is not changed. */
   readonly level?: LevelOptions;
 }
 
@@ -44,7 +44,7 @@ async function* encode(
       for (const slice of slices(bytesOfChunk(chunk, level), sliceBytes)) {
         if (signal.aborted) return;
         const bytes = sink.push(slice);
-        // Behind a value the kernel lets the loop turn.
+        // After a yielded value the job server waits for a turn of the loop itself.
         if (bytes.length > 0) yield bytes;
         else await nextTurn();
       }
@@ -57,7 +57,7 @@ async function* encode(
   }
 }
 
-/** The PCM of an input value, at its level. */
+/** The PCM of an input value, at its new level. */
 function bytesOfChunk(chunk: JobValue, level: Level | undefined): Buffer {
   if (!(chunk instanceof Uint8Array)) throw new TypeError('encode takes PCM as bytes');
   const pcm = level ? bytesOf(level.apply(samplesOf(chunk))) : chunk;

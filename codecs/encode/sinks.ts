@@ -1,7 +1,7 @@
 /**
- * A sink turns 16-bit mono PCM of one rate into the bytes of one format, as far as it gets with what it
- * has. Native: child processes only. Everything here is synchronous; the caller slices its input.
- * Invariant: `free` must be called once on every path, whatever threw before.
+ * A sink encodes 16-bit mono PCM of one rate into one format, as far as the input so far allows.
+ * Native: child processes only. Everything here is synchronous; the caller slices its input.
+ * Invariant: `free` must be called once on every path, also after an error.
  */
 import type { AudioFormat, OutputFormat } from '../../contracts/audio.js';
 import { DEFAULT_MP3_BITRATE } from '../formats.js';
@@ -11,14 +11,14 @@ import { type Container, OggPages, RawPackets } from './containers.js';
 import { type EncoderSettings, FrameEncoder } from './frame-encoder.js';
 
 export interface Sink {
-  /** Takes PCM and gives what is ready, often nothing. */
+  /** Takes PCM and returns the bytes that are ready, often none. */
   push(pcm: Buffer): Buffer;
-  /** The rest. Call once, last. */
+  /** Returns the rest. Call once, last. */
   finish(): Buffer;
   free(): void;
 }
 
-/** Opens the sink for PCM at `rate` Hz, which is heard `speed` times as fast. */
+/** Opens a sink for PCM at `rate` Hz; `speed` is the tempo factor. */
 export function openSink(rate: number, output: OutputFormat, speed = 1): Sink {
   const sink = SINKS[output.format](output);
   const atRate =
@@ -26,7 +26,7 @@ export function openSink(rate: number, output: OutputFormat, speed = 1): Sink {
   return speed === 1 ? atRate : staged(() => new Stretch(rate, speed), pushPcm, atRate);
 }
 
-/** Raw MP3 packets, without ID3 and Xing or LAME frames: a stream may be cut and joined anywhere. */
+/** MP3 is raw packets, without ID3, Xing or LAME frames, so that a stream may be cut and joined anywhere. */
 const SINKS: Record<AudioFormat, (output: OutputFormat) => Sink> = {
   mp3: ({ sampleRate: rate, mp3Bitrate = DEFAULT_MP3_BITRATE }) =>
     encoded({ codec: 'mp3', rate, bitrate: mp3Bitrate * 1000 }, () => new RawPackets()),
@@ -36,7 +36,7 @@ const SINKS: Record<AudioFormat, (output: OutputFormat) => Sink> = {
   wav: () => RAW,
 };
 
-/** The WAV header is put in front by the caller, who knows when the first audio leaves. */
+/** Passes PCM through. The caller writes the WAV header, since it knows when the first audio leaves. */
 const RAW: Sink = { push: (pcm) => pcm, finish: () => Buffer.alloc(0), free: () => {} };
 
 function encoded(settings: EncoderSettings, open: (encoder: FrameEncoder) => Container): Sink {
@@ -68,7 +68,7 @@ interface Stage {
 const pushMono = (resampler: Resampler, pcm: Buffer): Buffer => resampler.push([pcm], pcm.length >> 1);
 const pushPcm = (stretch: Stretch, pcm: Buffer): Buffer => stretch.push(pcm);
 
-/** PCM goes through the stage that `open` gives, and then to the sink. */
+/** Puts the stage that `open` returns before the sink. */
 function staged<S extends Stage>(open: () => S, push: (stage: S, pcm: Buffer) => Buffer, sink: Sink): Sink {
   const stage = orFree(sink, open);
   return {
@@ -81,7 +81,7 @@ function staged<S extends Stage>(open: () => S, push: (stage: S, pcm: Buffer) =>
   };
 }
 
-/** Calls `open`, and frees `owner` where it throws. */
+/** Calls `open`, and frees `owner` if it throws. */
 function orFree<T>(owner: { free(): void }, open: () => T): T {
   try {
     return open();
