@@ -1,6 +1,6 @@
 /**
- * multipart/form-data on @fastify/busboy, from a streamed body into bounded memory (LIMITS.http). Parts may
- * come in any order. Whatever is over a bound is refused, never cut short; a body that ends early is malformed.
+ * Reads multipart/form-data with @fastify/busboy, from a streamed body into bounded memory (LIMITS.http). Parts may
+ * come in any order. Anything over a limit is refused, never truncated; a body that ends early is malformed.
  */
 import { Busboy, type BusboyFileStream, type BusboyInstance } from '@fastify/busboy';
 import { ServiceError } from '../../contracts/errors.js';
@@ -35,13 +35,13 @@ export interface FormLimits {
   readonly fields?: number;
 }
 
-/** Parts of these types are files, also without the filename that RFC 7578 section 4.2 only recommends. */
+/** Parts of these types are files, even without a filename, which RFC 7578 section 4.2 only recommends. */
 const BINARY = /^(audio|video)\/|^application\/octet-stream/i;
 const FIELD_NAME_LENGTH = 200;
 const PART_HEADER_BYTES = 16 * 1024;
 /**
- * Bytes that the parser is given at once. A part that it passes over (no form-data, or without a disposition) makes it
- * wait forever where a stream's default buffer, 16 KiB and more, is filled in the same write as the part's head.
+ * Bytes that the parser is given at once. A part that it skips (no form-data, or without a disposition) makes it wait
+ * forever if a stream's default buffer, 16 KiB or more, is filled by the same write as the part's head.
  */
 const SLICE_BYTES = 8 * 1024;
 
@@ -71,7 +71,7 @@ function createParser(
   }
 }
 
-/** One form as it is parsed. The first failure ends it. */
+/** Parses one form. The first failure ends it. */
 class FormParser {
   readonly fields = new Map<string, string[]>();
   readonly files = new Map<string, UploadedFile>();

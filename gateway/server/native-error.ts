@@ -7,7 +7,7 @@ import { json } from './replies.js';
 /** The message for a client of the native APIs. */
 export const nativeMessage = (error: ServiceError): string => toldMessage(error, 'GET /model');
 
-/** The headers of a 401 must name a scheme. */
+/** The header that a 401 needs: it names the authentication scheme. */
 export const challenge = (status: number): Record<string, string> =>
   status === 401 ? { 'www-authenticate': 'Bearer' } : {};
 

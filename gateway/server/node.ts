@@ -1,4 +1,4 @@
-/** The adapter over node:http(s) and `ws`, used if the native binding of the other one does not load. */
+/** The adapter over node:http(s) and `ws`, used if the native binding of the `uws` adapter does not load. */
 import { readFile } from 'node:fs/promises';
 import {
   createServer,
@@ -35,18 +35,18 @@ const SERVER_OPTIONS = {
   maxHeaderSize: LIMITS.http.headerBytes,
   headersTimeout: 10_000,
   connectionsCheckingInterval: 2000,
-  // The pace of uploads is checked above, and time to the first byte as well.
+  // The server above limits the pace of uploads and the time to the first byte.
   requestTimeout: 0,
   // A little longer than clients are told, so that none sends just as we close.
   keepAliveTimeout: (KEEP_ALIVE_SECONDS + 5) * 1000,
-  // The guard does that, and ends the connection, which node:http does not.
+  // The guard checks that and ends the connection, which node:http does not.
   requireHostHeader: false,
 };
 
-/** Connections that may wait to be accepted; the system has a limit of its own. Beyond it clients retry after seconds. */
+/** Most connections that wait to be accepted; the system's limit may be lower. Beyond it clients retry after seconds. */
 const BACKLOG = 4096;
 
-/** Replies up to this count as sent when they are given to the kernel's side. */
+/** Replies up to this size count as sent once they are passed to node. */
 const ONE_PIECE_BYTES = 64 * 1024;
 
 // oxlint-disable-next-line no-control-regex -- anything but ASCII
@@ -91,7 +91,7 @@ class NodeChannel implements Channel {
     return this.closed || this.#end(chunk, chunk.length);
   }
 
-  /** In HTTP/1.0 the end of a streamed reply is that of its connection: only a reset tells that it broke off. */
+  /** In HTTP/1.0 a streamed reply ends with its connection, so only a reset shows that it broke off. */
   destroy(): void {
     this.closed = true;
     const { req, socket } = this.response;
@@ -126,7 +126,7 @@ class NodeChannel implements Channel {
   }
 }
 
-/** Counts what a client sends that is not known yet, whatever its frames are, and ends its connection above the limit. */
+/** Counts the bytes that an unauthenticated client sends, in any frames, and ends its connection above the limit. */
 function boundUnauthenticated(connection: Duplex, socket: WebSocket): () => void {
   let bytes = 0;
   const count = (chunk: Buffer): void => {
@@ -181,12 +181,12 @@ function bodyOf(head: RequestHead, request: IncomingMessage, clock: Clock): Body
   const body = new BodyPipe(source, clock, head.contentLength);
   request.on('data', (chunk: Buffer) => body.push(chunk));
   request.on('end', () => body.end());
-  // The channel tells of a client that left.
+  // The channel reports a client that left.
   request.on('error', () => undefined);
   return body;
 }
 
-/** WebSockets by `ws`, which only frames; it is given handshakes that have been decided on. */
+/** WebSockets with `ws`, which only does the framing: handshakes have been decided on before. */
 class Upgrades {
   readonly #handshakes = new WeakMap<IncomingMessage, Handshake>();
   readonly #quiet = new Map<WebSocket, boolean>();
@@ -228,7 +228,7 @@ class Upgrades {
       if (events.admits(data.byteLength)) events.message(isBinary ? data : data.toString());
     });
     socket.on('pong', () => this.#quiet.set(socket, false));
-    // It closes the socket itself, with the code that fits.
+    // `ws` closes the socket itself, with the right code.
     socket.on('error', () => undefined);
     socket.on('close', (code) => {
       this.#quiet.delete(socket);
@@ -254,13 +254,13 @@ function refuseVersion(channel: NodeChannel, unreadable: Options['unreadable']):
   channel.whole(head, body);
 }
 
-/** Connections that end with the reply to a head that is refused: what follows it there is not served. */
+/** Connections that end with the reply to a refused head; later requests on them are not served. */
 const ending = new WeakSet<TcpSocket>();
 
 const onRequest =
   ({ arrived, dropped, unreadable, clock }: Options): RequestListener =>
   (request, response) => {
-    // The parser goes on through what it has read, past a request whose connection was destroyed.
+    // The parser continues with the data that it has read, even after a request whose connection was destroyed.
     if (request.socket.destroyed || ending.has(request.socket)) return;
     const head = headOf(request);
     if (head.isAmbiguous) {
@@ -278,7 +278,7 @@ const onRequest =
     });
   };
 
-/** A handshake of a WebSocket; `other` is given the connection of a request for some other protocol, and its bytes. */
+/** Handles WebSocket handshakes; `other` gets the connection of a request for another protocol, and its bytes. */
 const onUpgrade =
   (
     { arrived, dropped, unreadable }: Options,
@@ -310,7 +310,7 @@ const onUpgrade =
     arrived({ head, peerAddress, body: undefined, channel, upgrade });
   };
 
-/** The head of a request as it would be had it not asked for another protocol. */
+/** The head of a request, without its wish for another protocol. */
 function withoutUpgrade({ method, url, httpVersion, rawHeaders }: IncomingMessage): Buffer {
   const lines = [`${method} ${url} HTTP/${httpVersion}`];
   for (let at = 0; at < rawHeaders.length; at += 2) {
@@ -321,8 +321,8 @@ function withoutUpgrade({ method, url, httpVersion, rawHeaders }: IncomingMessag
 }
 
 /**
- * Serves a connection whose request asked for a protocol that nobody speaks here, as clients do that would rather speak
- * HTTP/2: node:http, which has read no further than the head, reads it once more.
+ * Serves a request that asked for a protocol that is not supported, as clients do that prefer HTTP/2. node:http, which
+ * has read only the head, reads it again without that wish.
  */
 const servedAgain =
   (server: Server, { tls }: AdapterOptions) =>
@@ -335,7 +335,7 @@ const servedAgain =
 const replyOwed = (socket: Duplex): ServerResponse | undefined =>
   (socket as { _httpMessage?: ServerResponse | null })._httpMessage ?? undefined;
 
-/** Answers requests that the parser cannot read, unless another reply has begun or comes first on its connection. */
+/** Answers requests that the parser cannot read, unless another reply on the connection has begun or must come first. */
 const onClientError =
   ({ unreadable }: Options) =>
   (error: ClientError, socket: Duplex): void => {
@@ -364,14 +364,14 @@ function bind(server: Server, { host, port, exclusive }: AdapterOptions): Promis
   });
 }
 
-/** Rejects with node's own error where the address cannot be listened on. */
+/** Rejects with node's own error if it cannot listen on the address. */
 export async function listenNode(options: Options): Promise<Adapter> {
   const server = await createFor(options);
   const upgrades = new Upgrades();
-  // The guard counts bytes; a cap on their number would leave out headers without a word.
+  // The guard limits the bytes of headers; node's limit on their number would drop some silently.
   server.maxHeadersCount = 0;
   server.on('request', onRequest(options));
-  // Expectations beyond `100-continue`, which node would refuse by itself: a server may ignore them.
+  // Expectations other than `100-continue`, which node itself would refuse; a server may ignore them.
   server.on('checkExpectation', onRequest(options));
   server.on('upgrade', onUpgrade(options, upgrades, servedAgain(server, options)));
   server.on('clientError', onClientError(options));

@@ -1,4 +1,4 @@
-/** Audio in /openapi.json, as every dialect sends it. */
+/** Audio responses in /openapi.json, the same for every dialect. */
 import { Type } from '../../contracts/schemas/type.js';
 
 export const BYTES = Type.String({ format: 'binary' });

@@ -1,4 +1,4 @@
-/** Failures in /openapi.json: one sentence a status, in the shape of the dialect that answers. */
+/** Error responses in /openapi.json: one sentence per status, in the error format of the dialect. */
 import type { TSchema } from '../../contracts/schemas/type.js';
 import type { RouteDescription } from './port.js';
 
@@ -16,10 +16,10 @@ const SENTENCES: Sentences = {
   503: 'High load; see Retry-After',
 };
 
-/** The failures of every route that speaks or transcribes. */
+/** The error statuses of every route that synthesises or transcribes. */
 export const SPEECH_FAILURES = [400, 401, 402, 413, 415, 429, 502, 503] as const;
 
-/** Describes the failures of one dialect by their statuses; `own` sentences replace the usual ones. */
+/** Describes the errors of one dialect by status; `own` sentences replace the usual ones. */
 export const failuresAs =
   (body: TSchema, own: Sentences = {}) =>
   (...statuses: readonly number[]): RouteDescription['responses'] => {

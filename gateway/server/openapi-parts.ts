@@ -1,8 +1,8 @@
-/** Parts of what /openapi.json says of a route. */
+/** Parts of a route's description in /openapi.json. */
 import type { TSchema } from '../../contracts/schemas/type.js';
 import type { RouteDescription } from './port.js';
 
-/** One status with its JSON; without a schema, a status without a body. */
+/** The response of one status, as JSON; without a body if there is no schema. */
 export const answers = (
   status: number,
   description: string,

@@ -27,7 +27,7 @@ function parametersOf(path: string, description: RouteDescription): object[] {
   return [...missing.map(pathParameter), ...described];
 }
 
-/** A key of another role is refused in the shape in which an unknown one is; a route may have more reasons for 403. */
+/** Adds the 403 for a key of another role, in the format of the 401; a route may have more reasons for 403. */
 function withRefusedRoles(
   responses: RouteDescription['responses'],
   permission: Permission,
@@ -81,7 +81,7 @@ function pathsOf(
   return paths;
 }
 
-/** Builds the description once; the result adds the address that it is asked by. */
+/** Builds the description once; the returned function adds the address that the client used. */
 export function describeInterface(
   dialects: readonly Dialect[],
   permissionOf: PermissionOf = () => undefined,

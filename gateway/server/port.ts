@@ -1,6 +1,6 @@
 /**
  * The port through which the rest of the gateway sees HTTP and WebSocket. Two adapters implement it, `uws` and `node`;
- * everything that is not the adapter's own lives above this port and is tested on both.
+ * everything that an adapter need not do is above this port and is tested on both.
  *
  * Invariants: nothing is decoded before routing; a reply's status is written only once its first body
  * chunk exists, so that a failure before it is a proper error; after the first byte a failure destroys
@@ -14,10 +14,10 @@ export interface HttpRequest {
   /** Sent back as X-Generation-Id. */
   readonly generationId: string;
   readonly method: string;
-  /** As it came, percent-encoded, without the query. */
+  /** As received: percent-encoded, without the query. */
   readonly path: string;
   readonly query: URLSearchParams;
-  /** The query as it came, with its `?`; empty where there is none. */
+  /** The query as received, with its `?`; empty if there is none. */
   readonly search: string;
   /** Path parameters, percent-decoded after routing. */
   readonly params: Readonly<Record<string, string>>;
@@ -27,13 +27,13 @@ export interface HttpRequest {
   readonly permission: Permission;
   /** The client's address, past trusted proxies. */
   readonly clientAddress: string;
-  /** Whether the client is on this machine or a private network, past trusted proxies; false where that is uncertain. */
+  /** Whether the client is on this machine or a private network, past trusted proxies; false if that is uncertain. */
   readonly fromPrivateNetwork: boolean;
-  /** Base address that the client reached us by: PUBLIC_URL, else from Host. No slash at the end. */
+  /** Base URL under which the client reached the gateway: PUBLIC_URL, else from Host. No slash at the end. */
   readonly baseUrl: string;
-  /** Aborted when the client has gone or the request has run out of time. */
+  /** Aborted when the client has left or the request has timed out. */
   readonly signal: AbortSignal;
-  /** Whether `signal` is aborted; costs less than to ask it. */
+  /** Whether `signal` is aborted; cheaper than asking the signal. */
   readonly isAborted: boolean;
   /** Marks the caller as known; from then on the request counts towards the limit of authenticated requests. */
   authenticated(): void;
@@ -44,7 +44,7 @@ export interface HttpRequest {
   body(limitBytes: number): AsyncIterable<Uint8Array>;
 }
 
-/** The part of a request that authentication reads, and tells of its result. */
+/** The part of a request that authentication reads, and reports its result to. */
 export type Credentials = Pick<HttpRequest, 'headers' | 'permission' | 'authenticated'>;
 
 export type ReplyBody = string | Uint8Array | AsyncIterable<Uint8Array | string>;
@@ -52,11 +52,11 @@ export type ReplyBody = string | Uint8Array | AsyncIterable<Uint8Array | string>
 export interface Reply {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
-  /** A stream is pulled as the client reads, and left (its `return()` called) when the client goes. */
+  /** A stream is pulled as the client reads, and abandoned (its `return()` called) when the client leaves. */
   readonly body?: ReplyBody;
 }
 
-/** The request's body is over once the handler has answered: what it has not read by then is thrown away. */
+/** Once the handler has answered, the part of the request's body that it has not read is discarded. */
 export type HttpHandler = (request: HttpRequest) => Promise<Reply>;
 
 /** A route as /openapi.json describes it; schemas are TypeBox (JSON Schema). */
@@ -76,7 +76,7 @@ export interface RouteDescription {
   readonly requestBody?: Readonly<Record<string, object>>;
   /** Whether the body may be left out. */
   readonly bodyIsOptional?: boolean;
-  /** Status → what comes back: content type → schema; an empty object where there is no body. */
+  /** Status → response; its `content`: content type → schema, absent if there is no body. */
   readonly responses: Readonly<
     Record<number, { readonly description: string; readonly content?: Readonly<Record<string, object>> }>
   >;
@@ -104,7 +104,7 @@ export interface Socket {
   drained(): Promise<void>;
   /** Idempotent. Queued frames are sent first; a client that does not read is cut after a grace. */
   close(reason: CloseReason | { readonly code: number; readonly reason: string }): void;
-  /** For a socket that was accepted as `unauthenticated`: its client is known by now. */
+  /** Marks the client of a socket that was accepted as `unauthenticated` as known. */
   authenticated(): void;
 }
 
@@ -118,14 +118,14 @@ export interface SocketEvents {
 }
 
 export interface SocketAccept {
-  /** More headers of the 101. */
+  /** Further headers of the 101. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Answered as Sec-WebSocket-Protocol; only ever one that the client offered. */
+  /** Sent as Sec-WebSocket-Protocol if the client offered it. */
   readonly protocol?: string;
   readonly maxFrameBytes: number;
   /**
-   * The client has not said who it is yet, or is about to be told that it may not stay: until `Socket.authenticated`
-   * it gets LIMITS.unauthenticated. A stack that cannot lift the limit of frames later keeps it for this socket.
+   * The client has not authenticated yet, or is about to be refused: until `Socket.authenticated`, the limits are
+   * LIMITS.unauthenticated. A stack that cannot raise the limit of frames later keeps it for this socket.
    */
   readonly unauthenticated?: boolean;
   /** Absent: LIMITS.socket.connectionMs. `null`: it lasts as long as its call, and a drain waits for it as for calls. */
@@ -135,13 +135,13 @@ export interface SocketAccept {
 
 export interface SocketRoute {
   readonly path: string;
-  /** As of a `Route`. */
+  /** As in `Route`. */
   readonly whileDraining?: boolean;
   /** Decides on the handshake. A Reply refuses it with that status; a throw is the dialect's error reply. */
   upgrade(request: HttpRequest): Promise<SocketAccept | { readonly refuse: Reply }>;
 }
 
-/** One API: its routes, and how it says that something went wrong. */
+/** One API: its routes and sockets, and its error format. */
 export interface Dialect {
   readonly name: string;
   /** Paths below these that match no route get this dialect's 404. The longest prefix wins. */

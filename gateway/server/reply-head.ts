@@ -1,7 +1,7 @@
 /**
- * The head of every reply: the handler's own headers without those that frame the message, X-Generation-Id
- * (rule 15), CORS, and whether the connection ends with it. A header that could split the reply
- * never leaves: it is an error of ours.
+ * Builds the head of every reply: the handler's headers without those that frame the message, X-Generation-Id
+ * (rule 15), CORS, and whether the connection ends with it. A header that could split the reply is never sent;
+ * it counts as an internal error.
  */
 import type { ServiceError } from '../../contracts/errors.js';
 import type { ReplyHead } from './adapter.js';
@@ -30,7 +30,7 @@ function checked([name, value]: readonly [string, string]): readonly [string, st
 
 export interface ReplyManner {
   readonly close: boolean;
-  /** Whether pages of other origins may read it; true unless told. */
+  /** Whether pages of other origins may read it; default true. */
   readonly crossOrigin?: boolean;
   readonly requestIdHeader: string | undefined;
 }
@@ -40,7 +40,7 @@ const idHeaders = (generationId: string, requestIdHeader: string | undefined): R
   ...(requestIdHeader === undefined ? [] : [[requestIdHeader, generationId] as const]),
 ];
 
-/** Throws where a header could not be sent as it is. */
+/** Throws if a header contains a character that it may not have. */
 export function replyHead(
   reply: Reply,
   request: Pick<HttpRequest, 'generationId' | 'headers'>,
@@ -58,7 +58,7 @@ export function replyHead(
 /** Statuses that always have `Retry-After` (docs/contract/limits.md). */
 const COME_AGAIN = new Set([429, 503]);
 
-/** Headers that errors have in every API. `usualSeconds`: the `Retry-After` of those that know none of their own. */
+/** Headers that errors have in every API. `usualSeconds`: the `Retry-After` of errors that do not set one. */
 export function errorHeaders(
   { status, retryAfter }: Pick<ServiceError, 'status' | 'retryAfter'>,
   usualSeconds: number,
@@ -71,9 +71,9 @@ export function errorHeaders(
 }
 
 /**
- * A chunked request is the last on its connection: the native parser is lax about chunk ends, and what a
- * proxy in front might take for more of the body must not be served as the next request. So is one that is refused, and one
- * of HTTP/1.0, whose client may read until the connection ends.
+ * Whether the connection ends with this request. A chunked one is the last: the native parser is lax about chunk ends, and
+ * bytes that a proxy in front takes for more of the body must not be served as the next request. So is one that is refused,
+ * and one of HTTP/1.0, whose client may read until the connection ends.
  */
 export const closesConnection = (head: RequestHead): boolean =>
   head.chunked ||

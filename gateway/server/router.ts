@@ -1,8 +1,8 @@
 /**
- * From method and undecoded path to the route: a trie over segments. `{name}` matches one non-empty segment,
+ * Finds the route of a method and an undecoded path, in a trie over segments. `{name}` matches one non-empty segment,
  * `{name?}` also an empty one or, at the end, a missing one; no other empty segment or trailing slash matches
  * unless a route declares it. A literal segment wins over a parameter. Parameters are decoded after the match,
- * so that `%2F` never makes a segment. What matches nothing belongs to the dialect of the longest prefix.
+ * so that `%2F` never makes a segment. A path without a route belongs to the dialect with the longest matching prefix.
  */
 import { ServiceError } from '../../contracts/errors.js';
 import type { Permission } from '../../contracts/permissions.js';
@@ -15,22 +15,22 @@ export interface Endpoint {
   readonly permission: Permission;
   /** Absent on a socket. */
   readonly handler?: HttpHandler;
-  /** Whether pages of other origins may not read it. */
+  /** True: pages of other origins may not read it. */
   readonly sameOriginOnly?: boolean;
-  /** Whether a server that drains answers still. */
+  /** True: still served during a drain. */
   readonly whileDraining?: boolean;
   readonly socket?: SocketRoute;
 }
 
 export type Match =
   | { readonly endpoint: Endpoint; readonly values: readonly string[] }
-  /** Nothing answers that method; `allowed` is empty where nothing answers the path at all. */
+  /** No route has that method; `allowed` is empty if none has the path either. */
   | { readonly endpoint?: undefined; readonly dialect: Dialect; readonly allowed: readonly string[] };
 
-/** The method under which sockets are filed. */
+/** The method under which sockets are stored in the trie. */
 export const SOCKET = 'SOCKET';
 
-/** The permission that a route needs, by method and pattern; undefined where no table names it. */
+/** The permission that a route needs, by method and pattern; undefined if no table lists it. */
 export type PermissionOf = (method: string, pattern: string) => Permission | undefined;
 
 interface Branch {
@@ -75,8 +75,8 @@ export class Router {
   #depth = 0;
 
   /**
-   * `fallback` answers for paths below no dialect's prefix; a route without a permission is for full keys only. Throws
-   * where two routes collide.
+   * `fallback` answers paths below no dialect's prefix; a route without a permission is for full keys only. Throws if
+   * two routes collide.
    */
   constructor(
     dialects: readonly Dialect[],
@@ -90,7 +90,7 @@ export class Router {
   }
 
   find(method: string, path: string): Match {
-    // One segment more than any route has is enough to know that nothing matches.
+    // One segment more than the longest route is enough to see that nothing matches.
     const segments = path.slice(1).split('/', this.#depth + 1);
     const search: Search = { segments, method, values: [], allowed: new Set() };
     const endpoint = this.#walk(this.#root, 0, search);
@@ -98,7 +98,7 @@ export class Router {
     return { dialect: this.dialectOf(path), allowed: [...search.allowed] };
   }
 
-  /** The dialect whose error shape answers a path that matches no route. */
+  /** The dialect whose error format is used for a path without a route. */
   dialectOf(path: string): Dialect {
     return this.#prefixes.find(({ prefix }) => covers(prefix, path))?.dialect ?? this.fallback;
   }

@@ -1,13 +1,13 @@
 /**
- * Routes as tables. A row is an address, its handler, and what /openapi.json says of it; every dialect keeps its rows
- * beside their nouns, and the functions here make routes of them.
+ * Tables of routes. A row holds method, path, handler, and the description for /openapi.json; dialects keep the rows in
+ * the files of their nouns, and the functions here turn them into routes.
  */
 import type { Caller, KeyAuthority } from '../../contracts/ports/identity.js';
 import { authenticate } from './auth.js';
 import type { HttpRequest, Reply, Route, RouteDescription } from './port.js';
 import { type Observation, type Observers, traced } from './trace-requests.js';
 
-/** `parts`: what the dialect works with; `known`: who calls, or the request's observation, as the table is made into routes. */
+/** `parts`: the ports of the dialect; `known`: the caller or the request's observation, depending on the function below. */
 export type Handler<Parts, Known> = (request: HttpRequest, parts: Parts, known: Known) => Promise<Reply>;
 
 export interface Row<Parts, Known> extends Pick<Route, 'method' | 'path' | 'whileDraining'> {
@@ -15,7 +15,7 @@ export interface Row<Parts, Known> extends Pick<Route, 'method' | 'path' | 'whil
   readonly description: RouteDescription;
 }
 
-/** Routes for callers with a key, which comes before all else. Errors: `missing_key`, `invalid_key`, `role_forbidden`. */
+/** Routes that need a key, which is checked before anything else. Errors: `missing_key`, `invalid_key`, `role_forbidden`. */
 export const keyedRoutes = <Parts extends { readonly keys: KeyAuthority }>(
   rows: readonly Row<Parts, Caller>[],
   parts: Parts,
@@ -25,11 +25,11 @@ export const keyedRoutes = <Parts extends { readonly keys: KeyAuthority }>(
     handler: async (request) => handler(request, parts, await authenticate(request, parts.keys)),
   }));
 
-/** Routes whose handlers see for themselves who calls, if that matters at all. */
+/** Routes whose handlers identify the caller themselves, if they need to. */
 export const openRoutes = <Parts>(rows: readonly Row<Parts, void>[], parts: Parts): Route[] =>
   rows.map(({ handler, ...row }) => ({ ...row, handler: (request) => handler(request, parts) }));
 
-/** Routes below `base` with a trace around them; their handlers see for themselves who calls. */
+/** Traced routes below `base`, whose handlers identify the caller themselves. */
 export const tracedRoutes = <Parts extends Observers>(
   rows: readonly Row<Parts, Observation>[],
   parts: Parts,

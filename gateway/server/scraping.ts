@@ -1,5 +1,5 @@
 /**
- * Access to `/metrics`: anybody on this machine or a private network; from elsewhere a key that may read, or the
+ * Access to `/metrics`: free on this machine and private networks; from elsewhere with a key that may read, or the
  * operator's METRICS_TOKEN, as a bearer token.
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
@@ -9,7 +9,7 @@ import { authenticateKey, bearerToken } from './auth.js';
 import type { HttpRequest } from './port.js';
 
 export interface Scraping {
-  /** Absent: no key opens it. */
+  /** Absent: no key gives access. */
   readonly keys?: KeyAuthority | undefined;
   /** METRICS_TOKEN. */
   readonly token?: string | undefined;

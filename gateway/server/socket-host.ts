@@ -1,10 +1,10 @@
 /**
- * WebSockets above the adapters: one egress queue each, the limit on frames, the connection cap, slow
- * readers, orderly ends (docs/contract/limits.md; contracts/close-codes.ts).
+ * WebSockets above the adapters: an egress queue for each, the limit on frames, the connection cap, slow
+ * readers, orderly closing (docs/contract/limits.md; contracts/close-codes.ts).
  *
  * Invariants: frames leave in the order of `send`; `closed` is called exactly once and nothing after it;
- * after `close` no frame is taken in or out but those already queued; a connection whose client does not
- * read ends within GRACE_MS of its queue being full.
+ * after `close` only frames that are queued already are sent, and none is received; a connection whose client
+ * does not read ends within GRACE_MS of its queue being full.
  */
 import { CLOSE, type CloseReason } from '../../contracts/close-codes.js';
 import type { Clock } from '../../contracts/clock.js';
@@ -18,11 +18,11 @@ import type { HttpRequest, Reply, Socket, SocketAccept, SocketEvents } from './p
 import { GENERATION_ID } from './reply-head.js';
 import { WaitingPool } from './waiting-pool.js';
 
-/** How long a full queue may stand still, and how long an orderly end may take. */
+/** How long a full queue may make no progress, and how long an orderly close may take. */
 const GRACE_MS = 15_000;
 /** `drained()` resolves below this. */
 const LOW_BYTES = LIMITS.http.egressBytes / 4;
-/** A producer that ignores `drained()` is cut here, grace or not. */
+/** A socket whose producer ignores `drained()` is cut at this size, without a grace. */
 const HARD_BYTES = 64 * LIMITS.http.egressBytes;
 /** RFC 6455 section 5.5: a control frame holds 125 bytes, two of which are the code. */
 const REASON_BYTES = 123;
@@ -46,7 +46,7 @@ export function offeredProtocols({
 }: Pick<Arrival, 'head' | 'upgrade'>): readonly string[] {
   if (!HANDSHAKE_KEY.test(headers.get('sec-websocket-key') ?? '')) refuse('Malformed Sec-WebSocket-Key');
   if (headers.get('sec-websocket-version') !== '13') refuse('Sec-WebSocket-Version must be 13');
-  // As behind a proxy that passes on the one header and not the other.
+  // Seen behind a proxy that forwards only one of the two headers.
   if (!upgrade) refuse('A WebSocket handshake needs the header "Connection: Upgrade"');
   const offered = headers.get('sec-websocket-protocol');
   if (offered === undefined) return [];
@@ -57,7 +57,7 @@ export function offeredProtocols({
 export const isAccept = (decision: SocketAccept | { readonly refuse: Reply }): decision is SocketAccept =>
   !('refuse' in decision);
 
-/** Cut to what a close frame holds, never inside a character. */
+/** Shortens a reason to the size of a close frame, never inside a character. */
 function fitReason(reason: string): string {
   const bytes = Buffer.from(reason);
   if (bytes.byteLength <= REASON_BYTES) return reason;
@@ -76,7 +76,7 @@ export class SocketHost {
   readonly #open = new Set<Connection>();
   readonly #unauthenticated: WaitingPool;
 
-  /** `ended` is told of each connection that has gone. */
+  /** `ended` is called for each connection that has closed. */
   constructor(
     private readonly around: Surroundings,
     private readonly ended: () => void,
@@ -138,7 +138,7 @@ export class SocketHost {
     for (const connection of this.#open) connection.terminate();
   }
 
-  /** `address`: of a client that is not known yet. */
+  /** `address`: of an unauthenticated client; otherwise undefined. */
   #opened(wire: Wire, accept: SocketAccept, generationId: string, address: string | undefined): WireEvents {
     const connection = new Connection(wire, accept, generationId, this.around, () => {
       this.#open.delete(connection);
@@ -161,7 +161,7 @@ class Connection implements Socket, WireEvents {
   #isClosed = false;
   #waiting: (() => void)[] = [];
   #cancelCap: () => void = () => undefined;
-  /** Ends the wait for the client to say who it is. */
+  /** Ends the wait for the client's authentication. */
   #stopWaiting: () => void = () => undefined;
   #cancelGrace: (() => void) | undefined;
 
@@ -286,7 +286,7 @@ class Connection implements Socket, WireEvents {
     this.wire.end(this.#ending.code, fitReason(this.#ending.reason));
   }
 
-  /** Cuts the client when its queue is still full after a grace in which it has read nothing. */
+  /** Cuts a client whose queue is still full after a grace in which it has read nothing. */
   #watchReader(): void {
     if (this.#cancelGrace) return;
     const before = this.#egress.deliveredBytes;
@@ -298,7 +298,7 @@ class Connection implements Socket, WireEvents {
     });
   }
 
-  /** The close frame follows what the wire holds already, so it may arrive yet. */
+  /** The close frame follows the bytes that the wire holds already, so it may still arrive. */
   #cut(): void {
     if (this.#ending) return;
     this.#egress.clear();

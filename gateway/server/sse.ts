@@ -1,22 +1,22 @@
-/** Server-sent events (WHATWG HTML section 9.2): how one is written, and the headers of their stream. */
+/** Server-sent events (WHATWG HTML section 9.2): their format, and the headers of a stream of them. */
 export interface ServerSentEvent {
   readonly event?: string;
   readonly id?: string;
-  /** Strings go as they are, line by line; anything else as JSON. */
+  /** A string is sent unchanged, line by line; anything else as JSON. */
   readonly data: unknown;
 }
 
 export const SSE_HEADERS = {
   'content-type': 'text/event-stream; charset=utf-8',
   'cache-control': 'no-cache, no-transform',
-  // Proxies of the nginx family would hold the stream back.
+  // Keeps nginx and its relatives from buffering the stream.
   'x-accel-buffering': 'no',
 } as const;
 
 const LINE_END = /\r\n|\r|\n/;
 const oneLine = (text: string): string => text.split(LINE_END).join(' ');
 
-/** One event, ready to be sent. */
+/** Formats one event. */
 export function formatEvent({ event, id, data }: ServerSentEvent): string {
   const text = typeof data === 'string' ? data : JSON.stringify(data);
   const lines = LINE_END.test(text) ? text.split(LINE_END) : [text];

@@ -1,13 +1,13 @@
 /**
- * Bounds on the structure of a document before it is parsed: a few megabytes of brackets or of empty lists
- * cost a parser gigabytes and seconds. Strings, which may be large (audio in base64), are skipped whole.
+ * Bounds the structure of a document before it is parsed, since a few megabytes of brackets or empty lists cost a
+ * parser gigabytes and seconds. Strings, which may be large (audio in base64), are skipped.
  */
 import { ServiceError } from '../../contracts/errors.js';
 
-/** More than any request of the contract holds, little enough to parse within milliseconds. */
+/** More than any request of the contract needs, few enough to parse within milliseconds. */
 const MAX_NODES = 100_000;
 const MAX_DEPTH = 64;
-/** Quotes escaped within strings; each costs a search. */
+/** Most escaped quotes within strings; each costs a search. */
 const MAX_ESCAPES = 1_000_000;
 
 const fail = (): never => {
@@ -22,7 +22,7 @@ const OPENING = new Set([0x5b, 0x7b]);
 const CLOSING = new Set([0x5d, 0x7d]);
 const COMMA = 0x2c;
 
-/** The index of the quote that ends a string, and how many it passed that were escaped. */
+/** The index of the quote that ends a string, and the number of escaped quotes before it. */
 function endOfString(bytes: Uint8Array, start: number): { readonly end: number; readonly escapes: number } {
   for (let from = start, escapes = 0; ; escapes += 1) {
     const end = bytes.indexOf(QUOTE, from);
@@ -35,7 +35,7 @@ function endOfString(bytes: Uint8Array, start: number): { readonly end: number; 
   }
 }
 
-/** Errors: `malformed_body` where JSON is too deep or has too many values. Says nothing of its grammar. */
+/** Errors: `malformed_body` if JSON is too deep or has too many values. Does not check its grammar. */
 export function boundJson(bytes: Uint8Array, maxNodes = MAX_NODES): void {
   let nodes = 0;
   let depth = 0;
@@ -58,7 +58,7 @@ export function boundJson(bytes: Uint8Array, maxNodes = MAX_NODES): void {
 interface Token {
   /** Bytes of the token with its payload. */
   readonly size: number;
-  /** Values that follow as its content. */
+  /** Number of values that follow as its content. */
   readonly children: number;
 }
 
@@ -100,7 +100,7 @@ const LONG_TOKENS: Readonly<Record<number, (view: DataView, at: number) => Token
   0xdf: (view, at) => container(5, 2 * view.getUint32(at + 1)),
 };
 
-/** Errors: RangeError where the bytes end within the token. */
+/** Errors: RangeError if the bytes end within the token. */
 function tokenAt(view: DataView, at: number): Token {
   const byte = view.getUint8(at);
   if (byte < 0x80 || byte >= 0xe0) return scalar(1);
@@ -110,7 +110,7 @@ function tokenAt(view: DataView, at: number): Token {
   return LONG_TOKENS[byte]?.(view, at) ?? fail();
 }
 
-/** Errors: `malformed_body` where MessagePack is truncated, too deep or has too many values. */
+/** Errors: `malformed_body` if MessagePack is truncated, too deep or has too many values. */
 export function boundMsgpack(bytes: Uint8Array): void {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const open: number[] = [1];

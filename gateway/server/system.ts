@@ -1,4 +1,4 @@
-/** The server's own routes, in no API's shape: health, metrics, the interface description and its page. Never shed. */
+/** The server's own routes, which belong to no API and are never shed: health, metrics, console, interface description and its page. */
 import type { ServiceError } from '../../contracts/errors.js';
 import { consoleRoutes } from './console.js';
 import { docsRoutes } from './docs.js';

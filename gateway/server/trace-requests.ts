@@ -1,6 +1,6 @@
 /**
- * Handlers with a trace around them: a span and one line in the log a request, written when its reply has been
- * sent to the end, has failed, or nobody reads it any more. The line holds ids, route, status, model and engine only.
+ * Traces handlers: one span and one log line per request, written when the reply was sent completely, has failed, or
+ * has lost its reader. The line contains only ids, route, status, outcome, model, engine and duration.
  */
 import type { Clock } from '../../contracts/clock.js';
 import { ServiceError, toServiceError } from '../../contracts/errors.js';
@@ -12,12 +12,12 @@ import { type Outcome, Trace } from './trace.js';
 type Chunk = Uint8Array | string;
 
 const FAILED = 500;
-/** No status was sent: the client had gone, or was cut. */
+/** Logged if no status was sent, because the client left or was cut off. */
 const LEFT = 499;
 
 const outcomeOf = (status: number): Outcome => (status >= FAILED ? 'failed' : 'done');
 
-/** Why nobody waits any more: the client has gone, or the server closes. A request that is late is aborted as well. */
+/** Why nobody waits for the reply: the client left, or the server closes. Undefined for a timeout, which aborts as well. */
 function desertion({ signal }: Pick<HttpRequest, 'signal'>): 'left' | 'drained' | undefined {
   if (!signal.aborted) return undefined;
   if (!(signal.reason instanceof ServiceError)) return 'left';
@@ -29,7 +29,7 @@ export interface Observers {
   readonly clock: Clock;
 }
 
-/** One request as operators see it; it keeps nothing of it but its id, since sockets stay open for long. */
+/** One request as operators see it. Keeps only the id of the request, since sockets stay open for long. */
 export class Observation implements RequestTrace {
   readonly #trace: Trace;
   readonly #generationId: string;
@@ -84,7 +84,7 @@ export class Observation implements RequestTrace {
   }
 }
 
-/** A body whose end is observed, also when it is left before its first chunk. */
+/** A body whose end is observed, even if its reader leaves before the first chunk. */
 class ObservedBody implements AsyncIterableIterator<Chunk> {
   readonly #chunks: AsyncIterator<Chunk>;
 
@@ -130,7 +130,7 @@ function observe(reply: Reply, request: HttpRequest, observation: Observation): 
   return reply;
 }
 
-/** The handler of a route, observed. `route` is the pattern. */
+/** Wraps a route's handler in an observation. `route` is the pattern. */
 export const traced =
   (
     route: string,
@@ -149,7 +149,7 @@ export const traced =
     }
   };
 
-/** An API whose every route is observed. */
+/** The dialect with all its routes observed. */
 export const tracedDialect = (dialect: Dialect, observers: Observers): Dialect => ({
   ...dialect,
   routes: dialect.routes.map((route) => ({
@@ -158,7 +158,7 @@ export const tracedDialect = (dialect: Dialect, observers: Observers): Dialect =
   })),
 });
 
-/** The route of a socket, observed from its handshake; the socket that is opened ends the observation. */
+/** A socket's route, observed from the handshake on; the opened socket ends the observation. */
 export const tracedSocket = (
   path: string,
   observers: Observers,

@@ -3,8 +3,8 @@
  * invalid or absent one starts a new trace. Spans go through OpenTelemetry's API, so an SDK that the operator
  * loads (`node --import`) exports them as its OTEL_* variables say, and without one they cost next to nothing.
  *
- * Invariants: names and attributes hold the route, the generation id, the status, the model and the engine, nothing else;
- * tracing changes no reply; a span ends once.
+ * Invariants: span names and attributes contain only method, route, generation id, status, model and engine; tracing
+ * changes no reply; a span ends once.
  */
 import {
   type Context,
@@ -24,7 +24,7 @@ import type { RequestTrace, TraceContext } from '../../contracts/ports/trace.js'
 import type { HttpRequest } from './port.js';
 import { parseTracestate } from './trace-state.js';
 
-/** How a request ended. `left`: its client went first; `drained`: the server closed before it was over. */
+/** How a request ended. `left`: its client left first; `drained`: the server closed before it had ended. */
 export type Outcome = 'done' | 'failed' | 'left' | 'drained';
 
 const TRACER = 'speech-gateway';
@@ -34,10 +34,10 @@ export const tracer = (): Tracer => trace.getTracer(TRACER);
 const TRACEPARENT = /^([\da-f]{2})-([\da-f]{32})-([\da-f]{16})-([\da-f]{2})(-.*)?$/;
 const UNKNOWN_VERSION = 'ff';
 const LATEST_VERSION = '00';
-/** Sampled, and random: a trace id whose randomness others may rely on (level 2). What else is set is not passed on. */
+/** The flags `sampled` and `random` (level 2: others may rely on the trace id's randomness). No other flag is passed on. */
 const KNOWN_FLAGS = 0b11;
 
-/** The remote span that a `traceparent` names; undefined where it is not valid. */
+/** The remote span that a `traceparent` names; undefined if the header is invalid. */
 export function parseTraceparent(header: string | undefined): SpanContext | undefined {
   const [, version, traceId = '', spanId = '', flags = '', more] = TRACEPARENT.exec(header ?? '') ?? [];
   if (version === undefined || version === UNKNOWN_VERSION) return undefined;
@@ -49,14 +49,14 @@ export function parseTraceparent(header: string | undefined): SpanContext | unde
 export const formatTraceparent = ({ traceId, spanId, traceFlags }: SpanContext): string =>
   `${LATEST_VERSION}-${traceId}-${spanId}-${traceFlags.toString(16).padStart(2, '0')}`;
 
-/** The context passed on for a request that nobody records: the trace that it is part of, else a new one. */
+/** The context passed on for a request that nobody records: a new span id in the request's trace, or in a new trace. */
 const unrecorded = (remote: SpanContext | undefined): SpanContext => ({
   traceId: remote?.traceId ?? randomHex(16),
   spanId: randomHex(8),
   traceFlags: remote?.traceFlags ?? TraceFlags.NONE,
 });
 
-/** The remote span as an SDK wants it; its own reading of the state is narrower than ours. */
+/** The remote span with its state, for an SDK; the SDK's parser of the state is stricter than ours. */
 const withState = (span: SpanContext, state: string | undefined): SpanContext =>
   state === undefined ? span : { ...span, traceState: createTraceState(state) };
 

@@ -1,4 +1,4 @@
-/** Requests that node:http cannot read: which error it is, and the reply to it, beside any response of node's own. */
+/** Answers requests that node:http cannot parse: finds the error, and writes the reply to the socket, without a response object. */
 import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type ErrorCode, ServiceError } from '../../contracts/errors.js';
@@ -14,7 +14,7 @@ const UNREADABLE: Readonly<Record<string, ErrorCode>> = {
   ERR_HTTP_REQUEST_TIMEOUT: 'request_timeout',
 };
 
-/** The first bytes of another protocol are no method either. */
+/** Tells an unknown method from the first bytes of another protocol, which node also reports as an invalid method. */
 const METHOD_AND_BLANK = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64} /;
 
 export function faultOf({ code = '', rawPacket }: ClientError): ServiceError {
@@ -24,7 +24,7 @@ export function faultOf({ code = '', rawPacket }: ClientError): ServiceError {
   return new ServiceError('invalid_request', { message: 'Malformed HTTP request' });
 }
 
-/** How long a client may go on sending what nobody reads, so that it gets to read the reply. */
+/** How long a client may keep sending, with nobody reading, so that it gets to read the reply. */
 const LAST_WORDS_MS = 2000;
 
 export function sayAndEnd(socket: Duplex, { head, body }: ReturnType<AdapterOptions['unreadable']>): void {

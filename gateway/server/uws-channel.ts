@@ -1,11 +1,11 @@
 /**
  * One reply over uWebSockets.js, and the timer of its connection.
  *
- * It has one timer a connection, of 8 to 12 s, behind which it drops the connection without a word. It runs while a
- * body is awaited (and is started anew every 160 KiB), while a reply is not read, and between two requests. `resume`
- * starts it too; what ends it is the body's last byte, `pause`, and a client that reads on. How long all of these may
- * take is decided above, so the timer is started anew until then. What cannot be helped: connections are kept alive
- * for 8 s only (KEEP_ALIVE_SECONDS says so), and heads of more than 48 headers are dropped.
+ * The binding has one timer per connection, of 8 to 12 s, after which it silently drops the connection. The timer runs
+ * while a body is awaited (restarted every 160 KiB), while a reply is not read, and between two requests. `resume`
+ * starts it too; the body's last byte, `pause`, and a client that reads on stop it. The server above decides how long
+ * each of these may take, so the timer is restarted until then. Unavoidable: connections are kept alive for 8 s only
+ * (KEEP_ALIVE_SECONDS announces it), and heads of more than 48 headers are dropped.
  */
 import { STATUS_CODES } from 'node:http';
 import type { HttpResponse } from 'uWebSockets.js';
@@ -13,16 +13,16 @@ import type { Clock } from '../../contracts/clock.js';
 import { type Channel, connectionHeaders, type ReplyHead } from './adapter.js';
 
 /**
- * Most bytes that are written at once, as a piece and with a head. With a chunk's frame or the head they fit the 16 KiB
- * that the binding gathers in a cork: more goes out in several writes, and is mangled under TLS when the client reads
- * slowly (measured).
+ * Most bytes written at once, as a piece, and as a whole reply with its head. With a chunk's frame or the head they fit
+ * the 16 KiB that the binding gathers in a cork: more leaves in several writes, and is mangled under TLS if the client
+ * reads slowly (measured).
  */
 const PIECE_BYTES = 16 * 1024 - 64;
 const WHOLE_BYTES = 14 * 1024;
 const FIRST_PIECE_BYTES = 4 * 1024;
-/** A second less than the least that the binding's timer takes, so that no client sends just as it closes. */
+/** One second less than the shortest run of the binding's timer, so that no client sends just as it closes. */
 const KEEP_ALIVE_SECONDS = 7;
-/** Well below the 8 s after which the binding's timer may run out. */
+/** Well below the 8 s after which the binding's timer may expire. */
 const RENEW_MS = 4000;
 const NOTHING = new Uint8Array(0);
 
@@ -40,9 +40,9 @@ export class UwsChannel implements Channel {
   closed = false;
   onClosed: () => void = () => undefined;
   onWritable: () => void = () => undefined;
-  /** Whether the last write has left for the kernel whole. */
+  /** True if the last write went to the kernel completely. */
   #clear = true;
-  /** The rest of the last chunk, which has not been written. */
+  /** The part of the last chunk that is not written yet. */
   #rest: Uint8Array = NOTHING;
   #endsWhenSent = false;
   /** The reply is the connection's last. */
@@ -67,7 +67,7 @@ export class UwsChannel implements Channel {
     // In UTF-8 a string may be three times as long.
     if (body.length * (typeof body === 'string' ? 3 : 1) > WHOLE_BYTES) return this.#large(head, body);
     this.#end(head, (response) => {
-      // Told to close, the binding says so itself, unless the client has said it; Node's client then waits for it.
+      // Told to close, the binding writes the header itself, unless the client sent it; Node's client then waits for it.
       if (!head.close || this.connection?.length === 'close'.length) this.#writeConnection(head.close);
       response.end(body, head.close);
     });
@@ -78,7 +78,7 @@ export class UwsChannel implements Channel {
     if (this.closed) return;
     this.#end(head, (response) => {
       this.#writeConnection(head.close);
-      // Told a length, the binding would take this reply for unfinished for ever.
+      // If the binding knew the length, it would wait for the body for ever.
       if (length !== undefined) response.writeHeader('Content-Length', String(length));
       response.endWithoutBody();
     });
@@ -118,7 +118,7 @@ export class UwsChannel implements Channel {
     this.response.close();
   }
 
-  /** The response is no longer ours: it has ended, or become a WebSocket. */
+  /** Gives up the response, which has ended or become a WebSocket. */
   release(): void {
     this.#close();
   }
@@ -137,14 +137,14 @@ export class UwsChannel implements Channel {
     });
   }
 
-  /** With the rest of the last chunk. */
+  /** Ends the stream, with the rest of the last chunk. */
   #endStream(): void {
     if (this.closed) return;
     const rest = this.#rest;
     this.#close();
     this.response.cork(() => {
       if (rest.length > 0) this.response.write(rest);
-      // Asked to close here, it would write its Connection header into the last chunk; so nothing more is read.
+      // Told to close here, the binding would write a Connection header into the last chunk; so reading stops instead.
       if (this.#closes) this.response.pause();
       this.response.end();
     });
@@ -160,11 +160,11 @@ export class UwsChannel implements Channel {
       this.response.writeHeader(name, value);
   }
 
-  /** Sends what it can of the rest; answers whether everything so far has left. */
+  /** Sends as much of the rest as possible; returns whether everything so far has left. */
   #advance(): boolean {
     if (this.#clear) this.#pump();
     else this.#writeProbe();
-    // The bytes that were corked last may not have left either, which the binding tells of with the next piece only.
+    // The last corked bytes may not have left either, which the binding reports only with the next piece.
     this.keepAwake();
     return this.#clear;
   }
@@ -175,7 +175,7 @@ export class UwsChannel implements Channel {
     if (this.#clear && this.#endsWhenSent) this.#endStream();
   }
 
-  /** The binding keeps all that it is given; one byte tells whether it has let go of what it had. */
+  /** The binding buffers everything that it is given; writing one byte shows whether its buffer has been sent. */
   #writeProbe(): void {
     if (this.#rest.length > 0) this.response.cork(() => this.#writePiece(1));
     this.#pump();
@@ -186,16 +186,16 @@ export class UwsChannel implements Channel {
     this.#rest = this.#rest.subarray(size);
   }
 
-  /** In chunks, since the binding's way to send a body of known length by parts stalls under TLS. */
+  /** Sends in chunks, since the binding's partial sends of a body of known length stall under TLS. */
   #large(head: ReplyHead, body: string | Uint8Array): boolean {
     this.#endsWhenSent = true;
     return this.begin(head, body);
   }
 
-  /** While a handler for it is set, the binding sends what it holds only when something is written or corked. */
+  /** Handles `onWritable`. While a handler is set, the binding sends its buffer only when something is written or corked. */
   #drain(): boolean {
     if (this.closed) return true;
-    // The binding has stopped its timer, and starts it again where what follows does not leave.
+    // The binding has stopped its timer, and starts it again if the next write does not leave.
     this.#stopRenewal();
     this.response.cork(() => undefined);
     this.#writeProbe();
@@ -206,7 +206,7 @@ export class UwsChannel implements Channel {
     return true;
   }
 
-  /** The binding's timer may run: starts it anew, again and again, until the binding stops it. */
+  /** Restarts the binding's timer, which may be running, at intervals until the binding stops it. */
   keepAwake(): void {
     if (this.closed) return;
     this.#cancelRenewal ??= this.clock.after(RENEW_MS, () => {
@@ -217,7 +217,7 @@ export class UwsChannel implements Channel {
     });
   }
 
-  /** The two must come as a pair: each of them alone would leave the connection deaf. */
+  /** Restarts the timer. The two calls must come as a pair: either alone would leave the connection unread. */
   renew(): void {
     if (this.closed) return;
     this.response.pause();

@@ -1,7 +1,7 @@
 /**
- * The adapter over uWebSockets.js. Its rules: a request object is dead after the handler returns, buffers
+ * The adapter over uWebSockets.js. The binding's rules: a request object is dead after the handler returns, buffers
  * are emptied after the callback, a response is dead once it ended or aborted, writes go in a cork.
- * Replies are written in uws-channel.ts. What its parser does not take the binding answers by itself, or not at all
+ * Replies are written in uws-channel.ts. A request that its parser refuses the binding answers itself, or not at all
  * (docs/http-stacks.md).
  */
 import type {
@@ -44,7 +44,7 @@ const textOf = (bytes: ArrayBuffer): string => Buffer.from(bytes).toString('lati
 class UwsWire implements Wire {
   constructor(private readonly socket: WebSocket<Upgraded>) {}
 
-  /** Never asked once the socket is closed: the host has been told by then. */
+  /** Never read once the socket is closed: the host knows that first. */
   get bufferedBytes(): number {
     return this.socket.getBufferedAmount();
   }
@@ -61,22 +61,22 @@ class UwsWire implements Wire {
     this.socket.close();
   }
 
-  /** The binding's limit is that of the context that the socket was opened in. */
+  /** Does nothing: the limit of frames is that of the context in which the socket was opened. */
   authenticated(): void {}
 }
 
 interface Upgraded {
-  /** Let go of once the socket is open. */
+  /** Released once the socket is open. */
   handshake: Handshake | undefined;
   events: WireEvents | undefined;
-  /** Set where the socket closed while it was being opened. */
+  /** Set once the socket has closed, which may happen while it is being opened. */
   closedWith: number | undefined;
 }
 
 /**
- * The parser is lax about the ends of chunks. While a reply is owed it closes a connection on which another
- * request begins, so nothing of a chunked request may be answered within the read that brought it: what a
- * proxy took for its body is then never served as the next request.
+ * Delays a chunked or refused request until after the read that brought it. The parser is lax about the ends of
+ * chunks, but closes a connection on which another request begins while a reply is owed. So bytes that a proxy
+ * took for the body are never served as the next request.
  */
 function afterParsing(head: RequestHead, task: () => void): void {
   if (head.chunked || head.refusal) setImmediate(task);
@@ -84,7 +84,7 @@ function afterParsing(head: RequestHead, task: () => void): void {
 }
 
 function bodyOf(head: RequestHead, response: HttpResponse, channel: UwsChannel, clock: Clock): BodyPipe {
-  /** By then the binding has stopped its timer for good; a pair of these would start it. */
+  /** True after the last byte: the binding has stopped its timer for good, and the pair below would start it. */
   let complete = false;
   const source = {
     pause: () => void (channel.closed || complete || response.pause()),
@@ -138,8 +138,8 @@ function upgrader(
 }
 
 /**
- * The behaviour of all sockets. The limit of frames is fixed with the route, and so with the context that a socket
- * is opened in: there is one for clients that are known, and one for the others.
+ * The behaviour of all sockets. The limit of frames belongs to a route, and so to the context that a socket is opened
+ * in: there is one context for authenticated clients, and one for the others.
  */
 const SOCKETS: WebSocketBehavior<Upgraded> = {
   idleTimeout: WIRE_IDLE_SECONDS,
@@ -158,7 +158,7 @@ const SOCKETS: WebSocketBehavior<Upgraded> = {
   },
   drain(socket) {
     const user = socket.getUserData();
-    // A large frame that fails to leave within this callback would never be tried again (measured).
+    // The binding would never retry a large frame that fails to leave within this callback (measured).
     setImmediate(() => {
       if (user.closedWith === undefined) user.events?.flushed();
     });
@@ -198,7 +198,7 @@ export async function listenUws(
   const app = options.tls
     ? uws.SSLApp({ cert_file_name: options.tls.certFile, key_file_name: options.tls.keyFile })
     : uws.App();
-  // Handshakes pass by here for the sake of this route's context, and go on to the next route.
+  // Handshakes pass this route only so that its context becomes known, and continue to the next route.
   let bounded: us_socket_context_t | undefined;
   app.ws<Upgraded>('/:segment/*', {
     ...SOCKETS,
@@ -222,12 +222,12 @@ function bind(uws: UwsModule, app: ReturnType<typeof App>, options: AdapterOptio
         if (open) uws.us_listen_socket_close(socket);
         open = false;
       };
-      // Idle connections end by themselves after 10 s: this build cannot name them.
+      // Idle connections end by themselves after 10 s: this build cannot list them.
       const close = async (): Promise<void> => stopAccepting();
       resolve({ port: uws.us_socket_local_port(socket), stopAccepting, close });
     };
     const flag = options.exclusive ? uws.LIBUS_LISTEN_EXCLUSIVE_PORT : 0;
-    // The published types leave out the form with host and options.
+    // The published types lack the form with host and options.
     const listen = app.listen.bind(app) as unknown as (
       host: string,
       port: number,

@@ -1,9 +1,9 @@
 /**
- * The pool of requests and sockets that wait for their client to send, to read or to say who it is. Waiting is free
- * of work but holds memory and a connection, so it is bounded, per address and in all: beyond a bound the oldest of
- * an address lets go, of the one that holds most, so that an address that floods us costs its own waiting only. Where
- * the newest can be refused instead (`hasRoom`), the oldest has some time first: what many hold in turns is not
- * bounded otherwise.
+ * The pool of requests and sockets that wait for their client to send, to read or to authenticate. Waiting takes no
+ * work but holds memory and a connection, so it is bounded per address and in total. Beyond a bound the oldest wait is
+ * evicted: of the same address, or of the address with the most waits, so that a flooding address harms only itself.
+ * If the newest can be refused instead (`hasRoom`), the oldest keeps its place for `graceMs`; otherwise clients that
+ * come in turns could evict every wait at once.
  */
 import type { Clock } from '../../contracts/clock.js';
 import { networkOf } from './client-address.js';
