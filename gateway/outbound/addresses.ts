@@ -1,7 +1,7 @@
 /**
- * The test for public IP addresses (docs/contract/platform.md 6.5 rule 9). Only global unicast is; every form that
- * wraps an IPv4 address in an IPv6 one is refused whole, so that nothing private comes in disguise. Metadata services
- * are kept apart: no configuration opens them, however they are wrapped.
+ * The test for public IP addresses (docs/contract/platform.md 6.5 rule 9). Only global unicast is public; IPv6 forms
+ * that contain an IPv4 address are all refused, so that no private address gets through in disguise. Metadata services
+ * are tested separately: no configuration allows them, in whatever form.
  */
 import ipaddr from 'ipaddr.js';
 import { METADATA_ADDRESSES } from '../../contracts/metadata-addresses.js';
@@ -11,7 +11,7 @@ export type Network = readonly [address: Address, bits: number];
 
 const METADATA = METADATA_ADDRESSES.map((text) => ipaddr.parse(text));
 
-/** IPv6 networks that carry an IPv4 address, and the 16-bit parts that hold it. */
+/** IPv6 networks whose addresses contain an IPv4 address, and the two 16-bit parts with it. */
 const WRAPPERS = (
   [
     ['::/96', 6, 7],
@@ -27,13 +27,13 @@ const WRAPPERS = (
 const isIsatap = ({ parts }: ipaddr.IPv6): boolean =>
   parts[5] === 0x5efe && (parts[4] === 0 || parts[4] === 0x200);
 
-/** Teredo carries its client's address inverted. */
+/** Teredo addresses contain the client's address inverted. */
 const isTeredo = ({ parts }: ipaddr.IPv6): boolean => parts[0] === 0x2001 && parts[1] === 0;
 
 const ipv4Of = (high: number, low: number): ipaddr.IPv4 =>
   new ipaddr.IPv4([high >> 8, high & 255, low >> 8, low & 255]);
 
-/** The IPv4 addresses that an IPv6 one stands for. */
+/** The IPv4 addresses that an IPv6 address contains. */
 function wrapped(address: ipaddr.IPv6): readonly ipaddr.IPv4[] {
   const part = (index: number): number => address.parts[index] ?? 0;
   const wrappers = WRAPPERS.filter(({ network }) => address.match(network));
@@ -45,31 +45,31 @@ function wrapped(address: ipaddr.IPv6): readonly ipaddr.IPv4[] {
 
 const isV6 = (address: Address): address is ipaddr.IPv6 => address.kind() === 'ipv6';
 
-/** The address, and those that it wraps. */
+/** The address, and those that it contains. */
 const allOf = (address: Address): readonly Address[] =>
   isV6(address) ? [address, ...wrapped(address)] : [address];
 
 const same = (a: Address, b: Address): boolean => a.toNormalizedString() === b.toNormalizedString();
 
-/** True of the addresses that nothing may open. */
+/** True for addresses that no configuration may allow. */
 export const isMetadata = (address: Address): boolean =>
   allOf(address).some((one) => METADATA.some((known) => same(one, known)));
 
 const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR('2000::/3');
 
-/** True of addresses anywhere on the internet. */
+/** True for addresses of the public internet. */
 export function isPublic(address: Address): boolean {
   if (address.range() !== 'unicast' || isMetadata(address)) return false;
   return !isV6(address) || (address.match(GLOBAL_UNICAST) && wrapped(address).length === 0);
 }
 
-/** An address as a resolver or a parsed URL writes it; undefined where it is none. Zones are not part of it. */
+/** Parses an address as a resolver or a parsed URL writes it; undefined if it is none. A zone is dropped. */
 export function parseAddress(text: string): Address | undefined {
   const bare = text.replace(/^\[(.*)\]$/, '$1').replace(/%.*$/, '');
   return ipaddr.isValid(bare) ? ipaddr.parse(bare) : undefined;
 }
 
-/** IPv4 networks hold the mapped form of their addresses as well. */
+/** Whether the network contains the address; an IPv4 network also contains IPv4-mapped IPv6 addresses. */
 export function isWithin(address: Address, [network, bits]: Network): boolean {
   const plain = isV6(address) && address.isIPv4MappedAddress() ? address.toIPv4Address() : address;
   return plain.kind() === network.kind() && plain.match(network, bits);

@@ -1,7 +1,7 @@
 /**
- * OUTBOUND_ALLOW: private targets that the operator opens, for tests and local networks (docs/contract/decisions.md 8).
+ * OUTBOUND_ALLOW: private targets that the operator allows, for tests and local networks (docs/contract/decisions.md 8).
  * An entry is a host name, an address or a network, with or without a port: `crm.lan`, `crm.lan:8443`, `10.0.0.5`,
- * `10.0.0.0/8:8080`, `[fd00::/8]:443`. Metadata services stay closed.
+ * `10.0.0.0/8:8080`, `[fd00::/8]:443`. Metadata services stay forbidden.
  */
 import ipaddr from 'ipaddr.js';
 import { type Address, isWithin, type Network, parseAddress } from './addresses.js';
@@ -19,10 +19,10 @@ export interface Allowed {
 }
 
 const NAME = /^(?=.{1,253}$)[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?(?:\.[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?)*$/;
-/** Bracketed IPv6, or anything without a colon; then perhaps a port. */
+/** Bracketed IPv6, or anything without a colon; then optionally a port. */
 const WITH_PORT = /^(?:\[([^\]]+)\]|([^:]+))(?::(\d{1,5}))?$/;
 
-/** Short and octal forms of IPv4 are more likely a slip. */
+/** The network of an entry; undefined for short and octal forms of IPv4, which are more likely a typing error. */
 function networkOf(target: string): Network | undefined {
   if (/^[\d.]+(?:\/|$)/.test(target) && !/^\d{1,3}(?:\.\d{1,3}){3}(?:\/\d+)?$/.test(target)) return undefined;
   const address = parseAddress(target);

@@ -1,8 +1,8 @@
 /**
- * Requests to addresses of account owners (contracts/ports/outbound.ts). A name is resolved once a hop, every address
- * is judged, and the connection goes to one of those very addresses, so a name that answers differently the second
- * time is never asked again. Redirects are judged like first addresses; what the owner stored as headers stays with
- * the origin that it was stored for. One connection a hop, one deadline for all of it.
+ * Requests to URLs of account owners (contracts/ports/outbound.ts). A name is resolved once per hop, every address is
+ * judged, and the connection goes to one of exactly those addresses, so a name that resolves differently the second
+ * time (DNS rebinding) gains nothing. Redirects are judged like the first URL; headers that the owner stored are sent
+ * only to the origin that they were stored for. One connection per hop, one deadline for all hops.
  */
 import type { LookupFunction } from 'node:net';
 import type { Client, Dispatcher } from 'undici';
@@ -30,7 +30,7 @@ export interface OutboundParts {
 
 const REDIRECTS = 3;
 const CONNECT_MS = 10_000;
-/** A second address of the same host is tried after this long. */
+/** How long a connection to one address may take before the host's next address is tried. */
 const NEXT_ADDRESS_MS = 1000;
 const HEADER_BYTES = 32 * 1024;
 
@@ -61,7 +61,7 @@ async function addressesOf(target: Target, parts: CallParts): Promise<readonly s
   return found;
 }
 
-/** Answers every question for an address with those that were judged. */
+/** A look-up that always returns the addresses that were judged. */
 function pinned(addresses: readonly string[]): LookupFunction {
   const rows = addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
   return (_host, options, done) => {
@@ -71,7 +71,7 @@ function pinned(addresses: readonly string[]): LookupFunction {
   };
 }
 
-/** Loaded with the first request: a gateway may never make one. */
+/** Loaded with the first request, since many gateways never make one. */
 const undici = () => import('undici');
 
 async function clientOf({ url }: Target, addresses: readonly string[]): Promise<Client> {
@@ -83,7 +83,7 @@ async function clientOf({ url }: Target, addresses: readonly string[]): Promise<
       autoSelectFamilyAttemptTimeout: NEXT_ADDRESS_MS,
     },
     maxHeaderSize: HEADER_BYTES,
-    // The deadline of the whole request bounds these.
+    // Bounded by the deadline of the whole request.
     headersTimeout: 0,
     bodyTimeout: 0,
   });
@@ -102,7 +102,7 @@ const flat = (headers: OutboundRequest['headers']): string[] => [
     : ['accept-encoding', 'identity']),
 ];
 
-/** At most `bytes` of the body, and until it is `enough`; what is behind them is not read. */
+/** Reads at most `bytes` of the body, and only until it is `enough`; the rest is not read. */
 async function capture(
   body: AsyncIterable<Buffer>,
   bytes: number,
@@ -217,7 +217,7 @@ export function createOutbound({ allow, clock, lookup = resolveHost }: OutboundP
   };
 }
 
-/** The work, or the signal's reason as soon as it is aborted: a look-up may not hear of it. */
+/** Settles as the work does, or rejects as soon as the signal is aborted, which a look-up may not notice. */
 function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });

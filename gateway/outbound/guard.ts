@@ -1,8 +1,7 @@
 /**
- * The guard of outbound addresses (docs/contract/platform.md 6.5 rule 9). Each is judged twice: as written, when it
- * is saved and before each hop, and by every address that its name resolves to. A URL is judged by the same parser
- * that the connection uses, after the odd spellings of addresses (decimal, octal, hexadecimal, wide digits) have
- * become plain ones.
+ * The guard of outbound URLs (docs/contract/platform.md 6.5 rule 9). Each is judged twice: as written, when it is
+ * saved and before each hop; and by every address that its host name resolves to. It is parsed by the parser that the
+ * connection uses too, which turns odd spellings of addresses (decimal, octal, hexadecimal, wide digits) into plain ones.
  */
 import type { Allowed } from './allow.js';
 import { type Address, isMetadata, isPublic, parseAddress } from './addresses.js';
@@ -13,7 +12,7 @@ export interface Target {
   /** Without brackets and trailing dots. */
   readonly host: string;
   readonly port: number;
-  /** Present where the host is an address. */
+  /** Present if the host is an address. */
   readonly literal?: Address;
   /** Whether the operator named the host. */
   readonly named: boolean;
@@ -23,11 +22,11 @@ export type Verdict = { readonly refusal: string } | { readonly target: Target }
 
 const PORTS: Readonly<Record<string, number>> = { 'http:': 80, 'https:': 443 };
 
-/** Endings that no public host name has. */
+/** Endings of names that no public host has. */
 const PRIVATE_NAMES =
   /(?:^|\.)(?:localhost|localdomain|local|internal|intranet|lan|home|corp|private|home\.arpa|metadata\.goog)$/;
 
-/** Blanks, control characters and backslashes, which parsers read differently. */
+/** Blanks, control characters and backslashes, which different parsers read differently. */
 // oxlint-disable-next-line no-control-regex
 const AMBIGUOUS = /[\u0000-\u0020\u007f-\u00a0\u2028\u2029\\]/;
 const USERINFO = /^[a-z][a-z0-9+.-]*:\/*[^/?#]*@/i;
@@ -36,7 +35,7 @@ const refuse = (refusal: string): Verdict => ({ refusal });
 
 const withoutDots = (host: string): string => host.replace(/\.+$/, '');
 
-/** The reason why an address is refused; undefined where it is allowed. */
+/** The reason why an address is refused; undefined if it is allowed. */
 export function addressRefusal(address: Address, port: number, allowed: Allowed, named = false) {
   if (isMetadata(address)) return 'must not point to a metadata service';
   if (isPublic(address) || named || allowed.address(address, port)) return undefined;
@@ -49,7 +48,7 @@ function nameRefusal(host: string): string | undefined {
   return undefined;
 }
 
-/** Judges an address as written. */
+/** Judges a URL as written. */
 export function judge(text: string, allowed: Allowed): Verdict {
   if (AMBIGUOUS.test(text)) return refuse('must not hold blanks, control characters or backslashes');
   if (USERINFO.test(text)) return refuse('must not hold credentials');

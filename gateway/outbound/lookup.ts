@@ -1,11 +1,11 @@
 /**
- * Names to addresses. The system's own look-up holds one of the process's few threads for as long as a hostile name
- * server likes, so it serves only the hosts that the operator named (and their /etc/hosts); every other name is asked
- * of the name servers directly, with a limit, and let go of when the caller leaves.
+ * Resolves names to addresses. The system's own look-up occupies one of the process's few threads for as long as a
+ * hostile name server likes, so it is used only for hosts that the operator named (and so for /etc/hosts). For every
+ * other name the name servers are asked directly, with a time limit; the query is cancelled when the caller leaves.
  */
 import { Resolver, lookup as systemLookup } from 'node:dns/promises';
 
-/** All addresses of a host, at least one. Rejects where there is none. */
+/** All addresses of a host, at least one. Rejects if there is none. */
 export type Lookup = (host: string, named: boolean, signal: AbortSignal) => Promise<readonly string[]>;
 
 const ASK = { timeout: 3000, tries: 2 };

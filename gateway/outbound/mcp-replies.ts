@@ -8,7 +8,7 @@ import type { OutboundReply } from '../../contracts/ports/outbound.js';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Most characters of a server's own words about an error. */
+/** Most characters that are kept of a server's own error message. */
 const SHOWN = 500;
 
 const EVENT_STREAM = /^\s*text\/event-stream\b/i;
@@ -25,7 +25,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** The answer to one request. A stream may bring notifications before it, and is not read behind it. */
+/** Finds the answer to one request. A stream may bring notifications before it, and is not read after it. */
 export class ReplyReader {
   #answer: Fields | undefined;
   readonly #decoder = new TextDecoder();
@@ -33,7 +33,7 @@ export class ReplyReader {
 
   constructor(private readonly id: number) {}
 
-  /** True once the answer is there. */
+  /** Takes the next bytes of a stream; true once the answer has arrived. */
   readonly enough = (chunk: Uint8Array, headers: OutboundReply['headers']): boolean => {
     if (!EVENT_STREAM.test(headers['content-type'] ?? '')) return false;
     this.#events.feed(this.#decoder.decode(chunk, { stream: true }));
@@ -60,7 +60,7 @@ export class ReplyReader {
   }
 }
 
-/** Infinite where it is nested too deeply to be written down. */
+/** Length as JSON; infinite if the schema is nested too deeply for that. */
 function lengthOf(schema: object): number {
   try {
     return JSON.stringify(schema).length;
@@ -75,7 +75,7 @@ const isUsable = ({ name, inputSchema: schema }: Fields): boolean =>
   isPlainObject(schema) &&
   lengthOf(schema) <= LIMITS.mcp.schemaLength;
 
-/** The tools of one page of `tools/list`; what is malformed or too large is left out. */
+/** The tools of one page of `tools/list`, without those that are malformed or too large. */
 export const toolsOf = ({ tools }: Fields): readonly ChatTool[] =>
   listOf(tools)
     .filter(isUsable)
@@ -85,7 +85,7 @@ export const toolsOf = ({ tools }: Fields): readonly ChatTool[] =>
       parameters: inputSchema as object,
     }));
 
-/** Parts of a tool's result that are no text are named, since nobody could hear them. */
+/** The text of each type of part in a tool's result; images and audio are only named, since they cannot be spoken. */
 const PARTS: Readonly<Record<string, (part: Fields) => string>> = {
   text: ({ text }) => textOf(text),
   resource: ({ resource }) => (isPlainObject(resource) ? textOf(resource['text'] ?? resource['uri']) : ''),

@@ -2,8 +2,8 @@
  * A client of MCP servers over streamable HTTP, as far as tools need it: initialize, tools/list, tools/call
  * (ops/adr/0029-mcp.md). Each request is one POST through the outbound guard, bounded in time and size.
  *
- * Invariants: the handshake is made once, by whoever asks first; a session that the server has forgotten is begun anew
- * once; nothing else is asked twice.
+ * Invariants: the first request makes the handshake, and others share it; a session that the server has forgotten is
+ * started again once; no other request is repeated.
  */
 import { LIMITS } from '../../contracts/limits.js';
 import type { ChatTool } from '../../contracts/ports/chat.js';
@@ -17,34 +17,34 @@ import {
 import type { Outbound, OutboundReply } from '../../contracts/ports/outbound.js';
 import { answerOf, ReplyReader, toolsOf } from './mcp-replies.js';
 
-/** Versions of the protocol that begin with `initialize`, the newest first. */
+/** Versions of the protocol in which a session begins with `initialize`, newest first. */
 const VERSIONS = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'] as const;
 const CLIENT = { name: 'speech-gateway', version: '1' };
 
 const SESSION = 'mcp-session-id';
 const VERSION = 'mcp-protocol-version';
-/** Headers of the protocol, which no owner sets. */
+/** Headers of the protocol, which the owner cannot set. */
 const OURS = new Set(['accept', 'content-type', SESSION, VERSION]);
 const POSTED = [
   ['content-type', 'application/json'],
   ['accept', 'application/json, text/event-stream'],
 ] as const;
 
-/** How long the end of a session may take: nobody waits for it. */
+/** Timeout of the request that ends a session; nobody waits for it. */
 const FAREWELL_MS = 5000;
 
 type Headers = McpTarget['headers'];
 
-/** The headers that name a session that has begun. */
+/** A session that has begun, and the headers that name it. */
 interface Session {
   readonly headers: Headers;
-  /** It has an id: the server may forget it, and is told when it is over. */
+  /** True if it has an id: the server may forget it, and is told when it ends. */
   readonly named: boolean;
 }
 
 const BEFORE: Session = { headers: [], named: false };
 
-/** The server does not know the session any more. */
+/** The server no longer knows the session. */
 class SessionLost extends McpError {}
 
 class Client implements McpServer {
@@ -99,7 +99,7 @@ class Client implements McpServer {
     }
   }
 
-  /** A handshake that fails is made anew by whoever asks next. */
+  /** The session, or the handshake for it. After a failed handshake, the next request makes another. */
   #begun(signal: AbortSignal): Promise<Session> {
     if (this.#session) return this.#session;
     const begun = this.#begin(signal);

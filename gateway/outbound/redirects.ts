@@ -1,7 +1,7 @@
 /**
- * Redirects as the fetch standard has them: 303 makes a GET of anything, 301 and 302 of a POST, the rest
- * keeps method and body. What the owner stored as headers stays with the origin that it was stored for, and https
- * never becomes http.
+ * Follows redirects as the fetch standard does: 303 makes a GET of any request, 301 and 302 of a POST, the others keep
+ * method and body. Headers that the owner stored are sent only to the origin that they were stored for, and https never
+ * becomes http.
  */
 import { OutboundError, type OutboundReply, type OutboundRequest } from '../../contracts/ports/outbound.js';
 
@@ -15,7 +15,7 @@ export type Hop = Pick<OutboundRequest, 'method' | 'url' | 'headers' | 'body'>;
 export const refused = (reason: string): OutboundError =>
   new OutboundError('refused', `The address ${reason}`);
 
-/** The request to make next; undefined where the answer is no redirect. Errors: `OutboundError`. */
+/** The request to make next; undefined if the response is no redirect. Errors: `OutboundError`. */
 export function nextHop(
   hop: Hop,
   { status, headers }: Pick<OutboundReply, 'status' | 'headers'>,

@@ -1,6 +1,6 @@
 /**
- * Signatures of post-call deliveries (docs/contract/platform.md 6.8): `t=<unix seconds>,v1=<hex>`, an HMAC-SHA256 over
- * the time and the exact bytes of the body, so that neither can be changed or used again later.
+ * Signs post-call deliveries (docs/contract/platform.md 6.8): `t=<unix seconds>,v1=<hex>`, an HMAC-SHA256 over the time
+ * and the exact bytes of the body, so that neither can be changed, nor a delivery be replayed later.
  */
 import { createHmac } from 'node:crypto';
 import type { Vocabulary } from '../../contracts/vocabulary.js';
