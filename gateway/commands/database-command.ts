@@ -1,6 +1,6 @@
 /**
- * The frame of the operator's commands (`npm run keys`, `workspaces`, `sessions`, `secrets`). They work on DATABASE_URL, else on the
- * embedded Postgres of DATA_DIR: the running one where a gateway has it, else one started for the moment.
+ * Runs the operator's commands (`npm run keys`, `workspaces`, `sessions`, `secrets`). They use DATABASE_URL, else the embedded
+ * Postgres of DATA_DIR: the running one if a gateway has started it, else one that runs only for the command.
  */
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -13,7 +13,7 @@ import { BUCKET } from '../../storage/recordings.js';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** Output of lines; each call is one line without its end. */
+/** Output in lines; each call gets one line without its line end. */
 export interface Io {
   out(line: string): void;
   err(line: string): void;
@@ -22,14 +22,14 @@ export interface Io {
 /** The exit codes of all commands. */
 export const EXIT = { done: 0, failed: 1, usage: 2 };
 
-/** A command cannot do as it was told; the message is one line for its user. */
+/** A command cannot do what was asked; the message is one line for the user. */
 export class Refusal extends Error {}
 
 export interface Invocation {
   readonly sql: Sql;
   readonly dataDir: string;
   readonly env: Env;
-  /** The first word after the command's name; empty where there is none. */
+  /** The first word after the command's name; empty if there is none. */
   readonly word: string;
   readonly options: Readonly<Record<string, string | boolean | undefined>>;
   readonly io: Io;
@@ -38,7 +38,7 @@ export interface Invocation {
 export interface Command {
   /** Name → whether it takes a value. */
   readonly options?: Readonly<Record<string, 'string' | 'boolean'>>;
-  /** Whether these words and options are understood. */
+  /** Whether these words and options are valid. */
   fits(words: readonly string[], options: Invocation['options']): boolean;
   /** Errors: `Refusal`, `StorageFailure`. */
   run(invocation: Invocation): Promise<void>;
@@ -54,7 +54,7 @@ export interface Program {
 /** A name of a key or workspace: some text without control characters. */
 export const isName = (name: string): boolean => name.length <= 120 && /^[^\p{C}]+$/u.test(name);
 
-/** Lines of cells below one another. */
+/** Formats rows of cells as lines with aligned columns. */
 export function table(rows: readonly string[][]): string[] {
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
   return rows.map((row) =>
@@ -79,7 +79,7 @@ async function withDatabase<T>(url: string, work: (database: Database) => Promis
   }
 }
 
-/** Starts embedded Postgres for the moment, and stops it on every way out. */
+/** Runs embedded Postgres for the duration of `work`; SIGINT and SIGTERM stop it too. */
 async function withOwnPostgres<T>(dataDir: string, work: (database: Database) => Promise<T>): Promise<T> {
   const embedded = await startEmbedded({ dataDir });
   const stop = (): void => void embedded.stop().then(() => process.exit(EXIT.failed));
@@ -103,7 +103,7 @@ interface Understood {
   readonly options: Invocation['options'];
 }
 
-/** Node's message about an option, without its advice. */
+/** Node's message about a wrong option, without the advice that follows. */
 const firstSentence = (error: unknown): string => String((error as Error).message).split('. ', 1)[0] ?? '';
 
 /** Parses the words into a command, or returns a line that says what is wrong with them. */
@@ -127,7 +127,7 @@ const HELP = /^(-h|--help)$/;
 
 /**
  * Runs one command. `argv` are the words after the program's name. Returns the exit code: 0 done, 1 failed,
- * 2 not understood.
+ * 2 wrong usage.
  */
 export async function runCommand(
   program: Program,

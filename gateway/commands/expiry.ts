@@ -1,4 +1,4 @@
-/** When a key is to expire, as an operator writes it: a time from now, or a day. */
+/** Parses the expiry of a key as an operator writes it: a duration from now, or a day or time. */
 const MINUTE_MS = 60_000;
 const UNIT_MS: Readonly<Record<string, number>> = {
   m: MINUTE_MS,
@@ -12,7 +12,7 @@ const FROM_NOW = /^(\d{1,9})([mhdw])$/;
 /** A day begins in UTC. */
 const MOMENT = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2})?Z)?$/;
 
-/** `30m`, `12h`, `30d`, `8w`, `2030-01-31`, `2030-01-31T12:00Z`; undefined where it is none of them, or is over. */
+/** `30m`, `12h`, `30d`, `8w`, `2030-01-31`, `2030-01-31T12:00Z`; undefined if it is none of them, is past, or is over 100 years away. */
 export function expiryOf(text: string, now: number): Date | undefined {
   const [, count = '', unit = ''] = FROM_NOW.exec(text) ?? [];
   const at = unit ? now + Number(count) * (UNIT_MS[unit] ?? 0) : MOMENT.test(text) ? Date.parse(text) : NaN;

@@ -1,6 +1,6 @@
 /**
- * `npm run keys`: makes, lists and revokes API keys (docs/keys-and-workspaces.md). A key is printed when it is made and
- * never again.
+ * `npm run keys`: creates, lists and revokes API keys (docs/keys-and-workspaces.md). A key is printed when it is created
+ * and never again.
  */
 import { randomIds } from '../../contracts/ids.js';
 import { isRole, type Role, ROLES } from '../../contracts/permissions.js';

@@ -17,7 +17,7 @@ const output: Io = {
   err: (line) => void process.stderr.write(`${line}\n`),
 };
 
-/** Reads this process's words and environment, and sets its exit code. */
+/** Runs the command that the process's arguments name, and sets the exit code. */
 export async function main(): Promise<void> {
   const [name = '', ...argv] = process.argv.slice(2);
   const program = Object.hasOwn(PROGRAMS, name) ? PROGRAMS[name] : undefined;

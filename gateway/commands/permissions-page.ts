@@ -1,4 +1,4 @@
-/** The tables of docs/keys-and-workspaces.md, made by `npm run generate`. */
+/** Generates the tables of docs/keys-and-workspaces.md, for `npm run generate`. */
 import { allows, type Permission, PERMISSIONS, ROLES } from '../../contracts/permissions.js';
 import { defaultVocabulary } from '../../contracts/vocabulary.js';
 import { permissionRows } from '../permissions.js';
@@ -36,6 +36,6 @@ const between = (page: string, block: string, content: string): string => {
   return `${page.slice(0, start)}${from}${content}\n${page.slice(end)}`;
 };
 
-/** The page with both tables made anew. Throws where a table's place is missing. */
+/** The page with both tables regenerated. Throws if the place of a table is missing. */
 export const withPermissionTables = (page: string): string =>
   between(between(page, 'roles', rolesTable()), 'routes', routesTable());

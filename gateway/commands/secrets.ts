@@ -1,4 +1,4 @@
-/** `npm run secrets`: the secret that seals credentials is replaced (docs/operate/secrets.md). */
+/** `npm run secrets`: replaces the secret that encrypts credentials (docs/operate/secrets.md). */
 import { rotateSecrets } from '../../storage/secrets.js';
 import type { Command, Program } from './database-command.js';
 

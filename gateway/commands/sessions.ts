@@ -1,4 +1,4 @@
-/** `npm run sessions`: shows and deletes what is kept of a person's calls (docs/operate/personal-data.md). */
+/** `npm run sessions`: shows and deletes the stored data of a person's calls (docs/operate/personal-data.md). */
 import { randomIds } from '../../contracts/ids.js';
 import type { Sql } from '../../storage/sql.js';
 import {
@@ -28,10 +28,10 @@ type Options = Invocation['options'];
 
 const MEMBER = /^([^=]+)=(.*)$/s;
 
-/** The option that selects sessions, and the member of their metadata if it names one. */
+/** The sessions that an option selects: by a column, or by a member of their metadata. */
 type Selected = Whose | { readonly metadata: readonly [name: string, value: string] };
 
-/** Option → whom it means; undefined where it means nobody. */
+/** Option → parser of its value; undefined if the value is malformed. */
 const SELECTORS: Readonly<Record<string, (value: string) => Selected | undefined>> = {
   'end-user-id': (endUserId) => ({ endUserId }),
   'caller-number': (callerNumber) => ({ callerNumber }),
@@ -42,7 +42,7 @@ const SELECTORS: Readonly<Record<string, (value: string) => Selected | undefined
   },
 };
 
-/** The one that is given. Undefined where none is, or several are. */
+/** The selection that the options give. Undefined if none or several of them are given, or the value is invalid. */
 function selectedBy(options: Options): Selected | undefined {
   const given = Object.keys(SELECTORS).filter((name) => options[name] !== undefined);
   const [name = ''] = given;
@@ -70,7 +70,7 @@ async function whoseOf(selected: Selected, workspaceId: string, sql: Sql): Promi
 
 const counted = (count: number): string => `${count} session${count === 1 ? '' : 's'}`;
 
-/** A command about somebody. */
+/** A command on the sessions that its options select. */
 function about(run: (whose: Whose, workspaceId: string, invocation: Invocation) => Promise<void>): Command {
   return {
     options: {

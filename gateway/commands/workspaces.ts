@@ -1,4 +1,4 @@
-/** `npm run workspaces`: makes, lists, limits and removes workspaces (docs/keys-and-workspaces.md). */
+/** `npm run workspaces`: creates, lists, limits and removes workspaces (docs/keys-and-workspaces.md). */
 import { randomIds } from '../../contracts/ids.js';
 import {
   createWorkspace,
@@ -58,7 +58,7 @@ const list: Command = {
 
 interface Limit {
   readonly option: string;
-  /** What it is counted in, by how many of its own. */
+  /** Units of the stored limit per unit of the option, such as 1000 ms per second. */
   readonly each: number;
   readonly words: string;
 }
@@ -71,7 +71,7 @@ const LIMITED: Readonly<Record<keyof WorkspaceLimits, Limit>> = {
 };
 const LIMIT_ROWS = Object.entries(LIMITED) as [keyof WorkspaceLimits, Limit][];
 
-/** A whole number or "default"; undefined where it is neither. */
+/** The limit that a whole number gives, null for "default"; undefined if it is neither. */
 const limitOf = (text: string, each: number): number | null | undefined =>
   text === 'default' ? null : /^\d{1,9}$/.test(text) ? Number(text) * each : undefined;
 
