@@ -1,7 +1,7 @@
 /**
- * Ends and removes what is overdue: sessions that nobody joined, or whose client never connected; conversations whose
- * process has died and that no other has taken over, callers who have not come back from a transfer, or that outlived their longest duration; and rows that nobody needs any more. Every process
- * sweeps; an end that two of them want happens once.
+ * Ends overdue sessions and removes old rows. Sessions are overdue if nobody joined them, if their client never connected,
+ * if their process died and no other took over, if a caller has not come back from a transfer, or if they exceed their longest
+ * duration. Every process sweeps; a session that two of them end at once ends once.
  */
 import { CALL_TIMES } from '../../contracts/call-times.js';
 import type { EndedReason } from '../../contracts/ports/sessions.js';
@@ -34,7 +34,7 @@ const overdue = (sql: Sql) => sql<{ id: string; reason: EndedReason }[]>`
   limit ${AT_ONCE}`;
 
 /**
- * Ends what is overdue. Returns how many sessions it ended itself. Errors: the first one, once all have been tried.
+ * Ends overdue sessions. Returns how many this call ended. Errors: the first one, once all have been tried.
  */
 export async function endOverdue(sql: Sql): Promise<number> {
   const ends = (await overdue(sql)).map(
@@ -56,8 +56,8 @@ export async function endOverdue(sql: Sql): Promise<number> {
 }
 
 /**
- * Removes sessions with all that belongs to them, test runs and records of phone calls, `sessionDays` after their end. 0
- * keeps them.
+ * Removes old rows: sessions with everything that belongs to them, test runs and records of phone calls `sessionDays` after
+ * their end (0 keeps them), and rows of other tables after fixed times.
  */
 export async function removeOld(sql: Sql, sessionDays = 0): Promise<void> {
   if (sessionDays > 0) {
