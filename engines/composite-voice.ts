@@ -1,7 +1,7 @@
 /**
- * The default voice is one for each language: a text is spoken sentence by sentence by whoever speaks its language. A
- * sentence in Latin letters changes the voice where its words can hardly be of another language and somebody speaks it,
- * or where it stands among other scripts and is no mere name.
+ * The default voice: each sentence of a text is spoken by the voice for its language. A sentence in Latin letters
+ * changes the voice only if its words are surely of another language and a voice speaks that, or if it follows
+ * another script and is longer than a name.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { ServiceError } from '../contracts/errors.js';
@@ -14,12 +14,12 @@ import { pastSpace } from './text-pieces.js';
 import type { Piece } from './text-source.js';
 import type { SelectedVoice, TextNeeds } from './voice-selection.js';
 
-/** A piece, or as much of it as one voice speaks. */
+/** A piece, or the part of it that one voice speaks. */
 export interface SpokenPart extends Piece {
   readonly selected: SelectedVoice;
 }
 
-/** The voice for such a text. Throws `language_unavailable`. */
+/** Finds the voice for a text with these needs. Throws `language_unavailable`. */
 export type VoiceFor = (needs: TextNeeds) => SelectedVoice;
 
 export interface WholeText {
@@ -30,7 +30,7 @@ export interface WholeText {
 const LATIN_ALONE: TextScripts = new Set();
 /** Fewer words in Latin letters among another script are a name. */
 const SENTENCE_WORDS = 3;
-/** Characters that are looked at in one turn of the event loop. */
+/** Characters examined in one turn of the event loop. */
 const SLICE = 64 * 1024;
 
 const isLatin = (language: LanguageCode): boolean => scriptsOf(language).some((script) => script === 'Latin');
@@ -52,10 +52,10 @@ function* sentencesOf(text: string): Generator<{ readonly sentence: string; read
 
 export class CompositeVoice {
   readonly #voiceFor: VoiceFor;
-  /** The language of what tells no other. */
+  /** The language of text that does not indicate another. */
   readonly #likely: LanguageCode | undefined;
   readonly #whole: WholeText | undefined;
-  /** The text so far, from which the language of Latin letters is guessed while the text still arrives. */
+  /** The current piece, from which the language of Latin letters is guessed if the whole text is not known. */
   #context = '';
   #latin: SelectedVoice | undefined;
   #last: SelectedVoice | undefined;
@@ -66,7 +66,7 @@ export class CompositeVoice {
     this.#whole = whole;
   }
 
-  /** The piece in parts of one voice each, in order. Throws `language_unavailable`. */
+  /** Divides a piece into parts of one voice each, in order. Throws `language_unavailable`. */
   *partsOf({ text, at }: Piece): Generator<SpokenPart> {
     this.#context = text;
     let from = 0;
@@ -111,7 +111,7 @@ export class CompositeVoice {
     }
   }
 
-  /** Han alone is Japanese among kana, so what the whole text or the sentence before is in goes first. */
+  /** Prefers the languages of the whole text and of the sentence before: Han alone is Japanese if there are kana around it. */
   #ofScripts(scripts: TextScripts): SelectedVoice {
     const around = [this.#likely, ...languagesIn(this.#whole?.scripts ?? LATIN_ALONE), this.#last?.language];
     const known = around.filter((language) => language !== undefined && fits(language, scripts));

@@ -1,7 +1,7 @@
 /**
- * The scripts that stand in a text, the languages that it may be in, and who reads it. Only letters and digits of a
- * script count: punctuation, symbols and emoji belong to none and are dropped by whoever speaks. Latin letters are
- * read by every voice, because names and brands stand in texts of every language.
+ * Finds the scripts of a text, its possible languages, and the scripts that a voice cannot read. Only letters and digits
+ * of a script count: punctuation, symbols and emoji belong to none, and voices skip them. Every voice reads Latin letters,
+ * because names and brands occur in texts of every language.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import {
@@ -36,7 +36,7 @@ const scriptOf = (letter: string): TextScript => TESTS.find(([, test]) => test.t
 const beside = (found: TextScripts): RegExp =>
   new RegExp(`(?![${EVERYBODYS}${[...found].map(inScript).join('')}])[\\p{L}\\p{N}]`, 'gu');
 
-/** The scripts of a text, by one pass a script; ends at a letter of an unknown script. */
+/** The scripts of a text, in one pass per script; stops at a letter of an unknown script. */
 export function scriptsIn(text: string): TextScripts {
   const found = new Set<TextScript>();
   let letter = OTHER_LETTER.exec(text);
@@ -53,7 +53,7 @@ export function scriptsIn(text: string): TextScripts {
 
 const SLICE = 64 * 1024;
 
-/** The scripts of a text of any length, looked for in several turns of the event loop. */
+/** The scripts of a text of any length, searched in several turns of the event loop. */
 export async function scriptsInLong(text: string): Promise<TextScripts> {
   const found = new Set<TextScript>();
   for (let at = 0; at < text.length; at += SLICE) {
@@ -72,7 +72,7 @@ const isWrittenIn = (scripts: TextScripts, code: LanguageCode): boolean => {
 const writtenIn = (scripts: TextScripts): readonly LanguageCode[] =>
   LANGUAGE_CODES.filter((code) => isWrittenIn(scripts, code));
 
-/** The languages of Latin letters, computed once because most texts are in one of them. */
+/** The languages in Latin letters, computed once because most texts are in one of them. */
 const LATIN_ALONE = writtenIn(new Set());
 
 /** The languages that a text in these scripts may be in, the likeliest first: English for Latin letters alone. */

@@ -1,7 +1,7 @@
 /**
- * Recognition of audio of any length: cut by voice activity into pieces that the engine takes, each
- * transcribed as it ends, while the next one is looked for. Streaming both ways; what is held is the piece at work, and
- * the next one.
+ * Transcribes audio of any length: voice activity detection cuts it into pieces that the engine accepts, and each is
+ * transcribed while the next one is detected. Input and output are streams; only the current piece and the next one are
+ * in memory.
  */
 import { RECOGNITION_RATE } from '../contracts/audio.js';
 import type { LanguageCode } from '../contracts/languages.js';
@@ -25,13 +25,13 @@ export interface TranscribeOptions {
   readonly language?: string | undefined;
   /** Whether the time of each word is wanted. */
   readonly words?: boolean | undefined;
-  /** Hz of the audio; 16,000 where absent. */
+  /** Hz of the audio; default 16,000. */
   readonly sampleRate?: number | undefined;
-  /** Length of the audio, where it is known before. */
+  /** Length of the audio, if known in advance. */
   readonly seconds?: number | undefined;
   /**
-   * The audio is not complete yet: refused with `engine_busy` where the engine has other work, and cancelled when it
-   * gets some.
+   * True if the audio is not complete yet: such work is refused with `engine_busy` if the engine has other work, and
+   * cancelled when it gets some.
    */
   readonly interim?: boolean | undefined;
   readonly traceContext?: TraceContext | undefined;
@@ -39,9 +39,9 @@ export interface TranscribeOptions {
 }
 
 export interface TimedSegment extends TranscriptSegment {
-  /** The language that was heard, where the engine tells. */
+  /** The detected language, if the engine reports it. */
   readonly language?: LanguageCode;
-  /** Present where words were asked for, and engine or alignment know them. */
+  /** Present if words were requested, and the engine or the alignment times them. */
   readonly words?: readonly TimedWord[];
 }
 
@@ -50,8 +50,8 @@ export interface Transcriber {
   readonly name: string;
   readonly languages: SttCapabilities['languages'];
   /**
-   * Yields what was said as it is heard, in order; times in seconds from the start of the audio, which is
-   * PCM. Audio is pulled as it is needed. Leaving the loop, or an abort, stops the work.
+   * Yields segments in order, each as soon as it is transcribed; times in seconds from the start of the audio, which
+   * is PCM. Audio is pulled as needed. Leaving the loop, or an abort, stops the work.
    */
   transcribe(
     audio: AsyncIterable<Int16Array>,
@@ -63,7 +63,7 @@ export interface Transcriber {
 export interface TranscriberParts {
   readonly engine: SttEngine;
   readonly voiceActivity: VoiceActivity;
-  /** Times words for an engine that does not; absent: it has them itself, or they are left out. */
+  /** Times the words if the engine does not. Absent: only the engine's own times are used. */
   readonly align?: Align;
 }
 

@@ -1,8 +1,8 @@
 /**
- * The Speech port: admission, voice, engine, pieces, loudness, stretch, encoding, as one pulled stream.
+ * Implements the Speech port: admission, voice, engine, pieces, loudness, stretch, encoding, as one pulled stream.
  *
- * Invariants: nothing is synthesised ahead of the reader beyond the kernel's credit; the slot is given
- * back on every way out; a failure leaves the stream by throwing, never by ending it (docs/contract/limits.md).
+ * Invariants: synthesis is ahead of the reader by no more than the credit of the job's stream; the slot is returned
+ * on every path; a failure makes the stream throw, and never just ends it (docs/contract/limits.md).
  */
 import { progressOf } from '../codecs/progress.js';
 import { ServiceError } from '../contracts/errors.js';
@@ -75,7 +75,7 @@ const unlessTextDecides = (error: unknown): undefined => {
 const validateVoice = (parts: SpeechParts, job: Job): Promise<undefined> =>
   selectFor(parts, job, '', NO_SCRIPTS).then(() => undefined, unlessTextDecides);
 
-/** Checks a voice before there is a text: for the wished language, or any of the voice's own where none is named. */
+/** Checks a voice before there is a text: for the requested language, or for any language of the voice if none is requested. */
 async function checkVoice(
   { registry, voices }: SpeechParts,
   wish: VoiceWish,
@@ -90,7 +90,7 @@ async function checkVoice(
   await (wish.language === undefined ? checking.catch(unlessTextDecides) : checking);
 }
 
-/** Counts the text: all of it at once, or as it arrives. */
+/** Counts the text as usage: a whole text at once, otherwise as it arrives. */
 function meter({ admission }: SpeechParts, { request, caller }: Job): Request {
   const count = (length: number): void => admission.use(caller.workspaceId, KIND, length);
   if (!isWhole(request)) return { ...request, text: metered(request.text, count) };
@@ -114,7 +114,7 @@ function render(
   return parts.encode(pcm, capabilities.sampleRate, output, signal, { speed, level });
 }
 
-/** Everything up to and including the first audible audio. */
+/** Reads the pieces up to and including the first audible one. */
 async function firstOf<P extends Piece>(pieces: AsyncGenerator<P | Pause>): Promise<(P | Pause)[]> {
   const first: (P | Pause)[] = [];
   for (;;) {
@@ -126,8 +126,8 @@ async function firstOf<P extends Piece>(pieces: AsyncGenerator<P | Pause>): Prom
 }
 
 /**
- * The audio of parts of which the first that can be heard says at which rate; `silent` does where there is none. Undefined
- * where neither does.
+ * The encoded audio of the parts. The voice of the first audible part decides the sample rate, or `silent` if there are no
+ * parts; undefined if neither gives a voice.
  */
 async function rendered(
   parts: SpeechParts,
@@ -140,10 +140,10 @@ async function rendered(
   return selected && render(parts, selected, concatenated(first, spoken), job);
 }
 
-/** How the pieces of a request are divided among those who speak them. */
+/** Assigns the pieces of a request to voices. */
 interface Division {
   partsOf(pieces: Pieces): Parts;
-  /** Speaks a whole text that yields no pieces; absent for a text that still arrives. */
+  /** The voice for a whole text without pieces; absent for a text that still arrives. */
   readonly silent?: () => SelectedVoice;
 }
 
@@ -151,7 +151,7 @@ async function* spokenBy(selected: SelectedVoice, pieces: AsyncIterable<Piece | 
   for await (const piece of pieces) yield piece === PAUSE ? piece : { ...piece, selected };
 }
 
-/** A text that arrives for one voice: the first piece that can be heard decides its language, all are checked. */
+/** Parts of an arriving text in one voice: the first audible piece decides the language, and every piece is checked. */
 async function* arrivingFor(parts: SpeechParts, pieces: Pieces, job: Job): Parts {
   const first = await firstOf(pieces);
   const opening = first.findLast((each) => each !== PAUSE);
@@ -163,7 +163,7 @@ async function* arrivingFor(parts: SpeechParts, pieces: Pieces, job: Job): Parts
   }
 }
 
-/** Inaudible text is left to the first voice. */
+/** Parts of the default voice. Inaudible pieces at the beginning get the voice of the first audible one. */
 async function* compositeParts(voice: CompositeVoice, pieces: Pieces): Parts {
   const first = await firstOf(pieces);
   const opening = first.findLast((each) => each !== PAUSE);
@@ -189,7 +189,7 @@ async function compositeDivision({ registry }: SpeechParts, { request }: Job): P
   return whole ? { partsOf, silent: () => voice.voiceOf(whole.text) } : { partsOf };
 }
 
-/** Refuses what cannot be spoken, as far as that is known before the text has come. */
+/** Selects the voices, and refuses what cannot be spoken, as far as that is known before the text has arrived. */
 async function divisionOf(parts: SpeechParts, job: Job): Promise<Division> {
   const { request } = job;
   if (isComposite(request)) return compositeDivision(parts, job);

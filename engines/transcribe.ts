@@ -1,9 +1,9 @@
 /**
- * The Transcription port: admission, isolated decoding, recognition, as one flow: pieces are recognised
- * while the file is still being decoded, and nothing of it is held beyond the piece at work and the next one. Raw
- * audio, in a WAV file too, needs no decoder and goes to the engine at its own rate.
+ * Implements the Transcription port: admission, isolated decoding, and recognition as one stream. Pieces are transcribed
+ * while the file is still being decoded, and only the current piece and the next one are in memory. Raw audio, in a WAV
+ * file too, needs no decoder and goes to the engine at its own rate.
  *
- * Invariant: only audio that is complete takes a slot and counts as usage, and only when all of it was heard.
+ * Invariant: only complete audio takes a slot and counts as usage, and it counts only once all of it was transcribed.
  */
 import { RECOGNITION_RATE } from '../contracts/audio.js';
 import { ServiceError } from '../contracts/errors.js';
@@ -29,15 +29,15 @@ export interface TranscriptionParts {
   readonly registry: Registry;
   readonly admission: Admission;
   readonly decode: Decode;
-  /** Undefined where none was added. */
+  /** Undefined if no noise reduction was added. */
   readonly denoiser?: Denoiser | undefined;
 }
 
-/** Audio to transcribe: samples at `sampleRate`, and their length, which an upload tells only once it has been read. */
+/** Audio to transcribe: samples at `sampleRate`, and their length, which for most uploads is known only once they are read. */
 interface Sound {
   readonly sampleRate: number;
   readonly samples: AsyncIterable<Int16Array>;
-  /** Undefined where it is not known before. */
+  /** Undefined if it is not known in advance. */
   readonly seconds: number | undefined;
   duration(): number;
 }
@@ -66,7 +66,7 @@ const textOf = (segments: readonly TranscriptSegment[]): string =>
     .filter((text) => text !== '')
     .join(' ');
 
-/** The same sound with less noise, which is made when it is listened to. */
+/** The same sound with less noise; the work begins when its samples are read. */
 function withLessNoise(sound: Sound, denoise: () => Promise<RawAudio>): Sound {
   async function* pass(): AsyncGenerator<Int16Array> {
     yield* samplesOfRaw(await denoise());
@@ -88,7 +88,7 @@ function hearingOf(
   return raw ? soundOf(raw) : counted(decode(audio, signal));
 }
 
-/** The language that was heard for longest. */
+/** The language with the most seconds of speech. */
 function languageOf(segments: readonly TimedSegment[]): { readonly language?: LanguageCode } {
   const seconds = new Map<LanguageCode, number>();
   for (const { language, start, end } of segments)
@@ -97,7 +97,7 @@ function languageOf(segments: readonly TimedSegment[]): { readonly language?: La
   return longest ? { language: longest[0] } : {};
 }
 
-/** An engine that cannot time words leaves only their length to go by. */
+/** If the engine gives no times of words, they share the segment's time by their length. */
 const wordsOf = (segment: TimedSegment): readonly TimedWord[] =>
   segment.words ?? share(wordsIn(segment.text), segment);
 
@@ -108,7 +108,7 @@ const unavailable = (language: string | undefined): ServiceError =>
     message: `No speech recognition for "${(language ?? '').slice(0, 64)}"`,
   });
 
-/** Errors: `language_unavailable` for what is no language. */
+/** Errors: `language_unavailable` if the tag is no language. */
 function hintOf(language: string | undefined): LanguageCode | undefined {
   if (language === undefined || language === '') return undefined;
   try {
@@ -134,7 +134,7 @@ const KIND = 'transcription_ms';
 export function createTranscription(parts: TranscriptionParts): Transcription {
   const { registry, admission, denoiser } = parts;
 
-  /** The result is called when the job is over. */
+  /** The returned function must be called when the job has ended. */
   async function enter({ workspaceId }: Caller, interim: boolean): Promise<() => void> {
     if (!interim) return admission.enter(workspaceId, KIND);
     await admission.check(workspaceId, KIND);

@@ -8,7 +8,7 @@ const words = (list: string): readonly string[] => list.split(' ');
 
 const SHARED = { decimalMark: ',', order: 'day', magnitudes: {} } as const;
 
-/** German's hour without its minutes goes on behind the word that follows the time. */
+/** The form of an hour, for one or for several. */
 const hours = (hour: number, one: string, several: string): string => (hour === 1 ? one : several);
 
 const GERMAN_MONTHS = words(

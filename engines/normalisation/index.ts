@@ -1,6 +1,6 @@
 /**
  * Text as it is spoken: amounts of money, dates, times, ranges, units and abbreviations in words, for engines that misread
- * them. Whatever they read well, above all plain numbers, stays. Each word keeps its place, so that word times
+ * them. Everything that they read well, above all plain numbers, is unchanged. Each word keeps its place, so that word times
  * refer to the text as sent.
  */
 import type { LanguageCode } from '../../contracts/languages.js';

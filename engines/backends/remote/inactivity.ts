@@ -1,6 +1,6 @@
 /**
- * Ends work for somebody who has fallen silent: a time-out that runs only while they are waited for, so that a slow
- * reader behind us is not taken for them.
+ * Ends work whose remote side has fallen silent: a time-out that runs only while its data is awaited, so that a slow
+ * reader of the result is not mistaken for a silent service.
  */
 import type { ServiceError } from '../../../contracts/errors.js';
 
@@ -14,12 +14,12 @@ export class Inactivity {
     else work.addEventListener('abort', this.#follow);
   }
 
-  /** Aborted as the work's own signal is, or with the error of what did not come in time. */
+  /** Aborted with the work's own signal, or with the error of a time-out. */
   get signal(): AbortSignal {
     return this.#ending.signal;
   }
 
-  /** Starts the time-out: aborts with `error` unless `came` is called within `ms`. */
+  /** Starts the time-out, which aborts with `error` unless `came` is called within `ms`. */
   expect(ms: number, error: () => ServiceError): void {
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => this.#ending.abort(error()), ms);
@@ -30,13 +30,13 @@ export class Inactivity {
     clearTimeout(this.#timer);
   }
 
-  /** The work is over: there is nobody to wait for any more. */
+  /** Stops the time-out and leaves the work's signal: the work has ended. */
   over(): void {
     this.came();
     this.work.removeEventListener('abort', this.#follow);
   }
 
-  /** The same parts, each of which must come within `ms`. Errors: `error`, through the signal. */
+  /** Passes the parts on; each must arrive within `ms`. Errors: `error`, through the signal. */
   async *watch<T>(parts: AsyncIterable<T>, ms: number, error: () => ServiceError): AsyncGenerator<T> {
     const iterator = parts[Symbol.asyncIterator]();
     try {
@@ -53,6 +53,6 @@ export class Inactivity {
     }
   }
 
-  /** By hand, since AbortSignal.any makes a third signal, and signals are the dearest part of this. */
+  /** Not AbortSignal.any, which would create a third signal: signals are the most expensive part of this. */
   readonly #follow = (): void => this.#ending.abort(this.work.reason);
 }

@@ -1,4 +1,4 @@
-/** Synthesis by a remote service: one request a piece, its audio passed on as it comes. */
+/** Synthesis by a remote service: one request per piece, whose audio is passed on as it arrives. */
 import { ServiceError } from '../../../contracts/errors.js';
 import { LIMITS } from '../../../contracts/limits.js';
 import type { TtsCapabilities, TtsEngine, TtsEvent, TtsRequest } from '../../../contracts/ports/tts.js';
@@ -23,10 +23,10 @@ function checkType(reply: RemoteReply): void {
   throw failed('The speech provider did not answer audio');
 }
 
-/** A service may have nothing to say to signs alone, but not to these. */
+/** Text with one of these must give audio; text of other signs alone need not. */
 const WORDS = /[\p{L}\p{N}]/u;
 
-/** The same samples. Errors: `provider_failed` where words give none, or more than anybody says so few in. */
+/** Passes samples on. Errors: `provider_failed` if words give none, or if there are more than a piece can take. */
 async function* audible(
   samples: AsyncIterable<Int16Array>,
   rate: number,
@@ -42,7 +42,7 @@ async function* audible(
   if (heard === 0 && WORDS.test(text)) throw failed('The speech provider answered without audio');
 }
 
-/** An engine over a service; `requestFor` words its requests. Errors of `synthesize`: `provider_failed`. */
+/** An engine over a service; `requestFor` builds its requests. Errors of `synthesize`: `provider_failed`. */
 export function remoteSpeech(
   name: string,
   settings: RemoteSettings,
@@ -51,7 +51,7 @@ export function remoteSpeech(
 ): TtsEngine {
   const { format, rate, languages, stallMs = LIMITS.remote.stallMs } = settings;
   const services = servicesOf(settings);
-  /** The bytes of the answer. An answer that stops in the middle is ended, and its connection with it. */
+  /** The bytes of the answer. An answer that stops in the middle is given up, and its connection closed. */
   async function* answer(request: TtsRequest, signal: AbortSignal): AsyncGenerator<Uint8Array> {
     const { traceContext } = request;
     const inactivity = new Inactivity(signal);

@@ -1,6 +1,6 @@
 /**
- * Tones back to text, by Goertzel's algorithm. Anything but a whole message with a correct check
- * byte is silence: nothing is guessed.
+ * Decodes tones to text with Goertzel's algorithm. Anything but a complete message with a correct check
+ * byte counts as silence: nothing is guessed.
  */
 import { RECOGNITION_RATE } from '../../../contracts/audio.js';
 import type { SttEngine, SttPiece, VoiceActivity } from '../../../contracts/ports/stt.js';
