@@ -1,7 +1,7 @@
 /**
  * One connection between a caller and a child: frames both ways, an answer to every ping, and one end.
  *
- * Invariants: `closed` is called exactly once, and no frame comes after it; whatever is not a frame of this
+ * Invariants: `closed` is called exactly once, and no frame comes after it; anything but a frame of this
  * protocol closes this connection and nothing else.
  */
 import type { Socket } from 'node:net';

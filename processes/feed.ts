@@ -1,6 +1,6 @@
 /**
  * Carries a caller's input to a job: pulls a value only when there is credit to send it.
- * Invariant: the input is left (its `return()` called) at once when the job is over before it.
+ * Invariant: if the job ends before its input, the input is abandoned (its `return()` called) at once.
  */
 import type { JobValue } from '../contracts/ports/jobs.js';
 import type { Outbound } from './credit.js';

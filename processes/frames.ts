@@ -3,8 +3,8 @@
  * A frame is an array: its kind, the number of its stream (0 for the connection itself), then what the kind needs.
  *
  * Invariants: no frame is longer than FRAME_BYTES on either side; a byte is copied at most once while a frame
- * is put together; every binary field that comes out has a buffer of its own, aligned and exactly as long,
- * so that the receiver may keep it, transfer it, or read samples from it.
+ * is put together; every decoded binary field has its own buffer, aligned and of exactly its length, so that the
+ * receiver may keep it, transfer it, or read samples from it.
  */
 import { Decoder, Encoder } from '@msgpack/msgpack';
 import { ServiceError } from '../contracts/errors.js';
@@ -16,7 +16,7 @@ export const KIND = {
   open: 1,
   /** either way: one value */
   data: 2,
-  /** either way: no more values this way; from the child, the job is over */
+  /** either way: no more values in this direction; from the child, the job has ended */
   end: 3,
   /** child → caller: the job has failed: { code, message, param?, retryAfter? } */
   error: 4,
@@ -37,7 +37,7 @@ export const KIND = {
   pong: 11,
 } as const;
 
-/** How long work had waited that began since the last report, in milliseconds; how many pieces wait now. */
+/** Waits, in milliseconds, of the work that began since the last report, and the number of pieces that wait now. */
 export interface Waits {
   /** Jobs, for a slot. */
   readonly jobs: readonly number[];
@@ -95,7 +95,7 @@ function readLength(bytes: Uint8Array, at: number): number {
   return length;
 }
 
-/** The frame in these bytes. Throws where it is not one. The bytes are free again afterwards. */
+/** The frame in these bytes, which are copied. Throws if it is not one. */
 export function decodeFrame(bytes: Uint8Array): Frame {
   const frame = decoder.decode(bytes);
   if (!isFrame(frame)) throw new TypeError('not a frame');
@@ -132,7 +132,7 @@ export class FrameReader {
     this.#receive = receive;
   }
 
-  /** Takes the next chunk; throws on anything that is not a frame, and is of no use from then on. */
+  /** Takes the next chunk. Throws on anything that is not a frame, and cannot be used afterwards. */
   push(chunk: Uint8Array): void {
     let at = 0;
     while (at < chunk.length) {
@@ -142,7 +142,7 @@ export class FrameReader {
     }
   }
 
-  /** The common case: the whole frame lies in this chunk and is decoded where it is. */
+  /** The common case: the whole frame is in this chunk and is decoded in place. */
   #takeWhole(chunk: Uint8Array, at: number): number {
     const length = readLength(chunk, at);
     const start = at + HEADER_BYTES;

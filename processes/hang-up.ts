@@ -1,13 +1,13 @@
 /**
- * SIGHUP, which the system sends to everything that was started in a terminal when that is closed. Whoever is started by
- * `nohup` ignores it, and goes on doing so: to listen for it would end that. Only Linux tells what a process ignores.
+ * SIGHUP, which the system sends to all processes of a terminal that is closed. A process that `nohup` started ignores it
+ * and must not listen for it, since that would end the ignoring. Only Linux reports which signals a process ignores.
  */
 import { readFileSync } from 'node:fs';
 
 /** Bit of SIGHUP, which is signal 1, in the mask of ignored signals. */
 const HANG_UP = 1n;
 
-/** Whether this process was started with SIGHUP ignored; where that cannot be told, it is taken to be. */
+/** Whether this process was started with SIGHUP ignored; true if that is unknown. */
 function isIgnored(): boolean {
   try {
     const [, mask = ''] = /^SigIgn:\s*([0-9a-f]+)$/m.exec(readFileSync('/proc/self/status', 'latin1')) ?? [];

@@ -1,6 +1,6 @@
 /**
- * The job slots of one process: at most `slots` jobs run at once, at most `queue` more wait, first come first served
- * whoever their caller is.
+ * The job slots of one process: at most `slots` jobs run at once and at most `queue` more wait, first come, first served,
+ * for all callers alike.
  */
 import { ServiceError } from '../contracts/errors.js';
 import { WaitTally } from '../contracts/wait-tally.js';
@@ -31,12 +31,12 @@ export class JobSlots {
     return this.#waiting.size;
   }
 
-  /** Jobs that were given a slot, in all. */
+  /** Number of jobs that have got a slot so far. */
   get begun(): number {
     return this.#begun;
   }
 
-  /** Calls `start` once there is a slot, at once where one is free. Throws `engine_busy` when the queue is full. */
+  /** Calls `start` once there is a slot, immediately if one is free. Throws `engine_busy` when the queue is full. */
   enter(start: () => void): void {
     const isFree = this.#running < this.#slots;
     if (!isFree && this.#waiting.size >= this.#queue)
@@ -57,7 +57,7 @@ export class JobSlots {
     return true;
   }
 
-  /** Waits for a slot; `leave` gives it back. Errors: `engine_busy`; the signal's reason where it aborts first. */
+  /** Waits for a slot; `leave` returns it. Errors: `engine_busy`; the signal's reason if it aborts first. */
   async turn(signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
     await new Promise<void>((resolve, reject) => {
@@ -73,7 +73,7 @@ export class JobSlots {
     });
   }
 
-  /** Gives a slot back, so that the next job runs. */
+  /** Returns a slot, so that the next job runs. */
   leave(): void {
     this.#running -= 1;
     const [next] = this.#waiting;

@@ -1,12 +1,11 @@
 /**
- * A caller's standing connection to one child: connects, connects again after a restart, and carries calls.
+ * A caller's permanent connection to one child: connects, reconnects after a restart, and carries calls.
  *
  * Invariants: a link is up from the child's hello until the connection ends; every call on a connection that
- * ends fails with `engine_lost`; a cancel is acknowledged within its deadline or the child is killed; where
- * health is asked for, a child that says nothing for `silenceMs` is killed too. The pid in a hello is believed by
- * whoever spawned the child only if it is that child's; killed is only a process of ours that has the socket on its
- * command line, and whose connection is open. A child that would like to go and has nothing to do is hung up on;
- * no call is opened on it then.
+ * ends fails with `engine_lost`; a cancel is acknowledged within its deadline or the child is killed; with
+ * `health`, a child that is silent for `silenceMs` is killed too. The process that spawned the child accepts a hello
+ * only with that child's pid; a process is killed only if it is ours, has the socket on its command line, and its
+ * connection is open. The link to an idle child that wants to retire is closed, and takes no further call.
  */
 import { connect } from 'node:net';
 import type { Clock } from '../contracts/clock.js';
@@ -26,11 +25,11 @@ export interface LinkOptions {
   readonly log: Log;
   /** How long a cancelled job may take to end. */
   readonly cancelDeadlineMs: number;
-  /** Pings that often, and kills a child that is silent for that long. */
+  /** Interval of pings, and the silence after which a child is killed. */
   readonly health?: { readonly everyMs: number; readonly silenceMs: number };
   /** The child that was spawned for the socket: no other's hello counts. Absent: another process spawned it. */
   spawned?(): number | undefined;
-  /** The child said hello. */
+  /** Called when the child has said hello. */
   up?(): void;
   /** Called with how long a job or piece waited in the child before it began, for work of any caller. */
   waited?(of: WaitOf, ms: number): void;
@@ -58,7 +57,7 @@ const NOTHING: Reported = { running: 0, queued: 0, waitingPieces: 0 };
 export class Link {
   readonly #options: LinkOptions;
   readonly #calls = new Map<number, Call>();
-  /** Cancelled streams that the child has not acknowledged, each with what stops its deadline. */
+  /** Cancelled streams that the child has not acknowledged, each with the function that stops its deadline. */
   readonly #cancelled = new Map<number, () => void>();
   readonly #backoff = new Backoff(RECONNECT);
   #channel: Channel | undefined;
@@ -84,7 +83,7 @@ export class Link {
     return this.#pid;
   }
 
-  /** Load by which the pool chooses, the lowest first: the child's jobs as it reports them, but at least ours. */
+  /** The pool chooses the link with the lowest load: the child's jobs as it reports them, but at least this caller's. */
   get load(): number {
     const ours = this.#calls.size + this.#cancelled.size;
     const jobs = Math.max(ours, this.#reported.running + this.#reported.queued);

@@ -1,6 +1,6 @@
 /**
- * Notices that the parent process has gone, by looking every second; where the parent is only the shell of `sh -c`, the
- * process above it, too. For a gateway that npm started; workers watch their supervisor (supervisor-watch.ts).
+ * Notices within a second that the parent process has ended; if the parent is only the shell of `sh -c`, also that the
+ * process above it has. For a gateway that npm started; workers watch their supervisor (supervisor-watch.ts).
  */
 import { basename } from 'node:path';
 import type { Clock } from '../contracts/clock.js';

@@ -1,13 +1,13 @@
 /**
- * Folders and files that no other user can have put in place. What is there already is taken only where it is a
- * folder, not a link to one, belongs to us, and nobody else may write into it.
+ * Folders and files that no other user can have put in place. An existing folder is used only if it is no link, belongs
+ * to this process's user, and nobody else may write into it.
  */
 import { chmodSync, closeSync, constants, lstatSync, mkdirSync, openSync, rmSync, writeSync } from 'node:fs';
 
 const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = constants;
 const OTHERS_MAY_WRITE = 0o022;
 
-/** The reason why the folder is not private; undefined where it is ours alone. Errors: where there is none. */
+/** The reason why the folder is not private; undefined if it is. Throws if there is none. */
 function objection(path: string): string | undefined {
   const found = lstatSync(path);
   const mode = (found.mode & 0o777).toString(8);
@@ -18,8 +18,8 @@ function objection(path: string): string | undefined {
 }
 
 /**
- * Makes the folder for its owner alone, or takes it where it is ours. Returns the path. Errors: one that says why
- * not.
+ * Creates the folder for its owner alone, or uses an existing one if it is private. Returns the path. Errors: an Error
+ * that says why the folder cannot be used.
  */
 export function privateFolder(path: string): string {
   try {
@@ -33,7 +33,7 @@ export function privateFolder(path: string): string {
   return path;
 }
 
-/** Whether that is a folder of ours alone. */
+/** Whether the path is a private folder. */
 export function isPrivateFolder(path: string): boolean {
   try {
     return objection(path) === undefined;
@@ -42,7 +42,7 @@ export function isPrivateFolder(path: string): boolean {
   }
 }
 
-/** Writes a new file for its owner alone in the place of whatever is there; a link is replaced, not followed. */
+/** Writes a new file for its owner alone, replacing any file at the path; a link is replaced, not followed. */
 export function writePrivateFile(path: string, text: string): void {
   rmSync(path, { force: true });
   const descriptor = openSync(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600);

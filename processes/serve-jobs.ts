@@ -1,9 +1,9 @@
 /**
- * The child's side of the kernel: listens on a Unix socket and runs the jobs of all who connect.
+ * The child's side: listens on a Unix socket and runs the jobs of all callers that connect.
  *
- * Invariants: slots and queue are one for all connections; a connection that ends, or says what is not in the
- * protocol, stops its own jobs and nobody else's; every cancel is acknowledged exactly once. A child that retires
- * goes when it is idle and all callers have hung up, so that no job is on its way to it: it refuses none.
+ * Invariants: all connections share slots and queue; a connection that ends, or breaks the protocol, stops only its own
+ * jobs; every cancel is acknowledged exactly once. A child that retires ends once it is idle and all callers have
+ * disconnected, so that no job is on its way to it: it refuses none.
  */
 import { createServer, type Server, type Socket } from 'node:net';
 import { rm } from 'node:fs/promises';
@@ -38,7 +38,7 @@ export interface ServeOptions {
 export interface JobServer {
   readonly running: number;
   readonly queued: number;
-  /** Resolves when it has retired: it has closed. */
+  /** Resolves once the child has retired, and so has closed. */
   readonly retired: Promise<void>;
   /**
    * Takes no more jobs, refuses the queued ones with `draining`, gives the running ones `graceMs` to end,
@@ -58,7 +58,7 @@ const DEFAULTS = {
   clock: systemClock,
 };
 
-/** Listens; a socket file that a killed child left is replaced. Rejects where it cannot listen. */
+/** Listens; replaces a socket file that a killed child left. Rejects if it cannot listen. */
 export async function serveJobs(options: ServeOptions): Promise<JobServer> {
   checkSocketPath(options.socketPath);
   await rm(options.socketPath, { force: true });

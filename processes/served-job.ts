@@ -35,7 +35,7 @@ export class ServedJob {
   readonly #output: Outbound;
   #cancelled = false;
 
-  /** `left` is called once when the job is over. */
+  /** `left` is called once, when the job has ended. */
   constructor(place: Workplace, channel: Channel, stream: number, open: unknown, left: () => void) {
     const { job, args, input } = (open ?? {}) as Record<string, unknown>;
     this.#place = place;

@@ -8,7 +8,7 @@ export interface SuperviseOptions {
   /** The compiled entry that the children run; it calls `serveAsChild`. */
   readonly entry: string | URL;
   readonly count: number;
-  /** Made if need be, for the owner only; refused where it is somebody else's. Keep it short: a socket's path has about 100 bytes. */
+  /** Created for the owner only if missing; refused if it is not private. Keep it short: a socket's path has about 100 bytes. */
   readonly socketFolder: string;
   readonly log: Log;
   /** The children's whole environment. Default: this process's. */
@@ -25,11 +25,11 @@ export interface SuperviseOptions {
   readonly health?: { readonly everyMs: number; readonly silenceMs: number };
   /** How long a child may take from its start to its hello. */
   readonly startMs?: number;
-  /** How long after it was asked to leave a child is killed. */
+  /** How long a child may take to leave, before it is killed. */
   readonly stopMs?: number;
   /**
-   * Whether a child may serve somebody before its hello, as a gateway does on its port: it is asked to leave then too. Any
-   * other is killed, since it has nothing to bring to its end. Default: false.
+   * Whether a child may serve somebody before its hello, as a gateway does on its port: it is asked to leave even then. Any
+   * other child is killed, since it has no work to finish. Default: false.
    */
   readonly servesBeforeHello?: boolean;
   /** Takes what a child prints, line by line. Default: the log. */

@@ -14,10 +14,10 @@ import { HURRY, LEAVE } from './supervisor-watch.js';
 
 type Process = ChildProcessByStdio<Writable, Readable, Readable>;
 
-/** A niceness that much above our own, as far as there is one: whoever runs us nicely means our children as well. */
+/** This process's niceness plus `nice`, up to the maximum: running the gateway with a niceness applies to its children, too. */
 const behindUs = (nice: number): number => Math.min(getPriority() + nice, constants.priority.PRIORITY_LOW);
 
-/** A child that serves before its hello says it in a second or two: one that has not so long after it was asked to leave serves nobody. */
+/** A child that serves before its hello says hello within seconds; one without a hello this long after LEAVE serves nobody. */
 const HELLO_MS = 10_000;
 
 export class SupervisedChild {
@@ -31,7 +31,7 @@ export class SupervisedChild {
   #stopTimers: (() => void)[] = [];
   #gone: (() => void) | undefined;
 
-  /** Starts it; `up` is called whenever it has said hello. */
+  /** Starts the child; `up` is called at each hello, also after restarts. */
   constructor(options: Required<SuperviseOptions>, index: number, socket: string, up: () => void) {
     const { clock, log, health } = options;
     this.#options = options;
@@ -65,7 +65,7 @@ export class SupervisedChild {
     rmSync(pidFileOf(this.#socket), { force: true });
   }
 
-  /** One that is ending has `ms` left. */
+  /** Leaves a child that is ending `ms` more. */
   hurry(ms: number): void {
     const child = this.#process;
     if (!this.#stopping || child === undefined) return;
@@ -145,7 +145,7 @@ export class SupervisedChild {
     this.#start();
   }
 
-  /** Asks a child to leave, or kills it where it cannot serve anybody yet. What is asked too early is read later. */
+  /** Asks a child to leave, or kills it if it cannot serve anybody yet. A request that comes too early is read later. */
   async #terminate(up: boolean): Promise<void> {
     const child = this.#process;
     if (child === undefined) return;

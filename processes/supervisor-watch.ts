@@ -1,16 +1,17 @@
 /**
  * Ends a child process with its supervisor, which holds the other end of the child's standard input. Anything that is
- * written there asks the child to leave, and lets running jobs end for a while (`HURRY`: for less); when it closes, for whatever reason
- * (SIGKILL too), the child leaves at once. (parent-watch.ts is for a process whose parent knows nothing of this.)
+ * written there asks the child to leave, and gives running jobs some time to end (`HURRY`: less); when it closes, for any
+ * reason (SIGKILL of the supervisor too), the child leaves at once. (parent-watch.ts is for a process whose parent does not
+ * take part in this.)
  *
- * SIGTERM, SIGINT and SIGHUP are ignored: they reach the whole group (systemd, `timeout`, ctrl-C, a terminal that is closed), and the supervisor, which
- * gets them as well, lets what runs come to its end before it lets go of its children. A child that is stuck in
- * synchronous work sees nothing of this: the next supervisor sweeps it away (sweep.ts).
+ * SIGTERM, SIGINT and SIGHUP are ignored: they reach the whole group (systemd, `timeout`, ctrl-C, a terminal that is closed),
+ * and the supervisor, which gets them too, lets running work end before it asks its children to leave. A child that is stuck
+ * in synchronous work notices none of this: the next supervisor kills it (sweep.ts).
  */
 import { ABORT_MS, type JobServer } from './serve-jobs.js';
 
 export interface SupervisorWatchOptions {
-  /** How long running jobs may go on once the child is asked to leave. Default 2 s. */
+  /** How long running jobs may continue once the child is asked to leave. Default 2 s. */
   readonly graceMs?: number;
   /** Called then; the server waits for it before it closes, at most `graceMs`. */
   beforeLeaving?(): Promise<unknown>;
@@ -38,12 +39,12 @@ export function watchSupervisor(
     if (lines.includes(HURRY)) options.hurry?.();
   });
   for (const event of ['end', 'close', 'error']) process.stdin.on(event, () => leave(0));
-  // Writing fails where the supervisor, who reads our output, has gone.
+  // Writing fails if the supervisor, which reads the output, has ended.
   for (const output of [process.stdout, process.stderr]) output.on('error', () => undefined);
   process.stdin.resume();
 }
 
-/** Leaves within the grace of the call. The supervisor may go while the child drains: the earlier end counts. */
+/** Returns the function that leaves within a grace. The supervisor may end while the child drains: the earlier deadline counts. */
 function leaving(
   server: Pick<JobServer, 'close'>,
   beforeLeaving: () => Promise<unknown>,
@@ -58,6 +59,6 @@ function leaving(
   };
 }
 
-/** Runs `beforeLeaving`, unless there is no grace to run it in. Never rejects. */
+/** Runs `beforeLeaving`, unless there is no grace. Never rejects. */
 const drained = (graceMs: number, beforeLeaving: () => Promise<unknown>): Promise<unknown> =>
   graceMs > 0 ? beforeLeaving().catch((error: unknown) => console.error(error)) : Promise.resolve();

@@ -1,7 +1,7 @@
 /**
- * Cleans the socket folder of what a killed supervisor left: sockets, and children that were stuck and so did not see
- * it go, found by their pid files. A number alone proves nothing: a process is killed only where it is of our user,
- * started when the file says, and has our socket on its command line.
+ * Cleans the socket folder after a killed supervisor: removes sockets, and kills children that were stuck and so did not
+ * notice its end, found by their pid files. A process id alone proves nothing: a process is killed only if it belongs to
+ * our user, started when the file says, and has our socket on its command line.
  */
 import { constants } from 'node:fs';
 import { open, readdir, rm } from 'node:fs/promises';
@@ -18,13 +18,13 @@ interface Owner {
 
 export const pidFileOf = (socketPath: string): string => socketPath.replace(/\.sock$/, '.pid');
 
-/** The content of a pid file: who runs there and on whose behalf. */
+/** The content of a pid file: the child, and the supervisor that started it. */
 export const ownerText = (child: number, supervisor: number): string =>
   `${JSON.stringify({ child, started: startOf(child), supervisor } satisfies Owner)}\n`;
 
 /**
  * Removes the role's leftovers in the folder and kills its orphans.
- * Throws where a supervisor that lives still runs the role there.
+ * Throws if a living supervisor still runs the role there.
  */
 export async function sweep(folder: string, role: string): Promise<void> {
   const ofRole = new RegExp(`^${role}-\\d+\\.(?:sock|pid)$`);
@@ -33,7 +33,7 @@ export async function sweep(folder: string, role: string): Promise<void> {
   await Promise.all(names.map((name) => rm(join(folder, name), { force: true })));
 }
 
-/** Removes the sockets of such names that nobody listens on any more. */
+/** Removes the sockets with matching names on which nobody listens any more. */
 export async function sweepSockets(folder: string, pattern: RegExp): Promise<void> {
   const paths = (await readdir(folder))
     .filter((name) => pattern.test(name))
