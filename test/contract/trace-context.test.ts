@@ -108,6 +108,7 @@ const STATES: Readonly<Record<string, Row>> = {
   'a key twice': [state('foo=1', 'foo=2'), 'same', 'foo=1,foo=2'],
   'every mark that a key and a value may hold': [state(`${KEY}=${VALUE}`), 'same', `${KEY}=${VALUE}`],
   'blanks around members': [state('\t foo=1\t \t,\t bar=2 '), 'same', 'foo=1,bar=2'],
+  'blanks in the middle, as many as headers hold': [state(`foo=1${' '.repeat(60_000)}2`), 'same'],
   'a tenant': [state('t@v=1,0@@b=2'), 'same', 't@v=1,0@@b=2'],
   'no tenant': [state('@foo=1,bar=2'), 'same'],
   'a blank behind a key': [state('foo =1'), 'same'],

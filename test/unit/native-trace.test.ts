@@ -13,6 +13,7 @@ import { ServiceError } from '../../contracts/errors.js';
 import type { HttpRequest, Reply } from '../../gateway/server/port.js';
 import { parseTraceparent } from '../../gateway/server/trace.js';
 import { traced } from '../../gateway/server/trace-requests.js';
+import { parseTracestate } from '../../gateway/server/trace-state.js';
 import { SimulatedClock } from '../fixtures/edge-clock.js';
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
@@ -112,6 +113,19 @@ async function* chunks(...items: (string | Error)[]): AsyncGenerator<string> {
 const drain = async ({ body }: Reply): Promise<void> => {
   for await (const chunk of body as AsyncIterable<string>) void chunk;
 };
+
+t.test('a tracestate of any bytes is read in linear time', async (t) => {
+  const cost = (blanks: number): number => {
+    const begin = process.cpuUsage();
+    t.equal(parseTracestate(`foo=1${' \t'.repeat(blanks / 2)}2`), undefined);
+    const { user, system } = process.cpuUsage(begin);
+    return user + system;
+  };
+  const SIZE = 128 * 1024;
+  const eighth = Math.min(...[1, 2, 3].map(() => cost(SIZE / 8)));
+  // Eight times the text; in quadratic time it would take sixty-four times as long. The sum is for noise.
+  t.ok(cost(SIZE) < 30 * eighth + 200_000);
+});
 
 t.test('what is passed on names the trace that is logged', async (t) => {
   const { lines, observers: around } = observers();
