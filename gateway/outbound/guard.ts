@@ -33,6 +33,9 @@ const USERINFO = /^[a-z][a-z0-9+.-]*:\/*[^/?#]*@/i;
 
 const refuse = (refusal: string): Verdict => ({ refusal });
 
+/** The longest host name of the DNS, in characters, without its trailing dot. */
+const MOST_HOST = 253;
+
 const withoutDots = (host: string): string => host.replace(/\.+$/, '');
 
 /** The reason why an address is refused; undefined if it is allowed. */
@@ -56,6 +59,8 @@ export function judge(text: string, allowed: Allowed): Verdict {
   const url = new URL(text);
   const standard = PORTS[url.protocol];
   if (standard === undefined) return refuse('must be an absolute http or https URL');
+  if (url.hostname.length > MOST_HOST + (url.hostname.endsWith('.') ? 1 : 0))
+    return refuse('must have a host name of at most 253 characters');
   const host = withoutDots(url.hostname.replace(/^\[(.*)\]$/, '$1'));
   const port = url.port === '' ? standard : Number(url.port);
   if (host === '' || port === 0) return refuse('must have a host and a port');

@@ -53,6 +53,15 @@ t.test('every attack is refused as written', async (t) => {
   for (const url of ATTACKS) t.ok(checkUrl(url), `refused: ${JSON.stringify(url)}`);
 });
 
+t.test('a host name is at most as long as the DNS has names', async (t) => {
+  const { checkUrl } = outbound();
+  const longest = `${'a.'.repeat(122)}example.a`;
+  t.equal(longest.length, 253);
+  for (const host of [longest, `${longest}.`]) t.equal(checkUrl(`https://${host}/`), undefined, host);
+  for (const host of [`b${longest}`, `b${longest}.`, `a${'.'.repeat(30_000)}b.example`])
+    t.match(checkUrl(`https://${host}/`), /at most 253 characters/, host.slice(0, 300));
+});
+
 t.test('public addresses pass', async (t) => {
   const { checkUrl } = outbound();
   for (const url of FINE) t.equal(checkUrl(url), undefined, url);
