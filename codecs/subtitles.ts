@@ -34,8 +34,20 @@ const WIDE =
 const columnsOf = (text: string): number =>
   [...text].reduce((columns, character) => columns + (WIDE.test(character) ? 2 : 1), 0);
 
+/** Most characters of marks that belong to the word after them. */
+const MOST_MARKS = 16;
+/** Marks right before a word: any after white space (`"`, `$`), otherwise only those that open something (`¿`, `(`). */
+const OPENING = /(?:(?<=\s)[^\s\p{L}\p{N}]+|[\p{Ps}\p{Pi}¿¡]+)$/u;
+
+/** The start of the marks that open a word at `at`; `after` is the end of the word before. */
+function openingOf(text: string, after: number, at: number): number {
+  const between = text.slice(Math.max(after, at - MOST_MARKS), at);
+  const marks = OPENING.exec(after === 0 ? ` ${between}` : between)?.[0] ?? '';
+  return at - marks.length;
+}
+
 interface PlacedWord extends TimedWord {
-  /** The word as written in the transcript, with the punctuation and white space after it. */
+  /** The word as written in the transcript, with the marks around it and the white space after it. */
   readonly written: string;
 }
 
@@ -46,8 +58,9 @@ function placeWords(text: string, words: readonly TimedWord[]): PlacedWord[] {
     const near = text.slice(cursor, cursor + NEAR + word.text.length).indexOf(word.text);
     if (near < 0) return -1;
     const at = cursor + near;
+    const start = openingOf(text, cursor, at);
     cursor = at + word.text.length;
-    return at;
+    return start;
   });
   return words.map((word, index) => {
     const from = starts[index] ?? -1;

@@ -74,6 +74,21 @@ t.test("the transcript's own writing is kept, without spaces where it has none",
   t.strictSame(texts(phrasesOf({ text: 'something else', words: bare, segments: [] })), ['hello world']);
 });
 
+t.test('marks that open a word belong to it, if the engine leaves marks out of its words', async (t) => {
+  const bare = (text: string) => {
+    const words = wordsOf(text.replace(/[^\p{L}\p{N}' ]+/gu, ''));
+    return texts(phrasesOf({ text, words, segments: [] }));
+  };
+  t.strictSame(bare('¿Qué tal? ¡Bien! Gracias.'), ['¿Qué tal?', '¡Bien!', 'Gracias.']);
+  t.strictSame(bare('“One,” she said. “Two.” (Three?) Four'), [
+    '“One,” she said.',
+    '“Two.”',
+    '(Three?)',
+    'Four',
+  ]);
+  t.strictSame(bare('It is $5. "Yes." "No, $7!"'), ['It is $5.', '"Yes."', '"No, $7!"']);
+});
+
 t.test('without words the segments are the phrases', async (t) => {
   const segments = [
     { text: 'One.', start: 0, end: 1 },
