@@ -9,9 +9,10 @@ import { WAV_HEADER_BYTES } from './wav.js';
 /** Takes the next bytes and returns the seconds so far. */
 export type Progress = (bytes: Uint8Array) => number;
 
-const PAGE_MARK = 'OggS';
-const GRANULE_AT = 6;
-const GRANULE_BYTES = 8;
+/** In the header of an Ogg page (RFC 3533 section 6): its end position, the number of segments, and their sizes. */
+const POSITION_AT = 6;
+const COUNT_AT = 26;
+const SIZES_AT = 27;
 
 /** Counts the bytes after a header. */
 function byBytes(bytesPerSecond: number, headerBytes = 0): Progress {
@@ -22,15 +23,27 @@ function byBytes(bytesPerSecond: number, headerBytes = 0): Progress {
   };
 }
 
-/** Reads the end position of the pages. A page's header is never split between chunks, since the muxer writes it in one. */
+/** The size of the page at `at`; undefined if the bytes end within its header. */
+function pageBytes(bytes: Buffer, at: number): number | undefined {
+  const count = bytes[at + COUNT_AT];
+  if (count === undefined) return undefined;
+  const sizes = bytes.subarray(at + SIZES_AT, at + SIZES_AT + count);
+  return sizes.length < count ? undefined : sizes.reduce((sum, size) => sum + size, SIZES_AT + count);
+}
+
+/** Reads the end position of each page. Finds pages by their sizes, since audio may contain any bytes. */
 function byPages(): Progress {
   let samples = 0;
+  /** A header that is not complete yet, and the number of bytes before the next one. */
+  let begun: Buffer = Buffer.alloc(0);
+  let left = 0;
   return (bytes) => {
-    const view = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-    const page = view.lastIndexOf(PAGE_MARK, undefined, 'latin1') + GRANULE_AT;
-    if (page >= GRANULE_AT && page + GRANULE_BYTES <= view.length) {
-      samples = Math.max(samples, Number(view.readBigInt64LE(page)));
-    }
+    const view = Buffer.concat([begun, bytes]);
+    let at = left;
+    for (let size; (size = pageBytes(view, at)) !== undefined; at += size)
+      samples = Math.max(samples, Number(view.readBigInt64LE(at + POSITION_AT)));
+    begun = view.subarray(at);
+    left = Math.max(0, at - view.length);
     return samples / FORMATS.opus.defaultRate;
   };
 }

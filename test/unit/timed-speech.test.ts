@@ -303,3 +303,35 @@ t.test('segments: words without punctuation, characters of Chinese and Japanese'
     word('好', 1.25, 1.5),
   ]);
 });
+
+/** A page of Ogg with one packet; `samples`: the position that it ends at. */
+function oggPage(samples: number, packet: Buffer): Buffer {
+  const sizes = [...Array.from({ length: Math.floor(packet.length / 255) }, () => 255), packet.length % 255];
+  const header = Buffer.alloc(27);
+  header.write('OggS', 'latin1');
+  header.writeBigInt64LE(BigInt(samples), 6);
+  header[26] = sizes.length;
+  return Buffer.concat([header, Buffer.from(sizes), packet]);
+}
+
+t.test(
+  'the seconds of Opus are those of its pages, whatever bytes its audio has, however they are cut',
+  async (t) => {
+    const audio = Buffer.concat([Buffer.alloc(100), Buffer.from('OggS'), Buffer.alloc(500, 0x7f)]);
+    const stream = Buffer.concat([
+      oggPage(0, Buffer.from('OpusHead')),
+      oggPage(4800, audio),
+      oggPage(9600, audio),
+    ]);
+    for (const size of [1, 7, 28, 400, stream.length]) {
+      const progress = progressOf({ format: 'opus', sampleRate: 48_000 });
+      const seconds: number[] = [];
+      for (let at = 0; at < stream.length; at += size) seconds.push(progress(stream.subarray(at, at + size)));
+      t.strictSame(
+        [...new Set(seconds)].slice(-2),
+        seconds.length === 1 ? [0.2] : [0.1, 0.2],
+        `${size} at a time`,
+      );
+    }
+  },
+);
