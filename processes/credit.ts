@@ -1,10 +1,10 @@
 /**
- * The two ends of one direction of a job: `Outbound` sends while it has credit, `Inbound` queues what came
- * and gives credit back as it is read. Both count a value by the length of its frame and a flat cost.
+ * The two ends of one direction of a job: `Outbound` sends while it has credit, `Inbound` queues values
+ * and gives credit back as they are read. For both a value costs the length of its frame plus a flat amount.
  *
  * Invariants: unread bytes of a direction never pass WINDOW_BYTES by more than one frame (a sender with any
  * credit may send one value of any size); a sender that breaks this loses its connection; credit goes back in
- * quarters of the window, so that a stream of small values does not cost a frame each.
+ * quarters of the window, so that small values do not cost a credit frame each.
  */
 import type { JobValue } from '../contracts/ports/jobs.js';
 import type { Channel } from './channel.js';
@@ -44,7 +44,7 @@ export class Outbound {
     this.#credit -= VALUE_BYTES + this.#channel.data(KIND.data, this.#stream, value);
   }
 
-  /** Says that no more values come. */
+  /** Tells the reader that no more values come. */
   end(): void {
     if (!this.#closed) this.#channel.data(KIND.end, this.#stream);
     this.close();
@@ -82,7 +82,7 @@ interface InboundEvents {
 
 const DONE = { done: true, value: undefined } as const;
 
-/** The receiving end: an iterator over what came. Its `return()` releases at once, even while a `next()` waits. */
+/** The receiving end: an iterator over the values. Its `return()` releases the reader at once, even while a `next()` waits. */
 export class Inbound implements AsyncIterableIterator<JobValue> {
   readonly #events: InboundEvents;
   readonly #values: JobValue[] = [];
@@ -115,7 +115,7 @@ export class Inbound implements AsyncIterableIterator<JobValue> {
     return Promise.resolve(DONE);
   }
 
-  /** Takes a value whose frame had `bytes`. Throws if the sender had no credit for it. */
+  /** Queues a value whose frame had `bytes` bytes. Throws if the sender had no credit for it. */
   push(value: JobValue, bytes: number): void {
     if (this.#over) return;
     if (this.#senderCredit <= 0) throw new RangeError('value sent without credit');
@@ -137,7 +137,7 @@ export class Inbound implements AsyncIterableIterator<JobValue> {
     for (const waiter of this.#waiters.splice(0)) waiter.resolve(DONE);
   }
 
-  /** Ends with an error, which the reader gets behind the queued values. */
+  /** Ends with an error, which the reader gets after the queued values. */
   fail(error: unknown): void {
     if (this.#over) return;
     const waiter = this.#waiters.shift();

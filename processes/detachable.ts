@@ -1,6 +1,6 @@
 /**
- * An iterator that its reader can be released from at once, even while a step is pending: an async generator
- * by itself answers `return()` only when its pending step is through.
+ * An iterator that releases its reader at once, even while a step is pending: a plain async generator answers
+ * `return()` only after its pending step.
  */
 import type { JobValue } from '../contracts/ports/jobs.js';
 
@@ -16,7 +16,7 @@ export class Detachable implements AsyncIterableIterator<JobValue> {
   readonly #open: () => AsyncIterator<JobValue>;
   #source: AsyncIterator<JobValue> | undefined;
   #over = false;
-  /** Why it was detached, for the next step to throw. */
+  /** The failure with which it was detached, for the next step to throw. */
   #untold: Failure | undefined;
   #pending: { resolve(step: Step): void; reject(error: unknown): void } | undefined;
   #failure: Failure | undefined;
@@ -56,7 +56,7 @@ export class Detachable implements AsyncIterableIterator<JobValue> {
     return Promise.resolve(DONE);
   }
 
-  /** Leaves the source without waiting for it; the pending or the next step throws the failure given. */
+  /** Leaves the source without waiting for it. The pending or the next step throws the failure, if one is given. */
   detach(failure?: Failure): void {
     if (this.#over) return;
     this.#over = true;

@@ -1,9 +1,9 @@
-/** Lines of a child's output, as they come; one that is too long is cut, so that no child fills our memory. */
+/** Splits a child's output into lines; a line that is too long is cut, so that no child fills our memory. */
 import type { Readable } from 'node:stream';
 
 const LONGEST = 16 * 1024;
 
-/** Calls `take` with every line of UTF-8 text, without its end. Empty lines are left out. */
+/** Calls `take` with each line of UTF-8 text, without its line break. Empty lines are left out. */
 export function eachLine(stream: Readable, take: (line: string) => void): void {
   let rest = '';
   stream.setEncoding('utf8');

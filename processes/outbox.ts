@@ -1,7 +1,7 @@
 /**
- * The write queue of one socket. Frames are packed into slabs and written once a turn of the event
+ * The write queue of one socket. Frames are packed into slabs and written once per turn of the event
  * loop, one slab at a time: so a control frame overtakes all data that the system has not taken yet.
- * Order holds within control and within data. What may wait here is bounded by the streams' credit.
+ * Control frames keep their order, and so do data frames. The streams' credit bounds how much waits here.
  */
 import type { Socket } from 'node:net';
 import { encodeFrame, HEADER_BYTES, writeLength, type Frame } from './frames.js';
@@ -38,17 +38,17 @@ export class Outbox {
     this.#socket = socket;
   }
 
-  /** Queues a frame that goes before all data. Returns its length in bytes. Throws as `encodeFrame`. */
+  /** Queues a frame ahead of all data. Returns its length in bytes. Throws like `encodeFrame`. */
   control(frame: Frame): number {
     return this.#add(this.#control, frame);
   }
 
-  /** Queues a frame behind the data before it. Returns its length in bytes. Throws as `encodeFrame`. */
+  /** Queues a frame behind the data before it. Returns its length in bytes. Throws like `encodeFrame`. */
   data(frame: Frame): number {
     return this.#add(this.#data, frame);
   }
 
-  /** Ends the socket once all that waits is written. */
+  /** Ends the socket once everything queued is written. */
   end(): void {
     this.#ending = true;
     this.#schedule();

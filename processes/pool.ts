@@ -1,9 +1,9 @@
 /**
  * The children of one role as their caller sees them: a `JobRunner` over the Unix sockets of a role.
  *
- * Invariants: a job goes to the connected child with the least to do, sooner to one with a place left and soonest to
- * one that stays, and remains there; a child that dies fails only its own jobs; with no child connected a job waits a
- * short while, in bounded numbers, and then fails.
+ * Invariants: a job goes to the connected child with the least to do, preferably one with a place left, and of those
+ * one that does not want to retire, and stays there; a child that dies fails only its own jobs; with no child
+ * connected a bounded number of jobs waits a short while, then they fail.
  */
 import { systemClock, type Clock } from '../contracts/clock.js';
 import { ServiceError } from '../contracts/errors.js';
@@ -27,7 +27,7 @@ export interface PoolOptions {
   waited?(of: WaitOf, ms: number): void;
 }
 
-/** With the work of all its callers, as the child last said. */
+/** State of one child; its load counts the work of all its callers, as it last reported. */
 export interface ChildState extends Reported {
   readonly socket: string;
   readonly connected: boolean;
@@ -37,7 +37,7 @@ export interface ChildState extends Reported {
 export interface Pool extends JobRunner {
   /** Resolves once every child is connected and ready. Rejects with `draining` when the pool is closed before. */
   ready(): Promise<void>;
-  /** One row a child, for metrics and health. */
+  /** One row per child, for metrics and health. */
   state(): ChildState[];
   /** Jobs queued at the child with the shortest queue, as last reported. Read at every request. */
   readonly fewestQueued: number;
@@ -115,7 +115,7 @@ class ChildPool implements Pool {
     else this.#wait(call);
   }
 
-  /** Ties go round, so that callers of the same children do not all begin with the first. */
+  /** Breaks ties in turn, so that callers of the same children do not all begin with the first. */
   #leastLoaded(): Link | undefined {
     const { length } = this.#links;
     this.#turn = (this.#turn + 1) % Math.max(1, length);

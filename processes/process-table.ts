@@ -1,6 +1,6 @@
 /**
- * The process table. A process number alone proves nothing, since the kernel gives it to somebody else
- * later (in a container, soon): a process is its number and the moment that it started.
+ * The process table. A process is identified by its number and its start time, since the kernel reuses numbers
+ * (in a container, soon).
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
@@ -36,18 +36,18 @@ function linuxStart(pid: number): string | undefined {
   return `${readProc('sys/kernel/random/boot_id')?.trim() ?? ''}/${stat.started}`;
 }
 
-/** The moment that a living process started, as a text to compare; undefined for a dead one or a zombie. */
+/** Start time of a living process, as text to compare; undefined for a dead one or a zombie. */
 export const startOf = (pid: number): string | undefined => (LINUX ? linuxStart(pid) : ps(pid, 'lstart'));
 
 export const isAlive = (pid: number): boolean => startOf(pid) !== undefined;
 
-/** Command line of a living process. Where only `ps` knows it, arguments are cut at blanks. */
+/** Command line of a living process. If only `ps` knows it, arguments are split at blanks. */
 export function commandLine(pid: number): readonly string[] {
   if (LINUX) return readProc(`${pid}/cmdline`)?.split('\0').slice(0, -1) ?? [];
   return ps(pid, 'command')?.split(' ') ?? [];
 }
 
-/** The processes whose command line is like that. */
+/** Numbers of the processes whose command line fits. */
 export function processesLike(fits: (command: readonly string[]) => boolean): readonly number[] {
   if (LINUX) {
     const pids = readdirSync('/proc').map(Number).filter(Number.isInteger);
@@ -62,13 +62,13 @@ export function processesLike(fits: (command: readonly string[]) => boolean): re
 export const parentOf = (pid: number): number | undefined =>
   LINUX ? procStat(pid)?.parent : Number(ps(pid, 'ppid')) || undefined;
 
-/** The user that it acts as (effective); undefined for a dead process. */
+/** Effective user of a process; undefined for a dead one. */
 export function userOf(pid: number): number | undefined {
   const found = LINUX ? /^Uid:\t\d+\t(\d+)/m.exec(readProc(`${pid}/status`) ?? '')?.[1] : ps(pid, 'uid');
   return found === undefined ? undefined : Number(found);
 }
 
-/** Whether it is a process of ours whose command line has that word; `started` is the moment that it must be of. */
+/** Whether it is a process of our user, started at `started`, with the word as an argument on its command line. */
 export const isOurs = (pid: number, word: string, started = startOf(pid)): boolean =>
   started !== undefined &&
   startOf(pid) === started &&

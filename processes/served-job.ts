@@ -1,9 +1,9 @@
 /**
- * One job in the child: queued, running, over.
+ * One job in the child: queued, running, ended.
  *
- * Invariants: it says exactly one of `end`, `error` and `ack`; it holds its slot until its handler has really
- * ended; a cancelled job that is queued ends at once. After each value it lets the event loop turn, so that
- * the value is written and a cancel is seen even where the handler never waits for anything.
+ * Invariants: it sends exactly one of `end`, `error` and `ack`; it keeps its slot until its handler has really
+ * ended; a queued job that is cancelled ends at once. After each value it lets the event loop turn, so that
+ * the value is written and a cancel is noticed even if the handler never waits.
  */
 import { setImmediate } from 'node:timers';
 import type { ServiceError } from '../contracts/errors.js';
@@ -52,7 +52,7 @@ export class ServedJob {
     if (input !== true) this.#input.end();
   }
 
-  /** Runs the job now or queues it; a full queue is said to the caller. */
+  /** Runs the job now or queues it; if the queue is full, the caller gets the error. */
   enter(): void {
     try {
       this.#place.slots.enter(this.#start);
@@ -61,7 +61,7 @@ export class ServedJob {
     }
   }
 
-  /** Ends a job that does not run with an error. */
+  /** Ends a job that is not running, with an error. */
   refuse(error: unknown): void {
     this.#fail(error);
     this.#left();
@@ -72,7 +72,7 @@ export class ServedJob {
     if (this.#place.slots.withdraw(this.#start)) this.refuse(error);
   }
 
-  /** A frame of this job. Throws on one that a caller may not send. */
+  /** Handles a frame of this job. Throws on a kind that callers may not send. */
   receive(kind: number, payload: unknown, bytes: number): void {
     if (kind === KIND.data) this.#input.push(payload, bytes);
     else if (kind === KIND.end) this.#input.end();
@@ -81,7 +81,7 @@ export class ServedJob {
     else throw new TypeError(`frame of kind ${kind} from a caller`);
   }
 
-  /** Stops it, queued or running, with an error for the caller, if it is still there. */
+  /** Stops the job, queued or running; a caller that is still connected gets the error. */
   stop(error: ServiceError): void {
     if (this.#place.slots.withdraw(this.#start)) this.refuse(error);
     else this.#stopRunning(error);
@@ -145,7 +145,7 @@ export class ServedJob {
 
 let turn: Promise<void> | undefined;
 
-/** Resolves after the event loop has looked at its sockets; all who wait share one turn. */
+/** Resolves after the event loop has polled its sockets; all waiting jobs share one turn. */
 const loopTurn = (): Promise<void> =>
   (turn ??= new Promise((resolve) => {
     setImmediate(() => {

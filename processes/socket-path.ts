@@ -13,7 +13,7 @@ export function checkSocketPath(path: string): void {
   );
 }
 
-/** The index, within its role, of the child that has that socket. */
+/** The index within its role of the child with that socket. */
 export const indexOf = (socketPath: string): number => Number(/-(\d+)\.sock$/.exec(socketPath)?.[1] ?? 0);
 
 /** The socket of one child of a role. */

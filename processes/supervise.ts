@@ -19,7 +19,7 @@ export interface Supervision {
   readonly sockets: readonly string[];
   /** Resolves once every child is up; rejects with `draining` when stopped before. */
   ready(): Promise<void>;
-  /** The children that run now. */
+  /** Process numbers of the running children. */
   pids(): number[];
   /** Ends all children. Idempotent. */
   stop(): Promise<void>;
@@ -41,8 +41,8 @@ const DEFAULTS = {
 };
 
 /**
- * Sweeps what a killed start left and starts the children.
- * Rejects where a path is too long for a socket, or another supervisor runs the role in that folder.
+ * Cleans up after a supervisor that was killed, then starts the children.
+ * Rejects if a path is too long for a socket, or another supervisor runs the role in that folder.
  */
 export async function superviseRole(options: SuperviseOptions): Promise<Supervision> {
   if (!/^[a-z0-9-]+$/.test(options.role)) throw new Error(`'${options.role}' is no name for a role`);
@@ -68,7 +68,7 @@ interface ReadyWaiter {
 class Role implements Supervision {
   readonly sockets: readonly string[];
   readonly #children: readonly SupervisedChild[];
-  /** The clock's timers keep nothing alive, and between two tries a role may hold nothing else. */
+  /** Keeps this process alive between two restarts, when a role may hold nothing else: the clock's timers do not. */
   readonly #keepAlive = setInterval(() => undefined, 2 ** 30);
   #waiters: ReadyWaiter[] = [];
   #stopped: Promise<void> | undefined;

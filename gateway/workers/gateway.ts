@@ -1,6 +1,6 @@
 /**
- * A gateway in a process of its own, one of WORKERS that share the port. By its socket the supervisor knows that it is
- * up, and the others ask for its figures; SIGTERM drains it.
+ * A gateway in a process of its own, one of WORKERS that share the port. Through its socket the supervisor knows that
+ * it is up, and the other gateways ask for its figures. It drains when the supervisor asks it to leave.
  */
 import { dirname } from 'node:path';
 import { childPlace, serveAsChild } from '../../processes/child.js';
