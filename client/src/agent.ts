@@ -1,6 +1,6 @@
 /**
- * The agent in the room: known by its state, an attribute that it sets when it has joined. A full reconnect takes it
- * out of the room for a moment, so it has left only when it stays away.
+ * The agent in the room: recognised by its state, an attribute that it sets when it has joined. A full reconnect takes
+ * it out of the room for a moment, so it counts as gone only after `awayMs`.
  */
 import type { Mode } from './events.js';
 import { SessionError } from './errors.js';
@@ -42,7 +42,7 @@ export class AgentPresence {
     return states.find((state) => state !== undefined);
   }
 
-  /** Errors: `connection_failed` when it has not come in time; the signal's reason. */
+  /** Resolves when the agent is in the room. Errors: `connection_failed` after `joinMs`; the signal's reason. */
   async arrival(signal: AbortSignal, joinMs: number = AGENT_TIMES.joinMs): Promise<void> {
     if (this.#state === undefined) await this.#wait(signal, joinMs);
     this.#look();

@@ -1,6 +1,6 @@
 /**
- * A browser's side of a session: LiveKit's room with the microphone published and the agent's voice played. It is
- * loaded when it is wanted, so that Node never loads it.
+ * The browser's part of a session: LiveKit's room with the microphone published and the agent's voice played. It is
+ * loaded on demand, so that Node never loads it.
  */
 import { type RemoteTrack, Room as LivekitRoom, RoomEvent, Track } from 'livekit-client';
 import { switchDevice } from './devices.js';
@@ -39,7 +39,7 @@ class BrowserSound implements Sound {
   async start(): Promise<void> {
     const { speaker } = this.options;
     await this.#microphone.publish();
-    // The usual one serves as well.
+    // The call goes on with the default loudspeaker.
     if (speaker)
       await this.useSpeaker(speaker.deviceId).catch((error: unknown) => {
         if (!this.#closed) this.tell(asSessionError('device_change_failed', error));
@@ -62,7 +62,7 @@ class BrowserSound implements Sound {
     if (this.#voice === track) this.#voice = undefined;
   }
 
-  /** A page that nobody has touched may not make a sound: the next touch starts it. */
+  /** Browsers play no sound before the user has touched the page: the next click or key starts it. */
   #awaitGesture(): void {
     if (this.room.canPlaybackAudio) return;
     const wake = (): void => {
@@ -106,7 +106,7 @@ class BrowserSound implements Sound {
   }
 }
 
-/** `tell` hears what goes wrong without ending anything. */
+/** `tell` is called with errors that do not end the session. */
 export function openBrowser(options: SoundOptions, tell: (error: SessionError) => void): Endpoint {
   const room = new LivekitRoom();
   return { room, sound: new BrowserSound(room, options, tell) };

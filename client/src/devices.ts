@@ -1,7 +1,7 @@
 /**
- * Microphones and loudspeakers by the ids of `enumerateDevices()`. A page that has not been allowed to listen gets no
- * ids, so that only what is missing among known ones is surely gone. `default` works in every browser, though only some
- * have a device of that name.
+ * Microphones and loudspeakers by the ids of `enumerateDevices()`. A page that may not use the microphone gets empty
+ * ids, so a device certainly does not exist only if the ids are known. `default` works in every browser, though only
+ * some list a device with that id.
  */
 import type { Room as LivekitRoom } from 'livekit-client';
 import { SessionError } from './errors.js';
@@ -10,10 +10,10 @@ export type DeviceKind = 'audioinput' | 'audiooutput';
 
 export const DEFAULT_DEVICE = 'default';
 
-/** The id of the usual device where none is called so. */
+/** The id of the default device in browsers that list none as `default`. */
 const USUAL = { audioinput: DEFAULT_DEVICE, audiooutput: '' } as const;
 
-/** Errors: `device_change_failed` where it is surely not there. */
+/** `named`: whether a device with that id is listed. Errors: `device_change_failed` if it certainly does not exist. */
 export async function checkDevice(kind: DeviceKind, deviceId: string): Promise<{ readonly named: boolean }> {
   const devices = await navigator.mediaDevices.enumerateDevices();
   const ids = devices.filter((device) => device.kind === kind).map((device) => device.deviceId);
@@ -23,10 +23,10 @@ export async function checkDevice(kind: DeviceKind, deviceId: string): Promise<{
   return { named };
 }
 
-/** Errors: `device_change_failed`, and what the browser says. */
+/** Errors: `device_change_failed`; those of the browser. */
 export async function switchDevice(room: LivekitRoom, kind: DeviceKind, deviceId: string): Promise<void> {
   const { named } = await checkDevice(kind, deviceId);
-  // LiveKit takes another device than the one asked for as a failure, which here it is not.
+  // LiveKit reports a failure if the device in use has another id, which is no failure here.
   if (!named && deviceId === DEFAULT_DEVICE) await room.switchActiveDevice(kind, USUAL[kind], false);
   else if (!(await room.switchActiveDevice(kind, deviceId))) throw new SessionError('device_change_failed');
 }

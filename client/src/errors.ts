@@ -1,6 +1,6 @@
 /** Errors of a session, as one class with a code (docs/contract/platform.md 6.9). */
 
-/** Each with what it means where nobody says more. */
+/** Error codes, each with its default message. */
 export const ERRORS = {
   session_request_failed: 'The session could not be made',
   agent_not_public: 'The agent is not public',
@@ -42,7 +42,7 @@ export class SessionError extends Error {
   }
 }
 
-/** For what throws anything: an error of ours stays what it is. */
+/** Makes a `SessionError` of anything thrown; one that is a `SessionError` already is returned as it is. */
 export const asSessionError = (code: SessionErrorCode, cause: unknown): SessionError => {
   if (cause instanceof SessionError) return cause;
   const reason = cause instanceof Error ? `: ${cause.message}` : '';

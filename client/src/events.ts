@@ -1,10 +1,10 @@
-/** The events of a session, and the small emitter that tells them. */
+/** The events of a session, and the small emitter for them. */
 import type { SessionError } from './errors.js';
 
 export type Status = 'disconnected' | 'connecting' | 'connected' | 'reconnecting';
 export type Mode = 'listening' | 'thinking' | 'speaking';
 
-/** `connection_lost` is found out here; the others are said by the gateway, or are what `end()` means. */
+/** The gateway's reason; `user_hangup` also after `end()`. This client itself detects `connection_lost`. */
 export type EndReason =
   | 'user_hangup'
   | 'agent_hangup'
@@ -20,45 +20,45 @@ interface ToolCall {
 }
 
 export interface SessionEvents {
-  /** The agent is there and listens, or speaks already. */
+  /** The agent has joined; it listens, or speaks already. */
   readonly connect: { readonly sessionId: string | undefined };
   /** Once, and only after `connect`. */
   readonly disconnect: { readonly reason: EndReason };
   readonly statusChange: { readonly status: Status };
   readonly modeChange: { readonly mode: Mode };
-  /** Each replaces the one before of its segment, until it is final. */
+  /** Each replaces the one before of its segment; the last has `final`. */
   readonly userTranscript: { readonly segmentId: string; readonly text: string; readonly final: boolean };
-  /** The text that has just been spoken, and all of the segment so far. */
+  /** `delta`: the text that has just been spoken. `text`: all of the segment so far. */
   readonly agentResponseDelta: {
     readonly segmentId: string;
     readonly delta: string;
     readonly text: string;
   };
-  /** The agent's words, as far as they were heard. */
+  /** The agent's words of a segment, as far as they were heard. */
   readonly agentResponse: { readonly segmentId: string; readonly text: string };
   /** A finished line of the conversation, typed ones included. */
   readonly message: { readonly role: 'user' | 'agent'; readonly text: string };
   readonly toolCallStarted: ToolCall & { readonly input: string; readonly inputTruncated: boolean };
   readonly toolCallCompleted: ToolCall & { readonly output: string; readonly outputTruncated: boolean };
   readonly toolCallFailed: ToolCall & { readonly error: string };
-  /** An answer of the agent is over: why it took as long as it did, in ms. */
+  /** An answer of the agent has ended: its latency in ms, and where that went. */
   readonly turnCompleted: {
     /** Counts the turns of the session, from 1. */
     readonly number: number;
-    /** That of its items in the record. */
+    /** The turn id of its items in the session's record. */
     readonly turnId: number;
     /** `turn`, `typed`, `opener` …; an open set. */
     readonly cause: string;
-    /** From the end of the user's voice to the first audio; null where nothing was heard. */
+    /** From the end of the user's voice to the first audio; null if nothing was heard. */
     readonly latencyMs: number | null;
     /** Its parts by name (`silence`, `endpointing`, `model` …), which add up to it. */
     readonly latency: Readonly<Record<string, number>> | null;
-    /** `words`, `command`, `hang_up` …, an open set; null where it was not interrupted. */
+    /** `words`, `command`, `hang_up` …, an open set; null if it was not interrupted. */
     readonly interruptedBy: string | null;
   };
-  /** The call was handed over: from here on another agent speaks. */
+  /** The call was handed over: another agent speaks from now on. */
   readonly agentChange: { readonly agentId: string; readonly agentName: string };
-  /** Beside the rejection of what was called, where something was. */
+  /** An error. If `start` or a change of microphone or speaker failed, it also rejects with it. */
   readonly error: SessionError;
 }
 
@@ -67,7 +67,7 @@ type Listener<Event> = (event: Event) => void;
 export class Emitter<Events> {
   readonly #listeners = new Map<keyof Events, Set<Listener<never>>>();
 
-  /** Gives the function that takes the listener away again. */
+  /** Returns a function that removes the listener. */
   on<Name extends keyof Events>(name: Name, listener: Listener<Events[Name]>): () => void {
     const listeners = this.#listeners.get(name) ?? new Set();
     this.#listeners.set(name, listeners);
@@ -75,7 +75,7 @@ export class Emitter<Events> {
     return () => void listeners.delete(listener);
   }
 
-  /** A listener that throws stops nobody: its error is reported as any uncaught one. */
+  /** A listener that throws does not stop the others: its error is reported like any uncaught one. */
   emit<Name extends keyof Events>(name: Name, event: Events[Name]): void {
     for (const listener of [...(this.#listeners.get(name) ?? [])]) {
       try {

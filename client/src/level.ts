@@ -1,4 +1,4 @@
-/** How loud samples are, as a bar shows it: linear in decibels, from silence (0) to full scale (1). */
+/** Loudness of samples, for a meter: linear in decibels, from 0 (silence: -60 dB or less) to 1 (full scale). */
 const SILENCE_DB = -60;
 
 export function levelOf(samples: Float32Array): number {

@@ -1,4 +1,4 @@
-/** How loud a track is at this moment, from 0 to 1. It never throws: what a browser cannot measure is silent. */
+/** Current loudness of a track, from 0 to 1. Never throws: a track that the browser cannot measure reads as silent. */
 import { levelOf } from './level.js';
 
 const WINDOW = 1024;
@@ -14,7 +14,7 @@ export class Meter {
     this.#analyser.fftSize = WINDOW;
   }
 
-  /** Tracks change with devices and reconnects: the meter follows. */
+  /** Loudness of the track, 0 without one. The meter follows the track when a new device or a reconnect replaces it. */
   level(track: MediaStreamTrack | undefined): number {
     if (track !== this.#track) this.#follow(track);
     if (!track) return 0;
@@ -31,7 +31,7 @@ export class Meter {
       this.#source = this.context.createMediaStreamSource(new MediaStream([track]));
       this.#source.connect(this.#analyser);
     } catch {
-      // Firefox does not join what has another sample rate.
+      // Firefox refuses a track whose sample rate is not the context's.
     }
   }
 }

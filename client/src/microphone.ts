@@ -1,6 +1,6 @@
 /**
- * A browser's microphone: asked for once and published once, however many want it at the same time. Changes wait for
- * each other, so that the last one holds. After `close()` nothing is heard and nothing is asked for.
+ * A browser's microphone: asked for once and published once, however many calls want it at the same time. Changes run
+ * one after the other, so that the last one holds. After `close()` it is off and is not asked for again.
  */
 import {
   createLocalAudioTrack,
@@ -14,7 +14,7 @@ import { asSessionError, SessionError } from './errors.js';
 
 const PROCESSED = { echoCancellation: true, noiseSuppression: true, autoGainControl: true } as const;
 
-/** How browsers say that the device which is wanted is not there. */
+/** Names of the errors with which browsers report that the wanted device does not exist. */
 const GONE: readonly unknown[] = ['NotFoundError', 'OverconstrainedError'];
 
 async function acquire(deviceId: string | undefined): Promise<LocalAudioTrack> {
@@ -34,13 +34,13 @@ export class Microphone {
   #track: LocalAudioTrack | undefined;
   #changes: Promise<unknown> = Promise.resolve();
   #closed = false;
-  /** Rejects with `close()`: nobody waits for a user's answer then. */
+  /** Rejects on `close()`, so that nobody keeps waiting for the user's permission. */
   readonly #over: Promise<never>;
   #end: (error: SessionError) => void = () => undefined;
 
   constructor(
     private readonly room: LivekitRoom,
-    /** The device to ask for; the browser's default where undefined. */
+    /** Id of the device to ask for; the browser's default if undefined. */
     private deviceId: string | undefined,
   ) {
     this.#over = new Promise<never>((_, reject) => (this.#end = reject));
@@ -52,17 +52,17 @@ export class Microphone {
     return this.#track?.isMuted ? undefined : this.#track?.mediaStreamTrack;
   }
 
-  /** Errors: `mic_permission_denied`; `device_change_failed` where the one that is wanted is gone. */
+  /** Asks for the microphone. Errors: `mic_permission_denied`; `device_change_failed` if the wanted device is gone. */
   open(): Promise<void> {
     return this.#inTurn(() => this.#acquire());
   }
 
-  /** In the room, where it is open. */
+  /** Publishes the microphone in the room, if it is open. */
   publish(): Promise<void> {
     return this.#inTurn(() => this.#publish());
   }
 
-  /** Opens it where it is not. Errors: those of `open`. */
+  /** Mutes or unmutes. Unmuting opens and publishes a microphone that is not open. Errors: those of `open`. */
   setMuted(muted: boolean): Promise<void> {
     return this.#inTurn(async () => {
       if (this.#track) await (muted ? this.#track.mute() : this.#track.unmute());
@@ -70,10 +70,10 @@ export class Microphone {
     });
   }
 
-  /** Changes it, or keeps in mind which one to open. Errors: `device_change_failed`. */
+  /** Switches to a device; before the microphone is open, chooses the one to open. Errors: `device_change_failed`. */
   use(deviceId: string): Promise<void> {
     return this.#inTurn(async () => {
-      // A muted one would find out only when it is wanted.
+      // Both check that the device exists: a muted microphone would fail only when it is unmuted.
       if (this.#track) await switchDevice(this.room, 'audioinput', deviceId);
       else await checkDevice('audioinput', deviceId);
       this.deviceId = deviceId;
@@ -95,7 +95,7 @@ export class Microphone {
 
   async #acquire(): Promise<void> {
     this.#track = await acquire(this.deviceId);
-    // Users take their time to answer.
+    // The session may have been closed before the user answered.
     if (this.#closed) this.#drop();
     this.#assertOpen();
   }

@@ -4,7 +4,7 @@
  */
 import { SessionError } from './errors.js';
 
-/** As the gateway answers; only these fields are read, and of the others the address, whose name ends in `_url`. */
+/** The gateway's answer. Only these fields are read, and any other field that ends in `_url`, for the address. */
 export interface SessionResponse {
   readonly session_id?: string;
   readonly transport: string;
@@ -14,16 +14,16 @@ export interface SessionResponse {
   readonly expires_at?: string;
 }
 
-/** Asks for a session in the caller's own way. `signal` is aborted when the session is ended meanwhile. */
+/** The application's own request for a session. `signal` is aborted if the session is ended meanwhile. */
 export type SessionRequest = (signal: AbortSignal) => Promise<SessionResponse>;
 
 export interface PublicAgent {
   readonly agentId: string;
-  /** The address of the gateway, as `https://voice.example.com`. */
+  /** The address of the gateway, for example `https://voice.example.com`. */
   readonly baseUrl: string;
   /** More fields of the request: `dynamic_variables`, `metadata`, `overrides` that the agent allows. */
   readonly request?: Readonly<Record<string, unknown>>;
-  /** Instead of the global one. */
+  /** Used instead of the global `fetch`. */
   readonly fetch?: typeof fetch;
 }
 
@@ -47,7 +47,7 @@ function addressIn(response: SessionResponse): string | undefined {
   return (addresses.find(([name]) => name === usual) ?? addresses[0])?.[1];
 }
 
-/** A page that stands in the gateway's place, or a server that passes on nothing, says no transport at all. */
+/** An answer that does not come from the gateway, or that a backend has not passed on, names no transport. */
 const isSession = (response: SessionResponse | null | undefined): boolean =>
   typeof response?.transport === 'string';
 

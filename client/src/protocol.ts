@@ -1,4 +1,4 @@
-/** Messages over the data channel, both ways (docs/contract/platform.md 6.9). Unknown ones are left out. */
+/** Messages over the data channel, both ways (docs/contract/platform.md 6.9). Unknown ones are ignored. */
 export const TOPICS = {
   fromAgent: 'agent-event',
   toAgent: 'client-event',
@@ -62,7 +62,7 @@ export interface ToolResult {
 export const encodeEvent = (event: ClientEvent): Uint8Array =>
   new TextEncoder().encode(JSON.stringify(event));
 
-/** Undefined for what is no message. */
+/** Undefined if the payload is no message. */
 export function readAgentEvent(payload: Uint8Array): AgentEvent | undefined {
   try {
     const value = JSON.parse(new TextDecoder().decode(payload)) as unknown;

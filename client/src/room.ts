@@ -20,7 +20,7 @@ export interface RoomEvents {
   signalReconnecting: [];
   reconnecting: [];
   reconnected: [];
-  /** A number of LiveKit's. */
+  /** LiveKit's number of the reason. */
   disconnected: [reason?: number];
 }
 
@@ -42,7 +42,7 @@ export interface Room {
   on(event: string, listener: (...args: never[]) => void): unknown;
 }
 
-/** `room.on`, with the events that count here. */
+/** `room.on`, typed for the events above. */
 export const listen = <Name extends keyof RoomEvents>(
   room: Room,
   name: Name,
@@ -50,18 +50,18 @@ export const listen = <Name extends keyof RoomEvents>(
 ): void => void room.on(name, listener as (...args: never[]) => void);
 
 export interface SoundOptions {
-  /** False: nobody is heard until `setMuted(false)`. Else which device, or the usual one. */
+  /** `false`: the user is not heard until `setMuted(false)`. Default: the browser's default device. */
   readonly microphone?: boolean | { readonly deviceId: string };
   readonly speaker?: { readonly deviceId: string };
 }
 
 export interface Sound {
-  /** Before the room is joined. Errors: `mic_permission_denied`; `device_change_failed` where the wanted one is gone. */
+  /** Called before the room is joined. Errors: `mic_permission_denied`; `device_change_failed` if the wanted device is gone. */
   open(): Promise<void>;
-  /** In the room: the user is heard from now on. */
+  /** Called once the room is joined: an open microphone is heard from now on. */
   start(): Promise<void>;
   setMuted(muted: boolean): Promise<void>;
-  /** From 0, silence, to 1, as loud as can be. */
+  /** From 0 (silence) to 1 (full scale). */
   readonly inputVolume: number;
   readonly outputVolume: number;
   useMicrophone(deviceId: string): Promise<void>;

@@ -1,9 +1,8 @@
 /**
  * One conversation with an agent, from the user's side (docs/contract/platform.md 6.6, 6.9). A session is started once and
- * ends once, whoever ends it; what comes later changes nothing.
+ * ends once, whoever ends it; later events change nothing.
  *
- * Who closes whom: `end()`, the gateway, a lost connection and a start that fails all lead to `#finish`, which lets go of
- * the room and of the sound.
+ * `end()`, the gateway, a lost connection and a failed start all lead to `#finish`, which releases the room and the sound.
  */
 import { AgentPresence } from './agent.js';
 import { asSessionError, SessionError, type SessionErrorCode } from './errors.js';
@@ -22,19 +21,19 @@ import { type ClientTools, runTool } from './tools.js';
 import { Transcripts } from './transcripts.js';
 
 export type SessionOptions = SoundOptions & {
-  /** By the names that the agent's configuration gives them. */
+  /** Client tools by the names that the agent's configuration gives them. */
   readonly tools?: ClientTools;
-  /** Outside of browsers: a room of `@livekit/rtc-node`, with whose tracks the caller speaks and listens. */
+  /** Outside of browsers: a room of `@livekit/rtc-node`; the application speaks and listens through its tracks. */
   readonly room?: Room;
 } & Source;
 
-/** A server's answer; a function that asks for it, once the microphone is there; or the agent to ask for here. */
+/** A server's answer; a function that asks for it, called once the microphone is open; or the public agent to ask for. */
 type Source = { readonly session: SessionResponse | SessionRequest } | { readonly agent: PublicAgent };
 
 /** How long the gateway may take to hang up by itself. */
 const HANG_UP_MS = 1000;
 
-/** LiveKit's reasons for a room that somebody has closed. */
+/** LiveKit's reasons (`DisconnectReason`) for a user who was removed and a room that was deleted. */
 const CLOSED: readonly (number | undefined)[] = [4, 5];
 
 const END_REASONS: readonly string[] = [
@@ -84,17 +83,17 @@ export class AgentSession {
     return this.#muted;
   }
 
-  /** Known once the session is made, where the response has told it. */
+  /** The session's id, once the session is made; undefined if the response did not contain it. */
   get sessionId(): string | undefined {
     return this.#place?.sessionId;
   }
 
-  /** LiveKit's own, for what this class does not do. */
+  /** LiveKit's own room, for everything that this class does not do. */
   get room(): Room | undefined {
     return this.#endpoint?.room;
   }
 
-  /** How loud the user is now, from 0 to 1; 0 where the sound is the caller's. */
+  /** How loud the user is now, from 0 to 1; 0 if the application passed a room. */
   get inputVolume(): number {
     return this.#endpoint?.sound?.inputVolume ?? 0;
   }
@@ -104,7 +103,7 @@ export class AgentSession {
     return this.#endpoint?.sound?.outputVolume ?? 0;
   }
 
-  /** Gives the function that takes the listener away again. */
+  /** Returns a function that removes the listener. */
   on<Name extends keyof SessionEvents>(
     name: Name,
     listener: (event: SessionEvents[Name]) => void,
@@ -114,8 +113,8 @@ export class AgentSession {
 
   /**
    * Joins, and resolves when the agent is there. In a browser, call it out of a click: sound needs one.
-   * Errors: a SessionError, which listeners of `error` get as well. Of a start that `end()` or the agent cuts short they
-   * get none, nothing having failed: it rejects with `connection_failed`.
+   * Errors: a SessionError, which listeners of `error` get as well. A start that `end()` or the agent cuts short is no
+   * failure: it only rejects, with `connection_failed`.
    */
   async start(): Promise<void> {
     if (this.#begun)
@@ -124,7 +123,7 @@ export class AgentSession {
     this.#setStatus('connecting');
     try {
       await this.#join();
-      // The agent's arrival is told on the way here, and a listener may have ended it all.
+      // Joining emits `modeChange`, and a listener may have ended the session.
       this.#over.signal.throwIfAborted();
     } catch (cause) {
       throw this.#failed(cause);
@@ -138,10 +137,10 @@ export class AgentSession {
     const { signal } = this.#over;
     const { room, sound } = await this.#open();
     this.#endpoint = { room, ...(sound && { sound }) };
-    // An end that came meanwhile has found nothing to close.
+    // An `end()` in the meantime found nothing to close.
     if (signal.aborted) sound?.close();
     signal.throwIfAborted();
-    // Before a session is spent on a user who does not let us use the microphone.
+    // Asks for the microphone first, so that no session is spent on a user who refuses it.
     await Promise.race([sound?.open(), aborted(signal)]);
     signal.throwIfAborted();
     this.#place = await Promise.race([this.#find(), aborted(signal)]);
@@ -179,7 +178,7 @@ export class AgentSession {
   #failed(cause: unknown): SessionError {
     const ended = this.#over.signal.aborted && this.#ending !== undefined;
     if (ended) {
-      // A room of rtc-node's cannot be left before it is joined.
+      // Leaves again: rooms of rtc-node cannot be left before they are joined.
       this.#leave();
       return new SessionError('connection_failed', { message: 'The session was ended', cause });
     }
@@ -233,12 +232,12 @@ export class AgentSession {
 
   async #run(call: AgentEvents['client_tool.call']): Promise<void> {
     const answer = await runTool(this.options.tools ?? {}, call, (error) => this.#tell(error));
-    // Agents may call before we have arrived: while the microphone is being asked for.
+    // Agents may call before `start` has resolved: while the microphone is being asked for.
     if (answer) this.#post(answer);
   }
 
   /**
-   * Says something in writing; with `audio: false` the answer comes in writing as well. Resolves when it is sent.
+   * Sends a typed message; with `audio: false` the answer is text only. Resolves when it is sent.
    * Errors: `connection_failed`.
    */
   async sendText(text: string, { audio = true }: { readonly audio?: boolean } = {}): Promise<void> {
@@ -246,12 +245,12 @@ export class AgentSession {
     this.#events.emit('message', { role: 'user', text });
   }
 
-  /** The user does something (types, scrolls), so the agent does not ask whether anybody is there. */
+  /** Reports that the user does something (types, scrolls), so that the agent does not ask whether anybody is there. */
   activity(): void {
     this.#post({ type: 'user.activity' });
   }
 
-  /** The agent falls silent, as if it had been talked over. */
+  /** Makes the agent fall silent, as if the user had interrupted it. */
   interrupt(): void {
     this.#post({ type: 'user.interrupt' });
   }
@@ -268,13 +267,13 @@ export class AgentSession {
     }
   }
 
-  /** Sends an event that nobody waits for: lost where there is no connection, told as an error where sending fails. */
+  /** Sends an event without waiting: dropped once the session has ended; a failure is emitted as an error. */
   #post(event: ClientEvent): void {
     if (this.#over.signal.aborted) return;
     this.#send(event).catch((error: unknown) => this.#tell(asSessionError('connection_failed', error)));
   }
 
-  /** Errors: `device_change_failed`; `mic_permission_denied` where the microphone is asked for. */
+  /** Errors: `device_change_failed`; `mic_permission_denied` if the microphone has to be asked for. */
   async setMuted(muted: boolean): Promise<void> {
     await this.#onSound('device_change_failed', (sound) => sound.setMuted(muted));
     this.#muted = muted;
@@ -302,7 +301,7 @@ export class AgentSession {
     }
   }
 
-  /** Hangs up. Resolves when the session is over; idempotent. */
+  /** Hangs up. Resolves when the session has ended. Idempotent. */
   async end(): Promise<void> {
     if (!this.#begun || this.#over.signal.aborted) return;
     this.#ending ??= 'user_hangup';
@@ -331,7 +330,7 @@ export class AgentSession {
     this.#over.abort(new SessionError('connection_failed', { message: 'The connection was lost' }));
     this.#presence?.close();
     this.#endpoint?.sound?.close();
-    // The room may be a caller's own, for another session.
+    // The application may use its own room again, for another session.
     this.#unwatch();
     this.#leave();
     this.#transcripts.close();
@@ -340,7 +339,7 @@ export class AgentSession {
   }
 
   #leave(): void {
-    // A room that cannot be left is gone already.
+    // A room that cannot be left has gone already.
     this.#endpoint?.room.disconnect().catch(() => undefined);
   }
 

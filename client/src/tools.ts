@@ -1,6 +1,6 @@
 /**
- * Client tools: functions of the page that the agent calls. Each call gets one answer, a failure where the function
- * is missing, throws, or takes too long (docs/contract/platform.md 6.9).
+ * Client tools: functions of the page that the agent calls. Each call gets one answer: an error if the function is
+ * missing, throws, or takes too long (docs/contract/platform.md 6.9).
  */
 import { asSessionError, SessionError } from './errors.js';
 import { type AgentEvents, encodeEvent, type ToolResult } from './protocol.js';
@@ -11,7 +11,7 @@ export interface ToolContext {
   readonly signal: AbortSignal;
 }
 
-/** A client's tool. Its result, or its promise's, is told to the agent as JSON. */
+/** A client's tool. The agent gets its result, or that of its promise, as JSON. */
 export type ClientTool = (params: Readonly<Record<string, unknown>>, context: ToolContext) => unknown;
 
 export type ClientTools = Readonly<Record<string, ClientTool>>;
@@ -27,14 +27,14 @@ const failure = (callId: string, message: string): ToolResult => ({
   isError: true,
 });
 
-/** A result that does not fit into a packet is an error that says so. */
+/** The answer with a result; an error if the result does not fit into a packet. */
 function answerOf(callId: string, result: unknown): ToolResult {
   const answer: ToolResult = { type: 'client_tool.result', callId, result: result ?? null };
   if (encodeEvent(answer).byteLength <= TOOL_LIMITS.resultBytes) return answer;
   return failure(callId, `The result is larger than ${TOOL_LIMITS.resultBytes} bytes`);
 }
 
-/** Rejects with `tool_timeout` when the time is up, whatever `work` does then. */
+/** Result of `work`. Rejects with `tool_timeout` when the time is up, even if `work` ignores its signal. */
 async function inTime(work: (signal: AbortSignal) => unknown, name: string, timeoutMs: number) {
   const abort = new AbortController();
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -53,7 +53,7 @@ async function inTime(work: (signal: AbortSignal) => unknown, name: string, time
 }
 
 /**
- * Runs one call. Gives the answer, undefined where the agent wants none; `failed` hears `tool_failed` and
+ * Runs one call. Returns the answer, undefined if the agent wants none; `failed` gets `tool_failed` and
  * `tool_timeout`. Never rejects.
  */
 export async function runTool(

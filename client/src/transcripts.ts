@@ -1,6 +1,6 @@
 /**
- * Transcript messages out of `lk.transcription` streams: the user's come anew with each update, the agent's grow
- * while it is heard. A stream that a reconnect breaks off is taken up by another of the same segment, from its
+ * Transcript messages from `lk.transcription` streams: each update of the user's is a new stream, the agent's grow
+ * while it is heard. After a reconnect that breaks a stream off, another stream repeats its segment from the
  * beginning.
  */
 import type { Emitter, SessionEvents } from './events.js';
@@ -13,12 +13,12 @@ interface Segment {
 }
 
 export class Transcripts {
-  /** The agent's segments that are not over. */
+  /** The agent's segments that have not ended. */
   readonly #open = new Map<string, Segment>();
 
   constructor(private readonly events: Pick<Emitter<SessionEvents>, 'emit'>) {}
 
-  /** Resolves when the stream is over. Never rejects. */
+  /** Resolves when the stream has ended. Never rejects. */
   async read(reader: TextReader, isUser: boolean): Promise<void> {
     const segmentId = reader.info.attributes?.[ATTRIBUTES.segment];
     if (segmentId === undefined) return;
@@ -30,7 +30,7 @@ export class Transcripts {
     for await (const chunk of reader) text += chunk;
     const final = reader.info.attributes?.[ATTRIBUTES.final] === 'true';
     this.events.emit('userTranscript', { segmentId, text, final });
-    // Nothing remains of what turned out to be noise.
+    // A final transcript without text was noise.
     if (final && text !== '') this.events.emit('message', { role: 'user', text });
   }
 
@@ -58,7 +58,7 @@ export class Transcripts {
     }
   }
 
-  /** The agent has gone on to something else, or the session is over. */
+  /** Ends the broken segments but one: the agent has begun another. */
   #finishBroken(except?: string): void {
     for (const [segmentId, segment] of this.#open)
       if (segment.broken && segmentId !== except) this.#finish(segmentId, segment);
@@ -70,7 +70,7 @@ export class Transcripts {
     if (text.trim() !== '') this.events.emit('message', { role: 'agent', text });
   }
 
-  /** Tells the segments that have not ended as they are. Idempotent. */
+  /** Emits the segments that have not ended as they are. Idempotent. */
   close(): void {
     for (const [segmentId, segment] of this.#open) this.#finish(segmentId, segment);
   }
