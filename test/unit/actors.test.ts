@@ -1,4 +1,4 @@
-/** The actors on a simulated clock: what each promises in its head, held by a seeded random walk. */
+/** The actors on a simulated clock: seeded random walks check the promises in each actor's header. */
 import t from 'tap';
 import { createActor } from 'xstate';
 import { actorClock } from '../../actors/clock.js';
@@ -23,7 +23,7 @@ function open() {
   return { clock, effects, send: (event: LiveEvent) => actor.send(event), actor };
 }
 
-/** Effects in short: `begin 1`, `finish stop`, `close normal`. */
+/** Short form of an effect: `begin 1`, `finish stop`, `close normal`. */
 const short = (effect: LiveEffect): string => {
   if (effect.type === 'begin') return `begin ${effect.job}`;
   if (effect.type === 'finish' || effect.type === 'close') return `${effect.type} ${effect.reason}`;

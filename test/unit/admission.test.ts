@@ -6,7 +6,7 @@ import { silentLog } from '../../contracts/log.js';
 import type { SlotLeases, UsageKind, UsageStore } from '../../contracts/ports/identity.js';
 import { createAdmission, type RunningAdmission } from '../../engines/admission.js';
 
-/** Lets everything that is ready run. */
+/** Lets all pending work run. */
 const settled = () => new Promise<void>((resolve) => void setImmediate(() => setImmediate(resolve)));
 
 class SimulatedClock implements Clock {

@@ -1,6 +1,6 @@
 /**
- * Barge-in, as scenarios on the simulated clock: the agent is held with the first sound of the user, and goes on where it
- * stopped, or is broken off by words that will not change.
+ * Barge-in, as scenarios on the simulated clock: the user's first sound holds the agent, which resumes where it stopped, or
+ * is interrupted by words that will not change.
  */
 import t from 'tap';
 import type { AgentEffect } from '../../actors/agent/events.js';
@@ -130,7 +130,7 @@ t.test('an interruption is one message and has one answer, and what was heard is
   }
 });
 
-/** An agent that is broken off by guesses that agree, of a sound that turns out to be none. */
+/** An agent that two equal partial transcripts interrupt, of a sound that turns out to have no words. */
 function brokenOff(settings: Partial<AgentSettings> = {}): { scene: Scene; effects: AgentEffect[] } {
   const scene = answering(settings);
   const effects = effectsOf(scene);

@@ -1,6 +1,6 @@
 /**
- * Who says that a turn is over (actors/agent/turns/detectors.ts): scenarios on the simulated clock in which a model hears
- * that the user has finished, or goes on; hears it late, or not at all.
+ * Detectors of ends of turns (actors/agent/turns/detectors.ts): scenarios on the simulated clock in which a model reports
+ * that the user has finished, or goes on; reports it late, or not at all.
  */
 import t from 'tap';
 import type { AgentEffect } from '../../actors/agent/events.js';
@@ -17,12 +17,12 @@ import { Scene, type SceneOptions } from '../fixtures/scene.js';
 
 type EndOfTurn = Extract<AgentEffect, { readonly type: 'endOfTurn' }>;
 
-/** Milliseconds of silence, beside those that the detector of voice takes, and what the machine says of the end. */
+/** The machine's `endOfTurn` effect, and `ms`: the silence before it, without that of voice activity detection. */
 interface Ended extends Omit<EndOfTurn, 'type'> {
   readonly ms: number;
 }
 
-/** The user says it all, and waits for the turn to be over. */
+/** The user says the text, and waits until the turn has ended. */
 function end(text: string, settings: Partial<AgentSettings>, options: SceneOptions): Ended {
   const scene = new Scene(settings, options);
   let ended: Ended | undefined;

@@ -1,6 +1,6 @@
 /**
- * Drafts, as scenarios on the simulated clock: the answer is made while it is weighed whether the user has finished, and
- * nobody hears it before that is sure.
+ * Drafts, as scenarios on the simulated clock: the answer is made while it is uncertain whether the user has finished, and
+ * is not played before that is certain.
  */
 import t from 'tap';
 import type { AgentEffect } from '../../actors/agent/events.js';
@@ -17,7 +17,7 @@ function watched(options: SceneOptions = {}): { scene: Scene; types: () => strin
   return { scene, types: () => effects.filter(isOfJob).map(({ type }) => type) };
 }
 
-/** How long the user waits for an answer that takes so long to be made. */
+/** How long the user waits for an answer that takes `thinkMs` to make. */
 function waited(thinkMs: number): number {
   const scene = new Scene({}, { thinkMs }).say('I would like a room.');
   const spoken = scene.clock.now();

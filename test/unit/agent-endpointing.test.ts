@@ -1,10 +1,10 @@
-/** How endpointing follows the user: pauses, full stops, and digits that are dictated, on the simulated clock. */
+/** Endpointing adapts to the user: pauses, full stops, and dictated digits, on the simulated clock. */
 import t from 'tap';
 import { completenessOf, ENDPOINTING_MS } from '../../actors/agent/turns/endpointing.js';
 import { afterPause, afterUnbroken, factorOf, USUAL_PACE } from '../../actors/agent/turns/pace.js';
 import { effectsOf, Scene } from '../fixtures/scene.js';
 
-/** Whether a pause of that length inside of a sentence ends the turn. */
+/** Whether a pause of that length within a sentence ends the turn. */
 const isCut = (scene: Scene, ms: number): boolean => {
   const effects = effectsOf(scene);
   scene.say('I need a room.').pause(ms);
@@ -16,7 +16,7 @@ const isCut = (scene: Scene, ms: number): boolean => {
 t.test('endpointing waits longer for a user who pauses', async (t) => {
   for (const eagerness of ['eager', 'balanced', 'relaxed'] as const) {
     const scene = new Scene({ eagerness }, { thinkMs: 5000 });
-    // With the detector's own silence, and as long as it takes to notice a voice.
+    // Includes the silence that voice activity detection takes, and the time until it notices a voice.
     const ms = 250 + ENDPOINTING_MS[eagerness].likely + 60;
     t.ok(isCut(scene, ms), `${eagerness}: the first time it is cut`);
     for (let turn = 0; turn < 4; turn += 1) isCut(scene, ms);
@@ -70,7 +70,7 @@ t.test('a preposition ends a sentence only behind a word that wants one', async 
     for (const text of texts) t.equal(completenessOf(text, 'en'), kind, text);
 });
 
-/** Texts by language and what their ends look like. */
+/** Texts by language and by how complete they look. */
 const ENDS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
   en: {
     complete: [
@@ -141,7 +141,7 @@ t.test('how complete a turn is, by its last words and its last sign, in each lan
       for (const text of texts) t.equal(completenessOf(text, language), kind, `${language}: ${text}`);
 });
 
-/** Milliseconds of each eagerness's usual pause, and the parts of the delays that a pace can make of them. */
+/** The usual pause of each eagerness, and the least and greatest factor by which a user's pace changes the delays. */
 const PACES = {
   eager: { usualMs: 220, least: 0.7, most: 1.6 },
   balanced: { usualMs: 600, least: 0.75, most: 2 },

@@ -1,6 +1,6 @@
 /**
- * Promises of the agent's machine (actors/agent/agent.ts), held in every order of events: random walks, each from a seed of
- * its own. The long form walks 100,000 times.
+ * Promises of the agent's machine (actors/agent/agent.ts) in any order of events: random walks, each with its own seed. The
+ * long form has 100,000 walks.
  */
 import t from 'tap';
 import { Walk } from '../fixtures/agent-walk.js';
@@ -8,7 +8,7 @@ import { shortOrLong } from '../fixtures/long.js';
 
 const WALKS = shortOrLong(500, 100_000);
 const STEPS = 60;
-/** Enough to see what is wrong. */
+/** Most broken walks that a failure shows. */
 const SHOWN = 3;
 
 t.setTimeout(shortOrLong(240_000, 3_600_000));

@@ -16,14 +16,14 @@ t.test('silence: the agent speaks up again and again where it may, and never whe
   for (const [times, silence] of [first, second, third, last, last].entries()) {
     scene.pause(silence - 100);
     t.equal(prompts(), times, `not before ${silence} ms`);
-    // Thinking and the word itself take half a second.
+    // The model and the spoken word take half a second.
     scene.pause(600);
     t.equal(prompts(), times + 1, `prompt ${times + 1}`);
   }
   t.same(new Scene({ reengage: false, hangsUp: true }).pause(200_000).told, []);
 });
 
-/** Enough silence for every prompt, each with the time it takes to say it. */
+/** Milliseconds of silence in which all prompts are said, each with the time that saying it takes. */
 const ALL_PROMPTS = REENGAGE_MS.reduce((sum, ms) => sum + ms + 600, 0);
 
 t.test('silence: an agent that may hang up says goodbye in the end', async (t) => {

@@ -1,6 +1,6 @@
 /**
- * Scenarios by voice as they are played (gateway/agent-tests/voice/converse.ts): places, cancelling, what ends a call, and what is
- * told where something failed. The call is in memory; what is spoken and heard is not looked at.
+ * Playing scenarios by voice (gateway/agent-tests/voice/converse.ts): places, cancelling, ends of calls, and reports of
+ * failures. The call is in memory; its speech is not checked.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import t from 'tap';
@@ -23,7 +23,7 @@ const { voice: limits } = LIMITS.agentTest;
 const keepAlive = setInterval(() => undefined, 2 ** 30);
 t.teardown(() => clearInterval(keepAlive));
 
-/** A call in memory, and what became of it. */
+/** A voice whose calls are in memory, and a record of them. */
 function voiceOf(manner: AgentManner = {}, more: Partial<VoiceParts> = {}) {
   const line = new Answering(manner);
   const told = { placed: 0, began: 0, closed: 0, over: 0 };

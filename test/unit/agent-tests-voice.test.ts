@@ -1,6 +1,6 @@
 /**
- * Tests by voice without media: what a simulated caller says and when, what it hears, and what is measured of that. Time is
- * that of the sound: the test plays it.
+ * Tests by voice without media: what a simulated caller says and when, what it hears, and what is measured. Time advances
+ * with the sound that the test plays.
  */
 import t from 'tap';
 import { pausesIn } from '../../contracts/pauses.js';

@@ -127,7 +127,7 @@ t.test('a check that does not hold fails the scenario, and says why', async (t) 
   t.same(checks, [{ name: 'says “No”', type: 'contains', passed: false, evidence: 'No answer has it' }]);
 });
 
-/** Looks an order up, and tells what it was told. */
+/** Calls a tool to look an order up, and repeats its result. */
 const looking: Answer = (request) =>
   request.messages.at(-1)?.role === 'tool'
     ? says(`It says ${lastOf(request)}`)
@@ -316,7 +316,7 @@ t.test('a process plays so many scenarios at once', async (t) => {
   const loop = startAgentTests({ ...partsOf({ parts: { chat: stuck, clock: fast(1000) } }), queue });
   t.teardown(() => loop.stop());
   await until('it has taken some', () => taken >= limits.atOnce.process);
-  // Long enough to look for more a hundred times. On a busy machine some reach their time limit meanwhile, and others begin.
+  // Long enough for a hundred checks for more. On a busy machine some scenarios time out meanwhile, and others begin.
   await new Promise((resolve) => setTimeout(resolve, 50));
   t.equal(most, limits.atOnce.process);
 });

@@ -1,5 +1,5 @@
 /**
- * Nothing that the user says is lost: scenarios on the simulated clock in which words come late, in halves, while the
+ * Nothing that the user says is lost: scenarios on the simulated clock in which words arrive late, in halves, or while the
  * agent thinks, or are misheard; and commands, which interrupt.
  */
 import t from 'tap';

@@ -40,7 +40,7 @@ t.test('overlap: the user agrees while the agent speaks (backchannel)', async (t
 });
 
 t.test('overlap: the user talks to somebody else', async (t) => {
-  // Nothing tells whom words are meant for: a short aside is spared at `low` alone, and answered later.
+  // Nobody can tell to whom words are addressed: only at `low` a short aside does not interrupt; it is answered later.
   const aside = 'In a minute.';
   for (const sensitivity of SENSITIVITIES) {
     const scene = answering({ sensitivity }).say(aside, 900).pause(12_000);

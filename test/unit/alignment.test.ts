@@ -16,7 +16,7 @@ import { joined, silence, streamed } from '../fixtures/engines-listening.js';
 
 const neverAborted = new AbortController().signal;
 
-/** Notes of 100 ms in the order given, each of its own colour. */
+/** Notes of 100 ms in the given order, each with its own timbre. */
 function melody(notes: readonly number[], length = RECOGNITION_RATE / 10): Int16Array {
   return joined(
     ...notes.map((note) =>
@@ -113,7 +113,7 @@ t.test('warping finds every note of a melody that is played slower, with pauses'
   t.equal(lopsided?.last.at(-1), 97);
 });
 
-/** Says each word as a note of 100 ms, but only words of letters; claims to be of any speed. */
+/** An engine that says each word as a note of 100 ms, but only words of letters; it claims to support any speed. */
 const notes = (yields: (text: string) => readonly TimedWord[]): TtsEngine => ({
   ...createToneSpeech(),
   async *synthesize({ text }) {

@@ -1,4 +1,4 @@
-/** The analysis of a conversation: which parts of a language model's answer are taken, and which are not. */
+/** The analysis of a conversation: which parts of a language model's answer are accepted, and which are ignored. */
 import t from 'tap';
 import type { ChatModel } from '../../contracts/ports/chat.js';
 import type { SessionItem, SessionPlan, SessionRecord } from '../../contracts/ports/sessions.js';

@@ -1,6 +1,6 @@
 /**
- * Each machine's table of answers (test/fixtures/answers.ts): every state answers every event on purpose. A new state,
- * a new event, or a transition that comes, goes or leads elsewhere has to be written down here.
+ * Each machine's table of answers (test/fixtures/answers.ts): every state handles every event on purpose. A new state,
+ * a new event, and a new, removed or changed transition must be entered here.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -21,7 +21,7 @@ import { definedAnswers, eventsOf, type Region, tabledAnswers } from '../fixture
 /** Ids of the machines that have a table. */
 const tabled: string[] = [];
 
-/** `regions` are all states of the machine, each once. */
+/** Checks one machine against its table; `regions` are all its states, each once. */
 function answers<Event extends { readonly type: string }>(
   name: string,
   machine: AnyStateMachine,
@@ -63,7 +63,7 @@ answers<SpeechSocketEvent>('speech socket of protocol B', speechSocket, {
   states: '      unknown  empty     occupied  leaving',
   answers: {
     identified: 'taking   -         -         -      ',
-    // Contexts watch over their own silence.
+    // Contexts have their own silence timers.
     message: '   -        empty     -         -      ',
     opened: '    -        occupied  -         -      ',
     emptied: '   -        -         empty     closed ',
@@ -77,7 +77,7 @@ answers<StreamInputEvent>('one context of a speech socket', streamInput, {
   states: '   silent         open      draining',
   answers: {
     message: 'silent         open      -       ',
-    // The job that runs reads what was fed.
+    // The running job reads the text that was fed.
     speak: '  closed|open|-  -         -       ',
     end: '    closed         draining  -       ',
     done: '   -              closed    closed  ',
@@ -89,7 +89,7 @@ answers<StreamInputEvent>('one context of a speech socket', streamInput, {
 answers<SessionEvent>('realtime transcription of protocol B', transcriptionSession, {
   states: '      idle          guessing      transcribing     ',
   answers: {
-    // The host tells again that a guess is due when the job has ended.
+    // When the job has ended, the host reports again that a partial transcript is due.
     audio: '     guessing      -             -                ',
     commit: '    transcribing  transcribing  stays            ',
     refusal: '   stays         stays         stays            ',

@@ -1,4 +1,4 @@
-/** Bodies and files in one piece: small ones, large ones, and how much may come. */
+/** Collecting bodies and files in one piece: small ones, large ones, and their limit. */
 import t from 'tap';
 import { ArrivingBytes, mostBytesOf } from '../../gateway/server/arriving-bytes.js';
 

@@ -1,4 +1,4 @@
-/** Text that arrives is cut as text that is there: slices, style tags, flushes, and the feed that holds it. */
+/** Arriving text is cut like complete text: slices, style tags, flushes, and the feed that holds it. */
 import t from 'tap';
 import { TextFeed } from '../../actors/text-feed.js';
 import type { StreamingSynthesisRequest } from '../../contracts/ports/speech.js';
@@ -28,7 +28,7 @@ const piecesIn = (slices: readonly string[], latency: Latency, chunkLength = 300
   return [...pieces, ...cutter.take(true)];
 };
 
-/** The text in slices of random length, some of them inside a character. */
+/** The text in slices of random length, some of them cut within a character. */
 function sliced(text: string, random: () => number, most: number): string[] {
   const slices: string[] = [];
   for (let at = 0; at < text.length;) {

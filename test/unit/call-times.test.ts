@@ -1,4 +1,4 @@
-/** The times of a call: each as the contract has it, and in the order in which they have to pass. */
+/** The time limits of a call: their values in the contract, and their order. */
 import t from 'tap';
 import { CALL_ORDER, CALL_TIMES } from '../../contracts/call-times.js';
 

@@ -1,4 +1,4 @@
-/** A call in a trace, and in the metrics: what its turns become (gateway/calls). */
+/** The spans and metrics of a call's turns (gateway/calls). */
 import { trace } from '@opentelemetry/api';
 import t from 'tap';
 import type { Turn } from '../../contracts/turns.js';

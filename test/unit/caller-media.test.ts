@@ -1,6 +1,6 @@
 /**
- * A simulated caller's media without a network: what its microphone sends, frame by frame, and what its ear makes of packets
- * that come in order, late, in bursts, or not at all (media/embedded/caller).
+ * A simulated caller's media without a network: the frames that its microphone sends, and what its ear plays of packets
+ * that arrive in order, late, in bursts, or not at all (media/embedded/caller).
  */
 import t from 'tap';
 import { bytesOf, PLAYOUT_RATE, RECOGNITION_RATE } from '../../contracts/audio.js';
@@ -15,7 +15,7 @@ const frame = (value: number): Int16Array =>
     index % 24 < 12 ? value : -value,
   );
 
-/** An agent that sends a loud frame wherever its plan has a sound. */
+/** An agent's packets: a loud frame wherever the plan has a sound. */
 function packetsOf(plan: string): readonly (Buffer | undefined)[] {
   const encoder = encoders.take();
   const writer = new RtpWriter(1, OPUS_TYPE);
@@ -27,7 +27,7 @@ function packetsOf(plan: string): readonly (Buffer | undefined)[] {
   return packets;
 }
 
-/** What is heard, a character each 20 ms, where the packets of beat i arrive at beat `arrival(i)`. */
+/** What the ear hears, one character per 20 ms, if the packet of beat i arrives at beat `arrival(i)`. */
 function heardOf(plan: string, arrival: (beat: number) => number = (beat) => beat): string {
   let heard = '';
   const ear = new CallerEar((_, samples) => {

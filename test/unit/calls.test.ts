@@ -1,6 +1,6 @@
 /**
- * The calls that a process owns, without media: the registry, and in embedded mode what becomes of a token whose client
- * does not come (gateway/calls).
+ * The calls that a process owns, without media: the registry, and, in embedded mode, the token of a client that does not
+ * come (gateway/calls).
  */
 import t from 'tap';
 import { Deadline } from '../../contracts/deadline.js';
@@ -215,7 +215,7 @@ t.test(
         dispatch: () => Promise.resolve(),
       },
     });
-    /** Whether the job of that session is taken. */
+    /** Whether the job of that session is accepted. */
     const takes = async (id: string): Promise<boolean> => {
       const job = { id, room: id, metadata: JSON.stringify({ agent: 'Bakery', source: source(id) }) };
       if (!calls.offered(job)) return false;

@@ -1,4 +1,4 @@
-/** The checks of a run of chaos find what they are for (test/chaos). */
+/** The checks of a chaos run detect the faults that they are for (test/chaos). */
 import t from 'tap';
 import { violations } from '../chaos/checks.js';
 import type { CallRecord, Fault, FaultKind, Recorded } from '../chaos/record.js';

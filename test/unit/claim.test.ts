@@ -1,4 +1,4 @@
-/** Whether a client comes to the call that its token began (actors/claim.ts): all answers, the times, a random walk. */
+/** The claim of a call by the client whose token began it (actors/claim.ts): all answers, the times, a random walk. */
 import t from 'tap';
 import { createActor } from 'xstate';
 import { actorClock } from '../../actors/clock.js';
@@ -28,7 +28,7 @@ class Walk {
     else this.#actor.send({ type: step });
   }
 
-  /** The effects of these steps, and the state after them. */
+  /** Takes the steps; returns their effects and the state after them. */
   told(...steps: readonly Step[]): string {
     const before = this.effects.length;
     for (const step of steps) this.step(step);
@@ -57,7 +57,7 @@ const EVENTS = [
   '10 s',
 ] as const satisfies EventName[];
 
-/** A state or an event without its row does not compile. */
+/** The answers of every state to every event; a missing row does not compile. */
 const ANSWERS: Readonly<Record<keyof typeof STATES, Readonly<Record<EventName, string>>>> = {
   unclaimed: {
     opened: '→ signalling',

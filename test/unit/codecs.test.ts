@@ -1,4 +1,4 @@
-/** The formats table, the WAV header, sniffing, gain, and what passes through the gateway unencoded. */
+/** The formats table, the WAV header, sniffing, gain, and audio that the gateway passes on unencoded. */
 import t from 'tap';
 import { type AudioFormat, bytesOf, joinSamples, type LevelOptions } from '../../contracts/audio.js';
 import type { JobRunner } from '../../contracts/ports/jobs.js';

@@ -1,4 +1,4 @@
-/** Rule 3 and decision 1: what counts as unset and what as a boolean. Base64 from outside. */
+/** Rule 3 and decision 1: values that count as unset, and values that count as booleans. Base64 from outside. */
 import t from 'tap';
 import { decodeBase64, decodedLength } from '../../contracts/base64.js';
 import { booleanOf, isUnset } from '../../contracts/coerce.js';

@@ -1,4 +1,4 @@
-/** Configurations without a database: what a change leaves behind, and what is the same content (decisions 14, 15). */
+/** Configurations without a database: the result of a change, and equal content (decisions 14, 15). */
 import t from 'tap';
 import {
   type AgentConfig,
@@ -10,7 +10,7 @@ import { completeConfig, configHash, reviseConfig } from '../../contracts/schema
 const revise = (changes: ConfigChanges, before: AgentConfig = DEFAULT_CONFIG) =>
   reviseConfig(before, changes);
 
-/** An agent that says something else than the defaults everywhere. */
+/** A configuration that differs from the defaults everywhere. */
 const FULL = revise({
   prompt: { system_prompt: 's', first_message_mode: 'fixed', first_message: 'f', first_message_prompt: 'p' },
   voice: { voice_id: 'v', speaking_language: 'de' },

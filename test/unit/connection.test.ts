@@ -1,5 +1,5 @@
 /**
- * A client's connection to a call: what each situation answers to each event, the times, and a random walk that breaks
+ * A client's connection to a call: the answer of each situation to each event, the times, and a random walk that breaks
  * no invariant (actors/connection.ts).
  */
 import t from 'tap';
@@ -7,7 +7,7 @@ import { connection, type ConnectionEvent } from '../../actors/connection.js';
 import { ConnectionInvariants, ConnectionWalk } from '../fixtures/connection-walk.js';
 import { pick, seeded } from '../fixtures/random.js';
 
-/** The client's link, one that came before it and one that comes after it. */
+/** Numbers of links: the client's present one, an earlier and a later one. */
 const [EARLIER, LINK, LATER] = [1, 2, 3];
 
 const EVENTS = {
@@ -32,7 +32,7 @@ const WAITS = { '1.5 s': 1500, '3 s': 3000, '15 s': 15_000 } as const;
 const JOIN: ConnectionEvent = { type: 'join', link: LINK, participant: 'first' };
 const { mediaUp, unnegotiable, leave, gone, close } = EVENTS;
 
-/** How each situation is reached. */
+/** The events that lead to each situation. */
 const SITUATIONS = {
   absent: [],
   joining: [JOIN],
@@ -57,7 +57,7 @@ const reach = (situation: Situation): ConnectionWalk => {
   return walk;
 };
 
-/** The effects, and the states of media, signalling and intent where they change. Empty: ignored. */
+/** The effects of an event, and the states of media, signalling and intent if they change. Empty: ignored. */
 function answer(situation: Situation, event: EventName): string {
   const walk = reach(situation);
   const before = walk.states.join(' ');
@@ -83,7 +83,7 @@ const CLOSED = {
   ...{ mediaUp: '', mediaDown: '', close: '' },
 };
 
-/** A situation or an event without its row does not compile, and fails below. */
+/** The answers of every situation to every event; a missing row does not compile, and fails below. */
 const ANSWERS: Readonly<Record<Situation, Readonly<Record<EventName, string>>>> = {
   absent: {
     ...FROM_EARLIER_LINK,
@@ -303,7 +303,7 @@ t.test('random walks break no invariant, and end with nothing open and no time r
     const walk = new ConnectionWalk();
     const invariants = new ConnectionInvariants();
     let links = 0;
-    /** When it said `leave` first, without having joined since. */
+    /** When the client first said `leave` since it last joined. */
     let leaving: number | undefined;
     for (let step = 0; step < 100; step += 1) {
       const name = pick(random, [

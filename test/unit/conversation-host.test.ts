@@ -1,6 +1,6 @@
 /**
- * The host of a conversation (gateway/conversations/conversation.ts): what the model is told, what the client is shown
- * and what the record keeps, where answers fail, are broken off, or come with tools.
+ * The host of a conversation (gateway/conversations/conversation.ts): requests to the model, messages to the client, and
+ * the record, when answers fail, are interrupted, or use tools.
  */
 import t from 'tap';
 import { LIMITS } from '../../contracts/limits.js';

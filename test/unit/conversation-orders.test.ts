@@ -1,6 +1,6 @@
 /**
- * Promises of a conversation's host (gateway/conversations/conversation.ts), held in every order of events and whatever model,
- * voice, recogniser, tools and client do: random walks, each from a seed of its own.
+ * Promises of a conversation's host (gateway/conversations/conversation.ts) in any order of events, whatever model, voice,
+ * recogniser, tools and client do: random walks, each with its own seed.
  */
 import t from 'tap';
 import { ConversationWalk } from '../fixtures/conversation-walk.js';
@@ -8,7 +8,7 @@ import { shortOrLong } from '../fixtures/long.js';
 
 const WALKS = shortOrLong(40, 10_000);
 const STEPS = 60;
-/** Enough to see what is wrong. */
+/** Most broken walks that a failure shows. */
 const SHOWN = 3;
 
 t.setTimeout(shortOrLong(240_000, 3_600_000));

@@ -1,4 +1,4 @@
-/** Tools that run beside the conversation, and calls that are handed over to another agent. */
+/** Tools that run while the conversation goes on, and calls that are handed over to another agent. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import t from 'tap';
 import { LIMITS } from '../../contracts/limits.js';
@@ -12,7 +12,7 @@ import { transferCallTool } from '../../gateway/conversations/transfer-call.js';
 import { type Answer, inTurn, joined, saying, webhookTool } from '../fixtures/hosted.js';
 import { until } from '../fixtures/until.js';
 
-/** A tool that runs beside the conversation, until the test lets it answer. */
+/** A tool that runs while the conversation goes on, until the test lets it answer. */
 function beside() {
   const answers: ((text: string) => void)[] = [];
   const tool = webhookTool('look');
@@ -78,7 +78,7 @@ t.test('tools beside speech: so many at once, and more fail at once', async (t) 
   for (const answer of answers) answer('42');
 });
 
-/** A published agent that goes on after a hand-over. */
+/** A published agent that takes over at a hand-over. */
 const published = (id: string, config: Partial<AgentConfig> = {}, status: 'active' | 'archived' = 'active') =>
   ({
     agent: { id, name: `Agent ${id}`, status },

@@ -1,5 +1,5 @@
 /**
- * Whose words a conversation hears, and what becomes of them in its record and before the model: agreement, speech in the
+ * Speakers of the words in a conversation, and their place in the record and in requests to the model: backchannels,
  * background, echo, halves of a sentence, drafts.
  */
 import t, { type Test } from 'tap';
@@ -42,7 +42,7 @@ t.test('agreement that is understood when the agent has finished is kept and mar
   t.equal(hosted.asked.length, 1, 'it has no answer');
 });
 
-/** Whoever is heard says something, once the agent speaks. */
+/** A conversation in which somebody says something while the agent speaks. */
 async function overheard(t: Test, answer: string, hears: readonly string[]): Promise<Hosted> {
   const hosted = joined(t, { answer: saying(answer), hears, lasting: true });
   hosted.client({ type: 'user.message', text: 'one' });

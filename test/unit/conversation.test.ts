@@ -1,5 +1,5 @@
 /**
- * The parts of a conversation, without its call: words that were heard, what the model is told, messages of clients and
+ * The parts of a conversation, without its call: words that were heard, requests to the model, messages of clients and
  * arguments of tools (gateway/conversations).
  */
 import t from 'tap';
@@ -220,7 +220,7 @@ t.test('a token bucket: a burst, and then so many a second', async (t) => {
 
 const read = (event: unknown) => readClientEvent(encodeEvent(event as object));
 
-/** Types that read like the name of an event, and are none. */
+/** Types that resemble the name of an event, but are none. */
 const WRONG_TYPES = [
   ...['user.message', 'user.activity', 'user.interrupt', 'user.hangup', 'client_tool.result'].flatMap(
     (type) => [[type], [[type]], [type, 1], { type }, { toString: type }],

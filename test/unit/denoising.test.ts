@@ -1,6 +1,6 @@
 /**
- * Noise reduction (engines/denoising): as much audio comes back as went in, where it was, and no failure reaches whoever
- * transcribes it. The runtime is the real one, with models of a few nodes.
+ * Noise reduction (engines/denoising): the audio keeps its length and its position, and no failure reaches the
+ * transcription. The runtime is the real one, with models of a few nodes.
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -23,7 +23,7 @@ import { until } from '../fixtures/until.js';
 const RATE = 16_000;
 const forever = new AbortController().signal;
 
-/** A tone of half a second that begins after a quarter, at `rate`. */
+/** One second at `rate` with a tone of half a second that begins after a quarter. */
 function sound(rate = RATE): Int16Array {
   const samples = new Int16Array(rate);
   const tone = toneOf(500, 440 * (24_000 / rate));

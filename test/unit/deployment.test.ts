@@ -1,4 +1,4 @@
-/** What is handed to operators names settings that exist: the chart, compose.yaml, the Dockerfile, the unit. */
+/** The files for operators name settings that exist: the chart, compose.yaml, the Dockerfile, the unit. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -12,11 +12,11 @@ const chart = readdirSync(join(root, 'ops/deploy/helm'), { recursive: true, enco
   .filter((file) => /\.(yaml|tpl|txt)$/i.test(file))
   .map((file) => `ops/deploy/helm/${file}`);
 
-/** Variables that are none of the gateway's own. */
+/** Variables that are no settings of the gateway. */
 const OTHERS = new Set([
-  // Read by the client of S3.
+  // For the S3 client.
   ...['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY', 'AWS_REGION', 'AWS_ENDPOINT_URL_S3'],
-  // Of the other programs in compose.yaml.
+  // For the other programs in compose.yaml.
   ...['POSTGRES_USER', 'POSTGRES_PASSWORD', 'LIVEKIT_CONFIG', 'ROOT_ACCESS_KEY', 'ROOT_SECRET_KEY'],
   // The pod's address, from which NODE_URL is made.
   'POD_IP',
@@ -32,7 +32,7 @@ for (const file of ['compose.yaml', 'ops/deploy/speech-gateway.service', ...char
     t.strictSame(unknown, []);
   });
 
-/** Places of the values in such a file, `gateway.port`: one line each, two spaces deeper than what they are in. */
+/** Paths of the values in a chart's file, such as `gateway.port`: one line each, two spaces deeper than their parent. */
 function placesIn(file: string): string[] {
   const above: string[] = [];
   const lines = [...read(file).matchAll(/^((?: {2})*)([A-Za-z][\w./-]*):/gm)];
@@ -42,7 +42,7 @@ function placesIn(file: string): string[] {
   });
 }
 const VALUES = placesIn('ops/deploy/helm/values.yaml');
-/** What an operator fills in. */
+/** The values that an operator fills in. */
 const LEAVES = new Set(VALUES.filter((value) => !VALUES.some((other) => other.startsWith(`${value}.`))));
 const isValue = (place: string): boolean =>
   VALUES.some((value) => value === place || (LEAVES.has(value) && place.startsWith(`${value}.`)));
@@ -81,7 +81,7 @@ t.test('the handbook and the examples name values that there are', async (t) => 
   );
 });
 
-/** They need more packages than the others (ops/setup/parts.mjs). */
+/** These features need more packages (ops/setup/parts.mjs). */
 t.test('the image can be built for recordings in a bucket, for LiveKit and for tracing', async (t) => {
   for (const name of ['RECORDINGS_URL', 'LIVEKIT_URL', 'OTEL_EXPORTER_OTLP_ENDPOINT'])
     t.match(read('Dockerfile'), `${name}="`);

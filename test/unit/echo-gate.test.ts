@@ -1,6 +1,6 @@
 /**
- * The agent's own voice on a phone line that returns it: nothing of it is heard as the caller's, and the caller is. Over the
- * media path of a call: playout, the line's codec and pace in both directions, the microphone.
+ * The agent's own voice on a phone line that echoes it: it is never taken for the caller's, and the caller is heard. Over
+ * the media path of a call: playout, the line's codec and pace in both directions, the microphone.
  */
 import t from 'tap';
 import { bytesOf, samplesOf } from '../../contracts/audio.js';
@@ -21,7 +21,7 @@ const FORMATS: readonly LineFormat[] = [
   { codec: 'linear', rate: 8000, frames: 10 },
 ];
 
-/** Syllables of noise, five a second with gaps between, at that loudness where they are loudest. */
+/** Noise in syllables, five a second with gaps between; `db`: level at their loudest. */
 function voice(db: number, rate: number, seconds: number, seed: number) {
   const random = seeded(seed);
   const amplitude = 32_768 * 10 ** (db / 20) * Math.sqrt(3);
@@ -34,7 +34,7 @@ function voice(db: number, rate: number, seconds: number, seed: number) {
 const gain = (db: number): number => 10 ** (db / 20);
 const isLoud = (samples: Int16Array): boolean => samples.some((sample) => Math.abs(sample) > 100);
 
-/** A call whose line returns the agent's voice so loud, so much later, while the caller says that. */
+/** A call whose line returns the agent's voice, changed by `db` and `ms` later. */
 function call(format: LineFormat, echo: { readonly db: number; readonly ms: number }) {
   const heard: boolean[] = [];
   const reports: Report[] = [];
@@ -43,12 +43,12 @@ function call(format: LineFormat, echo: { readonly db: number; readonly ms: numb
     (report) => reports.push(report),
     () => !playout.isBusy,
   );
-  /** The same without the gate. */
+  /** Like `heard`, but without the gate. */
   const came: boolean[] = [];
   const playout = new Playout(() => undefined);
   const { encode, decode, bytesPerSample } = codecFor(format);
   const frame = (format.rate * 20) / 1000;
-  /** What the line is played, in frames; those of the delay first. */
+  /** Frames that the line has played, behind silent ones for the delay. */
   const line: Int16Array[] = Array.from({ length: echo.ms / 20 }, () => new Int16Array(frame));
   let played = 0;
   const parts = {
@@ -82,13 +82,13 @@ function call(format: LineFormat, echo: { readonly db: number; readonly ms: numb
   return {
     came,
     reports,
-    /** The agent speaks, so loud. */
+    /** The agent speaks, at a level of `db`. */
     says(db: number, seconds: number): void {
       utterance += 1;
       playout.play(utterance, bytesOf(voice(db, FRAME_SAMPLES * 50, seconds, utterance)));
       playout.finish(utterance);
     },
-    /** What is heard of so many seconds, by frames: whether there was anything. */
+    /** Plays `seconds` with the caller's sound; returns for each frame whether any of it was heard. */
     hears(seconds: number, caller: Int16Array = new Int16Array(format.rate * seconds)) {
       const from = heard.length;
       for (let at = 0; at < caller.length; at += frame) beat(caller.subarray(at, at + frame));
@@ -97,7 +97,7 @@ function call(format: LineFormat, echo: { readonly db: number; readonly ms: numb
   };
 }
 
-/** Milliseconds of sound that the recogniser is given, and how often a voice begins. */
+/** Number of voices that begin, milliseconds of sound for the recogniser, and the longest silent hole in it. */
 function recognised(reports: readonly Report[]) {
   let [voices, samples, gap, before] = [0, 0, 0, 0];
   for (const report of reports) {
@@ -176,7 +176,7 @@ t.test(
       line.says(-14, 8);
       line.hears(3);
       t.same(line.reports, [], 'nothing of the echo');
-      // Now and then as loud as no echo is.
+      // Now and then louder than any echo.
       const caller = voice(-26, format.rate, 2, 9);
       const heard = line.hears(2, caller);
       line.hears(2);

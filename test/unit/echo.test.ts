@@ -1,4 +1,4 @@
-/** Echo of the agent: which words are told to be its own that come back, and which are the user's. */
+/** Echo of the agent: which words are recognised as its own, and which as the user's. */
 import t from 'tap';
 import { likenessOf } from '../../actors/agent/turns/echo.js';
 import { EchoFilter } from '../../gateway/conversations/echo.js';
@@ -47,7 +47,7 @@ t.test('echo is told in languages without blanks', async (t) => {
   t.equal(likenessOf('我想取消预订', '您的桌子订好了，星期二九点。'), 'own');
 });
 
-/** The agent says a word each 300 ms from 0 on. */
+/** A filter for an agent that says a word every 300 ms from 0 on. */
 function speaking(): EchoFilter {
   const filter = new EchoFilter();
   SAID.split(' ').forEach((word, at) => filter.said(`${word} `, 300 * at));

@@ -1,4 +1,4 @@
-/** Whose piece an engine works on next: the queue and the listener on given times, the scheduler on a given clock. */
+/** The piece on which an engine works next: the queue and the listener with given times, the scheduler on a given clock. */
 import t from 'tap';
 import { WaitTally } from '../../contracts/wait-tally.js';
 import { EngineScheduler } from '../../engines/scheduling/engine-scheduler.js';

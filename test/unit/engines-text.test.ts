@@ -162,11 +162,11 @@ t.test('a mebibyte of anything is cut in linear time', async (t) => {
   const SIZE = 1024 * 1024;
   const latencies: readonly Latency[] = ['low', 'normal'];
   for (const [index, unit] of HEAVY.entries()) {
-    // In turns; all pairs in the long form.
+    // One latency per unit, in turn; all pairs in the long form.
     for (const latency of shortOrLong([latencies[index % 2]!], latencies)) {
       const text = unit.repeat(Math.ceil(SIZE / unit.length));
       const eighth = Math.min(...[1, 2, 3].map(() => cost(text.slice(0, SIZE / 8), latency)));
-      // Eight times the text; a quadratic cut would take sixty-four times as long. The sum is for noise.
+      // For eight times the text a quadratic cut would take sixty-four times as long. The constant allows for noise.
       t.ok(cost(text, latency) < 30 * eighth + 200_000, `${JSON.stringify(unit)} ${latency}`);
     }
   }

@@ -1,4 +1,4 @@
-/** The tone engines, the span cutter and long audio: all that needs no model. */
+/** The tone engines, the span cutter and long audio, which need no model. */
 import t from 'tap';
 import { RECOGNITION_RATE } from '../../contracts/audio.js';
 import { LANGUAGES } from '../../contracts/languages.js';
@@ -24,7 +24,7 @@ const say = async (text: string): Promise<Int16Array> =>
 const text = async (samples: Int16Array): Promise<string> =>
   (await segmentsOf(transcriber, samples)).map((segment) => segment.text).join('|');
 
-/** By linear interpolation, which is worse than what the codecs do. */
+/** Resamples by linear interpolation, which is worse than the codecs' way. */
 function resampled(samples: Int16Array, from: number, to: number): Int16Array {
   return Int16Array.from({ length: Math.floor((samples.length * to) / from) }, (_, index) => {
     const position = (index * from) / to;

@@ -1,4 +1,4 @@
-/** eSpeak's text and times, without the program: what it is given, and what is made of its events. */
+/** eSpeak's text and times, without the program: its input, and the words and times from its events. */
 import t from 'tap';
 import { ESPEAK_RATE, espeakDescription } from '../../engines/backends/espeak/description.js';
 import { rateFor, type EspeakEvent } from '../../engines/backends/espeak/program.js';

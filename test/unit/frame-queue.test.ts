@@ -1,10 +1,10 @@
-/** Frames of a realtime socket while one of them is looked into: their order, their bounds, and what is forgotten. */
+/** Frames of a realtime socket that wait while one of them is processed: their order, their bounds, and when they are dropped. */
 import { setImmediate as turn } from 'node:timers/promises';
 import t from 'tap';
 import { LIMITS } from '../../contracts/limits.js';
 import { FrameQueue } from '../../gateway/dialects/protocol-a/realtime/frame-queue.js';
 
-/** A queue whose frames that begin with `?` are answered when the test says so. */
+/** A queue in which frames that begin with `?` are processed until the test ends that. */
 function openQueue() {
   const taken: string[] = [];
   const answers: (() => void)[] = [];

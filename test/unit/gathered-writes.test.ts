@@ -1,4 +1,4 @@
-/** Streamed replies: what leaves at once, what is written together, and when no more is wanted. */
+/** Streamed replies: chunks that leave at once, chunks that are written together, and back-pressure. */
 import { setImmediate as turn } from 'node:timers/promises';
 import t from 'tap';
 import type { ReplyHead } from '../../gateway/server/adapter.js';
@@ -7,7 +7,7 @@ import { isTurnOver } from '../../engines/loop-turn.js';
 
 const HEAD: ReplyHead = { status: 200, headers: [], close: false };
 
-/** Notes what it is given; `clear` is its answer. */
+/** Records its writes; `clear` is its answer. */
 class Written {
   readonly calls: string[] = [];
   clear = true;

@@ -1,4 +1,4 @@
-/** The warning about ignored fields: names that look like names, a few of them, and nothing else. */
+/** The warning about ignored fields contains a few field names, only plausible ones, and nothing else. */
 import t from 'tap';
 import { unknownFields, warnOfIgnored } from '../../gateway/server/ignored-fields.js';
 import { silentLog } from '../../contracts/log.js';

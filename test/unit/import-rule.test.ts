@@ -1,6 +1,6 @@
 /**
- * The import rule (docs/architecture.md "Rooms"), fed with sources that keep it and sources that break it. Whether the
- * checkout keeps it is a row of `npm run check`.
+ * The import rule (docs/architecture.md "Rooms"), with sources that follow it and sources that break it. Whether the
+ * checkout follows it is a row of `npm run check`.
  */
 import t from 'tap';
 
@@ -13,7 +13,7 @@ const setup = (name: string): Promise<unknown> =>
   import(new URL(`../../../ops/setup/${name}`, import.meta.url).href);
 const { violations, roomOf } = (await setup('import-rule.mjs')) as ImportRule;
 
-/** File, what it imports, and what is said of it (nothing: allowed). */
+/** File, its source, and the message about it (none: allowed). */
 const CASES: [file: string, source: string, said?: string][] = [
   ['contracts/a.ts', `import { b } from './ports/b.js';`],
   ['contracts/a.ts', `import { randomBytes } from 'node:crypto';`],

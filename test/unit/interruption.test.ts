@@ -1,4 +1,4 @@
-/** What words said over an agent are taken for, and what they do: whole ones, half ones, and all of them (interruption.ts). */
+/** Classes of words said while the agent speaks, and their effects: complete words, partial ones, and all of the lists (interruption.ts). */
 import t from 'tap';
 import {
   interrupts,
@@ -27,7 +27,7 @@ t.test('words that are all there are known by their class', async (t) => {
   for (const [text, overlap] of CLASSES) t.equal(overlapOf(text), overlap, text);
 });
 
-/** As recognisers write them, parted by strokes. */
+/** Words as recognisers write them, separated by vertical bars. */
 const SAID: Readonly<Record<'backchannel' | 'command', Readonly<Record<Language, string>>>> = {
   backchannel: {
     en:

@@ -1,4 +1,4 @@
-/** Recognition by language hint, with models that the real runtime runs and that write which language they were told. */
+/** Recognition with language hints, by models that the real runtime runs and whose transcript names the given language. */
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -41,7 +41,7 @@ t.test(
 
 t.test('SenseVoice is opened for the language of the hint, within the memory', async (t) => {
   let left = 0;
-  // Room for one of them.
+  // Memory holds only one model.
   const { engine, hear } = engineOf('sense', writeSenseVoice, new LoadedModels(1, () => (left += 1)));
   t.strictSame(engine.capabilities.languages, ['zh', 'en', 'ja', 'ko', 'yue']);
   for (const language of ['zh', 'ko', 'ko', 'yue']) t.equal((await hear(language)).text, `in-${language}`);

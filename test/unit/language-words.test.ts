@@ -1,4 +1,4 @@
-/** The language of texts in Latin letters: told by common words, and English where nothing speaks against it. */
+/** The language of texts in Latin letters: recognised by common words, and English unless something speaks against it. */
 import t from 'tap';
 import { languageByWords } from '../../engines/language-words.js';
 import { excuseIn, warningIn } from '../../gateway/conversations/lines.js';

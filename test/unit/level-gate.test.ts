@@ -1,4 +1,4 @@
-/** The level gate: who is taken for the user, by loudness that is learnt within a call. */
+/** The level gate: which voice is taken for the user's, by loudness that is learnt within a call. */
 import t from 'tap';
 import { DETECTOR_FRAME } from '../../media/detector-frame.js';
 import { LevelGate, type Whose } from '../../media/level-gate.js';
@@ -10,7 +10,7 @@ const FRAMES_A_SECOND = 16_000 / DETECTOR_FRAME;
 /** Frames that a detector needs to notice a voice, and to be sure of its end. */
 const LATE = { begin: 2, end: 8 };
 
-/** A room with a microphone: noise all the time, and voices in it that get louder and softer as syllables do. */
+/** A room with a microphone: constant noise, and voices whose level rises and falls with syllables. */
 class Room {
   listens = true;
   readonly whose: (Whose | undefined)[] = [];
@@ -39,7 +39,7 @@ class Room {
     return this;
   }
 
-  /** Somebody speaks at that level in their loudest moments; how often who was heard. */
+  /** Somebody speaks, at `db` in the loudest moments; returns how many frames were taken for whose voice. */
   voice(db: number, seconds: number): Record<Whose, number> {
     const heard = { user: 0, background: 0 };
     const frames = Math.round(seconds * FRAMES_A_SECOND);
@@ -52,7 +52,7 @@ class Room {
     return heard;
   }
 
-  /** After three turns of a user at −24 dB. */
+  /** A room after three turns of a user at about −24 dB. */
   static known(noiseDb?: number): Room {
     const room = new Room(noiseDb);
     for (const db of [-25, -24, -23]) room.voice(db, 1.5);
@@ -60,7 +60,7 @@ class Room {
   }
 }
 
-/** Seconds of a user at −24 dB, and who somebody at −39 is taken for then. 1.7 is "Please count all the words." */
+/** Seconds of a user at −24 dB, and for whose a voice at −39 dB is taken afterwards. 1.7 s is "Please count all the words." */
 for (const { seconds, taken } of [
   { seconds: 0.3, taken: 'user' },
   { seconds: 0.7, taken: 'user' },

@@ -1,6 +1,6 @@
 /**
- * The numbers of the contract, each written once more as its documents write it. Other tests read the product's own
- * constants and would follow a change; here a changed number fails until the contract is changed, too.
+ * The numbers of the contract, written a second time as in its documents. Other tests read the product's own constants and
+ * would follow a change; here a changed number fails until the contract is changed, too.
  */
 import { readFileSync } from 'node:fs';
 import t from 'tap';

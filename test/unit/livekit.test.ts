@@ -1,6 +1,6 @@
 /**
- * Livekit mode without its network: what a server tells of its rooms, as it signs and posts it, and in what order and
- * measure the agent writes to its user (docs/contract/transport.md "Livekit mode").
+ * Livekit mode without a network: signed webhooks of a server about its rooms, and order and bounds of the agent's
+ * messages to its user (docs/contract/transport.md "Livekit mode").
  */
 import { EventEmitter } from 'node:events';
 import { dispose, type LocalParticipant, type Room } from '@livekit/rtc-node';
@@ -96,7 +96,7 @@ t.test('webhooks', async (t) => {
   });
 });
 
-/** The library's side of writing: it takes what it is given, or fails where it is told to. */
+/** The library's side of writing: accepts everything, or fails if the test says so. */
 class Library {
   readonly identity = 'agent';
   readonly taken: string[] = [];
@@ -190,18 +190,18 @@ t.test('what waits is bounded; of attributes the latest count', async (t) => {
   t.match(library.attributes[1], { 'lk.agent.state': 'speaking', initializing: '1', thinking: '1' });
 });
 
-/** A room whose server takes every track, and in which nobody asks for one unless the test says so. */
+/** A room whose server accepts every track, and in which nobody subscribes to one unless the test says so. */
 class PublishingRoom extends EventEmitter {
   readonly done: string[] = [];
-  /** Whether sound of the present track leaves, and how much has. */
+  /** Whether packets of the present track are sent; `#sent` counts them. */
   sends = true;
   #sent = 0n;
-  /** How it fails. */
+  /** Operations that fail. */
   refuses: readonly ('publish' | 'unpublish')[] = [];
-  /** It answers nothing to what is unpublished. */
+  /** Whether unpublishing never resolves. */
   hangs = false;
   #tracks = 0;
-  /** It waits for the sound of those, and answers nothing about them any more. */
+  /** Tracks that were published before: publishing one again times out. */
   readonly #told = new Set<object>();
 
   readonly localParticipant = {
@@ -228,7 +228,7 @@ class PublishingRoom extends EventEmitter {
   }
 }
 
-/** The agent's track in a room, and its beats. */
+/** Publishes the agent's voice in a room; `beats` lets time pass for it. */
 async function published(t: Test) {
   t.teardown(() => dispose());
   const rtc = await loadRtc();
@@ -238,7 +238,7 @@ async function published(t: Test) {
   const beats = async (seconds: number, wanted = true): Promise<void> => {
     for (let beat = 0; beat < seconds * 50; beat += 1) {
       voice.beat(wanted);
-      // What it has begun ends without a network.
+      // Lets work that a beat began complete; it needs no network.
       if (beat % 50 === 49) await new Promise(setImmediate);
     }
   };
@@ -269,7 +269,7 @@ t.test('a track that is asked for, and of which nothing is sent, is published on
   room.emit(rtc.RoomEvent.LocalTrackSubscribed);
   room.emit(rtc.RoomEvent.LocalTrackRepublished);
   await beats(3);
-  // What it was published as is subscribed to, and the library joins anew once more: it fails to publish, and tells nobody.
+  // The new track is subscribed to. Then the library reconnects, fails to publish it again, and reports nothing.
   room.emit(rtc.RoomEvent.LocalTrackSubscribed);
   t.equal(voice.trackSid, 'TR_2');
   room.sends = false;

@@ -1,4 +1,4 @@
-/** Which models are in memory: loaded at first use, within a bound, the least recently used leave. */
+/** Models in memory: loaded at first use, bounded in number, the least recently used are unloaded. */
 import t from 'tap';
 import { LoadedModels, type Loadable } from '../../engines/backends/sherpa/loaded-models.js';
 
@@ -18,7 +18,7 @@ const model = (name: string, bytes = 10): Model => ({
 });
 
 const idle = (): AbortSignal => new AbortController().signal;
-/** A turn of the event loop: whoever can go on has done so. */
+/** Lets all pending work run, for a turn of the event loop. */
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 function memory(mostBytes: number) {
@@ -28,7 +28,7 @@ function memory(mostBytes: number) {
     models,
     collections: () => collections,
     use: (wanted: Model, signal = idle()) => models.use(wanted, (loaded) => Promise.resolve(loaded), signal),
-    /** Uses the model until the result is called. */
+    /** Uses the model until the returned function is called. */
     async occupy(wanted: Model) {
       let end = (): void => {};
       const ended = new Promise<void>((resolve) => (end = resolve));

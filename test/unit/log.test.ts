@@ -1,4 +1,4 @@
-/** The log: what a line never tells, however it got into it. */
+/** The log never contains secrets, however they got into a line. */
 import t from 'tap';
 import { createLog } from '../../gateway/wiring/log.js';
 

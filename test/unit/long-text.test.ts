@@ -1,4 +1,4 @@
-/** JSON with long strings in it: what is lifted out of the document reads as JSON.parse would have read it. */
+/** JSON with long strings, which are read apart from the document: they equal JSON.parse's. */
 import t from 'tap';
 import { readAudioJson } from '../../gateway/server/audio-json.js';
 import { readText } from '../../gateway/server/long-text.js';
@@ -15,7 +15,7 @@ const asciiOnly = (json: string): string =>
       .join(''),
   );
 
-/** More than one piece of it is read. */
+/** Long enough to be read in several pieces. */
 const LENGTH = 700_000;
 
 t.test('every mixture of escapes and characters, wherever the pieces end', async (t) => {

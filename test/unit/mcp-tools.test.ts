@@ -1,6 +1,6 @@
 /**
- * MCP servers as a source of a conversation's tools (gateway/conversations/mcp-tools.ts): names, lists, servers that are
- * away, and what a call leaves in the record.
+ * MCP servers as a source of a conversation's tools (gateway/conversations/mcp-tools.ts): names, lists, unreachable servers,
+ * and the record of calls.
  */
 import t from 'tap';
 import { LIMITS } from '../../contracts/limits.js';
@@ -26,7 +26,7 @@ interface Double {
   readonly answers?: string | Error;
 }
 
-/** Servers by their addresses; what was called and closed. */
+/** Doubles of servers by address; they record what was called and closed. */
 function doubles(servers: Readonly<Record<string, Double>>) {
   const called: [string, string, object][] = [];
   const closed: string[] = [];
@@ -48,7 +48,7 @@ function doubles(servers: Readonly<Record<string, Double>>) {
   return { open, called, closed };
 }
 
-/** An agent that calls the tool and says what it was told. */
+/** An agent that calls the tool and says its result. */
 function calling(name: string, args = '{}') {
   const offered: string[] = [];
   const answer: Answer = async function* (request, signal) {

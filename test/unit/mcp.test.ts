@@ -1,7 +1,7 @@
 /**
- * The client of MCP servers (gateway/outbound/mcp.ts) against a hostile double behind the real outbound guard: what it sends,
- * and what it makes of servers that hang, say too much, redirect, forget, or speak something else. The real SDK's server is
- * in test/acceptance/mcp.test.mjs.
+ * The client of MCP servers (gateway/outbound/mcp.ts) against a hostile double behind the real outbound guard: its requests,
+ * and how it copes with servers that hang, send too much, redirect, lose sessions, or speak another protocol. The server of
+ * the real SDK is in test/acceptance/mcp.test.mjs.
  */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -55,7 +55,7 @@ const json = (response: ServerResponse, message: object, headers: object = {}) =
 const INITIALIZED = { protocolVersion: '2025-06-18', capabilities: { tools: {} }, serverInfo: {} };
 const tool = (name: string, more: object = {}) => ({ name, inputSchema: { type: 'object' }, ...more });
 
-/** A server that begins as it should; the rest as the test says. */
+/** A server that initialises correctly; `rest` answers all other requests. */
 const begins =
   (rest: Answering, session: object = { 'mcp-session-id': 's-1' }): Answering =>
   (message, response) => {
@@ -109,7 +109,7 @@ t.test('a stream of events is read up to the answer, past notifications and requ
     event({ jsonrpc: '2.0', id: message.id, method: 'ping' });
     event({ jsonrpc: '2.0', id: 999, result: {} });
     event({ jsonrpc: '2.0', id: message.id, result: { content: [{ type: 'text', text: 'Grüße, 東京' }] } });
-    // It is left open: nobody waits for its end.
+    // The stream stays open: the client must not wait for its end.
   });
   t.same(await at().call('look', {}, never), { ok: true, text: 'Grüße, 東京' });
 });

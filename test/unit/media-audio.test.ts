@@ -1,4 +1,4 @@
-/** The sound of a call without its network: microphone, voice activity, the beat that paces them, RTP. */
+/** The audio of a call without a network: microphone, voice activity, the beat that paces them, RTP. */
 import t from 'tap';
 import { bytesOf, samplesOf } from '../../contracts/audio.js';
 import { DETECTOR_FRAME } from '../../media/detector-frame.js';
@@ -12,7 +12,7 @@ import { until } from '../fixtures/until.js';
 
 const tone = (samples: number, value = 1000): Int16Array => new Int16Array(samples).fill(value);
 
-/** A microphone whose packets carry their own value as 20 ms of sound; an empty one cannot be decoded. */
+/** A microphone; each packet decodes to 20 ms of its own value, an empty one cannot be decoded. */
 function microphone() {
   const heard: number[] = [];
   const decoder = {
@@ -123,7 +123,7 @@ t.test('microphone: time that the machine let go counts, so that nobody goes unh
 
 const LISTENS = (): boolean => true;
 
-/** Voice activity as the test says, frame by frame. */
+/** A voice detector with given answers, frame by frame. */
 function scripted(active: readonly boolean[]) {
   let released = 0;
   let at = 0;
@@ -138,7 +138,7 @@ t.test('ears: voice is reported with the breath before it, in windows, until it 
   const reports: Report[] = [];
   const pattern = [...Array<boolean>(30).fill(false), ...Array<boolean>(20).fill(true), false, false];
   const vad = new VadWindows(scripted(pattern).detector, (report) => reports.push(report), LISTENS);
-  // In pieces that fit no frame.
+  // In pieces that do not match frames.
   for (let sent = 0; sent < pattern.length * DETECTOR_FRAME; sent += 320) vad.push(tone(320, 1));
   const speech = reports.filter(({ on }) => on === 'speech');
   t.match(speech, [
@@ -179,12 +179,12 @@ t.test(
   },
 );
 
-/** Frames of silence that the voice ends with, and what its end tells of them: the frame in which it is told is silent too. */
+/** Frames of silence before the end of a voice, and the silence that its report contains: the reporting frame is silent, too. */
 for (const { quiet, value, silentMs } of [
   { quiet: 8, value: 0, silentMs: 9 * 32 },
   { quiet: 11, value: 60, silentMs: 12 * 32 },
   { quiet: 20, value: 0, silentMs: 21 * 32 },
-  // Too little, or in noise: what every detector waits for.
+  // Too little silence, or noise: the report has the silence that every detector waits for.
   { quiet: 3, value: 0, silentMs: 256 },
   { quiet: 11, value: 500, silentMs: 256 },
 ])

@@ -1,6 +1,6 @@
 /**
- * The words of a call without its network: session descriptions, signalling, data packets, messages (docs/contract/transport.md
- * "Embedded mode").
+ * The protocol of a call without a network: session descriptions, signalling, data packets, messages
+ * (docs/contract/transport.md "Embedded mode").
  */
 import { gzipSync } from 'node:zlib';
 import {
@@ -30,7 +30,7 @@ import { isBounded, offeredOpusType, trimOffer, userFragmentOf } from '../../med
 import { joiningOf, readSignal, writeSignal } from '../../media/embedded/signal.js';
 import { AsyncQueue } from '../../media/async-queue.js';
 
-/** The line of voice in an offer. */
+/** The audio section of an offer. */
 const audioOf = (sdp: string): string => /m=audio[^]*?(?=m=video)/.exec(sdp)?.[0] ?? '';
 
 const OFFER = [

@@ -1,4 +1,4 @@
-/** The language model as it is metered: its own tokens, else counted ones, whatever becomes of the answer. */
+/** Metering of the language model: the tokens that it reports, else counted ones, however the answer ends. */
 import t from 'tap';
 import type { ChatEvent, ChatModel } from '../../contracts/ports/chat.js';
 import { ChatMeter } from '../../gateway/conversations/metered-chat.js';

@@ -1,4 +1,4 @@
-/** Text that changes its language: the default voice speaks each sentence by whoever speaks it, a named voice all. */
+/** Text that changes its language: the default voice gives each sentence to an engine for its language, a named voice speaks all. */
 import t from 'tap';
 import { resolveOutput } from '../../codecs/formats.js';
 import { bytesOf } from '../../contracts/audio.js';
@@ -28,7 +28,7 @@ const options: SpeechOptions = {
   sampling: {},
 };
 
-/** A service that speaks Polish and takes its time for no word. */
+/** An engine that speaks Polish and reports no times of words. */
 const polish = {
   name: 'polish',
   capabilities: { ...fliteDescription.capabilities, languages: ['pl'], timing: 'none' as const },
@@ -36,7 +36,7 @@ const polish = {
 };
 const OURS = [fliteDescription, espeakDescription];
 
-/** Speaks a second for each text, and tells the text's first word. */
+/** An engine that speaks one second for each text. It reports times for the text's first word. */
 function engineOf(
   description: Omit<TtsEngine, 'synthesize'>,
   asked: (request: TtsRequest) => void,
@@ -55,7 +55,7 @@ function engineOf(
 }
 
 interface Said {
-  /** Each text behind the language that it was spoken in. */
+  /** Spoken texts, each after its language. */
   readonly said: readonly string[];
   readonly speeds: readonly number[];
   readonly seconds: number;

@@ -1,4 +1,4 @@
-/** Which models a configuration means: listed ones, those that were added, and what of them makes a start impossible. */
+/** Models that a configuration selects: listed ones, added ones, and faults that prevent a start. */
 import fs from 'node:fs';
 import path from 'node:path';
 import t, { type Test } from 'tap';

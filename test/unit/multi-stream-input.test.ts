@@ -1,5 +1,5 @@
 /**
- * Contexts of one multi-stream-input socket: how they begin and end, side by side, and which failures they share
+ * Contexts of one multi-stream-input socket: their beginnings and ends, several at once, and the failures that they share
  * (docs/contract/protocol-b.md 3).
  */
 import t from 'tap';

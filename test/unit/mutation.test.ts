@@ -1,4 +1,4 @@
-/** Mutation testing: what is mutated, which tests are run for it, and how it is told (ops/mutation). */
+/** Mutation testing: which code is mutated, which tests run for it, and the report (ops/mutation). */
 import t from 'tap';
 
 interface Mutant {

@@ -17,7 +17,7 @@ import { pick, seeded } from '../fixtures/random.js';
 
 type Order = { readonly audio: number } | 'end' | ServiceError;
 
-/** A speech port that does for each job what it is told, and hears an abort. */
+/** A speech port whose jobs follow the test's orders, and notice an abort. */
 class ToldSpeech {
   readonly jobs: { orders: Order[]; wake: () => void; signal: AbortSignal; over: boolean }[] = [];
 
@@ -37,7 +37,7 @@ class ToldSpeech {
     signal.addEventListener('abort', () => job.wake());
     try {
       for (;;) {
-        // An engine may go on for a while after an abort: only what the host lets out counts.
+        // Like an engine, it may send more after an abort: the host must drop that.
         const order = job.orders.shift();
         if (order === 'end') return;
         if (order instanceof ServiceError) throw order;
@@ -150,7 +150,7 @@ t.test('a random walk: no audio of a cancelled job, one finish a start, nothing 
     const { speech, clock, log, send, leave, read } = open();
     let left = false;
     const running = (): boolean => speech.jobs.length > log.filter((sent) => 'reason' in sent).length;
-    // What ends the socket must not end every walk.
+    // Events that end the socket must not end every walk.
     const rarely = (fatal: boolean): boolean => fatal && random() < 0.95;
     const last = (): number => speech.jobs.length - 1;
     const moves: [() => void, ...(() => void)[]] = [
@@ -169,7 +169,7 @@ t.test('a random walk: no audio of a cancelled job, one finish a start, nothing 
       () => random() < 0.1 && (leave(), (left = true)),
     ];
     for (let step = 0; step < 80 && !left; step++) {
-      // Most walks begin well, so that they come far.
+      // Walks begin with `start`, so that most of them get far.
       if (step === 0) send(start);
       else pick(random, moves)();
       if (random() < 0.6) await turn();

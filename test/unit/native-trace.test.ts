@@ -1,4 +1,4 @@
-/** Trace context: what is continued, what starts anew, and what a span may hold (docs/contract/native.md 6). */
+/** Trace context: traces that are continued, traces that start anew, and contents of spans (docs/contract/native.md 6). */
 import {
   type Context,
   isSpanContextValid,
@@ -50,7 +50,7 @@ interface Recorded {
   ends: number;
 }
 
-/** A tracer that keeps spans, as an SDK would; the rest of the API is the real one. */
+/** Installs a tracer that records spans, as an SDK would; the rest of the API is the real one. */
 function record(): Recorded[] {
   const spans: Recorded[] = [];
   const startSpan = (name: string, options: SpanOptions = {}, context?: Context): Span => {

@@ -1,4 +1,4 @@
-/** Requests of one node to another: what is signed opens one door, once, now (gateway/calls/node-claims.ts). */
+/** Requests of one node to another: a signature is valid for one address, once, for a short time (gateway/calls/node-claims.ts). */
 import { createHmac, randomBytes } from 'node:crypto';
 import t from 'tap';
 import { ServiceError } from '../../contracts/errors.js';

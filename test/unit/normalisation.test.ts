@@ -1,4 +1,4 @@
-/** Numbers, amounts, dates, times and abbreviations in words, each in its word's place. */
+/** Numbers, amounts, dates, times and abbreviations as words, each at the place of the original. */
 import t from 'tap';
 import { createEspeak } from '../../engines/backends/espeak/index.js';
 import { createFlite } from '../../engines/backends/flite/index.js';

@@ -1,6 +1,6 @@
 /**
  * Recording a call: Ogg pages around Opus packets (RFC 3533, RFC 6716, RFC 7845), and both sides of a call on one
- * timeline, whatever the network and the client do. Pages are read here by a reader of the test's own.
+ * timeline, whatever the network and the client do. The test has its own reader of pages.
  */
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -15,7 +15,7 @@ import { type RecordedRole, Recorder, trackFile } from '../../media/recorder.js'
 import { RecorderFile } from '../../media/recorder-file.js';
 import { until } from '../fixtures/until.js';
 
-/** Bit by bit, as RFC 3533 says it. */
+/** The checksum of a page, bit by bit, as RFC 3533 defines it. */
 function crcOf(page: Uint8Array): number {
   let crc = 0;
   for (const byte of page)
@@ -35,7 +35,7 @@ interface Page {
   readonly packets: readonly Buffer[];
 }
 
-/** Fails on anything between or behind whole pages. */
+/** Reads the pages; fails on anything between or behind them. */
 function pagesOf(bytes: Buffer): Page[] {
   const pages: Page[] = [];
   for (let at = 0; at < bytes.length;) {
@@ -71,7 +71,7 @@ const OPUS_20_MS = 0x78;
 const packetOf = (bytes: number): Uint8Array =>
   Uint8Array.of(OPUS_20_MS, ...Array<number>(bytes - 1).fill(7));
 
-/** A stream of `packets` of 20 ms, and where each page of it ends. */
+/** A stream of `packets` of 20 ms each, and the offset of each page's end. */
 function streamOf(packets: readonly Uint8Array[], ends = true) {
   const writer = new OggOpusWriter(77);
   const parts = [writer.head()];
@@ -157,7 +157,7 @@ t.test('how long packets sound, and silence of any length', async (t) => {
   t.ok(sounds.every((samples) => samples.every((sample) => sample === 0)));
 });
 
-/** Opus of a tone, 20 ms a packet, as clients send it. */
+/** A tone in Opus, 20 ms per packet, as clients send it. */
 function speech(packets: number): Uint8Array[] {
   const encoder = new Encoder({ channels: 1, sample_rate: 48_000, application: 'audio' });
   return Array.from({ length: packets }, (_, packet) => {
@@ -166,7 +166,7 @@ function speech(packets: number): Uint8Array[] {
   });
 }
 
-/** A recorder on a clock of its own. */
+/** A recorder with its own clock. */
 class Taping {
   readonly failures: [RecordedRole, string][] = [];
   readonly recorder: Recorder;
@@ -183,7 +183,7 @@ class Taping {
     return new Taping(join(folder, 'recordings', 'sess_1'));
   }
 
-  /** Time without beats. */
+  /** Lets time pass without beats. */
   stall(ms: number): void {
     this.#ms += ms;
   }
@@ -196,7 +196,7 @@ class Taping {
     }
   }
 
-  /** The user, from `sequence` of its stream on. */
+  /** A packet of the user, the `number`th of its stream. */
   user(packet: Uint8Array, number: number): void {
     this.recorder.user({ timestamp: (0xffff_f000 + number * 960) >>> 0, payload: packet });
   }
@@ -205,7 +205,7 @@ class Taping {
     return readFileSync(join(this.folder, trackFile(role, 1)));
   }
 
-  /** Milliseconds in all, and from when to when there is sound, to 20 ms. */
+  /** Length of a side in ms, and the spans with sound, in steps of 20 ms. */
   heard(role: RecordedRole): { readonly ms: number; readonly spans: readonly (readonly [number, number])[] } {
     const [, , ...audio] = pagesOf(this.bytes(role));
     const decoder = new Decoder({ channels: 1, sample_rate: 48_000 });
@@ -223,7 +223,7 @@ class Taping {
   }
 }
 
-/** Whether spans are where they should be; a decoder's filters move the edges by a frame. */
+/** Checks that sound is where it should be; a decoder's filters may move the edges by a frame. */
 function spansAre(
   t: Test,
   { spans }: ReturnType<Taping['heard']>,
@@ -259,20 +259,20 @@ t.test('the user is heard when it spoke: pauses, losses, bursts, a new connectio
   const taping = Taping.in(t);
   const voice = speech(200);
   taping.beats(25, (beat) => taping.user(voice[beat]!, beat));
-  // Muted for half a second; the client's own count goes on.
+  // Muted for half a second; the client's timestamps go on.
   taping.beats(25);
   taping.beats(
     25,
     (beat) => beat !== 10 && beat !== 11 && beat !== 12 && taping.user(voice[beat]!, 50 + beat),
   );
-  // Nothing comes for 300 ms, then all of it.
+  // No packet arrives for 300 ms, then all of them at once.
   taping.beats(15);
   for (let late = 0; late < 15; late += 1) taping.user(voice[late]!, 75 + late);
   taping.beats(50);
-  // Another count, and it wraps around.
+  // A new connection with other timestamps, which wrap around.
   taping.recorder.renew();
   taping.beats(25, (beat) => taping.user(voice[beat]!, 5_000_000 + beat));
-  // A count that leaps is not believed.
+  // Timestamps that leap are ignored.
   taping.beats(25);
   taping.beats(10, (beat) => taping.user(voice[beat]!, beat % 2 === 0 ? 9000 : 90_000_000));
   await taping.recorder.finish();

@@ -1,4 +1,4 @@
-/** URLs that an account owner may not point us to, and those that may be opened (docs/contract/platform.md 6.5 rule 9). */
+/** URLs that the gateway refuses to open for an account owner, and URLs that it opens (docs/contract/platform.md 6.5 rule 9). */
 import { createHmac } from 'node:crypto';
 import t from 'tap';
 import { systemClock } from '../../contracts/clock.js';
@@ -11,7 +11,7 @@ import { sign, signatureHeader } from '../../gateway/outbound/signer.js';
 
 const outbound = (...allow: string[]) => createOutbound({ allow, clock: systemClock });
 
-/** Refused as written. */
+/** Refused without being resolved. */
 const ATTACKS = [
   'file:///etc/passwd', 'ftp://example.com/', 'gopher://example.com:70/_x', 'javascript:alert(1)', 'data:text/plain,x',
   'ws://example.com/', 'unix:/var/run/docker.sock', '//example.com/', 'example.com', '/relative', '', 'http://', 'http:',

@@ -1,4 +1,4 @@
-/** `PCM_RATE`: what is taken, and what stops the start with a line that names it. */
+/** `PCM_RATE`: values that are accepted, and values that stop the start with a message that names them. */
 import t from 'tap';
 import { readConfig } from '../../gateway/config.js';
 import { basesOf } from '../../gateway/dialects/protocol-a/bases.js';

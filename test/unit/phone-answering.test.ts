@@ -1,4 +1,4 @@
-/** What a provider is answered where a call cannot be taken (gateway/phone/answering.ts): busy, rejected, or an error. */
+/** Answers to a provider whose call cannot be taken (gateway/phone/answering.ts): busy, rejected, or an error. */
 import t from 'tap';
 import { type ErrorCode, ServiceError } from '../../contracts/errors.js';
 import { silentLog } from '../../contracts/log.js';

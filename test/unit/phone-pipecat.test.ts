@@ -1,7 +1,7 @@
 /**
- * The other side of the same frames: pipecat (from PyPI), which also answers media streams of telephone providers, reads what our
- * doubles of the providers send as we do, and the doubles read what it sends as they read us. Runs where a Python has `pipecat-ai`:
- * PIPECAT_PYTHON, or `python3`.
+ * Our doubles of telephone providers against pipecat (from PyPI), which answers media streams of the same providers: it reads
+ * the doubles' messages as we do, and the doubles read its messages as they read ours. Runs if a Python (PIPECAT_PYTHON, or
+ * `python3`) has `pipecat-ai`.
  */
 import { spawnSync } from 'node:child_process';
 import t from 'tap';
@@ -24,7 +24,7 @@ import { vonageDouble } from '../fixtures/phone-vonage.js';
 
 const PYTHON = process.env['PIPECAT_PYTHON'] ?? 'python3';
 
-/** Reads cases as JSON, and writes for each what pipecat understands of the messages, and what it says. */
+/** Program that reads cases as JSON, and writes for each what pipecat understands of the messages, and what it sends. */
 const PROGRAM = `
 import asyncio, base64, importlib, json, sys, types
 from loguru import logger
@@ -82,7 +82,7 @@ interface Row {
   readonly serializer: string;
   readonly args: (stream: string) => readonly string[];
   readonly params?: object;
-  /** How the call begins, where not all of it is understood alike. */
+  /** Changes the first messages, if pipecat understands them differently. */
   readonly begin?: (messages: readonly object[]) => readonly object[];
 }
 
@@ -111,7 +111,7 @@ const ROWS: readonly Row[] = [
   },
   {
     ...{ name: 'genesys', double: genesysDouble, serializer: 'GenesysAudioHookSerializer', args: () => [] },
-    // Of several media pipecat takes the first, and we the one that has the caller alone.
+    // If several media are offered, pipecat takes the first, and we the one with only the caller.
     begin: ([open]) => {
       const { parameters, ...more } = open as { readonly parameters: { readonly media: readonly object[] } };
       return [{ ...more, parameters: { ...parameters, media: parameters.media.slice(-1) } }];
@@ -126,13 +126,13 @@ const ROWS: readonly Row[] = [
 
 const FRAMES = 10;
 
-/** Of so many frames of 20 ms. */
+/** Sound of `frames` frames of 20 ms. */
 const sound = (rate: number, frames: number): Int16Array =>
   Int16Array.from({ length: (rate / 50) * frames }, (_, at) =>
     Math.round(12_000 * Math.sin(at / 7) * Math.sin(at / 400)),
   );
 
-/** What the provider sends: a call that begins, sound, and a key. */
+/** Messages of the provider: the beginning of a call, sound, and a key. */
 function messagesOf({ double, begin }: Row): readonly (string | Uint8Array)[] {
   const { rate } = double.format;
   const encoded = codecFor(double.format).encode(sound(rate, FRAMES));
@@ -175,10 +175,10 @@ function ask(): { readonly told: readonly Told[] } | { readonly why: string } {
   return { told: JSON.parse(answer) as Told[] };
 }
 
-/** Frames of a piece that the provider takes. */
+/** Frames in one message that the provider accepts. */
 const framesOf = ({ name }: Row): number => (name === 'exotel' || name === 'genesys' ? FRAMES : 1);
 
-/** Companding of two libraries may differ by a step: a sixteenth of what it is. */
+/** Whether two sounds are alike: companding in two libraries may differ by a step, a sixteenth of the value. */
 const isAlike = (one: Int16Array, other: Int16Array): boolean =>
   one.length === other.length &&
   one.every((sample, at) => Math.abs(sample - other[at]!) <= 16 + Math.abs(sample) / 16);

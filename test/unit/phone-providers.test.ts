@@ -1,4 +1,4 @@
-/** What telephone providers sign and write, against examples of theirs (gateway/phone/providers). */
+/** Signatures and messages of telephone providers, against their own examples (gateway/phone/providers). */
 import { createHmac } from 'node:crypto';
 import t from 'tap';
 import { CREDENTIAL_FORMS } from '../../contracts/phone.js';
@@ -92,7 +92,7 @@ t.test('Telnyx’s signature is over time and body, by the account’s key', (t)
   t.end();
 });
 
-/** Made by Plivo’s library for Python (plivo 4.63.0, `get_signature_v3`). */
+/** Signatures made by Plivo’s library for Python (plivo 4.63.0, `get_signature_v3`). */
 t.test('Plivo’s signature: as its library signs an address, with a query and without', (t) => {
   const fields = {
     CallUUID: 'c0a80101-0000-4000-8000-000000000001',
@@ -227,7 +227,7 @@ t.test('Exotel writes numbers of India as they are dialled there, or in full', (
   t.end();
 });
 
-/** The example of Genesys' documents, which its reference implementation tests itself with. */
+/** The example in Genesys' documents, with which its reference implementation tests itself. */
 t.test('Genesys’ signature: the example of its documents', (t) => {
   const path = '/api/v1/voicebiometrics/ws';
   const created = 1_641_013_200;

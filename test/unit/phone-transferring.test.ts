@@ -1,4 +1,4 @@
-/** Whom a transfer asks, and what nobody is asked for; what a colleague answers. */
+/** Requests of a transfer to a provider, transfers that are refused without a request, and answers of a colleague. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import type { PhoneNumber } from '../../contracts/ports/phone.js';
@@ -37,7 +37,7 @@ interface Asked {
   readonly body: URLSearchParams;
 }
 
-/** Transfers at an API that takes everything. */
+/** Transfers through an API that accepts everything. */
 function at(
   t: Test,
   numbers: readonly PhoneNumber[],
@@ -159,7 +159,7 @@ t.test('a caller waits with the sound of waiting, or in silence where that is of
   for (const holdSound of [true, false]) {
     const own = line();
     const { transferring } = at(t, [NUMBER], { holdSound });
-    // Its API answers what Twilio does not document, so nobody is called.
+    // The API gives an answer that Twilio does not document, so nobody is called.
     const why = await transferring.of(LEG, INBOUND, own)!.begin(request('+491771234567', 'warm'));
     t.match(why, /not one that it documents/);
     t.strictSame(own.held, holdSound ? [true, false] : [false]);
@@ -194,7 +194,7 @@ t.test('a transfer by SIP that lost its process is over, and its caller is with 
   const { asked, ended, transferring } = at(t, [NUMBER], {
     overdue: [open('transfer_1', false), open('transfer_2', true)],
   });
-  // It sweeps as it begins.
+  // The first sweep runs at the start.
   await transferring.sweep();
   await nextTurn();
   t.strictSame(ended, ['transfer_1 failed', 'transfer_1 is back', 'transfer_2 cancelled']);

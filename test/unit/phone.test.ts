@@ -1,6 +1,6 @@
 /**
- * Telephone lines without their network: codecs, what is heard and said, marks, keys, numbers and tokens. What providers
- * sign and write is in phone-providers.test.ts.
+ * Telephone lines without a network: codecs, sound in both directions, marks, keys, numbers and tokens. Signatures and
+ * messages of providers are in phone-providers.test.ts.
  */
 import t from 'tap';
 import { bytesOf } from '../../contracts/audio.js';
@@ -166,7 +166,7 @@ t.test('keys are tones between what is said, and speech waits for them', (t) => 
   t.end();
 });
 
-/** Ears whose frames of 20 ms say how loud they were; `chunk` is a piece of the line. */
+/** The receiving side of a line, which records the level of each frame of 20 ms; `chunk` makes a piece of the line's sound. */
 function ears(format: typeof MULAW | typeof WIDE = MULAW) {
   const levels: number[] = [];
   const heard = new PhoneEars(format, (samples) =>
@@ -273,7 +273,7 @@ t.test('what was dropped ends at what was heard, whatever marks come back', (t) 
   all.left(played(2, 100));
   all.beat();
   all.dropped();
-  // The playout drops what it still has.
+  // The playout drops its remaining sound.
   all.left(played(2, 160, true));
   t.same(told.slice(1), [
     [1, 100, true],

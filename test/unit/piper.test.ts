@@ -1,4 +1,4 @@
-/** Piper's voices as they are published: what of a pair is made for the runtime, and that the pair itself stays as it is. */
+/** Piper's voices as published: the files that are made of a pair for the runtime; the pair itself stays unchanged. */
 import fs from 'node:fs';
 import path from 'node:path';
 import t, { type Test } from 'tap';
@@ -9,7 +9,7 @@ import { describeSherpaTts } from '../../engines/backends/sherpa/tts-kinds.js';
 import { notInstalled } from '../../gateway/config/installed.js';
 import { folderForCopies } from '../../gateway/config/model-folders.js';
 
-/** An ONNX file that holds its version alone: 7. */
+/** An ONNX file that contains only its version, 7. */
 const NAKED = Buffer.from([8, 7]);
 const VOICE = {
   audio: { sample_rate: 16_000, quality: 'x_low' },

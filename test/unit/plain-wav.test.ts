@@ -1,4 +1,4 @@
-/** WAV files that are read where they lie, and those that are left to the decoder (codecs/decode/plain-wav.ts). */
+/** WAV files that need no decoder, and those that do (codecs/decode/plain-wav.ts). */
 import t from 'tap';
 import { plainWav } from '../../codecs/decode/plain-wav.js';
 import { wavHeader } from '../../codecs/wav.js';

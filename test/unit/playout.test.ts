@@ -60,14 +60,14 @@ t.test('pause keeps what waits, clear drops it and says how much was heard', asy
   t.equal(playout.next()?.samples[0], 3, 'what comes after is heard');
 });
 
-/** Speech whose samples say which frame they are of. */
+/** Speech whose samples tell the number of their frame. */
 const counted = (frames: number): Int16Array =>
   Int16Array.from({ length: frames * FRAME_SAMPLES }, (_, at) => 100 * (1 + Math.floor(at / FRAME_SAMPLES)));
 
 t.test('a pause fades speech out, and it goes on at the same frame', async (t) => {
   const played: number[] = [];
   const playout = new Playout((_number, ms) => played.push(ms));
-  // In pieces that fit no frame.
+  // In pieces that do not match frames.
   for (let from = 0, all = counted(12); from < all.length; from += 700)
     playout.play(1, bytesOf(all.slice(from, from + 700)));
   for (let frame = 0; frame < 4; frame += 1) playout.next();
@@ -83,7 +83,7 @@ t.test('a pause fades speech out, and it goes on at the same frame', async (t) =
   t.same(played, [100], 'what was faded out does not count as heard');
 });
 
-/** The sharpest corner in it, which is what is heard as a click. */
+/** The greatest change of slope between samples, which is heard as a click. */
 const corner = (samples: readonly number[]): number =>
   Math.max(...samples.slice(2).map((each, at) => Math.abs(each - 2 * samples[at + 1]! + samples[at]!)));
 
@@ -109,7 +109,7 @@ t.test('neither a pause nor what goes on behind it clicks', async (t) => {
 
 t.test('what is cleared without a pause ends in the next frame, without a click', async (t) => {
   const wave = Int16Array.from({ length: 12 * FRAME_SAMPLES }, (_, at) => 8000 * Math.cos(at / 19));
-  /** What is heard until it is cleared, and of four frames behind that. */
+  /** The samples heard until the playout is cleared, and in four frames after that. */
   const heardWith = (pauses: boolean): number[] => {
     const playout = new Playout(() => undefined);
     playout.play(1, bytesOf(wave));

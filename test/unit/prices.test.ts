@@ -1,4 +1,4 @@
-/** What a call costs: prices as they are set, and the sum of what was used (contracts/prices.ts). */
+/** Costs of a call: the setting of prices, and the sum over what was used (contracts/prices.ts). */
 import t from 'tap';
 import { costOf, isPrices } from '../../contracts/prices.js';
 import { addUsage, NO_USAGE } from '../../contracts/turns.js';

@@ -1,4 +1,4 @@
-/** Chat answers without a server: blocks of base64, pieces of transcript, segments as they are heard, failures. */
+/** Chat answers without a server: blocks of base64, pieces of transcript, segments in the order of the audio, failures. */
 import t from 'tap';
 import { ServiceError } from '../../contracts/errors.js';
 import type { SpokenPiece, TimedAudio, Transcript, TranscriptSegment } from '../../contracts/ports/speech.js';

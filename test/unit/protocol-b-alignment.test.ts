@@ -1,4 +1,4 @@
-/** Protocol B's times of characters, without a server: of one piece, of a whole text, and as they are written. */
+/** Protocol B's times of characters, without a server: of one piece, of a whole text, and their form on the wire. */
 import t from 'tap';
 import { ServiceError } from '../../contracts/errors.js';
 import type { SpokenPiece, TimedAudio } from '../../contracts/ports/speech.js';
@@ -83,7 +83,7 @@ t.test(
   },
 );
 
-/** Sense of numbers: never back, each character covered. */
+/** Whether the times make sense: they never decrease, and no character ends before it starts. */
 function isSound({ starts, ends }: { starts: readonly number[]; ends: readonly number[] }): boolean {
   return starts.every((start, at) => start <= ends[at]! && start >= (ends[at - 1] ?? 0));
 }

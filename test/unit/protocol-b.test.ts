@@ -182,7 +182,7 @@ const refuse = (...entries: [string, string][]) => {
   refuseOptions(formFields(form(...entries)), TRANSCRIPTION_REFUSALS);
 };
 
-/** The specification's row for protocol B's transcription, and a value that asks for each. */
+/** Options of protocol B's transcription that the specification refuses, each with a value that asks for it. */
 const REFUSED: Record<string, string> = {
   diarize: 'true',
   entity_redaction: 'pii',

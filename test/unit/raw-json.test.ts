@@ -1,4 +1,4 @@
-/** JSON that is passed on as it came: what is cut out of a body, and what is spliced into an answer. */
+/** JSON that is passed on unchanged: cut out of a request body, and inserted into an answer. */
 import t from 'tap';
 import { isPlainObject } from '../../contracts/plain-object.js';
 import { memberText, RawJson, stringify } from '../../contracts/raw-json.js';

@@ -1,4 +1,4 @@
-/** The README names variables and commands that there are, and no others; all variables are on the page that it links. */
+/** All variables and commands in the README exist; all variables are on the page that it links. */
 import { readFileSync } from 'node:fs';
 import t from 'tap';
 import { SECTIONS } from '../../gateway/config/settings.js';

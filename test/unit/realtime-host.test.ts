@@ -232,7 +232,7 @@ t.test(
         const ids = () => session.conversation.ids;
         const someId = () => ids()[Math.floor(random() * ids().length)] ?? 'none';
         const lastJob = () => speech.jobs.length - 1;
-        // Each transcription ends with the id of the item that it was begun for.
+        // Each transcription ends with the id of the item for which it was begun.
         const begun = () => log.filter(({ type }) => type === 'input_audio_buffer.committed').length;
         const names = new Map<Listening, string>();
         const name = () => {

@@ -64,7 +64,7 @@ class Watch {
       this.#expect(!this.finding, 'two voices at once');
       this.finding = true;
     } else if (effect.type === 'apply' || effect.type === 'refuseUpdate') {
-      // Settings without a new voice wait behind those with one: frames are not read meanwhile.
+      // A change of settings waits for a voice that is being looked up: no frames are read meanwhile.
       this.finding = false;
       this.changes += 1;
     }

@@ -1,4 +1,4 @@
-/** The record of a conversation while the database is away (gateway/conversations/record.ts). */
+/** The record of a conversation while the database is unreachable (gateway/conversations/record.ts). */
 import t from 'tap';
 import { ServiceError } from '../../contracts/errors.js';
 import type { SessionItem } from '../../contracts/ports/sessions.js';
@@ -8,7 +8,7 @@ import { recordingLog } from '../fixtures/processes-tools.js';
 
 const AWAY = new ServiceError('storage_unavailable');
 
-/** A writer of the items `first` and `second`, with a database that fails as it is told. */
+/** A writer of the items `first` and `second`, with a database that fails as the test says. */
 function writing() {
   const [clock, log] = [new SimulatedClock(), recordingLog()];
   const database: { failure: Error | undefined; kept: unknown[]; asked: number } = {
@@ -24,7 +24,7 @@ function writing() {
   };
   const record = new RecordWriter({ clock, log, append, keepTurn: () => Promise.resolve() });
   const add = (): void => ['first', 'second'].forEach((item) => record.add(item as unknown as SessionItem));
-  /** So many seconds, with what happens in each. */
+  /** Lets `seconds` pass; pending work runs in each. */
   const pass = async (seconds: number): Promise<void> => {
     for (let second = 0; second < seconds; second += 1) {
       for (let turn = 0; turn < 20; turn += 1) await Promise.resolve();

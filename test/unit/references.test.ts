@@ -1,4 +1,4 @@
-/** References that lead nowhere are found: links and headings of pages, citations in code, and names without a folder. */
+/** Broken references are found: links and headings of pages, citations in code, and names without a folder. */
 import t from 'tap';
 
 type Exists = (file: string) => boolean;

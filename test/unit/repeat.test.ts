@@ -1,10 +1,10 @@
-/** Work that is repeated: again after each time, failures told, and nothing once it has ended. */
+/** Repeated work: its interval, reports of its failures, and its end. */
 import { setImmediate as turn } from 'node:timers/promises';
 import t from 'tap';
 import { repeat } from '../../contracts/repeat.js';
 import { SimulatedClock } from '../fixtures/edge-clock.js';
 
-/** Work that each test ends as it likes. */
+/** Repeated work whose every run the test ends. */
 function repeated() {
   const clock = new SimulatedClock();
   const failures: unknown[] = [];

@@ -1,4 +1,4 @@
-/** The architecture page and the README tell of the rooms that the import rule knows (ops/setup/rooms.mjs). */
+/** The architecture page and the README list the rooms of the import rule (ops/setup/rooms.mjs). */
 import { readFileSync } from 'node:fs';
 import t from 'tap';
 

@@ -1,4 +1,4 @@
-/** Running a machine: its effects' order, and who gets what one of them throws. */
+/** Running a machine: the order of its effects, and where an error of an effect goes. */
 import t from 'tap';
 import { emit, raise, setup } from 'xstate';
 import { run, runOnDemand } from '../../actors/run.js';

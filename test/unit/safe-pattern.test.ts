@@ -1,11 +1,11 @@
-/** Patterns that a user writes: what they find, what is refused, and what they may cost (contracts/safe-pattern.ts). */
+/** Search patterns of users: matches, refused patterns, and bounds of their cost (contracts/safe-pattern.ts). */
 import t from 'tap';
 import { LIMITS } from '../../contracts/limits.js';
 import { PatternError, safePattern } from '../../contracts/safe-pattern.js';
 
 const { agentTest: limits } = LIMITS;
 
-/** What a search finds. */
+/** Whether the pattern matches in the text. */
 function isFound(pattern: string, text: string): boolean {
   const search = safePattern(pattern)(text);
   for (;;) {

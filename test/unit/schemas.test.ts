@@ -1,4 +1,4 @@
-/** Schemas are what TypeBox' own builder makes of the same calls, and are compiled by the first value. */
+/** Schemas equal those of TypeBox' own builder for the same calls, and are compiled with the first value. */
 import t from 'tap';
 import Typebox from 'typebox';
 import { checker } from '../../contracts/schemas/check.js';

@@ -1,4 +1,4 @@
-/** The table of settings: what it says of each variable, and that it is read as it is described. */
+/** The table of settings: its description of each variable, and that variables are read as described. */
 import { execFileSync } from 'node:child_process';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -10,7 +10,7 @@ import { SECTIONS } from '../../gateway/config/settings.js';
 
 const all = SECTIONS.flatMap(({ settings }) => settings);
 
-/** The message by which a configuration is refused; undefined where it is taken. */
+/** The message with which a configuration is refused; undefined if it is accepted. */
 function refusal(env: Record<string, string>): string | undefined {
   try {
     readConfig(env);

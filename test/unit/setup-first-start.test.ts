@@ -1,6 +1,6 @@
 /**
- * A first start is small, and its failures are told: parts of the lock that are left out, files that are trimmed,
- * a watch over npm's log, room on the disks, and the compiler without types.
+ * A first start is small, and reports its failures: parts of the lock that are left out, files that are trimmed,
+ * a watch over npm's log, space on the disks, and the compiler without types.
  */
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
@@ -100,7 +100,7 @@ const FETCHED = 'npm http fetch GET 200 https://a.example/b 12ms (cache miss)';
 const failedWith = (code: string, attempt = 1): string =>
   `npm http fetch GET https://a.example/b attempt ${attempt} failed with ${code}`;
 
-/** The watch's messages about these lines, until it gives up or has said as much as is expected. */
+/** The watch's messages about these lines, until it gives up or has `until` messages. */
 const watched = (lines: readonly string[], { silenceMs = 60_000, patienceMs = 60_000, until = 1 } = {}) =>
   new Promise<string[]>((resolve) => {
     const said: string[] = [];

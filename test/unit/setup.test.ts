@@ -1,6 +1,6 @@
 /**
- * The parts of set-up that work on files alone: stamps, token table, Postgres' links, what of a lock is
- * laid out, the order of steps, and the counts of a test run.
+ * The parts of set-up that work only on files: stamps, token table, Postgres' links, the packages of a lock that are
+ * installed, the order of steps, and the counts of a test run.
  */
 import fs from 'node:fs';
 import path from 'node:path';
@@ -210,7 +210,7 @@ t.test(
   },
 );
 
-/** A step that writes down when it begins and ends, and is ready once it has ended. */
+/** A step that logs when it begins and ends, and is ready once it has ended. */
 function recorded(
   log: string[],
   name: string,

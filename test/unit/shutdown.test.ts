@@ -1,10 +1,10 @@
-/** What signals do to a gateway, by the times at which they come (docs/operating.md "Shutdown"). */
+/** Effects of signals on a gateway, by the times at which they arrive (docs/operating.md "Shutdown"). */
 import t from 'tap';
 import { Signals } from '../../gateway/wiring/shutdown.js';
 
 type Signal = 'SIGTERM' | 'SIGINT' | 'npm has gone';
 
-/** Signals with the seconds at which they come, and what they do. */
+/** Signals, each with the second at which it arrives, and their effects. */
 const ROWS: readonly [sent: readonly [Signal, number][], told: readonly string[]][] = [
   [[['SIGTERM', 0]], ['leave']],
   [

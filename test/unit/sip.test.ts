@@ -1,4 +1,4 @@
-/** What a LiveKit server is asked to store of SIP numbers, who answers calls that come in, and the pace of keys (docs/sip.md). */
+/** SIP numbers in the store of a LiveKit server, answering of incoming calls, and the pace of keys (docs/sip.md). */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
@@ -19,7 +19,7 @@ import { pressKeys } from '../../media/livekit/keys.js';
 import { keepNumbers, type SipStore } from '../../media/livekit/sip-numbers.js';
 import { createSipService } from '../../media/livekit/sip-service.js';
 
-/** What a server stores, in memory. */
+/** A server's store, in memory. */
 class Store implements SipStore {
   readonly trunks: SIPInboundTrunkInfo[] = [];
   readonly rules: SIPDispatchRuleInfo[] = [];
@@ -97,7 +97,7 @@ t.test('a server has a trunk and a rule of each number, and of no other', async 
   t.match(store.rules, [{ trunkIds: [store.trunks[1]?.sipTrunkId] }]);
   t.equal(store.rules.length, 1);
 
-  // Two processes were at it.
+  // As if two processes had written at once.
   const [, { name, metadata, numbers } = store.trunks[0]!] = store.trunks;
   await store.createSipInboundTrunk(name, numbers, { metadata });
   await keep({ ...first, sources: ['198.51.100.7'] });
@@ -145,7 +145,7 @@ t.test('addresses and servers of SIP credentials', (t) => {
   t.end();
 });
 
-/** A LiveKit server's API with one caller in its room, which answers each REFER so; `undefined`: it was done. */
+/** A LiveKit server's API with a caller in its room; `answers` to REFERs, one after the other; `undefined`: success. */
 async function apiWith(t: Test, answers: (object | undefined)[], inRoom = true) {
   const asked: Record<string, unknown>[] = [];
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
@@ -165,7 +165,7 @@ async function apiWith(t: Test, answers: (object | undefined)[], inRoom = true) 
   return { asked, sip: createSipService({ url: `http://127.0.0.1:${port}`, ...key }, 'gw') };
 }
 
-/** As the server tells the status of the SIP answer. */
+/** The server's report of a status in the SIP answer. */
 const answered = (code: number, status: string) => ({
   code: 'unavailable',
   msg: 'transfer failed',
@@ -242,7 +242,7 @@ const CALLED = {
   dialedNumber: '+493012345678',
 } as const;
 
-/** Rows in memory, of callers whose side answers REFER so. */
+/** Transfers with rows in memory, for a caller whose side answers REFER with `outcome`. */
 function referredWith(outcome: SipReferral | undefined, underWay = false) {
   const rows: NewTransfer[] = [];
   const told: string[] = [];

@@ -11,7 +11,7 @@ import { ContextFrames } from '../../gateway/dialects/protocol-b/sockets/server-
 import { SimulatedClock } from '../fixtures/edge-clock.js';
 import type { Alignment, SpeechFrame } from '../fixtures/speech-socket.js';
 
-/** A piece as it is when so much of its audio has been made; a word lasts `word` seconds, the rest is silence. */
+/** A piece: its length, and its state after `duration` seconds of its audio; a word lasts `WORD` seconds, the rest is silence. */
 function pieceOf(text: string, at: number, index: number, offset: number, named = true) {
   const names = [...text.matchAll(/\S+/gu)].map(([name]) => name);
   const WORD = 0.25;
@@ -33,13 +33,13 @@ const CHUNK = 0.1;
 
 interface Telling {
   readonly sync: boolean;
-  /** Whether the engine names all words before it has made the audio. */
+  /** Whether the engine reports all words before it has made their audio. */
   readonly named: boolean;
-  /** How much more than is heard has been made, in seconds. */
+  /** Seconds by which the made audio is ahead of the sent audio. */
   readonly ahead: number;
 }
 
-/** The frames of a text, piece by piece, as the pipeline tells of them. */
+/** The frames of a text, from pieces as the pipeline yields them. */
 function told(pieces: readonly string[], { sync, named, ahead }: Telling): SpeechFrame[] {
   const frames = new AudioFrames(new ContextFrames(undefined), sync);
   const out: string[] = [];
@@ -151,7 +151,7 @@ t.test('audio frames hold at most 64 KiB of base64, and no sample is cut', async
   }
 });
 
-/** Audio that comes when the test says so. */
+/** Audio that arrives when the test says so. */
 function paced() {
   const queue: TimedAudio[] = [];
   let wake = (): void => undefined;

@@ -1,5 +1,5 @@
 /**
- * The handshake of protocol B's speech sockets: keys and when they are looked up, options of the handshake, voice
+ * The handshake of protocol B's speech sockets: keys and the time of their look-up, options of the handshake, voice
  * settings of the first frame (docs/contract/protocol-b.md 3, rule 5).
  */
 import t from 'tap';

@@ -1,6 +1,6 @@
 /**
- * Protocol B's speech sockets without a network: text buffer and feed, machines, and what clients send (docs/contract/protocol-b.md
- * 3).
+ * Protocol B's speech sockets without a network: text buffer and feed, machines, and frames of clients
+ * (docs/contract/protocol-b.md 3).
  */
 import t from 'tap';
 import { createActor } from 'xstate';

@@ -1,6 +1,6 @@
 /**
- * Speeds that an engine lacks (decision 4): the length follows the speed and the pitch stays; the engine
- * does what it can by itself, and the times of words follow what is heard.
+ * Speeds that an engine lacks (decision 4): the length follows the speed and the pitch stays; the engine speaks at the
+ * speeds that it has, and the times of words match the resulting audio.
  */
 import t from 'tap';
 import { createEncode } from '../../codecs/encode/encoder.js';
@@ -33,7 +33,7 @@ const RATE = 16_000;
 const SPEEDS = [0.25, 0.3, 0.5, 0.8, 1.25, 2, 3, 4];
 const neverAborted = new AbortController().signal;
 
-/** Through a stretcher in chunks of `length` samples. */
+/** Sends samples through a stretcher in chunks of `length`. */
 function stretched(samples: Int16Array, speed: number, length: number, rate = RATE): Int16Array {
   const stretch = new Stretch(rate, speed);
   const parts: Buffer[] = [];
@@ -72,7 +72,7 @@ for (const speed of SPEEDS) {
     const loud = (sample: number): boolean => Math.abs(sample) > 4000;
     const begin = output.findIndex(loud) / RATE;
     const end = output.findLastIndex(loud) / RATE;
-    // The filter's window: 50 ms of what is longer, the sound as it was or as it is heard.
+    // The filter's window: 50 ms of the longer sound, the original or the stretched one.
     const most = 0.05 * Math.max(1, 1 / speed);
     const near = (second: number, wanted: number): boolean => Math.abs(second - wanted / speed) < most;
     t.ok(near(begin, 1) && near(end, 2), `from ${begin} to ${end} s`);
@@ -142,7 +142,7 @@ t.test('the engine does what it can, time-stretching does the rest', async (t) =
   t.same(paceOf(ranged, 0.25), { own: 0.5, stretch: 0.5 });
 });
 
-/** A whole pipeline over one engine. */
+/** The whole pipeline with one engine. */
 const speechOf = (engine: TtsEngine) =>
   createSpeech({
     registry: createRegistry({ tts: [engine], stt: [] }),
@@ -215,7 +215,7 @@ t.test('only an engine that can is asked for another speed', async (t) => {
 const leadSeconds = ({ format, sampleRate }: OutputFormat): number =>
   format === 'mp3' ? 1105 / sampleRate : 312 / 48_000;
 
-/** Seconds of encoded audio that leave for the speech and the silence behind it, the stream still open. */
+/** Seconds of encoded audio that are sent for speech followed by silence, while the stream is still open. */
 async function sentSeconds(speech: Int16Array, output: OutputFormat, speed: number): Promise<number> {
   const sink = openSink(RATE, output, speed);
   const progress = progressOf(output);

@@ -1,4 +1,4 @@
-/** The user's stretches of voice before they are a message: which words count, which are owed, which stay. */
+/** The user's stretches of voice before they become a message: words that count, transcripts that are missing, words that stay. */
 import t from 'tap';
 import {
   begun,
@@ -18,7 +18,7 @@ import {
 
 type Told = readonly [span: number, text: string, final?: boolean];
 
-/** Stretches 1 to `spans`, and what was heard of them, in that order. */
+/** Stretches 1 to `spans`, after their transcripts have arrived in that order. */
 const told = (spans: number, ...transcripts: readonly Told[]): Stretches => {
   let stretches: Stretches = [];
   for (let span = 1; span <= spans; span += 1) stretches = begun(stretches, span);
@@ -37,7 +37,7 @@ t.test('a stretch begins without words, is owed, and overlaps nobody', async (t)
   );
 });
 
-/** What was heard, and which words of it are guessed, will not change, and are certain. */
+/** Transcripts, and the words that are guessed, that will not change (`stable`), and that are certain (`final`). */
 const WORDS: readonly {
   readonly what: string;
   readonly spans: number;
@@ -185,7 +185,7 @@ t.test('texts are joined by one blank, and empty ones are left out', async (t) =
   t.equal(joined([' a ', '', 'b\n', '  ', ' c d']), 'a b c d');
 });
 
-/** Which of two stretches are owed, and whether everything is known. */
+/** Which of two stretches have no final transcript yet (`owed`), and whether all is known (`whole`). */
 for (const { what, transcripts, owed, whole } of [
   { what: 'nothing is known', transcripts: [], owed: [1, 2], whole: false },
   { what: 'a guess settles nothing', transcripts: [[1, 'a']], owed: [1, 2], whole: false },
@@ -221,7 +221,7 @@ for (const { what, transcripts, owed, whole } of [
   });
 t.ok(isWhole([]), 'nobody has spoken: nothing is owed');
 
-/** Whether a transcript of stretch 1 brings words, of which "Two" was guessed; of 2 nothing is known. */
+/** Whether a transcript brings new words, if "Two" is the guess for stretch 1 and nothing is known of stretch 2. */
 for (const { span, text, final, brings } of [
   { span: 1, text: 'Two', final: false, brings: false },
   { span: 1, text: 'Two rooms', final: false, brings: true },
@@ -238,7 +238,7 @@ for (const { span, text, final, brings } of [
     },
   );
 
-/** Stretches that were said while the agent spoke, of three; finals of the first two, the second without a word. */
+/** Which of three stretches overlap the agent's speech; the first two have final transcripts, the second without a word. */
 for (const { over, is } of [
   { over: [1], is: true },
   { over: [1, 2], is: true },

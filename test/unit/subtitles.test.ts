@@ -2,7 +2,7 @@
 import t from 'tap';
 import { type Phrase, phrasesOf, toSrt, toVtt } from '../../codecs/subtitles.js';
 
-/** Words of the text, `pace` seconds each, one behind the other. */
+/** Words of the text, `pace` seconds each, one after the other. */
 const wordsOf = (text: string, pace = 0.3) =>
   text.split(/\s+/).map((word, index) => ({ text: word, start: index * pace, end: (index + 1) * pace }));
 

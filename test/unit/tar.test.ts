@@ -1,4 +1,4 @@
-/** The reader of tarballs: what of them is taken, and what is refused. */
+/** The reader of tarballs: entries that it reads, and archives that it refuses. */
 import t, { type Test } from 'tap';
 
 interface TarEntry {
@@ -40,7 +40,7 @@ const tarFile = (name: string, text: string, type?: string, prefix?: string): Bu
   Buffer.concat([tarHeader(name, Buffer.byteLength(text), type, prefix), padded(text)]);
 const END = Buffer.alloc(2 * BLOCK);
 
-/** In uneven chunks, as a network gives them. */
+/** The bytes in chunks of an odd length, as from a network. */
 async function* chunked(bytes: Buffer): AsyncIterable<Buffer> {
   for (let at = 0; at < bytes.length; at += 337) yield bytes.subarray(at, at + 337);
 }

@@ -1,11 +1,11 @@
-/** How long a node may act for its calls, and what becomes of them when it may not (contracts/tenure.ts). */
+/** How long a node may act for its calls, and what happens to them when it no longer may (contracts/tenure.ts). */
 import t from 'tap';
 import type { Call, TranscriptText } from '../../contracts/ports/calls.js';
 import { Tenure } from '../../contracts/tenure.js';
 import { FencedCall } from '../../gateway/calls/fenced-call.js';
 import { SimulatedClock } from '../fixtures/edge-clock.js';
 
-/** A clock whose timers do not run: a process that stands still. */
+/** A clock whose timers do not run: that of a stopped process. */
 class Stopped extends SimulatedClock {
   ahead = 0;
   override monotonic(): number {
@@ -57,7 +57,7 @@ t.test('a process that stood still knows it before any timer has told it', async
   held.stop();
 });
 
-/** A call that notes what it is told. */
+/** A call that records what happens to it. */
 function call() {
   const told: string[] = [];
   const note =

@@ -1,4 +1,4 @@
-/** Audio with the times of its words, of text that is there and of text that arrives: both through one pipeline. */
+/** Audio with the times of its words, for complete and for arriving text: both through one pipeline. */
 import t from 'tap';
 import { TextFeed } from '../../actors/text-feed.js';
 import { createEncode } from '../../codecs/encode/encoder.js';
@@ -77,7 +77,7 @@ const TEXT = 'One small step for a man. One giant leap, for mankind! Third.';
 
 type Checks = Pick<typeof t, 'ok' | 'strictSame'>;
 
-/** Checks that hold of every timed stream. */
+/** Checks for every stream with times. */
 function checkPieces(t: Checks, chunks: readonly TimedAudio[], text: string): void {
   const last = new Map(chunks.map(({ piece }) => [piece.index, piece]));
   const pieces = [...last.values()];
@@ -112,7 +112,7 @@ for (const format of ['pcm', 'wav', 'mp3', 'opus'] as const) {
       const plain = Buffer.concat(await all(speech.synthesize(request, caller, neverAborted)));
       const chunks = await all(speech.synthesizeTimed(request, caller, neverAborted));
       const audio = Buffer.concat(chunks.map((chunk) => chunk.audio));
-      // Ogg streams are numbered at random.
+      // Serial numbers of Ogg streams are random.
       t.ok(format === 'opus' ? audio.length === plain.length : audio.equals(plain));
       checkPieces(t, chunks, TEXT);
       t.equal(state.inside, 0);

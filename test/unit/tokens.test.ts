@@ -1,4 +1,4 @@
-/** The counter of o200k_base tokens: right on every kind of text, and slow on none (docs/contract/platform.md 6.3). */
+/** The counter of o200k_base tokens: correct for every kind of text, and slow for none (docs/contract/platform.md 6.3). */
 import { getEncoding } from 'js-tiktoken';
 import ranks from 'js-tiktoken/ranks/o200k_base';
 import t from 'tap';
@@ -69,7 +69,7 @@ t.test('no text of the allowed length is slow', { timeout: 30_000 }, async (t) =
 });
 
 t.test('no token is longer than the counter thinks', async (t) => {
-  // Text of more bytes than 128 a token is refused without being counted.
+  // Text of more than 128 bytes per allowed token is refused without being counted.
   const lines = ranks.bpe_ranks.split('\n').filter(Boolean);
   const entries = lines.flatMap((line) => line.split(' ').slice(2));
   const longest = entries.reduce((most, entry) => Math.max(most, Buffer.from(entry, 'base64').length), 0);

@@ -1,4 +1,4 @@
-/** Uploading one side of a call while it grows: what the bucket has at each moment, and who can go on from there. */
+/** Uploading one side of a call while it grows: the state of the bucket at each moment, and continuing from it. */
 import { appendFileSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ const { partBytes } = LIMITS.recording;
 const KEY = 'sess_1/20260101T120000000Z-user.ogg';
 const piece = (from: number): string => `${KEY}.${String(from).padStart(12, '0')}`;
 
-/** Bytes of which no two stretches are alike. */
+/** Bytes without repeated stretches. */
 const audio = (from: number, to: number): Buffer => {
   const bytes = Buffer.alloc(to - from);
   for (let at = 0; at < bytes.length; at += 1) bytes[at] = ((from + at) * 2654435761) >>> 24;
@@ -26,7 +26,7 @@ function growing(t: Pick<Test, 'teardown'>) {
   let size = 0;
   return {
     file,
-    /** To that many bytes in all. */
+    /** Appends to the file, up to `bytes` in all. */
     to(bytes: number): void {
       appendFileSync(file, audio(size, bytes));
       size = bytes;
@@ -93,7 +93,7 @@ t.test('a machine without the file makes one of parts and pieces', async (t) => 
   const bucket = new MemoryBucket();
   const { file, to } = growing(t);
   const upload = new TrackUpload(bucket, KEY, file);
-  // This piece is in the first part only as far as that goes.
+  // The first part contains this piece only in part.
   to(partBytes - 100);
   await upload.advance(false);
   bucket.objects.set(piece(partBytes - 100), audio(partBytes - 100, partBytes + 50));

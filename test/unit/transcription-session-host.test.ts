@@ -1,6 +1,6 @@
 /**
- * The host of protocol B's realtime transcription: what a commit takes, budgets, guesses, and what failures end, with
- * a transcription port that does what the test says.
+ * The host of protocol B's realtime transcription: the audio of a commit, budgets, partial transcripts, and the effects of
+ * failures, with a transcription port that follows the test's orders.
  */
 import { setImmediate as turn } from 'node:timers/promises';
 import t from 'tap';
@@ -33,7 +33,7 @@ interface ToldJob {
   fail(error: unknown): void;
 }
 
-/** A session whose transcription port does what the test says. */
+/** A session whose transcription port follows the test's orders. */
 function openSession(query = '', refused?: SessionFault) {
   const jobs: ToldJob[] = [];
   const transcription: Transcription = {

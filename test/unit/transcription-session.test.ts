@@ -1,6 +1,6 @@
 /**
- * Protocol B's realtime transcription without its host: the machine and a random walk over it, how guesses stay cheap,
- * words, and what options and frames may say.
+ * Protocol B's realtime transcription without its host: the machine and a random walk over it, the cost of partial
+ * transcripts, words, and valid options and frames.
  */
 import t from 'tap';
 import { createActor } from 'xstate';
@@ -134,7 +134,7 @@ function checked() {
   let running: { readonly job: number; readonly guess: boolean } | undefined;
   let closed = false;
   let commits = 0;
-  /** As their host keeps it: the numbers of commits whose audio waits. */
+  /** Numbers of the commits whose audio waits, as the host keeps them. */
   const kept: number[] = [];
   const problems: string[] = [];
   const must = (so: boolean, what: string): void => void (so || problems.push(what));
@@ -185,7 +185,7 @@ for (const seed of [1, 7, 42, 1234, 99_999]) {
     let sessions = 0;
     for (let step = 0; step < 10_000; step++) {
       const { running, commits, closed } = session.state();
-      // A job that was superseded may still speak.
+      // A superseded job may still report.
       const job = random() < 0.8 ? (running?.job ?? 0) : Math.floor(random() * 20);
       const isCurrent = running?.job === job;
       const tell = (event: SessionEvent): void => {
@@ -232,7 +232,7 @@ t.test('a guess covers what may still change, so that the work stays linear', (t
   const lengthOf = ({ chunks }: RawAudio): number =>
     chunks.reduce((sum, { byteLength }) => sum + byteLength, 0) / 2 / rate;
   const tail = new PartialTranscript(rate);
-  /** A guess `at` seconds that hears words, each with its start and end in the whole audio. */
+  /** A partial transcript `at` seconds with words, each with its start and end in the whole audio. */
   let covered = 0;
   const guess = (at: number, words: readonly (readonly [text: string, start: number, end: number])[]) => {
     const seconds = lengthOf(tail.take(audioOfSeconds(at)));

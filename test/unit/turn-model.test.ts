@@ -1,6 +1,6 @@
 /**
- * The model of ends of turns (engines/turns): what it is shown of the audio, held against numbers of the library that its
- * makers use; and what conversations are told where it is late, busy, broken or no longer asked.
+ * The end-of-turn model (engines/turns): its input, compared with that of the library which its makers use; and what
+ * conversations get if it is late, busy, broken or cancelled.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -32,7 +32,7 @@ const KNOWN = JSON.parse(
   readFileSync(new URL('../../../test/fixtures/turn-features.json', import.meta.url), 'utf8'),
 ) as Readonly<Record<'whole' | 'short', Known>>;
 
-/** A tone that rises and throbs, over a little noise. */
+/** A tone with rising pitch and pulsing level, over a little noise. */
 function signal(length: number): Int16Array {
   let seed = 1;
   return Int16Array.from({ length }, (_, index) => {
@@ -70,12 +70,12 @@ const AUDIO = [new Uint8Array(3200)];
 interface Asked {
   readonly model: TurnModelInChild;
   readonly clock: SimulatedClock;
-  /** Bytes of each job. */
+  /** Bytes of audio of each job. */
   readonly jobs: number[];
   readonly warnings: string[];
 }
 
-/** A model whose child answers each job so. */
+/** A model whose child answers each job with `answer`. */
 function asked(answer: (signal: AbortSignal) => Promise<unknown>): Asked {
   const clock = new SimulatedClock();
   const jobs: number[] = [];
@@ -196,7 +196,7 @@ t.test('a model that cannot be loaded fails its job, and is loaded again with th
   t.same(await perform(jobs, Int16Array.of(1)), [0.5]);
 });
 
-/** A model that tells what the test says, when it says so. */
+/** A model that answers what the test says, when it says so. */
 class Listener implements TurnModel {
   prepared = 0;
   readonly asked: { bytes: number; signal: AbortSignal; tell(probability: number | undefined): void }[] = [];

@@ -1,4 +1,4 @@
-/** The user's transcript of a turn: guesses while it lasts, and the words at its end (gateway/conversations). */
+/** The user's transcript of a turn: partial transcripts while it lasts, and the words at its end (gateway/conversations). */
 import { setImmediate as turn } from 'node:timers/promises';
 import t from 'tap';
 import { silentLog } from '../../contracts/log.js';
@@ -16,7 +16,7 @@ function listening() {
   const asked: Asked[] = [];
   const transcripts: [span: number, text: string, final: boolean][] = [];
   const background: string[] = [];
-  /** Seconds of what was transcribed before its end was sure, and was all. */
+  /** Seconds of audio that was transcribed before its end was certain, and turned out to be all. */
   const counted: number[] = [];
   const transcription: Transcription = {
     count: (_caller, seconds) => void counted.push(seconds),
@@ -160,7 +160,7 @@ t.test('listening: in a lull the words are found before it is sure that they are
   t.same(counted, [1], 'and that is used');
 });
 
-/** Frames of 32 ms from the lull to the end: what the default detector takes behind the clips of the load tests, and more. */
+/** Frames of 32 ms from the lull to the end: as many as the default detector needs after the load tests' clips, and more. */
 for (const { frames, isAll } of [
   { frames: 6, isAll: true },
   { frames: 8, isAll: true },

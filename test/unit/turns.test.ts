@@ -1,4 +1,4 @@
-/** The rows that explain turns, as scenarios on the simulated clock: when everything was, and what broke answers off. */
+/** The rows that explain turns, as scenarios on the simulated clock: times of all steps, and reasons of interruptions. */
 import t from 'tap';
 import type { AgentSettings } from '../../actors/agent/settings.js';
 import { TIMES } from '../../actors/agent/times.js';
@@ -10,13 +10,13 @@ import { TurnLog } from '../../gateway/conversations/turns/turn-log.js';
 import type { TurnEvent } from '../../gateway/conversations/turns/turn-events.js';
 import { NOTICED_MS } from '../../gateway/conversations/turns/turn-row.js';
 
-/** A good 3 s, and half a minute more than a client may be gone. */
+/** Answers of 3.6 s, and of half a minute more than a client may be away. */
 const LONG = 'one two three four five six seven eight nine ten eleven twelve';
 const VERY_LONG = Array(200).fill('word').join(' ');
 
 const sumOf = (parts: LatencyParts): number => LATENCY_PARTS.reduce((sum, part) => sum + parts[part], 0);
 
-/** A log that is told what happens at which moment. */
+/** A turn log with events at given times. */
 function logged(...story: readonly (readonly [at: number, event: TurnEvent])[]) {
   const kept = new Map<number, Turn>();
   const phases: string[] = [];
@@ -41,7 +41,7 @@ const said = (text: string): TurnEvent => ({ type: 'message', text });
 const reply: TurnEvent = { type: 'reply', job: 1, cause: 'turn', aloud: true };
 const played = (ms: number, complete = false): TurnEvent => ({ type: 'played', job: 1, ms, complete });
 
-/** A turn from 0 to the first audio, each step of it a round number; voice activity notices its end after 256 ms. */
+/** A turn from 0 to the first audio, with round times; voice activity detection notices its end after 256 ms. */
 const STORY: readonly (readonly [number, TurnEvent])[] = [
   [0, voice(true, 0)],
   [600, { type: 'transcript', span: 1, text: 'Two', final: false }],
@@ -64,7 +64,7 @@ t.test('a turn says when each step of it was, and where its time went', async (t
     endOfTurn: { detector: 'both', probability: 0.9, completeness: 'likely', delayMs: 400 },
     ...{ firstTranscriptMs: -400, lastTranscriptMs: 700, decidedMs: 800 },
     requests: [{ askedMs: 810, firstTokenMs: 1000, endedMs: null }],
-    // 200 ms had left when it was told.
+    // 200 ms had been sent when that was reported.
     ...{ firstAudioMs: 1150, playedMs: 1200, heardMs: 200, complete: false, endedMs: null },
     ...{ interrupted: null, error: null, drafted: false, reopened: 0, held: 0, resumed: 0 },
   });
@@ -233,7 +233,7 @@ t.test('a turn that the user takes up again is one row, which says so', async (t
   t.equal(sumOf(turns[0]!.parts!), turns[0]!.playedMs);
 });
 
-/** The agent is a good second into an answer. */
+/** A scene in which the agent has been answering for about a second. */
 function speaking(settings: Partial<AgentSettings> = {}, answer = LONG): TurnScene {
   const scene = new TurnScene(settings, { reply: answer });
   scene.say('Please count.').untilAgentSpeaks().pause(1200);

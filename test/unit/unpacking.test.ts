@@ -1,4 +1,4 @@
-/** The readers of bzip2 and zip: what they give, and that whatever is damaged is refused and never given as whole. */
+/** The readers of bzip2 and zip: their output, and that damaged input is refused and never passes as complete. */
 import fs from 'node:fs';
 import path from 'node:path';
 import { Readable } from 'node:stream';
@@ -34,7 +34,7 @@ const twoBlocks = Buffer.from(
   'base64',
 );
 
-/** The bytes, one of them changed, for each second of them. */
+/** Damaged copies: in each, one of every second byte is changed. */
 function* damages(bytes: Buffer): Generator<Buffer> {
   for (let at = 0; at < bytes.length; at += 2) {
     const damaged = Buffer.from(bytes);

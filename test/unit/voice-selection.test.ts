@@ -1,4 +1,4 @@
-/** Voice selection: voices and languages of configured engines, asked before there is a text, and for a text. */
+/** Voice selection: voices and languages of configured engines, before there is a text, and for a text. */
 import t from 'tap';
 import { resolveOutput } from '../../codecs/formats.js';
 import { bytesOf } from '../../contracts/audio.js';
@@ -22,7 +22,7 @@ const free: Admission = {
   use: () => undefined,
 };
 
-/** An engine with these capabilities that says nothing. */
+/** An engine with these capabilities that yields no audio. */
 const silent = (description: Omit<TtsEngine, 'synthesize'>): TtsEngine => ({
   ...description,
   async *synthesize() {},
@@ -89,7 +89,7 @@ t.test('a voice is checked before there is anything to say', async (t) => {
   );
 });
 
-/** Speaks a sample for each text, and keeps what it was given. */
+/** An engine that yields one sample for each text, and records the texts. */
 function told(description: Omit<TtsEngine, 'synthesize'>) {
   const texts: string[] = [];
   const engine: TtsEngine = {

@@ -1,11 +1,11 @@
-/** The agent's voice as Opus: what it must carry however little processor time it is given. */
+/** The agent's voice as Opus: properties that it has even with the least processor time. */
 import t from 'tap';
 import { bytesOf, PLAYOUT_RATE } from '../../contracts/audio.js';
 import { OPUS_TYPE } from '../../media/embedded/rtp.js';
 import { VoiceSender } from '../../media/embedded/voice-sender.js';
 import { FRAME_SAMPLES, Playout } from '../../media/playout.js';
 
-/** A second: the encoder takes what hums for longer for noise, which needs no copies. */
+/** One second: the encoder takes a longer hum for noise, which it sends without copies. */
 const FRAMES = 50;
 const PITCH = 120;
 const HARMONICS = [1, 2, 3, 4, 5, 6, 8, 12, 18, 24];
@@ -20,7 +20,7 @@ const vowels = Int16Array.from({ length: FRAMES * FRAME_SAMPLES }, (_, at) => {
   return 6000 * buzz * (0.6 + 0.4 * Math.sin(2 * Math.PI * 4 * seconds));
 });
 
-/** Whether a frame of speech carries the one before it as well (RFC 6716, 4.2.4: the second bit behind the first byte). */
+/** Whether a frame of speech carries a copy of the previous one (RFC 6716, 4.2.4: the second bit after the first byte). */
 const hasCopy = ([toc = 0, first = 0]: Uint8Array): boolean => toc >> 3 < 16 && (first & 0x40) !== 0;
 
 function sentAt(complexity: number): Uint8Array[] {
