@@ -1,6 +1,6 @@
 /**
- * The queue of tests in the database (storage/agent-tests): who may play what, what becomes of a process that dies, and what
- * is kept. No gateway takes anything meanwhile.
+ * The queue of tests in the database (storage/agent-tests): which tests may begin, tests of a process that has died, and
+ * stored results. No gateway takes tests meanwhile.
  */
 import t from 'tap';
 import { randomIds } from '../../contracts/ids.js';
@@ -26,7 +26,7 @@ const PASSED: TestOutcome = {
 };
 const FAILED: TestOutcome = { ...PASSED, status: 'failed' };
 
-/** A workspace of its own with one agent. */
+/** A new workspace with one agent. */
 async function workspace(): Promise<{ workspaceId: string; agentId: string }> {
   const [workspaceId, agentId] = [randomIds.next('workspace'), randomIds.next('agent')];
   await sql`insert into workspaces (id, name) values (${workspaceId}, 'Own')`;
@@ -45,14 +45,14 @@ const runOf = (agentId: string, count: number, more: Partial<ScenarioDefinition>
   })),
 });
 
-/** Everything that may begin now. */
+/** Takes all tests that may begin now. */
 async function takeAll(): Promise<QueuedTest[]> {
   const taken: QueuedTest[] = [];
   for (let test; (test = await queue.take(LEASE));) taken.push(test);
   return taken;
 }
 
-/** As if the process that plays it had died long ago. */
+/** Ends the leases of running tests, as if their processes had died long ago. */
 const expire = () =>
   sql`update agent_test_results set taken_until = now() - interval '1 second' where status = 'running'`;
 

@@ -1,6 +1,6 @@
 /**
- * Tests of agents with a language model (docs/contract/platform.md 6.12): it plays the user, the agent and the judge; what
- * becomes of a run that fails or is cancelled; the command for CI as a user starts it.
+ * Tests of agents with a language model (docs/contract/platform.md 6.12): it plays the user, the agent and the judge; runs
+ * that fail or are cancelled; the command for CI as a user starts it.
  */
 import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
@@ -19,7 +19,7 @@ const model = await startModel();
 t.teardown(() => model.stop());
 const thinking = await startPlatform(t, { LLM_BASE_URL: model.url });
 
-/** An agent with a tool that looks orders up, at an address that nobody may reach. */
+/** An agent with a tool that looks up orders, at an address that must not be reached. */
 async function bakery(): Promise<string> {
   const toolId = await thinking.tool({
     ...{ name: 'Look up an order', url: 'https://orders.example.com/{{order_id}}', method: 'GET' },
@@ -31,7 +31,7 @@ async function bakery(): Promise<string> {
   });
 }
 
-/** The model as all three: the agent looks up and tells, the user asks and leaves, the judge finds everything true. */
+/** Has the model play all three: the agent uses its tool and says the result, the user asks and leaves, the judge accepts everything. */
 function playAll(verdict = 'success'): void {
   model.answer((messages) => {
     const system = messages[0]?.content ?? '';
@@ -96,7 +96,7 @@ t.test('a model that fails is an error of the run, not a failure of the agent', 
 t.test('a run is cancelled while it goes on, and deleted once it is over', async (t) => {
   model.answer(() => 'Yes.');
   const agentId = await bakery();
-  // A user may write two messages a second in the long run.
+  // In the long run a user may send two messages per second.
   const id = await scenarioId(thinking, agentId, {
     user: { lines: Array.from({ length: 40 }, () => 'And?') },
     max_turns: 50,

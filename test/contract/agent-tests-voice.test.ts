@@ -1,6 +1,6 @@
 /**
- * A test by voice on a whole gateway: a simulated caller in one short call over WebRTC, and what becomes of the call's
- * session with its run (docs/agent-tests.md "By voice").
+ * A test by voice on a whole gateway: a simulated caller in one short call over WebRTC, and the removal of the call's session
+ * with its run (docs/agent-tests.md "By voice").
  */
 import t from 'tap';
 import { LIMITS } from '../../contracts/limits.js';
@@ -70,7 +70,7 @@ t.test('a run whose caller would be mute is refused', async (t) => {
   t.same(places(refused), [`${String(id)}.caller.voice`], refused.text);
 });
 
-/** The last of a few: where a machine stops for a fifth of a second, a caller misses a word of the agent's. */
+/** Runs it up to three times: if the machine stalls for a fifth of a second, a caller misses a word of the agent's. */
 async function heardRun(agentId: string): Promise<Run> {
   for (let attempt = 1; ; attempt += 1) {
     const run = await over(platform, start(platform, { agent_id: agentId }), 120_000);

@@ -1,5 +1,5 @@
 /**
- * Tests of agents through the platform's API (docs/contract/platform.md 6.12): scenarios, suites, what limits them, and runs
+ * Tests of agents through the platform's API (docs/contract/platform.md 6.12): scenarios, suites, their limits, and runs
  * without a language model. With one: agent-tests-model.test.ts.
  */
 import t from 'tap';

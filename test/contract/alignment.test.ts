@@ -1,6 +1,6 @@
 /**
- * Word times of real recognition (docs/architecture.md): clips whose true times their engine tells, in
- * voices other than the one that alignment reads with; on its thread, in the stt child, through the API.
+ * Word times of real recognition (docs/architecture.md): clips whose true times their engine reports, in voices other
+ * than the one with which alignment reads; on its thread, in the stt child, through the API.
  */
 import { readFileSync } from 'node:fs';
 import t from 'tap';

@@ -1,4 +1,4 @@
-/** Three nodes, upgraded one after the other under load, and under fire: both take minutes, in the long form. */
+/** Three nodes under load: upgraded one after the other, and with faults injected. Both take minutes, in the long form only. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
@@ -12,7 +12,7 @@ const skip = shortOrLong<string | false>(
 );
 t.setTimeout(1_500_000);
 
-/** The program's exit code: 0 where all was well. */
+/** Runs the chaos program; resolves with its exit code, 0 if all was well. */
 async function chaos(t: Pick<Test, 'comment'>, ...args: readonly string[]): Promise<unknown> {
   const main = fileURLToPath(new URL('test/chaos/main.js', BUILT));
   const child = spawn(process.execPath, ['--enable-source-maps', main, ...args], {

@@ -1,4 +1,4 @@
-/** Language models: the embedded dialogue, and an OpenAI-compatible endpoint that is a real HTTP server. */
+/** Language models: the embedded dialogue, and an OpenAI-compatible endpoint on a real HTTP server. */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -172,7 +172,7 @@ t.test('an OpenAI-compatible endpoint', async (t) => {
         '[DONE]',
       );
       const bytes = Buffer.from(stream);
-      // Cut inside a character and inside events.
+      // Cut within characters and within events.
       for (let at = 0; at < bytes.length; at += 7) response.write(bytes.subarray(at, at + 7));
       response.end();
     });

@@ -73,7 +73,7 @@ t.test('a hold is renewed while its process lives, and ends where it does not', 
   const kept = await living.redeem(first.value);
   const lost = await dead.redeem(second.value);
   t.ok(kept && lost);
-  // As if the lease's time had passed.
+  // As if the lease had nearly expired.
   const age = () => sql`
     update client_secrets set held_until = clock_timestamp() + interval '1 second' where held_by is not null`;
   await age();
@@ -169,11 +169,11 @@ t.test('POST …/realtime/client_secrets on every base, with the whole session',
 
 interface Opened {
   readonly socket: WebSocket;
-  /** The first event, once it has come; the status that refused the upgrade. */
+  /** The first event, or the status of a refused upgrade. */
   readonly outcome: Promise<Fields | number>;
 }
 
-/** As a browser does it: the key among the subprotocols. */
+/** Opens a socket like a browser: with the key among the subprotocols. */
 function open(key: string, base = PLAIN): Opened {
   const address = `${gateway.base.replace('http', 'ws')}${base}/realtime`;
   const socket = new WebSocket(address, ['realtime', `openai-insecure-api-key.${key}`]);

@@ -1,6 +1,6 @@
 /**
- * Decoding uploads in real processes: by ffmpeg from PATH, by the build that npm brings, and by node-av
- * alone. Every container, hostile files, and what is left behind when anything goes wrong: nothing.
+ * Decoding uploads in real processes: with ffmpeg from PATH, with the build from npm, and with node-av
+ * alone. Every container, hostile files, and that no failure leaves anything behind.
  */
 import { execFileSync, spawn } from 'node:child_process';
 import {
@@ -40,7 +40,7 @@ const RATE = 16_000;
 const NO_FFMPEG_ON_PATH = '';
 const HOUR_BYTES = 3600 * RATE * 2;
 
-// Before anything is made: it may throw.
+// Comes first, since it may throw: nothing has to be cleaned up yet.
 const skipSystem = skipReason('ffmpeg');
 
 const folder = mkdtempSync(joinPath(tmpdir(), 'decode-'));
@@ -50,7 +50,7 @@ const neverAborted = new AbortController().signal;
 
 t.teardown(() => rmSync(folder, { recursive: true, force: true }));
 
-/** An executable script in the place of ffmpeg. */
+/** Writes an executable script that stands in for ffmpeg. */
 function standIn(name: string, script: string): string {
   const path = joinPath(folder, name);
   writeFileSync(path, `#!/bin/sh\n${script}\n`);
@@ -66,7 +66,7 @@ const decoder = (options: Partial<DecodeOptions> = {}) =>
 const decodeAll = async (decode: ReturnType<typeof decoder>, file: Uint8Array): Promise<Int16Array> =>
   joinSamples(await collect(decode(file, neverAborted)));
 
-/** Processes that were started on a file of our folder. */
+/** Command lines of processes that work on a file in our folder. */
 const decoders = (): string[] => commandLines().filter((line) => line.includes(joinPath(uploads, 'upload-')));
 
 /** The command lines of all processes; bare Linux machines have no `ps`, macOS has no /proc. */
@@ -87,7 +87,7 @@ function commandLine(pid: string): string {
   }
 }
 
-/** No process and no file is left of what went before. */
+/** Checks that no process and no file is left. */
 function nothingLeft(t: Test): void {
   t.same(readdirSync(uploads), [], 'no file is left');
   t.same(decoders(), [], 'no process is left');
@@ -96,7 +96,7 @@ function nothingLeft(t: Test): void {
 interface Way {
   readonly options: Partial<DecodeOptions>;
   readonly skip: string | false;
-  /** Whether files of hours are decoded too: twice by an ffmpeg in the long form alone. */
+  /** Whether files of hours are decoded, too; with both builds of ffmpeg only in the long form. */
   readonly hours: boolean;
 }
 
@@ -124,7 +124,7 @@ const half = (bytes: Uint8Array): Uint8Array => bytes.subarray(0, bytes.length /
 const noise = (length: number): Uint8Array =>
   Uint8Array.from({ length }, (_, i) => (i * 7919 + (i >> 3)) % 251);
 
-/** Known containers that hold nothing to hear. */
+/** Known containers without readable audio. */
 const UNREADABLE: Record<string, Uint8Array> = {
   'WAV header alone': wavHeader(RATE),
   'half a WAV header': wavHeader(RATE).subarray(0, 20),
@@ -138,7 +138,7 @@ const UNREADABLE: Record<string, Uint8Array> = {
   'video without sound': fixture('silent-video.mp4'),
 };
 
-/** Containers that no process is started for. */
+/** Files for which no process is started. */
 const STRANGERS: Record<string, string> = {
   empty: '',
   'an HLS playlist': '#EXTM3U\n#EXTINF:10,\nhttp://169.254.169.254/latest/meta-data\n',
@@ -151,7 +151,7 @@ const STRANGERS: Record<string, string> = {
 const unreadable = { name: 'ServiceError', code: 'audio_unreadable', status: 400 };
 const tooLong = { name: 'ServiceError', code: 'audio_too_long', status: 413 };
 
-/** Rules about files that hold hours, or say that they do. */
+/** Rules about files that contain hours, or claim to. */
 function cutsHoursOff(t: Test, decode: ReturnType<typeof decoder>): void {
   t.test('a file that holds hours is cut off while it is decoded', async (t) => {
     t.ok(bomb.length < 2 ** 20);

@@ -1,6 +1,6 @@
 /**
  * Encoding in a real `encode` child: every format and rate of rule 8, decoded independently; packets while
- * speech still arrives; nothing left behind by those who leave.
+ * speech still arrives; callers that leave leave nothing behind.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -30,7 +30,7 @@ const SECONDS = 1.25;
 const ENGINE_RATES = [16_000, 22_050, 24_000, 44_100];
 const WAV_HEADER_BYTES = 44;
 
-// Before anything is started: it may throw.
+// Comes first, since it may throw: nothing has to be stopped yet.
 const skip = skipReason('ffmpeg', 'ffprobe');
 
 const folder = mkdtempSync(joinPath(tmpdir(), 'encode-'));
@@ -66,10 +66,10 @@ interface Probe {
 }
 
 const CODECS: Record<AudioFormat, string> = { mp3: 'mp3', wav: 'pcm_s16le', pcm: 'pcm_s16le', opus: 'opus' };
-/** A decoder that knows of no encoder delay hears it: LAME's, and what fills the last frame. */
+/** Extra seconds for a decoder that ignores the encoder delay: LAME's delay, and the padding of the last frame. */
 const LATE_SECONDS: Record<AudioFormat, number> = { mp3: 0.11, wav: 0.003, pcm: 0.003, opus: 0.003 };
 
-/** The format and samples that an independent ffmpeg reads. */
+/** Format and samples as read by an independent ffmpeg. */
 function probe(bytes: Buffer, { format, sampleRate }: OutputFormat): Probe {
   const file = joinPath(folder, `audio.${format}`);
   writeFileSync(file, bytes);
@@ -89,7 +89,7 @@ function probe(bytes: Buffer, { format, sampleRate }: OutputFormat): Probe {
 
 t.test('every format and rate decodes independently', { skip }, async (t) => {
   for (const [index, output] of outputs.entries()) {
-    // Each output, and each rate; all pairs of them in the long form.
+    // Each output and each rate once; all pairs in the long form.
     const rates = shortOrLong([ENGINE_RATES[index % ENGINE_RATES.length]!], ENGINE_RATES);
     for (const rate of rates) {
       const { codec, samples, ...shape } = probe(await encodeTone(rate, output), output);
@@ -116,7 +116,7 @@ t.test('PCM and WAV keep every sample, whatever the rates', async (t) => {
   }
 });
 
-/** Kilobits and frequencies of MPEG 1, layer III, by their index in the header. */
+/** Bit rates in kbit/s and sample rates in Hz of MPEG 1, layer III, by their index in the header. */
 const KBPS = [0, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320];
 const FREQUENCIES = [44_100, 48_000, 32_000];
 const FRAME_SAMPLES = 1152;

@@ -1,7 +1,7 @@
 /**
  * Conversations with real audio: scenarios of test/unit/agent.test.ts, by the same names, over WebRTC with the embedded
- * engines. The user's speech is made by the embedded voices, and the microphone sends all the time. What happened, in
- * which order, and what the record keeps of it decide; nothing is timed.
+ * engines. The user's speech comes from the embedded voices, and the microphone sends all the time. The tests check the
+ * order of events and the record; nothing is timed.
  */
 import t from 'tap';
 import { CALLER_RATE, letGo } from '../fixtures/caller.js';
@@ -16,7 +16,7 @@ t.teardown(letGo);
 const talks = await Talks.start(t, EMBEDDED);
 const { model } = talks;
 
-/** Half a minute: whoever interrupts it is understood before its end, also by a recogniser that is slow. */
+/** A story of half a minute: an interruption is understood before its end, even by a slow recogniser. */
 const STORY =
   'The old lamp stood in the window of the shop for many years. ' +
   'Every evening the owner lit it, and the ships in the harbour could see it from far away. ' +
@@ -25,16 +25,16 @@ const STORY =
   'The picture hung beside the door until the shop was sold, and the lamp was carried to the town hall. ' +
   'There it stands to this day, and once a year somebody fills it and lights it for an evening.';
 const TALE = 'The old lamp stood in the window of the shop for many years.';
-/** A quarter of a minute: whoever agrees with its beginning is understood before its end. */
+/** A story of a quarter of a minute: a backchannel at its beginning is understood before its end. */
 const LONG_TALE = STORY.slice(0, STORY.indexOf(' In spring'));
 
-/** Asked to begin, the agent tells; all else it answers in a word. */
+/** An agent that tells the tale when asked to begin, and answers everything else with one word. */
 const telling = (tale: string) => model.answer((messages) => (said(messages) === 'Begin' ? tale : 'Yes?'));
 
 const quiet = (ms: number): Int16Array => new Int16Array((ms * CALLER_RATE) / 1000);
 const msOf = (samples: Int16Array): number => (samples.length * 1000) / CALLER_RATE;
 
-/** A burst of noise that dies away, as long and as loud as a cough. */
+/** A decaying burst of noise, as long and as loud as a cough. */
 function cough(): Int16Array {
   const random = seeded(7);
   const ms = 280;
@@ -55,27 +55,27 @@ const say = async ({ caller }: Meeting, text: string): Promise<void> => void (aw
 const untilShown = ({ caller }: Meeting, text: string) =>
   until(`"${text}" is shown`, () => shownBy(caller, 'agent').some((shown) => shown.trim() === text));
 
-/** Behind what `tell` has said, which it may have said twice. */
+/** Waits until the agent has answered what `tell` said, perhaps twice. */
 const untilAnswered = ({ caller }: Meeting) =>
   until('the agent has the last word', () => {
     const last = caller.shown.findLast(({ final }) => final);
     return last?.from === 'agent' && last.text.trim() === 'Yes?';
   });
 
-/** Whether the agent answers what it heard; what was understood late, and so said again, may follow. */
+/** Whether the agent answered a message like `heard`; a repetition of speech that was understood late may follow. */
 const answers = (messages: readonly string[], heard: RegExp): boolean =>
   messages.some(
     (message, at) =>
       message.startsWith('user:') && heard.test(message) && messages[at + 1] === 'assistant: Yes?',
   );
 
-/** Hangs up; the record of the conversation, once all of it is written. */
+/** Hangs up; resolves with the messages of the complete record. */
 const hangUp = async ({ caller, invite }: Meeting): Promise<string[]> => {
   caller.hangUp();
   return messagesOf(await talks.ended(invite));
 };
 
-/** The part of the tale that the record keeps. */
+/** The part of the tale in the record. */
 const keptOf = (message = ''): string => message.replace('assistant: ', '');
 const isPart = (kept: string, tale: string): boolean =>
   kept !== '' && tale.startsWith(kept) && kept.length < tale.length;
@@ -107,7 +107,7 @@ for (const interruption_sensitivity of ['low', 'balanced'])
   );
 
 t.test('overlap: the user talks to somebody else', async (t) => {
-  // Nothing tells whom words are meant for: an interruption (actors/agent/turns/interruption.ts).
+  // Nobody can tell to whom words are addressed: an interruption (actors/agent/turns/interruption.ts).
   const meeting = await begin(STORY, { interruption_sensitivity: 'balanced' });
   await talks.tell(meeting, 'Could you open the window please?', { heard: /window/i });
   await untilAnswered(meeting);
@@ -157,7 +157,7 @@ t.test('a long pause in the middle of a sentence does not end the turn', async (
   await meeting.caller.say(joined(before, quiet(900), behind));
   await untilShown(meeting, 'Yes?');
   const [message, ...more] = await hangUp(meeting);
-  // The last word is left out: on a machine that stutters it is misheard now and then.
+  // The last word is not checked: on an overloaded machine it is misheard now and then.
   t.match(message, /^user: .*table for.*(four|4|for) people/i);
   t.same(more, ['assistant: Yes?'], 'one turn, one answer');
 });
@@ -199,7 +199,7 @@ t.test('drop and resume: the conversation goes on', async (t) => {
   await rest;
   await untilShown(meeting, 'Yes?');
   const messages = await hangUp(meeting);
-  // Of what was said as the connection was made anew, a word may be misheard.
+  // A word said during the reconnect may be misheard.
   t.match(messages, [/^user: .*book a table\W+\w+ \w+/i, 'assistant: Yes?'], 'in mid-speech: one turn');
   t.equal(messages.length, 2);
 });

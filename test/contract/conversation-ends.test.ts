@@ -1,6 +1,6 @@
 /**
- * How conversations begin and end when something is wrong: tokens, hostile signalling, clients that vanish, media that
- * dies, a gateway that stops, another gateway (docs/contract/transport.md "Single use"; docs/contract/decisions.md 13 and 24).
+ * Beginnings and ends of conversations when something is wrong: tokens, hostile signalling, clients that vanish, media
+ * that dies, a gateway that stops, another gateway (docs/contract/transport.md "Single use"; docs/contract/decisions.md 13 and 24).
  */
 import { gzipSync } from 'node:zlib';
 import { WrappedJoinRequest, WrappedJoinRequest_Compression } from '@livekit/protocol';
@@ -28,7 +28,7 @@ const agent = await talks.agent();
 const other = await startGateway({ ...MEDIA, ...shared, LLM_BASE_URL: model.url, LOG_LEVEL: 'warn' });
 t.teardown(() => other.stop());
 
-/** Those that take their time; awaited at the end. */
+/** Conversations whose end takes long; awaited at the end of the file. */
 const gone = (async () => {
   const invite = await talks.session(agent);
   const caller = await Caller.join(invite);

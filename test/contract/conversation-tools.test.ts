@@ -1,6 +1,6 @@
 /**
- * Tools in a conversation over the embedded transport: webhooks and client tools, with a model that calls them; what
- * the model is told, what the client is shown, and what the record keeps (docs/contract/platform.md 6.7, 6.9).
+ * Tools in a conversation over the embedded transport: webhooks and client tools, with a model that calls them; requests
+ * to the model, messages to the client, and the record (docs/contract/platform.md 6.7, 6.9).
  */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -27,7 +27,7 @@ const eventsOf = ({ caller }: Meeting, type: string) =>
 const untilEvent = (meeting: Meeting, type: string) => until(type, () => eventsOf(meeting, type)[0]);
 const untilShown = ({ caller }: Meeting, text: string) =>
   until(`"${text}" is shown`, () => caller.shown.some((shown) => shown.final && shown.text.trim() === text));
-/** Only behind the end is all of the record written. */
+/** Hangs up and waits for the end, since only then the record is complete. */
 const hangUp = ({ caller, invite }: Meeting) => {
   caller.hangUp();
   return talks.ended(invite);

@@ -1,6 +1,6 @@
 /**
- * A turn of a call, explained: in the record, to the client, in the trace, the metrics and the post-call event; its words
- * in the record only (docs/contract/platform.md 6.7 to 6.9).
+ * The explanation of a call's turn in the record, the client's event, the trace, the metrics and the post-call event; its
+ * words are in the record only (docs/contract/platform.md 6.7 to 6.9).
  */
 import t from 'tap';
 import { notInstalled } from '../../gateway/config/installed.js';

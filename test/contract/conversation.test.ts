@@ -23,10 +23,10 @@ const eventsOf = ({ caller }: Meeting, type: string) =>
 const untilEvent = (meeting: Meeting, type: string) => until(type, () => eventsOf(meeting, type)[0]);
 const untilShown = ({ caller }: Meeting, text: string) =>
   until(`"${text}" is shown`, () => caller.shown.some((shown) => shown.final && shown.text.trim() === text));
-/** Signalling tells of states, and goes another way than text and sound: what matters is how often, not what is newest. */
+/** Waits by count, not for the newest state: states arrive by signalling, in no fixed order with text and sound. */
 const untilListening = ({ caller }: Meeting, times: number) =>
   until('the agent listens', () => caller.states.filter((state) => state === 'listening').length >= times);
-/** Only behind the end is all of the record written. */
+/** Hangs up and waits for the end, since only then the record is complete. */
 const hangUp = ({ caller, invite }: Meeting) => {
   caller.hangUp();
   return talks.ended(invite);
@@ -88,7 +88,7 @@ t.test('an interruption silences the agent, and the record keeps what was heard'
   t.same([count, second, third], ['user: Count', 'user: Please wait now.', 'assistant: Yes?']);
   const kept = (first ?? '').replace('assistant: ', '');
   t.ok(kept.length > 0 && LONG.startsWith(kept) && kept.length < LONG.length, kept);
-  // A character takes two tones of 20 ms; what is heard in frames of 20 ms is never less than what is kept.
+  // A character is two tones of 20 ms: the caller hears at least as many frames as the record keeps.
   t.ok(kept.length * 2 <= counted + 10, `kept ${kept.length * 2} of ${counted} frames`);
   t.equal(
     shownBy(caller, 'agent')[0]?.trim(),
@@ -264,6 +264,6 @@ t.test('conversations in a row leave no thread, no socket and no file behind', a
     const now = threadsAndFilesOf(talks.gateway.pid);
     return now.threads > before.threads || now.files > before.files;
   };
-  // Now and then something opens a file for a moment.
+  // Now and then a file is open for a moment.
   t.ok(await until('no more is held than before', () => !more()));
 });

@@ -1,4 +1,4 @@
-/** The data channels of one client (media/embedded/peer.ts): it may name and open them as it likes, and keeps none of our memory by it. */
+/** The data channels of one client (media/embedded/peer.ts): however it names and opens them, they hold no memory of ours. */
 import { Audio, type DataChannel, PeerConnection } from 'node-datachannel';
 import t from 'tap';
 import { Peer } from '../../media/embedded/peer.js';
@@ -16,7 +16,7 @@ t.test('so many channels of a client at once, whatever their names; closed ones 
   line.addOpusCodec(111);
   line.addSSRC(42, 'client', 'stream', 'track');
   const track = client.addTrack(line);
-  /** The library forgets a channel that nobody holds. */
+  /** References to channels: the library drops a channel without one. */
   const channels: DataChannel[] = [];
   const openSome = (many: number, label: string): DataChannel[] => {
     const some = Array.from({ length: many }, () => client.createDataChannel(label));

@@ -1,4 +1,4 @@
-/** A gateway whose database goes away and comes back: a clear 503 in each protocol's shape meanwhile. */
+/** A gateway whose database is unreachable for a while: a clear 503 in each protocol's shape meanwhile. */
 import { rmSync } from 'node:fs';
 import t from 'tap';
 import { startEmbedded } from '../../storage/embedded.js';
@@ -8,7 +8,7 @@ import { until } from '../fixtures/until.js';
 const AWAY = 'The database cannot be reached, try again later';
 const KEYS_AWAY = 'The server cannot check the key now, try again';
 
-/** Requests that ask the database, and what each protocol answers while it is away. */
+/** Requests that need the database, and each protocol's answer while it is unreachable. */
 const ASKS = [
   { path: '/v1/agent/agents', body: { status: 503, message: AWAY } },
   {

@@ -1,6 +1,6 @@
 /**
- * Postgres that dies under writes: nothing that was acknowledged is lost, writers are told 503 and nothing else, and the
- * gateway stays.
+ * Postgres dies during writes: no acknowledged write is lost, writers get 503 and no other error, and the gateway keeps
+ * running.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import t from 'tap';
@@ -13,7 +13,7 @@ import { until } from '../fixtures/until.js';
 const KILLS = shortOrLong(4, 50);
 t.setTimeout(shortOrLong(300_000, 1_200_000));
 const WRITERS = 40;
-/** Acknowledged writes between two kills: the server is up, and more are under way. */
+/** Acknowledged writes between two kills: the server is up, and more writes are running. */
 const WRITES_BETWEEN = 40;
 
 t.test('a connection that is lost within a transaction', async (t) => {
@@ -26,7 +26,7 @@ t.test('a connection that is lost within a transaction', async (t) => {
     const work = sql.begin(async (tx) => {
       const [row] = await tx`select pg_backend_pid() as pid`;
       await end(row?.['pid'] as number);
-      // The pool takes the connection up again, for others.
+      // The pool reconnects, for other statements.
       await until(
         'the connection is back',
         async () => (await sql`select 1 as one`.catch(() => [])).length > 0,
@@ -85,7 +85,7 @@ interface Writes {
   readonly refusals: Map<string, number>;
 }
 
-/** Creates agents, one after the other, until it is told to end. */
+/** Creates agents, one after the other, until `over`. */
 async function write(gateway: Gateway, { acknowledged, refusals }: Writes, over: () => boolean) {
   while (!over()) {
     const outcome = await fetch(`${gateway.base}/v1/agent/agents`, {
@@ -106,7 +106,7 @@ async function write(gateway: Gateway, { acknowledged, refusals }: Writes, over:
   }
 }
 
-/** The postmaster, or with it all that it has started. */
+/** Kills the postmaster, or, with `wholly`, all of its processes. */
 function killPostgres(gateway: Gateway, wholly: boolean): void {
   const [postmaster] = familyOf(gateway.pid).filter((pid) => /postgres -D/.test(commandOf(pid)));
   if (postmaster === undefined) return;
@@ -114,7 +114,7 @@ function killPostgres(gateway: Gateway, wholly: boolean): void {
     try {
       process.kill(pid, 'SIGKILL');
     } catch {
-      // It has just ended.
+      // The process has just ended.
     }
   }
 }

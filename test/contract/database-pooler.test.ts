@@ -1,4 +1,4 @@
-/** A gateway's storage behind PgBouncer in transaction mode, as operators of many gateways have it. */
+/** A gateway's storage behind PgBouncer in transaction mode, which operators of many gateways use. */
 import { spawn } from 'node:child_process';
 import { chmodSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
@@ -24,7 +24,7 @@ const accepts = (port: number): Promise<boolean> =>
     }).on('error', () => resolve(false));
   });
 
-/** One PgBouncer in front of the server; its address. It does not run as root. */
+/** Starts a PgBouncer in front of the server; resolves with its address. It does not run as root. */
 async function pooler(t: Pick<Test, 'teardown'>, server: string, mode: string): Promise<string> {
   const folder = folderOf(t);
   chmodSync(folder, 0o755);
@@ -45,7 +45,7 @@ async function pooler(t: Pick<Test, 'teardown'>, server: string, mode: string): 
     ...['query_wait_timeout = 2', 'server_login_retry = 1'],
   ];
   writeFileSync(file, `${lines.join('\n')}\n`);
-  // The socket of embedded Postgres is for its own user, so PgBouncer is that user, in a namespace where it is not root.
+  // Only its own user may use the socket of embedded Postgres: PgBouncer runs as that user, in a namespace where it is not root.
   const asUser =
     process.geteuid?.() === 0 ? ['unshare', '--user', `--map-user=${NOBODY}`, `--map-group=${NOBODY}`] : [];
   const [program = '', ...args] = [...asUser, externalTool('pgbouncer') ?? '', '-q', file];

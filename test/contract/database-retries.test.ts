@@ -1,4 +1,4 @@
-/** A statement whose connection dies is sent once more where that does nothing twice (storage/once-more.ts). */
+/** A statement whose connection dies is sent once more if that cannot have its effect twice (storage/once-more.ts). */
 import t from 'tap';
 import { systemClock } from '../../contracts/clock.js';
 import { silentLog } from '../../contracts/log.js';
@@ -14,7 +14,7 @@ const direct = (await postgres.open()).sql;
 await direct`create table notes (id integer, at timestamptz, content jsonb)`;
 await direct`create sequence asked`;
 
-/** One connection, which has been used. */
+/** A pool of one connection through a relay; the connection is open. */
 async function overRelay(t: Parameters<typeof startRelay>[0]) {
   const relay = await startRelay(t, postgres.url);
   const database = await openDatabase({ url: relay.url, connections: 1 });
@@ -51,7 +51,7 @@ t.test('a write that says that it may run twice does, with its arguments as they
     repeatable(sql`
       insert into notes (id, at, content) select ${1}::int, ${at}, ${sql.json(content)}
       where not exists (select from notes where id = 1)`);
-  // What the statement is made of is told first.
+  // The first answer describes the statement's types; the second is its result.
   relay.cutAtAnswer(1);
   t.equal((await write()).count, 0);
   t.strictSame(await kept(), [{ id: 1, at, content }]);
@@ -95,7 +95,7 @@ t.test('an item of a conversation whose answer was lost is in its record once', 
     turnId: 1,
     createdAt: new Date(),
   } as const;
-  // What the statement is made of is told first.
+  // The first answer describes the statement's types; the second is its result.
   relay.cutAtAnswer(1);
   await runs.append(id, [hello]);
   t.match((await read(id)).items, [hello]);

@@ -1,4 +1,4 @@
-/** Bodies as they arrive: limits while they stream, back-pressure, clients that are slow or leave, forms. */
+/** Arriving request bodies: limits while they stream, back-pressure, clients that are slow or leave, forms. */
 import { gzipSync } from 'node:zlib';
 import t from 'tap';
 import { LIMITS } from '../../contracts/limits.js';
@@ -134,7 +134,7 @@ for (const stack of stacks(t.comment)) {
       const piece = Buffer.alloc(MiB);
       for (let sent = 0; sent < total; sent += MiB) client.write(piece);
       await until('the reader has begun', () => seen.chunks === 1);
-      // What the kernel and the stack hold is a few megabytes; the rest stays with the client.
+      // The kernel and the stack buffer a few megabytes; the rest stays with the client.
       let before = -1;
       await until('the client is held back', () => {
         const unsent = client.socket.writableLength;

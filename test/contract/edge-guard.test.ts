@@ -1,4 +1,4 @@
-/** Request smuggling: what two parsers could read in two ways closes the connection, and no handler runs. */
+/** Request smuggling: a request that two parsers could read differently closes the connection, and no handler runs. */
 import t from 'tap';
 import { until } from '../fixtures/until.js';
 import { exchange, get, json, post, RawClient, stacks, startEdge } from '../fixtures/edge.js';

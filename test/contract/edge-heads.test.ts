@@ -1,7 +1,7 @@
 /**
  * Valid heads that servers rarely see: header names beyond letters and dashes, a target in absolute form, rare
  * methods, HTTP/1.0, heads without end. Each gets an answer, by the stack's own parser or by the edge; the binding of
- * 2023 says nothing to most of it, and docs/http-stacks.md lists that as this table does.
+ * 2023 does not answer most of them, which docs/http-stacks.md lists as this table does.
  */
 import t from 'tap';
 import { loadBinding } from '../../gateway/server/bindings.js';
@@ -76,7 +76,7 @@ for (const stack of stacks(t.comment)) {
     for (const [name, row] of Object.entries(ROWS)) {
       const reply = replies.get(name) ?? '';
       t.equal(statusOf(reply), row[column], `${name}: ${reply.slice(0, 60)}`);
-      // Node's client takes a connection whose end nobody announces for one that can be used again.
+      // Node's client would reuse a connection whose close is not announced.
       if (reply !== '')
         t.equal(reply.match(/^connection: close\r$/gim)?.length, 1, `${name} says that it closes`);
     }

@@ -1,6 +1,6 @@
 /**
  * Bounds on clients without a key, on both adapters: their waiting is bounded, per address
- * and in all, and never stands in the way of authenticated work.
+ * and in all, and never delays authenticated work.
  */
 import { type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -23,14 +23,14 @@ const ATTACK_MS = 12_000;
 const MEMORY_BYTES = 500 * MiB;
 const { requests, sockets, frameBytes, socketMs } = LIMITS.unauthenticated;
 
-/** The key first, then the body. */
+/** Checks the key first, then reads the body. */
 const keyed: HttpHandler = async (request) => {
   if (request.headers.get('authorization') !== 'Bearer key') throw new ServiceError('missing_key');
   request.authenticated();
   return json(200, { bytes: (await readAll(request, 2 * MiB)).length });
 };
 
-/** The body says who it is. */
+/** Reads the body without a key in the head, as if the body contained it. */
 const open: HttpHandler = async (request) => json(200, { bytes: (await readAll(request, 2 * MiB)).length });
 
 const inBand: SocketRoute = {
@@ -59,7 +59,7 @@ const known: SocketRoute = {
 const options = { sockets: [inBand, known] };
 const routes = [post('/keyed', keyed), post('/open', open)];
 
-/** Requests of one who has a key, one after the other, for `ms`: their statuses and times. */
+/** Sends requests with a key, one after the other, for `ms`; resolves with their statuses and times. */
 async function served({ base }: EdgeServer, ms: number) {
   const dispatcher = new Agent({ connections: 1 });
   const times: number[] = [];
@@ -112,7 +112,7 @@ void t.test('the oldest wait of an address ends, of the one that holds most', as
 for (const stack of stacks(t.comment)) {
   void t.test(`on ${stack}`, async (t) => {
     await t.test('3,000 hostile connections of one address: no 503 for a key holder', async (t) => {
-      // Whether the machine is busy with other things is not what is looked at.
+      // Other load on the machine must not count.
       const loopDelay = { sample: () => 0, stop: () => undefined };
       const server = await startEdge(stack, routes, { ...options, load: { loopDelay } });
       t.teardown(() => server.close());

@@ -1,6 +1,6 @@
 /**
- * Answers that take their time, on both adapters: none is dropped, whatever the size of the request's body was. The
- * stacks have timers of their own, which only real time shows: all cases wait at once.
+ * Answers that take long, on both adapters: none is dropped, whatever the size of the request's body. The stacks' own
+ * timers run in real time only, so all cases wait at once.
  */
 import { once } from 'node:events';
 import { Agent, type IncomingMessage, request as requestHttp, type RequestOptions } from 'node:http';
@@ -20,7 +20,7 @@ const SIZES = [KiB, 64 * KiB, MiB, 50 * MiB];
 const WAIT_MS = 15_000;
 const LONG_WAIT_MS = shortOrLong(20_000, 60_000);
 const UPLOAD = Buffer.alloc(50 * MiB, 'x');
-/** A little above the slowest upload that is allowed, a second and in all. */
+/** An upload a little above the least that is allowed, per second and in all. */
 const TRICKLE = { bytesPerSecond: 17 * KiB, seconds: 24 };
 
 const secondsOf = ({ query }: HttpRequest): number => Number(query.get('ms') ?? WAIT_MS);
@@ -57,7 +57,7 @@ const ROUTES = [
   }),
 ];
 
-/** The clients share the process: they make its loop late, which is not what is looked at. */
+/** The clients run in this process and delay its event loop, which must not count. */
 const PATIENT = { load: { thresholds: { loopDelayMs: Number.POSITIVE_INFINITY } } };
 
 interface Sending {
@@ -68,12 +68,12 @@ interface Sending {
   readonly write: (stream: NodeJS.WritableStream) => void | Promise<void>;
 }
 
-/** Status and body; rejects where the connection ends without them. */
+/** Sends a request; resolves with status and body, rejects if the connection ends without them. */
 async function sent({ server, agent, path, headers = {}, write }: Sending): Promise<string> {
   const options: RequestOptions = { method: 'POST', agent, headers };
   const start = server.base.startsWith('https') ? requestHttps : requestHttp;
   const request = start(server.base + path, { ...options, rejectUnauthorized: false } as RequestOptions);
-  // What fails before the reply rejects below; what fails after it is the next case's to see.
+  // A failure before the reply rejects below; one after it shows in the next case.
   request.on('error', () => undefined);
   if (headers['expect']) {
     request.flushHeaders();
@@ -156,7 +156,7 @@ async function answers(t: Test, stack: Stack, tls: boolean): Promise<void> {
   await Promise.all(cases);
 }
 
-/** Reads nothing for `pauseMs`, so that a long first part fills what lies between; then everything. */
+/** Reads nothing for `pauseMs`, so that a long first part fills all buffers; then everything. */
 async function read(server: EdgeServer, path: string, pauseMs: number): Promise<string> {
   const start = server.base.startsWith('https') ? requestHttps : requestHttp;
   const request = start(server.base + path, {
@@ -190,7 +190,7 @@ async function streams(t: Test, stack: Stack, tls: boolean): Promise<void> {
 
 const IDLE_SECONDS = shortOrLong([5, 9, 11], [5, 9, 11, 30]);
 
-/** One request, a rest, and another one, with clients that reuse their connection as the reply's header allows. */
+/** One request, a pause, and another one, with clients that reuse their connection as the reply's header allows. */
 async function rests(t: Test, stack: Stack): Promise<void> {
   const server = await startEdge(stack, ROUTES, PATIENT);
   t.teardown(() => server.close());

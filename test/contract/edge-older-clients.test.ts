@@ -1,6 +1,6 @@
 /**
- * Requests that are legal and that few clients make: HTTP/1.0, a wish for another protocol, an expectation that nobody
- * knows, half of a handshake. Each is served, or refused in words, on both adapters.
+ * Legal requests that few clients make: HTTP/1.0, an upgrade to another protocol, an unknown expectation, half of a
+ * handshake. Each is served, or refused with a message, on both adapters.
  */
 import t from 'tap';
 import { readAll } from '../../gateway/server/body.js';
@@ -20,7 +20,7 @@ const served = [
 ];
 const sockets = [{ path: '/socket', upgrade: async () => accept(seen) }];
 
-/** As Java's client and `curl --http2` ask on a connection without TLS. */
+/** The headers of Java's client and of `curl --http2` on a connection without TLS. */
 const UPGRADE = 'Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMA\r\n';
 const LENGTH = 'Content-Length: 4\r\n\r\nDATA';
 const CHUNKS = 'Transfer-Encoding: chunked\r\n\r\n2\r\nDA\r\n2\r\nTA\r\n0\r\n\r\n';
@@ -65,7 +65,7 @@ for (const stack of stacks(t.comment)) {
       await new Promise((resolve) => setTimeout(resolve, 50));
       slow.write('end');
       await slow.sees('firstend');
-      // As often as the client likes: a connection gathers nothing by it.
+      // However often it is repeated, a connection accumulates nothing.
       const warnings: Error[] = [];
       const warned = (warning: Error): void => void warnings.push(warning);
       process.on('warning', warned);

@@ -348,7 +348,7 @@ for (const stack of stacks(t.comment)) {
         await t.rejects(startEdge(stack, [], { exclusive: false }), /WORKERS=1/);
         return;
       }
-      // uWebSockets.js shares only a port that it is given, not one that the kernel chose.
+      // uWebSockets.js shares only a given port, not one that the kernel chose.
       const first = await startEdge(stack, [], { exclusive: false, port: await freePort() });
       t.teardown(() => first.close());
       const second = await startEdge(stack, [], { exclusive: false, port: first.port });

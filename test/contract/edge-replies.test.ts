@@ -1,4 +1,4 @@
-/** Requests and replies on both adapters: routing, errors, streams and those who read them, time limits, CORS. */
+/** Requests and replies on both adapters: routing, errors, streams and their readers, time limits, CORS. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { ServiceError } from '../../contracts/errors.js';
@@ -19,7 +19,7 @@ import {
 } from '../fixtures/edge.js';
 import { until } from '../fixtures/until.js';
 
-/** Answers to unknown paths and methods, in the shape of the dialect. */
+/** Checks answers to unknown paths and methods, which have the shape of the dialect. */
 async function shapes(t: Test, base: string): Promise<void> {
   const about = async (path: string, init: RequestInit = {}) => {
     const response = await fetch(base + path, init);

@@ -1,4 +1,4 @@
-/** Engines in real speech children, over their sockets, as a gateway has them. */
+/** Engines in real speech children, over their sockets, as in a gateway. */
 import t from 'tap';
 import { RECOGNITION_RATE } from '../../contracts/audio.js';
 import type { TtsRequest } from '../../contracts/ports/tts.js';

@@ -1,4 +1,4 @@
-/** The embedded engines on the real models: Flite speaks, Silero finds the speech, Moonshine hears it. */
+/** The embedded engines on real models: Flite speaks, Silero finds the speech, Moonshine transcribes it. */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
@@ -134,7 +134,7 @@ t.test('detectors that are used again keep nothing of the stream before', async 
   const samples = joined(silence(0.5), await spoken(flite, sentences[11]!));
   const starts = [];
   for (let run = 0; run < 3; run++) {
-    // Left in the middle of speech.
+    // Leaves the iteration in the middle of speech.
     for await (const span of silero.spans(streamed(samples), { maxSpanSeconds: 1 }, neverAborted)) {
       if (span) break;
     }
@@ -184,7 +184,7 @@ t.test(
   },
 );
 
-/** Ten seconds of sounds that go on and on; amplitude by seconds. */
+/** Steady sounds of ten seconds; amplitude by time in seconds. */
 const STEADY: Readonly<Record<string, (at: number) => number>> = {
   'a hum of the mains': (at) => Math.sin(100 * Math.PI * at) + 0.3 * Math.sin(300 * Math.PI * at),
   'a tone of 440 Hz': (at) => Math.sin(880 * Math.PI * at),

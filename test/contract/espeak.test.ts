@@ -1,4 +1,4 @@
-/** eSpeak NG in its own child, as a gateway has it. The packages are optional: without them only the refusal is tested. */
+/** eSpeak NG in its own child, as in a gateway. The packages are optional: without them only the refusal is tested. */
 import { readFileSync } from 'node:fs';
 import t from 'tap';
 import { RECOGNITION_RATE } from '../../contracts/audio.js';
@@ -154,7 +154,7 @@ t.test('from its child', only, async (t) => {
   });
 });
 
-/** To 16 kHz, on straight lines between the samples. */
+/** Resamples to 16 kHz by linear interpolation. */
 function resampled(samples: Int16Array): Int16Array {
   const step = ESPEAK_RATE / RECOGNITION_RATE;
   return Int16Array.from({ length: Math.floor(samples.length / step) }, (_, index) => {

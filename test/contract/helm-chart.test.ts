@@ -1,8 +1,8 @@
 /**
  * The Helm chart, rendered and linted by Helm itself, and its manifests checked against Kubernetes' schemas by kubeconform or
- * kubernetes-validate, where these are on PATH. Go's client builds helm.sh/helm/v3/cmd/helm and
- * github.com/yannh/kubeconform/cmd/kubeconform; kubernetes-validate is a package of PyPI that brings the schemas. What needs
- * none of them is in test/unit/deployment.test.ts.
+ * kubernetes-validate, if these are on the PATH. `go install` builds helm.sh/helm/v3/cmd/helm and
+ * github.com/yannh/kubeconform/cmd/kubeconform; kubernetes-validate is a package of PyPI with the schemas. Tests that need
+ * none of them are in test/unit/deployment.test.ts.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
@@ -21,12 +21,12 @@ const without = (name: string): string | false => externalTool(name) === undefin
 /** Helm runs without its user's configuration. */
 const env = { ...process.env, HOME: '/nonexistent' };
 const helm = (...args: string[]): string => execFileSync('helm', args, { encoding: 'utf8', env });
-/** As for a cluster of today: what Helm takes for its version depends on how it was built. */
+/** Arguments for a current cluster: Helm's default version depends on its build. */
 const TEMPLATE = ['template', 'speech', chart, '--namespace', 'calls', '--kube-version', '1.34.0'];
 const render = (name: string, ...args: string[]): string[] =>
   helm(...TEMPLATE, ...valuesOf(name), ...args).split(/^---$/m);
 
-/** The one of that kind and name. */
+/** The manifest of that kind and name. */
 const manifest = (manifests: readonly string[], kind: string, name: string): string => {
   const found = manifests.filter(
     (text) => text.includes(`\nkind: ${kind}\n`) && text.includes(`\n  name: ${name}\n`),
@@ -38,7 +38,7 @@ const manifest = (manifests: readonly string[], kind: string, name: string): str
 const PUBLIC = ['--set', 'publicUrl=https://a.example'];
 const SPEECH = 'speech.enabled=true,networkPolicy.nodeNetworks={10.0.0.0/16}';
 const PROXIES = ['--set-string', 'gateway.settings.TRUSTED_PROXIES=10.0.0.0/8'];
-/** Arguments for the values that the handbook names, apart from the examples. */
+/** Arguments for the values in the handbook that no example sets. */
 const VARIANTS: Readonly<Record<string, readonly string[]>> = {
   'as little as can be': [],
   'ports of its own': [

@@ -1,4 +1,4 @@
-/** `/`: browsers are led to the console, everything else reads what this is. What the console's files are sent as. */
+/** `/`: browsers are redirected to the console, other clients get a description. Headers of the console's files. */
 import { readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import t from 'tap';

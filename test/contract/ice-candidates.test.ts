@@ -1,6 +1,6 @@
 /**
- * Whom the gateway sends ICE checks to because a client names an address (docs/contract/transport.md "Embedded mode"): where the
- * client may be itself, and few of them; what is left out costs the client nothing.
+ * Addresses named by a client to which the gateway sends ICE checks (docs/contract/transport.md "Embedded mode"): only those
+ * that may be the client's own, and few of them; ignored ones do the client no harm.
  */
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
@@ -129,7 +129,7 @@ t.test('over the wire', async (t) => {
   const talks = await Talks.start(t, { TRUSTED_PROXIES: '127.0.0.1' });
   const agent = await talks.agent({ prompt: { first_message_mode: 'fixed', first_message: 'Hello there.' } });
 
-  /** Counts what knocks at it. */
+  /** Opens UDP sockets, and counts the packets that reach each. */
   const doors = async (count: number) => {
     const knocks = new Map<number, number>();
     const sockets: Socket[] = [];
@@ -144,7 +144,7 @@ t.test('over the wire', async (t) => {
     return { knocks, candidates: sockets.map((socket) => candidate('127.0.0.1', socket.address().port)) };
   };
 
-  /** A client that has joined and offered, says where it may be reached, and never sends any media. */
+  /** A client that joins, offers, names its candidates, and never sends media. */
   const name = async (candidates: readonly string[], headers: Record<string, string> = {}): Promise<void> => {
     const peer = new CallerPeer(
       { opus: 111, oneLine: false },
@@ -174,7 +174,7 @@ t.test('over the wire', async (t) => {
     await name(foreign.candidates, ELSEWHERE);
     await name(own.candidates);
     await until('as many as may be are checked', () => own.knocks.size >= perConnection);
-    // The checks of all are paced together: the last of them has been sent once these are sent again.
+    // All checks are paced together: once these repeat, the last first check has been sent.
     await until('they are checked again', () => [...own.knocks.values()].every((count) => count > 1));
     t.equal(own.knocks.size, perConnection, `${perConnection} addresses of 30`);
     t.equal(foreign.knocks.size, 0, 'none on this machine for a client that is not');

@@ -1,4 +1,4 @@
-/** Fields that are ignored, as the contract says, are named in the log: once a request, and never with their values. */
+/** Fields that are ignored according to the contract are named in the log: once per request, and never with their values. */
 import { encode } from '@msgpack/msgpack';
 import t from 'tap';
 import { startGateway } from '../fixtures/gateway.js';
@@ -22,7 +22,7 @@ const lines = (): Line[] =>
     .filter((line) => line.startsWith('{') && line.endsWith('}'))
     .map((line) => JSON.parse(line) as Line);
 
-/** The fields of each warning about the request, read once its own line is there. */
+/** The fields in each warning about the request, once the log has the request's own line. */
 async function warnings(generationId: string | null): Promise<unknown[]> {
   const own = await until(`the line of ${generationId}`, () => {
     const found = lines().filter((line) => line.generationId === generationId);

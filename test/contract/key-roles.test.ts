@@ -32,7 +32,7 @@ const routes = declaredRoutes();
 
 type Needing = DeclaredRoute & { readonly permission: Permission };
 
-/** `/metrics` asks for no key from here; the other system routes and the cluster's webhook for none at all. */
+/** From here `/metrics` needs no key; the other system routes and the cluster's webhook never need one. */
 const tried: readonly Needing[] = routes
   .map((route) => ({ ...route, permission: permissionOf(route.method, route.path) ?? 'manage' }))
   .filter(({ dialect, permission }) => dialect !== 'system' && permission !== 'open');
@@ -62,7 +62,7 @@ t.test('what a role holds', (t) => {
 
 const REFUSED = { message: /role "\w+" may not .* role .*full/ };
 
-/** 403 in each protocol's own words. */
+/** The body of a 403 in each protocol. */
 const SHAPES: Readonly<Record<string, object>> = {
   'protocol-a': { error: { code: 403, type: 'invalid_request_error', metadata: undefined, ...REFUSED } },
   'protocol-b': {
@@ -88,7 +88,7 @@ async function request(gateway: Gateway, route: Needing, key: string) {
   return { status: response.status, body: await response.text() };
 }
 
-/** The status that refuses the upgrade, or the first frame; an empty one where it closes without any. */
+/** The status of a refused upgrade, or the first frame; empty if the socket closes without one. */
 async function connect(gateway: Gateway, route: Needing, key: string): Promise<number | string> {
   const socket = new WebSocket(gateway.base.replace('http', 'ws') + addressOf(route), {
     headers: { authorization: `Bearer ${key}` },
@@ -97,7 +97,7 @@ async function connect(gateway: Gateway, route: Needing, key: string): Promise<n
     return await new Promise<number | string>((resolve, reject) => {
       socket.on('unexpected-response', (_request, { statusCode = 0 }) => resolve(statusCode));
       socket.on('message', (data: Buffer) => resolve(data.toString()));
-      // Ends what waits for text; what cannot be read is answered.
+      // Ends sockets that wait for text; the others answer an unreadable frame.
       socket.on('open', () => socket.send(route.path.includes('input') ? '{"text":""}' : '{'));
       socket.on('close', () => resolve(''));
       socket.on('error', reject);
@@ -203,7 +203,7 @@ for (const stack of ['uws', 'node']) {
       };
       t.equal(await realtime(), 101);
       await sql`update api_keys set role = 'read' where id = ${id}`;
-      // The gateway lets go of a secret a moment after its socket has closed; until then it is refused as held.
+      // A secret is released a moment after its socket has closed; until then it is refused as in use.
       const freed = () => realtime().then((status) => (status === 401 ? undefined : status));
       t.equal(await until('the secret is free again', freed), 403);
       t.match(await spoken(first?.['token']), /missing_permissions/);

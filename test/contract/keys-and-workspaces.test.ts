@@ -1,4 +1,4 @@
-/** Keys with roles and expiry, and workspaces, as an operator handles them beside a gateway that runs. */
+/** Keys with roles and expiry, and workspaces, managed by an operator while a gateway runs. */
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
@@ -159,7 +159,7 @@ t.test('a workspace has limits of its own where it is given some', async (t) => 
 
 const SECRET_HEADER = { name: 'Authorization', value: 'abc', kind: 'authorization_bearer' };
 
-/** Tests of an agent, and a run of them that is over. */
+/** Inserts tests of an agent, and a finished run of them. */
 async function fillTests(workspace: string, agent: string): Promise<void> {
   const owner = { workspace_id: workspace, agent_id: agent, name: 'Tests' };
   await sql`insert into agent_test_scenarios ${sql({ id: 'scen_1', ...owner, definition: '{}' })}`;
@@ -173,7 +173,7 @@ async function fillTests(workspace: string, agent: string): Promise<void> {
     values ('run_1', 0, ${workspace}, 'scen_1', 'Tests', '{}', 'passed')`;
 }
 
-/** One of everything that a workspace may own. */
+/** Creates one of everything that a workspace may own. */
 async function fill(key: string, id: string): Promise<{ sessionId: string; recording: string }> {
   const post = async (path: string, body: object) => (await call('POST', path, { body, key })).body;
   const tool = await post('/v1/agent/tools', { name: 'Tool', headers: [SECRET_HEADER] });

@@ -1,6 +1,6 @@
 /**
- * Two gateways on a cluster of two real LiveKit servers with Redis (ops/adr/0041-agents-of-livekit.md): who gets a call,
- * and what becomes of it when a gateway or a server goes. Runs where `livekit-server` and `redis-server` are on PATH.
+ * Two gateways on a cluster of two real LiveKit servers with Redis (ops/adr/0041-agents-of-livekit.md): distribution of
+ * calls, and calls whose gateway or server ends. Runs if `livekit-server` and `redis-server` are on the PATH.
  */
 import { dispose } from '@livekit/rtc-node';
 import t from 'tap';
@@ -15,12 +15,12 @@ import { until } from '../fixtures/until.js';
 
 t.setTimeout(600_000);
 
-/** Hz, of what users hear. */
+/** Sample rate of the sound that users hear, in Hz. */
 const RATE = 24_000;
 const AGAIN_MS = 5000;
-/** Longer than a busy machine holds up a voice. */
+/** Longer than a busy machine delays a voice. */
 const SILENCE_MS = 3000;
-/** A call in its first ten seconds is not tried again. */
+/** Age after which a call is retried: not within its first ten seconds. */
 const SETTLED_MS = 11_000;
 const KILLS = 3;
 
@@ -37,7 +37,7 @@ t.test('two gateways on a cluster of two servers', { skip: withoutCluster }, asy
   const talks = await Talks.start(t, shared);
   talks.model.answer(() => 'Yes.');
   const first = talks.gateway;
-  /** Those that take calls. */
+  /** Gateways that take calls. */
   const gateways = new Set([first]);
   const start = async (): Promise<Gateway> => {
     const gateway = await startGateway({ ...shared, LLM_BASE_URL: talks.model.url });
@@ -48,14 +48,14 @@ t.test('two gateways on a cluster of two servers', { skip: withoutCluster }, asy
   const second = await start();
   t.teardown(() => dispose());
 
-  /** The gateway that has a session's call. */
+  /** The gateway that owns a session's call. */
   async function ownerOf({ session_id: id }: Invite): Promise<string> {
     const [row] = await sql<{ url: string }[]>`
       select o.url from sessions s join session_owners o on o.process_id = s.owner_id where s.id = ${id}`;
     return row?.url ?? '';
   }
 
-  /** The answer to a wish for a session. */
+  /** Requests a session; resolves with the answer. */
   const ask = async (gateway: Gateway, agent: string) =>
     client(gateway.base)('sessions', { body: { agent_id: agent } });
   const end = (gateway: Gateway, invites: readonly Invite[]) =>
@@ -71,7 +71,7 @@ t.test('two gateways on a cluster of two servers', { skip: withoutCluster }, asy
 
   await t.test('30 calls are spread over both; a full cluster answers 503 with Retry-After', async (t) => {
     const made: Awaited<ReturnType<typeof ask>>[] = [];
-    // A few at a time: thirty at once on a busy machine are not all in their rooms within 15 s.
+    // Three at a time: on a busy machine thirty at once would not all be in their rooms within 15 s.
     while (made.length < 30)
       made.push(...(await Promise.all([first, second, first].map((gateway) => ask(gateway, silent)))));
     t.strictSame(
@@ -114,7 +114,7 @@ t.test('two gateways on a cluster of two servers', { skip: withoutCluster }, asy
     await until('it meets its agent', () => user.states.includes('listening'));
     return { invite, user };
   };
-  /** The agent's answer to what the user writes; what is written while a client comes in may be lost. */
+  /** Writes until the agent answers: a message that is written while a client joins may be lost. */
   const answered = async (user: RealUser, gateway: Gateway, invite: Invite) => {
     const before = messagesOf(await recordOf(gateway, invite)).length;
     let written = -Infinity;
@@ -127,7 +127,7 @@ t.test('two gateways on a cluster of two servers', { skip: withoutCluster }, asy
     });
   };
 
-  /** The token that its client returns with. */
+  /** The token with which the user's client returns. */
   const ownToken = (user: RealUser) =>
     until('the server gives it another token', () => {
       const { token = '' } = user.room;
@@ -142,7 +142,7 @@ t.test('two gateways on a cluster of two servers', { skip: withoutCluster }, asy
     for (const time of ['once', 'again']) {
       const token = await ownToken(own);
       const put = own;
-      // It may be put out while it is still coming in.
+      // It may be removed while it is still joining.
       const stranger = await RealUser.enter(invite).catch(() => undefined);
       await until(`who comes with the used token ${time} is put out`, () => !stranger?.room.isConnected);
       await until('the server has put out the user first', () => !put.room.isConnected);
@@ -155,7 +155,7 @@ t.test('two gateways on a cluster of two servers', { skip: withoutCluster }, asy
     t.equal((await endedAt(first, invite)).ended_reason, 'hangup');
   });
 
-  /** Says something until the agent's voice is heard: what is said while the client comes back is lost. */
+  /** Says something until the agent is heard: speech during a reconnect is lost. */
   const heardAgain = (user: RealUser) => {
     user.forget();
     let said = -Infinity;

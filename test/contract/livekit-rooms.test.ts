@@ -97,7 +97,7 @@ t.test('pause holds the voice and keeps it, resume goes on, clear drops it', asy
   call.resume();
   await until('it is over', () => followed.played(1) === 1500);
   await until('all of it was heard', () => loudMs(person.heard) >= 1400);
-  // On a busy machine, frames that come late are made up.
+  // On a busy machine the decoder fills in frames that arrive late.
   t.ok(loudMs(person.heard) <= 2000, `${loudMs(person.heard)} ms: nothing is heard twice`);
 
   person.events.length = 0;
@@ -162,7 +162,7 @@ t.test('a client that gives up an attempt to join again has not hung up', async 
   person.go(DisconnectReason.UNKNOWN_REASON);
   await followed.seen('disconnected');
   person.come(false);
-  // The agent has seen it by then; nothing tells so.
+  // Time for the agent to notice; there is no sign to wait for.
   await pause(300);
   person.go(DisconnectReason.CLIENT_INITIATED);
   await pause(2 * CALL_TIMES.leaveGraceMs);

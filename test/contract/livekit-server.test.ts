@@ -1,6 +1,6 @@
 /**
- * Livekit mode on a real LiveKit server, with its own client as the user: what the double of livekit-rooms.test.ts cannot
- * show. Runs where `livekit-server` is on PATH (docs/contract/transport.md "Livekit mode").
+ * Livekit mode on a real LiveKit server, with its own client as the user: behaviour that the double of livekit-rooms.test.ts
+ * cannot show. Runs if `livekit-server` is on the PATH (docs/contract/transport.md "Livekit mode").
  */
 import { dispose } from '@livekit/rtc-node';
 import t from 'tap';
@@ -95,7 +95,7 @@ t.test('on a real server', { skip: withoutServer }, async (t) => {
     await until('it hears', () => loudMs(second.heard, 24_000) >= 400);
     await first.leave();
     await second.leave();
-    // LiveKit's client does not always get its good-bye out.
+    // LiveKit's client does not always manage to say goodbye.
     await until('it has gone', () => /left|disconnected/.test(followed.kinds.at(-1) ?? ''));
     call.end();
     t.equal(await followed.over, undefined);

@@ -24,7 +24,7 @@ const roomOf = ({ session_id: id }: Invite): Promise<ClusterRoom> =>
   until('the room is there', () => cluster.rooms.get(id));
 const gone = ({ session_id: id }: Invite) => until('the room is gone', () => !cluster.rooms.has(id));
 
-/** A session whose user comes into the room after the agent. */
+/** A session whose user joins the room after the agent. */
 async function waiting(config = {}): Promise<Invite> {
   cluster.setPresence(false);
   const invite = await talks.session(await talks.agent(config)).finally(() => cluster.setPresence(true));

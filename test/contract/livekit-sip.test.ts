@@ -1,6 +1,6 @@
 /**
  * Telephones that call a gateway in livekit mode, and are called by it, through real programs: livekit-server, livekit-sip, Redis
- * and baresip (docs/sip.md). Runs where they are on PATH.
+ * and baresip (docs/sip.md). Runs if they are on the PATH.
  */
 import { dispose } from '@livekit/rtc-node';
 import { SipClient } from 'livekit-server-sdk';
@@ -35,7 +35,7 @@ t.test('telephones through a real SIP service', { skip: withoutSip }, async (t) 
   model.answer(() => 'Yes.');
 
   let numbers = 0;
-  /** A number that an agent answers, and from which it calls the telephone at that address. */
+  /** Registers a number that an agent answers, and from which it calls the telephone at the address `at`. */
   async function numberOf(agentId: string | null, at?: string): Promise<Body> {
     const phone_number = `+4930${String((numbers += 1)).padStart(7, '0')}`;
     const places = at !== undefined && { server: at, username: 'trunk', password: 'trunk-secret' };
@@ -117,7 +117,7 @@ t.test('telephones through a real SIP service', { skip: withoutSip }, async (t) 
     );
   });
 
-  /** A call whose agent hands it over to that destination once a key is pressed; its session. */
+  /** Calls an agent that transfers the call to that destination once a key is pressed; resolves with its session. */
   const callForSales = async (destination: string): Promise<string> => {
     const agent = await talks.agent({
       ...greeting('hello'),

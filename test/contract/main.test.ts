@@ -1,4 +1,4 @@
-/** The supervisor and what a user sees of it: starts that fail, kills, drains, several gateways (issue item 4). */
+/** The supervisor as a user sees it: starts that fail, kills, drains, several gateways. */
 import { createServer } from 'node:net';
 import { once } from 'node:events';
 import { rm, stat, writeFile } from 'node:fs/promises';
@@ -18,7 +18,7 @@ import {
 } from '../fixtures/gateway.js';
 import { until } from '../fixtures/until.js';
 
-/** Minutes of tones: more than the sockets' buffers hold, and hours. */
+/** Texts for minutes of tones, more than the sockets' buffers hold, and for hours. */
 const MINUTES = 'abcdefghi '.repeat(500);
 const HOURS = 'abcdefghi '.repeat(20_000);
 
@@ -37,7 +37,7 @@ const transcribe = (gateway: Gateway, audio: Blob) => {
   return fetch(`${gateway.base}/v1/asr`, { method: 'POST', headers: gateway.authorization, body });
 };
 
-/** Runs a gateway that is expected to give up; what it printed and its exit code. */
+/** Runs a gateway that is expected to give up; resolves with its output and its exit code. */
 async function failedStart(env: Record<string, string>) {
   const dataDir = await temporaryFolder();
   const { child, stdout, stderr } = spawnGateway({ DATA_DIR: dataDir, ...TONE, ...env });
@@ -48,14 +48,14 @@ async function failedStart(env: Record<string, string>) {
 
 const file = (name: string): string =>
   fileURLToPath(new URL(`../../../test/fixtures/${name}`, import.meta.url));
-/** The requests of this file, and of the fixture that waits until a gateway is ready, go over TLS too. */
+/** Accepts the tests' certificate for all requests of this process, which partly go over TLS. */
 process.env['NODE_TLS_REJECT_UNAUTHORIZED'] = '0';
 const TLS = { TLS_CERT: file('edge-cert.pem'), TLS_KEY: file('edge-key.pem') };
 const MEDIA_UDP_PORT = String(21_000 + (process.pid % 10_000));
 
 const QUOTAS = { QUOTA_SYNTHESIS_CHARACTERS: '5', QUOTA_TRANSCRIPTION_SECONDS: '1' };
 
-/** Two gateways that want the same media port; the second has TLS and quotas. */
+/** Two gateways with the same media port setting; the second has TLS and quotas. */
 const gateway = await startGateway({ MEDIA_UDP_PORT });
 t.teardown(() => gateway.stop());
 const second = await startGateway({ MEDIA_UDP_PORT, ...TLS, ...QUOTAS });
@@ -82,7 +82,7 @@ t.test('a second gateway on a port that one serves exclusively is refused', asyn
   t.match(printed, /port/i);
 });
 
-// What else is said of a setting: test/unit/settings.test.ts.
+// Other messages about settings: test/unit/settings.test.ts.
 t.test('configuration that does not parse is named', async (t) => {
   const cases: [Record<string, string>, RegExp][] = [
     [{ PORT: 'eighty' }, /PORT must be a whole number/],
@@ -116,7 +116,7 @@ t.test('a data folder that cannot be written is named in one line, whatever the 
   const cases: Record<string, string>[] = [
     { DATA_DIR: file },
     { DATA_DIR: join(file, 'data'), ...elsewhere },
-    // Where even root may make nothing.
+    // A folder in which even root may create nothing.
     ...(process.platform === 'linux' ? [{ DATA_DIR: '/sys/speech-gateway', ...elsewhere }] : []),
   ];
   for (const env of cases) {
@@ -141,7 +141,7 @@ t.test('missing models are named with the way to get them', async (t) => {
   t.match(printed, /npm start/);
 });
 
-/** One data folder and the Postgres in it, from its first start to the end of its last. */
+/** One data folder and its Postgres, from the first start to the last stop. */
 t.test('a data folder', async (t) => {
   const dataDir = await temporaryFolder();
   t.teardown(() => rm(dataDir, { recursive: true, force: true }));

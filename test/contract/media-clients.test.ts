@@ -1,7 +1,7 @@
 /**
- * Clients of all kinds at the embedded LiveKit endpoint, each in its own way: when they offer, how they
- * name Opus, on which lines they speak and listen, how they publish again and again, and how they come back
- * (docs/contract/transport.md "Embedded mode"). Firefox, Go and Python ask so; unmodified clients are in test/acceptance.
+ * Habits of different clients at the embedded LiveKit endpoint: when they offer, how they name Opus, on which media
+ * sections they speak and listen, how they republish, and how they reconnect (docs/contract/transport.md "Embedded mode").
+ * Modelled on Firefox, Go and Python; unmodified clients are in test/acceptance.
  */
 import {
   AddTrackRequest,
@@ -26,14 +26,14 @@ async function meet(options: CallerOptions = {}): Promise<Meeting> {
   return { invite, caller: await Caller.join(invite, options), record: () => talks.record(invite) };
 }
 
-/** The agent is heard, and hears. */
+/** Checks that the agent is heard, and hears. */
 async function converse({ caller, ...rest }: Meeting, text: string): Promise<void> {
   talks.model.answer(() => `You said: ${text}`);
   await talks.tell({ caller, ...rest }, text);
   await until('it is answered', () => shownBy(caller, 'agent').some((shown) => shown.includes(text)));
 }
 
-/** The directions of the media lines. */
+/** The directions of the media sections. */
 const directionsOf = (sdp: string): string[] =>
   sdp
     .split(/(?=^m=)/m)
@@ -78,7 +78,7 @@ t.test('directions follow the offer: publish, unpublish, republish on one connec
   caller.hangUp();
 });
 
-/** Somebody who has no media; the offer is a real one. */
+/** A client that signals and has no media; its offer is a real one. */
 async function signal(join: Parameters<typeof wrapped>[0] = {}): Promise<Signalling> {
   const signalling = new Signalling(addressOf(await talks.session(agent), wrapped(join)));
   await signalling.opened;
@@ -156,7 +156,7 @@ t.test('a stranger’s resume leaves the connection that there is', async (t) =>
   caller.hangUp();
 });
 
-/** The microphone named so; or, where it is unpublished, none. */
+/** The offer with the microphone named `cid`; or, if it is unpublished, without one. */
 const sending = (offer: string, cid?: string): string =>
   offer.replace(
     /a=sendonly\r\n/,

@@ -1,4 +1,4 @@
-/** `/metrics`: who may read it, what it says of several gateway processes, and that docs/metrics.md lists it all. */
+/** `/metrics`: access, figures of several gateway processes, and that docs/metrics.md lists all of them. */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
@@ -17,7 +17,7 @@ const TOKEN = 'a-token-of-the-operator';
 interface Case {
   readonly name: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Status by whether the peer, which is loopback, is a trusted proxy. */
+  /** Status if loopback is no trusted proxy; `proxied`: if it is one. */
   readonly plain: number;
   readonly proxied: number;
 }
@@ -192,7 +192,7 @@ t.test('two gateway processes', async (t) => {
   });
 
   t.test('one that has died is left out, and its figures are back with it', async (t) => {
-    /** Killed as often as it comes back: a scrape waits a moment for figures, and a quick machine starts it meanwhile. */
+    /** Kills it each time it is restarted: a scrape waits a moment for figures, in which a fast machine restarts it. */
     const kill = (): void => {
       const pid = familyOf(gateway.pid).find((pid) => commandOf(pid).includes('gateway-0.sock'));
       if (pid !== undefined) process.kill(pid, 'SIGKILL');

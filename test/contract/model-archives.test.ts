@@ -1,4 +1,4 @@
-/** Archives of models: what is taken of them, and the hostile ones, of which nothing is. */
+/** Archives of models: the files that are unpacked, and hostile archives, of which nothing is. */
 import { randomBytes } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
@@ -33,7 +33,7 @@ const FILES: readonly TarFile[] = [
   ['model/._model.onnx', 'mac'],
 ];
 
-/** The entry of an archive that a server has. */
+/** A catalogue entry whose archive a server has. */
 async function entryFor(t: Test, archive: Buffer, unpack: string, more: Partial<Item> = {}): Promise<Entry> {
   const { base } = await serve(t, { archive });
   return entryOf([{ url: `${base}/archive`, unpack, root: 'model', bytes: archive.length, ...more }]);
@@ -42,7 +42,7 @@ async function entryFor(t: Test, archive: Buffer, unpack: string, more: Partial<
 const listed = (folder: string): string[] =>
   fs.readdirSync(path.join(folder, 'catalogue/tried'), { recursive: true }).map(String).sort();
 
-/** Whether it is refused, and nothing is there afterwards, inside or out. */
+/** Checks that the entry is refused, and that nothing is left, inside or outside of the folder. */
 async function refuses(t: Test, entry: Entry, message: RegExp): Promise<void> {
   const folder = freshModels(t);
   await t.rejects(add(entry), { name: 'SetupError', message });

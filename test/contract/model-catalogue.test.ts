@@ -1,4 +1,4 @@
-/** The catalogue's entries, and what `npm run models` says and does with them. */
+/** The catalogue's entries, and `npm run models`. */
 import fs from 'node:fs';
 import path from 'node:path';
 import t from 'tap';

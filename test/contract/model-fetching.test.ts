@@ -1,6 +1,6 @@
 /**
- * Models of the catalogue as they are fetched: from a server that breaks off, changes its mind or lies, twice at once, and
- * by a process that is ended in the middle.
+ * Fetching models of the catalogue: from a server that breaks off, changes the file or lies, twice at once, and by a
+ * process that is ended in the middle.
  */
 import { createHash } from 'node:crypto';
 import fs from 'node:fs';

@@ -203,7 +203,7 @@ t.test('keys and generation ids as on synthesis', async (t) => {
   t.ok(response.headers.get('x-generation-id'));
 });
 
-// Last: what comes right behind it might be shed.
+// Last, because the edge may shed requests right after it.
 t.test('audio over 100 MiB and bodies over 140 MiB are 413 (decision 5)', async (t) => {
   const sized = (bytes: number) => new Blob([Buffer.alloc(bytes)]);
   const largest = await asr(form([['audio', sized(LIMITS.transcription.audioBytes)]]));

@@ -73,7 +73,7 @@ t.test('a flush is spoken at once', async (t) => {
   client.leave();
 });
 
-/** The delay of an MP3 decoder, and the longest frame of all formats. */
+/** The delay of a decoder by format, and the longest frame of all formats. */
 const DELAY_SECONDS = { mp3: 1105 / 44_100, opus: 0 };
 const FRAME_SECONDS = 1152 / 44_100;
 
@@ -248,7 +248,7 @@ const FUZZ_SOCKETS = 60;
 const NAMES = ['event', 'request', 'text', 'format', 'references', 'prosody', 'constructor', 'a'] as const;
 const EVENTS = ['start', 'text', 'flush', 'stop'] as const;
 
-/** Anything that MessagePack carries, a few levels deep. */
+/** A random value that MessagePack can carry, a few levels deep. */
 function anything(random: () => number, depth = 0): unknown {
   const leaves: [unknown, ...unknown[]] = [
     null,
@@ -303,7 +303,7 @@ t.test('random frames end in a finish and a close, never in a crash or a leak', 
     for (const client of clients) {
       if (random() < 0.5) client.start();
       for (let frame = 0; frame < 12; frame++) client.socket.send(fuzzed(random));
-      // Ends those that are not ended yet.
+      // Ends sockets that are still open.
       client.socket.send('end');
     }
     for (const client of clients) {

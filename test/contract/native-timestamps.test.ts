@@ -31,7 +31,7 @@ const post = (body: unknown, headers: Record<string, string> = {}) =>
     body: JSON.stringify(body),
   });
 
-/** The data of all events, each of which must be one line. */
+/** The data of all events; each must be on one line. */
 const chunksIn = (stream: string): Chunk[] =>
   stream
     .split('\n\n')
@@ -41,7 +41,7 @@ const chunksIn = (stream: string): Chunk[] =>
 const audioOf = (chunks: readonly Chunk[]): Buffer =>
   Buffer.concat(chunks.map((chunk) => Buffer.from(chunk.audio_base64, 'base64')));
 
-/** The last that was said of each chunk of the text. */
+/** The last event for each chunk of the text. */
 const finalOf = (chunks: readonly Chunk[]): Chunk[] => [
   ...new Map(chunks.map((chunk) => [chunk.chunk_seq, chunk])).values(),
 ];
@@ -71,12 +71,12 @@ const TEXT = 'One small step, for a man. “One” giant leap for mankind! Then:
 const WORDS = 'One small step for a man One giant leap for mankind Then nothing'.split(' ');
 const bare = (text: string): string => text.replace(/[^\p{L}]/gu, '');
 
-// An encoder's own delay, and that of MP3, whose streams cannot tell theirs.
+// An encoder's delay, and that of an MP3 decoder, which MP3 streams cannot declare.
 const MOST_OFF_SECONDS = 0.06;
 
 for (const format of ['pcm', 'wav', 'mp3', 'opus'] as const) {
   t.test(`${format}: the audio of /v1/tts, and every word where it is heard`, async (t) => {
-    // The transcriber of the tests reads raw samples as a file only with a header.
+    // Transcription needs a header to read raw samples as a file.
     const body = { text: TEXT, format, latency: 'balanced' };
     const response = await post(body);
     t.equal(response.status, 200);

@@ -290,7 +290,7 @@ t.test('the interface description covers the endpoint, at version 1 (decision 25
   t.ok(description.paths['/v1/asr']?.['post']);
 });
 
-// Last: a body of that size keeps the loop so busy that the edge may shed what comes right behind it.
+// Last: a body of that size keeps the event loop so busy that the edge may shed requests right after it.
 t.test('a body over 32 MiB is 413, one of 32 MiB is not (decision 5)', async (t) => {
   const response = await post(`{"text":"${'a'.repeat(LIMITS.body.nativeSynthesis)}"}`).catch(
     (error: unknown) => error,

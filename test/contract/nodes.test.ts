@@ -1,6 +1,6 @@
 /**
- * Two nodes on one database, each with its own data folder (ops/adr/0033-nodes.md): clients reach their calls by either
- * address, full nodes give to others, and a call outlives the process that held it.
+ * Two nodes on one database, each with its own data folder (ops/adr/0033-nodes.md): clients reach their calls through
+ * either address, full nodes pass calls on, and a call outlives the process that held it.
  */
 import t from 'tap';
 import { WebSocket } from 'ws';
@@ -51,14 +51,14 @@ async function nodes(gateway = second): Promise<Listed[]> {
 const nodeOf = async ({ base }: Gateway): Promise<Listed | undefined> =>
   (await nodes()).find(({ url }) => url === base);
 
-/** The node that has a session. */
+/** The node that owns a session's call. */
 async function ownerOf({ session_id: id }: Invite): Promise<string | undefined> {
   const [row] = await sql<{ url: string }[]>`
     select o.url from sessions s join session_owners o on o.process_id = s.owner_id where s.id = ${id}`;
   return row?.url;
 }
 
-/** What a handshake is answered: 101, or the status of the refusal and its `Retry-After`. */
+/** The answer to a handshake: 101, or the status of the refusal and its `Retry-After`. */
 function handshake(
   address: string,
   headers: Record<string, string> = {},
@@ -77,7 +77,7 @@ function handshake(
   });
 }
 
-/** A caller whose call is at the first node: what has just ended there may take its place for a moment. */
+/** A caller whose call is at the first node; retried, since a call that has just ended there may hold its place for a moment. */
 async function meetAtFirst(config: object = {}): Promise<Meeting> {
   return until('a call begins at the first node', async () => {
     const meeting = await talks.meet({ ...config });
@@ -88,7 +88,7 @@ async function meetAtFirst(config: object = {}): Promise<Meeting> {
   });
 }
 
-/** As a client does that has lost everything: it tries again where it is told to. */
+/** Rejoins at the given gateway, as a client that has lost its connection, until it is let in. */
 async function returns(caller: Caller, to: Gateway): Promise<void> {
   await until('it is let in', () => caller.rejoin(socketOf(to)).then(() => true, () => false)); // oxfmt-ignore
 }

@@ -1,5 +1,5 @@
 /**
- * Noise reduction on a whole gateway: sessions of protocol A that ask for it are heard through the model, others are not
+ * Noise reduction on a whole gateway: the model processes the audio of protocol A's sessions that ask for it, and of no others
  * (docs/contract/protocol-a.md 5.2). The model here takes everything for noise.
  */
 import { mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';

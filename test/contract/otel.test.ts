@@ -1,6 +1,6 @@
 /**
- * Spans to a collector, where OTEL_EXPORTER_OTLP_ENDPOINT names one (docs/contract/native.md 6): a real OTLP receiver
- * takes what a whole gateway sends, and trace context goes on to remote engines.
+ * Spans to a collector, if OTEL_EXPORTER_OTLP_ENDPOINT names one (docs/contract/native.md 6): a real OTLP receiver gets the
+ * spans of a whole gateway, and trace context is passed on to remote engines.
  */
 import { readFile } from 'node:fs/promises';
 import t from 'tap';
@@ -69,7 +69,7 @@ t.test('each request is one span at the collector, without its text and its key'
   t.notMatch(sent, new RegExp(`${TEXT}|wombat|${TEST_KEY}`));
 });
 
-/** A collector that is not there. */
+/** Settings with an unreachable collector. */
 const NOBODY = skip ? {} : { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9' };
 
 for (const [name, collector] of [

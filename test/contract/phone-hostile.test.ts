@@ -1,6 +1,6 @@
 /**
- * What is refused of telephone providers, at doubles of them (docs/phone.md): webhooks and handshakes that are forged or
- * replayed, calls that nobody can answer, and streams that say what they should not.
+ * Refusals to telephone providers, with doubles of them (docs/phone.md): webhooks and handshakes that are forged or
+ * replayed, calls that nobody can answer, and streams with messages that are not allowed.
  */
 import t from 'tap';
 import {
@@ -19,7 +19,7 @@ const calls = await IncomingCalls.start(t);
 const { talks } = calls;
 const { call: ask, gateway } = talks;
 
-/** The line of a call to an agent of its own, that has said nothing yet. */
+/** The line of a call to a new agent, on which nothing was sent yet. */
 const opened = async (provider: Provider, forged?: string) =>
   calls.opened(provider, await calls.numberOf(provider, await talks.agent()), forged);
 
@@ -93,7 +93,7 @@ for (const provider of STREAMING) {
   const { name, dialect } = provider;
   const now = (): number => Math.floor(Date.now() / 1000);
 
-  /** How a stream ends that begins so; undefined where the call goes on. */
+  /** Opens a stream; resolves with its close, undefined if the call goes on. */
   async function tried(number: string, secret = SECRET, at?: number, call = newCall(number)) {
     const line = await calls.stream(provider, call, secret, at);
     const before = await talks.callsAtWorkers();

@@ -1,4 +1,4 @@
-/** Answering machines on calls that are placed, at doubles of the providers' APIs (docs/phone.md). */
+/** Answering machines on outgoing calls, with doubles of the providers' APIs (docs/phone.md). */
 import t from 'tap';
 import type { Body } from '../fixtures/agents.js';
 import { APIS, PlacedCalls, SECRET } from '../fixtures/placed-calls.js';

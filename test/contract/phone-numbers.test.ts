@@ -1,4 +1,4 @@
-/** Phone numbers (docs/contract/platform.md 6.13): bounds, what is kept and shown of them, and whose they are. */
+/** Phone numbers (docs/contract/platform.md 6.13): bounds, stored and shown fields, and owners. */
 import { randomInt } from 'node:crypto';
 import t from 'tap';
 import { LIMITS } from '../../contracts/limits.js';

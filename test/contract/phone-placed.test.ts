@@ -1,6 +1,6 @@
 /**
- * Calls that are placed, at doubles of the providers' APIs (docs/phone.md): whole calls, what becomes of those that nobody
- * answers or that are cancelled, and what forged, repeated, disordered and missing words of a provider do.
+ * Outgoing calls, with doubles of the providers' APIs (docs/phone.md): whole calls, calls that nobody answers or that are
+ * cancelled, and callbacks of a provider that are forged, repeated, out of order or missing.
  */
 import t from 'tap';
 import type { Body } from '../fixtures/agents.js';
@@ -14,7 +14,7 @@ const calls = await PlacedCalls.start(t);
 const { talks } = calls;
 const { call: ask } = talks;
 
-/** How calls end that nobody answers. */
+/** Ends of calls that nobody answers. */
 const ENDS: readonly Told[] = ['busy', 'no_answer', 'cancelled', 'failed'];
 
 for (const dialect of APIS) {
@@ -76,7 +76,7 @@ for (const dialect of APIS) {
       const reason = state === 'failed' ? 'The provider’s code is 404' : null;
       t.match(await call.over(), { state, reason });
       t.match(await call.session(), { status: 'failed' }, state);
-      // What comes behind the end changes nothing, and a late answer is hung up.
+      // Callbacks after the end change nothing, and a late answer is hung up.
       for (const late of ['ringing', 'answered', 'ended', state] as const)
         t.equal(await call.call.tell(late, SECRET), 204);
       t.match(await call.call.ask(SECRET), { status: 200, document: dialect.ends });
@@ -143,7 +143,7 @@ for (const dialect of APIS) {
       t.match(await cancel(call.id), { status: 200, body: { state: 'cancelled' } });
       t.equal(await call.call.tell('cancelled', SECRET), 204);
 
-      // The provider takes it after it was cancelled.
+      // The provider accepts it after it was cancelled.
       let answer = (): void => undefined;
       own.api.misbehave = (response, asked) => {
         answer = () => {

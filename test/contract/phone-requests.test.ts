@@ -1,4 +1,4 @@
-/** Requests to place calls (docs/contract/platform.md 6.14): repeated, refused, listed, and what nobody tells the end of. */
+/** Requests to place calls (docs/contract/platform.md 6.14): repeated, refused, listed, and calls whose end no callback reports. */
 import t from 'tap';
 import { type Body, client } from '../fixtures/agents.js';
 import { twilioApi } from '../fixtures/phone-api-twilio.js';
@@ -110,7 +110,7 @@ t.test('a session that ends while its call rings gives the call up', async (t) =
   await until('it is hung up', () => call.api.hungUp.includes(call.call.callId));
 });
 
-/** As if that long had passed for its row. */
+/** Makes the call overdue, as if its time had passed. */
 const overdue = (id: string) => sql`update placed_calls set due_at = now() where id = ${id}`;
 
 t.test('a call that nobody tells the end of ends with what is known', async (t) => {

@@ -1,7 +1,7 @@
 /**
- * A whole call of somebody else's simulator of Twilio Media Streams: streamdouble (from PyPI, Apache-2.0) speaks, presses keys,
- * interrupts and hangs up at a gateway, and counts what it takes for violations of Twilio's documents. It asks no webhook, so the double of
- * Twilio does. Runs where a Python has `streamdouble`: STREAMDOUBLE_PYTHON, or `python3`.
+ * A whole call with a third-party simulator of Twilio Media Streams: streamdouble (from PyPI, Apache-2.0) speaks, presses
+ * keys, interrupts and hangs up, and counts violations of Twilio's documents. It asks no webhook, so our double of Twilio
+ * does. Runs if a Python (STREAMDOUBLE_PYTHON, or `python3`) has `streamdouble`.
  */
 import { execFile, spawnSync } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
@@ -18,7 +18,7 @@ t.setTimeout(300_000);
 const PYTHON = process.env['STREAMDOUBLE_PYTHON'] ?? 'python3';
 const RATE = 8000;
 
-/** Places the call that is its argument, as JSON, and tells what came of it. */
+/** Program that places the call in its argument, which is JSON, and prints the outcome. */
 const PROGRAM = `
 import asyncio, json, sys
 from streamdouble.protocol import StreamIdentity

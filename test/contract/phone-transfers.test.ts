@@ -1,6 +1,6 @@
 /**
- * Callers who are connected to people by their provider (`cold`, ops/adr/0045-transfers.md), at doubles of the providers' APIs: each
- * outcome, and what the caller and the record have of it. With a colleague who is asked first: phone-warm-transfers.test.ts.
+ * Callers whom their provider connects to people (`cold`, ops/adr/0045-transfers.md), with doubles of the providers' APIs: each
+ * outcome, for the caller and in the record. With a colleague who is asked first: phone-warm-transfers.test.ts.
  */
 import t from 'tap';
 import { randomIds } from '../../contracts/ids.js';

@@ -1,6 +1,6 @@
 /**
- * Callers who are connected to a colleague who is told of them first (`warm`, ops/adr/0045-transfers.md), at doubles of the providers'
- * APIs: each outcome, whoever is told of it, and what the caller, the colleague and the record have of it.
+ * Callers who are connected to a colleague who is briefed first (`warm`, ops/adr/0045-transfers.md), with doubles of the
+ * providers' APIs: each outcome, for the caller, for the colleague and in the record.
  */
 import t from 'tap';
 import type { Body } from '../fixtures/agents.js';
@@ -17,7 +17,7 @@ const { call: ask } = talks;
 
 type Answer = (leg: ApiCall, line: PhoneLine) => Promise<unknown>;
 
-/** Words, again and again until they were understood. */
+/** Repeats the words until they were understood. */
 const keepSaying = async (line: PhoneLine, words: string, isOver: () => boolean): Promise<void> => {
   const speech = await talks.speech(words);
   while (!isOver()) {
@@ -26,7 +26,7 @@ const keepSaying = async (line: PhoneLine, words: string, isOver: () => boolean)
   }
 };
 
-/** What is heard has nothing of a provider in it, so it is said at one of them. */
+/** The provider for tests with speech: one is enough, since speech does not depend on the provider. */
 const [HEARD_AT] = APIS;
 
 for (const dialect of APIS) {
@@ -34,7 +34,7 @@ for (const dialect of APIS) {
   const isHeard = dialect === HEARD_AT;
   const { roomOf, hungUp } = own;
   const told = (state: Told) => (leg: ApiCall) => leg.tell(state, SECRET);
-  /** The colleague's call, before anybody has answered. */
+  /** Events of the colleague's call before anybody has answered, and the resulting transfer. */
   const UNANSWERED: readonly (readonly [
     what: string,
     act: (leg: ApiCall) => Promise<unknown>,
@@ -45,7 +45,7 @@ for (const dialect of APIS) {
     ['no answer', told('no_answer'), 'no_answer', /^Nobody answered/],
     ['failed', told('failed'), 'failed', /^The call failed/],
   ];
-  /** And then. */
+  /** Events after the colleague has answered, and the resulting transfer. */
   const ANSWERED: readonly (readonly [what: string, act: Answer, state: string, why: RegExp])[] = [
     [
       'a key says no',

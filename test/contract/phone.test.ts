@@ -1,6 +1,6 @@
 /**
- * Phone calls from the provider's question, or its stream, to the end, at doubles of the providers (docs/phone.md): greeting,
- * talk, tools, keys, interruption, the end from every side. What is refused is in phone-hostile.test.ts.
+ * Phone calls from the provider's webhook, or its stream, to the end, with doubles of the providers (docs/phone.md): greeting,
+ * talk, tools, keys, interruption, the end from every side. Refusals are in phone-hostile.test.ts.
  */
 import t, { type Test } from 'tap';
 import { Resampling } from '../../engines/resampling.js';
@@ -19,14 +19,14 @@ const { model, call: ask } = talks;
 /** 25 seconds of tones. */
 const LONG = Array.from({ length: 200 }, (_, index) => String(index + 100)).join(' ');
 
-/** Frames of a line at 8 kHz, so much softer, as somebody would say it. */
+/** Frames of a line at 8 kHz as speech for `say`, changed by `db`. */
 function spoken(frames: readonly Int16Array[], db: number): Int16Array {
   const gain = 10 ** (db / 20);
   const all = Int16Array.from(frames.flatMap((frame) => [...frame])).map((sample) => sample * gain);
   return new Resampling(8000, 24_000).push(all);
 }
 
-/** Both sides are kept, for as long as the call took. */
+/** Checks that both sides were recorded, for the duration of the call. */
 async function recorded(sessionId: string, t: Test): Promise<void> {
   const recording = await until('the recording is whole', async () => {
     const { body } = await ask(`sessions/${sessionId}/recording`);
@@ -114,7 +114,7 @@ for (const provider of PROVIDERS) {
         line.said.some(({ type }) => type === 'clear'),
         'the provider is told to drop it',
       );
-      // Genesys tells nothing of what it has played.
+      // Genesys has no marks.
       const marks = line.said.some(({ type }) => type === 'mark');
       t.equal(marks, provider.name !== 'genesys', 'and to tell what was heard');
       await untilSaid(answered, 'Yes?');
@@ -124,7 +124,7 @@ for (const provider of PROVIDERS) {
       t.same([keys, ...more], ['user: [keypad: 1]', 'user: Please wait now.', 'assistant: Yes?']);
       const kept = first.replace('assistant: ', '');
       t.ok(kept.length > 0 && LONG.startsWith(kept) && kept.length < LONG.length, kept);
-      // A character takes two tones of 20 ms; sound comes in pieces of 200 ms here and there.
+      // A character is two tones of 20 ms; some providers send sound in pieces of 200 ms.
       t.ok(kept.length * 2 <= heard + 20, `kept ${kept.length * 2} of ${heard} frames`);
     },
   );
@@ -186,7 +186,7 @@ t.test('a line that returns the agent’s voice does not interrupt it, and the c
   line.returns(-Infinity, 200);
   const [, first = ''] = messagesOf(await answered.record());
   t.ok(LONG.startsWith(first.replace('assistant: ', '')), 'nothing of it was heard as the caller’s');
-  // The same sound, with nothing of the agent's that it could be the echo of.
+  // The same sound while the agent is silent, so that it cannot be an echo.
   const same = spoken(line.heard.slice(0, 150), -15);
   const isHeard = async () =>
     messagesOf(await answered.record()).filter((message) => message.startsWith('user: ')).length > 2;

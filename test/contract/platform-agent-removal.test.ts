@@ -1,6 +1,6 @@
 /**
- * Sessions of an agent that is archived or deleted: conversations go on to their end with all that
- * they need, and nobody joins one that has not begun.
+ * Sessions of an agent that is archived or deleted: running conversations keep all that they need until their
+ * end, and nobody joins one that has not begun.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import t from 'tap';
@@ -24,7 +24,7 @@ const published = async (config: object = {}): Promise<string> => {
 };
 const session = async (agentId: string): Promise<string> =>
   (await call('POST', SESSIONS, { body: { agent_id: agentId } })).body['session_id'] as string;
-/** One that goes on, at a process that lives. */
+/** A running conversation, owned by a living process. */
 const conversation = async (agentId: string): Promise<string> => {
   const id = await session(agentId);
   await runs.join(id);
@@ -76,7 +76,7 @@ t.test('archived or deleted while a session is being made: it takes none', async
     const id = await published();
     let answering: ReturnType<typeof call> | undefined;
     await sql.begin(async (tx) => {
-      // As in storage/agents.ts, and not over yet.
+      // Like storage/agents.ts, but not committed yet.
       await tx`select from agents where id = ${id} for update`;
       if (what === 'archived') await tx`update agents set status = 'archived' where id = ${id}`;
       else await tx`delete from agents where id = ${id}`;
@@ -92,7 +92,7 @@ t.test('archived while a session is made that was first: it ends with its agent'
   let archiving: ReturnType<typeof call> | undefined;
   let isOver = false;
   await sql.begin(async (tx) => {
-    // As a session that is being made holds its agent.
+    // Locks the agent as the creation of a session does.
     await tx`select from agents where id = ${id} for key share`;
     archiving = call('PATCH', `${AGENTS}/${id}`, { body: { status: 'archived' } });
     void archiving.then(() => (isOver = true));

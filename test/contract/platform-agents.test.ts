@@ -1,6 +1,6 @@
 /**
- * Agents: creation, changes and their bounds, who may see them, writes at the same time and cut short (native-and-
- * platform.md 6.2).
+ * Agents: creation, changes and their bounds, who may see them, concurrent and interrupted writes
+ * (docs/contract/platform.md 6.2).
  */
 import t from 'tap';
 import { startGateway, TEST_SECRET } from '../fixtures/gateway.js';

@@ -1,4 +1,4 @@
-/** After a call: a real language-model server is asked once, and the endpoint hears of it (6.7, 6.8; decision 11). */
+/** Analysis after a call: a real language-model server is asked once, and the webhook gets the result (6.7, 6.8; decision 11). */
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -43,7 +43,7 @@ const planOf = (analysis: AgentConfig['analysis']): SessionPlan => ({
   timezone: 'UTC',
 });
 
-/** A conversation that has ended and waits for its analysis now. */
+/** A conversation that has ended and waits for its analysis. */
 async function ended(words = 'Where is my order A-17?', analysis = DEFAULT_CONFIG.analysis): Promise<string> {
   const { id } = await sessions.create({
     workspaceId,

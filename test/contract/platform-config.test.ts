@@ -1,4 +1,4 @@
-/** The configuration of an agent: every bound of the specification's tables, and what lists refer to (6.3). */
+/** The configuration of an agent: every bound in the specification's tables, and references in lists (6.3). */
 import t from 'tap';
 import { type Json, places, sharedPlatform } from '../fixtures/platform.js';
 
@@ -24,7 +24,7 @@ const named = (count: number) => Array.from({ length: count }, (_, nth) => ({ na
 interface Leaf {
   readonly good: readonly unknown[];
   readonly bad: readonly unknown[];
-  /** Null is no problem, unless a default is stated. */
+  /** `false`: null is refused, since a default is stated. */
   readonly nullable?: false;
 }
 
@@ -36,7 +36,7 @@ const choice = (values: readonly string[], nullable?: false): Leaf => ({
 const flag: Leaf = { good: [true, false], bad: ['true', 1, 0] };
 const text = (max: number): Leaf => ({ good: ['', 'x'.repeat(max)], bad: ['x'.repeat(max + 1), 5, {}] });
 
-/** The specification's tables, leaf by leaf. Values with a `*` before them are lists' items. */
+/** The specification's tables, field by field. A `*` marks items of lists. */
 const LEAVES: Readonly<Record<string, Leaf>> = {
   'prompt.system_prompt': {
     good: ['', ' bakery'.repeat(4000), '      '.repeat(16_666) + '    '],
@@ -112,7 +112,7 @@ const LEAVES: Readonly<Record<string, Leaf>> = {
 const number = '+1';
 const url = 'https://a.example/';
 
-/** Fields of the things in lists: the list, the other fields that are required, and the field's leaf. */
+/** Fields of items in lists: the list, the item's other required fields, and the field's good and bad values. */
 const ITEMS: readonly [list: string, rest: Json, field: string, leaf: Leaf][] = [
   ['conversation.transfer_destinations', { phone_number: number }, 'type', { good: ['phone'], bad: ['sip', null] }],
   ['conversation.transfer_destinations', { phone_number: number }, 'label', { ...text(500), bad: ['x'.repeat(501), 5, null] }],

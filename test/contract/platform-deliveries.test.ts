@@ -1,6 +1,6 @@
 /**
- * Post-call events on their way: the outbox on a real Postgres, real receivers (docs/contract/platform.md 6.8). What is told
- * of them, and how they are sent again: platform-delivery-log.test.ts.
+ * Delivery of post-call events: the outbox on a real Postgres, real receivers (docs/contract/platform.md 6.8). Their log, and
+ * sending them again: platform-delivery-log.test.ts.
  */
 import { createHmac } from 'node:crypto';
 import t, { type Test } from 'tap';
@@ -49,7 +49,7 @@ interface Options {
   readonly clock?: Clock;
 }
 
-/** The loop of one process, with a connection of its own. */
+/** Starts the delivery loop of one process, with its own connections. */
 async function start(
   t: Pick<Test, 'teardown'>,
   { secretOf = async () => undefined, clock = systemClock }: Options = {},
@@ -78,7 +78,7 @@ const settled = (id: string) =>
     return row.outcome !== null && row;
   });
 
-/** For tests that are not about the pauses: whatever waits for its next attempt is due. */
+/** For tests that do not check pauses: makes waiting deliveries due until all are settled. */
 const hurried = (id: string) =>
   until('it is settled', async () => {
     await sql`update deliveries set due_at = now() where settled_at is null and attempts > 0`;

@@ -1,6 +1,6 @@
 /**
- * Post-call events through a whole gateway (docs/contract/platform.md 6.8): signed, told of, sent again, tried. How the outbox
- * shares and repeats them: platform-deliveries.test.ts.
+ * Post-call events through a whole gateway (docs/contract/platform.md 6.8): signatures, the log, sending again, the test
+ * event. Sharing and retries of the outbox: platform-deliveries.test.ts.
  */
 import { createHmac } from 'node:crypto';
 import t from 'tap';
@@ -22,7 +22,7 @@ interface Shown {
   readonly attempts: readonly object[];
 }
 
-/** A session that somebody has talked in, and that is over; its id. */
+/** The id of an ended session in which somebody has talked. */
 async function endedSession(agent: string, more: object = {}): Promise<string> {
   const { body } = await call('sessions', { body: { agent_id: agent, ...more } });
   const id = String(body['session_id']);
@@ -32,7 +32,7 @@ async function endedSession(agent: string, more: object = {}): Promise<string> {
   return id;
 }
 
-/** The deliveries of that query, as soon as none of them waits and there are so many. */
+/** The deliveries of that query, once there are `count` of them and none waits. */
 const deliveries = (query: string, count: number) =>
   until(`${count} deliveries are settled`, async () => {
     const rows = (await call(`deliveries?${query}`)).body['deliveries'] as Shown[];

@@ -1,4 +1,4 @@
-/** The page at /docs: from our own server only, and in a browser it shows what /openapi.json describes. */
+/** The page at /docs loads only from our own server, and shows in a browser what /openapi.json describes. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -51,7 +51,7 @@ for (const stack of stacks((line) => t.comment(line))) {
 
 const COMPLAINT = /refused|violat|blocked|failed|error/i;
 
-/** The page as a browser has it after a while, and what it complained of. */
+/** The page's DOM in a browser after a while, and the browser's complaints. */
 async function open(url: string): Promise<{ dom: string; complaints: string[] }> {
   const profile = await mkdtemp(join(tmpdir(), 'docs-'));
   const flags = [

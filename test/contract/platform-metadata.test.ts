@@ -1,4 +1,4 @@
-/** A caller's `metadata` is kept as the text that came, wherever it is returned (docs/contract/platform.md 6.6). */
+/** A caller's `metadata` is returned everywhere as exactly the text that was sent (docs/contract/platform.md 6.6). */
 import t from 'tap';
 import { LIMITS } from '../../contracts/limits.js';
 import { places, sharedPlatform } from '../fixtures/platform.js';
@@ -13,7 +13,7 @@ const SESSIONS = '/v1/agent/sessions';
 const agentId = await platform.agent({ config: { webhooks: { post_call: { url, secret: 'sesame' } } } });
 await call('POST', `/v1/agent/agents/${agentId}/publish`);
 
-/** A session whose body is written by hand. */
+/** Creates a session with a hand-written body. */
 const send = (members: string) =>
   call('POST', SESSIONS, {
     raw: `{"agent_id":"${agentId}",${members}}`,
@@ -27,7 +27,7 @@ const idOf = async (members: string): Promise<string> => {
 /** The body of a read of the session. */
 const shown = async (id: string) => (await call('GET', `${SESSIONS}/${id}`)).text;
 
-/** Whole numbers beyond 2^53, a number's way of being written, members out of order and twice, escapes, blanks. */
+/** Integers beyond 2^53, spellings of numbers, members out of order and repeated, escapes, white space. */
 const METADATA =
   '{ "order": 12345678901234567890, "price":1.0,"e":1E+2,\n"2":"b", "1":"a", "2":"again", "ü":"\\u00fc\\/", "__proto__": {"x":-0.0} }';
 

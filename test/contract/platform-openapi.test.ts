@@ -1,6 +1,6 @@
 /**
- * The truth of /openapi.json about the platform: examples fit their schemas, and requests made from
- * the schemas, whole and broken, never fail in us nor are answered in another shape.
+ * /openapi.json describes the platform truly: examples fit their schemas, and valid and broken requests made
+ * from the schemas cause no server error and are answered in the described shape.
  */
 import t from 'tap';
 import { Compile } from 'typebox/compile';
@@ -118,7 +118,7 @@ const whole = (below: number): number => Math.floor(random() * below);
 
 const JUNK: readonly [unknown, ...unknown[]] = [null, 0, -1, 1.5, 1e308, true, '', 'x', '\0', '\ud800', '‮', [], {}, [null], { a: { b: [1] } }, 'x'.repeat(5000)]; // oxfmt-ignore
 
-/** A value that a schema takes, more or less; with `broken`, now and then one that it does not. */
+/** A value that roughly fits a schema; `broken` is the probability of a part that does not. */
 function valueOf(schema: Json, broken: number): unknown {
   if (chance(broken)) return pick(random, JUNK);
   const { enum: values, const: constant, type } = schema;

@@ -1,4 +1,4 @@
-/** Outbound requests against real servers of this machine: name look-ups, redirects, limits (docs/contract/platform.md 6.5). */
+/** Outbound requests to real servers on this machine: name look-ups, redirects, limits (docs/contract/platform.md 6.5). */
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
@@ -53,7 +53,7 @@ const failsAs = async (t: Test, work: Promise<unknown>, failure: OutboundFailure
 
 const text = ({ body }: OutboundReply): string => Buffer.from(body).toString();
 
-/** Answers each question for an address from a list; the last one stays. */
+/** A look-up that answers each question with the next entry of a list, and repeats the last. */
 const names = (...answers: string[][]): Lookup & { asked: string[] } => {
   const asked: string[] = [];
   const lookup: Lookup = async (host) => {

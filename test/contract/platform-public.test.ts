@@ -20,7 +20,7 @@ const env = {
   PUBLIC_SESSIONS_PER_AGENT: String(PER_AGENT),
   CONCURRENCY: '200',
 };
-/** The first believes what the tests say of their address, the second does not. */
+/** The first trusts the address that the tests claim, the second does not. */
 const behindProxy = await startGateway({ ...env, TRUSTED_PROXIES: '127.0.0.1' });
 t.teardown(() => behindProxy.stop());
 const exposed = await startGateway(env);
@@ -60,7 +60,7 @@ const visit = (
     headers: { 'x-forwarded-for': from, ...(origin !== null && { origin }), ...options.headers },
   });
 
-/** Limits count by the minutes of the database: a test that counts begins early in one. */
+/** Limits count by the database's clock minutes: a test that counts begins early in one. */
 const earlyInAMinute = () =>
   until('a minute is young', async () => {
     const [row] = await sql<{ second: number }[]>`select extract(second from now())::float8 as second`;

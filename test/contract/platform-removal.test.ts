@@ -1,6 +1,6 @@
 /**
- * Sessions are deleted: one, those of an end user, those that are old. Everything that belongs to one goes with it, the
- * files of its recording on whatever machine holds them.
+ * Deleting sessions: one, those of an end user, old ones. Everything that belongs to a session is deleted with it, also the
+ * files of its recording, on whichever machine they are.
  */
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
@@ -28,14 +28,14 @@ const create = async (more: Json = {}): Promise<string> => {
   if (status !== 201) throw new Error(`${status} ${text}`);
   return body['session_id'] as string;
 };
-/** It goes on, at a process that lives. */
+/** Makes the session active, owned by a living process. */
 const begin = (id: string) => sql`
   update sessions set status = 'active', joined_at = now(), started_at = now(),
     owner_id = (select process_id from session_owners order by seen_at desc limit 1) where id = ${id}`;
 
 const folderOf = (id: string, dataDir = gateway.dataDir): string => join(dataDir, 'recordings', id);
 
-/** Everything that a call leaves behind; its recording in that data folder, of this machine or of another one. */
+/** Creates everything that a call leaves behind, with a recording in that data folder, of this or of another machine. */
 async function leave(id: string, dataDir = gateway.dataDir): Promise<void> {
   const host = dataDir === gateway.dataDir ? hostname() : 'another machine';
   await sql`
@@ -60,7 +60,7 @@ async function ended(more: Json = {}, dataDir?: string): Promise<string> {
   return id;
 }
 
-/** How many rows each table still has of a session. */
+/** Number of rows that each table still has of a session. */
 const traces = async (id: string): Promise<Record<string, number>> => {
   const tables = {
     sessions: 'id',
@@ -222,7 +222,7 @@ t.test('whoever is meant by number, metadata or session is shown first, and dele
     await ended({ metadata: { customer: 'forty-two' } }),
   ];
   await sql`update sessions set caller_number = '+4930123' where id = ${called}`;
-  // Whom an agent has called from a number of ours, which names nobody.
+  // A person whom an agent has called, from a number of ours that identifies nobody.
   await sql`
     update sessions set caller_number = '+4930999', dialed_number = '+4930456', direction = 'outbound' where id = ${dialled}`;
   t.match(await sessions('list', '--caller-number', '+4930999'), { out: /^Nothing is kept of / });
@@ -239,7 +239,7 @@ t.test('whoever is meant by number, metadata or session is shown first, and dele
     t.strictSame(await traces(id), NONE);
     t.match(await sessions('list', option, value), { code: 0, out: /^Nothing is kept of / });
   }
-  // Postgres holds none of these numbers and texts, and would refuse to look at anybody's metadata because of them.
+  // Postgres cannot store these numbers and texts as jsonb: a query that converted them would fail for all sessions.
   const metadata =
     '{"n":1e999999,"a":"\\u0000","a":"","b":"\\ud800","b":"","id":12345678901234567890,"who":"Ada"}';
   const made = await call('POST', SESSIONS, {

@@ -1,6 +1,6 @@
 /**
- * The platform's frame, with agents as the example: keys, bodies, problems, unknown paths, lists (native-and-
- * platform.md 6.1, 6.11).
+ * General rules of the platform's API, with agents as the example: keys, bodies, problems, unknown paths, lists
+ * (docs/contract/platform.md 6.1, 6.11).
  */
 import t from 'tap';
 import { LIMITS } from '../../contracts/limits.js';

@@ -1,4 +1,4 @@
-/** The life of a session behind its routes: who joins, what is recorded, how it ends (decisions 13, 22; 6.7, 6.8). */
+/** The life of a session below its routes: joining, recording, ending (decisions 13, 22; 6.7, 6.8). */
 import t from 'tap';
 import { LIMITS } from '../../contracts/limits.js';
 import type { SessionItem } from '../../contracts/ports/sessions.js';
@@ -87,7 +87,7 @@ t.test('the record is read in the order in which it happened', async (t) => {
   }; // oxfmt-ignore
   await runs.append(id, [result, said('third', 5), said('first', 1)]);
   await runs.append(id, [used, said('second', 1), said('last', 9)]);
-  // As after a connection that died before the answer came.
+  // As after a connection that died before its answer arrived.
   await runs.append(id, [used, said('second', 1), said('last', 9)]);
   await runs.append(id, []);
   const { items } = await read(id);

@@ -1,6 +1,6 @@
 /**
- * Upkeep of sessions, without a request: owners hear of ends, time runs out, rows go, calls are analysed (fine
- * points 13, 22; 6.8).
+ * Upkeep of sessions, without a request: owners learn of ends, time runs out, rows are deleted, calls are analysed
+ * (docs/contract/decisions.md 13, 22; docs/contract/platform.md 6.8).
  */
 import t from 'tap';
 import { CALL_TIMES } from '../../contracts/call-times.js';
@@ -81,7 +81,7 @@ t.test('time ends what nobody joined, connected or ended', async (t) => {
   );
 });
 
-/** A session of a process that was seen last so long ago. */
+/** A session of a process that was last seen `seenMs` ago. */
 async function held(seenMs: number): Promise<string> {
   const id = await create();
   await sql`insert into session_owners (process_id, address, lease_ms, seen_at)

@@ -1,6 +1,6 @@
 /**
- * Sessions are made with a key, through a whole gateway: what is answered, what is refused in which order, and how
- * many there may be (docs/contract/platform.md 6.6; decision 12).
+ * Creating sessions with a key, through a whole gateway: answers, refusals and their order, and the number of sessions
+ * (docs/contract/platform.md 6.6; decision 12).
  */
 import { once } from 'node:events';
 import { rm } from 'node:fs/promises';
@@ -17,7 +17,7 @@ import { until } from '../fixtures/until.js';
 
 const { url, gateway, sql, workspaceId, key, call, agentId, create, read, endAll } = await startSessions(t);
 
-/** A second gateway on the same database, with settings of its own; resolves with calls to it. */
+/** Starts a second gateway on the same database, with other settings; resolves with a client of it. */
 async function startElsewhere() {
   const PORT = String(await freePort());
   const DATA_DIR = await temporaryFolder();
@@ -139,7 +139,7 @@ t.test('values: 422 on one side of each bound, 201 on the other (decisions 5, 19
     { dynamic_variables: { a: 'x'.repeat(1000), B_2: -1.5e300, c: false, constructor: 'own' } },
     { overrides: { first_message: 'x'.repeat(10_000), voice_id: 'alloy', language: 'en' } },
     { overrides: { first_message_prompt: 'x'.repeat(10_000), system_prompt: words(4000) } },
-    // Tokens count as sent: rendered, this one is far longer, and as long as it may be.
+    // Tokens are counted as sent, not as rendered: rendered, this prompt is far longer.
     { overrides: { system_prompt: '{{a}}'.repeat(100) }, dynamic_variables: { a: 'x '.repeat(500) } },
   ];
   for (const body of fine) {
@@ -271,7 +271,7 @@ t.test(
 t.test('live sessions count against the concurrency of the workspace (decision 6)', async (t) => {
   const create = () => there('sessions', { body: { agent_id: agentId } });
   for (let made = 0; made < 4; made++) t.equal((await create()).status, 201);
-  // At once: nobody holds these calls, and upkeep ends such sessions.
+  // Quickly, because no process holds these calls, and upkeep ends such sessions.
   await sql`update sessions set status = 'active', started_at = now() 
     where ended_at is null and workspace_id = ${workspaceId}`;
   const full = await create();

@@ -1,4 +1,4 @@
-/** SIGKILL in the middle of many writes: what was acknowledged is there, and nothing is half-written. */
+/** SIGKILL during many writes: acknowledged writes are there, and nothing is half written. */
 import { rm } from 'node:fs/promises';
 import t from 'tap';
 import { type Answer, type Body, client, makeAgent } from '../fixtures/agents.js';

@@ -1,4 +1,4 @@
-/** Lists of many sessions: every filter, alone and with others, out of an index, and the same as plain filtering gives. */
+/** Lists of many sessions: every filter, alone and with others, uses an index, and gives the same rows as plain filtering. */
 import t from 'tap';
 import type { PageRequest } from '../../contracts/ports/page.js';
 import type { SessionFilter } from '../../contracts/ports/sessions.js';
@@ -22,7 +22,7 @@ interface Stored {
   readonly createdAt: Date;
 }
 
-/** All that lists may show, newest first. */
+/** All sessions that lists may show, newest first. */
 const stored = (): Promise<Stored[]> => sql<Stored[]>`
   select id, position::text as position, agent_id as "agentId", caller_number as "callerNumber",
     end_user_id as "endUserId", status, created_at as "createdAt"
@@ -32,7 +32,7 @@ const stored = (): Promise<Stored[]> => sql<Stored[]>`
 const all = await stored();
 const at = (part: number): Stored => all[Math.floor(all.length * part)]!;
 
-/** The choices for each member of the filter, of which the first is none. */
+/** The choices for each member of the filter; the first is to leave it out. */
 const CHOICES: readonly (readonly SessionFilter[])[] = [
   [{}, { statuses: ['completed'] }, { statuses: ['failed'] }, { statuses: ['pending', 'active'] }],
   [{}, { agentId: 'agent_0' }, { agentId: 'agent_15' }],
@@ -45,7 +45,7 @@ const COMBINATIONS = CHOICES.reduce<readonly SessionFilter[]>(
   (filters, choices) => filters.flatMap((filter) => choices.map((choice) => ({ ...filter, ...choice }))),
   [{}],
 );
-/** Each member alone, any two, and all of them; in the long form any of them together. */
+/** Filters of the short form: no, one, two and all members; the long form has every combination. */
 const isShort = (filter: SessionFilter): boolean =>
   [0, 1, 2, CHOICES.length].includes(Object.keys(filter).length);
 const FILTERS = COMBINATIONS.filter((filter) => shortOrLong(isShort(filter), true));
@@ -72,7 +72,7 @@ const isBehind = ({ createdAt, position }: Stored, cursor: Stored): boolean =>
   createdAt < cursor.createdAt ||
   (+createdAt === +cursor.createdAt && BigInt(position) < BigInt(cursor.position));
 
-/** Those behind the page's cursor. */
+/** The rows behind the page's cursor. */
 function behind(rows: readonly Stored[], { after }: PageRequest): readonly Stored[] {
   const cursor = all.find(({ position }) => position === after);
   return cursor ? rows.filter((row) => isBehind(row, cursor)) : rows;

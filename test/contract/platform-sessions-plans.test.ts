@@ -1,5 +1,5 @@
 /**
- * The plan of a session: overrides, variables, choices and metadata over what was published, or over the draft of a
+ * The plan of a session: overrides, variables, choices and metadata on top of the published version, or of the draft in a
  * preview (docs/contract/platform.md 6.6, 6.7).
  */
 import t from 'tap';

@@ -1,6 +1,6 @@
 /**
- * Sessions that are there: lists, ends from outside, tokens and their sockets, and all routes asked at random as the
- * interface description says (docs/contract/platform.md 6.6, 6.7; decisions 5, 13).
+ * Existing sessions: lists, ending them by API, tokens and their sockets, and random requests to all routes according to the
+ * interface description (docs/contract/platform.md 6.6, 6.7; decisions 5, 13).
  */
 import { once } from 'node:events';
 import { AccessToken, TokenVerifier } from 'livekit-server-sdk';

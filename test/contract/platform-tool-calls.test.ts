@@ -1,6 +1,6 @@
 /**
- * Tools as they are called: credentials and the secret that seals them, test calls of a real endpoint (docs/contract/platform.md
- * 6.5; docs/contract/platform.md 6.5; decisions 16, 23).
+ * Calls of tools: credentials and the secret that seals them, test calls of a real endpoint (docs/contract/platform.md 6.5;
+ * decisions 16, 23).
  */
 import { once } from 'node:events';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
@@ -20,7 +20,7 @@ interface Received {
   readonly body: string;
 }
 
-/** An account owner's endpoint: keeps what it is asked, answers as the path says. */
+/** An account owner's endpoint: records requests, and answers according to the path. */
 const received: Received[] = [];
 const ANSWERS: Readonly<Record<string, { status: number; body: string | Buffer; type?: string }>> = {
   '/ok': { status: 200, body: '{"ok":true}' },
@@ -211,7 +211,7 @@ t.test('what a test may tell: any status, the first 64 KB, why nothing came', as
   );
   t.equal(dots.status, 400);
 
-  // Saved while the address was allowed, called when it is not: the database is changed behind the gateway's back.
+  // As if it had been saved while the address was allowed: the database is changed behind the gateway's back.
   const id = await platform.tool({ url: `${ENDPOINT}/ok` });
   await database.sql`update tools set definition = jsonb_set(definition, '{url}', '"http://127.0.0.1:1/"') where id = ${id}`;
   const { body, status } = await call('POST', `${TOOLS}/${id}/test`, { body: {} });

@@ -1,6 +1,5 @@
 /**
- * Tools as the platform keeps them: every bound, names, addresses, references, lists (docs/contract/platform.md 6.5; native-and-
- * platform.md 6.5).
+ * Stored tools: every bound, names, addresses, references, lists (docs/contract/platform.md 6.5).
  */
 import t from 'tap';
 import { type Json, places, sharedPlatform } from '../fixtures/platform.js';
@@ -41,7 +40,7 @@ t.test('a tool is created with its defaults, attached to no agent', async (t) =>
 const long = (length: number): string => 'x'.repeat(length);
 const URL_START = 'https://a.example/';
 
-/** The specification's table: field, what it takes, what it refuses. */
+/** The specification's table: field, values that it accepts, values that it refuses. */
 const BOUNDS: readonly [field: string, good: readonly unknown[], bad: readonly unknown[]][] = [
   ['name', ['a', long(120)], ['', long(121), 5, null]],
   ['description', ['', long(2000)], [long(2001), null]],

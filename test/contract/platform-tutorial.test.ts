@@ -1,4 +1,4 @@
-/** The tutorial of docs/voice-agents.md, run word by word: it provisions a workspace from nothing. */
+/** The tutorial in docs/voice-agents.md, run literally: it fills an empty workspace. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';

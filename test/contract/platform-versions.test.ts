@@ -1,4 +1,4 @@
-/** Publishing: immutable versions, frozen tools, pinned knowledge, the hash that tells them apart (6.4; decisions 10, 14, 15). */
+/** Publishing: immutable versions, frozen tools, pinned knowledge, the hash that distinguishes versions (6.4; decisions 10, 14, 15). */
 import t from 'tap';
 import { randomIds } from '../../contracts/ids.js';
 import { createAgents } from '../../storage/agents.js';
@@ -9,7 +9,7 @@ import { createVersions } from '../../storage/versions.js';
 import { TEST_SECRET } from '../fixtures/gateway.js';
 import { formOf, type Json, places, startPlatform } from '../fixtures/platform.js';
 
-/** One engine knows English only, another speaks everything and hears nothing; none of them is called. */
+/** One engine speaks only English, another all languages; neither is called. */
 const platform = await startPlatform(t, {
   TTS_ENGINES: 'openai-compatible,tone',
   STT_ENGINES: 'openai-compatible',

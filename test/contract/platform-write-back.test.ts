@@ -17,7 +17,7 @@ t.beforeEach(() => {
 });
 const ROUNDS = 25;
 
-/** Reads, sends what was read, reads again; `updated_at` is when that was. */
+/** Reads, writes back what was read, and reads again; `isLater`: whether `updated_at` is no earlier than before. */
 async function writeBack(path: string) {
   const before = (await call('GET', path)).body;
   const written = await call('PATCH', path, { body: before });
@@ -103,7 +103,7 @@ t.test('its credentials are sent all the same', async (t) => {
 
 const randomConfig = (random: () => number): Json => ({
   prompt: { system_prompt: word(random), first_message_mode: pick(random, ['off', 'fixed', 'prompt']) },
-  // A language that the engines of every installation speak: it is published.
+  // A language that every installation's engines speak, since the configuration is published.
   voice: { voice_id: pick(random, ['', 'default', 'alloy']), speaking_language: 'en' },
   conversation: {
     timezone: pick(random, ['', 'Europe/Berlin']),

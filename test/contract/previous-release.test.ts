@@ -1,9 +1,9 @@
-/** Machines are upgraded one after the other: the previous release's own tests pass on the schema of today. */
+/** During an upgrade machine by machine the previous release runs on today's schema: its own tests pass there. */
 import t from 'tap';
 import { shortOrLong } from '../fixtures/long.js';
 import { noPreviousRelease, previousRelease } from '../fixtures/previous-release.js';
 
-/** Whoever reads and writes most tables; in the long form all of the agent platform, through its routes. */
+/** Tests that read and write most tables; in the long form all tests of the agent platform, through its routes. */
 const TESTS = shortOrLong(
   ['storage.test', 'platform-session-runs.test', 'platform-sessions-lists.test', 'platform-deliveries.test'],
   ['storage', 'platform-', 'keys-and-workspaces', 'client-secrets', 'protocol-b-library'],

@@ -142,7 +142,7 @@ t.test('a worker that is silent, or never ready, is killed; a busy one is not', 
   t.teardown(() => workers.stop());
   const pool = createPool({ sockets: workers.sockets, log: silentLog });
   t.teardown(() => pool.close());
-  // Its supervisor may hear of it after the pool, and a worker that gets stuck before that is one that is never ready.
+  // The supervisor may get the hello after the pool does, and would take a worker that gets stuck before that for one that is never ready.
   await Promise.all([pool.ready(), workers.ready()]);
   const [pid] = workers.pids();
   const flood = await collect(pool.run('flood', { count: 2000, bytes: 1000 }, { signal: never() }));

@@ -1,4 +1,4 @@
-/** Chat completions that fail, are left, or are not read (docs/contract/limits.md and "Limits"; docs/contract/protocol-a.md 4.3). */
+/** Chat completions that fail, are abandoned, or are not read (docs/contract/limits.md "Limits"; docs/contract/protocol-a.md 4.3). */
 import t from 'tap';
 import { type Chunk, completionOf, eventsIn } from '../fixtures/chat.js';
 import { memberOf } from '../fixtures/family.js';
@@ -20,13 +20,13 @@ const speaking = (content: string, fields: Fields = {}): Fields => ({
 const post = sender(gateway, '/chat/completions');
 const breakEncoder = () => process.kill(memberOf(gateway.pid, 'workers/encode'), 'SIGKILL');
 
-/** Jobs that hold a slot. */
+/** Number of jobs that hold a slot. */
 async function running(): Promise<number> {
   const metrics = await (await fetch(`${gateway.base}/metrics`)).text();
   return Number(/^\w*speech_jobs_running\S* (\d+)/m.exec(metrics)?.[1]);
 }
 
-/** Once every slot is free and the encoder is there (again). */
+/** Waits until every slot is free and the encoder runs (again). */
 async function recovered(): Promise<void> {
   await until('every slot is free', async () => (await running()) === 0);
   await until('it speaks again', async () => {
@@ -102,16 +102,16 @@ t.test('a client that goes takes its synthesis with it, streamed or not', async 
 
 const MOST_BYTES = 200 * 1024 * 1024;
 
-/** Body bytes that have left the gateway so far. */
+/** Body bytes that the gateway has sent so far. */
 async function sentBytes(): Promise<number> {
   const metrics = await (await fetch(`${gateway.base}/metrics`)).text();
   return Number(/^\w*bytes_total\{[^}]*out[^}]*\} (\S+)/m.exec(metrics)?.[1]);
 }
 
-/** More than what these looks themselves send; streams that flow send many times that. */
+/** Bytes that still count as a standstill: more than these polls cause, and far less than a flowing stream. */
 const STILL_BYTES = 64 * 1024;
 
-/** Once hardly anything is sent any more: how much it has been. */
+/** Waits until hardly anything is sent any more; resolves with the bytes sent so far. */
 async function stoodStill(): Promise<number> {
   let before = await sentBytes();
   let still = 0;

@@ -141,7 +141,7 @@ t.test(
       t.ok(Number.isInteger(prompt_tokens) && prompt_tokens > 0);
       t.ok(Number.isInteger(completion_tokens) && completion_tokens > 0);
       t.equal(total_tokens, prompt_tokens + completion_tokens);
-      // A client of the aggregator takes the details whole or not at all.
+      // Clients of the aggregator need all details, or none.
       t.match(usage, {
         prompt_tokens_details: { cached_tokens: 0, audio_tokens: Number },
         completion_tokens_details: { reasoning_tokens: 0, audio_tokens: Number },
@@ -205,7 +205,7 @@ t.test('rule 1: voices, as text or as an object', async (t) => {
 
 const CLAUSES = 'One clause is here, another one comes behind it. A sentence follows them. And one more.';
 const options = (svc: Fields): Fields => ({ provider: { options: { svc } } });
-/** How long it is tells how often the text was cut. */
+/** Length of the audio, which depends on how often the text was cut. */
 const lengthOf = async (fields: Fields, headers: Headers = {}, base = PLAIN) =>
   (await speech({ ...saying(user(CLAUSES)), audio: { format: 'pcm16' }, ...fields }, headers, base)).length;
 

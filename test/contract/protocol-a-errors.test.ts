@@ -1,4 +1,4 @@
-/** Errors of protocol A: requests that cannot be served, and those that fail midway (docs/contract/limits.md). */
+/** Errors of protocol A: requests that cannot be served, and requests that fail midway (docs/contract/limits.md). */
 import t from 'tap';
 import { randomIds } from '../../contracts/ids.js';
 import { createKey } from '../../storage/keys.js';

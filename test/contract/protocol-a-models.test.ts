@@ -1,4 +1,4 @@
-/** GET …/models on all bases, and what protocol A does not have (docs/contract/protocol-a.md 3; rule 13). */
+/** GET …/models on all bases, and endpoints that protocol A does not have (docs/contract/protocol-a.md 3; rule 13). */
 import t from 'tap';
 import { sharedGateway } from '../fixtures/gateway.js';
 import { AGGREGATOR, BASES, type Fields, PLAIN, refusal, ROOT } from '../fixtures/protocol-a.js';

@@ -19,7 +19,7 @@ const say = speaker(gateway);
 
 const CLAUSES = 'One clause is here, another one comes behind it. A sentence follows them. And one more.';
 
-/** How long it is tells how often the text was cut. */
+/** Length of the audio, which depends on how often the text was cut. */
 const lengthOf = async (fields: Fields, headers: Headers = {}, base = PLAIN) =>
   (
     await audioOf(

@@ -1,6 +1,6 @@
 /**
- * Input of protocol A's realtime socket, on a whole gateway: audio and its transcripts, items, as much as
- * is allowed, more than that, and frames at random (docs/contract/protocol-a.md 5).
+ * Input of protocol A's realtime socket, on a whole gateway: audio and its transcripts, items, limits, and random
+ * frames (docs/contract/protocol-a.md 5).
  */
 import t from 'tap';
 import { LIMITS } from '../../contracts/limits.js';
@@ -223,7 +223,7 @@ t.test('a frame over 32 MiB closes with 1009', async (t) => {
   t.equal(await client.closed(), 1009);
 });
 
-/** Anything that JSON carries, a few levels deep. */
+/** A random value that JSON can carry, a few levels deep. */
 function anything(random: () => number, depth = 0): unknown {
   const leaves: [unknown, ...unknown[]] = [
     null,
@@ -287,7 +287,7 @@ const TYPES = [
   'response.cancel',
 ] as const;
 
-/** An event that is sound but for one member, most of the time. */
+/** An event that is valid except for one random member, most of the time. */
 function nearly(random: () => number): object {
   const message = {
     id: pick(random, ['one', 'two', 'three']),

@@ -1,5 +1,5 @@
 /**
- * Protocol A's realtime sessions through a whole gateway: handshakes, keys, settings, and how mistakes are told
+ * Protocol A's realtime sessions through a whole gateway: handshakes, keys, settings, and reports of mistakes
  * (docs/contract/protocol-a.md 5; docs/contract/decisions.md "Protocol A").
  */
 import t from 'tap';

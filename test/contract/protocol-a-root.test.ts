@@ -1,6 +1,6 @@
 /**
- * `/v1` as a base of protocol A: beside the native API and the platform, whose paths and shapes stay theirs; the lists
- * of voices and models that exist on it alone; and what `pcm` is where a configuration says so.
+ * `/v1` as a base of protocol A: next to the native API and the platform, which keep their paths and shapes; the lists
+ * of voices and models that exist only there; and the sample rate of `pcm` if a setting changes it.
  */
 import t from 'tap';
 import { startGateway } from '../fixtures/gateway.js';

@@ -1,4 +1,4 @@
-/** POST …/audio/transcriptions on all three bases through a whole gateway: what is asked (docs/contract/protocol-a.md 2.1, 2.2). */
+/** POST …/audio/transcriptions on all three bases through a whole gateway: requests (docs/contract/protocol-a.md 2.1, 2.2). */
 import t from 'tap';
 import { LIMITS } from '../../contracts/limits.js';
 import { sharedGateway } from '../fixtures/gateway.js';
@@ -231,7 +231,7 @@ t.test('authentication as on speech', async (t) => {
 
 t.test('audio over 100 MiB, counted decoded, is 413, in both kinds of body (decision 5)', async (t) => {
   const largest = Buffer.alloc(LIMITS.transcription.audioBytes).toString('base64');
-  // A 503 that comes while the body is being sent may reach `fetch` as a broken connection.
+  // `fetch` may report a 503 that arrives while the body is being sent as a broken connection.
   const shed = () => new Response(null, { status: 503 });
   await refusal(await patiently(() => sendJson({ input_audio: { data: largest } }).catch(shed)));
   const big = Buffer.alloc(LIMITS.transcription.audioBytes + 1024);

@@ -1,6 +1,6 @@
 /**
- * The times of characters against what is heard, with the engines that a user gets who sets nothing (docs/contract/protocol-b.md
- * 2): the words of each sentence as the service's own transcription hears them in the same audio.
+ * The times of characters compared with the audio, with the default engines (docs/contract/protocol-b.md 2): the words of
+ * each sentence against the gateway's own transcription of the same audio.
  */
 import { readFileSync } from 'node:fs';
 import t, { type Test } from 'tap';
@@ -47,7 +47,7 @@ async function heardIn(audio: Uint8Array): Promise<readonly Word[]> {
 
 const bare = ({ text }: Word): string => wordsOf(text).join(' ');
 
-/** How far the starts of words that both have are apart, in order; a word that was heard wrong is passed over. */
+/** Differences between the starts of words in both lists, in order; a misheard word is skipped. */
 function startsOff(told: readonly Word[], heard: readonly Word[]): number[] {
   let at = 0;
   return told.flatMap((word) => {

@@ -220,7 +220,7 @@ async function tokenOf(t: Test, kind: string): Promise<string> {
   return ((await response.json()) as { token: string }).token;
 }
 
-/** Whether the token opens an upload at that gateway: without a file, so that it goes no further. */
+/** Whether the gateway accepts the token for an upload; the request has no file, so nothing more happens. */
 async function opens(token: string, at: Gateway): Promise<boolean> {
   const response = await new ProtocolB(at).transcribe(new FormData(), { token }, {});
   await response.body?.cancel();

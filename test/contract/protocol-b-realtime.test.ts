@@ -47,7 +47,7 @@ class Client {
     return this.send({ message_type: 'input_audio_chunk', audio_base_64, ...fields });
   }
 
-  /** In chunks as a client streams. */
+  /** Sends samples in chunks, as a streaming client does. */
   speak(samples: Int16Array, length = 6401): this {
     const bytes = bytesOf(samples);
     for (let at = 0; at < bytes.length; at += length) this.chunk(bytes.subarray(at, at + length));
@@ -77,7 +77,7 @@ class Client {
 const tones = async (text: string): Promise<Int16Array> =>
   (await speakAll(createToneSpeech(), { text, voice: 'tone', language: 'en', speed: 1 })).samples;
 
-/** Admission's script: the error of the next job, and the jobs so far. */
+/** Script of admission: the error for the next job, and counts of jobs so far. */
 const admits = { next: undefined as ServiceError | undefined, entered: 0, running: 0, used: 0 };
 
 const admission: Admission = {

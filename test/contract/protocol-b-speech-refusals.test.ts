@@ -1,6 +1,6 @@
 /**
- * Protocol B's text-to-speech over REST where there is nothing to hear: what is refused, how it is told, and what is
- * described (docs/contract/compatibility.md; docs/contract/protocol-b.md 1, 2).
+ * Protocol B's text-to-speech over REST: refusals, their form, and the interface description
+ * (docs/contract/compatibility.md; docs/contract/protocol-b.md 1, 2).
  */
 import { request as httpRequest } from 'node:http';
 import t from 'tap';
@@ -95,7 +95,7 @@ t.test('authentication: the protocol’s own header, or a bearer token', async (
   }
 });
 
-/** The status that the head alone is answered with; undefined where the connection is cut. */
+/** The status of the answer to the head alone; undefined if the connection is cut. */
 const statusOfLength = (path: string, length: number): Promise<number | undefined> =>
   new Promise((resolve) => {
     const headers = { ...KEY, 'content-type': 'application/json', 'content-length': length };
@@ -134,7 +134,7 @@ t.test('matrix "Chat-modality audio over SSE": not in this protocol', async (t) 
 
 const killEncoder = (): void => void process.kill(memberOf(gateway.pid, 'workers/encode'), 'SIGKILL');
 
-/** An answer that has begun; the encoder may still be coming back from the last failure. */
+/** An answer that has begun; retried, since the encoder may still be restarting after the last failure. */
 const begun = (endpoint: string, text: string): Promise<Response> =>
   until('the encoder is back', async () => {
     const asked = await api.speak(at('', endpoint), { text });

@@ -141,7 +141,7 @@ t.test('auto_mode: each message is spoken as it comes', async () => {
   client.leave();
 });
 
-/** Behind a sentence. The full stop has it where both come in one frame; where the pause comes later, nothing has. */
+/** The pause after a sentence. It belongs to the full stop if both are in one frame; a later pause belongs to no character. */
 const PAUSE_MS = 140;
 
 t.test(

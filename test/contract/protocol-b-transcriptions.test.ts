@@ -1,4 +1,4 @@
-/** Protocol B's speech-to-text through a whole gateway: REST, and that its socket is there (docs/contract/protocol-b.md 4; rules 2, 3, 6, 12). */
+/** Protocol B's speech-to-text through a whole gateway: REST, and that its socket exists (docs/contract/protocol-b.md 4; rules 2, 3, 6, 12). */
 import t, { type Test } from 'tap';
 import { WebSocket } from 'ws';
 import { sharedGateway, TEST_KEY } from '../fixtures/gateway.js';
@@ -127,7 +127,7 @@ interface Told {
   readonly config?: object;
 }
 
-/** A socket of realtime transcription, what it was told, and how it ended. */
+/** A socket of realtime transcription; records its messages and its end. */
 function listener(t: Test, query: Query) {
   const url = api.url('/v1/speech-to-text/realtime', query).replace('http', 'ws');
   const socket = new WebSocket(url, { headers: KEY });
@@ -160,7 +160,7 @@ t.test('refused on realtime STT: any commit_strategy other than manual, in band'
   }
 });
 
-/** The specification's refusal row, each with a value that asks for it. */
+/** The options that the specification refuses, each with a value that asks for it. */
 const REFUSED: readonly (readonly [string, string])[] = [
   ['diarize', 'true'],
   ['entity_redaction', 'pii'],

@@ -1,6 +1,6 @@
 /**
- * Recordings in a bucket (RECORDINGS_URL): what becomes of one whose machine dies, whose bucket is away, whose session is
- * deleted. The bucket is in memory here; recordings-s3.test.ts has a real one.
+ * Recordings in a bucket (RECORDINGS_URL) if the machine dies, the bucket is unreachable, or the session is deleted. The
+ * bucket is in memory here; recordings-s3.test.ts has a real one.
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -20,7 +20,7 @@ const SPOOL = 1_000_000;
 
 const all = await machines(t);
 
-/** Machines that put recordings into one bucket of their own. */
+/** Machines that share one new bucket for recordings. */
 function buckets() {
   const { sql, clock, dataDir } = all;
   const bucket = new MemoryBucket();
@@ -43,14 +43,14 @@ function buckets() {
       return id;
     },
     lies: (host: string, id: string): boolean => existsSync(join(dataDir(host), 'recordings', id)),
-    /** The machine has not been heard of for so long. */
+    /** Makes the recording's machine look silent for that many minutes. */
     silent: (minutes: number) => sql`
       update recordings set claimed_until = now() - ${minutes}::int * interval '1 minute'
       where store = ${bucket.url}`,
   };
 }
 
-/** One round of a process. */
+/** One round of a process's uploads. */
 async function round(process: RecordingUploads): Promise<void> {
   await process.claim();
   await process.work();

@@ -1,4 +1,4 @@
-/** Recordings in a bucket of a real server of S3: its client's requests, errors at the start, and a call on a gateway. */
+/** Recordings in a bucket of a real S3 server: requests of the client, errors at the start, and a call on a gateway. */
 import { createHash } from 'node:crypto';
 import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -121,7 +121,7 @@ t.test('a call on a gateway, whose bucket is away for a while', { skip, timeout:
   });
   t.match(recording, { status: 'complete', error: null });
   t.equal(inBucket().filter((name) => /^\w+-(agent|user)\.ogg$/.test(name)).length, 2);
-  // The recording is complete a moment before its files are gone.
+  // The recording is complete a moment before its local files are deleted.
   await until(
     'nothing is left in the data folder',
     () => !existsSync(join(gateway.dataDir, 'recordings', id)),

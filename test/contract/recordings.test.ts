@@ -1,6 +1,6 @@
 /**
- * Recordings of sessions: what a call leaves behind, who may hear it and until when, and what is left where a process
- * dies (docs/contract/platform.md 6.7). Judged by ffmpeg.
+ * Recordings of sessions: the files of a call, access and its expiry, and recordings of a process that dies
+ * (docs/contract/platform.md 6.7). ffmpeg checks the files.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, statSync } from 'node:fs';
@@ -34,7 +34,7 @@ function decoded(ogg: Uint8Array): Int16Array {
   return new Int16Array(run.stdout.buffer, run.stdout.byteOffset, run.stdout.length >> 1);
 }
 
-/** From when to when something is to be heard, in milliseconds; pauses of less than 300 ms belong to it. */
+/** The spans with sound, in milliseconds; pauses of less than 300 ms are part of a span. */
 function soundsIn(samples: Int16Array): [number, number][] {
   const spans: [number, number][] = [];
   const frame = RATE / 50;
@@ -49,7 +49,7 @@ function soundsIn(samples: Int16Array): [number, number][] {
 }
 
 const statesOf = ({ tracks }: Recording) => tracks.map(({ role, status, error }) => [role, status, error]);
-/** Each track's address, and its error where it has none. */
+/** Each track's address, and its error if it has no address. */
 const lostBy = ({ tracks }: Recording) => tracks.map(({ url, error }) => [url, error]);
 
 t.test('on one gateway', async (t) => {

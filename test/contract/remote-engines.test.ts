@@ -1,4 +1,4 @@
-/** Remote engines over real HTTP: a server that says what a test wants, and another gateway of our own. */
+/** Remote engines over real HTTP: a server whose answers the test sets, and another gateway of ours. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { getEventListeners, once } from 'node:events';
 import type { AddressInfo } from 'node:net';
@@ -25,7 +25,7 @@ import { until } from '../fixtures/until.js';
 
 type Answer = (response: ServerResponse, body: Buffer, request: IncomingMessage) => void | Promise<void>;
 
-/** A server whose next answers a test sets; counts what it was asked. */
+/** A server whose next answers a test sets; it records requests. */
 async function service() {
   const asked: { url: string; headers: IncomingMessage['headers']; body: Buffer }[] = [];
   let answer: Answer = (response) => void response.end();
@@ -317,7 +317,7 @@ t.test('another gateway as the remote', async (t) => {
   for (const format of ['pcm', 'wav'] as const) {
     await t.test(`speech as ${format}`, (t) => {
       const engine = createNativeSpeech({ ...there, format });
-      // Tones have one pace; how speed is asked for is tested above.
+      // Tones have only one speed; requests with a speed are tested above.
       const capabilities = { ...engine.capabilities, speed: false };
       return ttsConformance(
         t,

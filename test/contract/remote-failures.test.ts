@@ -1,6 +1,6 @@
 /**
- * A gateway whose voices are remote ones that fail: what each protocol's client is told, on both HTTP stacks (spec
- * "Errors": an error frame or 502, never a truncated 200).
+ * A gateway whose remote voices fail: the errors of each protocol, on both HTTP stacks (an error frame or 502, never a
+ * truncated 200).
  */
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
@@ -13,7 +13,7 @@ import { BASE, KEY } from '../fixtures/protocol-b.js';
 
 type Answer = (response: ServerResponse) => void;
 
-/** A service with our native API; it answers as a test says, and keeps what it was asked. */
+/** A service with our native API that answers as a test says, and records requests. */
 async function service() {
   let answer: Answer = (response) => void response.end();
   const asked: Record<string, unknown>[] = [];
@@ -87,7 +87,7 @@ for (const { stack, gateway } of await Promise.all(['uws', 'node'].map(onStack))
   t.test(`${stack}: an answer that breaks off is never a truncated 200`, async (t) => {
     remote.answers(breaking);
     const cut = await nativeSpeech();
-    // Where the end came together with the beginning, nothing has gone out yet.
+    // If the failure arrived together with the first bytes, nothing has been sent yet.
     if (cut.status === 502) t.match(await cut.json(), { status: 502 });
     else await t.rejects(cut.arrayBuffer(), 'the connection is destroyed');
     const lines = await speechB('/stream/with-timestamps?output_format=pcm_16000');

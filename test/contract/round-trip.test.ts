@@ -1,4 +1,4 @@
-/** The main job on real input: text posted comes back as speech, and that speech posted comes back as its words. */
+/** The main job on real input: posted text is returned as speech, and that speech, posted, is returned as its words. */
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import t from 'tap';

@@ -1,5 +1,5 @@
 /**
- * Protection from other users of the machine: sockets, pid files, uploads, the processes that they name, our secrets.
+ * Protection against other users of the machine: sockets, pid files and the processes in them, uploads, our secrets.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -42,7 +42,7 @@ async function folderOf(t: Test): Promise<string> {
   return folder;
 }
 
-/** A process that has nothing to do with us; `words` are on its command line. */
+/** An unrelated process with `words` on its command line. */
 function bystander(t: Test, ...words: readonly string[]): ChildProcess & { readonly pid: number } {
   const child = spawn(process.execPath, ['-e', 'setInterval(() => undefined, 1000)', ...words], {
     stdio: 'ignore',
@@ -51,7 +51,7 @@ function bystander(t: Test, ...words: readonly string[]): ChildProcess & { reado
   return child as ChildProcess & { readonly pid: number };
 }
 
-/** Obstacles that somebody else may have put in the place of a folder before us. */
+/** Obstacles that another user may have planted in place of a folder. */
 const PLANTED: Readonly<Record<string, { plant(path: string): void; says: RegExp; skip?: boolean }>> = {
   'a link to a folder': {
     plant(path) {
@@ -188,7 +188,7 @@ t.test('no child is told a secret', (t) => {
   t.end();
 });
 
-/** A socket file that nobody listens on any more. */
+/** Makes a socket file on which nobody listens any more. */
 async function deadSocket(path: string): Promise<void> {
   const script = `require('node:net').createServer().listen(${JSON.stringify(path)}, () => process.kill(process.pid, 'SIGKILL'))`;
   await once(spawn(process.execPath, ['-e', script]), 'exit');

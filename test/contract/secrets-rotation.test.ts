@@ -1,4 +1,4 @@
-/** The secret that seals credentials is replaced: `npm run secrets -- rotate`, and SECRETS_KEY_PREVIOUS before it. */
+/** Replacing the secret that seals credentials: SECRETS_KEY_PREVIOUS, then `npm run secrets -- rotate`. */
 import { mkdtempSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

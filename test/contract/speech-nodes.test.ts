@@ -22,7 +22,7 @@ const BREAKS: Answer = (response) => void response.destroy();
 
 const neverAborted = new AbortController().signal;
 
-/** An address with what it answers to work and at /health; it counts the work. */
+/** A node whose answers to work and at /health the test sets; it counts the work. */
 async function node(t: Pick<Test, 'teardown'>, answer: Answer = WELL) {
   const state = { answer, health: WELL, asked: 0, looks: 0 };
   const serve = (request: IncomingMessage, response: ServerResponse): void => {
@@ -41,7 +41,7 @@ async function node(t: Pick<Test, 'teardown'>, answer: Answer = WELL) {
   return Object.assign(state, { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, stop });
 }
 
-/** Nobody listens there. */
+/** An address on which nobody listens. */
 const REFUSED = `http://127.0.0.1:${await freePort()}`;
 
 function poolOf(...urls: readonly string[]) {
@@ -58,7 +58,7 @@ t.test('nodes: the least busy is asked, and a reply that is over makes room', as
   const { ask } = poolOf(one.url, two.url);
   const asked = [await ask(), await ask(), await ask(), await ask()];
   t.same([one.asked, two.asked], [2, 2]);
-  // Those of the second: its replies begin at the same address.
+  // Ends the replies of the second node.
   for (const { reply, over } of asked) if (reply.headers['x-node'] === two.url) over();
   await ask();
   await ask();

@@ -1,4 +1,4 @@
-/** Embedded Postgres as supervisors meet it: first and later starts, users, orphans, rivals, broken folders. */
+/** Embedded Postgres under supervisors: first and later starts, users, orphans, rivals, broken folders. */
 import {
   chmodSync,
   chownSync,
@@ -24,7 +24,7 @@ import { until } from '../fixtures/until.js';
 const NOBODY = { uid: 65_534, gid: 65_534 };
 const isRoot = process.geteuid?.() === 0;
 
-/** Made by the first test and used again by most others: a later start costs a tenth of a first one. */
+/** A data folder that the first test makes and most others reuse: a later start takes a tenth of the first one's time. */
 const shared = join(folderOf(t), 'data');
 chmodSync(join(shared, '..'), 0o755);
 
@@ -312,7 +312,7 @@ for (const what of ['the socket file', 'the socket folder', 'the pid file'] as c
     const places = {
       'the socket file': join(dataDir, 'postgres-socket', '.s.PGSQL.5432'),
       'the socket folder': join(dataDir, 'postgres-socket'),
-      // As of one that was killed before it had written it.
+      // As left by a server that was killed before it had written the file.
       'the pid file': join(dataDir, 'postgres', 'postmaster.pid'),
     };
     rmSync(places[what], { recursive: true });

@@ -1,4 +1,4 @@
-/** A gateway that has no room left to write: a clear 503, and not ready, until there is some again. */
+/** A gateway without disk space: a clear 503, and not ready, until there is space again. */
 import { rmSync } from 'node:fs';
 import postgres from 'postgres';
 import t from 'tap';

@@ -1,4 +1,4 @@
-/** API keys on a real Postgres: known, revoked, kept as digests; the first key; `npm run keys` as a program. */
+/** API keys on a real Postgres: valid and revoked ones, stored as digests; the first key; `npm run keys` as a program. */
 import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
@@ -116,7 +116,7 @@ t.test('keys', async (t) => {
 });
 
 t.test('the first key', async (t) => {
-  /** An installation of its own: a fresh database, as ensureFirstKey looks at all keys. */
+  /** A new installation with an empty database, because ensureFirstKey looks at all keys. */
   const installation = async (t: Test) => {
     const database = await (await postgres.schema(t))();
     await migrate(database.sql);

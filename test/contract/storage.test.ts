@@ -1,4 +1,4 @@
-/** The database and what is kept in it, on a real Postgres: migrations, leases, usage, admission. */
+/** The database on a real Postgres: migrations, leases, usage, admission. */
 import { copyFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
@@ -17,7 +17,7 @@ import { until } from '../fixtures/until.js';
 
 const postgres = await startPostgres(t);
 
-/** Migrations of a test's own. */
+/** A folder of migrations and a schema, for one test. */
 async function ownMigrations(t: Test) {
   const open = await postgres.schema(t);
   const files = folderOf(t);
@@ -31,7 +31,7 @@ t.test('migrations', async (t) => {
     const processes = [database, await open(), await open(), await open()];
     const applied = await Promise.all(processes.map(({ sql }) => migrate(sql)));
     const files = readdirSync(MIGRATIONS).map((file) => file.slice(5, -4));
-    // Which process applied which is chance, and so is the order among processes.
+    // It is random which process applies which migration, and in which order they report.
     t.same(applied.flat().sort(), files.sort());
     t.same(await migrate(database.sql), []);
   });
@@ -67,7 +67,7 @@ t.test('migrations', async (t) => {
       ['0004-fourth.sql', '-- needs 0002\ndrop table three;'],
       ['0005-fifth.sql', '-- needs 0003\ndrop table two;'],
     ] as const;
-    /** As a newer version with that many more migrations would have left it. */
+    /** Brings the schema to the state of a newer version with that many more migrations. */
     const upgradedBy = async (count: number): Promise<void> => {
       for (const [file, text] of newer.slice(0, count)) write(file, text);
       await migrate(database.sql, files);
@@ -148,7 +148,7 @@ const main = await postgres.migrated();
 const other = await postgres.migrated();
 const workspaceId = await ensureDefaultWorkspace(main.sql, randomIds);
 
-/** A workspace of a test's own. */
+/** Makes a workspace for one test. */
 async function newWorkspace(columns: Record<string, number> = {}): Promise<string> {
   const id = randomIds.next('workspace');
   await main.sql`insert into workspaces ${main.sql({ id, name: 'test', ...columns })}`;

@@ -1,4 +1,4 @@
-/** Time-stretching in a real `encode` child, and through a whole gateway with an engine that has one speed only. */
+/** Time-stretching in a real `encode` child, and through a whole gateway with an engine that has only one speed. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

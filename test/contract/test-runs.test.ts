@@ -1,4 +1,4 @@
-/** Test runs themselves: real test files that pass, fail, crash and say nothing, and what the runner makes of them. */
+/** The test runner itself: its results for real test files that pass, fail, crash and report nothing. */
 import fs from 'node:fs';
 import path from 'node:path';
 import t, { type Test } from 'tap';
@@ -9,7 +9,7 @@ t.jobs = 3;
 
 const TAP = JSON.stringify(import.meta.resolve('tap'));
 
-/** Test files: the source, the counts it should give, and the message. */
+/** Test files: source, expected counts, exit code and message. */
 const OUTCOMES: Record<string, { source: string; counts: string; code: number; said?: RegExp }> = {
   passes: {
     source: `t.test('a', async (t) => { t.ok(1); t.ok(1); }); t.ok(1);`,
@@ -83,7 +83,7 @@ const OUTCOMES: Record<string, { source: string; counts: string; code: number; s
   },
 };
 
-/** Fails where it runs for the first time, beside others so to speak, and passes where it runs again. */
+/** Fails in its first run, as if disturbed by parallel files, and passes when it is run again. */
 const FLAKY = `
   import fs from 'node:fs';
   const mark = new URL('mark', import.meta.url);
@@ -110,7 +110,7 @@ async function runFiles(
   return { ...ended, counts: printed.out.trim() };
 }
 
-/** A run of their own in the plain form: a file that passes, and those that a runner could take for one. */
+/** Files that are run alone in the short form: one that passes, and those that a runner could mistake for one. */
 const ALONE = shortOrLong(
   ['passes', 'skips', 'leavesEarly', 'leavesWithCode', 'runsNothing'],
   Object.keys(OUTCOMES),

@@ -1,6 +1,6 @@
 /**
- * The rules of W3C's trace context (level 2), on the four inference endpoints of a whole gateway: what is passed on to a
- * remote engine of the headers that a client sends. The rules are those that the standard's own test service checks.
+ * The rules of W3C's trace context (level 2), on the four inference endpoints of a whole gateway: the client's headers that
+ * are passed on to a remote engine. The rules are those that the standard's own test service checks.
  */
 import { encode } from '@msgpack/msgpack';
 import { once } from 'node:events';
@@ -20,7 +20,7 @@ import { until } from '../fixtures/until.js';
 
 type Pairs = readonly (readonly [name: string, value: string])[];
 
-/** A remote engine that speaks and hears at once, and keeps the headers that it was asked with. */
+/** A remote engine that speaks and transcribes at once, and records the headers of requests. */
 const asked: IncomingHttpHeaders[] = [];
 const heard = JSON.stringify({ text: 'one', duration: 0.5, segments: [{ text: 'one', start: 0, end: 0.5 }] });
 const engine = createServer((request, response) => {
@@ -48,7 +48,7 @@ const state = (...values: readonly string[]): Pairs => [
   ...values.map((value) => ['tracestate', value] as const),
 ];
 
-/** The headers of a request, then what the next server gets: the same trace or a new one, and the state. */
+/** The headers of a request, then those at the next server: the same trace or a new one, and the trace state. */
 type Row = readonly [headers: Pairs, trace: 'same' | 'new', state?: string];
 
 const KEY = 'abcdefghijklmnopqrstuvwxyz0123456789_-*/';
@@ -57,7 +57,7 @@ const VALUE = Array.from({ length: 0x5f }, (_, index) => String.fromCharCode(0x2
   .replace(/[,=]/g, '');
 const members = (from: number, to: number): string =>
   Array.from({ length: to - from + 1 }, (_, index) => `m${from + index}=${index}`).join(',');
-/** State members of 128 and of 129 characters, and as many of the short ones as are passed on. */
+/** State members of 128 and of 129 characters; `SHORTS`: as many short ones as are passed on. */
 const SHORT = (index: number): string => `s${String(index).padStart(2, '0')}=${'v'.repeat(124)}`;
 const LONG = `l=${'v'.repeat(127)}`;
 const SHORTS = Array.from({ length: 31 }, (_, index) => SHORT(index));
@@ -133,7 +133,7 @@ const SPEECH = JSON.stringify({ text: 'one', ...FRAMING });
 const AUDIO = encode({ audio: fixture('tone.wav') });
 const flat = (pairs: Pairs): string[] => pairs.flat();
 
-/** Header names and repetitions reach the wire as they are given. */
+/** Posts a request whose header names and repetitions are sent unchanged. */
 async function post(gateway: Gateway, path: string, type: string, body: string | Uint8Array, headers: Pairs) {
   const own = Object.entries({
     ...gateway.authorization,
@@ -180,11 +180,11 @@ async function passedOn(call: () => Promise<void>): Promise<IncomingHttpHeaders>
 for (const stack of ['auto', 'node']) {
   const gateway = await startGateway({ ...REMOTE, HTTP_STACK: stack });
   t.teardown(() => gateway.stop());
-  // Said where it was chosen, and read a moment after the gateway is ready.
+  // The choice is logged, and readable a moment after the gateway is ready.
   if (stack === 'auto')
     await until('it has said which stack it is', () => gateway.stderr().includes('HTTP stack: '));
   const isOld = gateway.stderr().includes('HTTP stack: uWebSockets.js 20.30.');
-  /** One endpoint is enough to see that a stack's headers come as they are. */
+  /** One endpoint is enough to see that a stack passes headers unchanged. */
   const endpoints = Object.entries(ENDPOINTS).slice(0, stack === 'auto' ? undefined : 1);
 
   for (const [path, call] of endpoints) {

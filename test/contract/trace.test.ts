@@ -1,6 +1,6 @@
 /**
- * Trace context on the four inference endpoints of a whole gateway (docs/contract/native.md 6), and the line in the
- * log that each request to any of the speech APIs has.
+ * Trace context on the four inference endpoints of a whole gateway (docs/contract/native.md 6), and the log line of
+ * each request to any of the speech APIs.
  */
 import { encode } from '@msgpack/msgpack';
 import t from 'tap';
@@ -123,7 +123,7 @@ async function streamInput(traceparent: string): Promise<string | null> {
   return String(client.headers['x-generation-id']);
 }
 
-/** Commits the audio, which is no raw audio but long enough, and leaves once it has been answered. */
+/** Commits bytes that are no raw audio but long enough, and leaves after the answer. */
 async function realtimeTranscription(traceparent: string): Promise<string | null> {
   let answered = false;
   let generationId = '';

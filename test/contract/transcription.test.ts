@@ -1,4 +1,4 @@
-/** The transcription port over raw audio, guesses at what is not complete, and segments as they are heard. */
+/** The transcription port over raw audio: partial transcripts of incomplete audio, and segments as they are recognised. */
 import { setImmediate as turn } from 'node:timers/promises';
 import t from 'tap';
 import { Resampler } from '../../codecs/resampler.js';
@@ -32,7 +32,7 @@ const caller = { workspaceId: 'w', keyId: 'k' };
 const tones = async (text = TEXT): Promise<Int16Array> =>
   (await speakAll(createToneSpeech(), { text, voice: 'tone', language: 'en', speed: 1 })).samples;
 
-/** The samples at another rate, by libswresample. */
+/** The samples at another rate, resampled by libswresample. */
 function atRate(samples: Int16Array, rate: number): Buffer {
   if (rate === RECOGNITION_RATE) return Buffer.from(bytesOf(samples));
   const resampler = Resampler.mono(RECOGNITION_RATE, rate);
@@ -54,7 +54,7 @@ const raw = (samples: Int16Array): RawAudio => ({
   sampleRate: RECOGNITION_RATE,
 });
 
-/** A port that never decodes, over one engine, and what it did with admission. */
+/** A port over one engine that never decodes; `ledger` counts its calls of admission. */
 function transcriptionBy(transcriber: Transcriber) {
   const ledger = { entered: 0, left: 0, checked: 0, used: [] as number[] };
   const admission: Admission = {
@@ -76,11 +76,11 @@ function transcriptionBy(transcriber: Transcriber) {
   return { hear, count, ledger };
 }
 
-/** The tone engine behind the jobs of a child, in this process. */
+/** The tone engine through the jobs of a child, run in this process. */
 const toneInChild = (): Transcriber =>
   sttInChild(inProcess(speechJobs({ tts: [], stt: [createToneTranscriber()] })), toneSttDescription);
 
-/** An engine that takes all audio and hears nothing. */
+/** An engine that reads all audio and recognises nothing. */
 const deafTranscriber: Transcriber = {
   name: 'deaf',
   languages: ['en'],
@@ -90,7 +90,7 @@ const deafTranscriber: Transcriber = {
   },
 };
 
-/** An engine that hears one segment and then waits to be told to go on. */
+/** An engine that recognises one segment and then waits for the test. */
 function heldTranscriber() {
   const waiting: (() => void)[] = [];
   const engine: Transcriber = {
@@ -115,7 +115,7 @@ t.test('raw audio of every rate is heard exactly, however it was cut', async (t)
     const { hear, ledger } = transcriptionBy(engine);
     for (const sampleRate of RATES) {
       const bytes = atRate(samples, sampleRate);
-      // Every rate in odd cuts; in one piece and in even cuts at one of them.
+      // Every rate in uneven cuts; one rate also in one piece and in even cuts.
       const cuts = [
         [1, 3, 777, 0x1ffff],
         ...(shortOrLong(sampleRate === 24_000, true) ? [[bytes.length], [640]] : []),

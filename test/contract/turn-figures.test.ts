@@ -1,8 +1,8 @@
 /**
- * How often each detector of ends of turns takes a pause inside of a sentence for the end, and how long it waits at real
- * ends, for synthetic sentences in two voices: each as a whole, and cut behind a word in its middle. A synthetic voice does not slow
- * down where it is cut, as people do who think, so the figures are for comparison only. Runs where TURN_TEST_MODEL names a
- * folder as `npm run models -- add smart-turn-v3` makes it, and prints its table.
+ * How often each end-of-turn detector takes a pause within a sentence for the end, and how long it waits at real ends, for
+ * synthetic sentences in two voices: each as a whole, and cut after a word in its middle. A synthetic voice does not slow down
+ * before a cut, as people do when they think, so the figures are for comparison only. Runs if TURN_TEST_MODEL names a folder
+ * made by `npm run models -- add smart-turn-v3`, and prints its table.
  */
 import { readFileSync } from 'node:fs';
 import t from 'tap';
@@ -27,9 +27,9 @@ const skip = folder ? false : 'TURN_TEST_MODEL names no model folder';
 const SENTENCES = JSON.parse(
   readFileSync(new URL('../../../test/fixtures/engines-sentences.json', import.meta.url), 'utf8'),
 ) as readonly string[];
-/** Voices that say each of them. */
+/** Number of voices that say each sentence. */
 const VOICES = 2;
-/** The silence by which voice activity notices an end. */
+/** Silence after which voice activity detection notices an end. */
 const NOTICED_MS = 250;
 const PAUSES_MS = [800, 1200, 1500];
 const FOREVER = new AbortController().signal;

@@ -1,6 +1,6 @@
 /**
- * The `turns` child as it runs, and smart-turn in it. The model comes in no npm package: its tests run where
- * TURN_TEST_MODEL names a folder as `npm run models -- add smart-turn-v3` makes it.
+ * The real `turns` child, and smart-turn in it. No npm package has the model: its tests run if TURN_TEST_MODEL names a
+ * folder made by `npm run models -- add smart-turn-v3`.
  */
 import t from 'tap';
 import { bytesOf, RECOGNITION_RATE } from '../../contracts/audio.js';
@@ -26,7 +26,7 @@ t.test('a child whose model cannot be loaded lives, and says that nothing is kno
 const folder = process.env['TURN_TEST_MODEL'];
 const skip = folder ? false : 'TURN_TEST_MODEL names no model folder';
 
-/** So many words of a sentence, or all of them, and the silence by which their end is noticed. */
+/** Speech of the first `words` words of a sentence, or of all, and the silence after which their end is noticed. */
 async function said(voice: TtsEngine, text: string, words?: number): Promise<Uint8Array> {
   const request = { text, voice: voice.voices[0]?.name ?? '', language: 'en', speed: 1, timing: true };
   const speech = await speakAll(voice, request);

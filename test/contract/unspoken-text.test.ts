@@ -1,4 +1,4 @@
-/** Text that no voice reads, over every way in: refused before the first byte, in band on sockets, never silence. */
+/** Text that no voice reads, at every endpoint: refused before the first byte, by an error frame on sockets; never silence. */
 import t from 'tap';
 import { letGo } from '../fixtures/caller.js';
 import { Talks } from '../fixtures/conversation.js';
@@ -68,7 +68,7 @@ for (const [way, ask] of Object.entries(WAYS)) {
     for (const [text, reason] of UNREAD) {
       const response = await ask(text);
       t.equal(response.status, 400, text);
-      // In JSON the quotes are escaped.
+      // Quotes are escaped in JSON.
       t.match((await response.text()).replaceAll('\\"', '"'), reason, text);
     }
     const silent = await ask(SILENT);

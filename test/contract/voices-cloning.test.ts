@@ -1,6 +1,6 @@
 /**
- * Voices that clients make, through two gateways on one database: creation, speech, change and deletion where an engine
- * clones, and a refusal where none does (docs/contract/native.md 5).
+ * Voices that clients create, through two gateways on one database: creation, speech, change and deletion with an engine
+ * that clones, and a refusal without one (docs/contract/native.md 5).
  */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -26,7 +26,7 @@ import {
 
 const { url, gateway, otherKey, list } = await startVoices(t);
 
-/** A service with our own native API: what it is asked for, and a moment of audio as the answer. */
+/** A service with our own native API: records requests, and answers with a moment of audio. */
 const asked: { path: string; body: Json }[] = [];
 const service = createServer((request, response) => {
   const parts: Buffer[] = [];
@@ -73,7 +73,7 @@ const creations: Record<string, () => Call> = {
     form.append('cover_image', new File([new Uint8Array([1])], 'cover.png'));
     return { method: 'POST', body: form };
   },
-  // As fish-audio for JavaScript has it: the texts in one field, joined with commas alone.
+  // As fish-audio for JavaScript sends it: the texts in one field, joined only by commas.
   'multipart with joined texts': () => {
     const form = new FormData();
     for (const [name, value] of Object.entries({ ...FIELDS, tags: 'a,b' })) form.append(name, value);
@@ -226,7 +226,7 @@ t.test('where an engine clones', async (t) => {
 
   t.test('DELETE is 204, then it is gone: to read, to change, and to speak on every gateway', async (t) => {
     const path = `/model/${made[1]!._id}`;
-    // Deleted through the gateway that does not hold it in memory.
+    // Deleted through the gateway that does not have it in memory.
     const gone = await call(gateway, path, { method: 'DELETE' });
     t.equal(gone.status, 204);
     t.equal(await gone.text(), '');

@@ -1,7 +1,6 @@
 /**
- * One gateway at each of its jobs, with the engines that come with it: it speaks, transcribes, speaks over a socket, holds
- * a realtime session and a call. Everything native in it has been loaded by then, so test/acceptance runs this on other
- * versions of Node as well.
+ * One gateway at each of its jobs, with its default engines: it speaks, transcribes, speaks over a socket, holds a realtime
+ * session and a call. This loads all of its native code, so test/acceptance runs it on other versions of Node as well.
  */
 import t from 'tap';
 import { letGo } from '../fixtures/caller.js';
