@@ -107,7 +107,7 @@ t.test(
   },
 );
 
-t.test('one that calls real tools is not played twice', async (t) => {
+t.test('a test that calls real tools is not played twice', async (t) => {
   const { workspaceId, agentId } = await workspace();
   const { id } = await runs.create(runOf(agentId, 1, { unmocked_tools: 'call' }), workspaceId);
   await takeAll();
@@ -170,7 +170,7 @@ t.test(
   },
 );
 
-t.test('what a process gives back as it stops counts as not taken', async (t) => {
+t.test('a test that a stopping process gives back counts as not taken', async (t) => {
   const { workspaceId, agentId } = await workspace();
   await runs.create(runOf(agentId, 1, { unmocked_tools: 'call' }), workspaceId);
   for (let round = 0; round < 3; round += 1) {
@@ -180,7 +180,7 @@ t.test('what a process gives back as it stops counts as not taken', async (t) =>
   }
 });
 
-t.test('a cancelled run is over at once: nothing of it is ours or begins', async (t) => {
+t.test('a cancelled run ends at once: its running test cannot go on, and no other begins', async (t) => {
   const { workspaceId, agentId } = await workspace();
   const { id } = await runs.create(runOf(agentId, limits.atOnce.workspace + 1), workspaceId);
   const [test] = await takeAll();
@@ -191,7 +191,7 @@ t.test('a cancelled run is over at once: nothing of it is ours or begins', async
   t.match(await runs.read(id, workspaceId), { status: 'cancelled', counts: { cancelled: 5 } });
 });
 
-t.test('a workspace has so many runs that are not over', async (t) => {
+t.test('a workspace may have a limited number of unfinished runs', async (t) => {
   const { workspaceId, agentId } = await workspace();
   for (let run = 0; run < limits.openRuns; run += 1) await runs.create(runOf(agentId, 1), workspaceId);
   await t.rejects(runs.create(runOf(agentId, 1), workspaceId), {
@@ -203,7 +203,7 @@ t.test('a workspace has so many runs that are not over', async (t) => {
   await t.resolves(runs.create(runOf(agentId, 1), workspaceId), 'once one is over');
 });
 
-t.test('so many runs of an agent are kept: the oldest that are over go', async (t) => {
+t.test('a limited number of runs of an agent is kept: the oldest finished ones are deleted', async (t) => {
   const { workspaceId, agentId } = await workspace();
   const ended = (count: number) => sql`
     insert into agent_test_runs (id, workspace_id, agent_id, agent_name, config_hash, status, ended_at)

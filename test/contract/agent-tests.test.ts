@@ -99,7 +99,7 @@ t.test('a suite is a list of the agent’s scenarios, by a name of its own', asy
   );
 });
 
-t.test('an agent has so many scenarios and suites', async (t) => {
+t.test('an agent may have a limited number of scenarios and suites', async (t) => {
   const agentId = await plain.agent();
   const { sql } = plain.database;
   const id = await scenarioId(plain, agentId);

@@ -202,7 +202,7 @@ t.test('an OpenAI-compatible endpoint', async (t) => {
     });
   });
 
-  t.test('calls of servers that count them otherwise are told apart', async (t) => {
+  t.test('parallel tool calls of servers with other indexes are told apart', async (t) => {
     const call = (id: string | undefined, name: string | undefined, args: string, index?: number) =>
       delta({ tool_calls: [{ index, id, function: { name, arguments: args } }] });
     const streams: Record<string, readonly object[]> = {
@@ -271,7 +271,7 @@ t.test('an OpenAI-compatible endpoint', async (t) => {
     await t.rejects(answer(model, { messages: [user('U')] }), { code: 'provider_failed' });
   });
 
-  t.test('its tokens are asked for where that is wanted, and taken where they are told', async (t) => {
+  t.test('token counts are requested if that is set, and used if the server reports them', async (t) => {
     const bodies: unknown[] = [];
     const usage = { prompt_tokens: 12, completion_tokens: 3 };
     const serve: Serve = (_request, response, body) => {

@@ -90,7 +90,7 @@ t.test('a hold is renewed while its process lives, and ends where it does not', 
   again.release();
 });
 
-t.test('expired ones are refused and removed; one in use stays so', async (t) => {
+t.test('expired secrets are refused and removed; one in use stays in use', async (t) => {
   const clock = new SimulatedClock();
   const secrets = processOf(t, clock);
   const { value } = await secrets.issue(caller, {}, 600);
@@ -107,7 +107,7 @@ t.test('expired ones are refused and removed; one in use stays so', async (t) =>
   });
 });
 
-t.test('unknown ones, and those whose key is revoked', async (t) => {
+t.test('unknown secrets, and secrets whose key is revoked, are refused', async (t) => {
   const secrets = processOf(t);
   for (const value of ['', 'ek_', 'ek_x', `ek_${'a'.repeat(43)}`, `sk_${'a'.repeat(43)}`, 'x'.repeat(1000)])
     t.equal(await secrets.redeem(value), undefined);
@@ -247,7 +247,7 @@ t.test('a session that the socket would refuse is refused here', async (t) => {
   await issued(await issue({ audio: { input: { turn_detection: null, transcription: null } } }));
 });
 
-t.test('it takes an API key, in a bounded body; a client secret is none', async (t) => {
+t.test('issuing a secret takes an API key and a bounded body; a client secret is no API key', async (t) => {
   t.equal((await refusal(await issue({}, 60, { authorization: '' }), 401)).type, 'authentication_error');
   const { value } = await issued(await issue());
   for (const key of ['wrong', value]) {

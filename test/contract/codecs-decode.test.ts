@@ -231,14 +231,14 @@ for (const [way, { options, skip, hours }] of Object.entries(WAYS)) {
       nothingLeft(t);
     });
 
-    t.test('nothing is left', (t) => {
+    t.test('no process and no file is left', (t) => {
       nothingLeft(t);
       t.end();
     });
   });
 }
 
-t.test('no process is started for what is no container of ours', async (t) => {
+t.test('no process is started for a file of an unknown container', async (t) => {
   const decode = decoder({ ffmpegPath: standIn('says', 'echo AAAA') });
   for (const [name, bytes] of Object.entries(STRANGERS)) {
     await t.rejects(decodeAll(decode, Buffer.from(bytes, 'latin1')), unreadable, name);
@@ -246,7 +246,7 @@ t.test('no process is started for what is no container of ours', async (t) => {
   t.equal((await decodeAll(decode, wavHeader(RATE))).length, 2, 'it would have been heard');
 });
 
-t.test('the limit is exact: the last byte may come, one more may not', async (t) => {
+t.test('the limit is exact to the byte', async (t) => {
   const second = Buffer.concat([wavHeader(RATE), bytesOf(tone(RATE, 1))]);
   t.equal((await decodeAll(decoder({ limits: { pcmBytes: 32_000 } }), second)).length, RATE);
   await t.rejects(decodeAll(decoder({ limits: { pcmBytes: 31_999 } }), second), tooLong);
@@ -339,7 +339,7 @@ t.test(
   },
 );
 
-t.test('where the system refuses a process, that is told, and decoding goes on later', async (t) => {
+t.test('if the system refuses a process, the upload fails, and decoding works again later', async (t) => {
   const entry = fileURLToPath(new URL('../fixtures/codecs-refused.js', import.meta.url));
   for (const ffmpeg of ['', doesNotRun]) {
     const script = `ulimit -n 128; exec "$0" "$@"`;

@@ -230,7 +230,7 @@ t.test('an abort ends the stream at once, though its source is silent', async (t
 
 const MiB = 2 ** 20;
 
-t.test('those who leave half-way leave no native memory behind', async (t) => {
+t.test('callers that leave half-way leave no native memory behind', async (t) => {
   const job = encodeJobs['encode'] as JobHandler;
   async function* endless(): AsyncGenerator<Uint8Array> {
     for (;;) yield bytesOf(tone(16_000, 0.25));

@@ -183,7 +183,7 @@ t.test('an agent with transfer destinations is told that it has no telephone (de
   );
 });
 
-t.test('who ends a conversation, and what each side is told', async (t) => {
+t.test('ends of a conversation by either side, and what the other side is told', async (t) => {
   const ends: [string, (meeting: Meeting) => unknown, object, string | undefined][] = [
     [
       'the user by a message',

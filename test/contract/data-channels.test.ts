@@ -9,7 +9,7 @@ import { until } from '../fixtures/until.js';
 const MOST = 32;
 const AGENT = { ssrc: 7, streamId: 'agent|track', trackId: 'track' };
 
-t.test('so many channels of a client at once, whatever their names; closed ones make room', async (t) => {
+t.test('a client has a limited number of channels at once; closed ones make room', async (t) => {
   const heard: string[] = [];
   const client = new PeerConnection('client', { iceServers: [], disableAutoNegotiation: true });
   const line = new Audio('0', 'SendRecv');

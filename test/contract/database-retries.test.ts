@@ -71,7 +71,7 @@ t.test('a transaction begins again where its begin was lost, and never once it h
   t.match(await kept(), [{ id: 1 }]);
 });
 
-t.test('it is asked once more only: where no connection is to be had it fails', async (t) => {
+t.test('a statement is retried only once: without a connection it fails', async (t) => {
   const { relay, sql } = await overRelay(t);
   await relay.away();
   await t.rejects(sql`select 1`, { code: 'ECONNREFUSED' });

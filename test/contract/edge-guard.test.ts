@@ -102,7 +102,7 @@ for (const stack of stacks(t.comment)) {
     ]);
     t.teardown(() => server.close());
 
-    await t.test('what could be read in two ways closes the connection and runs nothing', async (t) => {
+    await t.test('a request readable in two ways closes the connection and runs nothing', async (t) => {
       const clients = Object.entries(HOSTILE).map(([name, request]) => {
         return { name, client: new RawClient(server.port).write(request + SMUGGLED) };
       });

@@ -50,7 +50,7 @@ for (const stack of stacks(t.comment)) {
         t.equal(code, 'ECONNRESET', 'an orderly end would be that of the whole reply');
       });
 
-    await t.test('who would rather speak another protocol is served all the same', async (t) => {
+    await t.test('a request that offers an upgrade to another protocol is served as usual', async (t) => {
       for (const body of [LENGTH, CHUNKS]) {
         const client = new RawClient(server.port).write(
           `POST /echo HTTP/1.1\r\nHost: a\r\n${UPGRADE}${body}`,

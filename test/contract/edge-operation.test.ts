@@ -220,7 +220,7 @@ for (const stack of stacks(t.comment)) {
       t.equal(clock.now(), 0, 'at once');
     });
 
-    await t.test('a drain ends what does not end by itself, and the log says so', async (t) => {
+    await t.test('a drain ends requests that do not end by themselves, and the log says so', async (t) => {
       const clock = new SimulatedClock();
       const lines: object[] = [];
       const log = { ...silentLog, info: (details: object) => void lines.push(details) };

@@ -40,7 +40,7 @@ const idle = (pool: typeof tts.pool) => () =>
 
 t.test('flite conforms from a child too', (t) => ttsConformance(t, flite, { sentence, deterministic: true }));
 
-t.test('what one child says the other hears', async (t) => {
+t.test('speech of one child is transcribed by another', async (t) => {
   const heard = await heardBy(moonshine, await spoken(flite, sentence));
   t.ok(wordErrors(sentence, heard) <= 2, heard);
   t.equal(await heardBy(moonshine, silence(3)), '');

@@ -133,7 +133,7 @@ t.test('the Helm chart', { skip: without('helm') }, async (t) => {
     t.match(policy, `cidr: '::/0', except: ["fd00:ec2::254/128"]`);
   });
 
-  t.test('what is missing is said', async (t) => {
+  t.test('missing values are named', async (t) => {
     const said = (...args: string[]): string =>
       spawnSync('helm', [...TEMPLATE, ...args], { encoding: 'utf8', env }).stderr;
     t.match(said(), /publicUrl is needed/);

@@ -51,7 +51,7 @@ t.test('an address is one that the client may be behind', (t) => {
   t.end();
 });
 
-t.test('what is no candidate of ours is left out', (t) => {
+t.test('malformed and unusable candidates are left out', (t) => {
   const taken = [
     candidate('8.8.8.8'),
     `a=${candidate('8.8.8.8')}`,

@@ -53,7 +53,7 @@ t.test('a key is made with its workspace, role and expiry, and listed with them'
   t.match(plain.out, /role full, workspace Default\./, 'full by default');
 });
 
-t.test('what is not understood is not made', async (t) => {
+t.test('a command with unknown options or values makes nothing', async (t) => {
   const misuse = [
     ['create', 'a', '--role', 'owner'],
     ['create', 'a', '--expires', 'soon'],

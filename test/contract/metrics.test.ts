@@ -191,7 +191,7 @@ t.test('two gateway processes', async (t) => {
     t.same(listed.sort(), own.map(([name]) => name).sort());
   });
 
-  t.test('one that has died is left out, and its figures are back with it', async (t) => {
+  t.test('a process that has died is left out, and its figures return with it', async (t) => {
     /** Kills it each time it is restarted: a scrape waits a moment for figures, in which a fast machine restarts it. */
     const kill = (): void => {
       const pid = familyOf(gateway.pid).find((pid) => commandOf(pid).includes('gateway-0.sock'));

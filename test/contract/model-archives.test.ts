@@ -109,7 +109,7 @@ t.test('an archive with too many files, or one file twice, is refused', async (t
   await refuses(t, await entryFor(t, tarGz([...FILES, FILES[1]!]), 'tar.gz'), /holds a file twice/);
 });
 
-t.test('what is not wanted of an archive may be large', async (t) => {
+t.test('files of an archive that are not unpacked may be large', async (t) => {
   const folder = freshModels(t);
   const unwanted: TarFile = ['model/whole.onnx', randomBytes(1_000_000).toString('hex')];
   await add(await entryFor(t, tarGz([...FILES, unwanted]), 'tar.gz', { only: ['model.onnx'] }));
@@ -124,7 +124,7 @@ t.test('a damaged archive is refused', async (t) => {
   await refuses(t, await entryFor(t, Buffer.from('no archive at all'), 'tar.bz2'), /was refused/);
 });
 
-t.test('of an archive for several machines, what is for this one is taken', async (t) => {
+t.test('of an archive for several machines, only the files for this one are unpacked', async (t) => {
   const models = freshModels(t);
   const here = `${process.platform}/${process.arch}`;
   const files: TarFile[] = [

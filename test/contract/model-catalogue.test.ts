@@ -65,7 +65,7 @@ t.test('--help shows every command, wherever it stands', async (t) => {
   }
 });
 
-t.test('what is mistyped is a line that says what was meant', async (t) => {
+t.test('a mistyped command or name gets a line that helps', async (t) => {
   freshModels(t);
   const lines: [args: string[], line: RegExp][] = [
     [['add', 'piper-de-torsten'], /no model piper-de-torsten; did you mean piper-de-thorsten\?/],

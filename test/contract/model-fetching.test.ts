@@ -140,7 +140,7 @@ t.test('a source that fails is followed by the next; where none gives it, all ar
   await t.rejects(add(none), { message: /404.*\n.*404/ });
 });
 
-t.test('what lacks a file that the entry promises is not put in place', async (t) => {
+t.test('a model without a file that its entry promises is not installed', async (t) => {
   const folder = freshModels(t);
   const { base } = await serve(t, { 'model.onnx': WEIGHTS });
   const entry = entryOf([{ url: `${base}/model.onnx`, bytes: BYTES }], { needs: ['*.onnx', 'voices.bin'] });
@@ -178,7 +178,7 @@ t.test('a signal in the middle leaves no folder, and the next run goes on', asyn
   t.match(requests.at(-1), { range: /^bytes=\d+-$/ });
 });
 
-t.test('what a killed process left is swept', async (t) => {
+t.test('files of a killed process are swept', async (t) => {
   const folder = freshModels(t);
   fs.mkdirSync(path.join(folder, 'catalogue/.partial-killed/deep'), { recursive: true });
   const { base } = await serve(t, { 'model.onnx': WEIGHTS });

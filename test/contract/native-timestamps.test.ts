@@ -148,7 +148,7 @@ t.test('MessagePack bodies are taken, empty text is an empty stream', async (t) 
   t.equal(await response.text(), '');
 });
 
-t.test('what fails before the first event is a proper error', async (t) => {
+t.test('a failure before the first event is a proper error', async (t) => {
   const cases: [unknown, Record<string, string>, number, RegExp][] = [
     [{}, {}, 400, /missing field text/],
     [{ text: 'a', reference_id: 'f'.repeat(32) }, {}, 400, /Reference not found/],

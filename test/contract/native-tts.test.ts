@@ -175,7 +175,7 @@ t.test('empty text gives empty audio, unknown fields are ignored', async (t) => 
   t.equal((await response.arrayBuffer()).byteLength, 0);
 });
 
-t.test('what no configured engine can do is refused, never done with another voice', async (t) => {
+t.test('a request that no engine can serve is refused, never served with another voice', async (t) => {
   const reference = { audio: new Uint8Array(100), text: 'x' };
   const cloned = await postPacked({ text: 'a', references: [reference] });
   t.match(await failure(cloned), { status: 400, message: /reference audio/ });

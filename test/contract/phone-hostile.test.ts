@@ -57,7 +57,7 @@ for (const provider of ASKING) {
     }
   });
 
-  t.test(`${provider.name}: a number that is withheld, or none, is no caller's number`, async (t) => {
+  t.test(`${provider.name}: a withheld or invalid number is no caller's number`, async (t) => {
     const agentId = await talks.agent();
     const number = await calls.numberOf(provider, agentId);
     for (const from of ['anonymous', '', '266696687x', 'x'.repeat(2000)]) {
@@ -170,7 +170,7 @@ for (const provider of PROVIDERS) {
     t.match(await twice.line.untilClosed(), { code: 1008, reason: 'the stream has started already' });
   });
 
-  t.test(`${name}: what is no message ends the stream`, async (t) => {
+  t.test(`${name}: a frame that is no message ends the stream`, async (t) => {
     for (const [message, code] of dialect.faults) {
       const { line, begin } = await opened(provider);
       begin();
@@ -179,7 +179,7 @@ for (const provider of PROVIDERS) {
     }
   });
 
-  t.test(`${name}: what nobody has to understand is passed over`, async (t) => {
+  t.test(`${name}: messages that need not be understood are ignored`, async (t) => {
     const { line, begin } = await opened(provider);
     begin();
     for (const message of dialect.passed) line.send(message);

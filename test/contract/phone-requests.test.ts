@@ -41,7 +41,7 @@ t.test('a request may have fifty variables, beside the numbers of the call', asy
   t.equal(status, 201, JSON.stringify(body));
 });
 
-t.test('what cannot be called, and from where, is refused', async (t) => {
+t.test('requests to place a call with wrong numbers or fields are refused', async (t) => {
   const closed = await calls.line(twilioApi, { enabled: false });
   const poor = await calls.line(twilioApi, { credentials: { auth_token: SECRET } });
   const cases: readonly (readonly [number, Body])[] = [
@@ -113,7 +113,7 @@ t.test('a session that ends while its call rings gives the call up', async (t) =
 /** Makes the call overdue, as if its time had passed. */
 const overdue = (id: string) => sql`update placed_calls set due_at = now() where id = ${id}`;
 
-t.test('a call that nobody tells the end of ends with what is known', async (t) => {
+t.test('a call whose end no callback reports ends with what is known', async (t) => {
   own.api.misbehave = () => undefined;
   const { body: dead } = await calls.place(calls.request(own));
   const id = String(dead['call_id']);

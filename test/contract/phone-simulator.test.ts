@@ -46,7 +46,7 @@ const skip = has.status === 0 ? false : `${PYTHON} has no streamdouble`;
 /** 25 seconds of tones. */
 const LONG = Array.from({ length: 200 }, (_, index) => String(index + 100)).join(' ');
 
-t.test('a simulator of somebody else’s holds a whole call', { skip, timeout: 300_000 }, async (t) => {
+t.test('a third-party simulator holds a whole call', { skip, timeout: 300_000 }, async (t) => {
   const calls = await IncomingCalls.start(t);
   const { talks } = calls;
   talks.model.answer(() => LONG);

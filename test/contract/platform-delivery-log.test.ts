@@ -73,7 +73,7 @@ t.test('signed, in order, with the secret of the moment', async (t) => {
   });
 });
 
-t.test('what was tried is told: of a session, an agent, a webhook, and of no other workspace', async (t) => {
+t.test('the log lists deliveries of a session, an agent, a webhook, and of no other workspace', async (t) => {
   const good = await startReceiver(t);
   const bad = await startReceiver(t, (_, response) => response.writeHead(503).end());
   const hooks = [{ url: good.url }, { url: bad.url }];

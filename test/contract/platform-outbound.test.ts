@@ -275,7 +275,7 @@ t.test('a caller that leaves ends the request', async (t) => {
   });
 });
 
-t.test('what fails says how', async (t) => {
+t.test('a failed request says how it failed', async (t) => {
   const { port } = await serve(t, (_, response) => response.destroy());
   const closed = await serve(t, () => undefined);
   const free = createOutbound({ allow: ['127.0.0.1:1'], clock: systemClock });

@@ -153,7 +153,7 @@ t.test('a key makes it no public request, a broken one neither', async (t) => {
     t.equal((await visit({}, { headers: { authorization } })).status, 401, `"${authorization}"`);
 });
 
-t.test('what shapes the prompt is refused, whatever the agent allows', async (t) => {
+t.test('public fields that shape the prompt are refused, whatever the agent allows', async (t) => {
   const cases: [Body, number][] = [
     [{ name: 'x' }, 400],
     [{ name: '' }, 400],
@@ -204,7 +204,7 @@ t.test('errors win in their order (decision 12)', async (t) => {
   for (const [what, status, answering] of cases) t.equal((await answering).status, status, what);
 });
 
-t.test('one address has so many a minute, at both gateways together', async (t) => {
+t.test('an address has a limited number of starts a minute, at both gateways together', async (t) => {
   await earlyInAMinute();
   const from = '127.0.0.1';
   const answers = await Promise.all(
@@ -244,7 +244,7 @@ t.test('an address is what the trusted proxy says, from the right', async (t) =>
   t.equal(spoofing.filter(({ status }) => status === 429).length, 1, 'the exposed gateway believes nobody');
 });
 
-t.test('one agent has so many a minute, at both gateways together', async (t) => {
+t.test('an agent has a limited number of starts a minute, at both gateways together', async (t) => {
   await earlyInAMinute();
   const [one, other] = [await publicAgent(), await publicAgent()];
   const answers = await Promise.all(Array.from({ length: PER_AGENT * 2 }, () => visit({ agent_id: one })));
@@ -255,7 +255,7 @@ t.test('one agent has so many a minute, at both gateways together', async (t) =>
   t.equal((await visit({ agent_id: other })).status, 201);
 });
 
-t.test('the minute after, all may come again', async (t) => {
+t.test('in the next minute all may start again', async (t) => {
   await earlyInAMinute();
   const from = fresh();
   for (let made = 0; made < PER_ADDRESS; made++) await visit({}, { from });

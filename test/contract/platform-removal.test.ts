@@ -112,7 +112,7 @@ t.test('a session goes with its items, analysis, deliveries and audio', async (t
   t.notMatch((await call('GET', `${SESSIONS}?status=pending,active,completed,failed`)).text, id);
 });
 
-t.test('one that nobody can join any more goes before anybody says that it has ended', async (t) => {
+t.test('a session that nobody can join any more is deleted before its end is recorded', async (t) => {
   const [late, connecting] = [await create(), await create()];
   await sql`update sessions set expires_at = now() - interval '1 second', joined_at = case when id = ${connecting} then now() end
     where id in (${late}, ${connecting})`;
@@ -186,7 +186,7 @@ t.test('an id of 256 characters is one wherever it stands, whatever they are', a
   t.equal((await call('GET', `${whose}x`)).status, 400);
 });
 
-t.test('a deletion says whose, and nothing else', async (t) => {
+t.test('a deletion names whose sessions it means, and nothing else', async (t) => {
   const long = 'x'.repeat(LIMITS.session.endUserId);
   const queries = ['', '?end_user_id=', `?end_user_id=${long}x`, '?end_user_id=a&end_user_id=b', '?end_user_id=a&agent_id=b', '?status=failed', '?end_user_id=%00']; // oxfmt-ignore
   for (const query of queries) t.equal((await call('DELETE', SESSIONS + query)).status, 400, query);
@@ -213,7 +213,7 @@ t.test('the command deletes them as well, beside a running gateway', async (t) =
   });
 });
 
-t.test('whoever is meant by number, metadata or session is shown first, and deleted', async (t) => {
+t.test('sessions chosen by number, metadata or session are shown first, then deleted', async (t) => {
   const sessions = operator('sessions', { DATABASE_URL: url, DATA_DIR: gateway.dataDir });
   const [called, dialled, customer, other] = [
     await ended(),

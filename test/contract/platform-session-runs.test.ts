@@ -38,7 +38,7 @@ t.test('a session that an older gateway has made is joined with defaults for wha
   t.match(joined.plan.tools[0]?.definition, { name: 'look', while_speaking: false, allowed_tools: [] });
 });
 
-t.test('who may not join is told why', async (t) => {
+t.test('a client that may not join is told why', async (t) => {
   const runs = await runsOf(t);
   const late = await create();
   await sql`update sessions set expires_at = now() - interval '1 millisecond' where id = ${late}`;

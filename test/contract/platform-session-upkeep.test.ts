@@ -172,7 +172,7 @@ t.test('nodes are listed with what they have room for', async (t) => {
   t.equal(stateOf({ ...listed, alive: false, draining: true }), 'silent');
 });
 
-t.test('rows that nobody needs go', async (t) => {
+t.test('rows that nobody needs are deleted', async (t) => {
   await sql`insert into public_limits (kind, subject, minute, taken) values
     ('agent', 'old', date_trunc('minute', now()) - interval '5 minutes', 1), ('agent', 'new', date_trunc('minute', now()), 1)`;
   const id = await create();

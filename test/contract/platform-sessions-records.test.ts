@@ -121,7 +121,7 @@ t.test(
   },
 );
 
-t.test('what was never recorded has no recording', async (t) => {
+t.test('a session that was not recorded has no recording', async (t) => {
   const { body } = await create({});
   const answer = await call(`sessions/${String(body['session_id'])}/recording`);
   t.same([answer.status, answer.body], [404, { status: 404, message: 'Recording not found' }]);

@@ -237,7 +237,7 @@ t.test('decision 23: the secret of the installation is in a file that its owner 
     t.equal((await openSecrets({ sql, dataDir: two, secretsKey: key })).open(sealed, 'tool a'), 'sesame');
   });
 
-  t.test('another one refuses to start', async (t) => {
+  t.test('a gateway with another secret refuses to start', async (t) => {
     t.match(await failureOf(() => openSecrets({ sql, dataDir: two })), /secrets-key.*SECRETS_KEY/);
     t.match(
       await failureOf(() => openSecrets({ sql, dataDir: one, secretsKey: 'x'.repeat(16) })),

@@ -230,7 +230,7 @@ t.test('a version pins the revisions of its knowledge (decision 15)', async (t) 
   t.equal((await call('DELETE', path)).status, 204);
 });
 
-t.test('what will not work is told when it is published (decision 10)', async (t) => {
+t.test('settings that will not work are reported when a draft is published (decision 10)', async (t) => {
   const cases: [config: Json, warnings: string[]][] = [
     [{ voice: { speaking_language: 'en' } }, []],
     [{ voice: { voice_id: '' } }, []],

@@ -170,7 +170,7 @@ t.test('its deliveries are signed all the same', async (t) => {
   }
 });
 
-t.test('what was read of something else is refused', async (t) => {
+t.test('the answer to a read of another object is refused', async (t) => {
   const [one, other] = [await platform.tool(), await platform.tool({ name: 'other', tool_type: 'client' })];
   const read = (await call('GET', `/v1/agent/tools/${other}`)).body;
   t.strictSame(places(await call('PATCH', `/v1/agent/tools/${one}`, { body: read })), [

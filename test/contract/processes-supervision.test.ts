@@ -253,7 +253,7 @@ t.test('a worker that has done enough is replaced as soon as it is idle, and not
   t.equal(log.lines.filter(({ message }) => message.startsWith('worker retired')).length, 2);
 });
 
-t.test('one that would like to go gets work only where no other has a place; it refuses none', async (t) => {
+t.test('a worker that wants to retire is chosen last, and refuses no job', async (t) => {
   const folder = await socketFolder(t);
   const args = ['{"retireAfter":1,"slots":2,"queue":0}'];
   const workers = await superviseRole(echo(folder, { count: 2, args }));

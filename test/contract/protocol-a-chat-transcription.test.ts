@@ -52,7 +52,7 @@ t.test('the chunks of a stream: role, content, finish, usage where it was asked 
       t.ok(['choices.delta.refusal', 'choices.finish_reason'].includes(path), path);
 });
 
-t.test('text beside the audio is no text to speak, and other messages do not matter', async (t) => {
+t.test('text next to audio input is not spoken, and other messages do not matter', async (t) => {
   const text = { type: 'text', text: 'Please transcribe this.' };
   const messages = [
     { role: 'system', content: 'You transcribe.' },
@@ -127,7 +127,7 @@ t.test('requests that are not valid', async (t) => {
   }
 });
 
-t.test('what is no audio is said by the provider, before any chunk', async (t) => {
+t.test('input that is no audio is a provider error, before any chunk', async (t) => {
   const data = Buffer.from('this is not audio').toString('base64');
   for (const stream of [true, false]) {
     const error = await refusal(await ask({ ...hearing(audioPart(data)), stream }));

@@ -91,7 +91,7 @@ t.test('the order of the chunks, and the names that are the same in all of them'
   });
 });
 
-t.test('nothing is null that a client refuses as null', async (t) => {
+t.test('no field is null that a client refuses as null', async (t) => {
   const allowed = ['choices.delta.content', 'choices.delta.refusal', 'choices.finish_reason'];
   for (const chunk of await stream({ stream_options: { include_usage: true } }))
     for (const path of nullsIn(chunk)) t.ok(allowed.includes(path), path);

@@ -61,7 +61,7 @@ t.test('429 is a rate_limit_error with Retry-After, on everything that takes a s
   controller.abort();
 });
 
-t.test('402 is said by the provider, on everything that speaks or transcribes', async (t) => {
+t.test('402 is a provider error, on everything that speaks or transcribes', async (t) => {
   const data = Buffer.from('RIFF').toString('base64');
   const speaking = { ...CHAT, modalities: ['audio'] };
   const part = { type: 'input_audio', input_audio: { data, format: 'wav' } };

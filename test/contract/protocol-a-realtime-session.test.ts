@@ -45,7 +45,7 @@ t.test('a missing or wrong key refuses the upgrade in this protocol’s shape', 
   }
 });
 
-t.test('what else is wrong with a handshake is said in band, then 1008', async (t) => {
+t.test('other faults of a handshake are reported in band, then 1008', async (t) => {
   const cases: [Handshake, object][] = [
     [{ query: '?model=gpt-4o' }, { code: 'model_not_found', param: 'model' }],
     [{ query: '?intent=transcription&model=nothing' }, { code: 'model_not_found', param: 'model.model' }],
