@@ -134,7 +134,7 @@ function scripted(active: readonly boolean[]) {
   return { detector, released: () => released };
 }
 
-t.test('VAD windows: voice is reported with the breath before it, in windows, until it ends', async (t) => {
+t.test('VAD: voice is reported with the breath before it, in windows, until it ends', async (t) => {
   const reports: Report[] = [];
   const pattern = [...Array<boolean>(30).fill(false), ...Array<boolean>(20).fill(true), false, false];
   const vad = new VadWindows(scripted(pattern).detector, (report) => reports.push(report), LISTENS);
@@ -154,7 +154,7 @@ t.test('VAD windows: voice is reported with the breath before it, in windows, un
 });
 
 t.test(
-  'VAD windows: a lull is told behind all that was said before it, and again when the voice goes on',
+  'VAD: a lull is told behind all that was said before it, and again when the voice goes on',
   async (t) => {
     const reports: Report[] = [];
     const vad = new VadWindows(
@@ -188,7 +188,7 @@ for (const { quiet, value, silentMs } of [
   { quiet: 3, value: 0, silentMs: 256 },
   { quiet: 11, value: 500, silentMs: 256 },
 ])
-  t.test(`VAD windows: ${quiet} frames at ${value} before the end are ${silentMs} ms of silence`, async (t) => {
+  t.test(`VAD: ${quiet} frames at ${value} before the end are ${silentMs} ms of silence`, async (t) => {
     const reports: Report[] = [];
     const pattern = [...Array<boolean>(20 + quiet).fill(true), false];
     const vad = new VadWindows(scripted(pattern).detector, (report) => reports.push(report), LISTENS);
@@ -197,7 +197,7 @@ for (const { quiet, value, silentMs } of [
     t.match(reports.at(-1), { on: 'speech', active: false, silentMs });
   });
 
-t.test('VAD windows: a call that ends in mid-word ends the voice', async (t) => {
+t.test('VAD: a call that ends in mid-word ends the voice', async (t) => {
   const reports: Report[] = [];
   const { detector, released } = scripted([true, true, true]);
   const vad = new VadWindows(detector, (report) => reports.push(report), LISTENS);
