@@ -6,7 +6,7 @@ import { readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { DisconnectReason } from '@livekit/protocol';
-import t from 'tap';
+import t, { type Test } from 'tap';
 import { CALL_TIMES } from '../../contracts/call-times.js';
 import { type ClusterRoom, startCluster } from '../fixtures/livekit-cluster.js';
 import { openRoom, roomWorkers, shortFolder, threadsAndFilesOf } from '../fixtures/livekit-rooms.js';
@@ -23,6 +23,16 @@ const roomOf = (name: string): ClusterRoom => {
 };
 
 const gone = (name: string) => until(`room ${name} is gone`, () => !cluster.rooms.has(name));
+
+/** A call that is ready in its room, where its user has not arrived. */
+async function waitingCall(t: Test) {
+  const { calls } = await roomWorkers(t, cluster);
+  cluster.setPresence(false);
+  t.teardown(() => cluster.setPresence(true));
+  const opened = openRoom(calls);
+  await opened.call.ready;
+  return { ...opened, person: roomOf(opened.sessionId).person };
+}
 
 t.test(
   'the agent waits in the room of its session; both hear, write to and know of each other',
@@ -117,12 +127,7 @@ t.test('pause holds the voice and keeps it, resume goes on, clear drops it', asy
 });
 
 t.test('a user comes, drops and returns; who hangs up has left', async (t) => {
-  const { calls } = await roomWorkers(t, cluster);
-  cluster.setPresence(false);
-  t.teardown(() => cluster.setPresence(true));
-  const { sessionId, call, followed } = openRoom(calls);
-  await call.ready;
-  const { person } = roomOf(sessionId);
+  const { call, followed, person } = await waitingCall(t);
   void call.play(1, toneOf(400, 500));
   call.finish(1);
   call.send('agent-event', Buffer.from('early'));
@@ -151,12 +156,7 @@ t.test('a user comes, drops and returns; who hangs up has left', async (t) => {
 });
 
 t.test('a client that gives up an attempt to join again has not hung up', async (t) => {
-  const { calls } = await roomWorkers(t, cluster);
-  cluster.setPresence(false);
-  t.teardown(() => cluster.setPresence(true));
-  const { sessionId, call, followed } = openRoom(calls);
-  await call.ready;
-  const { person } = roomOf(sessionId);
+  const { call, followed, person } = await waitingCall(t);
   person.come();
   await followed.seen('connected');
   person.go(DisconnectReason.UNKNOWN_REASON);
@@ -191,7 +191,7 @@ t.test('a worker that dies costs its calls, and their rooms go', async (t) => {
   t.ok(cluster.rooms.has(sessionId));
   for (const pid of workers.pids()) process.kill(pid, 'SIGKILL');
   t.match(await followed.over, { code: 'engine_lost' });
-  await until('its room is gone', () => !cluster.rooms.has(sessionId));
+  await gone(sessionId);
   await workers.ready();
   const next = openRoom(calls);
   await next.call.ready;
@@ -199,7 +199,7 @@ t.test('a worker that dies costs its calls, and their rooms go', async (t) => {
   t.equal(await next.followed.over, undefined, 'the next one finds a worker again');
 });
 
-t.test('a call that cannot be is refused at once, and leaves no room', async (t) => {
+t.test('a call that cannot be held is refused at once, and leaves no room', async (t) => {
   const { calls, pool } = await roomWorkers(t, { ...cluster, slots: 1 });
   const first = openRoom(calls);
   await first.call.ready;
