@@ -146,6 +146,23 @@ t.test('an item that is deleted is not transcribed, also where its id is used ag
   t.match(of(`${TRANSCRIPTION}.completed`), [{ transcript: 'new' }]);
 });
 
+t.test('an item with the id of one that is being spoken waits for a response of its own', async (t) => {
+  const { send, speech } = open();
+  send('conversation.item.create', text('old', 'a'));
+  send('response.create');
+  await turn();
+  send('conversation.item.delete', { item_id: 'a' });
+  send('conversation.item.create', text('new', 'a'));
+  speech.tell(0, 'end');
+  await turn();
+  send('response.create');
+  await turn();
+  t.strictSame(
+    speech.jobs.map(({ request }) => request.text),
+    ['old', 'new'],
+  );
+});
+
 t.test('a response whose first audio is late fails', async (t) => {
   const { send, clock, of, speech } = open();
   send('conversation.item.create', text('a'));

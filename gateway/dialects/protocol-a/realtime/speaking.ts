@@ -4,6 +4,7 @@
  * Invariants: the speech port is pulled only while the client reads; no audio is sent after `stop`; text counts as spoken
  * once its response has completed or was cancelled, and keeps waiting if the response failed.
  */
+import type { ConversationItem } from '../../../../actors/realtime-items.js';
 import type { Ending, ResponseOrder } from '../../../../actors/realtime.js';
 import { ServiceError } from '../../../../contracts/errors.js';
 import { LIMITS } from '../../../../contracts/limits.js';
@@ -16,6 +17,8 @@ import { logFailure, type SessionState } from './state.js';
 interface Live {
   readonly order: ResponseOrder;
   readonly response: SpokenResponse;
+  /** The items whose text it speaks. By its end, the id of one may belong to another item. */
+  readonly spoken: readonly ConversationItem[];
   /** The id before the response's item; undefined if the response is not added to the conversation. */
   readonly previous: string | null | undefined;
   readonly abort: AbortController;
@@ -46,8 +49,12 @@ export class Speaking {
     const { events, conversation, conversationId } = this.session;
     const response = new SpokenResponse(order, events, conversationId);
     const previous = order.remembered ? conversation.add(response.item) : undefined;
+    const spoken = order.items.flatMap((id) => conversation.get(id) ?? []);
     const abort = new AbortController();
-    const live: Live = { order, response, previous, abort, cancelTimeout: none, audio: [], audioBytes: 0 };
+    const live: Live = {
+      ...{ order, response, spoken, previous, abort },
+      ...{ cancelTimeout: none, audio: [], audioBytes: 0 },
+    };
     this.#live = live;
     response.open(previous);
     void this.#run(live);
@@ -63,9 +70,9 @@ export class Speaking {
     if (!live) return;
     this.#live = undefined;
     const { events, conversation } = this.session;
-    const { order, response, previous } = live;
+    const { order, response, spoken, previous } = live;
     if (ending.as === 'failed') events.error(toldError(ending.error), order.eventId);
-    else for (const id of order.items) conversation.change(id, (item) => (item.unspoken = false));
+    else this.#markSpoken(spoken);
     if (previous === undefined) return response.close(ending, previous);
     conversation.change(response.item.id, () => response.close(ending, previous));
     this.#keep(live);
@@ -97,6 +104,12 @@ export class Speaking {
     live.audioBytes += timed.audio.length;
     if (live.audioBytes > LIMITS.realtime.readableAudioBytes.item) live.audio.length = 0;
     else if (timed.audio.length > 0) live.audio.push(timed.audio);
+  }
+
+  #markSpoken(items: readonly ConversationItem[]): void {
+    const { conversation } = this.session;
+    for (const item of items)
+      if (conversation.get(item.id) === item) conversation.change(item.id, () => (item.unspoken = false));
   }
 
   /** Keeps the audio for `conversation.item.retrieve`. */
