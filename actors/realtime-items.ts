@@ -47,15 +47,9 @@ export const textOf = ({ parts }: Pick<ConversationItem, 'parts'>): string =>
 const isPending = ({ unspoken, untranscribed }: ConversationItem): boolean =>
   unspoken || untranscribed !== undefined;
 
-interface Entry {
-  readonly item: ConversationItem;
-  /** Bytes of text that the budgets count for it. */
-  textBytes: number;
-}
-
 /** The conversation of a session: its items, in order and within their budgets. */
 export class ConversationItems {
-  readonly #entries = new Map<string, Entry>();
+  readonly #items = new Map<string, ConversationItem>();
   #order: string[] = [];
   /** Ids of finished items, oldest first. */
   readonly #finished = new Set<string>();
@@ -89,7 +83,7 @@ export class ConversationItems {
   }
 
   get(id: string): ConversationItem | undefined {
-    return this.#entries.get(id)?.item;
+    return this.#items.get(id);
   }
 
   /** Whether the conversation has as many pending items as it may. */
@@ -110,28 +104,27 @@ export class ConversationItems {
 
   /** Adds the item after `previous`, or at the front for null; returns the id before it. Its id must be new. */
   add(item: ConversationItem, previous: string | null = this.lastId): string | null {
-    const entry = { item, textBytes: 0 };
-    this.#entries.set(item.id, entry);
-    if (previous === this.lastId) this.#order.push(item.id);
-    else this.#order.splice(this.#order.indexOf(previous ?? '') + 1, 0, item.id);
-    this.#count(entry, 1);
+    this.#items.set(item.id, item);
+    // Nearly always at the end; no id is empty.
+    this.#order.splice(this.#order.lastIndexOf(previous ?? '') + 1, 0, item.id);
+    this.#count(item, 1);
     return previous;
   }
 
-  /** Changes the item and updates the budgets. */
+  /** Changes the item and updates the budgets. Text that the budgets count changes in no other way. */
   change(id: string, change: (item: ConversationItem) => void): void {
-    const entry = this.#entries.get(id);
-    if (!entry) return;
-    this.#count(entry, -1);
-    change(entry.item);
-    this.#count(entry, 1);
+    const item = this.get(id);
+    if (!item) return;
+    this.#count(item, -1);
+    change(item);
+    this.#count(item, 1);
   }
 
   remove(id: string): void {
-    const entry = this.#entries.get(id);
-    if (!entry) return;
-    this.#count(entry, -1);
-    this.#entries.delete(id);
+    const item = this.get(id);
+    if (!item) return;
+    this.#count(item, -1);
+    this.#items.delete(id);
     this.#order = this.#order.filter((other) => other !== id);
   }
 
@@ -140,15 +133,13 @@ export class ConversationItems {
     return this.#order.flatMap((id) => this.get(id) ?? []).filter(({ unspoken }) => unspoken);
   }
 
-  #count(entry: Entry, sign: 1 | -1): void {
-    const { item } = entry;
-    if (sign === 1) entry.textBytes = textBytesOf(item);
+  #count(item: ConversationItem, sign: 1 | -1): void {
     if (isPending(item)) {
       this.#pendingItems += sign;
-      this.#pendingTextBytes += sign * entry.textBytes;
+      this.#pendingTextBytes += sign * textBytesOf(item);
       this.#audioBytes += sign * (item.untranscribed?.bytes ?? 0);
     } else if (item.status !== 'in_progress') {
-      this.#finishedTextBytes += sign * entry.textBytes;
+      this.#finishedTextBytes += sign * textBytesOf(item);
       if (sign === 1) this.#finish(item.id);
       else this.#finished.delete(item.id);
     }

@@ -120,7 +120,7 @@ interface Context {
 }
 
 const without = (items: readonly string[], gone: string): readonly string[] =>
-  items.includes(gone) ? items.filter((item) => item !== gone) : items;
+  items.filter((item) => item !== gone);
 
 const parts = setup({
   types: {} as { context: Context; events: RealtimeEvent; emitted: RealtimeEffect },
@@ -173,7 +173,6 @@ const parts = setup({
     /** Begins queued transcriptions, up to the limit. */
     transcribe: enqueueActions(({ context: { transcribing, waiting }, enqueue }) => {
       const next = waiting.slice(0, LIMITS.realtime.transcriptions - transcribing.length);
-      if (next.length === 0) return;
       enqueue.assign({ transcribing: [...transcribing, ...next], waiting: waiting.slice(next.length) });
       for (const item of next) enqueue.emit({ type: 'transcribe', item });
     }),
@@ -181,7 +180,6 @@ const parts = setup({
     abandonAll: enqueueActions(({ context, enqueue }) => {
       for (const item of [...context.transcribing, ...context.waiting])
         enqueue.emit({ type: 'abandon', item });
-      enqueue.assign({ transcribing: [], waiting: [] });
     }),
     tell: emit((_, { item, transcript }: { item: string; transcript: Transcript }) => ({
       type: 'transcribed' as const,

@@ -1,137 +1,15 @@
 /**
- * The parts of protocol A's realtime session: its machine on a random walk, and the budgets of its input buffer,
- * its conversation and its cache of audio (docs/contract/protocol-a.md 5).
+ * The parts of protocol A's realtime session without its machine: the budgets of its input buffer, its conversation and
+ * its cache of audio (docs/contract/protocol-a.md 5).
  */
+import { isDeepStrictEqual } from 'node:util';
 import t from 'tap';
-import { createActor } from 'xstate';
 import { InputAudio } from '../../actors/realtime-audio.js';
-import { type ConversationItem, ConversationItems } from '../../actors/realtime-items.js';
-import { type NewItem, realtime, type RealtimeEffect, type ResponseOrder } from '../../actors/realtime.js';
-import { ServiceError } from '../../contracts/errors.js';
+import { type ConversationItem, ConversationItems, textOf } from '../../actors/realtime-items.js';
 import { LIMITS } from '../../contracts/limits.js';
-import { defaultVocabulary } from '../../contracts/vocabulary.js';
 import { ItemAudioCache } from '../../gateway/dialects/protocol-a/realtime/item-audio-cache.js';
-import { defaultSettings } from '../../gateway/dialects/protocol-a/realtime/settings.js';
 import { pick, seeded } from '../fixtures/random.js';
 import { base64, bytesOf } from '../fixtures/realtime-host.js';
-import { transcriptOf } from '../fixtures/transcript.js';
-
-const STEPS = 10_000;
-const SEEDS = [1, 2, 3];
-
-const error = new ServiceError('engine_failed');
-const settings = defaultSettings('realtime', defaultVocabulary);
-const { transcription } = settings;
-const change = { settings, eventId: 'e' };
-const told = { type: 'invalid_request_error', code: 'invalid_voice', message: 'm' };
-
-/** An item with audio that is transcribed. */
-const entry = (id: string): NewItem => ({
-  item: { id } as ConversationItem,
-  audio: undefined,
-  transcription,
-});
-
-/** The rules that the effects of a machine break, in words. */
-class Watch {
-  readonly wrong: string[] = [];
-  live: string | undefined;
-  readonly listening = new Set<string>();
-  gone = false;
-  finding = false;
-  changes = 0;
-  responses = 0;
-  transcripts = 0;
-
-  see(effect: RealtimeEffect): void {
-    this.#expect(!this.gone || ['stop', 'abandon'].includes(effect.type), `${effect.type} after gone`);
-    if (effect.type === 'begin') {
-      this.#expect(this.live === undefined, 'a second response');
-      this.live = effect.order.id;
-    } else if (effect.type === 'finish') {
-      this.#expect(this.live !== undefined, 'finish without begin');
-      this.live = undefined;
-      this.responses += 1;
-    } else if (effect.type === 'transcribe') {
-      this.#expect(!this.listening.has(effect.item), 'transcribes twice');
-      this.listening.add(effect.item);
-      this.#expect(this.listening.size <= LIMITS.realtime.transcriptions, 'too many at once');
-    } else if (effect.type === 'transcribed' || effect.type === 'untranscribed') {
-      this.#expect(this.listening.delete(effect.item), 'a result that nobody waits for');
-      this.transcripts += 1;
-    } else if (effect.type === 'abandon') this.listening.delete(effect.item);
-    else if (effect.type === 'findVoice') {
-      this.#expect(!this.finding, 'two voices at once');
-      this.finding = true;
-    } else if (effect.type === 'apply' || effect.type === 'refuseUpdate') {
-      // A change of settings waits for a voice that is being looked up: no frames are read meanwhile.
-      this.finding = false;
-      this.changes += 1;
-    }
-  }
-
-  #expect(holds: boolean, otherwise: string): void {
-    if (!holds) this.wrong.push(otherwise);
-  }
-}
-
-t.test(
-  'the machine on a random walk: one live response, one end each, no result of what was dropped',
-  async (t) => {
-    for (const seed of SEEDS) {
-      const random = seeded(seed);
-      let watch = new Watch();
-      let actor = createActor(realtime);
-      const begin = (): void => {
-        actor = createActor(realtime);
-        watch = new Watch();
-        const seen = watch;
-        actor.on('*', (effect) => seen.see(effect));
-        actor.start();
-      };
-      begin();
-      let responses = 0;
-      let items = 0;
-      let ended = 0;
-      const response = (): string => `r${Math.max(0, responses - Math.floor(random() * 3))}`;
-      const item = (): string => `i${Math.max(0, items - Math.floor(random() * 12))}`;
-      const moves: [() => void, ...(() => void)[]] = [
-        () =>
-          actor.send({ type: 'respond', order: { id: `r${++responses}`, eventId: null } as ResponseOrder }),
-        () => actor.send({ type: 'cancel', response: random() < 0.5 ? undefined : response(), eventId: 'e' }),
-        () => actor.send({ type: 'spoken', response: response() }),
-        () => actor.send({ type: 'broke', response: response(), error }),
-        () => actor.send({ type: pick(random, ['commit', 'create']), entry: entry(`i${++items}`) }),
-        () => actor.send({ type: pick(random, ['commit', 'create']), entry: entry(`i${++items}`) }),
-        () => actor.send({ type: 'transcript', item: item(), transcript: transcriptOf('a') }),
-        () => actor.send({ type: 'transcript', item: item(), transcript: transcriptOf('a') }),
-        () => actor.send({ type: 'transcriptionFailed', item: item(), error }),
-        () => actor.send({ type: 'delete', item: item() }),
-        () => actor.send({ type: 'clear' }),
-        () => actor.send({ type: 'update', ...change, hasNewVoice: random() < 0.5 }),
-        () => actor.send({ type: 'voiceFound', ...change }),
-        () => actor.send({ type: 'voiceRefused', error: told, eventId: 'e' }),
-      ];
-      const finish = (): void => {
-        watch.gone = true;
-        actor.send({ type: 'gone' });
-        if (watch.listening.size > 0) watch.wrong.push('a transcription outlives the session');
-        ended += watch.responses + watch.transcripts;
-      };
-      for (let step = 0; step < STEPS; step += 1) {
-        pick(random, moves)();
-        if (random() >= 0.002) continue;
-        finish();
-        for (const move of moves) move();
-        if (!t.strictSame(watch.wrong, [], `seed ${seed}`)) return;
-        begin();
-      }
-      finish();
-      t.strictSame(watch.wrong, [], `seed ${seed}`);
-      t.ok(ended > 500, `${ended} ended`);
-    }
-  },
-);
 
 t.test('the input buffer: bytes come out as they went in, within the budget', async (t) => {
   const input = new InputAudio();
@@ -200,54 +78,139 @@ const limits = {
   finishedTextBytes: 300,
 };
 
-t.test('the conversation on a random walk keeps its budgets', async (t) => {
+const isPending = ({ unspoken, untranscribed }: ConversationItem): boolean => unspoken || !!untranscribed;
+
+/** Sizes of items in the budgets, in bytes. */
+const textIn = (items: readonly ConversationItem[]): number =>
+  items
+    .flatMap(({ parts }) => parts.flatMap(({ text, transcript }) => [text, transcript]))
+    .reduce((sum, text) => sum + new TextEncoder().encode(text ?? '').length, 0);
+const audioIn = (items: readonly ConversationItem[]): number =>
+  items.reduce((sum, { untranscribed }) => sum + (untranscribed?.bytes ?? 0), 0);
+
+/** The same conversation as two plain lists, which are searched anew for every question. */
+class PlainConversation {
+  items: ConversationItem[] = [];
+  /** The one that finished last comes last. */
+  finished: ConversationItem[] = [];
+  readonly forgotten: string[] = [];
+
+  get pending(): ConversationItem[] {
+    return this.items.filter(isPending);
+  }
+
+  admits(item: ConversationItem, bufferedBytes: number): boolean {
+    const pending = [...this.pending, item];
+    return (
+      !isPending(item) ||
+      (pending.length <= limits.pendingItems &&
+        textIn(pending) <= limits.pendingTextBytes &&
+        audioIn(pending) + bufferedBytes <= limits.bufferedAudioBytes)
+    );
+  }
+
+  add(item: ConversationItem, previous: string | null | undefined): void {
+    const ids = ['', ...this.items.map(({ id }) => id)];
+    this.items.splice(previous === undefined ? ids.length : ids.indexOf(previous ?? ''), 0, item);
+    this.settle(item);
+  }
+
+  remove(gone: ConversationItem | undefined): void {
+    this.items = this.items.filter((item) => item !== gone);
+    this.finished = this.finished.filter((item) => item !== gone);
+  }
+
+  /** Called for an item that is new or has changed. */
+  settle(item: ConversationItem): void {
+    this.finished = this.finished.filter((other) => other !== item);
+    if (!isPending(item) && item.status !== 'in_progress') this.finished.push(item);
+    while (this.finished.length > limits.finishedItems || textIn(this.finished) > limits.finishedTextBytes) {
+      const [oldest] = this.finished;
+      this.forgotten.push(oldest?.id ?? '');
+      this.remove(oldest);
+    }
+  }
+}
+
+/** Sizes are round, so that budgets are often filled to the last byte. */
+function someItem(random: () => number, id: string): ConversationItem {
+  const kind = pick(random, ['spoken', 'heard', 'known', 'in progress']);
+  const text = pick(random, ['a', 'ä']).repeat(25 * Math.floor(random() * 5));
+  const bytes = 50 * Math.floor(random() * 8);
+  return {
+    id,
+    role: 'user',
+    status: kind === 'in progress' ? 'in_progress' : 'completed',
+    parts: [kind === 'heard' ? { type: 'input_audio', transcript: null } : { type: 'input_text', text }],
+    unspoken: kind === 'spoken',
+    untranscribed: kind === 'heard' ? { chunks: [], bytes, order: 0 } : undefined,
+  };
+}
+
+t.test('the conversation on a random walk is what plain lists make of it, budgets included', async (t) => {
   const random = seeded(7);
   const forgotten: string[] = [];
   const conversation = new ConversationItems(
     (id) => forgotten.push(id),
     limits as unknown as typeof LIMITS.realtime,
   );
+  const plain = new PlainConversation();
   let refused = 0;
-  for (let step = 0; step < STEPS; step += 1) {
-    const id = `i${step}`;
-    const known = conversation.ids[Math.floor(random() * conversation.ids.length)];
-    const isSpoken = random() < 0.5;
-    const bytes = Math.floor(random() * 400);
-    const item: ConversationItem = {
-      id,
-      role: 'user',
-      status: 'completed',
-      parts: [{ type: 'input_text', text: 'a'.repeat(random() * 100) }],
-      unspoken: isSpoken,
-      untranscribed: isSpoken ? undefined : { chunks: [], bytes, order: 0 },
-    };
+  for (let step = 0; step < 4000; step += 1) {
+    const item = someItem(random, `i${step}`);
+    // One in ten is gone, or never was.
+    const known =
+      random() < 0.9 ? plain.items[Math.floor(random() * plain.items.length)] : { ...item, id: 'gone' };
+    const buffered = 50 * Math.floor(random() * 4);
+    const previous = pick(random, [undefined, undefined, null, plain.items.length > 0 ? known?.id : null]);
     const move = random();
-    if (move < 0.5 && conversation.admits(item, 0))
-      conversation.add(item, random() < 0.8 ? undefined : (known ?? null));
-    else if (move < 0.5) refused += 1;
-    else if (known && move < 0.6) conversation.remove(known);
-    else if (known && random() < 0.5)
-      conversation.change(known, (entry) => {
-        entry.unspoken = false;
-        entry.untranscribed = undefined;
+    if (move < 0.6) {
+      const isAdmitted = plain.admits(item, buffered);
+      if (conversation.admits(item, buffered) !== isAdmitted) return t.fail(`step ${step}: admits`);
+      if (!isAdmitted) refused += 1;
+      else if (previous !== 'gone') {
+        const before = previous === undefined ? (plain.items.at(-1)?.id ?? null) : previous;
+        plain.add(item, previous);
+        if (conversation.add(item, previous) !== before) return t.fail(`step ${step}: the item before`);
+      }
+    } else if (known && move < 0.65) {
+      conversation.remove(known.id);
+      plain.remove(known);
+    } else if (known) {
+      const transcript = 'b'.repeat(25 * Math.floor(random() * 3));
+      conversation.change(known.id, (changed) => {
+        changed.unspoken = false;
+        changed.untranscribed = undefined;
+        changed.status = 'completed';
+        changed.parts.push({ type: 'output_audio', transcript });
       });
-    const all = conversation.ids.map((each) => conversation.get(each)!);
-    const pending = all.filter(({ unspoken, untranscribed }) => unspoken || untranscribed);
-    const finished = all.filter(({ unspoken, untranscribed }) => !unspoken && !untranscribed);
-    const size = (items: ConversationItem[]) =>
-      items.reduce((sum, { parts }) => sum + (parts[0]?.text?.length ?? 0), 0);
-    const audio = pending.reduce((sum, { untranscribed }) => sum + (untranscribed?.bytes ?? 0), 0);
-    const holds =
-      pending.length <= limits.pendingItems &&
-      finished.length <= limits.finishedItems &&
-      size(pending) <= limits.pendingTextBytes &&
-      size(finished) <= limits.finishedTextBytes &&
-      audio <= limits.bufferedAudioBytes &&
-      conversation.audioBytes === audio &&
-      conversation.isFull === (pending.length === limits.pendingItems);
-    if (!holds) return t.fail(`step ${step}`);
+      if (known.id !== 'gone') plain.settle(known);
+    }
+    const { pending, items } = plain;
+    const { ids, lastId, isFull, audioBytes, audioBudget } = conversation;
+    const shown = [ids, lastId, isFull, audioBytes, audioBudget, conversation.unspoken(), forgotten];
+    const wanted = [
+      items.map(({ id }) => id),
+      items.at(-1)?.id ?? null,
+      pending.length >= limits.pendingItems,
+      audioIn(pending),
+      limits.bufferedAudioBytes - audioIn(pending),
+      items.filter(({ unspoken }) => unspoken),
+      plain.forgotten,
+    ];
+    if (!isDeepStrictEqual(shown, wanted)) return t.strictSame(shown, wanted, `step ${step}`);
   }
   t.ok(refused > 100 && forgotten.length > 100, `${refused} refused, ${forgotten.length} forgotten`);
+});
+
+t.test('the text of an item is its texts, one per line', async (t) => {
+  const spoken = (...texts: string[]) => texts.map((text) => ({ type: 'input_text', text }) as const);
+  const cases: [ConversationItem['parts'], string][] = [
+    [spoken('one', '', 'two'), 'one\n\ntwo'],
+    [[...spoken('one'), { type: 'input_audio', transcript: 'heard' }], 'one'],
+    [[], ''],
+  ];
+  for (const [parts, text] of cases) t.equal(textOf({ parts }), text);
 });
 
 t.test('the cache: bounded, of one item and in all', async (t) => {
