@@ -100,17 +100,20 @@ const parts = setup({
     tellTooMany: emit(({ context }) => ({ type: 'error' as const, fault: context.tooMany })),
     endWith: enqueueActions(({ enqueue }, fault: SessionFault) => {
       enqueue.emit({ type: 'error', fault });
-      enqueue.emit({ type: 'close', reason: fault.close ?? 'internal', message: fault.message });
+      enqueue.emit({ type: 'close', reason: fault.close as CloseReason, message: fault.message });
     }),
     wait: assign({
       waiting: ({ context }, waiting: Waiting) => [...context.waiting, waiting],
     }),
     /** Answers the refused commits that no longer have a kept commit before them. */
     tellRefusals: enqueueActions(({ context, enqueue }) => {
-      const commit = context.waiting.indexOf('commit');
-      const refused = commit < 0 ? context.waiting : context.waiting.slice(0, commit);
-      for (const fault of refused) if (fault !== 'commit') enqueue.emit({ type: 'error', fault });
-      enqueue.assign({ waiting: context.waiting.slice(refused.length) });
+      let answered = 0;
+      for (const fault of context.waiting) {
+        if (fault === 'commit') break;
+        enqueue.emit({ type: 'error', fault });
+        answered += 1;
+      }
+      enqueue.assign({ waiting: context.waiting.slice(answered) });
     }),
     takeNext: assign({ waiting: ({ context }) => context.waiting.slice(1) }),
   },

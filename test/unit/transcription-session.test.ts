@@ -111,6 +111,52 @@ t.test('a guess is told until its audio is committed', (t) => {
   t.end();
 });
 
+t.test('a fault is told, and ends the session only if it closes it', (t) => {
+  const fault: SessionFault = { type: 'input_error', message: 'no JSON' };
+  const close = { type: 'close', reason: 'internal', message: 'no engine' } as const;
+  const [keep, cancel] = [{ type: 'keep' }, { type: 'cancel' }] as const;
+  const error = (fault: SessionFault) => ({ type: 'error', fault }) as const;
+  const transcribe = (job: number) => ({ type: 'transcribe', job }) as const;
+  const guess = (job: number) => ({ type: 'guess', job }) as const;
+  const commit = { type: 'commit' } as const;
+  const cases: readonly [string, readonly SessionEvent[], readonly SessionEffect[]][] = [
+    ['a faulty frame', [{ type: 'fault', fault }, { type: 'audio' }], [error(fault), guess(1)]],
+    ['a refused commit', [{ type: 'refusal', fault: refusal }], [error(refusal)]],
+    [
+      'a fault that ends it',
+      [commit, { type: 'fault', fault: fatal }, commit],
+      [keep, transcribe(1), cancel, error(fatal), close],
+    ],
+    [
+      'a transcription that fails',
+      [commit, commit, { type: 'failed', job: 1, fault }],
+      [keep, transcribe(1), keep, error(fault), transcribe(2)],
+    ],
+    [
+      'one that fails for good',
+      [commit, commit, { type: 'failed', job: 1, fault: fatal }, commit],
+      [keep, transcribe(1), keep, error(fatal), close],
+    ],
+    [
+      'a job that was cancelled fails for good',
+      [{ type: 'audio' }, commit, { type: 'failed', job: 1, fault: fatal }],
+      [guess(1), cancel, keep, transcribe(2)],
+    ],
+    [
+      'a guess that fails, and one that was cancelled',
+      [{ type: 'audio' }, { type: 'notGuessed', job: 0 }, { type: 'audio' }, { type: 'notGuessed', job: 1 }, { type: 'audio' }],
+      [guess(1), guess(2)],
+    ],
+    ['a client that leaves', [commit, { type: 'gone' }, commit], [keep, transcribe(1), cancel]],
+  ]; // oxfmt-ignore
+  for (const [name, events, wanted] of cases) {
+    const { send, effects } = startActor();
+    for (const event of events) send(event);
+    t.strictSame(effects, wanted, name);
+  }
+  t.end();
+});
+
 t.test('after 3600 s the client is told, and the session ends', (t) => {
   const { send, effects, clock, actor } = startActor();
   send({ type: 'commit' });
@@ -177,13 +223,13 @@ function checked() {
   return { ...session, problems, commit, refuse, ended, owed, state: () => ({ running, commits, closed }) };
 }
 
-for (const seed of [1, 7, 42, 1234, 99_999]) {
+for (const seed of [1, 42, 99_999]) {
   t.test(`a random walk (seed ${seed}): answers in turn, one job at a time, nothing after the close`, (t) => {
     const random = seeded(seed);
     let session = checked();
     let answers = 0;
     let sessions = 0;
-    for (let step = 0; step < 10_000; step++) {
+    for (let step = 0; step < 5000; step++) {
       const { running, commits, closed } = session.state();
       // A superseded job may still report.
       const job = random() < 0.8 ? (running?.job ?? 0) : Math.floor(random() * 20);
@@ -218,7 +264,7 @@ for (const seed of [1, 7, 42, 1234, 99_999]) {
         session = checked();
       }
     }
-    t.ok(answers > 100 && sessions > 10, `${answers} answers in ${sessions} sessions`);
+    t.ok(answers > 50 && sessions > 5, `${answers} answers in ${sessions} sessions`);
     t.end();
   });
 }
