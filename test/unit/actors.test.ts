@@ -106,11 +106,25 @@ t.test('what each sequence of events does', async (t) => {
   }
 });
 
-t.test('the message of a fault reaches the client', async (t) => {
-  const { effects, send } = open();
-  send(start);
-  send({ type: 'failed', job: 1, message: 'Reference not found', close: 'policy' });
-  t.match(effects[1], { type: 'finish', reason: 'error', message: 'Reference not found' });
+t.test('a client is told what was wrong', async (t) => {
+  const fault = { message: 'Reference not found', close: 'policy' } as const;
+  const stop = { type: 'stop' } as const;
+  const cases: [LiveEvent[], string][] = [
+    [[start, { type: 'failed', job: 1, ...fault }], fault.message],
+    [[start, { type: 'fault', ...fault }], fault.message],
+    [[{ type: 'fault', ...fault }], fault.message],
+    ...[{ type: 'text' } as const, { type: 'flush' } as const, stop].map((first): [LiveEvent[], string] => [
+      [first],
+      'The first event must be start',
+    ]),
+    [[start, start], 'start was sent while a synthesis runs'],
+    [[start, stop, { type: 'text' }], 'text was sent after stop'],
+  ];
+  for (const [events, message] of cases) {
+    const { effects, send } = open();
+    for (const event of events) send(event);
+    t.strictSame(effects.at(-2), { type: 'finish', reason: 'error', message });
+  }
 });
 
 t.test('a socket without another start closes after its rest, and not while a job runs', async (t) => {

@@ -137,3 +137,52 @@ t.test('a feed gives all text in order, within its budget', async (t) => {
   await full.return();
   t.strictSame(await full.next(), { done: true, value: undefined });
 });
+
+t.test('the feed says how much waits in it', async (t) => {
+  const feed = new TextFeed(100);
+  t.ok(feed.add('äöü'));
+  t.equal(feed.bytes, 6);
+  feed.flush();
+  await feed.next();
+  t.equal(feed.bytes, 0);
+});
+
+/** What the reader of a feed is given to its end, text in quotation marks. */
+async function readFrom(feed: TextFeed): Promise<string[]> {
+  const read: string[] = [];
+  for await (const part of feed) read.push(part.kind === 'text' ? `"${part.text}"` : part.kind);
+  return read;
+}
+
+t.test('a feed gives text joined, flushes once, and after its end what still waits', async (t) => {
+  const feed = new TextFeed(100_000);
+  for (const text of ['a', '', 'b']) feed.add(text);
+  feed.flush();
+  feed.flush();
+  feed.add('');
+  feed.flush();
+  feed.add('c');
+  feed.end();
+  t.ok(feed.add('late'));
+  feed.flush();
+  t.strictSame(await readFrom(feed), ['"ab"', 'flush', '"c"']);
+});
+
+t.test('a feed gives 4,096 characters at once, and counts the others as waiting', async (t) => {
+  const feed = new TextFeed(100_000);
+  const text = 'ab'.repeat(5000);
+  feed.add(text);
+  await feed.next();
+  t.equal(feed.bytes, 10_000 - 4096);
+  feed.end();
+  t.strictSame(await readFrom(feed), [`"${text.slice(4096, 8192)}"`, `"${text.slice(8192)}"`]);
+});
+
+t.test('a feed whose reader has left takes nothing', async (t) => {
+  const feed = new TextFeed(100);
+  feed.add('a');
+  t.strictSame(await feed.return(), { done: true, value: undefined });
+  t.ok(feed.add('b'));
+  t.equal(feed.bytes, 0);
+  t.strictSame(await readFrom(feed), []);
+});

@@ -1,14 +1,18 @@
 /**
- * Protocol B's speech sockets without a network: text buffer and feed, machines, and frames of clients
+ * Protocol B's speech sockets without a network: text buffer, machines, and frames of clients
  * (docs/contract/protocol-b.md 3).
  */
 import t from 'tap';
 import { createActor } from 'xstate';
 import { actorClock } from '../../actors/clock.js';
 import { speechSocket, type SpeechSocketEffect } from '../../actors/stream-input-socket.js';
-import { type SocketFault, streamInput, type StreamInputEffect } from '../../actors/stream-input.js';
+import {
+  type SocketFault,
+  streamInput,
+  type StreamInputEffect,
+  type StreamInputEvent,
+} from '../../actors/stream-input.js';
 import { isBlank, TextBuffer } from '../../actors/text-buffer.js';
-import { TextFeed } from '../../actors/text-feed.js';
 import { LIMITS } from '../../contracts/limits.js';
 import { defaultVocabulary } from '../../contracts/vocabulary.js';
 import {
@@ -111,8 +115,56 @@ t.test('a buffer gives each character once, in order, and counts its bytes', asy
   }
 });
 
-const STEPS = 10_000;
+const STEPS = 3000;
 const SEEDS = [1, 2, 3];
+
+const speak = (fed: boolean) => ({ type: 'speak', fed }) as const;
+const [message, end, gone] = [{ type: 'message' }, { type: 'end' }, { type: 'gone' }] as const;
+const [done, failed] = [{ type: 'done' }, { type: 'failed', fault: FAULT }] as const;
+
+/** Effects in short: `refuse` is one with FAULT. */
+const short = (effect: StreamInputEffect): string =>
+  effect.type === 'refuse' && effect.fault !== FAULT ? 'refuse with another fault' : effect.type;
+
+/** A number of ms lets that time pass. The client may be silent for 20,000. */
+type Step = StreamInputEvent | number;
+
+const SEQUENCES: readonly [name: string, steps: readonly Step[], effects: string, refusal?: SocketFault][] = [
+  ['a whole life', [message, speak(true), message, end, done], 'begin endText finish'],
+  ['no text', [message, speak(false), end, message], 'finish'],
+  ['text after a flush of nothing', [speak(false), speak(true), done], 'begin finish'],
+  ['one beginning', [speak(true), speak(true), end, end, speak(true), done], 'begin endText finish'],
+  ['what may not speak is refused at a flush', [message, speak(false), end], 'refuse', FAULT],
+  ['also where there is text', [speak(true), done], 'refuse', FAULT],
+  ['also at its end', [message, end], 'refuse', FAULT],
+  ['a fault before it speaks', [failed, end], 'refuse'],
+  ['a fault while it speaks', [speak(true), failed, done], 'begin cancel refuse'],
+  ['a fault after its end', [speak(true), end, failed, done], 'begin endText cancel refuse'],
+  ['a client leaves', [message, gone, end], ''],
+  ['a client leaves while it is spoken to', [speak(true), gone, done], 'begin cancel'],
+  ['a client leaves after the end', [speak(true), end, gone, done], 'begin endText cancel'],
+  ['an end of no job', [done, speak(true), done, end], 'begin finish'],
+  ['a silence before it speaks', [15_000, message, 19_999, message, 20_000, 60_000], 'idle'],
+  ['a silence while it speaks', [15_000, speak(true), 15_000, message, 19_999, 1, 60_000], 'begin idle'],
+  ['each silence', [20_000, message, 20_000, speak(true), 20_000], 'idle idle begin idle'],
+  ['no silence after the end', [speak(true), end, 60_000, done, 60_000], 'begin endText finish'],
+];
+
+t.test('a context: what each sequence of events does', async (t) => {
+  for (const [name, steps, wanted, refusal] of SEQUENCES) {
+    const clock = new SimulatedClock();
+    const input = { inactivityMs: 20_000, refusal };
+    const actor = createActor(streamInput, { input, clock: actorClock(clock) });
+    const effects: string[] = [];
+    actor.on('*', (effect) => void effects.push(short(effect)));
+    actor.start();
+    for (const step of steps) {
+      if (typeof step === 'number') clock.advance(step);
+      else actor.send(step);
+    }
+    t.equal(effects.join(' '), wanted, name);
+  }
+});
 
 /** Contexts one after the other, each driven at random to its end. */
 t.test('a random walk of contexts: one beginning, one end, nothing after it', async (t) => {
@@ -170,7 +222,7 @@ t.test('a random walk of contexts: one beginning, one end, nothing after it', as
         clock.pending > 0;
       if (wrong) return t.fail(`seed ${seed}: ${effects.join()}`);
     }
-    t.ok(spoken > 100 && refused > 20, `seed ${seed}: ${spoken} spoke, ${refused} were refused`);
+    t.ok(spoken > 30 && refused > 6, `seed ${seed}: ${spoken} spoke, ${refused} were refused`);
   }
 });
 
@@ -215,7 +267,7 @@ t.test('a random walk of sockets: one close, normal only when no context is left
       if (told !== wanted || (left && close) || (close && normal && contexts > 0) || clock.pending > 0)
         return t.fail(`seed ${seed}: ${told}, ${contexts} contexts`);
     }
-    t.ok(closes.normal > 20 && closes.fault > 20, JSON.stringify(closes));
+    t.ok(closes.normal > 6 && closes.fault > 6, JSON.stringify(closes));
   }
 });
 
@@ -309,12 +361,4 @@ t.test('any frame is read or refused, never a crash', async (t) => {
     }
   }
   t.ok(read > 100 && read < 4000, `${read} of 5000 were read`);
-});
-
-t.test('the feed says how much waits in it', async (t) => {
-  const feed = new TextFeed(100);
-  t.ok(feed.add('äöü'));
-  t.equal(feed.bytes, 6);
-  await feed.next();
-  t.equal(feed.bytes, 0);
 });
