@@ -75,9 +75,18 @@ const rankFor =
     far.size,
   ];
 
-/** A function from a source to its unit tests in the graph, the closest first. */
-export function testsIn(graph) {
+/**
+ * A function from a source to its unit tests in the graph, the closest first. With `names`, these are the tests of those names that
+ * load the source, however far they are.
+ */
+export function testsIn(graph, names) {
   const tests = [...graph.keys()].filter(isUnitTest).map((test) => ({ test, far: distances(graph, test) }));
+  const isChosen =
+    (source) =>
+    ({ test, far }) =>
+      names
+        ? names.includes(stem(test)) && far.has(builtFrom(source))
+        : far.get(builtFrom(source)) <= reach(test, source);
   return (source) => {
     const rank = rankFor(source);
     const compare = (a, b) =>
@@ -85,7 +94,7 @@ export function testsIn(graph) {
         .map((value, index) => value - rank(b)[index])
         .find((difference) => difference !== 0) ?? 0;
     return tests
-      .filter(({ test, far }) => far.get(builtFrom(source)) <= reach(test, source))
+      .filter(isChosen(source))
       .sort(compare)
       .slice(0, MOST_TESTS)
       .map(({ test }) => test);

@@ -1,7 +1,8 @@
 /**
- * `npm run mutate -- [part of a path …] [--jobs=1] [--only=stryker|numbers]`: changes the sources of pure logic in one
- * place at a time, and tells which changes no unit test notices. Everything takes hours; `nice` lets it give way to
- * other work. `.tap/mutation.json` keeps the whole report.
+ * `npm run mutate -- [part of a path …] [--jobs=1] [--only=stryker|numbers] [--tests=NAME,NAME]`: changes the sources of
+ * pure logic in one place at a time, and tells which changes no unit test notices. Everything takes hours; `nice` lets it
+ * give way to other work, and `--tests` runs only unit tests of these names (`realtime` for realtime.test.ts).
+ * `.tap/mutation.json` keeps the whole report.
  */
 import './node-version.mjs';
 import fs from 'node:fs';
@@ -13,7 +14,11 @@ import { MUTATING, prepare } from './prepare.mjs';
 
 const REPORT = inRoot('.tap', 'mutation.json');
 
-const OPTIONS = { jobs: { type: 'string', default: '1' }, only: { type: 'string' } };
+const OPTIONS = {
+  jobs: { type: 'string', default: '1' },
+  only: { type: 'string' },
+  tests: { type: 'string' },
+};
 
 /** How the mutants of a source are made and tried. They load packages that set-up has yet to lay out. */
 const PASSES = {
@@ -45,7 +50,7 @@ await command(async () => {
   const { builtGraph, targetsOf, testsIn } = await import('../mutation/targets.mjs');
   const targets = targetsOf(positionals);
   if (targets.length === 0) throw new SetupError(`nothing that is mutated matches ${positionals.join(' ')}`);
-  const testsOf = testsIn(builtGraph());
+  const testsOf = testsIn(builtGraph(), values.tests?.split(','));
   const report = {};
   for (const file of targets) {
     const tests = testsOf(file);

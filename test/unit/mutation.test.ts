@@ -22,7 +22,10 @@ const load = async <T>(name: string): Promise<T> =>
 
 const { numbersOf } = await load<{ numbersOf(file: string, text: string): NumberMutant[] }>('numbers.mjs');
 const { testsIn } = await load<{
-  testsIn(graph: ReadonlyMap<string, readonly string[]>): (source: string) => string[];
+  testsIn(
+    graph: ReadonlyMap<string, readonly string[]>,
+    names?: readonly string[],
+  ): (source: string) => string[];
 }>('targets.mjs');
 const { describe, score } = await load<{
   describe(file: string, text: string, mutant: Mutant): string;
@@ -65,6 +68,12 @@ t.test('the tests of a source are those of its name, then those nearest', async 
     testsIn(graph)('contracts/page.ts'),
     [test('page'), ...near, test('also')],
     'the one of its name first',
+  );
+  const named = testsIn(graph, ['by-way-of-two', 'loads-more', 'other', 'nobody']);
+  t.strictSame(
+    named('contracts/page.ts'),
+    [test('loads-more'), test('by-way-of-two')],
+    'or those that are named',
   );
 });
 
