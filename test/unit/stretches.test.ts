@@ -8,6 +8,7 @@ import {
   heard,
   isOverlap,
   isOwed,
+  isWordless,
   isWhole,
   joined,
   overlapping,
@@ -256,3 +257,22 @@ for (const { over, is } of [
     t.equal(isOverlap(noted), is, 'only words that are certain count');
     t.equal(guessedText(noted), 'Okay. and', 'and their words stay');
   });
+
+/** Whether a guess makes a noise of its stretch. */
+for (const { what, spans, transcripts, guess, is } of [
+  { what: 'the first without a word', spans: 1, transcripts: [], guess: [1, ''], is: false },
+  { what: 'the second', spans: 1, transcripts: [[1, '']], guess: [1, '...'], is: false },
+  { what: 'the third', spans: 1, transcripts: [[1, ''], [1, '...']], guess: [1, ''], is: true },
+  { what: 'the fourth', spans: 1, transcripts: [[1, ''], [1, ''], [1, '']], guess: [1, ''], is: true },
+  { what: 'one behind a word', spans: 1, transcripts: [[1, ''], [1, ''], [1, 'a'], [1, '']], guess: [1, ''], is: false },
+  { what: 'one with a word', spans: 1, transcripts: [[1, ''], [1, '']], guess: [1, 'Two'], is: false },
+  { what: 'a final', spans: 1, transcripts: [[1, ''], [1, '']], guess: [1, '', true], is: false },
+  { what: 'one behind words', spans: 2, transcripts: [[1, 'a', true], [2, ''], [2, '']], guess: [2, ''], is: false },
+  { what: 'one behind noise', spans: 2, transcripts: [[1, '', true], [2, ''], [2, '']], guess: [2, ''], is: true },
+  { what: 'one behind an owed stretch', spans: 2, transcripts: [[2, ''], [2, '']], guess: [2, ''], is: false },
+  { what: 'one of no stretch', spans: 1, transcripts: [[1, ''], [1, ''], [1, '']], guess: [2, ''], is: false },
+] as const satisfies readonly { what: string; spans: number; transcripts: readonly Told[]; guess: Told; is: boolean }[])
+  t.test(`noise: ${what} ${is ? 'is' : 'is none'}`, async (t) => {
+    const [span, text, final = false] = guess as Told;
+    t.equal(isWordless(told(spans, ...transcripts), { span, text, final }), is);
+  }); // oxfmt-ignore
