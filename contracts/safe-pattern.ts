@@ -256,7 +256,7 @@ function* search(steps: readonly Step[], text: string): Generator<undefined, boo
     if (now.has(last)) return true;
     for (const place of now.places) {
       const step = steps[place];
-      if (step?.kind === 'character' && character !== '' && step.fits(character))
+      if (step?.kind === 'character' && step.fits(character))
         next.add(place + 1, character, characters[at + 1] ?? '');
     }
     [now, next] = [next, now.clear()];

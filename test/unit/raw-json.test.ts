@@ -92,4 +92,7 @@ t.test('an answer is what JSON.stringify writes, with the raw text in it', async
     e: () => 1,
   };
   t.equal(stringify(plain), JSON.stringify(plain));
+  const whole = stringify({ ...plain, list: [undefined, () => 1, [plain], 'x'], raw: new RawJson(raw) });
+  const same = JSON.stringify({ ...plain, list: [undefined, () => 1, [plain], 'x'], raw: 0 });
+  t.equal(whole, same.replace('"raw":0', `"raw":${raw}`));
 });

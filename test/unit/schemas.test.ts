@@ -1,8 +1,8 @@
 /** Schemas equal those of TypeBox' own builder for the same calls, and are compiled with the first value. */
 import t from 'tap';
 import Typebox from 'typebox';
-import { checker } from '../../contracts/schemas/check.js';
-import { Type } from '../../contracts/schemas/type.js';
+import { checker, withoutNulls } from '../../contracts/schemas/check.js';
+import { type TSchema, Type } from '../../contracts/schemas/type.js';
 
 type Builder = Pick<typeof Typebox, keyof typeof Type>;
 
@@ -54,5 +54,77 @@ t.test('every fault of a value is told, up to a hundred', (t) => {
   if (faults.ok) return t.end();
   t.equal(faults.problems.length, 100);
   t.match(faults.problems[9], { loc: [9, 'a'], type: 'type', message: '9.a must be of type integer' });
+  t.end();
+});
+
+type Bounds = Readonly<Record<string, unknown>>;
+
+t.test('a problem is told in a sentence, with its place', (t) => {
+  const strict = { additionalProperties: false };
+  const text = (bounds: Bounds) => Type.Object({ a: Type.String(bounds) });
+  const list = (bounds: Bounds) => Type.Object({ a: Type.Array(Type.Integer(), bounds) });
+  const number = Type.Object({ a: Type.Number({ minimum: 1, maximum: 2 }) });
+  const either = Type.Unsafe<unknown>({ type: ['string', 'null'] });
+  const chosen = Type.Object({ a: Type.Enum(['x', 'y']) });
+  type Row = readonly [
+    schema: TSchema,
+    value: unknown,
+    type: string,
+    loc: (string | number)[],
+    message: string,
+  ];
+  const rows: readonly Row[] = [
+    [chosen, { a: 'z'.repeat(70) }, 'enum', ['a'], `unknown variant \`${'z'.repeat(64)}\` for a, expected one of \`x\`, \`y\``],
+    [chosen, { a: 1 }, 'enum', ['a'], 'unknown variant `1` for a, expected one of `x`, `y`'],
+    [chosen, { a: true }, 'enum', ['a'], 'unknown variant `true` for a, expected one of `x`, `y`'],
+    [chosen, { a: null }, 'enum', ['a'], 'unknown variant null for a, expected one of `x`, `y`'],
+    [chosen, { a: ['x'] }, 'enum', ['a'], 'unknown variant object for a, expected one of `x`, `y`'],
+    [Type.Object({ a: Type.Literal('x') }), { a: 'y' }, 'const', ['a'], 'unknown variant `y` for a, expected `x`'],
+    [Type.Object({ a: either }), { a: 1 }, 'type', ['a'], 'a must be of type string or null'],
+    [either, 1, 'type', [], 'the body must be of type string or null'],
+    [number, { a: 0 }, 'minimum', ['a'], 'a must be in [1, 2]'],
+    [number, { a: 3 }, 'maximum', ['a'], 'a must be in [1, 2]'],
+    [text({ minLength: 2 }), { a: 'b' }, 'minLength', ['a'], 'a must have 2 to any number of characters'],
+    [text({ maxLength: 2 }), { a: 'bcd' }, 'maxLength', ['a'], 'a must have 0 to 2 characters'],
+    [list({ minItems: 1, maxItems: 2 }), { a: [] }, 'minItems', ['a'], 'a must have 1 to 2 items'],
+    [list({ minItems: 1, maxItems: 2 }), { a: [1, 2, 3] }, 'maxItems', ['a'], 'a must have 1 to 2 items'],
+    [text({ pattern: '^a' }), { a: 'b' }, 'pattern', ['a'], 'a must match ^a'],
+    [list({}), { a: [1, 'x'] }, 'type', ['a', 1], 'a.1 must be of type integer'],
+    [list({ uniqueItems: true }), { a: [1, 1] }, 'uniqueItems', ['a'], 'a must not have duplicate items'],
+    [Type.Object({ 'a/~b': Type.Null() }), { 'a/~b': 1 }, 'type', ['a/~b'], 'a/~b must be of type null'],
+    [Type.Object({ a: text({}) }), { a: {} }, 'required', ['a', 'a'], 'missing field a'],
+    [Type.Object({}, strict), { b: 1 }, 'additionalProperties', ['b'], 'unknown field b'],
+  ]; // oxfmt-ignore
+  for (const [schema, value, type, loc, message] of rows)
+    t.strictSame(checker(schema)(value), { ok: false, problems: [{ loc, type, message }] }, message);
+  const whole = checker(Type.Null(), 'the frame')(1);
+  t.match(whole, { problems: [{ message: 'the frame must be of type null' }] });
+  t.end();
+});
+
+t.test('every field that is missing or unknown is a problem of its own', (t) => {
+  const schema = Type.Object({ a: Type.Null(), b: Type.Null() }, { additionalProperties: false });
+  const problemsOf = (value: unknown) => {
+    const checked = checker(schema)(value);
+    return checked.ok ? [] : checked.problems.map(({ message }) => message);
+  };
+  t.strictSame(problemsOf({}), ['missing field a', 'missing field b']);
+  t.strictSame(problemsOf({ a: null, b: null, c: 1, d: 1 }), ['unknown field c', 'unknown field d']);
+  t.end();
+});
+
+t.test('of alternatives, the problems of each are told, not that all of them failed', (t) => {
+  const checked = checker(Type.Union([Type.String(), Type.Integer()]))(true);
+  t.match(checked, { problems: [{ type: 'type' }, { type: 'type' }] });
+  t.equal(checked.ok || checked.problems.length, 2);
+  t.end();
+});
+
+t.test('null members count as absent at any depth of plain objects', (t) => {
+  const list = [null, { a: null }];
+  const bytes = new Uint8Array(2);
+  const value = { a: null, b: undefined, c: { d: null, e: 0 }, list, bytes, f: '' };
+  t.strictSame(withoutNulls(value), { c: { e: 0 }, list, bytes, f: '' });
+  for (const whole of [null, 1, 'x', list]) t.equal(withoutNulls(whole), whole);
   t.end();
 });

@@ -1,6 +1,6 @@
 /** Tools without the network: templates, function names, headers (docs/contract/decisions.md 14, 16, 17; docs/contract/platform.md 6.5). */
 import t from 'tap';
-import { functionNames, type NamedTool } from '../../contracts/function-names.js';
+import { functionNames, type NamedTool, serversToolName } from '../../contracts/function-names.js';
 import { newTool, reviseTool, type ToolChange, type ToolDefinition } from '../../contracts/schemas/tools.js';
 import { misplacedPlaceholder, renderBody, renderUrl, sampleUrl } from '../../contracts/templates.js';
 import { toolRequest } from '../../contracts/tool-request.js';
@@ -185,6 +185,14 @@ t.test('decision 17: names of functions', async (t) => {
   }
 });
 
+t.test('a tool of an MCP server keeps its name, or is told apart by its server’s', async (t) => {
+  const server = { id: 'server_abcdefgh', name: 'Shop' };
+  const taken = new Set(['find']);
+  const names = ['search', 'find', 'find', '検索'].map((tool) => serversToolName(tool, server, taken));
+  t.strictSame(names, ['search', 'Shop_find', 'Shop_find_2', 'tool_abcdefgh']);
+  t.strictSame([...taken], ['find', ...names]);
+});
+
 const tool = (change: ToolChange): ToolDefinition =>
   reviseTool(newTool({ name: 'T' }).definition, change).definition;
 
@@ -258,6 +266,10 @@ t.test('the request of a call', async (t) => {
   });
   const get = toolRequest({ ...definition, method: 'GET' }, bearer, { a: 1 });
   t.strictSame([get.body, get.headers], [undefined, bearer], 'GET carries no body');
+  const bare = toolRequest({ ...definition, body_template: '' }, bearer, { a: 1 });
+  t.strictSame([bare.body, bare.headers], [undefined, bearer], 'nor does an empty template make one');
+  const untyped = toolRequest({ ...definition, content_type: '' }, bearer, { a: 1 });
+  t.strictSame([untyped.body, untyped.headers], ['{"a":1}', bearer], 'without a type');
   const own = [['Content-Type', 'text/csv']] as const;
   t.strictSame(
     toolRequest(definition, own, { a: 1 }).headers,
