@@ -4,9 +4,10 @@
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { installed } from '../packages.js';
 import { freePort } from './free-port.js';
 import type { LivekitServer } from './livekit.js';
-import { installed, untilReady } from './peers.js';
+import { untilReady } from './peers.js';
 import type { Server } from './server.js';
 
 const STARTS_WITHIN_MS = 60_000;
@@ -29,7 +30,7 @@ export async function startAgentsJs(
   speech: Pick<Server, 'openai' | 'key'>,
   model: string,
 ): Promise<AgentsJs> {
-  const cwd = await installed('agents-js');
+  const cwd = await installed('peers/agents-js');
   const port = await freePort();
   const child = spawn(process.execPath, ['agent.js', 'start'], {
     cwd,

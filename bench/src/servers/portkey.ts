@@ -5,8 +5,9 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
+import { installed } from '../packages.js';
 import { freePort } from './free-port.js';
-import { answers, installed, untilReady } from './peers.js';
+import { answers, untilReady } from './peers.js';
 import type { Server } from './server.js';
 
 const MAIN = 'node_modules/@portkey-ai/gateway/build/start-server.js';
@@ -14,7 +15,7 @@ const STARTS_WITHIN_MS = 30_000;
 
 /** Passes OpenAI's dialect on to `upstream` (an address with its /v1). Throws Error where it cannot be installed or does not start. */
 export async function startPortkey(upstream: string, pcmRate: number): Promise<Server> {
-  const main = path.join(await installed('portkey'), MAIN);
+  const main = path.join(await installed('peers/portkey'), MAIN);
   const port = await freePort();
   const origin = `http://127.0.0.1:${port}`;
   const child = spawn(process.execPath, [main, `--port=${port}`, '--headless'], {
