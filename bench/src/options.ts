@@ -41,6 +41,8 @@ export interface Options {
   readonly html: string | undefined;
   /** Folder for the worst turns of calls. */
   readonly recordings: string | undefined;
+  /** Folder of recorded readings; undefined is that of Debian's package. */
+  readonly readings: string | undefined;
 }
 
 export const USAGE = `speech-bench [NAME …]: load tests for speech gateways
@@ -59,6 +61,7 @@ export const USAGE = `speech-bench [NAME …]: load tests for speech gateways
   --pcm-rate HZ            of raw PCM by the OpenAI dialect, where the server is not started here (24000)
   --quick                  small loads: whether everything runs, not how well
   --recordings DIR         stereo recordings of the worst turns of calls: caller left, agent right
+  --readings DIR           recorded speech of pocketsphinx-testdata, where it is no package of the system
   --json FILE --junit FILE --html FILE
   --compare FILE           holds the figures against an earlier --json; refused where it measured something else
 
@@ -86,6 +89,7 @@ const DECLARED = {
   junit: { type: 'string' },
   html: { type: 'string' },
   recordings: { type: 'string' },
+  readings: { type: 'string' },
 } as const;
 
 function peerOf(text: string): Peer {
@@ -151,5 +155,6 @@ export function readOptions(args: readonly string[]): Options {
     junit: values.junit,
     html: values.html,
     recordings: values.recordings && path.resolve(values.recordings),
+    readings: values.readings && path.resolve(values.readings),
   };
 }

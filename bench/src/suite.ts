@@ -54,9 +54,10 @@ async function runScenario(
     await context.close();
   }
   const seconds = (performance.now() - begun) / 1000;
-  const { figures, failures, charts } = context;
+  const { figures, failures, charts, clips } = context;
   const why = { ...(error === undefined ? {} : { error }), ...(skipped === undefined ? {} : { skipped }) };
-  return { name, title, parameters, seconds, figures, failures, charts, ...why };
+  const said = clips.length === 0 ? {} : { clips };
+  return { name, title, parameters, seconds, figures, failures, charts, ...said, ...why };
 }
 
 /** Addresses and keys are no part of it: two runs of one server may be compared wherever it was. */

@@ -36,6 +36,7 @@ function lockProblems(folder) {
 export const checkLocks = () =>
   [
     ...[ROOT, inRoot('bench'), inRoot('bench', 'peers', 'portkey'), inRoot('bench', 'peers', 'agents-js')],
+    inRoot('bench', 'recorded'),
     ...[inRoot('test', 'acceptance'), inRoot('ops', 'mutation')],
   ]
     .filter((folder) => fs.existsSync(path.join(folder, 'package-lock.json')))

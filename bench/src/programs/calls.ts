@@ -14,6 +14,7 @@ import { encodeUtterance } from '../calls/utterance.js';
 import { WorstTurns } from '../calls/worst-turns.js';
 import { failureOf } from '../clients/client.js';
 import type { Outcome } from '../generator/protocol.js';
+import type { Origin } from '../report/report.js';
 import type { Invite } from '../servers/agents.js';
 import { NOTHING, type Program, timed } from './program.js';
 
@@ -21,6 +22,10 @@ import { NOTHING, type Program, timed } from './program.js';
 export interface Recorded {
   readonly pcm: Uint8Array;
   readonly text: string;
+  /** Whether a person was recorded saying it. */
+  readonly origin: Origin;
+  /** Where it is from: a package, or what made it. */
+  readonly source: string;
 }
 
 export type CallsTask =

@@ -108,6 +108,17 @@ function remarks(report: ScenarioReport): string {
   return lines.join('');
 }
 
+/** What was said, and of what origin. */
+function clipTable({ clips = [] }: ScenarioReport): string {
+  if (clips.length === 0) return '';
+  const recorded = clips.filter(({ origin }) => origin === 'recorded').length;
+  const rows = clips.map(
+    ({ name, text, origin, source }) =>
+      `<tr><td class="name">${escape(name)}</td><td>${origin}</td><td>${escape(text)}</td><td class="soft">${escape(source)}</td></tr>`,
+  );
+  return `<details><summary>clips: ${clips.length - recorded} synthetic, ${recorded} recorded</summary><div class="card"><table>${rows.join('')}</table></div></details>`;
+}
+
 /** `first`: how many charts stand before its own. */
 function section(report: ScenarioReport, first: number): string {
   const notes = new Notes();
@@ -121,6 +132,7 @@ function section(report: ScenarioReport, first: number): string {
   return `<section><h2>${escape(report.name)}</h2><p>${escape(report.title)} · ${report.seconds.toFixed(0)} s</p>
 ${remarks(report)}${tables}${list === '' ? '' : `<ol>${list}</ol>`}
 <div class="charts">${places.join('')}</div>
+${clipTable(report)}
 <details><summary>parameters</summary><pre>${escape(JSON.stringify(report.parameters, null, 1))}</pre></details></section>`;
 }
 

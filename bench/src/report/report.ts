@@ -25,6 +25,19 @@ export interface Chart {
   readonly limit?: number;
 }
 
+/** Whether a person was recorded, or a program made the sound. */
+export type Origin = 'recorded' | 'synthetic';
+
+/** What callers said, one take of it. */
+export interface ClipReport {
+  /** Its name in the scenario's steps. */
+  readonly name: string;
+  readonly text: string;
+  readonly origin: Origin;
+  /** The package that ships the recording, or what made the sound. */
+  readonly source: string;
+}
+
 export interface ScenarioReport {
   readonly name: string;
   readonly title: string;
@@ -35,6 +48,8 @@ export interface ScenarioReport {
   /** How many requests failed, by server and reason. */
   readonly failures: Readonly<Record<string, Readonly<Record<string, number>>>>;
   readonly charts: readonly Chart[];
+  /** What was said in calls; none where nothing was. */
+  readonly clips?: readonly ClipReport[];
   /** Why the scenario could not run. */
   readonly error?: string;
   /** Why it was left out. */

@@ -12,7 +12,7 @@ import { authorizationOf, type Server } from '../servers/server.js';
 import type { Context } from './context.js';
 
 /** Hz of the callers' microphones. */
-const RATE = 24_000;
+export const RATE = 24_000;
 
 /** Settings of a gateway whose agents think with a model whose first token takes so many milliseconds. */
 export async function callEnvironment(context: Context, firstTokenMs = 0): Promise<Environment> {
@@ -35,6 +35,9 @@ export async function makeListener(server: Server, eagerness: Eagerness = 'balan
   return () => makeSession(server, agent);
 }
 
+/** As reports name what the server says to itself. */
+const SYNTHETIC = { origin: 'synthetic', source: 'the server’s own voice' } as const;
+
 /** The server's own voice says it, at that rate in Hz. */
 export async function record(server: Server, text: string, rate = RATE): Promise<Recorded> {
   const answer = await fetch(`${server.origin}/v1/tts`, {
@@ -43,7 +46,8 @@ export async function record(server: Server, text: string, rate = RATE): Promise
     body: JSON.stringify({ text, format: 'pcm', sample_rate: rate }),
   });
   if (!answer.ok) throw new Error(`speech was refused with HTTP ${answer.status}`);
-  return { pcm: levelled(new Int16Array(await answer.arrayBuffer())), text };
+  const pcm = levelled(new Int16Array(await answer.arrayBuffer()));
+  return { pcm, text, ...SYNTHETIC };
 }
 
 /** RMS of 16-bit samples in which somebody speaks, and of what all callers say. */
@@ -54,11 +58,16 @@ const FRAME = RATE / 50;
 const rmsOf = (samples: Int16Array): number =>
   Math.sqrt(samples.reduce((sum, sample) => sum + sample * sample, 0) / samples.length);
 
-/** As loud as everything that the caller says: a synthetic voice varies by ten decibels from one sentence to the next. */
-function levelled(samples: Int16Array): Uint8Array {
-  const frames = Array.from({ length: Math.ceil(samples.length / FRAME) }, (_, index) =>
+/**
+ * As loud as everything that the caller says: a synthetic voice varies by ten decibels from one sentence to the next. Frames
+ * that are `roomDb` quieter than the loudest are the room's noise, and are not counted.
+ */
+export function levelled(samples: Int16Array, roomDb = Infinity): Uint8Array {
+  const all = Array.from({ length: Math.ceil(samples.length / FRAME) }, (_, index) =>
     rmsOf(samples.subarray(index * FRAME, (index + 1) * FRAME)),
-  ).filter((rms) => rms > VOICED_RMS);
+  );
+  const least = Math.max(VOICED_RMS, Math.max(...all) / 10 ** (roomDb / 20));
+  const frames = all.filter((rms) => rms > least);
   const level = Math.sqrt(frames.reduce((sum, rms) => sum + rms * rms, 0) / Math.max(1, frames.length));
   const factor = SPEECH_RMS / Math.max(VOICED_RMS, level);
   const loud = (sample: number): number => Math.max(-32_768, Math.min(32_767, sample * factor));
@@ -75,15 +84,16 @@ function cough(): Recorded {
     { length: count },
     (_, index) => (random() - 0.5) * 24_000 * (1 - index / count),
   );
-  return { pcm: new Uint8Array(samples.buffer), text: '' };
+  const pcm = new Uint8Array(samples.buffer);
+  return { pcm, text: '', ...SYNTHETIC, source: 'noise' };
 }
 
 /** Somebody else in the room: so much quieter than the caller, in dB. */
 const OTHERS_DB = -15;
 
-function fromAfar({ pcm, text }: Recorded): Recorded {
+export function fromAfar({ pcm, ...what }: Recorded): Recorded {
   const samples = new Int16Array(pcm.buffer, pcm.byteOffset, pcm.byteLength >> 1);
-  return { pcm: new Uint8Array(samples.map((sample) => sample * 10 ** (OTHERS_DB / 20)).buffer), text };
+  return { ...what, pcm: new Uint8Array(samples.map((sample) => sample * 10 ** (OTHERS_DB / 20)).buffer) };
 }
 
 /** Texts by name; of their variants each round takes one. */
@@ -103,7 +113,8 @@ async function recordPaused(server: Server, text: string, ms: number): Promise<R
   for (const half of text.split('|')) halves.push(withoutSilence((await record(server, half)).pcm));
   const silence = new Uint8Array((RATE * ms * 2) / 1000);
   const [first = silence, second = silence] = halves;
-  return { pcm: Buffer.concat([first, silence, second]), text: text.replace('|', '') };
+  const pcm = Buffer.concat([first, silence, second]);
+  return { pcm, text: text.replace('|', ''), ...SYNTHETIC };
 }
 
 export async function recordAll(

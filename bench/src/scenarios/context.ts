@@ -4,7 +4,7 @@ import { Generator } from '../generator/generator.js';
 import type { Load, Task } from '../generator/protocol.js';
 import { failuresIn, measure, type Phase } from '../measure/phase.js';
 import type { Options } from '../options.js';
-import type { Chart } from '../report/report.js';
+import type { Chart, ClipReport } from '../report/report.js';
 import { type Environment, startCheckout, type StartedServer } from '../servers/checkout.js';
 import { reachServer } from '../servers/remote.js';
 import type { Server } from '../servers/server.js';
@@ -15,6 +15,7 @@ export const DEADLINE_MS = 30_000;
 export class Context {
   readonly figures: Figure[] = [];
   readonly charts: Chart[] = [];
+  readonly clips: ClipReport[] = [];
   readonly failures: Record<string, Record<string, number>> = {};
   readonly #started: (() => Promise<unknown>)[] = [];
   #generator: Generator | undefined;
@@ -126,5 +127,12 @@ export class Context {
 
   chart(...charts: readonly Chart[]): void {
     this.charts.push(...charts);
+  }
+
+  /** Reports what callers say: each clip once, however often the scenario records it. */
+  noteClips(...clips: readonly ClipReport[]): void {
+    for (const { name, text, origin, source } of clips)
+      if (!this.clips.some((clip) => clip.name === name && clip.text === text && clip.source === source))
+        this.clips.push({ name, text, origin, source });
   }
 }

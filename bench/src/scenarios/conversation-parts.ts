@@ -14,7 +14,7 @@ import {
 import type { Server } from '../servers/server.js';
 import { Callers, type Eagerness, type Inviting, type Recordings } from './call-load.js';
 import type { Context } from './context.js';
-import type { PartName } from './conversation-texts.js';
+import type { PartName, RecordedPartName } from './conversation-texts.js';
 
 /** Whom callers talk to. */
 export interface Subject {
@@ -105,16 +105,43 @@ const eagerFigures = (measured: Measured): FigureInput[] =>
     commonOf(measured),
   );
 
+/** Into which sentences the agent spoke, and how many it left without an answer. */
+function sentenceFigures(measured: Measured): FigureInput[] {
+  const { prefix, server, phase } = measured;
+  const failures = failuresIn(phase);
+  const n = requestsIn(phase);
+  const wer = valuesIn(phase, 'wer');
+  const counted = { subject: server.name, n };
+  const cutOffs = (100 * (failures['answered before the end'] ?? 0)) / n;
+  return [
+    ...latencyFigures(
+      `${prefix}.answer_to_statement`,
+      latenciesIn(phase, 'afterStatement'),
+      commonOf(measured),
+    ),
+    { ...counted, name: `${prefix}.cut_offs`, unit: '%', value: cutOffs },
+    { ...counted, name: `${prefix}.unanswered`, unit: '', value: failures['unanswered turn'] ?? 0 },
+    ...shareFigure(measured, 'wer', wer, share(wer)),
+  ];
+}
+
+function backgroundFigures(measured: Measured): FigureInput[] {
+  const kept = valuesIn(measured.phase, 'others');
+  return shareFigure(measured, KEPT.others, kept, share(kept));
+}
+
 interface Part {
   /** The eagerness of the part's agent. */
   readonly eagerness: Eagerness;
   readonly figures: (measured: Measured) => FigureInput[];
 }
 
-const PARTS: Readonly<Record<PartName, Part>> = {
+const PARTS: Readonly<Record<PartName | RecordedPartName, Part>> = {
   talking: { eagerness: 'balanced', figures: talkingFigures },
   pausing: { eagerness: 'balanced', figures: pausingFigures },
   eager: { eagerness: 'eager', figures: eagerFigures },
+  sentences: { eagerness: 'balanced', figures: sentenceFigures },
+  background: { eagerness: 'balanced', figures: backgroundFigures },
 };
 
 /** Failures of all parts together. */
@@ -137,7 +164,7 @@ export async function measurePart(
   context: Context,
   { server, listener }: Subject,
   { prefix, calls, rounds }: Trials,
-  name: PartName,
+  name: PartName | RecordedPartName,
   steps: readonly Step[],
   recorded: Recordings,
 ): Promise<Phase> {

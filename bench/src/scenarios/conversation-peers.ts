@@ -9,6 +9,7 @@ import { startModel } from '../servers/model.js';
 import { makeListener, recordAll, type Texts } from './call-load.js';
 import type { Context } from './context.js';
 import { failureFigures, measurePart, type Subject, type Trials } from './conversation-parts.js';
+import { measureRecorded, noteClips, RECORDED, type RecordedSpeech } from './conversation-recorded.js';
 import { PAUSED, type PartName, STEPS, TEXTS } from './conversation-texts.js';
 import { scenario } from './scenario.js';
 
@@ -19,6 +20,7 @@ interface Parameters {
   readonly texts: Texts;
   readonly paused: readonly string[];
   readonly parts: Readonly<Partial<Record<PartName, readonly Step[]>>>;
+  readonly recorded: RecordedSpeech;
 }
 
 const FULL: Parameters = {
@@ -27,6 +29,7 @@ const FULL: Parameters = {
   texts: TEXTS,
   paused: PAUSED,
   parts: { talking: STEPS.talking, pausing: STEPS.pausing },
+  recorded: RECORDED,
 };
 const QUICK: Parameters = { ...FULL, trials: { ...FULL.trials, calls: 1, rounds: 1 } };
 
@@ -47,12 +50,13 @@ export default scenario<Parameters>({
   isLocal: true,
   onlyByName: true,
   parameters: { full: FULL, quick: QUICK },
-  async run(context, { trials, modelMs, texts, paused, parts }) {
+  async run(context, { trials, modelMs, texts, paused, parts, recorded: people }) {
     const model = context.own(await startModel(modelMs));
     const server = await context.start({ LLM_BASE_URL: model.url });
     const own: Subject = { server, listener: (eagerness) => makeListener(server, eagerness) };
     const subjects = [own, await startPeer(context, server, model.url)];
     const recorded = await recordAll(server, texts, paused);
+    noteClips(context, recorded);
     const phases = new Map<Subject, Phase[]>(subjects.map((subject) => [subject, []]));
     for (const [name, steps] of Object.entries(parts))
       for (const subject of subjects)
@@ -60,5 +64,6 @@ export default scenario<Parameters>({
           .get(subject)
           ?.push(await measurePart(context, subject, trials, name as PartName, steps, recorded));
     for (const [subject, measured] of phases) context.add(...failureFigures(subject, trials, measured));
+    await measureRecorded(context, subjects, trials, people, recorded);
   },
 });

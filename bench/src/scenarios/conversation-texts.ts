@@ -3,6 +3,8 @@ import { DISTURBANCES, PAUSES, type Step } from '../calls/dialogue.js';
 import type { Texts } from './call-load.js';
 
 export type PartName = 'talking' | 'pausing' | 'eager';
+/** Parts of conversations with recorded human speech. */
+export type RecordedPartName = 'sentences' | 'background';
 
 export const TEXTS: Texts = {
   opening: [
@@ -63,4 +65,10 @@ export const STEPS: Readonly<Record<PartName, readonly Step[]>> = {
   ],
   pausing: PAUSES.map((think) => ({ think })),
   eager: [{ question: 'opening' }, { question: 'travel' }],
+};
+
+/** The same with recorded human speech, whose recordings are named `sentence` and `others`; all else stays synthetic. */
+export const RECORDED_STEPS: Readonly<Record<RecordedPartName, readonly Step[]>> = {
+  sentences: [{ say: 'sentence' }],
+  background: [{ ask: 'count', disturb: ['others'], interrupt: 'stop' }],
 };

@@ -1,4 +1,4 @@
-/** Concurrent calls with recorded speech: what the caller hears, and how many calls a core carries. */
+/** Concurrent calls, with a synthetic voice and with recorded people: what the caller hears, and how many calls a core carries. */
 import type { Step } from '../calls/dialogue.js';
 import type { Phase } from '../measure/phase.js';
 import { percentileChart } from '../report/charts.js';
@@ -6,11 +6,14 @@ import { type Environment, TONE } from '../servers/checkout.js';
 import { callEnvironment, Callers, makeListener, recordAll, type Texts } from './call-load.js';
 import type { Context } from './context.js';
 import { failureFigures, measurePart, type Subject, type Trials } from './conversation-parts.js';
+import { measureRecorded, noteClips, RECORDED, type RecordedSpeech } from './conversation-recorded.js';
 import { PAUSED, type PartName, STEPS, TEXTS } from './conversation-texts.js';
 import { scenario } from './scenario.js';
 
 interface Variant extends Trials {
   readonly environment: Environment;
+  /** Only where the engine understands people. */
+  readonly recorded?: RecordedSpeech;
 }
 
 interface Parameters {
@@ -25,7 +28,7 @@ interface Parameters {
 const FULL: Parameters = {
   variants: [
     { prefix: 'conversation', environment: TONE, calls: 40, rounds: 1 },
-    { prefix: 'conversation.speech', environment: {}, calls: 7, rounds: 5 },
+    { prefix: 'conversation.speech', environment: {}, calls: 7, rounds: 5, recorded: RECORDED },
   ],
   modelMs: 150,
   texts: TEXTS,
@@ -39,16 +42,18 @@ const QUICK: Parameters = {
 
 async function measureVariant(
   context: Context,
-  { environment, ...trials }: Variant,
+  { environment, recorded: people, ...trials }: Variant,
   { modelMs, texts, paused, parts }: Parameters,
 ): Promise<void> {
   const server = await context.start({ ...environment, ...(await callEnvironment(context, modelMs)) });
   const subject: Subject = { server, listener: (eagerness) => makeListener(server, eagerness) };
   const recorded = await recordAll(server, texts, paused);
+  noteClips(context, recorded);
   const phases: Phase[] = [];
   for (const [name, steps] of Object.entries(parts))
     phases.push(await measurePart(context, subject, trials, name as PartName, steps, recorded));
   context.add(...failureFigures(subject, trials, phases));
+  if (people !== undefined) await measureRecorded(context, [subject], trials, people, recorded);
   const charted = { gateway: phases[0]! };
   const { prefix } = trials;
   context.chart(
@@ -60,7 +65,7 @@ async function measureVariant(
 
 export default scenario<Parameters>({
   name: 'conversation',
-  title: 'Concurrent calls with recorded speech: heard latency, interruptions, calls a core',
+  title: 'Concurrent calls with synthetic and recorded speech: heard latency, interruptions, calls a core',
   isLocal: true,
   parameters: { full: FULL, quick: QUICK },
   async run(context, parameters) {
@@ -73,6 +78,7 @@ export default scenario<Parameters>({
     most: 2000,
     async prepare(context, { texts, parts }, server) {
       const recorded = await recordAll(server, texts);
+      noteClips(context, recorded);
       const steps = parts.talking;
       const invite = await makeListener(server);
       return async (load, requests) => {
