@@ -163,4 +163,10 @@ t.test('web-call', { skip: skipReason('chromium') }, async (t) => {
   await page.click('#hang-up');
   await page.waitForFunction(() => /over: user_hangup/.test(document.body.innerText));
   t.strictSame(complaints, []);
+
+  await page.route('**/session', (route) => route.fulfill({ status: 503, body: 'not now' }));
+  await page.click('#call');
+  await page.waitForFunction(() => /503: not now/.test(document.querySelector('#state').textContent));
+  await page.waitForFunction(() => !document.querySelector('#call').disabled);
+  t.ok(await page.locator('#hang-up').isDisabled(), 'a call that could not begin leaves nothing to hang up');
 });
