@@ -31,7 +31,7 @@ t.test('an owner talks to an agent on the console', { skip, timeout: 300_000 }, 
   const { page, complaints } = await browser.open(`${gateway.base}/console`, 'Sign in · Speech gateway');
   page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()));
   const button = (name) => page.getByRole('button', { name, exact: true });
-  const said = (text) => page.locator('.lines li', { hasText: text }).first().waitFor({ timeout: 60_000 });
+  const said = (text) => page.locator('.lines li', { hasText: text }).first().waitFor();
   const told = (text) => page.getByRole('alert').filter({ hasText: text }).waitFor();
   const state = () => page.locator('output').textContent();
   const focus = () => page.evaluate(() => document.activeElement.textContent);

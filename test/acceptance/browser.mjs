@@ -95,6 +95,9 @@ async function soundOf(gateway, { before, text, after }) {
   return wavOf(Buffer.concat([silence(before), speech, silence(after)]), RATE);
 }
 
+/** How long a page may take for anything: a busy machine holds up gateway and browser alike. */
+const PATIENCE_MS = 90_000;
+
 const FLAGS = [
   '--no-sandbox',
   '--disable-gpu',
@@ -117,6 +120,7 @@ export async function startBrowser(gateway, said) {
     /** Resolves when the page has this title. */
     async open(address, title = 'ready') {
       const page = await (await browser.newContext({ permissions: ['microphone'] })).newPage();
+      page.setDefaultTimeout(PATIENCE_MS);
       const complaints = [];
       page.on('pageerror', (error) => complaints.push(error.message));
       await page.goto(address);

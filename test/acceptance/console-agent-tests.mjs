@@ -83,7 +83,7 @@ async function playSuite(t, { page, button, well }) {
   await button('Play them').click();
   await page.getByText(/^Version 1, .* · /).waitFor();
   await page.getByRole('row', { name: /Passed 1 of 1/ }).waitFor();
-  await page.getByRole('row', { name: /By telephone Passed/ }).waitFor({ timeout: 90_000 });
+  await page.getByRole('row', { name: /By telephone Passed/ }).waitFor();
   await well(t, 'a run');
   await page.getByRole('link', { name: 'By telephone' }).click();
   const plays = button('Play');
@@ -105,7 +105,7 @@ async function compareRuns(t, { page, agent, call, button, well }) {
   await page.getByLabel('Which').selectOption(HOSTILE[3]);
   await button('Play them').click();
   await page.getByRole('row', { name: /Failed 0 of 1/ }).waitFor();
-  await page.getByRole('row', { name: /By telephone Passed/ }).waitFor({ timeout: 90_000 });
+  await page.getByRole('row', { name: /By telephone Passed/ }).waitFor();
   await page.getByRole('link', { name: HOSTILE[1] }).click();
   await page.locator('.lines', { hasText: 'When does the shop open' }).waitFor();
   await well(t, 'a result');

@@ -110,15 +110,15 @@ const SPOKEN = { before: 6, text: 'Good morning. When do you open on Saturdays?'
 /** A call with what is published: one question is spoken, and one is written. */
 async function talk(page, base, { agent }) {
   await page.goto(`${base}/console#/talk?agent=${agent}`);
-  const said = (text) => page.locator('.lines li', { hasText: text }).first().waitFor({ timeout: 60_000 });
+  const said = (text) => page.locator('.lines li', { hasText: text }).first().waitFor();
   await page.getByRole('button', { name: 'Talk', exact: true }).click();
   await said('How can I help you?');
   await said('at ten on Saturdays');
-  await page.getByText('The agent is listening.').waitFor({ timeout: 60_000 });
+  await page.getByText('The agent is listening.').waitFor();
   await page.getByLabel('Write').fill('Can a lamp be returned?');
   await page.getByRole('button', { name: 'Send', exact: true }).click();
   await said('thirty days');
-  await page.getByText('The agent is listening.').waitFor({ timeout: 60_000 });
+  await page.getByText('The agent is listening.').waitFor();
 }
 
 async function hangUp(page) {
@@ -194,7 +194,7 @@ const SCENES = {
   realtime: async (page) => {
     await page.getByRole('button', { name: 'Connect', exact: true }).click();
     await page.getByRole('button', { name: 'Speak', exact: true }).click();
-    await page.locator('.events summary', { hasText: 'response.done' }).waitFor({ timeout: 60_000 });
+    await page.locator('.events summary', { hasText: 'response.done' }).waitFor();
     await page.evaluate(() => scrollTo(0, document.body.scrollHeight));
   },
   call: async (page) => {
