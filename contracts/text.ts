@@ -4,9 +4,6 @@ export const isLonger = (text: string, most: number): boolean =>
 
 /** The text's first bytes in UTF-8, never half a character. */
 export function firstBytes(text: string, most: number): string {
-  // No character has more than three bytes per UTF-16 unit.
-  if (text.length * 3 <= most) return text;
-  const bytes = Buffer.from(text);
-  if (bytes.length <= most) return text;
-  return new TextDecoder().decode(bytes.subarray(0, most), { stream: true });
+  if (Buffer.byteLength(text) <= most) return text;
+  return new TextDecoder().decode(Buffer.from(text).subarray(0, most), { stream: true });
 }

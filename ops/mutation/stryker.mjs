@@ -39,7 +39,8 @@ const configuration = (file, tests, jobs, report) => ({
   tap: { testFiles: tests },
   coverageAnalysis: 'perTest',
   concurrency: jobs,
-  timeoutMS: 10_000,
+  // A mutant that takes longer counts as killed, and a busy machine is slow.
+  timeoutMS: 60_000,
   reporters: ['json', 'progress-append-only'],
   jsonReporter: { fileName: report },
   logLevel: 'warn',
