@@ -6,6 +6,7 @@
  * changes nothing; audio put back by failed transcriptions comes first, in the order in which it was taken.
  */
 import { decodeBase64, decodedLength } from '../contracts/base64.js';
+import { BYTES_PER_SAMPLE } from '../contracts/audio.js';
 import { AudioBuffer } from './audio-buffer.js';
 
 const BLOCK_BYTES = 64 * 1024;
@@ -60,6 +61,16 @@ export class InputAudio {
     this.#returned = [];
     this.#returnedBytes = 0;
     return { chunks: this.#buffer.take(), bytes, order: this.#taken++ };
+  }
+
+  /** As `take`, but only whole samples: half a sample at the end stays until its other half arrives. */
+  takeSamples(): TakenAudio {
+    const taken = this.take();
+    const last = taken.chunks.at(-1);
+    if (last === undefined || taken.bytes % BYTES_PER_SAMPLE === 0) return taken;
+    this.#buffer.append(last.slice(-1));
+    const chunks = [...taken.chunks.slice(0, -1), last.subarray(0, -1)];
+    return { ...taken, chunks, bytes: taken.bytes - 1 };
   }
 
   /** Puts taken audio back, because its transcription failed. */

@@ -341,6 +341,22 @@ for (const stack of stacks((line) => t.comment(line))) {
       }
     });
 
+    t.test('audio whose commit found all engines busy can be committed again', async (t) => {
+      const client = connect('?include_timestamps=true');
+      await client.sees('session_started');
+      client.speak(joined(silence(1), await tones('first'), silence(0.5)));
+      admits.next = new ServiceError('engine_busy');
+      client.commit();
+      t.match(await client.sees('resource_exhausted'), { error: ERRORS.engine_busy.message });
+      admits.next = undefined;
+      client.speak(await tones('second')).commit();
+      t.match(await client.sees('committed_transcript'), { text: 'first second' });
+      const { words } = await client.sees('committed_transcript_with_timestamps');
+      t.match(words, [{ text: 'first' }, { text: ' ' }, { text: 'second' }]);
+      const [{ start = NaN } = {}] = words as { start?: number }[];
+      t.ok(start > 0.9 && start < 1.5, `from the start of the session: ${start}`);
+    });
+
     t.test('a frame over the limit closes with 1009', async (t) => {
       const client = connect();
       await client.sees('session_started');

@@ -164,10 +164,46 @@ t.test(
       [0.25, 0.5],
       [1.25, 1.5],
       [2.25, 2.5],
-      [4.35, 4.6],
+      [3.25, 3.5],
     ]);
   },
 );
+
+t.test('audio of a commit that was refused for want of resources comes first in the next one', async (t) => {
+  const { chunk, send, jobs, types } = openSession();
+  const complete = () => jobs.filter(({ request }) => !request.interim);
+  chunk(new Uint8Array(10_001).fill(1));
+  send(commitFrame);
+  chunk(new Uint8Array(10_001).fill(2));
+  send(commitFrame);
+  complete()[0]!.fail(new ServiceError('engine_busy'));
+  await turn();
+  t.equal(complete()[1]!.bytes.length, 10_002, 'a later commit has its own audio');
+  complete()[1]!.fail(new ServiceError('overloaded'));
+  await turn();
+  chunk(second(3), { commit: true });
+  const { bytes } = complete()[2]!;
+  t.strictSame([bytes.length, bytes.indexOf(2), bytes.indexOf(3)], [52_002, 10_001, 20_002]);
+  complete()[2]!.hear({ text: 'all of it' });
+  await turn();
+  t.equal(types().at(-1), 'committed_transcript');
+  chunk(second(), { commit: true });
+  complete()[3]!.fail(new ServiceError('audio_too_long'));
+  await turn();
+  chunk(second(), { commit: true });
+  t.equal(complete()[4]!.bytes.length, 32_000, 'audio that is refused for itself is dropped');
+});
+
+t.test('audio that waits to be committed again counts once in the budget', async (t) => {
+  const { chunk, send, jobs, types } = openSession();
+  for (let index = 0; index < 5; index++) chunk(new Uint8Array(20 * 1024 * 1024));
+  send(commitFrame);
+  jobs.at(-1)!.fail(new ServiceError('engine_busy'));
+  await turn();
+  send(commitFrame);
+  t.equal(jobs.at(-1)?.bytes.length, 100 * 1024 * 1024);
+  t.equal(count(types(), 'input_error'), 0);
+});
 
 t.test('waiting audio has one budget, which a transcript gives back', async (t) => {
   const { chunk, send, jobs, types } = openSession();

@@ -50,6 +50,9 @@ export const faultOf = (error: ServiceError): SessionFault => ({
   message: causeOf(error),
 });
 
+/** Whether the client may commit the same audio again, as nothing was wrong with it. */
+export const isExhausted = ({ type }: SessionFault): boolean => type === EXHAUSTED.type;
+
 /** Fault for a refused frame; the session continues. */
 export const inputFault = (message: string): SessionFault & Row => ({ type: 'input_error', message });
 

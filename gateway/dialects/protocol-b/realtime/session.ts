@@ -3,8 +3,8 @@
  * (actors/transcription-session.ts).
  *
  * Invariants: audio goes straight into the buffer, and the machine only decides when a commit takes it out; waiting
- * audio, committed or not, shares one budget and is released when its transcription ends; nothing is reported of a
- * cancelled job.
+ * audio, committed or not, shares one budget and is released when its transcription ends; audio whose transcription was
+ * refused for want of resources can be committed again; nothing is reported of a cancelled job.
  */
 import { InputAudio, type TakenAudio } from '../../../../actors/realtime-audio.js';
 import { type Effects, run, type Running } from '../../../../actors/run.js';
@@ -24,7 +24,7 @@ import type { Socket, SocketEvents } from '../../../server/port.js';
 import type { Observation } from '../../../server/trace-requests.js';
 import type { ProtocolBParts } from '../parts.js';
 import { type ClientFrame, TranscriptionFrameFault, readFrame } from './client-frames.js';
-import { BUFFER_FULL, faultOf, inputFault, throttled, TOO_MANY_COMMITS } from './errors.js';
+import { BUFFER_FULL, faultOf, inputFault, isExhausted, throttled, TOO_MANY_COMMITS } from './errors.js';
 import { hintOf, type SessionOptions } from './options.js';
 import { committedFrames, errorFrame, partialFrame, startedFrame } from './server-frames.js';
 import { PartialTranscript } from './partial-transcript.js';
@@ -51,16 +51,12 @@ export interface SessionClient {
 }
 
 /** Audio of one commit. */
-interface CommittedAudio {
-  readonly chunks: readonly Uint8Array[];
+interface CommittedAudio extends TakenAudio {
   /** Its start within the session's audio, in seconds. */
   readonly from: number;
 }
 
-const NO_AUDIO: CommittedAudio = { chunks: [], from: 0 };
-
-const sizeOf = (audio: readonly Uint8Array[]): number =>
-  audio.reduce((sum, { byteLength }) => sum + byteLength, 0);
+const NO_AUDIO: CommittedAudio = { chunks: [], bytes: 0, order: 0, from: 0 };
 
 export class TranscriptionSession implements SocketEvents {
   readonly #machine: Running<SessionEvent>;
@@ -134,20 +130,29 @@ export class TranscriptionSession implements SocketEvents {
 
   #keepAudio(): void {
     const from = this.#secondsOf(this.#passedBytes);
-    const { chunks, bytes } = this.#takeAudio();
-    this.#committed.push({ chunks, from });
-    this.#committedBytes += bytes;
+    const taken = this.#takeAudio();
+    this.#committed.push({ ...taken, from });
+    this.#committedBytes += taken.bytes;
   }
 
-  /** Takes the uncommitted audio; half a sample at its end stays until the other half arrives. */
   #takeAudio(): TakenAudio {
-    const taken = this.#audio.take();
-    const half = taken.bytes % BYTES_PER_SAMPLE === 1 ? taken.chunks.at(-1)?.slice(-1) : undefined;
-    if (half) this.#audio.putBack({ chunks: [half], bytes: half.byteLength, order: taken.order });
-    this.#passedBytes += taken.bytes - (half?.byteLength ?? 0);
+    const taken = this.#audio.takeSamples();
+    this.#passedBytes += taken.bytes;
+    this.#startAnew();
+    return taken;
+  }
+
+  /** Puts the audio of a refused commit back before what came later, to be committed again. */
+  #returnAudio(taken: TakenAudio): void {
+    this.#audio.putBack(taken);
+    this.#passedBytes -= taken.bytes;
+    this.#startAnew();
+  }
+
+  /** The uncommitted audio begins elsewhere, so its partial transcript does, too. */
+  #startAnew(): void {
     this.#partial.reset();
     this.#lastPartial = '';
-    return taken;
   }
 
   /** Reads the uncommitted audio without taking it. */
@@ -188,7 +193,8 @@ export class TranscriptionSession implements SocketEvents {
   }
 
   /** Transcribes a commit; the result waits until the client has read what was sent. Never rejects. */
-  async #transcribe(job: number, { chunks, from }: CommittedAudio): Promise<void> {
+  async #transcribe(job: number, committed: CommittedAudio): Promise<void> {
+    const { chunks, bytes, from } = committed;
     const signal = this.#begin();
     const { options, observation: trace } = this.client;
     const { model, sampleRate, timestamps: words } = options;
@@ -198,9 +204,9 @@ export class TranscriptionSession implements SocketEvents {
       await this.socket.drained();
       this.#machine.send({ type: 'transcript', job, transcript: { ...transcript, from } });
     } catch (error) {
-      if (!signal.aborted) this.#failed(job, toServiceError(error));
+      if (!signal.aborted) this.#failed(job, toServiceError(error), committed);
     } finally {
-      this.#committedBytes -= sizeOf(chunks);
+      this.#committedBytes -= bytes;
     }
     this.#jobEnded();
   }
@@ -229,13 +235,14 @@ export class TranscriptionSession implements SocketEvents {
     this.#machine.send(isNew ? { type: 'guessed', job, text } : { type: 'notGuessed', job });
   }
 
-  #failed(job: number, error: ServiceError): void {
+  #failed(job: number, error: ServiceError, committed: CommittedAudio): void {
     const { status, code, cause } = error;
     const { generationId } = this.client;
     if (status >= FAILED)
       this.parts.log.warn({ generationId, code, err: cause }, 'a realtime transcription failed');
     const fault = faultOf(error);
     if (fault.close) this.#status = status;
+    if (isExhausted(fault)) this.#returnAudio(committed);
     this.#machine.send({ type: 'failed', job, fault });
   }
 }
