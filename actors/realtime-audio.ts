@@ -5,7 +5,7 @@
  * Invariants: bytes come out in the order in which they went in; an append that is not base64, or exceeds the budget,
  * changes nothing; audio put back by failed transcriptions comes first, in the order in which it was taken.
  */
-import { decodeBase64, decodedLength } from '../contracts/base64.js';
+import { decodeBase64, decodedLength, withoutWhiteSpace } from '../contracts/base64.js';
 import { BYTES_PER_SAMPLE } from '../contracts/audio.js';
 import { AudioBuffer } from './audio-buffer.js';
 
@@ -42,6 +42,13 @@ export class InputAudio {
 
   /** Returns `full` if the buffer would exceed `budgetBytes`. */
   append(base64: string, budgetBytes: number): Appended {
+    const appended = this.#append(base64, budgetBytes);
+    if (appended === 'taken') return appended;
+    const compact = withoutWhiteSpace(base64);
+    return compact.length === base64.length ? appended : this.#append(compact, budgetBytes);
+  }
+
+  #append(base64: string, budgetBytes: number): Appended {
     if (base64.startsWith('data:')) return this.#appendWhole(base64, budgetBytes);
     const bytes = decodedLength(base64.length - paddingOf(base64));
     if (bytes === undefined) return 'malformed';

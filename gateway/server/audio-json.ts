@@ -7,7 +7,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { decodeBase64, decodedLength } from '../../contracts/base64.js';
+import { decodeBase64, decodedLength, withoutWhiteSpace } from '../../contracts/base64.js';
 import { ServiceError } from '../../contracts/errors.js';
 import { expectMediaType, isJson, parseJson, readAll } from './body.js';
 import { readText, textOf } from './long-text.js';
@@ -98,9 +98,22 @@ async function decodeLong(text: Buffer): Promise<Uint8Array | undefined> {
   return written === audio.length ? audio : undefined;
 }
 
-/** Unescapes base64 first if needed, since some JSON writers escape each slash. */
-const decodeLifted = async (text: Buffer): Promise<Uint8Array | undefined> =>
-  decodeLong(text.includes(BACKSLASH) ? Buffer.from(await readText(text), 'latin1') : text);
+/** The text without white space, in turns of the event loop. */
+async function compacted(text: Buffer): Promise<Buffer> {
+  const kept = Buffer.allocUnsafe(text.length);
+  let length = 0;
+  for (let at = 0; at < text.length; at += PIECE) {
+    length += kept.write(withoutWhiteSpace(text.toString('latin1', at, at + PIECE)), length, 'latin1');
+    await nextTurn();
+  }
+  return kept.subarray(0, length);
+}
+
+/** Unescapes base64 first if needed, since some JSON writers escape each slash, and each line break must be. */
+async function decodeLifted(text: Buffer): Promise<Uint8Array | undefined> {
+  const base64 = text.includes(BACKSLASH) ? Buffer.from(await readText(text), 'latin1') : text;
+  return (await decodeLong(base64)) ?? (await decodeLong(await compacted(base64)));
+}
 
 /** The value with all lifted strings back in place. */
 function restored(value: unknown, lifted: ReadonlyMap<string, Buffer>): unknown {

@@ -65,6 +65,21 @@ t.test('speech to text: the order of events, overlapping commits told apart by t
   client.leave();
 });
 
+t.test('base64 with the line breaks of mail, and a byte order mark before an event, are taken', async (t) => {
+  const client = await connect();
+  const lines = (await speech('Line by line.')).toString('base64').replace(/.{76}/g, '$&\r\n');
+  for (const frame of [
+    { type: 'input_audio_buffer.append', audio: `${lines}\n` },
+    { audio: '', type: 'input_audio_buffer.append' },
+    { type: 'input_audio_buffer.commit' },
+  ])
+    client.socket.send(`\ufeff${JSON.stringify(frame)}`);
+  t.equal((await client.next(`${TRANSCRIPTION}.completed`))['transcript'], 'Line by line.');
+  client.send({ type: 'input_audio_buffer.append', audio: lines }).commit();
+  t.equal((await client.next(`${TRANSCRIPTION}.completed`))['transcript'], 'Line by line.');
+  client.leave();
+});
+
 t.test('clear drops what waits; the next commit holds what came after', async (t) => {
   const client = await connect();
   client.append(await speech('Dropped.')).send({ type: 'input_audio_buffer.clear' });

@@ -218,7 +218,9 @@ t.test('JSON audio of any length, bare or as a data URI', async (t) => {
   const wav = await spoken(`${TEXT} `.repeat(6), 'wav');
   const data = Buffer.from(await wav.arrayBuffer()).toString('base64');
   t.ok(data.length > 2 * 1024 * 1024, 'long enough to be decoded in pieces');
-  for (const given of [data, `data:audio/wav;base64,${data}`, `data:audio/mpeg;base64,${base64}`]) {
+  const mime = (text: string): string => text.replace(/.{76}/g, '$&\r\n');
+  const bare = [data, `data:audio/wav;base64,${data}`, `data:audio/mpeg;base64,${base64}`];
+  for (const given of [...bare, mime(data), `${mime(base64)}\n`]) {
     const { text } = await jsonOf(await sendJson({ input_audio: { data: given, format: 'wav' } }));
     t.match(text, TEXT);
   }

@@ -357,6 +357,19 @@ for (const stack of stacks((line) => t.comment(line))) {
       t.ok(start > 0.9 && start < 1.5, `from the start of the session: ${start}`);
     });
 
+    t.test(
+      'base64 with the line breaks of mail, and a byte order mark before a frame, are taken',
+      async (t) => {
+        const client = connect();
+        await client.sees('session_started');
+        const audio = Buffer.from(bytesOf(await tones(TEXT))).toString('base64');
+        const audio_base_64 = `${audio.replace(/.{76}/g, '$&\r\n')}\n`;
+        const frame = JSON.stringify({ message_type: 'input_audio_chunk', audio_base_64, commit: true });
+        client.socket.send(`\ufeff${frame}`);
+        t.match(await client.sees('committed_transcript'), { text: TEXT });
+      },
+    );
+
     t.test('a frame over the limit closes with 1009', async (t) => {
       const client = connect();
       await client.sees('session_started');

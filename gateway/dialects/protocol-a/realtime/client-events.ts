@@ -2,6 +2,7 @@
  * Frames of a realtime client (docs/contract/protocol-a.md 5.3): JSON objects with a `type`, bounded in depth and
  * number of values before they are parsed. Most frames are appends, which need no parser.
  */
+import { withoutByteOrderMark } from '../../../../contracts/byte-order-mark.js';
 import { LIMITS } from '../../../../contracts/limits.js';
 import { isPlainObject } from '../../../../contracts/plain-object.js';
 import { boundJson } from '../../../server/structure.js';
@@ -34,7 +35,7 @@ export function appendedAudio(frame: string): string | undefined {
 function parse(text: string): unknown {
   try {
     boundJson(Buffer.from(text));
-    return JSON.parse(text) as unknown;
+    return JSON.parse(withoutByteOrderMark(text)) as unknown;
   } catch {
     throw new Fault('invalid_event', 'The frame is not valid JSON, or has too many parts');
   }

@@ -3,6 +3,7 @@
  * invalid frame is reported to the client and the session continues, unless the frame exceeds the size limit.
  */
 import type { SessionFault } from '../../../../actors/transcription-session.js';
+import { withoutByteOrderMark } from '../../../../contracts/byte-order-mark.js';
 import { booleanOf, isUnset } from '../../../../contracts/coerce.js';
 import { LIMITS } from '../../../../contracts/limits.js';
 import { isPlainObject } from '../../../../contracts/plain-object.js';
@@ -34,7 +35,7 @@ const SIMPLE_CHARACTERS = 64 * 1024;
 
 /** Errors: `TranscriptionFrameFault` if the text exceeds the limit, others if it is not valid JSON. */
 function jsonOf(text: string): unknown {
-  if (text.length <= SIMPLE_CHARACTERS) return JSON.parse(text);
+  if (text.length <= SIMPLE_CHARACTERS) return JSON.parse(withoutByteOrderMark(text));
   const bytes = Buffer.from(text);
   if (bytes.length > LIMITS.socket.frameBytes) throw new TranscriptionFrameFault(FRAME_TOO_LARGE);
   return parseJson(bytes);

@@ -3,6 +3,7 @@
  * count as absent, unknown ones are ignored, booleans follow rule 3. Size and depth are checked before parsing.
  */
 import type { SocketFault } from '../../../../actors/stream-input.js';
+import { withoutByteOrderMark } from '../../../../contracts/byte-order-mark.js';
 import { booleanOf } from '../../../../contracts/coerce.js';
 import { ServiceError } from '../../../../contracts/errors.js';
 import { LIMITS } from '../../../../contracts/limits.js';
@@ -82,7 +83,7 @@ function parse(data: string | Uint8Array): unknown {
   if (data.length > MOST_CHARACTERS) throw new SpeechFrameFault(TOO_LARGE);
   try {
     boundJson(Buffer.from(data));
-    return JSON.parse(data) as unknown;
+    return JSON.parse(withoutByteOrderMark(data)) as unknown;
   } catch {
     return refuse('not JSON, or nested too deep');
   }
