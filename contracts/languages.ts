@@ -19,10 +19,11 @@ export const isLanguage = (value: string): value is Language =>
   (LANGUAGES as readonly string[]).includes(value);
 
 /**
- * The language of a client's tag: `eng`, `en-GB` and `en_GB` are `en`; undefined for `und`, which names none.
+ * The language of a client's tag: `eng`, `en-GB` and `en_GB` are `en`; undefined for `und` and `auto`, which name none.
  * Throws RangeError for anything that is not a tag.
  */
 export function languageOfTag(tag: string): LanguageCode | undefined {
+  if (tag.toLowerCase() === 'auto') return undefined;
   const { language } = new Intl.Locale(tag.replaceAll('_', '-'));
   return language === 'und' ? undefined : (language as string | undefined);
 }

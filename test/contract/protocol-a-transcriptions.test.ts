@@ -193,6 +193,35 @@ t.test('requests that are not valid', async (t) => {
   );
 });
 
+t.test(
+  'decision 1: fields that a client sends without a value are unset, in both kinds of body',
+  async (t) => {
+    const names = [
+      'language',
+      'response_format',
+      'stream',
+      'temperature',
+      'prompt',
+      'timestamp_granularities',
+    ];
+    for (const value of ['', 'null', 'None']) {
+      const entries = names.map((name): Entry => [name, value]);
+      t.strictSame(Object.keys(await jsonOf(await upload(entries))), ['text', 'usage']);
+      const fields = Object.fromEntries(entries);
+      t.strictSame(Object.keys(await jsonOf(await sendJson(fields))), ['text', 'usage']);
+    }
+  },
+);
+
+t.test('the language `auto` is no hint; it is echoed as sent (rule 12)', async (t) => {
+  const asked: Entry[] = [
+    ['language', 'auto'],
+    ['response_format', 'verbose_json'],
+  ];
+  for (const response of [await upload(asked), await sendJson(Object.fromEntries(asked))])
+    t.match(await jsonOf(response), { text: TEXT, language: 'auto' });
+});
+
 t.test('what is no audio is said by the provider', async (t) => {
   const data = Buffer.from('this is not audio').toString('base64');
   for (const response of [

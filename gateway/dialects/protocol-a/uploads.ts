@@ -115,6 +115,10 @@ async function readBody(request: HttpRequest): Promise<Upload> {
 
 const checkFields = checker(TranscriptionFields);
 
+/** The fields that say something: some clients send every field, an unset one as an empty text or `null`. */
+const requested = (fields: Fields): Fields =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => !isUnset(value)));
+
 /** Errors: `model_not_found`. */
 export const transcriptionModel = (id: string, vocabulary: Vocabulary): TranscriptionModel =>
   namedTranscriptionModel(id, vocabulary, 'model');
@@ -134,7 +138,7 @@ async function settle(
 ): Promise<TranscriptionInput> {
   refuseProviderOptions((fields['provider'] as Fields | null | undefined)?.['options'], vocabulary);
   refuseOptions(fields, TRANSCRIPTION_REFUSALS);
-  const asked = valid(checkFields(withoutNulls(fields)));
+  const asked = valid(checkFields(withoutNulls(requested(fields))));
   const model = transcriptionModel(asked.model, vocabulary);
   const format = asked.response_format ?? 'json';
   const stream = booleanOf(asked.stream) ?? false;
