@@ -11,6 +11,7 @@ import { ServiceError } from '../../contracts/errors.js';
 import type { Decode } from '../../contracts/ports/codec.js';
 import { JobSlots } from '../../processes/job-slots.js';
 import { ffmpegDecoder, findFfmpeg } from './ffmpeg.js';
+import { checkDeclaredRate } from './declared-rate.js';
 import { type DecodeLimits, decodeLimits } from './limits.js';
 import { onceDecoder } from './once.js';
 import type { DecoderProcess, StartDecoder } from './process.js';
@@ -48,6 +49,7 @@ export function createDecode(options: DecodeOptions): Decode {
   return async function* decode(file, signal) {
     const container = sniff(file);
     if (container === undefined) throw new ServiceError('audio_unreadable');
+    checkDeclaredRate(file, container);
     await slots.turn(signal);
     try {
       const demuxer = DEMUXERS[container];

@@ -10,6 +10,9 @@ const SLACK_MS = 1000;
 
 const bytesOfAudio = (ms: number): number => Math.floor((ms / 1000) * RECOGNITION_RATE) * BYTES_PER_SAMPLE;
 
+/** Sample rates that a file may declare, in Hz. Resampling from any other one takes minutes for a few bytes of audio. */
+export const DECLARED_RATE = { min: 1000, max: 1_000_000 } as const;
+
 export interface DecodeLimits {
   /** Most PCM that one file may contain, in bytes; more is `audio_too_long`. */
   readonly pcmBytes: number;

@@ -56,7 +56,7 @@ export function sniff(file: Uint8Array): Container | undefined {
 const ID3_HEADER_BYTES = 10;
 
 /** Length of an ID3v2 tag at the start: a ten-byte header, and the size in its last four bytes, seven bits each. */
-function id3Length(bytes: Uint8Array): number {
+export function id3Length(bytes: Uint8Array): number {
   if (bytes.length < ID3_HEADER_BYTES || latin1(bytes, 0, 3) !== 'ID3') return 0;
   return (
     bytes.subarray(6, ID3_HEADER_BYTES).reduce((size, byte) => size * 128 + (byte & 0x7f), 0) +

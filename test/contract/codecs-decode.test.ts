@@ -162,8 +162,8 @@ function cutsHoursOff(t: Test, decode: ReturnType<typeof decoder>): void {
     t.ok(bytes > HOUR_BYTES * 0.99 && bytes < HOUR_BYTES * 1.01, `${bytes} bytes came before`);
   });
 
-  t.test('what a header claims of time counts as well: one sample a second', (t) =>
-    t.rejects(decodeAll(decode, wavFile({ rate: 1, data: noise(20_000) })), tooLong),
+  t.test('what a header claims of time counts as well: a thousand samples a second', (t) =>
+    t.rejects(decodeAll(decode, wavFile({ rate: 1000, data: new Uint8Array(2 * 1000 * 3661) })), tooLong),
   );
 }
 
@@ -244,6 +244,44 @@ t.test('no process is started for a file of an unknown container', async (t) => 
     await t.rejects(decodeAll(decode, Buffer.from(bytes, 'latin1')), unreadable, name);
   }
   t.equal((await decodeAll(decode, wavHeader(RATE))).length, 2, 'it would have been heard');
+});
+
+/** Files of each container that can declare any rate, with that rate in Hz. */
+const DECLARING: Record<string, (rate: number) => Buffer> = {
+  wav: (rate) => Buffer.from(wavFile({ rate, data: noise(1000) })),
+  flac(rate) {
+    const file = Buffer.from(fixture('tone.flac'));
+    file.writeUInt32BE(((rate << 12) | (file.readUInt32BE(18) & 0xfff)) >>> 0, 18);
+    return file;
+  },
+  'flac behind a tag': (rate) =>
+    Buffer.concat([Buffer.from('ID3\x04\0\0\0\0\0\x04tags', 'latin1'), DECLARING['flac']!(rate)]),
+  caf(rate) {
+    const file = Buffer.alloc(60);
+    file.write('caff\0\x01\0\0desc\0\0\0\0\0\0\0\x20', 'latin1');
+    file.writeDoubleBE(rate, 20);
+    return file;
+  },
+  aiff(rate) {
+    const file = Buffer.alloc(60);
+    file.write('FORM\0\0\0\x34AIFFNOTE\0\0\0\x03abc\0COMM\0\0\0\x12', 'latin1');
+    const exponent = Math.floor(Math.log2(rate));
+    file.writeUInt16BE(16_383 + exponent, 40);
+    file.writeBigUInt64BE(BigInt(rate) << BigInt(63 - exponent), 42);
+    return file;
+  },
+};
+
+t.test('no process is started for a file that declares a rate which no audio has', async (t) => {
+  const decode = decoder({ ffmpegPath: standIn('believes', 'echo AAAA') });
+  for (const [name, file] of Object.entries(DECLARING)) {
+    for (const rate of [1, 999, 1_000_001]) {
+      const message = `The audio file says that its sample rate is ${rate} Hz; it must be 1000 to 1000000 Hz`;
+      await t.rejects(decodeAll(decode, file(rate)), { ...unreadable, message }, `${name} at ${rate} Hz`);
+    }
+    for (const rate of [1000, 44_100, 1_000_000])
+      t.equal((await decodeAll(decode, file(rate))).length, 2, `${name} at ${rate} Hz`);
+  }
 });
 
 t.test('the limit is exact to the byte', async (t) => {

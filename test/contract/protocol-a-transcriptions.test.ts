@@ -1,6 +1,7 @@
 /** POST …/audio/transcriptions on all three bases through a whole gateway: requests (docs/contract/protocol-a.md 2.1, 2.2). */
 import t from 'tap';
 import { LIMITS } from '../../contracts/limits.js';
+import { wavFile } from '../fixtures/codecs-audio.js';
 import { sharedGateway } from '../fixtures/gateway.js';
 import { BASES, refusal } from '../fixtures/protocol-a.js';
 import { type Entry, form, jsonOf, MODEL, TEXT, transcriptions } from '../fixtures/transcriptions.js';
@@ -252,6 +253,14 @@ t.test('JSON audio of any length, bare or as a data URI', async (t) => {
   for (const given of [...bare, mime(data), `${mime(base64)}\n`]) {
     const { text } = await jsonOf(await sendJson({ input_audio: { data: given, format: 'wav' } }));
     t.match(text, TEXT);
+  }
+});
+
+t.test('a rate that no audio has is refused before it is decoded', async (t) => {
+  for (const rate of [1, 999, 2 ** 31 - 1]) {
+    const file = new Blob([wavFile({ rate, data: new Uint8Array(4000) })]);
+    const error = await refusal(await send(form([['model', MODEL], ['file', file]]))); // oxfmt-ignore
+    t.match(error, { type: 'provider_error', message: `sample rate is ${rate} Hz` });
   }
 });
 
