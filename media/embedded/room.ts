@@ -272,7 +272,9 @@ export class Room {
 
   readonly #handlers: Handlers = {
     offer: ({ value }, link) => this.#answer(value, link),
-    answer: ({ value }, link) => this.#negotiate(link, () => this.#connection?.subscriber?.accept(value.sdp)),
+    answer: ({ value: { sdp } }, link) => {
+      if (isBounded(sdp)) this.#negotiate(link, () => this.#connection?.subscriber?.accept(sdp));
+    },
     trickle: ({ value }) => this.#candidate(value.candidateInit, value.target),
     addTrack: ({ value }) => this.#publish(value),
     mute: ({ value }) => this.#connection?.user.mute(value.sid, value.muted),

@@ -3,14 +3,14 @@
  * that it does not know, and a client takes the echo for consent: so it is shown only what we support.
  */
 
-/** Bounds of an offer; usual ones have a few kilobytes and a few media lines. Each line costs the library a track. */
+/** Bounds of an offer or an answer; usual ones have a few kilobytes and a few media lines. Each line costs the library a track. */
 const MOST_SDP_BYTES = 64 * 1024;
 const MOST_LINES = 64;
 
 /** The session part before the first media line, then each media line with its attributes. */
 export const sectionsOf = (sdp: string): string[] => sdp.split(/(?=^m=)/m);
 
-/** Whether an offer is within the bounds. */
+/** Whether a description is within the bounds. */
 export const isBounded = (sdp: string): boolean =>
   sdp.length <= MOST_SDP_BYTES && sectionsOf(sdp).length <= MOST_LINES;
 

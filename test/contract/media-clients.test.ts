@@ -8,6 +8,7 @@ import {
   DisconnectReason,
   LeaveRequest_Action,
   RpcRequest,
+  SessionDescription,
   TrackType,
 } from '@livekit/protocol';
 import t from 'tap';
@@ -101,6 +102,20 @@ const OTHER_CODECS = [
   ...['m=video 9 UDP/TLS/RTP/SAVPF 102 96', 'c=IN IP4 0.0.0.0', 'a=mid:9', 'a=sendonly', 'a=rtcp-mux'],
   ...['a=rtpmap:102 H264/90000', 'a=fmtp:102 packetization-mode=1', 'a=rtpmap:96 VP8/90000', ''],
 ].join('\r\n');
+
+t.test('an answer is bounded as an offer is: one with too many lines is ignored', async (t) => {
+  const signalling = new Signalling(addressOf(await talks.session(agent), {}, '/rtc'));
+  await signalling.opened;
+  const { sdp: offer } = await signalling.next('offer');
+  const answer = offer.replace('a=setup:actpass', 'a=setup:active').replace('a=sendonly', 'a=recvonly');
+  const lines = 'm=audio 9 UDP/TLS/RTP/SAVPF 0\r\nc=IN IP4 0.0.0.0\r\na=inactive\r\n'.repeat(64);
+  const sdp = answer + lines;
+  signalling.say({ case: 'answer', value: new SessionDescription({ type: 'answer', sdp, id: 1 }) });
+  signalling.say({ case: 'ping', value: 1n });
+  await signalling.next('pong');
+  t.same(signalling.all('leave'), [], 'it never reaches the library, which would refuse it');
+  signalling.terminate();
+});
 
 t.test('what is offered and not understood is left out of the answer', async (t) => {
   const signalling = await signal();
