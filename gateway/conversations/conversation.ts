@@ -146,9 +146,7 @@ export class Conversation {
     connected: () => this.#connected(),
     disconnected: () => this.#machine.send({ type: 'disconnected' }),
     left: () => this.#machine.send({ type: 'left' }),
-    speech: (event) => {
-      if (!event.active || !this.#waiting.onHold) this.#listening.speech(event);
-    },
+    speech: (event) => this.#waiting.speech(event),
     audio: ({ samples }) => this.#listening.audio(samples),
     lull: ({ active }) => this.#listening.lull(active),
     played: ({ utterance, ms, ended }) => this.#played(utterance, ms, ended),
@@ -165,11 +163,14 @@ export class Conversation {
   };
 
   /** The caller, while the agent connects them to somebody else. */
-  readonly #waiting = new WaitingCaller(() => ({
-    ...{ clock: this.parts.clock, chat: this.parts.thinking.chat, utterance: this.#job?.utterance },
-    ...{ plan: this.#agent.plan, said: this.#dialogue.messages },
-    ask: (...asked) => this.#meter.ask(this.#job?.utterance.job ?? 0, ...asked),
-  }));
+  readonly #waiting = new WaitingCaller(
+    () => ({
+      ...{ clock: this.parts.clock, chat: this.parts.thinking.chat, utterance: this.#job?.utterance },
+      ...{ plan: this.#agent.plan, said: this.#dialogue.messages },
+      ask: (...asked) => this.#meter.ask(this.#job?.utterance.job ?? 0, ...asked),
+    }),
+    (event) => this.#listening.speech(event),
+  );
 
   /** Activation is queued before the items and not awaited; if the session has ended, so does the conversation. */
   #connected(): void {

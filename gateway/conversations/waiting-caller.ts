@@ -1,5 +1,6 @@
 /** A caller whom the agent transfers to somebody else: told so first, then on hold until the transfer is decided. */
 import type { Clock } from '../../contracts/clock.js';
+import type { CallEvent } from '../../contracts/ports/calls.js';
 import type { ChatModel } from '../../contracts/ports/chat.js';
 import type { Briefing } from '../../contracts/transfers.js';
 import { type BriefingParts, briefingOf } from './briefing.js';
@@ -15,11 +16,19 @@ export interface Present extends Pick<BriefingParts, 'plan' | 'said'> {
   readonly utterance: Utterance | undefined;
 }
 
+type Speech = Extract<CallEvent, { readonly kind: 'speech' }>;
+
 export class WaitingCaller implements Consulting {
   /** Transfers that are not decided yet. */
   #holds = 0;
+  /** The caller's voice that began on hold and has not ended. */
+  #voice: Speech | undefined;
 
-  constructor(private readonly now: () => Present) {}
+  /** `listen`: takes the voice that is for the agent. */
+  constructor(
+    private readonly now: () => Present,
+    private readonly listen: (event: Speech) => void,
+  ) {}
 
   /** While true, nothing that the caller says is for the agent. */
   get onHold(): boolean {
@@ -37,8 +46,18 @@ export class WaitingCaller implements Consulting {
     return briefingOf({ ...parts, ask: chat.hasTokens === false ? undefined : ask }, asks, signal);
   }
 
+  /** Voice that began on hold is for the agent from the end of the hold. */
+  speech(event: Speech): void {
+    const isHeld = event.active && this.onHold;
+    this.#voice = isHeld ? event : undefined;
+    if (!isHeld) this.listen(event);
+  }
+
   hold(): () => void {
     this.#holds += 1;
-    return () => void (this.#holds -= 1);
+    return () => {
+      this.#holds -= 1;
+      if (this.#voice && !this.onHold) this.speech(this.#voice);
+    };
   }
 }

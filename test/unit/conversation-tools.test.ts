@@ -321,6 +321,35 @@ t.test('a caller who is on hold stays so where the model asks for the same trans
   t.same(hosted.heardSamples, []);
 });
 
+t.test('a caller who begins to speak on hold, and goes on when it ends, is heard from then on', async (t) => {
+  let decide = (_why: string): void => undefined;
+  const transfer: PhoneTransfer = {
+    modes: ['cold'],
+    begin: () => new Promise((resolve) => (decide = resolve)),
+  };
+  const answer: Answer = async function* () {
+    yield {
+      kind: 'calls',
+      calls: [{ id: 'a', name: 'transfer_call', arguments: '{"destination":"Desk"}' }],
+    };
+  };
+  const hosted = joined(t, {
+    ...{ answer: inTurn(answer, saying('Nobody is there.'), saying('Yes, I am.')), transfer },
+    hears: ['Are you there?'],
+  });
+  await hosted.type('Put me through', 2);
+  hosted.happen({ kind: 'speech', active: true });
+  hosted.happen({ kind: 'audio', samples: new Int16Array(4000) });
+  await nextTurn();
+  decide('Nobody answered');
+  await until('the result is in the record', () => hosted.messages.includes('tool_result'));
+  hosted.happen({ kind: 'audio', samples: new Int16Array(8000) });
+  hosted.happen({ kind: 'speech', active: false });
+  await until('it is answered', () => hosted.messages.at(-1) === 'assistant: Yes, I am.');
+  t.ok(hosted.messages.includes('user: Are you there?'));
+  t.same(hosted.heardSamples, [8000], 'what was said on hold is for nobody');
+});
+
 t.test('keys of a telephone: offered where there is one', async (t) => {
   const offered = async (press?: () => Promise<void>) => {
     const requests: ChatRequest[] = [];
