@@ -19,6 +19,7 @@ import { type Config, ConfigError, readConfig } from './config.js';
 import { misspeltSettings, unusedSettings } from './config/suspicions.js';
 import { engineModels, engineRoles } from './wiring/engines.js';
 import type { Resources } from './gateway.js';
+import { checkPort } from './server/listen-error.js';
 import { greeting } from './wiring/greeting.js';
 import { createLog } from './wiring/log.js';
 import { HURRIED_LEAVE_MS, leaveMs } from './wiring/drain.js';
@@ -138,6 +139,8 @@ async function start(
   log: Log,
 ): Promise<Serving & { readonly greeting: string }> {
   checkConfig(config);
+  // Before all that takes seconds. Gateways that share a port can open one that is in use.
+  if (config.workers === 1) await checkPort(config);
   const { dataDir } = config;
   prepareDataDir(dataDir);
   const { path: runtimeFolder } = opened.add(await openRuntimeFolder(dataDir));

@@ -4,7 +4,6 @@
  * `node` because no native binding loads, why.
  */
 import { readFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { createSecureContext } from 'node:tls';
 import type { Clock } from '../../contracts/clock.js';
 import { Deadline } from '../../contracts/deadline.js';
@@ -16,6 +15,7 @@ import { type Binding, loadBinding } from './bindings.js';
 import { Origins } from './client-address.js';
 import { type Drain, Edge } from './edge.js';
 import type { Health } from './health.js';
+import { listenError } from './listen-error.js';
 import { Load, type LoadOptions } from './load.js';
 import type { Metrics } from './metrics.js';
 import type { Dialect } from './port.js';
@@ -96,32 +96,6 @@ async function checkCertificate(tls: NonNullable<ListenOptions['tls']>): Promise
   } catch (cause) {
     throw new Error(`${tls.certFile} and ${tls.keyFile} are not a certificate and its key`, { cause });
   }
-}
-
-/** Command by which a person finds the process that uses a port. */
-const whoHas = (port: number): string =>
-  process.platform === 'linux' ? `ss -ltnp 'sport = :${port}'` : `lsof -nP -iTCP:${port} -sTCP:LISTEN`;
-
-const REASONS: Readonly<Record<string, (host: string, port: number) => string>> = {
-  EADDRINUSE: (_host, port) =>
-    `Port ${port} is taken by another process: set PORT to another one, or find who has it with ${whoHas(port)}`,
-  EACCES: (_host, port) => `Not allowed to listen on port ${port}: set PORT to one above 1023`,
-  EADDRNOTAVAIL: (host, port) => `${host} is not an address of this machine (port ${port}): set HOST`,
-  ENOTFOUND: (host, port) => `The host ${host} is not known (port ${port}): set HOST`,
-};
-
-/** Finds out with a plain socket why listening failed, since uWebSockets.js gives no reason. */
-const probe = (host: string, port: number): Promise<string> =>
-  new Promise((resolve) => {
-    const server = createServer();
-    server.once('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? ''));
-    server.listen({ host, port, exclusive: true }, () => server.close(() => resolve('EADDRINUSE')));
-  });
-
-async function listenError(error: unknown, { host, port }: ListenOptions): Promise<Error> {
-  const code = (error as NodeJS.ErrnoException).code ?? (await probe(host, port));
-  const reason = REASONS[code]?.(host, port) ?? `Cannot listen on ${host} port ${port} (${code})`;
-  return new Error(reason, { cause: error });
 }
 
 function checkSharing(stack: Stack, exclusive: boolean): void {

@@ -76,6 +76,14 @@ t.test('a taken port is said with its number, and nothing stays behind', async (
   );
 });
 
+t.test('a taken port is said before anything is set up', async (t) => {
+  const { port } = new URL(gateway.base);
+  const { code, printed } = await failedStart({ PORT: port, DATABASE_URL: 'postgres://me@127.0.0.1:1/none' });
+  t.equal(code, 1);
+  t.match(printed, `Port ${port} is taken by another process`);
+  t.notMatch(printed, 'DATABASE_URL');
+});
+
 t.test('a second gateway on a port that one serves exclusively is refused', async (t) => {
   const { code, printed } = await failedStart({ PORT: new URL(gateway.base).port });
   t.equal(code, 1);
