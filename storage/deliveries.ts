@@ -50,7 +50,12 @@ const take = (sql: Sql, most: number, leaseMs: number) => sql<Delivery[]>`
     order by n.due_at limit ${most} for update skip locked
   )
   returning d.id::text as id, d.agent_id as "agentId", d.event, d.url, d.body, d.attempts,
-    d.redelivered_at is not null as redelivery`;
+    d.redelivered_at is not null as redelivery,
+    not exists (
+      select from sessions s
+      join agent_versions v on v.agent_id = s.agent_id and v.number = s.version_number,
+      jsonb_array_elements(v.config->'webhooks'->'post_call') hook
+      where s.id = d.session_id and hook->>'url' = d.url and hook->'has_secret' = 'false') as signed`;
 
 /** Records the attempt, and when the next one is due or that it was the last; nothing if the delivery is settled already. */
 function keepAttempt(sql: Sql, id: string, outcome: DeliveryOutcome, answer: WebhookAnswer) {

@@ -20,6 +20,8 @@ export interface Delivery {
   readonly attempts: number;
   /** Requested by hand: it has a single attempt. */
   readonly redelivery: boolean;
+  /** False if the webhook has no secret in the version that its session ran. */
+  readonly signed: boolean;
 }
 
 /** The outcome of one request to a webhook. */
@@ -101,4 +103,6 @@ export interface DeliveryRecords {
 }
 
 /** One request to a webhook of an agent, signed and guarded as deliveries are. Never rejects. */
-export type SendToWebhook = (delivery: Pick<Delivery, 'agentId' | 'url' | 'body'>) => Promise<WebhookAnswer>;
+export type SendToWebhook = (
+  delivery: Pick<Delivery, 'agentId' | 'url' | 'body' | 'signed'>,
+) => Promise<WebhookAnswer>;

@@ -38,11 +38,11 @@ function afterFailure({ attempts, redelivery }: Delivery): DeliveryOutcome {
   return afterMs === undefined ? { kind: 'failed' } : { kind: 'again', afterMs };
 }
 
-type Posted = Pick<Delivery, 'agentId' | 'url' | 'body'>;
+type Posted = Pick<Delivery, 'agentId' | 'url' | 'body' | 'signed'>;
 
-async function post({ url, body, agentId }: Posted, parts: DeliverParts): Promise<number> {
+async function post({ url, body, agentId, signed }: Posted, parts: DeliverParts): Promise<number> {
   const { outbound, secrets, vocabulary, clock } = parts;
-  const secret = await secrets.secretOf(agentId, url);
+  const secret = signed ? await secrets.secretOf(agentId, url) : undefined;
   const signature =
     secret === undefined ? [] : [[signatureHeader(vocabulary), sign(secret, body, clock.now())] as const];
   const { status } = await outbound.fetch({

@@ -73,6 +73,34 @@ t.test('signed, in order, with the secret of the moment', async (t) => {
   });
 });
 
+t.test(
+  'signed if the webhook has a secret in the version of the session, whatever others have',
+  async (t) => {
+    const { url, seen } = await startReceiver(t);
+    const agent = await hooked(url);
+    const draft = (secret: string | null) =>
+      call(`agents/${agent}/config`, { method: 'PATCH', body: { webhooks: { post_call: { url, secret } } } });
+    const publish = () => call(`agents/${agent}/publish`, { method: 'POST' });
+    const signed = async (): Promise<boolean[]> => {
+      const before = seen.length;
+      await endedSession(agent);
+      await until('both events are there', () => seen.length >= before + 2);
+      return seen.slice(before).map(({ headers }) => 'x-svc-webhook-signature' in headers);
+    };
+    await draft(null);
+    t.same(await signed(), [true, true], 'a draft is not live');
+    await publish();
+    t.same(await signed(), [false, false], 'the older version still has the secret');
+    await call(`agents/${agent}/webhooks/test`, { body: { url } });
+    t.notOk(seen.at(-1)?.headers['x-svc-webhook-signature'], 'tried as it would be sent');
+    await draft('second');
+    t.same(await signed(), [false, false], 'nothing goes live until it is published');
+    await publish();
+    t.same(await signed(), [true, true]);
+    t.ok(isSignedBy('second', seen.at(-1)!));
+  },
+);
+
 t.test('the log lists deliveries of a session, an agent, a webhook, and of no other workspace', async (t) => {
   const good = await startReceiver(t);
   const bad = await startReceiver(t, (_, response) => response.writeHead(503).end());

@@ -155,10 +155,10 @@ const test: Handler = async (request, { agents, sendToWebhook, clock }, { worksp
   const agentId = agentIdOf(request);
   const agent = found(await agents.read(agentId, workspaceId), 'Agent');
   const { config, configHash } = found(await agents.config(agentId, workspaceId), 'Agent');
-  const isOwn = config.webhooks.post_call.some((hook) => hook.url === url);
-  refuse(isOwn ? [] : [problem(['url'], "url must be one of the draft's webhooks")]);
+  const own = config.webhooks.post_call.find((hook) => hook.url === url);
+  refuse(own ? [] : [problem(['url'], "url must be one of the draft's webhooks")]);
   const body = testBody({ ...agent, configHash, now: new Date(clock.now()) });
-  const answer = await sendToWebhook({ agentId, url, body });
+  const answer = await sendToWebhook({ agentId, url, body, signed: own?.has_secret ?? false });
   return json(200, {
     ok: isTaken(answer),
     duration_ms: answer.durationMs,
