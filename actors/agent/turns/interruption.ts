@@ -61,9 +61,17 @@ const unspaced = (words: readonly string[]): string => words.join('');
 const phrasesOf = (phrases: readonly string[]): readonly string[] =>
   phrases.map((phrase) => unspaced(wordsOf(phrase))).sort((one, other) => other.length - one.length);
 
-const AGREEMENT_PHRASES = phrasesOf(AGREEMENT);
-const COMMAND_PHRASES = phrasesOf(COMMANDS);
-const COMMANDS_AND_SOFTENERS = [...COMMAND_PHRASES, ...phrasesOf(SOFTENERS)];
+function allPhrases() {
+  const commands = phrasesOf(COMMANDS);
+  return {
+    agreement: phrasesOf(AGREEMENT),
+    commands,
+    commandsAndSofteners: [...commands, ...phrasesOf(SOFTENERS)],
+  };
+}
+let made: ReturnType<typeof allPhrases> | undefined;
+/** Made at their first use: segmenting them takes 10 ms, and most processes that load this never need them. */
+const knownPhrases = (): ReturnType<typeof allPhrases> => (made ??= allPhrases());
 
 /** Ends of the words in their unspaced text: a phrase must end at one, so that "no" does not match "nothing". */
 function endsOf(words: readonly string[]): ReadonlySet<number> {
@@ -92,12 +100,15 @@ function partsOf(words: readonly string[], phrases: readonly string[], open = fa
 
 /** Whether the words are only commands and their softeners. */
 const isCommand = (words: readonly string[]): boolean =>
-  partsOf(words, COMMANDS_AND_SOFTENERS)?.some((part) => COMMAND_PHRASES.includes(part)) ?? false;
+  partsOf(words, knownPhrases().commandsAndSofteners)?.some((part) =>
+    knownPhrases().commands.includes(part),
+  ) ?? false;
 
 function overlapIn(words: readonly string[], open = false): Overlap {
   if (words.length === 0) return 'noise';
   if (isCommand(words)) return 'command';
-  const agrees = words.length <= BACKCHANNEL_WORDS && partsOf(words, AGREEMENT_PHRASES, open) !== undefined;
+  const agrees =
+    words.length <= BACKCHANNEL_WORDS && partsOf(words, knownPhrases().agreement, open) !== undefined;
   return agrees ? 'backchannel' : 'speech';
 }
 

@@ -63,12 +63,17 @@ function spanOf({ text, word, start, end }: RemoteWord): SttWord[] {
 const spansOf = (list: unknown): SttWord[] =>
   Array.isArray(list) ? list.flatMap((item) => spanOf((item ?? {}) as RemoteWord)) : [];
 
-const NAMES = new Intl.DisplayNames('en', { type: 'language' });
-const CODES = new Map(LANGUAGE_CODES.flatMap((code) => [[code, code], [NAMES.of(code)?.toLowerCase(), code]])); // oxfmt-ignore
+function codesByName(): ReadonlyMap<string | undefined, string> {
+  const names = new Intl.DisplayNames('en', { type: 'language' });
+  return new Map(LANGUAGE_CODES.flatMap((code) => [[code, code], [names.of(code)?.toLowerCase(), code]])); // oxfmt-ignore
+}
+let codes: ReturnType<typeof codesByName> | undefined;
+/** Made at its first use: the runtime takes 10 ms to load its names of languages. */
+const codeOf = (said: string): string | undefined => (codes ??= codesByName()).get(said.toLowerCase());
 
 /** The language that a service detected; some give its code, some its English name. */
 function languageIn({ language_code: code, language: name }: RemoteTranscript) {
-  const heard = [code, name].map((said) => typeof said === 'string' && CODES.get(said.toLowerCase()));
+  const heard = [code, name].map((said) => typeof said === 'string' && codeOf(said));
   const language = heard.find((found) => typeof found === 'string');
   return language === undefined ? {} : { language };
 }

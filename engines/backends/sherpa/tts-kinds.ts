@@ -94,7 +94,10 @@ const KINDS: readonly Kind[] = [
   },
 ];
 
-const NAMES = new Intl.DisplayNames('en', { type: 'language' });
+let names: Intl.DisplayNames | undefined;
+/** Made at its first use: the runtime takes 10 ms to load its names of languages. */
+const nameOf = (code: string): string | undefined =>
+  (names ??= new Intl.DisplayNames('en', { type: 'language' })).of(code);
 
 /** Languages named in the metadata by words like `en-us`, `cmn`, `ru`, `English`, `Chinese+English`. */
 function languagesIn(metadata: Metadata): readonly LanguageCode[] {
@@ -104,7 +107,7 @@ function languagesIn(metadata: Metadata): readonly LanguageCode[] {
   const told = metadata.get('language')?.toLowerCase() ?? '';
   const words = told.split(/[^a-z]+/);
   return LANGUAGE_CODES.filter(
-    (language) => told === language || words.includes(NAMES.of(language)?.toLowerCase() ?? language),
+    (language) => told === language || words.includes(nameOf(language)?.toLowerCase() ?? language),
   );
 }
 
