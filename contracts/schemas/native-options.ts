@@ -111,12 +111,12 @@ export const SAMPLING_FIELDS = {
 
 const SAMPLING_ENTRIES = Object.entries(SAMPLING_FIELDS) as [keyof typeof SAMPLING_FIELDS, keyof Sampling][];
 
-const samplingOf = (options: NativeOptions): Sampling =>
-  Object.fromEntries(
-    SAMPLING_ENTRIES.map(([field, name]) => [name, options[field]]).filter(
-      ([, value]) => value !== undefined,
-    ),
-  ) as Sampling;
+function samplingOf(options: NativeOptions): Sampling {
+  const sampling: Partial<Record<keyof Sampling, unknown>> = {};
+  for (const [field, name] of SAMPLING_ENTRIES)
+    if (options[field] !== undefined) sampling[name] = options[field];
+  return sampling as Sampling;
+}
 
 /** The part of a synthesis request that these options determine; the dialect adds the rest. */
 export type NativeSynthesis = Pick<

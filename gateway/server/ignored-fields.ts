@@ -13,9 +13,8 @@ const MOST = 8;
 /** Names of an object's fields that are neither empty (null, undefined) nor known. */
 export function unknownFields(value: unknown, known: Readonly<Record<string, unknown>>): readonly string[] {
   if (!isPlainObject(value)) return [];
-  return Object.entries(value).flatMap(([name, field]) =>
-    field === null || field === undefined || Object.hasOwn(known, name) ? [] : [name],
-  );
+  const isEmpty = (field: unknown): boolean => field === null || field === undefined;
+  return Object.keys(value).filter((name) => !Object.hasOwn(known, name) && !isEmpty(value[name]));
 }
 
 /** Logs nothing if there are none. */
