@@ -100,14 +100,20 @@ export class CompositeVoice {
     if (!this.#whole) return;
     const { text, scripts } = this.#whole;
     const other = new CompositeVoice(this.#voiceFor, this.#likely, this.#whole);
-    if (scripts.size === 0) return void other.#ofWords(text);
+    if (scripts.size === 0) other.#ofWords(text);
+    else await other.#findAll(text);
+    // Found by the whole text, so it is the same for every sentence.
+    this.#latin = other.#latin;
+  }
+
+  async #findAll(text: string): Promise<void> {
     let turned = 0;
     for (const { sentence, end } of sentencesOf(text)) {
       if (end > turned + SLICE) {
         turned = end;
         await nextTurn();
       }
-      if (hasSound(sentence)) other.voiceOf(sentence);
+      if (hasSound(sentence)) this.voiceOf(sentence);
     }
   }
 

@@ -77,13 +77,14 @@ function languageBy(
 
 /** A voice of the likeliest language, of any engine; otherwise, unless that language is sure, the first that can read the text. */
 function selectDefault(engines: readonly TtsEngine[], needs: TextNeeds): EngineSelection {
-  const voices = engines.flatMap((engine) => engine.voices.map((voice) => ({ engine, voice })));
   const [likeliest, others] = [needs.languages.slice(0, 1), needs.languages.slice(1)];
   for (const languages of needs.sure ? [likeliest] : [likeliest, others]) {
-    for (const { engine, voice } of voices) {
-      const language = languageBy(engine, voice, { ...needs, languages });
-      if (language !== undefined) return { engine, voice: voice.name, language };
-    }
+    const asked = { ...needs, languages };
+    for (const engine of engines)
+      for (const voice of engine.voices) {
+        const language = languageBy(engine, voice, asked);
+        if (language !== undefined) return { engine, voice: voice.name, language };
+      }
   }
   throw refusal('', needs);
 }
