@@ -158,7 +158,7 @@ export class Exchange {
     this.#request.params = parametersOf(match.endpoint, match.values);
     this.#request.permission = match.endpoint.permission;
     const { handler } = match.endpoint;
-    return handler ? this.#race(handler(this.#request), discardReply) : this.#handshake(match.endpoint);
+    return handler ? this.#replyOf(handler(this.#request)) : this.#handshake(match.endpoint);
   }
 
   #preflight(): Reply {
@@ -288,17 +288,23 @@ export class Exchange {
     else this.edge.log.warn(details, 'a request could not be served');
   }
 
-  /** Waits for `work` unless the client leaves or the deadline passes first; `late` gets a result that arrives after that. */
-  #race<T>(work: Promise<T>, late?: (value: T) => void): Promise<T> {
+  /** Waits for `work` unless the client leaves or the deadline passes first. */
+  #race<T>(work: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
-      let waiting = true;
-      this.#interrupt = (error) => {
-        waiting = false;
-        reject(error);
-      };
-      work.then((value) => (waiting ? resolve(value) : late?.(value)), reject);
-      if (this.arrival.channel.closed) this.#interrupt(new ClientLeft('The client has gone'));
+      this.#interrupt = reject;
+      work.then(resolve, reject);
+      if (this.arrival.channel.closed) reject(new ClientLeft('The client has gone'));
     });
+  }
+
+  /** Waits for a handler's reply; one that comes when nobody waits any more is discarded. */
+  async #replyOf(reply: Promise<Reply>): Promise<Reply> {
+    try {
+      return await this.#race(reply);
+    } catch (error) {
+      reply.then(discardReply, () => undefined);
+      throw error;
+    }
   }
 
   /** Waits until the client has read enough. Errors: `ClientLeft` if it has gone or reads nothing. */
