@@ -8,10 +8,10 @@ import { ServiceError } from '../contracts/errors.js';
 import type { Caller } from '../contracts/ports/identity.js';
 import type { StreamingSynthesisRequest, SynthesisRequest } from '../contracts/ports/speech.js';
 import type { Demand } from '../contracts/ports/demand.js';
-import type { TtsCapabilities, TtsRequest } from '../contracts/ports/tts.js';
+import type { TtsCapabilities, TtsEvent, TtsRequest } from '../contracts/ports/tts.js';
 import type { SpokenPart } from './composite-voice.js';
 import { isTurnOver } from './loop-turn.js';
-import { type Pace, paceOf, stretchedWord } from './pace.js';
+import { paceOf, stretchedWord } from './pace.js';
 import { Resampling } from './resampling.js';
 import type { Listener } from './scheduling/listener.js';
 import { workspaceTag as tagOf } from './scheduling/workspace-tag.js';
@@ -91,22 +91,29 @@ class Mouths {
   }
 }
 
-/** The samples of a part, at `rate`. Errors: the engine's. */
-async function* partSamples(
+async function* resampled(
+  events: AsyncIterable<TtsEvent>,
+  rate: number,
+  target: number,
+): AsyncGenerator<TtsEvent> {
+  const resampling = new Resampling(rate, target);
+  for await (const event of events)
+    yield event.kind === 'word' ? event : { kind: 'audio', samples: resampling.push(event.samples) };
+  yield { kind: 'audio', samples: resampling.finish() };
+}
+
+/** What the engine makes of a part, its audio at `rate`. Errors: the engine's. */
+function synthesized(
   { text }: SpokenPart,
   { selected, options, workspaceTag, engineText }: Mouth,
-  { rate, pace }: { readonly rate: number; readonly pace: Pace },
-  { signal, timeline, listener }: Job,
-): AsyncGenerator<Int16Array> {
+  rate: number,
+  { signal, listener }: Job,
+): AsyncIterable<TtsEvent> {
   const { engine } = selected;
   const { sampleRate } = engine.capabilities;
-  const resampling = sampleRate === rate ? undefined : new Resampling(sampleRate, rate);
   const demand = { workspaceTag, aheadSeconds: listener.aheadSeconds };
-  for await (const event of engine.synthesize({ ...options, text: engineText(text), demand }, signal)) {
-    if (event.kind === 'word') timeline?.word(stretchedWord(event.word, pace));
-    else yield resampling ? resampling.push(event.samples) : event.samples;
-  }
-  if (resampling) yield resampling.finish();
+  const events = engine.synthesize({ ...options, text: engineText(text), demand }, signal);
+  return sampleRate === rate ? events : resampled(events, sampleRate, rate);
 }
 
 /**
@@ -135,7 +142,12 @@ export async function* speak(first: SelectedVoice, parts: Parts, job: Job): Asyn
     }
     const mouth = mouths.of(part.selected);
     timeline?.begin(part, mouth.options.timing === true);
-    for await (const samples of partSamples(part, mouth, { rate, pace }, job)) {
+    for await (const event of synthesized(part, mouth, rate, job)) {
+      if (event.kind === 'word') {
+        timeline?.word(stretchedWord(event.word, pace));
+        continue;
+      }
+      const { samples } = event;
       receive(samples);
       yield samples;
       // Lets requests without any audio yet go before later audio of this one.

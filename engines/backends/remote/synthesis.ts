@@ -1,4 +1,4 @@
-/** Synthesis by a remote service: one request per piece, whose audio is passed on as it arrives. */
+/** Synthesis by a remote service: one request a piece, its audio passed on as it comes. */
 import { ServiceError } from '../../../contracts/errors.js';
 import { LIMITS } from '../../../contracts/limits.js';
 import type { TtsCapabilities, TtsEngine, TtsEvent, TtsRequest } from '../../../contracts/ports/tts.js';
@@ -23,26 +23,13 @@ function checkType(reply: RemoteReply): void {
   throw failed('The speech provider did not answer audio');
 }
 
-/** Text with one of these must give audio; text of other signs alone need not. */
+/** A service may have nothing to say to signs alone, but not to these. */
 const WORDS = /[\p{L}\p{N}]/u;
 
-/** Passes samples on. Errors: `provider_failed` if words give none, or if there are more than a piece can take. */
-async function* audible(
-  samples: AsyncIterable<Int16Array>,
-  rate: number,
-  text: string,
-): AsyncGenerator<Int16Array> {
-  const most = (LIMITS.remote.pieceAudioMs / 1000) * rate;
-  let heard = 0;
-  for await (const part of samples) {
-    heard += part.length;
-    if (heard > most) throw failed('The speech provider answered too much audio');
-    yield part;
-  }
-  if (heard === 0 && WORDS.test(text)) throw failed('The speech provider answered without audio');
-}
-
-/** An engine over a service; `requestFor` builds its requests. Errors of `synthesize`: `provider_failed`. */
+/**
+ * An engine over a service; `requestFor` words its requests. Errors of `synthesize`: `provider_failed`, also where words
+ * give no samples or more than `LIMITS.remote.pieceAudioMs`.
+ */
 export function remoteSpeech(
   name: string,
   settings: RemoteSettings,
@@ -51,7 +38,9 @@ export function remoteSpeech(
 ): TtsEngine {
   const { format, rate, languages, stallMs = LIMITS.remote.stallMs } = settings;
   const services = servicesOf(settings);
-  /** The bytes of the answer. An answer that stops in the middle is given up, and its connection closed. */
+  /** Samples of a piece: more than anybody takes to say so few words in. */
+  const most = (LIMITS.remote.pieceAudioMs / 1000) * rate;
+  /** The bytes of the answer. An answer that stops in the middle is ended, and its connection with it. */
   async function* answer(request: TtsRequest, signal: AbortSignal): AsyncGenerator<Uint8Array> {
     const { traceContext } = request;
     const inactivity = new Inactivity(signal);
@@ -72,12 +61,13 @@ export function remoteSpeech(
   async function* synthesize(request: TtsRequest, signal: AbortSignal): AsyncGenerator<TtsEvent> {
     signal.throwIfAborted();
     if (!hasSound(request.text)) return;
-    for await (const samples of audible(
-      remoteSamples(answer(request, signal), format, rate),
-      rate,
-      request.text,
-    ))
+    let heard = 0;
+    for await (const samples of remoteSamples(answer(request, signal), format, rate)) {
+      heard += samples.length;
+      if (heard > most) throw failed('The speech provider answered too much audio');
       yield { kind: 'audio', samples };
+    }
+    if (heard === 0 && WORDS.test(request.text)) throw failed('The speech provider answered without audio');
   }
   const own = {
     languages: languages ?? LANGUAGES,
