@@ -119,6 +119,7 @@ export function* breaksIn(text: string, start: number, until: number, ended: boo
     if (found && found.end > until) return;
     if (found && found.end > start) yield found;
     if (found?.kind === 'undecided') return;
-    index = Math.max(index + 1, found?.end ?? 0);
+    // Skips a run of marks that ends nothing, except its last examined mark, since the run may be longer.
+    index = Math.max(index + 1, found?.end ?? skip(text, index, SENTENCE_MARK) - 1);
   }
 }

@@ -7,6 +7,7 @@
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { SynthesisRequest, StreamingSynthesisRequest, TextPart } from '../contracts/ports/speech.js';
+import { isTurnOver } from './loop-turn.js';
 import { maskTags } from './style-tags.js';
 import { type CutRequest, FIRST, pastSpace, pieceEnd, THEN } from './text-pieces.js';
 
@@ -106,6 +107,16 @@ async function* arriving(
   }
 }
 
+/** Passes pieces on, and lets the event loop turn: a reader may skip any number of them, such as a mebibyte of punctuation. */
+async function* inTurns(pieces: Iterable<Piece>, signal: AbortSignal): AsyncGenerator<Piece> {
+  for (const piece of pieces) {
+    yield piece;
+    if (!isTurnOver()) continue;
+    await nextTurn();
+    signal.throwIfAborted();
+  }
+}
+
 /** The pieces of the request's text as they become complete; begins with a piece. Errors: the reason of an abort. */
 export async function* piecesOf(
   request: SynthesisRequest | StreamingSynthesisRequest,
@@ -120,10 +131,10 @@ export async function* piecesOf(
       continue;
     }
     if (part.kind === 'text') cutter.add(part.text);
-    for (const piece of cutter.take(part.kind === 'flush')) {
+    for await (const piece of inTurns(cutter.take(part.kind === 'flush'), signal)) {
       begun = true;
       yield piece;
     }
   }
-  yield* cutter.take(true);
+  yield* inTurns(cutter.take(true), signal);
 }

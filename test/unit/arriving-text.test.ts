@@ -186,3 +186,42 @@ t.test('a feed whose reader has left takes nothing', async (t) => {
   t.equal(feed.bytes, 0);
   t.strictSame(await readFrom(feed), []);
 });
+
+t.test(
+  'the event loop turns while a reader skips pieces, of a whole text and of one that arrives',
+  async (t) => {
+    const text = '?'.repeat(500_000);
+    const feed = new TextFeed(text.length);
+    feed.add(text);
+    feed.end();
+    for (const from of [text, feed]) {
+      let turns = 0;
+      const count = (): void => {
+        turns += 1;
+        counting = setImmediate(count);
+      };
+      let counting = setImmediate(count);
+      let pieces = 0;
+      const request = {
+        text: from,
+        latency: 'low',
+        chunkLength: 300,
+      } as unknown as StreamingSynthesisRequest;
+      for await (const piece of piecesOf(request, neverAborted)) if (piece !== PAUSE) pieces += 1;
+      clearImmediate(counting);
+      t.ok(pieces > 1000 && turns > 2, `${turns} turns in ${pieces} pieces`);
+    }
+  },
+);
+
+t.test('an abort ends the pieces at the next turn of the event loop', async (t) => {
+  const reason = new Error('gone');
+  const ending = new AbortController();
+  setImmediate(() => ending.abort(reason));
+  const request = { text: '?'.repeat(500_000), latency: 'low', chunkLength: 300 } as const;
+  const reading = async () => {
+    for await (const piece of piecesOf(request as unknown as StreamingSynthesisRequest, ending.signal))
+      void piece;
+  };
+  await t.rejects(reading(), reason);
+});

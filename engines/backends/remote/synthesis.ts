@@ -1,4 +1,4 @@
-/** Synthesis by a remote service: one request a piece, its audio passed on as it comes. */
+/** Synthesis by a remote service: one request per piece, whose audio is passed on as it arrives. */
 import { ServiceError } from '../../../contracts/errors.js';
 import { LIMITS } from '../../../contracts/limits.js';
 import type { TtsCapabilities, TtsEngine, TtsEvent, TtsRequest } from '../../../contracts/ports/tts.js';
@@ -23,12 +23,12 @@ function checkType(reply: RemoteReply): void {
   throw failed('The speech provider did not answer audio');
 }
 
-/** A service may have nothing to say to signs alone, but not to these. */
+/** Text with one of these must give audio; text of other signs alone need not. */
 const WORDS = /[\p{L}\p{N}]/u;
 
 /**
- * An engine over a service; `requestFor` words its requests. Errors of `synthesize`: `provider_failed`, also where words
- * give no samples or more than `LIMITS.remote.pieceAudioMs`.
+ * An engine over a service; `requestFor` builds its requests. Errors of `synthesize`: `provider_failed`, also if words
+ * give no samples, or any text more than `LIMITS.remote.pieceAudioMs`.
  */
 export function remoteSpeech(
   name: string,
@@ -38,7 +38,7 @@ export function remoteSpeech(
 ): TtsEngine {
   const { format, rate, languages, stallMs = LIMITS.remote.stallMs } = settings;
   const services = servicesOf(settings);
-  /** Samples of a piece: more than anybody takes to say so few words in. */
+  /** Most samples of a piece: longer than anybody takes to say it. */
   const most = (LIMITS.remote.pieceAudioMs / 1000) * rate;
   /** The bytes of the answer. An answer that stops in the middle is ended, and its connection with it. */
   async function* answer(request: TtsRequest, signal: AbortSignal): AsyncGenerator<Uint8Array> {
