@@ -41,6 +41,15 @@ t.test('matrix "TTS streamed as synthesized": speech on every base, with its def
   }
 });
 
+t.test('decision 1: fields that a client sends without a value are unset', async (t) => {
+  const fields = { voice: '', response_format: '', stream_format: '', instructions: '', speed: null };
+  for (const base of BASES) {
+    const [unset, absent] = [await say(fields, {}, base), await say({}, {}, base)];
+    t.equal(unset.headers.get('content-type'), absent.headers.get('content-type'), base);
+    t.ok((await audioOf(unset)).equals(await audioOf(absent)), base);
+  }
+});
+
 t.test('audio begins before the text is spoken to its end', async (t) => {
   const controller = new AbortController();
   const endless = { ...SPEECH, input: ENDLESS, response_format: 'pcm' };

@@ -46,6 +46,7 @@ const FORMATS: ReadonlyMap<string, FormatRow> = new Map<string, FormatRow>([
 
 /** The format as a request names it; `param` is the field's name in that request. */
 export interface NamedFormat {
+  /** Undefined or empty for the base's default. */
   readonly name: string | undefined;
   /** Hz */
   readonly sampleRate?: number | undefined;
@@ -67,7 +68,7 @@ export function speechOutput(
   base: Base,
   options: NativeOptions,
 ): OutputFormat {
-  const name = given ?? base.defaultFormat;
+  const name = given || base.defaultFormat;
   const row = FORMATS.get(name);
   if (!row) throw unknownFormat(name, param);
   return resolveOutput(
