@@ -1,23 +1,29 @@
 /**
- * SIGHUP, which the system sends to all processes of a terminal that is closed. A process that `nohup` started ignores it
- * and must not listen for it, since that would end the ignoring. Only Linux reports which signals a process ignores.
+ * SIGHUP, which the system sends to all processes of a terminal that is closed. `nohup` makes a program ignore it, but Node,
+ * and so npm, resets that as it starts; so `nohup` is recognised by its other traces.
  */
-import { readFileSync } from 'node:fs';
+import { readFileSync, readlinkSync } from 'node:fs';
+import { basename } from 'node:path';
 
-/** Bit of SIGHUP, which is signal 1, in the mask of ignored signals. */
-const HANG_UP = 1n;
+/** The access mode among the flags of an open file, and that of files which can only be written. */
+const ACCESS = 0b11;
+const WRITE_ONLY = 1;
 
-/** Whether this process was started with SIGHUP ignored; true if that is unknown. */
-function isIgnored(): boolean {
+/** Whether standard input is what GNU's `nohup` puts in a terminal's place: /dev/null, not to be read. Known on Linux only. */
+function hasInputOfNohup(): boolean {
   try {
-    const [, mask = ''] = /^SigIgn:\s*([0-9a-f]+)$/m.exec(readFileSync('/proc/self/status', 'latin1')) ?? [];
-    return (BigInt(`0x${mask}`) & HANG_UP) !== 0n;
+    const [, flags = ''] = /^flags:\s*([0-7]+)$/m.exec(readFileSync('/proc/self/fdinfo/0', 'latin1')) ?? [];
+    const isWriteOnly = (Number.parseInt(flags, 8) & ACCESS) === WRITE_ONLY;
+    return isWriteOnly && readlinkSync('/proc/self/fd/0') === '/dev/null';
   } catch {
-    return true;
+    return false;
   }
 }
 
+/** Whether this process was started by `nohup`, directly or through npm. Shells name the command that they run in `_`. */
+export const isUnderNohup = (): boolean => basename(process.env['_'] ?? '') === 'nohup' || hasInputOfNohup();
+
 /** Calls `listener` when the terminal of this process is closed, unless it was started to outlive that. */
 export function onHangUp(listener: () => void): void {
-  if (!isIgnored()) process.on('SIGHUP', listener);
+  process.on('SIGHUP', isUnderNohup() ? () => undefined : listener);
 }

@@ -6,7 +6,7 @@
 import { fileURLToPath } from 'node:url';
 import { CHECKOUT } from '../../contracts/places.js';
 import { systemClock } from '../../contracts/clock.js';
-import { onHangUp } from '../../processes/hang-up.js';
+import { isUnderNohup, onHangUp } from '../../processes/hang-up.js';
 import { watchParents } from '../../processes/parent-watch.js';
 
 const PACKAGE = fileURLToPath(new URL('package.json', CHECKOUT));
@@ -75,7 +75,8 @@ export function onShutdown(leaving: Leaving): void {
   onHangUp(() => signals.received('SIGINT'));
   // The reader of our output may exit before us; a closed pipe is no error.
   for (const output of [process.stdout, process.stderr]) output.on('error', () => undefined);
-  if (startedByNpm(process.env)) {
+  // A closed terminal ends the npm below `nohup`, which must not end the gateway.
+  if (startedByNpm(process.env) && !isUnderNohup()) {
     watchParents(systemClock, () => {
       console.error('speech gateway: npm has ended, leaving as well');
       signals.leave();

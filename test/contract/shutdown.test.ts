@@ -17,6 +17,7 @@ import {
   TEST_KEY,
   TEST_SECRET,
   TONE,
+  WITHOUT_NOHUP,
 } from '../fixtures/gateway.js';
 import { productFile } from '../fixtures/product.js';
 import { until } from '../fixtures/until.js';
@@ -51,6 +52,7 @@ async function start(t: Test, [file = '', ...args]: readonly string[], more: obj
   const env = {
     ...process.env,
     NODE_OPTIONS: '',
+    ...WITHOUT_NOHUP,
     HOST: '127.0.0.1',
     PORT: '0',
     ...MEDIA,
@@ -193,6 +195,26 @@ t.test('who is started by hand outlives the shell', async (t) => {
   kill(gateway);
   await until('it has left', () => !family.some(isAlive));
 });
+
+/** As a shell starts it, and as `nohup` leaves its standard input where that was a terminal. */
+const UNDER_NOHUP: Readonly<Record<string, { command: readonly string[]; env?: object }>> = {
+  'named by the shell': { command: ['nohup', ...NPM], env: { _: '/usr/bin/nohup' } },
+  'with its standard input': { command: ['/bin/sh', '-c', 'exec nohup npm start 0>/dev/null'] },
+};
+
+for (const [name, { command, env }] of Object.entries(UNDER_NOHUP))
+  t.test(`nohup npm start outlives its terminal: ${name}`, async (t) => {
+    const started = await start(t, command, env);
+    const gateway = gatewayOf(started);
+    const family = familyOf(gateway);
+    kill(-(started.child.pid ?? 0), 'SIGHUP');
+    t.equal(await started.exited, 'SIGHUP', 'npm goes');
+    // Longer than it would take to notice that npm has gone.
+    await new Promise((resolve) => setTimeout(resolve, 2500));
+    t.ok((await (await speak(started.base)).length()) > 0);
+    kill(gateway);
+    await until('it has left', () => !family.some(isAlive));
+  });
 
 t.test('a gateway that a test started goes with the test, though that was killed', async (t) => {
   const fixture = new URL('../fixtures/gateway.js', import.meta.url);
