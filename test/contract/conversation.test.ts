@@ -5,7 +5,7 @@
 import t from 'tap';
 import { Caller, letGo } from '../fixtures/caller.js';
 import { type Meeting, messagesOf, shownBy, Talks } from '../fixtures/conversation.js';
-import { talkAndEnd, threadsAndFilesOf } from '../fixtures/endurance.js';
+import { heldByCalls, talkAndEnd } from '../fixtures/endurance.js';
 import { said } from '../fixtures/model.js';
 import { until } from '../fixtures/until.js';
 
@@ -257,11 +257,11 @@ t.test('a client that would resume, or joins anew, finds its conversation', asyn
 t.test('conversations in a row leave no thread, no socket and no file behind', async (t) => {
   await talkAndEnd(talks);
   await talks.untilNoCalls();
-  const before = threadsAndFilesOf(talks.gateway.pid);
+  const before = heldByCalls(talks.gateway.pid);
   for (let session = 0; session < 8; session += 1) await talkAndEnd(talks);
   await talks.untilNoCalls();
   const more = () => {
-    const now = threadsAndFilesOf(talks.gateway.pid);
+    const now = heldByCalls(talks.gateway.pid);
     return now.threads > before.threads || now.files > before.files;
   };
   // Now and then a file is open for a moment.

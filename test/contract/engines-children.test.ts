@@ -9,8 +9,9 @@ import { speakAll, ttsConformance } from '../../engines/conformance.js';
 import { createPool } from '../../processes/pool.js';
 import { superviseRole } from '../../processes/supervise.js';
 import { heardBy, joined, silence, spoken, streamed, wordErrors } from '../fixtures/engines-listening.js';
-import { recordingLog, runs, socketFolder, until } from '../fixtures/processes-tools.js';
+import { recordingLog, runs, socketFolder } from '../fixtures/processes-tools.js';
 import { productUrl } from '../fixtures/product.js';
+import { until } from '../fixtures/until.js';
 
 const entry = productUrl('gateway/workers/speech');
 const folder = await socketFolder(t);

@@ -9,11 +9,13 @@ import { DisconnectReason } from '@livekit/protocol';
 import t, { type Test } from 'tap';
 import { CALL_TIMES } from '../../contracts/call-times.js';
 import { type ClusterRoom, startCluster } from '../fixtures/livekit-cluster.js';
-import { openRoom, roomWorkers, shortFolder, threadsAndFilesOf } from '../fixtures/livekit-rooms.js';
+import { openRoom, roomWorkers } from '../fixtures/livekit-rooms.js';
+import { socketFolder } from '../fixtures/processes-tools.js';
+import { threadsAndFilesOf } from '../fixtures/resources.js';
 import { loudMs, pitchOf, toneOf } from '../fixtures/tones.js';
 import { until } from '../fixtures/until.js';
 
-const cluster = await startCluster(await shortFolder(t));
+const cluster = await startCluster(await socketFolder(t));
 t.teardown(() => cluster.close());
 
 const roomOf = (name: string): ClusterRoom => {
@@ -247,10 +249,10 @@ t.test(
       call.end();
       await followed.over;
       await gone(sessionId);
-      if (room === 0) first = await threadsAndFilesOf(pid);
+      if (room === 0) first = threadsAndFilesOf(pid);
       if (room === 1)
-        await until('it holds no more than after the first', async () => {
-          const now = await threadsAndFilesOf(pid);
+        await until('it holds no more than after the first', () => {
+          const now = threadsAndFilesOf(pid);
           return now.threads <= first.threads && now.files <= first.files;
         });
     }

@@ -4,12 +4,12 @@
  */
 import t from 'tap';
 import { type Cluster, type ClusterRoom, startCluster } from '../fixtures/livekit-cluster.js';
-import { shortFolder } from '../fixtures/livekit-rooms.js';
+import { socketFolder } from '../fixtures/processes-tools.js';
 import { type Invite, messagesOf, Talks } from '../fixtures/conversation.js';
 import { loudMs } from '../fixtures/tones.js';
 import { until } from '../fixtures/until.js';
 
-const cluster = await startCluster(await shortFolder(t));
+const cluster = await startCluster(await socketFolder(t));
 t.teardown(() => cluster.close());
 const livekit = ({ server: { url, key, secret } }: Cluster) => ({
   LIVEKIT_URL: url,

@@ -4,7 +4,7 @@ import t from 'tap';
 import { LIMITS } from '../../contracts/limits.js';
 import { startGateway } from '../fixtures/gateway.js';
 import { gauge, LiveClient } from '../fixtures/live.js';
-import { memoryOf } from '../fixtures/memory.js';
+import { memoryOf } from '../fixtures/resources.js';
 import { pick, seeded } from '../fixtures/random.js';
 import { until } from '../fixtures/until.js';
 

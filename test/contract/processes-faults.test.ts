@@ -10,7 +10,8 @@ import { createPool } from '../../processes/pool.js';
 import { serveJobs } from '../../processes/serve-jobs.js';
 import { children, facts, load, start } from '../fixtures/processes-pool.js';
 import { SimulatedClock } from '../fixtures/edge-clock.js';
-import { collect, never, recordingLog, seeded, socketFolder, until } from '../fixtures/processes-tools.js';
+import { collect, never, recordingLog, seeded, socketFolder } from '../fixtures/processes-tools.js';
+import { until } from '../fixtures/until.js';
 
 t.test('SIGKILL of a child fails its own jobs, costs nobody else, and it comes back', async (t) => {
   const { pool, workers } = await children(t, 2);

@@ -9,7 +9,8 @@ import { Channel } from '../../processes/channel.js';
 import { type Frame, FrameReader, KIND } from '../../processes/frames.js';
 import { createPool } from '../../processes/pool.js';
 import { children, facts, load, start } from '../fixtures/processes-pool.js';
-import { collect, never, seeded, socketFolder, until } from '../fixtures/processes-tools.js';
+import { collect, never, seeded, socketFolder } from '../fixtures/processes-tools.js';
+import { until } from '../fixtures/until.js';
 
 t.test('many streams at once come back whole, in order, each to its own reader', async (t) => {
   const { pool } = await children(t, 2);

@@ -11,7 +11,8 @@ import { createPool, type Pool } from '../../processes/pool.js';
 import { superviseRole } from '../../processes/supervise.js';
 import type { SuperviseOptions } from '../../processes/supervise-options.js';
 import { SimulatedClock } from '../fixtures/edge-clock.js';
-import { collect, never, recordingLog, runs, socketFolder, until } from '../fixtures/processes-tools.js';
+import { collect, never, recordingLog, runs, socketFolder } from '../fixtures/processes-tools.js';
+import { until } from '../fixtures/until.js';
 
 const entry = new URL('../fixtures/processes-child.js', import.meta.url);
 const supervisorEntry = fileURLToPath(new URL('../fixtures/processes-supervisor.js', import.meta.url));

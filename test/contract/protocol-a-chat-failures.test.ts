@@ -3,7 +3,7 @@ import t from 'tap';
 import { type Chunk, completionOf, eventsIn } from '../fixtures/chat.js';
 import { memberOf } from '../fixtures/family.js';
 import { startGateway } from '../fixtures/gateway.js';
-import { memoryOf } from '../fixtures/memory.js';
+import { memoryOf } from '../fixtures/resources.js';
 import { AGGREGATOR, BASES, ENDLESS, type Fields, PLAIN, refusal, sender } from '../fixtures/protocol-a.js';
 import { until } from '../fixtures/until.js';
 

@@ -6,7 +6,7 @@ import t from 'tap';
 import { LIMITS } from '../../contracts/limits.js';
 import { startGateway } from '../fixtures/gateway.js';
 import { gauge } from '../fixtures/live.js';
-import { memoryOf } from '../fixtures/memory.js';
+import { memoryOf } from '../fixtures/resources.js';
 import {
   format,
   TRANSCRIBING,

@@ -21,8 +21,9 @@ import { createPool } from '../../processes/pool.js';
 import { superviseRole } from '../../processes/supervise.js';
 import { joined, silence, spoken, wordErrors } from '../fixtures/engines-listening.js';
 import { shortOrLong } from '../fixtures/long.js';
-import { recordingLog, socketFolder, until } from '../fixtures/processes-tools.js';
+import { recordingLog, socketFolder } from '../fixtures/processes-tools.js';
 import { productUrl } from '../fixtures/product.js';
+import { until } from '../fixtures/until.js';
 
 const RATES = [8000, 11_025, 16_000, 22_050, 24_000, 32_000, 44_100, 48_000];
 const TEXT = 'Raw audio, exactly: 3 Ünïcödé words — 日本語 👍!';
