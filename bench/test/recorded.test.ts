@@ -11,6 +11,7 @@ import { measureRecorded } from '../src/scenarios/conversation-recorded.js';
 import { COLLECTIONS, type Collection } from '../src/scenarios/recorded-clips.js';
 import { clipsOf } from '../src/scenarios/recorded-speech.js';
 import type { Scenario } from '../src/scenarios/scenario.js';
+import { startModel } from '../src/servers/model.js';
 import { runSuite } from '../src/suite.js';
 import { reportOf } from './fixtures/reports.js';
 
@@ -109,7 +110,7 @@ t.test('without its package a collection has one figure, which says why', async 
   const options = readOptions(['--url', 'http://127.0.0.1:1']);
   const { figures, scenarios } = await runSuite([chosen], options, () => undefined);
   t.match(figures, [
-    { name: 'calls.recorded.mine.cut_offs', value: null, n: 0, why: /^there is no nothing 1\.0: .*ENOENT/ },
+    { name: 'calls.recorded.mine.cut_offs', value: null, n: 0, why: /^there is no nothing 1\.0, .*: ENOENT/ },
   ]);
   t.equal(figures.length, 1);
   t.notOk(scenarios[0]?.error);
@@ -134,4 +135,18 @@ t.test('a report marks each clip once as recorded or synthetic', async (t) => {
   t.match(html, 'clips: 1 synthetic, 1 recorded');
   t.match(html, '<td>recorded</td><td>He &amp; she.</td>');
   t.notMatch(formatHtml(reportOf([])), 'clips:', 'a report from before has none');
+});
+
+t.test('the model talks for long only where words are to be counted, not of a country', async (t) => {
+  const model = await startModel();
+  t.teardown(() => model.stop());
+  const answerTo = async (content: string): Promise<string> => {
+    const body = JSON.stringify({ messages: [{ role: 'user', content }] });
+    return (await fetch(`${model.url}/chat/completions`, { method: 'POST', body })).text();
+  };
+  const short = await answerTo('Ask what you can do for your country.');
+  t.match(short, 'nine');
+  t.notMatch(short, 'number');
+  for (const said of ['Please count all the words.', 'Found all the word.', 'Count all the worlds.'])
+    t.match(await answerTo(said), 'number');
 });

@@ -24,7 +24,8 @@ async function found(
   try {
     return await recordedSpeech(collection, context.options.readings);
   } catch (error) {
-    const withheld = `there is no ${collection.package}: ${(error as Error).message}`;
+    const reason = (error as Error).message;
+    const withheld = `there is no ${collection.package}, see "Recorded people" in bench/README.md: ${reason}`;
     context.add({ name: figure, subject: 'gateway', unit: '%', n: 0, value: null, withheld });
     return undefined;
   }

@@ -17,7 +17,7 @@ interface Message {
 /** The answer to "count all the words", which takes long to speak; either word is enough, because a recogniser may mishear one. */
 const LONG = Array.from({ length: 60 }, (_, index) => `word number ${index + 10}`).join(', ');
 const SHORT = 'At nine in the morning.';
-const answerTo = (said: string): string => (/count|word/i.test(said) ? LONG : SHORT);
+const answerTo = (said: string): string => (/\b(?:count|word)s?\b/i.test(said) ? LONG : SHORT);
 
 function eventsOf(text: string): string {
   const chunks = text.split(/(?<= )/).map((content) => ({ choices: [{ delta: { content } }] }));
