@@ -20,6 +20,8 @@ export const CALL_TIMES = {
   roomLeaveMs: 2 * SECOND,
   /** Gateway process: the owner of a call accepts a relayed connection; then the client's connection is closed. */
   relayMs: 2 * SECOND,
+  /** Room worker: a user whose media was lost is seen again; then the gateway process asks the server whether they are in the room. */
+  missedMs: 3 * SECOND,
   /** Media worker: a client that was told to leave closes its connection itself, or reports an error; then it is closed. */
   farewellMs: 3 * SECOND,
   /** Gateway process: its heartbeat is stored; then it does nothing more for its calls (if it has peers). */
@@ -101,6 +103,11 @@ export const CALL_ORDER: readonly Before[] = [
     'goneMs',
     'connectMs',
     'the owner decides about a user who was connected, the sweep about one who never was',
+  ),
+  before(
+    ['missedMs', 'missedMs', 'roomLeaveMs', 'leaseMs', 'heartbeatMs'],
+    'goneMs',
+    'an agent that does not see its user is replaced before the user is given up',
   ),
   before('pingIntervalMs', 'pingTimeoutMs', 'a ping is answered before its connection is taken for lost'),
   before('pingTimeoutMs', 'goneMs', 'a client that finds its connection lost comes back in time'),

@@ -135,12 +135,16 @@ export abstract class WorkerCall<Own extends { readonly on: string }> implements
     this.#letGo = setTimeout(() => this.#abort.abort(), CALL_TIMES.releaseMs);
   }
 
+  /** Gives the worker's side up: the events end with an error. */
+  protected lose(): void {
+    this.#abort.abort(new ServiceError('engine_lost'));
+  }
+
   protected tell(command: AnyCommand): void {
     if (this.#over) return;
     this.#commands.push(command);
     const { length, bytes } = this.#commands;
-    if (length > MOST_WAITING || bytes > MOST_WAITING_BYTES)
-      this.#abort.abort(new ServiceError('engine_lost'));
+    if (length > MOST_WAITING || bytes > MOST_WAITING_BYTES) this.lose();
   }
 
   async *#follow(): AsyncGenerator<CallEvent> {

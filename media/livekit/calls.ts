@@ -31,9 +31,14 @@ export interface RoomCallsParts extends CallObserver {
   readonly log: Log;
 }
 
+/** Reports in a row after which an agent that does not see its user is replaced. */
+const MOST_UNSEEN = 2;
+
 class ClusterCall extends WorkerCall<RoomReport> implements RoomCall {
   readonly ready: Promise<void>;
   #broke = true;
+  /** How often in a row the server had a user whom the agent did not see. */
+  #unseen = 0;
   #joined = (): void => undefined;
   #refused: (error: unknown) => void = () => undefined;
 
@@ -85,6 +90,7 @@ class ClusterCall extends WorkerCall<RoomReport> implements RoomCall {
     if (on === 'joined') this.#joined();
     else if (on === 'key') this.how.key?.(report.key);
     else if (on === 'cut') this.how.cut?.();
+    else if (on === 'missed') void this.#missed(report);
     else this.#tokenCame(on);
   }
 
@@ -95,6 +101,19 @@ class ClusterCall extends WorkerCall<RoomReport> implements RoomCall {
     act(options.sessionId, options.user.identity).catch((err: unknown) =>
       this.parts.log.warn({ err, sessionId: options.sessionId }, 'the user of a room was not changed'),
     );
+  }
+
+  /**
+   * Gives the agent's connection up if the server has had the user for two reports. After a server's death the agent may be in the
+   * room without being told who is there (livekit-server 1.13). A server that does not answer gives no reason to. Never rejects.
+   */
+  async #missed({ times, sid }: Extract<RoomReport, { readonly on: 'missed' }>): Promise<void> {
+    const { sessionId, user } = this.options;
+    const isBack = await this.service.isBack(this.#room, user.identity, sid).catch(() => false);
+    this.#unseen = isBack ? (times === 1 ? 1 : this.#unseen + 1) : 0;
+    if (this.#unseen < MOST_UNSEEN || this.ended) return;
+    this.parts.log.warn({ sessionId }, 'an agent does not see its user, who is in the room: it joins anew');
+    this.lose();
   }
 
   override end(): void {

@@ -15,6 +15,7 @@ import { withTimeout } from '../../contracts/timeouts.js';
 import { connection, type ConnectionEffect, type ConnectionEvent } from '../../actors/connection.js';
 import { type Effects, run, type Running } from '../../actors/run.js';
 import type { RoomArgs } from '../wire.js';
+import { FRAME_MS } from '../playout.js';
 import { pressKeys } from './keys.js';
 import { Listener, type ListenerEvents } from './listener.js';
 import { Outgoing } from './outgoing.js';
@@ -22,7 +23,7 @@ import { loadRtc, type Rtc } from './rtc.js';
 import type { Speaker } from './speaker.js';
 import { Voice } from './voice.js';
 
-const { roomJoinMs, roomLastWordsMs, roomLeaveMs } = CALL_TIMES;
+const { missedMs, roomJoinMs, roomLastWordsMs, roomLeaveMs } = CALL_TIMES;
 /** Largest message of the user, and longest name of its topic. */
 const MOST_MESSAGE_BYTES = 64 * 1024;
 const MOST_TOPIC = 128;
@@ -30,6 +31,8 @@ const MOST_TOPIC = 128;
 const ACTIVE = 2;
 /** Beats after which a user whose client does not subscribe to the agent's voice counts as connected all the same. */
 const UNHEARD_BEATS = 100;
+/** Beats between two reports that the user's media is still lost. */
+const MISSED_BEATS = missedMs / FRAME_MS;
 
 export interface RoomEvents extends ListenerEvents {
   connected(is: boolean): void;
@@ -39,6 +42,8 @@ export interface RoomEvents extends ListenerEvents {
   met(): void;
   /** Somebody joined with that token while the user was there, and so replaced it. */
   usurped(): void;
+  /** The user's media is still lost (media/wire.ts). */
+  missed(times: number, sid: string): void;
   data(topic: string, payload: Uint8Array): void;
   /** The user has pressed a key of the telephone. */
   key(key: string): void;
@@ -116,6 +121,8 @@ export class RoomParticipant {
   /** Whether it has been up since the user that is here came. */
   #linkWasUp = false;
   #unheard = 0;
+  /** Beats since the user's media was lost. */
+  #missed = 0;
   #leaving: Promise<void> | undefined;
 
   constructor(
@@ -178,6 +185,7 @@ export class RoomParticipant {
     const present = this.#present();
     this.#meet(present && this.#mayEnter(present) ? present : undefined);
     this.#connect();
+    this.#miss();
     this.#listener.follow(this.#microphone());
     this.#listener.beat();
   }
@@ -256,6 +264,16 @@ export class RoomParticipant {
     if (voice.lost) this.#tell(() => this.events.over(new ServiceError('transport_failed')));
     const listens = active && (voice.asked || (this.#unheard += 1) > UNHEARD_BEATS);
     if (listens || !active) this.#look(listens);
+  }
+
+  /** Reports a loss that lasts, as the library may have lost track of the room without saying so. A telephone does not come back. */
+  #miss(): void {
+    this.#missed = this.#up || !this.#wasUp || this.args.phone ? 0 : this.#missed + 1;
+    if (this.#missed === 0 || this.#missed % MISSED_BEATS > 0) return;
+    const { room, rtc } = this.parts;
+    const isSeen = this.#user !== undefined && room.connectionState === rtc.ConnectionState.CONN_CONNECTED;
+    const sid = isSeen ? '' : (this.#last?.sid ?? '');
+    this.#tell(() => this.events.missed(this.#missed / MISSED_BEATS, sid));
   }
 
   #isAnswered({ attributes }: RemoteParticipant): boolean {

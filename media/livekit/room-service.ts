@@ -24,6 +24,8 @@ export interface RoomService {
   rotate(sessionId: string, identity: string): Promise<void>;
   /** Removes a participant that joined with the first token; a user who is back with another one stays. Errors: `transport_failed`. */
   putOut(sessionId: string, identity: string): Promise<void>;
+  /** Whether the user is in the room with media, as another participant than `sid`. Errors: `transport_failed`. */
+  isBack(sessionId: string, identity: string, sid: string): Promise<boolean>;
   /** Removes the room and everybody in it; a missing room is fine. Errors: `transport_failed`. */
   remove(room: string): Promise<void>;
   /** Makes the token with which an agent joins that room. */
@@ -54,10 +56,17 @@ const orGone = async (answer: Promise<unknown>): Promise<void> =>
     if ((error as { status?: unknown }).status !== NOT_FOUND) throw failed(error);
   }));
 
-const usersIn = (client: Client): Pick<RoomService, 'rotate' | 'putOut'> => ({
+const usersIn = (client: Client): Pick<RoomService, 'rotate' | 'putOut' | 'isBack'> => ({
   async rotate(name, identity) {
     const attributes = { use: 'rejoin' satisfies JoinClaims['use'] };
     await orFailed((await client()).updateParticipant(name, identity, { attributes }));
+  },
+  async isBack(name, identity, sid) {
+    const { ParticipantInfo_State: state } = await livekit();
+    let isBack = false;
+    const asked = (await client()).getParticipant(name, identity);
+    await orGone(asked.then((user) => (isBack = user.state === state.ACTIVE && user.sid !== sid)));
+    return isBack;
   },
   async putOut(name, identity) {
     const rooms = await client();

@@ -29,6 +29,7 @@ class RoomCarrier implements Carrier<TelephoneCommand> {
       left: () => call.report({ on: 'left' }),
       met: () => call.report({ on: 'met' }),
       usurped: () => call.report({ on: 'usurped' }),
+      missed: (times, sid) => call.report({ on: 'missed', times, sid }),
       key: (key) => call.report({ on: 'key', key }),
       cut: () => call.report({ on: 'cut' }),
       data: (topic, payload) => call.report({ on: 'data', topic, payload }),

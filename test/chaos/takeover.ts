@@ -115,7 +115,13 @@ const LOSSES: Readonly<Record<string, () => Promise<Loss>>> = {
   },
 };
 
-async function once({ cluster, kill, apologises }: Loss, agent: string): Promise<number> {
+/** Whether another connection of the agent has the call: its process was killed, or gave the first one up. */
+const wasTakenOver = ({ nodes }: Cluster, session: string): boolean =>
+  nodes.some(({ stderr }) =>
+    stderr.split('\n').some((line) => line.includes(session) && line.includes('a call goes on here')),
+  );
+
+async function once({ cluster, kill, apologises }: Loss, agent: string): Promise<[number, boolean]> {
   const { body } = await client(cluster.balancer.base)('sessions', { body: { agent_id: agent } });
   const { media_url: url, token, session_id: id } = body as unknown as Invite;
   const listener = new Listener();
@@ -139,7 +145,7 @@ async function once({ cluster, kill, apologises }: Loss, agent: string): Promise
   await listener.room.disconnect();
   await pause(1000);
   await mend();
-  return seconds;
+  return [seconds, wasTakenOver(cluster, id)];
 }
 
 const [times = '10', what = 'node'] = process.argv.slice(2);
@@ -152,8 +158,9 @@ try {
     config: { prompt: { first_message_mode: 'fixed', first_message: 'Good day.' } },
   });
   for (let time = 0; time < Number(times); time += 1) {
-    figures.push(await once(loss, agent));
-    console.log(`${time + 1}: ${figures.at(-1)?.toFixed(1)} s`);
+    const [seconds, takenOver] = await once(loss, agent);
+    figures.push(seconds);
+    console.log(`${time + 1}: ${seconds.toFixed(1)} s${takenOver ? ', by takeover' : ''}`);
   }
 } finally {
   await letGoOfAll();

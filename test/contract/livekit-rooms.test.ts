@@ -175,6 +175,60 @@ t.test('a client that gives up an attempt to join again has not hung up', async 
   await followed.over;
 });
 
+t.test(
+  'an agent that does not see its user, whom the server has with media, gives its connection up',
+  async (t) => {
+    const { calls, lines } = await roomWorkers(t, cluster);
+    cluster.setPresence(false);
+    t.teardown(() => cluster.setPresence(true));
+    const { sessionId, call, followed } = openRoom(calls);
+    await call.ready;
+    const { person } = roomOf(sessionId);
+    const asked = () =>
+      cluster.requests.filter((request) => request === `GetParticipant ${sessionId}`).length;
+    const askedAgain = async (times: number) => {
+      const before = asked();
+      await until('the server is asked', () => asked() >= before + times);
+    };
+    person.come();
+    await followed.seen('connected');
+    person.known = { sid: person.sid, state: 'ACTIVE' };
+    person.go(DisconnectReason.UNKNOWN_REASON);
+    await askedAgain(3);
+    t.same(followed.kinds, ['connected', 'disconnected'], 'what a dead server has left is no user');
+    person.known = { sid: 'PA_again', state: 'JOINED' };
+    await askedAgain(3);
+    t.same(followed.kinds, ['connected', 'disconnected'], 'nor is one without media');
+    person.known = { sid: 'PA_again', state: 'ACTIVE' };
+    await askedAgain(1);
+    t.match(await followed.over, { code: 'engine_lost' });
+    t.ok(lines.some(({ message }) => /does not see its user/.test(message)));
+  },
+);
+
+t.test('a user who comes back is looked for no longer', async (t) => {
+  const { calls } = await roomWorkers(t, cluster);
+  cluster.setPresence(false);
+  t.teardown(() => cluster.setPresence(true));
+  const { sessionId, call, followed } = openRoom(calls);
+  await call.ready;
+  const { person } = roomOf(sessionId);
+  for (const times of [1, 2]) {
+    person.come();
+    await followed.seen('connected', times);
+    person.known = { sid: `PA_${times}`, state: 'ACTIVE' };
+    person.go(DisconnectReason.UNKNOWN_REASON);
+    await until(
+      'the server is asked once more',
+      () => cluster.requests.filter((request) => request === `GetParticipant ${sessionId}`).length === times,
+    );
+  }
+  person.come();
+  await followed.seen('connected', 3);
+  call.end();
+  t.equal(await followed.over, undefined, 'once is not twice in a row');
+});
+
 t.test('a room that the server closes ends the call; a server that goes loses it', async (t) => {
   const { calls } = await roomWorkers(t, cluster);
   const closed = openRoom(calls);

@@ -11,6 +11,7 @@ t.test('each time is what the contract says', async (t) => {
     leaveGraceMs: 1500,
     roomLeaveMs: 2000,
     relayMs: 2000,
+    missedMs: 3000,
     farewellMs: 3000,
     silentMs: 4000,
     takeoverMs: 4000,
