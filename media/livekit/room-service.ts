@@ -24,7 +24,10 @@ export interface RoomService {
   rotate(sessionId: string, identity: string): Promise<void>;
   /** Removes a participant that joined with the first token; a user who is back with another one stays. Errors: `transport_failed`. */
   putOut(sessionId: string, identity: string): Promise<void>;
-  /** Whether the user is in the room with media, as another participant than `sid`. Errors: `transport_failed`. */
+  /**
+   * Whether the user is in the room with media, as another participant than `sid`, and did not come with the session's first token,
+   * which may be somebody else. Errors: `transport_failed`.
+   */
   isBack(sessionId: string, identity: string, sid: string): Promise<boolean>;
   /** Removes the room and everybody in it; a missing room is fine. Errors: `transport_failed`. */
   remove(room: string): Promise<void>;
@@ -56,6 +59,10 @@ const orGone = async (answer: Promise<unknown>): Promise<void> =>
     if ((error as { status?: unknown }).status !== NOT_FOUND) throw failed(error);
   }));
 
+/** Whether a participant came with its session's first token. */
+const isFirst = ({ attributes }: { readonly attributes: Readonly<Record<string, string>> }): boolean =>
+  attributes['use'] === ('join' satisfies JoinClaims['use']);
+
 const usersIn = (client: Client): Pick<RoomService, 'rotate' | 'putOut' | 'isBack'> => ({
   async rotate(name, identity) {
     const attributes = { use: 'rejoin' satisfies JoinClaims['use'] };
@@ -65,15 +72,18 @@ const usersIn = (client: Client): Pick<RoomService, 'rotate' | 'putOut' | 'isBac
     const { ParticipantInfo_State: state } = await livekit();
     let isBack = false;
     const asked = (await client()).getParticipant(name, identity);
-    await orGone(asked.then((user) => (isBack = user.state === state.ACTIVE && user.sid !== sid)));
+    await orGone(
+      asked.then((user) => {
+        isBack = user.state === state.ACTIVE && user.sid !== sid && !isFirst(user);
+      }),
+    );
     return isBack;
   },
   async putOut(name, identity) {
     const rooms = await client();
     await orGone(
       rooms.getParticipant(name, identity).then(async ({ attributes }) => {
-        const isFirst = attributes['use'] === ('join' satisfies JoinClaims['use']);
-        if (isFirst) await rooms.removeParticipant(name, identity);
+        if (isFirst({ attributes })) await rooms.removeParticipant(name, identity);
       }),
     );
   },

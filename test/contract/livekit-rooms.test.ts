@@ -199,7 +199,14 @@ t.test(
     person.known = { sid: 'PA_again', state: 'JOINED' };
     await askedAgain(3);
     t.same(followed.kinds, ['connected', 'disconnected'], 'nor is one without media');
-    person.known = { sid: 'PA_again', state: 'ACTIVE' };
+    person.known = { sid: 'PA_stranger', state: 'ACTIVE', attributes: { use: 'join' } };
+    await askedAgain(3);
+    t.same(
+      followed.kinds,
+      ['connected', 'disconnected'],
+      'nor one with the first token: that may be somebody else',
+    );
+    person.known = { sid: 'PA_again', state: 'ACTIVE', attributes: { use: 'rejoin' } };
     await askedAgain(1);
     t.match(await followed.over, { code: 'engine_lost' });
     t.ok(lines.some(({ message }) => /does not see its user/.test(message)));
