@@ -298,13 +298,11 @@ export class Exchange {
   }
 
   /** Waits for a handler's reply; one that comes when nobody waits any more is discarded. */
-  async #replyOf(reply: Promise<Reply>): Promise<Reply> {
-    try {
-      return await this.#race(reply);
-    } catch (error) {
+  #replyOf(reply: Promise<Reply>): Promise<Reply> {
+    return this.#race(reply).catch((error: unknown) => {
       reply.then(discardReply, () => undefined);
       throw error;
-    }
+    });
   }
 
   /** Waits until the client has read enough. Errors: `ClientLeft` if it has gone or reads nothing. */
