@@ -144,6 +144,9 @@ t.test('a socket without another start closes after its rest, and not while a jo
   clock.advance(REST);
   t.equal(effects.map(short).at(-1), 'close normal');
   t.equal(clock.pending, 0, 'no timer is left');
+  const told = effects.length;
+  send(start);
+  t.equal(effects.length, told, 'nothing follows');
 });
 
 const REASONS = Object.keys(CLOSE) as [CloseReason, ...CloseReason[]];
