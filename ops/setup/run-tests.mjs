@@ -9,6 +9,7 @@ import { inspect } from 'node:util';
 import { onInterrupt } from './children.mjs';
 import { countFile, countLine, sum, writeCounts } from './counts.mjs';
 import { COUNTS_FILE, ROOT } from './paths.mjs';
+import { TEST_FLAGS } from './test-flags.mjs';
 import { createQueue } from './test-queue.mjs';
 import { startSharedParts } from './shared-parts.mjs';
 import { inSources, sourcePlace } from './source-places.mjs';
@@ -32,12 +33,6 @@ const SHOWN = [
 
 /** Beside the counts: the processor time of each file. */
 const USAGE_FILE = 'usage.json';
-
-/**
- * A test file runs for a second or less: most of what Node 20 optimises is never run again. This is three times what makes
- * a function worth it; later versions count in another way, and need it less.
- */
-const JIT = process.versions.node.startsWith('20.') ? ['--interrupt-budget=400000'] : [];
 
 /** Nothing else runs beside it. */
 const ALONE = { nice: 0 };
@@ -92,7 +87,7 @@ function setNice(pid, nice) {
 /** The process that tap spawns for a file; `own` are the arguments and variables of this process alone. */
 const commandOf = ({ name, file }, own, { env, timeout }) => [
   process.execPath,
-  [...JIT, ...own.args, file],
+  [...TEST_FLAGS, ...own.args, file],
   {
     ...{ name, buffered: true, cwd: ROOT, timeout: timeout * 1000 },
     stdio: ['ignore', 'pipe', 'inherit'],

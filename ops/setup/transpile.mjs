@@ -4,24 +4,28 @@
  * memory. Types are a row of `npm run check`.
  *
  * Beside the files lies tap as one file, which Node finds before the package: 350 modules are half a second for each of some
- * hundreds of test files. It records no coverage (plain-processes.mjs) and follows no promises (plain-domains.mjs).
+ * hundreds of test files. It records no coverage (plain-processes.mjs), follows no promises (plain-domains.mjs), and is compiled
+ * already (tap-loader.mjs).
  */
+import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
 import { inRoot } from './paths.mjs';
-import { REQUIRE } from './commonjs.mjs';
 import { keyOf } from './stamps.mjs';
+import { TEST_FLAGS } from './test-flags.mjs';
 
 const [, , configFile, ...files] = process.argv;
 const { rootDir, outDir } = JSON.parse(fs.readFileSync(configFile, 'utf8')).compilerOptions;
 const folder = path.dirname(configFile);
 const outdir = path.resolve(folder, outDir);
-const COMMON = { format: 'esm', platform: 'node', target: 'node20', logLevel: 'error' };
+const COMMON = { platform: 'node', target: 'node20', logLevel: 'error' };
 
 const transpile = () =>
   build({
     ...COMMON,
+    format: 'esm',
     entryPoints: files,
     outbase: path.resolve(folder, rootDir),
     outdir,
@@ -36,29 +40,48 @@ const REPLACED = {
   '@tapjs/processinfo': inRoot('ops', 'setup', 'plain-processes.mjs'),
   'async-hook-domain': inRoot('ops', 'setup', 'plain-domains.mjs'),
 };
-const TAP = `export * from 'tap';export { default } from 'tap';`;
+const LOADER = inRoot('ops', 'setup', 'tap-loader.mjs');
+const ADDRESS = '__address';
+
+/** Has one process compile what most test files need of tap. Without that, as after a failure, each of them compiles it. */
+function compileTap(loader) {
+  const script = `import t, { keepCompiled } from ${JSON.stringify(loader)};
+    process.once('exit', keepCompiled);
+    t.test('one', async (t) => {
+      t.strictSame({ one: [1] }, { one: [1] });
+      t.match({ one: 'two' }, { one: /two/ });
+      await t.rejects(Promise.reject(new Error('one')), /one/);
+    });`;
+  spawnSync(process.execPath, [...TEST_FLAGS, '--input-type=module', '--eval', script], { stdio: 'ignore' });
+}
 
 async function bundleTap() {
   const { version: own } = readJson(inRoot('node_modules', 'tap', 'package.json'));
-  const version = `${own}+${keyOf(...Object.values(REPLACED).map((file) => fs.readFileSync(file)))}`;
+  const version = `${own}+${keyOf(...[LOADER, ...Object.values(REPLACED)].map((file) => fs.readFileSync(file)))}+${process.version}`;
   const modules = path.join(outdir, 'node_modules');
   const description = path.join(modules, 'tap', 'package.json');
   if (readJson(description).version === version) return;
+  // Stack traces leave out what lies in a folder of this name.
+  const bundle = path.join(modules, '@tapjs');
+  fs.rmSync(bundle, { recursive: true, force: true });
   await build({
     ...COMMON,
-    stdin: { contents: TAP, resolveDir: inRoot() },
-    // Stack traces leave out what lies in a folder of this name.
-    outfile: path.join(modules, '@tapjs', 'tap.js'),
+    format: 'cjs',
+    stdin: { contents: `export { default, test } from 'tap';`, resolveDir: inRoot() },
+    outfile: path.join(bundle, 'tap.cjs'),
     bundle: true,
     alias: REPLACED,
-    banner: { js: REQUIRE },
+    define: { 'import.meta.url': ADDRESS },
+    banner: { js: `const ${ADDRESS}=require('node:url').pathToFileURL(__filename).href;` },
   });
   fs.mkdirSync(path.dirname(description), { recursive: true });
-  fs.writeFileSync(path.join(modules, 'tap', 'index.js'), TAP.replaceAll(`'tap'`, `'../@tapjs/tap.js'`));
+  const loader = path.join(path.dirname(description), 'index.js');
+  fs.copyFileSync(LOADER, loader);
   fs.writeFileSync(
     description,
     JSON.stringify({ name: 'tap', version, type: 'module', exports: './index.js' }),
   );
+  compileTap(pathToFileURL(loader).href);
 }
 
 try {
