@@ -220,7 +220,9 @@ t.test('silence: the agent speaks up where it may', async (t) => {
   model.answer(() => 'Are you still there?');
   const meeting = await talks.meet({ conversation: { reengage_enabled: true } });
   await untilShown(meeting, 'Are you still there?');
-  t.match(model.asked.at(-1)?.at(-1), { role: 'system', content: /silent/ });
+  // Not the last request: that may be the analysis of an earlier call.
+  const last = model.asked.flatMap((messages) => messages.slice(-1));
+  t.ok(last.some(({ role, content }) => role === 'system' && /silent/.test(content ?? '')));
   t.same(await hangUp(meeting), ['assistant: Are you still there?']);
 });
 
