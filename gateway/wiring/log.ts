@@ -6,6 +6,8 @@
  */
 import { type DestinationStream, type Logger, pino } from 'pino';
 
+type Destination = ReturnType<typeof pino.destination>;
+
 /** Fields whose values are masked, in a line and in the objects within it. */
 const SECRET = new Set([
   'authorization',
@@ -23,6 +25,9 @@ const HIDDEN = '[hidden]';
 /** A batch is written at this size, or at this age. */
 const GATHERED_BYTES = 8 * 1024;
 const GATHERED_MS = 100;
+
+/** What is answered once nobody reads any more. */
+const GONE = new Set(['EIO', 'EPIPE']);
 
 type Fields = Record<string, unknown>;
 
@@ -48,8 +53,21 @@ const error = (value: unknown): unknown => {
   return isObject(told) ? withoutSecrets(told) : told;
 };
 
-const standardError = (): DestinationStream =>
-  pino.destination({ dest: 2, sync: false, minLength: GATHERED_BYTES, periodicFlush: GATHERED_MS });
+/**
+ * Standard error. A terminal that was closed refuses every line (EIO): they are dropped, as they are for a pipe whose reader
+ * has gone, so that the process can come to its end in order.
+ */
+export function standardError(): Destination {
+  const destination = pino.destination({
+    ...{ dest: 2, sync: false, minLength: GATHERED_BYTES, periodicFlush: GATHERED_MS },
+  });
+  destination.on('error', (fault: NodeJS.ErrnoException) => {
+    if (!GONE.has(fault.code ?? '')) throw fault;
+    const dropped = (): undefined => undefined;
+    Object.assign(destination, { write: dropped, flush: dropped, flushSync: dropped, end: dropped });
+  });
+  return destination;
+}
 
-export const createLog = (level: string, destination = standardError()): Logger =>
+export const createLog = (level: string, destination: DestinationStream = standardError()): Logger =>
   pino({ level, base: null, formatters: { log: line }, serializers: { err: error } }, destination);

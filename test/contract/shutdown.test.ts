@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import t, { type Test } from 'tap';
 import { startOf } from '../../processes/process-table.js';
 import { createDatabase, testServer } from '../fixtures/databases.js';
+import { skipReason } from '../fixtures/external.js';
 import { commandOf, familyOf, isAlive, memberOf } from '../fixtures/family.js';
 import {
   EMBEDDED_POSTGRES,
@@ -116,7 +117,17 @@ const NPM = ['npm', 'start'];
 const THROUGH_A_SHELL = ['/bin/sh', '-c', `/bin/sh -c '"${process.execPath}" "${START}"; true'; true`];
 
 const WAYS: Readonly<
-  Record<string, { command: readonly string[]; env?: object; signal(started: Started): void; code?: unknown }>
+  Record<
+    string,
+    {
+      command: readonly string[];
+      env?: object;
+      signal(started: Started): void;
+      code?: unknown;
+      /** A program from outside npm. */
+      needs?: string;
+    }
+  >
 > = {
   'SIGTERM to the process': { command: NODE, signal: (started) => kill(gatewayOf(started)), code: 0 },
   'SIGTERM to the whole group of a gateway with workers': {
@@ -144,6 +155,13 @@ const WAYS: Readonly<
     env: EMBEDDED_POSTGRES,
     signal: ({ child }) => kill(-(child.pid ?? 0), 'SIGHUP'),
   },
+  // Behind the terminal of `script`, to which nothing can be written any more.
+  'a terminal that is closed': {
+    needs: 'script',
+    command: ['script', '--quiet', '--flush', '--command', 'npm start', '/dev/null'],
+    env: EMBEDDED_POSTGRES,
+    signal: ({ child }) => kill(child.pid ?? 0, 'SIGKILL'),
+  },
   'SIGKILL to npm': {
     command: NPM,
     env: EMBEDDED_POSTGRES,
@@ -156,8 +174,9 @@ const WAYS: Readonly<
   },
 };
 
-for (const [name, { command, env, signal, code }] of Object.entries(WAYS)) {
-  t.test(`${name}: what is being spoken is whole, and nothing stays behind`, async (t) => {
+for (const [name, { command, env, signal, code, needs }] of Object.entries(WAYS)) {
+  const skip = needs === undefined ? false : skipReason(needs);
+  t.test(`${name}: what is being spoken is whole, and nothing stays behind`, { skip }, async (t) => {
     const started = await start(t, command, env);
     const whole = await wholeLength(started.base);
     const running = await speak(started.base);

@@ -1,6 +1,6 @@
 /** The log never contains secrets, however they got into a line. */
 import t from 'tap';
-import { createLog } from '../../gateway/wiring/log.js';
+import { createLog, standardError } from '../../gateway/wiring/log.js';
 
 const SECRETS = [
   ...['authorization', 'key', 'token', 'secret', 'password'],
@@ -24,6 +24,17 @@ t.test('a line never tells keys, transcripts or audio, of its own or of an objec
     });
     t.equal(fields[name], 'private', 'the fields themselves stay');
   }
+  t.end();
+});
+
+t.test('a terminal that was closed ends the log and nothing else', (t) => {
+  const destination = standardError();
+  const fault = (code: string): Error => Object.assign(new Error(code), { code });
+  t.throws(() => destination.emit('error', fault('ENOSPC')), { code: 'ENOSPC' });
+  destination.emit('error', fault('EIO'));
+  createLog('info', destination).info({}, 'for nobody');
+  destination.flushSync();
+  destination.emit('error', fault('EPIPE'));
   t.end();
 });
 
