@@ -170,6 +170,39 @@ t.test('a stop while the server is being started again leaves nothing', async (t
   t.same(readdirSync(dataDir), ['postgres']);
 });
 
+t.test('a server whose socket was removed makes place for one that can be reached', async (t) => {
+  const dataDir = shared;
+  const server = await startEmbedded({ dataDir });
+  t.teardown(() => server.stop());
+  const first = server.pid();
+  rmSync(join(dataDir, 'postgres-socket'), { recursive: true });
+  await until('another server runs', () => server.pid() !== first);
+  const database = await openDatabase({ url: server.url });
+  t.ok(await database.answers());
+  await database.close();
+});
+
+for (const what of ['the socket file', 'the socket folder', 'the pid file'] as const) {
+  t.test(`an orphan without ${what} is stopped, and another server started`, async (t) => {
+    const dataDir = shared;
+    const { child, said } = await supervise(t, dataDir);
+    await end(child, 'SIGKILL');
+    const places = {
+      'the socket file': join(dataDir, 'postgres-socket', '.s.PGSQL.5432'),
+      'the socket folder': join(dataDir, 'postgres-socket'),
+      // As left by a server that was killed before it had written the file.
+      'the pid file': join(dataDir, 'postgres', 'postmaster.pid'),
+    };
+    rmSync(places[what], { recursive: true });
+    const server = await startEmbedded({ dataDir });
+    t.teardown(() => server.stop());
+    t.notOk(isAlive(said.pid ?? -1));
+    const database = await openDatabase({ url: server.url });
+    t.ok(await database.answers());
+    await database.close();
+  });
+}
+
 t.test('an interrupted first start is begun again', async (t) => {
   const dataDir = folderOf(t);
   mkdirSync(join(dataDir, 'postgres.new'));
@@ -291,36 +324,3 @@ t.test(
     t.match(said.error, /nobody cannot reach/);
   },
 );
-
-t.test('a server whose socket was removed makes place for one that can be reached', async (t) => {
-  const dataDir = folderOf(t);
-  const server = await startEmbedded({ dataDir });
-  t.teardown(() => server.stop());
-  const first = server.pid();
-  rmSync(join(dataDir, 'postgres-socket'), { recursive: true });
-  await until('another server runs', () => server.pid() !== first);
-  const database = await openDatabase({ url: server.url });
-  t.ok(await database.answers());
-  await database.close();
-});
-
-for (const what of ['the socket file', 'the socket folder', 'the pid file'] as const) {
-  t.test(`an orphan without ${what} is stopped, and another server started`, async (t) => {
-    const dataDir = folderOf(t);
-    const { child, said } = await supervise(t, dataDir);
-    await end(child, 'SIGKILL');
-    const places = {
-      'the socket file': join(dataDir, 'postgres-socket', '.s.PGSQL.5432'),
-      'the socket folder': join(dataDir, 'postgres-socket'),
-      // As left by a server that was killed before it had written the file.
-      'the pid file': join(dataDir, 'postgres', 'postmaster.pid'),
-    };
-    rmSync(places[what], { recursive: true });
-    const server = await startEmbedded({ dataDir });
-    t.teardown(() => server.stop());
-    t.notOk(isAlive(said.pid ?? -1));
-    const database = await openDatabase({ url: server.url });
-    t.ok(await database.answers());
-    await database.close();
-  });
-}
