@@ -229,6 +229,29 @@ for (const stack of stacks(t.comment)) {
       t.same(slow.state, { pulled: chunks, left: 1 });
     });
 
+    await t.test('a stream that is answered once its client has left is abandoned', async (t) => {
+      let pulled = 0;
+      let left = 0;
+      const body: AsyncIterableIterator<Uint8Array> = {
+        [Symbol.asyncIterator]: () => body,
+        next: () => Promise.resolve({ done: false, value: new Uint8Array([(pulled += 1)]) }),
+        return: () => Promise.resolve({ done: true, value: (left += 1) }),
+      };
+      const server = await startEdge(stack, [
+        get('/late', async ({ signal }) => {
+          await never(signal).catch(() => undefined);
+          return { status: 200, body };
+        }),
+      ]);
+      t.teardown(() => server.close());
+      const client = new RawClient(server.port).write(ask('/late'));
+      await until('it is under way', async () => /in_flight 1/.test(await server.metrics.registry.metrics()));
+      client.leave();
+      await until('its stream is left', () => left === 1);
+      t.equal(pulled, 0);
+      t.same(server.lines, []);
+    });
+
     await t.test('a client that leaves mid-stream ends the work', async (t) => {
       const stream = watched(1_000_000);
       let aborted = 0;
