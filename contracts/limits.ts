@@ -207,7 +207,7 @@ export const LIMITS = {
   ice: {
     perConnection: 16,
     perCall: 256,
-    /** Rate in one call: a client that reconnects names its addresses anew. */
+    /** Rate in one call: a client that reconnects names its addresses again. */
     rate: { burst: 48, perSecond: 0.5 },
   },
   singleUseToken: { ttlMs: 15 * MINUTE, perWorkspace: 10_000 },

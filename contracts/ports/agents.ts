@@ -96,8 +96,8 @@ export interface AgentVersions {
   list(agentId: string, workspaceId: string, page: PageRequest): Promise<Listed<VersionSummary> | undefined>;
   read(agentId: string, workspaceId: string, number: number): Promise<AgentVersion | undefined>;
   /**
-   * Makes the draft, with its tools and the revisions of its knowledge, the next version. `changed` where its voice is not
-   * the one that was checked any more.
+   * Makes the draft, with its tools and the revisions of its knowledge, the next version. `changed` if its voice is no
+   * longer the one that was checked.
    */
   publish(
     agentId: string,

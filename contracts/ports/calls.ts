@@ -64,7 +64,7 @@ export interface JoinableOptions extends CallOptions {
 export type CallEvent =
   /** The user's media is connected; the first time, and after each drop. */
   | { readonly kind: 'connected' }
-  /** The user's media has dropped; the call goes on until somebody ends it. */
+  /** The user's media has dropped; the call continues until somebody ends it. */
   | { readonly kind: 'disconnected' }
   /** The client announced that it leaves. */
   | { readonly kind: 'left' }
@@ -79,7 +79,7 @@ export type CallEvent =
       readonly background?: boolean;
       readonly silentMs?: number;
     }
-  /** A tenth of a second of silence, which may be the end of the user's voice (active); or the voice goes on. An end of speech ends the lull too. */
+  /** A lull has begun (`active`): 0.1 s of silence, which may be the end of the user's voice; or the voice continues. An end of speech ends the lull too. */
   | { readonly kind: 'lull'; readonly active: boolean }
   /**
    * Speech at 16 kHz in windows of 100 to 300 ms, from shortly before voice activity began until it ended.
@@ -207,7 +207,7 @@ export interface RoomEntry {
 export interface RoomOpening {
   /** The cluster's own; absent: we make a token, and the room if it does not exist. */
   readonly entry?: RoomEntry;
-  /** Whether the room outlives this agent because its call goes on elsewhere. `broke`: the call was not ended by anybody. */
+  /** Whether the room outlives this agent because its call continues elsewhere. `broke`: the call was not ended by anybody. */
   stays?(broke: boolean): boolean;
   /** The user has pressed a key of the telephone. */
   key?(key: string): void;

@@ -200,7 +200,7 @@ export type SessionRemoval = 'removed' | 'live' | 'unknown';
 export interface Sessions {
   /**
    * Errors: `concurrency_exceeded` with as many live sessions as the workspace may have, or too many pending ones;
-   * `not_found`, `conflict` where the agent has been deleted or archived meanwhile.
+   * `not_found` or `conflict` if the agent has been deleted or archived meanwhile.
    */
   create(session: NewSession): Promise<SessionRecord>;
   /** Newest first, without previews. */

@@ -3,7 +3,7 @@ import type { Clock } from '../../contracts/clock.js';
 
 /**
  * A call that loses its media this soon may be what killed its media worker or server, so it is not tried again. Counted from the first
- * connection in this process: the next owner counts anew.
+ * connection in this process: the next owner starts counting again.
  */
 const SETTLED_MS = 10_000;
 

@@ -3,7 +3,7 @@ import { parseJson } from './body.js';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** The value that a field holds as JSON; undefined where it holds none, or more of it than a body may. */
+/** The value of a field with JSON; undefined if it is not JSON, or exceeds the bounds of a body's JSON. */
 export function jsonOf(text: string): unknown {
   try {
     return parseJson(Buffer.from(text));

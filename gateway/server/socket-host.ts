@@ -39,7 +39,7 @@ const refuse = (message: string): never => {
   throw new ServiceError('invalid_request', { message });
 };
 
-/** The subprotocols that the client offered. Errors: `invalid_request` where the handshake is malformed. */
+/** The subprotocols that the client offered. Errors: `invalid_request` if the handshake is malformed. */
 export function offeredProtocols({
   head: { headers },
   upgrade,

@@ -1,4 +1,4 @@
-/** The operator's language model (docs/contract/decisions.md "Language model"); undefined where none is configured. */
+/** The operator's language model (docs/contract/decisions.md "Language model"); undefined if none is configured. */
 import type { ChatModel } from '../../contracts/ports/chat.js';
 import { createOpenaiChat } from '../../engines/chat/openai-compatible.js';
 import type { Config } from '../config.js';

@@ -1,8 +1,8 @@
 /**
- * The folder for files that live no longer than a gateway: sockets, pid files, uploads being decoded. It lies in
- * DATA_DIR, where it belongs to this installation and user; where its path is too long for a Unix socket, or the disk
- * takes none, it is a temporary folder of a name that cannot be foreseen, which a file in DATA_DIR remembers, so that
- * the next start finds what a killed one left.
+ * The folder for files that live no longer than a gateway: sockets, pid files, uploads being decoded. It is in DATA_DIR,
+ * which belongs to this installation and user. If its path is too long for a Unix socket, or the disk supports none, it is
+ * a temporary folder with an unpredictable name, which a file in DATA_DIR records, so that the next start finds what a
+ * killed gateway left.
  */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { rm } from 'node:fs/promises';

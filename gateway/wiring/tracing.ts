@@ -1,7 +1,7 @@
 /**
- * Spans to an OpenTelemetry collector, where the standard OTEL_* variables name one: the SDK is loaded only then
- * (0.1 to 0.2 s and 15 MB a gateway), and reads the rest of those variables itself. What a span may hold is settled in
- * server/trace.ts. Invariant: a collector that does not answer neither holds a request up nor the end of the process.
+ * Exports spans to an OpenTelemetry collector if the standard OTEL_* variables name one: the SDK is loaded only then
+ * (0.1 to 0.2 s and 15 MB per gateway), and reads the rest of those variables itself. server/trace.ts decides what a span
+ * may contain. Invariant: a collector that does not answer delays neither a request nor the end of the process.
  */
 import { trace } from '@opentelemetry/api';
 import { systemClock } from '../../contracts/clock.js';
@@ -48,7 +48,7 @@ async function openProvider() {
   });
 }
 
-/** Exports spans where the variables ask for it, and nobody else does so already (`node --import`). */
+/** Exports spans if the variables ask for it and an SDK does not do so already (`node --import`). */
 export async function startTracing(env: Env, log: Log): Promise<Tracing> {
   if (!isWanted(env)) return OFF;
   const missing = notInstalled(PACKAGES).join(' ');

@@ -1,6 +1,6 @@
 /**
  * The `denoise` child: noise reduction of speech before transcription (engines/denoising). Native code in a process
- * of its own: if it dies, audio is transcribed as it came.
+ * of its own: if it dies, the original audio is transcribed.
  */
 import { loadGtcrn } from '../../engines/denoising/gtcrn.js';
 import { denoiseJobs } from '../../engines/denoising/jobs.js';

@@ -122,7 +122,7 @@ export class Talk {
     }
   }
 
-  /** Whether the agent is done with what it said behind `since`, or has not begun in so long. */
+  /** Whether the agent has finished the speech that it began after `since`, or has not begun within `patience`. */
   #isQuiet(since: number, patience: number): boolean {
     const { now, last = 0 } = this.#ear;
     const silence = now - Math.max(since, last);

@@ -43,7 +43,7 @@ export class PartialTranscript {
     return text;
   }
 
-  /** Starts anew, after the audio was committed. */
+  /** Starts again from nothing, after the audio was committed. */
   reset(): void {
     this.#settled = '';
     this.#from = 0;
