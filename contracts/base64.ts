@@ -23,7 +23,7 @@ function decoded(payload: string): Uint8Array | undefined {
   return bytes.length === decodedLength(payload.length - paddingOf(payload)) ? bytes : undefined;
 }
 
-/** The bytes; undefined if the text is not base64. White space is looked for only in text that is not base64 with it. */
+/** The bytes; undefined if the text is not base64. White space is removed only if the text is not base64 as it is. */
 export function decodeBase64(text: string): Uint8Array | undefined {
   const payload = payloadOf(text);
   return decoded(payload) ?? decoded(withoutWhiteSpace(payload));

@@ -102,7 +102,7 @@ export class CompositeVoice {
     const other = new CompositeVoice(this.#voiceFor, this.#likely, this.#whole);
     if (scripts.size === 0) other.#ofWords(text);
     else await other.#findAll(text);
-    // Found by the whole text, so it is the same for every sentence.
+    // Chosen from the whole text, so it is the same for every sentence.
     this.#latin = other.#latin;
   }
 

@@ -102,7 +102,7 @@ async function* resampled(
   yield { kind: 'audio', samples: resampling.finish() };
 }
 
-/** What the engine makes of a part, its audio at `rate`. Errors: the engine's. */
+/** The engine's events for a part, with the audio at `rate`. Errors: the engine's. */
 function synthesized(
   { text }: SpokenPart,
   { selected, options, workspaceTag, engineText }: Mouth,

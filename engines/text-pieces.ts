@@ -1,6 +1,6 @@
 /**
  * Cuts text into the pieces that are synthesised one after the other (docs/contract/decisions.md "Models and
- * voices"): `low` begins with a short first clause, so that audio starts early, and goes on by sentences; `balanced`
+ * voices"): `low` begins with a short first clause, so that audio starts early, and continues by sentences; `balanced`
  * goes by sentences; `normal` merges whole sentences. A piece never passes `chunkLength` characters.
  *
  * `pieceEnd` is pure over a buffer and says what is complete in it, so text that still arrives is cut the

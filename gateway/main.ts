@@ -139,7 +139,7 @@ async function start(
   log: Log,
 ): Promise<Serving & { readonly greeting: string }> {
   checkConfig(config);
-  // Before all that takes seconds. Gateways that share a port can open one that is in use.
+  // Checked before the steps that take seconds. Not for gateways that share a port: they can open one that is in use.
   if (config.workers === 1) await checkPort(config);
   const { dataDir } = config;
   prepareDataDir(dataDir);

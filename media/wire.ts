@@ -110,8 +110,8 @@ export type RoomReport =
       readonly on: 'joined' | 'met' | 'usurped' | 'cut';
     }
   /**
-   * The agent does not see its user with media, as it has reported `times - 1` times since that was lost. `sid`: the participant that the
-   * user was; empty if the agent is connected and sees them without media.
+   * The agent still does not see its user with media; report number `times` since the media was lost. `sid`: the participant that
+   * the user was; empty if the agent is connected and sees them without media.
    */
   | { readonly on: 'missed'; readonly times: number; readonly sid: string }
   /** The user has pressed a key of the telephone. */

@@ -135,7 +135,7 @@ export abstract class WorkerCall<Own extends { readonly on: string }> implements
     this.#letGo = setTimeout(() => this.#abort.abort(), CALL_TIMES.releaseMs);
   }
 
-  /** Gives the worker's side up: the events end with an error. */
+  /** Abandons the worker's side: the events end with an error. */
   protected lose(): void {
     this.#abort.abort(new ServiceError('engine_lost'));
   }

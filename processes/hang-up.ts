@@ -5,11 +5,11 @@
 import { readFileSync, readlinkSync } from 'node:fs';
 import { basename } from 'node:path';
 
-/** The access mode among the flags of an open file, and that of files which can only be written. */
+/** Mask of the access mode in the flags of an open file, and the mode of files that can only be written. */
 const ACCESS = 0b11;
 const WRITE_ONLY = 1;
 
-/** Whether standard input is what GNU's `nohup` puts in a terminal's place: /dev/null, not to be read. Known on Linux only. */
+/** Whether standard input is /dev/null opened for writing only, which GNU's `nohup` puts in place of a terminal. False outside of Linux. */
 function hasInputOfNohup(): boolean {
   try {
     const [, flags = ''] = /^flags:\s*([0-7]+)$/m.exec(readFileSync('/proc/self/fdinfo/0', 'latin1')) ?? [];

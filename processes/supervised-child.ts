@@ -65,7 +65,7 @@ export class SupervisedChild {
     rmSync(pidFileOf(this.#socket), { force: true });
   }
 
-  /** Leaves a child that is ending `ms` more. */
+  /** Hurries a child that is ending: it is killed after `ms`, unless it was to be killed sooner. */
   hurry(ms: number): void {
     const child = this.#process;
     if (!this.#stopping || child === undefined) return;

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 
 const BENCH = fileURLToPath(new URL('../..', import.meta.url));
 
-/** The folder, such as `peers/portkey`, with its packages. Throws Error where they cannot be installed. */
+/** Path of the folder, such as `peers/portkey`, with its packages installed. Throws Error if they cannot be installed. */
 export async function installed(folder: string): Promise<string> {
   const cwd = path.join(BENCH, folder);
   if (existsSync(path.join(cwd, 'node_modules'))) return cwd;

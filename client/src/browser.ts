@@ -39,7 +39,7 @@ class BrowserSound implements Sound {
   async start(): Promise<void> {
     const { speaker } = this.options;
     await this.#microphone.publish();
-    // The call goes on with the default loudspeaker.
+    // The call continues with the default loudspeaker.
     if (speaker)
       await this.useSpeaker(speaker.deviceId).catch((error: unknown) => {
         if (!this.#closed) this.tell(asSessionError('device_change_failed', error));

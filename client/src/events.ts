@@ -4,7 +4,7 @@ import type { SessionError } from './errors.js';
 export type Status = 'disconnected' | 'connecting' | 'connected' | 'reconnecting';
 export type Mode = 'listening' | 'thinking' | 'speaking';
 
-/** The gateway's reason; `user_hangup` also after `end()`. This client itself detects `connection_lost`. */
+/** The gateway's reason, else this client's: `user_hangup` after `end()`, `agent_hangup` if the agent left or the room was closed, `connection_lost`. */
 export type EndReason =
   | 'user_hangup'
   | 'agent_hangup'
@@ -58,7 +58,7 @@ export interface SessionEvents {
   };
   /** The call was handed over: another agent speaks from now on. */
   readonly agentChange: { readonly agentId: string; readonly agentName: string };
-  /** An error. If `start` or a change of microphone or speaker failed, it also rejects with it. */
+  /** An error. A failed `start`, `setMuted`, `useMicrophone` or `useSpeaker` rejects with it as well. */
   readonly error: SessionError;
 }
 

@@ -47,7 +47,7 @@ function addressIn(response: SessionResponse): string | undefined {
   return (addresses.find(([name]) => name === usual) ?? addresses[0])?.[1];
 }
 
-/** An answer that does not come from the gateway, or that a backend has not passed on, names no transport. */
+/** Whether this is the gateway's answer: one from something else in its place, or from a backend that does not pass it on, names no transport. */
 const isSession = (response: SessionResponse | null | undefined): boolean =>
   typeof response?.transport === 'string';
 

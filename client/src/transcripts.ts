@@ -1,5 +1,5 @@
 /**
- * Transcript messages from `lk.transcription` streams: each update of the user's is a new stream, the agent's grow
+ * Transcript messages from `lk.transcription` streams: each update of the user's is a new stream; the agent's streams grow
  * while it is heard. After a reconnect that breaks a stream off, another stream repeats its segment from the
  * beginning.
  */
@@ -58,7 +58,7 @@ export class Transcripts {
     }
   }
 
-  /** Ends the broken segments but one: the agent has begun another. */
+  /** Ends the broken segments, except the one with the id `except`: the agent has begun another. */
   #finishBroken(except?: string): void {
     for (const [segmentId, segment] of this.#open)
       if (segment.broken && segmentId !== except) this.#finish(segmentId, segment);

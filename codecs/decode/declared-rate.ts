@@ -1,6 +1,6 @@
 /**
- * The sample rate that a file declares, where any number can be written. Read from the file's first bytes, before a process
- * is started: decoders believe a rate of 1 Hz, and make 16,000 samples out of each.
+ * Checks the sample rate that a file declares, in containers that can declare any number. Reads the file's first bytes, before
+ * a process is started: decoders believe a rate of 1 Hz, and make 16,000 samples out of each.
  */
 import { ServiceError } from '../../contracts/errors.js';
 import { DECLARED_RATE } from './limits.js';
@@ -10,7 +10,7 @@ const HEAD_BYTES = 8;
 const FIRST_CHUNK = 12;
 const MOST_CHUNKS = 32;
 
-/** Where the content of the chunk `tag` of a RIFF or IFF file begins; undefined if it is not among the first. */
+/** Offset of the content of the chunk `tag` in a RIFF or IFF file; undefined if it is not among the first MOST_CHUNKS. */
 function contentOf(view: DataView, tag: string, littleEndian: boolean): number | undefined {
   let at = FIRST_CHUNK;
   for (let count = 0; count < MOST_CHUNKS; count += 1) {
@@ -35,9 +35,9 @@ const RATES: Readonly<Partial<Record<Container, (view: DataView) => number | und
     const common = contentOf(view, 'COMM', false);
     return common === undefined ? undefined : extended(view, common + 8);
   },
-  /** The description is the first chunk. */
+  /** The rate is the first field of the audio description, which is the first chunk. */
   caf: (view) => view.getFloat64(20),
-  /** 20 bits of the stream information, which is the first block. */
+  /** The rate is 20 bits of the stream information, which is the first block. */
   flac: (view) => view.getUint32(18) >>> 12,
 };
 
@@ -50,7 +50,7 @@ function declaredRate(file: Uint8Array, container: Container): number | undefine
   }
 }
 
-/** A file that declares no rate is left to the decoder. Errors: `audio_unreadable`. */
+/** Refuses a file whose declared rate is outside of DECLARED_RATE; one without a rate is left to the decoder. Errors: `audio_unreadable`. */
 export function checkDeclaredRate(file: Uint8Array, container: Container): void {
   const rate = declaredRate(file, container);
   const { min, max } = DECLARED_RATE;

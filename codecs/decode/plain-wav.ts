@@ -8,7 +8,7 @@ import { BYTES_PER_SAMPLE } from '../../contracts/audio.js';
 /** 16-bit little-endian mono samples: a view of the file's own bytes. */
 export interface PlainWav {
   readonly pcm: Uint8Array;
-  /** Hz, unchecked. */
+  /** Hz, as the file declares it; unchecked. */
   readonly sampleRate: number;
 }
 

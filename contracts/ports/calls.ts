@@ -155,7 +155,7 @@ export interface PhoneLink {
   mark(mark: number): void;
   /** Drops audio that was sent but not heard yet. */
   hush(): void;
-  /** The call is over. Called once. */
+  /** Called once, when the call has ended. */
   close(): void;
 }
 

@@ -1,4 +1,4 @@
-/** German, Spanish and French: a decimal comma, and dates that begin with the day. */
+/** German, Spanish and French: a decimal comma, and dates that begin with the day. German minutes follow the word "Uhr" after the time. */
 import { toCardinal as german, toOrdinal as germanOrdinal } from 'n2words/de-DE';
 import { toCardinal as spanish } from 'n2words/es-ES';
 import { toCardinal as french } from 'n2words/fr-FR';

@@ -71,7 +71,7 @@ function pinned(addresses: readonly string[]): LookupFunction {
   };
 }
 
-/** Loaded with the first request, since many gateways never make one. */
+/** Loaded with the first request, since a gateway may never make one. */
 const undici = () => import('undici');
 
 async function clientOf({ url }: Target, addresses: readonly string[]): Promise<Client> {

@@ -1,7 +1,7 @@
 /**
  * The adapter over uWebSockets.js. The binding's rules: a request object is dead after the handler returns, buffers
  * are emptied after the callback, a response is dead once it ended or aborted, writes go in a cork.
- * Replies are written in uws-channel.ts. A request that its parser refuses the binding answers itself, or not at all
+ * Replies are written in uws-channel.ts. Requests that the binding's parser refuses are answered by the binding, or not at all
  * (docs/http-stacks.md).
  */
 import type {

@@ -2,8 +2,8 @@
  * The pool of requests and sockets that wait for their client to send, to read or to authenticate. Waiting takes no
  * work but holds memory and a connection, so it is bounded per address and in total. Beyond a bound the oldest wait is
  * evicted: of the same address, or of the address with the most waits, so that a flooding address harms only itself.
- * If the newest can be refused instead (`hasRoom`), the oldest keeps its place for `graceMs`; otherwise clients that
- * come in turns could evict every wait at once.
+ * If the newest can be refused instead (`hasRoom`), the oldest keeps its place for `graceMs`; otherwise a series of
+ * newcomers could evict each wait as soon as it has begun.
  */
 import type { Clock } from '../../contracts/clock.js';
 import { networkOf } from './client-address.js';

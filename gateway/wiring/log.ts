@@ -26,7 +26,7 @@ const HIDDEN = '[hidden]';
 const GATHERED_BYTES = 8 * 1024;
 const GATHERED_MS = 100;
 
-/** What is answered once nobody reads any more. */
+/** Error codes of writes to an output that nobody reads any more. */
 const GONE = new Set(['EIO', 'EPIPE']);
 
 type Fields = Record<string, unknown>;
@@ -54,8 +54,8 @@ const error = (value: unknown): unknown => {
 };
 
 /**
- * Standard error. A terminal that was closed refuses every line (EIO): they are dropped, as they are for a pipe whose reader
- * has gone, so that the process can come to its end in order.
+ * Standard error. A closed terminal refuses every line (EIO): lines are then dropped, as for a pipe whose reader has gone, so
+ * that the process can still shut down in order.
  */
 export function standardError(): Destination {
   const destination = pino.destination({

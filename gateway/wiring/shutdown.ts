@@ -75,7 +75,7 @@ export function onShutdown(leaving: Leaving): void {
   onHangUp(() => signals.received('SIGINT'));
   // The reader of our output may exit before us; a closed pipe is no error.
   for (const output of [process.stdout, process.stderr]) output.on('error', () => undefined);
-  // A closed terminal ends the npm below `nohup`, which must not end the gateway.
+  // A closed terminal ends the npm that `nohup` started; that must not end the gateway.
   if (startedByNpm(process.env) && !isUnderNohup()) {
     watchParents(systemClock, () => {
       console.error('speech gateway: npm has ended, leaving as well');

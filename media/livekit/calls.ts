@@ -37,7 +37,7 @@ const MOST_UNSEEN = 2;
 class ClusterCall extends WorkerCall<RoomReport> implements RoomCall {
   readonly ready: Promise<void>;
   #broke = true;
-  /** How often in a row the server had a user whom the agent did not see. */
+  /** Number of reports in a row at which the server had the user, and the agent did not see them. */
   #unseen = 0;
   #joined = (): void => undefined;
   #refused: (error: unknown) => void = () => undefined;
@@ -104,8 +104,9 @@ class ClusterCall extends WorkerCall<RoomReport> implements RoomCall {
   }
 
   /**
-   * Gives the agent's connection up if the server has had the user for two reports. After a server's death the agent may be in the
-   * room without being told who is there (livekit-server 1.13). A server that does not answer gives no reason to. Never rejects.
+   * Abandons the agent's connection if, at two reports in a row, the server says that the user is back. After a server's death the
+   * agent may be in the room without being told who is there (livekit-server 1.13). A server that does not answer is no reason to.
+   * Never rejects.
    */
   async #missed({ times, sid }: Extract<RoomReport, { readonly on: 'missed' }>): Promise<void> {
     const { sessionId, user } = this.options;

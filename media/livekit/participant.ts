@@ -266,7 +266,7 @@ export class RoomParticipant {
     if (listens || !active) this.#look(listens);
   }
 
-  /** Reports a loss that lasts, as the library may have lost track of the room without saying so. A telephone does not come back. */
+  /** Reports that the user's media is still lost, since the library may have silently lost track of the room. Telephones never come back. */
   #miss(): void {
     this.#missed = this.#up || !this.#wasUp || this.args.phone ? 0 : this.#missed + 1;
     if (this.#missed === 0 || this.#missed % MISSED_BEATS > 0) return;

@@ -62,7 +62,7 @@ function isRelated(test, source) {
 const reach = (test, source) => (isRelated(test, source) ? FARTHEST_RELATED : FARTHEST);
 
 /**
- * Where a test stands among those of `source`: one of its name first, then those that import it, then those of its folder; else
+ * Rank of a test among those of `source`: one of its name first, then those that import it, then those of its folder; else
  * by distance and by how much it loads. Smaller is closer.
  */
 const rankFor =

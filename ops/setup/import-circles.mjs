@@ -14,7 +14,7 @@ const withoutEnding = (file) => file.replace(SOURCE, '');
 
 /**
  * The circles of a graph, given as node → its targets: each the nodes of one shortest way from a node back to itself.
- * Of circles that share nodes, one is told; mending it shows the next.
+ * If circles share nodes, only one is reported; mending it shows the next.
  */
 export function circlesOf(graph) {
   const told = new Set();

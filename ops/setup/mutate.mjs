@@ -1,6 +1,6 @@
 /**
  * `npm run mutate -- [part of a path …] [--jobs=1] [--only=stryker|numbers] [--tests=NAME,NAME]`: changes the sources of
- * pure logic in one place at a time, and tells which changes no unit test notices. Everything takes hours; `nice` lets it
+ * pure logic in one place at a time, and reports which changes no unit test notices. Everything takes hours; `nice` lets it
  * give way to other work, and `--tests` runs only unit tests of these names (`realtime` for realtime.test.ts).
  * `.tap/mutation.json` keeps the whole report.
  */

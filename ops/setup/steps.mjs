@@ -60,7 +60,7 @@ export const STEPS = {
     ready: () => buildReady(),
     run: (context) => build(context),
   },
-  // What compiles it is the gateway's.
+  // It is compiled with the gateway's packages.
   bench: {
     needs: PACKAGES,
     ready: () => packagesReady(BENCH, []),

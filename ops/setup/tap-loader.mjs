@@ -1,7 +1,7 @@
 /**
- * What test files import as tap: the bundle beside it, with the code that V8 compiled of it before (transpile.mjs copies this file to
- * where Node finds it). Compiling is a third of tap's start, which each of some hundreds of processes would pay again. Another
- * version of Node, or other flags of V8, refuse that code and compile the bundle as ever.
+ * The module that test files import as tap (transpile.mjs copies this file to where Node finds it). Loads the bundle with code that
+ * V8 has compiled before, since compiling is a third of tap's start, which each of some hundreds of processes would repeat. With
+ * another version of Node, or other flags of V8, the code is rejected and the bundle compiled as usual.
  */
 import fs from 'node:fs';
 import { createRequire } from 'node:module';
@@ -13,7 +13,7 @@ const file = fileURLToPath(new URL('../@tapjs/tap.cjs', import.meta.url));
 const compiled = `${file}.compiled`;
 
 const script = new vm.Script(
-  // Strict, as the modules of the bundle are by themselves.
+  // Strict mode, which the modules of the bundle have by themselves.
   `(function (exports, require, module, __filename, __dirname) {'use strict';${fs.readFileSync(file, 'utf8')}\n})`,
   {
     filename: file,
@@ -24,7 +24,7 @@ const script = new vm.Script(
 const module = { exports: {} };
 script.runInThisContext()(module.exports, createRequire(file), module, file, path.dirname(file));
 
-/** Keeps the code of all functions that have run so far, for the processes to come. */
+/** Stores the compiled code of all functions that have run so far, for later processes. */
 export const keepCompiled = () => fs.writeFileSync(compiled, script.createCachedData());
 
 export default module.exports.default;

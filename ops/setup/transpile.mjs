@@ -43,7 +43,7 @@ const REPLACED = {
 const LOADER = inRoot('ops', 'setup', 'tap-loader.mjs');
 const ADDRESS = '__address';
 
-/** Has one process compile what most test files need of tap. Without that, as after a failure, each of them compiles it. */
+/** Compiles the parts of tap that most test files need, in one process. If that fails, each test file compiles them itself. */
 function compileTap(loader) {
   const script = `import t, { keepCompiled } from ${JSON.stringify(loader)};
     process.once('exit', keepCompiled);
@@ -61,7 +61,7 @@ async function bundleTap() {
   const modules = path.join(outdir, 'node_modules');
   const description = path.join(modules, 'tap', 'package.json');
   if (readJson(description).version === version) return;
-  // Stack traces leave out what lies in a folder of this name.
+  // Stack traces leave out files in a folder of this name.
   const bundle = path.join(modules, '@tapjs');
   fs.rmSync(bundle, { recursive: true, force: true });
   await build({

@@ -70,7 +70,7 @@ function allPhrases() {
   };
 }
 let made: ReturnType<typeof allPhrases> | undefined;
-/** Made at their first use: segmenting them takes 10 ms, and most processes that load this never need them. */
+/** The phrases, made at first use: segmenting them takes 10 ms, and most processes that load this never need them. */
 const knownPhrases = (): ReturnType<typeof allPhrases> => (made ??= allPhrases());
 
 /** Ends of the words in their unspaced text: a phrase must end at one, so that "no" does not match "nothing". */

@@ -1,13 +1,13 @@
-/** Other sample rates, by a windowed sinc. */
+/** Changes the sample rate, with a windowed sinc. */
 
 /** Zero crossings of the sinc on either side. */
 const CROSSINGS = 16;
-/** The low-pass begins so far below the lower of the two rates' halves. */
+/** Cutoff of the low-pass, as a share of half the lower rate. */
 const PASSED = 0.95;
 
 const sinc = (x: number): number => (x === 0 ? 1 : Math.sin(Math.PI * x) / (Math.PI * x));
 
-/** The value between samples, `at` samples from the first. `cutoff`: of half the rate, at most 1. */
+/** The interpolated value `at` samples after the first. `cutoff`: share of half the rate, at most 1. */
 function interpolated(samples: Int16Array, at: number, cutoff: number): number {
   const reach = CROSSINGS / cutoff;
   const last = Math.min(samples.length - 1, Math.floor(at + reach));

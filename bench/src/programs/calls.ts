@@ -24,7 +24,7 @@ export interface Recorded {
   readonly text: string;
   /** Whether a person was recorded saying it. */
   readonly origin: Origin;
-  /** Where it is from: a package, or what made it. */
+  /** The package that it is from, or the thing that made it. */
   readonly source: string;
 }
 

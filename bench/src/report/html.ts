@@ -108,7 +108,7 @@ function remarks(report: ScenarioReport): string {
   return lines.join('');
 }
 
-/** What was said, and of what origin. */
+/** The table of clips, each with its origin. */
 function clipTable({ clips = [] }: ScenarioReport): string {
   if (clips.length === 0) return '';
   const recorded = clips.filter(({ origin }) => origin === 'recorded').length;

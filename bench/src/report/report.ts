@@ -28,7 +28,7 @@ export interface Chart {
 /** Whether a person was recorded, or a program made the sound. */
 export type Origin = 'recorded' | 'synthetic';
 
-/** What callers said, one take of it. */
+/** One clip that callers said. */
 export interface ClipReport {
   /** Its name in the scenario's steps. */
   readonly name: string;
@@ -48,7 +48,7 @@ export interface ScenarioReport {
   /** How many requests failed, by server and reason. */
   readonly failures: Readonly<Record<string, Readonly<Record<string, number>>>>;
   readonly charts: readonly Chart[];
-  /** What was said in calls; none where nothing was. */
+  /** The clips of calls; none if nothing was said. */
   readonly clips?: readonly ClipReport[];
   /** Why the scenario could not run. */
   readonly error?: string;

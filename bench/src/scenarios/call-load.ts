@@ -35,10 +35,10 @@ export async function makeListener(server: Server, eagerness: Eagerness = 'balan
   return () => makeSession(server, agent);
 }
 
-/** As reports name what the server says to itself. */
+/** Origin of clips in the server's own voice, for reports. */
 const SYNTHETIC = { origin: 'synthetic', source: 'the server’s own voice' } as const;
 
-/** The server's own voice says it, at that rate in Hz. */
+/** Records the text in the server's own voice, at that rate in Hz. */
 export async function record(server: Server, text: string, rate = RATE): Promise<Recorded> {
   const answer = await fetch(`${server.origin}/v1/tts`, {
     method: 'POST',
@@ -59,8 +59,8 @@ const rmsOf = (samples: Int16Array): number =>
   Math.sqrt(samples.reduce((sum, sample) => sum + sample * sample, 0) / samples.length);
 
 /**
- * As loud as everything that the caller says: a synthetic voice varies by ten decibels from one sentence to the next. Frames
- * that are `roomDb` quieter than the loudest are the room's noise, and are not counted.
+ * Scales samples to the loudness of all that callers say: a synthetic voice varies by ten decibels from one sentence to the next.
+ * Frames that are `roomDb` quieter than the loudest are the room's noise, and are not counted.
  */
 export function levelled(samples: Int16Array, roomDb = Infinity): Uint8Array {
   const all = Array.from({ length: Math.ceil(samples.length / FRAME) }, (_, index) =>

@@ -16,7 +16,7 @@ import { Callers, type Eagerness, type Inviting, type Recordings } from './call-
 import type { Context } from './context.js';
 import type { PartName, RecordedPartName } from './conversation-texts.js';
 
-/** Whom callers talk to. */
+/** A server with agents that callers talk to. */
 export interface Subject {
   readonly server: Pick<Server, 'name' | 'pid'>;
   /** Invites to agents of that eagerness. */
@@ -105,7 +105,7 @@ const eagerFigures = (measured: Measured): FigureInput[] =>
     commonOf(measured),
   );
 
-/** Into which sentences the agent spoke, and how many it left without an answer. */
+/** Figures of sentences: latencies, share into which the agent spoke, number without an answer, word error rate. */
 function sentenceFigures(measured: Measured): FigureInput[] {
   const { prefix, server, phase } = measured;
   const failures = failuresIn(phase);

@@ -7,7 +7,7 @@ import { RECORDED_STEPS, type RecordedPartName } from './conversation-texts.js';
 import { type Collection, COLLECTIONS } from './recorded-clips.js';
 import { recordedSpeech } from './recorded-speech.js';
 
-/** What recorded people say, and what is done with it. */
+/** Collections of recorded speech, and the steps of the conversations with them. */
 export interface RecordedSpeech {
   readonly collections: readonly Collection[];
   readonly parts: Readonly<Record<RecordedPartName, readonly Step[]>>;
@@ -15,7 +15,7 @@ export interface RecordedSpeech {
 
 export const RECORDED: RecordedSpeech = { collections: COLLECTIONS, parts: RECORDED_STEPS };
 
-/** Undefined where they cannot be had: then a figure says why. */
+/** The recordings of a collection; undefined if they are not available, and then `figure` is withheld and says why. */
 async function found(
   context: Context,
   collection: Collection,
@@ -31,7 +31,7 @@ async function found(
   }
 }
 
-/** `synthetic`: what is said beside it. The subjects are measured one after the other, part by part. */
+/** `synthetic`: the other clips of these conversations. The subjects are measured one after the other, part by part. */
 export async function measureRecorded(
   context: Context,
   subjects: readonly Subject[],
@@ -53,7 +53,7 @@ export async function measureRecorded(
   }
 }
 
-/** Has the report say what was said, and what of it is synthetic. */
+/** Lists the clips in the report, each with its origin. */
 export function noteClips(context: Context, recordings: Recordings): void {
   for (const [name, takes] of Object.entries(recordings))
     context.noteClips(...takes.map(({ text, origin, source }) => ({ name, text, origin, source })));

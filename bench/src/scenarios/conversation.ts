@@ -12,7 +12,7 @@ import { scenario } from './scenario.js';
 
 interface Variant extends Trials {
   readonly environment: Environment;
-  /** Only where the engine understands people. */
+  /** Only if the engine understands people. */
   readonly recorded?: RecordedSpeech;
 }
 

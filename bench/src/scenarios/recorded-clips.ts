@@ -6,21 +6,21 @@
 export interface Clip {
   /** One of the collection's files. */
   readonly file: string;
-  /** Its first sample, and the one behind its last: the first and the last sound of the voice. */
+  /** Its first sample, and the one after its last: from the first sound of the voice to the last one. */
   readonly from: number;
   readonly to: number;
   readonly text: string;
 }
 
-/** Where a package's files lie: a folder of bench/ with a lock file, or a folder of the system. */
+/** The place of a package's files: a folder of bench/ with a lock file, or a folder of the system. */
 export type Place = { readonly npm: string } | { readonly system: string };
 
 export interface Collection {
-  /** As figures name it. */
+  /** Its name in figures. */
   readonly name: string;
-  /** What was recorded, and of whom. */
+  /** The recorded speech and its speaker, for people. */
   readonly speech: string;
-  /** That of the recordings. */
+  /** Licence of the recordings. */
   readonly licence: string;
   readonly package: string;
   readonly place: Place;

@@ -9,7 +9,7 @@ import type { Recorded } from '../programs/calls.js';
 import { fromAfar, levelled, RATE, type Recordings } from './call-load.js';
 import type { Clip, Collection, Place } from './recorded-clips.js';
 
-/** Of 16-bit samples: frames so much quieter than the loudest are the room's noise, not the voice. */
+/** Frames this many decibels quieter than the loudest are the room's noise, not the voice. */
 const ROOM_DB = 30;
 
 interface Samples {
@@ -26,11 +26,11 @@ async function samplesOf(file: string, sha256: string): Promise<Samples> {
   if (createHash('sha256').update(bytes).digest('hex') !== sha256)
     throw new Error(`${path.basename(file)} is another recording than the one that was cut`);
   const { from, rate } = wavHeader(bytes);
-  // A copy: samples are read at even places.
+  // Copies the bytes, since 16-bit samples can only be read from an even offset.
   return { samples: new Int16Array(Uint8Array.from(bytes.subarray(from)).buffer), rate };
 }
 
-/** `folder`: where the collection's files are. Throws Error where one is missing, or is not the one that was cut. */
+/** `folder`: the one with the collection's files. Throws Error if a file is missing, or is not the one that was cut. */
 export async function clipsOf(
   { files, sentences, background, package: source }: Omit<Collection, 'place'>,
   folder: string,
@@ -46,7 +46,7 @@ export async function clipsOf(
   return { sentence: sentences.map(cut), others: background.map(cut).map(fromAfar) };
 }
 
-/** The same, of the collection's package, whose folder may be given. */
+/** The clips of a collection, from `given` or else the folder of its package. A package from npm is installed, and needs no folder. */
 export async function recordedSpeech(collection: Collection, given?: string): Promise<Recordings> {
   return clipsOf(collection, await folderOf(collection.place, given));
 }

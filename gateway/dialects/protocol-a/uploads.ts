@@ -115,7 +115,7 @@ async function readBody(request: HttpRequest): Promise<Upload> {
 
 const checkFields = checker(TranscriptionFields);
 
-/** The fields that say something: some clients send every field, an unset one as an empty text or `null`. */
+/** The fields that are set: some clients send every field, and unset ones as an empty text or `null`. */
 const requested = (fields: Fields): Fields =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => !isUnset(value)));
 

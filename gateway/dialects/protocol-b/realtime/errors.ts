@@ -50,7 +50,7 @@ export const faultOf = (error: ServiceError): SessionFault => ({
   message: causeOf(error),
 });
 
-/** Whether the client may commit the same audio again, as nothing was wrong with it. */
+/** Whether the client may commit the same audio again, since the audio itself was accepted. */
 export const isExhausted = ({ type }: SessionFault): boolean => type === EXHAUSTED.type;
 
 /** Fault for a refused frame; the session continues. */

@@ -4,7 +4,7 @@
  *
  * Invariants: audio goes straight into the buffer, and the machine only decides when a commit takes it out; waiting
  * audio, committed or not, shares one budget and is released when its transcription ends; audio whose transcription was
- * refused for want of resources can be committed again; nothing is reported of a cancelled job.
+ * refused for lack of resources can be committed again; nothing is reported of a cancelled job.
  */
 import { InputAudio, type TakenAudio } from '../../../../actors/realtime-audio.js';
 import { type Effects, run, type Running } from '../../../../actors/run.js';
@@ -149,7 +149,7 @@ export class TranscriptionSession implements SocketEvents {
     this.#startAnew();
   }
 
-  /** The uncommitted audio begins elsewhere, so its partial transcript does, too. */
+  /** Restarts the partial transcript, since the uncommitted audio now begins elsewhere. */
   #startAnew(): void {
     this.#partial.reset();
     this.#lastPartial = '';
