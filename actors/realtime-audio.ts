@@ -5,7 +5,7 @@
  * Invariants: bytes come out in the order in which they went in; an append that is not base64, or exceeds the budget,
  * changes nothing; audio put back by failed transcriptions comes first, in the order in which it was taken.
  */
-import { decodeBase64, decodedLength, withoutWhiteSpace } from '../contracts/base64.js';
+import { decodeBase64, decodedLength } from '../contracts/base64.js';
 import { BYTES_PER_SAMPLE } from '../contracts/audio.js';
 import { AudioBuffer } from './audio-buffer.js';
 
@@ -43,9 +43,8 @@ export class InputAudio {
   /** Returns `full` if the buffer would exceed `budgetBytes`. */
   append(base64: string, budgetBytes: number): Appended {
     const appended = this.#append(base64, budgetBytes);
-    if (appended === 'taken') return appended;
-    const compact = withoutWhiteSpace(base64);
-    return compact.length === base64.length ? appended : this.#append(compact, budgetBytes);
+    // It may have line breaks, which only decoding it as a whole allows.
+    return appended === 'malformed' ? this.#appendWhole(base64, budgetBytes) : appended;
   }
 
   #append(base64: string, budgetBytes: number): Appended {
@@ -75,7 +74,8 @@ export class InputAudio {
     const taken = this.take();
     const last = taken.chunks.at(-1);
     if (last === undefined || taken.bytes % BYTES_PER_SAMPLE === 0) return taken;
-    this.#buffer.append(last.slice(-1));
+    // A copy: a view would keep the whole chunk in memory.
+    this.#buffer.append(Uint8Array.of(last.at(-1) ?? 0));
     const chunks = [...taken.chunks.slice(0, -1), last.subarray(0, -1)];
     return { ...taken, chunks, bytes: taken.bytes - 1 };
   }

@@ -42,7 +42,8 @@ const OPENING = /(?:(?<=\s)[^\s\p{L}\p{N}]+|[\p{Ps}\p{Pi}¿¡]+)$/u;
 /** The start of the marks that open a word at `at`; `after` is the end of the word before. */
 function openingOf(text: string, after: number, at: number): number {
   const between = text.slice(Math.max(after, at - MOST_MARKS), at);
-  const marks = OPENING.exec(after === 0 ? ` ${between}` : between)?.[0] ?? '';
+  const isStart = after === 0 && at <= MOST_MARKS;
+  const marks = OPENING.exec(isStart ? ` ${between}` : between)?.[0] ?? '';
   return at - marks.length;
 }
 

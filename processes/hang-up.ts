@@ -20,8 +20,21 @@ function hasInputOfNohup(): boolean {
   }
 }
 
+const isNohup = (command = ''): boolean => basename(command) === 'nohup';
+
+/** `_` of the parent, which is npm: a shell between the two may have named Node in its place. Undefined outside of Linux. */
+function commandOfParent(): string | undefined {
+  try {
+    const variables = readFileSync(`/proc/${process.ppid}/environ`, 'latin1').split('\0');
+    return variables.find((variable) => variable.startsWith('_='))?.slice(2);
+  } catch {
+    return undefined;
+  }
+}
+
 /** Whether this process was started by `nohup`, directly or through npm. Shells name the command that they run in `_`. */
-export const isUnderNohup = (): boolean => basename(process.env['_'] ?? '') === 'nohup' || hasInputOfNohup();
+export const isUnderNohup = (): boolean =>
+  isNohup(process.env['_']) || isNohup(commandOfParent()) || hasInputOfNohup();
 
 /** Calls `listener` when the terminal of this process is closed, unless it was started to outlive that. */
 export function onHangUp(listener: () => void): void {

@@ -1,5 +1,6 @@
 /**
- * Checks the sample rate that a file declares, in containers that can declare any number. Reads the file's first bytes, before
+ * Checks the sample rate that a file declares, in the containers of RATES; Matroska and MP4, which need a parser, are only bounded
+ * by the decoder's limits. Reads the file's first bytes, before
  * a process is started: decoders believe a rate of 1 Hz, and make 16,000 samples out of each.
  */
 import { ServiceError } from '../../contracts/errors.js';
@@ -10,15 +11,19 @@ const HEAD_BYTES = 8;
 const FIRST_CHUNK = 12;
 const MOST_CHUNKS = 32;
 
-/** Offset of the content of the chunk `tag` in a RIFF or IFF file; undefined if it is not among the first MOST_CHUNKS. */
-function contentOf(view: DataView, tag: string, littleEndian: boolean): number | undefined {
+/** Throws RangeError if the file ends before. */
+const textAt = (view: DataView, at: number, bytes: number): string =>
+  Buffer.from(view.buffer, view.byteOffset + at, bytes).toString('latin1');
+
+/** Offset of the content of the chunk `tag` in a RIFF or IFF file. Errors: `audio_unreadable` if more chunks than any encoder writes come before it. */
+function contentOf(view: DataView, tag: string, littleEndian: boolean): number {
   let at = FIRST_CHUNK;
   for (let count = 0; count < MOST_CHUNKS; count += 1) {
-    if (Buffer.from(view.buffer, view.byteOffset + at, 4).toString('latin1') === tag) return at + HEAD_BYTES;
+    if (textAt(view, at, tag.length) === tag) return at + HEAD_BYTES;
     const size = view.getUint32(at + 4, littleEndian);
     at += HEAD_BYTES + size + (size % 2);
   }
-  return undefined;
+  throw new ServiceError('audio_unreadable');
 }
 
 /** An 80-bit extended float, without its sign: 15 bits of exponent, then the mantissa as an integer of 64 bits. */
@@ -27,26 +32,26 @@ const extended = (view: DataView, at: number): number =>
 
 /** Readers of the rate in Hz. They throw RangeError if the file ends before it. */
 const RATES: Readonly<Partial<Record<Container, (view: DataView) => number | undefined>>> = {
-  wav(view) {
-    const format = contentOf(view, 'fmt ', true);
-    return format === undefined ? undefined : view.getUint32(format + 4, true);
-  },
-  aiff(view) {
-    const common = contentOf(view, 'COMM', false);
-    return common === undefined ? undefined : extended(view, common + 8);
-  },
+  wav: (view) => view.getUint32(contentOf(view, 'fmt ', true) + 4, true),
+  aiff: (view) => extended(view, contentOf(view, 'COMM', false) + 8),
   /** The rate is the first field of the audio description, which is the first chunk. */
   caf: (view) => view.getFloat64(20),
   /** The rate is 20 bits of the stream information, which is the first block. */
   flac: (view) => view.getUint32(18) >>> 12,
+  /** The first packet, which follows a page header of 28 bytes. Opus declares no rate that its decoder uses. */
+  ogg(view) {
+    if (textAt(view, 28, 7) === '\x01vorbis') return view.getUint32(40, true);
+    return textAt(view, 28, 5) === '\x7fFLAC' ? view.getUint32(55) >>> 12 : undefined;
+  },
 };
 
 function declaredRate(file: Uint8Array, container: Container): number | undefined {
   const { buffer, byteOffset, byteLength } = file.subarray(id3Length(file));
   try {
     return RATES[container]?.(new DataView(buffer, byteOffset, byteLength));
-  } catch {
-    return undefined;
+  } catch (error) {
+    if (error instanceof RangeError) return undefined;
+    throw error;
   }
 }
 

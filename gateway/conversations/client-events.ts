@@ -3,6 +3,7 @@
  * Incoming events are limited in size and checked; one that is not understood is dropped.
  */
 import type { EndReason } from '../../actors/agent/events.js';
+import { withoutByteOrderMark } from '../../contracts/byte-order-mark.js';
 import { isPlainObject } from '../../contracts/plain-object.js';
 import { firstBytes } from '../../contracts/text.js';
 import type { Turn } from '../../contracts/turns.js';
@@ -68,7 +69,7 @@ function eventOf(fields: Fields): ClientEvent | undefined {
 export function readClientEvent(payload: Uint8Array): ClientEvent | undefined {
   if (payload.byteLength > MOST_BYTES) return undefined;
   try {
-    const value = JSON.parse(Buffer.from(payload).toString()) as unknown;
+    const value = JSON.parse(withoutByteOrderMark(Buffer.from(payload).toString())) as unknown;
     return isPlainObject(value) ? eventOf(value) : undefined;
   } catch {
     return undefined;

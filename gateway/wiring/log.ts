@@ -4,6 +4,7 @@
  * through in a header or a URL are masked here. Lines are written in batches, a tenth of a second late at most; a process
  * that ends by itself writes the rest first.
  */
+import { writeSync } from 'node:fs';
 import { type DestinationStream, type Logger, pino } from 'pino';
 
 type Destination = ReturnType<typeof pino.destination>;
@@ -23,6 +24,7 @@ const SECRET = new Set([
 const HIDDEN = '[hidden]';
 
 /** A batch is written at this size, or at this age. */
+const STANDARD_ERROR = 2;
 const GATHERED_BYTES = 8 * 1024;
 const GATHERED_MS = 100;
 
@@ -53,18 +55,37 @@ const error = (value: unknown): unknown => {
   return isObject(told) ? withoutSecrets(told) : told;
 };
 
+/** Whether standard error is not a closed terminal, which refuses even a write of nothing. */
+function isWritable(): boolean {
+  try {
+    writeSync(STANDARD_ERROR, '');
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /**
  * Standard error. A closed terminal refuses every line (EIO): lines are then dropped, as for a pipe whose reader has gone, so
  * that the process can still shut down in order.
  */
 export function standardError(): Destination {
   const destination = pino.destination({
-    ...{ dest: 2, sync: false, minLength: GATHERED_BYTES, periodicFlush: GATHERED_MS },
+    dest: STANDARD_ERROR,
+    sync: false,
+    minLength: GATHERED_BYTES,
+    periodicFlush: GATHERED_MS,
   });
+  const flushSync = destination.flushSync.bind(destination);
+  // The library's own, which runs at exit, repeats a refused write for ever.
+  destination.flushSync = () => {
+    if (isWritable()) flushSync();
+  };
   destination.on('error', (fault: NodeJS.ErrnoException) => {
     if (!GONE.has(fault.code ?? '')) throw fault;
     const dropped = (): undefined => undefined;
-    Object.assign(destination, { write: dropped, flush: dropped, flushSync: dropped, end: dropped });
+    const flush = (done?: () => void): void => done?.();
+    Object.assign(destination, { write: dropped, flush, flushSync: dropped, end: dropped });
   });
   return destination;
 }

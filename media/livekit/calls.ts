@@ -39,6 +39,8 @@ class ClusterCall extends WorkerCall<RoomReport> implements RoomCall {
   #broke = true;
   /** Number of reports in a row at which the server had the user, and the agent did not see them. */
   #unseen = 0;
+  /** Number of the latest report that the user is missed, whose answer alone counts. */
+  #asked = 0;
   #joined = (): void => undefined;
   #refused: (error: unknown) => void = () => undefined;
 
@@ -110,7 +112,9 @@ class ClusterCall extends WorkerCall<RoomReport> implements RoomCall {
    */
   async #missed({ times, sid }: Extract<RoomReport, { readonly on: 'missed' }>): Promise<void> {
     const { sessionId, user } = this.options;
+    this.#asked = times;
     const isBack = await this.service.isBack(this.#room, user.identity, sid).catch(() => false);
+    if (this.#asked !== times) return;
     this.#unseen = isBack ? (times === 1 ? 1 : this.#unseen + 1) : 0;
     if (this.#unseen < MOST_UNSEEN || this.ended) return;
     this.parts.log.warn({ sessionId }, 'an agent does not see its user, who is in the room: it joins anew');

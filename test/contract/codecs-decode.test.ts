@@ -270,7 +270,38 @@ const DECLARING: Record<string, (rate: number) => Buffer> = {
     file.writeBigUInt64BE(BigInt(rate) << BigInt(63 - exponent), 42);
     return file;
   },
+  'Vorbis in Ogg'(rate) {
+    const file = oggPage('\x01vorbis');
+    file.writeUInt32LE(rate, 40);
+    return file;
+  },
+  'FLAC in Ogg'(rate) {
+    const file = oggPage('\x7fFLAC');
+    file.writeUInt32BE((rate << 12) >>> 0, 55);
+    return file;
+  },
 };
+
+/** A first page whose packet begins with `tag`. */
+function oggPage(tag: string): Buffer {
+  const file = Buffer.alloc(80);
+  file.write('OggS', 'latin1');
+  file.write(tag, 28, 'latin1');
+  return file;
+}
+
+t.test('a rate cannot hide behind other chunks', async (t) => {
+  const decode = decoder({ ffmpegPath: standIn('believes-all', 'echo AAAA') });
+  const wav = Buffer.from(wavFile({ rate: 1, data: noise(1000) }));
+  const behind = (chunks: number): Buffer =>
+    Buffer.concat([
+      wav.subarray(0, 12),
+      ...Array<Buffer>(chunks).fill(Buffer.from('JUNK\0\0\0\0', 'latin1')),
+      wav.subarray(12),
+    ]);
+  for (const chunks of [1, 31, 32, 1000])
+    await t.rejects(decodeAll(decode, behind(chunks)), { code: 'audio_unreadable' }, `${chunks} chunks`);
+});
 
 t.test('no process is started for a file that declares a rate which no audio has', async (t) => {
   const decode = decoder({ ffmpegPath: standIn('believes', 'echo AAAA') });

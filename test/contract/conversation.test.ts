@@ -129,9 +129,13 @@ t.test('messages that are none are left out', async (t) => {
     meeting.caller.send(bad);
   meeting.caller.send({ type: 'user.message', text: ' ' });
   meeting.caller.send({ type: 'client_tool.result', callId: 'call_9', result: 1 });
-  meeting.caller.send({ type: 'user.message', text: 'Hello' });
+  meeting.caller.send(`\ufeff${JSON.stringify({ type: 'user.message', text: 'Hello' })}`);
   await untilShown(meeting, 'Still here.');
-  t.same(messagesOf(await hangUp(meeting)), ['user: Hello', 'assistant: Still here.']);
+  t.same(
+    messagesOf(await hangUp(meeting)),
+    ['user: Hello', 'assistant: Still here.'],
+    'a byte order mark is none of them',
+  );
 });
 
 t.test('a model that fails: the client is told, the agent says so, and nothing is asked twice', async (t) => {

@@ -87,6 +87,7 @@ t.test('marks that open a word belong to it, if the engine leaves marks out of i
     'Four',
   ]);
   t.strictSame(bare('It is $5. "Yes." "No, $7!"'), ['It is $5.', '"Yes."', '"No, $7!"']);
+  t.strictSame(bare(`${'😀'.repeat(8)}¿Hi?`), ['¿Hi?'], 'no half of a character');
 });
 
 t.test('without words the segments are the phrases', async (t) => {

@@ -178,7 +178,7 @@ t.test('audio of a commit that was refused for want of resources comes first in 
   send(commitFrame);
   complete()[0]!.fail(new ServiceError('engine_busy'));
   await turn();
-  t.equal(complete()[1]!.bytes.length, 10_002, 'a later commit has its own audio');
+  t.equal(complete()[1]!.bytes.length, 20_002, 'a commit that waits already has it');
   complete()[1]!.fail(new ServiceError('overloaded'));
   await turn();
   chunk(second(3), { commit: true });

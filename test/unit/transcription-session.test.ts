@@ -350,7 +350,13 @@ t.test('words and spacing, whose texts joined are the text', (t) => {
 
 t.test('options of the query are taken, or refused each with its code', (t) => {
   const optionsOf = (query: string) => sessionOptions(new URLSearchParams(query), defaultVocabulary);
-  t.match(optionsOf(''), { model: 'transcribe-1', sampleRate: 16_000, language: '', timestamps: false });
+  const unset = { model: 'transcribe-1', sampleRate: 16_000, language: '', timestamps: false };
+  for (const query of [
+    '',
+    'model_id=&audio_format=&language_code=',
+    'model_id=null&audio_format=null&language_code=null',
+  ])
+    t.match(optionsOf(query), unset);
   t.match(
     optionsOf(
       'model_id=scribe_v2_realtime&audio_format=pcm_22050&commit_strategy=manual&language_code=eng&include_timestamps=true' +

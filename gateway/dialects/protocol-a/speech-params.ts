@@ -1,6 +1,7 @@
 /** Turns protocol A's speech body into a request for the speech port (docs/contract/protocol-a.md 1; rules 1, 2, 4, 7 to 10). */
 import { isRefusedFormat, refusedFormat, resolveOutput } from '../../../codecs/formats.js';
 import type { AudioFormat, OutputFormat } from '../../../contracts/audio.js';
+import { isUnset } from '../../../contracts/coerce.js';
 import { ServiceError } from '../../../contracts/errors.js';
 import { LIMITS } from '../../../contracts/limits.js';
 import { missingVoice } from '../../../contracts/missing-voice.js';
@@ -46,7 +47,7 @@ const FORMATS: ReadonlyMap<string, FormatRow> = new Map<string, FormatRow>([
 
 /** The format as a request names it; `param` is the field's name in that request. */
 export interface NamedFormat {
-  /** Undefined or empty for the base's default. */
+  /** Undefined, empty or a word for neither (`null`) for the base's default. */
   readonly name: string | undefined;
   /** Hz */
   readonly sampleRate?: number | undefined;
@@ -68,7 +69,7 @@ export function speechOutput(
   base: Base,
   options: NativeOptions,
 ): OutputFormat {
-  const name = given || base.defaultFormat;
+  const name = given === undefined || isUnset(given) ? base.defaultFormat : given;
   const row = FORMATS.get(name);
   if (!row) throw unknownFormat(name, param);
   return resolveOutput(

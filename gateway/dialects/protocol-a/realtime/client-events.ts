@@ -23,13 +23,12 @@ export const APPEND = 'input_audio_buffer.append';
 const APPENDS: readonly string[] = [`{"type":"${APPEND}","audio":"`, `{"type": "${APPEND}", "audio": "`];
 const END = '"}';
 
-/**
- * The base64 of an append in the usual spelling; undefined for any other frame. Not validated: if the event holds further
- * fields, the result is not base64.
- */
+/** The base64, not validated, of an append in the usual spelling and without further fields; undefined for any other frame. */
 export function appendedAudio(frame: string): string | undefined {
   const head = APPENDS.find((start) => frame.startsWith(start));
-  return head !== undefined && frame.endsWith(END) ? frame.slice(head.length, -END.length) : undefined;
+  if (head === undefined || !frame.endsWith(END)) return undefined;
+  const audio = frame.slice(head.length, -END.length);
+  return audio.includes('"') ? undefined : audio;
 }
 
 function parse(text: string): unknown {

@@ -2,7 +2,7 @@
  * The options in the query of the realtime socket (docs/contract/protocol-b.md 5; rules 2, 3, 6; "Refused options").
  * Unknown names are ignored; the last of a repeated scalar counts.
  */
-import { booleanOf } from '../../../../contracts/coerce.js';
+import { booleanOf, isUnset } from '../../../../contracts/coerce.js';
 import { ServiceError } from '../../../../contracts/errors.js';
 import { DEFAULT_TRANSCRIPTION_MODEL, type TranscriptionModel } from '../../../../contracts/models.js';
 import { refuseOptions } from '../../../../contracts/schemas/refusals.js';
@@ -63,12 +63,13 @@ export function sessionOptions(query: URLSearchParams, vocabulary: Vocabulary): 
   refuseUnlogged(query.getAll('enable_logging'));
   refuseOptions(fieldsOf(query), TRANSCRIPTION_REFUSALS);
   const last = (name: string): string | undefined => query.getAll(name).at(-1);
+  const given = (name: string): string | undefined => (isUnset(last(name)) ? undefined : last(name));
   refuseStrategy(last(COMMIT_STRATEGY));
-  const audioFormat = last('audio_format') || DEFAULT_FORMAT;
-  const id = last('model_id');
+  const audioFormat = given('audio_format') ?? DEFAULT_FORMAT;
+  const id = given('model_id');
   return {
     model: id ? transcriptionModel(id, vocabulary) : DEFAULT_TRANSCRIPTION_MODEL,
-    language: last('language_code') ?? '',
+    language: given('language_code') ?? '',
     audioFormat,
     sampleRate: rateOf(audioFormat),
     timestamps: booleanOf(last('include_timestamps')) === true,

@@ -50,6 +50,12 @@ export class PartialTranscript {
     this.#until = 0;
   }
 
+  /** Leaves the first `bytes` out of all guesses until `reset`. */
+  skip(bytes: number): void {
+    this.#from = bytes - (bytes % BYTES_PER_SAMPLE);
+    this.#until = this.#from;
+  }
+
   get #bytesPerSecond(): number {
     return this.sampleRate * BYTES_PER_SAMPLE;
   }

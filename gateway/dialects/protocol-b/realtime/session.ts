@@ -143,10 +143,21 @@ export class TranscriptionSession implements SocketEvents {
   }
 
   /** Puts the audio of a refused commit back before what came later, to be committed again. */
-  #returnAudio(taken: TakenAudio): void {
-    this.#audio.putBack(taken);
-    this.#passedBytes -= taken.bytes;
+  #returnAudio(refused: CommittedAudio): void {
+    const [next] = this.#committed;
+    if (next) return this.#joinToNext(refused, next);
+    this.#audio.putBack(refused);
+    this.#passedBytes -= refused.bytes;
     this.#startAnew();
+    // Not guessed at once: engines are busy, and a commit follows.
+    this.#partial.skip(this.#audio.bytes);
+  }
+
+  /** Gives the audio of a refused commit to the one that already waits, so that texts and times stay in order. */
+  #joinToNext(refused: CommittedAudio, next: CommittedAudio): void {
+    const chunks = [...refused.chunks, ...next.chunks];
+    this.#committed[0] = { ...refused, chunks, bytes: refused.bytes + next.bytes };
+    this.#committedBytes += refused.bytes;
   }
 
   /** Restarts the partial transcript, since the uncommitted audio now begins elsewhere. */
