@@ -34,7 +34,7 @@ const USERINFO = /^[a-z][a-z0-9+.-]*:\/*[^/?#]*@/i;
 const refuse = (refusal: string): Verdict => ({ refusal });
 
 /** The longest host name of the DNS, in characters, without its trailing dot. */
-const MOST_HOST = 253;
+export const MOST_HOST = 253;
 
 const withoutDots = (host: string): string => host.replace(/\.+$/, '');
 

@@ -179,8 +179,10 @@ t.test('rules 8, 10 and "Refused options": formats', async (t) => {
   t.ok(Math.abs((await speech({}, {}, AGGREGATOR)).length - second * 44_100) < 100, 'pcm is its default');
   t.equal((await speech({ audio: { format: 'wav' } })).readUInt32LE(40), 4_294_967_040, 'rule 11');
   t.equal((await speech({ audio: { format: 'opus' } })).toString('latin1', 0, 4), 'OggS');
-  for (const base of [PLAIN, SDK]) t.equal((await speech({}, {}, base))[0], 0xff, 'mp3 is the default');
-  for (const format of ['aac', 'flac', 'ulaw_8000', 'audio/pcma', 'pcm24', '']) {
+  for (const base of [PLAIN, SDK])
+    for (const audio of [{}, { audio: { format: '' } }])
+      t.equal((await speech(audio, {}, base))[0], 0xff, 'mp3 is the default');
+  for (const format of ['aac', 'flac', 'ulaw_8000', 'audio/pcma', 'pcm24']) {
     t.match(await refusal(await ask({ audio: { format } })), {
       type: 'invalid_request_error',
       param: 'audio.format',

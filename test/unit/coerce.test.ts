@@ -33,12 +33,14 @@ t.test('base64: with and without padding and data URI, URL-safe too', async (t) 
       text.replace(/=+$/, ''),
       bytes.toString('base64url'),
       `data:audio/wav;base64,${text}`,
+      `\n${text.replace(/.{76}/g, '$&\r\n')}\n`,
+      ` data:audio/wav;base64,${text.replace(/.{60}/g, '$&\n')}\n`,
     ]) {
       t.strictSame(Buffer.from(decodeBase64(given) ?? 'none'), bytes, given.slice(0, 40));
     }
     t.equal(decodedLength(text.replace(/=+$/, '').length), length);
   }
-  for (const bad of ['!', 'QUJD!', 'QU JD', 'data:audio/wav,QUJD', 'QQ==QUJD', 'ünïcode']) {
+  for (const bad of ['!', 'QUJD!', 'QU JDR', 'data:audio/wav,QUJD', 'QQ==QUJD', 'ünïcode']) {
     t.equal(decodeBase64(bad), undefined, bad);
   }
 });

@@ -4,12 +4,14 @@
  */
 import { readFileSync } from 'node:fs';
 import t from 'tap';
+import { DECLARED_RATE } from '../../codecs/decode/limits.js';
 import { INTERRUPTION, overlapOf, verdictOf } from '../../actors/agent/turns/interruption.js';
 import { ENDPOINTING_MS } from '../../actors/agent/turns/endpointing.js';
 import { type ConversationItem, ConversationItems } from '../../actors/realtime-items.js';
 import { CALL_TIMES } from '../../contracts/call-times.js';
 import { CLOSE } from '../../contracts/close-codes.js';
 import { LIMITS } from '../../contracts/limits.js';
+import { MOST_HOST } from '../../gateway/outbound/guard.js';
 import { CONTRACT, KiB, MiB, MINUTE, SECOND } from '../fixtures/contract-numbers.js';
 
 const number = (value: number): string => value.toLocaleString('en-US');
@@ -93,6 +95,8 @@ const DOCUMENTED = {
   'one of several addresses of a remote engine, after a failure': `${CONTRACT.remote.ejection.initialMs / SECOND} s, doubling to ${CONTRACT.remote.ejection.maxMs / SECOND} s; or its \`Retry-After\``,
   'what is under way when the gateway is told to leave': `${CONTRACT.http.drainMs / SECOND} s, calls \`DRAIN_SECONDS\`; hurried: ${CONTRACT.http.hurriedDrainMs / SECOND} s`,
   'one answer of the language model': `${number(languageModel.answerLength)} characters, ${languageModel.calls} tool calls, ${size(languageModel.streamBytes)} of stream, ${size(languageModel.eventBytes)} without a whole event`,
+  "an audio file's declared sample rate (WAV, FLAC, CAF, AIFF, Ogg)": `${DECLARED_RATE.min / 1000} kHz to ${DECLARED_RATE.max / 1_000_000} MHz`,
+  'host name in a URL that the gateway is to call (tools, webhooks, redirects)': `${MOST_HOST} characters`,
   'slow uploads': `under ${size(CONTRACT.http.uploadBytesPerSecond)}/s`,
   'the client of a call whose node has died returns': `${CALL_TIMES.returnMs / SECOND} s`,
   'calls at once at a gateway process': 'any number (`CALL_PLACES`)',
