@@ -5,7 +5,7 @@
  * Invariants: bytes come out in the order in which they went in; an append that is not base64, or exceeds the budget,
  * changes nothing; audio put back by failed transcriptions comes first, in the order in which it was taken.
  */
-import { decodeBase64, decodedLength } from '../contracts/base64.js';
+import { decodeBase64, decodedLength, paddingOf } from '../contracts/base64.js';
 import { BYTES_PER_SAMPLE } from '../contracts/audio.js';
 import { AudioBuffer } from './audio-buffer.js';
 
@@ -14,8 +14,6 @@ const BLOCK_BYTES = 64 * 1024;
 const OWN_CHUNK_BYTES = 16 * 1024;
 
 const NO_BLOCK = Buffer.alloc(0);
-
-const paddingOf = (text: string): number => (text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0);
 
 export type Appended = 'taken' | 'full' | 'malformed';
 

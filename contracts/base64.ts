@@ -12,7 +12,8 @@ const payloadOf = (text: string): string => {
   return head === undefined ? text : text.slice(head.length);
 };
 
-const paddingOf = (text: string): number => (text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0);
+/** Characters of padding at the end of base64. */
+export const paddingOf = (text: string): number => (text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0);
 
 const WHITE_SPACE: ReadonlySet<number> = new Set([...'\t\n\r '].map((character) => character.charCodeAt(0)));
 

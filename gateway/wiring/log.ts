@@ -23,8 +23,9 @@ const SECRET = new Set([
 ]);
 const HIDDEN = '[hidden]';
 
-/** A batch is written at this size, or at this age. */
+/** The file descriptor that the log is written to. */
 const STANDARD_ERROR = 2;
+/** A batch is written at this size, or at this age. */
 const GATHERED_BYTES = 8 * 1024;
 const GATHERED_MS = 100;
 
