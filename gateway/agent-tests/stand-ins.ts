@@ -6,7 +6,7 @@ import type { ChatTool } from '../../contracts/ports/chat.js';
 import type { McpServer, OpenMcp } from '../../contracts/ports/mcp.js';
 import type { SessionPlan } from '../../contracts/ports/sessions.js';
 import type { ScenarioDefinition, ToolMock } from '../../contracts/schemas/agent-tests.js';
-import { type ConversationTool, failure, type ToolResult } from '../conversations/tool.js';
+import { type ConversationTool, failure, type ToolResult } from '../conversations/tools/tool.js';
 import { argumentsIn, fits, isTool } from './arguments.js';
 
 type Mocked = Pick<ScenarioDefinition, 'tool_mocks' | 'unmocked_tools'>;

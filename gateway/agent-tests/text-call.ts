@@ -9,7 +9,7 @@ import { LIMITS } from '../../contracts/limits.js';
 import type { Call, CallEvent } from '../../contracts/ports/calls.js';
 import { TokenBucket } from '../../contracts/token-bucket.js';
 import { AsyncQueue } from '../../media/async-queue.js';
-import { TOPICS } from '../conversations/client-events.js';
+import { TOPICS } from '../conversations/client/events.js';
 import { pause } from '../conversations/record.js';
 
 /** Interval of activity messages while the simulated user thinks, so that the agent does not ask whether it is still there. */

@@ -23,7 +23,7 @@ import { FencedCall } from './fenced-call.js';
 import { Conversation } from '../conversations/conversation.js';
 import type { ConversationParts } from '../conversations/conversation-parts.js';
 import { pause } from '../conversations/record.js';
-import type { PhoneLine } from '../conversations/tool.js';
+import type { PhoneLine } from '../conversations/tools/tool.js';
 import { CALL_SPEECH } from '../conversations/utterance.js';
 
 export interface CallParts {

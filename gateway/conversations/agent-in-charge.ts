@@ -9,8 +9,8 @@ import type { PublishedAgents } from '../../contracts/ports/agents.js';
 import type { RunningSession, SessionPlan, SessionRecord } from '../../contracts/ports/sessions.js';
 import type { TurnListening } from '../../contracts/ports/turns.js';
 import { excuseIn, warningIn } from './lines.js';
-import type { Hearing } from './listening.js';
-import { reachableFrom } from './reachable.js';
+import type { Hearing } from './listening/listening.js';
+import { reachableFrom } from './tools/reachable.js';
 import { fillerOf, settingsOf } from './settings.js';
 import type { AgentVoice } from './utterance.js';
 

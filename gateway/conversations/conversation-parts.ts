@@ -3,12 +3,12 @@ import type { EndedReason } from '../../contracts/ports/sessions.js';
 import type { Turn } from '../../contracts/turns.js';
 import type { AgentParts } from './agent-in-charge.js';
 import type { ClosedBy } from './closing.js';
-import type { ListeningParts } from './listening.js';
+import type { ListeningParts } from './listening/listening.js';
 import type { ChatMeterParts } from './metered-chat.js';
 import type { RecordParts } from './record.js';
 import type { ReplyParts } from './replies.js';
-import type { PhoneLine } from './tool.js';
-import type { ToolParts } from './tools.js';
+import type { PhoneLine } from './tools/tool.js';
+import type { ToolParts } from './tools/tools.js';
 
 export interface ConversationParts extends RecordParts {
   readonly agent: AgentParts;

@@ -8,11 +8,11 @@ import type { PublishedAgents } from '../../contracts/ports/agents.js';
 import type { ChatMessage } from '../../contracts/ports/chat.js';
 import type { RunningSession, SessionItem } from '../../contracts/ports/sessions.js';
 import { AgentInCharge, type AgentParts, type HostedSession } from './agent-in-charge.js';
-import { parseArguments } from './arguments.js';
+import { parseArguments } from './tools/arguments.js';
 import type { Before, Calls } from './dialogue.js';
 import { recoveryOf } from './settings.js';
-import { TRANSFER } from './system-tools.js';
-import { TOLD } from './tool.js';
+import { TRANSFER } from './tools/system-tools.js';
+import { TOLD } from './tools/tool.js';
 
 type Result = Extract<SessionItem, { readonly type: 'tool_result' }>;
 

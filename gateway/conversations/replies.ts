@@ -10,7 +10,7 @@ import type { KnowledgeSearch } from '../../contracts/ports/knowledge.js';
 import type { SessionPlan } from '../../contracts/ports/sessions.js';
 import type { Calls, Dialogue } from './dialogue.js';
 import { messagesFor } from './prompt.js';
-import type { ConversationTools } from './tools.js';
+import type { ConversationTools } from './tools/tools.js';
 
 export const MOST_STEPS = 5;
 

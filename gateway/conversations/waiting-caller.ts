@@ -4,7 +4,7 @@ import type { CallEvent } from '../../contracts/ports/calls.js';
 import type { ChatModel } from '../../contracts/ports/chat.js';
 import type { Briefing } from '../../contracts/transfers.js';
 import { type BriefingParts, briefingOf } from './briefing.js';
-import type { Consulting } from './transfer-call.js';
+import type { Consulting } from './tools/transfer-call.js';
 import type { Utterance } from './utterance.js';
 
 /** The conversation as it is now. */

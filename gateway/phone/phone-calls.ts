@@ -20,7 +20,7 @@ import { CallRegistry } from '../calls/registry.js';
 import type { ClosedBy } from '../conversations/closing.js';
 import { pause } from '../conversations/record.js';
 import { withAgentInCharge } from '../conversations/recovery.js';
-import type { PhoneLine } from '../conversations/tool.js';
+import type { PhoneLine } from '../conversations/tools/tool.js';
 import { Consultation } from './consultation.js';
 import { type Leg, SessionCall, type Streamed } from './streamed-call.js';
 import { type Transferring, whyNot } from './transferring.js';

@@ -27,7 +27,7 @@ import {
   TRANSFER_MODES,
   type TransferMode,
 } from '../../contracts/transfers.js';
-import type { PhoneTransfer, TransferRequest } from '../conversations/tool.js';
+import type { PhoneTransfer, TransferRequest } from '../conversations/tools/tool.js';
 import type { Metrics } from '../server/metrics.js';
 import type { ApiRequest, DialledLeg, Dialling } from './dialling.js';
 import { type ApiFailure, askProvider } from './provider-api.js';

@@ -6,9 +6,9 @@ import type { RunnableAgent } from '../../contracts/ports/agents.js';
 import type { ChatRequest } from '../../contracts/ports/chat.js';
 import type { TurnModel } from '../../contracts/ports/turns.js';
 import { type AgentConfig, DEFAULT_CONFIG } from '../../contracts/schemas/agent-config.js';
-import { sendDigitsTool } from '../../gateway/conversations/system-tools.js';
-import type { PhoneTransfer } from '../../gateway/conversations/tool.js';
-import { transferCallTool } from '../../gateway/conversations/transfer-call.js';
+import { sendDigitsTool } from '../../gateway/conversations/tools/system-tools.js';
+import type { PhoneTransfer } from '../../gateway/conversations/tools/tool.js';
+import { transferCallTool } from '../../gateway/conversations/tools/transfer-call.js';
 import { type Answer, inTurn, joined, saying, webhookTool } from '../fixtures/hosted.js';
 import { until } from '../fixtures/until.js';
 

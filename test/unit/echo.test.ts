@@ -1,7 +1,7 @@
 /** Echo of the agent: which words are recognised as its own, and which as the user's. */
 import t from 'tap';
 import { likenessOf } from '../../actors/agent/turns/echo.js';
-import { EchoFilter } from '../../gateway/conversations/echo.js';
+import { EchoFilter } from '../../gateway/conversations/listening/echo.js';
 
 const SAID = 'Your table is booked for Tuesday at nine. We look forward to your visit.';
 

@@ -1,5 +1,5 @@
 /**
- * MCP servers as a source of a conversation's tools (gateway/conversations/mcp-tools.ts): names, lists, unreachable servers,
+ * MCP servers as a source of a conversation's tools (gateway/conversations/tools/mcp-tools.ts): names, lists, unreachable servers,
  * and the record of calls.
  */
 import t from 'tap';

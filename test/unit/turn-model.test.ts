@@ -17,7 +17,7 @@ import { lastOf, MOST_BYTES, TURN_JOB, turnJobs } from '../../engines/turns/jobs
 import { TurnModelInChild, WITHIN_MS } from '../../engines/turns/model-in-child.js';
 import { readConfig } from '../../gateway/config.js';
 import { settingsOf } from '../../gateway/conversations/settings.js';
-import { TurnSound } from '../../gateway/conversations/turn-sound.js';
+import { TurnSound } from '../../gateway/conversations/listening/turn-sound.js';
 import { SimulatedClock } from '../fixtures/edge-clock.js';
 import { Hosted } from '../fixtures/hosted.js';
 import { until } from '../fixtures/until.js';

@@ -12,7 +12,7 @@ import { RawJson } from '../../../contracts/raw-json.js';
 import type { EndedBy } from '../../../contracts/schemas/agent-tests.js';
 import type { AgentParts, Conversed } from '../conversed.js';
 import { pause } from '../../conversations/record.js';
-import type { ConversationTool } from '../../conversations/tool.js';
+import type { ConversationTool } from '../../conversations/tools/tool.js';
 import { explained, PlayError } from '../errors.js';
 import type { SimulatedUser } from '../simulated-user.js';
 import { mcpFor, standInFor } from '../stand-ins.js';

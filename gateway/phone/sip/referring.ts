@@ -10,7 +10,7 @@ import type { Transfers } from '../../../contracts/ports/phone-transfers.js';
 import type { SessionRecord } from '../../../contracts/ports/sessions.js';
 import type { SipReferral, SipService } from '../../../contracts/ports/sip.js';
 import type { Transfer } from '../../../contracts/transfers.js';
-import type { PhoneTransfer, TransferRequest } from '../../conversations/tool.js';
+import type { PhoneTransfer, TransferRequest } from '../../conversations/tools/tool.js';
 import {
   type Called,
   destinationOf,

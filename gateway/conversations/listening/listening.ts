@@ -2,9 +2,9 @@
  * Decides whose words were heard: the user's go to the agent's machine; background and echo of the agent's own voice are
  * separated from them.
  */
-import type { Clock } from '../../contracts/clock.js';
-import type { CallEvent } from '../../contracts/ports/calls.js';
-import type { Detector, TurnListening } from '../../contracts/ports/turns.js';
+import type { Clock } from '../../../contracts/clock.js';
+import type { CallEvent } from '../../../contracts/ports/calls.js';
+import type { Detector, TurnListening } from '../../../contracts/ports/turns.js';
 import { EchoFilter } from './echo.js';
 import { TurnSound } from './turn-sound.js';
 import { TurnTranscription, type TurnTranscriptionParts } from './turn-transcription.js';

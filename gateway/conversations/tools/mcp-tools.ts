@@ -2,15 +2,15 @@
  * The tools of an agent's MCP servers, listed as a conversation begins (docs/contract/platform.md 6.5). A server that does
  * not answer in time is left out.
  */
-import type { Clock } from '../../contracts/clock.js';
-import { serversToolName } from '../../contracts/function-names.js';
-import { LIMITS } from '../../contracts/limits.js';
-import { isPlainObject } from '../../contracts/plain-object.js';
-import type { ChatTool } from '../../contracts/ports/chat.js';
-import type { McpServer, OpenMcp } from '../../contracts/ports/mcp.js';
-import { OutboundError } from '../../contracts/ports/outbound.js';
-import type { PlannedTool } from '../../contracts/ports/sessions.js';
-import type { ToolCredentials } from '../../contracts/ports/tools.js';
+import type { Clock } from '../../../contracts/clock.js';
+import { serversToolName } from '../../../contracts/function-names.js';
+import { LIMITS } from '../../../contracts/limits.js';
+import { isPlainObject } from '../../../contracts/plain-object.js';
+import type { ChatTool } from '../../../contracts/ports/chat.js';
+import type { McpServer, OpenMcp } from '../../../contracts/ports/mcp.js';
+import { OutboundError } from '../../../contracts/ports/outbound.js';
+import type { PlannedTool } from '../../../contracts/ports/sessions.js';
+import type { ToolCredentials } from '../../../contracts/ports/tools.js';
 import { parseArguments } from './arguments.js';
 import { type ConversationTool, failure } from './tool.js';
 

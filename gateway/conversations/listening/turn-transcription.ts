@@ -7,16 +7,16 @@
  * Invariants: a stretch is transcribed to its end once, and reported then, however late; partial transcripts are made one
  * at a time and never reported after their stretch has ended.
  */
-import { bytesOf, RECOGNITION_RATE } from '../../contracts/audio.js';
-import type { TranscriptionModel } from '../../contracts/models.js';
-import type { Log } from '../../contracts/log.js';
-import type { Caller } from '../../contracts/ports/identity.js';
+import { bytesOf, RECOGNITION_RATE } from '../../../contracts/audio.js';
+import type { TranscriptionModel } from '../../../contracts/models.js';
+import type { Log } from '../../../contracts/log.js';
+import type { Caller } from '../../../contracts/ports/identity.js';
 import type {
   RawAudio,
   Transcript,
   Transcription,
   TranscriptionRequest,
-} from '../../contracts/ports/speech.js';
+} from '../../../contracts/ports/speech.js';
 
 export interface TurnTranscriptionParts {
   readonly transcription: Transcription;

@@ -2,8 +2,8 @@
  * Judges how the user's turn sounds: after each stretch of voice the model is asked whether the turn is over. Keeps the
  * turn's audio, as much of it as the model listens to.
  */
-import { RECOGNITION_RATE } from '../../contracts/audio.js';
-import type { TurnModel } from '../../contracts/ports/turns.js';
+import { RECOGNITION_RATE } from '../../../contracts/audio.js';
+import type { TurnModel } from '../../../contracts/ports/turns.js';
 
 /** Bytes of the last eight seconds, all that the model listens to. */
 const MOST_BYTES = 8 * RECOGNITION_RATE * 2;

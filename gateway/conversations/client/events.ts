@@ -2,11 +2,11 @@
  * JSON messages over the data channel (docs/contract/platform.md 6.9): `agent-event` to the client, `client-event` from it.
  * Incoming events are limited in size and checked; one that is not understood is dropped.
  */
-import type { EndReason } from '../../actors/agent/events.js';
-import { withoutByteOrderMark } from '../../contracts/byte-order-mark.js';
-import { isPlainObject } from '../../contracts/plain-object.js';
-import { firstBytes } from '../../contracts/text.js';
-import type { Turn } from '../../contracts/turns.js';
+import type { EndReason } from '../../../actors/agent/events.js';
+import { withoutByteOrderMark } from '../../../contracts/byte-order-mark.js';
+import { isPlainObject } from '../../../contracts/plain-object.js';
+import { firstBytes } from '../../../contracts/text.js';
+import type { Turn } from '../../../contracts/turns.js';
 
 export const TOPICS = { toClient: 'agent-event', fromClient: 'client-event' } as const;
 

@@ -1,13 +1,13 @@
 /** The tools that an agent's owner has configured one by one: endpoints and functions of the client. */
-import type { Clock } from '../../contracts/clock.js';
-import { LIMITS } from '../../contracts/limits.js';
-import type { Outbound } from '../../contracts/ports/outbound.js';
-import type { PlannedTool } from '../../contracts/ports/sessions.js';
-import type { ToolCredentials } from '../../contracts/ports/tools.js';
-import { replyText } from '../../contracts/reply-text.js';
-import { toolRequest } from '../../contracts/tool-request.js';
+import type { Clock } from '../../../contracts/clock.js';
+import { LIMITS } from '../../../contracts/limits.js';
+import type { Outbound } from '../../../contracts/ports/outbound.js';
+import type { PlannedTool } from '../../../contracts/ports/sessions.js';
+import type { ToolCredentials } from '../../../contracts/ports/tools.js';
+import { replyText } from '../../../contracts/reply-text.js';
+import { toolRequest } from '../../../contracts/tool-request.js';
 import { checkArguments, parametersOf } from './arguments.js';
-import { AGENT_EVENTS } from './client-events.js';
+import { AGENT_EVENTS } from '../client/events.js';
 import { type ConversationTool, failure, type ToolResult, type ToolUse } from './tool.js';
 
 type Values = Readonly<Record<string, unknown>>;

@@ -2,20 +2,20 @@
  * Tools in a conversation (docs/contract/platform.md 6.5, 6.9): whatever their kind and source, every call starts once and
  * ends once, is recorded, and is reported to the model and to the client within the same bounds.
  */
-import type { ChatTool, ToolCall } from '../../contracts/ports/chat.js';
-import { McpError } from '../../contracts/ports/mcp.js';
-import { OutboundError } from '../../contracts/ports/outbound.js';
-import type { PinnedAgent, PlannedTool, SessionPlan } from '../../contracts/ports/sessions.js';
-import { ServiceError } from '../../contracts/errors.js';
-import { LIMITS } from '../../contracts/limits.js';
-import type { Log } from '../../contracts/log.js';
-import { TOOL_RUNS, toolNews } from '../../contracts/tool-news.js';
-import { AGENT_EVENTS, type ToolNote } from './client-events.js';
-import type { Dialogue } from './dialogue.js';
+import type { ChatTool, ToolCall } from '../../../contracts/ports/chat.js';
+import { McpError } from '../../../contracts/ports/mcp.js';
+import { OutboundError } from '../../../contracts/ports/outbound.js';
+import type { PinnedAgent, PlannedTool, SessionPlan } from '../../../contracts/ports/sessions.js';
+import { ServiceError } from '../../../contracts/errors.js';
+import { LIMITS } from '../../../contracts/limits.js';
+import type { Log } from '../../../contracts/log.js';
+import { TOOL_RUNS, toolNews } from '../../../contracts/tool-news.js';
+import { AGENT_EVENTS, type ToolNote } from '../client/events.js';
+import type { Dialogue } from '../dialogue.js';
 import { type Listed, listServers, type McpParts, serverTools } from './mcp-tools.js';
 import { ClientTools, type EndpointParts, webhookTool } from './owned-tools.js';
 import { reachableFrom } from './reachable.js';
-import type { NoteTurn } from './turns/turn-events.js';
+import type { NoteTurn } from '../turns/turn-events.js';
 import { hangUpTool, sendDigitsTool, transferTool } from './system-tools.js';
 import { type Consulting, TRANSFER_CALL, transferCallTool } from './transfer-call.js';
 import { type ConversationTool, failure, type PhoneLine, TOLD, type ToolResult } from './tool.js';

@@ -3,8 +3,8 @@
  * shortly before. A word or two of the agent's count as the user's the first time; if only that comes again, it is echo,
  * cut that short because the voice was held at once.
  */
-import { type Likeness, likenessOf } from '../../actors/agent/turns/echo.js';
-import { wordsOf } from '../../actors/agent/turns/interruption.js';
+import { type Likeness, likenessOf } from '../../../actors/agent/turns/echo.js';
+import { wordsOf } from '../../../actors/agent/turns/interruption.js';
 
 /** The agent's words from this long before a stretch of voice until this long after it may come back in it. In milliseconds. */
 const BEFORE_MS = 2500;

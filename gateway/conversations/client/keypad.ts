@@ -2,8 +2,8 @@
  * Groups keys of a telephone that belong together, an account number for instance: reports them together after `#`, after
  * a pause, or when the most keys are reached. A `#` by itself is reported, too.
  */
-import type { Clock } from '../../contracts/clock.js';
-import { LIMITS } from '../../contracts/limits.js';
+import type { Clock } from '../../../contracts/clock.js';
+import { LIMITS } from '../../../contracts/limits.js';
 
 const { keys: MOST, keysMs } = LIMITS.phone;
 const KEY = /^[0-9*#A-D]$/;

@@ -1,15 +1,9 @@
 /** Reads a client's messages in a call, limits their rate, and passes each to its handler. */
-import type { Clock } from '../../contracts/clock.js';
-import { LIMITS } from '../../contracts/limits.js';
-import type { CallEvent } from '../../contracts/ports/calls.js';
-import { TokenBucket } from '../../contracts/token-bucket.js';
-import {
-  type ClientEvent,
-  type ClientEventHandlers,
-  RATIONED,
-  readClientEvent,
-  TOPICS,
-} from './client-events.js';
+import type { Clock } from '../../../contracts/clock.js';
+import { LIMITS } from '../../../contracts/limits.js';
+import type { CallEvent } from '../../../contracts/ports/calls.js';
+import { TokenBucket } from '../../../contracts/token-bucket.js';
+import { type ClientEvent, type ClientEventHandlers, RATIONED, readClientEvent, TOPICS } from './events.js';
 
 export class ClientMessages {
   /** Rate limit of events that cost something. */
