@@ -2,7 +2,7 @@
 import type { CallObserver, FrameCounts } from '../../contracts/ports/calls.js';
 import type { EndedReason } from '../../contracts/ports/sessions.js';
 import { LATENCY_PARTS, type Turn } from '../../contracts/turns.js';
-import type { Metrics } from '../server/metrics.js';
+import type { Metrics } from '../server/system/metrics.js';
 
 type Counts = Record<string, number>;
 

@@ -12,7 +12,7 @@ import {
   trace,
 } from '@opentelemetry/api';
 import { LATENCY_PARTS, type Turn } from '../../contracts/turns.js';
-import { tracer } from '../server/trace.js';
+import { tracer } from '../server/tracing/trace.js';
 
 interface Piece {
   readonly name: 'recognition' | 'model' | 'tool' | 'voice';

@@ -8,7 +8,7 @@ import type { Caller, KeyAuthority } from '../../contracts/ports/identity.js';
 import { NODE_STATES, type NodeRecord, type Nodes, stateOf } from '../../contracts/ports/nodes.js';
 import { Type } from '../../contracts/schemas/type.js';
 import { nativeError } from '../server/native-error.js';
-import { failuresAs } from '../server/openapi-errors.js';
+import { failuresAs } from '../server/openapi/openapi-errors.js';
 import type { Dialect, HttpRequest, Socket, SocketEvents, SocketRoute } from '../server/port.js';
 import { json } from '../server/replies.js';
 import { keyedRoutes, type Row } from '../server/routes.js';

@@ -9,7 +9,7 @@ import type { Log } from '../../contracts/log.js';
 import { ServiceError, toServiceError } from '../../contracts/errors.js';
 import type { RoomCalls } from '../../contracts/ports/calls.js';
 import type { SessionRuns } from '../../contracts/ports/sessions.js';
-import { readAll } from '../server/body.js';
+import { readAll } from '../server/bodies/body.js';
 import type { HttpRequest, Reply, Route } from '../server/port.js';
 
 export interface WebhookParts {

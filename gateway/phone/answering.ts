@@ -11,7 +11,7 @@ import { LIMITS } from '../../contracts/limits.js';
 import type { Log } from '../../contracts/log.js';
 import { phoneAddress } from '../../contracts/phone.js';
 import type { DialledNumbers, PhoneNumber, PhoneSessions } from '../../contracts/ports/phone.js';
-import { readAll } from '../server/body.js';
+import { readAll } from '../server/bodies/body.js';
 import type { HttpRequest, Reply } from '../server/port.js';
 import type { PhoneCalls } from './phone-calls.js';
 import type { IncomingCall, Provider, Webhook } from './provider.js';

@@ -28,7 +28,7 @@ import {
   type TransferMode,
 } from '../../contracts/transfers.js';
 import type { PhoneTransfer, TransferRequest } from '../conversations/tools/tool.js';
-import type { Metrics } from '../server/metrics.js';
+import type { Metrics } from '../server/system/metrics.js';
 import type { ApiRequest, DialledLeg, Dialling } from './dialling.js';
 import { type ApiFailure, askProvider } from './provider-api.js';
 import type { Leg, SessionCall } from './streamed-call.js';

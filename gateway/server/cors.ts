@@ -2,7 +2,7 @@
  * Cross-origin access. Any page may call, since nothing here relies on cookies: `*` without credentials.
  * The platform dialect itself checks which origins may start a public agent's session.
  */
-import type { ReplyHead } from './adapter.js';
+import type { ReplyHead } from './adapters/adapter.js';
 
 type HeaderList = ReplyHead['headers'];
 

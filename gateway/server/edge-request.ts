@@ -1,7 +1,7 @@
 /** The request as handlers see it (port.ts). Parts that few handlers use are made on first use. */
 import { ServiceError } from '../../contracts/errors.js';
 import type { Permission } from '../../contracts/permissions.js';
-import type { Arrival } from './adapter.js';
+import type { Arrival } from './adapters/adapter.js';
 import type { Origins } from './client-address.js';
 import type { Place } from './place.js';
 import type { HttpRequest } from './port.js';

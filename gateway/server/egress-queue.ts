@@ -2,7 +2,7 @@
  * Frames that wait to be sent on one WebSocket. They are sent in order, audio and events alike; the wire gets at most
  * WIRE_BYTES at a time, so that the rest can be counted, and dropped if the client does not read.
  */
-import type { Wire } from './adapter.js';
+import type { Wire } from './adapters/adapter.js';
 
 /** Bytes that keep a fast client busy between two drain events. */
 const WIRE_BYTES = 64 * 1024;

@@ -10,19 +10,19 @@ import { Deadline } from '../../contracts/deadline.js';
 import type { Ids } from '../../contracts/ids.js';
 import { LIMITS } from '../../contracts/limits.js';
 import type { Log } from '../../contracts/log.js';
-import type { Adapter, AdapterOptions } from './adapter.js';
-import { type Binding, loadBinding } from './bindings.js';
+import type { Adapter, AdapterOptions } from './adapters/adapter.js';
+import { type Binding, loadBinding } from './adapters/bindings.js';
 import { Origins } from './client-address.js';
 import { type Drain, Edge } from './edge.js';
-import type { Health } from './health.js';
+import type { Health } from './system/health.js';
 import { listenError } from './listen-error.js';
 import { Load, type LoadOptions } from './load.js';
-import type { Metrics } from './metrics.js';
+import type { Metrics } from './system/metrics.js';
 import type { Dialect } from './port.js';
 import { type PermissionOf, Router } from './router.js';
-import type { Scraping } from './scraping.js';
-import { systemDialect } from './system.js';
-import { listenUws, type UwsModule } from './uws.js';
+import type { Scraping } from './system/scraping.js';
+import { systemDialect } from './system/system.js';
+import { listenUws, type UwsModule } from './adapters/uws.js';
 
 export type Stack = 'uws' | 'node';
 
@@ -155,6 +155,6 @@ async function open(
   options: AdapterOptions & { clock: Clock },
 ): Promise<Adapter> {
   if (uws) return listenUws(uws, options);
-  const { listenNode } = await import('./node.js');
+  const { listenNode } = await import('./adapters/node.js');
   return listenNode(options);
 }

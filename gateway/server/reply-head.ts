@@ -4,9 +4,9 @@
  * it counts as an internal error.
  */
 import type { ServiceError } from '../../contracts/errors.js';
-import type { ReplyHead } from './adapter.js';
+import type { ReplyHead } from './adapters/adapter.js';
 import { corsHeaders } from './cors.js';
-import type { RequestHead } from './guard.js';
+import type { RequestHead } from './adapters/guard.js';
 import type { HttpRequest, Reply } from './port.js';
 
 /** Headers that only the adapter writes. */

@@ -5,7 +5,7 @@
 import type { Caller, KeyAuthority } from '../../contracts/ports/identity.js';
 import { authenticate } from './auth.js';
 import type { HttpRequest, Reply, Route, RouteDescription } from './port.js';
-import { type Observation, type Observers, traced } from './trace-requests.js';
+import { type Observation, type Observers, traced } from './tracing/trace-requests.js';
 
 /** `parts`: the ports of the dialect; `known`: the caller or the request's observation, depending on the function below. */
 export type Handler<Parts, Known> = (request: HttpRequest, parts: Parts, known: Known) => Promise<Reply>;

@@ -3,8 +3,8 @@ import type { Log } from '../../contracts/log.js';
 import { createPool, type Pool } from '../../processes/pool.js';
 import type { Database } from '../../storage/database.js';
 import { type RoleName, type RoleRow, ROLES, type RoleSockets } from './roles.js';
-import type { Health } from '../server/health.js';
-import type { Metrics } from '../server/metrics.js';
+import type { Health } from '../server/system/health.js';
+import type { Metrics } from '../server/system/metrics.js';
 import type { WaitOf } from '../../processes/link.js';
 
 const HEALTH_MS = 2000;

@@ -10,8 +10,8 @@ import type { JobHandlers } from '../../contracts/ports/jobs.js';
 import { waitUpTo } from '../../contracts/timeouts.js';
 import { createPool, type Pool } from '../../processes/pool.js';
 import type { OperationParts } from '../dialects/operation/index.js';
-import { type Minute, summed } from '../server/history.js';
-import type { Metrics } from '../server/metrics.js';
+import { type Minute, summed } from '../server/system/history.js';
+import type { Metrics } from '../server/system/metrics.js';
 
 const JOB = 'figures';
 const HISTORY_JOB = 'history';

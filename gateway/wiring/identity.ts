@@ -11,7 +11,7 @@ import { createSingleUseTokens } from '../../storage/single-use-tokens.js';
 import { createUsageStore, type Quotas } from '../../storage/usage.js';
 import { createWallet } from '../../storage/wallet.js';
 import type { Config } from '../config.js';
-import type { Metrics } from '../server/metrics.js';
+import type { Metrics } from '../server/system/metrics.js';
 
 export interface IdentityOptions {
   readonly config: Config;

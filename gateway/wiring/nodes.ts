@@ -5,7 +5,7 @@ import { CHECKOUT } from '../../contracts/places.js';
 import { NODE_STATES, stateOf } from '../../contracts/ports/nodes.js';
 import type { OwnNode } from '../../storage/nodes.js';
 import type { Config } from '../config.js';
-import type { Metrics } from '../server/metrics.js';
+import type { Metrics } from '../server/system/metrics.js';
 
 export const VERSION = (
   JSON.parse(readFileSync(new URL('package.json', CHECKOUT), 'utf8')) as { readonly version: string }

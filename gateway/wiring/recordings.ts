@@ -14,7 +14,7 @@ import { startRetention } from '../recordings/recording-retention.js';
 import { createRecordings, type HeldRecordings } from '../recordings/recordings.js';
 import { checkBucket, openS3 } from '../recordings/s3.js';
 import { startUploads } from '../recordings/uploads.js';
-import type { Metrics } from '../server/metrics.js';
+import type { Metrics } from '../server/system/metrics.js';
 
 export interface RecordingOptions {
   readonly config: Pick<

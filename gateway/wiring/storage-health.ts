@@ -5,7 +5,7 @@
 import { statfs } from 'node:fs/promises';
 import { LIMITS } from '../../contracts/limits.js';
 import type { Database } from '../../storage/database.js';
-import type { Health } from '../server/health.js';
+import type { Health } from '../server/system/health.js';
 
 const CHECK = 'storage';
 const LOOK_MS = 2000;

@@ -34,7 +34,7 @@ import type { TestCallParts } from '../calls/test-calls.js';
 import { languageModel } from './language-model.js';
 import type { openPlatform } from './platform.js';
 import type { HeldRecordings } from '../recordings/recordings.js';
-import type { Metrics } from '../server/metrics.js';
+import type { Metrics } from '../server/system/metrics.js';
 import type { Dialect } from '../server/port.js';
 import type { OpenSessions } from './sessions.js';
 import { RelayGate } from '../calls/node-claims.js';

@@ -50,7 +50,7 @@ export const ROOMS = {
     holds: 'the HTTP and WebSocket edge',
     may: ['contracts'],
     // It loads uWebSockets.js, whose file is named after platform and Node version.
-    computed: ['gateway/server/bindings'],
+    computed: ['gateway/server/adapters/bindings'],
   },
   'gateway/dialects/*': {
     holds: 'one wire protocol',

@@ -2,8 +2,8 @@
 import { gzipSync } from 'node:zlib';
 import t from 'tap';
 import { LIMITS } from '../../contracts/limits.js';
-import { readAll, readJson } from '../../gateway/server/body.js';
-import { readMultipart } from '../../gateway/server/multipart.js';
+import { readAll, readJson } from '../../gateway/server/bodies/body.js';
+import { readMultipart } from '../../gateway/server/bodies/multipart.js';
 import { SimulatedClock } from '../fixtures/edge-clock.js';
 import { bodyOf, exchange, get, json, post, RawClient, stacks, startEdge } from '../fixtures/edge.js';
 import { until } from '../fixtures/until.js';

@@ -4,7 +4,7 @@
  * 2023 does not answer most of them, which docs/http-stacks.md lists as this table does.
  */
 import t from 'tap';
-import { loadBinding } from '../../gateway/server/bindings.js';
+import { loadBinding } from '../../gateway/server/adapters/bindings.js';
 import { bodyOf, get, json, RawClient, stacks, startEdge } from '../fixtures/edge.js';
 
 const SILENCE = 0;

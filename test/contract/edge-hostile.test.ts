@@ -10,7 +10,7 @@ import { Agent, request as ask } from 'undici';
 import { WebSocket } from 'ws';
 import { ServiceError } from '../../contracts/errors.js';
 import { LIMITS } from '../../contracts/limits.js';
-import { readAll } from '../../gateway/server/body.js';
+import { readAll } from '../../gateway/server/bodies/body.js';
 import { WaitingPool } from '../../gateway/server/waiting-pool.js';
 import type { HttpHandler, SocketRoute } from '../../gateway/server/port.js';
 import { SimulatedClock } from '../fixtures/edge-clock.js';

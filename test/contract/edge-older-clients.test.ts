@@ -3,7 +3,7 @@
  * handshake. Each is served, or refused with a message, on both adapters.
  */
 import t from 'tap';
-import { readAll } from '../../gateway/server/body.js';
+import { readAll } from '../../gateway/server/bodies/body.js';
 import { accept, handshake, type Seen } from '../fixtures/edge-sockets.js';
 import { bodyOf, exchange, get, post, RawClient, stacks, startEdge } from '../fixtures/edge.js';
 

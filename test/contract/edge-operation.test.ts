@@ -7,9 +7,9 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { connect as connectTls } from 'node:tls';
 import t from 'tap';
 import { LIMITS } from '../../contracts/limits.js';
-import { BINDING_PACKAGES, loadBinding } from '../../gateway/server/bindings.js';
+import { BINDING_PACKAGES, loadBinding } from '../../gateway/server/adapters/bindings.js';
 import { silentLog } from '../../contracts/log.js';
-import { traced } from '../../gateway/server/trace-requests.js';
+import { traced } from '../../gateway/server/tracing/trace-requests.js';
 import { SimulatedClock } from '../fixtures/edge-clock.js';
 import { ask, never, settled, TLS } from '../fixtures/edge-requests.js';
 import {

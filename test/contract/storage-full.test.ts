@@ -4,7 +4,7 @@ import postgres from 'postgres';
 import t from 'tap';
 import { ServiceError, toServiceError } from '../../contracts/errors.js';
 import { LIMITS } from '../../contracts/limits.js';
-import { Health } from '../../gateway/server/health.js';
+import { Health } from '../../gateway/server/system/health.js';
 import { watchStorage } from '../../gateway/wiring/storage-health.js';
 import { startEmbedded } from '../../storage/embedded.js';
 import { startGateway, temporaryFolder } from '../fixtures/gateway.js';

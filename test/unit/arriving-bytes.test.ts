@@ -1,6 +1,6 @@
 /** Collecting bodies and files in one piece: small ones, large ones, and their limit. */
 import t from 'tap';
-import { ArrivingBytes, mostBytesOf } from '../../gateway/server/arriving-bytes.js';
+import { ArrivingBytes, mostBytesOf } from '../../gateway/server/bodies/arriving-bytes.js';
 
 const MIB = 1024 * 1024;
 

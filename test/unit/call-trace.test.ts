@@ -4,7 +4,7 @@ import t from 'tap';
 import type { Turn } from '../../contracts/turns.js';
 import { CallMetrics } from '../../gateway/calls/call-metrics.js';
 import { CallTrace } from '../../gateway/calls/call-trace.js';
-import { Metrics } from '../../gateway/server/metrics.js';
+import { Metrics } from '../../gateway/server/system/metrics.js';
 import { notInstalled } from '../../gateway/config/installed.js';
 import { TURN } from '../fixtures/turns.js';
 

@@ -1,8 +1,8 @@
 /** Streamed replies: chunks that leave at once, chunks that are written together, and back-pressure. */
 import { setImmediate as turn } from 'node:timers/promises';
 import t from 'tap';
-import type { ReplyHead } from '../../gateway/server/adapter.js';
-import { GatheredWrites } from '../../gateway/server/gathered-writes.js';
+import type { ReplyHead } from '../../gateway/server/adapters/adapter.js';
+import { GatheredWrites } from '../../gateway/server/adapters/gathered-writes.js';
 import { isTurnOver } from '../../engines/loop-turn.js';
 
 const HEAD: ReplyHead = { status: 200, headers: [], close: false };

@@ -1,6 +1,6 @@
 /** The last hour of a process, minute by minute, on a clock that the test turns. */
 import t from 'tap';
-import { History, LATENCY_BOUNDS, quantile, summed } from '../../gateway/server/history.js';
+import { History, LATENCY_BOUNDS, quantile, summed } from '../../gateway/server/system/history.js';
 
 const MINUTE = 60_000;
 const START = 30_000_000 * MINUTE;

@@ -53,7 +53,7 @@ const CASES: [file: string, source: string, said?: string][] = [
     `import { x } from '../config.js';`,
     'gateway/server may not import gateway/config',
   ],
-  ['gateway/server/bindings.ts', 'require(`uws_${process.platform}.node`);'],
+  ['gateway/server/adapters/bindings.ts', 'require(`uws_${process.platform}.node`);'],
   ['gateway/server/a.ts', 'require(`uws_${process.platform}.node`);', 'an import with a computed name'],
   ['gateway/dialects/native/a.ts', `import { x } from '../../server/port.js';`],
   ['gateway/dialects/native/a.ts', `import { x } from './schema.js';`],

@@ -1,7 +1,7 @@
 /** JSON with long strings, which are read apart from the document: they equal JSON.parse's. */
 import t from 'tap';
-import { readAudioJson } from '../../gateway/server/audio-json.js';
-import { readText } from '../../gateway/server/long-text.js';
+import { readAudioJson } from '../../gateway/server/bodies/audio-json.js';
+import { readText } from '../../gateway/server/bodies/long-text.js';
 import type { HttpRequest } from '../../gateway/server/port.js';
 import { pick, seeded } from '../fixtures/random.js';
 

@@ -11,9 +11,9 @@ import {
 import t from 'tap';
 import { ServiceError } from '../../contracts/errors.js';
 import type { HttpRequest, Reply } from '../../gateway/server/port.js';
-import { parseTraceparent } from '../../gateway/server/trace.js';
-import { traced } from '../../gateway/server/trace-requests.js';
-import { parseTracestate } from '../../gateway/server/trace-state.js';
+import { parseTraceparent } from '../../gateway/server/tracing/trace.js';
+import { traced } from '../../gateway/server/tracing/trace-requests.js';
+import { parseTracestate } from '../../gateway/server/tracing/trace-state.js';
 import { SimulatedClock } from '../fixtures/edge-clock.js';
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';

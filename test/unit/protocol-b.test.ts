@@ -11,7 +11,7 @@ import { refuseUnlogged, TRANSCRIPTION_REFUSALS } from '../../gateway/dialects/p
 import { refuseReferences, speechOptions } from '../../gateway/dialects/protocol-b/speech-params.js';
 import { formFields } from '../../gateway/dialects/protocol-b/transcription.js';
 import { pageOf, voiceQuery } from '../../gateway/dialects/protocol-b/voice-search.js';
-import { providerOptionsOf } from '../../gateway/server/form-options.js';
+import { providerOptionsOf } from '../../gateway/server/bodies/form-options.js';
 
 const mp3 = (mp3Bitrate: number, sampleRate = 44_100) => ({ format: 'mp3', sampleRate, mp3Bitrate });
 

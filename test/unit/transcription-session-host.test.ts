@@ -20,7 +20,7 @@ import { faultOf } from '../../gateway/dialects/protocol-b/realtime/errors.js';
 import { sessionOptions } from '../../gateway/dialects/protocol-b/realtime/options.js';
 import { TranscriptionSession } from '../../gateway/dialects/protocol-b/realtime/session.js';
 import type { Socket } from '../../gateway/server/port.js';
-import { Observation } from '../../gateway/server/trace-requests.js';
+import { Observation } from '../../gateway/server/tracing/trace-requests.js';
 import { SimulatedClock } from '../fixtures/edge-clock.js';
 import { pick, seeded } from '../fixtures/random.js';
 import { transcriptOf } from '../fixtures/transcript.js';

@@ -1,6 +1,6 @@
 /** Bodies of more than one content type. */
 import { ServiceError } from '../../../contracts/errors.js';
-import { mediaType } from '../../server/body.js';
+import { mediaType } from '../../server/bodies/body.js';
 import type { HttpRequest } from '../../server/port.js';
 
 /** Content type → reader. */

@@ -11,7 +11,7 @@ import { LIMITS } from '../../../contracts/limits.js';
 import type { SynthesisModel } from '../../../contracts/models.js';
 import { isPlainObject } from '../../../contracts/plain-object.js';
 import type { SynthesisRequest } from '../../../contracts/ports/speech.js';
-import { parseMsgpack } from '../../server/body.js';
+import { parseMsgpack } from '../../server/bodies/body.js';
 import { unknownFields } from '../../server/ignored-fields.js';
 import { synthesisRequest } from './speech-params.js';
 import { TtsBody } from './schema.js';

@@ -2,10 +2,10 @@
  * The handshake of `/v1/tts/live` (docs/contract/native.md 3): key and quota are checked before the upgrade,
  * so a refusal is an ordinary HTTP reply; the `model` header applies to every synthesis of the socket.
  */
-import { WIRE_FRAME_BYTES } from '../../server/adapter.js';
+import { WIRE_FRAME_BYTES } from '../../server/adapters/adapter.js';
 import { authenticate } from '../../server/auth.js';
 import type { HttpRequest, SocketAccept, SocketRoute } from '../../server/port.js';
-import { type Observation, tracedSocket } from '../../server/trace-requests.js';
+import { type Observation, tracedSocket } from '../../server/tracing/trace-requests.js';
 import { LiveSession } from './live-session.js';
 import { modelOf } from './speech-params.js';
 import type { NativeParts } from './parts.js';

@@ -1,8 +1,8 @@
 /** A row of the native API's table: its types, and the parts that several descriptions share. */
 import { Type } from '../../../contracts/schemas/type.js';
-import { failuresAs, SPEECH_FAILURES } from '../../server/openapi-errors.js';
+import { failuresAs, SPEECH_FAILURES } from '../../server/openapi/openapi-errors.js';
 import type * as routes from '../../server/routes.js';
-import type { Observation } from '../../server/trace-requests.js';
+import type { Observation } from '../../server/tracing/trace-requests.js';
 import type { NativeParts } from './parts.js';
 import { ErrorBody } from './schema.js';
 

@@ -10,7 +10,7 @@ import {
   AgentEntity,
   PUBLICATION_STATES,
 } from '../../../contracts/schemas/agents.js';
-import { answers, jsonBody, queryParameter } from '../../server/openapi-parts.js';
+import { answers, jsonBody, queryParameter } from '../../server/openapi/openapi-parts.js';
 import { json } from '../../server/replies.js';
 import { readBody } from './bodies.js';
 import { checked } from './checked.js';

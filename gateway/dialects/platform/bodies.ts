@@ -1,9 +1,9 @@
 /** JSON bodies of the platform (docs/contract/platform.md 6.11): 415 without a JSON content type, 400 `Malformed JSON`. */
 import { ServiceError } from '../../../contracts/errors.js';
 import { LIMITS } from '../../../contracts/limits.js';
-import { isJson, mediaType, readAll } from '../../server/body.js';
+import { isJson, mediaType, readAll } from '../../server/bodies/body.js';
 import type { HttpRequest } from '../../server/port.js';
-import { boundJson } from '../../server/structure.js';
+import { boundJson } from '../../server/bodies/structure.js';
 
 type Incoming = Pick<HttpRequest, 'headers' | 'body'>;
 

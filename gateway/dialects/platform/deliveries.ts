@@ -10,7 +10,7 @@ import {
 import { testBody } from '../../../contracts/post-call.js';
 import { ErrorBody, Moment, nullable, strict, text } from '../../../contracts/schemas/shapes.js';
 import { Type } from '../../../contracts/schemas/type.js';
-import { answers, jsonBody, queryParameter } from '../../server/openapi-parts.js';
+import { answers, jsonBody, queryParameter } from '../../server/openapi/openapi-parts.js';
 import { json } from '../../server/replies.js';
 import { agentIdOf } from './agents.js';
 import { readBody } from './bodies.js';

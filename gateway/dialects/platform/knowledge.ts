@@ -11,7 +11,7 @@ import {
   KnowledgeQuery,
   KnowledgeRow,
 } from '../../../contracts/schemas/knowledge.js';
-import { answers, jsonBody } from '../../server/openapi-parts.js';
+import { answers, jsonBody } from '../../server/openapi/openapi-parts.js';
 import { json } from '../../server/replies.js';
 import { agentIdOf } from './agents.js';
 import { readBody } from './bodies.js';

@@ -10,7 +10,7 @@ import {
   PhoneNumberCreation,
   PhoneNumberEntity,
 } from '../../../contracts/schemas/phone.js';
-import { answers, jsonBody } from '../../server/openapi-parts.js';
+import { answers, jsonBody } from '../../server/openapi/openapi-parts.js';
 import type { HttpRequest, Route } from '../../server/port.js';
 import { json } from '../../server/replies.js';
 import { keyedRoutes } from '../../server/routes.js';

@@ -17,7 +17,7 @@ import {
 } from '../../../contracts/schemas/tools.js';
 import { firstBytes } from '../../../contracts/text.js';
 import { toolRequest } from '../../../contracts/tool-request.js';
-import { answers, jsonBody } from '../../server/openapi-parts.js';
+import { answers, jsonBody } from '../../server/openapi/openapi-parts.js';
 import { json } from '../../server/replies.js';
 import { readBody } from './bodies.js';
 import { checked } from './checked.js';

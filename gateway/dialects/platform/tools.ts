@@ -14,7 +14,7 @@ import {
   ToolEntity,
   ToolSummary,
 } from '../../../contracts/schemas/tools.js';
-import { answers, jsonBody, queryParameter } from '../../server/openapi-parts.js';
+import { answers, jsonBody, queryParameter } from '../../server/openapi/openapi-parts.js';
 import { json } from '../../server/replies.js';
 import { readBody } from './bodies.js';
 import { checked } from './checked.js';

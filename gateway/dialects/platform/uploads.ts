@@ -5,7 +5,7 @@ import type { SourceFile } from '../../../contracts/ports/knowledge.js';
 import type { Problem } from '../../../contracts/schemas/check.js';
 import { KnowledgeFields } from '../../../contracts/schemas/knowledge.js';
 import { isLonger } from '../../../contracts/text.js';
-import { type Form, readMultipart, type UploadedFile } from '../../server/multipart.js';
+import { type Form, readMultipart, type UploadedFile } from '../../server/bodies/multipart.js';
 import type { HttpRequest } from '../../server/port.js';
 import { checked } from './checked.js';
 import { problem } from './errors.js';

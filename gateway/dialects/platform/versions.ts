@@ -5,7 +5,7 @@ import type {
   VersionSummary as Summary,
 } from '../../../contracts/ports/agents.js';
 import { Publication, Published, VersionDetail, VersionSummary } from '../../../contracts/schemas/agents.js';
-import { answers, jsonBody } from '../../server/openapi-parts.js';
+import { answers, jsonBody } from '../../server/openapi/openapi-parts.js';
 import { json } from '../../server/replies.js';
 import { agentIdOf, configEntity } from './agents.js';
 import { readOptionalBody } from './bodies.js';

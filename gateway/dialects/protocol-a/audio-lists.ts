@@ -6,7 +6,7 @@
 import { MODEL_DETAILS, SYNTHESIS_MODELS } from '../../../contracts/models.js';
 import type { Voice } from '../../../contracts/ports/voices.js';
 import { authenticate, bearerToken } from '../../server/auth.js';
-import { answers } from '../../server/openapi-parts.js';
+import { answers } from '../../server/openapi/openapi-parts.js';
 import type { HttpRequest } from '../../server/port.js';
 import { json } from '../../server/replies.js';
 import { pageOf } from './paging.js';

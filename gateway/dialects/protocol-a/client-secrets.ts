@@ -8,8 +8,8 @@ import { CLIENT_SECRET_PREFIX, type SecretSession } from '../../../contracts/por
 import { checker, withoutNulls } from '../../../contracts/schemas/check.js';
 import { invalid, valid } from '../../../contracts/schemas/valid.js';
 import { authenticate } from '../../server/auth.js';
-import { readJson } from '../../server/body.js';
-import { answers } from '../../server/openapi-parts.js';
+import { readJson } from '../../server/bodies/body.js';
+import { answers } from '../../server/openapi/openapi-parts.js';
 import { json } from '../../server/replies.js';
 import { Fault } from './realtime/faults.js';
 import {

@@ -4,7 +4,7 @@
  */
 import { MODEL_DETAILS, SYNTHESIS_MODELS, TRANSCRIPTION_MODELS } from '../../../contracts/models.js';
 import { Type } from '../../../contracts/schemas/type.js';
-import { answers } from '../../server/openapi-parts.js';
+import { answers } from '../../server/openapi/openapi-parts.js';
 import { json } from '../../server/replies.js';
 import { pageOf } from './paging.js';
 import { failures, type Handler, PAGE, type Row, TAGS } from './rows.js';

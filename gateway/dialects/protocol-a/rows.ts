@@ -1,9 +1,9 @@
 /** A row of protocol A's route table: its types, and parts that several route descriptions share. */
 import { Type } from '../../../contracts/schemas/type.js';
-import { failuresAs, SPEECH_FAILURES } from '../../server/openapi-errors.js';
+import { failuresAs, SPEECH_FAILURES } from '../../server/openapi/openapi-errors.js';
 import type { RouteDescription } from '../../server/port.js';
 import type * as routes from '../../server/routes.js';
-import type { Observation } from '../../server/trace-requests.js';
+import type { Observation } from '../../server/tracing/trace-requests.js';
 import type { BaseParts } from './parts.js';
 import { ErrorBody } from './schema.js';
 

@@ -2,8 +2,8 @@
 import { FORMATS } from '../../../codecs/formats.js';
 import { LIMITS } from '../../../contracts/limits.js';
 import { authenticate } from '../../server/auth.js';
-import { readJson } from '../../server/body.js';
-import { AUDIO_CONTENT } from '../../server/openapi-audio.js';
+import { readJson } from '../../server/bodies/body.js';
+import { AUDIO_CONTENT } from '../../server/openapi/openapi-audio.js';
 import { FAILURES, type Handler, type Row, TAGS } from './rows.js';
 import { SpeechBody } from './schema.js';
 import { speechRequest } from './speech-params.js';

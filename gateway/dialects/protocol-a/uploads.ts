@@ -16,11 +16,11 @@ import {
 } from '../../../contracts/schemas/refusals.js';
 import { invalid, valid } from '../../../contracts/schemas/valid.js';
 import type { Vocabulary } from '../../../contracts/vocabulary.js';
-import { mediaType } from '../../server/body.js';
-import { jsonOf, providerOptionsOf } from '../../server/form-options.js';
-import { readMultipart } from '../../server/multipart.js';
+import { mediaType } from '../../server/bodies/body.js';
+import { jsonOf, providerOptionsOf } from '../../server/bodies/form-options.js';
+import { readMultipart } from '../../server/bodies/multipart.js';
 import type { HttpRequest } from '../../server/port.js';
-import { type AudioDocument, readAudioJson } from '../../server/audio-json.js';
+import { type AudioDocument, readAudioJson } from '../../server/bodies/audio-json.js';
 import { TRANSCRIPTION_IGNORED, TRANSCRIPTION_REFUSALS } from './refusals.js';
 import { InputAudio, type ResponseFormat, TranscriptionFields } from './schema.js';
 

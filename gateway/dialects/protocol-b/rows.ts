@@ -1,10 +1,10 @@
 /** A row of protocol B's route table: its types, and the parts that several descriptions share. */
 import { type TSchema, Type } from '../../../contracts/schemas/type.js';
-import { failuresAs } from '../../server/openapi-errors.js';
-import { answers } from '../../server/openapi-parts.js';
+import { failuresAs } from '../../server/openapi/openapi-errors.js';
+import { answers } from '../../server/openapi/openapi-parts.js';
 import type { RouteDescription } from '../../server/port.js';
 import type * as routes from '../../server/routes.js';
-import type { Observation } from '../../server/trace-requests.js';
+import type { Observation } from '../../server/tracing/trace-requests.js';
 import type { ProtocolBParts } from './parts.js';
 import { ErrorBody } from './schema.js';
 

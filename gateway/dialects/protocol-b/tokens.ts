@@ -2,7 +2,7 @@
 import { ServiceError } from '../../../contracts/errors.js';
 import { isSingleUseTokenKind, SINGLE_USE_TOKEN_KINDS } from '../../../contracts/ports/single-use-tokens.js';
 import { Type } from '../../../contracts/schemas/type.js';
-import { answers } from '../../server/openapi-parts.js';
+import { answers } from '../../server/openapi/openapi-parts.js';
 import { json } from '../../server/replies.js';
 import { callerOf } from './auth.js';
 import { failures, type Handler, type Row, TAGS } from './rows.js';

@@ -13,10 +13,10 @@ import {
   refuseProviderOptions,
 } from '../../../contracts/schemas/refusals.js';
 import { invalid, valid } from '../../../contracts/schemas/valid.js';
-import { providerOptionsOf } from '../../server/form-options.js';
-import { type Form, type FormLimits, readMultipart } from '../../server/multipart.js';
-import { SPEECH_FAILURES } from '../../server/openapi-errors.js';
-import { answers } from '../../server/openapi-parts.js';
+import { providerOptionsOf } from '../../server/bodies/form-options.js';
+import { type Form, type FormLimits, readMultipart } from '../../server/bodies/multipart.js';
+import { SPEECH_FAILURES } from '../../server/openapi/openapi-errors.js';
+import { answers } from '../../server/openapi/openapi-parts.js';
 import { json } from '../../server/replies.js';
 import { seconds } from '../../server/seconds.js';
 import { callerOrToken } from './auth.js';

@@ -1,7 +1,7 @@
 /** Protocol B's voices (docs/contract/protocol-b.md 6): all, one page, one voice, and its settings. */
 import { ServiceError } from '../../../contracts/errors.js';
 import type { Voice } from '../../../contracts/ports/voices.js';
-import { queryParameters } from '../../server/openapi-parts.js';
+import { queryParameters } from '../../server/openapi/openapi-parts.js';
 import type { HttpRequest } from '../../server/port.js';
 import { json } from '../../server/replies.js';
 import { callerOf } from './auth.js';

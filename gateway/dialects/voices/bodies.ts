@@ -7,8 +7,8 @@ import { booleanOf } from '../../../contracts/coerce.js';
 import { ServiceError } from '../../../contracts/errors.js';
 import { LIMITS } from '../../../contracts/limits.js';
 import { isPlainObject } from '../../../contracts/plain-object.js';
-import { mediaType, readAll, readJson, readMsgpack } from '../../server/body.js';
-import { readMultipart } from '../../server/multipart.js';
+import { mediaType, readAll, readJson, readMsgpack } from '../../server/bodies/body.js';
+import { readMultipart } from '../../server/bodies/multipart.js';
 import type { HttpRequest } from '../../server/port.js';
 
 const limits = LIMITS.voice;

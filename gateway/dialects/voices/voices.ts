@@ -2,7 +2,7 @@
 import { ServiceError } from '../../../contracts/errors.js';
 import type { Caller } from '../../../contracts/ports/identity.js';
 import { type TSchema, Type } from '../../../contracts/schemas/type.js';
-import { answers, queryParameters } from '../../server/openapi-parts.js';
+import { answers, queryParameters } from '../../server/openapi/openapi-parts.js';
 import type { HttpRequest } from '../../server/port.js';
 import { json } from '../../server/replies.js';
 import { BODY_TYPES, readBody } from './bodies.js';

@@ -5,7 +5,7 @@
 import { ServiceError } from '../../../contracts/errors.js';
 import type { Caller } from '../../../contracts/ports/identity.js';
 import type { Wallet } from '../../../contracts/ports/wallet.js';
-import { answers } from '../../server/openapi-parts.js';
+import { answers } from '../../server/openapi/openapi-parts.js';
 import type { HttpRequest } from '../../server/port.js';
 import { json } from '../../server/replies.js';
 import type { VoicesParts } from './parts.js';

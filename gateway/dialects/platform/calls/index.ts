@@ -2,7 +2,7 @@
 import { LIMITS } from '../../../../contracts/limits.js';
 import { placedCallBody } from '../../../../contracts/placed-call.js';
 import type { Caller, KeyAuthority } from '../../../../contracts/ports/identity.js';
-import { answers, jsonBody } from '../../../server/openapi-parts.js';
+import { answers, jsonBody } from '../../../server/openapi/openapi-parts.js';
 import type { HttpRequest, Route } from '../../../server/port.js';
 import { json } from '../../../server/replies.js';
 import { keyedRoutes } from '../../../server/routes.js';

@@ -15,7 +15,7 @@ import { ErrorBody } from '../../../../contracts/schemas/shapes.js';
 import type { Vocabulary } from '../../../../contracts/vocabulary.js';
 import { authenticate } from '../../../server/auth.js';
 import { networkOf } from '../../../server/client-address.js';
-import { answers, jsonBody } from '../../../server/openapi-parts.js';
+import { answers, jsonBody } from '../../../server/openapi/openapi-parts.js';
 import type { HttpRequest, Reply, RouteDescription } from '../../../server/port.js';
 import { json } from '../../../server/replies.js';
 import type { Handler, Row } from '../../../server/routes.js';

@@ -6,7 +6,7 @@ import type { RecordingFile, Recordings } from '../../../../contracts/ports/reco
 import { LIMITS } from '../../../../contracts/limits.js';
 import type { Reply } from '../../../server/port.js';
 import type { Handler, Row } from '../../../server/routes.js';
-import { queryParameter } from '../../../server/openapi-parts.js';
+import { queryParameter } from '../../../server/openapi/openapi-parts.js';
 import { failures, found } from '../rows.js';
 
 const RANGE = /^bytes=(\d{0,15})-(\d{0,15})$/;

@@ -6,7 +6,7 @@ import type { Recordings } from '../../../../contracts/ports/recordings.js';
 import { ErrorBody } from '../../../../contracts/schemas/shapes.js';
 import { isLonger } from '../../../../contracts/text.js';
 import type { SessionRuns, Sessions } from '../../../../contracts/ports/sessions.js';
-import { answers, queryParameter } from '../../../server/openapi-parts.js';
+import { answers, queryParameter } from '../../../server/openapi/openapi-parts.js';
 import type { HttpRequest } from '../../../server/port.js';
 import { json } from '../../../server/replies.js';
 import type * as routes from '../../../server/routes.js';

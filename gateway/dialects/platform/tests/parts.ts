@@ -5,7 +5,7 @@ import type { Scenarios, Suites, TestFilter, TestRuns } from '../../../../contra
 import type { Caller, KeyAuthority } from '../../../../contracts/ports/identity.js';
 import type { TokenCounter } from '../../../../contracts/ports/tokens.js';
 import { LIMITS } from '../../../../contracts/limits.js';
-import { queryParameter } from '../../../server/openapi-parts.js';
+import { queryParameter } from '../../../server/openapi/openapi-parts.js';
 import type * as routes from '../../../server/routes.js';
 import { textOf } from '../paging.js';
 import type { VoiceCheck } from '../voice-check.js';

@@ -1,5 +1,5 @@
 /** The routes of runs, with their descriptions for `/openapi.json`. */
-import { answers, jsonBody, queryParameter } from '../../../server/openapi-parts.js';
+import { answers, jsonBody, queryParameter } from '../../../server/openapi/openapi-parts.js';
 import { Page, PAGING } from '../paging.js';
 import { bodyFailures, failures } from '../rows.js';
 import { AGENT_FILTER, type Row, TAGS, TESTS } from './parts.js';

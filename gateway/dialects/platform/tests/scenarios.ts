@@ -6,7 +6,7 @@ import {
   ScenarioCreation,
   ScenarioEntity,
 } from '../../../../contracts/schemas/agent-tests.js';
-import { answers, jsonBody } from '../../../server/openapi-parts.js';
+import { answers, jsonBody } from '../../../server/openapi/openapi-parts.js';
 import { json } from '../../../server/replies.js';
 import { readBody } from '../bodies.js';
 import { checked } from '../checked.js';

@@ -11,7 +11,7 @@ import { toNativeSynthesis } from '../../../../contracts/schemas/native-options.
 import { refuseOptionHeaders, refuseProviderOptions } from '../../../../contracts/schemas/refusals.js';
 import { invalid, valid } from '../../../../contracts/schemas/valid.js';
 import type { Vocabulary } from '../../../../contracts/vocabulary.js';
-import type { AudioDocument } from '../../../server/audio-json.js';
+import type { AudioDocument } from '../../../server/bodies/audio-json.js';
 import type { Base } from '../bases.js';
 import { nativeOptions, speechOutput, synthesisModel, voiceId } from '../speech-params.js';
 import { inputAudio, transcriptionModel } from '../uploads.js';

@@ -5,7 +5,7 @@
 import { withoutByteOrderMark } from '../../../../contracts/byte-order-mark.js';
 import { LIMITS } from '../../../../contracts/limits.js';
 import { isPlainObject } from '../../../../contracts/plain-object.js';
-import { boundJson } from '../../../server/structure.js';
+import { boundJson } from '../../../server/bodies/structure.js';
 import { Fault } from './faults.js';
 
 export type Fields = Readonly<Record<string, unknown>>;

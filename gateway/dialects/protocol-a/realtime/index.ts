@@ -2,7 +2,7 @@
 import { CLOSE } from '../../../../contracts/close-codes.js';
 import { LIMITS } from '../../../../contracts/limits.js';
 import type { HttpRequest, Socket, SocketAccept, SocketEvents, SocketRoute } from '../../../server/port.js';
-import { type Observation, tracedSocket } from '../../../server/trace-requests.js';
+import { type Observation, tracedSocket } from '../../../server/tracing/trace-requests.js';
 import type { Base } from '../bases.js';
 import type { ProtocolAParts } from '../parts.js';
 import { ItemAudioCache } from './item-audio-cache.js';

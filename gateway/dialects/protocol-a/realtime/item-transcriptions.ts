@@ -11,7 +11,7 @@ import { isSameFormat } from '../../../../actors/realtime-settings.js';
 import { type ServiceError, toServiceError } from '../../../../contracts/errors.js';
 import type { Transcript, TranscriptionRequest } from '../../../../contracts/ports/speech.js';
 import type { RequestTrace } from '../../../../contracts/ports/trace.js';
-import { joinBytes } from '../../../server/join-bytes.js';
+import { joinBytes } from '../../../server/bodies/join-bytes.js';
 import type { WireFormat } from './formats.js';
 import { audioPartOf } from './items.js';
 import type { Settings } from './settings.js';

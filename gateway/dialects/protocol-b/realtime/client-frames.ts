@@ -7,7 +7,7 @@ import { withoutByteOrderMark } from '../../../../contracts/byte-order-mark.js';
 import { booleanOf, isUnset } from '../../../../contracts/coerce.js';
 import { LIMITS } from '../../../../contracts/limits.js';
 import { isPlainObject } from '../../../../contracts/plain-object.js';
-import { parseJson } from '../../../server/body.js';
+import { parseJson } from '../../../server/bodies/body.js';
 import { FRAME_TOO_LARGE, inputFault } from './errors.js';
 
 export interface ClientFrame {

@@ -21,7 +21,7 @@ import { LIMITS } from '../../../../contracts/limits.js';
 import type { Caller } from '../../../../contracts/ports/identity.js';
 import type { TranscriptSegment } from '../../../../contracts/ports/speech.js';
 import type { Socket, SocketEvents } from '../../../server/port.js';
-import type { Observation } from '../../../server/trace-requests.js';
+import type { Observation } from '../../../server/tracing/trace-requests.js';
 import type { ProtocolBParts } from '../parts.js';
 import { type ClientFrame, TranscriptionFrameFault, readFrame } from './client-frames.js';
 import { BUFFER_FULL, faultOf, inputFault, isExhausted, throttled, TOO_MANY_COMMITS } from './errors.js';

@@ -11,7 +11,7 @@ import { checker, withoutNulls } from '../../../../contracts/schemas/check.js';
 import { refuseOptions } from '../../../../contracts/schemas/refusals.js';
 import { type Static, type TSchema, Type } from '../../../../contracts/schemas/type.js';
 import type { Vocabulary } from '../../../../contracts/vocabulary.js';
-import { boundJson } from '../../../server/structure.js';
+import { boundJson } from '../../../server/bodies/structure.js';
 import { SPEECH_REFUSALS } from '../refusals.js';
 import { faultOf, invalidMessage, TOO_LARGE } from './faults.js';
 

@@ -19,7 +19,7 @@ import type { Permission } from '../../../../contracts/permissions.js';
 import type { Caller } from '../../../../contracts/ports/identity.js';
 import type { SpeechOptions } from '../../../../contracts/ports/speech.js';
 import type { Socket } from '../../../server/port.js';
-import type { Observation } from '../../../server/trace-requests.js';
+import type { Observation } from '../../../server/tracing/trace-requests.js';
 import type { ProtocolBParts } from '../parts.js';
 import { type ClientFrame, readFrame, SpeechFrameFault } from './client-frames.js';
 import { type ContextEvents, type ContextPlan, SpeechContext } from './context.js';

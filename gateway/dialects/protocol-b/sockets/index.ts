@@ -3,9 +3,9 @@
  * handshake, except our own failures, are reported in band: the upgrade succeeds, then one error frame and the close.
  */
 import { ServiceError } from '../../../../contracts/errors.js';
-import { WIRE_FRAME_BYTES } from '../../../server/adapter.js';
+import { WIRE_FRAME_BYTES } from '../../../server/adapters/adapter.js';
 import type { HttpRequest, Socket, SocketAccept, SocketEvents, SocketRoute } from '../../../server/port.js';
-import { type Observation, tracedSocket } from '../../../server/trace-requests.js';
+import { type Observation, tracedSocket } from '../../../server/tracing/trace-requests.js';
 import { baseOf, type ProtocolBParts } from '../parts.js';
 import { closeSocket, type Handshake } from './connection.js';
 import { faultOf } from './faults.js';

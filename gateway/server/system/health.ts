@@ -2,7 +2,7 @@
  * Whether this gateway can serve (`/health`). `live` is true whenever the process answers at all;
  * `ready` is true once every check has passed and until draining begins.
  */
-import { type Clock, systemClock } from '../../contracts/clock.js';
+import { type Clock, systemClock } from '../../../contracts/clock.js';
 
 /** Health counts as watched for this long after a request; balancers ask every few seconds. */
 const WATCHED_MS = 60_000;

@@ -1,6 +1,6 @@
 /** Error responses in /openapi.json: one sentence per status, in the error format of the dialect. */
-import type { TSchema } from '../../contracts/schemas/type.js';
-import type { RouteDescription } from './port.js';
+import type { TSchema } from '../../../contracts/schemas/type.js';
+import type { RouteDescription } from '../port.js';
 
 type Sentences = Readonly<Record<number, string>>;
 

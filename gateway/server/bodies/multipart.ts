@@ -3,11 +3,11 @@
  * come in any order. Anything over a limit is refused, never truncated; a body that ends early is malformed.
  */
 import { Busboy, type BusboyFileStream, type BusboyInstance } from '@fastify/busboy';
-import { ServiceError } from '../../contracts/errors.js';
-import { LIMITS } from '../../contracts/limits.js';
+import { ServiceError } from '../../../contracts/errors.js';
+import { LIMITS } from '../../../contracts/limits.js';
 import { ArrivingBytes, mostBytesOf } from './arriving-bytes.js';
 import { expectMediaType } from './body.js';
-import type { HttpRequest } from './port.js';
+import type { HttpRequest } from '../port.js';
 
 export interface UploadedFile {
   readonly filename: string;

@@ -1,7 +1,7 @@
 /** Answers requests that node:http cannot parse: finds the error, and writes the reply to the socket, without a response object. */
 import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { type ErrorCode, ServiceError } from '../../contracts/errors.js';
+import { type ErrorCode, ServiceError } from '../../../contracts/errors.js';
 import type { AdapterOptions } from './adapter.js';
 
 export type ClientError = NodeJS.ErrnoException & { readonly rawPacket?: Buffer };

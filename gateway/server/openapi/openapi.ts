@@ -1,7 +1,7 @@
 /** `/openapi.json`: OpenAPI 3.1 from the descriptions that routes carry (docs/contract/decisions.md 25). */
-import { type Permission, rolesOf } from '../../contracts/permissions.js';
-import type { Dialect, Route, RouteDescription } from './port.js';
-import type { PermissionOf } from './router.js';
+import { type Permission, rolesOf } from '../../../contracts/permissions.js';
+import type { Dialect, Route, RouteDescription } from '../port.js';
+import type { PermissionOf } from '../router.js';
 
 type Schema = object;
 type Content = Readonly<Record<string, Schema>>;

@@ -7,11 +7,11 @@
  */
 import { randomUUID } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { decodeBase64, decodedLength, withoutWhiteSpace } from '../../contracts/base64.js';
-import { ServiceError } from '../../contracts/errors.js';
+import { decodeBase64, decodedLength, withoutWhiteSpace } from '../../../contracts/base64.js';
+import { ServiceError } from '../../../contracts/errors.js';
 import { expectMediaType, isJson, parseJson, readAll } from './body.js';
 import { readText, textOf } from './long-text.js';
-import type { HttpRequest } from './port.js';
+import type { HttpRequest } from '../port.js';
 import { boundJson } from './structure.js';
 
 const QUOTE = 0x22;

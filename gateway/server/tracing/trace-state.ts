@@ -2,7 +2,7 @@
  * The `tracestate` header of W3C trace context: key-value pairs of tracing systems, which are passed on unchanged. One
  * malformed pair, or one too many, invalidates all of them. The gateway adds none.
  */
-import { LIMITS } from '../../contracts/limits.js';
+import { LIMITS } from '../../../contracts/limits.js';
 
 /** A key by level 2 of the standard, which accepts every key of level 1. */
 const KEY = /^[a-z0-9][a-z0-9_\-*/@]{0,255}$/;

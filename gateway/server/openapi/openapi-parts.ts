@@ -1,6 +1,6 @@
 /** Parts of a route's description in /openapi.json. */
-import type { TSchema } from '../../contracts/schemas/type.js';
-import type { RouteDescription } from './port.js';
+import type { TSchema } from '../../../contracts/schemas/type.js';
+import type { RouteDescription } from '../port.js';
 
 /** The response of one status, as JSON; without a body if there is no schema. */
 export const answers = (

@@ -3,7 +3,7 @@
  * number is bounded. Other rooms add their own with `gauge` and `counter`, read only when scraped.
  * docs/metrics.md lists them all; names follow Prometheus' conventions (base units, `_total` for counters).
  */
-import { systemClock } from '../../contracts/clock.js';
+import { systemClock } from '../../../contracts/clock.js';
 import { History, LATENCY_BOUNDS } from './history.js';
 import { type Aggregator, Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
 

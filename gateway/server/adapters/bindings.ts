@@ -6,7 +6,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
-import { errorText } from '../../contracts/errors.js';
+import { errorText } from '../../../contracts/errors.js';
 import { UWS_ENVIRONMENT, type UwsModule } from './uws.js';
 
 interface BindingPackage {

@@ -2,7 +2,7 @@
  * Bounds the structure of a document before it is parsed, since a few megabytes of brackets or empty lists cost a
  * parser gigabytes and seconds. Strings, which may be large (audio in base64), are skipped.
  */
-import { ServiceError } from '../../contracts/errors.js';
+import { ServiceError } from '../../../contracts/errors.js';
 
 /** More than any request of the contract needs, few enough to parse within milliseconds. */
 const MAX_NODES = 100_000;

@@ -4,9 +4,9 @@
  * Limits (docs/contract/limits.md): the caller's size limit, enforced as soon as it is exceeded or a larger length is
  * declared; and LIMITS.http.uploadBytesPerSecond while the reader waits for the client, not the other way round.
  */
-import type { Clock } from '../../contracts/clock.js';
-import { ServiceError } from '../../contracts/errors.js';
-import { LIMITS } from '../../contracts/limits.js';
+import type { Clock } from '../../../contracts/clock.js';
+import { ServiceError } from '../../../contracts/errors.js';
+import { LIMITS } from '../../../contracts/limits.js';
 
 const HELD_BYTES = 64 * 1024;
 /** Shorter than the 8 s after which uWebSockets.js itself drops a slow upload without a reply. */

@@ -11,9 +11,9 @@ import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo, ListenOptions, Socket as TcpSocket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
-import type { Clock } from '../../contracts/clock.js';
-import { ServiceError } from '../../contracts/errors.js';
-import { LIMITS } from '../../contracts/limits.js';
+import type { Clock } from '../../../contracts/clock.js';
+import { ServiceError } from '../../../contracts/errors.js';
+import { LIMITS } from '../../../contracts/limits.js';
 import {
   type Adapter,
   type AdapterOptions,
@@ -25,7 +25,7 @@ import {
   WIRE_FRAME_BYTES,
   WIRE_IDLE_SECONDS,
 } from './adapter.js';
-import { BodyPipe } from './body-pipe.js';
+import { BodyPipe } from '../bodies/body-pipe.js';
 import { RequestHead } from './guard.js';
 import { type ClientError, faultOf, sayAndEnd } from './unreadable.js';
 

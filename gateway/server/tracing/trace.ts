@@ -19,9 +19,9 @@ import {
   TraceFlags,
   type Tracer,
 } from '@opentelemetry/api';
-import { randomHex } from '../../contracts/ids.js';
-import type { RequestTrace, TraceContext } from '../../contracts/ports/trace.js';
-import type { HttpRequest } from './port.js';
+import { randomHex } from '../../../contracts/ids.js';
+import type { RequestTrace, TraceContext } from '../../../contracts/ports/trace.js';
+import type { HttpRequest } from '../port.js';
 import { parseTracestate } from './trace-state.js';
 
 /** How a request ended. `left`: its client left first; `drained`: the server closed before it had ended. */

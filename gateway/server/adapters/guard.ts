@@ -7,8 +7,8 @@
  * Heads are limited more strictly than by RFC 9112, to what clients need: one Host, one decimal Content-Length or
  * exactly `chunked`, a target in origin form or in absolute form with the same host, no control bytes, 64 KiB in all.
  */
-import { ServiceError } from '../../contracts/errors.js';
-import { LIMITS } from '../../contracts/limits.js';
+import { ServiceError } from '../../../contracts/errors.js';
+import { LIMITS } from '../../../contracts/limits.js';
 
 const TARGET = /^\/[\x21\x22\x24-\x7e]*$/;
 /** Absolute form, as sent to proxies; every server has to accept it (RFC 9112 section 3.2.2). */

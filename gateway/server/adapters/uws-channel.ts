@@ -9,7 +9,7 @@
  */
 import { STATUS_CODES } from 'node:http';
 import type { HttpResponse } from 'uWebSockets.js';
-import type { Clock } from '../../contracts/clock.js';
+import type { Clock } from '../../../contracts/clock.js';
 import { type Channel, connectionHeaders, type ReplyHead } from './adapter.js';
 
 /**

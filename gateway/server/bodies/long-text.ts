@@ -3,7 +3,7 @@
  * long strings are read in pieces. `bytes`: the text between the quotes, with its escapes.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { ServiceError } from '../../contracts/errors.js';
+import { ServiceError } from '../../../contracts/errors.js';
 
 const BACKSLASH = 0x5c;
 const LETTER_U = 0x75;

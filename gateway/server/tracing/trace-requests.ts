@@ -2,11 +2,11 @@
  * Traces handlers: one span and one log line per request, written when the reply was sent completely, has failed, or
  * has lost its reader. The line contains only ids, route, status, outcome, model, engine and duration.
  */
-import type { Clock } from '../../contracts/clock.js';
-import { ServiceError, toServiceError } from '../../contracts/errors.js';
-import type { Log } from '../../contracts/log.js';
-import type { RequestTrace, TraceContext } from '../../contracts/ports/trace.js';
-import type { Dialect, HttpHandler, HttpRequest, Reply, SocketRoute } from './port.js';
+import type { Clock } from '../../../contracts/clock.js';
+import { ServiceError, toServiceError } from '../../../contracts/errors.js';
+import type { Log } from '../../../contracts/log.js';
+import type { RequestTrace, TraceContext } from '../../../contracts/ports/trace.js';
+import type { Dialect, HttpHandler, HttpRequest, Reply, SocketRoute } from '../port.js';
 import { type Outcome, Trace } from './trace.js';
 
 type Chunk = Uint8Array | string;

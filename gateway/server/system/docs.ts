@@ -5,8 +5,8 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import type { Reply, Route } from './port.js';
-import { withoutSlash } from './replies.js';
+import type { Reply, Route } from '../port.js';
+import { withoutSlash } from '../replies.js';
 
 const POLICY = [
   "default-src 'none'",

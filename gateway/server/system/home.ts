@@ -3,9 +3,9 @@
  * its interface description.
  */
 import { readFileSync } from 'node:fs';
-import { CHECKOUT } from '../../contracts/places.js';
-import type { HttpRequest, Reply, Route } from './port.js';
-import { json } from './replies.js';
+import { CHECKOUT } from '../../../contracts/places.js';
+import type { HttpRequest, Reply, Route } from '../port.js';
+import { json } from '../replies.js';
 
 const PACKAGE = new URL('package.json', CHECKOUT);
 

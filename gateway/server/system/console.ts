@@ -6,9 +6,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { CHECKOUT } from '../../contracts/places.js';
-import type { HttpRequest, Reply, Route } from './port.js';
-import { withoutSlash } from './replies.js';
+import { CHECKOUT } from '../../../contracts/places.js';
+import type { HttpRequest, Reply, Route } from '../port.js';
+import { withoutSlash } from '../replies.js';
 
 const BUILT = fileURLToPath(new URL('client/console/dist/', CHECKOUT));
 const PAGE = 'index.html';

@@ -13,8 +13,8 @@ import type {
   us_socket_context_t,
 } from 'uWebSockets.js';
 import type { WebSocket, WebSocketBehavior } from 'uWebSockets.js';
-import type { Clock } from '../../contracts/clock.js';
-import { LIMITS } from '../../contracts/limits.js';
+import type { Clock } from '../../../contracts/clock.js';
+import { LIMITS } from '../../../contracts/limits.js';
 import {
   type Adapter,
   type AdapterOptions,
@@ -25,7 +25,7 @@ import {
   WIRE_FRAME_BYTES,
   WIRE_IDLE_SECONDS,
 } from './adapter.js';
-import { BodyPipe } from './body-pipe.js';
+import { BodyPipe } from '../bodies/body-pipe.js';
 import { RequestHead } from './guard.js';
 import { statusLine, UwsChannel } from './uws-channel.js';
 

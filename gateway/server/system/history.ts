@@ -2,7 +2,7 @@
  * The last hour of a process, minute by minute: replies, refusals, failures and latencies. Counted in addition to the
  * metrics, in a bounded amount of memory; `summed` adds up several processes.
  */
-import type { Clock } from '../../contracts/clock.js';
+import type { Clock } from '../../../contracts/clock.js';
 
 /** Upper bounds of the buckets of all latencies, in seconds. */
 export const LATENCY_BOUNDS: readonly number[] = [

@@ -1,5 +1,5 @@
 /** Audio responses in /openapi.json, the same for every dialect. */
-import { Type } from '../../contracts/schemas/type.js';
+import { Type } from '../../../contracts/schemas/type.js';
 
 export const BYTES = Type.String({ format: 'binary' });
 

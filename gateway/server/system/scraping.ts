@@ -3,10 +3,10 @@
  * operator's METRICS_TOKEN, as a bearer token.
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { ServiceError } from '../../contracts/errors.js';
-import type { KeyAuthority } from '../../contracts/ports/identity.js';
-import { authenticateKey, bearerToken } from './auth.js';
-import type { HttpRequest } from './port.js';
+import { ServiceError } from '../../../contracts/errors.js';
+import type { KeyAuthority } from '../../../contracts/ports/identity.js';
+import { authenticateKey, bearerToken } from '../auth.js';
+import type { HttpRequest } from '../port.js';
 
 export interface Scraping {
   /** Absent: no key gives access. */

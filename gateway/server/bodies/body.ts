@@ -1,8 +1,8 @@
 /** Whole bodies, read under a limit and parsed: bytes, JSON, MessagePack. Content types are checked first. */
 import { decode } from '@msgpack/msgpack';
-import { ServiceError } from '../../contracts/errors.js';
+import { ServiceError } from '../../../contracts/errors.js';
 import { ArrivingBytes, mostBytesOf } from './arriving-bytes.js';
-import type { HttpRequest } from './port.js';
+import type { HttpRequest } from '../port.js';
 import { boundJson, boundMsgpack } from './structure.js';
 
 type Incoming = Pick<HttpRequest, 'headers' | 'body'>;

@@ -1,14 +1,14 @@
 /** The server's own routes, which belong to no API and are never shed: health, metrics, console, interface description and its page. */
-import type { ServiceError } from '../../contracts/errors.js';
+import type { ServiceError } from '../../../contracts/errors.js';
 import { consoleRoutes } from './console.js';
 import { docsRoutes } from './docs.js';
 import type { Health } from './health.js';
 import { homeRoute } from './home.js';
 import type { Metrics } from './metrics.js';
-import { describeInterface, INFO } from './openapi.js';
-import type { Dialect, Reply, Route } from './port.js';
-import { json } from './replies.js';
-import type { PermissionOf } from './router.js';
+import { describeInterface, INFO } from '../openapi/openapi.js';
+import type { Dialect, Reply, Route } from '../port.js';
+import { json } from '../replies.js';
+import type { PermissionOf } from '../router.js';
 import { admitScrape, type Scraping } from './scraping.js';
 
 const uncached = (status: number, value: object): Reply =>

@@ -5,8 +5,8 @@
  * Invariants: a channel sends exactly one reply, by `whole`, `bare`, or `begin` … `finish`; after `onClosed`
  * or `destroy` all its methods do nothing.
  */
-import type { ServiceError } from '../../contracts/errors.js';
-import type { BodyPipe } from './body-pipe.js';
+import type { ServiceError } from '../../../contracts/errors.js';
+import type { BodyPipe } from '../bodies/body-pipe.js';
 import type { RequestHead } from './guard.js';
 
 export interface ReplyHead {
