@@ -7,11 +7,11 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { ServiceError } from '../contracts/errors.js';
 import { type LanguageCode, scriptsOf } from '../contracts/languages.js';
 import { hasSound } from './backends/sound.js';
-import { languageByWords } from './language-words.js';
-import { languagesIn, likelyLanguages, scriptsIn, type TextScripts } from './language.js';
-import { breaksIn } from './text-breaks.js';
-import { pastSpace } from './text-pieces.js';
-import type { Piece } from './text-source.js';
+import { languageByWords } from './text/language-words.js';
+import { languagesIn, likelyLanguages, scriptsIn, type TextScripts } from './text/language.js';
+import { breaksIn } from './text/text-breaks.js';
+import { pastSpace } from './text/text-pieces.js';
+import type { Piece } from './text/text-source.js';
 import type { SelectedVoice, TextNeeds } from './voice-selection.js';
 
 /** A piece, or the part of it that one voice speaks. */

@@ -15,8 +15,8 @@ import { paceOf, stretchedWord } from './pace.js';
 import { Resampling } from './resampling.js';
 import type { Listener } from './scheduling/listener.js';
 import { workspaceTag as tagOf } from './scheduling/workspace-tag.js';
-import { SpeakerTags, stripTags } from './style-tags.js';
-import { PAUSE, type Pause } from './text-source.js';
+import { SpeakerTags, stripTags } from './text/style-tags.js';
+import { PAUSE, type Pause } from './text/text-source.js';
 import type { Timeline } from './timeline.js';
 import type { SelectedVoice } from './voice-selection.js';
 

@@ -12,13 +12,13 @@ import type { Admission, Caller } from '../contracts/ports/identity.js';
 import type { Speech, TextPart, TimedAudio, VoiceWish } from '../contracts/ports/speech.js';
 import type { VoiceLibrary } from '../contracts/ports/voices.js';
 import { CompositeVoice, type SpokenPart } from './composite-voice.js';
-import { scriptsIn, scriptsInLong, type TextScripts } from './language.js';
+import { scriptsIn, scriptsInLong, type TextScripts } from './text/language.js';
 import { paceOf } from './pace.js';
 import { hasSound } from './backends/sound.js';
 import type { Registry } from './registry.js';
 import { Listener } from './scheduling/listener.js';
 import { isWhole, type Job, type Parts, type Request, speak } from './speaking.js';
-import { PAUSE, type Pause, type Piece, piecesOf } from './text-source.js';
+import { PAUSE, type Pause, type Piece, piecesOf } from './text/text-source.js';
 import { Timeline } from './timeline.js';
 import {
   checkScripts,

@@ -7,7 +7,7 @@
  */
 import type { SpokenPiece } from '../contracts/ports/speech.js';
 import type { TimedWord } from '../contracts/ports/tts.js';
-import type { Piece } from './text-source.js';
+import type { Piece } from './text/text-source.js';
 
 /** Encoders and resamplers shift times by less than is audible. */
 const TOLERANCE_SECONDS = 0.001;

@@ -10,7 +10,7 @@ import type { Caller } from '../contracts/ports/identity.js';
 import type { SpeechOptions } from '../contracts/ports/speech.js';
 import type { EngineVoice, ReferenceAudio, TtsEngine, TtsRequest } from '../contracts/ports/tts.js';
 import type { SpeakingVoice, VoiceLibrary } from '../contracts/ports/voices.js';
-import { likelyLanguages, type TextScripts, unreadBy } from './language.js';
+import { likelyLanguages, type TextScripts, unreadBy } from './text/language.js';
 import type { Registry } from './registry.js';
 
 /** The engine, voice and language for a text. */

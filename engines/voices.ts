@@ -16,7 +16,7 @@ import type {
   VoiceCatalogue,
   VoiceLibrary,
 } from '../contracts/ports/voices.js';
-import { languageOf } from './language.js';
+import { languageOf } from './text/language.js';
 
 /** 32 lowercase hex, stable for an engine's voice. */
 export const voiceId = (engine: string, voice: string): string =>

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { BUILT } from '../contracts/places.js';
 import { randomIds } from '../contracts/ids.js';
 import type { Log } from '../contracts/log.js';
-import { RANKS_FILE } from '../engines/o200k.js';
+import { RANKS_FILE } from '../engines/tokens/o200k.js';
 import { type Supervision, superviseRole } from '../processes/supervise.js';
 import { openDatabase } from '../storage/database.js';
 import { prepareDataDir, startEmbedded } from '../storage/embedded.js';

@@ -6,7 +6,7 @@ import type { TestQueue } from '../../contracts/ports/agent-tests.js';
 import type { Admission } from '../../contracts/ports/identity.js';
 import type { Speech, Transcription } from '../../contracts/ports/speech.js';
 import { createBuiltinDialogue } from '../../engines/chat/builtin/index.js';
-import { likelyLanguages, scriptsIn } from '../../engines/language.js';
+import { likelyLanguages, scriptsIn } from '../../engines/text/language.js';
 import { createTestQueue } from '../../storage/agent-tests/queue.js';
 import { createTestRuns } from '../../storage/agent-tests/runs.js';
 import { createScenarios } from '../../storage/agent-tests/scenarios.js';

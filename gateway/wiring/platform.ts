@@ -7,7 +7,7 @@ import type { KeyAuthority } from '../../contracts/ports/identity.js';
 import type { Speech } from '../../contracts/ports/speech.js';
 import type { Registry } from '../../engines/registry.js';
 import { initialConfig } from '../../contracts/schemas/agent-config.js';
-import { createTokenCounter } from '../../engines/tokens.js';
+import { createTokenCounter } from '../../engines/tokens/tokens.js';
 import { createAgents } from '../../storage/agents.js';
 import type { Database } from '../../storage/database.js';
 import { createDeliveryRecords } from '../../storage/delivery-records.js';

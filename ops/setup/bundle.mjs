@@ -19,7 +19,7 @@ const ENTRIES = [
   'gateway/commands/main.ts',
   ...fs.readdirSync(inRoot('gateway', 'workers')).map((name) => `gateway/workers/${name}`),
   'engines/alignment/thread.ts',
-  'engines/tokens-thread.ts',
+  'engines/tokens/tokens-thread.ts',
 ];
 
 /**

@@ -3,9 +3,9 @@ import t from 'tap';
 import { TextFeed } from '../../actors/text-feed.js';
 import type { StreamingSynthesisRequest } from '../../contracts/ports/speech.js';
 import type { Latency } from '../../contracts/ports/tts.js';
-import { stripTags } from '../../engines/style-tags.js';
-import { cutText } from '../../engines/text-pieces.js';
-import { Cutter, PAUSE, type Piece, piecesOf } from '../../engines/text-source.js';
+import { stripTags } from '../../engines/text/style-tags.js';
+import { cutText } from '../../engines/text/text-pieces.js';
+import { Cutter, PAUSE, type Piece, piecesOf } from '../../engines/text/text-source.js';
 import { seeded } from '../fixtures/random.js';
 import { until } from '../fixtures/until.js';
 

@@ -5,8 +5,8 @@ import type { Latency } from '../../contracts/ports/tts.js';
 import { runsOf } from '../../engines/backends/flite/runs.js';
 import { spokenText, spokenWords } from '../../engines/backends/flite/spoken-text.js';
 import { plausible, withoutLoops } from '../../engines/backends/moonshine/hallucinations.js';
-import { breaksIn } from '../../engines/text-breaks.js';
-import { cutText, pastSpace, pieceEnd, stripTags } from '../../engines/text-pieces.js';
+import { breaksIn } from '../../engines/text/text-breaks.js';
+import { cutText, pastSpace, pieceEnd, stripTags } from '../../engines/text/text-pieces.js';
 import { shortOrLong } from '../fixtures/long.js';
 
 const pieces = (text: string, latency: Latency, chunkLength = 300): string[] => [

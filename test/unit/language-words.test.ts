@@ -1,6 +1,6 @@
 /** The language of texts in Latin letters: recognised by common words, and English unless something speaks against it. */
 import t from 'tap';
-import { languageByWords } from '../../engines/language-words.js';
+import { languageByWords } from '../../engines/text/language-words.js';
 import { excuseIn, warningIn } from '../../gateway/conversations/lines.js';
 
 const SENTENCES: Readonly<Record<string, readonly string[]>> = {

@@ -6,8 +6,8 @@ import { systemClock } from '../../contracts/clock.js';
 import { ServiceError } from '../../contracts/errors.js';
 import { LIMITS } from '../../contracts/limits.js';
 import { defaultModelsFolder } from '../../engines/backends/model-files.js';
-import { createCounter } from '../../engines/o200k.js';
-import { createTokenCounter } from '../../engines/tokens.js';
+import { createCounter } from '../../engines/tokens/o200k.js';
+import { createTokenCounter } from '../../engines/tokens/tokens.js';
 import { SimulatedClock } from '../fixtures/edge-clock.js';
 import { seeded } from '../fixtures/random.js';
 

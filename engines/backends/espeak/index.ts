@@ -8,7 +8,7 @@ import type { TimedWord, TtsEngine, TtsEvent, TtsRequest } from '../../../contra
 import { EngineScheduler } from '../../scheduling/engine-scheduler.js';
 import { engineWaits } from '../../scheduling/engine-waits.js';
 import { later } from '../../scheduling/fair-queue.js';
-import { cutText } from '../../text-pieces.js';
+import { cutText } from '../../text/text-pieces.js';
 import { ESPEAK_RATE, espeakDescription } from './description.js';
 import { isJapanese, japaneseUnits } from './japanese.js';
 import { loadEspeak, type EspeakProgram, type Utterance } from './program.js';

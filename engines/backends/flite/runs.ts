@@ -3,7 +3,7 @@
  * same reason a run is bounded by the length of its speech, not of its text: digits, signs and lone letters are read
  * out one by one.
  */
-import { cutText } from '../../text-pieces.js';
+import { cutText } from '../../text/text-pieces.js';
 
 /** The pipeline has already cut the text; this bounds a run for any caller. */
 const RUN_LENGTH = 300;

@@ -4,7 +4,7 @@
  * The vocabulary (200,000 entries) is built once, on the thread that counts.
  */
 import { readFileSync } from 'node:fs';
-import { modelFile } from './backends/model-files.js';
+import { modelFile } from '../backends/model-files.js';
 
 /** The part of the vocabulary's package that set-up keeps. */
 interface Ranks {

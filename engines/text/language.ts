@@ -10,8 +10,8 @@ import {
   type Script,
   scriptsOf,
   WRITTEN_IN,
-} from '../contracts/languages.js';
-import type { EngineVoice, TtsCapabilities } from '../contracts/ports/tts.js';
+} from '../../contracts/languages.js';
+import type { EngineVoice, TtsCapabilities } from '../../contracts/ports/tts.js';
 import { languageByWords } from './language-words.js';
 
 /** A script that no language of the table is written in. */

@@ -6,12 +6,12 @@
  * texts with `overloaded`, and the next text starts another; a bounded number of texts waits.
  */
 import { Worker } from 'node:worker_threads';
-import { BUILT } from '../contracts/places.js';
-import type { Clock } from '../contracts/clock.js';
-import { ServiceError } from '../contracts/errors.js';
-import { LIMITS } from '../contracts/limits.js';
-import type { TokenCounter } from '../contracts/ports/tokens.js';
-import { defaultModelsFolder } from './backends/model-files.js';
+import { BUILT } from '../../contracts/places.js';
+import type { Clock } from '../../contracts/clock.js';
+import { ServiceError } from '../../contracts/errors.js';
+import { LIMITS } from '../../contracts/limits.js';
+import type { TokenCounter } from '../../contracts/ports/tokens.js';
+import { defaultModelsFolder } from '../backends/model-files.js';
 
 export interface CountTask {
   readonly id: number;
@@ -25,7 +25,7 @@ export interface CountResult {
   readonly count: number;
 }
 
-const THREAD = new URL('engines/tokens-thread.js', BUILT);
+const THREAD = new URL('engines/tokens/tokens-thread.js', BUILT);
 /** Heap of the thread; the vocabulary takes about 50 MB. */
 const HEAP_MB = 192;
 /** Idle time after which the thread ends, because it keeps its vocabulary in memory. */
