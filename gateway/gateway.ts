@@ -8,7 +8,7 @@ import { systemClock } from '../contracts/clock.js';
 import { randomIds } from '../contracts/ids.js';
 import type { Log } from '../contracts/log.js';
 import type { JobHandlers } from '../contracts/ports/jobs.js';
-import { openDatabase } from '../storage/database.js';
+import { openDatabase } from '../storage/postgres/database.js';
 import { OwnNode } from '../storage/nodes.js';
 import { Children } from './wiring/children.js';
 import type { Config } from './config.js';

@@ -11,9 +11,9 @@ import type {
   WebhookAnswer,
 } from '../contracts/ports/deliveries.js';
 import type { SessionRecord } from '../contracts/ports/sessions.js';
-import type { Database } from './database.js';
-import { repeatable } from './once-more.js';
-import type { Sql, Transaction } from './sql.js';
+import type { Database } from './postgres/database.js';
+import { repeatable } from './postgres/once-more.js';
+import type { Sql, Transaction } from './postgres/sql.js';
 
 export interface NewDeliveries {
   readonly record: Pick<SessionRecord, 'id' | 'workspaceId' | 'agentId'>;

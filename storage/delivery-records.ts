@@ -10,7 +10,7 @@ import type {
 } from '../contracts/ports/deliveries.js';
 import type { Listed, PageRequest } from '../contracts/ports/page.js';
 import { listed, positionAfter, wantedRows } from './page.js';
-import type { Sql, Transaction } from './sql.js';
+import type { Sql, Transaction } from './postgres/sql.js';
 
 const { perDelivery, perMinute } = LIMITS.postCallWebhook.redeliveries;
 

@@ -4,8 +4,8 @@
  * workspace never exceed its limit: every change is made under the workspace's row lock.
  */
 import type { SlotLeases } from '../contracts/ports/identity.js';
-import type { Sql, Transaction } from './sql.js';
-import type { Events } from './events.js';
+import type { Sql, Transaction } from './postgres/sql.js';
+import type { Events } from './postgres/events.js';
 
 export const LEASE_MS = 15_000;
 

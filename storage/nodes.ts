@@ -13,8 +13,8 @@ import type { Held, NodeFigures, NodeRecord, Nodes } from '../contracts/ports/no
 import { repeat } from '../contracts/repeat.js';
 import { Tenure } from '../contracts/tenure.js';
 import { waitUpTo } from '../contracts/timeouts.js';
-import { repeatable } from './once-more.js';
-import type { Sql, Transaction } from './sql.js';
+import { repeatable } from './postgres/once-more.js';
+import type { Sql, Transaction } from './postgres/sql.js';
 
 export interface NodeParts {
   readonly sql: Sql;

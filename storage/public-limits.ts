@@ -3,7 +3,7 @@
  * clock, per client address and per agent, in one row each that all processes share.
  */
 import type { FullLimit, PublicLimits } from '../contracts/ports/public-limits.js';
-import type { Sql } from './sql.js';
+import type { Sql } from './postgres/sql.js';
 
 export interface PublicLimitOptions {
   readonly sql: Sql;

@@ -2,8 +2,8 @@
  * Recordings being uploaded to a bucket: rows that one process at a time claims (gateway/recordings/uploads.ts). A claim
  * expires, so that a process that dies delays nothing for long.
  */
-import { repeatable } from './once-more.js';
-import type { Sql } from './sql.js';
+import { repeatable } from './postgres/once-more.js';
+import type { Sql } from './postgres/sql.js';
 
 export interface Upload {
   readonly sessionId: string;

@@ -3,8 +3,8 @@
  * that was taken over is recorded in parts, each by the process that had it. Rows of first parts are in `recordings`;
  * `recording_parts` has these and all others (migrations/0030-recordings-in-parts.sql).
  */
-import { repeatable } from './once-more.js';
-import type { Sql } from './sql.js';
+import { repeatable } from './postgres/once-more.js';
+import type { Sql } from './postgres/sql.js';
 
 export interface RecordingRow {
   /** From 1 on. */

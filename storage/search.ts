@@ -2,7 +2,7 @@
  * The filter `search` of lists: texts that contain the search text literally, in any case. Cases are paired here, since
  * `lower()` depends on the database's locale: the embedded one's (`C`) does not pair `ä` with `Ä`.
  */
-import type { Fragment, Sql } from './sql.js';
+import type { Fragment, Sql } from './postgres/sql.js';
 
 const PUNCTUATION = /[!-/:-@[-`{-~]/;
 

@@ -14,8 +14,8 @@ import {
   type SessionRecord,
   type Sessions,
 } from '../contracts/ports/sessions.js';
-import type { Sql } from './sql.js';
-import { transfersOf } from './phone-transfers.js';
+import type { Sql } from './postgres/sql.js';
+import { transfersOf } from './phone/phone-transfers.js';
 import { listSessions } from './sessions/list.js';
 import { countLiveOf, removeSession, removeSomeOf } from './sessions/removal.js';
 import { columns, itemsOf, recordOf, type Row } from './sessions/rows.js';

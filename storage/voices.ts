@@ -17,10 +17,10 @@ import type {
   VoiceChanges,
   Visibility,
 } from '../contracts/ports/voices.js';
-import type { Database } from './database.js';
-import type { Sql, Transaction } from './sql.js';
-import { exclusively } from './migrate.js';
-import { repeatable } from './once-more.js';
+import type { Database } from './postgres/database.js';
+import type { Sql, Transaction } from './postgres/sql.js';
+import { exclusively } from './postgres/migrate.js';
+import { repeatable } from './postgres/once-more.js';
 
 const CACHED_BYTES = 128 * 1024 * 1024;
 /** Bytes that a cache entry costs besides its audio. */

@@ -1,6 +1,6 @@
 /** A workspace's quota of synthesis this month (UTC), as its wallet. Usage is written in batches, so it lags a little. */
 import type { ReadWallet } from '../contracts/ports/wallet.js';
-import type { Sql } from './sql.js';
+import type { Sql } from './postgres/sql.js';
 import type { Quotas } from './usage.js';
 
 interface Row {

@@ -4,9 +4,9 @@
  * removed after their rows (recordings.ts).
  */
 import type { Ids } from '../contracts/ids.js';
-import type { Sql, Transaction } from './sql.js';
+import type { Sql, Transaction } from './postgres/sql.js';
 import { StorageFailure } from './failure.js';
-import { exclusively } from './migrate.js';
+import { exclusively } from './postgres/migrate.js';
 import { endSession } from './sessions/endings.js';
 
 const DEFAULT = 'default_workspace';

@@ -4,11 +4,11 @@
  */
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { openDatabase, type Database } from '../../storage/database.js';
-import type { Sql } from '../../storage/sql.js';
+import { openDatabase, type Database } from '../../storage/postgres/database.js';
+import type { Sql } from '../../storage/postgres/sql.js';
 import { runningEmbedded, startEmbedded } from '../../storage/embedded.js';
 import { StorageFailure } from '../../storage/failure.js';
-import { migrate } from '../../storage/migrate.js';
+import { migrate } from '../../storage/postgres/migrate.js';
 import { BUCKET } from '../../storage/recordings.js';
 
 type Env = Readonly<Record<string, string | undefined>>;

@@ -4,7 +4,7 @@
  */
 import { randomIds } from '../../contracts/ids.js';
 import { isRole, type Role, ROLES } from '../../contracts/permissions.js';
-import { createKey, listKeys, revokeKey, type KeyRow } from '../../storage/keys.js';
+import { createKey, listKeys, revokeKey, type KeyRow } from '../../storage/keys/keys.js';
 import { ensureDefaultWorkspace, findWorkspace } from '../../storage/workspaces.js';
 import { type Command, isName, Refusal, type Program, table } from './database-command.js';
 import { expiryOf } from './expiry.js';

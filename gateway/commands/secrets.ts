@@ -1,5 +1,5 @@
 /** `npm run secrets`: replaces the secret that encrypts credentials (docs/operate/secrets.md). */
-import { rotateSecrets } from '../../storage/secrets.js';
+import { rotateSecrets } from '../../storage/secrets/secrets.js';
 import type { Command, Program } from './database-command.js';
 
 const USAGE = `Usage: npm run secrets -- <command>

@@ -1,6 +1,6 @@
 /** `npm run sessions`: shows and deletes the stored data of a person's calls (docs/operate/personal-data.md). */
 import { randomIds } from '../../contracts/ids.js';
-import type { Sql } from '../../storage/sql.js';
+import type { Sql } from '../../storage/postgres/sql.js';
 import {
   countLiveOf,
   removeSomeOf,

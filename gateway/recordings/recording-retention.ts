@@ -11,8 +11,8 @@ import { join } from 'node:path';
 import type { Clock } from '../../contracts/clock.js';
 import type { Log } from '../../contracts/log.js';
 import { repeat } from '../../contracts/repeat.js';
-import type { Sql } from '../../storage/sql.js';
-import type { Events } from '../../storage/events.js';
+import type { Sql } from '../../storage/postgres/sql.js';
+import type { Events } from '../../storage/postgres/events.js';
 import {
   deletedElsewhere,
   deletedFilesRemoved,

@@ -23,7 +23,7 @@ import type {
 import type { Secrets } from '../../contracts/ports/secrets.js';
 import { type LastPage, OPUS_RATE } from '../../media/ogg.js';
 import { RECORDED, type RecordedRole } from '../../media/recorder.js';
-import type { Sql } from '../../storage/sql.js';
+import type { Sql } from '../../storage/postgres/sql.js';
 import { readRecording, recordingBegan, type RecordingRow } from '../../storage/recordings.js';
 import type { Config } from '../config.js';
 import { createFolderStore } from './folder-store.js';

@@ -11,7 +11,7 @@ import type { Log } from '../../contracts/log.js';
 import { repeat } from '../../contracts/repeat.js';
 import { waitUpTo } from '../../contracts/timeouts.js';
 import { RECORDED, type RecordedRole } from '../../media/recorder.js';
-import type { Sql } from '../../storage/sql.js';
+import type { Sql } from '../../storage/postgres/sql.js';
 import {
   type Claimant,
   claimDeleted,

@@ -11,7 +11,7 @@ import { createTestQueue } from '../../storage/agent-tests/queue.js';
 import { createTestRuns } from '../../storage/agent-tests/runs.js';
 import { createScenarios } from '../../storage/agent-tests/scenarios.js';
 import { createSuites } from '../../storage/agent-tests/suites.js';
-import type { Database } from '../../storage/database.js';
+import type { Database } from '../../storage/postgres/database.js';
 import { startAgentTests } from '../agent-tests/loop.js';
 import type { VoiceParts } from '../agent-tests/voice/converse.js';
 import { placeTestCall } from '../calls/test-calls.js';

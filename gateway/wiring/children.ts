@@ -1,7 +1,7 @@
 /** The child processes of one gateway: how to reach them, whether they are alive, and whether they are overloaded. */
 import type { Log } from '../../contracts/log.js';
 import { createPool, type Pool } from '../../processes/pool.js';
-import type { Database } from '../../storage/database.js';
+import type { Database } from '../../storage/postgres/database.js';
 import { type RoleName, type RoleRow, ROLES, type RoleSockets } from './roles.js';
 import type { Health } from '../server/system/health.js';
 import type { Metrics } from '../server/system/metrics.js';

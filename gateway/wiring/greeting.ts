@@ -1,6 +1,6 @@
 /** The text printed when the gateway is ready: the address, the key or its file, a command to paste. */
 import { relative } from 'node:path';
-import type { FirstKey } from '../../storage/first-key.js';
+import type { FirstKey } from '../../storage/keys/first-key.js';
 import type { Config } from '../config.js';
 
 interface Ready {

@@ -7,7 +7,7 @@ import type { Clock } from '../../contracts/clock.js';
 import { LIMITS } from '../../contracts/limits.js';
 import type { Log } from '../../contracts/log.js';
 import type { Secrets } from '../../contracts/ports/secrets.js';
-import type { Database } from '../../storage/database.js';
+import type { Database } from '../../storage/postgres/database.js';
 import type { Config } from '../config.js';
 import { createBucketStore } from '../recordings/bucket-store.js';
 import { startRetention } from '../recordings/recording-retention.js';

@@ -12,7 +12,7 @@ import type { PhoneDialling } from '../../contracts/ports/placed-calls.js';
 import type { Recordings } from '../../contracts/ports/recordings.js';
 import type { SessionRuns, Sessions } from '../../contracts/ports/sessions.js';
 import type { SessionTransport } from '../../contracts/ports/transport.js';
-import type { Database } from '../../storage/database.js';
+import type { Database } from '../../storage/postgres/database.js';
 import { createDeliveryQueue } from '../../storage/deliveries.js';
 import { createPublicLimits } from '../../storage/public-limits.js';
 import { createSessions } from '../../storage/sessions.js';

@@ -13,7 +13,7 @@ import { createTranscription } from '../../engines/transcribe.js';
 import { DenoiserInChild } from '../../engines/denoising/denoiser-in-child.js';
 import { TurnModelInChild } from '../../engines/turns/model-in-child.js';
 import { createVoices } from '../../engines/voices.js';
-import type { Database } from '../../storage/database.js';
+import type { Database } from '../../storage/postgres/database.js';
 import { createClonedVoices } from '../../storage/voices.js';
 import type { Children } from './children.js';
 import type { Config } from '../config.js';

@@ -4,7 +4,7 @@
  */
 import { statfs } from 'node:fs/promises';
 import { LIMITS } from '../../contracts/limits.js';
-import type { Database } from '../../storage/database.js';
+import type { Database } from '../../storage/postgres/database.js';
 import type { Health } from '../server/system/health.js';
 
 const CHECK = 'storage';

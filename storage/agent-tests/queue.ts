@@ -6,7 +6,7 @@
 import { LIMITS } from '../../contracts/limits.js';
 import type { QueuedTest, TestOutcome, TestQueue } from '../../contracts/ports/agent-tests.js';
 import { TEST_MODES, type TestMode } from '../../contracts/schemas/agent-tests.js';
-import type { Sql, Transaction } from '../sql.js';
+import type { Sql, Transaction } from '../postgres/sql.js';
 
 const { atOnce, attempts: MOST_ATTEMPTS } = LIMITS.agentTest;
 

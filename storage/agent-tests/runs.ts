@@ -20,7 +20,7 @@ import type { Listed, PageRequest } from '../../contracts/ports/page.js';
 import type { SessionItem } from '../../contracts/ports/sessions.js';
 import type { ScenarioDefinition } from '../../contracts/schemas/agent-tests.js';
 import { listed, positionAfter, wantedRows } from '../page.js';
-import type { Sql, Transaction } from '../sql.js';
+import type { Sql, Transaction } from '../postgres/sql.js';
 
 const columns = (sql: Sql | Transaction) => sql`
   r.id, r.agent_id as "agentId", r.agent_name as "agentName", r.suite_id as "suiteId", r.suite_name as "suiteName",

@@ -5,7 +5,7 @@ import { LIMITS } from '../../contracts/limits.js';
 import type { NewScenario, Scenario, Scenarios, TestFilter } from '../../contracts/ports/agent-tests.js';
 import type { Listed, PageRequest } from '../../contracts/ports/page.js';
 import { listed, positionAfter, wantedRows } from '../page.js';
-import type { Sql, Transaction } from '../sql.js';
+import type { Sql, Transaction } from '../postgres/sql.js';
 
 const columns = (sql: Sql | Transaction) => sql`
   s.id, s.agent_id as "agentId", s.name, s.definition, s.created_at as "createdAt", s.updated_at as "updatedAt"`;

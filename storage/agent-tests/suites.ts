@@ -5,7 +5,7 @@ import { LIMITS } from '../../contracts/limits.js';
 import type { NewSuite, Suite, Suites, TestFilter } from '../../contracts/ports/agent-tests.js';
 import type { Listed, PageRequest } from '../../contracts/ports/page.js';
 import { listed, positionAfter, wantedRows } from '../page.js';
-import type { Sql, Transaction } from '../sql.js';
+import type { Sql, Transaction } from '../postgres/sql.js';
 import { holdAgent, tooMany } from './scenarios.js';
 
 const columns = (sql: Sql | Transaction) => sql`

@@ -6,7 +6,7 @@
 import { LIMITS } from '../../contracts/limits.js';
 import type { AnalysisQueue, SessionAnalysis, SessionPlan } from '../../contracts/ports/sessions.js';
 import { analyzedBody } from '../../contracts/post-call.js';
-import type { Sql } from '../sql.js';
+import type { Sql } from '../postgres/sql.js';
 import { addDeliveries } from '../deliveries.js';
 import { columns, itemsOf, recordOf, type Row } from './rows.js';
 import { reportOf } from './turns.js';

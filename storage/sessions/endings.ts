@@ -5,7 +5,7 @@
 import { LIMITS } from '../../contracts/limits.js';
 import { ENDED_REASONS, type EndedReason, type SessionPlan } from '../../contracts/ports/sessions.js';
 import { endedBody } from '../../contracts/post-call.js';
-import type { Sql, Transaction } from '../sql.js';
+import type { Sql, Transaction } from '../postgres/sql.js';
 import { addDeliveries } from '../deliveries.js';
 import { columns, recordOf, type Row } from './rows.js';
 import { reportOf } from './turns.js';

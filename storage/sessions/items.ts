@@ -2,8 +2,8 @@
 import { LIMITS } from '../../contracts/limits.js';
 import type { SessionItem } from '../../contracts/ports/sessions.js';
 import { firstBytes } from '../../contracts/text.js';
-import { repeatable } from '../once-more.js';
-import type { Sql } from '../sql.js';
+import { repeatable } from '../postgres/once-more.js';
+import type { Sql } from '../postgres/sql.js';
 import type { Owned } from './owned.js';
 
 const cut = (text: string): string => firstBytes(text, LIMITS.session.toolOutputBytes);

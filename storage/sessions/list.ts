@@ -5,7 +5,7 @@
 import type { Listed, PageRequest } from '../../contracts/ports/page.js';
 import { SESSION_STATUSES, type SessionFilter, type SessionRecord } from '../../contracts/ports/sessions.js';
 import { listed, NOWHERE, wantedRows } from '../page.js';
-import type { Sql, Transaction } from '../sql.js';
+import type { Sql, Transaction } from '../postgres/sql.js';
 import { columns, recordOf, type Row } from './rows.js';
 import { saidAll } from './said.js';
 

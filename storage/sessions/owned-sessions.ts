@@ -4,8 +4,8 @@
  */
 import { errorText } from '../../contracts/errors.js';
 import type { Log } from '../../contracts/log.js';
-import type { Sql } from '../sql.js';
-import type { Listener } from '../events.js';
+import type { Sql } from '../postgres/sql.js';
+import type { Listener } from '../postgres/events.js';
 
 export class OwnedSessions extends Set<string> implements Listener {
   readonly #listeners = new Set<(id: string) => void>();

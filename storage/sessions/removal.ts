@@ -6,7 +6,7 @@
 import { LIMITS } from '../../contracts/limits.js';
 import type { SessionRemoval } from '../../contracts/ports/sessions.js';
 import { memberText } from '../../contracts/raw-json.js';
-import type { Sql } from '../sql.js';
+import type { Sql } from '../postgres/sql.js';
 
 const { removedAtOnce } = LIMITS.session;
 

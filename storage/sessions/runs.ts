@@ -17,8 +17,8 @@ import type {
 import { repeat } from '../../contracts/repeat.js';
 import { completeConfig } from '../../contracts/schemas/agent-merge.js';
 import { completeTool } from '../../contracts/schemas/tools.js';
-import type { Database } from '../database.js';
-import type { Sql } from '../sql.js';
+import type { Database } from '../postgres/database.js';
+import type { Sql } from '../postgres/sql.js';
 import { nextPart } from '../recordings.js';
 import { endSession } from './endings.js';
 import { dropStale, isAlive } from '../nodes.js';

@@ -4,8 +4,8 @@
  * first.
  */
 import { LIMITS } from '../../contracts/limits.js';
-import { wordsOf } from '../knowledge-chunks.js';
-import type { Sql, Transaction } from '../sql.js';
+import { wordsOf } from '../agents/knowledge-chunks.js';
+import type { Sql, Transaction } from '../postgres/sql.js';
 
 const AT_A_TIME = 50;
 /** Most batches of one call of `keepSaid`; the rest waits for the next. */

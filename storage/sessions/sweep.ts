@@ -5,10 +5,10 @@
  */
 import { CALL_TIMES } from '../../contracts/call-times.js';
 import type { EndedReason } from '../../contracts/ports/sessions.js';
-import type { Sql } from '../sql.js';
+import type { Sql } from '../postgres/sql.js';
 import { removeOldRuns } from '../agent-tests/runs.js';
-import { forgetOldCalls } from '../phone-numbers.js';
-import { dropOrphanSecrets } from '../orphans.js';
+import { forgetOldCalls } from '../phone/phone-numbers.js';
+import { dropOrphanSecrets } from '../secrets/orphans.js';
 import { endSession } from './endings.js';
 import { removeExpired } from './removal.js';
 

@@ -3,9 +3,9 @@ import type { Prices } from '../../contracts/prices.js';
 import type { SessionRecord } from '../../contracts/ports/sessions.js';
 import type { CallReport } from '../../contracts/turn-report.js';
 import type { Turn } from '../../contracts/turns.js';
-import { transfersOf } from '../phone-transfers.js';
-import { repeatable } from '../once-more.js';
-import type { Sql, Transaction } from '../sql.js';
+import { transfersOf } from '../phone/phone-transfers.js';
+import { repeatable } from '../postgres/once-more.js';
+import type { Sql, Transaction } from '../postgres/sql.js';
 import type { Owned } from './owned.js';
 
 /**

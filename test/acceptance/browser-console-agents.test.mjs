@@ -7,7 +7,7 @@ import { client } from '../../dist/test/fixtures/agents.js';
 import { skipReason } from '../../dist/test/fixtures/external.js';
 import { startGateway } from '../../dist/test/fixtures/gateway.js';
 import { randomIds } from '../../dist/contracts/ids.js';
-import { createKey } from '../../dist/storage/keys.js';
+import { createKey } from '../../dist/storage/keys/keys.js';
 import { startPostgres } from '../../dist/test/fixtures/postgres.js';
 import { isSignedBy, startReceiver } from '../../dist/test/fixtures/receiver.js';
 import { until } from '../../dist/test/fixtures/until.js';

@@ -1,7 +1,7 @@
 /** Finds leftovers of a run, after the time that leases and sweeps need. */
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Sql } from '../../storage/sql.js';
+import type { Sql } from '../../storage/postgres/sql.js';
 import { until } from '../fixtures/until.js';
 import type { ChaosNode } from './nodes.js';
 

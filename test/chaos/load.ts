@@ -1,7 +1,7 @@
 /** Clients that create agents, synthesise texts, idle on realtime sockets, and wait for deliveries. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { WebSocket } from 'ws';
-import type { Sql } from '../../storage/sql.js';
+import type { Sql } from '../../storage/postgres/sql.js';
 import { TEST_KEY } from '../fixtures/gateway.js';
 import type { Delivered } from './record.js';
 import { toldBy, type World } from './world.js';

@@ -9,7 +9,7 @@ import { parseArgs } from 'node:util';
 import { makeAgent, client } from '../fixtures/agents.js';
 import { startReceiver } from '../fixtures/receiver.js';
 import { until } from '../fixtures/until.js';
-import type { Sql } from '../../storage/sql.js';
+import type { Sql } from '../../storage/postgres/sql.js';
 import type { Balancer } from './balancer.js';
 import { countsOf, violations } from './checks.js';
 import { letGoOfAll, run, startCluster } from './cluster.js';

@@ -1,9 +1,9 @@
-/** A statement whose connection dies is sent once more if that cannot have its effect twice (storage/once-more.ts). */
+/** A statement whose connection dies is sent once more if that cannot have its effect twice (storage/postgres/once-more.ts). */
 import t from 'tap';
 import { systemClock } from '../../contracts/clock.js';
 import { silentLog } from '../../contracts/log.js';
-import { openDatabase } from '../../storage/database.js';
-import { repeatable } from '../../storage/once-more.js';
+import { openDatabase } from '../../storage/postgres/database.js';
+import { repeatable } from '../../storage/postgres/once-more.js';
 import { createSessionRuns } from '../../storage/sessions/runs.js';
 import { startPostgres } from '../fixtures/postgres.js';
 import { startRelay } from '../fixtures/postgres-relay.js';

@@ -9,7 +9,7 @@ import { randomIds } from '../../contracts/ids.js';
 import { allows, type Permission, PERMISSIONS, type Role, ROLES } from '../../contracts/permissions.js';
 import { defaultVocabulary } from '../../contracts/vocabulary.js';
 import { permissionRows, permissionsFor } from '../../gateway/permissions.js';
-import { createKey } from '../../storage/keys.js';
+import { createKey } from '../../storage/keys/keys.js';
 import { ensureDefaultWorkspace } from '../../storage/workspaces.js';
 import { type Gateway, startGateway } from '../fixtures/gateway.js';
 import { startPostgres } from '../fixtures/postgres.js';

@@ -7,7 +7,7 @@ import { systemClock } from '../../contracts/clock.js';
 import { randomIds } from '../../contracts/ids.js';
 import { silentLog } from '../../contracts/log.js';
 import { expiryOf } from '../../gateway/commands/expiry.js';
-import { createKey, createKeyAuthority } from '../../storage/keys.js';
+import { createKey, createKeyAuthority } from '../../storage/keys/keys.js';
 import { operator } from '../fixtures/operator.js';
 import { startPlatform } from '../fixtures/platform.js';
 import { until } from '../fixtures/until.js';

@@ -7,7 +7,7 @@ import { WebSocket } from 'ws';
 import { systemClock } from '../../contracts/clock.js';
 import type { Recording } from '../../contracts/ports/recordings.js';
 import { digestOf, type RelayClaims, signed } from '../../gateway/calls/node-claims.js';
-import { createSecrets } from '../../storage/secrets.js';
+import { createSecrets } from '../../storage/secrets/secrets.js';
 import { client } from '../fixtures/agents.js';
 import { Caller, letGo } from '../fixtures/caller.js';
 import { type Invite, MEDIA, type Meeting, messagesOf, shownBy, Talks } from '../fixtures/conversation.js';

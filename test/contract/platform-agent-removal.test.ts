@@ -76,7 +76,7 @@ t.test('archived or deleted while a session is being made: it takes none', async
     const id = await published();
     let answering: ReturnType<typeof call> | undefined;
     await sql.begin(async (tx) => {
-      // Like storage/agents.ts, but not committed yet.
+      // Like storage/agents/agents.ts, but not committed yet.
       await tx`select from agents where id = ${id} for update`;
       if (what === 'archived') await tx`update agents set status = 'archived' where id = ${id}`;
       else await tx`delete from agents where id = ${id}`;

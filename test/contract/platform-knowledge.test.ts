@@ -2,8 +2,8 @@
 import t from 'tap';
 import { randomIds } from '../../contracts/ids.js';
 import { LIMITS } from '../../contracts/limits.js';
-import { createKnowledge } from '../../storage/knowledge.js';
-import { passagesOf, wordsOf } from '../../storage/knowledge-chunks.js';
+import { createKnowledge } from '../../storage/agents/knowledge.js';
+import { passagesOf, wordsOf } from '../../storage/agents/knowledge-chunks.js';
 import { formOf, type Json, places, sharedPlatform } from '../fixtures/platform.js';
 
 const platform = await sharedPlatform(t);

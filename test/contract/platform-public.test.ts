@@ -2,7 +2,7 @@
 import t from 'tap';
 import { randomIds } from '../../contracts/ids.js';
 import { LIMITS } from '../../contracts/limits.js';
-import { createKey } from '../../storage/keys.js';
+import { createKey } from '../../storage/keys/keys.js';
 import { type Body, type Call, type CallOptions, client, makeAgent } from '../fixtures/agents.js';
 import { startGateway } from '../fixtures/gateway.js';
 import { startPostgres } from '../fixtures/postgres.js';

@@ -8,7 +8,7 @@ import t from 'tap';
 import { randomIds } from '../../contracts/ids.js';
 import { CALL_TIMES } from '../../contracts/call-times.js';
 import { LIMITS } from '../../contracts/limits.js';
-import { createKey } from '../../storage/keys.js';
+import { createKey } from '../../storage/keys/keys.js';
 import { type Body, type CallOptions, client, makeAgent } from '../fixtures/agents.js';
 import { freePort } from '../fixtures/free-port.js';
 import { spawnGateway, temporaryFolder, TEST_KEY, TEST_SECRET } from '../fixtures/gateway.js';

@@ -3,7 +3,7 @@
  * preview (docs/contract/platform.md 6.6, 6.7).
  */
 import t from 'tap';
-import { createVersions } from '../../storage/versions.js';
+import { createVersions } from '../../storage/agents/versions.js';
 import { type Body, makeAgent } from '../fixtures/agents.js';
 import { ALL_OVERRIDES, startSessions } from '../fixtures/platform-sessions.js';
 

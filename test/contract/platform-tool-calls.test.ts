@@ -9,7 +9,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import t from 'tap';
 import { LIMITS } from '../../contracts/limits.js';
-import { createSecrets, openSecrets } from '../../storage/secrets.js';
+import { createSecrets, openSecrets } from '../../storage/secrets/secrets.js';
 import { type Json, places, startPlatform } from '../fixtures/platform.js';
 import { failureOf, folderOf, startPostgres } from '../fixtures/postgres.js';
 

@@ -1,11 +1,11 @@
 /** Publishing: immutable versions, frozen tools, pinned knowledge, the hash that distinguishes versions (6.4; decisions 10, 14, 15). */
 import t from 'tap';
 import { randomIds } from '../../contracts/ids.js';
-import { createAgents } from '../../storage/agents.js';
-import { createKnowledge } from '../../storage/knowledge.js';
-import { openSecrets } from '../../storage/secrets.js';
-import { createTools } from '../../storage/tools.js';
-import { createVersions } from '../../storage/versions.js';
+import { createAgents } from '../../storage/agents/agents.js';
+import { createKnowledge } from '../../storage/agents/knowledge.js';
+import { openSecrets } from '../../storage/secrets/secrets.js';
+import { createTools } from '../../storage/agents/tools.js';
+import { createVersions } from '../../storage/agents/versions.js';
 import { TEST_SECRET } from '../fixtures/gateway.js';
 import { formOf, type Json, places, startPlatform } from '../fixtures/platform.js';
 

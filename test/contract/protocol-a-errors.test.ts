@@ -1,7 +1,7 @@
 /** Errors of protocol A: requests that cannot be served, and requests that fail midway (docs/contract/limits.md). */
 import t from 'tap';
 import { randomIds } from '../../contracts/ids.js';
-import { createKey } from '../../storage/keys.js';
+import { createKey } from '../../storage/keys/keys.js';
 import { memberOf } from '../fixtures/family.js';
 import { startPlatform } from '../fixtures/platform.js';
 import { BASES, ENDLESS, type Fields, PLAIN, refusal, sender } from '../fixtures/protocol-a.js';

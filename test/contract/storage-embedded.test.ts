@@ -12,7 +12,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { openDatabase } from '../../storage/database.js';
+import { openDatabase } from '../../storage/postgres/database.js';
 import { closedFolder } from '../../storage/embedded/account.js';
 import { findBinaries } from '../../storage/embedded/binaries.js';
 import { isAlive } from '../../processes/process-table.js';

@@ -11,15 +11,15 @@ import type {
   PublishedAgents,
   RunnableAgent,
   VersionSummary,
-} from '../contracts/ports/agents.js';
-import type { Listed, PageRequest } from '../contracts/ports/page.js';
-import type { FrozenTool } from '../contracts/ports/tools.js';
-import { completeConfig, configHash } from '../contracts/schemas/agent-merge.js';
-import { completeTool } from '../contracts/schemas/tools.js';
+} from '../../contracts/ports/agents.js';
+import type { Listed, PageRequest } from '../../contracts/ports/page.js';
+import type { FrozenTool } from '../../contracts/ports/tools.js';
+import { completeConfig, configHash } from '../../contracts/schemas/agent-merge.js';
+import { completeTool } from '../../contracts/schemas/tools.js';
 import { agentColumns } from './agents.js';
 import { draftContent, frozenTools, holdContent } from './agent-content.js';
-import type { Sql, Transaction } from './sql.js';
-import { listed, positionAfter, wantedRows } from './page.js';
+import type { Sql, Transaction } from '../postgres/sql.js';
+import { listed, positionAfter, wantedRows } from '../page.js';
 
 const summaryColumns = (sql: Sql | Transaction) => sql`
   v.number, v.title, v.description, v.config_hash as "configHash", v.published_at as "publishedAt"`;

@@ -2,20 +2,26 @@
  * Agents and their drafts (contracts/ports/agents.ts). Every statement names the workspace, so agents of others do not
  * exist. A draft is changed under the agent's row lock, together with its references and its webhooks' secrets.
  */
-import type { Ids } from '../contracts/ids.js';
-import type { Agent, AgentFilter, Agents, HashedConfig, WebhookSecrets } from '../contracts/ports/agents.js';
-import type { Listed, PageRequest } from '../contracts/ports/page.js';
-import type { Secrets } from '../contracts/ports/secrets.js';
-import type { AgentConfig } from '../contracts/schemas/agent-config.js';
-import { completeConfig, configHash, type ConfigRevision } from '../contracts/schemas/agent-merge.js';
-import type { AgentChange } from '../contracts/schemas/agents.js';
+import type { Ids } from '../../contracts/ids.js';
+import type {
+  Agent,
+  AgentFilter,
+  Agents,
+  HashedConfig,
+  WebhookSecrets,
+} from '../../contracts/ports/agents.js';
+import type { Listed, PageRequest } from '../../contracts/ports/page.js';
+import type { Secrets } from '../../contracts/ports/secrets.js';
+import type { AgentConfig } from '../../contracts/schemas/agent-config.js';
+import { completeConfig, configHash, type ConfigRevision } from '../../contracts/schemas/agent-merge.js';
+import type { AgentChange } from '../../contracts/schemas/agents.js';
 import { attach, draftContent, missingReferences } from './agent-content.js';
-import type { Sql, Transaction } from './sql.js';
-import { listed, positionAfter, wantedRows } from './page.js';
-import { isFound } from './search.js';
-import { dropOrphanSecrets } from './orphans.js';
-import { dropOtherSecrets, keepSecret, openSecretsOf } from './sealed.js';
-import { endPendingOf } from './sessions/endings.js';
+import type { Sql, Transaction } from '../postgres/sql.js';
+import { listed, positionAfter, wantedRows } from '../page.js';
+import { isFound } from '../search.js';
+import { dropOrphanSecrets } from '../secrets/orphans.js';
+import { dropOtherSecrets, keepSecret, openSecretsOf } from '../secrets/sealed.js';
+import { endPendingOf } from '../sessions/endings.js';
 
 export const agentColumns = (sql: Sql | Transaction) => sql`
   a.id, a.workspace_id as "workspaceId", a.name, a.description, a.status, a.last_version as "lastVersion",

@@ -2,12 +2,12 @@
  * Transfers of phone calls (contracts/ports/phone-transfers.ts). Every change is one statement that names the allowed
  * previous states, and is announced: the waiting process may be another one than the one that the provider notified.
  */
-import type { Ids } from '../contracts/ids.js';
-import type { Transfer } from '../contracts/transfers.js';
-import type { NewTransfer, OverdueTransfer, Transfers } from '../contracts/ports/phone-transfers.js';
-import type { Database } from './database.js';
-import type { Listener } from './events.js';
-import type { Sql, Transaction } from './sql.js';
+import type { Ids } from '../../contracts/ids.js';
+import type { Transfer } from '../../contracts/transfers.js';
+import type { NewTransfer, OverdueTransfer, Transfers } from '../../contracts/ports/phone-transfers.js';
+import type { Database } from '../postgres/database.js';
+import type { Listener } from '../postgres/events.js';
+import type { Sql, Transaction } from '../postgres/sql.js';
 
 /** Needs the transfers as `t` and their sessions as `s`. `shown`: on calls that we placed, our own number, else the callee would see their own. */
 const columns = (sql: Sql | Transaction) => sql`

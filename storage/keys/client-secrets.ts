@@ -5,22 +5,22 @@
  * renewed while its socket is open, so that secrets of a killed process become free again; expired rows are removed.
  */
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
-import type { Clock } from '../contracts/clock.js';
-import { errorText, ServiceError } from '../contracts/errors.js';
-import { LIMITS } from '../contracts/limits.js';
-import type { Log } from '../contracts/log.js';
+import type { Clock } from '../../contracts/clock.js';
+import { errorText, ServiceError } from '../../contracts/errors.js';
+import { LIMITS } from '../../contracts/limits.js';
+import type { Log } from '../../contracts/log.js';
 import {
   CLIENT_SECRET_PREFIX,
   type ClientSecrets,
   type IssuedSecret,
   type RedeemedSecret,
   type SecretSession,
-} from '../contracts/ports/client-secrets.js';
-import type { Caller, Identity } from '../contracts/ports/identity.js';
-import { boundedWork } from './bounded.js';
-import type { Database } from './database.js';
-import type { Sql, Transaction } from './sql.js';
-import { exclusively } from './migrate.js';
+} from '../../contracts/ports/client-secrets.js';
+import type { Caller, Identity } from '../../contracts/ports/identity.js';
+import { boundedWork } from '../bounded.js';
+import type { Database } from '../postgres/database.js';
+import type { Sql, Transaction } from '../postgres/sql.js';
+import { exclusively } from '../postgres/migrate.js';
 
 const SECRET_BYTES = 32;
 /** Form of a client secret; anything else is refused without a look-up. */

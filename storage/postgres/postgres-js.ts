@@ -127,7 +127,7 @@ function mended(file: string, edits: readonly Edit[]): string {
     (text, { from, to }) => {
       const parts = text.split(from);
       if (parts.length !== 2)
-        throw new Error(`postgres.js is not the version that storage/postgres-js.ts mends`);
+        throw new Error(`postgres.js is not the version that storage/postgres/postgres-js.ts mends`);
       return parts.join(to);
     },
     readFileSync(file, 'utf8'),

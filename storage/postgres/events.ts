@@ -2,8 +2,8 @@
  * Events from other processes: one connection LISTENs for all listeners of this process. Notifications are lost
  * while it is down, so each time it is (re)established, every listener must forget what it knows (`missed`).
  */
-import { errorText } from '../contracts/errors.js';
-import type { Log } from '../contracts/log.js';
+import { errorText } from '../../contracts/errors.js';
+import type { Log } from '../../contracts/log.js';
 import type { Sql } from './sql.js';
 
 export type Channel =

@@ -3,14 +3,14 @@
  * address from `startEmbedded`. Connections reopen after the server restarts; queries running at that moment
  * fail. Passwords never appear in messages.
  */
-import { errorText } from '../contracts/errors.js';
+import { errorText } from '../../contracts/errors.js';
 import { setTimeout as pause } from 'node:timers/promises';
 import type postgres from 'postgres';
-import { systemClock } from '../contracts/clock.js';
-import { silentLog, type Log } from '../contracts/log.js';
-import { waitUpTo } from '../contracts/timeouts.js';
+import { systemClock } from '../../contracts/clock.js';
+import { silentLog, type Log } from '../../contracts/log.js';
+import { waitUpTo } from '../../contracts/timeouts.js';
 import { createEvents, type Events } from './events.js';
-import { codeOf, StorageFailure } from './failure.js';
+import { codeOf, StorageFailure } from '../failure.js';
 import connect from './postgres-js.js';
 import type { Sql, Transaction } from './sql.js';
 

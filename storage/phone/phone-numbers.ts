@@ -2,11 +2,11 @@
  * Phone numbers (contracts/ports/phone.ts). A number's secret is sealed in its row. Every statement names the
  * workspace, except those for webhooks: their results are only used once the secret matches.
  */
-import { ServiceError } from '../contracts/errors.js';
-import type { Ids } from '../contracts/ids.js';
-import { LIMITS } from '../contracts/limits.js';
-import { phoneAddress } from '../contracts/phone.js';
-import type { Listed, PageRequest } from '../contracts/ports/page.js';
+import { ServiceError } from '../../contracts/errors.js';
+import type { Ids } from '../../contracts/ids.js';
+import { LIMITS } from '../../contracts/limits.js';
+import { phoneAddress } from '../../contracts/phone.js';
+import type { Listed, PageRequest } from '../../contracts/ports/page.js';
 import type {
   AnsweredNumbers,
   Credentials,
@@ -18,11 +18,11 @@ import type {
   PhoneNumber,
   PhoneNumberChange,
   PhoneNumbers,
-} from '../contracts/ports/phone.js';
-import type { Secrets } from '../contracts/ports/secrets.js';
-import { listed, positionAfter, wantedRows } from './page.js';
-import { phoneApiContext, phoneContext } from './sealed.js';
-import type { Sql, Transaction } from './sql.js';
+} from '../../contracts/ports/phone.js';
+import type { Secrets } from '../../contracts/ports/secrets.js';
+import { listed, positionAfter, wantedRows } from '../page.js';
+import { phoneApiContext, phoneContext } from '../secrets/sealed.js';
+import type { Sql, Transaction } from '../postgres/sql.js';
 
 const columns = (sql: Sql | Transaction) => sql`
   p.id, p.workspace_id as "workspaceId", p.provider, p.address, p.agent_id as "agentId", p.enabled,

@@ -3,15 +3,15 @@
  * made at the first start, shown once and kept in `<DATA_DIR>/api-key`, readable by its owner only.
  * The file is written before the digest is stored, so an interrupted start never loses the key.
  */
-import { errorText } from '../contracts/errors.js';
+import { errorText } from '../../contracts/errors.js';
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Ids } from '../contracts/ids.js';
-import type { Sql, Transaction } from './sql.js';
-import { codeOf, StorageFailure } from './failure.js';
+import type { Ids } from '../../contracts/ids.js';
+import type { Sql, Transaction } from '../postgres/sql.js';
+import { codeOf, StorageFailure } from '../failure.js';
 import { digestOf, isKeyShaped, newKey, storeKey } from './keys.js';
-import { exclusively } from './migrate.js';
+import { exclusively } from '../postgres/migrate.js';
 
 /**
  * `created`: print the key, once. `kept`: name the file. `absent`: there are keys (or there were), but no

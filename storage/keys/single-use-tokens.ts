@@ -5,14 +5,14 @@
  * expired tokens are never found, and are removed as new ones are issued.
  */
 import { createHash, randomBytes } from 'node:crypto';
-import { ServiceError } from '../contracts/errors.js';
-import { LIMITS } from '../contracts/limits.js';
-import type { Log } from '../contracts/log.js';
-import type { Caller, Identity } from '../contracts/ports/identity.js';
-import type { SingleUseTokenKind, SingleUseTokens } from '../contracts/ports/single-use-tokens.js';
-import { boundedWork } from './bounded.js';
-import type { Database } from './database.js';
-import type { Sql } from './sql.js';
+import { ServiceError } from '../../contracts/errors.js';
+import { LIMITS } from '../../contracts/limits.js';
+import type { Log } from '../../contracts/log.js';
+import type { Caller, Identity } from '../../contracts/ports/identity.js';
+import type { SingleUseTokenKind, SingleUseTokens } from '../../contracts/ports/single-use-tokens.js';
+import { boundedWork } from '../bounded.js';
+import type { Database } from '../postgres/database.js';
+import type { Sql } from '../postgres/sql.js';
 
 const PREFIX = 'sutkn_';
 const SECRET_BYTES = 32;

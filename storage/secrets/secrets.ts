@@ -3,15 +3,15 @@
  * start, readable by its owner only. The database keeps a fingerprint of it, so that a start with another secret is
  * reported, instead of failing at the first call. Sealing is AES-256-GCM with a derived key and a fresh nonce each time.
  */
-import { errorText } from '../contracts/errors.js';
+import { errorText } from '../../contracts/errors.js';
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Secrets } from '../contracts/ports/secrets.js';
+import type { Secrets } from '../../contracts/ports/secrets.js';
 import { resealAll } from './sealed.js';
-import type { Sql, Transaction } from './sql.js';
-import { codeOf, StorageFailure } from './failure.js';
-import { exclusively } from './migrate.js';
+import type { Sql, Transaction } from '../postgres/sql.js';
+import { codeOf, StorageFailure } from '../failure.js';
+import { exclusively } from '../postgres/migrate.js';
 
 const FINGERPRINT = 'secrets_fingerprint';
 const SHORTEST = 16;

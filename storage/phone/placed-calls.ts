@@ -2,16 +2,21 @@
  * Placed calls (contracts/ports/placed-calls.ts). Every change is one statement that names the allowed previous states, so
  * that late, repeated or reordered reports change nothing; the end is written together with its delivery.
  */
-import { ServiceError } from '../contracts/errors.js';
-import type { Ids } from '../contracts/ids.js';
-import { LIMITS } from '../contracts/limits.js';
-import type { CallState, LastCallState } from '../contracts/phone.js';
-import { placedCallEnded } from '../contracts/placed-call.js';
-import type { Listed, PageRequest } from '../contracts/ports/page.js';
-import type { NewPlacedCall, OverdueCall, PlacedCall, PlacedCalls } from '../contracts/ports/placed-calls.js';
-import { addDeliveries } from './deliveries.js';
-import { listed, positionAfter, wantedRows } from './page.js';
-import type { Sql, Transaction } from './sql.js';
+import { ServiceError } from '../../contracts/errors.js';
+import type { Ids } from '../../contracts/ids.js';
+import { LIMITS } from '../../contracts/limits.js';
+import type { CallState, LastCallState } from '../../contracts/phone.js';
+import { placedCallEnded } from '../../contracts/placed-call.js';
+import type { Listed, PageRequest } from '../../contracts/ports/page.js';
+import type {
+  NewPlacedCall,
+  OverdueCall,
+  PlacedCall,
+  PlacedCalls,
+} from '../../contracts/ports/placed-calls.js';
+import { addDeliveries } from '../deliveries.js';
+import { listed, positionAfter, wantedRows } from '../page.js';
+import type { Sql, Transaction } from '../postgres/sql.js';
 
 /** Needs the calls as `c`. */
 const columns = (sql: Sql | Transaction) => sql`

@@ -2,7 +2,7 @@
  * Credentials that are not needed any more. Those of webhooks and tools outlive them as long as a published version, a
  * running conversation or a waiting delivery needs them.
  */
-import type { Sql, Transaction } from './sql.js';
+import type { Sql, Transaction } from '../postgres/sql.js';
 
 /**
  * Removes orphans of one workspace, or of all. Needs no lock: anything that could still need one locks its agent or tool.

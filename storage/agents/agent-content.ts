@@ -2,13 +2,13 @@
  * The tools and knowledge sources of an agent's draft. The tables `agent_tools` and `agent_knowledge` mirror the draft's
  * lists, so that references exist and can be counted. Everything runs in the caller's transaction.
  */
-import { ServiceError } from '../contracts/errors.js';
-import { LIMITS } from '../contracts/limits.js';
-import type { PinnedSource, References } from '../contracts/ports/agents.js';
-import type { AgentConfig } from '../contracts/schemas/agent-config.js';
-import type { Problem } from '../contracts/schemas/check.js';
-import type { ToolDefinition } from '../contracts/schemas/tools.js';
-import type { Sql, Transaction } from './sql.js';
+import { ServiceError } from '../../contracts/errors.js';
+import { LIMITS } from '../../contracts/limits.js';
+import type { PinnedSource, References } from '../../contracts/ports/agents.js';
+import type { AgentConfig } from '../../contracts/schemas/agent-config.js';
+import type { Problem } from '../../contracts/schemas/check.js';
+import type { ToolDefinition } from '../../contracts/schemas/tools.js';
+import type { Sql, Transaction } from '../postgres/sql.js';
 
 const missing = (
   ids: readonly string[],

@@ -3,8 +3,8 @@
  * owner; its digest is stored. Rows are written and deleted in the transaction that changes the owner.
  */
 import { createHash } from 'node:crypto';
-import type { Secrets } from '../contracts/ports/secrets.js';
-import type { Sql, Transaction } from './sql.js';
+import type { Secrets } from '../../contracts/ports/secrets.js';
+import type { Sql, Transaction } from '../postgres/sql.js';
 
 export interface SecretOwner {
   readonly kind: 'tool' | 'webhook';

@@ -4,7 +4,7 @@
  * neighbouring characters counts as one.
  */
 import { setImmediate as breathe } from 'node:timers/promises';
-import { LIMITS } from '../contracts/limits.js';
+import { LIMITS } from '../../contracts/limits.js';
 
 const { chunk: MOST } = LIMITS.knowledge;
 const HEADING = /^#{1,6} /;

@@ -7,13 +7,13 @@
  * add (CONTRIBUTING.md). One that removes something names the newest migration that code must know to run on its schema,
  * in a line `-- needs NNNN`.
  */
-import { errorText } from '../contracts/errors.js';
+import { errorText } from '../../contracts/errors.js';
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { CHECKOUT } from '../contracts/places.js';
+import { CHECKOUT } from '../../contracts/places.js';
 import type { Sql, Transaction } from './sql.js';
-import { StorageFailure } from './failure.js';
+import { StorageFailure } from '../failure.js';
 
 interface Migration {
   readonly version: number;

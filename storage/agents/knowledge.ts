@@ -2,10 +2,10 @@
  * Knowledge sources (contracts/ports/knowledge.ts). Each content is a revision, cut into passages for full-text search;
  * the newest revision and those pinned by versions are kept. Changes of one source run one after the other.
  */
-import { ServiceError } from '../contracts/errors.js';
-import type { Ids } from '../contracts/ids.js';
-import { LIMITS } from '../contracts/limits.js';
-import type { PinnedSource } from '../contracts/ports/agents.js';
+import { ServiceError } from '../../contracts/errors.js';
+import type { Ids } from '../../contracts/ids.js';
+import { LIMITS } from '../../contracts/limits.js';
+import type { PinnedSource } from '../../contracts/ports/agents.js';
 import type {
   Knowledge,
   KnowledgeDetail,
@@ -13,13 +13,13 @@ import type {
   KnowledgeSource,
   Passage,
   SourceFile,
-} from '../contracts/ports/knowledge.js';
-import type { Listed, PageRequest } from '../contracts/ports/page.js';
-import type { AgentReferences } from '../contracts/ports/tools.js';
-import type { Sql, Transaction } from './sql.js';
+} from '../../contracts/ports/knowledge.js';
+import type { Listed, PageRequest } from '../../contracts/ports/page.js';
+import type { AgentReferences } from '../../contracts/ports/tools.js';
+import type { Sql, Transaction } from '../postgres/sql.js';
 import { passagesOf, wordsOf } from './knowledge-chunks.js';
-import { listed, positionAfter, wantedRows } from './page.js';
-import { isFound } from './search.js';
+import { listed, positionAfter, wantedRows } from '../page.js';
+import { isFound } from '../search.js';
 
 const MOST_AGENTS = 1000;
 const PASSAGES_A_STATEMENT = 200;

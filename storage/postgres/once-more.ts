@@ -4,7 +4,7 @@
  * never resent: the transaction's earlier work is lost with the connection. If the second connection is lost too, or none
  * can be opened, the statement fails as usual.
  */
-import { codeOf } from './failure.js';
+import { codeOf } from '../failure.js';
 
 /** The part of a postgres.js query that is needed here. */
 export interface Query {

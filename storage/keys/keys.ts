@@ -4,17 +4,17 @@
  * While the database is down, known keys work for ten minutes.
  */
 import { createHash, randomBytes } from 'node:crypto';
-import type { Clock } from '../contracts/clock.js';
-import type { Ids } from '../contracts/ids.js';
-import type { Log } from '../contracts/log.js';
-import { errorText, ServiceError } from '../contracts/errors.js';
-import type { Role } from '../contracts/permissions.js';
-import type { Identity, KeyAuthority } from '../contracts/ports/identity.js';
-import { unavailable } from './bounded.js';
-import type { Database } from './database.js';
-import type { Sql, Transaction } from './sql.js';
+import type { Clock } from '../../contracts/clock.js';
+import type { Ids } from '../../contracts/ids.js';
+import type { Log } from '../../contracts/log.js';
+import { errorText, ServiceError } from '../../contracts/errors.js';
+import type { Role } from '../../contracts/permissions.js';
+import type { Identity, KeyAuthority } from '../../contracts/ports/identity.js';
+import { unavailable } from '../bounded.js';
+import type { Database } from '../postgres/database.js';
+import type { Sql, Transaction } from '../postgres/sql.js';
 import { type KeyHolder, KnownKeys } from './known-keys.js';
-import { repeatable } from './once-more.js';
+import { repeatable } from '../postgres/once-more.js';
 
 export type KeyOrigin = 'first' | 'environment' | 'command';
 

@@ -4,9 +4,9 @@
  * while look-ups fail.
  */
 import { LRUCache } from 'lru-cache';
-import type { Clock } from '../contracts/clock.js';
-import type { Identity } from '../contracts/ports/identity.js';
-import type { Listener } from './events.js';
+import type { Clock } from '../../contracts/clock.js';
+import type { Identity } from '../../contracts/ports/identity.js';
+import type { Listener } from '../postgres/events.js';
 
 /** A key's identity, and its expiry. */
 export interface KeyHolder extends Identity {

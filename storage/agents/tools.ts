@@ -2,10 +2,10 @@
  * Tools (contracts/ports/tools.ts). A tool is changed under its row lock; its credentials are sealed in separate rows and
  * stay as long as the tool or a published version needs them. A tool of a draft cannot be deleted.
  */
-import { ServiceError } from '../contracts/errors.js';
-import type { Ids } from '../contracts/ids.js';
-import type { Listed, PageRequest } from '../contracts/ports/page.js';
-import type { Secrets } from '../contracts/ports/secrets.js';
+import { ServiceError } from '../../contracts/errors.js';
+import type { Ids } from '../../contracts/ids.js';
+import type { Listed, PageRequest } from '../../contracts/ports/page.js';
+import type { Secrets } from '../../contracts/ports/secrets.js';
 import type {
   AgentReferences,
   FrozenTool,
@@ -13,20 +13,20 @@ import type {
   ToolCredentials,
   Tools,
   ToolSummary,
-} from '../contracts/ports/tools.js';
-import { contentDigest } from '../contracts/schemas/agent-merge.js';
+} from '../../contracts/ports/tools.js';
+import { contentDigest } from '../../contracts/schemas/agent-merge.js';
 import {
   completeTool,
   headerSlots,
   type ToolDefinition,
   type ToolRevision,
-} from '../contracts/schemas/tools.js';
+} from '../../contracts/schemas/tools.js';
 import { sameClientName } from './agent-content.js';
-import type { Sql, Transaction } from './sql.js';
-import { listed, positionAfter, wantedRows } from './page.js';
-import { isFound } from './search.js';
-import { dropOrphanSecrets } from './orphans.js';
-import { dropOtherSecrets, keepSecret, openSecretsOf } from './sealed.js';
+import type { Sql, Transaction } from '../postgres/sql.js';
+import { listed, positionAfter, wantedRows } from '../page.js';
+import { isFound } from '../search.js';
+import { dropOrphanSecrets } from '../secrets/orphans.js';
+import { dropOtherSecrets, keepSecret, openSecretsOf } from '../secrets/sealed.js';
 
 const MOST_AGENTS = 1000;
 
