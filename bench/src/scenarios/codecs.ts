@@ -7,7 +7,7 @@ import type { StartedServer } from '../servers/checkout.js';
 import { authorizationOf } from '../servers/server.js';
 import type { Context } from './context.js';
 import { scenario } from './scenario.js';
-import { recordAnswer, speechOf } from './speech-request.js';
+import { recordAnswer, speechOf } from './speech/speech-request.js';
 
 interface Codec {
   readonly name: string;

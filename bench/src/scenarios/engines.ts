@@ -16,7 +16,7 @@ import type { Server } from '../servers/server.js';
 import { readLoop } from '../servers/metrics.js';
 import type { Context } from './context.js';
 import { scenario } from './scenario.js';
-import { speechOf } from './speech-request.js';
+import { speechOf } from './speech/speech-request.js';
 
 interface Parameters {
   readonly sentence: string;

@@ -6,7 +6,7 @@ import type { StartedServer } from '../servers/checkout.js';
 import { makeWorkspace } from '../servers/workspaces.js';
 import type { Context } from './context.js';
 import { scenario } from './scenario.js';
-import { speechOf } from './speech-request.js';
+import { speechOf } from './speech/speech-request.js';
 
 interface Parameters {
   readonly short: string;

@@ -7,7 +7,7 @@ import type { Environment, StartedServer } from '../servers/checkout.js';
 import { freePort } from '../servers/free-port.js';
 import type { Context } from './context.js';
 import { scenario } from './scenario.js';
-import { speechOf } from './speech-request.js';
+import { speechOf } from './speech/speech-request.js';
 
 interface Fault {
   readonly name: string;

@@ -1,7 +1,7 @@
 /** The scenarios, in the order in which they run. */
 import codecs from './codecs.js';
-import conversation from './conversation.js';
-import conversationPeers from './conversation-peers.js';
+import conversation from './conversation/conversation.js';
+import conversationPeers from './conversation/conversation-peers.js';
 import engines from './engines.js';
 import fairness from './fairness.js';
 import faults from './faults.js';
@@ -11,9 +11,9 @@ import platform from './platform.js';
 import proxied from './proxied.js';
 import realtime from './realtime.js';
 import type { Scenario } from './scenario.js';
-import speech from './speech.js';
+import speech from './speech/speech.js';
 import soak from './soak.js';
-import { live, streamInput } from './speech-sockets.js';
+import { live, streamInput } from './speech/speech-sockets.js';
 import startup from './startup.js';
 import transcription from './transcription.js';
 import upload from './upload.js';

@@ -6,8 +6,8 @@ import { startPortkey } from '../servers/portkey.js';
 import type { Server } from '../servers/server.js';
 import type { Context } from './context.js';
 import { scenario } from './scenario.js';
-import { familyCostOf } from './speech-figures.js';
-import { speechOf, WARM_UP } from './speech-request.js';
+import { familyCostOf } from './speech/speech-figures.js';
+import { speechOf, WARM_UP } from './speech/speech-request.js';
 
 interface Parameters {
   readonly text: string;

@@ -1,4 +1,4 @@
-/** A scenario: one file of this folder and a line in index.ts. */
+/** A scenario: one file, here or in a folder below, and a line in index.ts. */
 import type { Phase } from '../measure/phase.js';
 import type { Environment } from '../servers/checkout.js';
 import type { Server } from '../servers/server.js';

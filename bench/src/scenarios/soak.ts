@@ -7,7 +7,7 @@ import { type StartedServer, TONE } from '../servers/checkout.js';
 import { callEnvironment, Callers, type Inviting, makeListener } from './call-load.js';
 import type { Context } from './context.js';
 import { scenario } from './scenario.js';
-import { speechOf } from './speech-request.js';
+import { speechOf } from './speech/speech-request.js';
 
 interface Parameters {
   readonly text: string;

@@ -6,7 +6,7 @@ import { doubtsOf } from '../measure/doubts.js';
 import { watchMachine } from '../measure/machine.js';
 import { scenario } from './scenario.js';
 import type { Context } from './context.js';
-import { recordAnswer, speechOf } from './speech-request.js';
+import { recordAnswer, speechOf } from './speech/speech-request.js';
 
 interface Parameters {
   readonly rounds: number;

@@ -4,7 +4,7 @@ import { wavOf } from '../audio/wav.js';
 import type { TranscriptionParams } from '../clients/transcription.js';
 import type { Options } from '../options.js';
 import { authorizationOf, type Server } from '../servers/server.js';
-import { type Dialect, recordAnswer, speechOf } from './speech-request.js';
+import { type Dialect, recordAnswer, speechOf } from './speech/speech-request.js';
 
 export interface Recording {
   /** A WAV file, 16-bit mono. */

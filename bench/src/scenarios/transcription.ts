@@ -19,7 +19,7 @@ import { percentileChart } from '../report/charts.js';
 import type { Server } from '../servers/server.js';
 import type { Context } from './context.js';
 import { scenario } from './scenario.js';
-import { speaks } from './speech-request.js';
+import { speaks } from './speech/speech-request.js';
 import { type Recording, recordSpeech, transcriptionOf } from './transcription-request.js';
 
 interface Parameters {

@@ -1,6 +1,6 @@
 /** The callers' steps in measured conversations, and their texts. */
-import { DISTURBANCES, PAUSES, type Step } from '../calls/dialogue.js';
-import type { Texts } from './call-load.js';
+import { DISTURBANCES, PAUSES, type Step } from '../../calls/dialogue.js';
+import type { Texts } from '../call-load.js';
 
 export type PartName = 'talking' | 'pausing' | 'eager';
 /** Parts of conversations with recorded human speech. */

@@ -1,6 +1,6 @@
 /** The parts of a conversation that is measured: what is done in each, and the figures that it gives. */
-import { type Disturbance, PAUSES, pausing, type Step } from '../calls/dialogue.js';
-import { type FigureInput, latencyFigures } from '../figures.js';
+import { type Disturbance, PAUSES, pausing, type Step } from '../../calls/dialogue.js';
+import { type FigureInput, latencyFigures } from '../../figures.js';
 import {
   doubtsIn,
   failuresIn,
@@ -10,10 +10,10 @@ import {
   requestsIn,
   secondsOf,
   valuesIn,
-} from '../measure/phase.js';
-import type { Server } from '../servers/server.js';
-import { Callers, type Eagerness, type Inviting, type Recordings } from './call-load.js';
-import type { Context } from './context.js';
+} from '../../measure/phase.js';
+import type { Server } from '../../servers/server.js';
+import { Callers, type Eagerness, type Inviting, type Recordings } from '../call-load.js';
+import type { Context } from '../context.js';
 import type { PartName, RecordedPartName } from './conversation-texts.js';
 
 /** A server with agents that callers talk to. */

@@ -1,5 +1,5 @@
 /** Speech by sockets while the text is being written, against a POST of the same clause: what the socket adds. */
-import { latencyFigures } from '../figures.js';
+import { latencyFigures } from '../../figures.js';
 import {
   doubtsIn,
   failedIn,
@@ -8,13 +8,13 @@ import {
   merged,
   type Phase,
   requestsIn,
-} from '../measure/phase.js';
-import { percentileChart } from '../report/charts.js';
-import { leastSecondsOf } from '../audio/answer.js';
-import { authorizationOf, type Server } from '../servers/server.js';
-import type { SpeechSocketParams } from '../clients/speech-socket.js';
-import type { Context } from './context.js';
-import { scenario } from './scenario.js';
+} from '../../measure/phase.js';
+import { percentileChart } from '../../report/charts.js';
+import { leastSecondsOf } from '../../audio/answer.js';
+import { authorizationOf, type Server } from '../../servers/server.js';
+import type { SpeechSocketParams } from '../../clients/speech-socket.js';
+import type { Context } from '../context.js';
+import { scenario } from '../scenario.js';
 import { speechOf } from './speech-request.js';
 
 interface Parameters {

@@ -1,7 +1,7 @@
 /** Conversations with recorded human speech, which give figures of their own beside those of a synthetic voice. */
-import type { Step } from '../calls/dialogue.js';
-import type { Recordings } from './call-load.js';
-import type { Context } from './context.js';
+import type { Step } from '../../calls/dialogue.js';
+import type { Recordings } from '../call-load.js';
+import type { Context } from '../context.js';
 import { measurePart, type Subject, type Trials } from './conversation-parts.js';
 import { RECORDED_STEPS, type RecordedPartName } from './conversation-texts.js';
 import { type Collection, COLLECTIONS } from './recorded-clips.js';

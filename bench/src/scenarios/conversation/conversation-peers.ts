@@ -1,17 +1,17 @@
 /** The same conversations with an agent of LiveKit's agents-js, which hears and speaks with the gateway's engines. */
 import { randomUUID } from 'node:crypto';
-import type { Step } from '../calls/dialogue.js';
-import type { Phase } from '../measure/phase.js';
-import { startAgentsJs } from '../servers/agents-js.js';
-import type { StartedServer } from '../servers/checkout.js';
-import { inviteTo, startLivekit } from '../servers/livekit.js';
-import { startModel } from '../servers/model.js';
-import { makeListener, recordAll, type Texts } from './call-load.js';
-import type { Context } from './context.js';
+import type { Step } from '../../calls/dialogue.js';
+import type { Phase } from '../../measure/phase.js';
+import { startAgentsJs } from '../../servers/agents-js.js';
+import type { StartedServer } from '../../servers/checkout.js';
+import { inviteTo, startLivekit } from '../../servers/livekit.js';
+import { startModel } from '../../servers/model.js';
+import { makeListener, recordAll, type Texts } from '../call-load.js';
+import type { Context } from '../context.js';
 import { failureFigures, measurePart, type Subject, type Trials } from './conversation-parts.js';
 import { measureRecorded, noteClips, RECORDED, type RecordedSpeech } from './conversation-recorded.js';
 import { PAUSED, type PartName, STEPS, TEXTS } from './conversation-texts.js';
-import { scenario } from './scenario.js';
+import { scenario } from '../scenario.js';
 
 interface Parameters {
   readonly trials: Trials;

@@ -1,10 +1,10 @@
 /** A text as a request of speech in either dialect, and what its answer has to be. */
-import { leastSecondsOf } from '../audio/answer.js';
-import type { AudioFormat } from '../audio/shape.js';
-import type { SpeechParams } from '../clients/speech.js';
-import type { Load } from '../generator/protocol.js';
-import type { Options } from '../options.js';
-import { authorizationOf, type Server } from '../servers/server.js';
+import { leastSecondsOf } from '../../audio/answer.js';
+import type { AudioFormat } from '../../audio/shape.js';
+import type { SpeechParams } from '../../clients/speech.js';
+import type { Load } from '../../generator/protocol.js';
+import type { Options } from '../../options.js';
+import { authorizationOf, type Server } from '../../servers/server.js';
 
 export type Dialect = 'openai' | 'native';
 

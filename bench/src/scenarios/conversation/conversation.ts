@@ -1,14 +1,14 @@
 /** Concurrent calls, with a synthetic voice and with recorded people: what the caller hears, and how many calls a core carries. */
-import type { Step } from '../calls/dialogue.js';
-import type { Phase } from '../measure/phase.js';
-import { percentileChart } from '../report/charts.js';
-import { type Environment, TONE } from '../servers/checkout.js';
-import { callEnvironment, Callers, makeListener, recordAll, type Texts } from './call-load.js';
-import type { Context } from './context.js';
+import type { Step } from '../../calls/dialogue.js';
+import type { Phase } from '../../measure/phase.js';
+import { percentileChart } from '../../report/charts.js';
+import { type Environment, TONE } from '../../servers/checkout.js';
+import { callEnvironment, Callers, makeListener, recordAll, type Texts } from '../call-load.js';
+import type { Context } from '../context.js';
 import { failureFigures, measurePart, type Subject, type Trials } from './conversation-parts.js';
 import { measureRecorded, noteClips, RECORDED, type RecordedSpeech } from './conversation-recorded.js';
 import { PAUSED, type PartName, STEPS, TEXTS } from './conversation-texts.js';
-import { scenario } from './scenario.js';
+import { scenario } from '../scenario.js';
 
 interface Variant extends Trials {
   readonly environment: Environment;

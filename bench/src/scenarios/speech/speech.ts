@@ -1,5 +1,5 @@
 /** Speech by HTTP: how soon it is heard, whether it keeps coming, and what a request costs. */
-import type { Load } from '../generator/protocol.js';
+import type { Load } from '../../generator/protocol.js';
 import {
   doubtsIn,
   interleaved,
@@ -8,15 +8,15 @@ import {
   throughputOf,
   latenciesIn,
   requestsIn,
-} from '../measure/phase.js';
-import { percentileChart, timeChart } from '../report/charts.js';
-import { TONE } from '../servers/checkout.js';
-import type { Server } from '../servers/server.js';
-import type { Context } from './context.js';
-import { scenario } from './scenario.js';
+} from '../../measure/phase.js';
+import { percentileChart, timeChart } from '../../report/charts.js';
+import { TONE } from '../../servers/checkout.js';
+import type { Server } from '../../servers/server.js';
+import type { Context } from '../context.js';
+import { scenario } from '../scenario.js';
 import { costOf, familyCostOf, type Measured, speechFigures } from './speech-figures.js';
 import { type Dialect, recordAnswer, speaks, speechOf, WARM_UP } from './speech-request.js';
-import type { AudioFormat } from '../audio/shape.js';
+import type { AudioFormat } from '../../audio/shape.js';
 
 interface Variant {
   /** Begins the names of its latency figures, and of its cost figures. */

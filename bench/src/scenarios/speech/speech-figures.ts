@@ -1,8 +1,8 @@
 /** The figures of a load of speech requests. */
-import { type FigureInput, latencyFigures } from '../figures.js';
-import { latenciesOf, type Percentile } from '../histogram.js';
-import { doubtsIn, failedIn, latenciesIn, type Phase, requestsIn, valuesIn } from '../measure/phase.js';
-import type { Server } from '../servers/server.js';
+import { type FigureInput, latencyFigures } from '../../figures.js';
+import { latenciesOf, type Percentile } from '../../histogram.js';
+import { doubtsIn, failedIn, latenciesIn, type Phase, requestsIn, valuesIn } from '../../measure/phase.js';
+import type { Server } from '../../servers/server.js';
 
 export interface Measured {
   readonly server: Server;
