@@ -101,19 +101,13 @@ export interface Dialling {
   message?(text: Pick<SpokenMessage, 'message' | 'language'>): Reply;
   /**
    * Connects the other side of the call to somebody else in place of the media stream; the provider asks what to do if nobody
-   * answers. Absent if calls cannot be transferred at the provider.
+   * answers.
    */
-  connect?(callId: string, leg: DialledLeg, credentials: Credentials): ApiRequest;
-  /**
-   * Reads the callback to `action` of a leg that `connect` has dialled; undefined if it is about no call. Absent if the provider
-   * does not ask.
-   */
-  dialled?(callback: Webhook): DialledReport | undefined;
-  /**
-   * Moves a call from its media stream into a room at the provider, which ends when one of its calls does. Absent if the
-   * provider has no rooms: then no colleague is asked before a caller is connected.
-   */
-  join?(callId: string, room: Room, credentials: Credentials): ApiRequest;
+  connect(callId: string, leg: DialledLeg, credentials: Credentials): ApiRequest;
+  /** Reads the callback to `action` of a leg that `connect` has dialled; undefined if it is about no call. */
+  dialled(callback: Webhook): DialledReport | undefined;
+  /** Moves a call from its media stream into a room at the provider, which ends when one of its calls does. */
+  join(callId: string, room: Room, credentials: Credentials): ApiRequest;
   /** The documents by which `connect` and `join` continue a call, for a provider that fetches them. */
   dial?(leg: DialledLeg): Reply;
   meet?(room: Pick<Room, 'name'>): Reply;

@@ -160,7 +160,7 @@ async function connected({ id, sessionId }: Transfer, parts: TransferCallbackPar
 export const goOn: Answered = async (request, spoken, parts) => {
   const { transfer, webhook } = await told(request, spoken, parts);
   const { dialling, provider } = spoken;
-  const report = dialling.dialled?.(webhook);
+  const report = dialling.dialled(webhook);
   if (!report) throw aboutNothing();
   const { id, callerCallId: callId } = transfer;
   if (transfer.mode !== 'cold' || (report.callId ?? callId) !== callId) throw forged();

@@ -74,15 +74,12 @@ export const NO_NUMBER = 'The destination is no phone number';
 const NO_CREDENTIALS = 'The phone number has no credentials for the API of its provider';
 export const UNDER_WAY = 'The call is being transferred already';
 const SILENT = 'The provider has not told what became of it';
-const UNTOLD = 'The provider does not tell what becomes of it';
 const SESSION_ENDED = 'The session was ended';
 export const HUNG_UP = 'The caller hung up';
 const UNDOCUMENTED = 'The provider’s answer is not one that it documents';
 
 const SWEEP_MS = 5000;
 const { transferRing, apiMs, consultMs, reportMs } = LIMITS.phone;
-/** The method that a provider must have for each mode. */
-const NEEDS = { cold: 'connect', warm: 'join' } as const satisfies Record<TransferMode, keyof Dialling>;
 
 /** Longest duration of a transfer: ringing, the briefing of a colleague, and the provider's report of the outcome. */
 const DUE_MS: Readonly<Record<TransferMode, number>> = {
@@ -126,10 +123,8 @@ export class Transferring {
   of(leg: Leg, called: Called, line: Wanted['line']): PhoneTransfer | undefined {
     const dialling = this.parts.dialling[leg.provider];
     if (!dialling) return undefined;
-    const modes = TRANSFER_MODES.filter((mode) => NEEDS[mode] in dialling);
-    if (modes.length === 0) return undefined;
     return {
-      modes,
+      modes: TRANSFER_MODES,
       begin: async (request) => {
         const to = destinationOf(request.to);
         if (to === undefined) return NO_NUMBER;
@@ -163,23 +158,14 @@ export class Transferring {
     }
   }
 
-  /** Once the provider has taken the call, its callbacks report the rest (transfer-callbacks.ts), if it has any. */
-  async #cold(transfer: Transfer, { leg, line, dialling }: Ready): Promise<string | undefined> {
-    const asked = this.ask(transfer, (_, credentials) => {
-      if (!dialling.connect) throw new Error('a provider that connects no calls was offered');
-      return dialling.connect(leg.callId, legOf(transfer, leg.baseUrl), credentials);
-    });
-    if ('dialled' in dialling) await line.move(asked.then(isDone), 'connecting');
-    else await line.move(this.#untold(transfer, asked), 'transferred');
+  /** Once the provider has taken the call, its callbacks report the rest (transfer-callbacks.ts). */
+  async #cold(transfer: Transfer, { leg, line }: Ready): Promise<string | undefined> {
+    const asked = this.ask(transfer, (dialling, credentials) =>
+      dialling.connect(leg.callId, legOf(transfer, leg.baseUrl), credentials),
+    );
+    await line.move(asked.then(isDone), 'connecting');
     const answer = await asked;
     return 'failure' in answer ? this.#failed(transfer, answer.failure) : undefined;
-  }
-
-  /** For a provider without such callbacks: true, and the transfer counts as connected, if it has taken the call. */
-  async #untold({ id }: Transfer, asked: Promise<object>): Promise<boolean> {
-    const isTaken = isDone(await asked);
-    if (isTaken) await this.finish(id, 'connected', UNTOLD);
-    return isTaken;
   }
 
   async #warm(transfer: Transfer, ready: Ready): Promise<string | undefined> {
@@ -251,10 +237,7 @@ export class Transferring {
 
   #intoRoom(transfer: Transfer, callId: string, { baseUrl }: Leg) {
     const room = { name: transfer.id, url: urlsOf(transfer, baseUrl).document };
-    return this.ask(transfer, (dialling, credentials) => {
-      if (!dialling.join) throw new Error('a provider that joins no calls was offered');
-      return dialling.join(callId, room, credentials);
-    });
+    return this.ask(transfer, (dialling, credentials) => dialling.join(callId, room, credentials));
   }
 
   async #failed(transfer: Transfer, reason: string): Promise<string> {
