@@ -1,0 +1,83 @@
+/** Wires the livekit transport: agents join rooms of a cluster, which room workers carry. */
+import type { Secrets } from '../../contracts/ports/secrets.js';
+import { AgentWorker } from '../../media/livekit/agent-worker.js';
+import { createRoomCalls } from '../../media/livekit/calls.js';
+import { createSipService } from '../../media/livekit/sip-service.js';
+import type { Config, LivekitServer } from '../config.js';
+import { clusterDialect } from '../calls/signalling.js';
+import { CallMetrics } from '../calls/call-metrics.js';
+import { LivekitCalls } from '../calls/livekit.js';
+import { createJoinTokens } from '../calls/join-tokens.js';
+import { telephones } from '../phone/sip/answering.js';
+import { SipDialling } from '../phone/sip/dialling.js';
+import { SipNumbers } from '../phone/sip/numbers.js';
+import { nodesDialect } from '../calls/nodes.js';
+import { openPhone, transfersOf } from './phone.js';
+import { callParts, type OpenTransport, type TransportOptions } from './transport-parts.js';
+
+/** One name for all processes of an installation, because installations may share a cluster. */
+const agentNameOf = (secrets: Pick<Secrets, 'key'>): string =>
+  `speech-gateway-${Buffer.from(secrets.key('agents of livekit')).toString('hex').slice(0, 12)}`;
+
+/** One gateway process's share of the calls that the room workers have places for. */
+const roomPlaces = ({ roomProcesses, roomsPerProcess, workers }: Config): number =>
+  Math.max(1, Math.floor((roomProcesses * roomsPerProcess) / workers));
+
+/** Calls in rooms of the cluster, carried by the room workers. */
+function roomCalls(
+  { children, log }: TransportOptions,
+  { recorded, counted }: CallMetrics,
+  cluster: Pick<Parameters<typeof createRoomCalls>[0], 'server' | 'agentName' | 'registered'>,
+) {
+  return createRoomCalls({ rooms: children.pool('room'), ...cluster, recorded, counted, log });
+}
+
+export function livekitTransport(server: LivekitServer, options: TransportOptions): OpenTransport {
+  const { sessions, platform, recordings, node: nodes, clock, log } = options;
+  const { runs } = sessions;
+  const metrics = new CallMetrics(recordings.began, options.turns?.model.answers);
+  const agentName = agentNameOf(platform.secrets);
+  const registered = (): Promise<void> => worker.registered();
+  const rooms = roomCalls(options, metrics, { server, agentName, registered });
+  const sip = createSipService(server, agentName);
+  const { numbers } = platform;
+  const transferring = transfersOf(options);
+  const phoned = { sip, runs, rooms, clock, log };
+  const told = { sessions: sessions.phone, numbers, transfers: platform.transfers, transferring };
+  const calls = new LivekitCalls({
+    ...callParts(options, metrics),
+    ...{ calls: rooms, places: roomPlaces(options.config), nodeId: options.processId, nodes },
+    telephones: telephones({ ...phoned, ...told }),
+  });
+  const dialling = new SipDialling({ ...phoned, prepare: (session) => calls.prepare(session) });
+  const { placing, dialect } = openPhone(options, undefined, dialling);
+  const sipNumbers = new SipNumbers({ numbers, sip, clock, log });
+  const worker = new AgentWorker({ server, agentName, work: calls, clock, log });
+  return {
+    url: server.url,
+    testable: undefined,
+    joinTokens: createJoinTokens({ id: server.key, secret: server.secret }, clock),
+    prepare: (session) => calls.prepare(session),
+    addMetrics(page) {
+      metrics.addTo(page);
+      transferring.addMetrics(page);
+    },
+    figures: () => calls.figures(),
+    dialects: [
+      clusterDialect({ server, runs, calls: rooms, log }),
+      nodesDialect({ keys: platform.keys, nodes }),
+      dialect,
+    ],
+    dialling: placing,
+    numbers: sipNumbers.numbers,
+    async stop(until) {
+      sipNumbers.stop();
+      const stopped = calls.stop(until);
+      worker.report();
+      await stopped;
+      worker.close();
+      await Promise.all([placing.stop(), transferring.stop()]);
+    },
+    close: () => Promise.resolve(),
+  };
+}

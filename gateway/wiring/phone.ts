@@ -1,0 +1,37 @@
+/** Wires telephone providers: their webhooks, placed calls and transfers. */
+import type { PhoneCalls } from '../phone/phone-calls.js';
+import { DIALLING, phoneDialect } from '../phone/index.js';
+import { Placing } from '../phone/placing.js';
+import type { SipDialling } from '../phone/sip/dialling.js';
+import { Transferring } from '../phone/transferring.js';
+import { createStreamTokens } from '../phone/stream-tokens.js';
+import type { TransportOptions } from './transport-parts.js';
+
+/** Webhooks and media streams of telephone providers; without `carried` every call is rejected, and none is placed. */
+export function openPhone(
+  { sessions, platform, clock, log }: TransportOptions,
+  carried: { readonly calls: PhoneCalls; readonly transferring: Transferring } | undefined,
+  sip?: SipDialling,
+) {
+  const calls = carried?.calls;
+  const { numbers, placed, outbound } = platform;
+  const common = { numbers, placed, calls, clock, log };
+  const placing = new Placing({
+    ...{ ...common, runs: sessions.runs, outbound, dialling: DIALLING },
+    ...(sip && { sip }),
+  });
+  const tokens = createStreamTokens(platform.secrets.key('phone streams'));
+  const { runs } = sessions;
+  const transfers = carried && {
+    ...{ transfers: platform.transfers, transferring: carried.transferring, runs },
+  };
+  const parts = { ...common, placing, transfers, sessions: sessions.phone, tokens };
+  return { placing, dialect: phoneDialect(parts) };
+}
+
+export function transfersOf({ config, sessions, platform, clock, log }: TransportOptions): Transferring {
+  const { transfers, numbers, outbound } = platform;
+  const holdSound = config.phoneHoldSound === 'on';
+  const { runs } = sessions;
+  return new Transferring({ transfers, numbers, outbound, runs, dialling: DIALLING, holdSound, clock, log });
+}

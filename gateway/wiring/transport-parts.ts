@@ -1,0 +1,84 @@
+/** The needs of a transport, what it gives, and the parts with which every call works, whatever carries it. */
+import type { Clock } from '../../contracts/clock.js';
+import type { Log } from '../../contracts/log.js';
+import type { Admission } from '../../contracts/ports/identity.js';
+import type { Speech, Transcription } from '../../contracts/ports/speech.js';
+import type { PhoneDialling } from '../../contracts/ports/placed-calls.js';
+import type { PhoneNumbers } from '../../contracts/ports/phone.js';
+import type { NodeFigures } from '../../contracts/ports/nodes.js';
+import type { SessionTransport } from '../../contracts/ports/transport.js';
+import type { TurnListening } from '../../contracts/ports/turns.js';
+import { createBuiltinDialogue } from '../../engines/chat/builtin/index.js';
+import type { TurnModelInChild } from '../../engines/turns/model-in-child.js';
+import type { OwnNode } from '../../storage/nodes.js';
+import type { Children } from './children.js';
+import type { Config } from '../config.js';
+import type { CallMetrics } from '../calls/call-metrics.js';
+import type { CallParts } from '../calls/owned-call.js';
+import type { TestCallParts } from '../calls/test-calls.js';
+import { languageModel } from './language-model.js';
+import type { openPlatform } from './platform.js';
+import type { HeldRecordings } from '../recordings/recordings.js';
+import type { Metrics } from '../server/system/metrics.js';
+import type { Dialect } from '../server/port.js';
+import type { OpenSessions } from './sessions.js';
+
+export interface TransportOptions {
+  readonly config: Config;
+  readonly children: Pick<Children, 'pool'>;
+  readonly sessions: Pick<OpenSessions, 'runs' | 'phone'>;
+  readonly platform: Awaited<ReturnType<typeof openPlatform>>;
+  readonly speech: Speech;
+  readonly transcription: Transcription;
+  readonly turns:
+    | { readonly detector: TurnListening['detector']; readonly model: TurnModelInChild }
+    | undefined;
+  readonly recordings: Pick<HeldRecordings, 'began'>;
+  readonly admission: Pick<Admission, 'use'>;
+  /** Socket on which other processes of the installation relay signalling frames of this process's sessions. */
+  readonly address: string;
+  readonly processId: string;
+  readonly installation: string;
+  readonly node: Pick<OwnNode, 'held' | 'list'>;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+export interface OpenTransport extends SessionTransport {
+  readonly dialects: readonly Dialect[];
+  /** Places phone calls. */
+  readonly dialling: PhoneDialling;
+  /** Phone numbers that receive calls by this transport. */
+  readonly numbers: PhoneNumbers;
+  /** This process's calls, which simulated callers can join; undefined in livekit mode. */
+  readonly testable: Pick<TestCallParts, 'calls' | 'lines' | 'held'> | undefined;
+  /** Figures of this process for other nodes. */
+  figures(): NodeFigures;
+  addMetrics(metrics: Metrics): void;
+  /** Refuses new conversations, and ends those still running when `until` settles. */
+  stop(until: Promise<unknown>): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** The parts that every call works with. */
+export function callParts(
+  { config, sessions, platform, ...rest }: TransportOptions,
+  metrics: CallMetrics,
+): CallParts {
+  const chat = languageModel(config) ?? createBuiltinDialogue();
+  rest.log.info({ model: chat.name }, 'agents think with');
+  return {
+    ...rest,
+    held: rest.node.held,
+    metrics,
+    carrier: config.livekit ? 'livekit' : 'embedded',
+    chat,
+    tokens: platform.tokens,
+    runs: sessions.runs,
+    knowledge: platform.knowledge,
+    outbound: platform.outbound,
+    credentials: platform.tools,
+    mcp: platform.mcp,
+    agents: platform.versions,
+  };
+}
