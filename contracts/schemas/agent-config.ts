@@ -72,38 +72,38 @@ const LEAVES = {
   conversation: {
     max_duration_seconds: whole(agent.maxDurationSeconds),
     eagerness: Type.Enum(['relaxed', 'balanced', 'eager'], {
-      description: 'How soon the agent takes a pause for the end of what the user says.',
+      description: 'How soon a pause counts as the end of the user’s turn.',
     }),
     drafts: Type.Boolean({
       description:
-        'Whether answers are drafted while the silence behind the words is weighed: sooner, and some tokens for nothing.',
+        'Whether answers are drafted before it is certain that the user has finished: they come sooner, and cost some extra tokens.',
     }),
     turn_detector: Type.Enum(['auto', ...DETECTORS], {
       description:
-        "Who says that the user's turn is over: words and pauses (`tables`), a model that listens (`audio`), `both`, or what the gateway " +
-        'is set to (`auto`). Without the model, words and pauses.',
+        "What decides that the user's turn is over: words and pauses (`tables`), a model that listens (`audio`), `both`, or the gateway’s " +
+        'own setting (`auto`). Without the model, words and pauses decide.',
     }),
     noise_reduction: Type.Boolean({
       description:
-        'Whether noise is taken out of what the user says before it is transcribed, where the gateway has a model for it.',
+        'Whether noise is removed from what the user says before it is transcribed, if the gateway has a model for it.',
     }),
-    interruptible: Type.Boolean({ description: 'Whether the user may break in while the agent speaks.' }),
+    interruptible: Type.Boolean({ description: 'Whether the user can interrupt the agent.' }),
     interruption_sensitivity: Type.Enum(['low', 'balanced', 'high'], {
-      description: 'How little of what the user says is enough to break in.',
+      description: 'How easily the user interrupts the agent.',
     }),
     reengage_enabled: Type.Boolean({
-      description: 'Whether the agent asks again where the user says nothing.',
+      description: 'Whether the agent asks again if the user says nothing.',
     }),
     record_audio: Type.Boolean({ description: 'Whether both sides of its calls are recorded.' }),
     timezone: text(agent.timezone, { description: 'IANA name; empty for none.' }),
     recovery_mode: Type.Enum(['auto', 'fixed', 'off'], {
       description:
-        'What the agent says when a call goes on after its machine was lost: a line in its language, `recovery_message`, or nothing.',
+        'What the agent says when a call continues after its machine was lost: a line in its language, `recovery_message`, or nothing.',
     }),
     recovery_message: text(agent.recovery, { description: 'Said in mode `fixed`.' }),
   },
   tools: {
-    enabled: Type.Boolean({ description: 'Whether the agent uses the tools that are chosen.' }),
+    enabled: Type.Boolean({ description: 'Whether the agent uses the selected tools.' }),
     tool_ids: Ids(agent.tools),
     filler_mode: Type.Enum(['auto', 'fixed', 'off'], {
       description:
@@ -113,7 +113,7 @@ const LEAVES = {
   },
   knowledge_base: {
     enabled: Type.Boolean({
-      description: 'Whether the agent looks things up in the sources that are chosen.',
+      description: 'Whether the agent looks things up in the selected sources.',
     }),
     knowledge_source_ids: Ids(agent.knowledgeSources),
   },
@@ -121,7 +121,9 @@ const LEAVES = {
 
 const SYSTEM_TOOLS = {
   hang_up_call: Type.Boolean({ description: 'The agent may end the call.' }),
-  send_digits: Type.Boolean({ description: 'On phone calls alone: keys for the menus of others.' }),
+  send_digits: Type.Boolean({
+    description: 'On phone calls only: the agent may press keys, for the menus of others.',
+  }),
 };
 const SUMMARY_PROMPT = nullable(text(analysis.summaryPrompt));
 
@@ -189,7 +191,7 @@ const SECTIONS = {
       ...leavesOf(LEAVES.conversation),
       transfer_destinations: leaf(
         list(itemOf(TRANSFER, 'phone_number'), agent.transferDestinations, {
-          description: 'Telephone numbers that callers on the phone may be connected to.',
+          description: 'Telephone numbers to which the agent may connect callers on the phone.',
         }),
       ),
     }),
@@ -199,7 +201,7 @@ const SECTIONS = {
       ...leavesOf(LEAVES.tools),
       transfer_agents: leaf(
         list(itemOf(TRANSFER_AGENT, 'agent_id'), agent.transferAgents, {
-          description: 'Agents of the workspace that this one may hand a call over to.',
+          description: 'Agents of the workspace to which this one may hand a call over.',
         }),
       ),
       system_tools: leaf(strict(leavesOf(SYSTEM_TOOLS))),
@@ -210,7 +212,7 @@ const SECTIONS = {
       post_call: leaf(
         list(PostCallChange, hook.count, {
           description:
-            'Told of each call after its end. What is sent replaces the list; one object stands for a list of one, null and [] clear it.',
+            'Gets the events of each call after its end. A new value replaces the list; one object stands for a list of one, null and [] clear it.',
         }),
       ),
     }),
@@ -229,12 +231,12 @@ const SECTIONS = {
       ),
       data_fields: leaf(
         list(itemOf(DATA_FIELD, 'name'), analysis.dataFields, {
-          description: 'What is taken from each call, as values.',
+          description: 'Values to extract from each call.',
         }),
       ),
       criteria: leaf(
         list(itemOf(CRITERION, 'name'), analysis.criteria, {
-          description: 'What each call is judged by.',
+          description: 'Criteria by which each call is judged.',
         }),
       ),
     }),
@@ -316,7 +318,9 @@ export const CONFIG_EXAMPLE = {
 export const ConfigEntity = Type.Object(
   {
     agent_id: Type.String(),
-    config_hash: Type.String({ description: "Equals a version's where nothing is unpublished." }),
+    config_hash: Type.String({
+      description: 'Equals that of the newest version if there are no unpublished changes.',
+    }),
     ...AgentConfig.properties,
     updated_at: Moment,
   },

@@ -154,7 +154,7 @@ const Interruption = strict({
     maximum: limits.turns.max,
     description: 'Into the answer to that line of the caller, from 1; 0: into what the agent says first.',
   }),
-  after_ms: whole(limits.voice.after, { description: 'So long after the agent has begun.' }),
+  after_ms: whole(limits.voice.after, { description: 'Milliseconds after the agent has begun.' }),
   say: text(limits.line),
   backchannel: Type.Optional(
     Type.Boolean({ default: false, description: 'Agreement of somebody who listens: it wants no answer.' }),
@@ -200,13 +200,13 @@ const SESSION_FIELDS = {
   overrides: leaf(
     Type.Record(Type.String(), Type.String(), {
       maxProperties: 5,
-      description: 'As a session’s: the agent says which it allows.',
+      description: 'As for a session: only those that the agent allows.',
     }),
   ),
   dynamic_variables: leaf(
     Type.Record(Type.String(), Type.Unknown(), {
       maxProperties: session.dynamicVariables,
-      description: 'As a session’s.',
+      description: 'As for a session.',
     }),
   ),
 };
@@ -223,13 +223,13 @@ const FIELDS = {
   tool_mocks: Type.Optional(
     Type.Array(ToolMock, {
       maxItems: limits.mocks,
-      description: 'Answers given in the place of tools: the first that fits a call.',
+      description: 'Answers in place of tools: the first that matches a call.',
     }),
   ),
   unmocked_tools: Type.Optional(
     Type.Enum(['fail', 'call'], {
       default: 'fail',
-      description: 'What becomes of calls that no mock fits: they fail, or the real tool is called.',
+      description: 'What happens to calls without a matching mock: they fail, or the real tool is called.',
     }),
   ),
   max_turns: Type.Optional(whole(limits.turns, { default: limits.turns.default })),

@@ -115,7 +115,7 @@ export const VersionSummary = Type.Object(SUMMARY, { examples: [SUMMARY_EXAMPLE]
 export const Published = Type.Object(
   {
     ...SUMMARY,
-    warnings: Type.Array(Type.String(), { description: 'What will not work as this agent is configured.' }),
+    warnings: Type.Array(Type.String(), { description: 'Parts of the configuration that will not work.' }),
   },
   { examples: [{ ...SUMMARY_EXAMPLE, warnings: [] }] },
 );

@@ -9,7 +9,7 @@ const Source = Type.String({
   format: 'binary',
   description: 'A file .md or .txt, UTF-8, at most 1 MB.',
 });
-const Name = text(limits.name, { description: "The file's name where it is left out." });
+const Name = text(limits.name, { description: 'Default: the name of the file.' });
 const Description = text(limits.description);
 
 /** The fields of the forms, without the file. */
@@ -61,14 +61,14 @@ export const KnowledgeQuery = strict(
 export const KnowledgeFound = Type.Object(
   {
     enabled: Type.Boolean({
-      description: 'Whether the agent uses its knowledge; without, it is given nothing.',
+      description: 'Whether the agent uses its knowledge; if not, it gets no passages.',
     }),
     passages: Type.Array(
       Type.Object({
         knowledge_source_id: Type.String(),
         name: Type.String({ description: "The source's." }),
         text: Type.String(),
-        score: Type.Number({ description: 'The better the higher; to be compared within one answer.' }),
+        score: Type.Number({ description: 'Higher is better; comparable within one answer only.' }),
       }),
       { description: `Best first, ${limits.passages} at most.` },
     ),

@@ -61,7 +61,7 @@ export const NativeOptions = Type.Object({
   normalize: optional(
     Type.Boolean({
       default: true,
-      description: 'Write numbers out; handed to engines that leave the choice, others always do.',
+      description: 'Whether numbers are written out; some engines always do.',
     }),
   ),
   mp3_bitrate: optional(Type.Enum(MP3_BITRATES, { default: 128, description: 'kbit/s' })),

@@ -10,7 +10,7 @@ const { phone, session, agent } = LIMITS;
 const Agent = leaf(
   text(
     { min: 1, max: session.agentId },
-    { description: 'Who answers. Null: nobody does, and calls are rejected.' },
+    { description: 'The agent that answers. Null: calls are rejected.' },
   ),
 );
 const Enabled = Type.Boolean({ default: true, description: 'False rejects calls.' });
@@ -26,14 +26,14 @@ const CREDENTIALS = Object.entries<CredentialNames>(PHONE_CREDENTIALS)
   .join(' ');
 
 const Credentials = Type.Record(Type.String(), text(phone.credential), {
-  description: `Write-only. What the provider’s webhooks are verified with, and its API is asked with. ${CREDENTIALS}`,
+  description: `Write-only. For verifying the provider’s webhooks, and for requests to its API. ${CREDENTIALS}`,
   // For forms.
   'x-by-provider': PHONE_CREDENTIALS,
 });
 const ApiUrl = leaf(
   text(phone.apiUrl, {
     description:
-      'Address of the provider’s API where it is not the usual one: that of a region, for instance. Null: the usual one.',
+      'Address of the provider’s API if it is not the usual one, for example that of a region. Null: the usual one.',
   }),
 );
 
@@ -70,7 +70,7 @@ export const PhoneNumberChange = strict(
     api_url: ApiUrl,
     ...{ phone_number_id: readOnly.own, workspace_id: readOnly.own },
     ...{ provider: readOnly.own, phone_number: readOnly.own },
-    places_calls: Type.Optional(Type.Boolean({ readOnly: true, description: 'Is not looked at.' })),
+    places_calls: Type.Optional(Type.Boolean({ readOnly: true, description: 'Ignored.' })),
     ...{ answer_url: readOnly.text, created_at: readOnly.text, updated_at: readOnly.text },
   },
   { examples: [{ enabled: false }] },
@@ -86,12 +86,12 @@ export const PhoneNumberEntity = Type.Object(
     agent_id: nullable(Type.String()),
     enabled: Type.Boolean(),
     places_calls: Type.Boolean({
-      description: 'Whether calls can be placed from it: it has the credentials.',
+      description: 'Whether it has the credentials for placing calls.',
     }),
     api_url: nullable(Type.String()),
     answer_url: Type.String({
       description:
-        'Where the provider is to ask who answers a call; of `exotel` and `genesys` that of the media stream.',
+        'Address of the webhook to enter at the provider; for `exotel` and `genesys` that of the media stream.',
     }),
     created_at: Moment,
     updated_at: Moment,

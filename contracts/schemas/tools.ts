@@ -36,7 +36,7 @@ const Header = strict({
 /** Fields of a tool that a client may set, without its type. */
 const FIELDS = {
   name: text(limits.name, {
-    description: `Shown; the function's name is made from it. A client tool's must match ${limits.clientNamePattern}.`,
+    description: `Shown to people; the function's name is made from it. That of a client tool must match ${limits.clientNamePattern}.`,
   }),
   description: text(limits.description, {
     description: 'Written for the model: what it does, when to use it.',
@@ -63,11 +63,14 @@ const FIELDS = {
       content_type: Type.Optional(MOCK.content_type),
       body: Type.Optional(MOCK.body),
     }),
-    { maxItems: limits.mockResponses, description: 'Kept and returned; calls always go to the address.' },
+    {
+      maxItems: limits.mockResponses,
+      description: 'Stored and returned only; calls always go to the address.',
+    },
   ),
   expects_response: Type.Boolean({ description: 'Client tools: whether the agent waits for the result.' }),
   while_speaking: Type.Boolean({
-    description: 'The agent goes on while the tool runs, and is told the result when it comes.',
+    description: 'The agent continues while the tool runs, and gets the result when it comes.',
   }),
   allowed_tools: Type.Array(text(LIMITS.mcp.toolName), {
     maxItems: LIMITS.mcp.allowedTools,

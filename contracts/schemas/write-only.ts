@@ -5,7 +5,7 @@
 import { Type } from './type.js';
 
 export const HasSecret = Type.Boolean({
-  description: 'As reads show it: beside it null, or nothing, keeps the secret. False removes it.',
+  description: 'As reads show it: true with null or no value keeps the secret, false removes it.',
 });
 
 /**

@@ -15,5 +15,5 @@ export const TRACEPARENT = {
   name: 'traceparent',
   in: 'header',
   schema: Type.String(),
-  description: 'W3C trace context; a new trace starts where it is absent or invalid',
+  description: 'W3C trace context; a new trace starts if it is absent or invalid',
 } as const;

@@ -36,7 +36,7 @@ export const AsrResult = Type.Object({
   ),
   language_code: optional(
     Type.String({
-      description: 'ISO 639-1: as the request said, else as it was heard, where the engine tells',
+      description: 'ISO 639-1: that of the request, else the detected one, if the engine reports it',
     }),
   ),
   language: optional(Type.String({ description: 'Its name in English' })),
@@ -60,7 +60,7 @@ export const TimedChunk = Type.Object({
       }),
       Type.Null(),
     ],
-    { description: 'What is known of the chunk so far; replaces what was sent before. Null: no timing' },
+    { description: 'Timing of the chunk so far; replaces the one sent before. Null: no timing' },
   ),
   chunk_seq: Type.Integer({ minimum: 0 }),
   chunk_audio_offset_sec: Type.Number({

@@ -65,7 +65,7 @@ const SPEAKING = {
       name: 'model',
       in: 'header',
       schema: Type.String(),
-      description: 'Falls back to the default where unknown',
+      description: 'An unknown one means the default',
     },
     TRACEPARENT,
   ],

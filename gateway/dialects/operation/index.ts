@@ -23,29 +23,32 @@ export interface OperationParts {
 }
 
 const Count = Type.Integer({ minimum: 0 });
-const Ms = nullable(Type.Number({ minimum: 0, description: 'Null where there was none.' }));
+const Ms = nullable(Type.Number({ minimum: 0, description: 'Null if there was none.' }));
 const Latency = (description: string) =>
   Type.Object({ count: Count, p50_ms: Ms, p95_ms: Ms, p99_ms: Ms }, { description });
 
 const HistoryEntity = Type.Object({
   processes: Type.Integer({
     minimum: 1,
-    description: 'Gateway processes of this machine whose figures these are.',
+    description: 'Gateway processes of this machine that are counted.',
   }),
   minutes: Type.Array(
     Type.Object({
       at: Moment,
       replies: Count,
-      refused: Type.Integer({ minimum: 0, description: '4xx, but for 499: a client that left.' }),
+      refused: Type.Integer({ minimum: 0, description: '4xx except 499 (the client disconnected).' }),
       failed: Type.Integer({ minimum: 0, description: '5xx.' }),
       first_byte: Latency('From a request to the first byte of its reply.'),
       turn: Latency("From the end of a user's turn to the first audio of its answer."),
     }),
-    { description: 'The last sixty, oldest first; the last one goes on. Without pages, health and metrics.' },
+    {
+      description:
+        'The last sixty, oldest first; the last one is not complete. Without pages, health and metrics.',
+    },
   ),
   errors: Type.Array(
     Type.Object({ method: Type.String(), route: Type.String(), status: Type.Integer(), count: Count }),
-    { description: 'What was refused or failed in these minutes, the most frequent first; 100 at most.' },
+    { description: 'Refusals and failures of these minutes, the most frequent first; 100 at most.' },
   ),
 });
 

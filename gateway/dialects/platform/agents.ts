@@ -165,8 +165,8 @@ export const AGENT_ROWS: readonly Row[] = [
     description: {
       summary: 'Change an agent',
       description:
-        'What is absent stays. `status` archives an agent and brings it back: archived, it takes no sessions, and those ' +
-        'that wait to be joined end.',
+        'Absent fields stay as they are. `status` archives an agent or restores it: an archived one takes no sessions, and ' +
+        'those that wait to be joined end.',
       ...TAGS,
       requestBody: jsonBody(AgentChange),
       responses: { ...answers(200, 'The agent', AgentEntity), ...bodyFailures(404) },
@@ -179,8 +179,8 @@ export const AGENT_ROWS: readonly Row[] = [
     description: {
       summary: 'Delete an agent',
       description:
-        'With its configuration and versions. Records of its sessions stay; conversations go on, sessions that wait to ' +
-        'be joined end.',
+        'With its configuration and versions. Records of its sessions stay; running conversations continue, sessions that ' +
+        'wait to be joined end.',
       ...TAGS,
       responses: { ...answers(204, 'Gone'), ...failures(404) },
     },
@@ -202,8 +202,8 @@ export const AGENT_ROWS: readonly Row[] = [
     description: {
       summary: 'Change the draft configuration',
       description:
-        'Merged deeply: absent and null keep what is there (null clears `post_call` and `summary.prompt`), lists are ' +
-        'replaced. What was read can be sent back whole. Nothing goes live before the next publication.',
+        'Merged deeply: absent and null keep the stored value (null clears `post_call` and `summary.prompt`), lists are ' +
+        'replaced. A configuration can be sent back as it was read. Nothing goes live before the next publication.',
       ...TAGS,
       requestBody: jsonBody(ConfigPatch),
       responses: { ...answers(200, 'The configuration', ConfigEntity), ...bodyFailures(404) },

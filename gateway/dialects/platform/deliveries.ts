@@ -24,7 +24,7 @@ const WHAT = 'Delivery';
 
 const ANSWER = {
   duration_ms: Type.Integer({ minimum: 0 }),
-  status_code: nullable(Type.Integer({ description: 'Null where there was no answer.' })),
+  status_code: nullable(Type.Integer({ description: 'Null if there was no answer.' })),
   error: nullable(
     Type.String({
       description:
@@ -48,7 +48,9 @@ const DELIVERY = {
       number: Type.Integer({ minimum: 1 }),
       started_at: Moment,
       ...ANSWER,
-      redelivery: Type.Boolean({ description: 'Asked for; such an attempt is not repeated by itself.' }),
+      redelivery: Type.Boolean({
+        description: 'Requested by a redelivery; such an attempt is not repeated by itself.',
+      }),
     }),
   ),
 };
@@ -79,7 +81,7 @@ const DeliveryRow = Type.Object(DELIVERY, { examples: [EXAMPLE] });
 const DeliveryEntity = Type.Object(
   {
     ...DELIVERY,
-    body: Type.String({ description: 'JSON, to the byte as it is sent in every attempt.' }),
+    body: Type.String({ description: 'JSON, byte for byte as every attempt sends it.' }),
   },
   { examples: [{ ...EXAMPLE, body: '{"event":"call.ended"}' }] },
 );
@@ -208,7 +210,7 @@ export const DELIVERY_ROWS: readonly Row[] = [
     handler: redeliver,
     description: {
       summary: 'Deliver again',
-      description: `One more attempt, at once, with the same body and the secret of now. ${redeliveries.perDelivery} times a delivery, and ${redeliveries.perMinute} deliveries of a workspace a minute (429).`,
+      description: `One more attempt, at once, with the same body and the current secret. ${redeliveries.perDelivery} times a delivery, and ${redeliveries.perMinute} deliveries of a workspace a minute (429).`,
       ...TAGS,
       responses: {
         ...answers(202, 'It waits for its attempt', DeliveryRow),
@@ -225,7 +227,7 @@ export const DELIVERY_ROWS: readonly Row[] = [
     description: {
       summary: 'Test a webhook',
       description:
-        'Sends a `call.ended` of a call that never was, with `"test": true`, signed as real ones. Nothing is kept, and a failure is a result.',
+        'Sends a `call.ended` of an invented call, with `"test": true`, signed like real ones. Nothing is stored; a failure is a result, not an error.',
       ...TAGS,
       requestBody: jsonBody(WebhookTest),
       responses: { ...answers(200, 'What the webhook answered', WebhookTestResult), ...bodyFailures(404) },

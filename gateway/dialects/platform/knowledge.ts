@@ -173,7 +173,7 @@ export const KNOWLEDGE_ROWS: readonly Row[] = [
     description: {
       summary: "Search an agent's knowledge",
       description:
-        'The passages that the agent would be given to answer this from, in its draft or one of its versions.',
+        'The passages that the agent would get for this question, in its draft or one of its versions.',
       ...TAGS,
       requestBody: jsonBody(KnowledgeQuery),
       responses: { ...answers(200, 'What was found', KnowledgeFound), ...bodyFailures(404) },

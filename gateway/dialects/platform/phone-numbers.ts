@@ -138,8 +138,8 @@ const ROWS: readonly routes.Row<PhoneNumberParts, Caller>[] = [
     description: {
       summary: 'Add a phone number',
       description:
-        'One that you have at a provider. Its calls are answered by the agent once the provider asks `answer_url` about ' +
-        `them, and calls can be placed from it where it has the credentials of the provider’s API. 409 where the workspace has it already, or has ${LIMITS.phone.perWorkspace}.`,
+        'A number that you have at a provider. The agent answers its calls once the provider asks `answer_url` about ' +
+        `them, and calls can be placed from it if it has the credentials of the provider’s API. 409 if the workspace has it already, or has ${LIMITS.phone.perWorkspace}.`,
       ...TAGS,
       requestBody: jsonBody(PhoneNumberCreation),
       responses: { ...answers(201, 'The number', PhoneNumberEntity), ...bodyFailures(404, 409) },
@@ -162,7 +162,7 @@ const ROWS: readonly routes.Row<PhoneNumberParts, Caller>[] = [
     description: {
       summary: 'Change a phone number',
       description:
-        'What is absent stays, each credential as well. Provider and number stay as they are. Calls that go on are not touched.',
+        'Absent fields stay as they are, each credential too. Provider and number cannot be changed. Running calls are not affected.',
       ...TAGS,
       requestBody: jsonBody(PhoneNumberChange),
       responses: { ...answers(200, 'The number', PhoneNumberEntity), ...bodyFailures(404) },
@@ -175,7 +175,7 @@ const ROWS: readonly routes.Row<PhoneNumberParts, Caller>[] = [
     description: {
       summary: 'Remove a phone number',
       description:
-        'The provider keeps it; its calls are answered with 403 from then on. Calls that go on stay.',
+        'You still have it at the provider, whose requests about it get 403 from then on. Running calls continue.',
       ...TAGS,
       responses: { ...answers(204, 'Gone'), ...failures(404) },
     },

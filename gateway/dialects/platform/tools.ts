@@ -139,8 +139,8 @@ export const TOOL_ROWS: readonly Row[] = [
     description: {
       summary: 'Change a tool',
       description:
-        'What is absent stays, lists are replaced, what was read can be sent back whole. Every agent that uses it has ' +
-        'unpublished changes then; a new credential takes effect at once, also for published versions.',
+        'Absent fields stay as they are, lists are replaced; a tool can be sent back as it was read. Every agent that uses ' +
+        'it then has unpublished changes; a new credential takes effect at once, also for published versions.',
       ...TAGS,
       requestBody: jsonBody(ToolChange),
       responses: { ...answers(200, 'The tool', ToolEntity), ...bodyFailures(404) },

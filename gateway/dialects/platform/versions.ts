@@ -79,9 +79,9 @@ export const VERSION_ROWS: readonly Row[] = [
     description: {
       summary: 'Publish the draft',
       description:
-        'Makes the next version, which sessions run on from now on: the configuration, the attached tools as they are, ' +
-        'the newest content of the knowledge sources. Refused with a voice that is not there or does not speak the ' +
-        'language; other things that will not work are warnings.',
+        'Makes the next version, which new sessions run: the configuration, the attached tools as they are, and the newest ' +
+        'content of the knowledge sources. Refused if the voice does not exist or does not speak the language; other ' +
+        'problems are warnings.',
       ...TAGS,
       requestBody: jsonBody(Publication),
       bodyIsOptional: true,

@@ -16,11 +16,16 @@ export const FAILURES = failures(...SPEECH_FAILURES);
 export const TAGS = ['protocol A'];
 
 export const PAGE: NonNullable<RouteDescription['parameters']> = [
-  { name: 'limit', in: 'query', description: 'At most so many', schema: Type.Integer({ minimum: 1 }) },
+  {
+    name: 'limit',
+    in: 'query',
+    description: 'The most entries of the answer',
+    schema: Type.Integer({ minimum: 1 }),
+  },
   {
     name: 'offset',
     in: 'query',
-    description: 'So many are left out first',
+    description: 'Entries to skip first',
     schema: Type.Integer({ minimum: 0 }),
   },
 ];

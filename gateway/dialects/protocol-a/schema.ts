@@ -78,7 +78,7 @@ export const TranscriptionResult = Type.Object({
     Type.Object({ id: Type.String() }, { description: "On the inference provider's base: the request" }),
   ),
   task: optional(Type.Literal('transcribe')),
-  language: optional(Type.String({ description: 'What the request said; empty where it said nothing' })),
+  language: optional(Type.String({ description: 'That of the request; empty if it had none' })),
   duration: optional(Type.Number({ description: 'seconds' })),
   segments: optional(
     Type.Array(

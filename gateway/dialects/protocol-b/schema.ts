@@ -74,7 +74,7 @@ export const TranscriptionForm = Type.Object({
 });
 
 export const TranscriptionResult = Type.Object({
-  language_code: Type.String({ description: 'What the request said; empty where it said nothing' }),
+  language_code: Type.String({ description: 'That of the request; empty if it had none' }),
   language_probability: Type.Literal(1),
   text: Type.String(),
   words: Type.Array(

@@ -155,7 +155,7 @@ const speaking = (
 });
 
 const SENT = 'Audio is sent while it is synthesised. Native options come as headers, which win.';
-const TIMED = 'Alignments are null where the engine has no timing. Reference audio is refused.';
+const TIMED = 'Alignments are null if the engine has no timing. Reference audio is refused.';
 const TIMED_CONTENT = { 'application/json': TimedSpeech };
 const SPEAK = '/v1/text-to-speech/{voice_id?}';
 

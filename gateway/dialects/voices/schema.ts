@@ -21,17 +21,17 @@ const Tags = Type.Array(text(limits.tag), { maxItems: limits.tags });
 const Title = text(limits.title);
 const Description = text(limits.description);
 const Visibility = Type.Enum([...VISIBILITIES], {
-  description: 'Kept and returned; a voice is seen by its own workspace only.',
+  description: 'Stored and returned; a voice is visible to its own workspace only.',
 });
 /** Cover image that clients of the original service send. */
-const Cover = Type.Optional(Type.Unknown({ description: 'Taken, not kept.' }));
+const Cover = Type.Optional(Type.Unknown({ description: 'Accepted, but not stored.' }));
 
 export const ListQuery = Type.Object({
   page_size: Type.Optional(whole(limits.pageSize, { default: limits.pageSize.default })),
   page_number: Type.Optional(whole(limits.pageNumber, { default: 1 })),
   title: Type.Optional(text(limits.title)),
   tag: Type.Optional(Tags),
-  self: Type.Optional(Type.Boolean({ description: 'Only what this workspace made.' })),
+  self: Type.Optional(Type.Boolean({ description: 'Only voices of this workspace.' })),
   author_id: Type.Optional(text(limits.tag)),
   language: Type.Optional(
     Type.Array(Type.String({ maxLength: 16 }), { maxItems: LANGUAGES.length, description: 'Any of them.' }),
@@ -56,9 +56,9 @@ export const Creation = Type.Object({
   tags: Type.Optional(Tags),
   cover_image: Cover,
   enhance_audio_quality: Type.Optional(
-    Type.Boolean({ description: 'Taken; the audio goes to the engine as it is.' }),
+    Type.Boolean({ description: 'Accepted; the audio goes to the engine unchanged.' }),
   ),
-  generate_sample: Type.Optional(Type.Boolean({ description: 'Taken; no samples are made.' })),
+  generate_sample: Type.Optional(Type.Boolean({ description: 'Accepted; no samples are made.' })),
 });
 export type Creation = Static<typeof Creation>;
 

@@ -104,7 +104,7 @@ export const VOICE_ROWS: readonly Row[] = [
     description: {
       summary: 'Clone a voice',
       description:
-        'Keeps reference audio as a voice of this workspace. 400 where no configured engine clones. ' +
+        'Keeps reference audio as a voice of this workspace. 400 if no configured engine clones. ' +
         'At most 20 files, 10 MiB each and 20 MiB together.',
       ...TAGS,
       requestBody: bodies(NewVoice),
@@ -128,7 +128,7 @@ export const VOICE_ROWS: readonly Row[] = [
     handler: change,
     description: {
       summary: 'Change a cloned voice',
-      description: 'What is absent or null stays as it is.',
+      description: 'Absent and null fields stay as they are.',
       ...TAGS,
       requestBody: bodies(Changes),
       responses: { ...answers(200, 'Changed; no body'), ...failures(400, 401, 403, 404, 413, 415) },

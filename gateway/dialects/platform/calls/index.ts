@@ -50,7 +50,7 @@ const IDEMPOTENCY = {
   name: 'Idempotency-Key',
   in: 'header',
   description:
-    'A request that is sent again with the same key is answered with the call that it has made (200). 409 for another request.',
+    'A repeated request with the same key gets the call that the first one made (200). 409 for another request.',
   schema: { type: 'string', minLength: idempotencyKey.min, maxLength: idempotencyKey.max },
 } as const;
 
@@ -63,7 +63,7 @@ const ROWS: readonly routes.Row<CallParts, Caller>[] = [
       summary: 'Place a call',
       description:
         'An agent calls somebody from one of the workspace’s numbers. It is a session from the beginning, with its limits and ' +
-        'quotas; what becomes of the call is read here, and told to the agent’s `post_call` webhooks as `phone_call.ended`.',
+        'quotas. Its state can be read here; its end is sent to the agent’s `post_call` webhooks as `phone_call.ended`.',
       ...TAGS,
       parameters: [IDEMPOTENCY],
       requestBody: jsonBody(CallRequest),
@@ -105,7 +105,7 @@ const ROWS: readonly routes.Row<CallParts, Caller>[] = [
     description: {
       summary: 'Cancel a placed call',
       description:
-        'One that rings is given up; one that was answered is ended, as its session is. One that is over stays as it is.',
+        'A ringing call is given up, an answered one ends with its session. A call that has ended stays as it is.',
       ...TAGS,
       responses: { ...answers(200, 'The call as it is then', CallEntity), ...failures(404) },
     },

@@ -10,8 +10,8 @@ const address = { min: 1, max: session.phoneNumber };
 
 const Action = Type.Enum([...VOICEMAIL_ACTIONS], {
   description:
-    'What happens where a machine answers: the call ends; the provider says `message` once the greeting is over, and it ends; ' +
-    'or the agent goes on, and `answered_by` tells of it.',
+    'What happens if a machine answers: the call ends; the provider says `message` after the greeting, then the call ends; ' +
+    'or the agent continues, and `answered_by` says so.',
 });
 
 export const CallRequest = strict(
@@ -21,7 +21,7 @@ export const CallRequest = strict(
       Type.Integer({
         minimum: 1,
         maximum: 2 ** 31 - 1,
-        description: 'One that was published. Absent: the last.',
+        description: 'A published version. Absent: the last one.',
       }),
     ),
     from: text(address, {
@@ -29,15 +29,18 @@ export const CallRequest = strict(
     }),
     to: text(address, { description: 'In E.164 form, or a SIP address.' }),
     max_ring_seconds: leaf(
-      whole(phone.ring, { default: phone.ring.default, description: 'Then it is not answered.' }),
+      whole(phone.ring, {
+        default: phone.ring.default,
+        description: 'After that the call counts as not answered.',
+      }),
     ),
     voicemail: leaf(
       strict(
         {
           action: Action,
-          message: leaf(text(phone.voicemail, { description: 'Of `leave_message` alone.' })),
+          message: leaf(text(phone.voicemail, { description: 'For `leave_message` only.' })),
         },
-        { description: 'Absent: nothing looks for a machine. Providers charge for looking.' },
+        { description: 'Absent: machines are not detected. Providers charge for the detection.' },
       ),
     ),
     ...CALLED_FIELDS,
@@ -67,7 +70,7 @@ export const CallEntity = Type.Object(
     state: Type.Enum([...CALL_STATES], {
       description: 'All but `queued`, `ringing` and `answered` are its end.',
     }),
-    reason: nullable(Type.String({ description: 'Why, where the state does not say it: that of `failed`.' })),
+    reason: nullable(Type.String({ description: 'The reason of `failed`.' })),
     answered_by: nullable(Type.Enum([...ANSWERED_BY])),
     max_ring_seconds: Type.Integer(),
     voicemail: nullable(Type.Object({ action: Action, message: nullable(Type.String()) })),

@@ -186,7 +186,7 @@ export function creationRows(vocabulary: Vocabulary): readonly Row<CreationParts
       description: {
         summary: "Try an agent's draft, or one of its versions",
         description:
-          `A session on the draft or a version, ${LIMITS.session.previewSeconds / 60} minutes at most. Nothing is delivered, and lists do not ` +
+          `A session on the draft or a version, ${LIMITS.session.previewSeconds / 60} minutes at most. Webhooks get nothing, and lists do not ` +
           'show it.',
         ...TAGS,
         requestBody: jsonBody(PreviewRequest),

@@ -84,7 +84,7 @@ export const RECORDING_FILE_ROWS: readonly Row<RecordingFileParts, void>[] = [
       responses: {
         200: { description: 'The audio', content: audio },
         206: { description: 'A part of it', content: audio },
-        307: { description: 'It is to be had at the address in `location`, where the gateway is set up so' },
+        307: { description: 'The audio is in a bucket, at the address in `location`' },
         ...FAILURES,
       },
     },

@@ -147,7 +147,7 @@ export const SESSION_ROWS: readonly routes.Row<ReadingParts, Caller>[] = [
     description: {
       summary: 'Delete a session',
       description:
-        'With its transcript, analysis, recording and deliveries. Not while it goes on, or may still be joined.',
+        'With its transcript, analysis, recording and deliveries. Not while it runs or can still be joined.',
       ...TAGS,
       responses: {
         ...answers(204, 'Gone'),
@@ -163,8 +163,8 @@ export const SESSION_ROWS: readonly routes.Row<ReadingParts, Caller>[] = [
     description: {
       summary: "Delete an end user's sessions",
       description:
-        'All that were made with this `end_user_id`, but those that go on or may still be joined; these are counted as ' +
-        '`kept`: end them, and ask again. Where the answer does not arrive, ask again as well.',
+        'All that were made with this `end_user_id`, except those that run or can still be joined; these are counted as ' +
+        '`kept`: end them, and repeat the request. Repeat it, too, if no answer arrives.',
       ...TAGS,
       parameters: [
         {

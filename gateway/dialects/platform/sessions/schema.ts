@@ -14,7 +14,7 @@ const { agent, session } = LIMITS;
 export const Overrides = strict(
   {
     first_message: leaf(
-      text(agent.firstMessage, { description: 'Spoken as it is, whatever the first-message mode.' }),
+      text(agent.firstMessage, { description: 'Spoken as it is, in any first-message mode.' }),
     ),
     first_message_prompt: leaf(
       text(agent.firstMessage, {
@@ -31,7 +31,7 @@ export const Overrides = strict(
   },
   {
     description:
-      'Replace parts of the published configuration for this session. The agent says which it allows.',
+      'Replace parts of the published configuration for this session: those that the agent allows.',
   },
 );
 export type Overrides = Static<typeof Overrides>;
@@ -45,18 +45,20 @@ const FIELDS = {
         `or booleans, at most ${session.dynamicVariables}. A placeholder without a value stays as it is.`,
     }),
   ),
-  tool_events: leaf(Type.Boolean({ default: true, description: 'Whether the client hears of tool calls.' })),
+  tool_events: leaf(
+    Type.Boolean({ default: true, description: 'Whether the client gets events about tool calls.' }),
+  ),
   end_user_id: leaf(text(session.endUserId)),
   metadata: leaf(
     Type.Record(Type.String(), Type.Unknown(), {
-      description: `Kept and returned as it came, to the letter: ${session.metadataBytes / 1024} KiB of JSON.`,
+      description: `Stored and returned unchanged: at most ${session.metadataBytes / 1024} KiB of JSON.`,
     }),
   ),
   record_audio: leaf(Type.Boolean({ description: "Instead of the agent's setting." })),
   timezone: leaf(text(session.timezone, { description: 'IANA name.' })),
   client_timezone: leaf(
     text(session.timezone, {
-      description: 'A hint, where neither the request nor the agent has a timezone. What is none is ignored.',
+      description: 'Used if neither the request nor the agent has a timezone. An invalid one is ignored.',
     }),
   ),
   world_context: leaf(Type.Boolean({ default: true, description: 'Whether the agent knows date and time.' })),
@@ -103,7 +105,7 @@ export const SessionResponse = ({ transport, transportUrlField }: Vocabulary) =>
       session_id: Type.String(),
       expires_at: Type.String({
         format: 'date-time',
-        description: 'Until when the client must have joined.',
+        description: 'The client must join before this.',
       }),
       max_duration_seconds: Type.Integer(),
       transport: Type.String({
@@ -113,7 +115,7 @@ export const SessionResponse = ({ transport, transportUrlField }: Vocabulary) =>
       token: Type.String({ description: 'For one join.' }),
     },
     {
-      description: 'Passed to the client as it is.',
+      description: 'Pass it to the client unchanged.',
       examples: [
         {
           session_id: 'sess_5f0c8a1b2c3d4e5f60718293',
@@ -176,23 +178,23 @@ const Item = Type.Union([
     error: Type.Optional(Type.String({ description: 'Why the agent could not answer.' })),
     backchannel: Type.Optional(
       Type.Boolean({
-        description: 'Of the user: true for agreement while the agent spoke, which has no answer of its own.',
+        description: 'The user’s agreement while the agent spoke, which gets no answer.',
       }),
     ),
     background: Type.Optional(
       Type.Boolean({
-        description: 'True for somebody far quieter than the user; the language model is not told of it.',
+        description: 'Speech of somebody far quieter than the user; the language model does not get it.',
       }),
     ),
     echo: Type.Optional(
       Type.Boolean({
-        description: 'True for words of the agent that came back; the language model is not told of them.',
+        description:
+          'Words of the agent that came back through the microphone; the language model does not get them.',
       }),
     ),
     filler: Type.Optional(
       Type.Boolean({
-        description:
-          'Of the agent: true for what it said while tools took long, which is no part of its answer.',
+        description: 'Said by the agent while tools took long; no part of its answer.',
       }),
     ),
     ...HAPPENED,
@@ -228,7 +230,7 @@ const Analysis = Type.Object({
       rationale: Type.String(),
     }),
   ),
-  reason: nullable(Type.String({ description: 'Why it was skipped.' })),
+  reason: nullable(Type.String({ description: 'The reason of `skipped`.' })),
 });
 
 const TransferEntity = Type.Object({
@@ -238,9 +240,9 @@ const TransferEntity = Type.Object({
   to: Type.String({ description: 'The number or SIP address that was called.' }),
   state: Type.Enum([...TRANSFER_STATES], {
     description:
-      '`answered`: a colleague is being told of the caller; `accepted`: takes the call; `connected`: speaks with the caller.',
+      '`answered`: a colleague is briefed about the caller; `accepted`: the colleague takes the call; `connected`: both are connected.',
   }),
-  reason: nullable(Type.String({ description: 'Where the state does not say it.' })),
+  reason: nullable(Type.String({ description: 'The reason, if the state does not say it.' })),
   started_at: Moment,
   answered_at: nullable(Moment),
   ended_at: nullable(Moment),
@@ -253,7 +255,7 @@ export const SessionEntity = Type.Object(
     version_number: nullable(Type.Integer({ description: 'Null for the draft.' })),
     end_user_id: nullable(Type.String()),
     overrides: Type.Record(Type.String(), Type.String(), {
-      description: 'Those that took effect, as they came.',
+      description: 'Those that took effect, as the request had them.',
     }),
     ended_reason: nullable(
       Type.String({ description: 'hangup, timeout, ended_by_api, transferred, error, not_joined …' }),
@@ -295,7 +297,7 @@ export const SessionEntity = Type.Object(
 export const SessionsRemoved = Type.Object(
   {
     deleted: Type.Integer(),
-    kept: Type.Integer({ description: 'Those that go on, or may still be joined.' }),
+    kept: Type.Integer({ description: 'Sessions that run or can still be joined.' }),
   },
   { examples: [{ deleted: 12, kept: 0 }] },
 );

@@ -12,28 +12,29 @@ export const TURN_USAGE = {
   input_tokens: Count,
   output_tokens: Count,
   tokens_estimated: Type.Boolean({
-    description: 'Whether some were counted here (o200k_base), as the language model has not told them.',
+    description:
+      'Whether some were counted by the gateway (o200k_base), because the language model did not report them.',
   }),
   characters: Type.Integer({ minimum: 0, description: 'Synthesised.' }),
-  recognised_seconds: Type.Number({ minimum: 0, description: 'Of audio that was transcribed.' }),
+  recognised_seconds: Type.Number({ minimum: 0, description: 'Seconds of transcribed audio.' }),
 };
 
 const Latency = Type.Object(Object.fromEntries(LATENCY_PARTS.map((part) => [`${part}_ms`, Ms])), {
-  description: 'The parts of `latency_ms`, in the order in which they pass; they add up to it.',
+  description: 'The parts of `latency_ms`, in their order; they add up to it.',
 });
 
 const EndOfTurn = Type.Object(
   {
     detector: Type.String({ description: 'tables, audio or both.' }),
     probability: nullable(
-      Type.Number({ description: 'That the turn was over, where the detector gives one.' }),
+      Type.Number({ description: 'That the turn was over; null if the detector gives none.' }),
     ),
     completeness: Type.String({ description: 'complete, likely, open or unfinished.' }),
     delay_ms: Ms,
   },
   {
     description:
-      'Which detector has decided, what for it took the turn, and the silence that it wanted for that.',
+      'The detector that decided, how complete the turn looked to it, and the silence that it required for that.',
   },
 );
 
@@ -45,22 +46,22 @@ export const TurnEntity = Type.Object(
     at: Type.String({
       format: 'date-time',
       description:
-        "End of the user's voice, or what caused the agent to speak; all `_ms` of moments count from here.",
+        "End of the user's voice, or the moment of the cause; all moments in `_ms` count from here.",
     }),
-    words: Type.String({ description: "The user's; empty where the agent spoke of its own." }),
+    words: Type.String({ description: "The user's; empty if the agent spoke by itself." }),
     latency_ms: After('When the first audio left for the user.'),
     latency: nullable(Latency),
     end_of_turn: nullable(EndOfTurn),
     reopened: Type.Integer({
       minimum: 0,
-      description: 'How often the user went on after it had seemed to be over.',
+      description: 'How often the user continued after the turn had seemed to be over.',
     }),
     first_transcript_ms: After('The first guess with words.'),
     last_transcript_ms: After('The last final transcript.'),
     decided_ms: After('When the turn was over.'),
     draft: Type.Object(
       { used: Type.Boolean(), discarded: Count },
-      { description: 'Answers that were asked for while the silence was weighed.' },
+      { description: 'Answers that were requested before the turn was certain to be over.' },
     ),
     model_requests: Type.Array(
       Type.Object({ asked_ms: Ms, first_token_ms: nullable(Ms), ended_ms: nullable(Ms) }),
@@ -76,13 +77,13 @@ export const TurnEntity = Type.Object(
     ),
     first_audio_ms: After('The first audio was synthesised.'),
     ended_ms: After('The answer was over, however it ended; null while it goes on.'),
-    heard_ms: Type.Integer({ minimum: 0, description: 'Until where the answer was heard.' }),
-    complete: Type.Boolean({ description: 'Whether that was all of it.' }),
+    heard_ms: Type.Integer({ minimum: 0, description: 'How much of the answer was heard.' }),
+    complete: Type.Boolean({ description: 'Whether all of it was heard.' }),
     held: Type.Integer({
       minimum: 0,
-      description: 'How often the agent fell silent for a sound of the user.',
+      description: 'How often the agent paused for a sound of the user.',
     }),
-    resumed: Type.Integer({ minimum: 0, description: 'And went on at the same frame.' }),
+    resumed: Type.Integer({ minimum: 0, description: 'How often it resumed at the same frame.' }),
     interrupted: nullable(
       Type.Object({
         by: Type.Enum([...INTERRUPTIONS]),
@@ -90,14 +91,14 @@ export const TurnEntity = Type.Object(
           Type.Integer({ description: "From the user's voice or message to the agent's silence." }),
         ),
         mistaken: Type.Boolean({
-          description: 'It was nothing after all, and the agent was asked to go on.',
+          description: 'The sound turned out to be nothing, and the agent was asked to continue.',
         }),
       }),
     ),
     error: nullable(Type.String({ description: 'Why it could not be answered.' })),
     usage: Type.Object(TURN_USAGE),
   },
-  { description: 'Of a turn from when it is heard; more of it is written when it is over.' },
+  { description: 'Written when its answer begins to be heard, and completed when it has ended.' },
 );
 
 export const UsageEntity = Type.Object({
@@ -116,7 +117,8 @@ export const CostEntity = Type.Object(
     call_minute: Type.Number(),
   },
   {
-    description: 'By the `PRICES` of when the session was made; null without, and until the call has ended.',
+    description:
+      'By the `PRICES` at the creation of the session; null without them, and until the call has ended.',
   },
 );
 

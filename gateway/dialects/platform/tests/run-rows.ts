@@ -31,7 +31,7 @@ export const RUN_ROWS: readonly Row[] = [
       summary: 'Start a run',
       description:
         'Plays scenarios against the draft or a version, as they are now. Overrides that the agent does not allow are 400. 409 ' +
-        'where there is nothing to play, a scenario needs a language model and none is configured, or too many runs are not over.',
+        'if there is nothing to play, a scenario needs a language model and none is configured, or too many runs have not ended.',
       ...TAGS,
       requestBody: jsonBody(RunCreation),
       responses: { ...answers(201, 'The run, queued', RunEntity), ...bodyFailures(404, 409) },
@@ -79,7 +79,7 @@ export const RUN_ROWS: readonly Row[] = [
     handler: cancel,
     description: {
       summary: 'Cancel a run',
-      description: 'What is not over ends as `cancelled`. A run that is over stays as it is.',
+      description: 'Scenarios that have not ended become `cancelled`. A run that has ended stays as it is.',
       ...TAGS,
       responses: { ...answers(200, 'The run', RunEntity), ...failures(404) },
     },
@@ -90,7 +90,7 @@ export const RUN_ROWS: readonly Row[] = [
     handler: remove,
     description: {
       summary: 'Delete a run',
-      description: 'With its transcripts. Not while it is not over.',
+      description: 'With its transcripts. Not before it has ended.',
       ...TAGS,
       responses: { ...answers(204, 'Gone'), ...failures(404, 409) },
     },

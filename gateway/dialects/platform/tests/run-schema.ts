@@ -36,7 +36,7 @@ const CheckResult = Type.Object({
   name: Type.String(),
   type: Type.Enum([...CHECK_TYPES, 'limit']),
   passed: Type.Boolean(),
-  evidence: Type.String({ description: 'What speaks for that.' }),
+  evidence: Type.String({ description: 'The evidence for the verdict.' }),
 });
 
 const Usage = Type.Object({
@@ -70,7 +70,7 @@ const RESULT = {
   scenario_id: Type.String(),
   scenario_name: Type.String(),
   status: Status,
-  error: nullable(Type.String({ description: 'Why nothing was found out.' })),
+  error: nullable(Type.String({ description: 'The reason of `error`.' })),
   ended_by: nullable(Type.Enum([...ENDED_BY])),
   checks: Type.Array(CheckResult),
   usage: nullable(Usage),
@@ -110,7 +110,7 @@ export const ResultEntity = Type.Object(
       description: 'What was said and called, as a session’s `items`.',
     }),
     transcript: Type.Array(Line, {
-      description: 'By voice: what the caller said as it was meant, and what it heard of the agent.',
+      description: 'By voice: the caller’s words as written, and what the caller heard of the agent.',
     }),
   },
   {

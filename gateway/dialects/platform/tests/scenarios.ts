@@ -90,7 +90,7 @@ export const SCENARIO_ROWS: readonly Row[] = [
     description: {
       summary: 'Create a scenario',
       description:
-        'A conversation that a simulated user has with the agent, and what must hold of it. 409 with as many as an agent may have.',
+        'A conversation of a simulated user with the agent, and the checks on it. 409 if the agent has as many as it may have.',
       ...TAGS,
       requestBody: jsonBody(ScenarioCreation),
       responses: { ...answers(201, 'The scenario', ScenarioEntity), ...bodyFailures(404, 409) },
@@ -113,7 +113,7 @@ export const SCENARIO_ROWS: readonly Row[] = [
     description: {
       summary: 'Change a scenario',
       description:
-        'What is absent stays, lists are replaced, null is the default. Runs that there are keep what they had.',
+        'Absent fields stay as they are, lists are replaced, null means the default. Existing runs keep the scenario as it was.',
       ...TAGS,
       requestBody: jsonBody(ScenarioChange),
       responses: { ...answers(200, 'The scenario', ScenarioEntity), ...bodyFailures(404) },
@@ -125,7 +125,7 @@ export const SCENARIO_ROWS: readonly Row[] = [
     handler: remove,
     description: {
       summary: 'Delete a scenario',
-      description: 'It leaves its suites as well. Results of runs stay.',
+      description: 'Removes it from its suites, too. Results of runs stay.',
       ...TAGS,
       responses: { ...answers(204, 'Gone'), ...failures(404) },
     },

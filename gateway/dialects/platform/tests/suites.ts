@@ -96,7 +96,7 @@ export const SUITE_ROWS: readonly Row[] = [
     handler: create,
     description: {
       summary: 'Create a suite',
-      description: 'Its name is its own among the suites of the agent (409).',
+      description: 'Its name must be unique among the suites of the agent (409).',
       ...TAGS,
       requestBody: jsonBody(SuiteCreation),
       responses: { ...answers(201, 'The suite', SuiteEntity), ...bodyFailures(404, 409) },
@@ -118,7 +118,7 @@ export const SUITE_ROWS: readonly Row[] = [
     handler: change,
     description: {
       summary: 'Change a suite',
-      description: 'What is absent stays; the list is replaced.',
+      description: 'Absent fields stay as they are; the list is replaced.',
       ...TAGS,
       requestBody: jsonBody(SuiteChange),
       responses: { ...answers(200, 'The suite', SuiteEntity), ...bodyFailures(404, 409) },

@@ -97,7 +97,7 @@ export const CHAT_ROWS: readonly Row[] = [
       requestBody: { 'application/json': ChatBody },
       responses: {
         200: {
-          description: 'The completion, or its chunks where `stream` is set',
+          description: 'The completion, or its chunks if `stream` is set',
           content: { 'application/json': ChatCompletion, 'text/event-stream': Type.String() },
         },
         ...FAILURES,
