@@ -82,7 +82,7 @@ const KEYS = {
   ),
   secretsKey: secret(
     'SECRETS_KEY',
-    'Encrypts credentials, 16 characters or more; set it where several machines share a database.',
+    'Encrypts credentials, 16 characters or more; set it if several machines share a database.',
     { shown: 'a file in DATA_DIR' },
   ),
   secretsKeyPrevious: secret(
@@ -98,7 +98,7 @@ const DATABASE = {
   }),
   databaseDirectUrl: secret(
     'DATABASE_DIRECT_URL',
-    'Postgres itself, where DATABASE_URL is a pooler such as PgBouncer.',
+    'Postgres itself, if DATABASE_URL is a pooler such as PgBouncer.',
   ),
   databasePrepare: choice(
     'DATABASE_PREPARE',
@@ -122,10 +122,10 @@ const DEFAULT_TTS_ENGINES = notInstalled(ESPEAK_PACKAGES).length === 0 ? ['flite
 
 const SPEECH = {
   ttsEngines: list('TTS_ENGINES', DEFAULT_TTS_ENGINES, 'Engines that speak, in order of preference.', {
-    shown: 'sherpa where it has models, flite, and espeak where it is installed',
+    shown: 'sherpa if it has models, flite, and espeak if it is installed',
   }),
   sttEngines: list('STT_ENGINES', ['moonshine'], 'Engines that transcribe, in order of preference.', {
-    shown: 'sherpa where it has models, moonshine',
+    shown: 'sherpa if it has models, moonshine',
   }),
   modelRoutes: json<ModelRoutes>(
     'MODEL_ROUTES',
