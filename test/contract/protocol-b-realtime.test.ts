@@ -1,126 +1,15 @@
 /** Protocol B's realtime transcription over real sockets, on both adapters, with the tone engine (exact). */
 import t from 'tap';
-import { WebSocket } from 'ws';
 import { bytesOf } from '../../contracts/audio.js';
-import { systemClock } from '../../contracts/clock.js';
 import { LIMITS } from '../../contracts/limits.js';
-import { silentLog } from '../../contracts/log.js';
-import type { Admission } from '../../contracts/ports/identity.js';
-import type { SingleUseTokens } from '../../contracts/ports/single-use-tokens.js';
 import { ERRORS, ServiceError } from '../../contracts/errors.js';
-import { defaultVocabulary } from '../../contracts/vocabulary.js';
-import { createToneSpeech, createToneTranscriber } from '../../engines/backends/tone/index.js';
-import { speakAll } from '../../engines/conformance.js';
-import { createRegistry } from '../../engines/registry.js';
-import { createTranscription } from '../../engines/transcribe.js';
-import { realtimeTranscriptionSocket } from '../../gateway/dialects/protocol-b/realtime/index.js';
 import { SimulatedClock } from '../fixtures/edge-clock.js';
 import { type EdgeServer, stacks, startEdge } from '../fixtures/edge.js';
 import { joined, silence } from '../fixtures/engines-listening.js';
 import { until } from '../fixtures/until.js';
+import { admits, Client, KEY, routeOf, tones } from '../fixtures/protocol-b-realtime.js';
 
-const PATH = '/compat/elevenlabs/v1/speech-to-text/realtime';
-const KEY = 'a-key';
 const TEXT = 'One, two — three. 日本語!';
-
-type Frame = Record<string, unknown> & { readonly message_type: string };
-
-class Client {
-  readonly frames: Frame[] = [];
-  readonly socket: WebSocket;
-  close: { code: number; reason: string } | undefined;
-
-  constructor(base: string, query = '', headers: Record<string, string> = { 'xi-api-key': KEY }) {
-    this.socket = new WebSocket(`${base.replace('http', 'ws')}${PATH}${query}`, { headers });
-    this.socket.on('message', (data: Buffer) => void this.frames.push(JSON.parse(String(data)) as Frame));
-    this.socket.on('close', (code, reason) => (this.close = { code, reason: String(reason) }));
-    this.socket.on('error', () => undefined);
-  }
-
-  send(frame: object): this {
-    this.socket.send(JSON.stringify(frame));
-    return this;
-  }
-
-  chunk(audio: Uint8Array, fields: object = {}): this {
-    const audio_base_64 = Buffer.from(audio).toString('base64');
-    return this.send({ message_type: 'input_audio_chunk', audio_base_64, ...fields });
-  }
-
-  /** Sends samples in chunks, as a streaming client does. */
-  speak(samples: Int16Array, length = 6401): this {
-    const bytes = bytesOf(samples);
-    for (let at = 0; at < bytes.length; at += length) this.chunk(bytes.subarray(at, at + length));
-    return this;
-  }
-
-  commit(): this {
-    return this.chunk(new Uint8Array(0), { commit: true });
-  }
-
-  of(type: string): Frame[] {
-    return this.frames.filter(({ message_type }) => message_type === type);
-  }
-
-  async sees(type: string, count = 1): Promise<Frame> {
-    return until(
-      `${count} ${type}, not ${JSON.stringify(this.frames.slice(-3))}`,
-      () => this.of(type)[count - 1],
-    );
-  }
-
-  closed(): Promise<{ code: number; reason: string }> {
-    return until('the socket is closed', () => this.close);
-  }
-}
-
-const tones = async (text: string): Promise<Int16Array> =>
-  (await speakAll(createToneSpeech(), { text, voice: 'tone', language: 'en', speed: 1 })).samples;
-
-/** Script of admission: the error for the next job, and counts of jobs so far. */
-const admits = { next: undefined as ServiceError | undefined, entered: 0, running: 0, used: 0 };
-
-const admission: Admission = {
-  enter() {
-    if (admits.next) return Promise.reject(admits.next);
-    admits.entered += 1;
-    admits.running += 1;
-    return Promise.resolve(() => void (admits.running -= 1));
-  },
-  check: () => Promise.resolve(),
-  use: (_workspace, _kind, amount) => void (admits.used += amount),
-};
-
-const tokens = (): SingleUseTokens => {
-  const valid = new Set(['fresh-token']);
-  return {
-    issue: () => Promise.reject(new Error('not here')),
-    redeem: (token, kind) =>
-      Promise.resolve(
-        kind === 'realtime_scribe' && valid.delete(token)
-          ? { workspaceId: 'w', keyId: 'token', role: 'full' }
-          : undefined,
-      ),
-  };
-};
-
-function routeOf(clock = systemClock) {
-  const registry = createRegistry({ tts: [], stt: [{ ...createToneTranscriber(), languages: ['en'] }] });
-  const decode = () => {
-    throw new Error('no decoder is needed');
-  };
-  return realtimeTranscriptionSocket({
-    transcription: createTranscription({ registry, admission, decode }),
-    keys: {
-      authenticate: (key) =>
-        Promise.resolve(key === KEY ? { workspaceId: 'w', keyId: 'k', role: 'full' } : undefined),
-    },
-    tokens: tokens(),
-    vocabulary: defaultVocabulary,
-    clock,
-    log: silentLog,
-  });
-}
 
 for (const stack of stacks((line) => t.comment(line))) {
   t.test(`over ${stack}`, async (t) => {
