@@ -10,10 +10,10 @@ import type { LastCallState } from '../../contracts/phone.js';
 import type { DialledNumbers, DiallingNumbers } from '../../contracts/ports/phone.js';
 import type { PlacedCall, PlacedCalls } from '../../contracts/ports/placed-calls.js';
 import type { HttpRequest, Reply } from '../server/port.js';
-import { accepted, answerOnce, webhookOf } from './answering.js';
-import type { CallReport, Dialling } from './dialling.js';
+import { accepted, answerOnce } from './answering.js';
+import type { CallReport } from './dialling.js';
 import { type Placing, spokenOf } from './placing.js';
-import type { Provider } from './provider.js';
+import { forged, reportOf, signedCallback, type Spoken } from './signed-callback.js';
 import type { StreamTokens } from './stream-tokens.js';
 
 export interface CallbackParts {
@@ -24,20 +24,12 @@ export interface CallbackParts {
   readonly clock: Pick<Clock, 'now'>;
 }
 
-/** A provider's webhooks and streams, and its API. */
-export interface Spoken {
-  readonly provider: Provider;
-  readonly dialling: Dialling;
-}
-
 interface Told {
   readonly call: PlacedCall;
   /** The call before the report. */
   readonly before: PlacedCall;
   readonly report: CallReport;
 }
-
-const forged = (): ServiceError => new ServiceError('forbidden', { message: 'Invalid signature' });
 
 const LAST: ReadonlySet<string> = new Set<LastCallState>([
   'busy',
@@ -51,18 +43,14 @@ const isLast = (state: CallReport['state']): state is LastCallState => state !==
 /** Errors: `forbidden`, `invalid_request` for a callback about nothing. */
 async function told(
   request: HttpRequest,
-  { provider, dialling }: Spoken,
-  { placed, numbers, clock }: CallbackParts,
+  spoken: Spoken,
+  parts: CallbackParts,
   as: (report: CallReport) => CallReport,
 ): Promise<Told> {
-  const webhook = await webhookOf(request);
-  const before = await placed.find(request.params['call_id'] ?? '');
-  const number = before?.numberId ? await numbers.open(before.numberId) : undefined;
-  if (!before || !number || before.provider !== provider.name) throw forged();
-  if (!provider.isSigned(webhook, number.secret, clock.now())) throw forged();
-  request.authenticated();
-  const report = dialling.report(webhook);
-  if (!report) throw new ServiceError('invalid_request', { message: 'The callback is about no call' });
+  const { placed } = parts;
+  const find = () => placed.find(request.params['call_id'] ?? '');
+  const { found: before, webhook } = await signedCallback(request, spoken, find, parts);
+  const report = reportOf(spoken, webhook);
   const call = await placed.report(before.id, as(report));
   // Signed, and about another call of the same number.
   if (!call) throw forged();

@@ -5,17 +5,11 @@ import type { PhoneProvider } from '../../contracts/phone.js';
 import { nativeError } from '../server/native-error.js';
 import type { Dialect, HttpRequest, Route, SocketRoute } from '../server/port.js';
 import { admit, answer, type AnsweringParts } from './answering.js';
-import {
-  answerPlaced,
-  type CallbackParts,
-  messageOf,
-  noteAnswerer,
-  notePlaced,
-  type Spoken,
-} from './callbacks.js';
+import { answerPlaced, type CallbackParts, messageOf, noteAnswerer, notePlaced } from './callbacks.js';
 import type { Dialling } from './dialling.js';
 import type { PhoneCalls } from './phone-calls.js';
 import type { IncomingCall, Provider, StreamProvider } from './provider.js';
+import type { Spoken } from './signed-callback.js';
 import { exotel } from './providers/exotel.js';
 import { genesys } from './providers/genesys.js';
 import { plivoDialling } from './providers/plivo-api.js';

@@ -12,10 +12,10 @@ import type { SessionRuns } from '../../contracts/ports/sessions.js';
 import type { Clock } from '../../contracts/clock.js';
 import type { LastTransferState, Transfer } from '../../contracts/transfers.js';
 import type { HttpRequest, Reply } from '../server/port.js';
-import { accepted, answerOnce, webhookOf } from './answering.js';
-import type { Spoken } from './callbacks.js';
+import { accepted, answerOnce } from './answering.js';
 import type { CallReport, DialledReport } from './dialling.js';
 import type { Webhook } from './provider.js';
+import { aboutNothing, forged, reportOf, signedCallback, type Spoken } from './signed-callback.js';
 import type { StreamTokens } from './stream-tokens.js';
 import { legOf, type Transferring } from './transferring.js';
 
@@ -30,32 +30,23 @@ export interface TransferCallbackParts {
 
 type Answered = (request: HttpRequest, spoken: Spoken, parts: TransferCallbackParts) => Promise<Reply>;
 
-const forged = (): ServiceError => new ServiceError('forbidden', { message: 'Invalid signature' });
-const aboutNothing = (): ServiceError =>
-  new ServiceError('invalid_request', { message: 'The callback is about no call' });
-
 const DONE: Reply = { status: 204 };
 
 /** Errors: `forbidden`. */
 async function told(
   request: HttpRequest,
-  { provider }: Spoken,
-  { transfers, numbers, clock }: TransferCallbackParts,
+  spoken: Spoken,
+  parts: TransferCallbackParts,
 ): Promise<{ readonly transfer: Transfer; readonly webhook: Webhook }> {
-  const webhook = await webhookOf(request);
-  const transfer = await transfers.find(request.params['transfer_id'] ?? '');
-  const number = transfer?.numberId ? await numbers.open(transfer.numberId) : undefined;
-  if (!transfer || !number || transfer.provider !== provider.name) throw forged();
-  if (!provider.isSigned(webhook, number.secret, clock.now())) throw forged();
-  request.authenticated();
+  const find = () => parts.transfers.find(request.params['transfer_id'] ?? '');
+  const { found: transfer, webhook } = await signedCallback(request, spoken, find, parts);
   return { transfer, webhook };
 }
 
 /** Reads a callback about the colleague's call. Errors: those of `told`, `invalid_request`. */
 async function ofColleague(request: HttpRequest, spoken: Spoken, parts: TransferCallbackParts) {
   const { transfer, webhook } = await told(request, spoken, parts);
-  const report = spoken.dialling.report(webhook);
-  if (!report) throw aboutNothing();
+  const report = reportOf(spoken, webhook);
   if (transfer.mode !== 'warm' || (transfer.callId ?? report.callId) !== report.callId) throw forged();
   return { transfer, report };
 }
@@ -87,8 +78,7 @@ const COLLEAGUE_LEFT = 'The colleague hung up';
 /** Errors: those of `told`, `invalid_request`. */
 export const noteTransfer: Answered = async (request, spoken, parts) => {
   const { transfer, webhook } = await told(request, spoken, parts);
-  const report = spoken.dialling.report(webhook);
-  if (!report) throw aboutNothing();
+  const report = reportOf(spoken, webhook);
   if (transfer.mode === 'warm') return noteColleague(transfer, report, parts);
   if ((report.parentId ?? transfer.callerCallId) !== transfer.callerCallId) throw forged();
   if (report.state === 'answered') await connected(transfer, parts);
@@ -137,8 +127,7 @@ export const noteColleagueIs: Answered = async (request, spoken, parts) => {
 export const documentOf: Answered = async (request, spoken, parts) => {
   const { transfer, webhook } = await told(request, spoken, parts);
   const { dialling } = spoken;
-  const report = dialling.report(webhook);
-  if (!report) throw aboutNothing();
+  const report = reportOf(spoken, webhook);
   if (!dialling.dial || !dialling.meet)
     throw new ServiceError('not_found', { message: 'The provider is told how the call goes on' });
   const { mode, state, callerCallId, callId, id: name } = transfer;
