@@ -1,4 +1,6 @@
 /** Messages over the data channel, both ways (docs/contract/platform.md 6.9). Unknown ones are ignored. */
+import type { SessionEvents } from './events.js';
+
 export const TOPICS = {
   fromAgent: 'agent-event',
   toAgent: 'client-event',
@@ -28,14 +30,7 @@ export interface AgentEvents {
   'tool.started': ToolNote & { readonly input?: string; readonly inputTruncated?: boolean };
   'tool.completed': ToolNote & { readonly output?: string; readonly outputTruncated?: boolean };
   'tool.failed': ToolNote & { readonly error?: string };
-  'turn.completed': {
-    readonly number: number;
-    readonly turnId: number;
-    readonly cause: string;
-    readonly latencyMs: number | null;
-    readonly latency: Readonly<Record<string, number>> | null;
-    readonly interruptedBy: string | null;
-  };
+  'turn.completed': SessionEvents['turnCompleted'];
   'agent.changed': { readonly agentId: string; readonly agentName: string };
   error: { readonly code: string };
   'session.ended': { readonly reason: string };
