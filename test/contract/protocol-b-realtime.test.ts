@@ -156,7 +156,10 @@ for (const stack of stacks((line) => t.comment(line))) {
       client.chunk(new Uint8Array(2), { sample_rate: 8000 });
       client.chunk(new Uint8Array(0), { previous_text: 'before' });
       client.chunk(new Uint8Array(0), { previous_text: 'too late' });
-      await client.sees('input_error', 6);
+      const deep = `${'['.repeat(30_000)}${']'.repeat(30_000)}`;
+      for (const field of ['commit', 'sample_rate', 'previous_text'])
+        client.socket.send(`{"message_type":"input_audio_chunk","${field}":${deep}}`);
+      await client.sees('input_error', 9);
       t.ok(
         client
           .of('input_error')
@@ -164,7 +167,7 @@ for (const stack of stacks((line) => t.comment(line))) {
       );
       client.speak(await tones('still here')).commit();
       t.match(await client.sees('committed_transcript'), { text: 'still here' });
-      t.equal(client.of('input_error').length, 6);
+      t.equal(client.of('input_error').length, 9);
     });
 
     t.test('who may not, or asks for what there is not, is told so in band', async (t) => {

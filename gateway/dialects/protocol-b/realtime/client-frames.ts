@@ -30,12 +30,16 @@ const refuse = (message: string): never => {
   throw new TranscriptionFrameFault(inputFault(message));
 };
 
-/** Larger frames are checked for depth and number of values before they are parsed. */
+/** Frames that are larger, or hold lists or objects, are checked for depth and number of values before they are parsed. */
 const SIMPLE_CHARACTERS = 64 * 1024;
+
+/** Whether it is small, and one object of plain values at most, as the frames of clients are. */
+const isSimple = (text: string): boolean =>
+  text.length <= SIMPLE_CHARACTERS && !text.includes('[') && text.indexOf('{') === text.lastIndexOf('{');
 
 /** Errors: `TranscriptionFrameFault` if the text exceeds the limit, others if it is not valid JSON. */
 function jsonOf(text: string): unknown {
-  if (text.length <= SIMPLE_CHARACTERS) return JSON.parse(withoutByteOrderMark(text));
+  if (isSimple(text)) return JSON.parse(withoutByteOrderMark(text));
   const bytes = Buffer.from(text);
   if (bytes.length > LIMITS.socket.frameBytes) throw new TranscriptionFrameFault(FRAME_TOO_LARGE);
   return parseJson(bytes);
