@@ -180,6 +180,22 @@ t.test('client tools: answered, refused, and not answered in time', async (t) =>
   t.match(late, /did not answer within 1 s/);
 });
 
+/** A result that can be parsed, but not written as JSON again. */
+const DEEP = `${'['.repeat(30_000)}${']'.repeat(30_000)}`;
+
+t.test('a client’s result that nests too deep is a failure of its tool, not of the call', async (t) => {
+  model.answer(callsClient);
+  const meeting = await talks.meet({ tools: { tool_ids: [await toolId(clientTool())] } });
+  meeting.caller.send(`{"type":"client_tool.result","callId":"nobody","result":${DEEP}}`);
+  meeting.caller.send({ type: 'user.message', text: 'Which?' });
+  const asked = await untilEvent(meeting, 'client_tool.call');
+  const { callId } = asked as { callId?: unknown };
+  meeting.caller.send(`{"type":"client_tool.result","callId":${JSON.stringify(callId)},"result":${DEEP}}`);
+  await untilShown(meeting, 'So: {"error":"The result is nested too deep"}');
+  const result = (await hangUp(meeting)).items.find(({ type }) => type === 'tool_result');
+  t.match(result, { status: 'failed', error: 'The result is nested too deep' });
+});
+
 t.test('a client tool that expects no response does not wait for one', async (t) => {
   model.answer(callsClient);
   const tool = await toolId(clientTool({ expects_response: false, timeout_seconds: 100 }));

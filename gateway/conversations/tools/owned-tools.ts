@@ -57,6 +57,15 @@ interface Waiting {
   answer(result: ToolResult): void;
 }
 
+/** A client's result as text for the model. A message may nest it more deeply than can be written as JSON. */
+function resultOf(value: unknown, isError: boolean): ToolResult {
+  try {
+    return { ok: !isError, output: typeof value === 'string' ? value : JSON.stringify(value ?? null) };
+  } catch {
+    return failure('The result is nested too deep');
+  }
+}
+
 /** The tools of a client: calls go to it as events, and its answers come back by the call's id. */
 export class ClientTools {
   readonly #waiting = new Map<string, Waiting>();
@@ -73,8 +82,7 @@ export class ClientTools {
 
   /** A client tool's result. */
   answered(callId: string, value: unknown, isError: boolean): void {
-    const output = typeof value === 'string' ? value : JSON.stringify(value ?? null);
-    this.#waiting.get(callId)?.answer({ ok: !isError, output });
+    this.#waiting.get(callId)?.answer(resultOf(value, isError));
   }
 
   /** Waits for the client as long as the tool allows; a cancelled call fails at once. */
