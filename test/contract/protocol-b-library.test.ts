@@ -140,6 +140,40 @@ t.test('/v2/voices: search, filters, order, ids', async (t) => {
     t.match(await detailOf(t, await api.get(`/v2/voices?${query}`)), { code: 'invalid_request', param });
 });
 
+t.test(
+  '/v2/voices: who deletes each page before asking for the next one still sees every voice',
+  async (t) => {
+    const titles = ['Zoe a', 'Zoe b', 'Zoe c', 'Zoe d'];
+    const orders = [
+      '',
+      'sort=name',
+      'sort=name&sort_direction=desc',
+      'sort=created_at_unix&sort_direction=asc',
+    ];
+    for (const order of orders) {
+      for (const title of titles) await clone(title);
+      const seen: string[] = [];
+      let token: string | null = '';
+      while (token !== null) {
+        const query = `page_size=1&search=zoe&${order}&next_page_token=${token}`;
+        const page: Page = await read<Page>(t, `/v2/voices?${query}`);
+        seen.push(...names(page));
+        for (const { voice_id: id } of page.voices) t.ok(await cloned.remove(id, workspaceId));
+        token = page.next_page_token;
+      }
+      t.strictSame(seen.toSorted(), titles, order);
+    }
+    for (const token of [
+      `${'f'.repeat(32)}.x`,
+      `${'f'.repeat(32)}.${Buffer.from('[1]').toString('base64url')}`,
+    ])
+      t.match(await detailOf(t, await api.get(`/v2/voices?next_page_token=${token}`)), {
+        code: 'invalid_request',
+        param: 'next_page_token',
+      });
+  },
+);
+
 t.test('/v1/voices/{id}: by id and alias; unknown is 404 here and 400 when spoken', async (t) => {
   const voice = await read<Voice>(t, `/v1/voices/${TONE_ID}?with_settings=true`);
   t.match(voice, { voice_id: TONE_ID, settings: { speed: 1 } });

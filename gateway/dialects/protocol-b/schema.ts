@@ -116,7 +116,7 @@ const { min: least, max: most, default: usual } = LIMITS.voice.pageSize;
 
 /** The query of `/v2/voices`; lists are repeated parameters. Other filters of the protocol are ignored. */
 export const VoiceQuery = Type.Object({
-  next_page_token: optional(Type.String({ maxLength: 64 })),
+  next_page_token: optional(Type.String({ maxLength: 2048 })),
   page_size: optional(Type.Integer({ minimum: least, maximum: most, default: usual })),
   search: optional(Type.String({ maxLength: 256, description: 'In name, description, labels and category' })),
   sort: optional(Type.Enum(['created_at_unix', 'name'])),

@@ -38,7 +38,8 @@ export function labelsOf({ languages, tags }: Voice): Readonly<Record<string, st
   };
 }
 
-export const createdAt = (voice: Voice): number => Math.floor(voice.createdAt.getTime() / 1000);
+export const createdAt = (voice: Pick<Voice, 'createdAt'>): number =>
+  Math.floor(voice.createdAt.getTime() / 1000);
 
 export const entityOf = (voice: Voice, { vendor }: Pick<Vocabulary, 'vendor'>): object => ({
   voice_id: voice.id,

@@ -1,7 +1,7 @@
 /**
  * One page of voices (docs/contract/protocol-b.md 6). A library is small (at most LIMITS.voice.perWorkspace voices and
- * those of the engines), so all of it is in memory and every total is exact. A page token is the last id of the previous
- * page, so that voices added or removed meanwhile shift nothing.
+ * those of the engines), so all of it is in memory and every total is exact. A page token names the last voice of the
+ * previous page, so that voices added or removed meanwhile shift nothing, that voice included.
  */
 import { LIMITS } from '../../../contracts/limits.js';
 import type { Voice } from '../../../contracts/ports/voices.js';
@@ -12,7 +12,9 @@ import { VoiceQuery } from './schema.js';
 import { categoryOf, createdAt, labelsOf } from './voice-entity.js';
 
 type Test = (voice: Voice) => boolean;
-type Order = (a: Voice, b: Voice) => number;
+/** What decides a voice's place, in whatever order. */
+type Place = Pick<Voice, 'id' | 'kind' | 'title' | 'createdAt'>;
+type Order = (a: Place, b: Place) => number;
 
 const same = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase();
 
@@ -67,22 +69,49 @@ const ORDERS: Readonly<
 
 const SIGNS = { asc: 1, desc: -1 } as const;
 
-function ordered(
-  voices: readonly Voice[],
-  { sort, sort_direction: direction }: VoiceQuery,
-): readonly Voice[] {
-  if (sort === undefined) return voices;
+/** The requested order; undefined for the library's own. */
+function orderOf({ sort, sort_direction: direction }: VoiceQuery): Order | undefined {
+  if (sort === undefined) return undefined;
   const { ascending, usual } = ORDERS[sort];
   const sign = direction === undefined ? usual : SIGNS[direction];
-  return [...voices].sort((a, b) => sign * ascending(a, b));
+  return (a, b) => sign * ascending(a, b);
+}
+
+/** The library's own order, as far as cloned voices are concerned: behind those of engines, the newest first. */
+const inLibrary: Order = (a, b) =>
+  Number(a.kind === 'cloned') - Number(b.kind === 'cloned') ||
+  b.createdAt.getTime() - a.createdAt.getTime() ||
+  (a.id < b.id ? -1 : 1);
+
+/** The id, and for a cloned voice its place, which is needed once it was removed or no longer fits the search. */
+function tokenOf({ id, kind, title, createdAt: moment }: Voice): string {
+  if (kind === 'engine') return id;
+  return `${id}.${Buffer.from(JSON.stringify([moment.getTime(), title])).toString('base64url')}`;
+}
+
+/** The place that a token tells; undefined if it tells none. */
+function placeIn(token: string): Place | undefined {
+  const [id = '', place = ''] = token.split('.', 2);
+  try {
+    const [moment, title] = JSON.parse(Buffer.from(place, 'base64url').toString()) as [unknown, unknown];
+    if (typeof moment !== 'number' || typeof title !== 'string') return undefined;
+    return { id, kind: 'cloned', title, createdAt: new Date(moment) };
+  } catch {
+    return undefined;
+  }
 }
 
 /** Index of the page's first voice. Errors: `invalid_request`. */
-function startOf(voices: readonly Voice[], token: string | undefined): number {
+function startOf(voices: readonly Voice[], query: VoiceQuery): number {
+  const { next_page_token: token } = query;
   if (token === undefined) return 0;
-  const before = voices.findIndex(({ id }) => id === token);
-  if (before < 0) throw invalid('next_page_token is not one of this list', 'next_page_token');
-  return before + 1;
+  const before = voices.findIndex(({ id }) => id === token.split('.', 1)[0]);
+  if (before >= 0) return before + 1;
+  const last = placeIn(token);
+  if (!last) throw invalid('next_page_token is not one of this list', 'next_page_token');
+  const order = orderOf(query);
+  const next = voices.findIndex((voice) => (order?.(last, voice) || inLibrary(last, voice)) < 0);
+  return next < 0 ? voices.length : next;
 }
 
 export interface VoicePage {
@@ -95,15 +124,13 @@ export interface VoicePage {
 /** Errors: `invalid_request` for a token of another list. */
 export function pageOf(library: readonly Voice[], query: VoiceQuery): VoicePage {
   const tests = testsOf(query);
-  const found = ordered(
-    library.filter((voice) => tests.every((test) => test(voice))),
-    query,
-  );
-  const start = startOf(found, query.next_page_token);
+  const fitting = library.filter((voice) => tests.every((test) => test(voice)));
+  const found = fitting.toSorted(orderOf(query) ?? (() => 0));
+  const start = startOf(found, query);
   const voices = found.slice(start, start + (query.page_size ?? LIMITS.voice.pageSize.default));
   const last = voices.at(-1);
   const more = last !== undefined && start + voices.length < found.length;
-  return { voices, total: found.length, ...(more ? { next: last.id } : {}) };
+  return { voices, total: found.length, ...(more ? { next: tokenOf(last) } : {}) };
 }
 
 const check = checker(VoiceQuery);
