@@ -3,6 +3,12 @@ import type { AnsweredBy, CallState, LastCallState, PhoneProvider, Voicemail } f
 import type { Listed, PageRequest } from './page.js';
 import type { PhoneNumber } from './phone.js';
 
+/** The client's key of a request, and the digest of its body. */
+export interface Idempotency {
+  readonly key: string;
+  readonly digest: string;
+}
+
 export interface NewPlacedCall {
   readonly number: PhoneNumber;
   /** As `phoneAddress` writes it. */
@@ -11,8 +17,8 @@ export interface NewPlacedCall {
   readonly maxRingSeconds: number;
   /** Null: answering machines are not detected. */
   readonly voicemail: Voicemail | null;
-  /** A repeated request with the same key places no second call. `digest` is the request's. */
-  readonly idempotency?: { readonly key: string; readonly digest: string };
+  /** A repeated request with the same key places no second call. */
+  readonly idempotency?: Idempotency;
 }
 
 export interface PlacedCall extends Pick<NewPlacedCall, 'to' | 'agentId' | 'maxRingSeconds' | 'voicemail'> {
@@ -49,6 +55,11 @@ export interface PlacedCalls {
   read(id: string, workspaceId: string): Promise<PlacedCall | undefined>;
   /** In any workspace, for the provider's callbacks. */
   find(id: string): Promise<PlacedCall | undefined>;
+  /**
+   * The call that an earlier request with this key has placed. Errors: `conflict` if the key belongs to another request, or
+   * to one still being processed.
+   */
+  repeated(workspaceId: string, idempotency: Idempotency): Promise<PlacedCall | undefined>;
   /**
    * Records the call. `known`: it was requested before with the same key. Errors: `conflict` if the key belongs to another
    * request, or to one still being processed.

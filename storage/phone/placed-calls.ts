@@ -9,6 +9,7 @@ import type { CallState, LastCallState } from '../../contracts/phone.js';
 import { placedCallEnded } from '../../contracts/placed-call.js';
 import type { Listed, PageRequest } from '../../contracts/ports/page.js';
 import type {
+  Idempotency,
   NewPlacedCall,
   OverdueCall,
   PlacedCall,
@@ -56,15 +57,22 @@ async function list(sql: Sql, workspaceId: string, page: PageRequest): Promise<L
   return listed(rows, page, counted?.total ?? null, ({ position: _, ...call }) => call);
 }
 
+const BUSY = 'A request with this Idempotency-Key is being worked on';
+
 /** Errors: `conflict`. */
-async function known(sql: Sql, workspaceId: string, { key, digest }: { key: string; digest: string }) {
+async function repeated(
+  sql: Sql,
+  workspaceId: string,
+  { key, digest }: Idempotency,
+): Promise<PlacedCall | undefined> {
   const [row] = await sql<(PlacedCall & { digest: string })[]>`
     select ${columns(sql)}, c.request_digest as digest from placed_calls c
     where c.workspace_id = ${workspaceId} and c.idempotency_key = ${key}`;
-  if (!row?.sessionId) throw conflict('A request with this Idempotency-Key is being worked on');
+  if (!row) return undefined;
+  if (!row.sessionId) throw conflict(BUSY);
   const { digest: first, ...call } = row;
   if (first !== digest) throw conflict('This Idempotency-Key was used for another request');
-  return { call, known: true };
+  return call;
 }
 
 async function claim({ sql, ids }: Parts, wanted: NewPlacedCall) {
@@ -81,7 +89,9 @@ async function claim({ sql, ids }: Parts, wanted: NewPlacedCall) {
     select ${columns(sql)} from c`;
   if (call) return { call, known: false };
   if (!idempotency) throw new Error('a call was not noted');
-  return known(sql, workspaceId, idempotency);
+  const earlier = await repeated(sql, workspaceId, idempotency);
+  if (!earlier) throw conflict(BUSY);
+  return { call: earlier, known: true };
 }
 
 async function begin(sql: Sql, id: string, sessionId: string, webhooks: readonly string[]) {
@@ -163,6 +173,7 @@ export const createPlacedCalls = (parts: Parts): PlacedCalls => {
       const [call] = await sql<PlacedCall[]>`select ${columns(sql)} from placed_calls c where c.id = ${id}`;
       return call;
     },
+    repeated: (workspaceId, idempotency) => repeated(sql, workspaceId, idempotency),
     claim: (call) => claim(parts, call),
     drop: async (id) => void (await sql`delete from placed_calls where id = ${id} and session_id is null`),
     begin: (id, sessionId, webhooks) => begin(sql, id, sessionId, webhooks),

@@ -33,6 +33,27 @@ t.test('a request that is sent again begins nothing', async (t) => {
   t.equal((await calls.place(body, { 'idempotency-key': 'x'.repeat(256) })).status, 400);
 });
 
+t.test(
+  'a request that is sent again gets its call, whatever became of its number and agent since',
+  async (t) => {
+    const line = await calls.line(twilioApi);
+    const body = calls.request(line);
+    const key = { 'idempotency-key': 'order-20' };
+    const first = await calls.place(body, key);
+    t.equal(first.status, 201);
+    const again = async (what: string) => {
+      const { status, body: call } = await calls.place(body, key);
+      t.same([status, call['call_id']], [200, first.body['call_id']], what);
+    };
+    const number = `phone-numbers/${line.numberId}`;
+    t.equal((await ask(number, { method: 'PATCH', body: { enabled: false } })).status, 200);
+    await again('the number is closed');
+    t.equal((await ask(number, { method: 'DELETE' })).status, 204);
+    await again('the number is gone');
+    t.equal((await calls.place(body, { 'idempotency-key': 'order-21' })).status, 422);
+  },
+);
+
 const variables = (count: number): Body =>
   Object.fromEntries(Array.from({ length: count }, (_, index) => [`v${index}`, index]));
 

@@ -133,8 +133,11 @@ async function begin(
 export async function placeCall(request: HttpRequest, parts: PlacingParts, { workspaceId }: Caller) {
   const body = await readJsonBody(request);
   const wanted = readRequest(body);
-  const to = addressOf(wanted.to);
   const idempotency = idempotencyOf(request, body);
+  // Before all other checks: what has changed since does not undo the call.
+  const earlier = idempotency && (await parts.placed.repeated(workspaceId, idempotency));
+  if (earlier) return { call: earlier, known: true };
+  const to = addressOf(wanted.to);
   const number = await numberOf(wanted.from, parts, workspaceId);
   parts.dialling.check(number);
   const { agent_id: agentId, max_ring_seconds: seconds } = wanted;
