@@ -81,6 +81,15 @@ const creations: Record<string, () => Call> = {
     for (const name of ['1.wav', '2.wav']) form.append('voices', new File([AUDIO], name));
     return { method: 'POST', body: form };
   },
+  // As fish-audio-sdk for Python sent it before it spelled `train_mode`.
+  'multipart with a misspelt field': () => {
+    const form = new FormData();
+    const fields = { type: 'tts', title: 'Mine', train_model: 'fast', visibility: 'private' };
+    for (const [name, value] of Object.entries(fields)) form.append(name, value);
+    for (const tag of ['a', 'b']) form.append('tags', tag);
+    form.append('voices', new File([AUDIO], 'upload'));
+    return { method: 'POST', body: form };
+  },
   msgpack: () => ({
     method: 'POST',
     type: 'application/msgpack',
@@ -96,6 +105,7 @@ const creations: Record<string, () => Call> = {
 const texts: Record<string, string[]> = {
   multipart: ['first', 'second, with a comma'],
   'multipart with joined texts': ['first, and on', 'second'],
+  'multipart with a misspelt field': [''],
   msgpack: ['packed'],
   json: [''],
   form: [''],

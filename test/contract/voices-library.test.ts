@@ -125,6 +125,7 @@ t.test('the list: pages, filters, order', async (t) => {
       ['language=en&language=de', engines],
       ['language=xx', 0],
       ['title_language=ja', 1],
+      ['title_language=ja&title_language=en', total],
       ['unknown=1', total],
     ];
     for (const [query, expected] of counts) t.equal((await list(query)).total, expected, query);

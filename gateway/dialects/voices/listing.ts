@@ -27,7 +27,7 @@ function testsOf(query: ListQuery): Test[] {
     [self, (voice) => !self || voice.kind === 'cloned'],
     [author, (voice) => voice.author.id === author],
     [language, (voice) => (language ?? []).some(holds(voice.languages))],
-    [titleLanguage, (voice) => sameWord(voice.titleLanguage, titleLanguage ?? '')],
+    [titleLanguage, (voice) => holds(titleLanguage ?? [])(voice.titleLanguage)],
   ];
   return tests.filter(([asked]) => asked !== undefined).map(([, test]) => test);
 }

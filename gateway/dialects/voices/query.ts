@@ -24,7 +24,7 @@ const READERS: Readonly<Record<keyof ListQuery, Read>> = {
   self: last((text) => booleanOf(text) ?? text),
   author_id: last(String),
   language: (values) => values,
-  title_language: last(String),
+  title_language: (values) => values,
   sort_by: last(String),
 };
 

@@ -26,6 +26,11 @@ const Visibility = Type.Enum([...VISIBILITIES], {
 /** Cover image that clients of the original service send. */
 const Cover = Type.Optional(Type.Unknown({ description: 'Accepted, but not stored.' }));
 
+const AnyLanguage = Type.Array(Type.String({ maxLength: 16 }), {
+  maxItems: LANGUAGES.length,
+  description: 'Any of them.',
+});
+
 export const ListQuery = Type.Object({
   page_size: Type.Optional(whole(limits.pageSize, { default: limits.pageSize.default })),
   page_number: Type.Optional(whole(limits.pageNumber, { default: 1 })),
@@ -33,10 +38,8 @@ export const ListQuery = Type.Object({
   tag: Type.Optional(Tags),
   self: Type.Optional(Type.Boolean({ description: 'Only voices of this workspace.' })),
   author_id: Type.Optional(text(limits.tag)),
-  language: Type.Optional(
-    Type.Array(Type.String({ maxLength: 16 }), { maxItems: LANGUAGES.length, description: 'Any of them.' }),
-  ),
-  title_language: Type.Optional(Type.String({ maxLength: 16 })),
+  language: Type.Optional(AnyLanguage),
+  title_language: Type.Optional(AnyLanguage),
   sort_by: Type.Optional(Type.Enum(['score', 'task_count', 'created_at'], { default: 'score' })),
 });
 export type ListQuery = Static<typeof ListQuery>;
@@ -44,7 +47,8 @@ export type ListQuery = Static<typeof ListQuery>;
 export const Creation = Type.Object({
   type: Type.Enum(['tts']),
   title: Title,
-  train_mode: Type.Enum(['fast']),
+  // Older clients for Python misspell its name, so that it is missing.
+  train_mode: Type.Optional(Type.Enum(['fast'], { default: 'fast' })),
   visibility: Type.Optional(Visibility),
   description: Type.Optional(Description),
   texts: Type.Optional(
