@@ -116,9 +116,12 @@ export const LIMITS = {
     maxNewTokens: range(1, 1_000_000),
     features: 32,
     speakers: range(1, 16),
-    /** `/v1/tts/live`: text that waits to be spoken, and how long after `finish` another `start` may follow. */
+    /**
+     * `/v1/tts/live`: text that waits to be spoken, and how long after `finish` another `start` may follow. LiveKit's plugin
+     * keeps its socket between the turns of a conversation; the SDK for JavaScript leaves the close to the server.
+     */
     liveTextBytes: 1 * MiB,
-    liveRestMs: 5 * SECOND,
+    liveRestMs: 60 * SECOND,
   },
   /** One answer of the language model. */
   languageModel: {

@@ -132,6 +132,19 @@ t.test('time is counted from each start', async (t) => {
   ]);
 });
 
+t.test('a client may keep its socket between the turns of a conversation', async (t) => {
+  const { speech, log, send, clock } = open();
+  for (const job of [0, 1, 2]) {
+    send(start);
+    speech.tell(job, 'end');
+    await turn();
+    clock.advance(59_000);
+  }
+  t.match(log, [{ event: 'finish' }, { event: 'finish' }, { event: 'finish' }]);
+  clock.advance(1000);
+  t.strictSame(log.at(-1), { close: 'normal' });
+});
+
 t.test('the status of a failed synthesis is that of the socket', async (t) => {
   const { speech, send, log, ends, session } = open();
   send(start);
