@@ -87,8 +87,9 @@ const wholeNumber = ([min, max]: Bounds): string => `a whole number from ${min} 
 const parseCount =
   (env: string, bounds: Bounds) =>
   (raw: string): number => {
-    const value = Number(raw);
-    const fits = Number.isInteger(value) && value >= bounds[0] && value <= bounds[1];
+    // Digits only: Number() takes blanks for 0, which may mean "none" or "for ever".
+    const value = /^\d+$/.test(raw.trim()) ? Number(raw) : Number.NaN;
+    const fits = value >= bounds[0] && value <= bounds[1];
     return fits ? value : fail(env, wholeNumber(bounds));
   };
 
@@ -168,6 +169,9 @@ export const languages = (
     details,
   );
 
+/** Parsers of URLs drop blanks, which other readers of the value would keep. */
+const isUrl = (raw: string): boolean => !/\s/.test(raw) && URL.canParse(raw);
+
 const addressOf =
   (pattern: RegExp, words: string) =>
   (env: string, meaning: string, details?: Details): Setting<string | undefined> =>
@@ -177,7 +181,8 @@ const addressOf =
         initial: undefined,
         meaning,
         kind: words,
-        parse: (raw) => (pattern.test(raw) ? raw.replace(/\/+$/, '') : fail(env, `an ${words}`)),
+        parse: (raw) =>
+          pattern.test(raw) && isUrl(raw) ? raw.replace(/\/+$/, '') : fail(env, `an ${words}`),
       },
       details,
     );

@@ -2,6 +2,7 @@
  * Every variable that the gateway reads, one row each, in the sections of help and documentation. A row also says
  * how the variable is parsed. `npm run generate` writes docs/configuration.md and ops/setup/help.txt from here.
  */
+import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { CHECKOUT } from '../../contracts/places.js';
@@ -195,6 +196,13 @@ const isIceServer = (server: unknown): server is IceServer => {
 const isIceServers = (value: unknown): value is readonly IceServer[] =>
   Array.isArray(value) && value.every(isIceServer);
 
+/** At most 253 characters in labels of letters, digits and hyphens, the last of which has a letter. */
+const HOST_NAME = /^(?=.{1,253}$)(?:[a-z0-9][a-z0-9-]*\.)*[a-z0-9-]*[a-z][a-z0-9-]*$/i;
+
+/** Undefined if the text can stand for no host in a candidate of ICE. */
+const hostOf = (text: string): string | undefined =>
+  isIP(text) !== 0 || HOST_NAME.test(text) ? text : undefined;
+
 const CALLS = {
   mediaUdpPort: count(
     'MEDIA_UDP_PORT',
@@ -209,9 +217,10 @@ const CALLS = {
     'Whether callers hear two soft notes while the agent asks a colleague to take the call; off: silence.',
   ),
   mediaHost: text('MEDIA_HOST', undefined, 'Address that media is bound to.', { shown: 'every address' }),
-  mediaPublicAddress: text(
+  mediaPublicAddress: parsed<string | undefined>(
     'MEDIA_PUBLIC_ADDRESS',
     undefined,
+    { parse: hostOf, wanted: 'an IP address or a host name, without a port', kind: 'address' },
     "Address that clients are given instead of this machine's own; set it behind NAT.",
   ),
   mediaOpusComplexity: count(

@@ -79,10 +79,25 @@ t.test('defaults, values and bounds', async (t) => {
     ['REMOTE_NATIVE_KEY', 'a', 'REMOTE_NATIVE_KEY needs REMOTE_NATIVE_URL to be set'],
     ['SHERPA_STT_LANGUAGES', 'en', 'SHERPA_STT_LANGUAGES needs SHERPA_STT to be set'],
     ['TLS_CERT', 'a.pem', 'TLS_CERT needs TLS_KEY to be set'],
+    // Blanks are no number: 0 would mean "for ever" here, and "nothing" there.
+    ['SESSION_DAYS', ' ', 'SESSION_DAYS must be a whole number from 0 to 36500'],
+    ['QUOTA_SYNTHESIS_CHARACTERS', ' ', 'QUOTA_SYNTHESIS_CHARACTERS must be a whole number'],
+    ['PORT', '1e3', 'PORT must be a whole number'],
+    ['PORT', '0x1F90', 'PORT must be a whole number'],
+    ['PUBLIC_URL', 'https://voice example.com', 'PUBLIC_URL must be an http(s) address'],
+    ['LLM_BASE_URL', 'http://localhost:99999/v1', 'LLM_BASE_URL must be an http(s) address'],
+    ['LLM_BASE_URL', 'http://localhost:11434/v1\n', 'LLM_BASE_URL must be an http(s) address'],
+    ['MEDIA_PUBLIC_ADDRESS', 'http://192.0.2.1', 'MEDIA_PUBLIC_ADDRESS must be an IP address or a host name'],
+    ['MEDIA_PUBLIC_ADDRESS', '192.0.2.1:7882', 'MEDIA_PUBLIC_ADDRESS must be'],
+    ['MEDIA_PUBLIC_ADDRESS', '192.0.2.999', 'MEDIA_PUBLIC_ADDRESS must be'],
+    ['MEDIA_PUBLIC_ADDRESS', 'two words', 'MEDIA_PUBLIC_ADDRESS must be'],
   ];
   for (const [name, value, said] of wrong) {
     t.match(refusal({ [name]: value }), said, `${name}=${value}`);
   }
+  t.equal(readConfig({ PORT: ' 9000 ' }).port, 9000);
+  for (const address of ['192.0.2.1', '2001:db8::1', 'voice.example.com', 'gateway-1'])
+    t.equal(readConfig({ MEDIA_PUBLIC_ADDRESS: address }).mediaPublicAddress, address);
 });
 
 t.test('what is probably a misspelt variable is named, with the one that was meant', async (t) => {
