@@ -3,8 +3,9 @@
  * gateway as well. A start either ends ready, or says in one line why not and leaves nothing behind.
  */
 import { randomUUID } from 'node:crypto';
-import { existsSync } from 'node:fs';
+import { existsSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { BUILT } from '../contracts/places.js';
 import { randomIds } from '../contracts/ids.js';
 import type { Log } from '../contracts/log.js';
@@ -200,4 +201,4 @@ export async function main(fromFile: readonly string[] = []): Promise<void> {
   }
 }
 
-if (process.argv[1] === new URL(import.meta.url).pathname) await main();
+if (process.argv[1] && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) await main();

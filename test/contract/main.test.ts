@@ -1,8 +1,9 @@
 /** The supervisor as a user sees it: starts that fail, kills, drains, several gateways. */
 import { createServer } from 'node:net';
 import { once } from 'node:events';
-import { rm, stat, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { spawn } from 'node:child_process';
+import { rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import { wavHeader } from '../../codecs/wav.js';
@@ -16,6 +17,7 @@ import {
   temporaryFolder,
   TONE,
 } from '../fixtures/gateway.js';
+import { productFile } from '../fixtures/product.js';
 import { until } from '../fixtures/until.js';
 
 /** Texts for minutes of tones, more than the sockets' buffers hold, and for hours. */
@@ -107,6 +109,21 @@ t.test('configuration that does not parse is named', async (t) => {
     t.match(printed, message);
     t.notMatch(printed, 'very-secret');
   }
+});
+
+t.test('the program runs under any path that leads to it', async (t) => {
+  const folder = await temporaryFolder();
+  const linked = join(folder, 'a folder of Müller');
+  await symlink(dirname(productFile('gateway/main')), linked);
+  const child = spawn(process.execPath, [join(linked, 'main.js')], {
+    env: { ...process.env, PORT: 'eighty' },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  let printed = '';
+  child.stderr.setEncoding('utf8').on('data', (chunk: string) => (printed += chunk));
+  t.strictSame(await once(child, 'close'), [1, null]);
+  t.match(printed, 'PORT must be a whole number');
+  await rm(folder, { recursive: true });
 });
 
 t.test('a missing database is named without its password', async (t) => {
