@@ -25,6 +25,7 @@ import { greeting } from './wiring/greeting.js';
 import { createLog } from './wiring/log.js';
 import { HURRIED_LEAVE_MS, leaveMs } from './wiring/drain.js';
 import { environmentOf, type RoleName, type RoleRow, ROLES, type RoleSockets } from './wiring/roles.js';
+import { checkMedia } from './wiring/media-address.js';
 import { openRuntimeFolder } from './wiring/runtime-folder.js';
 import { onShutdown } from './wiring/shutdown.js';
 
@@ -144,6 +145,7 @@ async function start(
   if (config.workers === 1) await checkPort(config);
   const { dataDir } = config;
   prepareDataDir(dataDir);
+  if (!config.livekit) await checkMedia(config);
   const { path: runtimeFolder } = opened.add(await openRuntimeFolder(dataDir));
   const children = superviseChildren(config, runtimeFolder, opened, log);
   children.catch(() => undefined);

@@ -111,6 +111,25 @@ t.test('configuration that does not parse is named', async (t) => {
   }
 });
 
+t.test('addresses and ports of media that nobody can have are named before anything is set up', async (t) => {
+  const cases: [Record<string, string>, RegExp][] = [
+    [
+      { MEDIA_HOST: '192.0.2.1' },
+      /^speech gateway: MEDIA_HOST: 192\.0\.2\.1 is not an IPv4 address of this/m,
+    ],
+    [{ MEDIA_HOST: '::1' }, /^speech gateway: MEDIA_HOST: ::1 is not an IPv4 address of this machine/m],
+    [
+      { MEDIA_UDP_PORT: '65535', MEDIA_PROCESSES: '2' },
+      /^speech gateway: MEDIA_UDP_PORT must leave 2 ports up to 65535 \(MEDIA_PROCESSES\)$/m,
+    ],
+  ];
+  for (const [env, message] of cases) {
+    const { code, printed } = await failedStart(env);
+    t.equal(code, 1);
+    t.match(printed, message);
+  }
+});
+
 t.test('the program runs under any path that leads to it', async (t) => {
   const folder = await temporaryFolder();
   const linked = join(folder, 'a folder of Müller');

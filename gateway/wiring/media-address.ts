@@ -1,0 +1,34 @@
+/**
+ * Checks the address and ports of media before anything starts: a media worker that cannot bind its port would be started
+ * again for ever.
+ */
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
+import { type Config, ConfigError } from '../config.js';
+
+const LAST_PORT = 65_535;
+
+async function checkHost(host: string): Promise<void> {
+  const socket = createSocket('udp4');
+  try {
+    socket.bind(0, host);
+    await once(socket, 'listening');
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    throw new ConfigError(`MEDIA_HOST: ${host} is not an IPv4 address of this machine (${code})`, { cause });
+  } finally {
+    socket.close();
+  }
+}
+
+/** Errors: `ConfigError` naming the variable. */
+export async function checkMedia(
+  config: Pick<Config, 'mediaHost' | 'mediaUdpPort' | 'mediaProcesses'>,
+): Promise<void> {
+  const { mediaHost, mediaUdpPort, mediaProcesses } = config;
+  if (mediaUdpPort + mediaProcesses - 1 > LAST_PORT)
+    throw new ConfigError(
+      `MEDIA_UDP_PORT must leave ${mediaProcesses} ports up to ${LAST_PORT} (MEDIA_PROCESSES)`,
+    );
+  if (mediaHost !== undefined) await checkHost(mediaHost);
+}
