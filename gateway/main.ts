@@ -21,11 +21,12 @@ import { misspeltSettings, unusedSettings } from './config/suspicions.js';
 import { engineModels, engineRoles } from './wiring/engines.js';
 import type { Resources } from './gateway.js';
 import { checkPort } from './server/listen-error.js';
+import { explain } from './wiring/explain.js';
 import { greeting } from './wiring/greeting.js';
 import { createLog } from './wiring/log.js';
+import { checkMedia } from './wiring/media-address.js';
 import { HURRIED_LEAVE_MS, leaveMs } from './wiring/drain.js';
 import { environmentOf, type RoleName, type RoleRow, ROLES, type RoleSockets } from './wiring/roles.js';
-import { checkMedia } from './wiring/media-address.js';
 import { openRuntimeFolder } from './wiring/runtime-folder.js';
 import { onShutdown } from './wiring/shutdown.js';
 
@@ -143,9 +144,9 @@ async function start(
   checkConfig(config);
   // Checked before the steps that take seconds. Not for gateways that share a port: they can open one that is in use.
   if (config.workers === 1) await checkPort(config);
+  if (!config.livekit) await checkMedia(config);
   const { dataDir } = config;
   prepareDataDir(dataDir);
-  if (!config.livekit) await checkMedia(config);
   const { path: runtimeFolder } = opened.add(await openRuntimeFolder(dataDir));
   const children = superviseChildren(config, runtimeFolder, opened, log);
   children.catch(() => undefined);
@@ -160,14 +161,6 @@ async function start(
   const serving = await serve(config, resources, opened, log);
   const { port } = serving;
   return { port, hurry: () => serving.hurry(), greeting: greeting({ config, port, firstKey }) };
-}
-
-/** Errors that a user can fix are printed in one line, all others with their stack. */
-function explain(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  return error.name === 'Error' || error.name === 'StorageFailure' || error instanceof ConfigError
-    ? error.message
-    : (error.stack ?? error.message);
 }
 
 /** Reads the configuration, and prints a line for each probable mistake. */

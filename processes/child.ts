@@ -1,7 +1,7 @@
 /** The life of a worker entry in one call: its place from the command line, its jobs, its watch on the supervisor. */
 import { serveJobs, type JobServer, type ServeOptions } from './serve-jobs.js';
 import { indexOf } from './socket-path.js';
-import { type SupervisorWatchOptions, watchSupervisor } from './supervisor-watch.js';
+import { REFUSAL, type SupervisorWatchOptions, watchSupervisor } from './supervisor-watch.js';
 
 /** A child's command line behind the entry: role, socket, then the role's own arguments. */
 export interface ChildPlace {
@@ -27,4 +27,10 @@ export async function serveAsChild(
   const server = await serveJobs({ ...options, socketPath: childPlace().socketPath });
   watchSupervisor(server, options);
   return server;
+}
+
+/** Ends this child, which cannot start. Its supervisor is told the first line of `reason`; the others go to the log. */
+export function refuseStart(reason: string): never {
+  console.error(`${REFUSAL}${reason}`);
+  process.exit(1);
 }

@@ -17,7 +17,7 @@ import { sweep } from './sweep.js';
 export interface Supervision {
   /** For `createPool`; the same over all restarts. */
   readonly sockets: readonly string[];
-  /** Resolves once every child is up; rejects with `draining` when stopped before. */
+  /** Resolves once every child is up; rejects with `draining` when stopped before, and with its reason if a child cannot start. */
   ready(): Promise<void>;
   /** Process numbers of the running children. */
   pids(): number[];
@@ -76,7 +76,8 @@ class Role implements Supervision {
   constructor(options: Required<SuperviseOptions>, sockets: readonly string[]) {
     this.sockets = sockets;
     const up = (): void => this.#up();
-    this.#children = sockets.map((socket, index) => new SupervisedChild(options, index, socket, up));
+    const refused = (reason: string): void => this.#refuse(new Error(reason));
+    this.#children = sockets.map((socket, index) => new SupervisedChild(options, index, socket, up, refused));
   }
 
   ready(): Promise<void> {
@@ -98,9 +99,13 @@ class Role implements Supervision {
   }
 
   async #stop(): Promise<void> {
-    for (const waiter of this.#waiters.splice(0)) waiter.reject(new ServiceError('draining'));
+    this.#refuse(new ServiceError('draining'));
     await Promise.all(this.#children.map((child) => child.stop()));
     clearInterval(this.#keepAlive);
+  }
+
+  #refuse(error: Error): void {
+    for (const waiter of this.#waiters.splice(0)) waiter.reject(error);
   }
 
   #up(): void {

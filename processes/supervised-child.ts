@@ -10,7 +10,7 @@ import { Link } from './link.js';
 import { writePrivateFile } from './private-folder.js';
 import type { ChildName, SuperviseOptions } from './supervise-options.js';
 import { ownerText, pidFileOf } from './sweep.js';
-import { HURRY, LEAVE } from './supervisor-watch.js';
+import { HURRY, LEAVE, REFUSAL } from './supervisor-watch.js';
 
 type Process = ChildProcessByStdio<Writable, Readable, Readable>;
 
@@ -31,8 +31,14 @@ export class SupervisedChild {
   #stopTimers: (() => void)[] = [];
   #gone: (() => void) | undefined;
 
-  /** Starts the child; `up` is called at each hello, also after restarts. */
-  constructor(options: Required<SuperviseOptions>, index: number, socket: string, up: () => void) {
+  /** Starts the child; `up` is called at each hello, also after restarts; `refused` if it says why it cannot start. */
+  constructor(
+    options: Required<SuperviseOptions>,
+    index: number,
+    socket: string,
+    up: () => void,
+    private readonly refused: (reason: string) => void,
+  ) {
     const { clock, log, health } = options;
     this.#options = options;
     this.#index = index;
@@ -87,7 +93,10 @@ export class SupervisedChild {
     if (child.pid === undefined) return;
     child.stdin.on('error', () => undefined);
     eachLine(child.stdout, (line) => output(line, 'stdout', name));
-    eachLine(child.stderr, (line) => output(line, 'stderr', name));
+    eachLine(child.stderr, (line) => {
+      output(line, 'stderr', name);
+      if (line.startsWith(REFUSAL)) this.refused(line.slice(REFUSAL.length));
+    });
     this.#started(child, child.pid);
   }
 

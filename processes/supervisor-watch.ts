@@ -25,6 +25,9 @@ const DEFAULT_GRACE_MS = 2000;
 export const LEAVE = 'leave\n';
 export const HURRY = 'hurry\n';
 
+/** Begins the line on standard error by which a child says why it cannot start. */
+export const REFUSAL = 'cannot start: ';
+
 /** Leaves with the supervisor, or when the server has retired. Call it as soon as the server listens. */
 export function watchSupervisor(
   server: Pick<JobServer, 'close' | 'retired'>,

@@ -41,7 +41,9 @@ function parseSubnet(text: string): Subnet {
   try {
     return text.includes('/') ? ipaddr.parseCIDR(text) : whole(ipaddr.process(text));
   } catch (cause) {
-    throw new Error(`"${text}" is neither an address nor a network (like 10.0.0.0/8)`, { cause });
+    throw new Error(`TRUSTED_PROXIES: "${text}" is neither an address nor a network (like 10.0.0.0/8)`, {
+      cause,
+    });
   }
 }
 

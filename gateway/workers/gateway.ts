@@ -3,11 +3,12 @@
  * it is up, and the other gateways ask for its figures. It drains when the supervisor asks it to leave.
  */
 import { dirname } from 'node:path';
-import { childPlace, serveAsChild } from '../../processes/child.js';
+import { childPlace, refuseStart, serveAsChild } from '../../processes/child.js';
 import { socketOf } from '../../processes/socket-path.js';
 import { readConfig } from '../config.js';
 import { type Resources, startGateway } from '../gateway.js';
 import { drainMs, LET_GO_MS } from '../wiring/drain.js';
+import { explain } from '../wiring/explain.js';
 import { createLog } from '../wiring/log.js';
 
 const config = readConfig(process.env);
@@ -16,7 +17,9 @@ const { role, socketPath } = childPlace();
 const peers = Array.from({ length: config.workers }, (_, index) =>
   socketOf(dirname(socketPath), role, index),
 ).filter((socket) => socket !== socketPath);
-const gateway = await startGateway(config, { ...resources, peers }, createLog(config.logLevel));
+const gateway = await startGateway(config, { ...resources, peers }, createLog(config.logLevel)).catch(
+  (error: unknown) => refuseStart(explain(error)),
+);
 await serveAsChild({
   ...{ handlers: gateway.jobs, slots: 1, ready: gateway.ready },
   graceMs: drainMs(config) + LET_GO_MS,

@@ -17,6 +17,7 @@ import {
   temporaryFolder,
   TONE,
 } from '../fixtures/gateway.js';
+import { freePort } from '../fixtures/free-port.js';
 import { productFile } from '../fixtures/product.js';
 import { until } from '../fixtures/until.js';
 
@@ -125,6 +126,19 @@ t.test('addresses and ports of media that nobody can have are named before anyth
   ];
   for (const [env, message] of cases) {
     const { code, printed } = await failedStart(env);
+    t.equal(code, 1);
+    t.match(printed, message);
+  }
+});
+
+t.test('a start of several gateways that one of them refuses is over, and says why', async (t) => {
+  const cases: [Record<string, string>, RegExp][] = [
+    [{ TRUSTED_PROXIES: 'nonsense' }, /^speech gateway: TRUSTED_PROXIES: "nonsense" is neither an address/m],
+    [{ OUTBOUND_ALLOW: 'http://crm' }, /^speech gateway: OUTBOUND_ALLOW: "http:\/\/crm" is no host/m],
+    [{ ...TLS, TLS_CERT: '/nowhere.pem' }, /^speech gateway: Cannot read the TLS file \/nowhere\.pem$/m],
+  ];
+  for (const [env, message] of cases) {
+    const { code, printed } = await failedStart({ WORKERS: '2', PORT: String(await freePort()), ...env });
     t.equal(code, 1);
     t.match(printed, message);
   }
