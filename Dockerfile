@@ -21,5 +21,5 @@ USER node
 VOLUME /data
 EXPOSE 8080/tcp 7882/udp
 STOPSIGNAL SIGTERM
-HEALTHCHECK --start-period=30s CMD ["node", "-e", "fetch('http://127.0.0.1:' + (process.env.PORT || 8080) + '/health/live').then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
+HEALTHCHECK --start-period=30s CMD ["node", "ops/deploy/health.mjs"]
 CMD ["node", "ops/setup/start.mjs"]

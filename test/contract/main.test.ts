@@ -7,6 +7,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import { wavHeader } from '../../codecs/wav.js';
+import { CHECKOUT } from '../../contracts/places.js';
 import { commandOf, familyOf, isAlive, memberOf } from '../fixtures/family.js';
 import {
   EMBEDDED,
@@ -284,4 +285,16 @@ t.test('TLS by certificate files', async (t) => {
   t.equal(missing.code, 1);
   t.match(missing.printed, /nowhere\.pem/);
   t.match(second.base, /^https:/);
+});
+
+t.test('the health check of the image knows a gateway with TLS, and one that is gone', async (t) => {
+  const script = fileURLToPath(new URL('ops/deploy/health.mjs', CHECKOUT));
+  const check = async (env: Record<string, string>): Promise<number | null> => {
+    const child = spawn(process.execPath, [script], { env: { ...process.env, ...env }, stdio: 'ignore' });
+    return ((await once(child, 'close')) as [number | null])[0];
+  };
+  const portOf = ({ base }: Gateway): string => new URL(base).port;
+  t.equal(await check({ PORT: portOf(gateway) }), 0);
+  t.equal(await check({ PORT: portOf(second), ...TLS }), 0);
+  t.equal(await check({ PORT: String(await freePort()) }), 1);
 });

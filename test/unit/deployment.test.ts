@@ -87,6 +87,12 @@ t.test('the image can be built for recordings in a bucket, for LiveKit and for t
     t.match(read('Dockerfile'), `${name}="`);
 });
 
+t.test('the files that the image runs exist', async (t) => {
+  const run = [...read('Dockerfile').matchAll(/CMD \["node", "([\w/.-]+)"\]/g)].map(([, file]) => file ?? '');
+  t.strictSame(run, ['ops/deploy/health.mjs', 'ops/setup/start.mjs']);
+  for (const file of run) t.not(read(file), '');
+});
+
 t.test('the chart gives pods no secret but by reference', async (t) => {
   const values = read('ops/deploy/helm/values.yaml');
   const secrets = SECTIONS.flatMap(({ settings }) => settings.filter(({ secret }) => secret)).map(
