@@ -2,6 +2,7 @@
 import { relative } from 'node:path';
 import type { FirstKey } from '../../storage/keys/first-key.js';
 import type { Config } from '../config.js';
+import { urlHost } from './url-host.js';
 
 interface Ready {
   readonly config: Config;
@@ -13,7 +14,7 @@ const EVERYWHERE = new Set(['0.0.0.0', '::', '']);
 
 function addressOf({ config, port }: Ready): string {
   if (config.publicUrl !== undefined) return config.publicUrl;
-  const host = EVERYWHERE.has(config.host) ? 'localhost' : config.host;
+  const host = EVERYWHERE.has(config.host) ? 'localhost' : urlHost(config.host);
   return `${config.tlsCert === undefined ? 'http' : 'https'}://${host}:${port}`;
 }
 

@@ -6,6 +6,7 @@ import { NODE_STATES, stateOf } from '../../contracts/ports/nodes.js';
 import type { OwnNode } from '../../storage/nodes.js';
 import type { Config } from '../config.js';
 import type { Metrics } from '../server/system/metrics.js';
+import { urlHost } from './url-host.js';
 
 export const VERSION = (
   JSON.parse(readFileSync(new URL('package.json', CHECKOUT), 'utf8')) as { readonly version: string }
@@ -26,7 +27,7 @@ export function nodeUrl(
 ): string {
   if (told !== undefined) return told.replace(/\/+$/, '');
   const name = ANY.has(host) ? ownAddress() : host;
-  return `${tlsCert === undefined ? 'http' : 'https'}://${name.includes(':') ? `[${name}]` : name}:${port}`;
+  return `${tlsCert === undefined ? 'http' : 'https'}://${urlHost(name)}:${port}`;
 }
 
 export function addNodeMetrics(metrics: Metrics, node: Pick<OwnNode, 'known'>, places: number | null): void {

@@ -1,0 +1,23 @@
+/** The text at the end of a start: its addresses can be opened as they are printed. */
+import t from 'tap';
+import { readConfig } from '../../gateway/config.js';
+import { greeting } from '../../gateway/wiring/greeting.js';
+
+const linesFor = (env: Record<string, string>): readonly string[] =>
+  greeting({ config: readConfig(env), port: 8080, firstKey: { state: 'environment' } }).split('\n');
+
+t.test('the printed addresses are URLs, of an IPv6 address too', async (t) => {
+  const cases: [env: Record<string, string>, base: string][] = [
+    [{}, 'http://localhost:8080'],
+    [{ HOST: '::' }, 'http://localhost:8080'],
+    [{ HOST: '192.0.2.1' }, 'http://192.0.2.1:8080'],
+    [{ HOST: '::1' }, 'http://[::1]:8080'],
+    [{ HOST: '2001:db8::7', TLS_CERT: 'a', TLS_KEY: 'b' }, 'https://[2001:db8::7]:8080'],
+    [{ HOST: '::1', PUBLIC_URL: 'https://voice.example.com/' }, 'https://voice.example.com'],
+  ];
+  for (const [env, base] of cases) {
+    const urls = linesFor(env).flatMap((line) => line.match(/https?:\S+/g) ?? []);
+    t.strictSame(urls, [`${base}/console`, base, `${base}/v1/tts`], JSON.stringify(env));
+    for (const url of urls) t.ok(URL.canParse(url), url);
+  }
+});
