@@ -59,11 +59,24 @@ const MOST_BACKOFF_SECONDS = 2;
 const FINAL = /^(28|3D|08P01|42501|SASL_|ERR_INVALID|MESSAGE_NOT)/;
 
 const malformed = (): StorageFailure =>
-  new StorageFailure('DATABASE_URL is not a Postgres address: postgres://user:password@host:5432/name');
+  new StorageFailure(
+    'DATABASE_URL is not a Postgres address: postgres://user:password@host:5432/name, with %23 for #, %25 for % and so on',
+  );
+
+const isEncoded = (part: string): boolean => {
+  try {
+    decodeURIComponent(part);
+    return true;
+  } catch {
+    return false;
+  }
+};
 
 function parseAddress(url: string): URL {
   const address = URL.canParse(url) ? new URL(url) : undefined;
   if (!address || !/^postgres(ql)?:$/.test(address.protocol)) throw malformed();
+  const { username, password, pathname } = address;
+  if (![username, password, pathname].every(isEncoded)) throw malformed();
   return address;
 }
 
@@ -74,23 +87,31 @@ export function shownAddress(url: string): string {
   return folder ?? `${username && `${username}@`}${host}${pathname}`;
 }
 
-/** `?host=<folder>` is a Unix socket, as in libpq; postgres.js takes it as an option instead. */
-function target(url: string): { readonly address: string; readonly socket: { host?: string } } {
+interface Target {
+  readonly address: string;
+  /** What postgres.js does not read from an address as libpq does. */
+  readonly options: { host?: string; database?: string };
+}
+
+/** `?host=<folder>` is a Unix socket, and the database's name is percent-encoded. */
+function target(url: string): Target {
   const address = parseAddress(url);
+  const name = decodeURIComponent(address.pathname.slice(1));
+  const named = name === '' ? {} : { database: name };
   const folder = address.searchParams.get('host');
-  if (folder === null) return { address: url, socket: {} };
+  if (folder === null) return { address: url, options: named };
   address.searchParams.delete('host');
-  return { address: address.href, socket: { host: folder } };
+  return { address: address.href, options: { ...named, host: folder } };
 }
 
 /** A client of the database, not connected yet. */
 function client(url: string, options: postgres.Options<Record<string, never>>): Sql {
-  const { address, socket } = target(url);
+  const { address, options: told } = target(url);
   return connect(address, {
     connect_timeout: CONNECT_SECONDS,
     backoff: (retries) => Math.min(0.05 * 2 ** retries, MOST_BACKOFF_SECONDS),
     onnotice: () => undefined,
-    ...socket,
+    ...told,
     ...options,
   }) as unknown as Sql;
 }

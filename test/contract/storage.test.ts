@@ -117,12 +117,27 @@ t.test('a database that cannot be used is named without its password', async (t)
     [standby.href, /is read-only, as standbys are; DATABASE_URL needs the primary/],
     ['mysql://me:hunter2@127.0.0.1/name', /DATABASE_URL is not a Postgres address/],
     ['me:hunter2', /DATABASE_URL is not a Postgres address/],
+    ['postgres://me:hunter2%@127.0.0.1/name', /DATABASE_URL is not a Postgres address.*%25 for %/],
   ];
   for (const [url, words] of cases) {
     const message = await failureOf(() => openDatabase({ url, patienceMs: 0 }));
     t.match(message, words);
     t.notMatch(message, 'hunter2');
   }
+});
+
+t.test('the name of a database is percent-encoded in its address, as for libpq', async (t) => {
+  const { sql, close } = await openDatabase({ url: postgres.url });
+  t.teardown(close);
+  const name = `mein büro ${process.pid}`;
+  await sql`create database ${sql(name)}`;
+  const address = new URL(postgres.url);
+  address.pathname = `/${encodeURIComponent(name)}`;
+  const named = await openDatabase({ url: address.href });
+  const [row] = await named.sql`select current_database() as name`;
+  await named.close();
+  await sql`drop database ${sql(name)} with (force)`;
+  t.equal(row?.['name'], name);
 });
 
 t.test(
