@@ -134,8 +134,11 @@ export interface Launch {
   readonly log: Log;
 }
 
+/** `-k` takes a list: without quotes, a comma in the path would separate two folders. */
+const quoted = (path: string): string => `"${path.replaceAll('"', '""')}"`;
+
 function spawnServer({ folder, socketFolder, binaries, account }: Launch): ChildProcess {
-  const wanted = ['-D', folder, '-k', socketFolder, ...settingArguments];
+  const wanted = ['-D', folder, '-k', quoted(socketFolder), ...settingArguments];
   const { file, args, options } = account.command(binaries.postgres, wanted);
   // Its own process group: a Ctrl-C in the terminal must not end it before the gateway has drained.
   return spawn(file, args, {

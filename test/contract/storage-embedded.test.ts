@@ -52,6 +52,15 @@ t.test('it listens on a private socket only', async (t) => {
   t.equal(statSync(join(dataDir, 'postgres')).mode & 0o777, 0o700);
 });
 
+t.test('a data folder may have any name', async (t) => {
+  for (const name of ['Voice, Inc', 'say "hello"', '100 % #1?', 'ışık ü 日本']) {
+    const server = await startEmbedded({ dataDir: join(folderOf(t), name) });
+    await noteIn(server.url, name);
+    t.same(await notesIn(server.url), [name]);
+    await server.stop();
+  }
+});
+
 t.test('a data folder whose name is too long for a socket has it in a temporary one', async (t) => {
   const dataDir = join(folderOf(t), 'long'.repeat(25));
   const server = await startEmbedded({ dataDir });
