@@ -10,7 +10,8 @@ const NAME = '.env';
 
 function read(file) {
   try {
-    return fs.readFileSync(file, 'utf8');
+    // Some editors write a byte order mark, which would be part of the first name.
+    return fs.readFileSync(file, 'utf8').replace(/^\uFEFF/, '');
   } catch (error) {
     if (error.code === 'ENOENT') return undefined;
     throw new SetupError(`${file} cannot be read (${error.code})`, { cause: error });

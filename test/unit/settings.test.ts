@@ -152,10 +152,15 @@ t.test('settings in a file: the environment wins, a missing file is none', async
   const { loadEnvFile } = (await import(
     new URL('../../../ops/setup/env-file.mjs', import.meta.url).href
   )) as EnvFile;
-  const file = `${t.testdir({ '.env': '# a comment\nPORT=9000\nAPI_KEY="a b"\nHOST=\n' })}/.env`;
+  const folder = t.testdir({
+    '.env': '# a comment\nPORT=9000\nAPI_KEY="a b"\nHOST=\n',
+    '.env.marked': '\uFEFFPORT=9000\r\n',
+  });
+  const file = `${folder}/.env`;
   const env: NodeJS.ProcessEnv = { PORT: '7000' };
   t.strictSame(loadEnvFile({ file, env }).sort(), ['API_KEY', 'HOST', 'PORT']);
   t.strictSame(env, { PORT: '7000', API_KEY: 'a b', HOST: '' });
+  t.strictSame(loadEnvFile({ file: `${file}.marked`, env: {} }), ['PORT'], 'a byte order mark is no letter');
   t.strictSame(loadEnvFile({ file: `${file}.none`, env }), []);
   t.throws(() => loadEnvFile({ file: t.testdirName, env }), /cannot be read \(EISDIR\)/);
   t.throws(() => loadEnvFile({ file, env, parse: null }), /needs Node 20\.12 or newer/);
