@@ -4,6 +4,7 @@
  */
 import '../setup/node-version.mjs';
 import fs from 'node:fs';
+import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { Gateway, NoVerdict } from './gateway.mjs';
@@ -101,6 +102,7 @@ async function main() {
     return 0;
   }
   const tell = (line) => (options.json ? console.error(line) : console.log(line));
+  if (options.junit) fs.mkdirSync(path.dirname(options.junit), { recursive: true });
   const gateway = new Gateway(options.url, options.key);
   const started = await start(gateway, options);
   cancelOnSignal(gateway, started);

@@ -139,7 +139,7 @@ t.test('npm run agent-test: exits by the verdict, and writes what a CI server re
   const suite = { agent_id: agentId, name: 'Before a release', scenario_ids: [id] };
   await ok(thinking.call('POST', `${TESTS}/suites`, { body: suite }));
   const at = ['--url', thinking.gateway.base, '--agent', agentId];
-  const file = join(folder, 'results.xml');
+  const file = join(folder, 'reports', 'results.xml');
 
   playAll();
   const passed = await command(...at, '--suite', 'Before a release', '--junit', file);
