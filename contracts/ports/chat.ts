@@ -12,6 +12,12 @@ export type ChatMessage =
   | { readonly role: 'assistant'; readonly content: string; readonly toolCalls?: readonly ToolCall[] }
   | { readonly role: 'tool'; readonly callId: string; readonly content: string };
 
+/** Stands before what an agent says first: many models need a user's message at the beginning. */
+export const PICKED_UP: ChatMessage = {
+  role: 'user',
+  content: '(The call is connected. Nobody has spoken yet.)',
+};
+
 /** JSON Schema of an object. */
 export interface ChatTool {
   readonly name: string;

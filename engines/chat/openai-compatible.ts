@@ -7,7 +7,15 @@ import { createParser } from 'eventsource-parser';
 import { ServiceError } from '../../contracts/errors.js';
 import { LIMITS } from '../../contracts/limits.js';
 import { isPlainObject } from '../../contracts/plain-object.js';
-import type { ChatEvent, ChatMessage, ChatModel, ChatRequest, ToolCall } from '../../contracts/ports/chat.js';
+import {
+  type ChatEvent,
+  type ChatMessage,
+  type ChatModel,
+  type ChatRequest,
+  type ChatTool,
+  PICKED_UP,
+  type ToolCall,
+} from '../../contracts/ports/chat.js';
 import {
   ask,
   discard,
@@ -45,14 +53,34 @@ function toWireMessage(message: ChatMessage): object {
   return { role: 'assistant', content, tool_calls: message.toolCalls.map(toWireCall) };
 }
 
-/** The messages, with the turn's passages right before the user's last message. */
-function withPassages({ messages, passages }: ChatRequest): readonly ChatMessage[] {
-  if (passages.length === 0) return messages;
+function passagesText({ passages }: ChatRequest): string {
+  if (passages.length === 0) return '';
   const found = passages.map(({ source, text }) => `[${source}]\n${text}`).join('\n\n');
-  const content = `Passages from the knowledge base that may help with the next answer:\n\n${found}`;
-  const asked = messages.findLastIndex(({ role }) => role === 'user');
-  const at = asked < 0 ? messages.length : asked;
-  return [...messages.slice(0, at), { role: 'system', content }, ...messages.slice(at)];
+  return `Passages from the knowledge base that may help with the next answer:\n\n${found}`;
+}
+
+const isSystem = ({ role }: ChatMessage): boolean => role === 'system';
+
+/**
+ * One system message, at the beginning, then a message of the user: the templates of Qwen 3.5, Gemma, Mistral and others refuse
+ * any other order.
+ */
+function ordered(request: ChatRequest): readonly ChatMessage[] {
+  const { messages } = request;
+  const told = [...messages.filter(isSystem).map(({ content }) => content), passagesText(request)];
+  const content = told.filter((text) => text !== '').join('\n\n');
+  const said = messages.filter((message) => !isSystem(message));
+  return [
+    ...(content === '' ? [] : [{ role: 'system', content } as const]),
+    ...(said[0]?.role === 'user' ? [] : [PICKED_UP]),
+    ...said,
+  ];
+}
+
+/** OpenAI refuses the whole request if one schema has no `properties`; MCP servers may leave them out. */
+function toWireTool(tool: ChatTool): object {
+  const parameters = { type: 'object', properties: {}, ...tool.parameters };
+  return { type: 'function', function: { ...tool, parameters } };
 }
 
 const bodyOf = (request: ChatRequest, { model, asksUsage = false }: ChatSettings): string =>
@@ -60,9 +88,9 @@ const bodyOf = (request: ChatRequest, { model, asksUsage = false }: ChatSettings
     model,
     stream: true,
     ...(asksUsage && { stream_options: { include_usage: true } }),
-    messages: withPassages(request).map(toWireMessage),
+    messages: ordered(request).map(toWireMessage),
     ...(request.tools.length > 0 && {
-      tools: request.tools.map((tool) => ({ type: 'function', function: tool })),
+      tools: request.tools.map(toWireTool),
     }),
   });
 

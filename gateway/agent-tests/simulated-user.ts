@@ -2,7 +2,7 @@
  * The user of a test: says the lines of its script, or is played by the language model with a persona and a goal, until
  * the goal is reached or out of reach.
  */
-import { type ChatMessage, type ChatModel, wholeAnswer } from '../../contracts/ports/chat.js';
+import { type ChatMessage, type ChatModel, PICKED_UP, wholeAnswer } from '../../contracts/ports/chat.js';
 import type { SessionItem } from '../../contracts/ports/sessions.js';
 import type { ScenarioDefinition } from '../../contracts/schemas/agent-tests.js';
 
@@ -34,9 +34,6 @@ const heardBy = (items: readonly SessionItem[]): readonly ChatMessage[] =>
   items
     .filter((item): item is Said => item.type === 'message')
     .map(({ role, content }) => ({ role: role === 'user' ? 'assistant' : 'user', content }));
-
-/** First message for the model, since models need something to answer. */
-const PICKED_UP: ChatMessage = { role: 'user', content: '(The call is connected. Nobody has spoken yet.)' };
 
 function played(chat: ChatModel, persona: string, goal: string): SimulatedUser {
   let leaves = false;

@@ -193,11 +193,7 @@ t.test('an OpenAI-compatible endpoint', async (t) => {
     t.match(seen?.body, {
       model: 'm',
       stream: true,
-      messages: [
-        { role: 'system', content: 'S' },
-        { role: 'system', content: /\[faq\]\nP/ },
-        { content: 'U' },
-      ],
+      messages: [{ role: 'system', content: /^S\n\nPassages [^]*\n\n\[faq\]\nP$/ }, { content: 'U' }],
       tools: [{ type: 'function', function: { name: 'lookup_order' } }],
     });
   });
@@ -251,6 +247,50 @@ t.test('an OpenAI-compatible endpoint', async (t) => {
       const model = await modelAt(t, (_request, response) => void response.end(sse(...chunks, '[DONE]')));
       t.equal(textOf(await answer(model, { messages: [user('U')] })), said);
     }
+  });
+
+  t.test('templates that want one system message, first, and then the user get that', async (t) => {
+    let sent: readonly { role: string; content: string }[] = [];
+    const model = await modelAt(t, (_, response, body) => {
+      sent = (JSON.parse(body) as { messages: typeof sent }).messages;
+      response.end(sse(delta({ content: 'Yes.' }), '[DONE]'));
+    });
+    const called: ChatMessage = {
+      role: 'assistant',
+      content: '',
+      toolCalls: [{ id: 'a', name: 'one', arguments: '{}' }],
+    };
+    const greeting: ChatMessage = { role: 'assistant', content: 'Hello.' };
+    const cases: [messages: readonly ChatMessage[], system: string, roles: string][] = [
+      [[system('S'), system('T')], 'S\n\nT', 'system user'],
+      [[system('S'), greeting, system('Silent.')], 'S\n\nSilent.', 'system user assistant'],
+      [
+        [system('S'), greeting, user('U'), called, { role: 'tool', callId: 'a', content: 'R' }, system('N')],
+        'S\n\nN',
+        'system user assistant user assistant tool',
+      ],
+      [[system(''), user('U')], '', 'user'],
+    ];
+    for (const [messages, text, roles] of cases) {
+      await answer(model, { messages });
+      t.equal(sent.map(({ role }) => role).join(' '), roles);
+      if (text !== '') t.equal(sent[0]?.content, text);
+    }
+  });
+
+  t.test('a tool without arguments has the empty properties without which OpenAI refuses all', async (t) => {
+    let sent: unknown;
+    const model = await modelAt(t, (_, response, body) => {
+      sent = (JSON.parse(body) as { tools: unknown }).tools;
+      response.end(sse(delta({ content: 'Yes.' }), '[DONE]'));
+    });
+    const bare = [HANG_UP, { ...HANG_UP, name: 'list_regions', parameters: {} }];
+    await answer(model, { messages: [user('U')], tools: [...bare, ORDER] });
+    const parameters = { type: 'object', properties: {} };
+    t.strictSame(sent, [
+      ...bare.map((tool) => ({ type: 'function', function: { ...tool, parameters } })),
+      { type: 'function', function: ORDER },
+    ]);
   });
 
   t.test('what a model thinks before its answer is not said', async (t) => {
