@@ -7,3 +7,6 @@ export function firstBytes(text: string, most: number): string {
   if (Buffer.byteLength(text) <= most) return text;
   return new TextDecoder().decode(Buffer.from(text).subarray(0, most), { stream: true });
 }
+
+/** The text with each half of a surrogate pair replaced: strict readers of JSON refuse a document that has one. */
+export const wellFormed = (text: string): string => text.replace(/[\ud800-\udfff]/gu, '\ufffd');

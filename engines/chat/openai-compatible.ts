@@ -7,6 +7,7 @@ import { createParser } from 'eventsource-parser';
 import { ServiceError } from '../../contracts/errors.js';
 import { LIMITS } from '../../contracts/limits.js';
 import { isPlainObject } from '../../contracts/plain-object.js';
+import { wellFormed } from '../../contracts/text.js';
 import {
   type ChatEvent,
   type ChatMessage,
@@ -83,16 +84,23 @@ function toWireTool(tool: ChatTool): object {
   return { type: 'function', function: { ...tool, parameters } };
 }
 
+/** Texts that were cut may end with half a character. */
+const written = (_name: string, value: unknown): unknown =>
+  typeof value === 'string' ? wellFormed(value) : value;
+
 const bodyOf = (request: ChatRequest, { model, asksUsage = false }: ChatSettings): string =>
-  JSON.stringify({
-    model,
-    stream: true,
-    ...(asksUsage && { stream_options: { include_usage: true } }),
-    messages: ordered(request).map(toWireMessage),
-    ...(request.tools.length > 0 && {
-      tools: request.tools.map(toWireTool),
-    }),
-  });
+  JSON.stringify(
+    {
+      model,
+      stream: true,
+      ...(asksUsage && { stream_options: { include_usage: true } }),
+      messages: ordered(request).map(toWireMessage),
+      ...(request.tools.length > 0 && {
+        tools: request.tools.map(toWireTool),
+      }),
+    },
+    written,
+  );
 
 /** A part of a tool call in the stream. Every field is optional, because not all models keep to the protocol. */
 interface WireCall {
@@ -174,7 +182,11 @@ class Calls {
     const calls = this.#calls.filter(({ name }) => name !== '');
     const isFirst = ({ id }: Call, index: number): boolean =>
       id !== '' && calls.findIndex((other) => other.id === id) === index;
-    return calls.map((call, index) => ({ ...call, id: isFirst(call, index) ? call.id : `call_${index}` }));
+    return calls.map((call, index) => ({
+      ...call,
+      arguments: wellFormed(call.arguments),
+      id: isFirst(call, index) ? call.id : `call_${index}`,
+    }));
   }
 }
 
@@ -234,6 +246,8 @@ function tokensOf({ usage }: WireChunk): Tokens | undefined {
 class Answer {
   readonly #calls = new Calls();
   readonly #thoughts = new WithoutThoughts();
+  /** The first half of a surrogate pair: some servers cut their events there. */
+  #half = '';
   #length = 0;
   #spoke = false;
   /** Last reported counts: some servers report them with every event. */
@@ -246,15 +260,22 @@ class Answer {
     const { content, refusal, tool_calls: pieces } = deltaOf(chunk);
     for (const piece of Array.isArray(pieces) ? (pieces as (WireCall | null)[]) : [])
       this.#length += this.#calls.add(piece);
-    const written = saidIn(content) + textOf(refusal);
-    this.#length += written.length;
+    const text = saidIn(content) + textOf(refusal);
+    this.#length += text.length;
     if (this.#length > MOST.answerLength) throw failed(TOO_MUCH);
-    return this.#said(this.#thoughts.take(written));
+    return this.#said(this.#thoughts.take(this.#whole(text)));
+  }
+
+  /** The text so far, without the half of a pair that may be completed by the next event. */
+  #whole(text: string): string {
+    const all = this.#half + text;
+    this.#half = /[\ud800-\udbff]$/.exec(all)?.[0] ?? '';
+    return wellFormed(all.slice(0, all.length - this.#half.length));
   }
 
   /** Text that was held back because it could have begun a thought. */
   rest(): string {
-    return this.#said(this.#thoughts.rest());
+    return this.#said(this.#thoughts.take(wellFormed(this.#half)) + this.#thoughts.rest());
   }
 
   #said(text: string): string {

@@ -249,6 +249,39 @@ t.test('an OpenAI-compatible endpoint', async (t) => {
     }
   });
 
+  t.test('a character that is cut between two events is whole, and half of one is replaced', async (t) => {
+    const cases: [parts: readonly string[], said: string][] = [
+      [['Nice \ud83d', '\ude00!'], 'Nice 😀!'],
+      [['\ud83d', '\ude00'], '😀'],
+      [['Nice \ud83d'], 'Nice \ufffd'],
+      [['Nice \ud83d', ' day \ude00'], 'Nice \ufffd day \ufffd'],
+    ];
+    for (const [parts, said] of cases) {
+      const model = await modelAt(t, (_, response) => {
+        response.end(sse(...parts.map((content) => delta({ content })), '[DONE]'));
+      });
+      const events = await answer(model, { messages: [user('U')] });
+      t.equal(textOf(events), said);
+      for (const event of events) t.notMatch(JSON.stringify(event), /\\ud/, 'nobody gets half a character');
+    }
+  });
+
+  t.test('the request holds whole characters only: strict servers refuse any other', async (t) => {
+    let seen = '';
+    const model = await modelAt(t, (_, response, body) => {
+      seen = body;
+      response.end(sse(delta({ content: 'Yes.' }), '[DONE]'));
+    });
+    const cut = 'A smile: 😀'.slice(0, -1);
+    const calls = [{ id: 'a', name: 'one', arguments: cut }];
+    await answer(model, {
+      messages: [user(cut), { role: 'assistant', content: '', toolCalls: calls }],
+      passages: [{ source: 'faq', text: cut }],
+    });
+    t.equal(seen.match(/A smile: \ufffd/g)?.length, 3);
+    t.notMatch(seen, /\\ud/);
+  });
+
   t.test('templates that want one system message, first, and then the user get that', async (t) => {
     let sent: readonly { role: string; content: string }[] = [];
     const model = await modelAt(t, (_, response, body) => {

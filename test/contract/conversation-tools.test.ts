@@ -206,6 +206,28 @@ t.test('a client tool that expects no response does not wait for one', async (t)
   meeting.caller.hangUp();
 });
 
+t.test(
+  'half a character, of a client or at a cut, is in no record and no request to the model',
+  async (t) => {
+    // The model is told 16,000 characters; the pair is cut there.
+    answerTool = (_, response) => response.end(`${'x'.repeat(15_999)}😀`);
+    model.asked.length = 0;
+    model.answer((messages) => (toolSaid(messages) === undefined ? callsWeather(messages) : 'A lot.'));
+    const meeting = await talks.meet({ tools: { tool_ids: [await toolId(webhook())] } });
+    meeting.caller.send({ type: 'user.message', text: 'Weather \ud83d?' });
+    await untilShown(meeting, 'A lot.');
+    const { items } = await hangUp(meeting);
+    t.notMatch(JSON.stringify(model.asked), /\\ud/);
+    t.match(
+      model.asked.map(toolSaid).find((told) => told !== undefined),
+      /^x{15999}\ufffd$/,
+    );
+    t.notMatch(JSON.stringify(items), /\\ud/);
+    t.match(items[0], { content: 'Weather \ufffd?' });
+    t.match(items[2], { output: /x😀$/ });
+  },
+);
+
 t.test('a tool of an MCP server is called as any other; its secrets are in no log', async (t) => {
   const asked: (string | undefined)[] = [];
   const results: Readonly<Record<string, object>> = {

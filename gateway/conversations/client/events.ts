@@ -5,7 +5,7 @@
 import type { EndReason } from '../../../actors/agent/events.js';
 import { withoutByteOrderMark } from '../../../contracts/byte-order-mark.js';
 import { isPlainObject } from '../../../contracts/plain-object.js';
-import { firstBytes } from '../../../contracts/text.js';
+import { firstBytes, wellFormed } from '../../../contracts/text.js';
 import type { Turn } from '../../../contracts/turns.js';
 
 export const TOPICS = { toClient: 'agent-event', fromClient: 'client-event' } as const;
@@ -58,7 +58,7 @@ function eventOf(fields: Fields): ClientEvent | undefined {
   if (typeof type !== 'string') return undefined;
   if (SIMPLE.has(type)) return { type } as ClientEvent;
   if (type === 'user.message' && typeof text === 'string' && text.trim() !== '')
-    return { type, text: text.slice(0, MOST_TEXT), aloud: audio !== false };
+    return { type, text: wellFormed(text.slice(0, MOST_TEXT)), aloud: audio !== false };
   if (type === 'user.dtmf' && typeof digits === 'string' && KEYS.test(digits)) return { type, digits };
   if (type === 'client_tool.result' && typeof callId === 'string')
     return { type, callId, result, isError: isError === true };

@@ -9,6 +9,7 @@ import type { PinnedAgent, PlannedTool, SessionPlan } from '../../../contracts/p
 import { ServiceError } from '../../../contracts/errors.js';
 import { LIMITS } from '../../../contracts/limits.js';
 import type { Log } from '../../../contracts/log.js';
+import { wellFormed } from '../../../contracts/text.js';
 import { TOOL_RUNS, toolNews } from '../../../contracts/tool-news.js';
 import { AGENT_EVENTS, type ToolNote } from '../client/events.js';
 import type { Dialogue } from '../dialogue.js';
@@ -226,7 +227,8 @@ export class ConversationTools {
   }
 
   #finish(hides: boolean, note: ToolNote, result: ToolResult, ms: number): string {
-    const { ok, output, truncated = false } = result;
+    const { ok, truncated = false } = result;
+    const output = wellFormed(result.output);
     const cut = output.slice(0, OUTPUT_BYTES);
     const shown = !ok && hides ? HIDDEN : cut;
     const told = shown.slice(0, TOLD);
