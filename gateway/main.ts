@@ -135,6 +135,19 @@ async function serve(config: Config, resources: Resources, opened: Opened, log: 
   return { port: config.port, hurry: () => gateways.hurry(HURRIED_LEAVE_MS) };
 }
 
+/** Starts embedded Postgres, and returns its address. It is stopped, too, if it is still starting when everything is. */
+async function startPostgres(dataDir: string, opened: Opened, log: Log): Promise<string> {
+  const stopping = new AbortController();
+  const starting = startEmbedded({ dataDir, log, signal: stopping.signal });
+  opened.add({
+    async stop() {
+      stopping.abort();
+      await (await starting.catch(() => undefined))?.stop();
+    },
+  });
+  return (await starting).url;
+}
+
 /** Starts everything. `greeting` is the text for the person who started it. */
 async function start(
   config: Config,
@@ -152,7 +165,7 @@ async function start(
   children.catch(() => undefined);
   // Loads while Postgres and the children start.
   if (config.workers === 1) loadGateway().catch(() => undefined);
-  const databaseUrl = config.databaseUrl ?? opened.add(await startEmbedded({ dataDir, log })).url;
+  const databaseUrl = config.databaseUrl ?? (await startPostgres(dataDir, opened, log));
   const firstKey = await prepareDatabase(config.databaseDirectUrl ?? databaseUrl, config, log);
   // Imported on demand: the S3 library would add a second to every start.
   if (config.recordingsUrl !== undefined)
@@ -191,6 +204,8 @@ export async function main(fromFile: readonly string[] = []): Promise<void> {
     serving = await start(config, opened, createLog(config.logLevel));
     console.log(serving.greeting);
   } catch (error) {
+    // A start that was told to leave fails for that reason alone.
+    if (leaving) return;
     console.error(`speech gateway: ${explain(error)}`);
     await leave(1);
   }

@@ -38,6 +38,8 @@ export interface EmbeddedPostgres {
 export interface EmbeddedOptions {
   readonly dataDir: string;
   readonly log?: Log;
+  /** Ends a start that is under way, which then fails and leaves nothing behind. */
+  readonly signal?: AbortSignal;
 }
 
 const RESTART_MS = { first: 100, most: 10_000 };
@@ -120,7 +122,7 @@ async function startUnderLock(
   previous: Holder | undefined,
 ): Promise<Pick<EmbeddedPostgres, 'pid' | 'stop'>> {
   const { folder, account, log } = parts;
-  await ensureCluster(dataDir, parts.binaries, account);
+  await ensureCluster(dataDir, parts);
   await clearOrphan(folder, log);
   if (previous && isTemporary(previous.socketFolder)) removeFolder(previous.socketFolder);
   writing(dataDir, () => {
@@ -145,7 +147,7 @@ function lockFolder(dataDir: string): { lock: Lock; socketFolder: string } {
  * Errors: `StorageFailure` if the folder is in use, unwritable or damaged, or no account may run Postgres on it.
  */
 export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedPostgres> {
-  const { log = silentLog } = options;
+  const { log = silentLog, signal } = options;
   const binaries = findBinaries();
   prepareDataDir(options.dataDir);
   const dataDir = realpathSync(options.dataDir);
@@ -158,7 +160,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedP
   };
   try {
     const running = await startUnderLock(
-      { folder, socketFolder, binaries, account, log },
+      { folder, socketFolder, binaries, account, log, signal },
       dataDir,
       lock.previous,
     );

@@ -81,14 +81,19 @@ async function withDatabase<T>(url: string, work: (database: Database) => Promis
 
 /** Runs embedded Postgres for the duration of `work`; SIGINT and SIGTERM stop it too. */
 async function withOwnPostgres<T>(dataDir: string, work: (database: Database) => Promise<T>): Promise<T> {
-  const embedded = await startEmbedded({ dataDir });
-  const stop = (): void => void embedded.stop().then(() => process.exit(EXIT.failed));
+  const stopping = new AbortController();
+  const starting = startEmbedded({ dataDir, signal: stopping.signal });
+  const stopped = async (): Promise<void> => {
+    stopping.abort();
+    await (await starting.catch(() => undefined))?.stop();
+  };
+  const stop = (): void => void stopped().then(() => process.exit(EXIT.failed));
   process.once('SIGINT', stop).once('SIGTERM', stop);
   try {
-    return await withDatabase(embedded.url, work);
+    return await withDatabase((await starting).url, work);
   } finally {
     process.off('SIGINT', stop).off('SIGTERM', stop);
-    await embedded.stop();
+    await stopped();
   }
 }
 

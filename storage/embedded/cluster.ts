@@ -90,7 +90,15 @@ export function makeSocketFolder(socketFolder: string): void {
 
 export const removeFolder = (folder: string): void => rmSync(folder, { recursive: true, force: true });
 
-async function runInitdb(folder: string, binaries: Binaries, account: Account): Promise<void> {
+/** What a cluster is made with. */
+interface Making {
+  readonly binaries: Binaries;
+  readonly account: Account;
+  /** Aborted when nobody waits for it any more. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+async function runInitdb(folder: string, { binaries, account, signal }: Making): Promise<void> {
   const wanted = [
     '-D',
     folder,
@@ -115,10 +123,13 @@ async function runInitdb(folder: string, binaries: Binaries, account: Account): 
   };
   child.stdout?.on('data', keep);
   child.stderr?.on('data', keep);
+  const stop = (): void => void child.kill();
+  signal?.addEventListener('abort', stop);
   const code = await once(child, 'close').then(
-    ([status, signal]) => (status ?? signal) as number | string,
+    ([status, killedBy]) => (status ?? killedBy) as number | string,
     (error: unknown) => errorText(error),
   );
+  signal?.removeEventListener('abort', stop);
   if (code === 0) return;
   const errors = output
     .split('\n')
@@ -153,7 +164,8 @@ function checkCluster(folder: string, major: string): void {
 }
 
 /** Creates the cluster if it is missing, else checks it. Errors: `StorageFailure`. */
-export async function ensureCluster(dataDir: string, binaries: Binaries, account: Account): Promise<void> {
+export async function ensureCluster(dataDir: string, making: Making): Promise<void> {
+  const { binaries, account } = making;
   const folder = clusterFolder(dataDir);
   if (existsSync(folder) && readdirSync(folder).length > 0) return checkCluster(folder, binaries.major);
   const fresh = `${folder}.new`;
@@ -163,7 +175,7 @@ export async function ensureCluster(dataDir: string, binaries: Binaries, account
   });
   try {
     account.own(fresh);
-    await runInitdb(fresh, binaries, account);
+    await runInitdb(fresh, making);
     writing(dataDir, () => renameSync(fresh, folder));
   } catch (error) {
     removeFolder(fresh);

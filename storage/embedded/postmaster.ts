@@ -132,6 +132,8 @@ export interface Launch {
   readonly binaries: Binaries;
   readonly account: Account;
   readonly log: Log;
+  /** Aborted when nobody waits for the server any more: one that is still starting is stopped. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** `-k` takes a list: without quotes, a comma in the path would separate two folders. */
@@ -165,14 +167,14 @@ function follow(child: ChildProcess, log: Log): () => string {
 
 async function untilReady(
   pid: number,
-  { folder, socketFolder }: Launch,
+  { folder, socketFolder, signal }: Launch,
   gone: () => string | undefined,
 ): Promise<void> {
   const end = performance.now() + READY_MS;
   for (;;) {
     const state = readPidFile(folder);
     if (state?.pid === pid && state.status === 'ready' && hasSocket(socketFolder)) return;
-    const words = gone();
+    const words = signal?.aborted ? 'it was told to stop' : gone();
     const late = performance.now() > end;
     if (words === undefined && !late) await pause(POLL_MS);
     else

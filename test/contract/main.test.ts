@@ -2,12 +2,14 @@
 import { createServer } from 'node:net';
 import { once } from 'node:events';
 import { spawn } from 'node:child_process';
-import { rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { readdir, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import { wavHeader } from '../../codecs/wav.js';
 import { CHECKOUT } from '../../contracts/places.js';
+import { processesLike } from '../../processes/process-table.js';
 import { commandOf, familyOf, isAlive, memberOf } from '../fixtures/family.js';
 import {
   EMBEDDED,
@@ -247,6 +249,24 @@ t.test('a data folder', async (t) => {
     t.equal(await next.exited, 0);
     await gone(family);
   });
+});
+
+t.test('SIGTERM while Postgres is made, or starts, leaves no process and no lock behind', async (t) => {
+  const dataDir = await temporaryFolder();
+  t.teardown(() => rm(dataDir, { recursive: true, force: true }));
+  const settings = { ...EMBEDDED_POSTGRES, ...TONE, DATA_DIR: dataDir };
+  const isOn = (words: readonly string[]): boolean => words.some((word) => word.includes(dataDir));
+  const leaveOnce = async (file: string): Promise<void> => {
+    const { child, stderr } = spawnGateway(settings);
+    await until(`${file} is there`, () => existsSync(join(dataDir, file)));
+    child.kill('SIGTERM');
+    t.strictSame(await once(child, 'exit'), [0, null], stderr());
+    t.strictSame(processesLike(isOn), [], `nothing runs after ${file}`);
+    t.notMatch((await readdir(dataDir)).join(' '), /lock|new|socket/);
+  };
+  await leaveOnce('postgres.new');
+  await (await startGateway(settings)).stop();
+  await leaveOnce('postgres-socket');
 });
 
 t.test('SIGKILL of the encoder costs the stream that it held, nothing else', async (t) => {
