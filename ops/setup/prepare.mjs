@@ -4,8 +4,9 @@
  */
 import './node-version.mjs';
 import fs from 'node:fs';
+import path from 'node:path';
 import { withLock } from './lock.mjs';
-import { inRoot } from './paths.mjs';
+import { inRoot, LOCK_FILE, modelsDir } from './paths.mjs';
 import { createProgress } from './progress.mjs';
 import { allReady, runSteps } from './steps.mjs';
 
@@ -25,9 +26,14 @@ export const testing = () =>
 /** Steps before mutation testing: Stryker is a package of its own. */
 export const MUTATING = ['all packages', 'bench', 'build', 'mutation'];
 
+/** Models may be put on a volume by somebody who cannot write to the checkout. */
+const lockFor = (missing) =>
+  missing.every((name) => name === 'models') ? path.join(modelsDir(), '.lock') : LOCK_FILE;
+
 /** Makes the named steps ready. Throws SetupError. */
 export async function prepare(names = RUNNING, progress = createProgress()) {
-  if (allReady(names)) return;
+  const missing = names.filter((name) => !allReady([name]));
+  if (missing.length === 0) return;
   const onWait = ({ pid }) => progress.line(`waiting for another set-up (process ${pid})`);
-  await withLock(() => runSteps(names, progress), { onWait });
+  await withLock(() => runSteps(names, progress), { onWait, file: lockFor(missing) });
 }

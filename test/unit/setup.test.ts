@@ -4,7 +4,9 @@
  */
 import fs from 'node:fs';
 import path from 'node:path';
+import { fileURLToPath } from 'node:url';
 import t from 'tap';
+import { CHECKOUT } from '../../contracts/places.js';
 
 interface Counts {
   readonly passed: number;
@@ -48,6 +50,10 @@ const { readCounts, countLine } = await load<{
   readCounts(file: string): Counts;
   countLine(counts: Counts): string;
 }>('counts.mjs');
+const { prepare } = await load<{
+  prepare(names: string[], progress: { run: Run; line(text: string): void }): Promise<void>;
+}>('prepare.mjs');
+const { withLock } = await load<{ withLock(work: () => Promise<void>): Promise<void> }>('lock.mjs');
 const { licenceRows } = await load<{ licenceRows(packages: Record<string, object>): string[] }>(
   'licences.mjs',
 );
@@ -264,6 +270,23 @@ t.test('steps: the first failure stops the others, and is the one that is told',
   };
   await t.rejects(runSteps(['b', 'a', 'c'], progress, steps), { message: 'the cause' });
   t.same(log.sort(), ['a begins', 'b begins', 'b stopped']);
+});
+
+t.test('models go to MODELS_DIR without a lock in the checkout, which may be read-only', async (t) => {
+  const folder = t.testdir();
+  const here = fileURLToPath(new URL('.models', CHECKOUT));
+  for (const name of fs.readdirSync(here, { recursive: true, encoding: 'utf8' })) {
+    if (fs.statSync(path.join(here, name)).isDirectory()) fs.mkdirSync(path.join(folder, name));
+    else if (!name.endsWith('.setup')) fs.symlinkSync(path.join(here, name), path.join(folder, name));
+  }
+  process.env['MODELS_DIR'] = folder;
+  t.teardown(() => delete process.env['MODELS_DIR']);
+  // While somebody holds the lock of the checkout, as nobody can take it in a read-only one.
+  await withLock(() => prepare(['models'], { run: progress.run, line: () => undefined }));
+  t.strictSame(
+    fs.readdirSync(folder).filter((name) => name.startsWith('.')),
+    ['.setup'],
+  );
 });
 
 t.test('counts: a run that wrote nothing, or nothing readable, has failed', async (t) => {
