@@ -25,7 +25,7 @@ export interface RegistryOptions {
 }
 
 /** `sherpa` names the engines of all its models, `sherpa/kokoro-en` one of them. */
-const isNamed = (engine: { readonly name: string }, name: string): boolean =>
+export const isNamed = (engine: { readonly name: string }, name: string): boolean =>
   engine.name === name || engine.name.startsWith(`${name}/`);
 
 const transcribesIn = (transcriber: Transcriber, language: string | undefined): boolean =>

@@ -5,7 +5,7 @@
  * fluent-ffmpeg uses one command for the whole process, and asks it for its formats before each new kind of
  * job. Here the command is always `sh limited.sh … binary`, and the formats are filled in.
  */
-import { accessSync, constants } from 'node:fs';
+import { accessSync, constants, statSync } from 'node:fs';
 import { delimiter, isAbsolute, join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { getFfmpegPath } from '@livekit/av';
@@ -46,7 +46,7 @@ export function findFfmpeg(
 function isExecutable(path: string): boolean {
   try {
     accessSync(path, constants.X_OK);
-    return true;
+    return statSync(path).isFile();
   } catch {
     return false;
   }

@@ -25,7 +25,7 @@ import type { LanguageCode } from '../../contracts/languages.js';
 import type { JobRunner } from '../../contracts/ports/jobs.js';
 import type { TtsEngine } from '../../contracts/ports/tts.js';
 import type { Transcriber } from '../../engines/long-audio.js';
-import { createRegistry, type Registry } from '../../engines/registry.js';
+import { createRegistry, isNamed, type Registry } from '../../engines/registry.js';
 import { type Config, ConfigError, type RemoteName } from '../config.js';
 import { notInstalled } from '../config/installed.js';
 import { notAdded } from '../config/model-folders.js';
@@ -180,9 +180,20 @@ export const engineRoles = (config: Config): ReadonlySet<RoleName> =>
 export const engineModels = (config: Config): readonly string[] =>
   [...ttsRows(config), ...sttRows(config)].flatMap(({ models }) => models);
 
-export const reachEngines = (config: Config, runner: (role: RoleName) => JobRunner): Registry =>
-  createRegistry({
-    tts: ttsRows(config).flatMap((row) => row.reach(runner, config)),
-    stt: sttRows(config).flatMap((row) => row.reach(runner, config)),
-    routes: config.modelRoutes,
-  });
+/** Errors: `ConfigError` for a name that no configured engine has. */
+function checkRoutes({ modelRoutes }: Config, engines: readonly { readonly name: string }[]): void {
+  const unknown = Object.values(modelRoutes)
+    .flat()
+    .find((name) => !engines.some((engine) => isNamed(engine, name)));
+  if (unknown === undefined) return;
+  const known = [...new Set(engines.map(({ name }) => name))].join(', ');
+  throw new ConfigError(`MODEL_ROUTES names "${unknown}"; the engines in use are ${known}`);
+}
+
+/** Errors: `ConfigError` naming the variable. */
+export function reachEngines(config: Config, runner: (role: RoleName) => JobRunner): Registry {
+  const tts = ttsRows(config).flatMap((row) => row.reach(runner, config));
+  const stt = sttRows(config).flatMap((row) => row.reach(runner, config));
+  checkRoutes(config, [...tts, ...stt]);
+  return createRegistry({ tts, stt, routes: config.modelRoutes });
+}

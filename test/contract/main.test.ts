@@ -106,6 +106,11 @@ t.test('configuration that does not parse is named', async (t) => {
       /LLM_BASEURL is no setting; did you mean LLM_BASE_URL\?/,
     ],
     [{ WORKERS: '2' }, /WORKERS.*PORT/],
+    [
+      { MODEL_ROUTES: '{"s1":["flitte"]}' },
+      /^speech gateway: MODEL_ROUTES names "flitte"; the engines in use are tone$/m,
+    ],
+    [{ FFMPEG_PATH: '/tmp' }, /^speech gateway: FFMPEG_PATH: \/tmp is not an executable file$/m],
   ];
   for (const [env, message] of cases) {
     const { code, printed } = await failedStart(env);
