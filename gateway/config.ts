@@ -11,8 +11,8 @@ import { denoiserFile, modelFolders, turnModelFolder } from './config/model-fold
 import { strangeBase } from './config/pcm-rates.js';
 import { readRemotes, type Remotes } from './config/remotes.js';
 import { ConfigError, type Described, type Env, readTable } from './config/setting.js';
-import { LIVEKIT, SETTINGS } from './config/settings.js';
-import { VOCABULARY } from './config/vendor-words.js';
+import { LIVEKIT, SETTINGS, TRACING } from './config/settings.js';
+import { checkWords, VOCABULARY } from './config/vendor-words.js';
 import { basesOf } from './dialects/protocol-a/bases.js';
 
 export { ConfigError } from './config/setting.js';
@@ -99,6 +99,8 @@ export function readConfig(env: Env): Config {
     remotes: readRemotes(env),
     livekit: readLivekit(env),
   };
+  readTable(TRACING, env);
+  checkWords(vocabulary);
   checkPcmRates(config);
   checkContradictions(env);
   return config;

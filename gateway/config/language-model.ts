@@ -1,5 +1,5 @@
 /** The settings of the language model that agents think with. */
-import { address, choice, secret, text } from './setting.js';
+import { address, choice, credential, text } from './setting.js';
 
 export const LANGUAGE_MODEL = {
   llmUrl: address(
@@ -9,7 +9,7 @@ export const LANGUAGE_MODEL = {
       shown: 'none: builtin-dialogue',
     },
   ),
-  llmKey: secret('LLM_API_KEY', 'Its API key.'),
+  llmKey: credential('LLM_API_KEY', 'Its API key.'),
   llmModel: text('LLM_MODEL', 'default', 'Its model.'),
   llmUsage: choice(
     'LLM_USAGE',

@@ -1,13 +1,23 @@
 /** Settings of remote speech services: one table for each, alike except for defaults. */
 import type { RemoteFormat } from '../../engines/backends/remote/audio.js';
 import type { RemoteSettings } from '../../engines/backends/remote/settings.js';
-import { addresses, choice, count, type Env, languages, list, readTable, secret, text } from './setting.js';
+import {
+  addresses,
+  choice,
+  count,
+  credential,
+  type Env,
+  languages,
+  list,
+  readTable,
+  text,
+} from './setting.js';
 
 type Defaults = Pick<RemoteSettings, 'ttsModel' | 'sttModel' | 'voices' | 'rate'>;
 
 const remote = (prefix: string, service: string, initial: Defaults) => ({
   urls: addresses(`${prefix}_URL`, `Address of ${service}; several share the work.`),
-  key: secret(`${prefix}_KEY`, 'Its API key.'),
+  key: credential(`${prefix}_KEY`, 'Its API key.'),
   ttsModel: text(`${prefix}_TTS_MODEL`, initial.ttsModel, 'Model that it speaks with.'),
   sttModel: text(`${prefix}_STT_MODEL`, initial.sttModel, 'Model that it transcribes with.'),
   voices: list(`${prefix}_VOICES`, initial.voices, 'Its voices, as it names them.'),

@@ -68,6 +68,21 @@ export function text<T extends string | undefined>(
 export const secret = (env: string, meaning: string, details?: Details): Setting<string | undefined> =>
   text(env, undefined, meaning, { ...details, secret: true });
 
+const PRINTABLE = /^[\x21-\x7e]+$/;
+
+/** A secret that is sent in a header. White space around it, such as the line break of a file, is no part of it. */
+export const credential = (env: string, meaning: string): Setting<string | undefined> =>
+  setting<string | undefined>(
+    {
+      env,
+      initial: undefined,
+      meaning,
+      kind: 'text',
+      parse: (raw) => (PRINTABLE.test(raw.trim()) ? raw.trim() : fail(env, 'printable ASCII without blanks')),
+    },
+    { secret: true },
+  );
+
 /** A file or folder, relative to the working directory. */
 export function path(env: string, initial: string, meaning: string, details?: Details): Setting<string>;
 export function path(
@@ -149,7 +164,16 @@ export const list = (
   meaning: string,
   details?: Details,
 ): Setting<readonly string[]> =>
-  setting({ env, initial, meaning, kind: 'comma-separated', parse: itemsOf }, details);
+  setting(
+    {
+      env,
+      initial,
+      meaning,
+      kind: 'comma-separated',
+      parse: (raw) => (itemsOf(raw).length > 0 ? itemsOf(raw) : initial),
+    },
+    details,
+  );
 
 const CODES = 'ISO 639-1 codes, such as en, de, ru';
 
@@ -182,7 +206,9 @@ const addressOf =
         meaning,
         kind: words,
         parse: (raw) =>
-          pattern.test(raw) && isUrl(raw) ? raw.replace(/\/+$/, '') : fail(env, `an ${words}`),
+          pattern.test(raw) && isUrl(raw)
+            ? raw.replace(/\/+$/, '')
+            : fail(env, `${/^[aeioh]/.test(words) ? 'an' : 'a'} ${words}`),
       },
       details,
     );

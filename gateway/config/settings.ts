@@ -23,6 +23,7 @@ import {
   address,
   choice,
   count,
+  credential,
   type Described,
   json,
   languages,
@@ -77,7 +78,7 @@ const KEYS = {
   apiKey: secret('API_KEY', 'A full-access key of your own (A-Z, a-z, 0-9, _ and -).', {
     shown: 'made at the first start',
   }),
-  metricsToken: secret(
+  metricsToken: credential(
     'METRICS_TOKEN',
     'Bearer token for /metrics from outside private networks, in addition to keys of role read or full.',
   ),
@@ -113,7 +114,10 @@ const DATABASE = {
 const ROUTED = new Set<string>([...SYNTHESIS_MODELS, ...TRANSCRIPTION_MODELS, '*']);
 
 const isRoute = ([model, names]: [string, unknown]): boolean =>
-  ROUTED.has(model) && Array.isArray(names) && names.every((name) => typeof name === 'string');
+  ROUTED.has(model) &&
+  Array.isArray(names) &&
+  names.length > 0 &&
+  names.every((name) => typeof name === 'string');
 
 const isRoutes = (value: unknown): value is ModelRoutes =>
   isPlainObject(value) && Object.entries(value).every(isRoute);
@@ -188,9 +192,18 @@ export interface IceServer {
   readonly credential?: string;
 }
 
+const isText = (value: unknown): boolean => typeof value === 'string' && value !== '';
+
+/** Browsers refuse a TURN server without a name and a password, and with it the whole call. */
 const isIceServer = (server: unknown): server is IceServer => {
-  const { urls } = (server ?? {}) as { urls?: unknown };
-  return Array.isArray(urls) && urls.every((url) => /^(stun|turns?):/.test(String(url)));
+  const { urls, username, credential } = (server ?? {}) as Readonly<Record<string, unknown>>;
+  if (!Array.isArray(urls) || urls.length === 0) return false;
+  const addresses = urls.map(String);
+  const isTurn = addresses.some((url) => url.startsWith('turn'));
+  return (
+    addresses.every((url) => /^(stun|turns?):[^\s/]+$/.test(url)) &&
+    (!isTurn || (isText(username) && isText(credential)))
+  );
 };
 
 const isIceServers = (value: unknown): value is readonly IceServer[] =>
@@ -244,7 +257,7 @@ const CALLS = {
   iceServers: json<readonly IceServer[]>(
     'ICE_SERVERS',
     [],
-    'a JSON list of {"urls":["stun:…"]}',
+    'a JSON list of {"urls":["stun:…"]}, with "username" and "credential" for turn:',
     isIceServers,
     'STUN and TURN servers for clients: [{"urls": ["turn:relay.example.com"], "username": "…", "credential": "…"}].',
     { secret: true },
@@ -258,7 +271,7 @@ export const LIVEKIT = {
     'LiveKit server or cluster that carries the calls instead of this gateway.',
   ),
   key: text('LIVEKIT_API_KEY', undefined, 'Its API key.'),
-  secret: secret('LIVEKIT_API_SECRET', 'Its API secret.'),
+  secret: credential('LIVEKIT_API_SECRET', 'Its API secret.'),
 };
 
 const LIVEKIT_ROOMS = {
@@ -324,16 +337,13 @@ const OPERATION = {
   mediaProcesses: count('MEDIA_PROCESSES', 1, [1, 64], 'Media workers, which carry calls.'),
 };
 
-/** Variables read by OpenTelemetry's own packages; a selection of the most important ones. */
-const TRACING: readonly Described[] = [
-  {
-    env: 'OTEL_EXPORTER_OTLP_ENDPOINT',
-    meaning: 'OTLP collector (HTTP) that spans are sent to; the other standard OTEL_* variables work too.',
-    kind: 'http(s) address',
-    shown: 'none',
-    secret: false,
-  },
-];
+/** Variables read by OpenTelemetry's own packages, which ignore an address that is none; a selection of the most important ones. */
+export const TRACING = {
+  otlpEndpoint: address(
+    'OTEL_EXPORTER_OTLP_ENDPOINT',
+    'OTLP collector (HTTP) that spans are sent to; the other standard OTEL_* variables work too.',
+  ),
+};
 
 /** Tables whose values go into the configuration unchanged; the others are read on their own. */
 export const SETTINGS = {
@@ -373,6 +383,6 @@ export const SECTIONS: readonly Section[] = [
   section('Limits', LIMITED),
   section('Prices', PRICES),
   section('Operation', OPERATION),
-  { title: 'Tracing', settings: TRACING },
+  section('Tracing', TRACING),
   section('Vendor words', VOCABULARY),
 ];

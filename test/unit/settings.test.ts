@@ -91,11 +91,46 @@ t.test('defaults, values and bounds', async (t) => {
     ['MEDIA_PUBLIC_ADDRESS', '192.0.2.1:7882', 'MEDIA_PUBLIC_ADDRESS must be'],
     ['MEDIA_PUBLIC_ADDRESS', '192.0.2.999', 'MEDIA_PUBLIC_ADDRESS must be'],
     ['MEDIA_PUBLIC_ADDRESS', 'two words', 'MEDIA_PUBLIC_ADDRESS must be'],
+    ['MODEL_ROUTES', '{"*":[]}', 'MODEL_ROUTES must be a JSON object'],
+    // Browsers refuse these, and with them the whole call.
+    ['ICE_SERVERS', '[{"urls":[]}]', 'ICE_SERVERS must be a JSON list'],
+    ['ICE_SERVERS', '[{"urls":["stun:"]}]', 'ICE_SERVERS must be a JSON list'],
+    ['ICE_SERVERS', '[{"urls":["turn:a"]}]', '"username" and "credential" for turn:'],
+    [
+      'ICE_SERVERS',
+      '[{"urls":["turns:a"],"username":"b","credential":5}]',
+      'ICE_SERVERS must be a JSON list',
+    ],
+    // Its own packages would send spans nowhere, and say nothing.
+    [
+      'OTEL_EXPORTER_OTLP_ENDPOINT',
+      'localhost:4318',
+      'OTEL_EXPORTER_OTLP_ENDPOINT must be an http(s) address',
+    ],
+    ['LIVEKIT_URL', 'https://a', 'LIVEKIT_URL must be a ws(s) address'],
+    ['METRICS_TOKEN', 'sk-…', 'METRICS_TOKEN must be printable ASCII without blanks'],
+    ['METRICS_TOKEN', ' ', 'METRICS_TOKEN must be printable ASCII'],
+    ['VENDOR', 'a/b', 'VENDOR must be letters, digits, _, . and -'],
+    ['VENDOR_HEADER_PREFIX', 'X Svc', 'VENDOR_HEADER_PREFIX must be the name of a header'],
+    [
+      'VENDOR_TRANSPORT_URL_FIELD',
+      'token',
+      'VENDOR_TRANSPORT_URL_FIELD must be the name of a field, other than',
+    ],
+    ['PROTOCOL_A_SEGMENT', 'a/b', 'PROTOCOL_A_SEGMENT must be letters'],
+    ['PROTOCOL_B_SEGMENT', 'v1', 'PROTOCOL_B_SEGMENT must be letters, digits, _, . and -, other than v1'],
+    ['PROTOCOL_A_SEGMENT', 'elevenlabs', 'PROTOCOL_A_SEGMENT and PROTOCOL_B_SEGMENT must differ'],
+    ['PROTOCOL_B_KEY_HEADER', 'Authorization', 'PROTOCOL_B_KEY_HEADER must be the name of a header'],
   ];
   for (const [name, value, said] of wrong) {
     t.match(refusal({ [name]: value }), said, `${name}=${value}`);
   }
   t.equal(readConfig({ PORT: ' 9000 ' }).port, 9000);
+  const model = readConfig({ LLM_BASE_URL: 'http://a/v1', LLM_API_KEY: 'sk-1\n' });
+  t.equal(model.llmKey, 'sk-1', 'as from a file, whose line break no header can hold');
+  t.ok(readConfig({ TTS_ENGINES: ' , ' }).ttsEngines.length > 0, 'an empty list is one that is not set');
+  const turn = { urls: ['turn:a:3478?transport=tcp'], username: 'b', credential: 'c' };
+  t.strictSame(readConfig({ ICE_SERVERS: JSON.stringify([turn]) }).iceServers, [turn]);
   for (const address of ['192.0.2.1', '2001:db8::1', 'voice.example.com', 'gateway-1'])
     t.equal(readConfig({ MEDIA_PUBLIC_ADDRESS: address }).mediaPublicAddress, address);
 });
