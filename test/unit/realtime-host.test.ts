@@ -163,6 +163,20 @@ t.test('an item with the id of one that is being spoken waits for a response of 
   );
 });
 
+t.test('audio of an item of the assistant has the output format, by which it is truncated', async (t) => {
+  const { send, of } = open();
+  send('session.update', { session: { audio: { output: { format: { type: 'audio/pcm', rate: 8000 } } } } });
+  const second = Buffer.alloc(16_000).toString('base64');
+  const content = [{ type: 'output_audio', audio: second }];
+  send('conversation.item.create', { item: { id: 'said', role: 'assistant', content } });
+  send('conversation.item.truncate', { item_id: 'said', content_index: 0, audio_end_ms: 500 });
+  send('conversation.item.retrieve', { item_id: 'said' });
+  t.strictSame(of('error'), []);
+  t.match(of('conversation.item.retrieved'), [
+    { item: { content: [{ audio: Buffer.alloc(8000).toString('base64') }] } },
+  ]);
+});
+
 t.test('a response whose first audio is late fails', async (t) => {
   const { send, clock, of, speech } = open();
   send('conversation.item.create', text('a'));

@@ -52,6 +52,9 @@ export class ItemChanges {
     const { audioCache, id, settings } = this.session;
     if (!audio) return;
     if (transcription) this.transcriptions.add({ item, audio, transcription, isBuffered: isCommit });
-    else audioCache.put(id, item.id, { chunks: audio.chunks, ...settings.input });
+    else {
+      const format = item.role === 'assistant' ? settings.output : settings.input;
+      audioCache.put(id, item.id, { chunks: audio.chunks, ...format });
+    }
   }
 }
