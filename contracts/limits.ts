@@ -41,7 +41,7 @@ export const LIMITS = {
     decodedMs: 60 * MINUTE,
     /** Hz of headerless PCM. */
     rawSampleRate: range(8000, 48_000),
-    /** Words that protocol B's clients name in one form, a field each. */
+    /** Words that clients name in one form (`keyterms` of protocol B, `keywords` of A), a field each. */
     keyterms: 1000,
   },
   chat: {

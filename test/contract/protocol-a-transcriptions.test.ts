@@ -119,6 +119,15 @@ t.test('rule 2: languages, keywords, prompt and temperature are ignored', async 
   t.equal((await jsonOf(await sendJson(json))).text, TEXT);
 });
 
+t.test('rule 2: as many keywords as clients may name, a field each, are ignored; no more', async (t) => {
+  const keywords = (count: number): Entry[] =>
+    Array.from({ length: count }, (_, at): Entry => ['keywords[]', `word ${at}`]);
+  const { keyterms } = LIMITS.transcription;
+  t.equal((await jsonOf(await upload(keywords(keyterms)))).text, TEXT);
+  const tooMany = await refusal(await upload(keywords(keyterms + LIMITS.http.multipartFields)));
+  t.equal(tooMany.message, 'The form has too many fields');
+});
+
 t.test('rule 6: native options are 400 on transcriptions (decision 3)', async (t) => {
   const nested = JSON.stringify({ options: { svc: { latency: 'low' } } });
   for (const base of BASES) {

@@ -18,7 +18,7 @@ import { invalid, valid } from '../../../contracts/schemas/valid.js';
 import type { Vocabulary } from '../../../contracts/vocabulary.js';
 import { mediaType } from '../../server/bodies/body.js';
 import { jsonOf, providerOptionsOf } from '../../server/bodies/form-options.js';
-import { readMultipart } from '../../server/bodies/multipart.js';
+import { type FormLimits, readMultipart } from '../../server/bodies/multipart.js';
 import type { HttpRequest } from '../../server/port.js';
 import { type AudioDocument, readAudioJson } from '../../server/bodies/audio-json.js';
 import { TRANSCRIPTION_IGNORED, TRANSCRIPTION_REFUSALS } from './refusals.js';
@@ -77,9 +77,14 @@ export function formFields(form: ReadonlyMap<string, readonly string[]>): Fields
   return { ...Object.fromEntries(entries), provider: { options: providerOptionsOf(form) } };
 }
 
+const FORM: FormLimits = {
+  bodyBytes: LIMITS.body.transcription,
+  fileBytes: AUDIO_BYTES,
+  fields: LIMITS.http.multipartFields + LIMITS.transcription.keyterms,
+};
+
 async function readForm(request: HttpRequest): Promise<Upload> {
-  const limits = { bodyBytes: LIMITS.body.transcription, fileBytes: AUDIO_BYTES };
-  const form = await readMultipart(request, limits);
+  const form = await readMultipart(request, FORM);
   const audio = form.files.get('file')?.bytes;
   return { audio: () => Promise.resolve(audio), audioField: 'file', fields: formFields(form.fields) };
 }
