@@ -268,6 +268,19 @@ t.test('each refusal and each mistake: an error with its code and the event’s 
   client.leave();
 });
 
+t.test('an item that is no message is refused for its type, not for what messages have', async (t) => {
+  const client = await connect();
+  for (const item of [
+    { type: 'function_call_output', call_id: 'a', output: 'b' },
+    { type: 'function_call', name: 'a', arguments: '{}', call_id: 'b' },
+  ]) {
+    client.send({ type: 'conversation.item.create', item });
+    const message = `unknown variant \`${item.type}\` for type, expected \`message\``;
+    t.match(await client.error(), { code: 'invalid_event', param: 'item.type', message });
+  }
+  client.leave();
+});
+
 t.test('a voice is looked up before what comes behind it is answered', async (t) => {
   const client = await connect();
   const voice = (name: string) => ({ audio: { output: { voice: name } } });

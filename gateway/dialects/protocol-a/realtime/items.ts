@@ -52,7 +52,9 @@ function normal(value: unknown): unknown {
 function checkedMessage(value: unknown, param: string): Static<typeof Message> {
   const checked = checkMessage(normal(value));
   if (checked.ok) return checked.value;
-  const [{ message, loc }] = checked.problems;
+  // Items of other types lack most fields of a message: their type is what is wrong with them.
+  const wrongType = checked.problems.find(({ loc }) => loc[0] === 'type');
+  const { message, loc } = wrongType ?? checked.problems[0];
   throw invalid(message, [param, ...loc].join('.'));
 }
 
