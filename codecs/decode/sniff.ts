@@ -3,6 +3,8 @@
  * Any other file, such as a playlist or a script, is refused before a process is started.
  */
 
+import { holdsMpegFrames, isMpegFrame } from './mpeg-frames.js';
+
 export type Container = 'wav' | 'mp3' | 'aac' | 'mp4' | 'ogg' | 'webm' | 'flac' | 'aiff' | 'caf';
 
 /** FFmpeg's demuxer for each; it is forced, so that FFmpeg cannot take the file for anything else. */
@@ -50,7 +52,8 @@ export function sniff(file: Uint8Array): Container | undefined {
   const bytes = file.subarray(tag);
   const found = MAGICS.find(({ matches }) => matches(bytes))?.container;
   // A tag may be followed by padding that only a demuxer can skip; only MP3 files are tagged like that.
-  return found ?? (tag > 0 && bytes.length > 0 ? 'mp3' : undefined);
+  const isTagged = tag > 0 && bytes.length > 0;
+  return found ?? (isTagged || holdsMpegFrames(bytes) ? 'mp3' : undefined);
 }
 
 const ID3_HEADER_BYTES = 10;
@@ -67,14 +70,4 @@ export function id3Length(bytes: Uint8Array): number {
 /** An ADTS header: twelve sync bits, layer 0, a known sampling frequency. */
 function isAdtsFrame([first = 0, second = 0, third = 0]: Uint8Array): boolean {
   return first === 0xff && (second & 0xf6) === 0xf0 && ((third >> 2) & 0x0f) < 13;
-}
-
-/** An MPEG audio header: eleven sync bits, no reserved version, layer, bitrate or sampling frequency. */
-function isMpegFrame([first = 0, second = 0, third = 0]: Uint8Array): boolean {
-  const version = (second >> 3) & 3;
-  const layer = (second >> 1) & 3;
-  const bitrate = third >> 4;
-  const frequency = (third >> 2) & 3;
-  const synced = first === 0xff && (second & 0xe0) === 0xe0;
-  return synced && version !== 1 && layer !== 0 && bitrate !== 0 && bitrate !== 15 && frequency !== 3;
 }

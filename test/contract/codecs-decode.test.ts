@@ -205,6 +205,16 @@ for (const [way, { options, skip, hours }] of Object.entries(WAYS)) {
       }
     });
 
+    t.test('an MP3 that begins in the middle of a frame, or behind zeros, is decoded', async (t) => {
+      const file = fixture('tone.mp3');
+      const cut = file.subarray(file.length * 0.2 + 50);
+      for (const part of [cut, Buffer.concat([Buffer.alloc(5000), cut])]) {
+        const samples = await decodeAll(decode, part);
+        t.ok(samples.length > 0.6 * RATE && samples.length < 0.95 * RATE, `${samples.length / RATE} s`);
+        t.ok(Math.abs(frequencyOf(samples.subarray(3200, 9600), RATE) - 440) < 5);
+      }
+    });
+
     for (const [name, file] of Object.entries(UNREADABLE)) {
       t.test(`unreadable: ${name}`, (t) => t.rejects(decodeAll(decode, file), unreadable));
     }

@@ -172,6 +172,10 @@ t.test('containers are known by their bytes', (t) => {
   t.equal(sniff(Buffer.concat([id3, fixture('tone.mp3')])), 'mp3', 'ID3 before MP3');
   t.equal(sniff(Buffer.concat([id3, fixture('tone.flac')])), 'flac', 'ID3 before FLAC');
   t.equal(sniff(Buffer.concat([id3, fixture('tone.aac')])), 'aac', 'ID3 before ADTS');
+  const cut = fixture('tone.mp3').subarray(1000);
+  t.equal(sniff(cut), 'mp3', 'an MP3 from the middle of a frame on');
+  t.equal(sniff(Buffer.concat([Buffer.alloc(60_000), cut])), 'mp3', 'an MP3 behind zeros');
+  t.equal(sniff(Buffer.concat([Buffer.alloc(70_000), cut])), undefined, 'too many zeros');
   t.end();
 });
 
@@ -192,6 +196,10 @@ const STRANGERS: Record<string, string | Uint8Array> = {
   'ID3 tag alone': 'ID3\x04\x00\x00\x00\x00\x00\x00',
   'ID3 tag longer than the file': 'ID3\x04\x00\x00\x7f\x7f\x7f\x7fabc',
   'all ones': new Uint8Array(64).fill(0xff),
+  'headers of frames that do not follow one another': Buffer.from(
+    '00fffb90'.padEnd(800, '0').repeat(100),
+    'hex',
+  ),
 };
 
 for (const [name, bytes] of Object.entries(STRANGERS)) {
