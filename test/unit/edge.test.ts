@@ -138,6 +138,8 @@ void t.test('client addresses', async (t) => {
   t.throws(() => new Origins(['10.0.0.0/99'], undefined, false), /10\.0\.0\.0\/99/);
 });
 
+const MiB = 2 ** 20;
+
 void t.test('documents are bounded before they are parsed', async (t) => {
   const bytes = (text: string): Uint8Array => Buffer.from(text);
   t.strictSame(parseJson(bytes('{"a":"\\"[[[[\\\\","b":[1,{"c":null}]}')), {
@@ -148,6 +150,8 @@ void t.test('documents are bounded before they are parsed', async (t) => {
     'too deep': '['.repeat(100_000),
     'too many values': `[${'0,'.repeat(200_000)}0]`,
     'too many objects': `[${'{},'.repeat(200_000)}{}]`,
+    'too many blanks': `${' '.repeat(5 * MiB)}{}`,
+    'too long a number': `[${'1'.repeat(5 * MiB)}]`,
     'not JSON': '{a:1}',
     'no value': '',
     'an open string': '{"a',
@@ -156,6 +160,8 @@ void t.test('documents are bounded before they are parsed', async (t) => {
     t.throws(() => parseJson(bytes(text)), { code: 'malformed_body' }, name);
   }
   t.throws(() => parseJson(Uint8Array.of(0x22, 0xff, 0x22)), { code: 'malformed_body' }, 'not UTF-8');
+  const long = 'a'.repeat(5 * MiB);
+  t.strictSame(parseJson(bytes(`${' '.repeat(3 * MiB)}["${long}"]`)), [long], 'strings are not counted');
 
   const value = {
     text: 'hi',

@@ -9,11 +9,14 @@ const MAX_NODES = 100_000;
 const MAX_DEPTH = 64;
 /** Most escaped quotes within strings; each costs a search. */
 const MAX_ESCAPES = 1_000_000;
+/**
+ * Most bytes outside of strings: each is looked at here, and again by the parser. As many blanks or digits as the largest body
+ * holds would keep the event loop for seconds.
+ */
+const MAX_OUTSIDE = 4 * 1024 * 1024;
 
-const fail = (): never => {
-  throw new ServiceError('malformed_body', {
-    message: 'The request body is nested too deep or has too many parts',
-  });
+const fail = (message = 'The request body is nested too deep or has too many parts'): never => {
+  throw new ServiceError('malformed_body', { message });
 };
 
 const QUOTE = 0x22;
@@ -35,13 +38,17 @@ function endOfString(bytes: Uint8Array, start: number): { readonly end: number; 
   }
 }
 
-/** Errors: `malformed_body` if JSON is too deep or has too many values. Does not check its grammar. */
+/**
+ * Errors: `malformed_body` if JSON is too deep, has too many values, or too many bytes outside of its strings. Does not
+ * check its grammar.
+ */
 export function boundJson(bytes: Uint8Array, maxNodes = MAX_NODES): void {
   let nodes = 0;
   let depth = 0;
   let escapes = 0;
-  for (let at = 0; at < bytes.length; at += 1) {
+  for (let at = 0, outside = 0; at < bytes.length; at += 1, outside += 1) {
     const byte = bytes[at] ?? 0;
+    if (outside > MAX_OUTSIDE) fail('The request body has too much outside of its strings');
     if (byte === QUOTE) {
       const string = endOfString(bytes, at + 1);
       at = string.end;
