@@ -24,6 +24,11 @@ export interface SessionFault {
   readonly close?: CloseReason;
 }
 
+/** An error after which the session continues. */
+export interface PassingFault extends SessionFault {
+  readonly close?: never;
+}
+
 /** The transcript of a commit; its times count from the beginning of the commit's audio. */
 export interface CommittedTranscript extends Transcript {
   /** Offset of that beginning in the session's audio, in seconds. */
@@ -32,18 +37,18 @@ export interface CommittedTranscript extends Transcript {
 
 export interface SessionInput {
   /** The answer to a commit if too many are waiting. */
-  readonly tooMany: SessionFault;
+  readonly tooMany: PassingFault;
 }
 
 /** A commit whose audio was kept, or the reason why one was refused. */
-type Waiting = 'commit' | SessionFault;
+type Waiting = 'commit' | PassingFault;
 
 export type SessionEvent =
   /** Enough new audio has arrived for a guess. */
   | { readonly type: 'audio' }
   | { readonly type: 'commit' }
-  /** A commit that cannot be carried out; the session continues. */
-  | { readonly type: 'refusal'; readonly fault: SessionFault }
+  /** A commit that cannot be carried out. */
+  | { readonly type: 'refusal'; readonly fault: PassingFault }
   | { readonly type: 'transcript'; readonly job: number; readonly transcript: CommittedTranscript }
   | { readonly type: 'failed'; readonly job: number; readonly fault: SessionFault }
   | { readonly type: 'guessed'; readonly job: number; readonly text: string }
@@ -96,12 +101,13 @@ const parts = setup({
     cancel: emit({ type: 'cancel' }),
     tellPartial: emit((_, text: string) => ({ type: 'partial' as const, text })),
     tellCommitted: emit((_, transcript: CommittedTranscript) => ({ type: 'committed' as const, transcript })),
-    tellError: emit((_, fault: SessionFault) => ({ type: 'error' as const, fault })),
-    tellTooMany: emit(({ context }) => ({ type: 'error' as const, fault: context.tooMany })),
-    endWith: enqueueActions(({ enqueue }, fault: SessionFault) => {
+    /** Sends an error, and closes the socket if the error ends the session. */
+    tellError: enqueueActions(({ enqueue }, fault: SessionFault) => {
+      const { close, message } = fault;
       enqueue.emit({ type: 'error', fault });
-      enqueue.emit({ type: 'close', reason: fault.close as CloseReason, message: fault.message });
+      if (close !== undefined) enqueue.emit({ type: 'close', reason: close, message });
     }),
+    tellTooMany: emit(({ context }) => ({ type: 'error' as const, fault: context.tooMany })),
     wait: assign({
       waiting: ({ context }, waiting: Waiting) => [...context.waiting, waiting],
     }),
@@ -129,7 +135,7 @@ export const transcriptionSession = parts.createMachine({
       after: {
         sessionLimit: {
           target: 'closed',
-          actions: ['cancel', { type: 'endWith', params: TIME_LIMIT }],
+          actions: ['cancel', { type: 'tellError', params: TIME_LIMIT }],
         },
       },
       on: {
@@ -137,7 +143,7 @@ export const transcriptionSession = parts.createMachine({
           {
             guard: { type: 'isFatal', params: ({ event }) => event.fault },
             target: 'closed',
-            actions: ['cancel', { type: 'endWith', params: ({ event }) => event.fault }],
+            actions: ['cancel', { type: 'tellError', params: ({ event }) => event.fault }],
           },
           { actions: { type: 'tellError', params: ({ event }) => event.fault } },
         ],
@@ -191,7 +197,7 @@ export const transcriptionSession = parts.createMachine({
               {
                 guard: ({ context, event }) => event.job === context.job && event.fault.close !== undefined,
                 target: '#session.closed',
-                actions: { type: 'endWith', params: ({ event }) => event.fault },
+                actions: { type: 'tellError', params: ({ event }) => event.fault },
               },
               {
                 guard: 'isCurrent',

@@ -2,7 +2,7 @@
  * Errors on the realtime socket of protocol B (docs/contract/protocol-b.md 5, "Error message_types";
  * docs/contract/decisions.md "Protocol B"): the type of each of our errors, and whether it ends the session.
  */
-import type { SessionFault } from '../../../../actors/transcription-session.js';
+import type { PassingFault, SessionFault } from '../../../../actors/transcription-session.js';
 import type { ErrorCode, ServiceError } from '../../../../contracts/errors.js';
 import { LIMITS } from '../../../../contracts/limits.js';
 
@@ -54,7 +54,7 @@ export const faultOf = (error: ServiceError): SessionFault => ({
 export const isExhausted = ({ type }: SessionFault): boolean => type === EXHAUSTED.type;
 
 /** Fault for a refused frame; the session continues. */
-export const inputFault = (message: string): SessionFault & Row => ({ type: 'input_error', message });
+export const inputFault = (message: string): PassingFault & Row => ({ type: 'input_error', message });
 
 export const FRAME_TOO_LARGE: SessionFault & Row = {
   type: 'chunk_size_exceeded',
@@ -62,7 +62,7 @@ export const FRAME_TOO_LARGE: SessionFault & Row = {
   close: 'tooBig',
 };
 
-export const TOO_MANY_COMMITS: SessionFault & Row = {
+export const TOO_MANY_COMMITS: PassingFault & Row = {
   type: 'queue_overflow',
   message: `Commit request ignored: ${LIMITS.realtimeTranscription.pendingCommits} commits wait for their transcripts`,
 };
@@ -70,7 +70,7 @@ export const TOO_MANY_COMMITS: SessionFault & Row = {
 export const BUFFER_FULL = inputFault('The audio was dropped: 100 MiB wait to be committed or transcribed');
 
 /** Fault for a commit with only `seconds` of audio, which is too little. */
-export const throttled = (seconds: number): SessionFault & Row => ({
+export const throttled = (seconds: number): PassingFault & Row => ({
   type: 'commit_throttled',
   message:
     `Commit request ignored: only ${seconds.toFixed(2)}s of uncommitted audio. You need at least ` +

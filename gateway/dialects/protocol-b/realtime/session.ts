@@ -9,9 +9,9 @@
 import { InputAudio, type TakenAudio } from '../../../../actors/realtime-audio.js';
 import { type Effects, run, type Running } from '../../../../actors/run.js';
 import {
+  type PassingFault,
   type SessionEffect,
   type SessionEvent,
-  type SessionFault,
   transcriptionSession,
 } from '../../../../actors/transcription-session.js';
 import { BYTES_PER_SAMPLE } from '../../../../contracts/audio.js';
@@ -45,7 +45,7 @@ export interface SessionClient {
   readonly options: SessionOptions;
   readonly generationId: string;
   /** Why every commit is refused; undefined if commits are accepted (rule 6). */
-  readonly refused: SessionFault | undefined;
+  readonly refused: PassingFault | undefined;
   /** Observation that ends with the socket. */
   readonly observation: Observation;
 }
