@@ -91,9 +91,10 @@ export class TextFeed implements AsyncIterableIterator<TextPart> {
     return this.#give({ kind: 'text', text: first.text.slice(0, SLICE) });
   }
 
+  /** Counts from the beginning once nothing waits: the parts of a character that was cut have other sizes than the whole. */
   #give(part: TextPart): Step {
-    if (part.kind === 'text')
-      this.#bytes = this.#parts.length === 0 ? 0 : this.#bytes - Buffer.byteLength(part.text);
+    if (this.#parts.length === 0) this.#bytes = 0;
+    else if (part.kind === 'text') this.#bytes -= Buffer.byteLength(part.text);
     return { done: false, value: part };
   }
 }

@@ -1,4 +1,4 @@
-/** Arriving text is cut like complete text: slices, style tags, flushes, and the feed that holds it. */
+/** Arriving text is cut like complete text: slices, style tags, flushes. */
 import t from 'tap';
 import { TextFeed } from '../../actors/text-feed.js';
 import type { StreamingSynthesisRequest } from '../../contracts/ports/speech.js';
@@ -108,83 +108,6 @@ t.test('a flush completes what is there, and the next piece is a first one again
   t.strictSame([...cutter.take(true)], [{ text: 'Hello there', at: 0 }]);
   cutter.add(' and welcome to this long sentence, which begins with a clause');
   t.match([...cutter.take(false)], [{ text: 'and welcome to this long sentence,', at: 12 }]);
-});
-
-t.test('a feed gives all text in order, within its budget', async (t) => {
-  const feed = new TextFeed(10_000);
-  const read: string[] = [];
-  const reading = (async () => {
-    for await (const part of feed) read.push(part.kind === 'text' ? part.text : '|');
-  })();
-  t.ok(feed.add('one'));
-  await until('it is read', () => read.length === 1);
-  t.ok(feed.add(' two'));
-  t.ok(feed.add(' three'));
-  feed.flush();
-  feed.flush();
-  t.ok(feed.add('é'.repeat(4990)), '9,980 bytes and what waits');
-  t.notOk(feed.add('a'.repeat(100)), 'over the budget');
-  feed.end();
-  t.ok(feed.add('late'), 'taken, and not kept');
-  await reading;
-  t.equal(read.join(''), `one two three|${'é'.repeat(4990)}`);
-  t.ok(read.every((part) => part.length <= 4096));
-  const full = new TextFeed(5);
-  t.ok(full.add('12345'));
-  t.notOk(full.add('6'));
-  await full.next();
-  t.ok(full.add('67890'), 'what was read makes room');
-  await full.return();
-  t.strictSame(await full.next(), { done: true, value: undefined });
-});
-
-t.test('the feed says how much waits in it', async (t) => {
-  const feed = new TextFeed(100);
-  t.ok(feed.add('äöü'));
-  t.equal(feed.bytes, 6);
-  feed.flush();
-  await feed.next();
-  t.equal(feed.bytes, 0);
-});
-
-/** What the reader of a feed is given to its end, text in quotation marks. */
-async function readFrom(feed: TextFeed): Promise<string[]> {
-  const read: string[] = [];
-  for await (const part of feed) read.push(part.kind === 'text' ? `"${part.text}"` : part.kind);
-  return read;
-}
-
-t.test('a feed gives text joined, flushes once, and after its end what still waits', async (t) => {
-  const feed = new TextFeed(100_000);
-  for (const text of ['a', '', 'b']) feed.add(text);
-  feed.flush();
-  feed.flush();
-  feed.add('');
-  feed.flush();
-  feed.add('c');
-  feed.end();
-  t.ok(feed.add('late'));
-  feed.flush();
-  t.strictSame(await readFrom(feed), ['"ab"', 'flush', '"c"']);
-});
-
-t.test('a feed gives 4,096 characters at once, and counts the others as waiting', async (t) => {
-  const feed = new TextFeed(100_000);
-  const text = 'ab'.repeat(5000);
-  feed.add(text);
-  await feed.next();
-  t.equal(feed.bytes, 10_000 - 4096);
-  feed.end();
-  t.strictSame(await readFrom(feed), [`"${text.slice(4096, 8192)}"`, `"${text.slice(8192)}"`]);
-});
-
-t.test('a feed whose reader has left takes nothing', async (t) => {
-  const feed = new TextFeed(100);
-  feed.add('a');
-  t.strictSame(await feed.return(), { done: true, value: undefined });
-  t.ok(feed.add('b'));
-  t.equal(feed.bytes, 0);
-  t.strictSame(await readFrom(feed), []);
 });
 
 t.test(
