@@ -1,7 +1,7 @@
 /** Running a machine: the order of its effects, and where an error of an effect goes. */
 import t from 'tap';
 import { emit, raise, setup } from 'xstate';
-import { run, runOnDemand } from '../../actors/run.js';
+import { type HostedEffects, performing, run, runOnDemand } from '../../actors/run.js';
 import { SimulatedClock } from '../fixtures/edge-clock.js';
 
 type Event = { readonly type: 'break' | 'work' | 'relay' | 'later' };
@@ -84,5 +84,53 @@ t.test('a machine on demand starts with its first event, and not for the one tha
   unused.send({ type: 'break' });
   unused.send({ type: 'work' });
   t.same([seen.length, made], [3, 1], 'nothing follows its end');
+  t.end();
+});
+
+t.test('of several effects that throw, the first error goes to the sender', (t) => {
+  const clock = new SimulatedClock();
+  const running = run(machine, undefined, clock, ({ type }) => {
+    throw new Error(`${type} is out of order`);
+  });
+  t.throws(() => running.send({ type: 'break' }), { message: 'broken is out of order' });
+  t.throws(
+    () => running.send({ type: 'work' }),
+    { message: 'worked is out of order' },
+    'each sender its own',
+  );
+  t.end();
+});
+
+t.test('an effect of the start that throws costs who starts the machine', (t) => {
+  const clock = new SimulatedClock();
+  const starting = setup({ types: { emitted: {} as Effect } }).createMachine({
+    entry: emit({ type: 'broken' }),
+  });
+  const start = () =>
+    run(starting, undefined, clock, () => {
+      throw new Error('out of order');
+    });
+  t.throws(start, { message: 'out of order' });
+  t.end();
+});
+
+t.test('one table of effects serves many hosts, each with its own state', (t) => {
+  interface Host {
+    readonly seen: string[];
+  }
+  const table: HostedEffects<Host, Effect> = {
+    broken: ({ seen }, { type }) => seen.push(type),
+    worked: ({ seen }, { type }) => seen.push(type),
+    relayed: ({ seen }, { type }) => seen.push(type),
+  };
+  const hosts: Host[] = [{ seen: [] }, { seen: [] }];
+  const clock = new SimulatedClock();
+  const [first, second] = hosts.map((host) => run(machine, undefined, clock, performing(table, host)));
+  first?.send({ type: 'break' });
+  second?.send({ type: 'relay' });
+  t.same(
+    hosts.map(({ seen }) => seen),
+    [['broken', 'worked'], ['relayed']],
+  );
   t.end();
 });
