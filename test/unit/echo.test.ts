@@ -36,6 +36,18 @@ t.test('agreement, commands and new words are the user’s', async (t) => {
     t.equal(likenessOf(text, SAID), 'own', text);
 });
 
+t.test('echo is at least seven words of ten, and never two others in a row', async (t) => {
+  t.equal(likenessOf('your cable is hooked for Tuesday a nine we look', SAID), 'echo', '7 of 10');
+  t.equal(likenessOf('your cable is hooked for Tuesday a nine we', SAID), 'own', '6 of 9');
+  t.equal(likenessOf('your table is booked for Tuesday at nine thirty tomorrow', SAID), 'own', '8 of 10');
+  t.equal(likenessOf('at ten', SAID), 'own', 'one of two');
+});
+
+t.test('agreement and commands are the user’s although the agent says them', async (t) => {
+  for (const text of ['okay', 'stop', 'please stop'])
+    t.equal(likenessOf(text, 'Okay, I please stop there.'), 'own', text);
+});
+
 t.test('what the agent says of commands and agreement may come back among its words', async (t) => {
   t.equal(likenessOf('no problem we can wait', 'No problem, we can wait.'), 'echo');
   t.equal(likenessOf('yes of course you can', 'Yes, of course you can.'), 'echo');
