@@ -2,6 +2,7 @@
 import t from 'tap';
 import { completenessOf, ENDPOINTING_MS } from '../../actors/agent/turns/endpointing.js';
 import { afterPause, afterUnbroken, factorOf, USUAL_PACE } from '../../actors/agent/turns/pace.js';
+import { Steps } from '../fixtures/agent-steps.js';
 import { effectsOf, Scene } from '../fixtures/scene.js';
 
 /** Whether a pause of that length within a sentence ends the turn. */
@@ -165,3 +166,28 @@ t.test('a longer pause is learnt at once, a shorter one slowly, none at all more
   }
   t.equal(rounded(afterUnbroken(USUAL_PACE)), 0.92);
 });
+
+/** Sentences, by how complete they look. */
+const SENTENCES = {
+  complete: 'What time is it?',
+  likely: 'I would like to go.',
+  open: 'I would like to go',
+  unfinished: 'I would like to go to the',
+} as const;
+
+t.test(
+  'words that are known late end the turn at once if the silence was long enough for them',
+  async (t) => {
+    for (const eagerness of ['eager', 'balanced', 'relaxed'] as const)
+      for (const kind of ['complete', 'likely', 'open', 'unfinished'] as const)
+        for (const hearMs of [0, 90, 200, 300, 600, 800, 1000, 1300, 1900, 3000, 59_000]) {
+          const steps = new Steps({ eagerness }).voice(true).pass(2000).voice(false);
+          const silentAt = steps.clock.now();
+          steps.pass(hearMs).final(SENTENCES[kind]);
+          while (steps.took('endOfTurn').length === 0 && steps.clock.now() < silentAt + 60_000)
+            steps.pass(10);
+          const wanted = Math.max(hearMs, ENDPOINTING_MS[eagerness][kind]);
+          t.equal(steps.clock.now() - silentAt, wanted, `${eagerness}, ${kind}, known after ${hearMs} ms`);
+        }
+  },
+);

@@ -1,6 +1,7 @@
 /** Silence and the end of a conversation: re-engagement, goodbye, and the longest duration, on the simulated clock. */
 import t from 'tap';
 import { REENGAGE_MS, TIMES } from '../../actors/agent/times.js';
+import { Steps } from '../fixtures/agent-steps.js';
 import { answering, LONG, Scene } from '../fixtures/scene.js';
 
 t.test('a sound of the user puts the re-engagement off', async (t) => {
@@ -131,4 +132,112 @@ t.test('the longest duration is never exceeded, whatever the agent says', async 
     .pause(60_000 - scene.clock.now() - 10);
   t.notOk(scene.told.some((line) => line.startsWith('end')));
   t.equal(scene.pause(20).told.at(-1), 'end: conversation_timeout');
+});
+
+/** Brings the agent to ask whether the user is there, and says it to its end. */
+const asked = (steps: Steps, times = 1): Steps => {
+  for (const ms of REENGAGE_MS.slice(0, times)) steps.pass(ms).job('audible').job('ended');
+  return steps;
+};
+
+t.test('silence: each prompt says why, and the last is a goodbye', async (t) => {
+  const steps = asked(new Steps({ reengage: true, hangsUp: true }), 3).pass(REENGAGE_MS[3]!);
+  t.strictSame(steps.took('reply'), [
+    'reply 1 reengage aloud',
+    'reply 2 reengage aloud',
+    'reply 3 reengage aloud',
+    'reply 4 farewell aloud',
+  ]);
+  t.strictSame(steps.job('ended').took('end'), ['end agent_hangup']);
+});
+
+/** What shows that the user is there, up to the agent's next silence. */
+const PRESENT: Readonly<Record<string, (steps: Steps) => Steps>> = {
+  'a typed message': (steps) => steps.type('Hello').job('audible').job('ended'),
+  words: (steps) => steps.say('I am here.').pass(700).job('audible').job('ended'),
+  'words that interrupt': (steps) =>
+    steps
+      .pass(REENGAGE_MS[1]!)
+      .job('audible')
+      .pass(100)
+      .say('I am here.')
+      .pass(700)
+      .job('audible')
+      .job('ended'),
+  agreement: (steps) =>
+    steps.pass(REENGAGE_MS[1]!).job('audible').pass(100).say('okay').pass(1700).job('ended'),
+};
+const DRAFTED: typeof PRESENT = {
+  'words that were drafted an answer to': (steps) =>
+    steps.say('I am here.').job('audible').pass(700).job('ended'),
+  'words whose draft failed': (steps) => steps.say('I am here.').job('failed').pass(700).job('ended'),
+  'words whose draft was empty': (steps) => steps.say('I am here.').job('ended').pass(700),
+};
+
+t.test('silence: whatever shows that the user is there begins the prompts anew', async (t) => {
+  for (const drafts of [false, true])
+    for (const [what, shows] of Object.entries(drafts ? DRAFTED : PRESENT)) {
+      const steps = shows(asked(new Steps({ reengage: true, drafts }), 1));
+      steps.took();
+      t.strictSame(steps.pass(REENGAGE_MS[0] - 10).took('reply'), [], what);
+      t.match(steps.pass(20).took('reply'), [/^reply \d+ reengage/], what);
+    }
+  const waiting = asked(new Steps({ reengage: true, sensitivity: 'low' }), 1).pass(REENGAGE_MS[1]!);
+  waiting
+    .job('audible')
+    .pass(100)
+    .say('In a minute.')
+    .pass(700)
+    .job('ended')
+    .job('audible')
+    .job('ended')
+    .took();
+  t.match(waiting.pass(REENGAGE_MS[0] + 10).took('reply'), [/reengage/], 'a question that waits');
+  const noise = asked(new Steps({ reengage: true }), 1)
+    .say('')
+    .pass(2000);
+  noise.took();
+  t.strictSame(noise.pass(REENGAGE_MS[0] + 10).took('reply'), [], 'a sound without words does not');
+});
+
+t.test('silence: who speaks for long is not asked, and not said goodbye to', async (t) => {
+  for (const times of [0, 3]) {
+    const steps = asked(new Steps({ reengage: true, hangsUp: true, maxDurationMs: 3_600_000 }), times);
+    steps.took();
+    steps.voice(true);
+    for (let word = 0; word < 70; word += 1) steps.pass(1000).guess(`word ${word} and`);
+    t.strictSame(steps.took('reply'), []);
+  }
+});
+
+t.test('who is disconnected is not spoken to, but once connected again', async (t) => {
+  const drop = (steps: Steps) => steps.send({ type: 'disconnected' });
+  const back = (steps: Steps) => steps.send({ type: 'connected' });
+  const news = drop(new Steps()).send({ type: 'news' }).pass(1000);
+  t.strictSame(news.took('reply'), []);
+  t.strictSame(back(news).took('reply'), ['reply 1 news aloud']);
+  const warned = drop(new Steps({ maxDurationMs: 120_000 }).pass(85_000)).pass(10_000);
+  t.strictSame(warned.took('warn'), []);
+  t.strictSame(back(warned).took('warn'), ['warn 1']);
+  const silent = drop(new Steps({ reengage: true })).pass(REENGAGE_MS[0] + 5000);
+  t.strictSame(silent.took('reply'), []);
+  t.strictSame(back(silent).pass(REENGAGE_MS[0]).took('reply'), ['reply 1 reengage aloud']);
+  const leaving = asked(new Steps({ reengage: true, hangsUp: true }), 3).pass(REENGAGE_MS[3]! - 5000);
+  leaving.took();
+  t.strictSame(drop(leaving).pass(10_000).took('reply'), [], 'nor is a goodbye said');
+});
+
+t.test('news are told over a sound that does not end, and not over one that may be words', async (t) => {
+  const steps = new Steps()
+    .voice(true)
+    .send({ type: 'news' })
+    .pass(TIMES.noiseMs - 10);
+  t.strictSame(steps.took('reply'), []);
+  t.strictSame(steps.pass(20).took('reply'), ['reply 1 news aloud']);
+});
+
+t.test('the longest duration: who has less than a minute is not warned', async (t) => {
+  const warned = (maxDurationMs: number) => new Steps({ maxDurationMs }).pass(maxDurationMs - 1).took('warn');
+  t.strictSame(warned(2 * TIMES.warnMs), ['warn 1']);
+  t.strictSame(warned(2 * TIMES.warnMs - 1), []);
 });

@@ -1,0 +1,205 @@
+/**
+ * Jobs of the agent's machine, event by event: their numbers, events of a job that is over, what breaks one off, failures,
+ * and hand-overs.
+ */
+import t from 'tap';
+import type { AgentEvent } from '../../actors/agent/events.js';
+import { type JobEvent, Steps } from '../fixtures/agent-steps.js';
+import { SETTINGS } from '../fixtures/scene.js';
+
+const JOBS = ['say', 'reply', 'excuse', 'warn'] as const;
+
+t.test('each job has a number of its own, in the order in which they begin', async (t) => {
+  const steps = new Steps({ opening: { mode: 'fixed', text: 'Hi' } });
+  steps.job('audible').job('ended').type('Hello').job('failed').job('audible').job('ended');
+  steps.send({ type: 'news' }).job('ended').pass(SETTINGS.maxDurationMs);
+  t.strictSame(steps.took(...JOBS), [
+    'say 1 Hi',
+    'reply 2 turn aloud',
+    'excuse 3 aloud',
+    'reply 4 news aloud',
+    'warn 5',
+  ]);
+});
+
+/** Situations in which job 2 runs, or is drafted. */
+const SITUATIONS: Readonly<Record<string, () => Steps>> = {
+  'it thinks': () => new Steps().type('One.').type('Two.'),
+  'its tool runs': () => new Steps().type('One.').type('Two.').job('acted'),
+  'it speaks': () => new Steps().type('One.').type('Two.').job('audible').pass(200),
+  'it is held': () => new Steps().type('One.').type('Two.').job('audible').pass(200).voice(true),
+  'it excuses': () => new Steps().type('One.').job('failed'),
+  'its call is nearly over': () =>
+    new Steps({ maxDurationMs: 60_000 }).type('One.').type('Two.').job('audible').pass(54_000),
+  'it is drafted': () => new Steps({ drafts: true }).type('One.').job('ended').say('I need a room.'),
+  'its draft is ready': () =>
+    new Steps({ drafts: true }).type('One.').job('ended').say('I need a room.').job('audible'),
+};
+
+const JOB_EVENTS: readonly JobEvent[] = [
+  ...(['audible', 'ending', 'acted', 'returned', 'hangUp'] as const),
+  ...(['ended', 'failed', 'sentenceOver'] as const),
+];
+const settings = { ...SETTINGS, sensitivity: 'low', opening: { mode: 'prompt' } } as const;
+const eventsOf = (job: number): readonly AgentEvent[] => [
+  ...JOB_EVENTS.map((type) => ({ type, job })),
+  { type: 'handedOver', job, settings },
+];
+
+/** What a conversation comes to: the user makes a sound, the job ends, and the user asks something else. */
+const rest = (steps: Steps): string[] =>
+  steps
+    .pass(3000)
+    .job('audible')
+    .pass(1500)
+    .voice(true)
+    .pass(300)
+    .voice(false)
+    .final('')
+    .pass(2000)
+    .job('ended')
+    .pass(2000)
+    .say('And now?')
+    .pass(3000)
+    .took();
+
+t.test('events of a job that is over, or has not begun, change nothing', async (t) => {
+  for (const [situation, begin] of Object.entries(SITUATIONS)) {
+    t.equal(begin().lastJob, 2, situation);
+    const wanted = rest(begin());
+    for (const event of [...eventsOf(1), ...eventsOf(3)])
+      t.strictSame(rest(begin().send(event)), wanted, `${situation}: ${event.type}`);
+  }
+});
+
+t.test('a job that is broken off says by what', async (t) => {
+  const thinking = () => new Steps().type('Count.').voice(true);
+  const speaking = () => new Steps().answering();
+  const cases: readonly (readonly [by: string, what: string, steps: Steps])[] = [
+    ['message', 'a typed message', speaking().type('Stop.')],
+    ['client', 'an interruption on purpose', speaking().send({ type: 'interrupt' })],
+    ['words', 'final words', speaking().say('No, the other one please.')],
+    ['command', 'a command', speaking().say('Stop.')],
+    ['words', 'words in two guesses', speaking().voice(true).guess('I want tea').guess('I want tea')],
+    ['command', 'a command in two guesses', speaking().voice(true).guess('stop it').guess('stop it')],
+    ['words', 'words while it thinks', thinking().guess('but I also want')],
+    ['command', 'a command while it thinks', thinking().guess('stop it now')],
+    ['voice', 'a sound discards a draft', new Steps({ drafts: true }).say('I need a room.').voice(true)],
+    [
+      'timeout',
+      'the longest duration',
+      new Steps({ maxDurationMs: 60_000 }).answering().pass(54_000).job('sentenceOver'),
+    ],
+  ];
+  for (const [by, what, steps] of cases) t.strictSame(steps.took('cancel'), [`cancel 1 ${by}`], what);
+});
+
+t.test('an excuse that fails is not excused, and the agent listens again', async (t) => {
+  const steps = new Steps().type('Hello').job('failed').job('failed');
+  t.strictSame(steps.took('reply', 'excuse', 'state'), [
+    'state listening',
+    'reply 1 turn aloud',
+    'state thinking',
+    'excuse 2 aloud',
+    'state thinking',
+    'state listening',
+  ]);
+});
+
+t.test('a question that waits for an answer is asked behind its excuse, also one that fails', async (t) => {
+  for (const end of ['ended', 'failed'] as const) {
+    const steps = new Steps({ sensitivity: 'low' }).answering().say('In a minute.').pass(700);
+    steps.job('failed').job(end);
+    t.strictSame(steps.took(...JOBS), ['reply 1 turn aloud', 'excuse 2 aloud', 'reply 3 turn aloud'], end);
+  }
+});
+
+t.test('a goodbye that fails ends no call', async (t) => {
+  const steps = new Steps().type('Bye.').job('hangUp').job('failed').job('audible').job('ended');
+  t.strictSame(steps.took('end', 'excuse'), ['excuse 2 aloud']);
+});
+
+t.test('a job that ends in the last seconds of the longest duration ends the call', async (t) => {
+  const last = () => new Steps({ maxDurationMs: 60_000 }).answering().pass(54_000);
+  t.strictSame(last().took('lastWords', 'end'), ['lastWords']);
+  t.strictSame(last().job('ended').took('end'), ['end conversation_timeout']);
+  t.strictSame(last().job('hangUp').job('ended').took('end'), ['end agent_hangup'], 'as the agent wanted');
+  t.strictSame(
+    new Steps().answering().job('sentenceOver').took('end', 'cancel'),
+    [],
+    'no sentence ends it before',
+  );
+});
+
+t.test('a hand-over: the next agent has settings of its own from then on', async (t) => {
+  const over = (sensitivity: 'low' | 'balanced') => {
+    const steps = new Steps({ sensitivity: 'balanced' }).answering();
+    steps.send({ type: 'handedOver', job: 1, settings: { ...SETTINGS, drafts: false, sensitivity } });
+    return steps.job('ended').job('audible').pass(1000);
+  };
+  t.strictSame(over('low').took(...JOBS), ['reply 1 turn aloud', 'reply 2 handover aloud']);
+  t.strictSame(over('balanced').voice(true).took('pause'), ['pause']);
+  t.strictSame(over('low').voice(true).took('pause'), []);
+});
+
+t.test('fillers: none in an answer that is not spoken', async (t) => {
+  const waited = (aloud: boolean) => new Steps().type('Hello', aloud).job('acted').pass(5000).took('fill');
+  t.strictSame(waited(true), ['fill 1']);
+  t.strictSame(waited(false), []);
+});
+
+t.test('an answer that is ready waits for what the user has said, and no longer', async (t) => {
+  const silent = () => new Steps().type('Hello').voice(true).pass(300).voice(false);
+  const owed = silent().job('audible');
+  t.strictSame(owed.took('pause', 'resume'), ['pause'], 'nobody knows yet what it was');
+  t.strictSame(owed.final('').took('resume', 'state'), ['resume goesOn', 'state speaking']);
+  t.strictSame(silent().final('').job('audible').took('pause', 'resume'), [], 'it was nothing');
+});
+
+t.test(
+  'drafts: what discards one that is alive cancels it, and one that is over has nothing to cancel',
+  async (t) => {
+    const drafted = () => new Steps({ drafts: true }).say('I need a room.');
+    const alive = { pending: drafted, ready: () => drafted().job('audible') };
+    const over = { broken: () => drafted().job('failed'), empty: () => drafted().job('ended') };
+    const discards: Readonly<Record<string, (steps: Steps) => Steps>> = {
+      voice: (steps) => steps.voice(true),
+      message: (steps) => steps.type('Two rooms.'),
+      client: (steps) => steps.send({ type: 'interrupt' }),
+    };
+    for (const [by, discard] of Object.entries(discards)) {
+      for (const [name, begin] of Object.entries(alive))
+        t.strictSame(discard(begin()).took('cancel'), [`cancel 1 ${by}`], `${name}: ${by}`);
+      for (const [name, begin] of Object.entries(over))
+        t.strictSame(discard(begin()).took('cancel'), [], `${name}: ${by}`);
+      for (const begin of [...Object.values(alive), ...Object.values(over)])
+        t.equal(
+          discard(begin()).pass(5000).took('sure', 'excuse').length,
+          0,
+          'and its words are answered anew',
+        );
+    }
+    t.strictSame(drafted().voice(false).took('cancel'), [], 'silence discards none');
+  },
+);
+
+t.test('drafts: one without words leaves its turn unanswered, in the record', async (t) => {
+  const steps = new Steps({ drafts: true }).say('I need a room.').job('ended').pass(5000);
+  t.strictSame(steps.took('reply', 'sure', 'message', 'excuse'), [
+    'reply 1 turn aloud I need a room.',
+    'message I need a room.',
+  ]);
+});
+
+t.test(
+  'drafts: a turn that ends before its draft is ready is thought about, else it is spoken',
+  async (t) => {
+    const drafted = () => new Steps({ drafts: true }).say('I need a room.');
+    const end = (steps: Steps): string[] => {
+      steps.took();
+      return steps.pass(700).took('pause', 'resume', 'sure', 'state');
+    };
+    t.strictSame(end(drafted()), ['sure 1', 'state thinking']);
+    t.strictSame(end(drafted().job('audible')), ['resume', 'sure 1', 'state speaking']);
+  },
+);

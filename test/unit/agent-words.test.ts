@@ -1,0 +1,168 @@
+/**
+ * What the client and the record are told, event by event: who has the floor, the user's words as they become known, and
+ * which of them are one message.
+ */
+import t from 'tap';
+import { Steps } from '../fixtures/agent-steps.js';
+
+t.test('the client is shown who has the floor', async (t) => {
+  const steps = new Steps();
+  const states = (after: Steps): string[] => after.took('state');
+  t.strictSame(states(steps), ['state listening']);
+  t.strictSame(states(steps.type('Count.')), ['state thinking']);
+  t.strictSame(states(steps.job('audible')), ['state speaking']);
+  t.strictSame(states(steps.job('ended')), ['state listening']);
+  steps.type('Again.').voice(true).took();
+  t.strictSame(states(steps.guess('but I also want')), ['state listening'], 'the answer is withdrawn');
+  t.strictSame(states(steps.voice(false).final('').pass(1050)), ['state thinking'], 'it is asked for again');
+  steps.job('audible').pass(1000).voice(true).guess('stop it now').took();
+  t.strictSame(states(steps.guess('stop it now')), ['state listening'], 'the agent is broken off');
+  t.strictSame(states(steps.voice(false).final('').pass(1050)), ['state thinking'], 'it goes on');
+});
+
+t.test('a pause of the voice ends with whether the agent simply goes on', async (t) => {
+  const held = () => new Steps().answering().voice(true).pass(300);
+  const ends = (steps: Steps) => steps.took('pause', 'resume');
+  t.strictSame(ends(held().voice(false).final('')), ['pause', 'resume goesOn'], 'a cough');
+  t.strictSame(ends(held().voice(false).final('Stop.')), ['pause', 'resume'], 'a command');
+  t.strictSame(ends(held().type('Stop.')), ['pause', 'resume'], 'a typed message');
+  t.strictSame(ends(held().job('ended')), ['pause', 'resume'], 'its end');
+});
+
+t.test('words are shown as they become known, then as they are final, then they are a message', async (t) => {
+  const steps = new Steps();
+  const shown = (): string[] => steps.took('words', 'endOfTurn', 'message');
+  steps.voice(true).guess('').guess('I').guess('I want').guess('...');
+  t.strictSame(shown(), ['words I', 'words I want'], 'a sound without a word shows nothing');
+  steps.voice(false).final('I want to').pass(600).voice(true).guess('drink');
+  t.strictSame(shown(), ['words I want to', 'words I want to drink'], 'behind those before the pause');
+  steps.voice(false).final('drink tea.').pass(5000);
+  t.strictSame(shown(), [
+    'words I want to drink tea.',
+    'endOfTurn tables likely 700',
+    'words I want to drink tea. final',
+    'message I want to drink tea.',
+  ]);
+});
+
+t.test(
+  'words that were shown and turn out to be none are taken back once, when nothing more is owed',
+  async (t) => {
+    const steps = new Steps().voice(true).guess('right').voice(false).pass(62_000);
+    t.strictSame(steps.took('words'), ['words right'], 'they may still come');
+    t.strictSame(steps.final('').took('words'), ['words  final']);
+    t.strictSame(steps.say('').pass(5000).took('words'), [], 'nothing was shown');
+    const known = new Steps().voice(true).guess('right').voice(false).final('').pass(5000);
+    t.strictSame(known.took('words'), ['words right', 'words  final']);
+    const typed = new Steps().say('Hello').pass(5000).say('').pass(5000);
+    t.strictSame(typed.took('words'), ['words Hello', 'words Hello final'], 'what is a message stays');
+  },
+);
+
+/** What happens between two halves of a sentence, and whether they are one message. */
+const BETWEEN: readonly (readonly [what: string, joins: boolean, between: (steps: Steps) => Steps])[] = [
+  ['nothing', true, (steps) => steps],
+  ['an answer that has just begun', true, (steps) => steps.job('audible').pass(600)],
+  ['an answer that failed', true, (steps) => steps.job('failed')],
+  ['an answer that was heard', false, (steps) => steps.job('audible').pass(700)],
+  ['an answer that is over', false, (steps) => steps.job('audible').pass(100).job('ended')],
+  ['an interruption', false, (steps) => steps.send({ type: 'interrupt' })],
+  ['a typed message', false, (steps) => steps.type('for two')],
+  ['a tool', false, (steps) => steps.job('acted')],
+  ['a tool behind the first words', false, (steps) => steps.job('audible').job('acted')],
+  ['an excuse that failed', false, (steps) => steps.job('failed').job('failed')],
+];
+
+t.test('two halves are one message unless something was done in between', async (t) => {
+  for (const fills of [true, false])
+    for (const [what, joins, between] of BETWEEN) {
+      const steps = new Steps({ fills }).say('Book a table.').pass(700);
+      t.strictSame(steps.took('message'), ['message Book a table.']);
+      const messages = between(steps).say('For two people please.').pass(5000).took('message');
+      const wanted = joins
+        ? 'message Book a table. For two people please.'
+        : 'message For two people please.';
+      t.equal(messages.at(-1), wanted, what);
+    }
+});
+
+t.test(
+  'agreement while the agent spoke is a message apart, and what is asked meanwhile is, too',
+  async (t) => {
+    const said = (text: string) =>
+      new Steps({ sensitivity: 'low' }).answering().say(text).pass(2000).took('message', 'words').slice(-2);
+    t.strictSame(said('okay'), ['words okay final', 'message okay later backchannel']);
+    t.strictSame(said('In a minute.'), ['words In a minute. final', 'message In a minute. later']);
+  },
+);
+
+t.test('the words of a call that ends are in its record', async (t) => {
+  const ends = (steps: Steps) => steps.send({ type: 'left' }).took('words', 'message', 'end').slice(-3);
+  t.strictSame(new Steps().send({ type: 'end', reason: 'transferred' }).took('words', 'message', 'end'), [
+    'end transferred',
+  ]);
+  t.strictSame(ends(new Steps().say('Cancel that.')), [
+    'words Cancel that. final',
+    'message Cancel that. later',
+    'end user_hangup',
+  ]);
+  t.strictSame(
+    ends(new Steps().say('Book a table.').pass(700).say('And a taxi.')),
+    ['words And a taxi. final', 'message Book a table. And a taxi.', 'end user_hangup'],
+    'as part of their turn',
+  );
+  t.strictSame(ends(new Steps().answering().say('okay')), [
+    'words okay final',
+    'message okay later backchannel',
+    'end user_hangup',
+  ]);
+  const unsaid = new Steps().voice(true).guess('Cancel').voice(false);
+  t.strictSame(unsaid.send({ type: 'left' }).took('message', 'end'), ['end user_hangup'], 'a guess is none');
+});
+
+t.test('a guess withdraws only an answer to a turn that is to be heard', async (t) => {
+  const hears = (steps: Steps) => steps.voice(true).guess('but I also want');
+  t.strictSame(hears(new Steps().type('Hello')).took('cancel'), ['cancel 1 words']);
+  for (const [what, begin] of [
+    ['one in writing', () => new Steps().type('Hello', false)],
+    ['the first message', () => new Steps({ opening: { mode: 'prompt' } })],
+    ['an excuse', () => new Steps().type('Hello').job('failed')],
+  ] as const) {
+    const steps = hears(begin());
+    t.strictSame(steps.took('cancel'), [], what);
+    const { lastJob } = steps;
+    t.strictSame(
+      steps.voice(false).final('but I also want tea.').took('cancel'),
+      [`cancel ${lastJob} words`],
+      `${what}: words that are certain do`,
+    );
+  }
+  for (const guess of ['yes okay right', '', 'right'])
+    t.strictSame(new Steps().type('Hello').voice(true).guess(guess).took('cancel'), [], guess);
+});
+
+t.test(
+  'a transcript of what was said before a sound that does not end is answered as it comes',
+  async (t) => {
+    const steps = new Steps().voice(true).pass(500).voice(false).pass(1000).voice(true).pass(60_000);
+    t.strictSame(steps.took('message', 'reply'), []);
+    steps.final('What time is it?', 1);
+    t.strictSame(steps.took('message', 'reply'), ['message What time is it?', 'reply 1 turn aloud']);
+    t.strictSame(steps.job('audible').took('pause', 'state'), ['state speaking'], 'over the sound');
+  },
+);
+
+t.test('a transcript without words that comes in a sound that does not end owes nothing more', async (t) => {
+  const steps = new Steps().voice(true).pass(500).voice(false).pass(600).voice(true).pass(60_000);
+  steps.final('', 1).voice(false).final('What time is it?', 2).pass(250);
+  t.strictSame(steps.took('message'), ['message What time is it?']);
+});
+
+t.test('until somebody has joined there is no conversation', async (t) => {
+  const steps = new Steps({ opening: { mode: 'fixed', text: 'Hi' } }, false);
+  steps.voice(true).type('Hello').send({ type: 'news' }).pass(700_000);
+  t.strictSame(steps.took(), []);
+  t.strictSame(steps.send({ type: 'connected' }).took('say'), ['say 1 Hi']);
+  const never = new Steps({}, false).send({ type: 'left' }).send({ type: 'connected' });
+  t.strictSame(never.took(), ['end user_hangup']);
+});
