@@ -54,6 +54,12 @@ const messageApart = (context: Context, backchannel: boolean) =>
 /** The context once the new words have become a message. */
 const withoutWords = ({ stretches }: Context) => ({ stretches: owedOf(stretches), shown: false });
 
+/** What changes in the context as the user's voice begins anew within a turn. */
+function afterSilence({ silentAt, pace, settings }: Context, event: AgentEvent): Partial<Context> {
+  if (event.type !== 'voice' || silentAt === undefined) return {};
+  return { paused: true, pace: afterPause(pace, settings.eagerness, event.at - silentAt) };
+}
+
 const delays = {
   maxDuration: ({ context }: { context: Context }) => context.settings.maxDurationMs,
   warn: ({ context }: { context: Context }) => context.settings.maxDurationMs - TIMES.warnMs,
@@ -162,17 +168,11 @@ export const parts = setup({
     noteSound: assign(({ event }) => (event.type === 'sounded' ? { probability: event.probability } : {})),
     noteSilence: assign(({ event }) => (event.type === 'voice' ? { silentAt: event.at } : {})),
     /** The user continues the turn, so the silence was a pause. */
-    notePause: assign(({ context, event }) => {
-      if (event.type !== 'voice' || context.silentAt === undefined) return {};
-      const ms = event.at - context.silentAt;
-      return { paused: true, pace: afterPause(context.pace, context.settings.eagerness, ms) };
-    }),
+    notePause: assign(({ context, event }) => afterSilence(context, event)),
     /** The same, if the user continues a turn that already had its message. */
-    notePauseInTurn: enqueueActions(({ context, event, enqueue }) => {
-      if (event.type !== 'voice' || context.silentAt === undefined || context.said === '') return;
-      const ms = event.at - context.silentAt;
-      enqueue.assign({ paused: true, pace: afterPause(context.pace, context.settings.eagerness, ms) });
-    }),
+    notePauseInTurn: assign(({ context, event }) =>
+      context.said === '' ? {} : afterSilence(context, event),
+    ),
     weigh: raise({ type: 'overlap', finished: false }),
     /** The user has stopped: the words are complete unless another stretch is not transcribed yet. */
     weighAll: raise(({ context }) => ({ type: 'overlap' as const, finished: isWhole(context.stretches) })),

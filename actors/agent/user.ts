@@ -78,7 +78,7 @@ export const user = parts.createStateConfig({
                 target: '.speech',
                 actions: ['noteWords', 'weigh'],
               },
-              { guard: 'isWordless', target: '#noise', actions: 'noteWords' },
+              { guard: 'isWordless', target: '#noise' },
             ],
           },
           /** Each new word restarts the minute after which a sound is noise. */

@@ -180,6 +180,11 @@ t.test(
         );
     }
     t.strictSame(drafted().voice(false).took('cancel'), [], 'silence discards none');
+    t.strictSame(
+      over.broken().voice(false).pass(700).took('excuse'),
+      ['excuse 2 aloud'],
+      'nor one that failed',
+    );
   },
 );
 

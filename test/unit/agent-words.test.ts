@@ -166,3 +166,36 @@ t.test('until somebody has joined there is no conversation', async (t) => {
   const never = new Steps({}, false).send({ type: 'left' }).send({ type: 'connected' });
   t.strictSame(never.took(), ['end user_hangup']);
 });
+
+t.test('a silence or a voice that is told twice begins nothing', async (t) => {
+  const spans = (steps: Steps): string[] => steps.took('beginSpan', 'transcribe');
+  t.strictSame(spans(new Steps().voice(false)), []);
+  t.strictSame(spans(new Steps().voice(true).voice(true)), ['beginSpan 1']);
+  t.strictSame(spans(new Steps().say('I want to').voice(false)), ['beginSpan 1', 'transcribe 1']);
+});
+
+t.test('transcripts that are not owed, and guesses at what is over, change nothing', async (t) => {
+  const settled = () => new Steps().type('Hello').say('Hello').pass(5000);
+  const owed = () => new Steps().voice(true).pass(300).voice(false);
+  const cases: readonly (readonly [when: string, steps: Steps, late: (steps: Steps) => Steps])[] = [
+    ['in the silence', settled(), (steps) => steps.final('stale', 1).guess('stale', 1)],
+    ['as the user speaks', settled().voice(true), (steps) => steps.final('stale', 1).guess('stale', 1)],
+    ['in a long sound', settled().voice(true).pass(61_000), (steps) => steps.final('stale', 1)],
+    ['behind the voice', settled().voice(true).voice(false), (steps) => steps.final('stale', 1)],
+    ['a guess behind the voice', owed(), (steps) => steps.guess('Well')],
+    ['a guess behind the turn', owed().pass(62_000), (steps) => steps.guess('Well')],
+  ];
+  for (const [when, steps, late] of cases) {
+    steps.took();
+    t.strictSame(late(steps).took(), [], when);
+  }
+});
+
+t.test('words in what was taken for noise hold an agent that sounds do not', async (t) => {
+  const noise = () => new Steps({ sensitivity: 'low' }).answering().voice(true).guess('').guess('').guess('');
+  const shown = (steps: Steps) => steps.took('pause', 'words', 'cancel');
+  t.strictSame(shown(noise().guess('I want another room now')), ['words I want another room now', 'pause']);
+  t.strictSame(shown(noise().guess('I want another room now').guess('I want another room now')).slice(-1), [
+    'cancel 1 words',
+  ]);
+});
