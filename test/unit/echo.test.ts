@@ -44,6 +44,8 @@ t.test('echo is at least seven words of ten, and never two others in a row', asy
 });
 
 t.test('agreement and commands are the user’s although the agent says them', async (t) => {
+  const said = 'Your table is booked for Tuesday, no problem.';
+  t.equal(likenessOf('no your table is booked for Tuesday', said), 'own', 'it says that later');
   for (const text of ['okay', 'stop', 'please stop'])
     t.equal(likenessOf(text, 'Okay, I please stop there.'), 'own', text);
 });

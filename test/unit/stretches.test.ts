@@ -258,6 +258,12 @@ for (const { over, is } of [
     t.equal(guessedText(noted), 'Okay. and', 'and their words stay');
   });
 
+t.test('overlap: not where other words were said once the agent had finished', async (t) => {
+  const stretches = told(2, [1, 'Okay.', true], [2, 'And then?', true]);
+  t.notOk(isOverlap(overlapping(stretches, 1)));
+  t.ok(isOverlap([1, 2].reduce(overlapping, stretches)));
+});
+
 /** Whether a guess makes a noise of its stretch. */
 for (const { what, spans, transcripts, guess, is } of [
   { what: 'the first without a word', spans: 1, transcripts: [], guess: [1, ''], is: false },
@@ -270,6 +276,7 @@ for (const { what, spans, transcripts, guess, is } of [
   { what: 'one behind words', spans: 2, transcripts: [[1, 'a', true], [2, ''], [2, '']], guess: [2, ''], is: false },
   { what: 'one behind noise', spans: 2, transcripts: [[1, '', true], [2, ''], [2, '']], guess: [2, ''], is: true },
   { what: 'one behind an owed stretch', spans: 2, transcripts: [[2, ''], [2, '']], guess: [2, ''], is: false },
+  { what: 'one before an owed stretch', spans: 2, transcripts: [[1, ''], [1, '']], guess: [1, ''], is: false },
   { what: 'one of no stretch', spans: 1, transcripts: [[1, ''], [1, ''], [1, '']], guess: [2, ''], is: false },
 ] as const satisfies readonly { what: string; spans: number; transcripts: readonly Told[]; guess: Told; is: boolean }[])
   t.test(`noise: ${what} ${is ? 'is' : 'is none'}`, async (t) => {

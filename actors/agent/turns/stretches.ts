@@ -77,9 +77,9 @@ const WORDLESS_GUESSES = 3;
 /** Whether that guess makes its stretch noise: a fan, a hum, music. Not if earlier words are known or owed: they wait for its end. */
 export function isWordless(stretches: Stretches, guess: Transcript): boolean {
   const now = heard(stretches, guess);
-  const owed = now.filter(({ final }) => !final);
-  const isOnlyOwed = owed.length === 1 && owed[0]?.span === guess.span;
-  return isOnlyOwed && isNoise(guessedText(now)) && owed[0]!.wordless >= WORDLESS_GUESSES;
+  const [owed, ...others] = owedOf(now);
+  const isOnlyOwed = owed?.span === guess.span && others.length === 0;
+  return isOnlyOwed && isNoise(guessedText(now)) && owed.wordless >= WORDLESS_GUESSES;
 }
 
 const certain = (stretches: Stretches): Stretches => stretches.filter((each) => each.final && hasText(each));
