@@ -54,27 +54,45 @@ function toWireMessage(message: ChatMessage): object {
   return { role: 'assistant', content, tool_calls: message.toolCalls.map(toWireCall) };
 }
 
-function passagesText({ passages }: ChatRequest): string {
-  if (passages.length === 0) return '';
+/** The messages, with the turn's passages right before the user's last message. */
+function withPassages(
+  messages: readonly ChatMessage[],
+  passages: ChatRequest['passages'],
+): readonly ChatMessage[] {
+  if (passages.length === 0) return messages;
   const found = passages.map(({ source, text }) => `[${source}]\n${text}`).join('\n\n');
-  return `Passages from the knowledge base that may help with the next answer:\n\n${found}`;
+  const content = `Passages from the knowledge base that may help with the next answer:\n\n${found}`;
+  const asked = messages.findLastIndex(({ role }) => role === 'user');
+  const at = asked < 0 ? messages.length : asked;
+  return [...messages.slice(0, at), { role: 'system', content }, ...messages.slice(at)];
 }
 
 const isSystem = ({ role }: ChatMessage): boolean => role === 'system';
 
+/** An instruction in the middle of a conversation, as the user's message in parentheses. */
+const asNote = (message: ChatMessage): ChatMessage =>
+  isSystem(message) ? { role: 'user', content: `(${message.content})` } : message;
+
+/** Adds a message; one of the user's is joined to another one before it. */
+function joinUser(said: readonly ChatMessage[], message: ChatMessage): readonly ChatMessage[] {
+  const last = said.at(-1);
+  if (last?.role !== 'user' || message.role !== 'user') return [...said, message];
+  return [...said.slice(0, -1), { role: 'user', content: `${last.content}\n\n${message.content}` }];
+}
+
 /**
- * One system message, at the beginning, then a message of the user: the templates of Qwen 3.5, Gemma, Mistral and others refuse
- * any other order.
+ * One system message, at the beginning, then a message of the user, and never two of the user's in a row: the templates of
+ * Qwen 3.5, Gemma, Mistral and others refuse any other order. Later instructions stay where they are, as notes of the user: there they
+ * mean the latest turn, and servers that cache the beginning of a prompt find it unchanged.
  */
-function ordered(request: ChatRequest): readonly ChatMessage[] {
-  const { messages } = request;
-  const told = [...messages.filter(isSystem).map(({ content }) => content), passagesText(request)];
-  const content = told.filter((text) => text !== '').join('\n\n');
-  const said = messages.filter((message) => !isSystem(message));
+function ordered({ messages, passages }: ChatRequest): readonly ChatMessage[] {
+  const begun = messages.findIndex((message) => !isSystem(message));
+  const [before, after] = begun < 0 ? [messages, []] : [messages.slice(0, begun), messages.slice(begun)];
+  const instructions = before.map(({ content }) => content).filter((text) => text !== '');
+  const said = withPassages(after, passages).map(asNote);
   return [
-    ...(content === '' ? [] : [{ role: 'system', content } as const]),
-    ...(said[0]?.role === 'user' ? [] : [PICKED_UP]),
-    ...said,
+    ...(instructions.length > 0 ? [{ role: 'system', content: instructions.join('\n\n') } as const] : []),
+    ...(said[0]?.role === 'user' ? said : [PICKED_UP, ...said]).reduce(joinUser, []),
   ];
 }
 

@@ -193,7 +193,10 @@ t.test('an OpenAI-compatible endpoint', async (t) => {
     t.match(seen?.body, {
       model: 'm',
       stream: true,
-      messages: [{ role: 'system', content: /^S\n\nPassages [^]*\n\n\[faq\]\nP$/ }, { content: 'U' }],
+      messages: [
+        { role: 'system', content: 'S' },
+        { role: 'user', content: /^\(Passages [^]*\n\n\[faq\]\nP\)\n\nU$/ },
+      ],
       tools: [{ type: 'function', function: { name: 'lookup_order' } }],
     });
   });
@@ -294,20 +297,29 @@ t.test('an OpenAI-compatible endpoint', async (t) => {
       toolCalls: [{ id: 'a', name: 'one', arguments: '{}' }],
     };
     const greeting: ChatMessage = { role: 'assistant', content: 'Hello.' };
-    const cases: [messages: readonly ChatMessage[], system: string, roles: string][] = [
-      [[system('S'), system('T')], 'S\n\nT', 'system user'],
-      [[system('S'), greeting, system('Silent.')], 'S\n\nSilent.', 'system user assistant'],
+    const result: ChatMessage = { role: 'tool', callId: 'a', content: 'R' };
+    const cases: [messages: readonly ChatMessage[], system: string, roles: string, last: string][] = [
       [
-        [system('S'), greeting, user('U'), called, { role: 'tool', callId: 'a', content: 'R' }, system('N')],
-        'S\n\nN',
-        'system user assistant user assistant tool',
+        [system('S'), system('T')],
+        'S\n\nT',
+        'system user',
+        '(The call is connected. Nobody has spoken yet.)',
       ],
-      [[system(''), user('U')], '', 'user'],
+      [[system('S'), greeting, system('Silent.')], 'S', 'system user assistant user', '(Silent.)'],
+      [[system('S'), user('U'), system('N'), user('V')], 'S', 'system user', 'U\n\n(N)\n\nV'],
+      [
+        [system('S'), greeting, user('U'), called, result, system('N')],
+        'S',
+        'system user assistant user assistant tool user',
+        '(N)',
+      ],
+      [[system(''), user('U')], 'U', 'user', 'U'],
     ];
-    for (const [messages, text, roles] of cases) {
+    for (const [messages, first, roles, last] of cases) {
       await answer(model, { messages });
       t.equal(sent.map(({ role }) => role).join(' '), roles);
-      if (text !== '') t.equal(sent[0]?.content, text);
+      t.equal(sent[0]?.content, first);
+      t.equal(sent.at(-1)?.content, last);
     }
   });
 
