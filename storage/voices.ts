@@ -105,6 +105,7 @@ async function change(sql: Sql, id: string, workspaceId: string, changes: VoiceC
 }
 
 async function remove(sql: Sql, id: string, workspaceId: string): Promise<boolean> {
+  if (!ID.test(id)) return false;
   const { count } = await sql`delete from voices where id = ${id} and workspace_id = ${workspaceId}`;
   return count === 1;
 }

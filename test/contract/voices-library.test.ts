@@ -49,6 +49,10 @@ t.test('an engine voice: read by id and as alloy, with every field that clients 
     const missing = await call(gateway, `/model/${id}`);
     t.equal(missing.status, 404, id);
     t.same(await missing.json(), { status: 404, message: 'Model not found' });
+    for (const request of [asJson('PATCH', { title: 'x' }), { method: 'DELETE' }]) {
+      const refused = await call(gateway, `/model/${id}`, request);
+      t.equal(refused.status, 404, `${request.method} ${id}`);
+    }
   }
   t.same(await read(call(gateway, '/model/a/b')), { status: 404, message: 'Not found' });
 });
