@@ -8,7 +8,10 @@
 const UNSET_WORDS = new Set(['', 'false', '0', 'none', 'off', 'null', '[]', '{}']);
 const TRUE_WORDS = new Set(['true', '1', 'yes', 'on']);
 
-const wordOf = (text: string): string => text.trim().toLowerCase();
+/** More characters than any of the words has: of a long text only the beginning is made lower case. */
+const WORD_LENGTH = 8;
+
+const wordOf = (text: string): string => text.trim().slice(0, WORD_LENGTH).toLowerCase();
 
 const isEmptyObject = (value: object): boolean =>
   !ArrayBuffer.isView(value) && Object.keys(value).length === 0;

@@ -169,6 +169,11 @@ t.test('where an engine clones', async (t) => {
       t.equal(refused.status, status, String(message));
       t.match(await refused.json(), { status, message });
     }
+    const commas = { ...FIELDS, tags: ','.repeat(5000), voices: AUDIO.toString('base64') };
+    const body = new URLSearchParams(commas).toString();
+    const type = 'application/x-www-form-urlencoded';
+    const refused = await call(cloning, '/model', { method: 'POST', type, body });
+    t.match(await refused.json(), { status: 400, message: /tags/ }, 'no list of thousands of tags');
     const odd = await call(cloning, '/model', { method: 'POST', type: 'text/plain', body: 'x' });
     t.equal(odd.status, 415);
     t.equal((await list('self=true')).total, before.total);

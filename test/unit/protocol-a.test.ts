@@ -238,3 +238,17 @@ t.test('form fields: brackets, lists, the last of a repeated scalar', async (t) 
   t.equal(fields['language'], undefined);
   t.strictSame(Object.keys((fields['provider'] as { options: Fields }).options), ['svc']);
 });
+
+t.test('form fields: a text that is longer than any list is one value, however many commas it has', (t) => {
+  const commas = ','.repeat(1000);
+  t.strictSame(
+    formFields(
+      new Map([
+        ['timestamp_granularities[]', [commas]],
+        ['keywords[]', [commas, 'a,b', '']],
+      ]),
+    ),
+    { timestamp_granularities: [commas], keywords: [commas, 'a,b'], provider: { options: undefined } },
+  );
+  t.end();
+});

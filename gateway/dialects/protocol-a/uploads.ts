@@ -52,8 +52,15 @@ const AUDIO_BYTES = LIMITS.transcription.audioBytes;
 /** Fields that hold a list: a single value is a list of one. */
 const LISTS = new Set(['timestamp_granularities']);
 
-/** Reads a list that a client wrote into one form field: `["word","segment"]` or `word,segment`. */
+/** Characters of the longest text that is read as a list. */
+const LIST_LENGTH = 200;
+
+/**
+ * Reads a list that a client wrote into one form field: `["word","segment"]` or `word,segment`. A longer text than any list of
+ * this protocol is one value: a field of commas has a million.
+ */
 function writtenList(text: string): readonly unknown[] {
+  if (text.length > LIST_LENGTH) return [text];
   const list = text.trimStart().startsWith('[') ? jsonOf(text) : undefined;
   return Array.isArray(list) ? (list as unknown[]) : text.split(',').map((item) => item.trim());
 }
@@ -71,8 +78,9 @@ export function formFields(form: ReadonlyMap<string, readonly string[]>): Fields
     fields.set(bare, [...(fields.get(bare) ?? []), ...values]);
   }
   const entries = [...fields].map(([name, values]) => {
-    const isList = LISTS.has(name) || form.has(`${name}[]`);
-    return [name, isList ? listOf(values) : values.at(-1) === '' ? undefined : values.at(-1)] as const;
+    if (LISTS.has(name)) return [name, listOf(values)] as const;
+    if (form.has(`${name}[]`)) return [name, values.filter((value) => !isUnset(value))] as const;
+    return [name, values.at(-1) === '' ? undefined : values.at(-1)] as const;
   });
   return { ...Object.fromEntries(entries), provider: { options: providerOptionsOf(form) } };
 }

@@ -25,10 +25,16 @@ export interface Body {
 
 type Values = ReadonlyMap<string, readonly string[]>;
 
-/** Splits values at commas, since some clients put a whole list into one field. */
+/** Characters of the longest text that may be a list of tags, with a comma and a blank behind each. */
+const TAGS_LENGTH = limits.tags * (limits.tag.max + 2);
+
+/**
+ * Splits values at commas, since some clients put a whole list into one field. A longer text than any list of tags is one
+ * value: a field of commas has a million.
+ */
 const commas = (values: readonly string[]): string[] =>
   values
-    .flatMap((value) => value.split(','))
+    .flatMap((value) => (value.length > TAGS_LENGTH ? [value] : value.split(',')))
     .map((value) => value.trim())
     .filter((value) => value !== '');
 
@@ -74,7 +80,7 @@ function bodyOf(value: unknown): Body {
  */
 function textsOf(values: readonly string[], files: number): readonly string[] {
   const [only, ...others] = values;
-  const parted = others.length === 0 ? only?.split(/,(?!\s)/u) : undefined;
+  const parted = others.length === 0 ? only?.split(/,(?!\s)/u, files + 1) : undefined;
   return parted?.length === files ? parted : values;
 }
 
