@@ -1,6 +1,6 @@
 /**
  * LiveKit's unmodified plugin for protocol B: speech over multi-stream-input and over REST, with the settings that
- * the contract allows (docs/contract/protocol-b.md 9).
+ * the contract allows (docs/contract/protocol-b.md 8).
  */
 import { initializeLogger } from '@livekit/agents';
 import { TTS } from '@livekit/agents-plugin-elevenlabs';

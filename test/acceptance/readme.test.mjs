@@ -40,7 +40,7 @@ async function run(command, args) {
 const words = (text) => text.toLowerCase().match(/[a-z]+/g);
 
 t.test('the commands of the quick start', { skip: skipReason('bash', 'curl') }, async (t) => {
-  const commands = blockOf('Quick start', 'sh').replace(/^KEY=.*$/m, '');
+  const commands = blockOf('Quick start', 'sh').replace(/^export KEY=.*$/m, '');
   const { code, stdout, stderr } = await run('bash', ['-euc', commands]);
   t.equal(code, 0, stderr);
   t.strictSame(words(JSON.parse(stdout).text), words(SPOKEN), 'what was said comes back');
