@@ -182,8 +182,8 @@ export async function startGateway(config: Config, resources: Resources, log: Lo
   transport.addMetrics(metrics);
   addNodeMetrics(metrics, parts.node, transport.figures().places);
   const figures = shareFigures({ metrics, peers: resources.peers ?? [], clock, log });
-  const stopWatching = children.watch(health, parts.database);
-  const storage = watchStorage({ health, database: parts.database, dataDir: config.dataDir });
+  const stopWatching = children.watch(health, parts.database, clock);
+  const storage = watchStorage({ health, database: parts.database, dataDir: config.dataDir, clock });
   const letGo = (): Promise<void> => {
     stopWatching();
     storage.stop();

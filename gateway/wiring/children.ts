@@ -1,5 +1,7 @@
 /** The child processes of one gateway: how to reach them, whether they are alive, and whether they are overloaded. */
+import type { Clock } from '../../contracts/clock.js';
 import type { Log } from '../../contracts/log.js';
+import { repeat } from '../../contracts/repeat.js';
 import { createPool, type Pool } from '../../processes/pool.js';
 import type { Database } from '../../storage/postgres/database.js';
 import { type RoleName, type RoleRow, ROLES, type RoleSockets } from './roles.js';
@@ -91,7 +93,7 @@ export class Children {
   }
 
   /** Checks regularly whether the database answers and the children are connected. The result stops it. */
-  watch(health: Health, database: Database): () => void {
+  watch(health: Health, database: Database, clock: Clock): () => void {
     const look = async (): Promise<void> => {
       for (const role of this.needed)
         health.set(
@@ -103,8 +105,8 @@ export class Children {
       health.set('database', await database.answers());
     };
     for (const pool of this.#pools.values()) pool.ready().then(look, () => undefined);
-    const timer = setInterval(() => void look(), HEALTH_MS);
-    return () => clearInterval(timer);
+    // No look rejects.
+    return repeat(clock, HEALTH_MS, look, () => undefined);
   }
 
   addMetrics(metrics: Metrics): void {

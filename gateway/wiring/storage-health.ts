@@ -3,7 +3,9 @@
  * disk is full still answers, so only this check tells load balancers and operators.
  */
 import { statfs } from 'node:fs/promises';
+import type { Clock } from '../../contracts/clock.js';
 import { LIMITS } from '../../contracts/limits.js';
+import { repeat } from '../../contracts/repeat.js';
 import type { Database } from '../../storage/postgres/database.js';
 import type { Health } from '../server/system/health.js';
 
@@ -16,6 +18,7 @@ export interface StorageHealthParts {
   readonly dataDir: string;
   /** Free bytes in a folder; replaced in tests. */
   readonly freeBytes?: (folder: string) => Promise<number>;
+  readonly clock: Clock;
 }
 
 async function freeBytesOf(folder: string): Promise<number> {
@@ -32,7 +35,7 @@ export interface StorageHealth {
 }
 
 export function watchStorage(parts: StorageHealthParts): StorageHealth {
-  const { health, database, dataDir, freeBytes = freeBytesOf } = parts;
+  const { health, database, dataDir, freeBytes = freeBytesOf, clock } = parts;
   let failed = false;
   const look = async (): Promise<void> => {
     // A folder that cannot be read is reported by another check.
@@ -40,14 +43,13 @@ export function watchStorage(parts: StorageHealthParts): StorageHealth {
     if (failed && (await database.writes())) failed = false;
     health.set(CHECK, !failed && free >= LIMITS.storage.freeBytes);
   };
-  const timer = setInterval(() => void look(), LOOK_MS);
-  void look();
   return {
     full() {
       failed = true;
       health.set(CHECK, false);
     },
     look,
-    stop: () => clearInterval(timer),
+    // No look rejects.
+    stop: repeat(clock, LOOK_MS, look, () => undefined),
   };
 }

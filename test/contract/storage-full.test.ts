@@ -7,6 +7,7 @@ import { LIMITS } from '../../contracts/limits.js';
 import { Health } from '../../gateway/server/system/health.js';
 import { watchStorage } from '../../gateway/wiring/storage-health.js';
 import { startEmbedded } from '../../storage/embedded.js';
+import { SimulatedClock } from '../fixtures/edge-clock.js';
 import { startGateway, temporaryFolder } from '../fixtures/gateway.js';
 import { until } from '../fixtures/until.js';
 
@@ -31,6 +32,7 @@ void t.test('health tells of a full data folder, and of writes that fail until o
     dataDir: '/data',
     database: { writes: async () => state.writes },
     freeBytes: async () => state.free,
+    clock: new SimulatedClock(),
   });
   t.teardown(() => storage.stop());
   const report = async (): Promise<object> => {
@@ -47,6 +49,28 @@ void t.test('health tells of a full data folder, and of writes that fail until o
   t.match(await report(), { status: 'degraded' });
   state.writes = true;
   t.match(await report(), { status: 'ok' });
+});
+
+void t.test('a database that hangs is asked once, not every two seconds', async (t) => {
+  const clock = new SimulatedClock();
+  const asked: ((writes: boolean) => void)[] = [];
+  const storage = watchStorage({
+    health: new Health(['storage']),
+    dataDir: '/data',
+    database: { writes: () => new Promise((resolve) => asked.push(resolve)) },
+    freeBytes: async () => LIMITS.storage.freeBytes,
+    clock,
+  });
+  t.teardown(() => storage.stop());
+  storage.full();
+  const answer = await until('it is asked', () => asked.shift());
+  clock.advance(60_000);
+  t.equal(clock.pending, 0, 'no other look is planned');
+  answer(false);
+  await until('the next look is planned', () => clock.pending === 1);
+  clock.advance(2000);
+  await until('it is asked again', () => asked.length === 1);
+  t.pass();
 });
 
 void t.test('a database without room for a row: 503 with its reason, and back again', async (t) => {
