@@ -13,6 +13,7 @@ import {
   type TurnCompleteness,
 } from '../../actors/agent/turns/endpointing.js';
 import type { Detector } from '../../contracts/ports/turns.js';
+import { Steps } from '../fixtures/agent-steps.js';
 import { Scene, type SceneOptions } from '../fixtures/scene.js';
 
 type EndOfTurn = Extract<AgentEffect, { readonly type: 'endOfTurn' }>;
@@ -147,6 +148,16 @@ t.test('a user who goes on: what was heard of the first half counts no more', as
   t.same(scene.told[0], 'user: I need a room.');
   t.equal(ends.length, 1, 'one turn');
   t.not(ends[0]?.probability, 0.5, 'nothing is known of the first half');
+});
+
+t.test('what a model says of an earlier stretch counts no more once the user has gone on', async (t) => {
+  const end = (span: number): string[] => {
+    const steps = new Steps({ detector: 'both' }).say('I would like to go').pass(600).voice(true).pass(300);
+    steps.voice(false).send({ type: 'sounded', span, probability: 1 });
+    return steps.final('to town').pass(5000).took('endOfTurn');
+  };
+  t.strictSame(end(2), ['endOfTurn both 1 complete 250']);
+  t.strictSame(end(1), ['endOfTurn tables open 1050']);
 });
 
 t.test('each end of a turn with words is told once, before its message; noise is none', async (t) => {

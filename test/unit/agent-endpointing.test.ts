@@ -191,3 +191,15 @@ t.test(
         }
   },
 );
+
+t.test('endpointing: a turn with a pause is none of a user who never pauses', async (t) => {
+  const next = (steps: Steps): string[] => {
+    steps.pass(2000).job('audible').job('ended').took();
+    return steps.say('It was cold.').pass(2000).took('endOfTurn');
+  };
+  t.strictSame(next(new Steps().say('It was.')), ['endOfTurn tables likely 644']);
+  const paused = new Steps().say('It').pass(600).say('was.');
+  t.strictSame(next(paused), ['endOfTurn tables likely 700'], 'the usual pause');
+  const joined = new Steps().say('It was.').pass(700).pass(20).say('Cold.');
+  t.not(next(joined)[0], 'endOfTurn tables likely 644', 'a pause that was taken for the end');
+});

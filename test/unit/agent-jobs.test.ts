@@ -80,6 +80,23 @@ t.test('a job that is broken off says by what', async (t) => {
     ['client', 'an interruption on purpose', speaking().send({ type: 'interrupt' })],
     ['words', 'final words', speaking().say('No, the other one please.')],
     ['command', 'a command', speaking().say('Stop.')],
+    ['words', 'a word', speaking().say('Lamps.')],
+    [
+      'words',
+      'words in two guesses while a question waits',
+      new Steps({ sensitivity: 'low' })
+        .answering()
+        .say('In a minute.')
+        .pass(700)
+        .voice(true)
+        .guess('I want tea now')
+        .guess('I want tea now'),
+    ],
+    [
+      'command',
+      'a command that is understood late',
+      speaking().voice(true).voice(false).pass(62_000).final('Stop.'),
+    ],
     ['words', 'words in two guesses', speaking().voice(true).guess('I want tea').guess('I want tea')],
     ['command', 'a command in two guesses', speaking().voice(true).guess('stop it').guess('stop it')],
     ['words', 'words while it thinks', thinking().guess('but I also want')],

@@ -65,6 +65,11 @@ const BETWEEN: readonly (readonly [what: string, joins: boolean, between: (steps
   ['an answer that has just begun', true, (steps) => steps.job('audible').pass(600)],
   ['an answer that failed', true, (steps) => steps.job('failed')],
   ['an answer that was heard', false, (steps) => steps.job('audible').pass(700)],
+  [
+    'an answer that was heard behind a cough',
+    false,
+    (steps) => steps.job('audible').pass(100).say('').pass(2000),
+  ],
   ['an answer that is over', false, (steps) => steps.job('audible').pass(100).job('ended')],
   ['an interruption', false, (steps) => steps.send({ type: 'interrupt' })],
   ['a typed message', false, (steps) => steps.type('for two')],
