@@ -1,10 +1,12 @@
 /** Running a machine: the order of its effects, and where an error of an effect goes. */
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
 import t from 'tap';
 import { emit, raise, setup } from 'xstate';
 import { type HostedEffects, performing, run, runOnDemand } from '../../actors/run.js';
 import { SimulatedClock } from '../fixtures/edge-clock.js';
 
-type Event = { readonly type: 'break' | 'work' | 'relay' | 'later' };
+type Event = { readonly type: 'break' | 'work' | 'relay' | 'later' | 'breakAndRelay' };
 type Effect = { readonly type: 'broken' | 'worked' | 'relayed' };
 
 const machine = setup({
@@ -13,10 +15,32 @@ const machine = setup({
   on: {
     break: { actions: [emit({ type: 'broken' }), emit({ type: 'worked' })] },
     work: { actions: emit({ type: 'worked' }) },
+    breakAndRelay: { actions: [emit({ type: 'broken' }), emit({ type: 'relayed' })] },
     relay: { actions: emit({ type: 'relayed' }) },
     later: { actions: raise({ type: 'break' }, { delay: 100 }) },
   },
 });
+
+const moduleOf = (path: string): string => JSON.stringify(new URL(path, import.meta.url).href);
+/** A program in which an effect of a timer throws: the error is one of the process, as there is no sender. */
+const TIMER = `
+  import { emit, raise, setup } from ${JSON.stringify(import.meta.resolve('xstate'))};
+  import { run } from ${moduleOf('../../actors/run.js')};
+  import { SimulatedClock } from ${moduleOf('../fixtures/edge-clock.js')};
+  process.on('uncaughtException', ({ message }) => {
+    console.log('uncaught: ' + message);
+    running.send({ type: 'work' });
+    console.log('sent');
+  });
+  const machine = setup({}).createMachine({
+    on: { later: { actions: raise({ type: 'break' }, { delay: 100 }) }, break: { actions: emit({ type: 'broken' }) } },
+  });
+  const clock = new SimulatedClock();
+  const broken = () => { throw new Error('out of order'); };
+  const running = run(machine, undefined, clock, { broken });
+  running.send({ type: 'later' });
+  clock.advance(100);
+`;
 
 /** A host whose `broken` throws; `seen` lists the effects that were performed. */
 function host(failed?: (error: unknown) => void) {
@@ -54,6 +78,28 @@ t.test('so does one of an event that an effect sent', (t) => {
   t.same(seen, ['broken', 'worked']);
   running.send({ type: 'work' });
   t.end();
+});
+
+t.test('an effect that sends an event is not told of the error of one before it', (t) => {
+  const seen: string[] = [];
+  const running = run(machine, undefined, new SimulatedClock(), {
+    broken: () => {
+      throw new Error('out of order');
+    },
+    worked: () => seen.push('worked'),
+    relayed: () => {
+      running.send({ type: 'work' });
+      seen.push('relayed');
+    },
+  });
+  t.throws(() => running.send({ type: 'breakAndRelay' }), { message: 'out of order' });
+  t.same(seen, ['relayed', 'worked']);
+  t.end();
+});
+
+t.test('an error that a timer of the machine leads to costs nobody who sends an event later', async (t) => {
+  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', TIMER]);
+  t.equal(stdout, 'uncaught: out of order\nsent\n');
 });
 
 t.test('a host with a way for failures gets them there', (t) => {

@@ -82,6 +82,18 @@ t.test('a feed whose reader has left takes nothing', async (t) => {
   t.strictSame(await readFrom(feed), []);
 });
 
+t.test('each flush is given where it came, one where several came', async (t) => {
+  const feed = new TextFeed(100);
+  feed.flush();
+  feed.flush();
+  feed.add('a');
+  feed.flush();
+  feed.add('b');
+  feed.flush();
+  feed.end();
+  t.strictSame(await readFrom(feed), ['flush', '"a"', 'flush', '"b"', 'flush']);
+});
+
 t.test('a reader who waits is given text, a flush and the end as they come', async (t) => {
   const feed = new TextFeed(100);
   const text = feed.next();
