@@ -200,6 +200,7 @@ t.test('endpointing: a turn with a pause is none of a user who never pauses', as
   t.strictSame(next(new Steps().say('It was.')), ['endOfTurn tables likely 644']);
   const paused = new Steps().say('It').pass(600).say('was.');
   t.strictSame(next(paused), ['endOfTurn tables likely 700'], 'the usual pause');
+  t.strictSame(next(paused), ['endOfTurn tables likely 644'], 'the turn behind it had none');
   const joined = new Steps().say('It was.').pass(700).pass(20).say('Cold.');
   t.not(next(joined)[0], 'endOfTurn tables likely 644', 'a pause that was taken for the end');
 });

@@ -54,6 +54,8 @@ t.test(
     t.strictSame(steps.say('').pass(5000).took('words'), [], 'nothing was shown');
     const known = new Steps().voice(true).guess('right').voice(false).final('').pass(5000);
     t.strictSame(known.took('words'), ['words right', 'words  final']);
+    const noise = new Steps().say('...').pass(5000).voice(true).guess('Hello');
+    t.strictSame(noise.took('words'), ['words Hello'], 'nothing of an earlier sound');
     const typed = new Steps().say('Hello').pass(5000).say('').pass(5000);
     t.strictSame(typed.took('words'), ['words Hello', 'words Hello final'], 'what is a message stays');
   },
@@ -83,7 +85,12 @@ t.test('two halves are one message unless something was done in between', async 
     for (const [what, joins, between] of BETWEEN) {
       const steps = new Steps({ fills }).say('Book a table.').pass(700);
       t.strictSame(steps.took('message'), ['message Book a table.']);
-      const messages = between(steps).say('For two people please.').pass(5000).took('message');
+      t.equal(
+        between(steps).took('closeTurn').length,
+        joins ? 0 : 1,
+        `${what}: the turn is told to be closed`,
+      );
+      const messages = steps.say('For two people please.').pass(5000).took('message');
       const wanted = joins
         ? 'message Book a table. For two people please.'
         : 'message For two people please.';
