@@ -51,10 +51,9 @@ function remembered(fits: (character: string) => boolean): (character: string) =
   };
 }
 
-function isSame(wanted: string): (character: string) => boolean {
-  const cases = [wanted, wanted.toLowerCase(), wanted.toUpperCase()];
-  return (character) => cases.includes(character);
-}
+/** One character in all its cases, of which some have three: σ, ς and Σ. */
+const literal = (character: string): ((character: string) => boolean) =>
+  classOf(`\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`);
 
 /** A part of a pattern that can be added several times: adds its steps, which continue with the step after them. */
 type Part = (steps: Step[]) => void;
@@ -64,13 +63,17 @@ const add = (steps: Step[], step: Step): void => {
   steps.push(step);
 };
 
-const inTurn =
-  (parts: readonly Part[]): Part =>
-  (steps) =>
-    parts.forEach((part) => part(steps));
+/** Nothing is a step as well: repetitions of nothing within one another would cost time without bounds. */
+const nothing: Part = (steps) => {
+  const next = steps.length + 1;
+  add(steps, { kind: 'either', one: next, other: next });
+};
+
+const inTurn = (parts: readonly Part[]): Part =>
+  parts.length === 0 ? nothing : (steps) => parts.forEach((part) => part(steps));
 
 const alternatives =
-  ([first = inTurn([]), ...rest]: readonly Part[]): Part =>
+  ([first = nothing, ...rest]: readonly Part[]): Part =>
   (steps) => {
     if (rest.length === 0) return first(steps);
     const fork: Step = { kind: 'either', one: steps.length + 1, other: 0 };
@@ -109,7 +112,7 @@ const repeated = (part: Part, min: number, max: number): Part =>
     ...(max === Infinity ? [anyTimes(part)] : Array.from({ length: max - min }, () => optional(part))),
   ]);
 
-const COUNT = /^\{(\d{1,3})(,?)(\d{0,3})\}/;
+const COUNT = /^\{(\d+)(?:(,)(\d*))?\}/;
 const MARKS: Readonly<Record<string, readonly [number, number]>> = {
   '*': [0, Infinity],
   '+': [1, Infinity],
@@ -178,7 +181,7 @@ class Parser {
     const [character = ''] = this.rest;
     if ('[*+?{\\'.includes(character)) throw new PatternError(`${character} stands where it means nothing`);
     this.rest = this.rest.slice(character.length);
-    return isSame(character);
+    return literal(character);
   }
 
   #counted(part: Part): Part {

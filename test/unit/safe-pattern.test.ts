@@ -47,6 +47,12 @@ t.test('patterns find what regular expressions find', async (t) => {
     ['^.\\.$', '\n.'],
     ['\\bé', 'x é'],
     ['1_\\b', '1_ '],
+    ['ΛΌΓΟΣ', 'λόγος'],
+    ['λόγος', 'λόγοσ'],
+    ['straße', 'STRAẞE'],
+    ['a]}-', 'A]}-'],
+    ['^a{002}$', 'aa'],
+    ['^(?:){3}(a{0}|)b$', 'b'],
   ];
   for (const [pattern, text] of found) t.ok(isFound(pattern, text), `${pattern} in ${text}`);
   const absent: readonly (readonly [string, string])[] = [
@@ -81,7 +87,7 @@ t.test('patterns that make no sense, look around, refer back or grow too long ar
     ['(?<=a)', '(? is not supported'],
     ['(a)\\1', 'backreferences are not supported'],
     ['\\k<a>', 'backreferences are not supported'],
-    ...['a{2,1}', 'a{101}', 'a{0,101}', 'a{101,}'].map((pattern) => [pattern, 'a count is at most 100'] as const),
+    ...['a{2,1}', 'a{101}', 'a{0,101}', 'a{101,}', 'a{1000}', 'a{1,1000}'].map((pattern) => [pattern, 'a count is at most 100'] as const),
     ...['[b-a]', '\\p{Nothing}'].map((pattern) => [pattern, `${pattern} is no class of characters`] as const),
     ['((a{50}){50}){50}', 'it is too long'],
     ['a'.repeat(limits.patternSteps), 'it is too long'],
@@ -91,6 +97,12 @@ t.test('patterns that make no sense, look around, refer back or grow too long ar
   t.equal(new PatternError('m').name, 'PatternError');
   t.doesNotThrow(() => safePattern('a'.repeat(limits.patternSteps - 1)));
 });
+
+t.test('repetitions of nothing within one another count as steps', async (t) => {
+  // One after the other, they are 100^20 repetitions.
+  for (const nothing of ['()', 'a{0}', '(|)'])
+    t.throws(() => safePattern(`${'('.repeat(20)}${nothing}${'){100}'.repeat(20)}`), new PatternError('it is too long'), nothing);
+}); // oxfmt-ignore
 
 t.test('a pattern costs its steps times the text, whatever it is', async (t) => {
   // Backtracking would take 2^4000 steps for it.
