@@ -56,7 +56,7 @@ const interval = (row: Row): string => `[${String(row['minimum'])}, ${String(row
 const bounds = (low: unknown, high: unknown, unit: string): string =>
   `${String(low ?? 0)} to ${String(high ?? 'any number of')} ${unit}`;
 
-const SENTENCES: Record<string, (field: string, row: Row, value: unknown, params: Row) => string> = {
+const SENTENCES: Record<string, (field: string, row: Row, value: unknown) => string> = {
   enum: (field, row, value) =>
     `unknown variant ${shown(value)} for ${field}, expected one of ${listed(row['enum'])}`,
   const: (field, row, value) =>
@@ -72,7 +72,7 @@ const SENTENCES: Record<string, (field: string, row: Row, value: unknown, params
 };
 
 /** Errors that only repeat another one: that one of several alternatives failed, that a field is unknown. */
-const COLLECTIVE = new Set(['anyOf', 'oneOf', 'allOf', 'if', 'boolean']);
+const COLLECTIVE = new Set(['anyOf', 'boolean']);
 
 function toProblems(error: SchemaError, schema: unknown, value: unknown, root: string): Problem[] {
   const loc = tokens(error.instancePath).map((token) => (/^\d+$/.test(token) ? Number(token) : token));
@@ -96,7 +96,7 @@ function toProblems(error: SchemaError, schema: unknown, value: unknown, root: s
   const row = (resolve(schema, error.schemaPath.slice(1)) ?? {}) as Row;
   const sentence = SENTENCES[error.keyword];
   const message = sentence
-    ? sentence(field, row, resolve(value, error.instancePath), error.params)
+    ? sentence(field, row, resolve(value, error.instancePath))
     : `${field} ${error.message}`;
   return [{ loc, type: error.keyword, message }];
 }
