@@ -40,7 +40,15 @@ t.test('base64: with and without padding and data URI, URL-safe too', async (t) 
     }
     t.equal(decodedLength(text.replace(/=+$/, '').length), length);
   }
-  for (const bad of ['!', 'QUJD!', 'QU JDR', 'data:audio/wav,QUJD', 'QQ==QUJD', 'ünïcode']) {
+  for (const bad of ['!', 'QUJD!', 'QU JDR', 'data:audio/wav,QUJD', 'QQ==QUJD', 'ünïcode', 'QUJDR', 'xdata:;base64,QUJD']) {
     t.equal(decodeBase64(bad), undefined, bad);
   }
+  t.equal(decodedLength(5), undefined, 'one character over holds six bits');
+}); // oxfmt-ignore
+
+t.test('base64: the head of a data URI is 128 characters at most, in any case', async (t) => {
+  const head = (length: number) => `data:audio/wav;x=${'y'.repeat(length - 12)};base64,QUJD`;
+  for (const text of ['data:;base64,QUJD', 'DATA:Audio/WAV;BASE64,QUJD', head(128)])
+    t.strictSame(decodeBase64(text), Buffer.from('ABC'), text);
+  t.equal(decodeBase64(head(129)), undefined);
 });

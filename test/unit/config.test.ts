@@ -133,6 +133,17 @@ t.test('what is stored reads with the defaults of fields that it does not know',
   });
   t.strictSame(completeConfig(FULL), FULL);
   t.strictSame(completeConfig({}), DEFAULT_CONFIG);
+  const { criteria } = completeConfig({ ...FULL, analysis: { criteria: [{ name: 'polite' }] } }).analysis;
+  t.strictSame(criteria, [{ description: '', name: 'polite' }], 'in the items of lists, too');
+});
+
+t.test('what a newer release has stored is kept, as after a rollback', async (t) => {
+  const newer = { ...FULL, later: { section: { leaf: 1 }, list: [{ a: 1 }] } };
+  t.strictSame(completeConfig(newer), newer);
+  t.strictSame(reviseConfig(newer, { prompt: { first_message: 'g' } }).config, {
+    ...newer,
+    prompt: { ...FULL.prompt, first_message: 'g' },
+  });
 });
 
 t.test('the hash tells contents apart, and nothing else', async (t) => {

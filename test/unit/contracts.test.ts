@@ -2,11 +2,20 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import t from 'tap';
 import { bytesOf, joinSamples, samplesOf } from '../../contracts/audio.js';
-import { isErrorCode, isRateLimit, ServiceError, toServiceError } from '../../contracts/errors.js';
-import { randomHex, randomIds } from '../../contracts/ids.js';
+import {
+  type ErrorCode,
+  ERRORS,
+  errorText,
+  isErrorCode,
+  isRateLimit,
+  ServiceError,
+  toServiceError,
+} from '../../contracts/errors.js';
+import { type IdKind, randomHex, randomIds } from '../../contracts/ids.js';
 import { isLanguage, languageOfTag, scriptsOf } from '../../contracts/languages.js';
 import { missingVoice, toldMessage } from '../../contracts/missing-voice.js';
 import { pausesIn, textsIn } from '../../contracts/pauses.js';
+import { allows, isRole, type Permission, type Role, rolesOf } from '../../contracts/permissions.js';
 import { replyText } from '../../contracts/reply-text.js';
 import { namedSynthesisModel, namedTranscriptionModel } from '../../contracts/schemas/model-ids.js';
 import { type NativeOptions, toNativeSynthesis } from '../../contracts/schemas/native-options.js';
@@ -125,6 +134,43 @@ t.test('the database that is away or full is told as such, and everything else i
   t.notOk(isRateLimit(new ServiceError('provider_failed', { status: 429 })));
 });
 
+/** The statuses of docs/contract, by which clients decide whether to ask again. */
+const STATUSES: Readonly<Record<number, string>> = {
+  400: 'invalid_request malformed_body nothing_to_say unsupported_option unsupported_format model_not_found voice_not_found voice_language cloning_unavailable speakers_unavailable language_unavailable audio_unreadable',
+  401: 'missing_key invalid_key expired_key',
+  402: 'quota_exceeded',
+  403: 'forbidden role_forbidden voice_read_only',
+  404: 'not_found',
+  405: 'method_not_allowed',
+  408: 'request_timeout',
+  409: 'conflict',
+  413: 'payload_too_large audio_too_large audio_too_long',
+  415: 'unsupported_media_type',
+  422: 'validation_failed',
+  429: 'rate_limited concurrency_exceeded',
+  431: 'head_too_large',
+  500: 'internal',
+  501: 'unknown_method',
+  502: 'engine_failed engine_lost provider_failed transport_failed first_byte_timeout',
+  503: 'overloaded draining storage_unavailable storage_full engine_busy',
+  505: 'http_version',
+};
+
+t.test('each error has its status, and a sentence', async (t) => {
+  const codes = Object.entries(STATUSES).flatMap(([status, names]) =>
+    names.split(' ').map((code) => [code, Number(status)] as const),
+  );
+  t.strictSame(codes.map(([code]) => code).sort(), Object.keys(ERRORS).sort());
+  for (const [code, status] of codes)
+    t.match(new ServiceError(code as ErrorCode), { status, message: /^[A-Z].{5}/, param: undefined, problems: [] }, code);
+  const problems = [{ loc: ['a'], type: 'required', message: 'missing field a' }];
+  const cause = new Error('cause');
+  const options = { message: 'm', param: 'p', problems, status: 418, retryAfter: 0, cause };
+  t.match(new ServiceError('internal', options), { ...options, code: 'internal', origin: 'service' });
+  for (const thrown of [new Error('m'), 'm']) t.equal(errorText(thrown), 'm');
+  t.equal(errorText(undefined), 'undefined');
+}); // oxfmt-ignore
+
 t.test('a voice that does not exist is named, with the list of those that do', async (t) => {
   const error = missingVoice('v'.repeat(65), 'voice');
   t.match(error, { code: 'voice_not_found', param: 'voice', message: `Reference not found: no voice "${'v'.repeat(64)}"` });
@@ -193,6 +239,22 @@ t.test('options of a body are an object, and a fault names its place', async (t)
   t.throws(() => read({ normalize: 'perhaps' }), refused('provider.options.svc.normalize'));
 });
 
+t.test('a role permits what docs/keys-and-workspaces.md says', async (t) => {
+  const permitted: Readonly<Record<Role, readonly Permission[]>> = {
+    full: ['open', 'speech', 'catalogue', 'sessions', 'records', 'read', 'manage'],
+    speech: ['open', 'speech', 'catalogue'],
+    sessions: ['open', 'sessions', 'records'],
+    read: ['open', 'catalogue', 'records', 'read'],
+  };
+  for (const [role, wanted] of Object.entries(permitted)) {
+    t.ok(isRole(role));
+    t.strictSame(permitted.full.filter((permission) => allows(role as Role, permission)), wanted, role);
+  }
+  t.strictSame(rolesOf('records'), ['sessions', 'read', 'full'], 'the narrowest first');
+  t.strictSame(rolesOf('manage'), ['full']);
+  t.notOk(isRole('admin'));
+}); // oxfmt-ignore
+
 t.test('ids that a change sends back must be those of the changed object', async (t) => {
   const own = { agent_id: 'a', workspace_id: 'w' };
   t.strictSame(foreignMembers({ ...own, name: 'n' }, own), []);
@@ -216,6 +278,27 @@ t.test('ids are random, whatever else was taken from the pool', async (t) => {
   for (const id of taken) if (!/^(sess_)?[0-9a-f]{24}$/.test(id)) t.fail(id);
   t.equal(randomHex(4096).length, 8192, 'as many as the pool has');
   t.notMatch(randomHex(4096), /0{64}/, 'and then new ones');
+});
+
+t.test('an id says what it is the id of', async (t) => {
+  const formats: Readonly<Record<IdKind, RegExp>> = {
+    generation: /^gen-[0-9a-f]{24}$/,
+    workspace: /^ws_[0-9a-f]{24}$/,
+    key: /^key_[0-9a-f]{24}$/,
+    job: /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/,
+    voice: /^[0-9a-f]{32}$/,
+    agent: /^agent_[0-9a-f]{24}$/,
+    tool: /^tool_[0-9a-f]{24}$/,
+    knowledge: /^ks_[0-9a-f]{24}$/,
+    session: /^sess_[0-9a-f]{24}$/,
+    scenario: /^scn_[0-9a-f]{24}$/,
+    suite: /^suite_[0-9a-f]{24}$/,
+    testRun: /^run_[0-9a-f]{24}$/,
+    phone: /^phone_[0-9a-f]{24}$/,
+    call: /^call_[0-9a-f]{24}$/,
+    transfer: /^transfer_[0-9a-f]{24}$/,
+  };
+  for (const [kind, format] of Object.entries(formats)) t.match(randomIds.next(kind as IdKind), format, kind);
 });
 
 /** Work that the test ends as it likes. */

@@ -39,6 +39,8 @@ t.test('prices are a currency and numbers from 0 on, by names that there are', a
   for (const good of [PRICES, { currency: 'USD' }, { currency: 'EUR', call_minute: 0 }]) t.ok(isPrices(good));
   const bad = [null, [], {}, { currency: '' }, { currency: 5 }, { currency: 'EUR', tokens: 1 }];
   const more = [{ currency: 'EUR', characters: -1 }, { currency: 'EUR', characters: '1' }, 'EUR'];
+  for (const currency of ['X', 'ABCDEFGH']) t.ok(isPrices({ currency }));
+  for (const currency of ['ABCDEFGHI', 'EU1', ' EUR', 'EUR ']) t.notOk(isPrices({ currency }), currency);
   for (const each of [...bad, ...more, { currency: 'EUR', characters: Infinity }]) t.notOk(isPrices(each));
 });
 
