@@ -1,9 +1,12 @@
 /** The generator on a test clock: no request is skipped, and latency counts from when a request was due. */
+import { stat } from 'node:fs';
 import t from 'tap';
+import { createBytes } from '../src/clients/bytes.js';
 import type { Client } from '../src/clients/client.js';
 import type { Clock } from '../src/generator/pace.js';
 import { runRequests } from '../src/generator/run.js';
 import { doubtsOf, worst } from '../src/measure/doubts.js';
+import { sabotage, SABOTEURS } from './fixtures/saboteurs.js';
 
 /** Time passes only while somebody sleeps. */
 class TestClock implements Clock {
@@ -62,6 +65,25 @@ t.test('a closed load sends as many as it is told, and what throws has failed by
   t.equal(outcome.due.length, 10);
   t.same(outcome.failures, { ECONNRESET: 5 });
   t.equal([...(outcome.readings['end'] ?? [])].filter(Number.isNaN).length, 5);
+});
+
+t.test('a connection that was closed while the generator was held up costs no request', async (t) => {
+  const server = await sabotage(SABOTEURS.honest);
+  const client = createBytes({ request: { url: server.url, headers: {}, body: '{}' } });
+  t.teardown(async () => {
+    await client.close();
+    await server.stop();
+  });
+  const run = () => runRequests(client, { concurrency: 1, requests: 1 }, { deadline: 10_000 });
+  t.same((await run()).failures, {});
+  // In a callback of the poll phase, as messages are received: no socket is polled between it and the next immediate.
+  const next = await new Promise<Awaited<ReturnType<typeof run>>>((resolve) =>
+    stat('.', () => {
+      server.closeIdle();
+      resolve(run());
+    }),
+  );
+  t.same(next.failures, {});
 });
 
 t.test(

@@ -1,4 +1,6 @@
 /** A load generator: a process of its own, so that what it costs is neither the server's nor the report's. */
+import { createHash } from 'node:crypto';
+import { serialize } from 'node:v8';
 import { CLIENTS } from '../clients/index.js';
 import type { Client } from '../clients/client.js';
 import { PROGRAMS } from '../programs/index.js';
@@ -9,8 +11,15 @@ import { runRequests } from './run.js';
 /** Kept from load to load, with their connections. */
 const clients = new Map<string, Client>();
 
-function clientOf({ client, params }: RequestTask): Client {
-  const key = JSON.stringify([client, params]);
+/** Names a client and its parameters. A digest: as JSON, an upload of 99 MiB would hold up this process for seconds, and its connections would time out. */
+const keyOf = ({ client, params }: RequestTask): string =>
+  createHash('sha256')
+    .update(serialize([client, params]))
+    .digest('base64');
+
+function clientOf(task: RequestTask): Client {
+  const { client, params } = task;
+  const key = keyOf(task);
   let made = clients.get(key);
   if (made === undefined) {
     const make = CLIENTS[client];
