@@ -128,14 +128,22 @@ interface Server {
   readonly readOnly: boolean;
 }
 
+/** Errors: also if nothing comes in time. The client itself connects for ever to a server that closes every connection. */
+async function ask(sql: Sql): Promise<Server> {
+  const asked = sql<[Server]>`
+    select current_setting('server_version_num')::int as version,
+      current_setting('transaction_read_only')::bool as "readOnly"`.then(([server]) => server);
+  asked.catch(() => undefined);
+  const server = await waitUpTo(systemClock, ANSWER_MS, asked);
+  if (server) return server;
+  throw new Error('connections are taken, and closed or not answered');
+}
+
 async function firstAnswer(sql: Sql, url: string, patienceMs: number): Promise<Server> {
   const end = performance.now() + patienceMs;
   for (;;) {
     try {
-      const [server] = await sql<[Server]>`
-        select current_setting('server_version_num')::int as version,
-          current_setting('transaction_read_only')::bool as "readOnly"`;
-      return server;
+      return await ask(sql);
     } catch (error) {
       if (FINAL.test(codeOf(error)) || performance.now() > end) throw refusal(url, error);
       await pause(RETRY_MS);

@@ -1,5 +1,7 @@
 /** The database on a real Postgres: migrations, leases, usage, admission. */
+import { once } from 'node:events';
 import { copyFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { systemClock } from '../../contracts/clock.js';
@@ -125,6 +127,21 @@ t.test('a database that cannot be used is named without its password', async (t)
     t.notMatch(message, 'hunter2');
   }
 });
+
+t.test(
+  'a start gives up a server that closes every connection, as a balancer without one does',
+  async (t) => {
+    const server = createServer((socket) => socket.destroy()).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    t.teardown(() => server.close());
+    const { port } = server.address() as AddressInfo;
+    const url = `postgres://me@127.0.0.1:${port}/name`;
+    t.match(
+      await failureOf(() => openDatabase({ url, patienceMs: 0 })),
+      /no answer, connections are taken, and closed/,
+    );
+  },
+);
 
 t.test('the name of a database is percent-encoded in its address, as for libpq', async (t) => {
   const { sql, close } = await openDatabase({ url: postgres.url });
