@@ -3,6 +3,7 @@
  * address from `startEmbedded`. Connections reopen after the server restarts; queries running at that moment
  * fail. Passwords never appear in messages.
  */
+import { readFileSync } from 'node:fs';
 import { errorText } from '../../contracts/errors.js';
 import { setTimeout as pause } from 'node:timers/promises';
 import type postgres from 'postgres';
@@ -56,7 +57,8 @@ const RETRY_MS = 200;
 const MOST_BACKOFF_SECONDS = 2;
 
 /** Codes of errors with which the database refuses us: waiting does not help. */
-const FINAL = /^(28|3D|08P01|42501|SASL_|ERR_INVALID|MESSAGE_NOT)/;
+const FINAL =
+  /^(28|3D|08P01|42501|42704|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_VERIFY|ERR_TLS_CERT|SASL_|ERR_INVALID|MESSAGE_NOT)/;
 
 const malformed = (): StorageFailure =>
   new StorageFailure(
@@ -90,18 +92,55 @@ export function shownAddress(url: string): string {
 interface Target {
   readonly address: string;
   /** What postgres.js does not read from an address as libpq does. */
-  readonly options: { host?: string; database?: string };
+  readonly options: Pick<postgres.Options<Record<string, never>>, 'host' | 'database' | 'ssl'>;
 }
 
-/** `?host=<folder>` is a Unix socket, and the database's name is percent-encoded. */
+/** Takes a parameter out of the address; undefined if it is not there. */
+function taken(address: URL, name: string): string | undefined {
+  const value = address.searchParams.get(name) ?? undefined;
+  address.searchParams.delete(name);
+  return value;
+}
+
+function authorityIn(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (cause) {
+    throw new StorageFailure(`DATABASE_URL: sslrootcert ${file} cannot be read (${codeOf(cause)})`, {
+      cause,
+    });
+  }
+}
+
+/**
+ * With `sslrootcert=<file>` the server's certificate must be of that authority; `verify-full` also holds it against the host,
+ * which postgres.js does not do for an IP address.
+ */
+function certified(address: URL): Target['options'] {
+  const { searchParams, hostname } = address;
+  const [mode, file] = [searchParams.get('sslmode'), searchParams.get('sslrootcert')];
+  if (mode === 'disable' || (file === null && mode !== 'verify-full')) return {};
+  taken(address, 'sslmode');
+  taken(address, 'sslrootcert');
+  const isFull = mode === 'verify-full' || file === 'system';
+  const authority = file === null || file === 'system' ? {} : { ca: authorityIn(file) };
+  const named = isFull
+    ? { host: hostname.replace(/^\[|\]$/g, '') }
+    : { checkServerIdentity: () => undefined };
+  return { ssl: { ...authority, ...named } };
+}
+
+/** `?host=<folder>` is a Unix socket, `sslrootcert` a file, and the database's name is percent-encoded. */
 function target(url: string): Target {
   const address = parseAddress(url);
-  const name = decodeURIComponent(address.pathname.slice(1));
-  const named = name === '' ? {} : { database: name };
-  const folder = address.searchParams.get('host');
-  if (folder === null) return { address: url, options: named };
-  address.searchParams.delete('host');
-  return { address: address.href, options: { ...named, host: folder } };
+  const database = decodeURIComponent(address.pathname.slice(1));
+  const host = taken(address, 'host');
+  const options = {
+    ...(database !== '' && { database }),
+    ...(host !== undefined && { host }),
+    ...certified(address),
+  };
+  return { address: address.href, options };
 }
 
 /** A client of the database, not connected yet. */

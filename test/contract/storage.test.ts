@@ -1,8 +1,10 @@
 /** The database on a real Postgres: migrations, leases, usage, admission. */
 import { once } from 'node:events';
-import { copyFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
+import { createSecureContext, rootCertificates, TLSSocket } from 'node:tls';
+import { fileURLToPath } from 'node:url';
 import t, { type Test } from 'tap';
 import { systemClock } from '../../contracts/clock.js';
 import type { ServiceError } from '../../contracts/errors.js';
@@ -140,6 +142,54 @@ t.test(
       await failureOf(() => openDatabase({ url, patienceMs: 0 })),
       /no answer, connections are taken, and closed/,
     );
+  },
+);
+
+t.test(
+  'the certificate of a server is held against sslrootcert, and with verify-full against the host',
+  async (t) => {
+    const fixture = (name: string): string =>
+      fileURLToPath(new URL(`../../../test/fixtures/${name}`, import.meta.url));
+    const [cert, key] = [fixture('edge-cert.pem'), fixture('edge-key.pem')];
+    const context = createSecureContext({ cert: readFileSync(cert), key: readFileSync(key) });
+    // Shows its certificate, and closes the connection.
+    const server = createServer((socket) => {
+      socket
+        .on('error', () => undefined)
+        .once('data', () => {
+          socket.write('S');
+          new TLSSocket(socket, { isServer: true, secureContext: context })
+            .on('error', () => undefined)
+            .once('data', () => socket.destroy());
+        });
+    }).listen(0, '0.0.0.0');
+    await once(server, 'listening');
+    t.teardown(() => server.close());
+    const { port } = server.address() as AddressInfo;
+    const stranger = join(folderOf(t), 'stranger.pem');
+    writeFileSync(stranger, rootCertificates[0] ?? '');
+    const cases: [host: string, parameters: string, words: RegExp][] = [
+      [
+        'localhost',
+        `sslmode=verify-full&sslrootcert=${cert}`,
+        /no answer, connections are taken, and closed/,
+      ],
+      ['127.0.0.1', `sslmode=require&sslrootcert=${cert}`, /no answer, connections are taken, and closed/],
+      ['127.0.0.2', `sslmode=verify-full&sslrootcert=${cert}`, /ERR_TLS_CERT_ALTNAME_INVALID/],
+      ['localhost', `sslmode=verify-full&sslrootcert=${stranger}`, /SELF_SIGNED_CERT/],
+      ['localhost', 'sslmode=verify-full', /SELF_SIGNED_CERT/],
+      [
+        'localhost',
+        `sslmode=verify-ca&sslrootcert=/no/such`,
+        /sslrootcert \/no\/such cannot be read \(ENOENT\)/,
+      ],
+    ];
+    for (const [host, parameters, words] of cases) {
+      const url = `postgres://me:hunter2@${host}:${port}/name?${parameters}`;
+      const message = await failureOf(() => openDatabase({ url, patienceMs: 0 }));
+      t.match(message, words, `${host} ${parameters}`);
+      t.notMatch(message, 'hunter2');
+    }
   },
 );
 
