@@ -3,6 +3,7 @@ import { LANGUAGES } from '../languages.js';
 import { LIMITS } from '../limits.js';
 import { leaf, Moment, strict, text, whole } from './shapes.js';
 import { type Static, Type } from './type.js';
+import { readOnly } from './write-only.js';
 
 const limits = LIMITS.agentTest;
 const { tool: toolLimits, session } = LIMITS;
@@ -261,12 +262,15 @@ export const ScenarioCreation = strict(
 );
 export type ScenarioCreation = Static<typeof ScenarioCreation>;
 
+const SHOWN = { agent_id: readOnly.own, created_at: readOnly.text, updated_at: readOnly.text };
+
 export const ScenarioChange = strict(
   {
     name: Type.Optional(text(limits.name)),
     user: Type.Optional(User),
     ...FIELDS,
     checks: Type.Optional(Checks),
+    ...{ scenario_id: readOnly.own, ...SHOWN },
   },
   { examples: [{ max_turns: 10 }] },
 );
@@ -301,8 +305,16 @@ const DEFAULTS: Omit<ScenarioDefinition, 'user'> = {
 /** A scenario after a change; lists are replaced, null is the default. */
 export function reviseScenario(
   current: ScenarioDefinition | undefined,
-  { name: _name, agent_id: _agent, ...wanted }: ScenarioChange & { readonly agent_id?: string },
+  change: ScenarioChange,
 ): ScenarioDefinition {
+  const {
+    name: _name,
+    scenario_id: _id,
+    agent_id: _agent,
+    created_at: _at,
+    updated_at: _then,
+    ...wanted
+  } = change;
   const fields = Object.entries(wanted).map(([field, value]) => [
     field,
     value === null ? DEFAULTS[field as keyof typeof DEFAULTS] : value,
@@ -363,7 +375,11 @@ export const SuiteCreation = strict(
 );
 
 export const SuiteChange = strict(
-  { name: Type.Optional(text(limits.name)), scenario_ids: Type.Optional(ScenarioIds) },
+  {
+    name: Type.Optional(text(limits.name)),
+    scenario_ids: Type.Optional(ScenarioIds),
+    ...{ suite_id: readOnly.own, ...SHOWN },
+  },
   { examples: [{ name: 'Nightly' }] },
 );
 

@@ -3,6 +3,7 @@ import { LIMITS } from '../limits.js';
 import { CONFIG_EXAMPLE, ConfigChanges, ConfigEntity } from './agent-config.js';
 import { Moment, nullable, strict, text } from './shapes.js';
 import { type Static, Type } from './type.js';
+import { readOnly } from './write-only.js';
 
 const limits = LIMITS.agent;
 
@@ -79,6 +80,8 @@ export const AgentChange = strict(
     public_enabled: Type.Optional(Type.Boolean()),
     allowed_origins: Type.Optional(Origins),
     overrides_allowed: Type.Optional(Overrides),
+    ...{ agent_id: readOnly.own, workspace_id: readOnly.own },
+    ...{ publication_state: readOnly.text, created_at: readOnly.text, updated_at: readOnly.text },
   },
   { examples: [{ public_enabled: true, allowed_origins: ['https://www.example.com'] }] },
 );

@@ -1,9 +1,10 @@
 /**
- * The answer to a read of a tool or a configuration can be sent back whole: nothing changes, and the secrets that reads
+ * The answer to a read of a tool, a configuration, an agent, a scenario or a suite can be sent back whole: nothing changes, and the secrets that reads
  * do not show still work on the wire (docs/contract/decisions.md 14).
  */
 import t from 'tap';
 import { HEADER_KINDS } from '../../contracts/schemas/tools.js';
+import { scenarioId, TESTS } from '../fixtures/agent-test-runs.js';
 import { type Json, places, sharedPlatform } from '../fixtures/platform.js';
 import { pick, seeded } from '../fixtures/random.js';
 import { isSignedBy, startReceiver } from '../fixtures/receiver.js';
@@ -98,6 +99,47 @@ t.test('its credentials are sent all the same', async (t) => {
     const [shown] = body['headers'] as Json[];
     t.strictSame([shown?.['value'], shown?.['has_secret']], [null, value !== undefined]);
     t.strictSame((await sent())[0], value, JSON.stringify(header));
+  }
+});
+
+t.test('an agent, a scenario and a suite; not those of another one', async (t) => {
+  const made = async () => {
+    const agent = await platform.agent();
+    const scenario = await scenarioId(platform, agent);
+    const suite = { agent_id: agent, name: 'All', scenario_ids: [scenario] };
+    const { body } = await call('POST', `${TESTS}/suites`, { body: suite });
+    return [
+      `/v1/agent/agents/${agent}`,
+      `${TESTS}/scenarios/${scenario}`,
+      `${TESTS}/suites/${String(body['suite_id'])}`,
+    ];
+  };
+  const [mine, others] = [await made(), await made()];
+  await call('PATCH', mine[0]!, {
+    body: { allowed_origins: ['https://a.example'], overrides_allowed: ['language'] },
+  });
+  for (const [index, own] of [
+    ['agent_id'],
+    ['agent_id', 'scenario_id'],
+    ['agent_id', 'suite_id'],
+  ].entries()) {
+    const path = mine[index]!;
+    const { status, text, was, after, isLater } = await writeBack(path);
+    t.equal(status, 200, text);
+    t.strictSame(after, was);
+    t.ok(isLater);
+    const foreign = (await call('GET', others[index]!)).body;
+    const refused = await call('PATCH', path, { body: foreign });
+    t.strictSame(
+      [
+        refused.status,
+        places(refused)
+          .filter((place) => own.includes(place))
+          .sort(),
+      ],
+      [422, own],
+    );
+    t.strictSame({ ...(await call('GET', path)).body, updated_at: null }, { ...was, updated_at: null });
   }
 });
 

@@ -87,9 +87,13 @@ const originProblems = ({ allowed_origins: origins = [] }: AgentChange): Problem
   });
 
 const change: Handler = async (request, { agents }, { workspaceId }) => {
+  const id = agentIdOf(request);
   const wanted = checkChange(await readBody(request));
-  refuse(originProblems(wanted));
-  return json(200, agentEntity(found(await agents.change(agentIdOf(request), workspaceId, wanted), WHAT)));
+  refuse([
+    ...foreignProblems(wanted, { agent_id: id, workspace_id: workspaceId }),
+    ...originProblems(wanted),
+  ]);
+  return json(200, agentEntity(found(await agents.change(id, workspaceId, wanted), WHAT)));
 };
 
 const remove: Handler = async (request, { agents }, { workspaceId }) =>

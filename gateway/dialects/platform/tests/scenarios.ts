@@ -10,6 +10,7 @@ import { answers, jsonBody } from '../../../server/openapi/openapi-parts.js';
 import { json } from '../../../server/replies.js';
 import { readBody } from '../bodies.js';
 import { checked } from '../checked.js';
+import { foreignProblems, refuse } from '../errors.js';
 import { Page, pageBody, pageRequest, PAGING } from '../paging.js';
 import { bodyFailures, failures, found, gone, idOf } from '../rows.js';
 import { AGENT_FILTER, agentFilter, type Handler, type Row, TAGS, TESTS } from './parts.js';
@@ -55,6 +56,7 @@ const change: Handler = async (request, { scenarios, tokens }, { workspaceId }) 
   const id = scenarioIdOf(request);
   const wanted = checkChange(await readBody(request));
   const current = found(await scenarios.read(id, workspaceId), WHAT);
+  refuse(foreignProblems(wanted, { scenario_id: id, agent_id: current.agentId }));
   // Counting tokens takes time, so no row is locked meanwhile.
   await checkScenario(reviseScenario(current.definition, wanted), tokens);
   const changed = await scenarios.change(id, workspaceId, ({ name, definition }) => ({

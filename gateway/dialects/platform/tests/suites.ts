@@ -5,7 +5,7 @@ import { answers, jsonBody } from '../../../server/openapi/openapi-parts.js';
 import { json } from '../../../server/replies.js';
 import { readBody } from '../bodies.js';
 import { checked } from '../checked.js';
-import { problem, refuse } from '../errors.js';
+import { foreignProblems, problem, refuse } from '../errors.js';
 import { Page, pageBody, pageRequest, PAGING } from '../paging.js';
 import { bodyFailures, failures, found, gone, idOf } from '../rows.js';
 import { AGENT_FILTER, agentFilter, type Handler, type Row, TAGS, type TestParts, TESTS } from './parts.js';
@@ -64,8 +64,10 @@ const read: Handler = async (request, { suites }, { workspaceId }) =>
 
 const change: Handler = async (request, parts, { workspaceId }) => {
   const id = suiteIdOf(request);
-  const { name, scenario_ids: scenarioIds } = checkChange(await readBody(request));
+  const sent = checkChange(await readBody(request));
+  const { name, scenario_ids: scenarioIds } = sent;
   const { agentId } = found(await parts.suites.read(id, workspaceId), WHAT);
+  refuse(foreignProblems(sent, { suite_id: id, agent_id: agentId }));
   if (scenarioIds) await knownScenarios(scenarioIds, agentId, workspaceId, parts);
   const wanted = { ...(name !== undefined && { name }), ...(scenarioIds && { scenarioIds }) };
   return json(200, entityOf(found(await parts.suites.change(id, workspaceId, wanted), WHAT)));
