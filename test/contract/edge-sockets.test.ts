@@ -20,6 +20,7 @@ for (const stack of stacks(t.comment)) {
     const clock = new SimulatedClock();
     const seen: Seen = { sockets: [], messages: [], gone: [], closed: [] };
     let gate: (() => void) | undefined;
+    let gated: HttpRequest | undefined;
     const route = (path: string, upgrade: (request: HttpRequest) => Promise<SocketAccept>): SocketRoute => ({
       path,
       upgrade,
@@ -51,7 +52,8 @@ for (const stack of stacks(t.comment)) {
             return accept(seen).open(socket);
           },
         })),
-        route('/gated', async () => {
+        route('/gated', async (request) => {
+          gated = request;
           await new Promise<void>((resolve) => (gate = resolve));
           return accept(seen);
         }),
@@ -60,6 +62,7 @@ for (const stack of stacks(t.comment)) {
     t.teardown(() => server.close());
     t.beforeEach(() => {
       Object.assign(seen, { sockets: [], messages: [], gone: [], closed: [] });
+      gate = undefined;
     });
     const url = (path: string): string => `ws://127.0.0.1:${server.port}${path}`;
     const connect = async (path: string, protocols: string[] = []): Promise<WebSocket> => {
@@ -174,6 +177,22 @@ for (const stack of stacks(t.comment)) {
         () => seen.closed.length === seen.sockets.length,
       );
       t.ok(seen.sockets.length <= 2);
+    });
+
+    await t.test('a client that ends its side during the handshake is known to have left', async (t) => {
+      const client = new RawClient(server.port).write(handshake('/gated'));
+      const decide = await until('the handshake is being decided', () => gate);
+      client.socket.end();
+      // A round trip on another connection, after which the end has arrived.
+      await (await fetch(`http://127.0.0.1:${server.port}/both`)).text();
+      decide();
+      const isClosed = () => seen.sockets.length > 0 && seen.closed.length === seen.sockets.length;
+      await until(
+        'the route is told, by the signal or by the close event',
+        () => gated?.isAborted === true || isClosed(),
+      );
+      t.pass();
+      client.leave();
     });
 
     await t.test('a frame over the limit ends with 1009 (decision 5: 32 MiB)', async (t) => {

@@ -207,12 +207,16 @@ class Upgrades {
     });
   }
 
-  complete(request: IncomingMessage, socket: Duplex, rest: Buffer, handshake: Handshake): void {
+  /** Returns whether the handshake was completed: `ws` destroys the socket of a client that has ended its side already. */
+  complete(request: IncomingMessage, socket: Duplex, rest: Buffer, handshake: Handshake): boolean {
+    let isOpen = false;
     this.#handshakes.set(request, handshake);
     this.#server.handleUpgrade(request, socket, rest, (websocket) => {
+      isOpen = true;
       const free = handshake.unauthenticated ? boundUnauthenticated(socket, websocket) : () => undefined;
       this.#opened(websocket, handshake, free);
     });
+    return isOpen;
   }
 
   close(): void {
@@ -304,7 +308,7 @@ const onUpgrade =
       if (channel.closed) return;
       channel.closed = true;
       response.detachSocket(socket as TcpSocket);
-      upgrades.complete(request, socket, rest, handshake);
+      if (!upgrades.complete(request, socket, rest, handshake)) channel.onClosed();
     };
     const peerAddress = (socket as TcpSocket).remoteAddress ?? '';
     arrived({ head, peerAddress, body: undefined, channel, upgrade });
