@@ -62,7 +62,7 @@ t.test('a player that starts at the first byte runs dry when the next ones are l
   t.same([count, Math.round(total), Math.round(longest)], [1, 300, 300]);
 });
 
-t.test('speech is told by when it was heard', async (t) => {
+t.test('speech is judged by when it was heard', async (t) => {
   const body = Buffer.concat([silence(0.5), tone(1)]);
   const timeline = [
     [10, RATE],

@@ -53,7 +53,7 @@ t.test('packets that never came are lost; one that came behind its successors is
   t.equal(heard.lost, 3);
 });
 
-t.test('what a server adds to a packet is left out', async (t) => {
+t.test('additions of a server to a packet are left out', async (t) => {
   const packet = packetOf(7, Buffer.of(1, 2, 3));
   packet[0] = 0x80;
   t.same(plainRtp(packet), packet, 'nothing');

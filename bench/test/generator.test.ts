@@ -33,7 +33,7 @@ function clientOf(clock: TestClock, takes: number, blocks = -1): Client {
 
 const arrivals = { kind: 'constant', rate: 10, seconds: 2 } as const;
 
-t.test('open arrivals are all sent, on time where nothing holds them up', async (t) => {
+t.test('open arrivals are all sent, on time if nothing holds them up', async (t) => {
   const clock = new TestClock();
   const outcome = await runRequests(clientOf(clock, 7), { arrivals }, { deadline: 1000, clock });
   t.equal(outcome.due.length, 20);
@@ -45,7 +45,7 @@ t.test('open arrivals are all sent, on time where nothing holds them up', async 
   t.ok([...(outcome.readings['end'] ?? [])].every((latency) => latency >= 7 && latency < 8));
 });
 
-t.test('what waits behind a hold-up counts the wait', async (t) => {
+t.test('a request that waits behind a delay counts the wait', async (t) => {
   const clock = new TestClock();
   const outcome = await runRequests(clientOf(clock, 7, 4), { arrivals }, { deadline: 1000, clock });
   t.equal(outcome.due.length, 20);
@@ -53,19 +53,22 @@ t.test('what waits behind a hold-up counts the wait', async (t) => {
   t.ok((outcome.readings['end']?.[5] ?? 0) >= 406);
 });
 
-t.test('a closed load sends as many as it is told, and what throws has failed by its name', async (t) => {
-  const client: Client = {
-    async perform(index) {
-      if (index % 2 === 0) throw Object.assign(new Error('x'), { code: 'ECONNRESET' });
-      return () => ({ instants: { end: 0 } });
-    },
-    close: async () => {},
-  };
-  const outcome = await runRequests(client, { concurrency: 3, requests: 10 }, { deadline: 1000 });
-  t.equal(outcome.due.length, 10);
-  t.same(outcome.failures, { ECONNRESET: 5 });
-  t.equal([...(outcome.readings['end'] ?? [])].filter(Number.isNaN).length, 5);
-});
+t.test(
+  'a closed load sends the given number, and a request that throws fails by the name of its error',
+  async (t) => {
+    const client: Client = {
+      async perform(index) {
+        if (index % 2 === 0) throw Object.assign(new Error('x'), { code: 'ECONNRESET' });
+        return () => ({ instants: { end: 0 } });
+      },
+      close: async () => {},
+    };
+    const outcome = await runRequests(client, { concurrency: 3, requests: 10 }, { deadline: 1000 });
+    t.equal(outcome.due.length, 10);
+    t.same(outcome.failures, { ECONNRESET: 5 });
+    t.equal([...(outcome.readings['end'] ?? [])].filter(Number.isNaN).length, 5);
+  },
+);
 
 t.test('a connection that was closed while the generator was held up costs no request', async (t) => {
   const server = await sabotage(SABOTEURS.honest);
@@ -87,7 +90,7 @@ t.test('a connection that was closed while the generator was held up costs no re
 });
 
 t.test(
-  'a measurement is doubted where this side was the bottleneck, or others used the machine',
+  'a measurement is doubted if the generator was the bottleneck, or others used the machine',
   async (t) => {
     const quiet = { generatorCpu: 0.3, lateness: 1, others: 0.02, stolen: 0.01 };
     t.same(doubtsOf(quiet), []);

@@ -34,7 +34,7 @@ t.test('a figure that is withheld or doubted says why, and is not reliable', asy
   t.notOk('why' in figure({ name: 'b' }));
 });
 
-t.test('the exit code tells what was missed from what is not known', async (t) => {
+t.test('the exit code distinguishes a missed target from an unknown figure', async (t) => {
   const code = (...figures: ReturnType<typeof figure>[]) => exitCodeOf(reportOf(figures));
   t.equal(code(figure({ name: 'b' }), figure({ name: 'a.added.p50' })), EXIT.met);
   t.equal(code(figure({ name: 'a.added.p50', value: 6 })), EXIT.missed);
@@ -88,7 +88,7 @@ t.test('the table names each doubt once, below', async (t) => {
   t.equal(table.match(/\(1\)/g)?.length, 3);
 });
 
-t.test('a comparison tells the change of each figure that both have', async (t) => {
+t.test('a comparison shows the change of each figure that both have', async (t) => {
   const before = readReport(written(reportOf([figure({ name: 'b', value: 2 }), figure({ name: 'gone' })])));
   const changes = compareReports(
     before,

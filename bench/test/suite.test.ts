@@ -5,7 +5,7 @@ import { readOptions } from '../src/options.js';
 import type { Scenario } from '../src/scenarios/scenario.js';
 import { chooseScenarios, runSuite } from '../src/suite.js';
 
-t.test('a scenario that takes long runs only where it is named', async (t) => {
+t.test('a scenario that takes long runs only if it is named', async (t) => {
   const names = (...wanted: string[]) => chooseScenarios(SCENARIOS, wanted).map(({ name }) => name);
   t.notOk(names().includes('voices'));
   t.strictSame(names('voices'), ['voices']);

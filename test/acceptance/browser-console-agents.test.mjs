@@ -279,7 +279,7 @@ t.test('an owner makes an agent on the console', { skip, timeout: 300_000 }, asy
     }
   });
 
-  await t.test('what a key may not do is neither shown nor asked for', async (t) => {
+  await t.test('actions that a key does not permit are neither shown nor requested', async (t) => {
     const session = (await call('sessions?status=completed')).body.sessions[0].session_id;
     const form = new FormData();
     form.set('source', new File(['# Returns'], 'returns.md'));

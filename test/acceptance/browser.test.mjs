@@ -136,7 +136,7 @@ t.test('a page talks to an agent', { skip, timeout: 280_000 }, async (t) => {
     t.ok(results.every(({ status, output }) => status === 'completed' && output === ANSWER));
   });
 
-  await t.test('without a microphone no session is asked for', async (t) => {
+  await t.test('without a microphone no session is requested', async (t) => {
     const { page: other } = await browser.open(site.origin);
     const failure = await other.evaluate((agent) => {
       const refuse = () => Promise.reject(new DOMException('Permission denied', 'NotAllowedError'));
@@ -149,23 +149,26 @@ t.test('a page talks to an agent', { skip, timeout: 280_000 }, async (t) => {
 
   const open = async () => (await browser.open(site.origin)).page;
 
-  await t.test('a remembered microphone that is gone is told apart, a speaker replaced', async (t) => {
-    const other = await open();
-    const failure = await other.evaluate(
-      (agent) => talk({ agent, microphone: { deviceId: 'gone' } }).catch(({ code }) => code),
-      publicAgent,
-    );
-    t.equal(failure, 'device_change_failed');
-    t.strictSame((await call('sessions?status=pending')).body.sessions, []);
-    const outcome = await other.evaluate(async (agent) => {
-      told.length = 0;
-      await talk({ agent, speaker: { deviceId: 'gone' } });
-      const { status } = session;
-      await session.end();
-      return { status, errors: told.filter(({ name }) => name === 'error').map(({ event }) => event.code) };
-    }, publicAgent);
-    t.strictSame(outcome, { status: 'connected', errors: ['device_change_failed'] });
-  });
+  await t.test(
+    'a remembered microphone that is gone fails with its own code, a speaker is replaced',
+    async (t) => {
+      const other = await open();
+      const failure = await other.evaluate(
+        (agent) => talk({ agent, microphone: { deviceId: 'gone' } }).catch(({ code }) => code),
+        publicAgent,
+      );
+      t.equal(failure, 'device_change_failed');
+      t.strictSame((await call('sessions?status=pending')).body.sessions, []);
+      const outcome = await other.evaluate(async (agent) => {
+        told.length = 0;
+        await talk({ agent, speaker: { deviceId: 'gone' } });
+        const { status } = session;
+        await session.end();
+        return { status, errors: told.filter(({ name }) => name === 'error').map(({ event }) => event.code) };
+      }, publicAgent);
+      t.strictSame(outcome, { status: 'connected', errors: ['device_change_failed'] });
+    },
+  );
 
   await t.test(
     'who comes without a microphone may choose one, turns one on, and none when it is over',
@@ -219,7 +222,7 @@ t.test('a page talks to an agent', { skip, timeout: 280_000 }, async (t) => {
     t.strictSame(await other.evaluate(() => told.filter(({ name }) => name === 'error')), []);
   });
 
-  await t.test('a microphone that is allowed after the end is let go of', async (t) => {
+  await t.test('a microphone that is allowed after the end is released', async (t) => {
     const other = await open();
     const code = await other.evaluate(async (agent) => {
       const { mediaDevices } = navigator;

@@ -210,7 +210,7 @@ for (const kind of ['SIMULATE_SIGNAL_RECONNECT', 'SIMULATE_FULL_RECONNECT'])
     t.strictSame(all('disconnect'), [{ reason: 'user_hangup' }]);
   });
 
-t.test('a session that somebody else has asked for', async (t) => {
+t.test('a session that somebody else has requested', async (t) => {
   const { body: response } = await call('sessions', { body: { agent_id: agentId } });
   const { session, heard } = make({ agent: undefined, session: async () => response });
   await session.start();
@@ -305,7 +305,7 @@ for (const [moment, endDuring] of Object.entries(EARLY))
     await t.rejects(session.setMuted(true), { code: 'device_change_failed' });
   });
 
-t.test('a tool that takes too long is told so, and its answer counts no more', async (t) => {
+t.test('a tool that takes too long is aborted, and its late answer is ignored', async (t) => {
   const failures = [];
   let signal;
   const slow = (_params, context) => {

@@ -101,7 +101,7 @@ t.test('SDK: what is refused comes as its event, and the socket closes', async (
   }
 });
 
-t.test('SDK: a frame that is wrong is an input_error, and the session goes on', async (t) => {
+t.test('SDK: an invalid frame is an input_error, and the session continues', async (t) => {
   const { connection, sees } = await connect();
   await sees('session_started');
   connection.send({ audioBase64: '*' });

@@ -127,7 +127,7 @@ t.test('convertRealtime: what fails midway is its error event, and no orderly en
   }
 });
 
-t.test('voices: cloned, spoken with, changed and deleted where an engine clones', async (t) => {
+t.test('voices: cloned, spoken with, changed and deleted if an engine clones', async (t) => {
   const heard = [];
   const remote = createServer((request, response) => {
     const parts = [];

@@ -112,7 +112,7 @@ t.test('listVoices() reads the library', async (t) => {
   t.ok(voices.length > 0 && voices.every(({ id, name }) => id && name));
 });
 
-t.test('what is refused in band is a failure of the stream', async (t) => {
+t.test('a refusal in band is a failure of the stream', async (t) => {
   for (const options of [{ apiKey: 'wrong' }, { voiceId: 'Rachel' }, { encoding: 'pcm_22050' }]) {
     const tts = plugin(options);
     const errors = [];

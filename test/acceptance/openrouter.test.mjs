@@ -191,7 +191,7 @@ t.test('chat: errors are its own classes, streamed or not', async (t) => {
   }
 });
 
-t.test('chat: a stream that fails midway tells its error in a chunk that passes the schema', async (t) => {
+t.test('chat: a stream that fails midway has its error in a chunk that fits the schema', async (t) => {
   let last;
   let chunks = 0;
   const endless = { stream: true, messages: [{ role: 'user', content: ENDLESS }] };

@@ -61,7 +61,7 @@ t.afterEach(async () => {
 });
 
 t.test(
-  'each scenario is taken by one process, so many of a workspace at once, and the last ends the run',
+  'each scenario is taken by one process, at most four of a workspace at once, and the last ends the run',
   async (t) => {
     const { workspaceId, agentId } = await workspace();
     const { id } = await runs.create(runOf(agentId, limits.atOnce.workspace + 1), workspaceId);
@@ -85,7 +85,7 @@ t.test(
 );
 
 t.test(
-  'whoever dies with a scenario loses it to another process, once; its own result is dropped',
+  'a scenario of a dead process goes to another one, once; a late result of the first is dropped',
   async (t) => {
     const { workspaceId, agentId } = await workspace();
     const { id } = await runs.create(runOf(agentId, 1), workspaceId);
@@ -127,7 +127,7 @@ t.test('a call is not played twice, and only by who takes calls', async (t) => {
 });
 
 t.test(
-  'the session of a call goes with its run, or as soon as it is over where that did not wait',
+  'the session of a call is deleted with its run, or when it ends if the run was deleted before',
   async (t) => {
     const { workspaceId, agentId } = await workspace();
     const session = async (id: string, ended: boolean): Promise<string> => {

@@ -93,7 +93,7 @@ t.test('a model that fails is an error of the run, not a failure of the agent', 
   });
 });
 
-t.test('a run is cancelled while it goes on, and deleted once it is over', async (t) => {
+t.test('a run is cancelled while it runs, and deleted once it has ended', async (t) => {
   model.answer(() => 'Yes.');
   const agentId = await bakery();
   // In the long run a user may send two messages per second.

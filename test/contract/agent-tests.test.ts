@@ -73,7 +73,7 @@ t.test('a scenario that makes no sense is refused, with everything that is wrong
   t.equal((await scenarioOf(plain, 'agent_x')).status, 404);
 });
 
-t.test('a suite is a list of the agent’s scenarios, by a name of its own', async (t) => {
+t.test('a suite is a list of the agent’s scenarios with a unique name', async (t) => {
   const agentId = await plain.agent();
   const [one, two] = [await scenarioId(plain, agentId), await scenarioId(plain, agentId)];
   const foreign = await scenarioId(plain, await plain.agent());

@@ -201,7 +201,7 @@ t.test('an OpenAI-compatible endpoint', async (t) => {
     });
   });
 
-  t.test('parallel tool calls of servers with other indexes are told apart', async (t) => {
+  t.test('parallel tool calls of servers with other indexes are kept apart', async (t) => {
     const call = (id: string | undefined, name: string | undefined, args: string, index?: number) =>
       delta({ tool_calls: [{ index, id, function: { name, arguments: args } }] });
     const streams: Record<string, readonly object[]> = {
@@ -236,7 +236,7 @@ t.test('an OpenAI-compatible endpoint', async (t) => {
     }
   });
 
-  t.test('what is said is text, parts of text, or why the model declines', async (t) => {
+  t.test('an answer is text, parts of text, or the reason of a refusal', async (t) => {
     const thought = { type: 'thinking', thinking: [{ type: 'text', text: 'Hm.' }] };
     const streams: Record<string, readonly object[]> = {
       'I see.': [
@@ -338,7 +338,7 @@ t.test('an OpenAI-compatible endpoint', async (t) => {
     ]);
   });
 
-  t.test('what a model thinks before its answer is not said', async (t) => {
+  t.test('thoughts of a model before its answer are not spoken', async (t) => {
     const streams: Record<string, readonly string[]> = {
       'Yes.': ['\n<thi', 'nk>Let me </thi', 'see.</thin', 'k>\n\n', 'Yes.'],
       'No.': ['<think></think>No.'],
@@ -427,7 +427,7 @@ t.test('an OpenAI-compatible endpoint', async (t) => {
     }
   });
 
-  t.test('what a model may answer is bounded, and memory with it', async (t) => {
+  t.test('the answer of a model is bounded, and memory with it', async (t) => {
     const endless =
       (head: string, part: string): Serve =>
       (_request, response) => {

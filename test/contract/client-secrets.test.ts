@@ -31,7 +31,7 @@ function processOf(t: { teardown(end: () => void): void }, clock = systemClock) 
   return secrets;
 }
 
-t.test('what is issued is redeemed, with its caller and its session as it came', async (t) => {
+t.test('an issued secret is redeemed with its caller and its unchanged session', async (t) => {
   const secrets = processOf(t);
   const { value, expiresAt } = await secrets.issue(caller, SESSION, 600);
   t.match(value, /^ek_[A-Za-z0-9_-]{43}$/, 'fit for a subprotocol');
@@ -66,7 +66,7 @@ t.test('one socket at a time, whichever process it is on', async (t) => {
   next.release();
 });
 
-t.test('a hold is renewed while its process lives, and ends where it does not', async (t) => {
+t.test('a hold is renewed while its process lives, and ends if it dies', async (t) => {
   const clock = new SimulatedClock();
   const [living, dead] = [processOf(t, clock), processOf(t, new SimulatedClock())];
   const [first, second] = [await living.issue(caller, {}, 600), await living.issue(caller, {}, 600)];
@@ -214,7 +214,7 @@ t.test('a secret opens a socket with its session, one at a time, again and again
   unknown.socket.terminate();
 });
 
-t.test('10 to 7200 seconds, 600 where nothing is said', async (t) => {
+t.test('10 to 7200 seconds, 600 by default', async (t) => {
   for (const seconds of [10, 7200, undefined, null]) {
     const { expires_at } = await issued(await issue({}, seconds));
     t.ok(Math.abs(expires_at - Date.now() / 1000 - (seconds ?? 600)) < 60);

@@ -162,7 +162,7 @@ function cutsHoursOff(t: Test, decode: ReturnType<typeof decoder>): void {
     t.ok(bytes > HOUR_BYTES * 0.99 && bytes < HOUR_BYTES * 1.01, `${bytes} bytes came before`);
   });
 
-  t.test('what a header claims of time counts as well: a thousand samples a second', (t) =>
+  t.test('a duration that a header claims counts as well: a thousand samples a second', (t) =>
     t.rejects(decodeAll(decode, wavFile({ rate: 1000, data: new Uint8Array(2 * 1000 * 3661) })), tooLong),
   );
 }
@@ -286,7 +286,7 @@ t.test('a decoder that crashes is an error, though it had begun', async (t) => {
   nothingLeft(t);
 });
 
-t.test('too many uploads: some wait, the rest are told', async (t) => {
+t.test('too many uploads: some wait, the rest are refused', async (t) => {
   const decode = decoder({ limits: { processes: 1, queue: 1 } });
   const first = decode(bomb, neverAborted)[Symbol.asyncIterator]();
   await first.next();

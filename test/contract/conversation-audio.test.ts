@@ -186,7 +186,7 @@ t.test('a microphone muted in mid-sentence counts as silence and ends the turn',
   t.match(messages, [/^user: .*help with my/i, 'assistant: Yes?']);
 });
 
-t.test('drop and resume: the conversation goes on', async (t) => {
+t.test('drop and resume: the conversation continues', async (t) => {
   telling(TALE);
   const meeting = await talks.meet({ conversation: { eagerness: 'balanced' } });
   const { caller } = meeting;
@@ -215,7 +215,7 @@ t.test('hang-up in mid-word: nothing follows', async (t) => {
   t.ok(spoken < heard + 1000, `the record keeps only what was played: ${spoken} ms of ${heard}`);
 });
 
-t.test('silence: the agent speaks up where it may', async (t) => {
+t.test('silence: the agent speaks up if it may', async (t) => {
   model.asked.length = 0;
   model.answer(() => 'Are you still there?');
   const meeting = await talks.meet({ conversation: { reengage_enabled: true } });

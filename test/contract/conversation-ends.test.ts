@@ -46,7 +46,7 @@ const longest = (async () => {
 gone.catch(() => undefined);
 longest.catch(() => undefined);
 
-t.test('the log tells of a call by ids alone: when it began, how it ended', async (t) => {
+t.test('the log has of a call only ids, its beginning and how it ended', async (t) => {
   const metadata = { customer: 'Ada Lovelace' };
   const { invite, caller } = await talks.meet({ prompt: { first_message_mode: 'off' } }, { metadata });
   caller.hangUp();
@@ -155,34 +155,37 @@ const opened = async (invite: Invite, query: Record<string, string>): Promise<We
   return socket;
 };
 
-t.test('hostile signalling: what cannot be read is left out or refused, and hurts nobody else', async (t) => {
-  const bystander = await talks.meet();
-  const bomb = new WrappedJoinRequest({
-    joinRequest: gzipSync(Buffer.alloc(32 * 1024 * 1024)),
-    compression: WrappedJoinRequest_Compression.GZIP,
-  });
-  for (const joinRequest of [Buffer.from(bomb.toBinary()), Buffer.from('rubbish')]) {
-    const query = { join_request: joinRequest.toString('base64') };
-    const socket = await opened(await talks.session(agent), query);
-    await new Promise((resolve) => socket.once('close', resolve));
-  }
-  const large = await opened(await talks.session(agent), {});
-  const code = new Promise((resolve) => large.once('close', resolve));
-  large.send(Buffer.alloc(1024 * 1024 + 1));
-  t.equal(await code, 1009, 'a frame above 1 MiB');
-  const flood = await opened(await talks.session(agent), {});
-  const flooded = new Promise((resolve) => flood.once('close', resolve));
-  for (let frame = 0; frame < 8; frame += 1) flood.send(Buffer.alloc(1024 * 1024));
-  flood.terminate();
-  await flooded;
-  bystander.caller.signal('{');
-  bystander.caller.signal(Buffer.from('no frame at all'));
-  bystander.caller.signal('{"offer":{"type":"offer","sdp":"v=0"}}');
-  bystander.caller.send({ type: 'user.message', text: 'Still there?', audio: false });
-  await until('it is answered', () => shownBy(bystander.caller, 'agent').length > 0);
-  bystander.caller.hangUp();
-  await talks.ended(bystander.invite);
-});
+t.test(
+  'hostile signalling: unreadable messages are dropped or refused, and harm no other call',
+  async (t) => {
+    const bystander = await talks.meet();
+    const bomb = new WrappedJoinRequest({
+      joinRequest: gzipSync(Buffer.alloc(32 * 1024 * 1024)),
+      compression: WrappedJoinRequest_Compression.GZIP,
+    });
+    for (const joinRequest of [Buffer.from(bomb.toBinary()), Buffer.from('rubbish')]) {
+      const query = { join_request: joinRequest.toString('base64') };
+      const socket = await opened(await talks.session(agent), query);
+      await new Promise((resolve) => socket.once('close', resolve));
+    }
+    const large = await opened(await talks.session(agent), {});
+    const code = new Promise((resolve) => large.once('close', resolve));
+    large.send(Buffer.alloc(1024 * 1024 + 1));
+    t.equal(await code, 1009, 'a frame above 1 MiB');
+    const flood = await opened(await talks.session(agent), {});
+    const flooded = new Promise((resolve) => flood.once('close', resolve));
+    for (let frame = 0; frame < 8; frame += 1) flood.send(Buffer.alloc(1024 * 1024));
+    flood.terminate();
+    await flooded;
+    bystander.caller.signal('{');
+    bystander.caller.signal(Buffer.from('no frame at all'));
+    bystander.caller.signal('{"offer":{"type":"offer","sdp":"v=0"}}');
+    bystander.caller.send({ type: 'user.message', text: 'Still there?', audio: false });
+    await until('it is answered', () => shownBy(bystander.caller, 'agent').length > 0);
+    bystander.caller.hangUp();
+    await talks.ended(bystander.invite);
+  },
+);
 
 t.test(
   'a client that returns to another gateway is carried to its conversation; either may end it',
@@ -206,7 +209,7 @@ t.test(
   },
 );
 
-t.test('a call goes on when its media worker dies, and the next call finds another', async (t) => {
+t.test('a call continues when its media worker dies, and the next call gets another worker', async (t) => {
   const { caller, invite } = await talks.meet({
     conversation: { recovery_mode: 'fixed', recovery_message: 'Here again.', record_audio: true },
   });
@@ -260,7 +263,7 @@ t.test('nothing is left at the workers', async () => {
 });
 
 t.test(
-  'a gateway that stops gives calls to another, and serves one that goes on until its end',
+  'a gateway that stops leaves new calls to another, and serves a running one until its end',
   async (t) => {
     const call = client(other.base);
     const agentId = await makeAgent(call, { config: { prompt: { first_message_mode: 'off' } } });

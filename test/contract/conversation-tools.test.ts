@@ -262,7 +262,7 @@ t.test('a tool of an MCP server is called as any other; its secrets are in no lo
   t.notMatch(talks.gateway.stderr(), 'very-secret');
 });
 
-t.test('a hand-over: another agent goes on in the same call, and the client is told', async (t) => {
+t.test('a hand-over: another agent continues the same call, and the client gets an event', async (t) => {
   const shop = await talks.agent({
     prompt: { system_prompt: 'You are the shop.', first_message_mode: 'off' },
   });

@@ -66,7 +66,7 @@ t.test('the record has the turn, whose parts add up to its latency', async (t) =
   t.ok(parts.every((ms) => ms >= 0));
 });
 
-t.test('its client is told of it without words', async (t) => {
+t.test('its client gets an event about it without words', async (t) => {
   t.match(completed, { latencyMs: turn.latency_ms, interruptedBy: null, latency: {} });
   t.notMatch(JSON.stringify(completed), secret);
 });

@@ -62,7 +62,7 @@ t.test('a spoken conversation, and its record', async (t) => {
 /** The newest request of a conversation in which the user said that last; analyses of earlier calls use the same model. */
 const askedAbout = (text: string) => model.asked.findLast((messages) => said(messages) === text) ?? [];
 
-t.test('the model is told prompt, time and what was said', async (t) => {
+t.test('the model gets prompt, time and the conversation so far', async (t) => {
   model.answer(() => 'Fine.');
   const meeting = await talks.meet(
     { prompt: { system_prompt: 'We sell {{what}}.' } },
@@ -138,19 +138,22 @@ t.test('messages that are none are left out', async (t) => {
   );
 });
 
-t.test('a model that fails: the client is told, the agent says so, and nothing is asked twice', async (t) => {
-  model.answer(() => 500);
-  const meeting = await talks.meet();
-  meeting.caller.send({ type: 'user.message', text: 'Well?' });
-  await untilEvent(meeting, 'error');
-  t.match(eventsOf(meeting, 'error'), [{ code: 'provider_error' }]);
-  await untilShown(meeting, EXCUSE);
-  t.equal(model.asked.filter((messages) => said(messages) === 'Well?').length, 1);
-  model.answer(() => 'Better.');
-  meeting.caller.send({ type: 'user.message', text: 'And now?' });
-  await untilShown(meeting, 'Better.');
-  meeting.caller.hangUp();
-});
+t.test(
+  'a model that fails: the client gets an error, the agent says so, and no request is repeated',
+  async (t) => {
+    model.answer(() => 500);
+    const meeting = await talks.meet();
+    meeting.caller.send({ type: 'user.message', text: 'Well?' });
+    await untilEvent(meeting, 'error');
+    t.match(eventsOf(meeting, 'error'), [{ code: 'provider_error' }]);
+    await untilShown(meeting, EXCUSE);
+    t.equal(model.asked.filter((messages) => said(messages) === 'Well?').length, 1);
+    model.answer(() => 'Better.');
+    meeting.caller.send({ type: 'user.message', text: 'And now?' });
+    await untilShown(meeting, 'Better.');
+    meeting.caller.hangUp();
+  },
+);
 
 t.test('a turn that the model failed is recorded with its error (decision 11)', async (t) => {
   model.answer((messages) => (said(messages) === 'Well?' ? 500 : 'Better.'));
@@ -188,7 +191,7 @@ t.test('an agent with transfer destinations is told that it has no telephone (de
   t.notMatch(await told([]), line, 'one without hears nothing of it');
 });
 
-t.test('ends of a conversation by either side, and what the other side is told', async (t) => {
+t.test('ends of a conversation by either side, and the reason that the other side gets', async (t) => {
   const ends: [string, (meeting: Meeting) => unknown, object, string | undefined][] = [
     [
       'the user by a message',

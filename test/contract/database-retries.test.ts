@@ -57,7 +57,7 @@ t.test('a write that says that it may run twice does, with its arguments as they
   t.strictSame(await kept(), [{ id: 1, at, content }]);
 });
 
-t.test('a transaction begins again where its begin was lost, and never once it has begun', async (t) => {
+t.test('a transaction is repeated if its begin was lost, and never once it has begun', async (t) => {
   const { relay, sql } = await overRelay(t);
   relay.cutAtAnswer();
   await sql.begin((tx) => tx`insert into notes (id) values (1)`);

@@ -125,22 +125,25 @@ for (const stack of stacks(t.comment)) {
       'a negative chunk size': '-3\r\nabc\r\n0\r\n\r\n',
       'a chunk size beyond 64 bits': 'FFFFFFFFFFFFFFFFF\r\nabc\r\n0\r\n\r\n',
     };
-    await t.test('what follows a chunked body that a proxy may read otherwise is never served', async (t) => {
-      const line = 'POST /read HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n';
-      const together = Object.values(LAX).map((body) =>
-        new RawClient(server.port).write(line + body + SMUGGLED),
-      );
-      const apart = Object.values(LAX).map(async (body) => {
-        const client = new RawClient(server.port).write(line);
-        await until('the handler reads', () => reading > 0);
-        client.write(body);
-        await until('it is answered or closed', () => client.text !== '' || client.closed);
-        if (!client.closed) client.write(SMUGGLED);
-        await client.gone();
-      });
-      await Promise.all([...apart, ...together.map((client) => client.gone())]);
-      t.strictSame(ran, []);
-    });
+    await t.test(
+      'a request after a chunked body that a proxy may read differently is never served',
+      async (t) => {
+        const line = 'POST /read HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n';
+        const together = Object.values(LAX).map((body) =>
+          new RawClient(server.port).write(line + body + SMUGGLED),
+        );
+        const apart = Object.values(LAX).map(async (body) => {
+          const client = new RawClient(server.port).write(line);
+          await until('the handler reads', () => reading > 0);
+          client.write(body);
+          await until('it is answered or closed', () => client.text !== '' || client.closed);
+          if (!client.closed) client.write(SMUGGLED);
+          await client.gone();
+        });
+        await Promise.all([...apart, ...together.map((client) => client.gone())]);
+        t.strictSame(ran, []);
+      },
+    );
 
     await t.test('a streamed reply to a chunked request is the last on its connection', async (t) => {
       const line = 'POST /stream HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n';

@@ -81,7 +81,7 @@ for (const stack of stacks(t.comment)) {
       t.match(slow.text, /200 [^]*whole$/, 'and its connection goes on');
     });
 
-    await t.test('an expectation that nobody knows is left unanswered, and its request served', async (t) => {
+    await t.test('an unknown expectation is ignored, and its request served', async (t) => {
       const reply = await exchange(
         server.port,
         'GET /whole HTTP/1.1\r\nHost: a\r\nExpect: the-best\r\nConnection: close\r\n\r\n',

@@ -212,7 +212,7 @@ for (const stack of stacks(t.comment)) {
       t.equal(await exchange(server.port, ask('/call')), '', 'nobody listens any more');
     });
 
-    await t.test('a drain waits for no balancer where nobody asks for /health', async (t) => {
+    await t.test('a drain does not wait for a balancer if nobody polls /health', async (t) => {
       const clock = new SimulatedClock();
       const server = await startEdge(stack, [], { clock, announceMs: 5000 });
       t.teardown(() => server.close());
@@ -343,7 +343,7 @@ for (const stack of stacks(t.comment)) {
       );
     });
 
-    await t.test('several gateways share a port, where the stack can', async (t) => {
+    await t.test('several gateways share a port, if the stack can', async (t) => {
       if (stack === 'node' && !NODE_SHARES_PORTS) {
         await t.rejects(startEdge(stack, [], { exclusive: false }), /WORKERS=1/);
         return;

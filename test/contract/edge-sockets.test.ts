@@ -234,7 +234,7 @@ for (const stack of stacks(t.comment)) {
       await socket.drained();
     });
 
-    await t.test('a socket that is closed as it opens is told that it goes, once', async (t) => {
+    await t.test('a socket that is closed while it opens gets one gone event', async (t) => {
       const client = new WebSocket(url('/closing'));
       t.match(await closeOf(client), { code: 4002, reason: 'not today' });
       await until('the server knows', () => seen.closed.length === 1);

@@ -47,7 +47,7 @@ t.test('speech of one child is transcribed by another', async (t) => {
   t.equal(await heardBy(moonshine, silence(3)), '');
 });
 
-t.test('children tell how long pieces waited for their engine', async () => {
+t.test('children report how long pieces waited for their engine', async () => {
   for (const { waits } of [tts, stt])
     await until('both kinds are told', () => waits.jobs > 0 && waits.pieces > 0);
 });

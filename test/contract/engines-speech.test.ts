@@ -162,7 +162,7 @@ t.test('a long text is bounded run by run, and a cancel is seen between', async 
 });
 
 t.test(
-  'the detector of calls tells a voice in its third frame, and its end within a third of a second',
+  'the detector of calls detects a voice in its third frame, and its end within a third of a second',
   async (t) => {
     const isSound = (sample: number): boolean => Math.abs(sample) > 100;
     const said = await spoken(flite, 'No, stop that right now please.');

@@ -99,7 +99,7 @@ t.test('from its child', only, async (t) => {
     }
   });
 
-  await t.test('each voice speaks in a way of its own', async (t) => {
+  await t.test('each voice sounds different', async (t) => {
     const heard = new Map<string, string>();
     for (const { name, languages } of espeakDescription.voices) {
       const { samples } = await say(name, languages[0] as Language, 'La plaza grande, zum Beispiel.');
@@ -177,7 +177,7 @@ t.test('the default voice covers every script beside flite', only, async (t) => 
     t.equal(response.status, 200, text);
     t.ok((await response.arrayBuffer()).byteLength > 20_000, text);
   }
-  await t.test('every snapshot of its words lies within the audio that it tells of', async (t) => {
+  await t.test('every snapshot of its words lies within the audio that it describes', async (t) => {
     const text = '今日は天気がいいです。明日も晴れるでしょう。';
     const response = await speak('/v1/tts/stream/with-timestamp', {
       text,

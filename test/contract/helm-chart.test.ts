@@ -93,7 +93,7 @@ t.test('the Helm chart', { skip: without('helm') }, async (t) => {
     t.match(speech, 'kubernetes.io/metadata.name: monitoring');
   });
 
-  t.test('a port of its own is that of the process, of its probes and of its address', async (t) => {
+  t.test('a changed port is that of the process, its probes and its address', async (t) => {
     const gateway = manifest(render('embedded', '--set', 'gateway.port=9090'), 'Deployment', 'speech');
     t.match(gateway, /name: PORT\n\s+value: "9090"/);
     t.match(gateway, 'value: http://$(POD_IP):9090');

@@ -169,7 +169,7 @@ t.test('over the wire', async (t) => {
   const ELSEWHERE = { 'x-forwarded-for': '203.0.113.9' };
   const { perConnection } = LIMITS.ice;
 
-  t.test('few addresses of one client are checked, and none where it cannot be', async (t) => {
+  t.test('few addresses of one client are checked, and none at which it cannot be', async (t) => {
     const [foreign, own] = [await doors(30), await doors(30)];
     await name(foreign.candidates, ELSEWHERE);
     await name(own.candidates);

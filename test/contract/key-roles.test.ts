@@ -47,7 +47,7 @@ t.test('every route has its row, and every row its route', (t) => {
   t.end();
 });
 
-t.test('what a role holds', (t) => {
+t.test('the permissions of each role', (t) => {
   const held = (role: Role) => tried.filter(({ permission }) => allows(role, permission));
   t.equal(held('full').length, tried.length);
   const billable = /audio|speech|tts|asr|realtime|chat|sessions$|preview|test$/;
@@ -139,7 +139,7 @@ for (const stack of ['uws', 'node']) {
       await Promise.all(ROLES.map((role) => check(t, gateway, route, role)));
     }
 
-    t.test('/v1/key tells any key what it may do, and others nothing', async (t) => {
+    t.test('/v1/key shows a key of any role its permissions, and refuses anything else', async (t) => {
       const ask = (key: string) =>
         fetch(`${gateway.base}/v1/key`, { headers: { authorization: `Bearer ${key}` } });
       for (const role of ROLES) {
@@ -168,7 +168,7 @@ for (const stack of ['uws', 'node']) {
       t.match(await b.json(), { detail: { status: 'invalid_api_key', message: 'Token expired' } });
     });
 
-    t.test('what a key has issued may do no more than the key, and ends with it', async (t) => {
+    t.test('secrets that a key has issued permit no more than the key, and end with it', async (t) => {
       const { id, key } = await createKey(sql, randomIds, { workspaceId, name: 'issuer', role: 'speech' });
       const authorization = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
       const issue = async (path: string) =>
@@ -212,7 +212,7 @@ for (const stack of ['uws', 'node']) {
       t.match(await spoken(second?.['token']), /invalid_api_key/);
     });
 
-    t.test('the interface description tells of refused roles', async (t) => {
+    t.test('the interface description documents the refusal of roles', async (t) => {
       const { paths } = (await (await fetch(`${gateway.base}/openapi.json`)).json()) as {
         paths: Record<string, Record<string, { responses: Record<string, { description: string }> }>>;
       };

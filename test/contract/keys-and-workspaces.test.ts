@@ -127,7 +127,7 @@ t.test('workspaces are made and listed', async (t) => {
   t.match(out, /ws_\w+ +0 +0 +0 +0 +\S+ +Acme/);
 });
 
-t.test('a workspace has limits of its own where it is given some', async (t) => {
+t.test('a workspace has its own limits if they were set', async (t) => {
   await workspaces('create', 'Limited');
   const shown = async (...options: string[]): Promise<readonly string[]> => {
     const { code, out } = await workspaces('limits', 'Limited', ...options);

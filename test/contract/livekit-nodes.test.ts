@@ -217,7 +217,7 @@ t.test('two gateways on a cluster of two servers', { skip: withoutCluster }, asy
     },
   );
 
-  await t.test('a gateway that drains is given no more calls, and serves one that goes on', async (t) => {
+  await t.test('a gateway that drains gets no more calls, and serves the running one', async (t) => {
     const { invite, user } = await meet(first);
     const leaving = (await ownerOf(invite)) === first.base ? first : second;
     const staying = leaving === first ? second : first;
@@ -238,7 +238,7 @@ t.test('two gateways on a cluster of two servers', { skip: withoutCluster }, asy
   });
 
   const SORRY = 'Sorry, I lost you for a moment.';
-  await t.test('a gateway that is killed in mid-call: another one goes on with it', async (t) => {
+  await t.test('a gateway that is killed in mid-call: another one continues the call', async (t) => {
     await start();
     const [one, other] = [...gateways] as [Gateway, Gateway];
     const { invite, user } = await meet(one);

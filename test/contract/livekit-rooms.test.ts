@@ -92,7 +92,7 @@ t.test(
   },
 );
 
-t.test('pause holds the voice and keeps it, resume goes on, clear drops it', async (t) => {
+t.test('pause holds the voice, resume continues it, clear drops it', async (t) => {
   const { calls } = await roomWorkers(t, cluster);
   const { sessionId, call, followed } = openRoom(calls);
   await call.ready;

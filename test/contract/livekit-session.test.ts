@@ -120,7 +120,7 @@ t.test('a room that the cluster finishes ends its session, by the agent or by a 
   t.equal(removals(), before + 1, 'who comes later is put out');
 });
 
-t.test('where the cluster refuses, there is no session', async (t) => {
+t.test('if the cluster refuses, there is no session', async (t) => {
   const strange = await Talks.start(t, {
     ...livekit(cluster),
     LIVEKIT_API_SECRET: 'another-secret-of-32-characters!',

@@ -117,7 +117,7 @@ t.test('an answer is bounded as an offer is: one with too many lines is ignored'
   signalling.terminate();
 });
 
-t.test('what is offered and not understood is left out of the answer', async (t) => {
+t.test('offers that are not understood are left out of the answer', async (t) => {
   const signalling = await signal();
   const offer = await realOffer();
   const answer = await signalling.offer(`${offer.trimEnd()}\r\na=sctp-init:AQAAHgAA\r\n`);
@@ -193,7 +193,7 @@ t.test('twenty publications, one after another', async (t) => {
   signalling.terminate();
 });
 
-t.test('a resume is told to join anew, at once', async (t) => {
+t.test('a resume is answered at once: join anew', async (t) => {
   const { caller, invite } = await meet();
   await until('a token to return with', () => caller.rejoinToken !== '');
   const { media_url } = invite;
@@ -219,7 +219,7 @@ t.test('a method of somebody who is not there is not answered by the agent', asy
   caller.hangUp();
 });
 
-t.test('a call that is over: the room has closed', async (t) => {
+t.test('a call that has ended: the room is closed', async (t) => {
   const { caller, invite } = await meet();
   await talks.call(`sessions/${invite.session_id}/end`, { method: 'POST' });
   await until('the client is told', () => caller.leave);

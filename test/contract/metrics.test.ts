@@ -139,7 +139,7 @@ t.test('two gateway processes', async (t) => {
     }
   });
 
-  t.test('a wait for a child is told once, whichever process it is asked of', async (t) => {
+  t.test('a wait for a child is counted once, whichever process is scraped', async (t) => {
     const COUNTED = /^gateway_child_job_wait_seconds_count\{role="encode"\} (\d+)$/m;
     const waits = async () => Number(COUNTED.exec(await scrape())?.[1] ?? 0);
     const headers = { ...gateway.authorization, ...CLOSE, 'content-type': 'application/json' };

@@ -124,7 +124,7 @@ t.test('a damaged archive is refused', async (t) => {
   await refuses(t, await entryFor(t, Buffer.from('no archive at all'), 'tar.bz2'), /was refused/);
 });
 
-t.test('of an archive for several machines, only the files for this one are unpacked', async (t) => {
+t.test('only the files for this machine are unpacked from an archive for several', async (t) => {
   const models = freshModels(t);
   const here = `${process.platform}/${process.arch}`;
   const files: TarFile[] = [

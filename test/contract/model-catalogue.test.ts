@@ -30,7 +30,7 @@ function checkEntry(entry: Entry): void {
   }
 }
 
-t.test('each entry says what the model is and where it is had', async () => {
+t.test('each entry describes the model and its source', async () => {
   t.equal(new Set(CATALOGUE.map(({ name }) => name)).size, CATALOGUE.length, 'no name twice');
   CATALOGUE.forEach(checkEntry);
 });
@@ -51,7 +51,7 @@ t.test('the list has every model with its licence, for people and for programs',
   );
 });
 
-t.test('verify says so where nothing was added', async (t) => {
+t.test('verify says so if no model was added', async (t) => {
   freshModels(t);
   t.match(await models(t, 'verify'), { code: 0, out: /^No model was added/ });
 });

@@ -27,7 +27,7 @@ const WEIGHTS = Buffer.alloc(300_000, 'weights');
 const sha256 = (data: Buffer): string => createHash('sha256').update(data).digest('hex');
 const BYTES = WEIGHTS.length;
 
-t.test('a fetch that breaks off goes on where it was', async (t) => {
+t.test('an interrupted download is resumed', async (t) => {
   const folder = freshModels(t);
   const { base, requests } = await serve(t, { 'model.onnx': WEIGHTS }, (count) =>
     count === 1 ? half : whole,
@@ -38,7 +38,7 @@ t.test('a fetch that breaks off goes on where it was', async (t) => {
   t.strictSame(kept(folder), [], 'what was fetched goes when the model is in place');
 });
 
-t.test('what a broken fetch brought is kept for the next command', async (t) => {
+t.test('the part of an interrupted download is kept for the next command', async (t) => {
   const folder = freshModels(t);
   let mended = false;
   const { base, requests } = await serve(t, { 'model.onnx': WEIGHTS }, () => {
@@ -98,7 +98,7 @@ t.test('a file that is larger than its entry says is stopped', async (t) => {
   t.ok(sent > 1, 'one of them told no length');
 });
 
-t.test('the first fetch pins a digest that nobody knew; another one later is refused', async (t) => {
+t.test('the first download pins an unknown digest; another digest later is refused', async (t) => {
   const folder = freshModels(t);
   const files = { 'model.onnx': WEIGHTS };
   const { base } = await serve(t, files);
@@ -126,7 +126,7 @@ t.test('a full disk is seen before anything is fetched', async (t) => {
   t.strictSame([requests, placed(folder)], [[], []]);
 });
 
-t.test('a source that fails is followed by the next; where none gives it, all are told', async (t) => {
+t.test('a failing source is followed by the next; if all fail, each is reported', async (t) => {
   const folder = freshModels(t);
   const { base } = await serve(t, { 'model.onnx': WEIGHTS });
   const said: string[] = [];
@@ -148,7 +148,7 @@ t.test('a model without a file that its entry promises is not installed', async 
   t.strictSame([placed(folder), fs.existsSync(path.join(folder, 'catalogue/.pins.json'))], [[], false]);
 });
 
-t.test('a signal in the middle leaves no folder, and the next run goes on', async (t) => {
+t.test('a signal in the middle leaves no folder, and the next run continues', async (t) => {
   const folder = freshModels(t);
   let slow = true;
   const { base, requests } = await serve(t, { 'model.onnx': WEIGHTS }, () => {

@@ -105,7 +105,7 @@ t.test(
   },
 );
 
-t.test('another start after finish, with a request of its own', async (t) => {
+t.test('another start after finish, with another request', async (t) => {
   const client = await connect();
   for (let round = 1; round <= 3; round++) {
     const before = client.audio.length;

@@ -186,7 +186,7 @@ t.test('a request that no engine can serve is refused, never served with another
   await empty.arrayBuffer();
 });
 
-t.test('the model header falls back where it is unknown', async (t) => {
+t.test('an unknown model header means the default', async (t) => {
   for (const model of ['s2-pro', 'svc/s1', 'no-such-model', '']) {
     const response = await post({ text: 'a' }, { model });
     t.equal(response.status, 200, `model ${model}`);

@@ -93,7 +93,7 @@ async function returns(caller: Caller, to: Gateway): Promise<void> {
   await until('it is let in', () => caller.rejoin(socketOf(to)).then(() => true, () => false)); // oxfmt-ignore
 }
 
-t.test('nodes know of one another, and tell who operates them', async (t) => {
+t.test('nodes know each other, and list themselves to their operator', async (t) => {
   await until('both are there', async () => (await nodes()).filter(({ url }) => url !== null).length === 2);
   t.match(await nodes(first), [
     { url: first.base, state: 'up', calls: 0, places: 1 },
@@ -107,7 +107,7 @@ t.test('nodes know of one another, and tell who operates them', async (t) => {
 });
 
 t.test(
-  'a full node gives a call to one with room; where none has any, it is 503 with Retry-After',
+  'a full node gives a call to one with room; if none has room, it is 503 with Retry-After',
   async (t) => {
     const agent = await talks.agent();
     const invites: Invite[] = [];
@@ -220,7 +220,7 @@ t.test('a node that stood still falls silent: its call is another’s by then (S
   ]);
 });
 
-t.test('a call goes on at another node when its own is killed (SIGKILL), and ends once', async (t) => {
+t.test('a call continues at another node when its own is killed (SIGKILL), and ends once', async (t) => {
   const { caller, invite } = await meetAtFirst({
     ...HELLO,
     conversation: { recovery_mode: 'fixed', recovery_message: 'Here again.' },

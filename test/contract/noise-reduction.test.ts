@@ -22,7 +22,7 @@ t.teardown(async () => {
 });
 const { connect, speech } = realtime(gateway);
 
-t.test('noise_reduction: what is asked for is done and shown, null ends it', async (t) => {
+t.test('noise_reduction: a requested one is done and shown, null ends it', async (t) => {
   const client = await connect(TRANSCRIBING);
   const said = await speech('Hello there.');
   const reductionOf = (event: Parameters<typeof session>[0]): unknown =>

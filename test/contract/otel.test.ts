@@ -76,7 +76,7 @@ for (const [name, collector] of [
   ['openai', NOBODY],
   ['native', {}],
 ] as const) {
-  t.test(`trace context goes on to ${name}-compatible remotes`, async (t) => {
+  t.test(`trace context is passed on to ${name}-compatible remotes`, async (t) => {
     const remote = await receiver(t, Buffer.alloc(3200, 1));
     const prefix = `REMOTE_${name.toUpperCase()}`;
     const gateway = await startGateway({

@@ -140,7 +140,7 @@ for (const provider of STREAMING) {
 for (const provider of PROVIDERS) {
   const { name, dialect } = provider;
 
-  t.test(`${name}: a second stream for one call is refused, and the first goes on`, async (t) => {
+  t.test(`${name}: a second stream for one call is refused, and the first continues`, async (t) => {
     const { line, begin, call, again, token } = await opened(provider);
     begin();
     line.listen();

@@ -57,7 +57,7 @@ t.test('a number is added, read, listed, changed and removed', async (t) => {
   t.equal((await call('DELETE', at(id))).status, 404);
 });
 
-t.test('a number outlives its agent, and nobody answers it then', async (t) => {
+t.test('a number outlives its agent; its calls are then rejected', async (t) => {
   const agentId = await platform.agent();
   const { body: added } = await post({ agent_id: agentId });
   t.equal((await call('DELETE', `/v1/agent/agents/${agentId}`)).status, 204);
@@ -148,7 +148,7 @@ t.test('a credential is sealed, never shown, and replaced at once', async (t) =>
   t.same([await ring('the-first-token'), await ring('the-next-token')], [403, 200]);
 });
 
-t.test('what a provider’s API is asked with comes whole, and is replaced one by one', async (t) => {
+t.test('credentials for a provider’s API are set together, and replaced one by one', async (t) => {
   const { body: added } = await post();
   const id = at(added['phone_number_id']);
   const change = (body: Json) => call('PATCH', id, { body });

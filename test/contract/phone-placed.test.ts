@@ -68,7 +68,7 @@ for (const dialect of APIS) {
     await talks.untilNoCalls();
   });
 
-  t.test(`${dialect.name}: a call that nobody answers`, async (t) => {
+  t.test(`${dialect.name}: a call without an answer`, async (t) => {
     for (const state of ENDS) {
       const call = await calls.placed(own);
       await call.call.tell('ringing', SECRET);

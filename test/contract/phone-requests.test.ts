@@ -167,7 +167,7 @@ t.test('a call goes with its session', async (t) => {
   t.equal(await call.call.tell('busy', SECRET), 403);
 });
 
-t.test('a removed number places no calls, and is told nothing of those that ring', async (t) => {
+t.test('a removed number places no calls, and callbacks about ringing ones are refused', async (t) => {
   const gone = await calls.line(twilioApi);
   const call = await calls.placed(gone);
   t.equal((await ask(`phone-numbers/${gone.numberId}`, { method: 'DELETE' })).status, 204);

@@ -19,7 +19,7 @@ const { phones } = calls;
 const { talks, sql } = phones;
 const { call: ask } = talks;
 
-t.test('a session has one transfer at a time, whoever begins them', async (t) => {
+t.test('a session has one transfer at a time', async (t) => {
   const own = await phones.line(twilioApi);
   const caller = await calls.calling(own, { phone_number: 'the desk' });
   await calls.goesOn(caller);
@@ -80,7 +80,7 @@ for (const dialect of APIS) {
     ['no_answer', /^Nobody answered \(Desk\)/],
     ['failed', /^The call failed \(Desk\)/],
   ];
-  t.test(`${dialect.name}, cold: a caller whom nobody answers comes back`, async (t) => {
+  t.test(`${dialect.name}, cold: a caller returns if nobody answers`, async (t) => {
     for (const [told, error] of UNANSWERED) {
       const caller = await calls.calling(own, {});
       const dial = await dialOf(caller.call);

@@ -70,7 +70,7 @@ for (const dialect of APIS) {
     ],
   ];
 
-  t.test(`${dialect.name}, warm: the caller stays with the agent where nobody takes the call`, async (t) => {
+  t.test(`${dialect.name}, warm: the caller stays with the agent if nobody takes the call`, async (t) => {
     for (const [what, act, state, error] of UNANSWERED) {
       const caller = await calls.calling(own, { mode: 'warm' });
       const leg = await own.api.call(caller.desk);

@@ -42,7 +42,7 @@ const ENDINGS: readonly [what: string, end: (agentId: string) => Promise<number>
 ];
 
 for (const [what, end] of ENDINGS)
-  t.test(`${what}: its conversations go on, what waits to be joined has ended`, async (t) => {
+  t.test(`${what}: its conversations continue, sessions that wait to be joined end`, async (t) => {
     const id = await published();
     const [waiting, joining, going, preview] = [
       await session(id),
@@ -135,7 +135,7 @@ t.test('deliveries are signed, and tools called, with credentials of an agent th
   });
 });
 
-t.test('credentials that nobody needs go with their agent and tool at once', async (t) => {
+t.test('unneeded credentials are deleted with their agent and tool', async (t) => {
   const tool = await platform.tool({ headers: [{ name: 'A', kind: 'authorization_basic', value: 'x' }] });
   const id = await published({
     tools: { tool_ids: [tool] },

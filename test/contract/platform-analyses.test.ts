@@ -117,7 +117,7 @@ const eventOf = async (id: string) => {
 
 const NOTHING = { summary: null, data: [], criteriaResults: [], error: null };
 
-t.test('the model is asked once, and what it finds is kept and told', async (t) => {
+t.test('the model is asked once, and its findings are stored and delivered', async (t) => {
   const { asked, chat } = await model(t, streams('{"summary": "Asked ', 'for an order."}'));
   start(t, chat);
   const id = await ended();
@@ -129,14 +129,17 @@ t.test('the model is asked once, and what it finds is kept and told', async (t) 
   });
 });
 
-t.test('a silent or unquestioned conversation costs nothing, and is told all the same', async (t) => {
-  const { asked, chat } = await model(t, streams('{}'));
-  start(t, chat);
-  const id = await ended('');
-  t.strictSame(await analysed(id), { status: 'skipped', ...NOTHING, reason: 'The user said nothing' });
-  t.match(await eventOf(id), { analysis: { status: 'skipped' } });
-  t.equal(asked.length, 0);
-});
+t.test(
+  'a silent conversation, or one without questions, costs nothing, and is delivered nevertheless',
+  async (t) => {
+    const { asked, chat } = await model(t, streams('{}'));
+    start(t, chat);
+    const id = await ended('');
+    t.strictSame(await analysed(id), { status: 'skipped', ...NOTHING, reason: 'The user said nothing' });
+    t.match(await eventOf(id), { analysis: { status: 'skipped' } });
+    t.equal(asked.length, 0);
+  },
+);
 
 t.test('a model that fails is not asked again', async (t) => {
   const failures: [string, (response: ServerResponse) => void, RegExp][] = [
@@ -155,7 +158,7 @@ t.test('a model that fails is not asked again', async (t) => {
   }
 });
 
-t.test('without a model it is skipped, says why, and is told all the same', async (t) => {
+t.test('without a model it is skipped with a reason, and delivered nevertheless', async (t) => {
   start(t);
   const id = await ended();
   const reason = 'No language model is configured';
@@ -163,7 +166,7 @@ t.test('without a model it is skipped, says why, and is told all the same', asyn
   t.match(await eventOf(id), { analysis: { status: 'skipped', error: null, reason, finished_at: /Z$/ } });
 });
 
-t.test('what a stopped process leaves behind is taken up by another', async (t) => {
+t.test('analyses that a stopped process leaves behind are done by another', async (t) => {
   const silent = await model(t, () => undefined);
   const first = start(t, silent.chat);
   const id = await ended();

@@ -224,7 +224,7 @@ t.test('one workspace with slow endpoints does not hold up the others', async (t
   slow.close();
 });
 
-t.test('what a process leaves behind is sent by the next', async (t) => {
+t.test('deliveries that a process leaves behind are sent by the next', async (t) => {
   const { url, seen } = await startReceiver(t);
   const id = await put(await session(), 'call.ended', url);
   await createDeliveryQueue(database).take(10, 60_000);

@@ -211,7 +211,7 @@ t.test('search finds the passage that a question asks for', async (t) => {
   t.strictSame(await knowledge.search(workspaceId, [], 'delivery', 3), []);
 });
 
-t.test('what an agent would be given is told, of its draft and of a version', async (t) => {
+t.test('the passages for a question are shown, of the draft and of a version', async (t) => {
   const id = await platform.source('# Opening hours\n\nWe open at seven.', 'hours.md');
   const agent = await platform.agent({
     config: { knowledge_base: { enabled: true, knowledge_source_ids: [id] } },

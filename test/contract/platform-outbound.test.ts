@@ -161,7 +161,7 @@ t.test('three redirects are followed, a fourth is not', async (t) => {
   t.equal(raw.status, 302, 'none where none are wanted');
 });
 
-t.test('a redirect keeps the method where HTTP says so, and headers only at their origin', async (t) => {
+t.test('a redirect keeps the method if HTTP says so, and headers only at their origin', async (t) => {
   const other = await serve(t, (_, response) => response.end('other'));
   const { port, seen } = await serve(t, ({ path }, response) => {
     const [, status = '', where = ''] = /^\/(\d+)-(\w+)/.exec(path) ?? [];
@@ -194,7 +194,7 @@ t.test('a redirect keeps the method where HTTP says so, and headers only at thei
   t.notOk(other.seen.at(-1)?.headers['x-key']);
 });
 
-t.test('what is kept of a body is bounded to the byte, and says so', async (t) => {
+t.test('the captured part of a body is bounded to the byte, and marked', async (t) => {
   const { port } = await serve(t, ({ path }, response) => response.end('x'.repeat(Number(path.slice(1)))));
   const sizes: [sent: number, kept: number, truncated: boolean][] = [
     [0, 0, false], [65_535, 65_535, false], [65_536, 65_536, false], [65_537, 65_536, true], [9_000_000, 65_536, true],
@@ -294,7 +294,7 @@ t.test('a failed request says how it failed', async (t) => {
   t.same(closed.seen, []);
 });
 
-t.test('a certificate that nobody vouches for is no connection', async (t) => {
+t.test('an untrusted certificate is no connection', async (t) => {
   const file = (name: string) => readFileSync(new URL(`../../../test/fixtures/${name}`, import.meta.url));
   const server = createTlsServer({ key: file('edge-key.pem'), cert: file('edge-cert.pem') }, (_, response) =>
     response.end('secret'),

@@ -112,7 +112,7 @@ t.test('a session goes with its items, analysis, deliveries and audio', async (t
   t.notMatch((await call('GET', `${SESSIONS}?status=pending,active,completed,failed`)).text, id);
 });
 
-t.test('a session that nobody can join any more is deleted before its end is recorded', async (t) => {
+t.test('a session that can no longer be joined is deleted before its end is recorded', async (t) => {
   const [late, connecting] = [await create(), await create()];
   await sql`update sessions set expires_at = now() - interval '1 second', joined_at = case when id = ${connecting} then now() end
     where id in (${late}, ${connecting})`;
@@ -121,7 +121,7 @@ t.test('a session that nobody can join any more is deleted before its end is rec
   t.strictSame(await traces(late), NONE);
 });
 
-t.test('what comes after a deletion is lost, and breaks nothing', async (t) => {
+t.test('writes after a deletion are lost, and break nothing', async (t) => {
   const id = await ended();
   await sql`update sessions set analysis_due_at = now() where id = ${id}`;
   t.equal((await remove(id)).status, 204);

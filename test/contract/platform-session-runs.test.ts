@@ -8,7 +8,7 @@ import { TURN } from '../fixtures/turns.js';
 
 const { sql, create, runsOf, read } = await startRuns(t);
 
-t.test('a token is spent once, whoever asks at the same time', async (t) => {
+t.test('a token is spent once, also by requests at the same time', async (t) => {
   const [here, there] = [await runsOf(t), await runsOf(t)];
   const id = await create();
   const joins = await Promise.all(
@@ -38,7 +38,7 @@ t.test('a session that an older gateway has made is joined with defaults for wha
   t.match(joined.plan.tools[0]?.definition, { name: 'look', while_speaking: false, allowed_tools: [] });
 });
 
-t.test('a client that may not join is told why', async (t) => {
+t.test('a client that may not join gets the reason', async (t) => {
   const runs = await runsOf(t);
   const late = await create();
   await sql`update sessions set expires_at = now() - interval '1 millisecond' where id = ${late}`;
@@ -50,7 +50,7 @@ t.test('a client that may not join is told why', async (t) => {
   t.equal(await runs.owner(late), undefined);
 });
 
-t.test('a token comes back where its client has gone before it was connected', async (t) => {
+t.test('a token can be used again if its client left before it was connected', async (t) => {
   const [here, there] = [await runsOf(t), await runsOf(t)];
   const id = await create();
   await here.join(id);

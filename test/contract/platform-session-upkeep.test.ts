@@ -40,7 +40,7 @@ t.test('the owner hears of an end, whichever process makes it', async (t) => {
   stop();
 });
 
-t.test('an end that was announced while nobody listened is found', async (t) => {
+t.test('an end that was announced while no process listened is found', async (t) => {
   const here = await runsOf(t);
   const heard: string[] = [];
   here.onEnded((id) => heard.push(id));
@@ -53,7 +53,7 @@ t.test('an end that was announced while nobody listened is found', async (t) => 
   await until('the owner has looked', () => heard.includes(id));
 });
 
-t.test('time ends what nobody joined, connected or ended', async (t) => {
+t.test('sessions that nobody joined, connected to or ended end by time', async (t) => {
   const runs = await runsOf(t);
   const overdue = (id: string, column: 'expires_at' | 'started_at', ms: number) => sql`
     update sessions set ${sql(column)} = now() - ${ms}::int * interval '1 millisecond' where id = ${id}`;
@@ -172,7 +172,7 @@ t.test('nodes are listed with what they have room for', async (t) => {
   t.equal(stateOf({ ...listed, alive: false, draining: true }), 'silent');
 });
 
-t.test('rows that nobody needs are deleted', async (t) => {
+t.test('unneeded rows are deleted', async (t) => {
   await sql`insert into public_limits (kind, subject, minute, taken) values
     ('agent', 'old', date_trunc('minute', now()) - interval '5 minutes', 1), ('agent', 'new', date_trunc('minute', now()), 1)`;
   const id = await create();
