@@ -191,7 +191,7 @@ t.test('unneeded rows are deleted', async (t) => {
 });
 
 t.test(
-  'what was said is found once a call has ended, word by word, in any language, in its workspace',
+  'the words of a call are found once it has ended, one by one, in any language, in its workspace',
   async (t) => {
     const says = async (ago: string, texts: readonly string[], more: Parameters<typeof create>[0] = {}) => {
       const id = await create(more);

@@ -177,7 +177,7 @@ t.test('an MCP server is a tool: sealed credentials, a test that lists its tools
   t.match(many, { status: 400, body: { message: /at most 10 MCP servers/ } });
 });
 
-t.test('what a test may tell: any status, the first 64 KB, why nothing came', async (t) => {
+t.test('a test shows any status, the first 64 KB, and why there is no answer', async (t) => {
   const test = async (tool: Json, rest: Json = {}) =>
     call('POST', `${TOOLS}/test`, { body: { tool: { name: 'T', ...tool }, ...rest } });
   const missing = (await test({ url: `${ENDPOINT}/missing`, method: 'GET' })).body;
@@ -253,7 +253,7 @@ t.test('decision 23: the secret of the installation is in a file that its owner 
     t.match(await failureOf(() => openSecrets({ sql, dataDir: two })), /secrets-key is damaged/);
   });
 
-  t.test('what is sealed opens for its own context only, and unchanged', async (t) => {
+  t.test('a sealed value opens for its own context only, and unchanged', async (t) => {
     const secrets = createSecrets('x'.repeat(32));
     const sealed = secrets.seal('sesame ☃', 'tool a');
     t.equal(secrets.open(sealed, 'tool a'), 'sesame ☃');

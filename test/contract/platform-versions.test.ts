@@ -114,7 +114,7 @@ t.test('the list of versions, newest first, in both modes', async (t) => {
 });
 
 t.test(
-  'a version freezes its tools, the hash tells that they changed, credentials rotate at once (decisions 14, 15)',
+  'a version freezes its tools, the hash shows that they changed, credentials rotate at once (decisions 14, 15)',
   async (t) => {
     const credential = { name: 'Authorization', kind: 'authorization_bearer' };
     const tool = await platform.tool({

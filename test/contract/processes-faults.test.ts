@@ -13,7 +13,7 @@ import { SimulatedClock } from '../fixtures/edge-clock.js';
 import { collect, never, recordingLog, seeded, socketFolder } from '../fixtures/processes-tools.js';
 import { until } from '../fixtures/until.js';
 
-t.test('SIGKILL of a child fails its own jobs, costs nobody else, and it comes back', async (t) => {
+t.test('SIGKILL of a child fails its own jobs only, and it is restarted', async (t) => {
   const { pool, workers } = await children(t, 2);
   const jobs = ['a', 'b', 'c', 'd'].map((name) => start(pool, 'hold', { name }));
   for (const job of jobs) await job.next();
@@ -34,7 +34,7 @@ t.test('SIGKILL of a child fails its own jobs, costs nobody else, and it comes b
   await Promise.all(ended);
 });
 
-t.test('a child that does not end a cancelled job in time is killed; others go on', async (t) => {
+t.test('a child that does not end a cancelled job in time is killed; others continue', async (t) => {
   const { pool, workers } = await children(t, 2, {}, { cancelDeadlineMs: 300 });
   const before = workers.pids();
   const held = start(pool, 'hold', { name: 'held' });
@@ -80,7 +80,7 @@ const BAD_CALLERS: Record<string, Buffer> = {
   ),
 };
 
-t.test('a caller that breaks the protocol loses its connection, and nobody else anything', async (t) => {
+t.test('a caller that breaks the protocol loses its connection, and no other caller does', async (t) => {
   const { pool, workers } = await children(t, 1);
   const held = start(pool, 'hold', { name: 'held' });
   await held.next();

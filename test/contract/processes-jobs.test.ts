@@ -192,7 +192,7 @@ t.test('two pools share one child in order of arrival', async (t) => {
   );
 });
 
-t.test('every caller is told how long each job waited for its slot, whoever asked for it', async (t) => {
+t.test('every caller learns how long each job waited for its slot, also of other callers', async (t) => {
   const { pool, workers } = await children(t, 1, { slots: 1 });
   const told: [string, number][] = [];
   const waited = (of: string, ms: number): void => void told.push([of, ms]);
@@ -251,7 +251,7 @@ t.test('a pool that goes takes its jobs with it, and no other’s', async (t) =>
   await kept.return?.();
 });
 
-t.test('a pool has fallen behind only as far as the child where the fewest jobs wait', async (t) => {
+t.test('the load of a pool is that of the child with the fewest waiting jobs', async (t) => {
   const { pool } = await children(t, 2, { slots: 1 });
   t.equal(pool.fewestQueued, 0);
   const jobs = Array.from({ length: 5 }, (_, index) => start(pool, 'hold', { name: `job ${index}` }));

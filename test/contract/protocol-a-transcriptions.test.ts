@@ -232,7 +232,7 @@ t.test('the language `auto` is no hint; it is echoed as sent (rule 12)', async (
     t.match(await jsonOf(response), { text: TEXT, language: 'auto' });
 });
 
-t.test('what is no audio is said by the provider', async (t) => {
+t.test('a file that is no audio is an error of the provider', async (t) => {
   const data = Buffer.from('this is not audio').toString('base64');
   for (const response of [
     await sendJson({ input_audio: { data } }),

@@ -325,7 +325,7 @@ t.test('a workspace has a bounded number of unused tokens', async (t) => {
   t.ok(await tokens.issue(caller, 'tts_websocket'));
 });
 
-t.test('where the database does not answer a token is 503, not 401', async (t) => {
+t.test('if the database does not answer, a token is 503, not 401', async (t) => {
   const away = await postgres.open();
   await away.close();
   const orphaned = createSingleUseTokens({ database: away, log: silentLog });

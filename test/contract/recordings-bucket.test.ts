@@ -56,7 +56,7 @@ async function round(process: RecordingUploads): Promise<void> {
   await process.work();
 }
 
-t.test('a call: on its way while it goes on, listed when the bucket has it', async (t) => {
+t.test('a call: uploaded while it runs, listed when the bucket has all of it', async (t) => {
   const { on, uploads, recorded, end, dataDir, lies, bucket, clock } = buckets();
   const [here, process] = [on('here'), uploads('here')];
   const id = await recorded('here');
@@ -176,7 +176,7 @@ t.test('a side that fails waits for the other one before both are tried again', 
   t.match(await here.read(id, ''), { status: 'processing' });
 });
 
-t.test('what is more than RECORDINGS_SPOOL_MB is given up, the oldest first', async (t) => {
+t.test('audio beyond RECORDINGS_SPOOL_MB is discarded, the oldest first', async (t) => {
   const { on, uploads, recorded, end, dataDir, bucket, lies } = buckets();
   const here = on('here');
   bucket.away = true;
@@ -254,7 +254,7 @@ t.test('a deleted recording goes from the bucket, and what is on its way as well
   t.equal(bucket.keys.length, 1, 'and it is not uploaded any more');
 });
 
-t.test('what lies in another bucket, or in none, says so', async (t) => {
+t.test('a recording in another bucket, or in none, says so', async (t) => {
   const { sql, on, uploads, recorded, end, dataDir } = buckets();
   const id = await recorded('here');
   await end(id, 30);

@@ -70,7 +70,7 @@ t.test('parts, pieces and objects', { skip }, async (t) => {
   t.strictSame([await bucket.list(''), await bucket.begun('')], [[], []], 'everything of a session goes');
 });
 
-t.test('a bucket that cannot be used is told of in one line', { skip }, async (t) => {
+t.test('an unusable bucket is reported in one line', { skip }, async (t) => {
   const checked = async (url = URL_OF_BUCKET) => {
     const bucket = await openS3(url, process.env);
     return checkBucket(bucket).finally(() => bucket.close());

@@ -67,7 +67,7 @@ t.test('on one gateway', async (t) => {
   const without = skipReason('ffmpeg');
 
   await t.test(
-    'a call: each side where it spoke, for whoever has the address',
+    'a call: each side at the time of its speech, for anybody with the address',
     { skip: without },
     async (t) => {
       model.answer((messages) => `You said: ${said(messages)}`);

@@ -95,7 +95,7 @@ t.test('the request is in the words of its API', async (t) => {
   t.notOk('reference_id' in (decode(remote.asked.at(-1)!.body) as object), 'the default voice has no name');
 });
 
-t.test('what the client asked of the synthesis is handed on to a service with our own API', async (t) => {
+t.test('the client’s options of the synthesis are passed on to a service with our own API', async (t) => {
   remote.answers((response) => void response.end(pcm(500)));
   const bodyOf = async (more: Partial<TtsRequest>) => {
     await speakAll(native, { ...request, ...more });
@@ -117,7 +117,7 @@ t.test('what the client asked of the synthesis is handed on to a service with ou
 });
 
 t.test(
-  'a refusal keeps its status, says why only where that is about the request, and is not retried',
+  'a refusal keeps its status, gives a reason only if it is about the request, and is not retried',
   async (t) => {
     const cases: [number, object | string, object][] = [
       [400, { error: { message: 'Input is too strange' } }, { message: 'Input is too strange' }],
@@ -253,7 +253,7 @@ t.test('audio is passed on as it comes, and leaving or aborting ends the request
   }
 });
 
-t.test('nothing to say asks nobody', async (t) => {
+t.test('a text without words is not sent to the service', async (t) => {
   const before = remote.asked.length;
   for (const text of ['', ' ', '...', '—'])
     t.equal((await speakAll(openai, { ...request, text })).samples.length, 0);

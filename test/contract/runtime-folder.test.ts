@@ -162,7 +162,7 @@ t.test('a pid file kills only what it was written for', async (t) => {
   await exited;
 });
 
-t.test('no child is told a secret', (t) => {
+t.test('no child gets a secret', (t) => {
   const env = Object.fromEntries(SECTIONS.flatMap(({ settings }) => settings.map(({ env }) => [env, 'set'])));
   const operator = {
     ...env,

@@ -77,7 +77,7 @@ t.test('SECRETS_KEY takes over from the file, and another from that', async (t) 
   await t.rejects(openSecrets({ sql, dataDir, secretsKey: first }), /is not the secret/);
 });
 
-t.test('where the previous one is not the one in use, nothing changes', async (t) => {
+t.test('if the previous secret is not the one in use, nothing changes', async (t) => {
   const before = await sql`select sealed from secrets order by owner_id`;
   const wrong = { SECRETS_KEY: 'x'.repeat(20), SECRETS_KEY_PREVIOUS: 'y'.repeat(20) };
   t.match(await rotate(wrong), { code: 1, err: /^SECRETS_KEY_PREVIOUS is not the secret/ });

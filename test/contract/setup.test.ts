@@ -192,7 +192,7 @@ t.test('models: a registry that cannot be reached, or refuses, is named', async 
 });
 
 t.test(
-  'models: a registry that takes connections and says nothing is told of, while npm waits',
+  'models: a registry that accepts connections and does not answer is reported while npm waits',
   async (t) => {
     const hung = http.createServer(() => undefined).listen(0, '127.0.0.1');
     await once(hung, 'listening');

@@ -198,7 +198,7 @@ for (const [name, { command, env, signal, code, needs }] of Object.entries(WAYS)
   });
 }
 
-t.test('who is started by hand outlives the shell', async (t) => {
+t.test('a gateway that is started by hand outlives the shell', async (t) => {
   const script = `"${process.execPath}" "${MAIN}" & echo started; wait`;
   const started = await start(t, ['/bin/sh', '-c', script]);
   const gateway = memberOf(started.child.pid ?? -1, 'main.js');

@@ -53,7 +53,7 @@ function poolOf(...urls: readonly string[]) {
   return { clock, ask, done };
 }
 
-t.test('nodes: the least busy is asked, and a reply that is over makes room', async (t) => {
+t.test('nodes: the least busy is asked, and a finished reply makes room', async (t) => {
   const [one, two] = [await node(t, HELD), await node(t, HELD)];
   const { ask } = poolOf(one.url, two.url);
   const asked = [await ask(), await ask(), await ask(), await ask()];

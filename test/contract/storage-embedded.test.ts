@@ -92,7 +92,7 @@ t.test('another process finds the running server, and none after its end', async
   t.notOk(isAlive(said.pid ?? -1));
 });
 
-t.test('a second supervisor is refused, and the first goes on', async (t) => {
+t.test('a second supervisor is refused, and the first continues', async (t) => {
   const dataDir = shared;
   const { child, said } = await supervise(t, dataDir);
   const message = await failureOf(() => startEmbedded({ dataDir }));
@@ -109,15 +109,18 @@ t.test('two starts at once: one has the folder', async (t) => {
   t.equal(both.filter(({ said }) => said.error?.includes('in use')).length, 1);
 });
 
-t.test('what a killed supervisor leaves is stopped by the next start, and the data are there', async (t) => {
-  const dataDir = shared;
-  const { child, said } = await supervise(t, dataDir);
-  await end(child, 'SIGKILL');
-  t.ok(isAlive(said.pid ?? -1), 'the server outlives its supervisor');
-  const next = await start(t, dataDir);
-  t.notOk(isAlive(said.pid ?? -1));
-  t.same(await notesIn(next.url), ['kept']);
-});
+t.test(
+  'a server that a killed supervisor left is stopped by the next start, and the data are there',
+  async (t) => {
+    const dataDir = shared;
+    const { child, said } = await supervise(t, dataDir);
+    await end(child, 'SIGKILL');
+    t.ok(isAlive(said.pid ?? -1), 'the server outlives its supervisor');
+    const next = await start(t, dataDir);
+    t.notOk(isAlive(said.pid ?? -1));
+    t.same(await notesIn(next.url), ['kept']);
+  },
+);
 
 t.test(
   'files of a start long gone, whose process numbers belong to others now, are no obstacle',
@@ -283,7 +286,7 @@ t.test('an ordinary user runs it plainly', switchable, async (t) => {
   t.equal(statSync(join(dataDir, 'postgres')).uid, NOBODY.uid);
 });
 
-t.test('an ordinary user is told of a read-only folder', switchable, async (t) => {
+t.test('an ordinary user gets an error that names a read-only folder', switchable, async (t) => {
   const dataDir = folderOf(t);
   chmodSync(dataDir, 0o555);
   const { said } = await supervise(t, dataDir, NOBODY);
@@ -291,7 +294,7 @@ t.test('an ordinary user is told of a read-only folder', switchable, async (t) =
   t.same(readdirSync(dataDir), []);
 });
 
-t.test("an ordinary user is told of another user's data", switchable, async (t) => {
+t.test("an ordinary user gets an error about another user's data", switchable, async (t) => {
   chmodSync(shared, 0o777);
   const { said } = await supervise(t, shared, NOBODY);
   t.match(said.error, /belongs to another user/);

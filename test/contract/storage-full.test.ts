@@ -13,7 +13,7 @@ import { until } from '../fixtures/until.js';
 
 const FULL = 'The server has no space left to store this, try again later';
 
-void t.test('what the disk and the database say of missing room is 503', async (t) => {
+void t.test('errors of disk and database about missing room are 503', async (t) => {
   const failed = (code: string, more: object = {}) => Object.assign(new Error('no'), { code, ...more });
   const told = (error: unknown): string => toServiceError(error).code;
   t.equal(told(failed('ENOSPC')), 'storage_full');
@@ -24,7 +24,7 @@ void t.test('what the disk and the database say of missing room is 503', async (
   t.equal(new ServiceError('storage_full').status, 503);
 });
 
-void t.test('health tells of a full data folder, and of writes that fail until one succeeds', async (t) => {
+void t.test('health shows a full data folder, and failed writes until one succeeds', async (t) => {
   const health = new Health(['storage']);
   const state = { free: LIMITS.storage.freeBytes, writes: false };
   const storage = watchStorage({

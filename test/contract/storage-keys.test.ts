@@ -89,30 +89,27 @@ t.test('keys', async (t) => {
     t.same(await revokeKey(main.sql, id.slice(0, 20)), { outcome: 'revoked', id });
   });
 
-  t.test(
-    'without the database a known key goes on, for a while, and others are told to come back',
-    async (t) => {
-      let now = 1000;
-      const clock = { ...systemClock, monotonic: () => now };
-      const lonely = await openDatabase({ url: postgres.url });
-      const away = await createKeyAuthority({ database: lonely, clock, log: silentLog });
-      const announced = new Set<string>();
-      await lonely.events.listen('api_keys', {
-        heard: (keyId) => announced.add(keyId),
-        missed: () => undefined,
-      });
-      const { id, key } = await createKey(main.sql, randomIds, { workspaceId, name: 'patient' });
-      await until('the new key is announced', () => announced.has(id));
-      await away.authenticate(key);
-      await lonely.close();
-      now += 120_000;
-      t.same(await away.authenticate(key), { workspaceId, keyId: id, role: 'full' });
-      const refusal = await away.authenticate('sk_other').catch((error: unknown) => error as ServiceError);
-      t.match(refusal, { code: 'overloaded', retryAfter: 1 });
-      now += 600_000;
-      t.match(await away.authenticate(key).catch((error: unknown) => error), { code: 'overloaded' });
-    },
-  );
+  t.test('without the database a known key stays valid for a while, and others get 503', async (t) => {
+    let now = 1000;
+    const clock = { ...systemClock, monotonic: () => now };
+    const lonely = await openDatabase({ url: postgres.url });
+    const away = await createKeyAuthority({ database: lonely, clock, log: silentLog });
+    const announced = new Set<string>();
+    await lonely.events.listen('api_keys', {
+      heard: (keyId) => announced.add(keyId),
+      missed: () => undefined,
+    });
+    const { id, key } = await createKey(main.sql, randomIds, { workspaceId, name: 'patient' });
+    await until('the new key is announced', () => announced.has(id));
+    await away.authenticate(key);
+    await lonely.close();
+    now += 120_000;
+    t.same(await away.authenticate(key), { workspaceId, keyId: id, role: 'full' });
+    const refusal = await away.authenticate('sk_other').catch((error: unknown) => error as ServiceError);
+    t.match(refusal, { code: 'overloaded', retryAfter: 1 });
+    now += 600_000;
+    t.match(await away.authenticate(key).catch((error: unknown) => error), { code: 'overloaded' });
+  });
 });
 
 t.test('the first key', async (t) => {
@@ -153,14 +150,14 @@ t.test('the first key', async (t) => {
     t.notOk(existsSync(file));
   });
 
-  t.test('is the one of the file where a start ended between file and database', async (t) => {
+  t.test('is that of the file if a start ended between file and database', async (t) => {
     const { first, dataDir, valid } = await installation(t);
     writeFileSync(join(dataDir, 'api-key'), 'sk_written-before-the-end\n');
     t.equal((await first()).state, 'kept');
     t.equal((await valid())[0]?.tail, '-end');
   });
 
-  t.test('is API_KEY where it is set, any number of times, and a new API_KEY ends the old one', async (t) => {
+  t.test('is API_KEY if it is set, any number of times, and a new API_KEY ends the old one', async (t) => {
     const { first, dataDir, sql, valid } = await installation(t);
     t.same(await Promise.all([first('operators-own-key-1'), first('operators-own-key-1')]), [
       { state: 'environment' },
@@ -180,7 +177,7 @@ t.test('the first key', async (t) => {
       t.match(await failureOf(async () => first(odd)), /API_KEY must be/);
   });
 
-  t.test('stops the start where its file cannot be written', async (t) => {
+  t.test('stops the start if its file cannot be written', async (t) => {
     const { sql, valid } = await installation(t);
     const file = join(folderOf(t), 'file');
     writeFileSync(file, '');

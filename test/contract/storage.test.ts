@@ -208,7 +208,7 @@ t.test('the name of a database is percent-encoded in its address, as for libpq',
 });
 
 t.test(
-  'a listener hears again after its connection is lost, and is told that it missed something',
+  'a listener gets events again after its connection was lost, and learns that it missed some',
   async (t) => {
     const database = await postgres.open();
     const heard: string[] = [];
@@ -296,27 +296,24 @@ t.test('slot leases', async (t) => {
     stops.forEach((stop) => stop());
   });
 
-  t.test(
-    'whatever is held, in parallel and with leases that end, stays within the limit (seeded walk)',
-    async (t) => {
-      const workspace = await newWorkspace();
-      let seed = 42;
-      const random = (below: number): number => {
-        seed = (Math.imul(seed, 1_664_525) + 1_013_904_223) >>> 0;
-        return Math.floor((seed / 2 ** 32) * below);
-      };
-      const names = ['a', 'b', 'c', 'd'];
-      const holders = names.map((name, index) => holder(index % 2 ? main : other, name));
-      for (let step = 0; step < 60; step++) {
-        if (random(4) === 0) await expire(workspace, names[random(4)]!);
-        await Promise.all(holders.map((one) => one.hold(workspace, random(9))));
-        const [row] = await main.sql`
+  t.test('slots held in parallel, with leases that end, stay within the limit (seeded walk)', async (t) => {
+    const workspace = await newWorkspace();
+    let seed = 42;
+    const random = (below: number): number => {
+      seed = (Math.imul(seed, 1_664_525) + 1_013_904_223) >>> 0;
+      return Math.floor((seed / 2 ** 32) * below);
+    };
+    const names = ['a', 'b', 'c', 'd'];
+    const holders = names.map((name, index) => holder(index % 2 ? main : other, name));
+    for (let step = 0; step < 60; step++) {
+      if (random(4) === 0) await expire(workspace, names[random(4)]!);
+      await Promise.all(holders.map((one) => one.hold(workspace, random(9))));
+      const [row] = await main.sql`
         select coalesce(sum(held), 0)::int as held from slot_leases where workspace_id = ${workspace} and expires_at > now()`;
-        if (row?.['held'] > 10) t.fail(`step ${step}: ${row?.['held']} are held`);
-      }
-      t.pass('never more than ten');
-    },
-  );
+      if (row?.['held'] > 10) t.fail(`step ${step}: ${row?.['held']} are held`);
+    }
+    t.pass('never more than ten');
+  });
 });
 
 t.test(
@@ -400,7 +397,7 @@ t.test('admission', async (t) => {
     t.equal(rows.length, 0, 'no slot is left');
   });
 
-  t.test('goes on with what it holds when the database is away (decision 6)', async (t) => {
+  t.test('continues with the slots that it holds when the database is away (decision 6)', async (t) => {
     const workspace = await newWorkspace();
     const lonely = await openDatabase({ url: postgres.url });
     const { sql, events } = lonely;

@@ -116,7 +116,7 @@ const ALONE = shortOrLong(
   Object.keys(OUTCOMES),
 );
 
-t.test('tests: each way that a file can end is counted, told, and kept in the exit code', async (t) => {
+t.test('tests: each way that a file can end is counted, reported, and part of the exit code', async (t) => {
   for (const name of ALONE) {
     const { counts, code, said } = OUTCOMES[name]!;
     const ended = await runFiles(t, [name]);
@@ -127,7 +127,7 @@ t.test('tests: each way that a file can end is counted, told, and kept in the ex
   }
 });
 
-t.test('tests: each of them is told in a run of all', async (t) => {
+t.test('tests: each of them is reported in a run of all', async (t) => {
   const { out, code } = await runFiles(t, Object.keys(OUTCOMES));
   t.equal(code, 1);
   for (const [name, { counts, code: own, said }] of Object.entries(OUTCOMES)) {
@@ -159,7 +159,7 @@ t.test('tests: what failed beside others may pass alone, and is called flaky', a
   t.match(many, { code: 1, counts: '1 passed, 3 failed' }, 'many failures are no accident');
 });
 
-t.test('tests: places in what was compiled are told as places in the sources', async (t) => {
+t.test('tests: places in compiled code are reported as places in the sources', async (t) => {
   const { inSources } = (await import(new URL('source-places.mjs', SETUP).href)) as {
     inSources(text: string): string;
   };

@@ -217,7 +217,7 @@ function prefixed(header: string, rows: Readonly<Record<string, Row>>): Record<s
   return Object.fromEntries(Object.entries(rows).map(([name, row]) => [`${header}: ${name}`, row]));
 }
 
-t.test('what is passed on of a state is bounded', (t) => {
+t.test('the state that is passed on is bounded', (t) => {
   t.equal(LIMITS.trace.stateLength, 4096);
   t.ok(SHORTS.join(',').length <= LIMITS.trace.stateLength);
   t.ok([LONG, ...SHORTS].join(',').length > LIMITS.trace.stateLength);

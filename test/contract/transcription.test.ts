@@ -213,7 +213,7 @@ t.test('the resampling keeps what can be kept, and nothing else', (t) => {
   t.end();
 });
 
-t.test('segments are told while the rest is still worked on', async (t) => {
+t.test('segments are reported while the rest is still being transcribed', async (t) => {
   const { engine, waiting } = heldTranscriber();
   const { hear } = transcriptionBy(engine);
   const segments: TranscriptSegment[] = [];

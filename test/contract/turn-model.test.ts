@@ -34,7 +34,7 @@ async function said(voice: TtsEngine, text: string, words?: number): Promise<Uin
   return bytesOf(joined(speech.samples.subarray(0, seconds * RECOGNITION_RATE), silence(0.25)));
 }
 
-t.test('smart-turn tells a sentence that ends from one that goes on', { skip }, async (t) => {
+t.test('smart-turn distinguishes a sentence that has ended from one that continues', { skip }, async (t) => {
   const { model } = await startedTurnModel(t, folder!);
   const voice = await createFlite();
   const heard = (audio: Uint8Array) => until('it is known', () => model.probability([audio], FOREVER));

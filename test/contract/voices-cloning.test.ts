@@ -48,7 +48,7 @@ const cloning = await startGateway({
 });
 t.teardown(() => cloning.stop());
 
-t.test('where no engine clones, a creation is a clear 400 and stores nothing', async (t) => {
+t.test('if no engine clones, a creation is a clear 400 and stores nothing', async (t) => {
   const form = new FormData();
   for (const [name, value] of Object.entries(FIELDS)) form.set(name, value);
   form.set('voices', new Blob([AUDIO]));
@@ -114,7 +114,7 @@ const texts: Record<string, string[]> = {
 const speak = (at: Gateway, body: Json, key = TEST_KEY) =>
   call(at, '/v1/tts', { ...asJson('POST', { text: 'Hello.', format: 'pcm', ...body }), key });
 
-t.test('where an engine clones', async (t) => {
+t.test('if an engine clones', async (t) => {
   const made: Entity[] = [];
 
   for (const [type, creation] of Object.entries(creations)) {

@@ -153,7 +153,7 @@ t.test('a limit that is lowered lets the running jobs end and no new one in', as
 });
 
 t.test(
-  'what is held grows ahead of need, so that jobs one after another never wait for the store',
+  'held slots grow ahead of need, so that jobs one after another never wait for the store',
   async (t) => {
     const { admit, clock } = world(50);
     const admission = admit();
@@ -244,7 +244,7 @@ t.test(
   },
 );
 
-t.test('without the store, what is held goes on for a while, and then refuses', async (t) => {
+t.test('without the store, held slots serve for a while, and then jobs are refused', async (t) => {
   const { admit, store, clock } = world(50);
   const admission = admit();
   const leave = await admission.enter('ws');

@@ -61,7 +61,7 @@ const refusing = () => {
   throw new ServiceError('quota_exceeded');
 };
 
-t.test('a call: both sides are in the transcript, and its session is told to the run', async (t) => {
+t.test('a call: both sides are in the transcript, and its session is in the run', async (t) => {
   const { voice, told } = voiceOf();
   const checks = [{ type: 'contains', text: 'heard' }, { type: 'answers_all' }] as const;
   const outcome = await played(voice, { definition: { checks: [...checks] } });
@@ -73,17 +73,14 @@ t.test('a call: both sides are in the transcript, and its session is told to the
   t.match(told, { placed: 1, began: 1, over: 1 });
 });
 
-t.test(
-  'a run that is cancelled before its call has begun leaves nothing: nobody speaks, the call is over',
-  async (t) => {
-    const { voice, line, told } = voiceOf({}, { began: () => Promise.resolve(false) });
-    t.match(await played(voice), { status: 'error', error: 'The scenario was cancelled', call: null });
-    t.same(line.said, []);
-    t.match(told, { placed: 1, closed: 1, over: 1 });
-  },
-);
+t.test('a run that is cancelled before its call has begun: nobody speaks, and the call ends', async (t) => {
+  const { voice, line, told } = voiceOf({}, { began: () => Promise.resolve(false) });
+  t.match(await played(voice), { status: 'error', error: 'The scenario was cancelled', call: null });
+  t.same(line.said, []);
+  t.match(told, { placed: 1, closed: 1, over: 1 });
+});
 
-t.test('a place is waited for so long, and no longer', async (t) => {
+t.test('the wait for a place is bounded', async (t) => {
   const clock = new SimulatedClock();
   let asked = 0;
   const place = (): Promise<undefined> => Promise.resolve(void (asked += 1));
@@ -108,7 +105,7 @@ t.test('a call that takes too long is ended, and the scenario has failed', async
   t.ok(told.closed > 0);
 });
 
-t.test('whose failure it was is told', async (t) => {
+t.test('an error names the side that failed', async (t) => {
   const failing = (how: Partial<VoiceParts>) => played(voiceOf({}, how).voice);
   t.match(await failing({ place: () => Promise.resolve().then(refusing) }), {
     status: 'error',
@@ -132,7 +129,7 @@ t.test('whose failure it was is told', async (t) => {
   });
 });
 
-t.test('a process carries so many calls of tests at once; scenarios by text go on', async (t) => {
+t.test('calls of tests at once are bounded; scenarios by text continue', async (t) => {
   const { voice } = voiceOf({}, { place: () => Promise.resolve(undefined) });
   const test = queued({ definition: VOICE });
   const asked: (readonly TestMode[])[] = [];

@@ -17,7 +17,7 @@ const turn = (from: number, to: number, more: Partial<CallerTurn> = {}): CallerT
   ...more,
 });
 
-t.test('lines pause where they say, else in the middle', async (t) => {
+t.test('lines pause at their marks, else in the middle', async (t) => {
   const line = 'I would like <break time="800ms"/> a table.';
   t.equal(wordsOf(line), 'I would like a table.');
   t.same(pausesIn('a <break time="1.5s"/> b'), [1500]);
@@ -26,7 +26,7 @@ t.test('lines pause where they say, else in the middle', async (t) => {
   t.same(partsOf('Too short', 300), [{ text: 'Too short' }]);
 });
 
-t.test('what is heard is cut where the agent is silent for longer than between sentences', async (t) => {
+t.test('heard audio is cut at silences that are longer than those between sentences', async (t) => {
   const ear = new CallerEar();
   const plan = [
     ...Array(5).fill(silent),
@@ -116,7 +116,7 @@ t.test(
   },
 );
 
-t.test('it interrupts so long into an answer, once', async (t) => {
+t.test('it interrupts an answer after the given time, once', async (t) => {
   const talked = await talk(new Answering(), ['One'], [{ turn: 1, after_ms: 1000, say: 'Stop' }]);
   t.match(talked.turns, [
     { text: 'One', interrupts: false },
@@ -126,7 +126,7 @@ t.test('it interrupts so long into an answer, once', async (t) => {
   t.equal((talked.turns[1]?.from ?? 0) - (answer?.from ?? 0), 1000);
 });
 
-t.test('it waits so long for an answer, and goes on', async (t) => {
+t.test('its wait for an answer is bounded; then it continues', async (t) => {
   const talked = await talk(new Answering({ answerMs: 0 }), ['One', 'Two']);
   t.match(talked.turns, [{ unanswered: true }, { unanswered: true }]);
   const [one, two] = talked.turns;

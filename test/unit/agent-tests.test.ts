@@ -157,7 +157,7 @@ t.test('a call that no mock fits fails, and nothing is reached', async (t) => {
   ]);
 });
 
-t.test('where the test asks for it, the real tool is called; a client’s never', async (t) => {
+t.test('if the test allows it, the real tool is called; a client’s never', async (t) => {
   let reached = 0;
   const fetch = () => {
     reached += 1;
@@ -262,7 +262,7 @@ t.test('judged checks are asked of the model in one request, as an analysis is',
   ]);
 });
 
-t.test('what cannot be found out is an error, not a failure', async (t) => {
+t.test('a check that cannot be decided is an error, not a failure', async (t) => {
   const broken: Answer = () => {
     throw new ServiceError('provider_failed');
   };
@@ -297,7 +297,7 @@ t.test('the loop plays what waits, and keeps its outcome', async (t) => {
   t.match(outcome, { status: 'passed' });
 });
 
-t.test('a process plays so many scenarios at once', async (t) => {
+t.test('the scenarios that a process plays at once are bounded', async (t) => {
   const test = queued({});
   let taken = 0;
   let ended = 0;

@@ -207,34 +207,31 @@ t.test('tone hears the exact times of its words, and only when they are wanted',
     t.notOk(segment.words);
 });
 
-t.test(
-  'a transcript has words when they are asked for, shared by length where the engine has none',
-  async (t) => {
-    const wordless: Transcriber = {
-      name: 'wordless',
-      languages: 'any',
-      async *transcribe(audio) {
-        for await (const chunk of audio)
-          yield { text: 'aa bb', start: 1, end: 2, ...(chunk.length < 0 && { words: [] }) };
-      },
-    };
-    const transcription = createTranscription({
-      registry: createRegistry({ tts: [], stt: [wordless] }),
-      admission: {
-        check: () => Promise.resolve(),
-        enter: () => Promise.resolve(() => undefined),
-        use: () => undefined,
-      },
-      decode: () => streamed(silence(0.05)),
-    });
-    const caller = { workspaceId: 'w', keyId: 'k' };
-    const request = { audio: new Uint8Array(1), model: 'transcribe-1' } as const;
-    const plain = await transcription.transcribe(request, caller, neverAborted);
-    t.same(plain, { text: 'aa bb', duration: 0.05, segments: [{ text: 'aa bb', start: 1, end: 2 }] });
-    const { words } = await transcription.transcribe({ ...request, words: true }, caller, neverAborted);
-    t.same(words, [
-      { text: 'aa', start: 1, end: 1.5 },
-      { text: 'bb', start: 1.5, end: 2 },
-    ]);
-  },
-);
+t.test('a transcript has words on request, shared by length if the engine gives none', async (t) => {
+  const wordless: Transcriber = {
+    name: 'wordless',
+    languages: 'any',
+    async *transcribe(audio) {
+      for await (const chunk of audio)
+        yield { text: 'aa bb', start: 1, end: 2, ...(chunk.length < 0 && { words: [] }) };
+    },
+  };
+  const transcription = createTranscription({
+    registry: createRegistry({ tts: [], stt: [wordless] }),
+    admission: {
+      check: () => Promise.resolve(),
+      enter: () => Promise.resolve(() => undefined),
+      use: () => undefined,
+    },
+    decode: () => streamed(silence(0.05)),
+  });
+  const caller = { workspaceId: 'w', keyId: 'k' };
+  const request = { audio: new Uint8Array(1), model: 'transcribe-1' } as const;
+  const plain = await transcription.transcribe(request, caller, neverAborted);
+  t.same(plain, { text: 'aa bb', duration: 0.05, segments: [{ text: 'aa bb', start: 1, end: 2 }] });
+  const { words } = await transcription.transcribe({ ...request, words: true }, caller, neverAborted);
+  t.same(words, [
+    { text: 'aa', start: 1, end: 1.5 },
+    { text: 'bb', start: 1.5, end: 2 },
+  ]);
+});

@@ -40,7 +40,7 @@ const session = (analysis: Wanted, items: readonly SessionItem[]): AnalysedSessi
   items,
 });
 
-t.test('background and echo are nobody’s words: the analysis does not read them', async (t) => {
+t.test('background and echo are not part of the analysis', async (t) => {
   const asides = [
     { ...said('user', 'the news'), background: true },
     { ...said('user', 'hello there'), echo: true },
@@ -78,7 +78,7 @@ t.test('an answer is taken field by field', async (t) => {
   ]);
 });
 
-t.test('what does not fit its type is null, never guessed', async (t) => {
+t.test('a value that does not fit its type is null, never guessed', async (t) => {
   const misfits: [string, unknown[]][] = [
     ['order', [null, 7, true, {}, [], 'x'.repeat(4001)]],
     ['count', [null, '7', true, {}, []]],
@@ -112,7 +112,7 @@ t.test('an answer without an object is none', async (t) => {
     t.throws(() => analysisIn(answer, wanted), SyntaxError, answer);
 });
 
-t.test('who said nothing, is asked nothing, or has no model is skipped, with the reason', async (t) => {
+t.test('without words, questions or a model the analysis is skipped, with the reason', async (t) => {
   const model = { chat: () => { throw new Error('nobody asks'); } } as unknown as ChatModel; // oxfmt-ignore
   const [silent, unasked] = ['The user said nothing', 'The agent asks for no analysis'];
   const off: Wanted = {

@@ -10,7 +10,7 @@ function whole(chunks: readonly Uint8Array[], mostBytes: number): Uint8Array {
   return arriving.whole();
 }
 
-t.test('whatever its size, it comes out as it came in', (t) => {
+t.test('input of any size comes out unchanged', (t) => {
   const only = Buffer.from('only');
   t.equal(whole([only], 100), only, 'a single chunk is not copied');
   t.equal(whole([], 100).length, 0);

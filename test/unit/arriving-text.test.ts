@@ -39,7 +39,7 @@ function sliced(text: string, random: () => number, most: number): string[] {
   return slices;
 }
 
-t.test('a pause follows a flush only where nothing else does, and speech goes before it', async (t) => {
+t.test('a pause follows a flush only if nothing else does, and speech goes before it', async (t) => {
   const feed = new TextFeed(1000);
   feed.flush();
   const seen: string[] = [];

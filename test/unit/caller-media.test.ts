@@ -48,7 +48,7 @@ function heardOf(plan: string, arrival: (beat: number) => number = (beat) => bea
 const SPOKEN = `${'.'.repeat(10)}${'#'.repeat(20)}${'.'.repeat(15)}${'#'.repeat(10)}`;
 const EXPECTED = SPOKEN.slice(10);
 
-t.test('what is heard stands where it was said, silences between it too', async (t) => {
+t.test('heard speech stands at the time when it was said, with the silences between', async (t) => {
   t.equal(heardOf(SPOKEN), EXPECTED);
 });
 
@@ -96,7 +96,7 @@ function spoken(say: (voice: CallerVoice) => void, beats: number): Sent {
 const ms = (milliseconds: number): Uint8Array =>
   bytesOf(new Int16Array((PLAYOUT_RATE * milliseconds) / 1000).fill(500));
 
-t.test('utterances follow one another, none before its moment; each tells when it was heard', async (t) => {
+t.test('utterances follow one another, none before its moment; each reports when it was heard', async (t) => {
   const { packets, said } = spoken((voice) => {
     voice.say(1, 0, ms(100), false);
     voice.say(1, 0, ms(50), true);
@@ -109,7 +109,7 @@ t.test('utterances follow one another, none before its moment; each tells when i
   ]);
 });
 
-t.test('the noise of a room is as loud as it is told, and the same each time', async (t) => {
+t.test('the noise of a room has the given loudness, and is the same each time', async (t) => {
   const noise = (rms: number): Int16Array => {
     const samples = new Int16Array(PLAYOUT_RATE);
     new RoomNoise(rms).addTo(samples);

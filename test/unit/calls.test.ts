@@ -78,19 +78,16 @@ t.test('embedded: who joins meanwhile waits until the token is back', async (t) 
   await t.resolves(process.calls.settled('s'), 'nobody waits for nothing');
 });
 
-t.test(
-  'embedded: a client that was connected keeps its call, whatever becomes of its connections',
-  async (t) => {
-    const process = new Embedded();
-    process.calls.begin(session('s'));
-    const end = process.connect();
-    end?.closed();
-    process.opened[0]?.events.push({ kind: 'connected' });
-    await process.pass(15_000);
-    t.ok(process.calls.owns('s'));
-    t.strictSame(process.told, ['activate s']);
-  },
-);
+t.test('embedded: a client that was connected keeps its call, also without a connection', async (t) => {
+  const process = new Embedded();
+  process.calls.begin(session('s'));
+  const end = process.connect();
+  end?.closed();
+  process.opened[0]?.events.push({ kind: 'connected' });
+  await process.pass(15_000);
+  t.ok(process.calls.owns('s'));
+  t.strictSame(process.told, ['activate s']);
+});
 
 t.test('embedded: time is counted from the first connection on', async (t) => {
   const process = new Embedded();
@@ -146,18 +143,21 @@ t.test('an end that the database does not take holds up no process that stops', 
   t.equal(process.calls.size, 0);
 });
 
-t.test('embedded: a call whose media worker dies is left to whoever its client reaches', async (t) => {
-  const process = new Embedded();
-  process.calls.begin(session('s'));
-  process.connect();
-  process.opened[0]?.events.push({ kind: 'connected' });
-  await process.pass(10_000);
-  process.opened[0]?.die();
-  await process.pass(300);
-  t.strictSame(process.told, ['activate s', 'count error', 'unjoin s'], 'its session has not ended');
-  process.calls.begin(session('s'));
-  t.equal(process.opened.length, 2, 'here as well');
-});
+t.test(
+  'embedded: a call whose media worker dies is continued by the node that its client reaches',
+  async (t) => {
+    const process = new Embedded();
+    process.calls.begin(session('s'));
+    process.connect();
+    process.opened[0]?.events.push({ kind: 'connected' });
+    await process.pass(10_000);
+    process.opened[0]?.die();
+    await process.pass(300);
+    t.strictSame(process.told, ['activate s', 'count error', 'unjoin s'], 'its session has not ended');
+    process.calls.begin(session('s'));
+    t.equal(process.opened.length, 2, 'here as well');
+  },
+);
 
 t.test('embedded: a call whose media worker dies within 10 s fails: it may be what killed it', async (t) => {
   const process = new Embedded();
@@ -254,46 +254,43 @@ t.test(
   },
 );
 
-t.test(
-  'livekit: a call whose process has died goes on here, and its room outlives what is lost',
-  async (t) => {
-    const process = new Process();
-    let stays: RoomOpening['stays'];
-    let lost = ['l', 'taken'];
-    const calls = new LivekitCalls({
-      ...process.parts,
-      runs: {
-        ...process.parts.runs,
-        lost: () => Promise.resolve(lost),
-        takeOver: (id) => Promise.resolve(id === 'l' ? session(id) : { refused: 'ended' }),
+t.test('livekit: a call whose process has died continues here, in the same room', async (t) => {
+  const process = new Process();
+  let stays: RoomOpening['stays'];
+  let lost = ['l', 'taken'];
+  const calls = new LivekitCalls({
+    ...process.parts,
+    runs: {
+      ...process.parts.runs,
+      lost: () => Promise.resolve(lost),
+      takeOver: (id) => Promise.resolve(id === 'l' ? session(id) : { refused: 'ended' }),
+    },
+    ...{ places: 8, nodeId: 'here', nodes: { list: () => Promise.resolve([]) }, telephones: NONE },
+    calls: {
+      open(_options, _joinBy, how) {
+        stays = how?.stays;
+        return process.open();
       },
-      ...{ places: 8, nodeId: 'here', nodes: { list: () => Promise.resolve([]) }, telephones: NONE },
-      calls: {
-        open(_options, _joinBy, how) {
-          stays = how?.stays;
-          return process.open();
-        },
-        remove: () => Promise.resolve(),
-        dispatch: () => Promise.resolve(),
-      },
-    });
-    await process.pass(0);
-    t.equal(process.opened.length, 1, 'what another one has got first is its');
-    lost = [];
-    await process.pass(1000);
-    t.equal(calls.size, 1);
-    process.opened[0]?.events.push({ kind: 'connected' });
-    await process.pass(9999);
-    t.strictSame([stays?.(true), stays?.(false)], [false, false], 'it may be what killed its worker');
-    await process.pass(1);
-    t.strictSame([stays?.(true), stays?.(false)], [true, false]);
-    process.told.length = 0;
-    process.opened[0]?.die();
-    await process.pass(300);
-    t.strictSame(process.told, ['count error', 'unjoin l'], 'whoever looks next goes on with it');
-    await calls.stop(Promise.resolve());
-  },
-);
+      remove: () => Promise.resolve(),
+      dispatch: () => Promise.resolve(),
+    },
+  });
+  await process.pass(0);
+  t.equal(process.opened.length, 1, 'what another one has got first is its');
+  lost = [];
+  await process.pass(1000);
+  t.equal(calls.size, 1);
+  process.opened[0]?.events.push({ kind: 'connected' });
+  await process.pass(9999);
+  t.strictSame([stays?.(true), stays?.(false)], [false, false], 'it may be what killed its worker');
+  await process.pass(1);
+  t.strictSame([stays?.(true), stays?.(false)], [true, false]);
+  process.told.length = 0;
+  process.opened[0]?.die();
+  await process.pass(300);
+  t.strictSame(process.told, ['count error', 'unjoin l'], 'whoever looks next goes on with it');
+  await calls.stop(Promise.resolve());
+});
 
 t.test('registry: what comes when calls were ended already is ended as well', async (t) => {
   const registry = new CallRegistry(new Process().parts);
@@ -317,7 +314,7 @@ t.test('registry: what comes when calls were ended already is ended as well', as
   t.strictSame(registry.all, []);
 });
 
-t.test('registry: a call that is over makes room, and takes nobody else with it', async (t) => {
+t.test('registry: a call that has ended makes room, and ends no other', async (t) => {
   const process = new Process();
   const registry = new CallRegistry(process.parts);
   const made = () => {

@@ -323,7 +323,7 @@ t.test('loudness: a peak that comes suddenly is not clipped', async (t) => {
   );
 });
 
-t.test('PCM passes through at its level, and as it is where there is nothing to change', async (t) => {
+t.test('PCM passes through at its level, and unchanged if there is nothing to change', async (t) => {
   const samples = tone(16_000, 0.5, 300, 1000);
   const signal = new AbortController().signal;
   const output = { format: 'pcm', sampleRate: 16_000 } as const;

@@ -38,7 +38,7 @@ const FULL = revise({
   },
 }).config;
 
-t.test('an empty change changes nothing, nor does null where nothing can be cleared', async (t) => {
+t.test('an empty change changes nothing, nor does null if nothing can be cleared', async (t) => {
   t.strictSame(revise({}, FULL).config, FULL);
   const sections = [
     'prompt',
@@ -125,7 +125,7 @@ t.test('a webhook’s secret is kept, removed or rotated by its URL', async (t) 
   }
 });
 
-t.test('what is stored reads with the defaults of fields that it does not know', async (t) => {
+t.test('a stored configuration is read with the defaults of fields that it lacks', async (t) => {
   const { eagerness: _, ...older } = FULL.conversation;
   t.strictSame(completeConfig({ ...FULL, conversation: older }).conversation, {
     ...FULL.conversation,
@@ -146,7 +146,7 @@ t.test('what a newer release has stored is kept, as after a rollback', async (t)
   });
 });
 
-t.test('the hash tells contents apart, and nothing else', async (t) => {
+t.test('the hash depends on the content, and on nothing else', async (t) => {
   const content = {
     config: FULL,
     tools: [{ id: 'a', digest: 'x' }],

@@ -46,7 +46,7 @@ t.test('a voice that fails while the model still thinks ends the answer at once'
   t.match(hosted.items[1], { role: 'assistant', error: 'internal' });
 });
 
-t.test('an answer of which nothing can be heard is excused, where it is to be heard', async (t) => {
+t.test('an answer without sound is excused, if it should be heard', async (t) => {
   const hosted = joined(t, { answer: saying('👍') });
   await hosted.type('one', 2);
   t.match(hosted.items[1], { content: /^Sorry/, error: 'nothing_to_say' });
@@ -54,7 +54,7 @@ t.test('an answer of which nothing can be heard is excused, where it is to be he
   t.match(hosted.items[3], { content: '👍' });
 });
 
-t.test('a model that calls tools without an end is excused, and nobody waits in silence', async (t) => {
+t.test('a model that calls tools without an end is excused, instead of endless silence', async (t) => {
   const calling: Answer = async function* () {
     yield { kind: 'calls', calls: [{ id: 'a', name: 'look', arguments: '{}' }] };
   };
@@ -92,39 +92,34 @@ t.test('an answer in writing that fails is excused in writing', async (t) => {
   t.equal(hosted.played, 0);
 });
 
-t.test(
-  'what was said before a tool call is in the record before it, and the model knows of it',
-  async (t) => {
-    const looking: Answer = async function* () {
-      yield { kind: 'text', text: 'Let me look. ' };
-      yield { kind: 'calls', calls: [{ id: 'a', name: 'look', arguments: '{}' }] };
-    };
-    const hosted = joined(t, { answer: inTurn(looking, saying('It is 42.')), tools: [webhookTool('look')] });
-    await hosted.type('What is it?', 5);
-    const inOrder = [...hosted.items].sort(
-      (one, other) => one.createdAt.getTime() - other.createdAt.getTime(),
-    );
-    t.same(
-      inOrder.map(({ type }) => type).filter((type) => type === 'message').length,
-      3,
-      'two messages of the agent',
-    );
-    t.match(hosted.asked[1]?.slice(-3), [
-      { role: 'user' },
-      { role: 'assistant', content: 'Let me look.', toolCalls: [{ name: 'look' }] },
-      { role: 'tool', content: '42' },
-    ]);
-    await hosted.type('And now?', 7);
-    t.match(hosted.asked[2]?.slice(-4), [
-      { role: 'assistant', content: 'Let me look.' },
-      { role: 'tool' },
-      { role: 'assistant', content: 'It is 42.' },
-      { role: 'user', content: 'And now?' },
-    ]);
-  },
-);
+t.test('words before a tool call are in the record before it, and the model gets them', async (t) => {
+  const looking: Answer = async function* () {
+    yield { kind: 'text', text: 'Let me look. ' };
+    yield { kind: 'calls', calls: [{ id: 'a', name: 'look', arguments: '{}' }] };
+  };
+  const hosted = joined(t, { answer: inTurn(looking, saying('It is 42.')), tools: [webhookTool('look')] });
+  await hosted.type('What is it?', 5);
+  const inOrder = [...hosted.items].sort((one, other) => one.createdAt.getTime() - other.createdAt.getTime());
+  t.same(
+    inOrder.map(({ type }) => type).filter((type) => type === 'message').length,
+    3,
+    'two messages of the agent',
+  );
+  t.match(hosted.asked[1]?.slice(-3), [
+    { role: 'user' },
+    { role: 'assistant', content: 'Let me look.', toolCalls: [{ name: 'look' }] },
+    { role: 'tool', content: '42' },
+  ]);
+  await hosted.type('And now?', 7);
+  t.match(hosted.asked[2]?.slice(-4), [
+    { role: 'assistant', content: 'Let me look.' },
+    { role: 'tool' },
+    { role: 'assistant', content: 'It is 42.' },
+    { role: 'user', content: 'And now?' },
+  ]);
+});
 
-t.test('a filler is heard and kept, and the model is told of its answer alone', async (t) => {
+t.test('a filler is heard and recorded, and the model gets only its answer', async (t) => {
   const calling: Answer = async function* () {
     yield { kind: 'calls', calls: [{ id: 'a', name: 'look', arguments: '{}' }] };
   };

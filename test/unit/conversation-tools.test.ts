@@ -29,7 +29,7 @@ const callsLook = (times = 1): Answer =>
     yield { kind: 'calls', calls };
   };
 
-t.test('a tool beside speech: the agent goes on, and tells of the result when it comes', async (t) => {
+t.test('a tool beside speech: the agent continues, and reports the result when it comes', async (t) => {
   const { answers, ...options } = beside();
   const answer = inTurn(callsLook(), saying('I look.'), saying('Yes?'), saying('It is 42.'));
   const hosted = joined(t, { ...options, answer });
@@ -66,7 +66,7 @@ t.test('a tool beside speech: no interruption ends it, the end of the call does'
   t.equal(hosted.items.filter(({ type }) => type === 'tool_result').length, 1);
 });
 
-t.test('tools beside speech: so many at once, and more fail at once', async (t) => {
+t.test('tools beside speech: bounded at once, more fail immediately', async (t) => {
   const { callsBesideSpeech: most } = LIMITS.session;
   const { answers, ...options } = beside();
   const hosted = joined(t, { ...options, answer: inTurn(callsLook(most + 1), saying('I look.')) });
@@ -96,43 +96,46 @@ const transferTo = (id: string): Answer =>
     yield { kind: 'calls', calls: [{ id: 'a', name: 'transfer_to_agent', arguments: args }] };
   };
 
-t.test('a hand-over: another agent goes on with its own prompt, voice and tools, and the note', async (t) => {
-  const next = published('shop', {
-    prompt: { ...DEFAULT_CONFIG.prompt, system_prompt: 'You run the shop of {{caller}}.' },
-    voice: { voice_id: 'v2', speaking_language: 'de' },
-    tools: { ...DEFAULT_CONFIG.tools, system_tools: { hang_up_call: true, send_digits: false } },
-  });
-  const requests: ChatRequest[] = [];
-  const answers = inTurn(transferTo('shop'), saying('Here is the shop.'));
-  const answer: Answer = (request, signal) => {
-    requests.push(request);
-    return answers(request, signal);
-  };
-  const hosted = joined(t, { answer, agents: { shop: next } });
-  await hosted.type('Tea please', 5);
-  t.same(hosted.messages, [
-    ...['user: Tea please', 'tool_call', 'tool_result', 'assistant: I pass you on.'],
-    'assistant: Here is the shop.',
-  ]);
-  t.match(hosted.items[2], { toolName: 'transfer_to_agent', toolSource: 'builtin', status: 'completed' });
-  const output = hosted.items[2]?.type === 'tool_result' ? hosted.items[2].output : '';
-  t.same(JSON.parse(output), {
-    ...{ agent_id: 'shop', agent_name: 'Agent shop', version_number: 1, note: 'wants tea' },
-  });
-  t.match(
-    hosted.sent.find(({ type }) => type === 'agent.changed'),
-    { agentId: 'shop', agentName: 'Agent shop' },
-  );
-  t.same(hosted.voices, ['default', 'v2']);
-  t.same(
-    requests.map(({ tools }) => tools.map(({ name }) => name)),
-    [['transfer_to_agent'], ['hang_up_call']],
-  );
-  t.equal(requests[1]?.messages[0]?.content, 'You run the shop of Ada.');
-  t.match(requests[1]?.messages[1]?.content, /Speak German/);
-  t.match(requests[1]?.messages.at(-1)?.content, /taken this call over/);
-  t.match(JSON.stringify(requests[1]?.messages), /wants tea/);
-});
+t.test(
+  'a hand-over: another agent continues with its own prompt, voice and tools, and the note',
+  async (t) => {
+    const next = published('shop', {
+      prompt: { ...DEFAULT_CONFIG.prompt, system_prompt: 'You run the shop of {{caller}}.' },
+      voice: { voice_id: 'v2', speaking_language: 'de' },
+      tools: { ...DEFAULT_CONFIG.tools, system_tools: { hang_up_call: true, send_digits: false } },
+    });
+    const requests: ChatRequest[] = [];
+    const answers = inTurn(transferTo('shop'), saying('Here is the shop.'));
+    const answer: Answer = (request, signal) => {
+      requests.push(request);
+      return answers(request, signal);
+    };
+    const hosted = joined(t, { answer, agents: { shop: next } });
+    await hosted.type('Tea please', 5);
+    t.same(hosted.messages, [
+      ...['user: Tea please', 'tool_call', 'tool_result', 'assistant: I pass you on.'],
+      'assistant: Here is the shop.',
+    ]);
+    t.match(hosted.items[2], { toolName: 'transfer_to_agent', toolSource: 'builtin', status: 'completed' });
+    const output = hosted.items[2]?.type === 'tool_result' ? hosted.items[2].output : '';
+    t.same(JSON.parse(output), {
+      ...{ agent_id: 'shop', agent_name: 'Agent shop', version_number: 1, note: 'wants tea' },
+    });
+    t.match(
+      hosted.sent.find(({ type }) => type === 'agent.changed'),
+      { agentId: 'shop', agentName: 'Agent shop' },
+    );
+    t.same(hosted.voices, ['default', 'v2']);
+    t.same(
+      requests.map(({ tools }) => tools.map(({ name }) => name)),
+      [['transfer_to_agent'], ['hang_up_call']],
+    );
+    t.equal(requests[1]?.messages[0]?.content, 'You run the shop of Ada.');
+    t.match(requests[1]?.messages[1]?.content, /Speak German/);
+    t.match(requests[1]?.messages.at(-1)?.content, /taken this call over/);
+    t.match(JSON.stringify(requests[1]?.messages), /wants tea/);
+  },
+);
 
 t.test(
   'a hand-over brings the detector of ends of turns and the noise reduction that the other agent wants',
@@ -166,16 +169,19 @@ t.test(
   },
 );
 
-t.test('a hand-over to an agent that is gone, archived or unknown fails, and the call goes on', async (t) => {
-  const agents = { gone: undefined, old: published('old', {}, 'archived') };
-  for (const id of ['gone', 'old', 'nobody']) {
-    const hosted = joined(t, { answer: inTurn(transferTo(id), saying('I cannot.')), agents });
-    await hosted.type('Tea please', 5);
-    t.match(hosted.items[2], { status: 'failed', error: /no calls any more|no such agent/ }, id);
-    t.equal(hosted.messages.at(-1), 'assistant: I cannot.');
-    t.same(hosted.voices, ['default']);
-  }
-});
+t.test(
+  'a hand-over to an agent that is gone, archived or unknown fails, and the call continues',
+  async (t) => {
+    const agents = { gone: undefined, old: published('old', {}, 'archived') };
+    for (const id of ['gone', 'old', 'nobody']) {
+      const hosted = joined(t, { answer: inTurn(transferTo(id), saying('I cannot.')), agents });
+      await hosted.type('Tea please', 5);
+      t.match(hosted.items[2], { status: 'failed', error: /no calls any more|no such agent/ }, id);
+      t.equal(hosted.messages.at(-1), 'assistant: I cannot.');
+      t.same(hosted.voices, ['default']);
+    }
+  },
+);
 
 t.test('a model that hands the call over twice in one step: the first one counts, in full', async (t) => {
   const answer: Answer = async function* () {
@@ -199,7 +205,7 @@ t.test('a model that hands the call over twice in one step: the first one counts
   t.equal(hosted.sent.filter(({ type }) => type === 'agent.changed').length, 1);
 });
 
-t.test('hand-overs: so many a call', async (t) => {
+t.test('hand-overs of a call are bounded', async (t) => {
   const { transfers: most } = LIMITS.session;
   const tools = {
     ...DEFAULT_CONFIG.tools,
@@ -290,7 +296,7 @@ t.test(
   },
 );
 
-t.test('a caller who is on hold stays so where the model asks for the same transfer twice', async (t) => {
+t.test('a caller stays on hold if the model asks for the same transfer twice', async (t) => {
   let decide = (_why: string): void => undefined;
   let asked = 0;
   const transfer: PhoneTransfer = {
@@ -321,36 +327,39 @@ t.test('a caller who is on hold stays so where the model asks for the same trans
   t.same(hosted.heardSamples, []);
 });
 
-t.test('a caller who begins to speak on hold, and goes on when it ends, is heard from then on', async (t) => {
-  let decide = (_why: string): void => undefined;
-  const transfer: PhoneTransfer = {
-    modes: ['cold'],
-    begin: () => new Promise((resolve) => (decide = resolve)),
-  };
-  const answer: Answer = async function* () {
-    yield {
-      kind: 'calls',
-      calls: [{ id: 'a', name: 'transfer_call', arguments: '{"destination":"Desk"}' }],
+t.test(
+  'a caller who begins to speak on hold, and continues when it ends, is heard from then on',
+  async (t) => {
+    let decide = (_why: string): void => undefined;
+    const transfer: PhoneTransfer = {
+      modes: ['cold'],
+      begin: () => new Promise((resolve) => (decide = resolve)),
     };
-  };
-  const hosted = joined(t, {
-    ...{ answer: inTurn(answer, saying('Nobody is there.'), saying('Yes, I am.')), transfer },
-    hears: ['Are you there?'],
-  });
-  await hosted.type('Put me through', 2);
-  hosted.happen({ kind: 'speech', active: true });
-  hosted.happen({ kind: 'audio', samples: new Int16Array(4000) });
-  await nextTurn();
-  decide('Nobody answered');
-  await until('the result is in the record', () => hosted.messages.includes('tool_result'));
-  hosted.happen({ kind: 'audio', samples: new Int16Array(8000) });
-  hosted.happen({ kind: 'speech', active: false });
-  await until('it is answered', () => hosted.messages.at(-1) === 'assistant: Yes, I am.');
-  t.ok(hosted.messages.includes('user: Are you there?'));
-  t.same(hosted.heardSamples, [8000], 'what was said on hold is for nobody');
-});
+    const answer: Answer = async function* () {
+      yield {
+        kind: 'calls',
+        calls: [{ id: 'a', name: 'transfer_call', arguments: '{"destination":"Desk"}' }],
+      };
+    };
+    const hosted = joined(t, {
+      ...{ answer: inTurn(answer, saying('Nobody is there.'), saying('Yes, I am.')), transfer },
+      hears: ['Are you there?'],
+    });
+    await hosted.type('Put me through', 2);
+    hosted.happen({ kind: 'speech', active: true });
+    hosted.happen({ kind: 'audio', samples: new Int16Array(4000) });
+    await nextTurn();
+    decide('Nobody answered');
+    await until('the result is in the record', () => hosted.messages.includes('tool_result'));
+    hosted.happen({ kind: 'audio', samples: new Int16Array(8000) });
+    hosted.happen({ kind: 'speech', active: false });
+    await until('it is answered', () => hosted.messages.at(-1) === 'assistant: Yes, I am.');
+    t.ok(hosted.messages.includes('user: Are you there?'));
+    t.same(hosted.heardSamples, [8000], 'what was said on hold is for nobody');
+  },
+);
 
-t.test('keys of a telephone: offered where there is one', async (t) => {
+t.test('keys of a telephone: offered if there is one', async (t) => {
   const offered = async (press?: () => Promise<void>) => {
     const requests: ChatRequest[] = [];
     const answer: Answer = (request, signal) => {

@@ -50,17 +50,20 @@ async function overheard(t: Test, answer: string, hears: readonly string[]): Pro
   return hosted;
 }
 
-t.test('speech in the background is recorded as such, interrupts nobody and is not told', async (t) => {
-  const hosted = await overheard(t, 'Well, it depends.', ['The weather will be fine.']);
-  hosted.speak(true);
-  const kept = await until('it is kept', () => hosted.items[1]);
-  t.match(kept, { role: 'user', content: 'The weather will be fine.', background: true });
-  t.same(hosted.shown, [], 'nor shown');
-  hosted.finishPlayout();
-  await hosted.type('two', 4);
-  t.same(lastAsked(hosted), ['user: one', 'assistant: Well, it depends.', 'user: two']);
-  t.notOk(hosted.held, 'and the agent was not held');
-});
+t.test(
+  'speech in the background is recorded as such, interrupts nothing and does not reach the model',
+  async (t) => {
+    const hosted = await overheard(t, 'Well, it depends.', ['The weather will be fine.']);
+    hosted.speak(true);
+    const kept = await until('it is kept', () => hosted.items[1]);
+    t.match(kept, { role: 'user', content: 'The weather will be fine.', background: true });
+    t.same(hosted.shown, [], 'nor shown');
+    hosted.finishPlayout();
+    await hosted.type('two', 4);
+    t.same(lastAsked(hosted), ['user: one', 'assistant: Well, it depends.', 'user: two']);
+    t.notOk(hosted.held, 'and the agent was not held');
+  },
+);
 
 t.test('a voice in the background without words is not recorded', async (t) => {
   const hosted = joined(t, { hears: ['', 'Hello?'] });
@@ -82,30 +85,36 @@ t.test('a voice in the background that turns out to be the user’s was it from 
   t.strictSame(hosted.heardSamples, [8000], 'all of it is transcribed');
 });
 
-t.test('echo of the agent is recorded as such, interrupts nobody and is not told', async (t) => {
-  const answer = 'Your table is booked for Tuesday at nine.';
-  const hosted = await overheard(t, answer, ['our table is booked for Tuesday']);
-  hosted.speak();
-  const kept = await until('it is kept', () => hosted.items[1]);
-  t.match(kept, { content: 'our table is booked for Tuesday', echo: true });
-  hosted.finishPlayout();
-  await hosted.type('two', 4);
-  t.same(lastAsked(hosted), ['user: one', `assistant: ${answer}`, 'user: two']);
-});
-
-t.test('what the user says over the agent in other words, or in few of its own, is the user’s', async (t) => {
-  const answer = 'Your table is booked for Tuesday at nine.';
-  for (const words of ['yes, Tuesday', 'Tuesday?', 'no, for Wednesday at nine', 'Stop.']) {
-    const hosted = await overheard(t, answer, [words]);
+t.test(
+  'echo of the agent is recorded as such, interrupts nothing and does not reach the model',
+  async (t) => {
+    const answer = 'Your table is booked for Tuesday at nine.';
+    const hosted = await overheard(t, answer, ['our table is booked for Tuesday']);
     hosted.speak();
-    await until('it is kept', () => hosted.messages.includes(`user: ${words}`));
-    t.notOk(
-      hosted.items.some((item) => 'echo' in item),
-      words,
-    );
-    await hosted.over();
-  }
-});
+    const kept = await until('it is kept', () => hosted.items[1]);
+    t.match(kept, { content: 'our table is booked for Tuesday', echo: true });
+    hosted.finishPlayout();
+    await hosted.type('two', 4);
+    t.same(lastAsked(hosted), ['user: one', `assistant: ${answer}`, 'user: two']);
+  },
+);
+
+t.test(
+  'words over the agent that differ from its own, or are only a few of them, are the user’s',
+  async (t) => {
+    const answer = 'Your table is booked for Tuesday at nine.';
+    for (const words of ['yes, Tuesday', 'Tuesday?', 'no, for Wednesday at nine', 'Stop.']) {
+      const hosted = await overheard(t, answer, [words]);
+      hosted.speak();
+      await until('it is kept', () => hosted.messages.includes(`user: ${words}`));
+      t.notOk(
+        hosted.items.some((item) => 'echo' in item),
+        words,
+      );
+      await hosted.over();
+    }
+  },
+);
 
 t.test('halves of one sentence are one message; the answer to the first was never said', async (t) => {
   const never: Answer = async function* (_request, signal) {
@@ -141,41 +150,41 @@ t.test('an answer is drafted while it is weighed whether the user has finished',
   t.equal(hosted.asked.length, 1, 'the model was asked once');
 });
 
+t.test('no tool runs for a draft before the turn has ended, and none for a discarded draft', async (t) => {
+  const calling: Answer = async function* () {
+    yield { kind: 'calls', calls: [{ id: 'a', name: 'book', arguments: '{}' }] };
+  };
+  const hosted = joined(t, {
+    ...{ hears: ['Book a room.', 'For two people.'], tools: [webhookTool('book')] },
+    answer: inTurn(calling, calling, saying('Done.')),
+  });
+  hosted.speak();
+  await until('the first draft is made', () => hosted.asked.length === 1);
+  hosted.speak();
+  await until('the second draft is made', () => hosted.asked.length === 2);
+  t.same(hosted.items, [], 'no tool has been called');
+  await until('all is kept', () => hosted.items.length === 4);
+  t.same(
+    hosted.messages,
+    ['user: Book a room. For two people.', 'tool_call', 'tool_result', 'assistant: Done.'],
+    'one call, for all of the turn',
+  );
+});
+
 t.test(
-  'no tool runs for a draft before the turn is over, and none for one that is thrown away',
+  'words of the user before hanging up are recorded, even if they are recognised after the end',
   async (t) => {
-    const calling: Answer = async function* () {
-      yield { kind: 'calls', calls: [{ id: 'a', name: 'book', arguments: '{}' }] };
-    };
-    const hosted = joined(t, {
-      ...{ hears: ['Book a room.', 'For two people.'], tools: [webhookTool('book')] },
-      answer: inTurn(calling, calling, saying('Done.')),
-    });
+    let understand = (_text: string): void => undefined;
+    const hears = [new Promise<string>((resolve) => (understand = resolve))];
+    const hosted = joined(t, { hears });
     hosted.speak();
-    await until('the first draft is made', () => hosted.asked.length === 1);
-    hosted.speak();
-    await until('the second draft is made', () => hosted.asked.length === 2);
-    t.same(hosted.items, [], 'no tool has been called');
-    await until('all is kept', () => hosted.items.length === 4);
-    t.same(
-      hosted.messages,
-      ['user: Book a room. For two people.', 'tool_call', 'tool_result', 'assistant: Done.'],
-      'one call, for all of the turn',
-    );
+    hosted.happen({ kind: 'left' });
+    await until('the client is told', () => hosted.sent.length === 1);
+    understand('Good bye.');
+    await hosted.over();
+    t.same(hosted.messages, ['user: Good bye.']);
   },
 );
-
-t.test('what the user says before hanging up is kept, though it is understood behind the end', async (t) => {
-  let understand = (_text: string): void => undefined;
-  const hears = [new Promise<string>((resolve) => (understand = resolve))];
-  const hosted = joined(t, { hears });
-  hosted.speak();
-  hosted.happen({ kind: 'left' });
-  await until('the client is told', () => hosted.sent.length === 1);
-  understand('Good bye.');
-  await hosted.over();
-  t.same(hosted.messages, ['user: Good bye.']);
-});
 
 t.test('words that turn out to be none are taken back', async (t) => {
   let understand = (_text: string): void => undefined;

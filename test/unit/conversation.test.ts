@@ -182,27 +182,30 @@ t.test(
   },
 );
 
-t.test('the dialogue: of a long one the model is told the end, from a message of the user on', async (t) => {
-  const dialogue = new Dialogue(
-    () => new Date(0),
-    () => undefined,
-  );
-  const at = new Date(0);
-  for (let turn = 0; turn < 30; turn += 1) {
-    dialogue.user(`question ${turn}`);
-    dialogue.closeTurn();
-    dialogue.calls([{ id: `call_${turn}`, name: 'find', arguments: '{}' }], '');
-    dialogue.agent([{ text: 'x'.repeat(5000), at, calls: undefined }]);
-  }
-  const { messages } = dialogue;
-  t.equal(messages[0]?.role, 'user');
-  t.ok(messages.reduce((sum, { content }) => sum + content.length, 0) <= 60_000);
-  t.equal(messages.filter(({ role }) => role === 'user').at(-1)?.content, 'question 29');
-  dialogue.user('y'.repeat(70_000));
-  t.equal(dialogue.messages.length, 1, 'never less than the last message of the user');
-});
+t.test(
+  'the dialogue: the model gets the end of a long one, beginning with a message of the user',
+  async (t) => {
+    const dialogue = new Dialogue(
+      () => new Date(0),
+      () => undefined,
+    );
+    const at = new Date(0);
+    for (let turn = 0; turn < 30; turn += 1) {
+      dialogue.user(`question ${turn}`);
+      dialogue.closeTurn();
+      dialogue.calls([{ id: `call_${turn}`, name: 'find', arguments: '{}' }], '');
+      dialogue.agent([{ text: 'x'.repeat(5000), at, calls: undefined }]);
+    }
+    const { messages } = dialogue;
+    t.equal(messages[0]?.role, 'user');
+    t.ok(messages.reduce((sum, { content }) => sum + content.length, 0) <= 60_000);
+    t.equal(messages.filter(({ role }) => role === 'user').at(-1)?.content, 'question 29');
+    dialogue.user('y'.repeat(70_000));
+    t.equal(dialogue.messages.length, 1, 'never less than the last message of the user');
+  },
+);
 
-t.test('a token bucket: a burst, and then so many a second', async (t) => {
+t.test('a token bucket: a burst, then a rate per second', async (t) => {
   let now = 86_400_000;
   const bucket = new TokenBucket({ burst: 3, perSecond: 2 }, () => now);
   const taken = (times: number): number =>
@@ -291,7 +294,7 @@ t.test('arguments: only what is declared, all of it, and no more than a model ma
   });
 });
 
-t.test('world context: date and time where the session is', async (t) => {
+t.test('world context: date and time in the session’s timezone', async (t) => {
   const now = new Date('2026-03-01T23:30:00Z');
   t.match(worldContext(now, 'Asia/Tokyo'), /Monday.*2 March 2026.*08:30.*Asia\/Tokyo/);
   t.match(worldContext(now, ''), /Sunday.*1 March 2026.*23:30.*UTC/);

@@ -22,7 +22,7 @@ t.test('deadline: it may be brought forward, never put off', async (t) => {
   t.equal(clock.pending, 0);
 });
 
-t.test('deadline: one that nobody waits for holds no timer', (t) => {
+t.test('deadline: without a waiter it holds no timer', (t) => {
   const clock = new SimulatedClock();
   new Deadline(clock, 50).drop();
   t.equal(clock.pending, 0);

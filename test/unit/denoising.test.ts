@@ -55,7 +55,7 @@ function loaded(t: Test, gain: number) {
   return { ...denoiserOf(inProcess(denoiseJobs(load))), models: () => models };
 }
 
-t.test('as much comes back as went in, and where it was', async (t) => {
+t.test('the output has the length of the input, at the same times', async (t) => {
   const { denoiser } = loaded(t, 1);
   for (const rate of [RATE, 24_000, 8000]) {
     const { sampleRate, chunks } = await denoiser.denoise(rawOf(sound(rate), rate), forever);
@@ -94,7 +94,7 @@ t.test('a model that gives too little or too much changes no length', async (t) 
   }
 });
 
-t.test('a failure leaves the audio as it was, and is told once until it works again', async (t) => {
+t.test('a failure leaves the audio as it was, and is logged once until it works again', async (t) => {
   let fails = true;
   const runner: JobRunner = {
     async *run() {
@@ -114,7 +114,7 @@ t.test('a failure leaves the audio as it was, and is told once until it works ag
   t.equal(warnings.length, 2);
 });
 
-t.test('an answer that is late is given up; whoever left hears of it', async (t) => {
+t.test('a late answer is given up; a cancelled request is rejected', async (t) => {
   const signals: AbortSignal[] = [];
   const runner: JobRunner = {
     async *run(_job, _args, { signal }) {
