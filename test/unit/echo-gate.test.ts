@@ -159,7 +159,7 @@ t.test('a soft caller is heard over the agent on a line that returns little', (t
   t.end();
 });
 
-t.test('what the caller says while the agent is silent is heard as it came', (t) => {
+t.test('the caller is heard unchanged while the agent is silent', (t) => {
   const line = call(FORMATS[0]!, { db: -15, ms: 200 });
   line.says(-20, 1);
   line.hears(2);
@@ -190,7 +190,7 @@ t.test(
   },
 );
 
-t.test('what a line returns is no voice, and nothing of it is recognised', (t) => {
+t.test('sound that a line returns is no voice, and nothing of it is recognised', (t) => {
   for (const format of FORMATS) {
     const line = call(format, { db: -15, ms: 200 });
     line.says(-8, 4);

@@ -50,12 +50,12 @@ t.test('agreement and commands are the user’s although the agent says them', a
     t.equal(likenessOf(text, 'Okay, I please stop there.'), 'own', text);
 });
 
-t.test('what the agent says of commands and agreement may come back among its words', async (t) => {
+t.test('commands and agreement in the agent’s own words may come back as echo', async (t) => {
   t.equal(likenessOf('no problem we can wait', 'No problem, we can wait.'), 'echo');
   t.equal(likenessOf('yes of course you can', 'Yes, of course you can.'), 'echo');
 });
 
-t.test('echo is told in languages without blanks', async (t) => {
+t.test('echo is recognised in languages without spaces', async (t) => {
   t.equal(likenessOf('ご予約は火曜日の九時です', 'ご予約は火曜日の九時ですね。お待ちしております。'), 'echo');
   t.equal(likenessOf('您的桌子订好了', '您的桌子订好了，星期二九点。'), 'echo');
   t.equal(likenessOf('我想取消预订', '您的桌子订好了，星期二九点。'), 'own');
@@ -82,7 +82,7 @@ t.test('only what the agent says at that time comes back', async (t) => {
   t.notOk(isEcho(speaking(), 6000, 7000, 'look forward to your visit'), 'the user repeats it afterwards');
 });
 
-t.test('what the agent is about to say counts, as the playout tells of it late', async (t) => {
+t.test('words that the agent is about to say count, as the playout reports them late', async (t) => {
   const filter = new EchoFilter();
   filter.begins(1, 0, true);
   t.ok(filter.isEcho(1, 'Your table is', false, SAID));

@@ -69,7 +69,7 @@ t.test('first piece first: it is due at once, what follows when its listener has
   t.end();
 });
 
-t.test('a job ahead of real time waits, but not where the engine is idle', (t) => {
+t.test('a job ahead of real time waits, but not if the engine is idle', (t) => {
   const ahead = place('a', FAR_AHEAD_MS + 1);
   const queue = queueOf(ahead, place('b1'), place('b2'));
   t.same([...order(queue)], ['b1', 'b2', 'a'], 'behind two turns of one workspace, then at once');
@@ -184,7 +184,7 @@ t.test('pieces are counted while they wait, and say how long they did', async (t
   t.same([waits.waiting, waits.take()], [0, [0, 40]]);
 });
 
-t.test('what has been spoken is handed out before the next piece begins', async (t) => {
+t.test('synthesised audio is delivered before the next piece begins', async (t) => {
   const scheduler = new EngineScheduler();
   const log: string[] = [];
   async function speak(name: string): Promise<void> {
@@ -205,7 +205,7 @@ t.test('what has been spoken is handed out before the next piece begins', async 
   t.same(log, ['a begins', 'a1', 'a2', 'a3', 'b begins', 'b1', 'b2', 'b3']);
 });
 
-t.test('a reader that takes nothing holds nobody up', async (t) => {
+t.test('a reader that takes nothing delays no other', async (t) => {
   const scheduler = new EngineScheduler();
   const spoken = await scheduler.run(scheduler.placeOf(), () => [1, 2], never);
   const reader = scheduler.handOut(spoken, never);
@@ -213,7 +213,7 @@ t.test('a reader that takes nothing holds nobody up', async (t) => {
   t.equal(await scheduler.run(scheduler.placeOf(), () => 'next', never), 'next');
 });
 
-t.test('a listener plays what comes, and waits where it comes too late', (t) => {
+t.test('a listener plays arriving audio, and waits if it comes too late', (t) => {
   let now = 1000;
   const listener = new Listener({ monotonic: () => now });
   t.equal(listener.aheadSeconds, 0);
@@ -229,12 +229,12 @@ t.test('a listener plays what comes, and waits where it comes too late', (t) => 
   t.end();
 });
 
-t.test('what comes behind in the same piece is due later', (t) => {
+t.test('later audio of the same piece is due later', (t) => {
   t.same(later({ workspaceTag: 'a', due: 1000 }, 1.5), { workspaceTag: 'a', due: 2500 });
   t.end();
 });
 
-t.test('the tag of a workspace tells it apart and says nothing of it', (t) => {
+t.test('the tag of a workspace is unique and reveals nothing about it', (t) => {
   const tag = workspaceTag('ws_acme');
   t.equal(tag, workspaceTag('ws_acme'));
   t.not(tag, workspaceTag('ws_other'));

@@ -36,7 +36,7 @@ const SENTENCES: readonly (readonly [string, readonly string[]])[] = [
   [' \n\t ', []],
 ];
 
-t.test('sentences end where a reader ends them', async (t) => {
+t.test('sentences end as a reader would end them', async (t) => {
   for (const [text, wanted] of SENTENCES) t.same(pieces(text, 'balanced'), wanted, JSON.stringify(text));
 });
 
@@ -57,7 +57,7 @@ const FIRST_CLAUSES: readonly (readonly [string, string])[] = [
   ['今日はとても天気がいいので、公園に行きましょう。', '今日はとても天気がいいので、'],
 ];
 
-t.test('low latency begins with a short first clause and goes on by sentences', async (t) => {
+t.test('low latency begins with a short first clause and continues by sentences', async (t) => {
   for (const [text, first] of FIRST_CLAUSES) t.equal(pieces(text, 'low')[0], first);
   t.same(pieces('I see, that is a pity. We go on, as ever. Bye.', 'low'), [
     'I see, that is a pity.',
@@ -239,7 +239,7 @@ t.test('a run of Flite is bounded by what it has to say', async (t) => {
   t.ok(runs(plain, 0.25).length > 1, 'slow speech is cut shorter');
 });
 
-t.test('what a recogniser makes up is cut', async (t) => {
+t.test('invented words of a recogniser are cut', async (t) => {
   t.equal(withoutLoops('I know. I know. I know. I know. I know.'), 'I know.');
   t.equal(withoutLoops('so no no no no no no no no'), 'so no');
   t.equal(withoutLoops('no, no, no, stop'), 'no, no, no, stop');

@@ -65,7 +65,7 @@ t.test('tones survive other rates, other levels and noise', async (t) => {
   t.equal(await text(joined(silence(0.777), samples)), SENTENCE, 'late');
 });
 
-t.test('what is no whole message is silence', async (t) => {
+t.test('an incomplete message is silence', async (t) => {
   const samples = await say(SENTENCE);
   t.equal(await text(samples.subarray(0, samples.length - 6000)), '', 'cut short');
   t.equal(await text(samples.subarray(3000)), '', 'begun late');
@@ -79,7 +79,7 @@ t.test('what is no whole message is silence', async (t) => {
   );
 });
 
-t.test('messages one after the other are told apart, with their times', async (t) => {
+t.test('messages one after the other are separated, with their times', async (t) => {
   const [one, two] = [await say('First one.'), await say('Second')];
   const segments = await segmentsOf(transcriber, joined(one, two, silence(1), one));
   t.same(
@@ -132,7 +132,7 @@ t.test('spans do not overlap, lose nothing and are never too long', async (t) =>
   t.notOk(covered(70_000), 'silence is not');
 });
 
-t.test('long audio is pulled as it is needed, and let go when its reader leaves', async (t) => {
+t.test('long audio is pulled as it is needed, and released when its reader leaves', async (t) => {
   const message = await say('again');
   let pulled = 0;
   let left = false;
@@ -177,7 +177,7 @@ t.test('the next piece is looked for while the engine works on the one before', 
   t.same(heard, ['one', 'two']);
 });
 
-t.test('audio that fails behind a piece fails once that piece has been told', async (t) => {
+t.test('audio that fails after a piece fails once that piece was reported', async (t) => {
   async function* broken(): AsyncGenerator<Int16Array> {
     yield* streamed(joined(await say('one'), silence(0.5)));
     throw new Error('cut off');

@@ -29,7 +29,7 @@ t.test('markup, entities and phoneme brackets are no commands', async (t) => {
   }
 });
 
-t.test('each unit knows where it begins, in characters', async (t) => {
+t.test('each unit has its start in characters', async (t) => {
   const units = unitsOf('😀 smile 𝒳, now');
   const { text, begins } = spokenText(units);
   const characters = [...text];
@@ -52,7 +52,7 @@ const event = (
 });
 
 t.test(
-  'words that it runs together share their time, parts of one word are joined, pauses are nobody’s',
+  'words that it joins share their time, parts of one word are joined, pauses belong to none',
   async (t) => {
     const units = unitsOf('in the afternoon, 10:30');
     const events = [

@@ -36,7 +36,7 @@ t.test('one frame at a time, in order', async (t) => {
   t.equal(taken.at(-1), 'g', 'nothing waits any more');
 });
 
-t.test('what waits is bounded by count and by size; what is too much is refused', async (t) => {
+t.test('waiting frames are bounded in count and size; more are refused', async (t) => {
   const { waitingFrames, bufferedAudioBytes } = LIMITS.realtime;
   const many = openQueue();
   many.queue.push('?');

@@ -87,7 +87,7 @@ t.test('while a channel is full it is written nothing, and gets the rest once it
   t.same(channel.calls.slice(2), ['finish ']);
 });
 
-t.test('what was said before a failure is not lost', (t) => {
+t.test('chunks before a failure are not lost', (t) => {
   const channel = new Written();
   const writes = new GatheredWrites(channel);
   writes.begin(HEAD, 'a');
@@ -99,7 +99,7 @@ t.test('what was said before a failure is not lost', (t) => {
 });
 
 t.test(
-  'a turn of the loop is over once it has been worked in for long, and then another begins',
+  'a turn of the event loop counts as over after some milliseconds of work, until the next begins',
   async (t) => {
     t.notOk(isTurnOver());
     const since = performance.now();

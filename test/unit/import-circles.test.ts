@@ -15,13 +15,13 @@ t.test('a graph without a way back has no circle', async (t) => {
   t.strictSame(circlesOf(graph({ a: ['b', 'c'], b: ['d'], c: ['d'], d: [] })), []);
 });
 
-t.test('a circle is told once, by its shortest way', async (t) => {
+t.test('a circle is reported once, by its shortest path', async (t) => {
   t.strictSame(circlesOf(graph({ a: ['b'], b: ['a'] })), [['a', 'b']]);
   t.strictSame(circlesOf(graph({ x: ['a'], a: ['b', 'c'], b: ['c'], c: ['a'] })), [['a', 'c']]);
   t.strictSame(circlesOf(graph({ a: ['a'] })), [['a']]);
 });
 
-t.test('circles that share nothing are told each', async (t) => {
+t.test('separate circles are reported separately', async (t) => {
   const two = { a: ['b'], b: ['a', 'c'], c: ['d'], d: ['e'], e: ['c'] };
   t.strictSame(circlesOf(graph(two)), [
     ['a', 'b'],

@@ -26,7 +26,7 @@ function engineOf(name: string, write: (folder: string) => void, memory = new Lo
 }
 
 t.test(
-  'Whisper is told the language of the hint, by one model in memory, and finds it without',
+  'Whisper gets the language of the hint, with one model in memory, and detects it without a hint',
   async (t) => {
     const { engine, hear } = engineOf('whisper', writeWhisper);
     t.strictSame(engine.capabilities.languages, ['de', 'fr', 'ja'], 'those that the model names');

@@ -19,7 +19,7 @@ const SENTENCES: Readonly<Record<string, readonly string[]>> = {
   tr: ['Merhaba, nasılsınız? Teşekkür ederim.'],
 };
 
-t.test('a sentence tells its language', async (t) => {
+t.test('the language of a sentence is recognised', async (t) => {
   for (const [language, sentences] of Object.entries(SENTENCES))
     for (const text of sentences) t.match(languageByWords(text), { language }, text);
   for (const language of ['de', 'es', 'fr'] as const) {
@@ -42,7 +42,7 @@ t.test('names, brands and single foreign words leave a text English', async (t) 
     t.equal(languageByWords(text), undefined, text);
 });
 
-t.test('a language is sure only where much speaks for it', async (t) => {
+t.test('a language is certain only with much evidence', async (t) => {
   t.match(languageByWords('Wir haben noch etwa eine halbe Minute in diesem Gespräch.'), { sure: true });
   t.match(languageByWords('Guten Tag'), { language: 'de', sure: false });
   const danishOrNorwegian = 'Jeg har ikke fået det, og kan du så ikke hjælpe mig med det i dag?';

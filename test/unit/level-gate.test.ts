@@ -106,14 +106,11 @@ t.test('one who moves away from the microphone is not heard for some seconds, an
   t.equal(room.voice(-55, 3).user, 0, 'and others are told from there');
 });
 
-t.test(
-  'what is in the background while the agent speaks makes nobody unheard, and nobody heard',
-  async (t) => {
-    const room = Room.known();
-    room.listens = false;
-    for (let remark = 0; remark < 30; remark += 1) t.equal(room.voice(-39, 2).user, 0);
-  },
-);
+t.test('remarks in the background while the agent speaks stay background', async (t) => {
+  const room = Room.known();
+  room.listens = false;
+  for (let remark = 0; remark < 30; remark += 1) t.equal(room.voice(-39, 2).user, 0);
+});
 
 t.test('remarks of somebody else between the turns of the user do not add up', async (t) => {
   const room = Room.known();
@@ -123,7 +120,7 @@ t.test('remarks of somebody else between the turns of the user do not add up', a
   }
 });
 
-t.test('what the microphone hears while the agent speaks is not learnt', async (t) => {
+t.test('levels while the agent speaks are not learnt', async (t) => {
   const room = Room.known();
   room.listens = false;
   for (let echo = 0; echo < 8; echo += 1) room.voice(-5, 2);
@@ -148,7 +145,7 @@ t.test('a voice in the background that gets as loud as the user is the user’s 
   t.ok(room.whose.slice(begin).includes('user'));
 });
 
-t.test('a user who leaves off while somebody else goes on has left off', async (t) => {
+t.test('the voice of a user ends, although somebody else continues', async (t) => {
   const reports: Report[] = [];
   const random = seeded(5);
   let voiced = false;

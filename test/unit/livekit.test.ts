@@ -57,7 +57,7 @@ t.test('webhooks', async (t) => {
     t.same(sessions.ended, [[session('1'), 'hangup']]);
   });
 
-  await t.test('who comes into the room of a session that is over is put out, and nobody else', async (t) => {
+  await t.test('somebody who enters the room of an ended session is removed, and nobody else', async (t) => {
     const participant = { identity: 'user' };
     for (const name of [session('2'), OVER])
       t.equal((await post({ event: 'participant_joined', room: { name }, participant })).status, 200);
@@ -88,7 +88,7 @@ t.test('webhooks', async (t) => {
     t.same(sessions.ended, []);
   });
 
-  await t.test('what could not be done is told, so that the server tries again', async (t) => {
+  await t.test('a failed webhook is answered as such, so that the server tries again', async (t) => {
     sessions.fails = true;
     const answer = await post({ event: 'room_finished', room: { name: session('5') } });
     t.equal(answer.status, 500);
@@ -130,7 +130,7 @@ class Library {
 const outgoing = (library: Library): Outgoing =>
   new Outgoing(library as unknown as LocalParticipant, 'user', () => 'TR_1');
 
-t.test('what the agent writes waits for the user, keeps its order, and survives what fails', async (t) => {
+t.test('the agent’s messages wait for the user, keep their order, and survive a failed one', async (t) => {
   const library = new Library();
   const out = outgoing(library);
   out.message('agent-event', Buffer.from('1'));
@@ -151,7 +151,7 @@ t.test('what the agent writes waits for the user, keeps its order, and survives 
   t.equal(library.taken.at(-1), 'data 4');
 });
 
-t.test('what the agent says begins again for a user who comes back, once', async (t) => {
+t.test('an unfinished transcript of the agent begins again for a user who returns, once', async (t) => {
   const library = new Library();
   const out = outgoing(library);
   out.there(true);
@@ -177,7 +177,7 @@ t.test('what the agent says begins again for a user who comes back, once', async
   t.same(library.taken.slice(-3), ['agent 3 begins', 'agent 3: Whole.', 'agent 3 ends']);
 });
 
-t.test('what waits is bounded; of attributes the latest count', async (t) => {
+t.test('waiting messages are bounded; of attributes the latest counts', async (t) => {
   const library = new Library();
   const out = outgoing(library);
   for (let each = 0; each < 1000; each += 1) out.message('agent-event', Buffer.alloc(1000));
@@ -245,7 +245,7 @@ async function published(t: Test) {
   return { rtc, room, voice, beats };
 }
 
-t.test('a track that was published again, and that nobody asks for, is published once more', async (t) => {
+t.test('a republished track that nobody subscribes to is published once more', async (t) => {
   const { rtc, room, voice, beats } = await published(t);
   await beats(10);
   t.same(room.done, ['publish TR_1'], 'the first one waits for whoever comes');
@@ -264,7 +264,7 @@ t.test('a track that was published again, and that nobody asks for, is published
   t.ok(voice.asked);
 });
 
-t.test('a track that is asked for, and of which nothing is sent, is published once more', async (t) => {
+t.test('a subscribed track of which nothing is sent is published once more', async (t) => {
   const { rtc, room, voice, beats } = await published(t);
   room.emit(rtc.RoomEvent.LocalTrackSubscribed);
   room.emit(rtc.RoomEvent.LocalTrackRepublished);
@@ -299,7 +299,7 @@ t.test('a track that the library knows by another name is published all the same
   t.equal(voice.trackSid, 'TR_3', 'what has failed was no try');
 });
 
-t.test('a track of which nothing is sent any more is noticed, whatever the library tells', async (t) => {
+t.test('a track of which nothing is sent any more is noticed, whatever the library reports', async (t) => {
   const { rtc, room, voice, beats } = await published(t);
   room.emit(rtc.RoomEvent.LocalTrackSubscribed);
   await beats(40);
@@ -320,7 +320,7 @@ t.test('a library that answers nothing holds up no further try', async (t) => {
   });
 });
 
-t.test('a connection is lost where a user who had asked for the track gets nothing of it', async (t) => {
+t.test('a connection is lost if a user who had subscribed to the track gets nothing of it', async (t) => {
   const { rtc, room, voice, beats } = await published(t);
   room.emit(rtc.RoomEvent.LocalTrackRepublished);
   await beats(20);

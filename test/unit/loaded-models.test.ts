@@ -66,7 +66,7 @@ t.test('a model larger than the bound is loaded alone', async (t) => {
   t.strictSame([small.loads, large.loads], [2, 1]);
 });
 
-t.test('a model at work stays: whoever finds no room waits, and those behind as well', async (t) => {
+t.test('a model in use stays: a request without room waits, and so do later ones', async (t) => {
   const { use, occupy } = memory(20);
   const [busy, large, small] = [model('busy'), model('large', 20), model('small')];
   const leave = await occupy(busy);
@@ -79,7 +79,7 @@ t.test('a model at work stays: whoever finds no room waits, and those behind as 
   t.strictSame(done, ['large', 'small', 'busy'], 'as they came');
 });
 
-t.test('who leaves while it waits for room holds up nobody', async (t) => {
+t.test('a request that is cancelled while it waits for room delays no other', async (t) => {
   const { use, occupy } = memory(20);
   const [busy, large, small] = [model('busy'), model('large', 20), model('small')];
   const leave = await occupy(busy);

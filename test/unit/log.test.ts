@@ -14,7 +14,7 @@ function logged(fields: object): Record<string, unknown> {
   return JSON.parse(lines[0] ?? '') as Record<string, unknown>;
 }
 
-t.test('a line never tells keys, transcripts or audio, of its own or of an object in it', (t) => {
+t.test('a line never has keys, transcripts or audio, also within its objects', (t) => {
   for (const name of SECRETS) {
     const fields = { [name]: 'private', request: { [name]: 'private', id: 'a' }, route: '/v1/tts' };
     t.match(logged(fields), {
@@ -38,7 +38,7 @@ t.test('a terminal that was closed ends the log and nothing else', (t) => {
   t.end();
 });
 
-t.test("nor does an error's member, and its cause is told", (t) => {
+t.test("nor has an error's member, and its cause is logged", (t) => {
   const err = Object.assign(new Error('refused'), { headers: { authorization: 'private' }, status: 401 });
   const told = logged({ err });
   t.match(told, {

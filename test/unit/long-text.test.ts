@@ -53,7 +53,7 @@ t.test('runs of one kind, at every offset', async (t) => {
   }
 });
 
-t.test('what JSON refuses is malformed', async (t) => {
+t.test('text that JSON refuses is malformed', async (t) => {
   const filler = 'x'.repeat(300_000);
   for (const tail of ['\u0001', '\\x', '\\u12g4', '\\'])
     await t.rejects(readText(Buffer.from(filler + tail)), { code: 'malformed_body', status: 400 }, tail);

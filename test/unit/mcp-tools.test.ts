@@ -107,7 +107,7 @@ t.test('only tools that are allowed, and no more than a model can choose from', 
   t.same([offered[0], offered.includes('drop')], ['find', false]);
 });
 
-t.test('a server that is away is in the record, and the call goes on without its tools', async (t) => {
+t.test('an unreachable server is in the record, and the call continues without its tools', async (t) => {
   const { open } = doubles({
     'https://crm': { tools: new McpError('The server answered HTTP 503') },
     'https://erp': { tools: ['find'] },
@@ -126,7 +126,7 @@ t.test('a server that is away is in the record, and the call goes on without its
 });
 
 t.test(
-  'a failing tool is told as configured, its arguments are checked, its output is bounded',
+  'a failing tool is reported as configured, its arguments are checked, its output is bounded',
   async (t) => {
     const told = async (args: string, double: Double, more: Partial<PlannedTool['definition']> = {}) => {
       const { open, called } = doubles({ 'https://crm': { tools: ['find'], ...double } });

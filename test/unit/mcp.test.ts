@@ -93,7 +93,7 @@ t.test('a handshake once, its version and session from then on, the owner’s he
   }
 });
 
-t.test('a server without sessions is told of none', async (t) => {
+t.test('a server without sessions gets no session id', async (t) => {
   answering = begins((message, response) => json(response, { id: message.id, result: { tools: [] } }), {});
   const client = at();
   t.same(await client.list(never), []);
@@ -158,7 +158,7 @@ t.test('a schema that is nested without end is left out', async (t) => {
   );
 });
 
-t.test('results as text: what nobody could hear is named', async (t) => {
+t.test('results as text: parts that cannot be spoken are named', async (t) => {
   const results: readonly (readonly [object, object])[] = [
     [
       {
@@ -250,7 +250,7 @@ t.test('a redirect to a private address is refused, and takes no secret with it'
   });
 });
 
-t.test('who leaves waits no longer', async (t) => {
+t.test('a cancelled request stops waiting', async (t) => {
   answering = () => undefined;
   const leaving = new AbortController();
   const listed = at().list(leaving.signal);

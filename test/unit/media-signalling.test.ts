@@ -83,13 +83,16 @@ const lines = (...directions: readonly string[]): string =>
     })
     .join('');
 
-t.test('directions: the agent speaks where the client only listens, else where it does both', async (t) => {
-  t.equal(listeningMid(OFFER), '0');
-  t.equal(listeningMid(lines('sendrecv', 'recvonly')), '1');
-  t.equal(listeningMid(lines('sendonly', 'sendrecv')), '1');
-  t.equal(listeningMid(lines('sendonly', 'inactive')), undefined);
-  t.equal(listeningMid(lines('recvonly').replace('opus', 'PCMU')), undefined, 'not without Opus');
-});
+t.test(
+  'directions: the agent speaks on a line on which the client only listens, else on one for both',
+  async (t) => {
+    t.equal(listeningMid(OFFER), '0');
+    t.equal(listeningMid(lines('sendrecv', 'recvonly')), '1');
+    t.equal(listeningMid(lines('sendonly', 'sendrecv')), '1');
+    t.equal(listeningMid(lines('sendonly', 'inactive')), undefined);
+    t.equal(listeningMid(lines('recvonly').replace('opus', 'PCMU')), undefined, 'not without Opus');
+  },
+);
 
 t.test('directions: the library hears that all lines are on', async (t) => {
   const all = ['sendrecv', 'sendonly', 'recvonly', 'inactive'];
@@ -156,7 +159,7 @@ t.test('tracks: unpublished with the offer that names them no more', async (t) =
   t.same(sids(), many.slice(-8), 'so many at a time, the latest');
 });
 
-t.test('candidates name the public address, where there is one', async (t) => {
+t.test('candidates name the public address, if there is one', async (t) => {
   const host = 'candidate:1 1 UDP 2114977791 10.0.0.5 7882 typ host';
   t.equal(announced(host, undefined), host);
   t.equal(announced(`a=${host}`, undefined), host, 'as browsers say it');
@@ -232,7 +235,7 @@ t.test('text streams: header, chunks that never split a character, trailer', asy
   t.equal(whole, `a${text}`);
 });
 
-t.test('data packets: numbered, from whoever speaks; what is none is left out', async (t) => {
+t.test('data packets: numbered, by sender; anything else is dropped', async (t) => {
   const writer = new PacketWriter();
   const packets = [1, 2].map(() => DataPacket.fromBinary(writer.message(sender, 'topic', Uint8Array.of(1))));
   t.same(
@@ -296,7 +299,7 @@ t.test('transcripts: what turns out to be noise is taken back by a final one wit
   });
 });
 
-t.test('transcripts: each names the track in which it was heard, where there is one', async (t) => {
+t.test('transcripts: each names the track in which it was heard, if there is one', async (t) => {
   const tracks = (microphone?: string) => {
     const { made, sent } = messages(microphone);
     for (const speaker of ['agent', 'user'] as const)

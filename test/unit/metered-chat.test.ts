@@ -34,7 +34,7 @@ function metered(events: readonly (ChatEvent | Error)[], { hasTokens = true, cou
   return { ask, meter, notes, heard, usages };
 }
 
-t.test('what the model tells is taken, and goes no further', async (t) => {
+t.test('usage that the model reports is counted, and not passed on', async (t) => {
   const { ask, notes, heard } = metered([TEXT, TEXT, TOLD]);
   await ask();
   t.same(heard, [TEXT, TEXT]);
@@ -45,7 +45,7 @@ t.test('what the model tells is taken, and goes no further', async (t) => {
   ]);
 });
 
-t.test('what it does not tell is counted, and marked so; the answer does not wait', async (t) => {
+t.test('usage that it does not report is estimated, and marked so; the answer does not wait', async (t) => {
   const { ask, meter, usages } = metered([TEXT]);
   await ask();
   await meter.settled();
@@ -59,14 +59,14 @@ t.test('an answer that fails has cost what was asked', async (t) => {
   t.same(usages(), [{ inputTokens: 4, outputTokens: 6, tokensEstimated: true }]);
 });
 
-t.test('where nobody can count, by its length', async (t) => {
+t.test('without a counter, by its length', async (t) => {
   const { ask, meter, usages } = metered([TEXT], { count: () => Promise.reject(new Error('busy')) });
   await ask();
   await meter.settled();
   t.same(usages(), [{ inputTokens: 1, outputTokens: 2, tokensEstimated: true }]);
 });
 
-t.test('what is no language model has no tokens', async (t) => {
+t.test('a model without tokens has no usage', async (t) => {
   const { ask, meter, usages } = metered([TEXT], { hasTokens: false });
   await ask();
   await meter.settled();

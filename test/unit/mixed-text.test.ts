@@ -99,7 +99,7 @@ async function say(
   };
 }
 
-t.test('sentences in another script are spoken by whoever reads them', async (t) => {
+t.test('sentences in another script are spoken by a voice that reads it', async (t) => {
   const { said, seconds, pieces } = await say(
     'He said this to me. ありがとうございます。 It means thank you. Good!',
   );
@@ -130,30 +130,33 @@ t.test('Han is read as the text around it', async (t) => {
   t.strictSame((await say('This is Chinese. 东京大学。')).said, ['en: This is Chinese.', 'zh: 东京大学。']);
 });
 
-t.test('in Latin letters words change the voice where they are sure and somebody speaks them', async (t) => {
-  const german = 'Guten Morgen, wie kann ich Ihnen heute helfen?';
-  t.strictSame((await say(`This is how we begin a call. ${german} And then we wait.`)).said, [
-    'en: This is how we begin a call.',
-    `de: ${german}`,
-    'en: And then we wait.',
-  ]);
-  const text = 'They say that in Warsaw. Dzień dobry, dziękuję bardzo. It is polite.';
-  t.strictSame(
-    (await say(text)).said,
-    [`en: ${text}`],
-    'nobody speaks Polish, and Latin letters are read by all',
-  );
-  const { pieces, said } = await say(text, {}, [...OURS, polish]);
-  t.equal(said[1], 'pl: Dzień dobry, dziękuję bardzo.');
-  t.strictSame(pieces.map(({ words }) => words?.length), [1, undefined, 1], 'no times, where an engine has none'); // oxfmt-ignore
-  t.strictSame(
-    (await say(`Hallo! ${german}`)).said,
-    [`de: Hallo! ${german}`],
-    'the whole text says what is likely',
-  );
-});
+t.test(
+  'in Latin letters words change the voice if they are certain and a voice speaks their language',
+  async (t) => {
+    const german = 'Guten Morgen, wie kann ich Ihnen heute helfen?';
+    t.strictSame((await say(`This is how we begin a call. ${german} And then we wait.`)).said, [
+      'en: This is how we begin a call.',
+      `de: ${german}`,
+      'en: And then we wait.',
+    ]);
+    const text = 'They say that in Warsaw. Dzień dobry, dziękuję bardzo. It is polite.';
+    t.strictSame(
+      (await say(text)).said,
+      [`en: ${text}`],
+      'nobody speaks Polish, and Latin letters are read by all',
+    );
+    const { pieces, said } = await say(text, {}, [...OURS, polish]);
+    t.equal(said[1], 'pl: Dzień dobry, dziękuję bardzo.');
+    t.strictSame(pieces.map(({ words }) => words?.length), [1, undefined, 1], 'no times, where an engine has none'); // oxfmt-ignore
+    t.strictSame(
+      (await say(`Hallo! ${german}`)).said,
+      [`de: Hallo! ${german}`],
+      'the whole text says what is likely',
+    );
+  },
+);
 
-t.test('a voice that was asked for, or a language, speaks all of the text or none', async (t) => {
+t.test('a requested voice or language speaks all of the text or none', async (t) => {
   const text = 'They say it in Japan. ありがとうございます。';
   const japanese = await say(text, { voice: voiceId('espeak', 'ja') });
   t.strictSame(japanese.said, [`ja: ${text}`]);
@@ -163,7 +166,7 @@ t.test('a voice that was asked for, or a language, speaks all of the text or non
   t.match([asked.said, asked.error], [[], { code: 'language_unavailable', status: 400 }]);
 });
 
-t.test('one sentence that nobody speaks refuses the text, before the first sound', async (t) => {
+t.test('one sentence that no voice speaks refuses the text, before the first sound', async (t) => {
   const { said, error } = await say(`${'Some English words. '.repeat(99)}これはペンです。 Привет, мир.`);
   t.match([said, error?.message], [[], /^Language not supported: .* Cyrillic/]);
 });
@@ -176,7 +179,7 @@ async function* arriving(...texts: string[]): AsyncGenerator<TextPart> {
   }
 }
 
-t.test('text that arrives changes the voice as well, and fails where nobody speaks it', async (t) => {
+t.test('arriving text changes the voice as well, and fails if no voice speaks it', async (t) => {
   const { said, error } = await say(
     arriving('😀', 'Here it comes. ', 'ありがとう。', 'OK. ', 'So it goes on. ', 'Привет.'),
   );
@@ -185,7 +188,7 @@ t.test('text that arrives changes the voice as well, and fails where nobody spea
   t.match(error, { code: 'language_unavailable' });
 });
 
-t.test('what a text does not tell is in its likely language', async (t) => {
+t.test('ambiguous text is in its likely language', async (t) => {
   const likely = async (likelyLanguage: string, text: string) => (await say(text, { likelyLanguage })).said;
   t.strictSame(await likely('de', 'Berlin. 12. London.'), ['de: Berlin. 12. London.']);
   t.strictSame(await likely('de', 'Das ist so. これはペンです。'), [

@@ -55,7 +55,7 @@ t.test('models that were added are used without a setting, the first that was ad
   t.strictSame(configured(t, {}).read().sttEngines, ['moonshine'], 'nothing was added');
 });
 
-t.test('each model is an engine of its own; a folder of pairs holds as many', async (t) => {
+t.test('each model is a separate engine; a folder of pairs holds as many', async (t) => {
   const { folder, read } = configured(
     t,
     { anna: { ...voice('de'), ...told('tts', '2026-03-02', ['de', 'nl']) } },

@@ -95,7 +95,7 @@ t.test(
   },
 );
 
-t.test('a mutant is told with its place and both texts', async (t) => {
+t.test('a mutant is reported with its place and both texts', async (t) => {
   const text = 'const a = 1;\nconst b = "x" +\n  "y";\n';
   const at = (line: number, column: number): Place => ({ line, column });
   const string = { status: 'Survived', mutatorName: 'StringLiteral', replacement: '""' };

@@ -127,7 +127,7 @@ t.test('a tracestate of any bytes is read in linear time', async (t) => {
   t.ok(cost(SIZE) < 30 * eighth + 200_000);
 });
 
-t.test('what is passed on names the trace that is logged', async (t) => {
+t.test('the context that is passed on names the trace that is logged', async (t) => {
   const { lines, observers: around } = observers();
   const passed: string[] = [];
   const handler = traced('/v1/x', around, async (_request, { context }) => {
@@ -214,7 +214,7 @@ t.test(
   },
 );
 
-t.test('what fails because its client has gone was left; what ran out of time has failed', async (t) => {
+t.test('a request whose client has gone is logged as left, one that ran out of time as failed', async (t) => {
   const { lines, observers: around } = observers();
   const failing = (signal: AbortSignal) =>
     traced('/v1/x', around, () => Promise.reject(signal.reason as Error))(requestWith(undefined, signal));

@@ -28,7 +28,7 @@ const refusal = (work: () => unknown): string | undefined => {
   }
 };
 
-t.test('what a node has signed is taken as it was meant', async (t) => {
+t.test('claims that a node has signed are read unchanged', async (t) => {
   const { clock, gate: door } = gate();
   t.match(door.admit(signed(key, CLAIMS, clock)), CLAIMS);
 });

@@ -112,7 +112,7 @@ t.test('an Ogg stream: heads, positions, checksums, packets of any size', async 
   t.ok(audio.length >= 3 && audio.every(({ packets }) => packets.length <= 50), 'a page a second at most');
 });
 
-t.test('what a cut-off file holds is its whole pages', async (t) => {
+t.test('a cut-off file holds its whole pages', async (t) => {
   const whole = streamOf(Array.from({ length: 120 }, () => packetOf(80)));
   t.same(lastPage(whole), { samples: 120 * 960 - PRE_SKIP, ended: true });
   t.same(lastPage(whole.subarray(0, -1)), { samples: 100 * 960 - PRE_SKIP, ended: false });
@@ -311,7 +311,7 @@ t.test(
   },
 );
 
-t.test('a file grows while the call goes on, and replaces one of a call before', async (t) => {
+t.test('a file grows during the call, and replaces one of an earlier call', async (t) => {
   const taping = Taping.in(t);
   taping.beats(200);
   const grown = await until('the first pages are written', () => {

@@ -68,7 +68,7 @@ t.test('an address is signed as it was entered at the provider, however its quer
     t.ok(twilioDouble.streamOf(await answered({}, NUMBER, request('secret', search))), search);
 });
 
-t.test('whoever may try again hears the busy tone, everybody else is rejected', async (t) => {
+t.test('a caller hears the busy tone if calling again may help, and is rejected otherwise', async (t) => {
   for (const code of ['concurrency_exceeded', 'overloaded', 'draining', 'storage_unavailable'] as const)
     t.match(await answered(failing(code)), '<Reject reason="busy"/>', code);
   for (const code of ['conflict', 'not_found', 'quota_exceeded', 'internal'] as const)

@@ -195,7 +195,7 @@ t.test('Vonage’s signature is a token for that body, of now, by the account’
   t.end();
 });
 
-t.test('Vonage asks about a call; what it tells of one is no question', (t) => {
+t.test('Vonage asks about a call; its reports are no question', (t) => {
   const asked = (value: unknown) =>
     vonage.incoming({ url: '', headers: new Map(), body: Buffer.from(JSON.stringify(value)) });
   const call = { uuid: 'aaaaaaaa-bbbb', from: '14155550123', to: '18005551212' };

@@ -116,36 +116,43 @@ const request = (to: string, mode: TransferMode = 'cold') => ({
   signal: new AbortController().signal,
 });
 
-t.test('a cold transfer asks the provider of our own number, and nobody where it cannot', async (t) => {
-  const { asked, rows, transferring } = at(t, [NUMBER]);
-  t.equal(transferring.of({ ...LEG, provider: 'exotel' }, INBOUND, line()), undefined);
-  const own = line();
-  const [coming, going] = [INBOUND, OUTBOUND].map((called) => transferring.of(LEG, called, own)!);
-  t.strictSame(coming?.modes, ['cold', 'warm']);
-  for (const none of ['the desk', '', '0800', '112', 'tel:+491771234567', 'mail@shop.example'])
-    t.equal(await coming!.begin(request(none)), 'The destination is no phone number', none);
-  t.equal(await coming!.begin(request('+49 (177) 123-4567')), undefined);
-  t.equal(await going!.begin(request('sip:desk@shop.example')), undefined);
-  t.strictSame(own.moved, ['connecting', 'connecting']);
-  t.match(rows[0], { sessionId: 'sess_1', callerCallId: 'CA1', to: '+491771234567', mode: 'cold' });
-  t.strictSame(
-    asked.map(({ url }) => url),
-    Array(2).fill('https://api.twilio.com/2010-04-01/Accounts/AC1/Calls/CA1.json'),
-  );
-  const base = 'https://speech.example/v1/phone/twilio/transfers/transfer_1';
-  const [first, second] = asked.map(({ body }) => body.get('Twiml') ?? '');
-  t.match(first, `<Dial action="${base}/action" timeout="30"><Number statusCallback="${base}/status" `);
-  t.match(first, 'statusCallbackEvent="answered">+491771234567</Number></Dial>');
-  t.match(second, ' callerId="+4930123"><Sip statusCallback=');
-  for (const other of [[], [{ ...NUMBER, placesCalls: false }], [{ ...NUMBER, provider: 'telnyx' } as const]])
-    t.match(
-      await at(t, other).transferring.of(LEG, INBOUND, line())!.begin(request('+491771234567')),
-      /no credentials/,
+t.test(
+  'a cold transfer asks the provider of our own number; without credentials none is asked',
+  async (t) => {
+    const { asked, rows, transferring } = at(t, [NUMBER]);
+    t.equal(transferring.of({ ...LEG, provider: 'exotel' }, INBOUND, line()), undefined);
+    const own = line();
+    const [coming, going] = [INBOUND, OUTBOUND].map((called) => transferring.of(LEG, called, own)!);
+    t.strictSame(coming?.modes, ['cold', 'warm']);
+    for (const none of ['the desk', '', '0800', '112', 'tel:+491771234567', 'mail@shop.example'])
+      t.equal(await coming!.begin(request(none)), 'The destination is no phone number', none);
+    t.equal(await coming!.begin(request('+49 (177) 123-4567')), undefined);
+    t.equal(await going!.begin(request('sip:desk@shop.example')), undefined);
+    t.strictSame(own.moved, ['connecting', 'connecting']);
+    t.match(rows[0], { sessionId: 'sess_1', callerCallId: 'CA1', to: '+491771234567', mode: 'cold' });
+    t.strictSame(
+      asked.map(({ url }) => url),
+      Array(2).fill('https://api.twilio.com/2010-04-01/Accounts/AC1/Calls/CA1.json'),
     );
-  t.equal(asked.length, 2);
-});
+    const base = 'https://speech.example/v1/phone/twilio/transfers/transfer_1';
+    const [first, second] = asked.map(({ body }) => body.get('Twiml') ?? '');
+    t.match(first, `<Dial action="${base}/action" timeout="30"><Number statusCallback="${base}/status" `);
+    t.match(first, 'statusCallbackEvent="answered">+491771234567</Number></Dial>');
+    t.match(second, ' callerId="+4930123"><Sip statusCallback=');
+    for (const other of [
+      [],
+      [{ ...NUMBER, placesCalls: false }],
+      [{ ...NUMBER, provider: 'telnyx' } as const],
+    ])
+      t.match(
+        await at(t, other).transferring.of(LEG, INBOUND, line())!.begin(request('+491771234567')),
+        /no credentials/,
+      );
+    t.equal(asked.length, 2);
+  },
+);
 
-t.test('a second transfer is refused while one goes on', async (t) => {
+t.test('a second transfer is refused while one runs', async (t) => {
   const { asked, transferring } = at(t, [NUMBER], { underWay: true });
   for (const mode of ['cold', 'warm'] as const)
     t.equal(
@@ -155,7 +162,7 @@ t.test('a second transfer is refused while one goes on', async (t) => {
   t.same(asked, []);
 });
 
-t.test('a caller waits with the sound of waiting, or in silence where that is off', async (t) => {
+t.test('a caller waits with the hold sound, or in silence if that is off', async (t) => {
   for (const holdSound of [true, false]) {
     const own = line();
     const { transferring } = at(t, [NUMBER], { holdSound });
@@ -166,7 +173,7 @@ t.test('a caller waits with the sound of waiting, or in silence where that is of
   }
 });
 
-t.test('a transfer that breaks off is over, and the call is still with the agent', async (t) => {
+t.test('a transfer that fails midway has ended, and the call is still with the agent', async (t) => {
   let opened = 0;
   const broken = new Error('the database is away');
   const open = () => ((opened += 1) === 1 ? Promise.resolve(OPENED) : Promise.reject(broken));
@@ -181,7 +188,7 @@ t.test('a transfer that breaks off is over, and the call is still with the agent
   t.strictSame(left, ['hung up'], 'the caller’s end is the call’s end');
 });
 
-t.test('a transfer by SIP that lost its process is over, and its caller is with the agent', async (t) => {
+t.test('a transfer by SIP that lost its process ends, and its caller is with the agent', async (t) => {
   const row = {
     provider: 'sip',
     mode: 'cold',
@@ -201,7 +208,7 @@ t.test('a transfer by SIP that lost its process is over, and its caller is with 
   t.same(asked, [], 'there is no API to hang up by');
 });
 
-t.test('what a colleague answers', (t) => {
+t.test('the answers of a colleague', (t) => {
   const rows: readonly (readonly [
     Language,
     yes: readonly string[],

@@ -216,7 +216,7 @@ t.test('long pieces that are counted are heard whole, and so are the short ones 
   t.end();
 });
 
-t.test('long pieces are heard whole, and nobody is heard much faster than time goes', (t) => {
+t.test('long pieces are heard whole, and never much faster than real time', (t) => {
   const { heard, levels, chunk } = ears();
   heard.hear(chunk(3, 23));
   t.equal(levels.length, 5, '460 ms, five frames at a time');
@@ -242,7 +242,7 @@ function marks() {
   return { all, sent, told };
 }
 
-t.test('what has left counts as heard when its mark comes back', (t) => {
+t.test('sent audio counts as heard when its mark comes back', (t) => {
   const { all, sent, told } = marks();
   all.left(played(1, 100));
   all.beat();
@@ -263,7 +263,7 @@ t.test('what has left counts as heard when its mark comes back', (t) => {
   t.end();
 });
 
-t.test('what was dropped ends at what was heard, whatever marks come back', (t) => {
+t.test('dropped audio ends at the last heard frame, whatever marks come back', (t) => {
   const { all, told } = marks();
   all.left(played(1, 100));
   all.beat();
@@ -302,7 +302,7 @@ t.test('a provider that sends no marks back is believed to play what it is sent'
   t.end();
 });
 
-t.test('keys are told together: after #, after a pause, or when they are many', (t) => {
+t.test('keys are reported together: after #, after a pause, or when they are many', (t) => {
   const clock = new SimulatedClock();
   const told: string[] = [];
   const keypad = new Keypad(clock, (keys) => told.push(keys));

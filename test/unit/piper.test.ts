@@ -70,7 +70,7 @@ t.test(
   },
 );
 
-t.test('where the folder of models cannot be written to, the copy is made in the data folder', async (t) => {
+t.test('if the folder of models is read-only, the copy is made in the data folder', async (t) => {
   const { voices, models } = laidOut(t, ['voice.onnx']);
   const data = path.join(path.dirname(models), 'data');
   fs.mkdirSync(data);
@@ -81,7 +81,7 @@ t.test('where the folder of models cannot be written to, the copy is made in the
   t.match(prepared(data), [/^voices-[0-9a-f]{16}$/]);
 });
 
-t.test('of several pairs in a folder each can be named', async (t) => {
+t.test('each of several pairs in a folder can be named', async (t) => {
   const { voices, models } = laidOut(t, ['en_US-one.onnx', 'en_US-two.onnx'], { ...VOICE, num_speakers: 1 });
   const folder = openSpeakingFolder(path.join(voices, 'en_US-two.onnx'), models);
   t.equal(folder.name, 'en_US-two');
@@ -109,7 +109,7 @@ t.test('a model that says all itself is taken as it is', async (t) => {
 const missing = notInstalled([ESPEAK_DATA_PACKAGE]).join();
 const skip = missing === '' ? false : `${missing} is not installed`;
 
-t.test('espeak’s data come out of the package where the voice has none', { skip }, async (t) => {
+t.test('espeak’s data come from the package if the voice has none', { skip }, async (t) => {
   const { voices, models } = laidOut(t, ['voice.onnx']);
   fs.rmdirSync(path.join(voices, 'espeak-ng-data'));
   const folder = openSpeakingFolder(voices, models);

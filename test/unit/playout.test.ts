@@ -64,7 +64,7 @@ t.test('pause keeps what waits, clear drops it and says how much was heard', asy
 const counted = (frames: number): Int16Array =>
   Int16Array.from({ length: frames * FRAME_SAMPLES }, (_, at) => 100 * (1 + Math.floor(at / FRAME_SAMPLES)));
 
-t.test('a pause fades speech out, and it goes on at the same frame', async (t) => {
+t.test('a pause fades speech out, and it resumes at the same frame', async (t) => {
   const played: number[] = [];
   const playout = new Playout((_number, ms) => played.push(ms));
   // In pieces that do not match frames.
@@ -87,7 +87,7 @@ t.test('a pause fades speech out, and it goes on at the same frame', async (t) =
 const corner = (samples: readonly number[]): number =>
   Math.max(...samples.slice(2).map((each, at) => Math.abs(each - 2 * samples[at + 1]! + samples[at]!)));
 
-t.test('neither a pause nor what goes on behind it clicks', async (t) => {
+t.test('neither a pause nor the resumed speech clicks', async (t) => {
   const playout = new Playout(() => undefined);
   const wave = Int16Array.from({ length: 12 * FRAME_SAMPLES }, (_, at) => 8000 * Math.sin(at / 19));
   playout.play(1, bytesOf(wave));
@@ -107,7 +107,7 @@ t.test('neither a pause nor what goes on behind it clicks', async (t) => {
   t.equal(heard.slice(5 * FRAME_SAMPLES, 7 * FRAME_SAMPLES).some(Boolean), false, 'it is silent in between');
 });
 
-t.test('what is cleared without a pause ends in the next frame, without a click', async (t) => {
+t.test('speech that is cleared without a pause ends in the next frame, without a click', async (t) => {
   const wave = Int16Array.from({ length: 12 * FRAME_SAMPLES }, (_, at) => 8000 * Math.cos(at / 19));
   /** The samples heard until the playout is cleared, and in four frames after that. */
   const heardWith = (pauses: boolean): number[] => {
@@ -146,7 +146,7 @@ t.test('the soft end of what is cleared does not count as heard, and delays by a
   t.same([playout.next()?.samples[0], playout.next()?.samples[0]], [400, 100]);
 });
 
-t.test('of less than a frame that is cleared the end is as soft', async (t) => {
+t.test('less than a frame of cleared speech ends as softly', async (t) => {
   const playout = new Playout(() => undefined);
   playout.play(1, bytesOf(tone(FRAME_SAMPLES + 10, 1000)));
   playout.next();
@@ -169,7 +169,7 @@ t.test('a pause before speech begins lets nothing out', async (t) => {
   t.equal(playout.next()?.samples[0], 0, 'what is cleared is not faded');
 });
 
-t.test('an utterance without sound is over at once', async (t) => {
+t.test('an utterance without sound ends at once', async (t) => {
   const played: unknown[] = [];
   const playout = new Playout((...report) => void played.push(report));
   playout.finish(9);

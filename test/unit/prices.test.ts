@@ -29,7 +29,7 @@ t.test(
   },
 );
 
-t.test('what has no price costs nothing, and amounts are rounded to a millionth', async (t) => {
+t.test('usage without a price is free, and amounts are rounded to a millionth', async (t) => {
   const { total, characters } = costOf(USAGE, 60_000, { currency: 'USD', characters: 1 / 3 });
   t.same([total, characters], [0.5, 0.5]);
   t.equal(costOf({ ...NO_USAGE, inputTokens: 1 }, 0, { currency: 'USD', input_tokens: 0.4 }).total, 0);

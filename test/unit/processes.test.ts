@@ -60,7 +60,7 @@ t.test('binary that comes out is the receiver’s own, aligned and exactly as lo
   t.end();
 });
 
-t.test('what is no frame is refused', (t) => {
+t.test('invalid frames are refused', (t) => {
   const reader = (): FrameReader => new FrameReader(() => t.fail('took it for a frame'));
   const long = new Uint8Array(HEADER_BYTES);
   writeLength(long, 0, FRAME_BYTES + 1);
@@ -114,7 +114,7 @@ t.test('queued values come before the error behind them, and a drop lets go of t
   await t.rejects(dropped.next(), /now/);
 });
 
-t.test('leaving releases a reader that waits, and tells the sender once', async (t) => {
+t.test('leaving releases a waiting reader, and notifies the sender once', async (t) => {
   let left = 0;
   const inbound = new Inbound({ taken: () => undefined, left: () => (left += 1) });
   const waiting = inbound.next();
@@ -155,7 +155,7 @@ t.test('jobs say how long they waited for a slot; who leaves without one says no
   t.end();
 });
 
-t.test('waits that nobody asks for are bounded', (t) => {
+t.test('waits that are not read are bounded', (t) => {
   const waits = new WaitTally();
   for (let count = 0; count < 2 * MOST_UNTOLD; count += 1) waits.enter()(true);
   t.equal(waits.take().length, MOST_UNTOLD);
