@@ -28,7 +28,7 @@ function checked([name, value]: readonly [string, string]): readonly [string, st
   throw new TypeError(`A reply's header "${name}" holds what no header may hold`);
 }
 
-export interface ReplyManner {
+export interface ReplyOptions {
   readonly close: boolean;
   /** Whether pages of other origins may read it; default true. */
   readonly crossOrigin?: boolean;
@@ -44,7 +44,7 @@ const idHeaders = (generationId: string, requestIdHeader: string | undefined): R
 export function replyHead(
   reply: Reply,
   request: Pick<HttpRequest, 'generationId' | 'headers'>,
-  { close, crossOrigin = true, requestIdHeader }: ReplyManner,
+  { close, crossOrigin = true, requestIdHeader }: ReplyOptions,
 ): ReplyHead {
   const own = Object.entries(reply.headers ?? {}).filter(([name]) => !FRAMING.has(name.toLowerCase()));
   const headers = [
