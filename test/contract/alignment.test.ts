@@ -11,13 +11,10 @@ import { createFlite } from '../../engines/backends/flite/index.js';
 import { moonshineDescription } from '../../engines/backends/moonshine/description.js';
 import { sttInChild } from '../../engines/child-engines.js';
 import { speakAll } from '../../engines/conformance.js';
-import { createPool } from '../../processes/pool.js';
-import { superviseRole } from '../../processes/supervise.js';
 import { joined, silence, streamed, wordsOf } from '../fixtures/engines-listening.js';
 import { sharedGateway } from '../fixtures/gateway.js';
 import { shortOrLong } from '../fixtures/long.js';
-import { recordingLog, socketFolder } from '../fixtures/processes-tools.js';
-import { productUrl } from '../fixtures/product.js';
+import { productChild } from '../fixtures/product-child.js';
 
 const fixture = new URL('../../../test/fixtures/engines-sentences.json', import.meta.url);
 const sentences = JSON.parse(readFileSync(fixture, 'utf8')) as string[];
@@ -96,21 +93,7 @@ t.test('a thread that ends fails its pieces, and the next piece has another', as
 });
 
 t.test('the stt child times the words that it recognises', async (t) => {
-  const log = recordingLog();
-  const entry = productUrl('gateway/workers/speech');
-  const supervision = await superviseRole({
-    role: 'stt',
-    entry,
-    count: 1,
-    socketFolder: await socketFolder(t),
-    log,
-  });
-  const pool = createPool({ sockets: supervision.sockets, log });
-  t.teardown(async () => {
-    pool.close();
-    await supervision.stop();
-  });
-  await pool.ready();
+  const { pool } = await productChild(t, 'stt', 'speech');
   const moonshine = sttInChild(pool, moonshineDescription);
   const clips = await Promise.all([3, 9, 16].map((index) => say(sentences[index]!, 'slt')));
   let offset = 0;

@@ -18,13 +18,10 @@ import type { JobHandler } from '../../contracts/ports/jobs.js';
 import { createEncode } from '../../codecs/encode/encoder.js';
 import { encodeJobs } from '../../codecs/encode/jobs.js';
 import { FORMATS, resolveOutput } from '../../codecs/formats.js';
-import { createPool } from '../../processes/pool.js';
-import { silentLog } from '../../contracts/log.js';
-import { superviseRole } from '../../processes/supervise.js';
 import { chunked, collect, frequencyOf, peakOf, tone } from '../fixtures/codecs-audio.js';
 import { skipReason } from '../fixtures/external.js';
 import { shortOrLong } from '../fixtures/long.js';
-import { productUrl } from '../fixtures/product.js';
+import { productChild } from '../fixtures/product-child.js';
 
 const SECONDS = 1.25;
 const ENGINE_RATES = [16_000, 22_050, 24_000, 44_100];
@@ -34,22 +31,10 @@ const WAV_HEADER_BYTES = 44;
 const skip = skipReason('ffmpeg', 'ffprobe');
 
 const folder = mkdtempSync(joinPath(tmpdir(), 'encode-'));
-const children = await superviseRole({
-  role: 'encode',
-  entry: productUrl('gateway/workers/encode'),
-  count: 1,
-  socketFolder: joinPath(folder, 's'),
-  log: silentLog,
-});
-const pool = createPool({ sockets: children.sockets, log: silentLog });
+t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+const { pool } = await productChild(t, 'encode', 'encode');
 const encode = createEncode(pool);
 const signal = new AbortController().signal;
-
-t.teardown(async () => {
-  pool.close();
-  await children.stop();
-  rmSync(folder, { recursive: true, force: true });
-});
 
 const encodeTone = async (rate: number, output: OutputFormat, seconds = SECONDS): Promise<Buffer> =>
   Buffer.concat(await collect(encode(chunked(tone(rate, seconds), rate / 10), rate, output, signal)));

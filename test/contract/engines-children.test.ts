@@ -6,27 +6,15 @@ import { fliteDescription } from '../../engines/backends/flite/description.js';
 import { moonshineDescription } from '../../engines/backends/moonshine/description.js';
 import { sttInChild, ttsInChild } from '../../engines/child-engines.js';
 import { speakAll, ttsConformance } from '../../engines/conformance.js';
-import { createPool } from '../../processes/pool.js';
-import { superviseRole } from '../../processes/supervise.js';
 import { heardBy, joined, silence, spoken, streamed, wordErrors } from '../fixtures/engines-listening.js';
-import { recordingLog, runs, socketFolder } from '../fixtures/processes-tools.js';
-import { productUrl } from '../fixtures/product.js';
+import { runs } from '../fixtures/processes-tools.js';
 import { until } from '../fixtures/until.js';
-
-const entry = productUrl('gateway/workers/speech');
-const folder = await socketFolder(t);
-const log = recordingLog();
+import { productChild } from '../fixtures/product-child.js';
 
 async function childrenOf(role: 'tts' | 'stt') {
-  const supervision = await superviseRole({ role, entry, count: 1, socketFolder: folder, log });
   const waits = { jobs: 0, pieces: 0 };
-  const pool = createPool({ sockets: supervision.sockets, log, waited: (of) => void (waits[of] += 1) });
-  t.teardown(async () => {
-    pool.close();
-    await supervision.stop();
-  });
-  await pool.ready();
-  return { supervision, pool, waits };
+  const child = await productChild(t, role, 'speech', { waited: (of) => void (waits[of] += 1) });
+  return { ...child, waits };
 }
 
 const [tts, stt] = await Promise.all([childrenOf('tts'), childrenOf('stt')]);

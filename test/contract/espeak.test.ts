@@ -13,12 +13,9 @@ import { ttsInChild } from '../../engines/child-engines.js';
 import { speakAll, ttsConformance } from '../../engines/conformance.js';
 import { readConfig } from '../../gateway/config.js';
 import { engineRoles } from '../../gateway/wiring/engines.js';
-import { createPool } from '../../processes/pool.js';
-import { superviseRole } from '../../processes/supervise.js';
 import { startGateway } from '../fixtures/gateway.js';
 import { shortOrLong } from '../fixtures/long.js';
-import { recordingLog, socketFolder } from '../fixtures/processes-tools.js';
-import { productUrl } from '../fixtures/product.js';
+import { productChild } from '../fixtures/product-child.js';
 
 interface Snapshot {
   readonly segments: readonly { readonly end: number }[];
@@ -36,21 +33,7 @@ const installed = ESPEAK_PACKAGES.every(isInstalled);
 const only = installed ? {} : { skip: 'the optional packages are not installed' };
 
 async function espeakChild() {
-  const log = recordingLog();
-  const entry = productUrl('gateway/workers/espeak');
-  const supervision = await superviseRole({
-    role: 'espeak',
-    entry,
-    count: 1,
-    socketFolder: await socketFolder(t),
-    log,
-  });
-  const pool = createPool({ sockets: supervision.sockets, log });
-  t.teardown(async () => {
-    pool.close();
-    await supervision.stop();
-  });
-  await pool.ready();
+  const { pool } = await productChild(t, 'espeak', 'espeak');
   return ttsInChild(pool, espeakDescription);
 }
 

@@ -1,37 +1,17 @@
 /** Time-stretching in a real `encode` child, and through a whole gateway with an engine that has only one speed. */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import t from 'tap';
 import { createEncode } from '../../codecs/encode/encoder.js';
 import { FORMATS, resolveOutput } from '../../codecs/formats.js';
 import { progressOf } from '../../codecs/progress.js';
 import { type AudioFormat, samplesOf } from '../../contracts/audio.js';
-import { silentLog } from '../../contracts/log.js';
-import { createPool } from '../../processes/pool.js';
-import { superviseRole } from '../../processes/supervise.js';
 import { chunked, collect, frequencyOf, tone } from '../fixtures/codecs-audio.js';
 import { sharedGateway } from '../fixtures/gateway.js';
-import { productUrl } from '../fixtures/product.js';
+import { productChild } from '../fixtures/product-child.js';
 
 const RATE = 16_000;
-const folder = mkdtempSync(join(tmpdir(), 'stretch-'));
-const children = await superviseRole({
-  role: 'encode',
-  entry: productUrl('gateway/workers/encode'),
-  count: 1,
-  socketFolder: join(folder, 's'),
-  log: silentLog,
-});
-const pool = createPool({ sockets: children.sockets, log: silentLog });
+const { pool } = await productChild(t, 'encode', 'encode');
 const encode = createEncode(pool);
 const signal = new AbortController().signal;
-
-t.teardown(async () => {
-  pool.close();
-  await children.stop();
-  rmSync(folder, { recursive: true, force: true });
-});
 
 for (const speed of [0.25, 0.5, 2, 4]) {
   t.test(`every format is made at speed ${speed}, while speech still arrives`, async (t) => {

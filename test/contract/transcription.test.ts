@@ -17,13 +17,10 @@ import { Resampling } from '../../engines/resampling.js';
 import { speechJobs } from '../../engines/serve-speech.js';
 import { createTranscription } from '../../engines/transcribe.js';
 import { inProcess } from '../../processes/in-process.js';
-import { createPool } from '../../processes/pool.js';
-import { superviseRole } from '../../processes/supervise.js';
 import { joined, silence, spoken, wordErrors } from '../fixtures/engines-listening.js';
 import { shortOrLong } from '../fixtures/long.js';
-import { recordingLog, socketFolder } from '../fixtures/processes-tools.js';
-import { productUrl } from '../fixtures/product.js';
 import { until } from '../fixtures/until.js';
+import { productChild } from '../fixtures/product-child.js';
 
 const RATES = [8000, 11_025, 16_000, 22_050, 24_000, 32_000, 44_100, 48_000];
 const TEXT = 'Raw audio, exactly: 3 Ünïcödé words — 日本語 👍!';
@@ -328,19 +325,7 @@ t.test('languages in all their spellings', async (t) => {
 });
 
 t.test('the embedded engine hears raw audio in its child, and makes its guesses there', async (t) => {
-  const folder = await socketFolder(t);
-  const log = recordingLog();
-  const entry = productUrl('gateway/workers/speech');
-  const poolOf = async (role: 'tts' | 'stt') => {
-    const supervision = await superviseRole({ role, entry, count: 1, socketFolder: folder, log });
-    const pool = createPool({ sockets: supervision.sockets, log });
-    t.teardown(async () => {
-      pool.close();
-      await supervision.stop();
-    });
-    await pool.ready();
-    return pool;
-  };
+  const poolOf = async (role: string) => (await productChild(t, role, 'speech')).pool;
   const [tts, stt] = await Promise.all([poolOf('tts'), poolOf('stt')]);
   const sentence = 'The package was delivered to the front door this morning.';
   const samples = await spoken(ttsInChild(tts, fliteDescription), sentence);
