@@ -37,7 +37,7 @@ import { openAgentTests } from './wiring/agent-tests.js';
 import { openSessions } from './wiring/sessions.js';
 import { openSpeech } from './wiring/speech.js';
 import { watchStorage } from './wiring/storage-health.js';
-import { openTransport } from './wiring/transport.js';
+import { openTransport } from './wiring/transport/transport.js';
 
 /** The resources that the supervisor owns and every gateway uses. */
 export interface Resources {

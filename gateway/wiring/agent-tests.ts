@@ -21,7 +21,7 @@ import type { Route } from '../server/port.js';
 import { languageModel } from './language-model.js';
 import type { openPlatform } from './platform.js';
 import type { OpenSessions } from './sessions.js';
-import type { OpenTransport } from './transport-parts.js';
+import type { OpenTransport } from './transport/parts.js';
 
 export interface AgentTestOptions {
   readonly config: Pick<Config, 'llmUrl' | 'llmKey' | 'llmModel' | 'llmUsage'>;

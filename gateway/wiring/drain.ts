@@ -4,7 +4,7 @@ import { Deadline } from '../../contracts/deadline.js';
 import { LIMITS } from '../../contracts/limits.js';
 import type { Config } from '../config.js';
 import type { Listening } from '../server/listen.js';
-import type { OpenTransport } from './transport-parts.js';
+import type { OpenTransport } from './transport/parts.js';
 
 /** After the drain: time to close sockets and release resources. */
 export const LET_GO_MS = 4000;

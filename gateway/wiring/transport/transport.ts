@@ -2,9 +2,9 @@
  * Opens the transport of one gateway's sessions: embedded, or livekit if a server is configured. Conversations are the same in
  * both.
  */
-import { embeddedTransport } from './embedded-transport.js';
-import { livekitTransport } from './livekit-transport.js';
-import type { OpenTransport, TransportOptions } from './transport-parts.js';
+import { embeddedTransport } from './embedded.js';
+import { livekitTransport } from './livekit.js';
+import type { OpenTransport, TransportOptions } from './parts.js';
 
 export async function openTransport(options: TransportOptions): Promise<OpenTransport> {
   const { livekit: server } = options.config;

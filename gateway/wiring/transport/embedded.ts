@@ -1,20 +1,20 @@
 /** Wires the embedded transport: clients join here, and media workers carry their calls. */
-import { createCallerLines } from '../../media/embedded/caller/lines.js';
-import { createEmbeddedCalls } from '../../media/embedded/calls.js';
-import { createPhoneMedia } from '../../media/phone/calls.js';
-import { serveJobs } from '../../processes/serve-jobs.js';
-import { mediaDialect } from '../calls/signalling.js';
-import { CallMetrics } from '../calls/call-metrics.js';
-import { EmbeddedCalls } from '../calls/embedded.js';
-import { createJoinTokens } from '../calls/join-tokens.js';
-import { RelayGate } from '../calls/node-claims.js';
-import { PhoneCalls } from '../phone/phone-calls.js';
-import { withoutSip } from '../phone/sip/numbers.js';
-import { createNodeRelay } from '../calls/node-relay.js';
-import { nodesDialect } from '../calls/nodes.js';
-import { createSignalRelay, RELAYED, relayedSignals } from '../calls/signal-relay.js';
+import { createCallerLines } from '../../../media/embedded/caller/lines.js';
+import { createEmbeddedCalls } from '../../../media/embedded/calls.js';
+import { createPhoneMedia } from '../../../media/phone/calls.js';
+import { serveJobs } from '../../../processes/serve-jobs.js';
+import { mediaDialect } from '../../calls/signalling.js';
+import { CallMetrics } from '../../calls/call-metrics.js';
+import { EmbeddedCalls } from '../../calls/embedded.js';
+import { createJoinTokens } from '../../calls/join-tokens.js';
+import { RelayGate } from '../../calls/node-claims.js';
+import { PhoneCalls } from '../../phone/phone-calls.js';
+import { withoutSip } from '../../phone/sip/numbers.js';
+import { createNodeRelay } from '../../calls/node-relay.js';
+import { nodesDialect } from '../../calls/nodes.js';
+import { createSignalRelay, RELAYED, relayedSignals } from '../../calls/signal-relay.js';
 import { openPhone, transfersOf } from './phone.js';
-import { callParts, type OpenTransport, type TransportOptions } from './transport-parts.js';
+import { callParts, type OpenTransport, type TransportOptions } from './parts.js';
 
 export async function embeddedTransport(options: TransportOptions): Promise<OpenTransport> {
   const { config, children, sessions, platform, recordings, address, node, installation, clock, log } =

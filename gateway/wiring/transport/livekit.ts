@@ -1,19 +1,19 @@
 /** Wires the livekit transport: agents join rooms of a cluster, which room workers carry. */
-import type { Secrets } from '../../contracts/ports/secrets.js';
-import { AgentWorker } from '../../media/livekit/agent-worker.js';
-import { createRoomCalls } from '../../media/livekit/calls.js';
-import { createSipService } from '../../media/livekit/sip-service.js';
-import type { Config, LivekitServer } from '../config.js';
-import { clusterDialect } from '../calls/signalling.js';
-import { CallMetrics } from '../calls/call-metrics.js';
-import { LivekitCalls } from '../calls/livekit.js';
-import { createJoinTokens } from '../calls/join-tokens.js';
-import { telephones } from '../phone/sip/answering.js';
-import { SipDialling } from '../phone/sip/dialling.js';
-import { SipNumbers } from '../phone/sip/numbers.js';
-import { nodesDialect } from '../calls/nodes.js';
+import type { Secrets } from '../../../contracts/ports/secrets.js';
+import { AgentWorker } from '../../../media/livekit/agent-worker.js';
+import { createRoomCalls } from '../../../media/livekit/calls.js';
+import { createSipService } from '../../../media/livekit/sip-service.js';
+import type { Config, LivekitServer } from '../../config.js';
+import { clusterDialect } from '../../calls/signalling.js';
+import { CallMetrics } from '../../calls/call-metrics.js';
+import { LivekitCalls } from '../../calls/livekit.js';
+import { createJoinTokens } from '../../calls/join-tokens.js';
+import { telephones } from '../../phone/sip/answering.js';
+import { SipDialling } from '../../phone/sip/dialling.js';
+import { SipNumbers } from '../../phone/sip/numbers.js';
+import { nodesDialect } from '../../calls/nodes.js';
 import { openPhone, transfersOf } from './phone.js';
-import { callParts, type OpenTransport, type TransportOptions } from './transport-parts.js';
+import { callParts, type OpenTransport, type TransportOptions } from './parts.js';
 
 /** One name for all processes of an installation, because installations may share a cluster. */
 const agentNameOf = (secrets: Pick<Secrets, 'key'>): string =>

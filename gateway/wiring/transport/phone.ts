@@ -1,11 +1,11 @@
 /** Wires telephone providers: their webhooks, placed calls and transfers. */
-import type { PhoneCalls } from '../phone/phone-calls.js';
-import { DIALLING, phoneDialect } from '../phone/index.js';
-import { Placing } from '../phone/placing.js';
-import type { SipDialling } from '../phone/sip/dialling.js';
-import { Transferring } from '../phone/transferring.js';
-import { createStreamTokens } from '../phone/stream-tokens.js';
-import type { TransportOptions } from './transport-parts.js';
+import type { PhoneCalls } from '../../phone/phone-calls.js';
+import { DIALLING, phoneDialect } from '../../phone/index.js';
+import { Placing } from '../../phone/placing.js';
+import type { SipDialling } from '../../phone/sip/dialling.js';
+import { Transferring } from '../../phone/transferring.js';
+import { createStreamTokens } from '../../phone/stream-tokens.js';
+import type { TransportOptions } from './parts.js';
 
 /** Webhooks and media streams of telephone providers; without `carried` every call is rejected, and none is placed. */
 export function openPhone(
