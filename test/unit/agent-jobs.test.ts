@@ -22,6 +22,10 @@ t.test('each job has a number of its own, in the order in which they begin', asy
   ]);
 });
 
+t.test('a first message that the model makes is asked for as such', async (t) => {
+  t.strictSame(new Steps({ opening: { mode: 'prompt' } }).took(...JOBS), ['reply 1 opener aloud']);
+});
+
 /** Situations in which job 2 runs, or is drafted. */
 const SITUATIONS: Readonly<Record<string, () => Steps>> = {
   'it thinks': () => new Steps().type('One.').type('Two.'),
@@ -171,6 +175,37 @@ t.test('an answer that is ready waits for what the user has said, and no longer'
   t.strictSame(owed.took('pause', 'resume'), ['pause'], 'nobody knows yet what it was');
   t.strictSame(owed.final('').took('resume', 'state'), ['resume goesOn', 'state speaking']);
   t.strictSame(silent().final('').job('audible').took('pause', 'resume'), [], 'it was nothing');
+});
+
+t.test('an answer that is ready waits while the user agrees, and for a sound a minute', async (t) => {
+  const held = () => new Steps().type('Hello').voice(true).job('audible');
+  const holds = (steps: Steps) => steps.took('pause', 'resume');
+  t.strictSame(holds(held().guess('yes okay right').pass(1000)), ['pause'], 'a guess settles nothing');
+  t.strictSame(holds(held().pass(60_000)), ['pause', 'resume goesOn'], 'a sound');
+  t.strictSame(holds(held().voice(false).pass(62_000)), ['pause', 'resume goesOn'], 'a missing transcript');
+});
+
+t.test('agreement before a sound that does not end is kept, and the agent goes on', async (t) => {
+  /** The agreement is known once the sound has begun. */
+  const agrees = (steps: Steps) => steps.voice(true).final('okay', 1);
+  const unheard = new Steps().answering().voice(true).voice(false).job('ended').type('Again.');
+  const speaking = new Steps().answering().voice(true).voice(false);
+  for (const steps of [agrees(unheard).job('audible'), agrees(speaking)]) {
+    steps.took();
+    t.strictSame(steps.pass(60_000).took('resume', 'message', 'cancel'), [
+      'message okay later backchannel',
+      'resume goesOn',
+    ]);
+  }
+});
+
+t.test('drafts: words that interrupt are drafted an answer to at once', async (t) => {
+  const steps = new Steps({ drafts: true }).answering().say('Lamps please.');
+  t.strictSame(steps.took('cancel', 'reply'), [
+    'reply 1 turn aloud',
+    'cancel 1 words',
+    'reply 2 turn aloud Lamps please.',
+  ]);
 });
 
 t.test(

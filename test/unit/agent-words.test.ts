@@ -74,6 +74,18 @@ const BETWEEN: readonly (readonly [what: string, joins: boolean, between: (steps
   ],
   ['an answer that is over', false, (steps) => steps.job('audible').pass(100).job('ended')],
   ['an interruption', false, (steps) => steps.send({ type: 'interrupt' })],
+  [
+    'an interruption of an answer that was withdrawn',
+    false,
+    (steps) =>
+      steps
+        .voice(true)
+        .guess('but I also want')
+        .send({ type: 'interrupt' })
+        .voice(false)
+        .final('')
+        .pass(2000),
+  ],
   ['a typed message', false, (steps) => steps.type('for two')],
   ['a tool', false, (steps) => steps.job('acted')],
   ['a tool behind the first words', false, (steps) => steps.job('audible').job('acted')],
