@@ -106,7 +106,7 @@ const agent = parts.createStateConfig({
           {
             guard: and(['givesUp', 'isUserQuiet']),
             target: '#hangingUp',
-            actions: ['noteReengaged', ...asks('farewell')],
+            actions: asks('farewell'),
           },
           {
             guard: and(['reengages', 'isUserQuiet']),

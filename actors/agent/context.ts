@@ -59,7 +59,6 @@ export const turnText = (context: Context): string => joined([context.said, newW
 export function verdictOn({ settings, stretches }: Context, finished: boolean): Verdict | undefined {
   const text = finished ? finalText(stretches) : guessedText(stretches);
   if (settings.interruptible) return verdictOf(text, settings.sensitivity, finished);
-  if (!finished) return undefined;
   const overlap = overlapOf(text);
   return overlap === 'speech' || overlap === 'command' ? 'later' : 'ignore';
 }

@@ -26,6 +26,23 @@ t.test('a first message that the model makes is asked for as such', async (t) =>
   t.strictSame(new Steps({ opening: { mode: 'prompt' } }).took(...JOBS), ['reply 1 opener aloud']);
 });
 
+t.test('what a sound withdrew is asked for as before, and what it broke off as going on', async (t) => {
+  const sound = (steps: Steps) =>
+    steps
+      .voice(false)
+      .final('')
+      .pass(2000)
+      .took(...JOBS);
+  t.strictSame(sound(new Steps().type('Count.').voice(true).guess('but I also want')), [
+    'reply 1 turn aloud',
+    'reply 2 turn aloud',
+  ]);
+  t.strictSame(sound(new Steps().answering().voice(true).guess('stop it now').guess('stop it now')), [
+    'reply 1 turn aloud',
+    'reply 2 continue aloud',
+  ]);
+});
+
 /** Situations in which job 2 runs, or is drafted. */
 const SITUATIONS: Readonly<Record<string, () => Steps>> = {
   'it thinks': () => new Steps().type('One.').type('Two.'),

@@ -125,6 +125,10 @@ t.test('the words of a call that ends are in its record', async (t) => {
   t.strictSame(new Steps().send({ type: 'end', reason: 'transferred' }).took('words', 'message', 'end'), [
     'end transferred',
   ]);
+  t.strictSame(
+    new Steps().say('Cancel that.').send({ type: 'end', reason: 'transferred' }).took('message', 'end'),
+    ['message Cancel that. later', 'end transferred'],
+  );
   t.strictSame(ends(new Steps().say('Cancel that.')), [
     'words Cancel that. final',
     'message Cancel that. later',
@@ -161,7 +165,7 @@ t.test('a guess withdraws only an answer to a turn that is to be heard', async (
       `${what}: words that are certain do`,
     );
   }
-  for (const guess of ['yes okay right', '', 'right'])
+  for (const guess of ['yes okay right', '', 'right', 'lamps'])
     t.strictSame(new Steps().type('Hello').voice(true).guess(guess).took('cancel'), [], guess);
 });
 
