@@ -120,6 +120,20 @@ t.test(
   },
 );
 
+t.test('an agent that may not be interrupted answers all but agreement when it has finished', async (t) => {
+  const hears = (text: string) =>
+    new Steps({ interruptible: false })
+      .answering()
+      .say(text)
+      .pass(2000)
+      .job('ended')
+      .took('message', 'reply', 'cancel')
+      .slice(2);
+  for (const text of ['Two red lamps please.', 'Stop.'])
+    t.strictSame(hears(text), [`message ${text} later`, 'reply 2 turn aloud'], text);
+  t.strictSame(hears('okay'), ['message okay later backchannel']);
+});
+
 t.test('the words of a call that ends are in its record', async (t) => {
   const ends = (steps: Steps) => steps.send({ type: 'left' }).took('words', 'message', 'end').slice(-3);
   t.strictSame(new Steps().send({ type: 'end', reason: 'transferred' }).took('words', 'message', 'end'), [
