@@ -6,7 +6,24 @@ import type { SessionAnalysis, SessionRecord } from './ports/sessions.js';
 import { transferBody } from './transfers.js';
 import { type CallReport, turnBody, usageReport } from './turn-report.js';
 
-const sessionOf = (record: SessionRecord): object => ({
+/** What events tell of a session. */
+type Told = Pick<
+  SessionRecord,
+  | 'id'
+  | 'agentId'
+  | 'agentName'
+  | 'configHash'
+  | 'source'
+  | 'status'
+  | 'startedAt'
+  | 'endedAt'
+  | 'durationSeconds'
+  | 'endUserId'
+  | 'metadata'
+  | 'endedReason'
+>;
+
+const sessionOf = (record: Told): object => ({
   id: record.id,
   agent_id: record.agentId,
   branch_id: null,
@@ -29,7 +46,7 @@ const reportOf = (report: CallReport): object => ({
   ...usageReport(report),
 });
 
-const body = (event: DeliveryEvent, record: SessionRecord, report: CallReport, more: object): string =>
+const body = (event: DeliveryEvent, record: Told, report: CallReport, more: object): string =>
   stringify({ event, session: sessionOf(record), ...more, ...reportOf(report) });
 
 /** `ended_reason` is an open set: hangup, timeout, ended_by_api, transferred, error. */
@@ -57,23 +74,14 @@ export const analyzedBody = (
 /** The body for a test of a webhook: the end of an invented call of that agent. */
 export function testBody(agent: {
   readonly id: string;
-  readonly workspaceId: string;
   readonly name: string;
   readonly configHash: string;
   readonly now: Date;
 }): string {
-  const record: SessionRecord = {
-    ...{ id: 'sess_test', workspaceId: agent.workspaceId, agentId: agent.id, agentName: agent.name },
-    ...{
-      versionNumber: null,
-      configHash: agent.configHash,
-      source: 'dashboard',
-      name: null,
-      endUserId: null,
-    },
-    ...{ callerNumber: null, dialedNumber: null, direction: null, room: null, timezone: 'UTC' },
-    ...{ metadata: new RawJson('{}'), overrides: {}, status: 'completed', durationSeconds: 0 },
-    ...{ createdAt: agent.now, expiresAt: agent.now, startedAt: agent.now, endedAt: agent.now },
+  const record: Told = {
+    ...{ id: 'sess_test', agentId: agent.id, agentName: agent.name, configHash: agent.configHash },
+    ...{ source: 'dashboard', endUserId: null, metadata: new RawJson('{}') },
+    ...{ status: 'completed', startedAt: agent.now, endedAt: agent.now, durationSeconds: 0 },
     endedReason: 'hangup',
   };
   const report = { turns: [], prices: null, durationSeconds: 0 };

@@ -39,6 +39,8 @@ t.test('each text of a prompt is rendered; the rest of it stays', async (t) => {
   t.strictSame(renderPrompt({ ...prompt, first_message: 'Hi!' }, { name }), {
     tooLong: ['system_prompt', 'first_message_prompt'],
   });
+  const one = { ...prompt, first_message: 'Hi!', first_message_prompt: '' };
+  t.strictSame(renderPrompt(one, { name }), { tooLong: ['system_prompt'] });
 });
 
 t.test('tools are called by names made from theirs; those of the client keep them', async (t) => {

@@ -3,7 +3,7 @@ import t from 'tap';
 import { LIMITS } from '../../contracts/limits.js';
 import { placedCallEnded } from '../../contracts/placed-call.js';
 import type { PlacedCall } from '../../contracts/ports/placed-calls.js';
-import type { SessionRecord } from '../../contracts/ports/sessions.js';
+import type { SessionAnalysis, SessionRecord } from '../../contracts/ports/sessions.js';
 import { analyzedBody, endedBody, testBody } from '../../contracts/post-call.js';
 import { RawJson } from '../../contracts/raw-json.js';
 import type { Transfer } from '../../contracts/transfers.js';
@@ -212,11 +212,14 @@ t.test('transfers are in the events of calls that had some', async (t) => {
 
 t.test('call.analyzed has the analysis besides', async (t) => {
   const analysis = {
-    ...{ status: 'completed', summary: 'They talked.', error: null },
+    status: 'completed',
+    summary: 'They talked.',
+    error: null,
     data: [{ name: 'size', type: 'number', value: 2, rationale: 'said' }],
     criteriaResults: [{ name: 'polite', result: 'success', rationale: 'was' }],
   } as const;
-  const body = (more: object) => parsed(analyzedBody(record, report, { ...analysis, ...more }, at(40)));
+  const body = (more: Partial<SessionAnalysis>) =>
+    parsed(analyzedBody(record, report, { ...analysis, ...more }, at(40)));
   const told = {
     status: 'completed',
     summary: 'They talked.',
@@ -239,7 +242,7 @@ t.test('call.analyzed has the analysis besides', async (t) => {
 });
 
 t.test('the test of a webhook is the end of an empty call of its agent', async (t) => {
-  const agent = { id: 'agent_1', workspaceId: 'ws_1', name: 'Bakery', configHash: 'sha256:00', now: at(7) };
+  const agent = { id: 'agent_1', name: 'Bakery', configHash: 'sha256:00', now: at(7) };
   t.strictSame(parsed(testBody(agent)), {
     event: 'call.ended',
     session: {

@@ -22,7 +22,7 @@ import { type NativeOptions, toNativeSynthesis } from '../../contracts/schemas/n
 import { optionsFromObject, withDecodedReferences } from '../../contracts/schemas/option-sources.js';
 import { refuseOptionHeaders, refuseProviderOptions } from '../../contracts/schemas/refusals.js';
 import { foreignMembers } from '../../contracts/schemas/write-only.js';
-import { firstBytes, isLonger } from '../../contracts/text.js';
+import { firstBytes, isLonger, wellFormed } from '../../contracts/text.js';
 import { waitUpTo, withTimeout } from '../../contracts/timeouts.js';
 import { readToolNews, toolNews } from '../../contracts/tool-news.js';
 import { defaultVocabulary } from '../../contracts/vocabulary.js';
@@ -37,9 +37,13 @@ t.test('a text is as long as its characters, of which a surrogate pair is one', 
 t.test('the first bytes of a text hold no half characters', async (t) => {
   const cases: [string, number, string][] = [
     ['abc', 3, 'abc'], ['abc', 2, 'ab'], ['aé', 2, 'a'], ['aé', 3, 'aé'], ['日本', 5, '日'],
-    ['日本', 6, '日本'], ['🙂', 3, ''], ['', 0, ''],
+    ['日本', 6, '日本'], ['🙂', 3, ''], ['', 0, ''], ['\ufeffa', 4, '\ufeffa'],
   ]; // oxfmt-ignore
   for (const [text, most, first] of cases) t.equal(firstBytes(text, most), first, `${text} in ${most}`);
+});
+
+t.test('half a surrogate pair becomes a character, a whole one stays', async (t) => {
+  t.equal(wellFormed('a\ud800b\udc00🙂'), 'a\ufffdb\ufffd🙂');
 });
 
 t.test('an answer is read in the charset that it names, else as UTF-8', async (t) => {

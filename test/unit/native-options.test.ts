@@ -13,6 +13,8 @@ const read = (options: unknown): NativeOptions => optionsFromObject(options, PAT
 const fromHeaders = (headers: Record<string, string>): NativeOptions =>
   optionsFromHeaders(new Map(Object.entries(headers)), 'X-Svc-');
 
+const refused = (param: string) => ({ code: 'invalid_request', param });
+
 const many = (count: number, item: string): readonly string[] => Array.from({ length: count }, () => item);
 
 type Row = readonly [field: string, good: readonly unknown[], bad: readonly unknown[]];
@@ -40,13 +42,13 @@ t.test('each option has its bounds, and both ends are within', async (t) => {
     for (const value of bad)
       t.throws(
         () => read({ [field]: value }),
-        { code: 'invalid_request', param: new RegExp(`^${PATH}.${field}(\\.0)?$`) },
+        { code: 'invalid_request', param: new RegExp(`^${PATH}.${field}(\\.0)?$`) } as never,
         `${field}: ${JSON.stringify(value).slice(0, 40)}`,
       );
   }
   for (const [field, good, bad] of [['speed', [0.5, 2], [0.49, 2.01]], ['volume', [-20, 20], [-20.5, 20.5]], ['normalize_loudness', [true, false], ['perhaps']]] as const) {
     for (const value of good) t.strictSame(read({ prosody: { [field]: value } }), { prosody: { [field]: value } });
-    for (const value of bad) t.throws(() => read({ prosody: { [field]: value } }), { param: `${PATH}.prosody.${field}` });
+    for (const value of bad) t.throws(() => read({ prosody: { [field]: value } }), refused(`${PATH}.prosody.${field}`));
   }
 }); // oxfmt-ignore
 
@@ -106,18 +108,18 @@ t.test('a header is read without the blanks around it, and an empty one is absen
   t.strictSame(fromHeaders({ 'x-svc-prosody': '{"normalize_loudness":"off","speed":null}' }), {
     prosody: { normalize_loudness: false },
   });
-  t.throws(() => fromHeaders({ 'x-svc-prosody': '{"speed":9}' }), { param: 'X-Svc-Prosody.speed' });
+  t.throws(() => fromHeaders({ 'x-svc-prosody': '{"speed":9}' }), refused('X-Svc-Prosody.speed'));
   t.strictSame(fromHeaders({ 'x-svc-opus-bitrate': '7' }), {}, 'Opus chooses by itself (rule 9)');
   t.strictSame(fromHeaders({ 'x-svc-reference-id': '["a","b"]' }), { reference_id: ['a', 'b'] });
-  t.throws(() => fromHeaders({ 'x-svc-temperature': 'warm' }), { param: 'X-Svc-Temperature' });
+  t.throws(() => fromHeaders({ 'x-svc-temperature': 'warm' }), refused('X-Svc-Temperature'));
 }); // oxfmt-ignore
 
 t.test('a header that opens more than a thousand brackets is no JSON', async (t) => {
   const nested = (depth: number) => `${'['.repeat(depth)}${']'.repeat(depth)}`;
   const features = (text: string) => () => fromHeaders({ 'x-svc-features': text });
-  t.throws(features(nested(1000)), { param: /^X-Svc-Features\.0$/ }, 'read, and of another type');
+  t.throws(features(nested(1000)), refused('X-Svc-Features.0'), 'read, and of another type');
   for (const text of [nested(1001), '{'.repeat(1001), nested(100_000)])
-    t.throws(features(text), { param: 'X-Svc-Features', message: /must be of type array/ });
+    t.throws(features(text), { ...refused('X-Svc-Features'), message: /must be of type array/ });
 });
 
 t.test('the stronger source wins for each option, and for each part of prosody', async (t) => {
