@@ -115,10 +115,9 @@ export function checker<S extends TSchema>(
     if (compiled.Check(value)) return { ok: true, value: value as Static<S> };
     const [, found] = compiled.Errors(value);
     const errors = found as unknown as SchemaError[];
-    const telling = errors.filter((error) => !COLLECTIVE.has(error.keyword));
-    const [first, ...rest] = (telling.length > 0 ? telling : errors).flatMap((error) =>
-      toProblems(error, schema, value, root),
-    );
+    const [first, ...rest] = errors
+      .filter(({ keyword }) => !COLLECTIVE.has(keyword))
+      .flatMap((error) => toProblems(error, schema, value, root));
     return {
       ok: false,
       problems: [first ?? { loc: [], type: 'invalid', message: 'invalid value' }, ...rest],

@@ -53,6 +53,7 @@ t.test('every fault of a value is told, up to a hundred', (t) => {
   t.equal(faults.ok, false);
   if (faults.ok) return t.end();
   t.equal(faults.problems.length, 100);
+  t.strictSame(faults.problems[99]?.loc, [99, 'a']);
   t.match(faults.problems[9], { loc: [9, 'a'], type: 'type', message: '9.a must be of type integer' });
   t.end();
 });
@@ -88,9 +89,13 @@ t.test('a problem is told in a sentence, with its place', (t) => {
     [text({ maxLength: 2 }), { a: 'bcd' }, 'maxLength', ['a'], 'a must have 0 to 2 characters'],
     [list({ minItems: 1, maxItems: 2 }), { a: [] }, 'minItems', ['a'], 'a must have 1 to 2 items'],
     [list({ minItems: 1, maxItems: 2 }), { a: [1, 2, 3] }, 'maxItems', ['a'], 'a must have 1 to 2 items'],
+    [text({ minLength: 2, maxLength: 3 }), { a: 'b' }, 'minLength', ['a'], 'a must have 2 to 3 characters'],
+    [text({ minLength: 2, maxLength: 3 }), { a: 'bcde' }, 'maxLength', ['a'], 'a must have 2 to 3 characters'],
     [text({ pattern: '^a' }), { a: 'b' }, 'pattern', ['a'], 'a must match ^a'],
     [list({}), { a: [1, 'x'] }, 'type', ['a', 1], 'a.1 must be of type integer'],
     [list({ uniqueItems: true }), { a: [1, 1] }, 'uniqueItems', ['a'], 'a must not have duplicate items'],
+    [Type.Object({ a1: Type.Null() }), { a1: 1 }, 'type', ['a1'], 'a1 must be of type null'],
+    [Type.Object({ '1a': Type.Null() }), { '1a': 1 }, 'type', ['1a'], '1a must be of type null'],
     [Type.Object({ 'a/~b': Type.Null() }), { 'a/~b': 1 }, 'type', ['a/~b'], 'a/~b must be of type null'],
     [Type.Object({ a: text({}) }), { a: {} }, 'required', ['a', 'a'], 'missing field a'],
     [Type.Object({}, strict), { b: 1 }, 'additionalProperties', ['b'], 'unknown field b'],
