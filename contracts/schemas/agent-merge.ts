@@ -23,7 +23,7 @@ function merge(current: Json, changes: Json, path = ''): Json {
   for (const [name, value] of Object.entries(changes)) {
     const at = path + name;
     if (value === null && Object.hasOwn(CLEARED, at)) merged[name] = CLEARED[at];
-    else if (value === null || value === undefined) continue;
+    else if (value === null) continue;
     else if (Array.isArray(value)) merged[name] = completed(name, value);
     else if (isPlainObject(value))
       merged[name] = merge(isPlainObject(current[name]) ? current[name] : {}, value, `${at}.`);
