@@ -29,6 +29,15 @@ t.test(
   },
 );
 
+t.test('a thousand minutes cost a thousand times a minute', async (t) => {
+  const { call_minute, recognition_minute } = costOf(
+    { ...USAGE, recognisedMs: 60_000_000 },
+    60_000_000,
+    PRICES,
+  );
+  t.same([recognition_minute, call_minute], [6, 10]);
+});
+
 t.test('usage without a price is free, and amounts are rounded to a millionth', async (t) => {
   const { total, characters } = costOf(USAGE, 60_000, { currency: 'USD', characters: 1 / 3 });
   t.same([total, characters], [0.5, 0.5]);
@@ -40,7 +49,8 @@ t.test('prices are a currency and numbers from 0 on, by names that there are', a
   const bad = [null, [], {}, { currency: '' }, { currency: 5 }, { currency: 'EUR', tokens: 1 }];
   const more = [{ currency: 'EUR', characters: -1 }, { currency: 'EUR', characters: '1' }, 'EUR'];
   for (const currency of ['X', 'ABCDEFGH']) t.ok(isPrices({ currency }));
-  for (const currency of ['ABCDEFGHI', 'EU1', ' EUR', 'EUR ']) t.notOk(isPrices({ currency }), currency);
+  for (const currency of ['ABCDEFGHI', 'EU1', ' EUR', 'EUR ', true, ['EUR']])
+    t.notOk(isPrices({ currency }), String(currency));
   for (const each of [...bad, ...more, { currency: 'EUR', characters: Infinity }]) t.notOk(isPrices(each));
 });
 
