@@ -31,20 +31,18 @@ function withBooleans(value: unknown, properties: Readonly<Record<string, TSchem
   return Object.fromEntries(coerced) as Fields;
 }
 
-/** Options that stay text: a voice id of digits only would parse as a number. */
-const TEXT_OPTIONS: ReadonlySet<OptionName> = new Set(['reference_id', 'latency']);
-
 /** Most opened brackets in one header: deeper nesting is no option, and would overflow the stack. */
 const MOST_BRACKETS = 1000;
 
 const nestsTooDeep = (text: string): boolean =>
   text.split(/[[{]/, MOST_BRACKETS + 2).length > MOST_BRACKETS + 1;
 
+/** A voice id of digits only would parse as a number, and stays text. */
 function headerValue(name: OptionName, text: string): unknown {
   if (nestsTooDeep(text)) return text;
   try {
     const parsed: unknown = JSON.parse(text);
-    return TEXT_OPTIONS.has(name) && typeof parsed === 'number' ? text : parsed;
+    return name === 'reference_id' && typeof parsed === 'number' ? text : parsed;
   } catch {
     return text;
   }
@@ -54,9 +52,7 @@ const checkOptions = checker(NativeOptions);
 
 /** Checks one source of options; `spelled` gives the client's spelling of a field. Unknown fields are left out. */
 function optionsFrom(source: Fields, spelled: (name: string) => string): NativeOptions {
-  const known = Object.fromEntries(
-    OPTION_NAMES.filter((name) => Object.hasOwn(source, name)).map((name) => [name, source[name]]),
-  );
+  const known = Object.fromEntries(OPTION_NAMES.map((name) => [name, source[name]]));
   const present = withoutNulls(known) as { prosody?: unknown };
   const coerced = withBooleans(
     present.prosody === undefined

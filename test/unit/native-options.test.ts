@@ -52,6 +52,10 @@ t.test('each option has its bounds, and both ends are within', async (t) => {
   }
 }); // oxfmt-ignore
 
+t.test('parts of prosody that nobody knows do no harm', async (t) => {
+  t.match(read({ prosody: { speed: 2, pitch: 1 } }), { prosody: { speed: 2 } });
+});
+
 t.test('everything that was asked for reaches the engine, and nothing else', async (t) => {
   const sampling = {
     temperature: 0,
@@ -117,9 +121,18 @@ t.test('a header is read without the blanks around it, and an empty one is absen
 t.test('a header that opens more than a thousand brackets is no JSON', async (t) => {
   const nested = (depth: number) => `${'['.repeat(depth)}${']'.repeat(depth)}`;
   const features = (text: string) => () => fromHeaders({ 'x-svc-features': text });
+  const long = many(20, 'a'.repeat(200));
+  t.strictSame(features(JSON.stringify(long))(), { features: long }, 'however long it is');
   t.throws(features(nested(1000)), refused('X-Svc-Features.0'), 'read, and of another type');
   for (const text of [nested(1001), '{'.repeat(1001), nested(100_000)])
     t.throws(features(text), { ...refused('X-Svc-Features'), message: /must be of type array/ });
+});
+
+t.test('a fault at the top level of a body is named as the client spelled it', async (t) => {
+  t.throws(() => optionsFromObject({ latency: 'fast' }, ''), {
+    ...refused('latency'),
+    param: /^latency$/,
+  } as never);
 });
 
 t.test('the stronger source wins for each option, and for each part of prosody', async (t) => {
