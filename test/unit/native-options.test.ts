@@ -1,6 +1,8 @@
 /** The synthesis fields of the native API, in any protocol: their bounds, their sources, and what engines get of them. */
 import t from 'tap';
-import { type NativeOptions, toNativeSynthesis } from '../../contracts/schemas/native-options.js';
+import { resolveOutput } from '../../codecs/formats.js';
+import { checker } from '../../contracts/schemas/check.js';
+import { NativeOptions, toNativeSynthesis } from '../../contracts/schemas/native-options.js';
 import {
   mergeOptions,
   optionsFromHeaders,
@@ -92,6 +94,27 @@ t.test('everything that was asked for reaches the engine, and nothing else', asy
   t.match(asked, { latency: 'normal', speed: 2, volume: -3, normalizeLoudness: false, chunkLength: 150 });
   t.strictSame([asked.sampling, 'normalize' in asked], [{}, false]);
   t.equal(toNativeSynthesis({}, { latency: 'normal', speed: 0.5 }).speed, 0.5);
+});
+
+t.test('the defaults that are described are those that apply', async (t) => {
+  const { properties } = NativeOptions;
+  const described = { ...properties, ...properties.prosody.properties };
+  const defaultOf = (name: keyof typeof described) => (described[name] as { default?: unknown }).default;
+  const { speed, volume, normalizeLoudness, chunkLength } = toNativeSynthesis({}, { latency: 'normal' });
+  t.strictSame(
+    [defaultOf('speed'), defaultOf('volume'), defaultOf('normalize_loudness'), defaultOf('chunk_length')],
+    [speed, volume, normalizeLoudness, chunkLength],
+  );
+  t.strictSame(defaultOf('mp3_bitrate'), resolveOutput({ format: 'mp3' }).mp3Bitrate);
+  t.strictSame([defaultOf('latency'), defaultOf('opus_bitrate')], ['normal', -1000]);
+});
+
+t.test('a bitrate of Opus is in bit/s, in kbit/s, or automatic', async (t) => {
+  const check = checker(NativeOptions);
+  for (const opus_bitrate of [-1000, 24_000, 32_000, 48_000, 64_000, 24, 32, 48, 64])
+    t.ok(check({ opus_bitrate }).ok, String(opus_bitrate));
+  for (const opus_bitrate of [0, 25, 96_000, 24.5, '24'])
+    t.notOk(check({ opus_bitrate }).ok, String(opus_bitrate));
 });
 
 t.test('a voice of the options goes before that of the protocol, which is not even looked up', async (t) => {
