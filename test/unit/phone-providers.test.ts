@@ -287,10 +287,18 @@ t.test('secrets that would prove nothing are refused', (t) => {
   const fits = (name: string, value: string): boolean => CREDENTIAL_FORMS[name]![0].test(value);
   for (const good of ['TXlTdXBlclNlY3JldEtleVRlbGxOby0xITJAMyM0JDU=', 'A'.repeat(22), `${'-_'.repeat(16)}`])
     t.ok(fits('client_secret', good), good);
-  for (const bad of ['', '!!!!', 'A'.repeat(21), `${'A'.repeat(22)} A`, `${'A'.repeat(22)}===`])
+  for (const bad of [
+    '',
+    '!!!!',
+    'A'.repeat(21),
+    `${'A'.repeat(22)} A`,
+    `A ${'A'.repeat(22)}`,
+    `${'A'.repeat(22)}===`,
+  ])
     t.notOk(fits('client_secret', bad), bad);
   for (const good of ['user:password', 'user:pass:word']) t.ok(fits('basic_auth', good), good);
-  for (const bad of ['user', ':password', 'user:', '']) t.notOk(fits('basic_auth', bad), bad);
+  for (const bad of ['user', ':password', ':user:password', 'user:', 'user:password\n', ''])
+    t.notOk(fits('basic_auth', bad), bad);
   t.end();
 });
 
