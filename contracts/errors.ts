@@ -112,11 +112,6 @@ export class ServiceError extends Error {
 const DRIVER_CODE = /^CONNECT(ION)?_/;
 const QUERY_CODE = /^(E[A-Z]+$|08|25006$|53300$|57P)/;
 
-function isUnreachable(error: unknown): boolean {
-  if (!(error instanceof Error && 'code' in error && typeof error.code === 'string')) return false;
-  return DRIVER_CODE.test(error.code) || ('query' in error && QUERY_CODE.test(error.code));
-}
-
 /**
  * Codes of full storage: the disk is full (ENOSPC, or a quota), or the database lacks resources (SQLSTATE class
  * 53, except too many connections).
@@ -124,13 +119,13 @@ function isUnreachable(error: unknown): boolean {
 const FULL_DISK = /^(ENOSPC|EDQUOT)$/;
 const FULL_DATABASE = /^53(?!300)/;
 
-function isFull(error: unknown): boolean {
-  if (!(error instanceof Error && 'code' in error && typeof error.code === 'string')) return false;
-  return FULL_DISK.test(error.code) || ('query' in error && FULL_DATABASE.test(error.code));
+function codeOf(error: unknown): ErrorCode {
+  if (!(error instanceof Error && 'code' in error && typeof error.code === 'string')) return 'internal';
+  const { code } = error;
+  const isQuery = 'query' in error;
+  if (FULL_DISK.test(code) || (isQuery && FULL_DATABASE.test(code))) return 'storage_full';
+  return DRIVER_CODE.test(code) || (isQuery && QUERY_CODE.test(code)) ? 'storage_unavailable' : 'internal';
 }
-
-const codeOf = (error: unknown): ErrorCode =>
-  isFull(error) ? 'storage_full' : isUnreachable(error) ? 'storage_unavailable' : 'internal';
 
 /** Converts anything thrown to an error that a client may see; unknown errors keep their cause for the log. */
 export const toServiceError = (error: unknown): ServiceError =>

@@ -119,6 +119,14 @@ t.test('the database that is away or full is told as such, and everything else i
     [{ code: '23505', query }, 'internal'],
     [{ code: '250061', query }, 'internal'],
     [{ code: 'XENOSPC' }, 'internal'],
+    [{ code: 'ENOSPCX' }, 'internal'],
+    [{ code: 'XCONNECTION_CLOSED' }, 'internal'],
+    // A moment outside of the database's range.
+    [{ code: '22008', query }, 'internal'],
+    [{ code: '42530', query }, 'internal'],
+    [{ code: '533000', query }, 'internal'],
+    [{ code: 'ERR_INVALID_ARG_TYPE', query }, 'internal'],
+    [{ code: 25006, query }, 'internal'],
     [{ code: 53100, query }, 'internal'],
     [{}, 'internal'],
   ];
@@ -126,7 +134,8 @@ t.test('the database that is away or full is told as such, and everything else i
     const error = Object.assign(new Error('m'), fields);
     t.match(toServiceError(error), { code, cause: error }, JSON.stringify(fields));
   }
-  t.match(toServiceError({ code: 'ENOSPC' }), { code: 'internal', status: 500 }, 'no error');
+  for (const thrown of [{ code: 'ENOSPC' }, { code: 'CONNECTION_CLOSED' }, 'ENOSPC', undefined, null])
+    t.match(toServiceError(thrown), { code: 'internal', status: 500 }, 'no error');
   const known = new ServiceError('not_found', { status: 410, retryAfter: 3 });
   t.equal(toServiceError(known), known);
   t.match(known, { name: 'ServiceError', message: 'Not found', status: 410, origin: 'edge', retryAfter: 3 });
@@ -166,7 +175,8 @@ t.test('each error has its status, and a sentence', async (t) => {
   );
   t.strictSame(codes.map(([code]) => code).sort(), Object.keys(ERRORS).sort());
   for (const [code, status] of codes)
-    t.match(new ServiceError(code as ErrorCode), { status, message: /^[A-Z].{5}/, param: undefined, problems: [] }, code);
+    t.match(new ServiceError(code as ErrorCode), { status, message: /^[A-Z].{5}/, param: undefined }, code);
+  t.strictSame(new ServiceError('internal').problems, []);
   const problems = [{ loc: ['a'], type: 'required', message: 'missing field a' }];
   const cause = new Error('cause');
   const options = { message: 'm', param: 'p', problems, status: 418, retryAfter: 0, cause };
