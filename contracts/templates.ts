@@ -80,15 +80,13 @@ const percentEncoded: Write = (value) =>
 
 const DOTS = /^(\.|%2e){1,2}$/i;
 
-function pathOf(template: string): readonly string[] {
-  const url = read(template);
-  return (url.slice(endOfOrigin(url)).split(/[?#]/, 1)[0] ?? '').split(/[\\/]/);
-}
+/** What stands between slashes: the segments of the path behind scheme and host. */
+const segmentsOf = (url: string): readonly string[] => (read(url).split(/[?#]/, 1)[0] ?? '').split(/[\\/]/);
 
 /** Refuses values of dots, which would lead the call to another path. Errors: `invalid_request`. */
 function checkPath(template: string, url: string): void {
-  const wanted = pathOf(template);
-  const escapes = pathOf(url).some((segment, index) => DOTS.test(segment) && segment !== wanted[index]);
+  const wanted = segmentsOf(template);
+  const escapes = segmentsOf(url).some((segment, index) => DOTS.test(segment) && segment !== wanted[index]);
   if (escapes)
     throw new ServiceError('invalid_request', {
       message: 'An argument in the path of a URL may not be . or ..',

@@ -150,6 +150,8 @@ t.test('decision 17: names of functions', async (t) => {
     [[{ id: 'tool_00000000abcdefgh', name: 'Größe prüfen' }], ['Gro_e_prufen']],
     [[{ id: 'tool_00000000abcdefgh', name: '---' }], ['tool_abcdefgh']],
     [[{ id: '1', name: 'x'.repeat(120) }], ['x'.repeat(64)]],
+    [[{ id: '1', name: `${'x'.repeat(63)} y` }], ['x'.repeat(63)]],
+    [[{ id: '1', name: 'a, b' }], ['a_b']],
     [
       [
         { id: '1', name: 'x'.repeat(120) },
