@@ -36,6 +36,8 @@ export class FrameEncoder {
   readonly rate: number;
   readonly #format: AVSampleFormat;
   readonly #packet = new Packet();
+  /** Filled again for each frame: a new frame each time takes a twelfth of the time of encoding. */
+  readonly #frame = new Frame();
   readonly #frameBytes: number;
   #pending: Buffer = Buffer.alloc(0);
   #samplesSent = 0n;
@@ -47,6 +49,7 @@ export class FrameEncoder {
     try {
       this.#packet.alloc();
       this.#open(name, bitrate);
+      this.#allocateFrame();
     } catch (error) {
       this.free();
       throw error;
@@ -72,6 +75,7 @@ export class FrameEncoder {
   }
 
   free(): void {
+    this.#frame.free();
     this.#packet.free();
     this.context.freeContext();
   }
@@ -88,27 +92,26 @@ export class FrameEncoder {
     check(this.context.open2Sync(codec, null), `encoder ${name}`);
   }
 
-  #encode(pcm: Buffer, take: (packet: Packet) => void): void {
-    const frame = this.#frameOf(pcm);
-    try {
-      check(this.context.sendFrameSync(frame), 'encoding');
-    } finally {
-      frame.free();
-    }
-    this.#drain(take);
+  #allocateFrame(): void {
+    this.#frame.alloc();
+    this.#frame.nbSamples = this.context.frameSize;
+    this.#frame.format = this.#format;
+    this.#frame.sampleRate = this.rate;
+    this.#frame.channelLayout = AV_CHANNEL_LAYOUT_MONO;
+    check(this.#frame.getBuffer(), 'frame');
   }
 
-  #frameOf(pcm: Buffer): Frame {
-    const nbSamples = pcm.length / BYTES_PER_SAMPLE;
-    const pts = this.#samplesSent;
-    this.#samplesSent += BigInt(nbSamples);
-    return Frame.fromAudioBuffer(pcm, {
-      nbSamples,
-      pts,
-      format: this.#format,
-      sampleRate: this.rate,
-      channelLayout: AV_CHANNEL_LAYOUT_MONO,
-    });
+  /** At most a whole frame; less only at the end. */
+  #encode(pcm: Buffer, take: (packet: Packet) => void): void {
+    const samples = pcm.length / BYTES_PER_SAMPLE;
+    // Copies the frame if the encoder still holds the last one.
+    check(this.#frame.makeWritable(), 'frame');
+    this.#frame.nbSamples = samples;
+    this.#frame.pts = this.#samplesSent;
+    this.#samplesSent += BigInt(samples);
+    check(this.#frame.fromBuffer(pcm), 'frame');
+    check(this.context.sendFrameSync(this.#frame), 'encoding');
+    this.#drain(take);
   }
 
   /** Takes packets until the encoder needs more input or has ended; both return a negative code. */
