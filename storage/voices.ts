@@ -137,7 +137,6 @@ const bytesOf = ({ references }: Kept): number =>
 /** One process's cache of reference audio. Simultaneous look-ups of a voice share one query. */
 function createCache(load: (id: string) => Promise<Kept>, clock: Clock) {
   const kept = new LRUCache<string, Kept>({
-    max: CACHED_BYTES / ENTRY_BYTES,
     maxSize: CACHED_BYTES,
     sizeCalculation: bytesOf,
     ttl: KEPT_MS,
