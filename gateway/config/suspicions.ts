@@ -51,13 +51,16 @@ export function editDistance(a: string, b: string): number {
   return row[b.length] ?? 0;
 }
 
-/** The variable that a misspelt name probably means. */
+/** The variable that a misspelt name probably means. Lengths are looked at first: distances are most of the time that settings take. */
 function nearest(name: string): string | undefined {
   const upper = name.toUpperCase();
   if (upper.length < COMPARED_LENGTH) return undefined;
-  const [best] = KNOWN.filter((known) => known[0] === upper[0])
+  const most = upper.length >= SECOND_MISTAKE_LENGTH ? 2 : 1;
+  const [best] = KNOWN.filter(
+    (known) => known[0] === upper[0] && Math.abs(known.length - upper.length) <= most,
+  )
     .map((known) => ({ known, distance: editDistance(upper, known) }))
-    .filter(({ distance }) => distance <= (upper.length >= SECOND_MISTAKE_LENGTH ? 2 : 1))
+    .filter(({ distance }) => distance <= most)
     .sort((a, b) => a.distance - b.distance);
   return best?.known;
 }
