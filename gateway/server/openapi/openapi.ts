@@ -81,17 +81,17 @@ function pathsOf(
   return paths;
 }
 
-/** Builds the description once; the returned function adds the address that the client used. */
+/** The description, built when it is first asked for; the returned function adds the address that the client used. */
 export function describeInterface(
   dialects: readonly Dialect[],
   permissionOf: PermissionOf = () => undefined,
 ): (baseUrl: string) => object {
-  const paths = pathsOf(dialects, permissionOf);
+  let paths: ReturnType<typeof pathsOf> | undefined;
   return (baseUrl) => ({
     openapi: '3.1.0',
     info: INFO,
     servers: [{ url: baseUrl }],
     components: { securitySchemes: BEARER },
-    paths,
+    paths: (paths ??= pathsOf(dialects, permissionOf)),
   });
 }
