@@ -26,9 +26,11 @@ export const testing = () =>
 /** Steps before mutation testing: Stryker is a package of its own. */
 export const MUTATING = ['all packages', 'bench', 'build', 'mutation'];
 
-/** Models may be put on a volume by somebody who cannot write to the checkout. */
+/** Steps that write to MODELS_DIR alone, which may be a volume, and the checkout read-only. */
+const INTO_MODELS = ['models', 'tokens'];
+
 const lockFor = (missing) =>
-  missing.every((name) => name === 'models') ? path.join(modelsDir(), '.lock') : LOCK_FILE;
+  missing.every((name) => INTO_MODELS.includes(name)) ? path.join(modelsDir(), '.lock') : LOCK_FILE;
 
 /** Makes the named steps ready. Throws SetupError. */
 export async function prepare(names = RUNNING, progress = createProgress()) {
