@@ -21,7 +21,7 @@ export async function withTimeout<T>(
   const givenUp = new Promise<never>((_, reject) => (giveUp = reject));
   const cancel = clock.after(ms, () => giveUp(new Error(`no answer in ${ms} ms`)));
   const aborted = (): void => giveUp(signal?.reason);
-  signal?.addEventListener('abort', aborted, { once: true });
+  signal?.addEventListener('abort', aborted);
   try {
     return await Promise.race([work, givenUp]);
   } finally {

@@ -1,4 +1,5 @@
 /** Small functions of `contracts/` that most of the gateway relies on, as tables: texts, charsets, errors, references, time-outs. */
+import { getEventListeners } from 'node:events';
 import { setImmediate as turn } from 'node:timers/promises';
 import t from 'tap';
 import { bytesOf, joinSamples, samplesOf } from '../../contracts/audio.js';
@@ -343,6 +344,8 @@ t.test('work is waited for so long and no longer, and leaves no timer', async (t
 t.test('waiting ends with its signal, before it begins or in the middle', async (t) => {
   const clock = new SimulatedClock();
   const abort = new AbortController();
+  t.equal(await withTimeout(clock, 100, Promise.resolve('done'), abort.signal), 'done');
+  t.strictSame(getEventListeners(abort.signal, 'abort'), [], 'a signal that lives on is left');
   const waiting = withTimeout(clock, 100, work().promise, abort.signal).catch((error: unknown) => error);
   await turn();
   const reason = new Error('left');
