@@ -272,7 +272,7 @@ t.test('the request of a call', async (t) => {
   t.strictSame([bare.body, bare.headers], [undefined, bearer], 'nor does an empty template make one');
   const untyped = toolRequest({ ...definition, content_type: '' }, bearer, { a: 1 });
   t.strictSame([untyped.body, untyped.headers], ['{"a":1}', bearer], 'without a type');
-  const own = [['Content-Type', 'text/csv']] as const;
+  const own = [['Content-Type', 'text/csv'], ...bearer] as const;
   t.strictSame(
     toolRequest(definition, own, { a: 1 }).headers,
     own,
