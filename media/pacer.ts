@@ -1,6 +1,9 @@
 /**
  * One 20 ms clock for all calls of a worker. It follows real time: a late beat is followed at once by those that were
  * missed, up to a limit beyond which they are skipped. It stops while there are no calls.
+ *
+ * Invariant: the event loop polls its sockets between two beats. So packets that waited while the worker was held up are
+ * received before the time that it missed counts as silence of the microphone.
  */
 const BEAT_MS = 20;
 /** Interval of the timer. */
@@ -29,6 +32,8 @@ function run(onBeat: OnBeat, beat: Beat, failed: Failed): void {
 export class Pacer {
   readonly #listeners = new Map<OnBeat, Failed>();
   #timer: NodeJS.Timeout | undefined;
+  /** The next beat, if it is due already. */
+  #overdue: NodeJS.Immediate | undefined;
   #next = 0;
 
   /** Calls `onBeat` every 20 ms until the returned function is called. An error goes to `failed`, and disturbs no other listener. */
@@ -39,7 +44,9 @@ export class Pacer {
       this.#listeners.delete(onBeat);
       if (this.#listeners.size > 0) return;
       clearInterval(this.#timer);
+      clearImmediate(this.#overdue);
       this.#timer = undefined;
+      this.#overdue = undefined;
     };
   }
 
@@ -51,13 +58,20 @@ export class Pacer {
   #look(): void {
     const now = performance.now();
     const behind = now - this.#next;
-    let skipped = behind > MOST_BEHIND_MS ? Math.floor(behind / BEAT_MS) : 0;
+    if (behind < 0) return;
+    const skipped = behind > MOST_BEHIND_MS ? Math.floor(behind / BEAT_MS) : 0;
     this.#next += skipped * BEAT_MS;
-    while (this.#next <= now) {
-      this.#beat({ late: now - this.#next >= BEAT_MS, skipped });
-      skipped = 0;
-      this.#next += BEAT_MS;
-    }
+    const late = now - this.#next >= BEAT_MS;
+    this.#next += BEAT_MS;
+    this.#beat({ late, skipped });
+    if (this.#timer && this.#next <= now) this.#lookAgain();
+  }
+
+  #lookAgain(): void {
+    this.#overdue ??= setImmediate(() => {
+      this.#overdue = undefined;
+      this.#look();
+    });
   }
 
   #beat(beat: Beat): void {

@@ -1,4 +1,5 @@
 /** The audio of a call without a network: microphone, voice activity, the beat that paces them, RTP. */
+import { MessageChannel } from 'node:worker_threads';
 import t from 'tap';
 import { bytesOf, samplesOf } from '../../contracts/audio.js';
 import { DETECTOR_FRAME } from '../../media/detector-frame.js';
@@ -11,6 +12,9 @@ import type { Report } from '../../media/wire.js';
 import { until } from '../fixtures/until.js';
 
 const tone = (samples: number, value = 1000): Int16Array => new Int16Array(samples).fill(value);
+
+/** Long enough for a microphone that sends nothing to be silent, and short enough for the beats to be made up for. */
+const HELD_UP_MS = 185;
 
 /** A microphone; each packet decodes to 20 ms of its own value, an empty one cannot be decoded. */
 function microphone() {
@@ -238,6 +242,25 @@ t.test('RTP: what is written can be read, and rubbish cannot', async (t) => {
   padded[0] = 0xa0;
   t.equal(readRtp(padded, 111)?.payload.length, 3);
   t.same([ahead(1, 65_535), ahead(65_535, 1), ahead(5, 5)], [2, -2, 0]);
+});
+
+t.test('pacer: a worker that was held up takes no waiting packets for silence', async (t) => {
+  const { mic, heard, receive } = microphone();
+  const { port1: network, port2: socket } = new MessageChannel();
+  socket.on('message', (sequence: number) => receive(sequence));
+  const leave = new Pacer().join(
+    () => mic.beat(),
+    () => undefined,
+  );
+  t.teardown(() => {
+    leave();
+    network.close();
+  });
+  receive(1);
+  for (let sequence = 2; sequence <= 9; sequence += 1) network.postMessage(sequence);
+  for (const end = performance.now() + HELD_UP_MS; performance.now() < end;);
+  await until('all packets are heard', () => heard.includes(900));
+  t.same(heard.slice(0, 9), [100, 200, 300, 400, 500, 600, 700, 800, 900]);
 });
 
 t.test('pacer: a beat that throws is reported, and the others continue', async (t) => {
