@@ -80,8 +80,8 @@ export const AgentChange = strict(
     public_enabled: Type.Optional(Type.Boolean()),
     allowed_origins: Type.Optional(Origins),
     overrides_allowed: Type.Optional(Overrides),
-    ...{ agent_id: readOnly.own, workspace_id: readOnly.own },
-    ...{ publication_state: readOnly.text, created_at: readOnly.text, updated_at: readOnly.text },
+    ...{ agent_id: readOnly.own, workspace_id: readOnly.own, publication_state: readOnly.own },
+    ...{ created_at: readOnly.text, updated_at: readOnly.text },
   },
   { examples: [{ public_enabled: true, allowed_origins: ['https://www.example.com'] }] },
 );

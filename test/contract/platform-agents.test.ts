@@ -112,7 +112,7 @@ t.test('every bound of creation and change, on both sides', async (t) => {
     t.equal(
       (await call('PATCH', `${AGENTS}/${id}`, { body: { [field]: 'x' } })).status,
       422,
-      `${field} is unknown`,
+      `${field} cannot be changed`,
     );
 });
 

@@ -89,10 +89,11 @@ const originProblems = ({ allowed_origins: origins = [] }: AgentChange): Problem
 const change: Handler = async (request, { agents }, { workspaceId }) => {
   const id = agentIdOf(request);
   const wanted = checkChange(await readBody(request));
-  refuse([
-    ...foreignProblems(wanted, { agent_id: id, workspace_id: workspaceId }),
-    ...originProblems(wanted),
-  ]);
+  const sent = wanted.publication_state;
+  const state =
+    sent !== undefined && agentEntity(found(await agents.read(id, workspaceId), WHAT)).publication_state;
+  const own = { agent_id: id, workspace_id: workspaceId, ...(state && { publication_state: state }) };
+  refuse([...foreignProblems(wanted, own), ...originProblems(wanted)]);
   return json(200, agentEntity(found(await agents.change(id, workspaceId, wanted), WHAT)));
 };
 
