@@ -3,8 +3,8 @@ import type { OutboundReply } from './ports/outbound.js';
 
 const CHARSET = /;\s*charset\s*=\s*"?([^\s";]+)/i;
 
-/** Reads bytes of an unknown charset as UTF-8. */
-function decoderOf(label: string) {
+/** Reads bytes of an unknown charset as UTF-8, and without a label. */
+function decoderOf(label: string | undefined) {
   try {
     return new TextDecoder(label);
   } catch {
@@ -18,6 +18,6 @@ export function replyText({
   body,
   truncated,
 }: Pick<OutboundReply, 'headers' | 'body' | 'truncated'>): string {
-  const [, label = 'utf-8'] = CHARSET.exec(headers['content-type'] ?? '') ?? [];
+  const [, label] = CHARSET.exec(headers['content-type'] ?? '') ?? [];
   return decoderOf(label).decode(body, { stream: truncated });
 }

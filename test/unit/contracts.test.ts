@@ -51,6 +51,8 @@ t.test('an answer is read in the charset that it names, else as UTF-8', async (t
   const latin = Buffer.from([0x67, 0xfc]);
   const cases: [string | undefined, Buffer, string][] = [
     ['text/plain; charset=iso-8859-1', latin, 'gü'],
+    ['text/plain;charset=iso-8859-1', latin, 'gü'],
+    ['', Buffer.from('gü'), 'gü'],
     ['text/plain;a=b ; Charset = "iso-8859-1";x', latin, 'gü'],
     ['text/plain', Buffer.from('gü'), 'gü'],
     ['text/plain; charset=klingon', Buffer.from('gü'), 'gü'],
@@ -190,7 +192,8 @@ t.test('a voice that does not exist is named, with the list of those that do', a
   const error = missingVoice('v'.repeat(65), 'voice');
   t.match(error, { code: 'voice_not_found', param: 'voice', message: `Reference not found: no voice "${'v'.repeat(64)}"` });
   t.equal(toldMessage(error, 'GET /voices'), `${error.message}; GET /voices lists the voices`);
-  t.equal(missingVoice('v').param, undefined);
+  const { message, param } = missingVoice('v');
+  t.strictSame([message, param], ['Reference not found: no voice "v"', undefined]);
   t.equal(toldMessage(new ServiceError('not_found'), 'GET /voices'), 'Not found');
 }); // oxfmt-ignore
 
