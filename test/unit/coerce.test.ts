@@ -1,6 +1,6 @@
 /** Rule 3 and decision 1: values that count as unset, and values that count as booleans. Base64 from outside. */
 import t from 'tap';
-import { decodeBase64, decodedLength } from '../../contracts/base64.js';
+import { decodeBase64, decodedLength, paddingOf, withoutWhiteSpace } from '../../contracts/base64.js';
 import { booleanOf, isUnset } from '../../contracts/coerce.js';
 
 t.test('decision 1: what is unset', async (t) => {
@@ -51,4 +51,9 @@ t.test('base64: the head of a data URI is 128 characters at most, in any case', 
   for (const text of ['data:;base64,QUJD', 'DATA:Audio/WAV;BASE64,QUJD', head(128)])
     t.strictSame(decodeBase64(text), Buffer.from('ABC'), text);
   t.equal(decodeBase64(head(129)), undefined);
+});
+
+t.test('base64: line breaks of encoders for mail go, padding is told', async (t) => {
+  t.equal(withoutWhiteSpace('\tQU\r\n\r\nJD \n'), 'QUJD');
+  t.strictSame(['QUJD', 'QUI=', 'QQ==', ''].map(paddingOf), [0, 1, 2, 0]);
 });

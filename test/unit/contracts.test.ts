@@ -3,6 +3,7 @@ import { getEventListeners } from 'node:events';
 import { setImmediate as turn } from 'node:timers/promises';
 import t from 'tap';
 import { bytesOf, joinSamples, samplesOf } from '../../contracts/audio.js';
+import { withoutByteOrderMark } from '../../contracts/byte-order-mark.js';
 import {
   type ErrorCode,
   ERRORS,
@@ -45,6 +46,11 @@ t.test('the first bytes of a text hold no half characters', async (t) => {
 
 t.test('half a surrogate pair becomes a character, a whole one stays', async (t) => {
   t.equal(wellFormed('a\ud800b\udc00🙂'), 'a\ufffdb\ufffd🙂');
+});
+
+t.test('a byte order mark before a text is no part of it, one within is', async (t) => {
+  t.equal(withoutByteOrderMark('\ufeff{\ufeff}'), '{\ufeff}');
+  t.equal(withoutByteOrderMark('{}'), '{}');
 });
 
 t.test('an answer is read in the charset that it names, else as UTF-8', async (t) => {
