@@ -55,7 +55,9 @@ export function speechOf(server: Server, wanted: Wanted, options: Options): Spee
 }
 
 /** The bytes of one answer, for a baseline to answer with. Throws Error where there is none. */
-export async function recordAnswer({ request }: SpeechParams): Promise<{ body: Buffer; type: string }> {
+export async function recordAnswer({
+  request,
+}: Pick<SpeechParams, 'request'>): Promise<{ body: Buffer; type: string }> {
   const { url, headers, body } = request;
   const answer = await fetch(url, { method: 'POST', headers, body: String(body) });
   if (!answer.ok) throw new Error(`speech was refused with HTTP ${answer.status}`);
