@@ -16,10 +16,12 @@ import { shortOrLong } from '../fixtures/long.js';
 
 const KiB = 1024;
 const MiB = 1024 * KiB;
-const SIZES = [KiB, 64 * KiB, MiB, 50 * MiB];
+/** The largest is more than all buffers between client and gateway hold. */
+const LARGEST = shortOrLong(16, 50) * MiB;
+const SIZES = [KiB, 64 * KiB, MiB, LARGEST];
 const WAIT_MS = 15_000;
 const LONG_WAIT_MS = shortOrLong(20_000, 60_000);
-const UPLOAD = Buffer.alloc(50 * MiB, 'x');
+const UPLOAD = Buffer.alloc(LARGEST, 'x');
 /** An upload a little above the least that is allowed, per second and in all. */
 const TRICKLE = { bytesPerSecond: 17 * KiB, seconds: 24 };
 
