@@ -4,7 +4,7 @@
  */
 import { once } from 'node:events';
 import { OpenAIRealtimeWebSocket, RealtimeAgent, RealtimeSession } from '@openai/agents-realtime';
-import t from 'tap';
+import t from '../../dist/test/fixtures/tap.js';
 import { sharedGateway, TEST_KEY } from '../../dist/test/fixtures/gateway.js';
 import { until } from '../../dist/test/fixtures/until.js';
 

@@ -4,7 +4,7 @@
  */
 import { createElevenLabs } from '@ai-sdk/elevenlabs';
 import { createOpenAI } from '@ai-sdk/openai';
-import t from 'tap';
+import t from '../../dist/test/fixtures/tap.js';
 import { sharedGateway, TEST_KEY } from '../../dist/test/fixtures/gateway.js';
 
 const gateway = await sharedGateway(t);

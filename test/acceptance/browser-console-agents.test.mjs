@@ -2,7 +2,7 @@
  * The console in headless Chromium: an owner makes an agent with tools, knowledge and a webhook, publishes it and finds what is
  * left of its calls; keys of other roles are shown what they may do.
  */
-import t from 'tap';
+import t from '../../dist/test/fixtures/tap.js';
 import { client } from '../../dist/test/fixtures/agents.js';
 import { skipReason } from '../../dist/test/fixtures/external.js';
 import { startGateway } from '../../dist/test/fixtures/gateway.js';

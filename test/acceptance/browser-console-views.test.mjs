@@ -4,7 +4,7 @@
  * at three widths, by the keyboard, and in Firefox.
  */
 import { networkInterfaces } from 'node:os';
-import t from 'tap';
+import t from '../../dist/test/fixtures/tap.js';
 import { client, makeAgent } from '../../dist/test/fixtures/agents.js';
 import { skipReason } from '../../dist/test/fixtures/external.js';
 import { startGateway, TEST_KEY } from '../../dist/test/fixtures/gateway.js';

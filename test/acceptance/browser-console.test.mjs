@@ -2,7 +2,7 @@
  * The console's page in headless Chromium: an account owner talks to the draft of an agent, in voice and in writing. What
  * goes wrong before costs no session, and neither the keyboard's place nor what it said stays behind.
  */
-import t from 'tap';
+import t from '../../dist/test/fixtures/tap.js';
 import { client, makeAgent } from '../../dist/test/fixtures/agents.js';
 import { skipReason } from '../../dist/test/fixtures/external.js';
 import { startGateway } from '../../dist/test/fixtures/gateway.js';

@@ -2,7 +2,7 @@
  * The session SDK in headless Chromium: a page of an allowed origin talks to a public agent through its microphone,
  * loses its connection in both of LiveKit's ways, and goes on.
  */
-import t from 'tap';
+import t from '../../dist/test/fixtures/tap.js';
 import { client, makeAgent } from '../../dist/test/fixtures/agents.js';
 import { skipReason } from '../../dist/test/fixtures/external.js';
 import { sharedGateway } from '../../dist/test/fixtures/gateway.js';

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { AudioStream, dispose, Room, RoomEvent, SimulateScenarioKind, TrackKind } from 'rtc-node-1';
-import t from 'tap';
+import t from '../../dist/test/fixtures/tap.js';
 import { AgentSession } from '../../client/dist/index.js';
 import { runTool, TOOL_LIMITS } from '../../client/dist/tools.js';
 import { client, makeAgent } from '../../dist/test/fixtures/agents.js';

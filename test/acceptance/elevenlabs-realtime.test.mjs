@@ -6,7 +6,7 @@ import { AudioFormat, CommitStrategy, ElevenLabsClient, RealtimeEvents } from '@
 import { initializeLogger, stt } from '@livekit/agents';
 import { STT } from '@livekit/agents-plugin-elevenlabs';
 import { AudioFrame } from '@livekit/rtc-node';
-import t from 'tap';
+import t from '../../dist/test/fixtures/tap.js';
 import { sharedGateway, TEST_KEY } from '../../dist/test/fixtures/gateway.js';
 import { wordErrors } from '../../dist/test/fixtures/engines-listening.js';
 import { until } from '../../dist/test/fixtures/until.js';

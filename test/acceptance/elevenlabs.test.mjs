@@ -3,7 +3,7 @@
  * models, user, tokens, errors, and streams that break.
  */
 import { ElevenLabsClient, ElevenLabsError } from '@elevenlabs/elevenlabs-js';
-import t from 'tap';
+import t from '../../dist/test/fixtures/tap.js';
 import { memberOf } from '../../dist/test/fixtures/family.js';
 import { startGateway, TEST_KEY } from '../../dist/test/fixtures/gateway.js';
 import { until } from '../../dist/test/fixtures/until.js';

@@ -7,7 +7,7 @@ import { once } from 'node:events';
 import { cp, mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import t from 'tap';
+import t from '../../dist/test/fixtures/tap.js';
 import { client, makeAgent } from '../../dist/test/fixtures/agents.js';
 import { skipReason } from '../../dist/test/fixtures/external.js';
 import { EMBEDDED, startGateway, temporaryFolder, TEST_KEY } from '../../dist/test/fixtures/gateway.js';

@@ -3,7 +3,7 @@ import { once as event } from 'node:events';
 import { createServer } from 'node:http';
 import { decode } from '@msgpack/msgpack';
 import { FishAudioClient, RealtimeEvents } from 'fish-audio';
-import t from 'tap';
+import t from '../../dist/test/fixtures/tap.js';
 import { EMBEDDED, startGateway, TEST_KEY } from '../../dist/test/fixtures/gateway.js';
 import { wordErrors } from '../../dist/test/fixtures/engines-listening.js';
 import { failsHoweverItBreaks, startBreakable } from './breaks.mjs';

@@ -1,6 +1,6 @@
 /** The unmodified @ai-sdk/groq, whose schema wants the id of the request in every transcript. */
 import { createGroq } from '@ai-sdk/groq';
-import t from 'tap';
+import t from '../../dist/test/fixtures/tap.js';
 import { sharedGateway, TEST_KEY } from '../../dist/test/fixtures/gateway.js';
 
 const gateway = await sharedGateway(t);

@@ -3,7 +3,7 @@
  * audio, which it passes on although its own service has none.
  */
 import Groq, { toFile } from 'groq-sdk';
-import t from 'tap';
+import t from '../../dist/test/fixtures/tap.js';
 import { TEST_KEY } from '../../dist/test/fixtures/gateway.js';
 import { failsHoweverItBreaks, startBreakable } from './breaks.mjs';
 import { breakEncoder, ENDLESS, failureOf, heardBy } from './streams.mjs';

@@ -4,7 +4,7 @@
  */
 import { initializeLogger } from '@livekit/agents';
 import { TTS } from '@livekit/agents-plugin-elevenlabs';
-import t from 'tap';
+import t from '../../dist/test/fixtures/tap.js';
 import { sharedGateway, TEST_KEY } from '../../dist/test/fixtures/gateway.js';
 import { wordErrors } from '../../dist/test/fixtures/engines-listening.js';
 import { wavHeader } from '../../dist/codecs/wav.js';

@@ -11,7 +11,7 @@ import {
   McpServer,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
-import t from 'tap';
+import t from '../../dist/test/fixtures/tap.js';
 import { systemClock } from '../../dist/contracts/clock.js';
 import { createOutbound } from '../../dist/gateway/outbound/fetch.js';
 import { createMcp } from '../../dist/gateway/outbound/mcp.js';

@@ -7,7 +7,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import t from 'tap';
+import t from '../../dist/test/fixtures/tap.js';
 import { shortOrLong } from '../../dist/test/fixtures/long.js';
 
 t.setTimeout(1_200_000);

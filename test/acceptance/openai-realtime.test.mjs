@@ -7,7 +7,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import OpenAI from 'openai';
 import { OpenAIRealtimeWS } from 'openai/realtime/ws';
-import t from 'tap';
+import t from '../../dist/test/fixtures/tap.js';
 import { startGateway, TEST_KEY } from '../../dist/test/fixtures/gateway.js';
 import { misfits } from './event-types.mjs';
 import { EXPECTED, wholeSession } from './realtime-session.mjs';

@@ -3,7 +3,7 @@
  * completions: whole, streamed, its own streaming helper.
  */
 import OpenAI, { toFile } from 'openai';
-import t from 'tap';
+import t from '../../dist/test/fixtures/tap.js';
 import { TEST_KEY } from '../../dist/test/fixtures/gateway.js';
 import { failsHoweverItBreaks, startBreakable } from './breaks.mjs';
 import { breakEncoder, ENDLESS, failureOf, heardBy } from './streams.mjs';

@@ -4,7 +4,7 @@
  */
 import { createOpenRouter } from '@openrouter/ai-sdk-provider';
 import { generateText, streamText } from 'ai';
-import t from 'tap';
+import t from '../../dist/test/fixtures/tap.js';
 import { sharedGateway, TEST_KEY } from '../../dist/test/fixtures/gateway.js';
 
 const gateway = await sharedGateway(t);

@@ -5,7 +5,7 @@
  */
 import { HTTPClient, OpenRouter } from '@openrouter/sdk';
 import * as errors from '@openrouter/sdk/models/errors';
-import t from 'tap';
+import t from '../../dist/test/fixtures/tap.js';
 import { TEST_KEY } from '../../dist/test/fixtures/gateway.js';
 import { failsHoweverItBreaks, startBreakable } from './breaks.mjs';
 import { breakEncoder, bytesOf, ENDLESS, failureOf, heardBy } from './streams.mjs';

@@ -5,7 +5,7 @@ import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import t from 'tap';
+import t from '../../dist/test/fixtures/tap.js';
 import { skipReason } from '../../dist/test/fixtures/external.js';
 import { sharedGateway, TEST_KEY } from '../../dist/test/fixtures/gateway.js';
 

@@ -16,7 +16,7 @@ import {
   TrackPublishOptions,
   TrackSource,
 } from 'rtc-node-1';
-import t from 'tap';
+import t from '../../dist/test/fixtures/tap.js';
 import { messagesOf, Talks } from '../../dist/test/fixtures/conversation.js';
 import { EMBEDDED } from '../../dist/test/fixtures/gateway.js';
 import { said, toolSaid } from '../../dist/test/fixtures/model.js';
