@@ -2,15 +2,14 @@
  * Raw sockets on protocol B's stream-input, as the vendor's Python SDK drives them (docs/contract/protocol-b.md 3), with
  * the default engines: the JavaScript SDK has no client of its own for this socket.
  */
-import t from 'tap';
+import t from '../../dist/test/fixtures/tap.js';
 import { WebSocket } from 'ws';
-import { DEFAULTS, startGateway, TEST_KEY } from '../../dist/test/fixtures/gateway.js';
+import { sharedGateway, TEST_KEY } from '../../dist/test/fixtures/gateway.js';
 import { wordErrors } from '../../dist/test/fixtures/engines-listening.js';
 import { wavHeader } from '../../dist/codecs/wav.js';
 import { heardBy } from './streams.mjs';
 
-const gateway = await startGateway(DEFAULTS);
-t.teardown(() => gateway.stop());
+const gateway = await sharedGateway(t, 'speech');
 
 const BASE = `${gateway.base}/compat/elevenlabs`;
 const BYTES_PER_MS = 32;
