@@ -47,6 +47,8 @@ t.test('patterns find what regular expressions find', async (t) => {
     ['^.\\.$', '\n.'],
     ['\\bé', 'x é'],
     ['1_\\b', '1_ '],
+    ['^a?b$', 'ab'],
+    ['^a[bc]d\\.\\p{Lu}$', 'acd.x'],
     ['ΛΌΓΟΣ', 'λόγος'],
     ['λόγος', 'λόγοσ'],
     ['straße', 'STRAẞE'],

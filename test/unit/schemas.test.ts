@@ -2,7 +2,9 @@
 import t from 'tap';
 import Typebox from 'typebox';
 import { checker, withoutNulls } from '../../contracts/schemas/check.js';
+import { nullable, strict as closed, text as textOf, whole } from '../../contracts/schemas/shapes.js';
 import { type TSchema, Type } from '../../contracts/schemas/type.js';
+import { valid } from '../../contracts/schemas/valid.js';
 
 type Builder = Pick<typeof Typebox, keyof typeof Type>;
 
@@ -131,5 +133,41 @@ t.test('null members count as absent at any depth of plain objects', (t) => {
   const value = { a: null, b: undefined, c: { d: null, e: 0 }, list, bytes, f: '' };
   t.strictSame(withoutNulls(value), { c: { e: 0 }, list, bytes, f: '' });
   for (const whole of [null, 1, 'x', list]) t.equal(withoutNulls(whole), whole);
+  t.end();
+});
+
+t.test('texts and whole numbers have their bounds, and closed objects no other fields', (t) => {
+  const fits = (schema: TSchema, value: unknown): boolean => checker(schema)(value).ok;
+  for (const [value, upTo, between] of [['', true, false], ['a', true, true], ['abc', true, true], ['abcd', false, false]] as const)
+    t.strictSame([fits(textOf(3), value), fits(textOf({ min: 1, max: 3 }), value)], [upTo, between], value);
+  t.strictSame([0, 1, 3, 4, 1.5].map((value) => fits(whole({ min: 1, max: 3 }), value)), [false, true, true, false, false]);
+  t.ok(fits(closed({ a: Type.Null() }), { a: null }));
+  t.notOk(fits(closed({ a: Type.Null() }), { a: null, b: 1 }));
+  t.end();
+}); // oxfmt-ignore
+
+t.test('what may be null keeps its other bounds', (t) => {
+  const fits = (schema: TSchema, value: unknown): boolean => checker(nullable(schema))(value).ok;
+  const [word, chosen, either] = [textOf(1), Type.Enum(['x']), Type.Union([Type.String(), Type.Null()])];
+  for (const schema of [word, chosen, either, nullable(word)]) t.ok(fits(schema, null));
+  t.strictSame([fits(word, 'a'), fits(word, 'ab'), fits(word, 1)], [true, false, false]);
+  t.strictSame([fits(chosen, 'x'), fits(chosen, 'y')], [true, false]);
+  t.end();
+});
+
+t.test('the first problem is the error, under its place or the name that is given', (t) => {
+  const check = checker(Type.Object({ a: Type.Object({ b: Type.Null() }) }));
+  const refusal = (value: unknown, field?: string): unknown => {
+    try {
+      return valid(check(value), field);
+    } catch (error) {
+      const { code, message, param } = error as { code: string; message: string; param?: string };
+      return [code, message, param];
+    }
+  };
+  t.strictSame(refusal({ a: { b: null } }), { a: { b: null } });
+  t.strictSame(refusal({ a: { b: 1 } }), ['invalid_request', 'a.b must be of type null', 'a.b']);
+  t.strictSame(refusal({ a: { b: 1 } }, 'own'), ['invalid_request', 'a.b must be of type null', 'own']);
+  t.strictSame(refusal(1), ['invalid_request', 'the body must be of type object', undefined]);
   t.end();
 });
