@@ -73,11 +73,16 @@ const isSystem = ({ role }: ChatMessage): boolean => role === 'system';
 const asNote = (message: ChatMessage): ChatMessage =>
   isSystem(message) ? { role: 'user', content: `(${message.content})` } : message;
 
-/** Adds a message; one of the user's is joined to another one before it. */
-function joinUser(said: readonly ChatMessage[], message: ChatMessage): readonly ChatMessage[] {
-  const last = said.at(-1);
-  if (last?.role !== 'user' || message.role !== 'user') return [...said, message];
-  return [...said.slice(0, -1), { role: 'user', content: `${last.content}\n\n${message.content}` }];
+/** The messages; those of the user in a row are one. */
+function joined(messages: readonly ChatMessage[]): readonly ChatMessage[] {
+  const all: ChatMessage[] = [];
+  for (const message of messages) {
+    const last = all.at(-1);
+    const isMore = last?.role === 'user' && message.role === 'user';
+    if (isMore) all[all.length - 1] = { role: 'user', content: `${last.content}\n\n${message.content}` };
+    else all.push(message);
+  }
+  return all;
 }
 
 /**
@@ -92,7 +97,7 @@ function ordered({ messages, passages }: ChatRequest): readonly ChatMessage[] {
   const said = withPassages(after, passages).map(asNote);
   return [
     ...(instructions.length > 0 ? [{ role: 'system', content: instructions.join('\n\n') } as const] : []),
-    ...(said[0]?.role === 'user' ? said : [PICKED_UP, ...said]).reduce(joinUser, []),
+    ...joined(said[0]?.role === 'user' ? said : [PICKED_UP, ...said]),
   ];
 }
 

@@ -1,0 +1,133 @@
+/** Connections to a real Postgres: its address and certificate, what cannot be used, and events after a connection was lost. */
+import { once } from 'node:events';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
+import { join } from 'node:path';
+import { createSecureContext, rootCertificates, TLSSocket } from 'node:tls';
+import { fileURLToPath } from 'node:url';
+import t from 'tap';
+import { openDatabase } from '../../storage/postgres/database.js';
+import { failureOf, folderOf, startPostgres } from '../fixtures/postgres.js';
+import { until } from '../fixtures/until.js';
+
+const postgres = await startPostgres(t);
+
+t.test('a database that cannot be used is named without its password', async (t) => {
+  const missing = new URL(postgres.url);
+  missing.pathname = '/nowhere';
+  const standby = new URL(postgres.url);
+  standby.searchParams.set('default_transaction_read_only', 'on');
+  const cases: [string, RegExp][] = [
+    ['postgres://me:hunter2@127.0.0.1:1/name', /me@127\.0\.0\.1:1\/name.*DATABASE_URL.*ECONNREFUSED/],
+    [
+      'postgresql://me:hunter2@localhost/name?host=/no/such/folder',
+      /\/no\/such\/folder.*DATABASE_URL.*ENOENT/,
+    ],
+    [missing.href, /DATABASE_URL.*3D000/],
+    [standby.href, /is read-only, as standbys are; DATABASE_URL needs the primary/],
+    ['mysql://me:hunter2@127.0.0.1/name', /DATABASE_URL is not a Postgres address/],
+    ['me:hunter2', /DATABASE_URL is not a Postgres address/],
+    ['postgres://me:hunter2%@127.0.0.1/name', /DATABASE_URL is not a Postgres address.*%25 for %/],
+  ];
+  for (const [url, words] of cases) {
+    const message = await failureOf(() => openDatabase({ url, patienceMs: 0 }));
+    t.match(message, words);
+    t.notMatch(message, 'hunter2');
+  }
+});
+
+t.test(
+  'a start gives up a server that closes every connection, as a balancer without one does',
+  async (t) => {
+    const server = createServer((socket) => socket.destroy()).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    t.teardown(() => server.close());
+    const { port } = server.address() as AddressInfo;
+    const url = `postgres://me@127.0.0.1:${port}/name`;
+    t.match(
+      await failureOf(() => openDatabase({ url, patienceMs: 0 })),
+      /no answer, connections are taken, and closed/,
+    );
+  },
+);
+
+t.test(
+  'the certificate of a server is held against sslrootcert, and with verify-full against the host',
+  async (t) => {
+    const fixture = (name: string): string =>
+      fileURLToPath(new URL(`../../../test/fixtures/${name}`, import.meta.url));
+    const [cert, key] = [fixture('edge-cert.pem'), fixture('edge-key.pem')];
+    const context = createSecureContext({ cert: readFileSync(cert), key: readFileSync(key) });
+    // Shows its certificate, and closes the connection.
+    const server = createServer((socket) => {
+      socket
+        .on('error', () => undefined)
+        .once('data', () => {
+          socket.write('S');
+          new TLSSocket(socket, { isServer: true, secureContext: context })
+            .on('error', () => undefined)
+            .once('data', () => socket.destroy());
+        });
+    }).listen(0, '0.0.0.0');
+    await once(server, 'listening');
+    t.teardown(() => server.close());
+    const { port } = server.address() as AddressInfo;
+    const stranger = join(folderOf(t), 'stranger.pem');
+    writeFileSync(stranger, rootCertificates[0] ?? '');
+    const cases: [host: string, parameters: string, words: RegExp][] = [
+      [
+        'localhost',
+        `sslmode=verify-full&sslrootcert=${cert}`,
+        /no answer, connections are taken, and closed/,
+      ],
+      ['127.0.0.1', `sslmode=require&sslrootcert=${cert}`, /no answer, connections are taken, and closed/],
+      ['127.0.0.2', `sslmode=verify-full&sslrootcert=${cert}`, /ERR_TLS_CERT_ALTNAME_INVALID/],
+      ['localhost', `sslmode=verify-full&sslrootcert=${stranger}`, /SELF_SIGNED_CERT/],
+      ['localhost', 'sslmode=verify-full', /SELF_SIGNED_CERT/],
+      [
+        'localhost',
+        `sslmode=verify-ca&sslrootcert=/no/such`,
+        /sslrootcert \/no\/such cannot be read \(ENOENT\)/,
+      ],
+    ];
+    for (const [host, parameters, words] of cases) {
+      const url = `postgres://me:hunter2@${host}:${port}/name?${parameters}`;
+      const message = await failureOf(() => openDatabase({ url, patienceMs: 0 }));
+      t.match(message, words, `${host} ${parameters}`);
+      t.notMatch(message, 'hunter2');
+    }
+  },
+);
+
+t.test('the name of a database is percent-encoded in its address, as for libpq', async (t) => {
+  const { sql, close } = await openDatabase({ url: postgres.url });
+  t.teardown(close);
+  const name = `mein büro ${process.pid}`;
+  await sql`create database ${sql(name)}`;
+  const address = new URL(postgres.url);
+  address.pathname = `/${encodeURIComponent(name)}`;
+  const named = await openDatabase({ url: address.href });
+  const [row] = await named.sql`select current_database() as name`;
+  await named.close();
+  await sql`drop database ${sql(name)} with (force)`;
+  t.equal(row?.['name'], name);
+});
+
+t.test(
+  'a listener gets events again after its connection was lost, and learns that it missed some',
+  async (t) => {
+    const database = await postgres.open();
+    const heard: string[] = [];
+    let missed = 0;
+    await database.events.listen('slot_shortage', {
+      heard: (payload) => heard.push(payload),
+      missed: () => missed++,
+    });
+    await database.sql.notify('slot_shortage', 'one');
+    t.ok(await until('it hears', () => heard.includes('one')));
+    await database.sql`select pg_terminate_backend(pid) from pg_stat_activity where query like 'listen%' and pid <> pg_backend_pid()`;
+    await until('it is told', () => missed === 2);
+    await database.sql.notify('slot_shortage', 'two');
+    t.ok(await until('it hears again', () => heard.includes('two')));
+  },
+);
