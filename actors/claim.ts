@@ -8,7 +8,7 @@
  * - `wait` and `settled` alternate, beginning with `wait`: between them no client may join, as the token may be given back.
  */
 import { assign, emit, setup } from 'xstate';
-import { CALL_TIMES } from '../contracts/call-times.js';
+import { CALL_TIMES } from '../contracts/limits/call-times.js';
 
 export type ClaimEvent =
   /** The client opened or closed a signalling connection. */

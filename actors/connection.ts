@@ -11,7 +11,7 @@
  * - after `close` only the farewell and one `release` follow, the last effect.
  */
 import { and, assign, emit, enqueueActions, not, raise, setup, stateIn } from 'xstate';
-import { CALL_TIMES } from '../contracts/call-times.js';
+import { CALL_TIMES } from '../contracts/limits/call-times.js';
 
 interface OfLink {
   readonly link: number;

@@ -5,7 +5,7 @@
  * Invariants: bytes come out in the order in which they went in; an append that is not base64, or exceeds the budget,
  * changes nothing; audio put back by failed transcriptions comes first, in the order in which it was taken.
  */
-import { decodeBase64, decodedLength, paddingOf } from '../contracts/base64.js';
+import { decodeBase64, decodedLength, paddingOf } from '../contracts/text/base64.js';
 import { BYTES_PER_SAMPLE } from '../contracts/audio.js';
 import { AudioBuffer } from './audio-buffer.js';
 

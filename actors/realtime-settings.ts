@@ -1,6 +1,6 @@
 /** The settings of a realtime session of protocol A (docs/contract/protocol-a.md 5.2). */
 import type { AudioFormat } from '../contracts/audio.js';
-import type { SynthesisModel, TranscriptionModel } from '../contracts/models.js';
+import type { SynthesisModel, TranscriptionModel } from '../contracts/speech/models.js';
 
 export type SessionKind = 'realtime' | 'transcription';
 

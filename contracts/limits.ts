@@ -2,9 +2,9 @@
  * Every limit of the contract, as data: docs/contract/limits.md; docs/contract/decisions.md 4, 5 and 6.
  * Sizes in bytes, times in milliseconds, lengths in characters unless the name says otherwise.
  */
-import { PHONE_LIMITS } from './phone-limits.js';
-import { PLATFORM_LIMITS } from './platform-limits.js';
-import { KiB, MiB, MINUTE, range, SECOND } from './units.js';
+import { PHONE_LIMITS } from './limits/phone.js';
+import { PLATFORM_LIMITS } from './limits/platform.js';
+import { KiB, MiB, MINUTE, range, SECOND } from './limits/units.js';
 
 export const LIMITS = {
   http: {

@@ -5,7 +5,7 @@
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { ServiceError } from '../contracts/errors.js';
-import { type LanguageCode, scriptsOf } from '../contracts/languages.js';
+import { type LanguageCode, scriptsOf } from '../contracts/speech/languages.js';
 import { hasSound } from './backends/sound.js';
 import { languageByWords } from './text/language-words.js';
 import { languagesIn, likelyLanguages, scriptsIn, type TextScripts } from './text/language.js';

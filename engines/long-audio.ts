@@ -4,7 +4,7 @@
  * in memory.
  */
 import { RECOGNITION_RATE } from '../contracts/audio.js';
-import type { LanguageCode } from '../contracts/languages.js';
+import type { LanguageCode } from '../contracts/speech/languages.js';
 import type { TranscriptSegment } from '../contracts/ports/speech.js';
 import type {
   SpeechSpan,

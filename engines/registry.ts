@@ -2,7 +2,7 @@
  * The configured engines by name, and the ones that serve a model: the first in the list that can.
  * A new engine is a folder under backends/ and a line in the wiring.
  */
-import type { SynthesisModel, TranscriptionModel } from '../contracts/models.js';
+import type { SynthesisModel, TranscriptionModel } from '../contracts/speech/models.js';
 import type { TtsEngine } from '../contracts/ports/tts.js';
 import type { Transcriber } from './long-audio.js';
 

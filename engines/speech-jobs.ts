@@ -4,7 +4,7 @@
  * audio to the child uses larger values, because a child reads much faster than it works.
  */
 import { bytesOf, samplesOf } from '../contracts/audio.js';
-import type { LanguageCode } from '../contracts/languages.js';
+import type { LanguageCode } from '../contracts/speech/languages.js';
 import type { Demand } from '../contracts/ports/demand.js';
 import type { JobValue } from '../contracts/ports/jobs.js';
 import type { TimedWord, TtsEvent, TtsRequest } from '../contracts/ports/tts.js';

@@ -7,7 +7,7 @@
  */
 import { RECOGNITION_RATE } from '../contracts/audio.js';
 import { ServiceError } from '../contracts/errors.js';
-import { type LanguageCode, languageOfTag } from '../contracts/languages.js';
+import { type LanguageCode, languageOfTag } from '../contracts/speech/languages.js';
 import type { Decode } from '../contracts/ports/codec.js';
 import type { Denoiser } from '../contracts/ports/denoiser.js';
 import type { Admission, Caller } from '../contracts/ports/identity.js';

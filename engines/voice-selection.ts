@@ -4,8 +4,8 @@
  * language; a named voice is never replaced by another.
  */
 import { ServiceError } from '../contracts/errors.js';
-import { missingVoice } from '../contracts/missing-voice.js';
-import type { LanguageCode } from '../contracts/languages.js';
+import { missingVoice } from '../contracts/speech/missing-voice.js';
+import type { LanguageCode } from '../contracts/speech/languages.js';
 import type { Caller } from '../contracts/ports/identity.js';
 import type { SpeechOptions } from '../contracts/ports/speech.js';
 import type { EngineVoice, ReferenceAudio, TtsEngine, TtsRequest } from '../contracts/ports/tts.js';

@@ -5,7 +5,7 @@
  */
 import { createHash } from 'node:crypto';
 import { ServiceError } from '../contracts/errors.js';
-import type { LanguageCode } from '../contracts/languages.js';
+import type { LanguageCode } from '../contracts/speech/languages.js';
 import { LIMITS } from '../contracts/limits.js';
 import type { TtsEngine } from '../contracts/ports/tts.js';
 import type {

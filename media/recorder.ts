@@ -8,7 +8,7 @@
 import { randomInt } from 'node:crypto';
 import { join } from 'node:path';
 import { systemClock } from '../contracts/clock.js';
-import { waitUpTo } from '../contracts/timeouts.js';
+import { waitUpTo } from '../contracts/time/timeouts.js';
 import { OggOpusWriter, OPUS_RATE } from './ogg.js';
 import { samplesIn, silence } from './ogg-packets.js';
 import { RecorderFile } from './recorder-file.js';

@@ -6,7 +6,7 @@
  * loses the call; nothing waits for room in a call that has ended.
  */
 import { bytesOf, PLAYOUT_RATE, samplesOf } from '../contracts/audio.js';
-import { CALL_TIMES } from '../contracts/call-times.js';
+import { CALL_TIMES } from '../contracts/limits/call-times.js';
 import { ServiceError } from '../contracts/errors.js';
 import type { Call, CallEvent, CallObserver, CallOptions, TranscriptText } from '../contracts/ports/calls.js';
 import type { JobRunner } from '../contracts/ports/jobs.js';

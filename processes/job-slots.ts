@@ -3,7 +3,7 @@
  * for all callers alike.
  */
 import { ServiceError } from '../contracts/errors.js';
-import { WaitTally } from '../contracts/wait-tally.js';
+import { WaitTally } from '../contracts/time/wait-tally.js';
 
 export class JobSlots {
   readonly #slots: number;

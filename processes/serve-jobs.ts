@@ -10,7 +10,7 @@ import { rm } from 'node:fs/promises';
 import { systemClock, type Clock } from '../contracts/clock.js';
 import { ServiceError } from '../contracts/errors.js';
 import type { JobHandlers } from '../contracts/ports/jobs.js';
-import { WaitTally } from '../contracts/wait-tally.js';
+import { WaitTally } from '../contracts/time/wait-tally.js';
 import { Channel } from './channel.js';
 import { KIND, PROTOCOL_VERSION, type Frame, type Waits } from './frames.js';
 import { silentLog, type Log } from '../contracts/log.js';

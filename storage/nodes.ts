@@ -1,18 +1,18 @@
 /**
  * This process as a node: its row, which it renews by heartbeats, and the rows of all nodes. Times are the database's; its
- * own tenure it measures by its own clock (contracts/tenure.ts).
+ * own tenure it measures by its own clock (contracts/time/tenure.ts).
  *
  * Invariants: a row is deleted only once its lease has run out, after its process has fallen silent; the same statement
  * marks its calls as lost; a process whose row is gone releases all its calls before it becomes a node again.
  */
-import { CALL_TIMES } from '../contracts/call-times.js';
+import { CALL_TIMES } from '../contracts/limits/call-times.js';
 import type { Clock } from '../contracts/clock.js';
 import { errorText } from '../contracts/errors.js';
 import type { Log } from '../contracts/log.js';
 import type { Held, NodeFigures, NodeRecord, Nodes } from '../contracts/ports/nodes.js';
-import { repeat } from '../contracts/repeat.js';
-import { Tenure } from '../contracts/tenure.js';
-import { waitUpTo } from '../contracts/timeouts.js';
+import { repeat } from '../contracts/time/repeat.js';
+import { Tenure } from '../contracts/time/tenure.js';
+import { waitUpTo } from '../contracts/time/timeouts.js';
 import { repeatable } from './postgres/once-more.js';
 import type { Sql, Transaction } from './postgres/sql.js';
 

@@ -4,8 +4,8 @@
  */
 import { ServiceError } from '../contracts/errors.js';
 import type { Ids } from '../contracts/ids.js';
-import type { Prices } from '../contracts/prices.js';
-import { CALL_TIMES } from '../contracts/call-times.js';
+import type { Prices } from '../contracts/sessions/prices.js';
+import { CALL_TIMES } from '../contracts/limits/call-times.js';
 import { LIMITS } from '../contracts/limits.js';
 import {
   type NewSession,

@@ -1,5 +1,5 @@
 /** The times of an agent's machine, in ms. */
-import { CALL_TIMES } from '../../contracts/call-times.js';
+import { CALL_TIMES } from '../../contracts/limits/call-times.js';
 
 const SECOND = 1000;
 

@@ -1,6 +1,6 @@
 /** Telephone calls through a cluster's SIP service (docs/sip.md; ops/adr/0047-sip-through-livekit.md). */
-import type { LastCallState } from '../phone.js';
-import type { LastTransferState } from '../transfers.js';
+import type { LastCallState } from '../phone/phone.js';
+import type { LastTransferState } from '../phone/transfers.js';
 
 /** A number that receives calls. */
 export interface SipNumber {
@@ -26,7 +26,7 @@ export interface SipLeg {
   readonly from: string;
   readonly to: string;
   readonly ringSeconds: number;
-  /** The SIP server of the number's carrier, in the format of `CREDENTIAL_FORMS` in contracts/phone.ts, and the account there. */
+  /** The SIP server of the number's carrier, in the format of `CREDENTIAL_FORMS` in contracts/phone/phone.ts, and the account there. */
   readonly server: string;
   readonly username: string;
   readonly password: string;

@@ -3,8 +3,8 @@
  * `engines/` implements both ports.
  */
 import type { OutputFormat } from '../audio.js';
-import type { LanguageCode } from '../languages.js';
-import type { SynthesisModel, TranscriptionModel } from '../models.js';
+import type { LanguageCode } from '../speech/languages.js';
+import type { SynthesisModel, TranscriptionModel } from '../speech/models.js';
 import type { Caller } from './identity.js';
 import type { RequestTrace } from './trace.js';
 import type { Latency, ReferenceAudio, Sampling, TimedWord } from './tts.js';

@@ -3,7 +3,7 @@
  * stored and read, as changed by clients, and a new agent's defaults. A new field is a line in LEAVES and
  * one in DEFAULT_CONFIG; rows that lack it read as the default.
  */
-import { LANGUAGES } from '../languages.js';
+import { LANGUAGES } from '../speech/languages.js';
 import { LIMITS } from '../limits.js';
 import { DETECTORS } from '../ports/turns.js';
 import { leaf, Moment, nullable, strict, text, whole } from './shapes.js';

@@ -3,7 +3,7 @@
  * that can be cleared and keeps others; lists are replaced, objects merged; nothing falls back to a default.
  */
 import { createHash } from 'node:crypto';
-import { isPlainObject } from '../plain-object.js';
+import { isPlainObject } from './plain-object.js';
 import { secretChange } from './write-only.js';
 import { type AgentConfig, type ConfigChanges, DEFAULT_CONFIG, ITEM_DEFAULTS } from './agent-config.js';
 

@@ -1,5 +1,5 @@
 /** Tests of agents on the wire: scenarios and suites (docs/contract/platform.md 6.12). */
-import { LANGUAGES } from '../languages.js';
+import { LANGUAGES } from '../speech/languages.js';
 import { LIMITS } from '../limits.js';
 import { leaf, Moment, strict, text, whole } from './shapes.js';
 import { type Static, Type } from './type.js';

@@ -5,7 +5,7 @@
 // Not typebox/compile, which also loads everything that changes values, half as much code again.
 import { Compile } from 'typebox/schema';
 import { Settings } from 'typebox/system';
-import { isPlainObject } from '../plain-object.js';
+import { isPlainObject } from './plain-object.js';
 import type { Static, TSchema } from './type.js';
 
 /** Most problems reported of one value; only eight would hide others. */

@@ -5,7 +5,7 @@ import {
   findTranscriptionModel,
   type SynthesisModel,
   type TranscriptionModel,
-} from '../models.js';
+} from '../speech/models.js';
 import type { Vocabulary } from '../vocabulary.js';
 
 type Vendor = Pick<Vocabulary, 'vendor'>;

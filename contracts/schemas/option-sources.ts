@@ -2,10 +2,10 @@
  * Reads native synthesis options for the compatibility layer (rule 4, docs/contract/decisions.md 1
  * and 2): from `X-Svc-*` headers and from objects in a body, with rule 3 for booleans, and in order of precedence.
  */
-import { decodeBase64 } from '../base64.js';
-import { booleanOf } from '../coerce.js';
+import { decodeBase64 } from '../text/base64.js';
+import { booleanOf } from './coerce.js';
 import { ServiceError } from '../errors.js';
-import { isPlainObject } from '../plain-object.js';
+import { isPlainObject } from './plain-object.js';
 import { checker, withoutNulls } from './check.js';
 import { invalidReferences, NativeOptions, Prosody } from './native-options.js';
 import type { TSchema } from './type.js';

@@ -1,6 +1,6 @@
 /** Phone numbers on the wire (docs/contract/platform.md 6.13). */
 import { LIMITS } from '../limits.js';
-import { type CredentialNames, PHONE_CREDENTIALS, PHONE_PROVIDERS } from '../phone.js';
+import { type CredentialNames, PHONE_CREDENTIALS, PHONE_PROVIDERS } from '../phone/phone.js';
 import { leaf, Moment, nullable, strict, text } from './shapes.js';
 import { type Static, Type } from './type.js';
 import { readOnly } from './write-only.js';

@@ -2,7 +2,7 @@
  * Options that a protocol names and this service does not have (docs/contract/compatibility.md "Refused options", rule 6): each protocol's
  * table is data, the common code is here. An option that is unset by rule 3 counts as not requested.
  */
-import { isUnset } from '../coerce.js';
+import { isUnset } from './coerce.js';
 import { ServiceError } from '../errors.js';
 import type { Vocabulary } from '../vocabulary.js';
 import { hasOptionHeaders } from './option-sources.js';

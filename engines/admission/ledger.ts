@@ -8,7 +8,7 @@
  */
 import { errorText } from '../../contracts/errors.js';
 import type { UsageKind } from '../../contracts/ports/identity.js';
-import { waitUpTo } from '../../contracts/timeouts.js';
+import { waitUpTo } from '../../contracts/time/timeouts.js';
 import { Account, type Entry, type LedgerParts } from './account.js';
 
 const WAIT_MS = 2000;

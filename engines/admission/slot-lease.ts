@@ -10,7 +10,7 @@ import type { Clock } from '../../contracts/clock.js';
 import { errorText, ServiceError } from '../../contracts/errors.js';
 import type { Log } from '../../contracts/log.js';
 import type { SlotLeases } from '../../contracts/ports/identity.js';
-import { waitUpTo, withTimeout } from '../../contracts/timeouts.js';
+import { waitUpTo, withTimeout } from '../../contracts/time/timeouts.js';
 
 export interface SlotLeaseParts {
   readonly leases: SlotLeases;

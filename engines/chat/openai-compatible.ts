@@ -6,8 +6,8 @@
 import { createParser } from 'eventsource-parser';
 import { ServiceError } from '../../contracts/errors.js';
 import { LIMITS } from '../../contracts/limits.js';
-import { isPlainObject } from '../../contracts/plain-object.js';
-import { wellFormed } from '../../contracts/text.js';
+import { isPlainObject } from '../../contracts/schemas/plain-object.js';
+import { wellFormed } from '../../contracts/text/text.js';
 import {
   type ChatEvent,
   type ChatMessage,

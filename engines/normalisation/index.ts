@@ -3,7 +3,7 @@
  * them. Everything that they read well, above all plain numbers, is unchanged. Each word keeps its place, so that word times
  * refer to the text as sent.
  */
-import type { LanguageCode } from '../../contracts/languages.js';
+import type { LanguageCode } from '../../contracts/speech/languages.js';
 import { ENGLISH } from './english.js';
 import { FRENCH, GERMAN, SPANISH } from './german-spanish-french.js';
 import { entryFor, type Grammar, type Spoken } from './grammar.js';

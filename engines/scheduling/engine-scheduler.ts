@@ -8,7 +8,7 @@
  */
 import { setImmediate } from 'node:timers';
 import { systemClock, type Clock } from '../../contracts/clock.js';
-import type { WaitTally } from '../../contracts/wait-tally.js';
+import type { WaitTally } from '../../contracts/time/wait-tally.js';
 import { NO_DEMAND, type Demand } from '../../contracts/ports/demand.js';
 import { FairQueue, type Place } from './fair-queue.js';
 

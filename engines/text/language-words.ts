@@ -3,7 +3,7 @@
  * contain them, names and brands do not: "Zoë Müller lives in São Paulo." is English. The more languages have a word, the
  * less it counts. English is the default.
  */
-import type { LanguageCode } from '../../contracts/languages.js';
+import type { LanguageCode } from '../../contracts/speech/languages.js';
 
 const WORDS: Readonly<Record<LanguageCode, string>> = {
   en: `the of and to in is you that it he was for on are as with his they at be this have from or one

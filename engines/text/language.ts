@@ -10,7 +10,7 @@ import {
   type Script,
   scriptsOf,
   WRITTEN_IN,
-} from '../../contracts/languages.js';
+} from '../../contracts/speech/languages.js';
 import type { EngineVoice, TtsCapabilities } from '../../contracts/ports/tts.js';
 import { languageByWords } from './language-words.js';
 

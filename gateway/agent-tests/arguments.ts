@@ -1,6 +1,6 @@
 /** Matches tool calls with the tools (by function or tool name) and arguments that tests name. */
-import { functionNames } from '../../contracts/function-names.js';
-import { isPlainObject } from '../../contracts/plain-object.js';
+import { functionNames } from '../../contracts/tools/function-names.js';
+import { isPlainObject } from '../../contracts/schemas/plain-object.js';
 
 export type WantedArguments = Readonly<Record<string, string | number | boolean>>;
 

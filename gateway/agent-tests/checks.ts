@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { LIMITS } from '../../contracts/limits.js';
 import type { CallReport, CheckResult } from '../../contracts/ports/agent-tests.js';
 import type { SessionItem } from '../../contracts/ports/sessions.js';
-import { safePattern } from '../../contracts/safe-pattern.js';
+import { safePattern } from '../../contracts/text/safe-pattern.js';
 import type { Check, CheckType, EndedBy } from '../../contracts/schemas/agent-tests.js';
 import { argumentsIn, fits, isTool } from './arguments.js';
 import { VOICE_RULES } from './voice/checks.js';

@@ -4,7 +4,7 @@
  */
 import type { Clock } from '../../contracts/clock.js';
 import type { Log } from '../../contracts/log.js';
-import { DEFAULT_TRANSCRIPTION_MODEL } from '../../contracts/models.js';
+import { DEFAULT_TRANSCRIPTION_MODEL } from '../../contracts/speech/models.js';
 import type { PublishedAgents } from '../../contracts/ports/agents.js';
 import type { CallReport, QueuedTest } from '../../contracts/ports/agent-tests.js';
 import type { ChatModel } from '../../contracts/ports/chat.js';

@@ -7,7 +7,7 @@ import { PLAYOUT_RATE } from '../../contracts/audio.js';
 import type { Clock } from '../../contracts/clock.js';
 import { LIMITS } from '../../contracts/limits.js';
 import type { Call, CallEvent } from '../../contracts/ports/calls.js';
-import { TokenBucket } from '../../contracts/token-bucket.js';
+import { TokenBucket } from '../../contracts/limits/token-bucket.js';
 import { AsyncQueue } from '../../media/async-queue.js';
 import { TOPICS } from '../conversations/client/events.js';
 import { pause } from '../conversations/record.js';

@@ -11,7 +11,7 @@ import {
   SpanStatusCode,
   trace,
 } from '@opentelemetry/api';
-import { LATENCY_PARTS, type Turn } from '../../contracts/turns.js';
+import { LATENCY_PARTS, type Turn } from '../../contracts/sessions/turns.js';
 import { tracer } from '../server/tracing/trace.js';
 
 interface Piece {

@@ -4,7 +4,7 @@
  */
 import { claim, type ClaimEvent } from '../../actors/claim.js';
 import { run, type Running } from '../../actors/run.js';
-import { CALL_TIMES } from '../../contracts/call-times.js';
+import { CALL_TIMES } from '../../contracts/limits/call-times.js';
 import {
   IDENTITIES,
   type JoinableCall,

@@ -1,5 +1,5 @@
 /**
- * A call whose owner may act for it only while its node's tenure holds (contracts/tenure.ts): otherwise nothing of the
+ * A call whose owner may act for it only while its node's tenure holds (contracts/time/tenure.ts): otherwise nothing of the
  * agent leaves, and its playout is paused; it resumes from there, or never.
  */
 import type { Call, CallEvent, TranscriptText } from '../../contracts/ports/calls.js';

@@ -2,7 +2,7 @@
  * Leads a client's connection to its call here, to the node that owns the call, or to a takeover of the call if its owner
  * has died (docs/contract/transport.md; ops/adr/0033-nodes.md).
  */
-import { CALL_TIMES } from '../../contracts/call-times.js';
+import { CALL_TIMES } from '../../contracts/limits/call-times.js';
 import type { Clock } from '../../contracts/clock.js';
 import { ServiceError } from '../../contracts/errors.js';
 import { LIMITS } from '../../contracts/limits.js';

@@ -3,10 +3,10 @@
  * its token is given out: the cluster is asked for an agent, and gives the job to one of the installation's processes, by
  * their load (ops/adr/0041-agents-of-livekit.md). The user's arrival spends the token.
  */
-import { CALL_TIMES } from '../../contracts/call-times.js';
+import { CALL_TIMES } from '../../contracts/limits/call-times.js';
 import type { Clock } from '../../contracts/clock.js';
 import { errorText, ServiceError } from '../../contracts/errors.js';
-import { isPlainObject } from '../../contracts/plain-object.js';
+import { isPlainObject } from '../../contracts/schemas/plain-object.js';
 import {
   type AgentWork,
   type Call,
@@ -18,7 +18,7 @@ import {
 } from '../../contracts/ports/calls.js';
 import { type Nodes, stateOf } from '../../contracts/ports/nodes.js';
 import type { EndedReason, RunningSession, SessionRecord } from '../../contracts/ports/sessions.js';
-import { repeat } from '../../contracts/repeat.js';
+import { repeat } from '../../contracts/time/repeat.js';
 import { pause } from '../conversations/record.js';
 import { parseArguments } from '../conversations/tools/arguments.js';
 import type { ClosedBy } from '../conversations/closing.js';

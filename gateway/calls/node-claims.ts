@@ -7,7 +7,7 @@ import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypt
 import type { Clock } from '../../contracts/clock.js';
 import { ServiceError } from '../../contracts/errors.js';
 import { LIMITS } from '../../contracts/limits.js';
-import { isPlainObject } from '../../contracts/plain-object.js';
+import { isPlainObject } from '../../contracts/schemas/plain-object.js';
 import type { JoinClaims } from '../../contracts/ports/join-tokens.js';
 
 export interface RelayClaims extends Pick<JoinClaims, 'sessionId' | 'use'> {

@@ -1,8 +1,8 @@
 /** Connections between nodes, and the list of nodes for their operator (ops/adr/0033-nodes.md). */
-import { CALL_TIMES } from '../../contracts/call-times.js';
+import { CALL_TIMES } from '../../contracts/limits/call-times.js';
 import { ServiceError } from '../../contracts/errors.js';
 import { LIMITS } from '../../contracts/limits.js';
-import { isPlainObject } from '../../contracts/plain-object.js';
+import { isPlainObject } from '../../contracts/schemas/plain-object.js';
 import type { SignalConnect, SignalEnd, SignalLink } from '../../contracts/ports/calls.js';
 import type { Caller, KeyAuthority } from '../../contracts/ports/identity.js';
 import { NODE_STATES, type NodeRecord, type Nodes, stateOf } from '../../contracts/ports/nodes.js';

@@ -1,7 +1,7 @@
 /** One call that this process owns: its conversation, and what its session is told of it. */
 import type { Clock } from '../../contracts/clock.js';
 import type { Log } from '../../contracts/log.js';
-import { DEFAULT_TRANSCRIPTION_MODEL } from '../../contracts/models.js';
+import { DEFAULT_TRANSCRIPTION_MODEL } from '../../contracts/speech/models.js';
 import type { PublishedAgents } from '../../contracts/ports/agents.js';
 import type { Call } from '../../contracts/ports/calls.js';
 import type { ChatModel } from '../../contracts/ports/chat.js';
@@ -14,7 +14,7 @@ import type { EndedReason, RunningSession, SessionRuns } from '../../contracts/p
 import type { Speech, SpeechOptions, Transcription } from '../../contracts/ports/speech.js';
 import type { TokenCounter } from '../../contracts/ports/tokens.js';
 import type { ToolCredentials } from '../../contracts/ports/tools.js';
-import type { Briefing } from '../../contracts/transfers.js';
+import type { Briefing } from '../../contracts/phone/transfers.js';
 import type { TurnListening } from '../../contracts/ports/turns.js';
 import type { ClosedBy } from '../conversations/closing.js';
 import type { CallMetrics } from './call-metrics.js';

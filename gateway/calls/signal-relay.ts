@@ -3,7 +3,7 @@
  * another process than the owner of its conversation is relayed there over the owner's Unix socket, frames unread in both
  * directions. One job per connection; it ends when either side leaves.
  */
-import { CALL_TIMES } from '../../contracts/call-times.js';
+import { CALL_TIMES } from '../../contracts/limits/call-times.js';
 import type { Log } from '../../contracts/log.js';
 import type { SignalConnect, SignalEnd, SignalLink } from '../../contracts/ports/calls.js';
 import type { JobHandlers } from '../../contracts/ports/jobs.js';

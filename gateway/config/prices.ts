@@ -1,5 +1,5 @@
 /** The setting for prices of calls. */
-import { isPrices, type Prices } from '../../contracts/prices.js';
+import { isPrices, type Prices } from '../../contracts/sessions/prices.js';
 import { json } from './setting.js';
 
 export const PRICES = {

@@ -2,7 +2,7 @@
  * One environment variable as a value: its parser, and its text for help and documentation. The functions
  * are the kinds of values; tables of them make up the configuration.
  */
-import { LANGUAGE_CODES, type LanguageCode } from '../../contracts/languages.js';
+import { LANGUAGE_CODES, type LanguageCode } from '../../contracts/speech/languages.js';
 
 export type Env = Readonly<Record<string, string | undefined>>;
 

@@ -3,7 +3,7 @@
  * model hands the call over (docs/contract/platform.md 6.5).
  */
 import type { AgentSettings } from '../../actors/agent/settings.js';
-import { takenOver } from '../../contracts/agent-plan.js';
+import { takenOver } from '../../contracts/agents/plan.js';
 import { LIMITS } from '../../contracts/limits.js';
 import type { PublishedAgents } from '../../contracts/ports/agents.js';
 import type { RunningSession, SessionPlan, SessionRecord } from '../../contracts/ports/sessions.js';

@@ -1,10 +1,10 @@
 /** The colleague's briefing about a caller before they are connected: our introduction, and a summary if the language model can write one. */
 import type { Clock } from '../../contracts/clock.js';
-import { LANGUAGE_NAMES } from '../../contracts/languages.js';
+import { LANGUAGE_NAMES } from '../../contracts/speech/languages.js';
 import { LIMITS } from '../../contracts/limits.js';
 import type { ChatEvent, ChatMessage, ChatRequest } from '../../contracts/ports/chat.js';
 import type { SessionPlan } from '../../contracts/ports/sessions.js';
-import type { Briefing } from '../../contracts/transfers.js';
+import type { Briefing } from '../../contracts/phone/transfers.js';
 import { introductionIn } from './lines.js';
 
 export interface BriefingParts {

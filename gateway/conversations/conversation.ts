@@ -9,7 +9,7 @@ import { agentMachine } from '../../actors/agent/agent.js';
 import { TIMES } from '../../actors/agent/times.js';
 import type { AgentEffect, AgentEvent, EndReason } from '../../actors/agent/events.js';
 import { type Effects, performed, run, type Running } from '../../actors/run.js';
-import { CALL_TIMES } from '../../contracts/call-times.js';
+import { CALL_TIMES } from '../../contracts/limits/call-times.js';
 import { ServiceError } from '../../contracts/errors.js';
 import type { Call, CallEvent } from '../../contracts/ports/calls.js';
 import type { PinnedAgent } from '../../contracts/ports/sessions.js';

@@ -1,5 +1,5 @@
 /** The few fixed sentences that an agent says without its model. */
-import type { Language } from '../../contracts/languages.js';
+import type { Language } from '../../contracts/speech/languages.js';
 
 const EXCUSES: Readonly<Record<Language, string>> = {
   en: 'Sorry, I could not answer that. Please try again.',

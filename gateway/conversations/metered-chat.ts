@@ -4,7 +4,7 @@
  */
 import type { ChatEvent, ChatModel, ChatRequest } from '../../contracts/ports/chat.js';
 import type { TokenCounter } from '../../contracts/ports/tokens.js';
-import type { Usage } from '../../contracts/turns.js';
+import type { Usage } from '../../contracts/sessions/turns.js';
 import type { NoteTurn } from './turns/turn-events.js';
 
 export interface ChatMeterParts {

@@ -6,7 +6,7 @@ import type { Clock } from '../../contracts/clock.js';
 import { toServiceError } from '../../contracts/errors.js';
 import type { Log } from '../../contracts/log.js';
 import type { SessionItem } from '../../contracts/ports/sessions.js';
-import type { Turn } from '../../contracts/turns.js';
+import type { Turn } from '../../contracts/sessions/turns.js';
 
 export interface RecordParts {
   readonly clock: Clock;

@@ -3,7 +3,7 @@
  * record.
  */
 import type { AgentSettings } from '../../actors/agent/settings.js';
-import { isPlainObject } from '../../contracts/plain-object.js';
+import { isPlainObject } from '../../contracts/schemas/plain-object.js';
 import type { PublishedAgents } from '../../contracts/ports/agents.js';
 import type { ChatMessage } from '../../contracts/ports/chat.js';
 import type { RunningSession, SessionItem } from '../../contracts/ports/sessions.js';

@@ -4,7 +4,7 @@
  */
 import type { Cause } from '../../actors/agent/events.js';
 import { ServiceError } from '../../contracts/errors.js';
-import { passagesFor } from '../../contracts/passages.js';
+import { passagesFor } from '../../contracts/agents/passages.js';
 import type { ChatEvent, ChatRequest, ToolCall } from '../../contracts/ports/chat.js';
 import type { KnowledgeSearch } from '../../contracts/ports/knowledge.js';
 import type { SessionPlan } from '../../contracts/ports/sessions.js';

@@ -5,7 +5,7 @@
 import { PLAYOUT_RATE, samplesOf } from '../../contracts/audio.js';
 import { ServiceError } from '../../contracts/errors.js';
 import type { Clock } from '../../contracts/clock.js';
-import { DEFAULT_SYNTHESIS_MODEL } from '../../contracts/models.js';
+import { DEFAULT_SYNTHESIS_MODEL } from '../../contracts/speech/models.js';
 import type { Call } from '../../contracts/ports/calls.js';
 import type { Caller } from '../../contracts/ports/identity.js';
 import type { Speech, SpeechOptions } from '../../contracts/ports/speech.js';

@@ -2,7 +2,7 @@
 import type { Clock } from '../../contracts/clock.js';
 import type { CallEvent } from '../../contracts/ports/calls.js';
 import type { ChatModel } from '../../contracts/ports/chat.js';
-import type { Briefing } from '../../contracts/transfers.js';
+import type { Briefing } from '../../contracts/phone/transfers.js';
 import { type BriefingParts, briefingOf } from './briefing.js';
 import type { Consulting } from './tools/transfer-call.js';
 import type { Utterance } from './utterance.js';

@@ -3,7 +3,7 @@
  * A language model is asked once, for one JSON object; its answer is checked field by field, and values of the wrong type
  * become null or unknown, never guesses.
  */
-import { isPlainObject } from '../../contracts/plain-object.js';
+import { isPlainObject } from '../../contracts/schemas/plain-object.js';
 import { type ChatMessage, type ChatModel, wholeAnswer } from '../../contracts/ports/chat.js';
 import type { RunningSession, SessionAnalysis, SessionItem } from '../../contracts/ports/sessions.js';
 import type { AgentConfig } from '../../contracts/schemas/agent-config.js';

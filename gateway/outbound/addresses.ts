@@ -4,7 +4,7 @@
  * are tested separately: no configuration allows them, in whatever form.
  */
 import ipaddr from 'ipaddr.js';
-import { METADATA_ADDRESSES } from '../../contracts/metadata-addresses.js';
+import { METADATA_ADDRESSES } from '../../contracts/outbound/metadata-addresses.js';
 
 export type Address = ipaddr.IPv4 | ipaddr.IPv6;
 export type Network = readonly [address: Address, bits: number];

@@ -1,7 +1,7 @@
 /** Reads an MCP server's reply as it arrives: JSON-RPC in one JSON document or in a stream of events. */
 import { createParser } from 'eventsource-parser';
 import { LIMITS } from '../../contracts/limits.js';
-import { isPlainObject } from '../../contracts/plain-object.js';
+import { isPlainObject } from '../../contracts/schemas/plain-object.js';
 import type { ChatTool } from '../../contracts/ports/chat.js';
 import { type McpAnswer, McpError } from '../../contracts/ports/mcp.js';
 import type { OutboundReply } from '../../contracts/ports/outbound.js';

@@ -9,7 +9,7 @@ import type { Clock } from '../../contracts/clock.js';
 import { ServiceError, toServiceError } from '../../contracts/errors.js';
 import { LIMITS } from '../../contracts/limits.js';
 import type { Log } from '../../contracts/log.js';
-import { phoneAddress } from '../../contracts/phone.js';
+import { phoneAddress } from '../../contracts/phone/phone.js';
 import type { DialledNumbers, PhoneNumber, PhoneSessions } from '../../contracts/ports/phone.js';
 import { readAll } from '../server/bodies/body.js';
 import type { HttpRequest, Reply } from '../server/port.js';

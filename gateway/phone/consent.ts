@@ -1,5 +1,5 @@
 /** Decides whether an answer means yes or no, in the languages of agents; the keys are 1 and 2. */
-import type { Language } from '../../contracts/languages.js';
+import type { Language } from '../../contracts/speech/languages.js';
 
 type Answer = 'yes' | 'no';
 

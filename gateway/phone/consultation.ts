@@ -8,11 +8,11 @@
 import type { Clock } from '../../contracts/clock.js';
 import { LIMITS } from '../../contracts/limits.js';
 import type { Log } from '../../contracts/log.js';
-import { DEFAULT_TRANSCRIPTION_MODEL } from '../../contracts/models.js';
+import { DEFAULT_TRANSCRIPTION_MODEL } from '../../contracts/speech/models.js';
 import type { CallEvent, PhoneCall } from '../../contracts/ports/calls.js';
 import type { Transfers } from '../../contracts/ports/phone-transfers.js';
 import type { Speech, Transcription } from '../../contracts/ports/speech.js';
-import type { Briefing, Transfer } from '../../contracts/transfers.js';
+import type { Briefing, Transfer } from '../../contracts/phone/transfers.js';
 import { voiceOptions } from '../calls/owned-call.js';
 import { readClientEvent, TOPICS } from '../conversations/client/events.js';
 import { questionIn } from '../conversations/lines.js';

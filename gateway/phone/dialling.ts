@@ -2,7 +2,7 @@
  * A provider's API in our terms: how calls are placed and hung up, and its reports about them. Each provider has a file in
  * providers/.
  */
-import type { AnsweredBy, CallState, Voicemail } from '../../contracts/phone.js';
+import type { AnsweredBy, CallState, Voicemail } from '../../contracts/phone/phone.js';
 import type { Credentials } from '../../contracts/ports/phone.js';
 import type { Reply } from '../server/port.js';
 import type { Fields, Webhook } from './provider.js';

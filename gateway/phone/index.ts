@@ -1,7 +1,7 @@
 /** `/v1/phone/{provider}`: webhooks and media streams of telephone providers (docs/phone.md). */
 import { ServiceError } from '../../contracts/errors.js';
 import { LIMITS } from '../../contracts/limits.js';
-import type { PhoneProvider } from '../../contracts/phone.js';
+import type { PhoneProvider } from '../../contracts/phone/phone.js';
 import { nativeError } from '../server/native-error.js';
 import type { Dialect, HttpRequest, Route, SocketRoute } from '../server/port.js';
 import { admit, answer, type AnsweringParts } from './answering.js';
@@ -44,7 +44,7 @@ export interface PhoneParts
   readonly transfers: Pick<TransferCallbackParts, 'transfers' | 'transferring' | 'runs'> | undefined;
 }
 
-/** Providers that open media streams. A new provider is a file, a line here, and one in contracts/phone.ts. */
+/** Providers that open media streams. A new provider is a file, a line here, and one in contracts/phone/phone.ts. */
 const PROVIDERS: Readonly<Record<Exclude<PhoneProvider, 'sip'>, Provider | StreamProvider>> = {
   ...{ twilio, telnyx, plivo, vonage },
   ...{ exotel, genesys },

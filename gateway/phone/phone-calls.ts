@@ -13,7 +13,7 @@ import {
   type PhoneOptions,
 } from '../../contracts/ports/calls.js';
 import type { RunningSession, SessionItem } from '../../contracts/ports/sessions.js';
-import type { Transfer } from '../../contracts/transfers.js';
+import type { Transfer } from '../../contracts/phone/transfers.js';
 import { REFUSALS } from '../calls/joining.js';
 import { type CallParts, OwnedCall } from '../calls/owned-call.js';
 import { CallRegistry } from '../calls/registry.js';

@@ -8,7 +8,7 @@
 import type { Clock } from '../../contracts/clock.js';
 import { errorText, ServiceError } from '../../contracts/errors.js';
 import type { Log } from '../../contracts/log.js';
-import type { LastCallState, PhoneProvider } from '../../contracts/phone.js';
+import type { LastCallState, PhoneProvider } from '../../contracts/phone/phone.js';
 import type { Outbound } from '../../contracts/ports/outbound.js';
 import type { DiallingNumbers, PhoneNumber } from '../../contracts/ports/phone.js';
 import type {
@@ -18,7 +18,7 @@ import type {
   PlacedCalls,
 } from '../../contracts/ports/placed-calls.js';
 import type { EndedReason, SessionRuns } from '../../contracts/ports/sessions.js';
-import { repeat } from '../../contracts/repeat.js';
+import { repeat } from '../../contracts/time/repeat.js';
 import type { Dialling, OutgoingCall, SpokenMessage } from './dialling.js';
 import type { PhoneCalls } from './phone-calls.js';
 import { type ApiFailure, askProvider } from './provider-api.js';

@@ -3,8 +3,8 @@
  * hang, be out of reach, refuse, or answer something that is not documented.
  */
 import { LIMITS } from '../../contracts/limits.js';
-import { PHONE_CREDENTIALS } from '../../contracts/phone.js';
-import { isPlainObject } from '../../contracts/plain-object.js';
+import { PHONE_CREDENTIALS } from '../../contracts/phone/phone.js';
+import { isPlainObject } from '../../contracts/schemas/plain-object.js';
 import { type Outbound, OutboundError, type OutboundReply } from '../../contracts/ports/outbound.js';
 import type { OpenedNumber } from '../../contracts/ports/phone.js';
 import { type ApiRequest, CredentialError, type Dialling } from './dialling.js';

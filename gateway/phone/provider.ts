@@ -2,8 +2,8 @@
  * A telephone provider's webhooks and media streams in our terms. Each provider is one file of providers/: a table of its
  * events, and functions for the answers to it.
  */
-import { isPlainObject } from '../../contracts/plain-object.js';
-import type { PhoneProvider } from '../../contracts/phone.js';
+import { isPlainObject } from '../../contracts/schemas/plain-object.js';
+import type { PhoneProvider } from '../../contracts/phone/phone.js';
 import type { LineFormat } from '../../contracts/ports/calls.js';
 import type { Reply } from '../server/port.js';
 

@@ -4,7 +4,7 @@
  * once, and until when.
  */
 import { createHmac } from 'node:crypto';
-import type { PhoneProvider } from '../../contracts/phone.js';
+import type { PhoneProvider } from '../../contracts/phone/phone.js';
 import { isSame } from './signatures.js';
 
 export interface StreamClaims {

@@ -10,7 +10,7 @@ import { ServiceError } from '../../contracts/errors.js';
 import { LIMITS } from '../../contracts/limits.js';
 import type { Log } from '../../contracts/log.js';
 import type { PhoneLink } from '../../contracts/ports/calls.js';
-import { TokenBucket } from '../../contracts/token-bucket.js';
+import { TokenBucket } from '../../contracts/limits/token-bucket.js';
 import { encodeEvent, TOPICS } from '../conversations/client/events.js';
 import { Keypad } from '../conversations/client/keypad.js';
 import type { HttpRequest, Socket, SocketEvents } from '../server/port.js';

@@ -3,7 +3,7 @@
  * the caller had hung up: which of the two it was is known only once it has answered.
  */
 import type { PhoneCall } from '../../contracts/ports/calls.js';
-import type { PhoneProvider } from '../../contracts/phone.js';
+import type { PhoneProvider } from '../../contracts/phone/phone.js';
 import type { OwnedCall } from '../calls/owned-call.js';
 
 /** A call as its stream sees it. */

@@ -10,7 +10,7 @@ import type { DialledNumbers, DiallingNumbers } from '../../contracts/ports/phon
 import type { Transfers } from '../../contracts/ports/phone-transfers.js';
 import type { SessionRuns } from '../../contracts/ports/sessions.js';
 import type { Clock } from '../../contracts/clock.js';
-import type { LastTransferState, Transfer } from '../../contracts/transfers.js';
+import type { LastTransferState, Transfer } from '../../contracts/phone/transfers.js';
 import type { HttpRequest, Reply } from '../server/port.js';
 import { accepted, answerOnce } from './answering.js';
 import type { CallReport, DialledReport } from './dialling.js';

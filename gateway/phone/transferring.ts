@@ -10,7 +10,7 @@ import type { Clock } from '../../contracts/clock.js';
 import { errorText } from '../../contracts/errors.js';
 import { LIMITS } from '../../contracts/limits.js';
 import type { Log } from '../../contracts/log.js';
-import { type PhoneProvider, phoneAddress } from '../../contracts/phone.js';
+import { type PhoneProvider, phoneAddress } from '../../contracts/phone/phone.js';
 import type { Outbound } from '../../contracts/ports/outbound.js';
 import type {
   Credentials,
@@ -20,13 +20,13 @@ import type {
 } from '../../contracts/ports/phone.js';
 import type { NewTransfer, OverdueTransfer, Transfers } from '../../contracts/ports/phone-transfers.js';
 import type { SessionRecord, SessionRuns } from '../../contracts/ports/sessions.js';
-import { repeat } from '../../contracts/repeat.js';
+import { repeat } from '../../contracts/time/repeat.js';
 import {
   type LastTransferState,
   type Transfer,
   TRANSFER_MODES,
   type TransferMode,
-} from '../../contracts/transfers.js';
+} from '../../contracts/phone/transfers.js';
 import type { PhoneTransfer, TransferRequest } from '../conversations/tools/tool.js';
 import type { Metrics } from '../server/system/metrics.js';
 import type { ApiRequest, DialledLeg, Dialling } from './dialling.js';

@@ -10,7 +10,7 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import type { Clock } from '../../contracts/clock.js';
 import type { Log } from '../../contracts/log.js';
-import { repeat } from '../../contracts/repeat.js';
+import { repeat } from '../../contracts/time/repeat.js';
 import type { Sql } from '../../storage/postgres/sql.js';
 import type { Events } from '../../storage/postgres/events.js';
 import {

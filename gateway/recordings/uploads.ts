@@ -8,8 +8,8 @@ import { join } from 'node:path';
 import type { Clock } from '../../contracts/clock.js';
 import { LIMITS } from '../../contracts/limits.js';
 import type { Log } from '../../contracts/log.js';
-import { repeat } from '../../contracts/repeat.js';
-import { waitUpTo } from '../../contracts/timeouts.js';
+import { repeat } from '../../contracts/time/repeat.js';
+import { waitUpTo } from '../../contracts/time/timeouts.js';
 import { RECORDED, type RecordedRole } from '../../media/recorder.js';
 import type { Sql } from '../../storage/postgres/sql.js';
 import {

@@ -3,7 +3,7 @@
  * draining (503 `draining`). The server's own routes are exempt from both, routes that running calls need from draining.
  */
 import type { Clock } from '../../contracts/clock.js';
-import { Deadline } from '../../contracts/deadline.js';
+import { Deadline } from '../../contracts/time/deadline.js';
 import { ServiceError } from '../../contracts/errors.js';
 import type { Ids } from '../../contracts/ids.js';
 import type { Log } from '../../contracts/log.js';

@@ -3,7 +3,7 @@
  * Only names that look like identifiers are logged, since they are a client's text.
  */
 import type { Log } from '../../contracts/log.js';
-import { isPlainObject } from '../../contracts/plain-object.js';
+import { isPlainObject } from '../../contracts/schemas/plain-object.js';
 
 const NAME = /^[A-Za-z_][\w.-]{0,63}$/;
 const UNNAMED = '?';

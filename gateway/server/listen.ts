@@ -6,7 +6,7 @@
 import { readFile } from 'node:fs/promises';
 import { createSecureContext } from 'node:tls';
 import type { Clock } from '../../contracts/clock.js';
-import { Deadline } from '../../contracts/deadline.js';
+import { Deadline } from '../../contracts/time/deadline.js';
 import type { Ids } from '../../contracts/ids.js';
 import { LIMITS } from '../../contracts/limits.js';
 import type { Log } from '../../contracts/log.js';

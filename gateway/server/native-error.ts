@@ -1,6 +1,6 @@
 /** Errors of the native APIs on the wire: `{status, message}` (docs/contract/native.md 1.4). */
 import type { ServiceError } from '../../contracts/errors.js';
-import { toldMessage } from '../../contracts/missing-voice.js';
+import { toldMessage } from '../../contracts/speech/missing-voice.js';
 import type { Reply } from './port.js';
 import { json } from './replies.js';
 

@@ -1,5 +1,5 @@
 /** Replies of one form. */
-import { stringify } from '../../contracts/raw-json.js';
+import { stringify } from '../../contracts/text/raw-json.js';
 import type { Reply, Route } from './port.js';
 
 /** A JSON reply; a `RawJson` in the value is sent unchanged. */

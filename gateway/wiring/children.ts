@@ -1,7 +1,7 @@
 /** The child processes of one gateway: how to reach them, whether they are alive, and whether they are overloaded. */
 import type { Clock } from '../../contracts/clock.js';
 import type { Log } from '../../contracts/log.js';
-import { repeat } from '../../contracts/repeat.js';
+import { repeat } from '../../contracts/time/repeat.js';
 import { createPool, type Pool } from '../../processes/pool.js';
 import type { Database } from '../../storage/postgres/database.js';
 import { type RoleName, type RoleRow, ROLES, type RoleSockets } from './roles.js';

@@ -1,6 +1,6 @@
 /** The drain of one gateway, and its time limits (ops/adr/0027-draining-for-calls.md). */
 import type { Clock } from '../../contracts/clock.js';
-import { Deadline } from '../../contracts/deadline.js';
+import { Deadline } from '../../contracts/time/deadline.js';
 import { LIMITS } from '../../contracts/limits.js';
 import type { Config } from '../config.js';
 import type { Listening } from '../server/listen.js';

@@ -21,7 +21,7 @@ import { describeSherpaStt } from '../../engines/backends/sherpa/stt-kinds.js';
 import { describeSherpaTts } from '../../engines/backends/sherpa/tts-kinds.js';
 import { sttInChild, ttsInChild } from '../../engines/child-engines.js';
 import { errorText } from '../../contracts/errors.js';
-import type { LanguageCode } from '../../contracts/languages.js';
+import type { LanguageCode } from '../../contracts/speech/languages.js';
 import type { JobRunner } from '../../contracts/ports/jobs.js';
 import type { TtsEngine } from '../../contracts/ports/tts.js';
 import type { Transcriber } from '../../engines/long-audio.js';

@@ -7,7 +7,7 @@ import { AggregatorRegistry, type MetricObjectWithValues, type MetricValue } fro
 import type { Clock } from '../../contracts/clock.js';
 import type { Log } from '../../contracts/log.js';
 import type { JobHandlers } from '../../contracts/ports/jobs.js';
-import { waitUpTo } from '../../contracts/timeouts.js';
+import { waitUpTo } from '../../contracts/time/timeouts.js';
 import { createPool, type Pool } from '../../processes/pool.js';
 import type { OperationParts } from '../dialects/operation/index.js';
 import { type Minute, summed } from '../server/system/history.js';

@@ -1,8 +1,8 @@
 /** Wires the agent platform of one gateway: its stores, the token counter, outbound requests. */
 import type { Clock } from '../../contracts/clock.js';
 import type { Ids } from '../../contracts/ids.js';
-import { LANGUAGES, type Language } from '../../contracts/languages.js';
-import { DEFAULT_TRANSCRIPTION_MODEL } from '../../contracts/models.js';
+import { LANGUAGES, type Language } from '../../contracts/speech/languages.js';
+import { DEFAULT_TRANSCRIPTION_MODEL } from '../../contracts/speech/models.js';
 import type { KeyAuthority } from '../../contracts/ports/identity.js';
 import type { Speech } from '../../contracts/ports/speech.js';
 import type { Registry } from '../../engines/registry.js';

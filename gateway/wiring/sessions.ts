@@ -4,7 +4,7 @@
  */
 import type { Clock } from '../../contracts/clock.js';
 import type { Ids } from '../../contracts/ids.js';
-import type { Language } from '../../contracts/languages.js';
+import type { Language } from '../../contracts/speech/languages.js';
 import type { Log } from '../../contracts/log.js';
 import type { Admission } from '../../contracts/ports/identity.js';
 import type { PhoneSessions } from '../../contracts/ports/phone.js';

@@ -5,7 +5,7 @@
 import { statfs } from 'node:fs/promises';
 import type { Clock } from '../../contracts/clock.js';
 import { LIMITS } from '../../contracts/limits.js';
-import { repeat } from '../../contracts/repeat.js';
+import { repeat } from '../../contracts/time/repeat.js';
 import type { Database } from '../../storage/postgres/database.js';
 import type { Health } from '../server/system/health.js';
 

@@ -6,7 +6,7 @@
 import { trace } from '@opentelemetry/api';
 import { systemClock } from '../../contracts/clock.js';
 import type { Log } from '../../contracts/log.js';
-import { waitUpTo } from '../../contracts/timeouts.js';
+import { waitUpTo } from '../../contracts/time/timeouts.js';
 import { notInstalled } from '../config/installed.js';
 
 export interface Tracing {

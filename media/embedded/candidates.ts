@@ -5,9 +5,9 @@
  */
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
-import { TokenBucket } from '../../contracts/token-bucket.js';
+import { TokenBucket } from '../../contracts/limits/token-bucket.js';
 import { LIMITS } from '../../contracts/limits.js';
-import { METADATA_ADDRESSES } from '../../contracts/metadata-addresses.js';
+import { METADATA_ADDRESSES } from '../../contracts/outbound/metadata-addresses.js';
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 type Range = ReturnType<Address['range']>;

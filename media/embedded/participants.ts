@@ -15,7 +15,7 @@ import {
   TrackSource,
   TrackType,
 } from '@livekit/protocol';
-import { CALL_TIMES } from '../../contracts/call-times.js';
+import { CALL_TIMES } from '../../contracts/limits/call-times.js';
 import type { CallArgs } from '../wire.js';
 import { type Sender, sidOf } from './data.js';
 

@@ -13,7 +13,7 @@ import type { Clock } from '../../contracts/clock.js';
 import { ServiceError } from '../../contracts/errors.js';
 import type { Log } from '../../contracts/log.js';
 import type { AgentWork, OfferedJob } from '../../contracts/ports/calls.js';
-import { withTimeout } from '../../contracts/timeouts.js';
+import { withTimeout } from '../../contracts/time/timeouts.js';
 import { Backoff } from '../../processes/backoff.js';
 import type { LivekitServer } from './room-service.js';
 

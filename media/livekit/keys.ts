@@ -2,9 +2,9 @@
  * Keys of a telephone, one after the other, at the pace of a person: the SIP service sends each as a telephone
  * event (RFC 4733). A key that cannot be sent is skipped.
  */
-import { CALL_TIMES } from '../../contracts/call-times.js';
+import { CALL_TIMES } from '../../contracts/limits/call-times.js';
 import { systemClock } from '../../contracts/clock.js';
-import { withTimeout } from '../../contracts/timeouts.js';
+import { withTimeout } from '../../contracts/time/timeouts.js';
 
 const KEYS = '0123456789*#ABCD';
 const PAUSE = 'w';

@@ -8,10 +8,10 @@
  * bounded; joining and leaving end in bounded time, whatever the server does.
  */
 import type { RemoteParticipant, RemoteTrackPublication, Room } from '@livekit/rtc-node';
-import { CALL_TIMES } from '../../contracts/call-times.js';
+import { CALL_TIMES } from '../../contracts/limits/call-times.js';
 import { type Clock, systemClock } from '../../contracts/clock.js';
 import { ServiceError } from '../../contracts/errors.js';
-import { withTimeout } from '../../contracts/timeouts.js';
+import { withTimeout } from '../../contracts/time/timeouts.js';
 import { connection, type ConnectionEffect, type ConnectionEvent } from '../../actors/connection.js';
 import { type Effects, run, type Running } from '../../actors/run.js';
 import type { RoomArgs } from '../wire.js';

@@ -4,7 +4,7 @@
  */
 import type { RoomServiceClient } from 'livekit-server-sdk';
 import { ServiceError } from '../../contracts/errors.js';
-import { CALL_TIMES } from '../../contracts/call-times.js';
+import { CALL_TIMES } from '../../contracts/limits/call-times.js';
 import type { JoinClaims } from '../../contracts/ports/join-tokens.js';
 import type { CallOptions } from '../../contracts/ports/calls.js';
 

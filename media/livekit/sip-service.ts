@@ -3,7 +3,7 @@
  * process; without it, or without Redis, the server answers each request with an error.
  */
 import type { SipCallError, SipClient } from 'livekit-server-sdk';
-import { CALL_TIMES } from '../../contracts/call-times.js';
+import { CALL_TIMES } from '../../contracts/limits/call-times.js';
 import { systemClock } from '../../contracts/clock.js';
 import { errorText, ServiceError } from '../../contracts/errors.js';
 import { LIMITS } from '../../contracts/limits.js';

@@ -9,9 +9,9 @@
  * unbounded.
  */
 import type { LocalTrackPublication, Room } from '@livekit/rtc-node';
-import { CALL_TIMES } from '../../contracts/call-times.js';
+import { CALL_TIMES } from '../../contracts/limits/call-times.js';
 import { systemClock } from '../../contracts/clock.js';
-import { withTimeout } from '../../contracts/timeouts.js';
+import { withTimeout } from '../../contracts/time/timeouts.js';
 import type { Rtc } from './rtc.js';
 import { Speaker } from './speaker.js';
 

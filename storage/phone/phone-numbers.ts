@@ -5,7 +5,7 @@
 import { ServiceError } from '../../contracts/errors.js';
 import type { Ids } from '../../contracts/ids.js';
 import { LIMITS } from '../../contracts/limits.js';
-import { phoneAddress } from '../../contracts/phone.js';
+import { phoneAddress } from '../../contracts/phone/phone.js';
 import type { Listed, PageRequest } from '../../contracts/ports/page.js';
 import type {
   AnsweredNumbers,

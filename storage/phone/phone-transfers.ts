@@ -3,7 +3,7 @@
  * previous states, and is announced: the waiting process may be another one than the one that the provider notified.
  */
 import type { Ids } from '../../contracts/ids.js';
-import type { Transfer } from '../../contracts/transfers.js';
+import type { Transfer } from '../../contracts/phone/transfers.js';
 import type { NewTransfer, OverdueTransfer, Transfers } from '../../contracts/ports/phone-transfers.js';
 import type { Database } from '../postgres/database.js';
 import type { Listener } from '../postgres/events.js';

@@ -5,8 +5,8 @@
 import { ServiceError } from '../../contracts/errors.js';
 import type { Ids } from '../../contracts/ids.js';
 import { LIMITS } from '../../contracts/limits.js';
-import type { CallState, LastCallState } from '../../contracts/phone.js';
-import { placedCallEnded } from '../../contracts/placed-call.js';
+import type { CallState, LastCallState } from '../../contracts/phone/phone.js';
+import { placedCallEnded } from '../../contracts/phone/placed-call.js';
 import type { Listed, PageRequest } from '../../contracts/ports/page.js';
 import type {
   Idempotency,

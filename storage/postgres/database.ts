@@ -9,7 +9,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type postgres from 'postgres';
 import { systemClock } from '../../contracts/clock.js';
 import { silentLog, type Log } from '../../contracts/log.js';
-import { waitUpTo } from '../../contracts/timeouts.js';
+import { waitUpTo } from '../../contracts/time/timeouts.js';
 import { createEvents, type Events } from './events.js';
 import { codeOf, StorageFailure } from '../failure.js';
 import connect from './postgres-js.js';

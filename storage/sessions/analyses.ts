@@ -5,7 +5,7 @@
  */
 import { LIMITS } from '../../contracts/limits.js';
 import type { AnalysisQueue, SessionAnalysis, SessionPlan } from '../../contracts/ports/sessions.js';
-import { analyzedBody } from '../../contracts/post-call.js';
+import { analyzedBody } from '../../contracts/sessions/post-call.js';
 import type { Sql } from '../postgres/sql.js';
 import { addDeliveries } from '../deliveries.js';
 import { columns, itemsOf, recordOf, type Row } from './rows.js';

@@ -4,7 +4,7 @@
  */
 import { LIMITS } from '../../contracts/limits.js';
 import { ENDED_REASONS, type EndedReason, type SessionPlan } from '../../contracts/ports/sessions.js';
-import { endedBody } from '../../contracts/post-call.js';
+import { endedBody } from '../../contracts/sessions/post-call.js';
 import type { Sql, Transaction } from '../postgres/sql.js';
 import { addDeliveries } from '../deliveries.js';
 import { columns, recordOf, type Row } from './rows.js';

@@ -5,7 +5,7 @@
  */
 import { LIMITS } from '../../contracts/limits.js';
 import type { SessionRemoval } from '../../contracts/ports/sessions.js';
-import { memberText } from '../../contracts/raw-json.js';
+import { memberText } from '../../contracts/text/raw-json.js';
 import type { Sql } from '../postgres/sql.js';
 
 const { removedAtOnce } = LIMITS.session;

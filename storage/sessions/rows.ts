@@ -1,6 +1,6 @@
 /** A session's row: the columns that statements select, and its form in the ports. */
 import type { EndedReason, Json, SessionItem, SessionRecord } from '../../contracts/ports/sessions.js';
-import { RawJson } from '../../contracts/raw-json.js';
+import { RawJson } from '../../contracts/text/raw-json.js';
 import type { Sql, Transaction } from '../postgres/sql.js';
 
 export interface Row extends Omit<SessionRecord, 'metadata' | 'overrides'> {

@@ -5,7 +5,7 @@
  */
 import { errorText } from '../../contracts/errors.js';
 import type { Clock } from '../../contracts/clock.js';
-import { CALL_TIMES } from '../../contracts/call-times.js';
+import { CALL_TIMES } from '../../contracts/limits/call-times.js';
 import type { Log } from '../../contracts/log.js';
 import type {
   CallOwner,
@@ -14,7 +14,7 @@ import type {
   SessionPlan,
   SessionRuns,
 } from '../../contracts/ports/sessions.js';
-import { repeat } from '../../contracts/repeat.js';
+import { repeat } from '../../contracts/time/repeat.js';
 import { completeConfig } from '../../contracts/schemas/agent-merge.js';
 import { completeTool } from '../../contracts/schemas/tools.js';
 import type { Database } from '../postgres/database.js';

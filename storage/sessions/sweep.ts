@@ -3,7 +3,7 @@
  * if their process died and no other took over, if a caller has not come back from a transfer, or if they exceed their longest
  * duration. Every process sweeps; a session that two of them end at once ends once.
  */
-import { CALL_TIMES } from '../../contracts/call-times.js';
+import { CALL_TIMES } from '../../contracts/limits/call-times.js';
 import type { EndedReason } from '../../contracts/ports/sessions.js';
 import type { Sql } from '../postgres/sql.js';
 import { removeOldRuns } from '../agent-tests/runs.js';

@@ -1,7 +1,7 @@
 /** The embedded dialogue, which stands in for a language model. */
 import t from 'tap';
 import type { ChatMessage } from '../../contracts/ports/chat.js';
-import { TOOL_RUNS, toolNews } from '../../contracts/tool-news.js';
+import { TOOL_RUNS, toolNews } from '../../contracts/tools/news.js';
 import { createBuiltinDialogue } from '../../engines/chat/builtin/index.js';
 import { answer, HANG_UP, ORDER, system, textOf, user } from '../fixtures/chat-requests.js';
 

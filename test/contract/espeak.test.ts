@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import t from 'tap';
 import { RECOGNITION_RATE } from '../../contracts/audio.js';
-import type { Language } from '../../contracts/languages.js';
+import type { Language } from '../../contracts/speech/languages.js';
 import { createAligner } from '../../engines/alignment/aligner.js';
 import {
   ESPEAK_PACKAGES,

@@ -7,7 +7,7 @@ import { once } from 'node:events';
 import { SessionDescription, SignalTarget, TrickleRequest } from '@livekit/protocol';
 import t from 'tap';
 import { LIMITS } from '../../contracts/limits.js';
-import { METADATA_ADDRESSES } from '../../contracts/metadata-addresses.js';
+import { METADATA_ADDRESSES } from '../../contracts/outbound/metadata-addresses.js';
 import { destinationOf, RemoteCandidates, withAdmitted } from '../../media/embedded/candidates.js';
 import { Caller, letGo } from '../fixtures/caller.js';
 import { CallerPeer } from '../fixtures/caller-peer.js';

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { DisconnectReason } from '@livekit/protocol';
 import t, { type Test } from 'tap';
-import { CALL_TIMES } from '../../contracts/call-times.js';
+import { CALL_TIMES } from '../../contracts/limits/call-times.js';
 import { type ClusterRoom, startCluster } from '../fixtures/livekit-cluster.js';
 import { openRoom, roomWorkers } from '../fixtures/livekit-rooms.js';
 import { socketFolder } from '../fixtures/processes-tools.js';

@@ -2,7 +2,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import t from 'tap';
-import { LANGUAGE_CODES } from '../../contracts/languages.js';
+import { LANGUAGE_CODES } from '../../contracts/speech/languages.js';
 import { modelFolders, notAdded } from '../../gateway/config/model-folders.js';
 import { CATALOGUE, type Entry, freshModels, models, placed } from '../fixtures/model-catalogue.js';
 

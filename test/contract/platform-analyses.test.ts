@@ -9,7 +9,7 @@ import { silentLog } from '../../contracts/log.js';
 import type { ChatModel } from '../../contracts/ports/chat.js';
 import type { SessionPlan } from '../../contracts/ports/sessions.js';
 import { type AgentConfig, DEFAULT_CONFIG } from '../../contracts/schemas/agent-config.js';
-import { RawJson } from '../../contracts/raw-json.js';
+import { RawJson } from '../../contracts/text/raw-json.js';
 import { createOpenaiChat } from '../../engines/chat/openai-compatible.js';
 import { startAnalyses } from '../../gateway/deliveries/analyses.js';
 import { createSessions } from '../../storage/sessions.js';

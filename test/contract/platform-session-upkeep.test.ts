@@ -3,7 +3,7 @@
  * (docs/contract/decisions.md 13, 22; docs/contract/platform.md 6.8).
  */
 import t from 'tap';
-import { CALL_TIMES } from '../../contracts/call-times.js';
+import { CALL_TIMES } from '../../contracts/limits/call-times.js';
 import { randomIds } from '../../contracts/ids.js';
 import { LIMITS } from '../../contracts/limits.js';
 import { stateOf } from '../../contracts/ports/nodes.js';

@@ -6,7 +6,7 @@ import { once } from 'node:events';
 import { rm } from 'node:fs/promises';
 import t from 'tap';
 import { randomIds } from '../../contracts/ids.js';
-import { CALL_TIMES } from '../../contracts/call-times.js';
+import { CALL_TIMES } from '../../contracts/limits/call-times.js';
 import { LIMITS } from '../../contracts/limits.js';
 import { createKey } from '../../storage/keys/keys.js';
 import { type Body, type CallOptions, client, makeAgent } from '../fixtures/agents.js';

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { decode } from '@msgpack/msgpack';
 import t from 'tap';
 import { RECOGNITION_RATE } from '../../contracts/audio.js';
-import { LANGUAGES } from '../../contracts/languages.js';
+import { LANGUAGES } from '../../contracts/speech/languages.js';
 import type { TimedWord, TtsEngine, TtsRequest } from '../../contracts/ports/tts.js';
 import {
   createNativeSpeech,

@@ -1,8 +1,8 @@
 /** What an agent brings to a session: its prompt with the session's variables, its tools by name, its passages. */
 import t from 'tap';
-import { plannedTools, renderPrompt, takenOver } from '../../contracts/agent-plan.js';
+import { plannedTools, renderPrompt, takenOver } from '../../contracts/agents/plan.js';
 import { LIMITS } from '../../contracts/limits.js';
-import { passagesFor } from '../../contracts/passages.js';
+import { passagesFor } from '../../contracts/agents/passages.js';
 import type { RunnableVersion } from '../../contracts/ports/agents.js';
 import type { KnowledgeSearch } from '../../contracts/ports/knowledge.js';
 import type { SessionPlan } from '../../contracts/ports/sessions.js';

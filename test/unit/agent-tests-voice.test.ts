@@ -3,7 +3,7 @@
  * with the sound that the test plays.
  */
 import t from 'tap';
-import { pausesIn } from '../../contracts/pauses.js';
+import { pausesIn } from '../../contracts/speech/pauses.js';
 import type { CallerLine } from '../../contracts/ports/test-callers.js';
 import { partsOf, wordsOf } from '../../gateway/agent-tests/voice/caller-speech.js';
 import { VOICE_RULES } from '../../gateway/agent-tests/voice/checks.js';

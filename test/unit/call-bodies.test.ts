@@ -1,14 +1,14 @@
 /** What webhooks are told of a call (docs/contract/platform.md 6.7, 6.8, 6.14 and 6.15): every field, and no words. */
 import t from 'tap';
 import { LIMITS } from '../../contracts/limits.js';
-import { placedCallEnded } from '../../contracts/placed-call.js';
+import { placedCallEnded } from '../../contracts/phone/placed-call.js';
 import type { PlacedCall } from '../../contracts/ports/placed-calls.js';
 import type { SessionAnalysis, SessionRecord } from '../../contracts/ports/sessions.js';
-import { analyzedBody, endedBody, testBody } from '../../contracts/post-call.js';
-import { RawJson } from '../../contracts/raw-json.js';
-import type { Transfer } from '../../contracts/transfers.js';
-import type { CallReport } from '../../contracts/turn-report.js';
-import { NO_USAGE, type Turn } from '../../contracts/turns.js';
+import { analyzedBody, endedBody, testBody } from '../../contracts/sessions/post-call.js';
+import { RawJson } from '../../contracts/text/raw-json.js';
+import type { Transfer } from '../../contracts/phone/transfers.js';
+import type { CallReport } from '../../contracts/sessions/turn-report.js';
+import { NO_USAGE, type Turn } from '../../contracts/sessions/turns.js';
 
 const at = (second: number): Date => new Date(Date.UTC(2026, 0, 1, 12, 0, second));
 const METADATA = '{ "order": 12345678901234567890 }';

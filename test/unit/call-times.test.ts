@@ -1,6 +1,6 @@
 /** The time limits of a call: their values in the contract, and their order. */
 import t from 'tap';
-import { CALL_ORDER, CALL_TIMES } from '../../contracts/call-times.js';
+import { CALL_ORDER, CALL_TIMES } from '../../contracts/limits/call-times.js';
 
 t.test('each time is what the contract says', async (t) => {
   t.strictSame(CALL_TIMES, {

@@ -1,7 +1,7 @@
 /** The spans and metrics of a call's turns (gateway/calls). */
 import { trace } from '@opentelemetry/api';
 import t from 'tap';
-import type { Turn } from '../../contracts/turns.js';
+import type { Turn } from '../../contracts/sessions/turns.js';
 import { CallMetrics } from '../../gateway/calls/call-metrics.js';
 import { CallTrace } from '../../gateway/calls/call-trace.js';
 import { Metrics } from '../../gateway/server/system/metrics.js';

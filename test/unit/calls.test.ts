@@ -3,7 +3,7 @@
  * come (gateway/calls).
  */
 import t from 'tap';
-import { Deadline } from '../../contracts/deadline.js';
+import { Deadline } from '../../contracts/time/deadline.js';
 import type { RoomOpening } from '../../contracts/ports/calls.js';
 import { LivekitCalls } from '../../gateway/calls/livekit.js';
 import { CallRegistry } from '../../gateway/calls/registry.js';

@@ -1,7 +1,7 @@
 /** Rule 3 and decision 1: values that count as unset, and values that count as booleans. Base64 from outside. */
 import t from 'tap';
-import { decodeBase64, decodedLength, paddingOf, withoutWhiteSpace } from '../../contracts/base64.js';
-import { booleanOf, isUnset } from '../../contracts/coerce.js';
+import { decodeBase64, decodedLength, paddingOf, withoutWhiteSpace } from '../../contracts/text/base64.js';
+import { booleanOf, isUnset } from '../../contracts/schemas/coerce.js';
 
 t.test('decision 1: what is unset', async (t) => {
   const words = ['', ' ', 'false', 'False', 'FALSE', '0', 'none', 'None', 'off', 'null', '[]', '{}', ' off '];

@@ -3,7 +3,7 @@ import { getEventListeners } from 'node:events';
 import { setImmediate as turn } from 'node:timers/promises';
 import t from 'tap';
 import { bytesOf, joinSamples, samplesOf } from '../../contracts/audio.js';
-import { withoutByteOrderMark } from '../../contracts/byte-order-mark.js';
+import { withoutByteOrderMark } from '../../contracts/text/byte-order-mark.js';
 import {
   type ErrorCode,
   ERRORS,
@@ -14,19 +14,19 @@ import {
   toServiceError,
 } from '../../contracts/errors.js';
 import { type IdKind, randomHex, randomIds } from '../../contracts/ids.js';
-import { isLanguage, languageOfTag, scriptsOf } from '../../contracts/languages.js';
-import { missingVoice, toldMessage } from '../../contracts/missing-voice.js';
-import { pausesIn, textsIn } from '../../contracts/pauses.js';
+import { isLanguage, languageOfTag, scriptsOf } from '../../contracts/speech/languages.js';
+import { missingVoice, toldMessage } from '../../contracts/speech/missing-voice.js';
+import { pausesIn, textsIn } from '../../contracts/speech/pauses.js';
 import { allows, isRole, type Permission, type Role, rolesOf } from '../../contracts/permissions.js';
-import { replyText } from '../../contracts/reply-text.js';
+import { replyText } from '../../contracts/outbound/reply-text.js';
 import { namedSynthesisModel, namedTranscriptionModel } from '../../contracts/schemas/model-ids.js';
 import { type NativeOptions, toNativeSynthesis } from '../../contracts/schemas/native-options.js';
 import { optionsFromObject, withDecodedReferences } from '../../contracts/schemas/option-sources.js';
 import { refuseOptionHeaders, refuseProviderOptions } from '../../contracts/schemas/refusals.js';
 import { foreignMembers } from '../../contracts/schemas/write-only.js';
-import { firstBytes, isLonger, wellFormed } from '../../contracts/text.js';
-import { waitUpTo, withTimeout } from '../../contracts/timeouts.js';
-import { readToolNews, toolNews } from '../../contracts/tool-news.js';
+import { firstBytes, isLonger, wellFormed } from '../../contracts/text/text.js';
+import { waitUpTo, withTimeout } from '../../contracts/time/timeouts.js';
+import { readToolNews, toolNews } from '../../contracts/tools/news.js';
 import { defaultVocabulary } from '../../contracts/vocabulary.js';
 import { SimulatedClock } from '../fixtures/edge-clock.js';
 

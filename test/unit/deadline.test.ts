@@ -1,5 +1,5 @@
 import t from 'tap';
-import { Deadline } from '../../contracts/deadline.js';
+import { Deadline } from '../../contracts/time/deadline.js';
 import { SimulatedClock } from '../fixtures/edge-clock.js';
 
 const tick = () => new Promise((resolve) => setImmediate(resolve));

@@ -1,6 +1,6 @@
 /** The piece on which an engine works next: the queue and the listener with given times, the scheduler on a given clock. */
 import t from 'tap';
-import { WaitTally } from '../../contracts/wait-tally.js';
+import { WaitTally } from '../../contracts/time/wait-tally.js';
 import { EngineScheduler } from '../../engines/scheduling/engine-scheduler.js';
 import { FAR_AHEAD_MS, FairQueue, later, type Place } from '../../engines/scheduling/fair-queue.js';
 import { Listener } from '../../engines/scheduling/listener.js';

@@ -1,7 +1,7 @@
 /** The tone engines, the span cutter and long audio, which need no model. */
 import t from 'tap';
 import { RECOGNITION_RATE } from '../../contracts/audio.js';
-import { LANGUAGES } from '../../contracts/languages.js';
+import { LANGUAGES } from '../../contracts/speech/languages.js';
 import type { SpeechSpan, SttEngine } from '../../contracts/ports/stt.js';
 import {
   createToneStt,

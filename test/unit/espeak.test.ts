@@ -5,7 +5,7 @@ import { rateFor, type EspeakEvent } from '../../engines/backends/espeak/program
 import { spokenText, unitsOf } from '../../engines/backends/espeak/spoken-text.js';
 import { wordTimes } from '../../engines/backends/espeak/word-times.js';
 import { HOSTILE_TEXTS } from '../../engines/conformance.js';
-import { LANGUAGES } from '../../contracts/languages.js';
+import { LANGUAGES } from '../../contracts/speech/languages.js';
 
 const spoken = (text: string): string => spokenText(unitsOf(text)).text;
 

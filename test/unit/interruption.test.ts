@@ -8,7 +8,7 @@ import {
   verdictOf,
 } from '../../actors/agent/turns/interruption.js';
 import type { Sensitivity } from '../../actors/agent/settings.js';
-import type { Language } from '../../contracts/languages.js';
+import type { Language } from '../../contracts/speech/languages.js';
 
 t.test('words that are all there are known by their class', async (t) => {
   const CLASSES: readonly (readonly [text: string, overlap: Overlap])[] = [

@@ -8,7 +8,7 @@ import { DECLARED_RATE } from '../../codecs/decode/limits.js';
 import { INTERRUPTION, overlapOf, verdictOf } from '../../actors/agent/turns/interruption.js';
 import { ENDPOINTING_MS } from '../../actors/agent/turns/endpointing.js';
 import { type ConversationItem, ConversationItems } from '../../actors/realtime-items.js';
-import { CALL_TIMES } from '../../contracts/call-times.js';
+import { CALL_TIMES } from '../../contracts/limits/call-times.js';
 import { CLOSE } from '../../contracts/close-codes.js';
 import { LIMITS } from '../../contracts/limits.js';
 import { MOST_HOST } from '../../gateway/outbound/guard.js';

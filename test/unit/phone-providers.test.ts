@@ -1,7 +1,7 @@
 /** Signatures and messages of telephone providers, against their own examples (gateway/phone/providers). */
 import { createHmac } from 'node:crypto';
 import t from 'tap';
-import { CREDENTIAL_FORMS } from '../../contracts/phone.js';
+import { CREDENTIAL_FORMS } from '../../contracts/phone/phone.js';
 import { exotel } from '../../gateway/phone/providers/exotel.js';
 import { genesys } from '../../gateway/phone/providers/genesys.js';
 import { plivo } from '../../gateway/phone/providers/plivo.js';

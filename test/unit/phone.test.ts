@@ -5,7 +5,7 @@
 import t from 'tap';
 import { bytesOf } from '../../contracts/audio.js';
 import { LIMITS } from '../../contracts/limits.js';
-import { phoneAddress } from '../../contracts/phone.js';
+import { phoneAddress } from '../../contracts/phone/phone.js';
 import { keyed, readClientEvent } from '../../gateway/conversations/client/events.js';
 import { Keypad } from '../../gateway/conversations/client/keypad.js';
 import { createStreamTokens } from '../../gateway/phone/stream-tokens.js';

@@ -1,7 +1,7 @@
-/** Costs of a call: the setting of prices, and the sum over what was used (contracts/prices.ts). */
+/** Costs of a call: the setting of prices, and the sum over what was used (contracts/sessions/prices.ts). */
 import t from 'tap';
-import { costOf, isPrices } from '../../contracts/prices.js';
-import { addUsage, NO_USAGE } from '../../contracts/turns.js';
+import { costOf, isPrices } from '../../contracts/sessions/prices.js';
+import { addUsage, NO_USAGE } from '../../contracts/sessions/turns.js';
 
 const USAGE = {
   ...{ inputTokens: 2_000_000, outputTokens: 500_000, tokensEstimated: false },

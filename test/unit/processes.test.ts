@@ -1,6 +1,6 @@
 import t from 'tap';
 import { ServiceError } from '../../contracts/errors.js';
-import { MOST_UNTOLD, WaitTally } from '../../contracts/wait-tally.js';
+import { MOST_UNTOLD, WaitTally } from '../../contracts/time/wait-tally.js';
 import { WINDOW_BYTES, Inbound } from '../../processes/credit.js';
 import {
   decodeFrame,

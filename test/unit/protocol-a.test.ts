@@ -1,7 +1,7 @@
 /** From protocol A's wire to the speech port, without a server: mapping, precedence, model ids, error shapes. */
 import t from 'tap';
 import { ERRORS, type ErrorCode, ServiceError } from '../../contracts/errors.js';
-import { findSynthesisModel, findTranscriptionModel } from '../../contracts/models.js';
+import { findSynthesisModel, findTranscriptionModel } from '../../contracts/speech/models.js';
 import {
   hasOptionHeaders,
   mergeOptions,

@@ -1,7 +1,7 @@
 /** JSON that is passed on unchanged: cut out of a request body, and inserted into an answer. */
 import t from 'tap';
-import { isPlainObject } from '../../contracts/plain-object.js';
-import { memberText, RawJson, stringify } from '../../contracts/raw-json.js';
+import { isPlainObject } from '../../contracts/schemas/plain-object.js';
+import { memberText, RawJson, stringify } from '../../contracts/text/raw-json.js';
 import { pick, seeded } from '../fixtures/random.js';
 
 const member = (text: string) => memberText(text, 'metadata');

@@ -1,7 +1,7 @@
 /** Repeated work: its interval, reports of its failures, and its end. */
 import { setImmediate as turn } from 'node:timers/promises';
 import t from 'tap';
-import { repeat } from '../../contracts/repeat.js';
+import { repeat } from '../../contracts/time/repeat.js';
 import { SimulatedClock } from '../fixtures/edge-clock.js';
 
 /** Repeated work whose every run the test ends. */

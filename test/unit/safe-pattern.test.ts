@@ -1,7 +1,7 @@
-/** Search patterns of users: matches, refused patterns, and bounds of their cost (contracts/safe-pattern.ts). */
+/** Search patterns of users: matches, refused patterns, and bounds of their cost (contracts/text/safe-pattern.ts). */
 import t from 'tap';
 import { LIMITS } from '../../contracts/limits.js';
-import { PatternError, safePattern } from '../../contracts/safe-pattern.js';
+import { PatternError, safePattern } from '../../contracts/text/safe-pattern.js';
 
 const { agentTest: limits } = LIMITS;
 

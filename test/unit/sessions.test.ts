@@ -3,12 +3,12 @@ import t from 'tap';
 import { systemClock } from '../../contracts/clock.js';
 import { silentLog } from '../../contracts/log.js';
 import { LIMITS } from '../../contracts/limits.js';
-import { isTimezone } from '../../contracts/timezones.js';
+import { isTimezone } from '../../contracts/time/timezones.js';
 import { mediaDialect } from '../../gateway/calls/signalling.js';
 import { filterOf } from '../../gateway/dialects/platform/sessions/filter.js';
 import { networkOf } from '../../gateway/server/client-address.js';
 import { admitOrigin } from '../../gateway/dialects/platform/sessions/origin.js';
-import { render, type Variable } from '../../contracts/placeholders.js';
+import { render, type Variable } from '../../contracts/agents/placeholders.js';
 
 const variables = new Map<string, Variable>([
   ['name', 'Ada'],

@@ -10,10 +10,10 @@ import {
 } from '@livekit/protocol';
 import t, { type Test } from 'tap';
 import { silentLog } from '../../contracts/log.js';
-import { CREDENTIAL_FORMS } from '../../contracts/phone.js';
+import { CREDENTIAL_FORMS } from '../../contracts/phone/phone.js';
 import type { NewTransfer } from '../../contracts/ports/phone-transfers.js';
 import type { SipNumber, SipReferral } from '../../contracts/ports/sip.js';
-import type { Transfer } from '../../contracts/transfers.js';
+import type { Transfer } from '../../contracts/phone/transfers.js';
 import { referring } from '../../gateway/phone/sip/referring.js';
 import { pressKeys } from '../../media/livekit/keys.js';
 import { keepNumbers, type SipStore } from '../../media/livekit/sip-numbers.js';

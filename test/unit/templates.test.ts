@@ -1,9 +1,9 @@
 /** Tools without the network: templates, function names, headers (docs/contract/decisions.md 14, 16, 17; docs/contract/platform.md 6.5). */
 import t from 'tap';
-import { functionNames, type NamedTool, serversToolName } from '../../contracts/function-names.js';
+import { functionNames, type NamedTool, serversToolName } from '../../contracts/tools/function-names.js';
 import { newTool, reviseTool, type ToolChange, type ToolDefinition } from '../../contracts/schemas/tools.js';
-import { misplacedPlaceholder, renderBody, renderUrl, sampleUrl } from '../../contracts/templates.js';
-import { toolRequest } from '../../contracts/tool-request.js';
+import { misplacedPlaceholder, renderBody, renderUrl, sampleUrl } from '../../contracts/tools/templates.js';
+import { toolRequest } from '../../contracts/tools/request.js';
 
 const args = (values: Record<string, unknown>, declared = Object.keys(values)) => ({ declared, values });
 

@@ -2,7 +2,7 @@
 import t from 'tap';
 import type { AgentSettings } from '../../actors/agent/settings.js';
 import { TIMES } from '../../actors/agent/times.js';
-import { LATENCY_PARTS, type LatencyParts, type Turn } from '../../contracts/turns.js';
+import { LATENCY_PARTS, type LatencyParts, type Turn } from '../../contracts/sessions/turns.js';
 import { Walk } from '../fixtures/agent-walk.js';
 import { shortOrLong } from '../fixtures/long.js';
 import { TurnScene } from '../fixtures/turn-scene.js';

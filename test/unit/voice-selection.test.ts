@@ -3,7 +3,7 @@ import t from 'tap';
 import { resolveOutput } from '../../codecs/formats.js';
 import { bytesOf } from '../../contracts/audio.js';
 import type { ServiceError } from '../../contracts/errors.js';
-import { LANGUAGES } from '../../contracts/languages.js';
+import { LANGUAGES } from '../../contracts/speech/languages.js';
 import type { Admission } from '../../contracts/ports/identity.js';
 import type { SpeechOptions, SynthesisRequest, TextPart, VoiceWish } from '../../contracts/ports/speech.js';
 import type { TtsEngine } from '../../contracts/ports/tts.js';

@@ -5,7 +5,7 @@
  * Constants: people leave 200 ms between turns on average and pause 500 to 1,000 ms inside one while they think
  * (Levinson and Torreira 2015); the voice activity detector has already seen 250 ms of silence when it reports one.
  */
-import { isLanguage, type Language } from '../../../contracts/languages.js';
+import { isLanguage, type Language } from '../../../contracts/speech/languages.js';
 import type { Eagerness } from '../settings.js';
 import { LAST_WORDS } from './last-words.js';
 import { factorOf, type Pace } from './pace.js';

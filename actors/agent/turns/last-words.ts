@@ -3,7 +3,7 @@
  * sentences: an article ends none; "is" or "that" end some, so they leave the end open; "for" ends only those in which
  * an earlier word calls for it ("what is it for").
  */
-import type { Language } from '../../../contracts/languages.js';
+import type { Language } from '../../../contracts/speech/languages.js';
 
 interface LastWords {
   /** No sentence ends with these, even if the recogniser adds a full stop; includes sounds of hesitation. */

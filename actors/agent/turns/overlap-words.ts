@@ -2,7 +2,7 @@
  * Short phrases that people say to somebody who speaks, by language: agreement and commands. Every call knows all of them,
  * whatever its language, as people say "okay" and "stop" in most.
  */
-import type { Language } from '../../../contracts/languages.js';
+import type { Language } from '../../../contracts/speech/languages.js';
 
 /** Phrases, separated by commas. */
 type Phrases = Readonly<Record<Language, string>>;

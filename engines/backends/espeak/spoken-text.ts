@@ -2,7 +2,7 @@
  * Text as eSpeak can say it, made of units that know their words: everything that it would take for markup, entities or
  * phonemes is removed, and every spoken character belongs to one word of the source.
  */
-import type { LanguageCode } from '../../../contracts/languages.js';
+import type { LanguageCode } from '../../../contracts/speech/languages.js';
 import { wordPlaces } from '../../alignment/transcript-words.js';
 import { spokenForms } from '../../normalisation/index.js';
 import { hasSound } from '../sound.js';

@@ -2,7 +2,7 @@
 import { ServiceError } from '../../../contracts/errors.js';
 import { LIMITS } from '../../../contracts/limits.js';
 import type { TtsCapabilities, TtsEngine, TtsEvent, TtsRequest } from '../../../contracts/ports/tts.js';
-import { LANGUAGES } from '../../../contracts/languages.js';
+import { LANGUAGES } from '../../../contracts/speech/languages.js';
 import { hasSound } from '../sound.js';
 import { remoteSamples } from './audio.js';
 import { Inactivity } from './inactivity.js';

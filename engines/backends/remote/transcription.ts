@@ -1,7 +1,7 @@
 /** Recognition by a remote service: long audio in pieces cut at quiet places, one after the other. */
 import { RECOGNITION_RATE } from '../../../contracts/audio.js';
 import { ServiceError } from '../../../contracts/errors.js';
-import { LANGUAGE_CODES } from '../../../contracts/languages.js';
+import { LANGUAGE_CODES } from '../../../contracts/speech/languages.js';
 import type {
   SttCapabilities,
   SttEngine,

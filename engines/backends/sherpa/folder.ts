@@ -4,7 +4,7 @@
  */
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
-import { LANGUAGE_CODES, type LanguageCode } from '../../../contracts/languages.js';
+import { LANGUAGE_CODES, type LanguageCode } from '../../../contracts/speech/languages.js';
 import { onnxMetadata } from './onnx-metadata.js';
 
 /** Common name of the engines of all models; each engine is called this, a slash, and its folder's name. */

@@ -1,5 +1,5 @@
 /** Options of an engine of a model folder. */
-import type { LanguageCode } from '../../../contracts/languages.js';
+import type { LanguageCode } from '../../../contracts/speech/languages.js';
 import { defaultModelsFolder } from '../model-files.js';
 import { LoadedModels } from './loaded-models.js';
 

@@ -3,7 +3,7 @@
  * opened, its longest piece, its languages, and how a language is set. A new kind is a row.
  */
 import type { OfflineModelConfig, OnlineModelConfig } from 'sherpa-onnx-node';
-import type { LanguageCode } from '../../../contracts/languages.js';
+import type { LanguageCode } from '../../../contracts/speech/languages.js';
 import type { SttCapabilities } from '../../../contracts/ports/stt.js';
 import type { SttDescription } from '../../child-engines.js';
 import { type ModelFolder, SHERPA } from './folder.js';

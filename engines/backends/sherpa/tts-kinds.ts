@@ -3,7 +3,7 @@
  * opened, and its speakers. A new kind is a row. Piper's voices are of the kind `vits`.
  */
 import type { OfflineTtsConfig } from 'sherpa-onnx-node';
-import { LANGUAGE_CODES, type LanguageCode } from '../../../contracts/languages.js';
+import { LANGUAGE_CODES, type LanguageCode } from '../../../contracts/speech/languages.js';
 import type { EngineVoice } from '../../../contracts/ports/tts.js';
 import type { TtsDescription } from '../../child-engines.js';
 import { type ModelFolder, SHERPA } from './folder.js';

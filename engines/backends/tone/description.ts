@@ -1,5 +1,5 @@
 /** Capabilities of the tone engines, as data. For tests and benchmarks; never a default. */
-import { LANGUAGES } from '../../../contracts/languages.js';
+import { LANGUAGES } from '../../../contracts/speech/languages.js';
 import type { SttCapabilities } from '../../../contracts/ports/stt.js';
 import type { EngineVoice, TtsCapabilities } from '../../../contracts/ports/tts.js';
 

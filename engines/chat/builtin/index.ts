@@ -4,7 +4,7 @@
  * plainly what it cannot do. It understands English only, and invents nothing.
  */
 import type { ChatEvent, ChatMessage, ChatModel, ChatRequest } from '../../../contracts/ports/chat.js';
-import { readToolNews, TOOL_RUNS } from '../../../contracts/tool-news.js';
+import { readToolNews, TOOL_RUNS } from '../../../contracts/tools/news.js';
 import { answerFrom } from './answers.js';
 import { inWords } from './results.js';
 import { fill, questionFor, type ToolUse, toolFor } from './tool-use.js';

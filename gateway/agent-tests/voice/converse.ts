@@ -8,7 +8,7 @@ import type { Caller } from '../../../contracts/ports/identity.js';
 import type { NewSession, SessionDetail, SessionItem } from '../../../contracts/ports/sessions.js';
 import type { Speech, Transcription } from '../../../contracts/ports/speech.js';
 import type { CallerLine, CallerOptions } from '../../../contracts/ports/test-callers.js';
-import { RawJson } from '../../../contracts/raw-json.js';
+import { RawJson } from '../../../contracts/text/raw-json.js';
 import type { EndedBy } from '../../../contracts/schemas/agent-tests.js';
 import type { AgentParts, Conversed } from '../conversed.js';
 import { pause } from '../../conversations/record.js';

@@ -3,10 +3,10 @@
  * Incoming events are limited in size and checked; one that is not understood is dropped.
  */
 import type { EndReason } from '../../../actors/agent/events.js';
-import { withoutByteOrderMark } from '../../../contracts/byte-order-mark.js';
-import { isPlainObject } from '../../../contracts/plain-object.js';
-import { firstBytes, wellFormed } from '../../../contracts/text.js';
-import type { Turn } from '../../../contracts/turns.js';
+import { withoutByteOrderMark } from '../../../contracts/text/byte-order-mark.js';
+import { isPlainObject } from '../../../contracts/schemas/plain-object.js';
+import { firstBytes, wellFormed } from '../../../contracts/text/text.js';
+import type { Turn } from '../../../contracts/sessions/turns.js';
 
 export const TOPICS = { toClient: 'agent-event', fromClient: 'client-event' } as const;
 

@@ -2,7 +2,7 @@
 import type { Clock } from '../../../contracts/clock.js';
 import { LIMITS } from '../../../contracts/limits.js';
 import type { CallEvent } from '../../../contracts/ports/calls.js';
-import { TokenBucket } from '../../../contracts/token-bucket.js';
+import { TokenBucket } from '../../../contracts/limits/token-bucket.js';
 import { type ClientEvent, type ClientEventHandlers, RATIONED, readClientEvent, TOPICS } from './events.js';
 
 export class ClientMessages {

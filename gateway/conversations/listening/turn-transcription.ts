@@ -8,7 +8,7 @@
  * at a time and never reported after their stretch has ended.
  */
 import { bytesOf, RECOGNITION_RATE } from '../../../contracts/audio.js';
-import type { TranscriptionModel } from '../../../contracts/models.js';
+import type { TranscriptionModel } from '../../../contracts/speech/models.js';
 import type { Log } from '../../../contracts/log.js';
 import type { Caller } from '../../../contracts/ports/identity.js';
 import type {

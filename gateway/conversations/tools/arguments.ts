@@ -1,5 +1,5 @@
 /** Checks a tool's arguments, as a model wrote them, against those that the tool declares. */
-import { isPlainObject } from '../../../contracts/plain-object.js';
+import { isPlainObject } from '../../../contracts/schemas/plain-object.js';
 import type { ToolDefinition } from '../../../contracts/schemas/tools.js';
 
 /** Most bytes of all arguments together: a client tool's must fit in a message to the client. */

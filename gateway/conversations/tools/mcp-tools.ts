@@ -3,9 +3,9 @@
  * not answer in time is left out.
  */
 import type { Clock } from '../../../contracts/clock.js';
-import { serversToolName } from '../../../contracts/function-names.js';
+import { serversToolName } from '../../../contracts/tools/function-names.js';
 import { LIMITS } from '../../../contracts/limits.js';
-import { isPlainObject } from '../../../contracts/plain-object.js';
+import { isPlainObject } from '../../../contracts/schemas/plain-object.js';
 import type { ChatTool } from '../../../contracts/ports/chat.js';
 import type { McpServer, OpenMcp } from '../../../contracts/ports/mcp.js';
 import { OutboundError } from '../../../contracts/ports/outbound.js';

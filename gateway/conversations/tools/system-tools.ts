@@ -1,6 +1,6 @@
 /** Built-in tools. An owner's tool of the same name takes precedence. */
 import { LIMITS } from '../../../contracts/limits.js';
-import { isPlainObject } from '../../../contracts/plain-object.js';
+import { isPlainObject } from '../../../contracts/schemas/plain-object.js';
 import { parseArguments } from './arguments.js';
 import type { Reachable } from './reachable.js';
 import { type ConversationTool, failure } from './tool.js';

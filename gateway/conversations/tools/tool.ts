@@ -1,6 +1,6 @@
 /** A tool as a conversation calls it, wherever it comes from: an endpoint, the client, an MCP server, or ourselves. */
 import type { ChatTool } from '../../../contracts/ports/chat.js';
-import type { Briefing, TransferMode } from '../../../contracts/transfers.js';
+import type { Briefing, TransferMode } from '../../../contracts/phone/transfers.js';
 
 export interface ToolResult {
   readonly ok: boolean;

@@ -9,8 +9,8 @@ import type { PinnedAgent, PlannedTool, SessionPlan } from '../../../contracts/p
 import { ServiceError } from '../../../contracts/errors.js';
 import { LIMITS } from '../../../contracts/limits.js';
 import type { Log } from '../../../contracts/log.js';
-import { wellFormed } from '../../../contracts/text.js';
-import { TOOL_RUNS, toolNews } from '../../../contracts/tool-news.js';
+import { wellFormed } from '../../../contracts/text/text.js';
+import { TOOL_RUNS, toolNews } from '../../../contracts/tools/news.js';
 import { AGENT_EVENTS, type ToolNote } from '../client/events.js';
 import type { Dialogue } from '../dialogue.js';
 import { type Listed, listServers, type McpParts, serverTools } from './mcp-tools.js';

@@ -2,7 +2,7 @@
  * Shows where the time of an answer goes: its activities in order, and the parts that add up to its latency, from the end
  * of the user's voice to the first audio. All times are whole milliseconds of one clock.
  */
-import type { LatencyParts } from '../../../contracts/turns.js';
+import type { LatencyParts } from '../../../contracts/sessions/turns.js';
 
 /** `waiting`: for the agent's last sentence, the search in the knowledge base, the list of tools, or a user who makes a sound. */
 export type Activity = 'waiting' | 'model' | 'tools' | 'voice' | 'transport';

@@ -1,6 +1,6 @@
 /** Notes of a conversation's host about its turns, besides the events and effects of its machine. */
 import type { AgentEffect, AgentEvent } from '../../../actors/agent/events.js';
-import type { Turn, Usage } from '../../../contracts/turns.js';
+import type { Turn, Usage } from '../../../contracts/sessions/turns.js';
 
 export type TurnNote =
   /** The language model is asked for that job, gives its first token, or has ended. */

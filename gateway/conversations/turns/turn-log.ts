@@ -1,5 +1,5 @@
 /**
- * Makes a row of each turn of a conversation from the events of its machine and its host (contracts/turns.ts). Pure: times
+ * Makes a row of each turn of a conversation from the events of its machine and its host (contracts/sessions/turns.ts). Pure: times
  * come with the events.
  *
  * Invariants: every message of the user except backchannels, and every job of the agent, is part of one row; a row ends once,
@@ -13,7 +13,7 @@ import {
   NO_USAGE,
   type TurnCause,
   type Usage,
-} from '../../../contracts/turns.js';
+} from '../../../contracts/sessions/turns.js';
 import type { TellTurn, TurnEvent, TurnPhase } from './turn-events.js';
 import { Answer, type Hearing, TurnRow } from './turn-row.js';
 

@@ -2,7 +2,7 @@
 import type { AgentEffect, AgentEvent } from '../../../actors/agent/events.js';
 import type { Perform, Running } from '../../../actors/run.js';
 import type { Clock } from '../../../contracts/clock.js';
-import type { Turn } from '../../../contracts/turns.js';
+import type { Turn } from '../../../contracts/sessions/turns.js';
 import type { NoteTurn, TellTurn } from './turn-events.js';
 import { TurnLog } from './turn-log.js';
 

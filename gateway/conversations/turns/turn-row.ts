@@ -8,7 +8,7 @@ import {
   type TurnCause,
   type TurnTool,
   type Usage,
-} from '../../../contracts/turns.js';
+} from '../../../contracts/sessions/turns.js';
 import { AnswerTimeline, latencyParts } from './latency.js';
 
 /** Facts about the user's words since the last message. */

@@ -10,7 +10,7 @@ import { type Effects, runOnDemand, type Running } from '../../../actors/run.js'
 import { TextFeed } from '../../../actors/text-feed.js';
 import type { ServiceError } from '../../../contracts/errors.js';
 import { LIMITS } from '../../../contracts/limits.js';
-import type { SynthesisModel } from '../../../contracts/models.js';
+import type { SynthesisModel } from '../../../contracts/speech/models.js';
 import type { Caller } from '../../../contracts/ports/identity.js';
 import type { RequestTrace } from '../../../contracts/ports/trace.js';
 import type { SynthesisRequest } from '../../../contracts/ports/speech.js';

@@ -2,7 +2,11 @@
 import { resolveOutput } from '../../../codecs/formats.js';
 import type { OutputFormat } from '../../../contracts/audio.js';
 import { ServiceError } from '../../../contracts/errors.js';
-import { DEFAULT_SYNTHESIS_MODEL, SYNTHESIS_MODELS, type SynthesisModel } from '../../../contracts/models.js';
+import {
+  DEFAULT_SYNTHESIS_MODEL,
+  SYNTHESIS_MODELS,
+  type SynthesisModel,
+} from '../../../contracts/speech/models.js';
 import type { SynthesisRequest } from '../../../contracts/ports/speech.js';
 import { checker, withoutNulls } from '../../../contracts/schemas/check.js';
 import { toNativeSynthesis } from '../../../contracts/schemas/native-options.js';

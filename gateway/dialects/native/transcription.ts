@@ -1,8 +1,8 @@
 /** Native transcription over HTTP (docs/contract/native.md 4): a file in a form or in MessagePack. */
 import { ServiceError } from '../../../contracts/errors.js';
-import { languageOfTag } from '../../../contracts/languages.js';
+import { languageOfTag } from '../../../contracts/speech/languages.js';
 import { LIMITS } from '../../../contracts/limits.js';
-import { DEFAULT_TRANSCRIPTION_MODEL } from '../../../contracts/models.js';
+import { DEFAULT_TRANSCRIPTION_MODEL } from '../../../contracts/speech/models.js';
 import type { Transcript } from '../../../contracts/ports/speech.js';
 import { checker, withoutNulls } from '../../../contracts/schemas/check.js';
 import { Type } from '../../../contracts/schemas/type.js';

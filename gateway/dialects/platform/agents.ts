@@ -1,5 +1,5 @@
 /** Agents and their configuration (docs/contract/platform.md 6.1 and 6.3). */
-import { isPlainObject } from '../../../contracts/plain-object.js';
+import { isPlainObject } from '../../../contracts/schemas/plain-object.js';
 import type { Agent, HashedConfig } from '../../../contracts/ports/agents.js';
 import { ConfigEntity, ConfigPatch } from '../../../contracts/schemas/agent-config.js';
 import { reviseConfig } from '../../../contracts/schemas/agent-merge.js';

@@ -2,7 +2,7 @@
  * Checks bodies of the platform against their schemas: 422 with all problems. Characters that no database stores in text
  * (NUL, halves of surrogate pairs) are refused first, anywhere in the body.
  */
-import { isPlainObject } from '../../../contracts/plain-object.js';
+import { isPlainObject } from '../../../contracts/schemas/plain-object.js';
 import { checker, type Problem } from '../../../contracts/schemas/check.js';
 import type { Static, TSchema } from '../../../contracts/schemas/type.js';
 import { problem, refuse } from './errors.js';

@@ -3,10 +3,10 @@
  * many tokens. Also warnings, at publication, about settings that will not work (docs/contract/decisions.md 10).
  */
 import { LIMITS } from '../../../contracts/limits.js';
-import { isPlainObject } from '../../../contracts/plain-object.js';
+import { isPlainObject } from '../../../contracts/schemas/plain-object.js';
 import type { AgentConfig, ConfigChanges } from '../../../contracts/schemas/agent-config.js';
 import type { Problem } from '../../../contracts/schemas/check.js';
-import { isTimezone } from '../../../contracts/timezones.js';
+import { isTimezone } from '../../../contracts/time/timezones.js';
 import { problem, repeatedNames } from './errors.js';
 import type { PlatformParts } from './parts.js';
 

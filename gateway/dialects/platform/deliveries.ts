@@ -7,7 +7,7 @@ import {
   type DeliveryRecord,
   isTaken,
 } from '../../../contracts/ports/deliveries.js';
-import { testBody } from '../../../contracts/post-call.js';
+import { testBody } from '../../../contracts/sessions/post-call.js';
 import { ErrorBody, Moment, nullable, strict, text } from '../../../contracts/schemas/shapes.js';
 import { Type } from '../../../contracts/schemas/type.js';
 import { answers, jsonBody, queryParameter } from '../../server/openapi/openapi-parts.js';

@@ -6,7 +6,7 @@ import { ServiceError } from '../../../contracts/errors.js';
 import { LIMITS } from '../../../contracts/limits.js';
 import type { Listed, PageRequest } from '../../../contracts/ports/page.js';
 import { type TSchema, Type } from '../../../contracts/schemas/type.js';
-import { isLonger } from '../../../contracts/text.js';
+import { isLonger } from '../../../contracts/text/text.js';
 import type { RouteDescription } from '../../server/port.js';
 
 const { size, offset: maxOffset } = LIMITS.page;

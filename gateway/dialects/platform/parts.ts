@@ -1,6 +1,6 @@
 /** The ports that the platform's routes use. */
 import type { Clock } from '../../../contracts/clock.js';
-import type { Language } from '../../../contracts/languages.js';
+import type { Language } from '../../../contracts/speech/languages.js';
 import type { Agents, AgentVersions, PublishedAgents } from '../../../contracts/ports/agents.js';
 import type { DeliveryRecords, SendToWebhook } from '../../../contracts/ports/deliveries.js';
 import type { KeyAuthority } from '../../../contracts/ports/identity.js';

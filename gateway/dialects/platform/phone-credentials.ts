@@ -4,7 +4,7 @@ import {
   type CredentialNames,
   PHONE_CREDENTIALS,
   type PhoneProvider,
-} from '../../../contracts/phone.js';
+} from '../../../contracts/phone/phone.js';
 import type { Credentials, NumberSecrets } from '../../../contracts/ports/phone.js';
 import type { Problem } from '../../../contracts/schemas/check.js';
 import { problem } from './errors.js';

@@ -1,6 +1,6 @@
 /** Phone numbers (docs/contract/platform.md 6.13). */
 import { LIMITS } from '../../../contracts/limits.js';
-import { phoneAddress, STREAM_PROVIDERS } from '../../../contracts/phone.js';
+import { phoneAddress, STREAM_PROVIDERS } from '../../../contracts/phone/phone.js';
 import type { Outbound } from '../../../contracts/ports/outbound.js';
 import type { PhoneNumber, PhoneNumbers } from '../../../contracts/ports/phone.js';
 import type { Problem } from '../../../contracts/schemas/check.js';

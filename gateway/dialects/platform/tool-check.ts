@@ -3,7 +3,7 @@ import { LIMITS } from '../../../contracts/limits.js';
 import { CONNECTION_HEADERS, type Outbound } from '../../../contracts/ports/outbound.js';
 import type { Problem } from '../../../contracts/schemas/check.js';
 import type { ToolChange, ToolDefinition } from '../../../contracts/schemas/tools.js';
-import { misplacedPlaceholder, sampleUrl } from '../../../contracts/templates.js';
+import { misplacedPlaceholder, sampleUrl } from '../../../contracts/tools/templates.js';
 import { problem, repeatedNames } from './errors.js';
 
 const CLIENT_NAME = new RegExp(LIMITS.tool.clientNamePattern);

@@ -6,7 +6,7 @@ import { ServiceError } from '../../../contracts/errors.js';
 import { LIMITS } from '../../../contracts/limits.js';
 import { McpError } from '../../../contracts/ports/mcp.js';
 import { OutboundError } from '../../../contracts/ports/outbound.js';
-import { replyText } from '../../../contracts/reply-text.js';
+import { replyText } from '../../../contracts/outbound/reply-text.js';
 import {
   newTool,
   type ToolDefinition,
@@ -15,8 +15,8 @@ import {
   type ToolTestResult as Result,
   UnsavedToolTest,
 } from '../../../contracts/schemas/tools.js';
-import { firstBytes } from '../../../contracts/text.js';
-import { toolRequest } from '../../../contracts/tool-request.js';
+import { firstBytes } from '../../../contracts/text/text.js';
+import { toolRequest } from '../../../contracts/tools/request.js';
 import { answers, jsonBody } from '../../server/openapi/openapi-parts.js';
 import { json } from '../../server/replies.js';
 import { readBody } from './bodies.js';

@@ -4,7 +4,7 @@ import { LIMITS } from '../../../contracts/limits.js';
 import type { SourceFile } from '../../../contracts/ports/knowledge.js';
 import type { Problem } from '../../../contracts/schemas/check.js';
 import { KnowledgeFields } from '../../../contracts/schemas/knowledge.js';
-import { isLonger } from '../../../contracts/text.js';
+import { isLonger } from '../../../contracts/text/text.js';
 import { type Form, readMultipart, type UploadedFile } from '../../server/bodies/multipart.js';
 import type { HttpRequest } from '../../server/port.js';
 import { checked } from './checked.js';

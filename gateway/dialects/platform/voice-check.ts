@@ -3,7 +3,7 @@
  * published and before a session is created: otherwise the call would be silent.
  */
 import { type ErrorCode, ServiceError } from '../../../contracts/errors.js';
-import { DEFAULT_SYNTHESIS_MODEL as model } from '../../../contracts/models.js';
+import { DEFAULT_SYNTHESIS_MODEL as model } from '../../../contracts/speech/models.js';
 import type { Speech } from '../../../contracts/ports/speech.js';
 import type { AgentConfig } from '../../../contracts/schemas/agent-config.js';
 import type { Problem } from '../../../contracts/schemas/check.js';

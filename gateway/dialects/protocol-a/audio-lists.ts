@@ -3,7 +3,7 @@
  * `name` of each, under the key that they read. Open WebUI sends no API key and sees the voices of the engines; a request
  * with a key sees the voices of its workspace as well.
  */
-import { MODEL_DETAILS, SYNTHESIS_MODELS } from '../../../contracts/models.js';
+import { MODEL_DETAILS, SYNTHESIS_MODELS } from '../../../contracts/speech/models.js';
 import type { Voice } from '../../../contracts/ports/voices.js';
 import { authenticate, bearerToken } from '../../server/auth.js';
 import { answers } from '../../server/openapi/openapi-parts.js';

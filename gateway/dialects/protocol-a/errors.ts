@@ -3,7 +3,7 @@
  * service is a `provider_error` with the provider's name; an error of this layer carries no metadata.
  */
 import { isRateLimit, type ServiceError } from '../../../contracts/errors.js';
-import { toldMessage } from '../../../contracts/missing-voice.js';
+import { toldMessage } from '../../../contracts/speech/missing-voice.js';
 import type { Vocabulary } from '../../../contracts/vocabulary.js';
 import type { Reply } from '../../server/port.js';
 import { json } from '../../server/replies.js';

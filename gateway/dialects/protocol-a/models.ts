@@ -2,7 +2,7 @@
  * `GET /models`: one list that the schema of every client accepts (docs/contract/protocol-a.md 3; rule 13 says which fields
  * are always null and which are absent).
  */
-import { MODEL_DETAILS, SYNTHESIS_MODELS, TRANSCRIPTION_MODELS } from '../../../contracts/models.js';
+import { MODEL_DETAILS, SYNTHESIS_MODELS, TRANSCRIPTION_MODELS } from '../../../contracts/speech/models.js';
 import { Type } from '../../../contracts/schemas/type.js';
 import { answers } from '../../server/openapi/openapi-parts.js';
 import { json } from '../../server/replies.js';

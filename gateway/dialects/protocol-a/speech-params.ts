@@ -1,11 +1,11 @@
 /** Turns protocol A's speech body into a request for the speech port (docs/contract/protocol-a.md 1; rules 1, 2, 4, 7 to 10). */
 import { isRefusedFormat, refusedFormat, resolveOutput } from '../../../codecs/formats.js';
 import type { AudioFormat, OutputFormat } from '../../../contracts/audio.js';
-import { isUnset } from '../../../contracts/coerce.js';
+import { isUnset } from '../../../contracts/schemas/coerce.js';
 import { ServiceError } from '../../../contracts/errors.js';
 import { LIMITS } from '../../../contracts/limits.js';
-import { missingVoice } from '../../../contracts/missing-voice.js';
-import type { SynthesisModel } from '../../../contracts/models.js';
+import { missingVoice } from '../../../contracts/speech/missing-voice.js';
+import type { SynthesisModel } from '../../../contracts/speech/models.js';
 import type { SynthesisRequest } from '../../../contracts/ports/speech.js';
 import { checker, withoutNulls } from '../../../contracts/schemas/check.js';
 import { namedSynthesisModel } from '../../../contracts/schemas/model-ids.js';

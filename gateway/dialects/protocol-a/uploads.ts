@@ -2,11 +2,11 @@
  * Uploads to transcribe, from a multipart form or from JSON (docs/contract/protocol-a.md 2.1 and 2.2).
  * Form fields may come in any order, even after the file, and the name of a list may end in `[]`.
  */
-import { booleanOf, isUnset } from '../../../contracts/coerce.js';
+import { booleanOf, isUnset } from '../../../contracts/schemas/coerce.js';
 import { ServiceError } from '../../../contracts/errors.js';
 import { LIMITS } from '../../../contracts/limits.js';
-import type { TranscriptionModel } from '../../../contracts/models.js';
-import { isPlainObject } from '../../../contracts/plain-object.js';
+import type { TranscriptionModel } from '../../../contracts/speech/models.js';
+import { isPlainObject } from '../../../contracts/schemas/plain-object.js';
 import { checker, withoutNulls } from '../../../contracts/schemas/check.js';
 import { namedTranscriptionModel } from '../../../contracts/schemas/model-ids.js';
 import {

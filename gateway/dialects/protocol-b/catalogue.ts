@@ -1,11 +1,11 @@
 /** Models and languages as protocol B's clients name them (docs/contract/decisions.md "Models and voices"). */
 import { ServiceError } from '../../../contracts/errors.js';
-import { LANGUAGE_CODES, type LanguageCode } from '../../../contracts/languages.js';
+import { LANGUAGE_CODES, type LanguageCode } from '../../../contracts/speech/languages.js';
 import {
   DEFAULT_SYNTHESIS_MODEL,
   type SynthesisModel,
   type TranscriptionModel,
-} from '../../../contracts/models.js';
+} from '../../../contracts/speech/models.js';
 import { namedSynthesisModel, namedTranscriptionModel } from '../../../contracts/schemas/model-ids.js';
 import type { Vocabulary } from '../../../contracts/vocabulary.js';
 

@@ -3,7 +3,7 @@
  * shape, `status` and `message`, and the newer one, `type` and `code`, in one object.
  */
 import type { ErrorCode, ServiceError } from '../../../contracts/errors.js';
-import { toldMessage } from '../../../contracts/missing-voice.js';
+import { toldMessage } from '../../../contracts/speech/missing-voice.js';
 import type { Reply } from '../../server/port.js';
 import { json } from '../../server/replies.js';
 

@@ -1,6 +1,6 @@
 /** `GET /v1/models`: a plain array, with every field that the protocol requires (docs/contract/protocol-b.md 6). */
-import { LANGUAGE_NAMES } from '../../../contracts/languages.js';
-import { MODEL_DETAILS, SYNTHESIS_MODELS, TRANSCRIPTION_MODELS } from '../../../contracts/models.js';
+import { LANGUAGE_NAMES } from '../../../contracts/speech/languages.js';
+import { MODEL_DETAILS, SYNTHESIS_MODELS, TRANSCRIPTION_MODELS } from '../../../contracts/speech/models.js';
 import type { Vocabulary } from '../../../contracts/vocabulary.js';
 import { json } from '../../server/replies.js';
 import { callerOf } from './auth.js';

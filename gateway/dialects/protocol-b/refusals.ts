@@ -2,7 +2,7 @@
  * Options of protocol B that this service does not have (docs/contract/compatibility.md "Refused options"), as data.
  * Values that count as unset are not refused (rule 3).
  */
-import { isUnset } from '../../../contracts/coerce.js';
+import { isUnset } from '../../../contracts/schemas/coerce.js';
 import { ServiceError } from '../../../contracts/errors.js';
 import type { Refusal } from '../../../contracts/schemas/refusals.js';
 import { GRANULARITIES } from './schema.js';

@@ -2,7 +2,7 @@
  * `POST /v1/speech-to-text` (docs/contract/protocol-b.md 4; rules 2, 3, 6, 12): a form whose fields may come in any
  * order, also after the file; the last of a repeated scalar counts.
  */
-import { isUnset } from '../../../contracts/coerce.js';
+import { isUnset } from '../../../contracts/schemas/coerce.js';
 import { RECOGNITION_RATE } from '../../../contracts/audio.js';
 import { LIMITS } from '../../../contracts/limits.js';
 import type { Transcript, TranscriptionRequest } from '../../../contracts/ports/speech.js';

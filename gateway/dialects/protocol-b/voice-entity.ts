@@ -1,6 +1,6 @@
 /** A voice as protocol B shows it (docs/contract/protocol-b.md 6). Labels hold text only, since clients reject anything else. */
 import type { Vocabulary } from '../../../contracts/vocabulary.js';
-import { DEFAULT_SYNTHESIS_MODEL } from '../../../contracts/models.js';
+import { DEFAULT_SYNTHESIS_MODEL } from '../../../contracts/speech/models.js';
 import type { Voice } from '../../../contracts/ports/voices.js';
 
 /** Fields that this service neither knows nor stores. */

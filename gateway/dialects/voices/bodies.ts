@@ -2,11 +2,11 @@
  * Bodies of `/model` in the four content types that its clients send. Forms carry text only, so a table here says
  * which fields are lists or booleans. Files are bytes in multipart and MessagePack, base64 elsewhere.
  */
-import { decodeBase64 } from '../../../contracts/base64.js';
-import { booleanOf } from '../../../contracts/coerce.js';
+import { decodeBase64 } from '../../../contracts/text/base64.js';
+import { booleanOf } from '../../../contracts/schemas/coerce.js';
 import { ServiceError } from '../../../contracts/errors.js';
 import { LIMITS } from '../../../contracts/limits.js';
-import { isPlainObject } from '../../../contracts/plain-object.js';
+import { isPlainObject } from '../../../contracts/schemas/plain-object.js';
 import { mediaType, readAll, readJson, readMsgpack } from '../../server/bodies/body.js';
 import { readMultipart } from '../../server/bodies/multipart.js';
 import type { HttpRequest } from '../../server/port.js';

@@ -2,7 +2,7 @@
  * Reads the query of `/model?…`. Values are text; an empty one counts as absent, and the last of a repeated scalar
  * wins. An empty `title` is kept, and refused, since it would match every voice.
  */
-import { booleanOf } from '../../../contracts/coerce.js';
+import { booleanOf } from '../../../contracts/schemas/coerce.js';
 import { checked } from './checked.js';
 import { ListQuery } from './schema.js';
 

@@ -1,5 +1,5 @@
 /** Bodies and answers of `/model` and `/wallet` (docs/contract/native.md 5): types, validators, OpenAPI. */
-import { LANGUAGES } from '../../../contracts/languages.js';
+import { LANGUAGES } from '../../../contracts/speech/languages.js';
 import { LIMITS } from '../../../contracts/limits.js';
 import { VISIBILITIES } from '../../../contracts/ports/voices.js';
 import { type Static, Type } from '../../../contracts/schemas/type.js';

@@ -1,5 +1,5 @@
 /** Common parts of the providers' APIs and callbacks; most of them follow Twilio. */
-import type { AnsweredBy, CallState, Voicemail } from '../../../contracts/phone.js';
+import type { AnsweredBy, CallState, Voicemail } from '../../../contracts/phone/phone.js';
 import type { ApiRequest, CallReport, DialledLeg, DialledReport, OutgoingCall, Room } from '../dialling.js';
 import { incomingOf, type Webhook, xmlReply, xmlText } from '../provider.js';
 import { formOf } from './messages.js';

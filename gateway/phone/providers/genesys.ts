@@ -7,7 +7,7 @@
  * https://datatracker.ietf.org/doc/html/rfc9421
  */
 import { createHmac } from 'node:crypto';
-import { isPlainObject } from '../../../contracts/plain-object.js';
+import { isPlainObject } from '../../../contracts/schemas/plain-object.js';
 import type { LineFormat } from '../../../contracts/ports/calls.js';
 import {
   countIn,

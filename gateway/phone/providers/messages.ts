@@ -1,5 +1,5 @@
 /** Messages of media streams as Twilio designed them; other providers adopted them with their own names. */
-import { decodeBase64 } from '../../../contracts/base64.js';
+import { decodeBase64 } from '../../../contracts/text/base64.js';
 import type { LineFormat } from '../../../contracts/ports/calls.js';
 import {
   bodyOf,

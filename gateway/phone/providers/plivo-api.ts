@@ -9,7 +9,7 @@
  * https://docs.plivo.com/docs/voice/api/call/transfer-a-call
  * https://docs.plivo.com/docs/voice/xml/dial (`action`, `callbackUrl`), …/conference
  */
-import type { AnsweredBy, CallState } from '../../../contracts/phone.js';
+import type { AnsweredBy, CallState } from '../../../contracts/phone/phone.js';
 import type { Credentials } from '../../../contracts/ports/phone.js';
 import type { ApiRequest, DialledReport, Dialling } from '../dialling.js';
 import { incomingOf, textIn, xmlReply, xmlText } from '../provider.js';

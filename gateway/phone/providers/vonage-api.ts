@@ -8,7 +8,7 @@
  * https://developer.vonage.com/en/getting-started/concepts/authentication
  */
 import { createPrivateKey, type KeyObject, randomUUID, sign } from 'node:crypto';
-import type { AnsweredBy, CallState } from '../../../contracts/phone.js';
+import type { AnsweredBy, CallState } from '../../../contracts/phone/phone.js';
 import type { Credentials } from '../../../contracts/ports/phone.js';
 import { json } from '../../server/replies.js';
 import { type ApiRequest, CredentialError, type DialledReport, type Dialling } from '../dialling.js';

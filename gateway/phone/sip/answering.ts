@@ -4,10 +4,10 @@
  *
  * Invariants: a room is answered once; a caller whom nobody can answer is rejected by removing the room, and with it the call.
  */
-import { CALL_TIMES } from '../../../contracts/call-times.js';
+import { CALL_TIMES } from '../../../contracts/limits/call-times.js';
 import type { Clock } from '../../../contracts/clock.js';
 import { ServiceError, toServiceError } from '../../../contracts/errors.js';
-import { phoneAddress } from '../../../contracts/phone.js';
+import { phoneAddress } from '../../../contracts/phone/phone.js';
 import type { RoomCalls } from '../../../contracts/ports/calls.js';
 import type {
   DialledNumbers,

@@ -9,7 +9,7 @@ import type { OpenedNumber } from '../../../contracts/ports/phone.js';
 import type { PlacedCall } from '../../../contracts/ports/placed-calls.js';
 import type { RunningSession, SessionRuns } from '../../../contracts/ports/sessions.js';
 import type { SipRefusal, SipService } from '../../../contracts/ports/sip.js';
-import { repeat } from '../../../contracts/repeat.js';
+import { repeat } from '../../../contracts/time/repeat.js';
 
 export interface SipDiallingParts {
   readonly sip: Pick<SipService, 'dial' | 'caller'>;

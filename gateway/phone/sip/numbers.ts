@@ -10,7 +10,7 @@ import { errorText, ServiceError } from '../../../contracts/errors.js';
 import type { Log } from '../../../contracts/log.js';
 import type { AnsweredNumbers, PhoneNumber, PhoneNumbers } from '../../../contracts/ports/phone.js';
 import type { SipNumber, SipService } from '../../../contracts/ports/sip.js';
-import { repeat } from '../../../contracts/repeat.js';
+import { repeat } from '../../../contracts/time/repeat.js';
 
 export interface SipNumbersParts {
   readonly numbers: PhoneNumbers & AnsweredNumbers;

@@ -9,7 +9,7 @@ import type { PhoneNumbers } from '../../../contracts/ports/phone.js';
 import type { Transfers } from '../../../contracts/ports/phone-transfers.js';
 import type { SessionRecord } from '../../../contracts/ports/sessions.js';
 import type { SipReferral, SipService } from '../../../contracts/ports/sip.js';
-import type { Transfer } from '../../../contracts/transfers.js';
+import type { Transfer } from '../../../contracts/phone/transfers.js';
 import type { PhoneTransfer, TransferRequest } from '../../conversations/tools/tool.js';
 import {
   type Called,

@@ -7,7 +7,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { decodeBase64, decodedLength, withoutWhiteSpace } from '../../../contracts/base64.js';
+import { decodeBase64, decodedLength, withoutWhiteSpace } from '../../../contracts/text/base64.js';
 import { ServiceError } from '../../../contracts/errors.js';
 import { expectMediaType, isJson, parseJson, readAll } from './body.js';
 import { readText, textOf } from './long-text.js';

@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import { ServiceError } from '../../../../contracts/errors.js';
 import { LIMITS } from '../../../../contracts/limits.js';
-import { phoneAddress, type Voicemail } from '../../../../contracts/phone.js';
+import { phoneAddress, type Voicemail } from '../../../../contracts/phone/phone.js';
 import type { RunnableAgent } from '../../../../contracts/ports/agents.js';
 import type { Caller } from '../../../../contracts/ports/identity.js';
 import type { PhoneNumber, PhoneNumbers } from '../../../../contracts/ports/phone.js';

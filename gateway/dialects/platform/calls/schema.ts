@@ -1,6 +1,11 @@
 /** Bodies and answers of `/v1/agent/calls` (docs/contract/platform.md 6.14). */
 import { LIMITS } from '../../../../contracts/limits.js';
-import { ANSWERED_BY, CALL_STATES, PHONE_PROVIDERS, VOICEMAIL_ACTIONS } from '../../../../contracts/phone.js';
+import {
+  ANSWERED_BY,
+  CALL_STATES,
+  PHONE_PROVIDERS,
+  VOICEMAIL_ACTIONS,
+} from '../../../../contracts/phone/phone.js';
 import { leaf, Moment, nullable, strict, text, whole } from '../../../../contracts/schemas/shapes.js';
 import { type Static, Type } from '../../../../contracts/schemas/type.js';
 import { CALLED_FIELDS } from '../sessions/schema.js';

@@ -5,8 +5,8 @@ import type {
   SessionItem,
   SessionRecord,
 } from '../../../../contracts/ports/sessions.js';
-import { transferBody } from '../../../../contracts/transfers.js';
-import { turnBody, usageReport } from '../../../../contracts/turn-report.js';
+import { transferBody } from '../../../../contracts/phone/transfers.js';
+import { turnBody, usageReport } from '../../../../contracts/sessions/turn-report.js';
 
 const moment = (date: Date | null): string | null => date?.toISOString() ?? null;
 

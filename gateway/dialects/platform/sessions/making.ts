@@ -1,6 +1,6 @@
 /** Creates a session from a checked and admitted request, for every source and transport. */
 import { ServiceError } from '../../../../contracts/errors.js';
-import type { Language } from '../../../../contracts/languages.js';
+import type { Language } from '../../../../contracts/speech/languages.js';
 import type {
   Agent,
   PublishedAgents,
@@ -8,7 +8,7 @@ import type {
   RunnableVersion,
 } from '../../../../contracts/ports/agents.js';
 import type { Admission } from '../../../../contracts/ports/identity.js';
-import type { PhoneLeg } from '../../../../contracts/phone.js';
+import type { PhoneLeg } from '../../../../contracts/phone/phone.js';
 import type { PhoneSessions } from '../../../../contracts/ports/phone.js';
 import type {
   RunningSession,
@@ -17,7 +17,7 @@ import type {
   SessionSource,
 } from '../../../../contracts/ports/sessions.js';
 import type { TokenCounter } from '../../../../contracts/ports/tokens.js';
-import { RawJson } from '../../../../contracts/raw-json.js';
+import { RawJson } from '../../../../contracts/text/raw-json.js';
 import { refuse } from '../errors.js';
 import { found } from '../rows.js';
 import { type VoiceCheck, voiceProblems } from '../voice-check.js';

@@ -2,7 +2,7 @@
  * The plan of a session, fixed when it is created: the version's configuration with the overrides, the rendered prompt,
  * and the timezone (of the request, else the agent, else the browser, else UTC).
  */
-import { plannedTools, renderPrompt } from '../../../../contracts/agent-plan.js';
+import { plannedTools, renderPrompt } from '../../../../contracts/agents/plan.js';
 import { LIMITS } from '../../../../contracts/limits.js';
 import type { RunnableVersion } from '../../../../contracts/ports/agents.js';
 import type { PinnedAgent, SessionPlan } from '../../../../contracts/ports/sessions.js';

@@ -4,7 +4,7 @@ import { LIMITS } from '../../../../contracts/limits.js';
 import type { Caller, KeyAuthority } from '../../../../contracts/ports/identity.js';
 import type { Recordings } from '../../../../contracts/ports/recordings.js';
 import { ErrorBody } from '../../../../contracts/schemas/shapes.js';
-import { isLonger } from '../../../../contracts/text.js';
+import { isLonger } from '../../../../contracts/text/text.js';
 import type { SessionRuns, Sessions } from '../../../../contracts/ports/sessions.js';
 import { answers, queryParameter } from '../../../server/openapi/openapi-parts.js';
 import type { HttpRequest } from '../../../server/port.js';

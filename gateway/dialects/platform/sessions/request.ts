@@ -4,10 +4,10 @@
  * invalid values are ignored).
  */
 import { LIMITS } from '../../../../contracts/limits.js';
-import { isPlainObject } from '../../../../contracts/plain-object.js';
-import { memberTexts, RawJson } from '../../../../contracts/raw-json.js';
+import { isPlainObject } from '../../../../contracts/schemas/plain-object.js';
+import { memberTexts, RawJson } from '../../../../contracts/text/raw-json.js';
 import type { TSchema } from '../../../../contracts/schemas/type.js';
-import { isTimezone } from '../../../../contracts/timezones.js';
+import { isTimezone } from '../../../../contracts/time/timezones.js';
 import type { JsonBody } from '../bodies.js';
 import { checked } from '../checked.js';
 import { PreviewRequest, SessionRequest } from './schema.js';

@@ -1,11 +1,11 @@
 /** Bodies and answers of `/v1/agent/sessions` (docs/contract/platform.md 6.6 and 6.7). */
-import { LANGUAGES } from '../../../../contracts/languages.js';
+import { LANGUAGES } from '../../../../contracts/speech/languages.js';
 import { LIMITS } from '../../../../contracts/limits.js';
-import { DIRECTIONS } from '../../../../contracts/phone.js';
+import { DIRECTIONS } from '../../../../contracts/phone/phone.js';
 import { SESSION_SOURCES, SESSION_STATUSES } from '../../../../contracts/ports/sessions.js';
 import { leaf, Moment, nullable, strict, text } from '../../../../contracts/schemas/shapes.js';
 import { type Static, Type } from '../../../../contracts/schemas/type.js';
-import { TRANSFER_MODES, TRANSFER_STATES } from '../../../../contracts/transfers.js';
+import { TRANSFER_MODES, TRANSFER_STATES } from '../../../../contracts/phone/transfers.js';
 import type { Vocabulary } from '../../../../contracts/vocabulary.js';
 import { CostEntity, REPORT_EXAMPLE, TurnEntity, UsageEntity } from './turn-schema.js';
 

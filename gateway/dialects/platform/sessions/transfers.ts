@@ -3,7 +3,7 @@
  * (docs/contract/platform.md 6.5). Agents that take no calls are left out.
  */
 import { LIMITS } from '../../../../contracts/limits.js';
-import type { Language } from '../../../../contracts/languages.js';
+import type { Language } from '../../../../contracts/speech/languages.js';
 import type { PublishedAgents, RunnableAgent } from '../../../../contracts/ports/agents.js';
 import type { PinnedAgent } from '../../../../contracts/ports/sessions.js';
 import type { AgentConfig } from '../../../../contracts/schemas/agent-config.js';

@@ -1,5 +1,5 @@
-/** Turns, usage and cost in the record of a session, as contracts/turn-report.ts writes them. */
-import { INTERRUPTIONS, LATENCY_PARTS, TURN_CAUSES } from '../../../../contracts/turns.js';
+/** Turns, usage and cost in the record of a session, as contracts/sessions/turn-report.ts writes them. */
+import { INTERRUPTIONS, LATENCY_PARTS, TURN_CAUSES } from '../../../../contracts/sessions/turns.js';
 import { nullable } from '../../../../contracts/schemas/shapes.js';
 import { type TSchema, Type } from '../../../../contracts/schemas/type.js';
 

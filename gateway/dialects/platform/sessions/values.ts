@@ -2,14 +2,14 @@
  * Checks of a session request beyond its schema (docs/contract/platform.md 6.6; docs/contract/decisions.md 12 and
  * 19): which overrides are allowed, and whether the values make sense.
  */
-import type { Variables } from '../../../../contracts/agent-plan.js';
+import type { Variables } from '../../../../contracts/agents/plan.js';
 import { ServiceError } from '../../../../contracts/errors.js';
 import { LIMITS } from '../../../../contracts/limits.js';
 import type { Override } from '../../../../contracts/schemas/agents.js';
 import type { TokenCounter } from '../../../../contracts/ports/tokens.js';
 import type { Problem } from '../../../../contracts/schemas/check.js';
-import { isLonger } from '../../../../contracts/text.js';
-import { isTimezone } from '../../../../contracts/timezones.js';
+import { isLonger } from '../../../../contracts/text/text.js';
+import { isTimezone } from '../../../../contracts/time/timezones.js';
 import { problem } from '../errors.js';
 import type { Wanted } from './request.js';
 import type { Overrides } from './schema.js';

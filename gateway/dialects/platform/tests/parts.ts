@@ -1,5 +1,5 @@
 /** The ports that the routes of tests use, and the types of their rows. */
-import type { Language } from '../../../../contracts/languages.js';
+import type { Language } from '../../../../contracts/speech/languages.js';
 import type { PublishedAgents } from '../../../../contracts/ports/agents.js';
 import type { Scenarios, Suites, TestFilter, TestRuns } from '../../../../contracts/ports/agent-tests.js';
 import type { Caller, KeyAuthority } from '../../../../contracts/ports/identity.js';

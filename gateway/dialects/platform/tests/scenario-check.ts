@@ -1,8 +1,8 @@
 /** Checks of a scenario beyond its schema: fields of its checks, patterns, and the rules of sessions for the same fields. */
 import { LIMITS } from '../../../../contracts/limits.js';
-import { pausesIn } from '../../../../contracts/pauses.js';
-import { RawJson } from '../../../../contracts/raw-json.js';
-import { PatternError, safePattern } from '../../../../contracts/safe-pattern.js';
+import { pausesIn } from '../../../../contracts/speech/pauses.js';
+import { RawJson } from '../../../../contracts/text/raw-json.js';
+import { PatternError, safePattern } from '../../../../contracts/text/safe-pattern.js';
 import {
   type Check,
   CHECK_FIELDS,

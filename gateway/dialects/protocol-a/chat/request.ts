@@ -3,7 +3,7 @@
  * last user message is spoken, or its one audio part is transcribed; never both in one call. The rest of the conversation
  * and options for language models are ignored.
  */
-import { booleanOf } from '../../../../contracts/coerce.js';
+import { booleanOf } from '../../../../contracts/schemas/coerce.js';
 import { ServiceError } from '../../../../contracts/errors.js';
 import type { SynthesisRequest, TranscriptionRequest } from '../../../../contracts/ports/speech.js';
 import { checker, withoutNulls } from '../../../../contracts/schemas/check.js';

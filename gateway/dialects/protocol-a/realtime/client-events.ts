@@ -2,9 +2,9 @@
  * Frames of a realtime client (docs/contract/protocol-a.md 5.3): JSON objects with a `type`, bounded in depth and
  * number of values before they are parsed. Most frames are appends, which need no parser.
  */
-import { withoutByteOrderMark } from '../../../../contracts/byte-order-mark.js';
+import { withoutByteOrderMark } from '../../../../contracts/text/byte-order-mark.js';
 import { LIMITS } from '../../../../contracts/limits.js';
-import { isPlainObject } from '../../../../contracts/plain-object.js';
+import { isPlainObject } from '../../../../contracts/schemas/plain-object.js';
 import { boundJson } from '../../../server/bodies/structure.js';
 import { Fault } from './faults.js';
 

@@ -4,7 +4,7 @@
  */
 import type { ToldError } from '../../../../actors/realtime.js';
 import { type ErrorCode, isRateLimit, type ServiceError } from '../../../../contracts/errors.js';
-import { toldMessage } from '../../../../contracts/missing-voice.js';
+import { toldMessage } from '../../../../contracts/speech/missing-voice.js';
 import { VOICE_LIST } from '../errors.js';
 
 export const FAULTS = {

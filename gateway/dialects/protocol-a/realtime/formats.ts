@@ -5,7 +5,7 @@
 import type { WireFormat } from '../../../../actors/realtime-settings.js';
 import { FORMATS, isRefusedFormat, refusedFormat } from '../../../../codecs/formats.js';
 import type { AudioFormat } from '../../../../contracts/audio.js';
-import { isPlainObject } from '../../../../contracts/plain-object.js';
+import { isPlainObject } from '../../../../contracts/schemas/plain-object.js';
 import { Fault } from './faults.js';
 
 export type { WireFormat };

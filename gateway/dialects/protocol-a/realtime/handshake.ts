@@ -4,7 +4,7 @@
  */
 import { CLIENT_SECRET_PREFIX, type RedeemedSecret } from '../../../../contracts/ports/client-secrets.js';
 import { ServiceError } from '../../../../contracts/errors.js';
-import { findSynthesisModel, findTranscriptionModel } from '../../../../contracts/models.js';
+import { findSynthesisModel, findTranscriptionModel } from '../../../../contracts/speech/models.js';
 import type { Caller } from '../../../../contracts/ports/identity.js';
 import type { RequestTrace } from '../../../../contracts/ports/trace.js';
 import type { NativeOptions } from '../../../../contracts/schemas/native-options.js';

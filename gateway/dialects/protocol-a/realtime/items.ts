@@ -9,7 +9,7 @@ import {
   type Role,
   textBytesOf,
 } from '../../../../actors/realtime-items.js';
-import { decodeBase64 } from '../../../../contracts/base64.js';
+import { decodeBase64 } from '../../../../contracts/text/base64.js';
 import { LIMITS } from '../../../../contracts/limits.js';
 import { checker, withoutNulls } from '../../../../contracts/schemas/check.js';
 import { type Static, Type } from '../../../../contracts/schemas/type.js';

@@ -6,7 +6,7 @@ import type { ResponseOrder } from '../../../../actors/realtime.js';
 import { textOf } from '../../../../actors/realtime-items.js';
 import { resolveOutput } from '../../../../codecs/formats.js';
 import { LIMITS } from '../../../../contracts/limits.js';
-import { isPlainObject } from '../../../../contracts/plain-object.js';
+import { isPlainObject } from '../../../../contracts/schemas/plain-object.js';
 import type { SynthesisRequest } from '../../../../contracts/ports/speech.js';
 import { toNativeSynthesis } from '../../../../contracts/schemas/native-options.js';
 import type { ClientEvent } from './client-events.js';

@@ -9,10 +9,10 @@ import type {
   SessionKind,
 } from '../../../../actors/realtime-settings.js';
 import { LIMITS } from '../../../../contracts/limits.js';
-import { DEFAULT_SYNTHESIS_MODEL, DEFAULT_TRANSCRIPTION_MODEL } from '../../../../contracts/models.js';
-import { isUnset } from '../../../../contracts/coerce.js';
+import { DEFAULT_SYNTHESIS_MODEL, DEFAULT_TRANSCRIPTION_MODEL } from '../../../../contracts/speech/models.js';
+import { isUnset } from '../../../../contracts/schemas/coerce.js';
 import { ServiceError } from '../../../../contracts/errors.js';
-import { isPlainObject } from '../../../../contracts/plain-object.js';
+import { isPlainObject } from '../../../../contracts/schemas/plain-object.js';
 import type { Vocabulary } from '../../../../contracts/vocabulary.js';
 import type { ProtocolAParts } from '../parts.js';
 import { synthesisModel } from '../speech-params.js';

@@ -3,10 +3,10 @@
  * invalid frame is reported to the client and the session continues, unless the frame exceeds the size limit.
  */
 import type { SessionFault } from '../../../../actors/transcription-session.js';
-import { withoutByteOrderMark } from '../../../../contracts/byte-order-mark.js';
-import { booleanOf, isUnset } from '../../../../contracts/coerce.js';
+import { withoutByteOrderMark } from '../../../../contracts/text/byte-order-mark.js';
+import { booleanOf, isUnset } from '../../../../contracts/schemas/coerce.js';
 import { LIMITS } from '../../../../contracts/limits.js';
-import { isPlainObject } from '../../../../contracts/plain-object.js';
+import { isPlainObject } from '../../../../contracts/schemas/plain-object.js';
 import { parseJson } from '../../../server/bodies/body.js';
 import { FRAME_TOO_LARGE, inputFault } from './errors.js';
 

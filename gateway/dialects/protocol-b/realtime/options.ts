@@ -2,9 +2,9 @@
  * The options in the query of the realtime socket (docs/contract/protocol-b.md 5; rules 2, 3, 6; "Refused options").
  * Unknown names are ignored; the last of a repeated scalar counts.
  */
-import { booleanOf, isUnset } from '../../../../contracts/coerce.js';
+import { booleanOf, isUnset } from '../../../../contracts/schemas/coerce.js';
 import { ServiceError } from '../../../../contracts/errors.js';
-import { DEFAULT_TRANSCRIPTION_MODEL, type TranscriptionModel } from '../../../../contracts/models.js';
+import { DEFAULT_TRANSCRIPTION_MODEL, type TranscriptionModel } from '../../../../contracts/speech/models.js';
 import { refuseOptions } from '../../../../contracts/schemas/refusals.js';
 import type { Vocabulary } from '../../../../contracts/vocabulary.js';
 import { languageCode, transcriptionModel } from '../catalogue.js';

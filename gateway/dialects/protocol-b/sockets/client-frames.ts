@@ -3,8 +3,8 @@
  * count as absent, unknown ones are ignored, booleans follow rule 3. Size and depth are checked before parsing.
  */
 import type { SocketFault } from '../../../../actors/stream-input.js';
-import { withoutByteOrderMark } from '../../../../contracts/byte-order-mark.js';
-import { booleanOf } from '../../../../contracts/coerce.js';
+import { withoutByteOrderMark } from '../../../../contracts/text/byte-order-mark.js';
+import { booleanOf } from '../../../../contracts/schemas/coerce.js';
 import { ServiceError } from '../../../../contracts/errors.js';
 import { LIMITS } from '../../../../contracts/limits.js';
 import { checker, withoutNulls } from '../../../../contracts/schemas/check.js';

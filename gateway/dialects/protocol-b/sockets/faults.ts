@@ -6,7 +6,7 @@ import type { SocketFault } from '../../../../actors/stream-input.js';
 import { CLOSE } from '../../../../contracts/close-codes.js';
 import type { ErrorCode, ServiceError } from '../../../../contracts/errors.js';
 import { LIMITS } from '../../../../contracts/limits.js';
-import { toldMessage } from '../../../../contracts/missing-voice.js';
+import { toldMessage } from '../../../../contracts/speech/missing-voice.js';
 import { slugOf, VOICE_LIST } from '../errors.js';
 
 const POLICY = CLOSE.policy.code;

@@ -4,7 +4,7 @@
  */
 import type { Clock } from '../../../../contracts/clock.js';
 import type { TimedAudio } from '../../../../contracts/ports/speech.js';
-import { waitUpTo } from '../../../../contracts/timeouts.js';
+import { waitUpTo } from '../../../../contracts/time/timeouts.js';
 import type { AudioFrames } from './audio-frames.js';
 
 type Step = IteratorResult<TimedAudio, unknown>;

@@ -3,10 +3,10 @@
  * option counts; options without effect on the speech are ignored.
  */
 import type { SocketFault } from '../../../../actors/stream-input.js';
-import { booleanOf } from '../../../../contracts/coerce.js';
+import { booleanOf } from '../../../../contracts/schemas/coerce.js';
 import { ServiceError } from '../../../../contracts/errors.js';
 import { LIMITS } from '../../../../contracts/limits.js';
-import type { SynthesisModel } from '../../../../contracts/models.js';
+import type { SynthesisModel } from '../../../../contracts/speech/models.js';
 import type { SpeechOptions } from '../../../../contracts/ports/speech.js';
 import type { Vocabulary } from '../../../../contracts/vocabulary.js';
 import type { HttpRequest } from '../../../server/port.js';

@@ -4,7 +4,7 @@
  * escaped for the content type. A declared argument without a value is empty (`null` if JSON requires a value);
  * a placeholder of an undeclared argument stays as it is.
  */
-import { ServiceError } from './errors.js';
+import { ServiceError } from '../errors.js';
 
 /** A name contains no brace, so that a match never looks beyond its own closing. */
 const PLACEHOLDER = /\{\{([^{}]{1,256})\}\}/g;

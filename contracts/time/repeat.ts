@@ -1,5 +1,5 @@
 /** Upkeep: work that is done at once and then repeatedly. */
-import type { Clock } from './clock.js';
+import type { Clock } from '../clock.js';
 
 /**
  * Runs `work` now, and again `ms` after it has ended. Calls `failed` if it rejects. The result stops it: later failures,

@@ -1,6 +1,6 @@
 /**
  * Limits of the agent platform (`/v1/agent`): agents, their tools, knowledge and tests, sessions, and post-call deliveries.
- * Rows of `LIMITS` (limits.ts), in bytes, milliseconds and characters unless the name says otherwise.
+ * Rows of `LIMITS` (contracts/limits.ts), in bytes, milliseconds and characters unless the name says otherwise.
  */
 import { KiB, range, SECOND } from './units.js';
 

@@ -1,5 +1,5 @@
 /** Transfers of phone calls: their states, and how records and events show them. */
-import type { Language } from './languages.js';
+import type { Language } from '../speech/languages.js';
 import type { PhoneProvider } from './phone.js';
 
 /** `cold`: the provider dials in the place of the agent; `warm`: the agent speaks with the colleague first. */

@@ -1,5 +1,5 @@
 /** The request of a webhook tool's call: templates filled in, headers as stored (docs/contract/platform.md 6.5 rules 1 and 2). */
-import type { ToolDefinition } from './schemas/tools.js';
+import type { ToolDefinition } from '../schemas/tools.js';
 import { renderBody, renderUrl } from './templates.js';
 
 export interface ToolRequest {

@@ -1,5 +1,5 @@
 /** The text of another server's response. */
-import type { OutboundReply } from './ports/outbound.js';
+import type { OutboundReply } from '../ports/outbound.js';
 
 const CHARSET = /;\s*charset\s*=\s*"?([^\s";]+)/i;
 

@@ -2,7 +2,7 @@
  * Dynamic variables in the texts of a prompt: `{{name}}` becomes its value, once; placeholders within a value are not
  * replaced, and one without a value stays as it is (docs/contract/platform.md 6.6).
  */
-import { LIMITS } from './limits.js';
+import { LIMITS } from '../limits.js';
 
 export type Variable = string | number | boolean;
 

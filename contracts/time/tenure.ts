@@ -3,8 +3,8 @@
  * before any other node can find its row stale. Its clock runs on while the process is suspended, so
  * that a suspended process knows the truth as soon as it wakes.
  */
-import type { Clock } from './clock.js';
-import type { Held, TenureState } from './ports/nodes.js';
+import type { Clock } from '../clock.js';
+import type { Held, TenureState } from '../ports/nodes.js';
 
 export class Tenure implements Held {
   readonly #listeners = new Set<(state: TenureState) => void>();

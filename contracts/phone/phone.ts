@@ -1,5 +1,5 @@
 /** Telephone providers, and numbers as all of them are written here. */
-import { LIMITS } from './limits.js';
+import { LIMITS } from '../limits.js';
 
 export interface CredentialNames {
   /** Name of the credential that verifies its webhooks. */

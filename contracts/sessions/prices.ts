@@ -1,5 +1,5 @@
 /** The cost of a call, by the operator's prices at the creation of its session. */
-import { isPlainObject } from './plain-object.js';
+import { isPlainObject } from '../schemas/plain-object.js';
 import type { Usage } from './turns.js';
 
 /** Prices in units of the currency; absent means free. */

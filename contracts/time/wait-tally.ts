@@ -2,7 +2,7 @@
  * Counts the work that waits in one process, and how long work waited before it began. Counted where the work waits, read by the code
  * that reports it. Each wait is reported once; if there are more than MOST_UNTOLD between two reports, only the first.
  */
-import { systemClock, type Clock } from './clock.js';
+import { systemClock, type Clock } from '../clock.js';
 
 /** Most waits in one report. */
 export const MOST_UNTOLD = 256;

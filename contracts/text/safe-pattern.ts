@@ -3,7 +3,7 @@
  * text's length. All alternatives run in parallel (Thompson's construction), so there are no backreferences and no lookahead
  * or lookbehind. Case is ignored.
  */
-import { LIMITS } from './limits.js';
+import { LIMITS } from '../limits.js';
 
 const { patternSteps: MOST_STEPS } = LIMITS.agentTest;
 const MOST_REPEATS = 100;

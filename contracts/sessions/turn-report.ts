@@ -1,6 +1,6 @@
 /** Turns, usage and cost of a session, as its record and its post-call events show them (docs/contract/platform.md 6.7). */
 import { costOf, type Prices } from './prices.js';
-import type { Transfer } from './transfers.js';
+import type { Transfer } from '../phone/transfers.js';
 import { LATENCY_PARTS, type Turn, type Usage, usageOf } from './turns.js';
 
 export interface CallReport {

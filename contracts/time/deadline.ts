@@ -1,5 +1,5 @@
 /** The latest time at which something must end. It may be brought forward, never postponed. */
-import type { Clock } from './clock.js';
+import type { Clock } from '../clock.js';
 
 export class Deadline {
   /** Resolves at the deadline. */

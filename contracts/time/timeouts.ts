@@ -1,5 +1,5 @@
 /** Bounded waiting for work that may be slow, silent or gone. The work itself continues; its late result is ignored. */
-import type { Clock } from './clock.js';
+import type { Clock } from '../clock.js';
 
 /** The result of `work`, or undefined if it takes longer than `ms`. Errors: those of `work` within that time. */
 export function waitUpTo<T>(clock: Clock, ms: number, work: Promise<T>): Promise<T | undefined> {

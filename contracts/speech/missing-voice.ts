@@ -1,5 +1,5 @@
 /** The error for a voice that does not exist: names the requested voice, and the list of those that do. */
-import { ServiceError } from './errors.js';
+import { ServiceError } from '../errors.js';
 
 /** Characters of the id that are shown. */
 const SHOWN = 64;

@@ -1,4 +1,4 @@
-/** Limits of phone numbers and calls: rows of `LIMITS` (limits.ts). Bytes, milliseconds, characters. */
+/** Limits of phone numbers and calls: rows of `LIMITS` (contracts/limits.ts). Bytes, milliseconds, characters. */
 export const PHONE_LIMITS = {
   perWorkspace: 500,
   /** Most workspaces that may share a number: a webhook's signature is tried with the secret of each. */
