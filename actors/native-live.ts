@@ -11,7 +11,7 @@
 import { assign, emit, setup } from 'xstate';
 import type { CloseReason } from '../contracts/close-codes.js';
 import { LIMITS } from '../contracts/limits.js';
-import type { SynthesisRequest } from '../contracts/ports/speech.js';
+import type { SynthesisRequest } from '../contracts/ports/speech/speech.js';
 
 /** Why a socket ends: the message for the client, and the reason of the close. */
 export interface LiveFault {

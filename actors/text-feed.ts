@@ -4,7 +4,7 @@
  * Invariants: text comes out in the order in which it went in; waiting text never exceeds the budget in bytes;
  * after `end` the waiting text is still read, and then the reader is done. One reader, which may leave early.
  */
-import type { TextPart } from '../contracts/ports/speech.js';
+import type { TextPart } from '../contracts/ports/speech/speech.js';
 
 /** Most text that the reader is given at once, in UTF-16 units. */
 const SLICE = 4096;

@@ -14,7 +14,7 @@
 import { assign, emit, enqueueActions, setup } from 'xstate';
 import type { CloseReason } from '../contracts/close-codes.js';
 import { LIMITS } from '../contracts/limits.js';
-import type { Transcript } from '../contracts/ports/speech.js';
+import type { Transcript } from '../contracts/ports/speech/speech.js';
 
 /** An error as the client is told it; with `close`, it ends the session. */
 export interface SessionFault {

@@ -3,8 +3,8 @@
  * "Protocol A": segments of verbose_json are the same phrases). A phrase ends with a sentence, at a pause, or before it
  * gets too long to read; times are in seconds, ascend and never overlap.
  */
-import type { Transcript } from '../contracts/ports/speech.js';
-import type { TimedWord } from '../contracts/ports/tts.js';
+import type { Transcript } from '../contracts/ports/speech/speech.js';
+import type { TimedWord } from '../contracts/ports/speech/tts.js';
 
 export interface Phrase {
   readonly text: string;

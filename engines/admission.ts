@@ -7,7 +7,7 @@
 import type { Clock } from '../contracts/clock.js';
 import { errorText } from '../contracts/errors.js';
 import type { Log } from '../contracts/log.js';
-import type { Admission, SlotLeases, UsageStore } from '../contracts/ports/identity.js';
+import type { Admission, SlotLeases, UsageStore } from '../contracts/ports/accounts/identity.js';
 import { repeat } from '../contracts/time/repeat.js';
 import { createLeasedSlots } from './admission/leased-slots.js';
 import { createLedger } from './admission/ledger.js';

@@ -4,8 +4,8 @@
  * `engine_lost` when the child dies, `engine_busy` when its queue is full.
  */
 import type { JobRunner } from '../contracts/ports/jobs.js';
-import type { SttCapabilities } from '../contracts/ports/stt.js';
-import type { EngineVoice, TtsCapabilities, TtsEngine, TtsEvent } from '../contracts/ports/tts.js';
+import type { SttCapabilities } from '../contracts/ports/speech/stt.js';
+import type { EngineVoice, TtsCapabilities, TtsEngine, TtsEvent } from '../contracts/ports/speech/tts.js';
 import type { TimedSegment, TranscribeOptions, Transcriber } from './long-audio.js';
 import {
   eventOfValue,

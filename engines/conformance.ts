@@ -3,8 +3,8 @@
  * only, so they run equally against an engine in this process and one in a child.
  */
 import { RECOGNITION_RATE } from '../contracts/audio.js';
-import type { SttEngine } from '../contracts/ports/stt.js';
-import type { TimedWord, TtsEngine, TtsRequest } from '../contracts/ports/tts.js';
+import type { SttEngine } from '../contracts/ports/speech/stt.js';
+import type { TimedWord, TtsEngine, TtsRequest } from '../contracts/ports/speech/tts.js';
 import { joinSamples } from '../contracts/audio.js';
 
 /** The part of a test runner that is needed here; tap's `t` has it. */

@@ -5,16 +5,16 @@
  */
 import { RECOGNITION_RATE } from '../contracts/audio.js';
 import type { LanguageCode } from '../contracts/speech/languages.js';
-import type { TranscriptSegment } from '../contracts/ports/speech.js';
+import type { TranscriptSegment } from '../contracts/ports/speech/speech.js';
 import type {
   SpeechSpan,
   SttCapabilities,
   SttEngine,
   SttPiece,
   VoiceActivity,
-} from '../contracts/ports/stt.js';
-import { NO_DEMAND, type Demand } from '../contracts/ports/demand.js';
-import type { TimedWord } from '../contracts/ports/tts.js';
+} from '../contracts/ports/speech/stt.js';
+import { NO_DEMAND, type Demand } from '../contracts/ports/speech/demand.js';
+import type { TimedWord } from '../contracts/ports/speech/tts.js';
 import type { Align } from './alignment/align.js';
 import { oneAhead } from './one-ahead.js';
 import { Precedence } from './precedence.js';

@@ -2,7 +2,7 @@
  * A requested speed, in two parts: the engine's own speed, and time-stretching after it
  * (docs/contract/decisions.md 4). The product of the two is the speed.
  */
-import type { TimedWord, TtsCapabilities } from '../contracts/ports/tts.js';
+import type { TimedWord, TtsCapabilities } from '../contracts/ports/speech/tts.js';
 
 export interface Pace {
   /** Speed requested from the engine. */

@@ -1,5 +1,5 @@
 /**
- * Headerless PCM, sent by a client in pieces or read from a file, as the pipeline takes it (contracts/ports/speech.ts
+ * Headerless PCM, sent by a client in pieces or read from a file, as the pipeline takes it (contracts/ports/speech/speech.ts
  * `RawAudio`). Pieces may have any length and end inside a sample; an odd last byte is left out.
  */
 import { setImmediate as turn } from 'node:timers/promises';
@@ -7,7 +7,7 @@ import { plainWav } from '../codecs/decode/plain-wav.js';
 import { BYTES_PER_SAMPLE, samplesOf } from '../contracts/audio.js';
 import { ServiceError } from '../contracts/errors.js';
 import { LIMITS } from '../contracts/limits.js';
-import type { RawAudio } from '../contracts/ports/speech.js';
+import type { RawAudio } from '../contracts/ports/speech/speech.js';
 
 /** Bytes per message: two seconds at 16 kHz, so that the short commits of many sockets take few messages. */
 const BLOCK_BYTES = 64 * 1024;

@@ -3,7 +3,7 @@
  * A new engine is a folder under backends/ and a line in the wiring.
  */
 import type { SynthesisModel, TranscriptionModel } from '../contracts/speech/models.js';
-import type { TtsEngine } from '../contracts/ports/tts.js';
+import type { TtsEngine } from '../contracts/ports/speech/tts.js';
 import type { Transcriber } from './long-audio.js';
 
 /** Model → engine names in order of preference; `*` for every model without a row. */

@@ -1,7 +1,7 @@
 /** The child's side of engines: job handlers over the engines that the child has loaded. */
 import { ServiceError } from '../contracts/errors.js';
 import type { JobContext, JobHandlers, JobValue } from '../contracts/ports/jobs.js';
-import type { TtsEngine } from '../contracts/ports/tts.js';
+import type { TtsEngine } from '../contracts/ports/speech/tts.js';
 import { ShortAudioQueue } from './short-audio-queue.js';
 import type { Transcriber } from './long-audio.js';
 import {

@@ -3,7 +3,7 @@
  * anyway, and every open stream costs a detector (50 ms and 12 MB to create if none is idle). Longer
  * audio does not queue, so that nothing waits behind an hour of it.
  */
-import type { Demand } from '../contracts/ports/demand.js';
+import type { Demand } from '../contracts/ports/speech/demand.js';
 import { EngineScheduler } from './scheduling/engine-scheduler.js';
 import { engineWaits } from './scheduling/engine-waits.js';
 

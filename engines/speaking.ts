@@ -5,10 +5,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { encoderDelaySeconds } from '../codecs/encoder-delay.js';
 import { ServiceError } from '../contracts/errors.js';
-import type { Caller } from '../contracts/ports/identity.js';
-import type { StreamingSynthesisRequest, SynthesisRequest } from '../contracts/ports/speech.js';
-import type { Demand } from '../contracts/ports/demand.js';
-import type { TtsCapabilities, TtsEvent, TtsRequest } from '../contracts/ports/tts.js';
+import type { Caller } from '../contracts/ports/accounts/identity.js';
+import type { StreamingSynthesisRequest, SynthesisRequest } from '../contracts/ports/speech/speech.js';
+import type { Demand } from '../contracts/ports/speech/demand.js';
+import type { TtsCapabilities, TtsEvent, TtsRequest } from '../contracts/ports/speech/tts.js';
 import type { SpokenPart } from './composite-voice.js';
 import { isTurnOver } from './loop-turn.js';
 import { paceOf, stretchedWord } from './pace.js';

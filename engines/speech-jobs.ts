@@ -5,9 +5,9 @@
  */
 import { bytesOf, samplesOf } from '../contracts/audio.js';
 import type { LanguageCode } from '../contracts/speech/languages.js';
-import type { Demand } from '../contracts/ports/demand.js';
+import type { Demand } from '../contracts/ports/speech/demand.js';
 import type { JobValue } from '../contracts/ports/jobs.js';
-import type { TimedWord, TtsEvent, TtsRequest } from '../contracts/ports/tts.js';
+import type { TimedWord, TtsEvent, TtsRequest } from '../contracts/ports/speech/tts.js';
 import type { TimedSegment } from './long-audio.js';
 
 export const SPEECH_JOBS = { synthesize: 'synthesize', transcribe: 'transcribe' } as const;

@@ -7,10 +7,10 @@
 import { progressOf } from '../codecs/progress.js';
 import { ServiceError } from '../contracts/errors.js';
 import { systemClock, type Clock } from '../contracts/clock.js';
-import type { Encode } from '../contracts/ports/codec.js';
-import type { Admission, Caller } from '../contracts/ports/identity.js';
-import type { Speech, TextPart, TimedAudio, VoiceWish } from '../contracts/ports/speech.js';
-import type { VoiceLibrary } from '../contracts/ports/voices.js';
+import type { Encode } from '../contracts/ports/speech/codec.js';
+import type { Admission, Caller } from '../contracts/ports/accounts/identity.js';
+import type { Speech, TextPart, TimedAudio, VoiceWish } from '../contracts/ports/speech/speech.js';
+import type { VoiceLibrary } from '../contracts/ports/speech/voices.js';
 import { CompositeVoice, type SpokenPart } from './composite-voice.js';
 import { scriptsIn, scriptsInLong, type TextScripts } from './text/language.js';
 import { paceOf } from './pace.js';

@@ -5,8 +5,8 @@
  * Invariants: pieces leave in order; each is reported complete before it is forgotten; only audio that has
  * been made but not yet heard is remembered, which the pipeline's back-pressure bounds.
  */
-import type { SpokenPiece } from '../contracts/ports/speech.js';
-import type { TimedWord } from '../contracts/ports/tts.js';
+import type { SpokenPiece } from '../contracts/ports/speech/speech.js';
+import type { TimedWord } from '../contracts/ports/speech/tts.js';
 import type { Piece } from './text/text-source.js';
 
 /** Encoders and resamplers shift times by less than is audible. */

@@ -8,17 +8,17 @@
 import { RECOGNITION_RATE } from '../contracts/audio.js';
 import { ServiceError } from '../contracts/errors.js';
 import { type LanguageCode, languageOfTag } from '../contracts/speech/languages.js';
-import type { Decode } from '../contracts/ports/codec.js';
-import type { Denoiser } from '../contracts/ports/denoiser.js';
-import type { Admission, Caller } from '../contracts/ports/identity.js';
+import type { Decode } from '../contracts/ports/speech/codec.js';
+import type { Denoiser } from '../contracts/ports/speech/denoiser.js';
+import type { Admission, Caller } from '../contracts/ports/accounts/identity.js';
 import type {
   RawAudio,
   Transcript,
   Transcription,
   TranscriptionRequest,
   TranscriptSegment,
-} from '../contracts/ports/speech.js';
-import type { TimedWord } from '../contracts/ports/tts.js';
+} from '../contracts/ports/speech/speech.js';
+import type { TimedWord } from '../contracts/ports/speech/tts.js';
 import { share, wordsIn } from './alignment/transcript-words.js';
 import type { TimedSegment, Transcriber } from './long-audio.js';
 import { rawAudioIn, samplesOfRaw, secondsOf } from './raw-audio.js';

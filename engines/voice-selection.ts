@@ -6,10 +6,10 @@
 import { ServiceError } from '../contracts/errors.js';
 import { missingVoice } from '../contracts/speech/missing-voice.js';
 import type { LanguageCode } from '../contracts/speech/languages.js';
-import type { Caller } from '../contracts/ports/identity.js';
-import type { SpeechOptions } from '../contracts/ports/speech.js';
-import type { EngineVoice, ReferenceAudio, TtsEngine, TtsRequest } from '../contracts/ports/tts.js';
-import type { SpeakingVoice, VoiceLibrary } from '../contracts/ports/voices.js';
+import type { Caller } from '../contracts/ports/accounts/identity.js';
+import type { SpeechOptions } from '../contracts/ports/speech/speech.js';
+import type { EngineVoice, ReferenceAudio, TtsEngine, TtsRequest } from '../contracts/ports/speech/tts.js';
+import type { SpeakingVoice, VoiceLibrary } from '../contracts/ports/speech/voices.js';
 import { likelyLanguages, type TextScripts, unreadBy } from './text/language.js';
 import type { Registry } from './registry.js';
 

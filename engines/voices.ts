@@ -7,7 +7,7 @@ import { createHash } from 'node:crypto';
 import { ServiceError } from '../contracts/errors.js';
 import type { LanguageCode } from '../contracts/speech/languages.js';
 import { LIMITS } from '../contracts/limits.js';
-import type { TtsEngine } from '../contracts/ports/tts.js';
+import type { TtsEngine } from '../contracts/ports/speech/tts.js';
 import type {
   ClonedVoice,
   ClonedVoices,
@@ -15,7 +15,7 @@ import type {
   StoredVoice,
   VoiceCatalogue,
   VoiceLibrary,
-} from '../contracts/ports/voices.js';
+} from '../contracts/ports/speech/voices.js';
 import { languageOf } from './text/language.js';
 
 /** 32 lowercase hex, stable for an engine's voice. */

@@ -3,7 +3,7 @@
  * A value that does not parse stops the start with a line that names it.
  */
 import { resolve } from 'node:path';
-import type { Detector } from '../contracts/ports/turns.js';
+import type { Detector } from '../contracts/ports/speech/turns.js';
 import type { Vocabulary } from '../contracts/vocabulary.js';
 import { SHERPA } from '../engines/backends/sherpa/folder.js';
 import { checkContradictions } from './config/contradictions.js';

@@ -8,7 +8,7 @@
 import { join } from 'node:path';
 import type { Clock } from '../contracts/clock.js';
 import type { JobContext, JobValue } from '../contracts/ports/jobs.js';
-import type { FrameCounts, TranscriptText } from '../contracts/ports/calls.js';
+import type { FrameCounts, TranscriptText } from '../contracts/ports/calls/calls.js';
 import { VadWindows, type VoiceDetector } from './vad-windows.js';
 import type { Beat, Pacer } from './pacer.js';
 import { Playout } from './playout.js';

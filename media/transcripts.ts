@@ -2,7 +2,7 @@
  * Transcripts of both sides as text streams: one stream per segment of the agent, which grows as it is spoken; one
  * stream per update of the user, which replaces the previous one (docs/contract/platform.md 6.9, `lk.transcription`).
  */
-import type { TranscriptText } from '../contracts/ports/calls.js';
+import type { TranscriptText } from '../contracts/ports/calls/calls.js';
 
 export const TRANSCRIPTION_TOPIC = 'lk.transcription';
 

@@ -8,7 +8,13 @@
 import { bytesOf, PLAYOUT_RATE, samplesOf } from '../contracts/audio.js';
 import { CALL_TIMES } from '../contracts/limits/call-times.js';
 import { ServiceError } from '../contracts/errors.js';
-import type { Call, CallEvent, CallObserver, CallOptions, TranscriptText } from '../contracts/ports/calls.js';
+import type {
+  Call,
+  CallEvent,
+  CallObserver,
+  CallOptions,
+  TranscriptText,
+} from '../contracts/ports/calls/calls.js';
 import type { JobRunner } from '../contracts/ports/jobs.js';
 import { AsyncQueue } from './async-queue.js';
 import type { Command, LineCommand, Report, SignalCommand } from './wire.js';

@@ -1,6 +1,6 @@
-/** A workspace's usage and quotas of this month, and its keys (contracts/ports/account.ts). */
-import type { Accounts, WorkspaceUsage } from '../contracts/ports/account.js';
-import type { UsageKind } from '../contracts/ports/identity.js';
+/** A workspace's usage and quotas of this month, and its keys (contracts/ports/accounts/account.ts). */
+import type { Accounts, WorkspaceUsage } from '../contracts/ports/accounts/account.js';
+import type { UsageKind } from '../contracts/ports/accounts/identity.js';
 import { listKeys } from './keys/keys.js';
 import type { Sql } from './postgres/sql.js';
 import type { Quotas } from './usage.js';

@@ -1,5 +1,5 @@
 /**
- * The outbox of post-call events (contracts/ports/deliveries.ts). SKIP LOCKED gives each row to one process at a time;
+ * The outbox of post-call events (contracts/ports/sessions/deliveries.ts). SKIP LOCKED gives each row to one process at a time;
  * if that process dies, the row is free again when its lease ends. Events of one session to one address go out in order:
  * the earlier one is settled before the later one is given out.
  */
@@ -9,8 +9,8 @@ import type {
   DeliveryOutcome,
   DeliveryQueue,
   WebhookAnswer,
-} from '../contracts/ports/deliveries.js';
-import type { SessionRecord } from '../contracts/ports/sessions.js';
+} from '../contracts/ports/sessions/deliveries.js';
+import type { SessionRecord } from '../contracts/ports/sessions/sessions.js';
 import type { Database } from './postgres/database.js';
 import { repeatable } from './postgres/once-more.js';
 import type { Sql, Transaction } from './postgres/sql.js';

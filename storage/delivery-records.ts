@@ -1,4 +1,4 @@
-/** Deliveries as their workspace sees them, with their attempts, and redelivery (contracts/ports/deliveries.ts). */
+/** Deliveries as their workspace sees them, with their attempts, and redelivery (contracts/ports/sessions/deliveries.ts). */
 import { ServiceError } from '../contracts/errors.js';
 import { LIMITS } from '../contracts/limits.js';
 import type {
@@ -7,7 +7,7 @@ import type {
   DeliveryFilter,
   DeliveryRecord,
   DeliveryRecords,
-} from '../contracts/ports/deliveries.js';
+} from '../contracts/ports/sessions/deliveries.js';
 import type { Listed, PageRequest } from '../contracts/ports/page.js';
 import { listed, positionAfter, wantedRows } from './page.js';
 import type { Sql, Transaction } from './postgres/sql.js';

@@ -3,7 +3,7 @@
  * 15 s at a time; the block of a killed process is free again when its lease ends. The live leases of a
  * workspace never exceed its limit: every change is made under the workspace's row lock.
  */
-import type { SlotLeases } from '../contracts/ports/identity.js';
+import type { SlotLeases } from '../contracts/ports/accounts/identity.js';
 import type { Sql, Transaction } from './postgres/sql.js';
 import type { Events } from './postgres/events.js';
 

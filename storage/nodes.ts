@@ -9,7 +9,7 @@ import { CALL_TIMES } from '../contracts/limits/call-times.js';
 import type { Clock } from '../contracts/clock.js';
 import { errorText } from '../contracts/errors.js';
 import type { Log } from '../contracts/log.js';
-import type { Held, NodeFigures, NodeRecord, Nodes } from '../contracts/ports/nodes.js';
+import type { Held, NodeFigures, NodeRecord, Nodes } from '../contracts/ports/calls/nodes.js';
 import { repeat } from '../contracts/time/repeat.js';
 import { Tenure } from '../contracts/time/tenure.js';
 import { waitUpTo } from '../contracts/time/timeouts.js';

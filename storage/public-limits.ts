@@ -2,7 +2,7 @@
  * Rate limits of sessions without a key (docs/contract/platform.md 6.10): fixed windows of one minute by the database's
  * clock, per client address and per agent, in one row each that all processes share.
  */
-import type { FullLimit, PublicLimits } from '../contracts/ports/public-limits.js';
+import type { FullLimit, PublicLimits } from '../contracts/ports/sessions/public-limits.js';
 import type { Sql } from './postgres/sql.js';
 
 export interface PublicLimitOptions {

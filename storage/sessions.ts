@@ -1,5 +1,5 @@
 /**
- * Sessions as their workspace sees them (contracts/ports/sessions.ts). Every statement names the workspace, so sessions of
+ * Sessions as their workspace sees them (contracts/ports/sessions/sessions.ts). Every statement names the workspace, so sessions of
  * others do not exist. Times are the database's, so that all processes agree on them.
  */
 import { ServiceError } from '../contracts/errors.js';
@@ -13,7 +13,7 @@ import {
   type SessionDetail,
   type SessionRecord,
   type Sessions,
-} from '../contracts/ports/sessions.js';
+} from '../contracts/ports/sessions/sessions.js';
 import type { Sql } from './postgres/sql.js';
 import { transfersOf } from './phone/phone-transfers.js';
 import { listSessions } from './sessions/list.js';

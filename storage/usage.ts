@@ -1,5 +1,5 @@
 /** Usage by workspace, kind and month (UTC), and what is left of a quota. Written in batches, off the audio path. */
-import type { UsageKind, UsageStore } from '../contracts/ports/identity.js';
+import type { UsageKind, UsageStore } from '../contracts/ports/accounts/identity.js';
 import type { Sql } from './postgres/sql.js';
 
 type Entry = Parameters<UsageStore['add']>[0][number];

@@ -9,14 +9,14 @@ import { errorText, ServiceError } from '../contracts/errors.js';
 import type { Ids } from '../contracts/ids.js';
 import { LIMITS } from '../contracts/limits.js';
 import type { Log } from '../contracts/log.js';
-import type { ReferenceAudio } from '../contracts/ports/tts.js';
+import type { ReferenceAudio } from '../contracts/ports/speech/tts.js';
 import type {
   ClonedVoices,
   NewVoice,
   StoredVoice,
   VoiceChanges,
   Visibility,
-} from '../contracts/ports/voices.js';
+} from '../contracts/ports/speech/voices.js';
 import type { Database } from './postgres/database.js';
 import type { Sql, Transaction } from './postgres/sql.js';
 import { exclusively } from './postgres/migrate.js';

@@ -1,5 +1,5 @@
 /** A workspace's quota of synthesis this month (UTC), as its wallet. Usage is written in batches, so it lags a little. */
-import type { ReadWallet } from '../contracts/ports/wallet.js';
+import type { ReadWallet } from '../contracts/ports/accounts/wallet.js';
 import type { Sql } from './postgres/sql.js';
 import type { Quotas } from './usage.js';
 

@@ -1,5 +1,5 @@
 /** An agent's settings: the parts of a published configuration that its machine reads (spec `conversation`). */
-import type { Detector } from '../../contracts/ports/turns.js';
+import type { Detector } from '../../contracts/ports/speech/turns.js';
 
 export type Eagerness = 'relaxed' | 'balanced' | 'eager';
 export type Sensitivity = 'low' | 'balanced' | 'high';

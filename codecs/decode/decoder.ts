@@ -1,5 +1,5 @@
 /**
- * Implements the `Decode` port (contracts/ports/codec.ts): decodes hostile uploads to PCM, each in its own process.
+ * Implements the `Decode` port (contracts/ports/speech/codec.ts): decodes hostile uploads to PCM, each in its own process.
  *
  * Invariants: no process is started for an unknown container; however the reader leaves, the process has
  * ended and the temporary file is removed before the slot is free; one file yields at most `pcmBytes`; a
@@ -8,7 +8,7 @@
 import { availableParallelism } from 'node:os';
 import { samplesOf } from '../../contracts/audio.js';
 import { ServiceError } from '../../contracts/errors.js';
-import type { Decode } from '../../contracts/ports/codec.js';
+import type { Decode } from '../../contracts/ports/speech/codec.js';
 import { JobSlots } from '../../processes/job-slots.js';
 import { ffmpegDecoder, findFfmpeg } from './ffmpeg.js';
 import { checkDeclaredRate } from './declared-rate.js';

@@ -1,11 +1,11 @@
 /**
- * Implements the `Encode` port (contracts/ports/codec.ts) in the gateway. PCM and WAV at the engine's own rate and speed
+ * Implements the `Encode` port (contracts/ports/speech/codec.ts) in the gateway. PCM and WAV at the engine's own rate and speed
  * pass through, without a copy if the level is unchanged; everything else is a job of the `encode` child.
  * Invariant: nothing is sent before the first audio exists, so that an earlier failure is reported as an error.
  */
 import { bytesOf, type LevelOptions } from '../../contracts/audio.js';
 import { ServiceError } from '../../contracts/errors.js';
-import type { Encode } from '../../contracts/ports/codec.js';
+import type { Encode } from '../../contracts/ports/speech/codec.js';
 import type { JobRunner } from '../../contracts/ports/jobs.js';
 import { changesLevel, Level } from '../gain.js';
 import { wavHeader } from '../wav.js';

@@ -1,8 +1,8 @@
 /** The agent's part of a session's plan: made with the session, and again for each agent that takes its call over. */
 import { functionNames } from '../tools/function-names.js';
 import { render, type Variable } from './placeholders.js';
-import type { RunnableVersion } from '../ports/agents.js';
-import type { PlannedTool, SessionPlan } from '../ports/sessions.js';
+import type { RunnableVersion } from '../ports/agents/agents.js';
+import type { PlannedTool, SessionPlan } from '../ports/sessions/sessions.js';
 import type { AgentConfig } from '../schemas/agent-config.js';
 
 /** The session's dynamic variables, by their names. */

@@ -1,5 +1,5 @@
 /** A call that was placed, as reads and the event of its end show it. */
-import type { PlacedCall } from '../ports/placed-calls.js';
+import type { PlacedCall } from '../ports/phone/placed-calls.js';
 
 export const placedCallBody = (call: PlacedCall): object => ({
   call_id: call.id,

@@ -5,7 +5,7 @@
  */
 import { LANGUAGES } from '../speech/languages.js';
 import { LIMITS } from '../limits.js';
-import { DETECTORS } from '../ports/turns.js';
+import { DETECTORS } from '../ports/speech/turns.js';
 import { leaf, Moment, nullable, strict, text, whole } from './shapes.js';
 import { type Static, type TProperties, type TSchema, Type } from './type.js';
 import { HasSecret, readOnly } from './write-only.js';

@@ -6,8 +6,8 @@
 import { MP3_BITRATES, OPUS_BITRATE_AUTOMATIC, OPUS_BITRATES } from '../audio.js';
 import { ServiceError } from '../errors.js';
 import { LIMITS } from '../limits.js';
-import type { SynthesisRequest } from '../ports/speech.js';
-import type { Latency, ReferenceAudio, Sampling } from '../ports/tts.js';
+import type { SynthesisRequest } from '../ports/speech/speech.js';
+import type { Latency, ReferenceAudio, Sampling } from '../ports/speech/tts.js';
 import { type Static, type TSchema, Type } from './type.js';
 
 const native = LIMITS.native;

@@ -1,8 +1,8 @@
 /** Bodies of post-call events (docs/contract/platform.md 6.8). They contain no transcript and no words of a turn. */
 import { LIMITS } from '../limits.js';
-import type { DeliveryEvent } from '../ports/deliveries.js';
+import type { DeliveryEvent } from '../ports/sessions/deliveries.js';
 import { RawJson, stringify } from '../text/raw-json.js';
-import type { SessionAnalysis, SessionRecord } from '../ports/sessions.js';
+import type { SessionAnalysis, SessionRecord } from '../ports/sessions/sessions.js';
 import { transferBody } from '../phone/transfers.js';
 import { type CallReport, turnBody, usageReport } from './turn-report.js';
 

@@ -4,7 +4,7 @@
  * that a suspended process knows the truth as soon as it wakes.
  */
 import type { Clock } from '../clock.js';
-import type { Held, TenureState } from '../ports/nodes.js';
+import type { Held, TenureState } from '../ports/calls/nodes.js';
 
 export class Tenure implements Held {
   readonly #listeners = new Set<(state: TenureState) => void>();

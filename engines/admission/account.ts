@@ -5,7 +5,7 @@
 import type { Clock } from '../../contracts/clock.js';
 import { errorText, ServiceError } from '../../contracts/errors.js';
 import type { Log } from '../../contracts/log.js';
-import type { UsageKind, UsageStore } from '../../contracts/ports/identity.js';
+import type { UsageKind, UsageStore } from '../../contracts/ports/accounts/identity.js';
 import { waitUpTo } from '../../contracts/time/timeouts.js';
 
 export interface LedgerParts {

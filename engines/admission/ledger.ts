@@ -7,7 +7,7 @@
  * other's usage with a delay, so a quota may be overrun.
  */
 import { errorText } from '../../contracts/errors.js';
-import type { UsageKind } from '../../contracts/ports/identity.js';
+import type { UsageKind } from '../../contracts/ports/accounts/identity.js';
 import { waitUpTo } from '../../contracts/time/timeouts.js';
 import { Account, type Entry, type LedgerParts } from './account.js';
 

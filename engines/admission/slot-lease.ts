@@ -9,7 +9,7 @@
 import type { Clock } from '../../contracts/clock.js';
 import { errorText, ServiceError } from '../../contracts/errors.js';
 import type { Log } from '../../contracts/log.js';
-import type { SlotLeases } from '../../contracts/ports/identity.js';
+import type { SlotLeases } from '../../contracts/ports/accounts/identity.js';
 import { waitUpTo, withTimeout } from '../../contracts/time/timeouts.js';
 
 export interface SlotLeaseParts {

@@ -4,7 +4,7 @@
  * it runs on a thread of its own (aligner.ts).
  */
 import { RECOGNITION_RATE } from '../../contracts/audio.js';
-import type { TimedWord, TtsEngine } from '../../contracts/ports/tts.js';
+import type { TimedWord, TtsEngine } from '../../contracts/ports/speech/tts.js';
 import { FRAME_STEP, featuresOf } from './features.js';
 import { fillTimes, type Span, wordsIn } from './transcript-words.js';
 import { type Path, warp } from './warp.js';

@@ -8,7 +8,7 @@
 import { Worker } from 'node:worker_threads';
 import { BUILT } from '../../contracts/places.js';
 import { ServiceError } from '../../contracts/errors.js';
-import type { TimedWord } from '../../contracts/ports/tts.js';
+import type { TimedWord } from '../../contracts/ports/speech/tts.js';
 import type { Align } from './align.js';
 
 export interface AlignTask {

@@ -2,7 +2,7 @@
  * The words of a transcript: runs between white space, and each character of scripts without spaces
  * between words. Words of unknown time are placed between their neighbours by their length.
  */
-import type { TimedWord } from '../../contracts/ports/tts.js';
+import type { TimedWord } from '../../contracts/ports/speech/tts.js';
 
 const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/u;
 /** One such character with the marks that follow it, or a run of anything else. */

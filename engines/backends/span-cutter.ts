@@ -5,7 +5,7 @@
  * Invariant: the held audio is the open span, or the last moment, in which the next one may begin.
  */
 import { RECOGNITION_RATE } from '../../contracts/audio.js';
-import type { SpeechSpan } from '../../contracts/ports/stt.js';
+import type { SpeechSpan } from '../../contracts/ports/speech/stt.js';
 
 export interface CutterOptions {
   /** Samples. */

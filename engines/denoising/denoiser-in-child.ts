@@ -7,9 +7,9 @@
 import { RECOGNITION_RATE } from '../../contracts/audio.js';
 import type { Clock } from '../../contracts/clock.js';
 import type { Log } from '../../contracts/log.js';
-import type { Denoiser } from '../../contracts/ports/denoiser.js';
+import type { Denoiser } from '../../contracts/ports/speech/denoiser.js';
 import type { JobRunner } from '../../contracts/ports/jobs.js';
-import type { RawAudio } from '../../contracts/ports/speech.js';
+import type { RawAudio } from '../../contracts/ports/speech/speech.js';
 import { samplesOfRaw, secondsOf } from '../raw-audio.js';
 import { atRate } from '../resampling.js';
 import { valuesOfAudio } from '../speech-jobs.js';

@@ -9,7 +9,7 @@
 import { setImmediate } from 'node:timers';
 import { systemClock, type Clock } from '../../contracts/clock.js';
 import type { WaitTally } from '../../contracts/time/wait-tally.js';
-import { NO_DEMAND, type Demand } from '../../contracts/ports/demand.js';
+import { NO_DEMAND, type Demand } from '../../contracts/ports/speech/demand.js';
 import { FairQueue, type Place } from './fair-queue.js';
 
 export interface SchedulerOptions {

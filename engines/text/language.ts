@@ -11,7 +11,7 @@ import {
   scriptsOf,
   WRITTEN_IN,
 } from '../../contracts/speech/languages.js';
-import type { EngineVoice, TtsCapabilities } from '../../contracts/ports/tts.js';
+import type { EngineVoice, TtsCapabilities } from '../../contracts/ports/speech/tts.js';
 import { languageByWords } from './language-words.js';
 
 /** A script that no language of the table is written in. */

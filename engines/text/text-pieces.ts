@@ -6,7 +6,7 @@
  * `pieceEnd` is pure over a buffer and says what is complete in it, so text that still arrives is cut the
  * same way as text that is there. All of it is linear in the length of the text.
  */
-import type { Latency } from '../../contracts/ports/tts.js';
+import type { Latency } from '../../contracts/ports/speech/tts.js';
 import { breaksIn, type Break } from './text-breaks.js';
 
 export { stripTags } from './style-tags.js';

@@ -6,7 +6,11 @@
  * style tag; a flush or the end completes the text so far; the text held back is no longer than a piece and a slice.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { SynthesisRequest, StreamingSynthesisRequest, TextPart } from '../../contracts/ports/speech.js';
+import type {
+  SynthesisRequest,
+  StreamingSynthesisRequest,
+  TextPart,
+} from '../../contracts/ports/speech/speech.js';
 import { isTurnOver } from '../loop-turn.js';
 import { maskTags } from './style-tags.js';
 import { type CutRequest, FIRST, pastSpace, pieceEnd, THEN } from './text-pieces.js';

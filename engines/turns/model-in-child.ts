@@ -8,7 +8,7 @@ import type { Clock } from '../../contracts/clock.js';
 import { ServiceError } from '../../contracts/errors.js';
 import type { Log } from '../../contracts/log.js';
 import type { JobRunner } from '../../contracts/ports/jobs.js';
-import type { TurnModel } from '../../contracts/ports/turns.js';
+import type { TurnModel } from '../../contracts/ports/speech/turns.js';
 import { lastOf, MOST_BYTES, TURN_JOB } from './jobs.js';
 
 /** Longest useful wait: later, the turn has ended or its words have decided. */

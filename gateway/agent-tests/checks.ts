@@ -1,8 +1,8 @@
 /** Checks of a scenario, applied to its conversation: each passes or not, with evidence. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { LIMITS } from '../../contracts/limits.js';
-import type { CallReport, CheckResult } from '../../contracts/ports/agent-tests.js';
-import type { SessionItem } from '../../contracts/ports/sessions.js';
+import type { CallReport, CheckResult } from '../../contracts/ports/agents/agent-tests.js';
+import type { SessionItem } from '../../contracts/ports/sessions/sessions.js';
 import { safePattern } from '../../contracts/text/safe-pattern.js';
 import type { Check, CheckType, EndedBy } from '../../contracts/schemas/agent-tests.js';
 import { argumentsIn, fits, isTool } from './arguments.js';

@@ -1,7 +1,7 @@
 /** Judged criteria: the analysis of a conversation (gateway/deliveries/analysis.ts), for these criteria only. */
-import type { CheckResult } from '../../contracts/ports/agent-tests.js';
+import type { CheckResult } from '../../contracts/ports/agents/agent-tests.js';
 import type { ChatModel } from '../../contracts/ports/chat.js';
-import type { SessionItem, SessionPlan } from '../../contracts/ports/sessions.js';
+import type { SessionItem, SessionPlan } from '../../contracts/ports/sessions/sessions.js';
 import type { Check } from '../../contracts/schemas/agent-tests.js';
 import { analyse } from '../deliveries/analysis.js';
 import { titleOf } from './checks.js';

@@ -3,7 +3,7 @@
  * more was cancelled, or taken over because this process seemed dead.
  */
 import { LIMITS } from '../../contracts/limits.js';
-import type { QueuedTest, TestOutcome, TestQueue } from '../../contracts/ports/agent-tests.js';
+import type { QueuedTest, TestOutcome, TestQueue } from '../../contracts/ports/agents/agent-tests.js';
 import { TEST_MODES, type TestMode } from '../../contracts/schemas/agent-tests.js';
 import { play, type PlayParts } from './play.js';
 

@@ -1,8 +1,13 @@
 /** Plays one scenario of a run: the conversation, then its checks. A missing result is an error, not a failed check. */
 import { ServiceError } from '../../contracts/errors.js';
-import type { CheckResult, QueuedTest, TestOutcome, TestUsage } from '../../contracts/ports/agent-tests.js';
+import type {
+  CheckResult,
+  QueuedTest,
+  TestOutcome,
+  TestUsage,
+} from '../../contracts/ports/agents/agent-tests.js';
 import type { ChatModel } from '../../contracts/ports/chat.js';
-import type { SessionItem } from '../../contracts/ports/sessions.js';
+import type { SessionItem } from '../../contracts/ports/sessions/sessions.js';
 import type { Check } from '../../contracts/schemas/agent-tests.js';
 import { type LanguagesOf, ruled, turnsOf } from './checks.js';
 import { type AgentParts, converse, type Conversed } from './conversed.js';

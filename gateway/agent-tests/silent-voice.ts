@@ -1,6 +1,6 @@
 /** The agent's voice in tests by text: "speaks" each part of the text as one frame of silence. */
 import { PLAYOUT_RATE } from '../../contracts/audio.js';
-import type { Speech } from '../../contracts/ports/speech.js';
+import type { Speech } from '../../contracts/ports/speech/speech.js';
 
 const FRAME_SECONDS = 0.02;
 const FRAME = new Uint8Array(2 * PLAYOUT_RATE * FRAME_SECONDS);

@@ -3,7 +3,7 @@
  * the goal is reached or out of reach.
  */
 import { type ChatMessage, type ChatModel, PICKED_UP, wholeAnswer } from '../../contracts/ports/chat.js';
-import type { SessionItem } from '../../contracts/ports/sessions.js';
+import type { SessionItem } from '../../contracts/ports/sessions/sessions.js';
 import type { ScenarioDefinition } from '../../contracts/schemas/agent-tests.js';
 
 export interface SimulatedUser {

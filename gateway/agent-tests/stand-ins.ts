@@ -3,8 +3,8 @@
  * tools, which end or hand over the call, work unless they are mocked.
  */
 import type { ChatTool } from '../../contracts/ports/chat.js';
-import type { McpServer, OpenMcp } from '../../contracts/ports/mcp.js';
-import type { SessionPlan } from '../../contracts/ports/sessions.js';
+import type { McpServer, OpenMcp } from '../../contracts/ports/agents/mcp.js';
+import type { SessionPlan } from '../../contracts/ports/sessions/sessions.js';
 import type { ScenarioDefinition, ToolMock } from '../../contracts/schemas/agent-tests.js';
 import { type ConversationTool, failure, type ToolResult } from '../conversations/tools/tool.js';
 import { argumentsIn, fits, isTool } from './arguments.js';

@@ -1,12 +1,12 @@
 /**
  * A call without media: the user types, and the agent's words count as heard as soon as they are written. The conversation
- * sees an ordinary call (contracts/ports/calls.ts).
+ * sees an ordinary call (contracts/ports/calls/calls.ts).
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { PLAYOUT_RATE } from '../../contracts/audio.js';
 import type { Clock } from '../../contracts/clock.js';
 import { LIMITS } from '../../contracts/limits.js';
-import type { Call, CallEvent } from '../../contracts/ports/calls.js';
+import type { Call, CallEvent } from '../../contracts/ports/calls/calls.js';
 import { TokenBucket } from '../../contracts/limits/token-bucket.js';
 import { AsyncQueue } from '../../media/async-queue.js';
 import { TOPICS } from '../conversations/client/events.js';

@@ -1,6 +1,6 @@
 /** Metrics of the calls of this process on `/metrics`: how many there are, how they ended, how well agents were heard. */
-import type { CallObserver, FrameCounts } from '../../contracts/ports/calls.js';
-import type { EndedReason } from '../../contracts/ports/sessions.js';
+import type { CallObserver, FrameCounts } from '../../contracts/ports/calls/calls.js';
+import type { EndedReason } from '../../contracts/ports/sessions/sessions.js';
 import { LATENCY_PARTS, type Turn } from '../../contracts/sessions/turns.js';
 import type { Metrics } from '../server/system/metrics.js';
 

@@ -12,9 +12,9 @@ import {
   type SignalConnect,
   type SignalEnd,
   type SignalLink,
-} from '../../contracts/ports/calls.js';
-import type { JoinTokens } from '../../contracts/ports/join-tokens.js';
-import type { RunningSession } from '../../contracts/ports/sessions.js';
+} from '../../contracts/ports/calls/calls.js';
+import type { JoinTokens } from '../../contracts/ports/calls/join-tokens.js';
+import type { RunningSession } from '../../contracts/ports/sessions/sessions.js';
 import type { ClosedBy } from '../conversations/closing.js';
 import { type CallParts, OwnedCall } from './owned-call.js';
 import { CallRegistry } from './registry.js';

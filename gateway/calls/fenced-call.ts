@@ -2,8 +2,8 @@
  * A call whose owner may act for it only while its node's tenure holds (contracts/time/tenure.ts): otherwise nothing of the
  * agent leaves, and its playout is paused; it resumes from there, or never.
  */
-import type { Call, CallEvent, TranscriptText } from '../../contracts/ports/calls.js';
-import type { Held, TenureState } from '../../contracts/ports/nodes.js';
+import type { Call, CallEvent, TranscriptText } from '../../contracts/ports/calls/calls.js';
+import type { Held, TenureState } from '../../contracts/ports/calls/nodes.js';
 
 /** Most waiting commands of a paused call; one with more is out of step with its user in any case. */
 const MOST_WAITING = 4096;

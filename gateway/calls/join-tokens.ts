@@ -4,7 +4,7 @@
  * makes sure that a `join` token is spent only once.
  */
 import type { Clock } from '../../contracts/clock.js';
-import type { JoinClaims, JoinTokens } from '../../contracts/ports/join-tokens.js';
+import type { JoinClaims, JoinTokens } from '../../contracts/ports/calls/join-tokens.js';
 
 export interface JoinKey {
   readonly id: string;

@@ -15,9 +15,9 @@ import {
   type RoomCall,
   type RoomCalls,
   type RoomEntry,
-} from '../../contracts/ports/calls.js';
-import { type Nodes, stateOf } from '../../contracts/ports/nodes.js';
-import type { EndedReason, RunningSession, SessionRecord } from '../../contracts/ports/sessions.js';
+} from '../../contracts/ports/calls/calls.js';
+import { type Nodes, stateOf } from '../../contracts/ports/calls/nodes.js';
+import type { EndedReason, RunningSession, SessionRecord } from '../../contracts/ports/sessions/sessions.js';
 import { repeat } from '../../contracts/time/repeat.js';
 import { pause } from '../conversations/record.js';
 import { parseArguments } from '../conversations/tools/arguments.js';

@@ -8,7 +8,7 @@ import type { Clock } from '../../contracts/clock.js';
 import { ServiceError } from '../../contracts/errors.js';
 import { LIMITS } from '../../contracts/limits.js';
 import { isPlainObject } from '../../contracts/schemas/plain-object.js';
-import type { JoinClaims } from '../../contracts/ports/join-tokens.js';
+import type { JoinClaims } from '../../contracts/ports/calls/join-tokens.js';
 
 export interface RelayClaims extends Pick<JoinClaims, 'sessionId' | 'use'> {
   /** The installation that is asked. */

@@ -9,10 +9,10 @@ import type { Clock } from '../../contracts/clock.js';
 import { ServiceError } from '../../contracts/errors.js';
 import { LIMITS } from '../../contracts/limits.js';
 import type { Log } from '../../contracts/log.js';
-import type { SignalConnect, SignalEnd, SignalLink } from '../../contracts/ports/calls.js';
-import type { JoinClaims } from '../../contracts/ports/join-tokens.js';
-import { type NodeRecord, type Nodes, stateOf } from '../../contracts/ports/nodes.js';
-import type { CallOwner } from '../../contracts/ports/sessions.js';
+import type { SignalConnect, SignalEnd, SignalLink } from '../../contracts/ports/calls/calls.js';
+import type { JoinClaims } from '../../contracts/ports/calls/join-tokens.js';
+import { type NodeRecord, type Nodes, stateOf } from '../../contracts/ports/calls/nodes.js';
+import type { CallOwner } from '../../contracts/ports/sessions/sessions.js';
 import { digestOf, type RelayClaims, signed } from './node-claims.js';
 import type { SignalRelay } from './signal-relay.js';
 

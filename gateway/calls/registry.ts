@@ -2,8 +2,8 @@
  * The calls that this process owns, by the ids of their sessions. A session that another process ended is ended here as
  * well; all are released if the process was taken for dead; a stopping process ends those that are left.
  */
-import type { Held } from '../../contracts/ports/nodes.js';
-import type { SessionRuns } from '../../contracts/ports/sessions.js';
+import type { Held } from '../../contracts/ports/calls/nodes.js';
+import type { SessionRuns } from '../../contracts/ports/sessions/sessions.js';
 import type { OwnedCall } from './owned-call.js';
 
 export interface RegistryParts {

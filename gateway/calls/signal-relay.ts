@@ -5,7 +5,7 @@
  */
 import { CALL_TIMES } from '../../contracts/limits/call-times.js';
 import type { Log } from '../../contracts/log.js';
-import type { SignalConnect, SignalEnd, SignalLink } from '../../contracts/ports/calls.js';
+import type { SignalConnect, SignalEnd, SignalLink } from '../../contracts/ports/calls/calls.js';
 import type { JobHandlers } from '../../contracts/ports/jobs.js';
 import { AsyncQueue } from '../../media/async-queue.js';
 import { createPool, type Pool } from '../../processes/pool.js';

@@ -4,8 +4,8 @@
  */
 import { ServiceError } from '../../contracts/errors.js';
 import { LIMITS } from '../../contracts/limits.js';
-import type { JoinClaims, JoinTokens } from '../../contracts/ports/join-tokens.js';
-import type { SessionRuns } from '../../contracts/ports/sessions.js';
+import type { JoinClaims, JoinTokens } from '../../contracts/ports/calls/join-tokens.js';
+import type { SessionRuns } from '../../contracts/ports/sessions/sessions.js';
 import { bearerToken } from '../server/auth.js';
 import { nativeError } from '../server/native-error.js';
 import type { Dialect, HttpRequest, Reply, Route, Socket, SocketRoute } from '../server/port.js';

@@ -3,16 +3,16 @@
  * simulated caller. It takes a place, and is counted, recorded and kept as calls are.
  */
 import { ServiceError } from '../../contracts/errors.js';
-import type { Admission } from '../../contracts/ports/identity.js';
-import type { Held } from '../../contracts/ports/nodes.js';
+import type { Admission } from '../../contracts/ports/accounts/identity.js';
+import type { Held } from '../../contracts/ports/calls/nodes.js';
 import type {
   NewSession,
   RunningSession,
   SessionDetail,
   SessionRuns,
   Sessions,
-} from '../../contracts/ports/sessions.js';
-import type { CallerLine, CallerLines, CallerOptions } from '../../contracts/ports/test-callers.js';
+} from '../../contracts/ports/sessions/sessions.js';
+import type { CallerLine, CallerLines, CallerOptions } from '../../contracts/ports/agents/test-callers.js';
 import type { EmbeddedCalls } from './embedded.js';
 import type { CallParts } from './owned-call.js';
 

@@ -7,8 +7,8 @@
  */
 import type { Log } from '../../contracts/log.js';
 import { ServiceError, toServiceError } from '../../contracts/errors.js';
-import type { RoomCalls } from '../../contracts/ports/calls.js';
-import type { SessionRuns } from '../../contracts/ports/sessions.js';
+import type { RoomCalls } from '../../contracts/ports/calls/calls.js';
+import type { SessionRuns } from '../../contracts/ports/sessions/sessions.js';
 import { readAll } from '../server/bodies/body.js';
 import type { HttpRequest, Reply, Route } from '../server/port.js';
 

@@ -5,9 +5,9 @@
 import type { AgentSettings } from '../../actors/agent/settings.js';
 import { takenOver } from '../../contracts/agents/plan.js';
 import { LIMITS } from '../../contracts/limits.js';
-import type { PublishedAgents } from '../../contracts/ports/agents.js';
-import type { RunningSession, SessionPlan, SessionRecord } from '../../contracts/ports/sessions.js';
-import type { TurnListening } from '../../contracts/ports/turns.js';
+import type { PublishedAgents } from '../../contracts/ports/agents/agents.js';
+import type { RunningSession, SessionPlan, SessionRecord } from '../../contracts/ports/sessions/sessions.js';
+import type { TurnListening } from '../../contracts/ports/speech/turns.js';
 import { excuseIn, warningIn } from './lines.js';
 import type { Hearing } from './listening/listening.js';
 import { reachableFrom } from './tools/reachable.js';

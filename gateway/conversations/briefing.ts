@@ -3,7 +3,7 @@ import type { Clock } from '../../contracts/clock.js';
 import { LANGUAGE_NAMES } from '../../contracts/speech/languages.js';
 import { LIMITS } from '../../contracts/limits.js';
 import type { ChatEvent, ChatMessage, ChatRequest } from '../../contracts/ports/chat.js';
-import type { SessionPlan } from '../../contracts/ports/sessions.js';
+import type { SessionPlan } from '../../contracts/ports/sessions/sessions.js';
 import type { Briefing } from '../../contracts/phone/transfers.js';
 import { introductionIn } from './lines.js';
 

@@ -1,6 +1,6 @@
 /** Reasons for the end of a conversation, as its client and its session are told them (docs/architecture.md "Who closes a call"). */
 import type { EndReason } from '../../actors/agent/events.js';
-import type { EndedReason } from '../../contracts/ports/sessions.js';
+import type { EndedReason } from '../../contracts/ports/sessions/sessions.js';
 
 /** Causes outside of its statechart that close a conversation, as the client is told them. */
 export const CLOSED_BY = {

@@ -1,5 +1,5 @@
 /** Everything that a conversation needs from its call and its session. */
-import type { EndedReason } from '../../contracts/ports/sessions.js';
+import type { EndedReason } from '../../contracts/ports/sessions/sessions.js';
 import type { Turn } from '../../contracts/sessions/turns.js';
 import type { AgentParts } from './agent-in-charge.js';
 import type { ClosedBy } from './closing.js';

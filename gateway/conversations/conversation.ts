@@ -11,8 +11,8 @@ import type { AgentEffect, AgentEvent, EndReason } from '../../actors/agent/even
 import { type Effects, performed, run, type Running } from '../../actors/run.js';
 import { CALL_TIMES } from '../../contracts/limits/call-times.js';
 import { ServiceError } from '../../contracts/errors.js';
-import type { Call, CallEvent } from '../../contracts/ports/calls.js';
-import type { PinnedAgent } from '../../contracts/ports/sessions.js';
+import type { Call, CallEvent } from '../../contracts/ports/calls/calls.js';
+import type { PinnedAgent } from '../../contracts/ports/sessions/sessions.js';
 import { AgentInCharge, type HostedSession } from './agent-in-charge.js';
 import { AGENT_EVENTS, type ClientEventHandlers, encodeEvent, keyed, TOPICS } from './client/events.js';
 import { Captions } from './client/captions.js';

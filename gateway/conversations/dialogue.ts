@@ -4,7 +4,7 @@
  * its turn is closed: until then the user may continue it.
  */
 import type { ChatMessage, ToolCall } from '../../contracts/ports/chat.js';
-import type { SessionItem } from '../../contracts/ports/sessions.js';
+import type { SessionItem } from '../../contracts/ports/sessions/sessions.js';
 
 const BROKEN_OFF = JSON.stringify({ error: 'The call was broken off' });
 

@@ -2,7 +2,7 @@
  * Finds which words of a reply have been heard, from the times of the words in pieces of speech and the milliseconds
  * played.
  */
-import type { SpokenPiece } from '../../contracts/ports/speech.js';
+import type { SpokenPiece } from '../../contracts/ports/speech/speech.js';
 
 /** The end of a word in its piece's text, searched after `from`; `from` if it is not found. */
 function endOf(word: string, text: string, from: number): number {

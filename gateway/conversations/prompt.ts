@@ -1,7 +1,7 @@
 /** The messages for the language model: prompt, time, why it is asked, and the conversation. */
 import type { Cause } from '../../actors/agent/events.js';
 import type { ChatMessage } from '../../contracts/ports/chat.js';
-import type { SessionPlan } from '../../contracts/ports/sessions.js';
+import type { SessionPlan } from '../../contracts/ports/sessions/sessions.js';
 
 const system = (content: string): ChatMessage => ({ role: 'system', content });
 

@@ -5,7 +5,7 @@
 import type { Clock } from '../../contracts/clock.js';
 import { toServiceError } from '../../contracts/errors.js';
 import type { Log } from '../../contracts/log.js';
-import type { SessionItem } from '../../contracts/ports/sessions.js';
+import type { SessionItem } from '../../contracts/ports/sessions/sessions.js';
 import type { Turn } from '../../contracts/sessions/turns.js';
 
 export interface RecordParts {

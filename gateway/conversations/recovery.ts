@@ -4,9 +4,9 @@
  */
 import type { AgentSettings } from '../../actors/agent/settings.js';
 import { isPlainObject } from '../../contracts/schemas/plain-object.js';
-import type { PublishedAgents } from '../../contracts/ports/agents.js';
+import type { PublishedAgents } from '../../contracts/ports/agents/agents.js';
 import type { ChatMessage } from '../../contracts/ports/chat.js';
-import type { RunningSession, SessionItem } from '../../contracts/ports/sessions.js';
+import type { RunningSession, SessionItem } from '../../contracts/ports/sessions/sessions.js';
 import { AgentInCharge, type AgentParts, type HostedSession } from './agent-in-charge.js';
 import { parseArguments } from './tools/arguments.js';
 import type { Before, Calls } from './dialogue.js';

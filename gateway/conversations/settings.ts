@@ -1,7 +1,7 @@
 /** Derives an agent's behaviour from its published configuration (docs/contract/platform.md 6.3). */
 import type { AgentSettings, Opening } from '../../actors/agent/settings.js';
-import type { SessionPlan } from '../../contracts/ports/sessions.js';
-import type { Detector, TurnListening } from '../../contracts/ports/turns.js';
+import type { SessionPlan } from '../../contracts/ports/sessions/sessions.js';
+import type { Detector, TurnListening } from '../../contracts/ports/speech/turns.js';
 import { fillerIn, recoveryIn } from './lines.js';
 
 function openingOf({ config: { prompt } }: SessionPlan): Opening {

@@ -1,6 +1,6 @@
 /** A caller whom the agent transfers to somebody else: told so first, then on hold until the transfer is decided. */
 import type { Clock } from '../../contracts/clock.js';
-import type { CallEvent } from '../../contracts/ports/calls.js';
+import type { CallEvent } from '../../contracts/ports/calls/calls.js';
 import type { ChatModel } from '../../contracts/ports/chat.js';
 import type { Briefing } from '../../contracts/phone/transfers.js';
 import { type BriefingParts, briefingOf } from './briefing.js';

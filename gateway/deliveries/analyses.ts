@@ -5,7 +5,7 @@
 import type { Clock } from '../../contracts/clock.js';
 import type { Log } from '../../contracts/log.js';
 import type { ChatModel } from '../../contracts/ports/chat.js';
-import type { AnalysisQueue } from '../../contracts/ports/sessions.js';
+import type { AnalysisQueue } from '../../contracts/ports/sessions/sessions.js';
 import { analyse, type AnalysedSession, failedAnalysis } from './analysis.js';
 
 export interface AnalysesParts {

@@ -5,7 +5,11 @@
  */
 import { isPlainObject } from '../../contracts/schemas/plain-object.js';
 import { type ChatMessage, type ChatModel, wholeAnswer } from '../../contracts/ports/chat.js';
-import type { RunningSession, SessionAnalysis, SessionItem } from '../../contracts/ports/sessions.js';
+import type {
+  RunningSession,
+  SessionAnalysis,
+  SessionItem,
+} from '../../contracts/ports/sessions/sessions.js';
 import type { AgentConfig } from '../../contracts/schemas/agent-config.js';
 
 type Wanted = AgentConfig['analysis'];

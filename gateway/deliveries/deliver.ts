@@ -1,13 +1,13 @@
 /** One attempt of one delivery (docs/contract/platform.md 6.8): signed with the endpoint's current secret. */
 import type { Clock } from '../../contracts/clock.js';
 import { LIMITS } from '../../contracts/limits.js';
-import type { WebhookSecrets } from '../../contracts/ports/agents.js';
+import type { WebhookSecrets } from '../../contracts/ports/agents/agents.js';
 import {
   type Delivery,
   type DeliveryOutcome,
   isTaken,
   type WebhookAnswer,
-} from '../../contracts/ports/deliveries.js';
+} from '../../contracts/ports/sessions/deliveries.js';
 import { type Outbound, OutboundError } from '../../contracts/ports/outbound.js';
 import type { Vocabulary } from '../../contracts/vocabulary.js';
 import { sign, signatureHeader } from '../outbound/signer.js';

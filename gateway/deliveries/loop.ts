@@ -5,7 +5,7 @@
  */
 import { LIMITS } from '../../contracts/limits.js';
 import type { Log } from '../../contracts/log.js';
-import type { Delivery, DeliveryQueue } from '../../contracts/ports/deliveries.js';
+import type { Delivery, DeliveryQueue } from '../../contracts/ports/sessions/deliveries.js';
 import { deliver, type DeliverParts } from './deliver.js';
 
 export interface DeliveryParts extends DeliverParts {

@@ -3,7 +3,7 @@ import { createParser } from 'eventsource-parser';
 import { LIMITS } from '../../contracts/limits.js';
 import { isPlainObject } from '../../contracts/schemas/plain-object.js';
 import type { ChatTool } from '../../contracts/ports/chat.js';
-import { type McpAnswer, McpError } from '../../contracts/ports/mcp.js';
+import { type McpAnswer, McpError } from '../../contracts/ports/agents/mcp.js';
 import type { OutboundReply } from '../../contracts/ports/outbound.js';
 
 type Fields = Readonly<Record<string, unknown>>;

@@ -13,7 +13,7 @@ import {
   type McpServer,
   type McpTarget,
   type OpenMcp,
-} from '../../contracts/ports/mcp.js';
+} from '../../contracts/ports/agents/mcp.js';
 import type { Outbound, OutboundReply } from '../../contracts/ports/outbound.js';
 import { answerOf, ReplyReader, toolsOf } from './mcp-replies.js';
 

@@ -10,7 +10,7 @@ import { ServiceError, toServiceError } from '../../contracts/errors.js';
 import { LIMITS } from '../../contracts/limits.js';
 import type { Log } from '../../contracts/log.js';
 import { phoneAddress } from '../../contracts/phone/phone.js';
-import type { DialledNumbers, PhoneNumber, PhoneSessions } from '../../contracts/ports/phone.js';
+import type { DialledNumbers, PhoneNumber, PhoneSessions } from '../../contracts/ports/phone/phone.js';
 import { readAll } from '../server/bodies/body.js';
 import type { HttpRequest, Reply } from '../server/port.js';
 import type { PhoneCalls } from './phone-calls.js';

@@ -7,8 +7,8 @@
 import type { Clock } from '../../contracts/clock.js';
 import { ServiceError } from '../../contracts/errors.js';
 import type { LastCallState } from '../../contracts/phone/phone.js';
-import type { DialledNumbers, DiallingNumbers } from '../../contracts/ports/phone.js';
-import type { PlacedCall, PlacedCalls } from '../../contracts/ports/placed-calls.js';
+import type { DialledNumbers, DiallingNumbers } from '../../contracts/ports/phone/phone.js';
+import type { PlacedCall, PlacedCalls } from '../../contracts/ports/phone/placed-calls.js';
 import type { HttpRequest, Reply } from '../server/port.js';
 import { accepted, answerOnce } from './answering.js';
 import type { CallReport } from './dialling.js';

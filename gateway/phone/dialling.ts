@@ -3,7 +3,7 @@
  * providers/.
  */
 import type { AnsweredBy, CallState, Voicemail } from '../../contracts/phone/phone.js';
-import type { Credentials } from '../../contracts/ports/phone.js';
+import type { Credentials } from '../../contracts/ports/phone/phone.js';
 import type { Reply } from '../server/port.js';
 import type { Fields, Webhook } from './provider.js';
 

@@ -11,8 +11,8 @@ import {
   type PhoneLink,
   type PhoneMedia,
   type PhoneOptions,
-} from '../../contracts/ports/calls.js';
-import type { RunningSession, SessionItem } from '../../contracts/ports/sessions.js';
+} from '../../contracts/ports/calls/calls.js';
+import type { RunningSession, SessionItem } from '../../contracts/ports/sessions/sessions.js';
 import type { Transfer } from '../../contracts/phone/transfers.js';
 import { REFUSALS } from '../calls/joining.js';
 import { type CallParts, OwnedCall } from '../calls/owned-call.js';

@@ -10,14 +10,14 @@ import { errorText, ServiceError } from '../../contracts/errors.js';
 import type { Log } from '../../contracts/log.js';
 import type { LastCallState, PhoneProvider } from '../../contracts/phone/phone.js';
 import type { Outbound } from '../../contracts/ports/outbound.js';
-import type { DiallingNumbers, PhoneNumber } from '../../contracts/ports/phone.js';
+import type { DiallingNumbers, PhoneNumber } from '../../contracts/ports/phone/phone.js';
 import type {
   OverdueCall,
   PhoneDialling,
   PlacedCall,
   PlacedCalls,
-} from '../../contracts/ports/placed-calls.js';
-import type { EndedReason, SessionRuns } from '../../contracts/ports/sessions.js';
+} from '../../contracts/ports/phone/placed-calls.js';
+import type { EndedReason, SessionRuns } from '../../contracts/ports/sessions/sessions.js';
 import { repeat } from '../../contracts/time/repeat.js';
 import type { Dialling, OutgoingCall, SpokenMessage } from './dialling.js';
 import type { PhoneCalls } from './phone-calls.js';

@@ -6,7 +6,7 @@ import { LIMITS } from '../../contracts/limits.js';
 import { PHONE_CREDENTIALS } from '../../contracts/phone/phone.js';
 import { isPlainObject } from '../../contracts/schemas/plain-object.js';
 import { type Outbound, OutboundError, type OutboundReply } from '../../contracts/ports/outbound.js';
-import type { OpenedNumber } from '../../contracts/ports/phone.js';
+import type { OpenedNumber } from '../../contracts/ports/phone/phone.js';
 import { type ApiRequest, CredentialError, type Dialling } from './dialling.js';
 import { bodyOf, type Fields, jsonObject, textIn } from './provider.js';
 

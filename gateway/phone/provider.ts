@@ -4,7 +4,7 @@
  */
 import { isPlainObject } from '../../contracts/schemas/plain-object.js';
 import type { PhoneProvider } from '../../contracts/phone/phone.js';
-import type { LineFormat } from '../../contracts/ports/calls.js';
+import type { LineFormat } from '../../contracts/ports/calls/calls.js';
 import type { Reply } from '../server/port.js';
 
 /** A webhook as received. */

@@ -4,7 +4,7 @@
  */
 import type { Clock } from '../../contracts/clock.js';
 import { ServiceError } from '../../contracts/errors.js';
-import type { DiallingNumbers } from '../../contracts/ports/phone.js';
+import type { DiallingNumbers } from '../../contracts/ports/phone/phone.js';
 import type { HttpRequest } from '../server/port.js';
 import { webhookOf } from './answering.js';
 import type { CallReport, Dialling } from './dialling.js';

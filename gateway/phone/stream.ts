@@ -9,7 +9,7 @@ import type { Clock } from '../../contracts/clock.js';
 import { ServiceError } from '../../contracts/errors.js';
 import { LIMITS } from '../../contracts/limits.js';
 import type { Log } from '../../contracts/log.js';
-import type { PhoneLink } from '../../contracts/ports/calls.js';
+import type { PhoneLink } from '../../contracts/ports/calls/calls.js';
 import { TokenBucket } from '../../contracts/limits/token-bucket.js';
 import { encodeEvent, TOPICS } from '../conversations/client/events.js';
 import { Keypad } from '../conversations/client/keypad.js';

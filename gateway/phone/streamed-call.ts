@@ -2,7 +2,7 @@
  * A call on a media stream, and the meaning of the stream's end. A provider that is asked to move the call ends the stream as if
  * the caller had hung up: which of the two it was is known only once it has answered.
  */
-import type { PhoneCall } from '../../contracts/ports/calls.js';
+import type { PhoneCall } from '../../contracts/ports/calls/calls.js';
 import type { PhoneProvider } from '../../contracts/phone/phone.js';
 import type { OwnedCall } from '../calls/owned-call.js';
 

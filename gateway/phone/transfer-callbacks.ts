@@ -6,9 +6,9 @@
  * that has ended stays so.
  */
 import { ServiceError } from '../../contracts/errors.js';
-import type { DialledNumbers, DiallingNumbers } from '../../contracts/ports/phone.js';
-import type { Transfers } from '../../contracts/ports/phone-transfers.js';
-import type { SessionRuns } from '../../contracts/ports/sessions.js';
+import type { DialledNumbers, DiallingNumbers } from '../../contracts/ports/phone/phone.js';
+import type { Transfers } from '../../contracts/ports/phone/transfers.js';
+import type { SessionRuns } from '../../contracts/ports/sessions/sessions.js';
 import type { Clock } from '../../contracts/clock.js';
 import type { LastTransferState, Transfer } from '../../contracts/phone/transfers.js';
 import type { HttpRequest, Reply } from '../server/port.js';

@@ -17,9 +17,9 @@ import type {
   DiallingNumbers,
   OpenedNumber,
   PhoneNumbers,
-} from '../../contracts/ports/phone.js';
-import type { NewTransfer, OverdueTransfer, Transfers } from '../../contracts/ports/phone-transfers.js';
-import type { SessionRecord, SessionRuns } from '../../contracts/ports/sessions.js';
+} from '../../contracts/ports/phone/phone.js';
+import type { NewTransfer, OverdueTransfer, Transfers } from '../../contracts/ports/phone/transfers.js';
+import type { SessionRecord, SessionRuns } from '../../contracts/ports/sessions/sessions.js';
 import { repeat } from '../../contracts/time/repeat.js';
 import {
   type LastTransferState,

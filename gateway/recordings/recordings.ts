@@ -19,7 +19,7 @@ import type {
   RecordingFile,
   Recordings,
   RecordingTrack,
-} from '../../contracts/ports/recordings.js';
+} from '../../contracts/ports/sessions/recordings.js';
 import type { Secrets } from '../../contracts/ports/secrets.js';
 import { type LastPage, OPUS_RATE } from '../../media/ogg.js';
 import { RECORDED, type RecordedRole } from '../../media/recorder.js';

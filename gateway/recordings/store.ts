@@ -1,7 +1,7 @@
 /**
  * The store of finished recordings: a folder of this machine (folder-store.ts), or a bucket (bucket-store.ts).
  */
-import type { RecordingFile } from '../../contracts/ports/recordings.js';
+import type { RecordingFile } from '../../contracts/ports/sessions/recordings.js';
 import { type LastPage, lastPage, TAIL_BYTES } from '../../media/ogg.js';
 import type { RecordedRole } from '../../media/recorder.js';
 

@@ -4,7 +4,7 @@
  */
 import { ServiceError } from '../../contracts/errors.js';
 import { allows, type Permission, rolesOf } from '../../contracts/permissions.js';
-import type { Caller, Identity, KeyAuthority } from '../../contracts/ports/identity.js';
+import type { Caller, Identity, KeyAuthority } from '../../contracts/ports/accounts/identity.js';
 import type { Credentials, HttpRequest } from './port.js';
 
 /** docs/contract/decisions.md "Keys"; the bound keeps hostile keys away from the cache and the database. */

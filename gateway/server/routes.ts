@@ -2,7 +2,7 @@
  * Tables of routes. A row holds method, path, handler, and the description for /openapi.json; dialects keep the rows in
  * the files of their nouns, and the functions here turn them into routes.
  */
-import type { Caller, KeyAuthority } from '../../contracts/ports/identity.js';
+import type { Caller, KeyAuthority } from '../../contracts/ports/accounts/identity.js';
 import { authenticate } from './auth.js';
 import type { HttpRequest, Reply, Route, RouteDescription } from './port.js';
 import { type Observation, type Observers, traced } from './tracing/trace-requests.js';

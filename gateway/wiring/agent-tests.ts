@@ -2,9 +2,9 @@
 import type { Clock } from '../../contracts/clock.js';
 import type { Ids } from '../../contracts/ids.js';
 import type { Log } from '../../contracts/log.js';
-import type { TestQueue } from '../../contracts/ports/agent-tests.js';
-import type { Admission } from '../../contracts/ports/identity.js';
-import type { Speech, Transcription } from '../../contracts/ports/speech.js';
+import type { TestQueue } from '../../contracts/ports/agents/agent-tests.js';
+import type { Admission } from '../../contracts/ports/accounts/identity.js';
+import type { Speech, Transcription } from '../../contracts/ports/speech/speech.js';
 import { createBuiltinDialogue } from '../../engines/chat/builtin/index.js';
 import { likelyLanguages, scriptsIn } from '../../engines/text/language.js';
 import { createTestQueue } from '../../storage/agent-tests/queue.js';

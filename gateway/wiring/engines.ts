@@ -23,7 +23,7 @@ import { sttInChild, ttsInChild } from '../../engines/child-engines.js';
 import { errorText } from '../../contracts/errors.js';
 import type { LanguageCode } from '../../contracts/speech/languages.js';
 import type { JobRunner } from '../../contracts/ports/jobs.js';
-import type { TtsEngine } from '../../contracts/ports/tts.js';
+import type { TtsEngine } from '../../contracts/ports/speech/tts.js';
 import type { Transcriber } from '../../engines/long-audio.js';
 import { createRegistry, isNamed, type Registry } from '../../engines/registry.js';
 import { type Config, ConfigError, type RemoteName } from '../config.js';

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { networkInterfaces } from 'node:os';
 import { CHECKOUT } from '../../contracts/places.js';
-import { NODE_STATES, stateOf } from '../../contracts/ports/nodes.js';
+import { NODE_STATES, stateOf } from '../../contracts/ports/calls/nodes.js';
 import type { OwnNode } from '../../storage/nodes.js';
 import type { Config } from '../config.js';
 import type { Metrics } from '../server/system/metrics.js';

@@ -7,7 +7,7 @@ import { createEncode } from '../../codecs/encode/encoder.js';
 import type { Clock } from '../../contracts/clock.js';
 import type { Ids } from '../../contracts/ids.js';
 import type { Log } from '../../contracts/log.js';
-import type { Admission } from '../../contracts/ports/identity.js';
+import type { Admission } from '../../contracts/ports/accounts/identity.js';
 import { createSpeech } from '../../engines/synthesize.js';
 import { createTranscription } from '../../engines/transcribe.js';
 import { DenoiserInChild } from '../../engines/denoising/denoiser-in-child.js';

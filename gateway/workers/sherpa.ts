@@ -5,8 +5,8 @@
  * English speech.
  */
 import { RECOGNITION_RATE } from '../../contracts/audio.js';
-import type { SttEngine } from '../../contracts/ports/stt.js';
-import type { TtsEngine } from '../../contracts/ports/tts.js';
+import type { SttEngine } from '../../contracts/ports/speech/stt.js';
+import type { TtsEngine } from '../../contracts/ports/speech/tts.js';
 import { createAligner } from '../../engines/alignment/aligner.js';
 import { LoadedModels } from '../../engines/backends/sherpa/loaded-models.js';
 import { createSherpaStt } from '../../engines/backends/sherpa/transcription.js';

@@ -7,7 +7,7 @@
  * A job waits on its reader or its audio most of the time and holds no engine meanwhile, so a child has
  * more slots than it can speak at once: one slow reader does not keep the others waiting.
  */
-import type { TtsEngine } from '../../contracts/ports/tts.js';
+import type { TtsEngine } from '../../contracts/ports/speech/tts.js';
 import { createAligner } from '../../engines/alignment/aligner.js';
 import { createFlite } from '../../engines/backends/flite/index.js';
 import { defaultModelsFolder } from '../../engines/backends/model-files.js';

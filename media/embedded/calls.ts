@@ -10,7 +10,7 @@ import type {
   SignalConnect,
   SignalEnd,
   SignalLink,
-} from '../../contracts/ports/calls.js';
+} from '../../contracts/ports/calls/calls.js';
 import type { JobRunner } from '../../contracts/ports/jobs.js';
 import { CALL_JOB, type CallArgs, type SignalReport } from '../wire.js';
 import { WorkerCall } from '../worker-call.js';

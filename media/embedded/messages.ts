@@ -3,7 +3,7 @@
  * is open wait, bounded in bytes.
  */
 import type { DataPacket } from '@livekit/protocol';
-import type { TranscriptText } from '../../contracts/ports/calls.js';
+import type { TranscriptText } from '../../contracts/ports/calls/calls.js';
 import { Transcripts } from '../transcripts.js';
 import { PacketWriter, type Sender, TextStream } from './data.js';
 

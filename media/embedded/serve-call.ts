@@ -2,7 +2,7 @@
  * Calls whose clients join this gateway: the worker's side. Signalling and the packets of both sides meet in a room
  * (docs/contract/transport.md "Embedded mode").
  */
-import type { TranscriptText } from '../../contracts/ports/calls.js';
+import type { TranscriptText } from '../../contracts/ports/calls/calls.js';
 import type { JobHandlers } from '../../contracts/ports/jobs.js';
 import { decoders } from '../opus-pool.js';
 import { type Carrier, type Heard, serve, ServedCall, type ServedParts } from '../served-call.js';

@@ -12,7 +12,7 @@ import { WebSocket } from 'ws';
 import type { Clock } from '../../contracts/clock.js';
 import { ServiceError } from '../../contracts/errors.js';
 import type { Log } from '../../contracts/log.js';
-import type { AgentWork, OfferedJob } from '../../contracts/ports/calls.js';
+import type { AgentWork, OfferedJob } from '../../contracts/ports/calls/calls.js';
 import { withTimeout } from '../../contracts/time/timeouts.js';
 import { Backoff } from '../../processes/backoff.js';
 import type { LivekitServer } from './room-service.js';

@@ -13,7 +13,7 @@ import type {
   RoomEntry,
   RoomOpening,
   RoomOptions,
-} from '../../contracts/ports/calls.js';
+} from '../../contracts/ports/calls/calls.js';
 import type { JobRunner } from '../../contracts/ports/jobs.js';
 import { ServiceError } from '../../contracts/errors.js';
 import { ROOM_JOB, type RoomArgs, type RoomReport } from '../wire.js';

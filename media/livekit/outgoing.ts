@@ -6,7 +6,7 @@
  */
 import type { LocalParticipant } from '@livekit/rtc-node';
 import { systemClock } from '../../contracts/clock.js';
-import type { TranscriptText } from '../../contracts/ports/calls.js';
+import type { TranscriptText } from '../../contracts/ports/calls/calls.js';
 import { withTimeout } from '../../contracts/time/timeouts.js';
 import { type TextOut, TRANSCRIPTION_TOPIC, Transcripts } from '../transcripts.js';
 

@@ -5,8 +5,8 @@
 import type { RoomServiceClient } from 'livekit-server-sdk';
 import { ServiceError } from '../../contracts/errors.js';
 import { CALL_TIMES } from '../../contracts/limits/call-times.js';
-import type { JoinClaims } from '../../contracts/ports/join-tokens.js';
-import type { CallOptions } from '../../contracts/ports/calls.js';
+import type { JoinClaims } from '../../contracts/ports/calls/join-tokens.js';
+import type { CallOptions } from '../../contracts/ports/calls/calls.js';
 
 export interface LivekitServer {
   /** `wss://…`, for agents and the room service alike. */

@@ -2,7 +2,7 @@
  * Calls in rooms of a LiveKit server: the room worker's side (docs/contract/transport.md "Livekit mode"). The agent joins, reports
  * that, and leaves when the call ends; if the server closes the room, the call ends.
  */
-import type { TranscriptText } from '../../contracts/ports/calls.js';
+import type { TranscriptText } from '../../contracts/ports/calls/calls.js';
 import type { ServiceError } from '../../contracts/errors.js';
 import type { JobHandlers } from '../../contracts/ports/jobs.js';
 import { type Carrier, type Heard, serve, ServedCall, type ServedParts } from '../served-call.js';

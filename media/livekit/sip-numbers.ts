@@ -9,7 +9,7 @@
 import { createHash } from 'node:crypto';
 import type { RoomConfiguration } from '@livekit/protocol';
 import type { CreateSipInboundTrunkOptions, SipClient } from 'livekit-server-sdk';
-import type { SipNumber } from '../../contracts/ports/sip.js';
+import type { SipNumber } from '../../contracts/ports/phone/sip.js';
 
 export type SipStore = Pick<
   SipClient,

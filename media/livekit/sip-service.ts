@@ -7,7 +7,7 @@ import { CALL_TIMES } from '../../contracts/limits/call-times.js';
 import { systemClock } from '../../contracts/clock.js';
 import { errorText, ServiceError } from '../../contracts/errors.js';
 import { LIMITS } from '../../contracts/limits.js';
-import { IDENTITIES } from '../../contracts/ports/calls.js';
+import { IDENTITIES } from '../../contracts/ports/calls/calls.js';
 import type {
   SipCaller,
   SipLeg,
@@ -15,7 +15,7 @@ import type {
   SipReferral,
   SipRefusal,
   SipService,
-} from '../../contracts/ports/sip.js';
+} from '../../contracts/ports/phone/sip.js';
 import type { LivekitServer } from './room-service.js';
 import { keepNumbers, userOf } from './sip-numbers.js';
 

@@ -8,7 +8,7 @@ import type {
   PhoneLink,
   PhoneMedia,
   PhoneOptions,
-} from '../../contracts/ports/calls.js';
+} from '../../contracts/ports/calls/calls.js';
 import type { JobRunner } from '../../contracts/ports/jobs.js';
 import { type LineReport, PHONE_JOB, type PhoneArgs } from '../wire.js';
 import { WorkerCall } from '../worker-call.js';

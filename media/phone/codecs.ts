@@ -4,7 +4,7 @@
  */
 import g711 from 'alawmulaw';
 import { bytesOf, samplesOf } from '../../contracts/audio.js';
-import type { LineFormat } from '../../contracts/ports/calls.js';
+import type { LineFormat } from '../../contracts/ports/calls/calls.js';
 
 export interface LineCodec {
   readonly bytesPerSample: number;

@@ -4,7 +4,7 @@
  * stuttering provider is waited for longer than a lossy network.
  */
 import { bytesOf, RECOGNITION_RATE } from '../../contracts/audio.js';
-import type { LineFormat } from '../../contracts/ports/calls.js';
+import type { LineFormat } from '../../contracts/ports/calls/calls.js';
 import { Resampling } from '../../engines/resampling.js';
 import { Microphone } from '../embedded/microphone.js';
 import { FRAME_MS } from '../playout.js';

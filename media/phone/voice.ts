@@ -5,7 +5,7 @@
  * hold hears the hold sound while nothing is said.
  */
 import { PLAYOUT_RATE } from '../../contracts/audio.js';
-import type { LineFormat } from '../../contracts/ports/calls.js';
+import type { LineFormat } from '../../contracts/ports/calls/calls.js';
 import { Resampling } from '../../engines/resampling.js';
 import { FRAME_MS, type Frame, type Playout } from '../playout.js';
 import { codecFor, type LineCodec } from './codecs.js';

@@ -1,10 +1,10 @@
 /**
- * The queue of scenarios to be played (contracts/ports/agent-tests.ts `TestQueue`): SKIP LOCKED gives each row to one process
+ * The queue of scenarios to be played (contracts/ports/agents/agent-tests.ts `TestQueue`): SKIP LOCKED gives each row to one process
  * at a time. If a process dies, its rows are free again when their leases end; the row's count of attempts decides whose
  * result counts. A scenario that calls real tools, or is a call, is not played twice: its effects cannot be undone.
  */
 import { LIMITS } from '../../contracts/limits.js';
-import type { QueuedTest, TestOutcome, TestQueue } from '../../contracts/ports/agent-tests.js';
+import type { QueuedTest, TestOutcome, TestQueue } from '../../contracts/ports/agents/agent-tests.js';
 import { TEST_MODES, type TestMode } from '../../contracts/schemas/agent-tests.js';
 import type { Sql, Transaction } from '../postgres/sql.js';
 

@@ -1,5 +1,5 @@
 /**
- * Test runs, as their workspace sees them (contracts/ports/agent-tests.ts). A run's rows hold copies of everything that it
+ * Test runs, as their workspace sees them (contracts/ports/agents/agent-tests.ts). A run's rows hold copies of everything that it
  * needs, so that changes of the agent or its scenarios do not affect it.
  */
 import { ServiceError } from '../../contracts/errors.js';
@@ -15,9 +15,9 @@ import type {
   TestRun,
   TestRunDetail,
   TestRuns,
-} from '../../contracts/ports/agent-tests.js';
+} from '../../contracts/ports/agents/agent-tests.js';
 import type { Listed, PageRequest } from '../../contracts/ports/page.js';
-import type { SessionItem } from '../../contracts/ports/sessions.js';
+import type { SessionItem } from '../../contracts/ports/sessions/sessions.js';
 import type { ScenarioDefinition } from '../../contracts/schemas/agent-tests.js';
 import { listed, positionAfter, wantedRows } from '../page.js';
 import type { Sql, Transaction } from '../postgres/sql.js';

@@ -1,8 +1,13 @@
-/** Scenarios of tests (contracts/ports/agent-tests.ts). Every statement names the workspace. */
+/** Scenarios of tests (contracts/ports/agents/agent-tests.ts). Every statement names the workspace. */
 import { ServiceError } from '../../contracts/errors.js';
 import type { Ids } from '../../contracts/ids.js';
 import { LIMITS } from '../../contracts/limits.js';
-import type { NewScenario, Scenario, Scenarios, TestFilter } from '../../contracts/ports/agent-tests.js';
+import type {
+  NewScenario,
+  Scenario,
+  Scenarios,
+  TestFilter,
+} from '../../contracts/ports/agents/agent-tests.js';
 import type { Listed, PageRequest } from '../../contracts/ports/page.js';
 import { listed, positionAfter, wantedRows } from '../page.js';
 import type { Sql, Transaction } from '../postgres/sql.js';

@@ -1,8 +1,8 @@
-/** Suites of scenarios (contracts/ports/agent-tests.ts). Every statement names the workspace. */
+/** Suites of scenarios (contracts/ports/agents/agent-tests.ts). Every statement names the workspace. */
 import { ServiceError } from '../../contracts/errors.js';
 import type { Ids } from '../../contracts/ids.js';
 import { LIMITS } from '../../contracts/limits.js';
-import type { NewSuite, Suite, Suites, TestFilter } from '../../contracts/ports/agent-tests.js';
+import type { NewSuite, Suite, Suites, TestFilter } from '../../contracts/ports/agents/agent-tests.js';
 import type { Listed, PageRequest } from '../../contracts/ports/page.js';
 import { listed, positionAfter, wantedRows } from '../page.js';
 import type { Sql, Transaction } from '../postgres/sql.js';

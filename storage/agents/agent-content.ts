@@ -4,7 +4,7 @@
  */
 import { ServiceError } from '../../contracts/errors.js';
 import { LIMITS } from '../../contracts/limits.js';
-import type { PinnedSource, References } from '../../contracts/ports/agents.js';
+import type { PinnedSource, References } from '../../contracts/ports/agents/agents.js';
 import type { AgentConfig } from '../../contracts/schemas/agent-config.js';
 import type { Problem } from '../../contracts/schemas/check.js';
 import type { ToolDefinition } from '../../contracts/schemas/tools.js';

@@ -1,5 +1,5 @@
 /**
- * Agents and their drafts (contracts/ports/agents.ts). Every statement names the workspace, so agents of others do not
+ * Agents and their drafts (contracts/ports/agents/agents.ts). Every statement names the workspace, so agents of others do not
  * exist. A draft is changed under the agent's row lock, together with its references and its webhooks' secrets.
  */
 import type { Ids } from '../../contracts/ids.js';
@@ -9,7 +9,7 @@ import type {
   Agents,
   HashedConfig,
   WebhookSecrets,
-} from '../../contracts/ports/agents.js';
+} from '../../contracts/ports/agents/agents.js';
 import type { Listed, PageRequest } from '../../contracts/ports/page.js';
 import type { Secrets } from '../../contracts/ports/secrets.js';
 import type { AgentConfig } from '../../contracts/schemas/agent-config.js';

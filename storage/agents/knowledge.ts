@@ -1,11 +1,11 @@
 /**
- * Knowledge sources (contracts/ports/knowledge.ts). Each content is a revision, cut into passages for full-text search;
+ * Knowledge sources (contracts/ports/agents/knowledge.ts). Each content is a revision, cut into passages for full-text search;
  * the newest revision and those pinned by versions are kept. Changes of one source run one after the other.
  */
 import { ServiceError } from '../../contracts/errors.js';
 import type { Ids } from '../../contracts/ids.js';
 import { LIMITS } from '../../contracts/limits.js';
-import type { PinnedSource } from '../../contracts/ports/agents.js';
+import type { PinnedSource } from '../../contracts/ports/agents/agents.js';
 import type {
   Knowledge,
   KnowledgeDetail,
@@ -13,9 +13,9 @@ import type {
   KnowledgeSource,
   Passage,
   SourceFile,
-} from '../../contracts/ports/knowledge.js';
+} from '../../contracts/ports/agents/knowledge.js';
 import type { Listed, PageRequest } from '../../contracts/ports/page.js';
-import type { AgentReferences } from '../../contracts/ports/tools.js';
+import type { AgentReferences } from '../../contracts/ports/agents/tools.js';
 import type { Sql, Transaction } from '../postgres/sql.js';
 import { passagesOf, wordsOf } from './knowledge-chunks.js';
 import { listed, positionAfter, wantedRows } from '../page.js';

@@ -1,5 +1,5 @@
 /**
- * Tools (contracts/ports/tools.ts). A tool is changed under its row lock; its credentials are sealed in separate rows and
+ * Tools (contracts/ports/agents/tools.ts). A tool is changed under its row lock; its credentials are sealed in separate rows and
  * stay as long as the tool or a published version needs them. A tool of a draft cannot be deleted.
  */
 import { ServiceError } from '../../contracts/errors.js';
@@ -13,7 +13,7 @@ import type {
   ToolCredentials,
   Tools,
   ToolSummary,
-} from '../../contracts/ports/tools.js';
+} from '../../contracts/ports/agents/tools.js';
 import { contentDigest } from '../../contracts/schemas/agent-merge.js';
 import {
   completeTool,

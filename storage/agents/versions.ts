@@ -11,9 +11,9 @@ import type {
   PublishedAgents,
   RunnableAgent,
   VersionSummary,
-} from '../../contracts/ports/agents.js';
+} from '../../contracts/ports/agents/agents.js';
 import type { Listed, PageRequest } from '../../contracts/ports/page.js';
-import type { FrozenTool } from '../../contracts/ports/tools.js';
+import type { FrozenTool } from '../../contracts/ports/agents/tools.js';
 import { completeConfig, configHash } from '../../contracts/schemas/agent-merge.js';
 import { completeTool } from '../../contracts/schemas/tools.js';
 import { agentColumns } from './agents.js';

@@ -1,5 +1,5 @@
 /**
- * Client secrets (contracts/ports/client-secrets.ts). The database knows SHA-256 digests only.
+ * Client secrets (contracts/ports/accounts/client-secrets.ts). The database knows SHA-256 digests only.
  *
  * Invariants: at most one socket of one process holds a secret, because taking it is one statement; a hold is a lease,
  * renewed while its socket is open, so that secrets of a killed process become free again; expired rows are removed.
@@ -15,8 +15,8 @@ import {
   type IssuedSecret,
   type RedeemedSecret,
   type SecretSession,
-} from '../../contracts/ports/client-secrets.js';
-import type { Caller, Identity } from '../../contracts/ports/identity.js';
+} from '../../contracts/ports/accounts/client-secrets.js';
+import type { Caller, Identity } from '../../contracts/ports/accounts/identity.js';
 import { boundedWork } from '../bounded.js';
 import type { Database } from '../postgres/database.js';
 import type { Sql, Transaction } from '../postgres/sql.js';

@@ -9,7 +9,7 @@ import type { Ids } from '../../contracts/ids.js';
 import type { Log } from '../../contracts/log.js';
 import { errorText, ServiceError } from '../../contracts/errors.js';
 import type { Role } from '../../contracts/permissions.js';
-import type { Identity, KeyAuthority } from '../../contracts/ports/identity.js';
+import type { Identity, KeyAuthority } from '../../contracts/ports/accounts/identity.js';
 import { unavailable } from '../bounded.js';
 import type { Database } from '../postgres/database.js';
 import type { Sql, Transaction } from '../postgres/sql.js';

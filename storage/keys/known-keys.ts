@@ -5,7 +5,7 @@
  */
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../contracts/clock.js';
-import type { Identity } from '../../contracts/ports/identity.js';
+import type { Identity } from '../../contracts/ports/accounts/identity.js';
 import type { Listener } from '../postgres/events.js';
 
 /** A key's identity, and its expiry. */

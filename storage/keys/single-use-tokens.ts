@@ -1,5 +1,5 @@
 /**
- * Single-use tokens (contracts/ports/single-use-tokens.ts). The database knows SHA-256 digests only.
+ * Single-use tokens (contracts/ports/accounts/single-use-tokens.ts). The database knows SHA-256 digests only.
  *
  * Invariants: a token is used at most once among all processes, because using it removes its row in one statement;
  * expired tokens are never found, and are removed as new ones are issued.
@@ -8,8 +8,11 @@ import { createHash, randomBytes } from 'node:crypto';
 import { ServiceError } from '../../contracts/errors.js';
 import { LIMITS } from '../../contracts/limits.js';
 import type { Log } from '../../contracts/log.js';
-import type { Caller, Identity } from '../../contracts/ports/identity.js';
-import type { SingleUseTokenKind, SingleUseTokens } from '../../contracts/ports/single-use-tokens.js';
+import type { Caller, Identity } from '../../contracts/ports/accounts/identity.js';
+import type {
+  SingleUseTokenKind,
+  SingleUseTokens,
+} from '../../contracts/ports/accounts/single-use-tokens.js';
 import { boundedWork } from '../bounded.js';
 import type { Database } from '../postgres/database.js';
 import type { Sql } from '../postgres/sql.js';

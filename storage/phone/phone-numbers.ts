@@ -1,5 +1,5 @@
 /**
- * Phone numbers (contracts/ports/phone.ts). A number's secret is sealed in its row. Every statement names the
+ * Phone numbers (contracts/ports/phone/phone.ts). A number's secret is sealed in its row. Every statement names the
  * workspace, except those for webhooks: their results are only used once the secret matches.
  */
 import { ServiceError } from '../../contracts/errors.js';
@@ -18,7 +18,7 @@ import type {
   PhoneNumber,
   PhoneNumberChange,
   PhoneNumbers,
-} from '../../contracts/ports/phone.js';
+} from '../../contracts/ports/phone/phone.js';
 import type { Secrets } from '../../contracts/ports/secrets.js';
 import { listed, positionAfter, wantedRows } from '../page.js';
 import { phoneApiContext, phoneContext } from '../secrets/sealed.js';

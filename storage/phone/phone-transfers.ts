@@ -1,10 +1,10 @@
 /**
- * Transfers of phone calls (contracts/ports/phone-transfers.ts). Every change is one statement that names the allowed
+ * Transfers of phone calls (contracts/ports/phone/transfers.ts). Every change is one statement that names the allowed
  * previous states, and is announced: the waiting process may be another one than the one that the provider notified.
  */
 import type { Ids } from '../../contracts/ids.js';
 import type { Transfer } from '../../contracts/phone/transfers.js';
-import type { NewTransfer, OverdueTransfer, Transfers } from '../../contracts/ports/phone-transfers.js';
+import type { NewTransfer, OverdueTransfer, Transfers } from '../../contracts/ports/phone/transfers.js';
 import type { Database } from '../postgres/database.js';
 import type { Listener } from '../postgres/events.js';
 import type { Sql, Transaction } from '../postgres/sql.js';

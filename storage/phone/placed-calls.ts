@@ -1,5 +1,5 @@
 /**
- * Placed calls (contracts/ports/placed-calls.ts). Every change is one statement that names the allowed previous states, so
+ * Placed calls (contracts/ports/phone/placed-calls.ts). Every change is one statement that names the allowed previous states, so
  * that late, repeated or reordered reports change nothing; the end is written together with its delivery.
  */
 import { ServiceError } from '../../contracts/errors.js';
@@ -14,7 +14,7 @@ import type {
   OverdueCall,
   PlacedCall,
   PlacedCalls,
-} from '../../contracts/ports/placed-calls.js';
+} from '../../contracts/ports/phone/placed-calls.js';
 import { addDeliveries } from '../deliveries.js';
 import { listed, positionAfter, wantedRows } from '../page.js';
 import type { Sql, Transaction } from '../postgres/sql.js';

@@ -1,10 +1,10 @@
 /**
- * The queue of analyses (contracts/ports/sessions.ts `AnalysisQueue`): sessions with a due time in their row. If a process
+ * The queue of analyses (contracts/ports/sessions/sessions.ts `AnalysisQueue`): sessions with a due time in their row. If a process
  * dies with one, another takes it; after three the analysis has failed. Its event is delivered all the same: every
  * `call.ended` is followed by an analysed event.
  */
 import { LIMITS } from '../../contracts/limits.js';
-import type { AnalysisQueue, SessionAnalysis, SessionPlan } from '../../contracts/ports/sessions.js';
+import type { AnalysisQueue, SessionAnalysis, SessionPlan } from '../../contracts/ports/sessions/sessions.js';
 import { analyzedBody } from '../../contracts/sessions/post-call.js';
 import type { Sql } from '../postgres/sql.js';
 import { addDeliveries } from '../deliveries.js';

@@ -3,7 +3,11 @@
  * in the same transaction. The texts with the session's variables are deleted then.
  */
 import { LIMITS } from '../../contracts/limits.js';
-import { ENDED_REASONS, type EndedReason, type SessionPlan } from '../../contracts/ports/sessions.js';
+import {
+  ENDED_REASONS,
+  type EndedReason,
+  type SessionPlan,
+} from '../../contracts/ports/sessions/sessions.js';
 import { endedBody } from '../../contracts/sessions/post-call.js';
 import type { Sql, Transaction } from '../postgres/sql.js';
 import { addDeliveries } from '../deliveries.js';

@@ -1,6 +1,6 @@
 /** Writes the items of a conversation's record; outputs of tools are cut to their bound. */
 import { LIMITS } from '../../contracts/limits.js';
-import type { SessionItem } from '../../contracts/ports/sessions.js';
+import type { SessionItem } from '../../contracts/ports/sessions/sessions.js';
 import { firstBytes } from '../../contracts/text/text.js';
 import { repeatable } from '../postgres/once-more.js';
 import type { Sql } from '../postgres/sql.js';

@@ -3,7 +3,11 @@
  * storage/migrations/0017-session-lists.sql; rows are read for the sessions of the page only.
  */
 import type { Listed, PageRequest } from '../../contracts/ports/page.js';
-import { SESSION_STATUSES, type SessionFilter, type SessionRecord } from '../../contracts/ports/sessions.js';
+import {
+  SESSION_STATUSES,
+  type SessionFilter,
+  type SessionRecord,
+} from '../../contracts/ports/sessions/sessions.js';
 import { listed, NOWHERE, wantedRows } from '../page.js';
 import type { Sql, Transaction } from '../postgres/sql.js';
 import { columns, recordOf, type Row } from './rows.js';

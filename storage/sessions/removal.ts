@@ -4,7 +4,7 @@
  * Batches are bounded, so that no statement holds many rows.
  */
 import { LIMITS } from '../../contracts/limits.js';
-import type { SessionRemoval } from '../../contracts/ports/sessions.js';
+import type { SessionRemoval } from '../../contracts/ports/sessions/sessions.js';
 import { memberText } from '../../contracts/text/raw-json.js';
 import type { Sql } from '../postgres/sql.js';
 

@@ -1,5 +1,10 @@
 /** A session's row: the columns that statements select, and its form in the ports. */
-import type { EndedReason, Json, SessionItem, SessionRecord } from '../../contracts/ports/sessions.js';
+import type {
+  EndedReason,
+  Json,
+  SessionItem,
+  SessionRecord,
+} from '../../contracts/ports/sessions/sessions.js';
 import { RawJson } from '../../contracts/text/raw-json.js';
 import type { Sql, Transaction } from '../postgres/sql.js';
 

@@ -1,5 +1,5 @@
 /**
- * Sessions as their owner sees them, the process that holds their conversations (contracts/ports/sessions.ts
+ * Sessions as their owner sees them, the process that holds their conversations (contracts/ports/sessions/sessions.ts
  * `SessionRuns`). A session has at most one owner: joining is one statement, which spends the token. The owner sends
  * heartbeats, and learns the end of its sessions by NOTIFY, or from the rows if that was lost.
  */
@@ -13,7 +13,7 @@ import type {
   RunningSession,
   SessionPlan,
   SessionRuns,
-} from '../../contracts/ports/sessions.js';
+} from '../../contracts/ports/sessions/sessions.js';
 import { repeat } from '../../contracts/time/repeat.js';
 import { completeConfig } from '../../contracts/schemas/agent-merge.js';
 import { completeTool } from '../../contracts/schemas/tools.js';

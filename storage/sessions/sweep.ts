@@ -4,7 +4,7 @@
  * duration. Every process sweeps; a session that two of them end at once ends once.
  */
 import { CALL_TIMES } from '../../contracts/limits/call-times.js';
-import type { EndedReason } from '../../contracts/ports/sessions.js';
+import type { EndedReason } from '../../contracts/ports/sessions/sessions.js';
 import type { Sql } from '../postgres/sql.js';
 import { removeOldRuns } from '../agent-tests/runs.js';
 import { forgetOldCalls } from '../phone/phone-numbers.js';

@@ -1,6 +1,6 @@
 /** The turns of a conversation in the database: a row each, written when the turn is heard and again when more is known. */
 import type { Prices } from '../../contracts/sessions/prices.js';
-import type { SessionRecord } from '../../contracts/ports/sessions.js';
+import type { SessionRecord } from '../../contracts/ports/sessions/sessions.js';
 import type { CallReport } from '../../contracts/sessions/turn-report.js';
 import type { Turn } from '../../contracts/sessions/turns.js';
 import { transfersOf } from '../phone/phone-transfers.js';

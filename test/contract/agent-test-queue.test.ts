@@ -5,8 +5,8 @@
 import t from 'tap';
 import { randomIds } from '../../contracts/ids.js';
 import { LIMITS } from '../../contracts/limits.js';
-import type { NewTestRun, QueuedTest, TestOutcome } from '../../contracts/ports/agent-tests.js';
-import type { SessionPlan } from '../../contracts/ports/sessions.js';
+import type { NewTestRun, QueuedTest, TestOutcome } from '../../contracts/ports/agents/agent-tests.js';
+import type { SessionPlan } from '../../contracts/ports/sessions/sessions.js';
 import { reviseScenario, type ScenarioDefinition } from '../../contracts/schemas/agent-tests.js';
 import { createTestQueue } from '../../storage/agent-tests/queue.js';
 import { createTestRuns } from '../../storage/agent-tests/runs.js';

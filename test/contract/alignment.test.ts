@@ -5,7 +5,7 @@
 import { readFileSync } from 'node:fs';
 import t from 'tap';
 import { RECOGNITION_RATE } from '../../contracts/audio.js';
-import type { TimedWord } from '../../contracts/ports/tts.js';
+import type { TimedWord } from '../../contracts/ports/speech/tts.js';
 import { createAligner } from '../../engines/alignment/aligner.js';
 import { createFlite } from '../../engines/backends/flite/index.js';
 import { moonshineDescription } from '../../engines/backends/moonshine/description.js';

@@ -6,7 +6,7 @@ import { gzipSync } from 'node:zlib';
 import { WrappedJoinRequest, WrappedJoinRequest_Compression } from '@livekit/protocol';
 import t from 'tap';
 import { WebSocket } from 'ws';
-import type { Recording } from '../../contracts/ports/recordings.js';
+import type { Recording } from '../../contracts/ports/sessions/recordings.js';
 import { client, makeAgent } from '../fixtures/agents.js';
 import { Caller, joinStatus, letGo } from '../fixtures/caller.js';
 import { type Invite, MEDIA, messagesOf, shownBy, Talks } from '../fixtures/conversation.js';

@@ -1,7 +1,7 @@
 /** Engines in real speech children, over their sockets, as in a gateway. */
 import t from 'tap';
 import { RECOGNITION_RATE } from '../../contracts/audio.js';
-import type { TtsRequest } from '../../contracts/ports/tts.js';
+import type { TtsRequest } from '../../contracts/ports/speech/tts.js';
 import { fliteDescription } from '../../engines/backends/flite/description.js';
 import { moonshineDescription } from '../../engines/backends/moonshine/description.js';
 import { sttInChild, ttsInChild } from '../../engines/child-engines.js';

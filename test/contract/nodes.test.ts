@@ -5,7 +5,7 @@
 import t from 'tap';
 import { WebSocket } from 'ws';
 import { systemClock } from '../../contracts/clock.js';
-import type { Recording } from '../../contracts/ports/recordings.js';
+import type { Recording } from '../../contracts/ports/sessions/recordings.js';
 import { digestOf, type RelayClaims, signed } from '../../gateway/calls/node-claims.js';
 import { createSecrets } from '../../storage/secrets/secrets.js';
 import { client } from '../fixtures/agents.js';

@@ -4,7 +4,7 @@
  */
 import t from 'tap';
 import { randomIds } from '../../contracts/ids.js';
-import type { NewTransfer } from '../../contracts/ports/phone-transfers.js';
+import type { NewTransfer } from '../../contracts/ports/phone/transfers.js';
 import { createTransfers } from '../../storage/phone/phone-transfers.js';
 import type { Body } from '../fixtures/agents.js';
 import { messagesOf } from '../fixtures/conversation.js';

@@ -7,7 +7,7 @@ import { systemClock } from '../../contracts/clock.js';
 import { randomIds } from '../../contracts/ids.js';
 import { silentLog } from '../../contracts/log.js';
 import type { ChatModel } from '../../contracts/ports/chat.js';
-import type { SessionPlan } from '../../contracts/ports/sessions.js';
+import type { SessionPlan } from '../../contracts/ports/sessions/sessions.js';
 import { type AgentConfig, DEFAULT_CONFIG } from '../../contracts/schemas/agent-config.js';
 import { RawJson } from '../../contracts/text/raw-json.js';
 import { createOpenaiChat } from '../../engines/chat/openai-compatible.js';

@@ -1,7 +1,7 @@
 /** The life of a session below its routes: joining, recording, ending (decisions 13, 22; 6.7, 6.8). */
 import t from 'tap';
 import { LIMITS } from '../../contracts/limits.js';
-import type { SessionItem } from '../../contracts/ports/sessions.js';
+import type { SessionItem } from '../../contracts/ports/sessions/sessions.js';
 import { DEFAULT_CONFIG } from '../../contracts/schemas/agent-config.js';
 import { plan, startRuns, URLS } from '../fixtures/session-runs.js';
 import { TURN } from '../fixtures/turns.js';

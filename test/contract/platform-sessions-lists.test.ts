@@ -1,7 +1,7 @@
 /** Lists of many sessions: every filter, alone and with others, uses an index, and gives the same rows as plain filtering. */
 import t from 'tap';
 import type { PageRequest } from '../../contracts/ports/page.js';
-import type { SessionFilter } from '../../contracts/ports/sessions.js';
+import type { SessionFilter } from '../../contracts/ports/sessions/sessions.js';
 import { listSessions, pageRows, total } from '../../storage/sessions/list.js';
 import { shortOrLong } from '../fixtures/long.js';
 import { BUSY_WORKSPACE as workspaceId, fillSessions } from '../fixtures/many-sessions.js';

@@ -7,7 +7,7 @@ import { systemClock } from '../../contracts/clock.js';
 import { randomIds } from '../../contracts/ids.js';
 import { LIMITS } from '../../contracts/limits.js';
 import { silentLog } from '../../contracts/log.js';
-import { SINGLE_USE_TOKEN_KINDS } from '../../contracts/ports/single-use-tokens.js';
+import { SINGLE_USE_TOKEN_KINDS } from '../../contracts/ports/accounts/single-use-tokens.js';
 import { createToneSpeech } from '../../engines/backends/tone/index.js';
 import { voiceId } from '../../engines/voices.js';
 import { createKey, revokeKey } from '../../storage/keys/keys.js';

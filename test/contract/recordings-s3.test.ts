@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
 import { LIMITS } from '../../contracts/limits.js';
-import type { Recording } from '../../contracts/ports/recordings.js';
+import type { Recording } from '../../contracts/ports/sessions/recordings.js';
 import { createBucketStore, emptyBucket, keyOf } from '../../gateway/recordings/bucket-store.js';
 import { checkBucket, openS3 } from '../../gateway/recordings/s3.js';
 import { TrackUpload } from '../../gateway/recordings/track-upload.js';

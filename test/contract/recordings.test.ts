@@ -6,7 +6,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import type { Recording } from '../../contracts/ports/recordings.js';
+import type { Recording } from '../../contracts/ports/sessions/recordings.js';
 import {
   removeDeletedRecordings,
   removeOldRecordings,

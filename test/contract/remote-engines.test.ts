@@ -6,7 +6,7 @@ import { decode } from '@msgpack/msgpack';
 import t from 'tap';
 import { RECOGNITION_RATE } from '../../contracts/audio.js';
 import { LANGUAGES } from '../../contracts/speech/languages.js';
-import type { TimedWord, TtsEngine, TtsRequest } from '../../contracts/ports/tts.js';
+import type { TimedWord, TtsEngine, TtsRequest } from '../../contracts/ports/speech/tts.js';
 import {
   createNativeSpeech,
   createNativeTranscriber,

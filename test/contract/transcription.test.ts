@@ -3,8 +3,12 @@ import { setImmediate as turn } from 'node:timers/promises';
 import t from 'tap';
 import { Resampler } from '../../codecs/resampler.js';
 import { bytesOf, RECOGNITION_RATE } from '../../contracts/audio.js';
-import type { Admission } from '../../contracts/ports/identity.js';
-import type { RawAudio, TranscriptionRequest, TranscriptSegment } from '../../contracts/ports/speech.js';
+import type { Admission } from '../../contracts/ports/accounts/identity.js';
+import type {
+  RawAudio,
+  TranscriptionRequest,
+  TranscriptSegment,
+} from '../../contracts/ports/speech/speech.js';
 import { fliteDescription } from '../../engines/backends/flite/description.js';
 import { moonshineDescription } from '../../engines/backends/moonshine/description.js';
 import { toneSttDescription } from '../../engines/backends/tone/description.js';

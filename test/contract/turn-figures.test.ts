@@ -13,7 +13,7 @@ import {
   type TurnCompleteness,
 } from '../../actors/agent/turns/endpointing.js';
 import { bytesOf, RECOGNITION_RATE } from '../../contracts/audio.js';
-import type { Detector } from '../../contracts/ports/turns.js';
+import type { Detector } from '../../contracts/ports/speech/turns.js';
 import { createFlite } from '../../engines/backends/flite/index.js';
 import { defaultModelsFolder } from '../../engines/backends/model-files.js';
 import { createMoonshine } from '../../engines/backends/moonshine/index.js';

@@ -4,7 +4,7 @@
  */
 import t from 'tap';
 import { bytesOf, RECOGNITION_RATE } from '../../contracts/audio.js';
-import type { TtsEngine } from '../../contracts/ports/tts.js';
+import type { TtsEngine } from '../../contracts/ports/speech/tts.js';
 import { createFlite } from '../../engines/backends/flite/index.js';
 import { speakAll } from '../../engines/conformance.js';
 import { joined, silence } from '../fixtures/engines-listening.js';

@@ -5,7 +5,7 @@ import { actorClock } from '../../actors/clock.js';
 import { type LiveEffect, type LiveEvent, nativeLive } from '../../actors/native-live.js';
 import { CLOSE, type CloseReason } from '../../contracts/close-codes.js';
 import { LIMITS } from '../../contracts/limits.js';
-import type { SynthesisRequest } from '../../contracts/ports/speech.js';
+import type { SynthesisRequest } from '../../contracts/ports/speech/speech.js';
 import { SimulatedClock } from '../fixtures/edge-clock.js';
 import { pick, seeded } from '../fixtures/random.js';
 

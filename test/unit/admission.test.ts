@@ -3,7 +3,7 @@ import t from 'tap';
 import type { Clock } from '../../contracts/clock.js';
 import type { ServiceError } from '../../contracts/errors.js';
 import { silentLog } from '../../contracts/log.js';
-import type { SlotLeases, UsageKind, UsageStore } from '../../contracts/ports/identity.js';
+import type { SlotLeases, UsageKind, UsageStore } from '../../contracts/ports/accounts/identity.js';
 import { createAdmission, type RunningAdmission } from '../../engines/admission.js';
 
 /** Lets all pending work run. */

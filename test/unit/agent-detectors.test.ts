@@ -12,7 +12,7 @@ import {
   ENDPOINTING_MS,
   type TurnCompleteness,
 } from '../../actors/agent/turns/endpointing.js';
-import type { Detector } from '../../contracts/ports/turns.js';
+import type { Detector } from '../../contracts/ports/speech/turns.js';
 import { Steps } from '../fixtures/agent-steps.js';
 import { Scene, type SceneOptions } from '../fixtures/scene.js';
 

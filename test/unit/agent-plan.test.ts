@@ -3,9 +3,9 @@ import t from 'tap';
 import { plannedTools, renderPrompt, takenOver } from '../../contracts/agents/plan.js';
 import { LIMITS } from '../../contracts/limits.js';
 import { passagesFor } from '../../contracts/agents/passages.js';
-import type { RunnableVersion } from '../../contracts/ports/agents.js';
-import type { KnowledgeSearch } from '../../contracts/ports/knowledge.js';
-import type { SessionPlan } from '../../contracts/ports/sessions.js';
+import type { RunnableVersion } from '../../contracts/ports/agents/agents.js';
+import type { KnowledgeSearch } from '../../contracts/ports/agents/knowledge.js';
+import type { SessionPlan } from '../../contracts/ports/sessions/sessions.js';
 import { type AgentConfig, DEFAULT_CONFIG } from '../../contracts/schemas/agent-config.js';
 import { newTool, type ToolCreation } from '../../contracts/schemas/tools.js';
 

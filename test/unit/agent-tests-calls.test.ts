@@ -7,7 +7,7 @@ import t from 'tap';
 import { bytesOf } from '../../contracts/audio.js';
 import { ServiceError } from '../../contracts/errors.js';
 import { LIMITS } from '../../contracts/limits.js';
-import type { TestOutcome, TestQueue } from '../../contracts/ports/agent-tests.js';
+import type { TestOutcome, TestQueue } from '../../contracts/ports/agents/agent-tests.js';
 import { TEST_MODES, type TestMode } from '../../contracts/schemas/agent-tests.js';
 import { startAgentTests } from '../../gateway/agent-tests/loop.js';
 import { play } from '../../gateway/agent-tests/play.js';

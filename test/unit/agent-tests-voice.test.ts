@@ -4,7 +4,7 @@
  */
 import t from 'tap';
 import { pausesIn } from '../../contracts/speech/pauses.js';
-import type { CallerLine } from '../../contracts/ports/test-callers.js';
+import type { CallerLine } from '../../contracts/ports/agents/test-callers.js';
 import { partsOf, wordsOf } from '../../gateway/agent-tests/voice/caller-speech.js';
 import { VOICE_RULES } from '../../gateway/agent-tests/voice/checks.js';
 import { CallerEar } from '../../gateway/agent-tests/voice/ear.js';

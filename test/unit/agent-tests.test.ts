@@ -5,9 +5,9 @@
 import t, { type Test } from 'tap';
 import { ServiceError } from '../../contracts/errors.js';
 import { LIMITS } from '../../contracts/limits.js';
-import type { TestOutcome, TestQueue } from '../../contracts/ports/agent-tests.js';
+import type { TestOutcome, TestQueue } from '../../contracts/ports/agents/agent-tests.js';
 import type { ChatEvent, ChatModel, ChatRequest } from '../../contracts/ports/chat.js';
-import type { PlannedTool, SessionItem } from '../../contracts/ports/sessions.js';
+import type { PlannedTool, SessionItem } from '../../contracts/ports/sessions/sessions.js';
 import { DEFAULT_CONFIG } from '../../contracts/schemas/agent-config.js';
 import type { Check, ScenarioDefinition } from '../../contracts/schemas/agent-tests.js';
 import { ruled, titleOf } from '../../gateway/agent-tests/checks.js';

@@ -1,7 +1,7 @@
 /** Word alignment in one process: words of transcripts, time warping, the words of `tone`. */
 import t from 'tap';
 import { RECOGNITION_RATE } from '../../contracts/audio.js';
-import type { TimedWord, TtsEngine } from '../../contracts/ports/tts.js';
+import type { TimedWord, TtsEngine } from '../../contracts/ports/speech/tts.js';
 import { createAlign } from '../../engines/alignment/align.js';
 import { COEFFICIENTS, featuresOf } from '../../engines/alignment/features.js';
 import { Fourier } from '../../engines/alignment/fourier.js';

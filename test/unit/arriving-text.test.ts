@@ -1,8 +1,8 @@
 /** Arriving text is cut like complete text: slices, style tags, flushes. */
 import t from 'tap';
 import { TextFeed } from '../../actors/text-feed.js';
-import type { StreamingSynthesisRequest } from '../../contracts/ports/speech.js';
-import type { Latency } from '../../contracts/ports/tts.js';
+import type { StreamingSynthesisRequest } from '../../contracts/ports/speech/speech.js';
+import type { Latency } from '../../contracts/ports/speech/tts.js';
 import { stripTags } from '../../engines/text/style-tags.js';
 import { cutText } from '../../engines/text/text-pieces.js';
 import { Cutter, PAUSE, type Piece, piecesOf } from '../../engines/text/text-source.js';

@@ -2,8 +2,8 @@
 import t from 'tap';
 import { LIMITS } from '../../contracts/limits.js';
 import { placedCallEnded } from '../../contracts/phone/placed-call.js';
-import type { PlacedCall } from '../../contracts/ports/placed-calls.js';
-import type { SessionAnalysis, SessionRecord } from '../../contracts/ports/sessions.js';
+import type { PlacedCall } from '../../contracts/ports/phone/placed-calls.js';
+import type { SessionAnalysis, SessionRecord } from '../../contracts/ports/sessions/sessions.js';
 import { analyzedBody, endedBody, testBody } from '../../contracts/sessions/post-call.js';
 import { RawJson } from '../../contracts/text/raw-json.js';
 import type { Transfer } from '../../contracts/phone/transfers.js';

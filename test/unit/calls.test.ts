@@ -4,7 +4,7 @@
  */
 import t from 'tap';
 import { Deadline } from '../../contracts/time/deadline.js';
-import type { RoomOpening } from '../../contracts/ports/calls.js';
+import type { RoomOpening } from '../../contracts/ports/calls/calls.js';
 import { LivekitCalls } from '../../gateway/calls/livekit.js';
 import { CallRegistry } from '../../gateway/calls/registry.js';
 import { Settling } from '../../gateway/calls/settling.js';

@@ -2,9 +2,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import t from 'tap';
 import { LIMITS } from '../../contracts/limits.js';
-import type { RunnableAgent } from '../../contracts/ports/agents.js';
+import type { RunnableAgent } from '../../contracts/ports/agents/agents.js';
 import type { ChatRequest } from '../../contracts/ports/chat.js';
-import type { TurnModel } from '../../contracts/ports/turns.js';
+import type { TurnModel } from '../../contracts/ports/speech/turns.js';
 import { type AgentConfig, DEFAULT_CONFIG } from '../../contracts/schemas/agent-config.js';
 import { sendDigitsTool } from '../../gateway/conversations/tools/system-tools.js';
 import type { PhoneTransfer } from '../../gateway/conversations/tools/tool.js';

@@ -3,8 +3,8 @@
  * arguments of tools (gateway/conversations).
  */
 import t from 'tap';
-import type { SpokenPiece } from '../../contracts/ports/speech.js';
-import type { SessionItem } from '../../contracts/ports/sessions.js';
+import type { SpokenPiece } from '../../contracts/ports/speech/speech.js';
+import type { SessionItem } from '../../contracts/ports/sessions/sessions.js';
 import type { ToolDefinition } from '../../contracts/schemas/tools.js';
 import { checkArguments, parametersOf } from '../../gateway/conversations/tools/arguments.js';
 import { TokenBucket } from '../../contracts/limits/token-bucket.js';

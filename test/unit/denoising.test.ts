@@ -9,7 +9,7 @@ import { bytesOf, samplesOf } from '../../contracts/audio.js';
 import { ServiceError } from '../../contracts/errors.js';
 import { type Log, silentLog } from '../../contracts/log.js';
 import type { JobRunner } from '../../contracts/ports/jobs.js';
-import type { RawAudio } from '../../contracts/ports/speech.js';
+import type { RawAudio } from '../../contracts/ports/speech/speech.js';
 import { DenoiserInChild } from '../../engines/denoising/denoiser-in-child.js';
 import { loadGtcrn } from '../../engines/denoising/gtcrn.js';
 import { denoiseJobs, type StreamDenoiser } from '../../engines/denoising/jobs.js';

@@ -4,7 +4,7 @@
  */
 import t from 'tap';
 import { bytesOf, samplesOf } from '../../contracts/audio.js';
-import type { LineFormat } from '../../contracts/ports/calls.js';
+import type { LineFormat } from '../../contracts/ports/calls/calls.js';
 import { codecFor } from '../../media/phone/codecs.js';
 import { PhoneCarrier } from '../../media/phone/serve-phone.js';
 import { FRAME_SAMPLES, Playout } from '../../media/playout.js';

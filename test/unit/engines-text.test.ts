@@ -1,7 +1,7 @@
 /** Cutting text for synthesis, and the tags that are never read aloud. */
 import t from 'tap';
 import { LIMITS } from '../../contracts/limits.js';
-import type { Latency } from '../../contracts/ports/tts.js';
+import type { Latency } from '../../contracts/ports/speech/tts.js';
 import { runsOf } from '../../engines/backends/flite/runs.js';
 import { spokenText, spokenWords } from '../../engines/backends/flite/spoken-text.js';
 import { plausible, withoutLoops } from '../../engines/backends/moonshine/hallucinations.js';

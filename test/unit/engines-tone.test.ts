@@ -2,7 +2,7 @@
 import t from 'tap';
 import { RECOGNITION_RATE } from '../../contracts/audio.js';
 import { LANGUAGES } from '../../contracts/speech/languages.js';
-import type { SpeechSpan, SttEngine } from '../../contracts/ports/stt.js';
+import type { SpeechSpan, SttEngine } from '../../contracts/ports/speech/stt.js';
 import {
   createToneStt,
   createToneSpeech,

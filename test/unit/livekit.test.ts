@@ -5,7 +5,7 @@
 import { EventEmitter } from 'node:events';
 import { dispose, type LocalParticipant, type Room } from '@livekit/rtc-node';
 import t, { type Test } from 'tap';
-import type { EndedReason } from '../../contracts/ports/sessions.js';
+import type { EndedReason } from '../../contracts/ports/sessions/sessions.js';
 import { clusterDialect } from '../../gateway/calls/signalling.js';
 import { Outgoing } from '../../media/livekit/outgoing.js';
 import { loadRtc } from '../../media/livekit/rtc.js';

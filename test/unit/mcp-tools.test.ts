@@ -5,8 +5,8 @@
 import t from 'tap';
 import { LIMITS } from '../../contracts/limits.js';
 import type { ChatTool } from '../../contracts/ports/chat.js';
-import { McpError, type McpServer, type OpenMcp } from '../../contracts/ports/mcp.js';
-import type { PlannedTool } from '../../contracts/ports/sessions.js';
+import { McpError, type McpServer, type OpenMcp } from '../../contracts/ports/agents/mcp.js';
+import type { PlannedTool } from '../../contracts/ports/sessions/sessions.js';
 import { type Answer, Hosted, saying, webhookTool } from '../fixtures/hosted.js';
 
 const server = (name: string, more: Partial<PlannedTool['definition']> = {}): PlannedTool => {

@@ -9,7 +9,7 @@ import type { AddressInfo } from 'node:net';
 import t from 'tap';
 import { systemClock } from '../../contracts/clock.js';
 import { LIMITS } from '../../contracts/limits.js';
-import type { McpTarget } from '../../contracts/ports/mcp.js';
+import type { McpTarget } from '../../contracts/ports/agents/mcp.js';
 import { createOutbound } from '../../gateway/outbound/fetch.js';
 import { createMcp } from '../../gateway/outbound/mcp.js';
 

@@ -3,8 +3,13 @@ import t from 'tap';
 import { resolveOutput } from '../../codecs/formats.js';
 import { bytesOf } from '../../contracts/audio.js';
 import type { ServiceError } from '../../contracts/errors.js';
-import type { SpeechOptions, SpokenPiece, SynthesisRequest, TextPart } from '../../contracts/ports/speech.js';
-import type { TtsEngine, TtsRequest } from '../../contracts/ports/tts.js';
+import type {
+  SpeechOptions,
+  SpokenPiece,
+  SynthesisRequest,
+  TextPart,
+} from '../../contracts/ports/speech/speech.js';
+import type { TtsEngine, TtsRequest } from '../../contracts/ports/speech/tts.js';
 import { hasSound } from '../../engines/backends/sound.js';
 import { espeakDescription } from '../../engines/backends/espeak/description.js';
 import { fliteDescription } from '../../engines/backends/flite/description.js';

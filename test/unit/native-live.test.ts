@@ -5,7 +5,7 @@ import t from 'tap';
 import { ServiceError } from '../../contracts/errors.js';
 import { LIMITS } from '../../contracts/limits.js';
 import { silentLog } from '../../contracts/log.js';
-import type { StreamingSynthesisRequest, Speech } from '../../contracts/ports/speech.js';
+import type { StreamingSynthesisRequest, Speech } from '../../contracts/ports/speech/speech.js';
 import { defaultVocabulary } from '../../contracts/vocabulary.js';
 import { liveSocket } from '../../gateway/dialects/native/live.js';
 import { LiveSession } from '../../gateway/dialects/native/live-session.js';

@@ -2,8 +2,8 @@
 import t from 'tap';
 import { type ErrorCode, ServiceError } from '../../contracts/errors.js';
 import { silentLog } from '../../contracts/log.js';
-import type { PhoneNumber } from '../../contracts/ports/phone.js';
-import type { SessionRecord } from '../../contracts/ports/sessions.js';
+import type { PhoneNumber } from '../../contracts/ports/phone/phone.js';
+import type { SessionRecord } from '../../contracts/ports/sessions/sessions.js';
 import { answer, type AnsweringParts } from '../../gateway/phone/answering.js';
 import { twilio } from '../../gateway/phone/providers/twilio.js';
 import { createStreamTokens } from '../../gateway/phone/stream-tokens.js';

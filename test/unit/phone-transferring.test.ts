@@ -1,11 +1,11 @@
 /** Requests of a transfer to a provider, transfers that are refused without a request, and answers of a colleague. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import type { PhoneNumber } from '../../contracts/ports/phone.js';
+import type { PhoneNumber } from '../../contracts/ports/phone/phone.js';
 import { silentLog } from '../../contracts/log.js';
 import type { Language } from '../../contracts/speech/languages.js';
-import type { PhoneCall } from '../../contracts/ports/calls.js';
-import type { NewTransfer, OverdueTransfer, Transfers } from '../../contracts/ports/phone-transfers.js';
+import type { PhoneCall } from '../../contracts/ports/calls/calls.js';
+import type { NewTransfer, OverdueTransfer, Transfers } from '../../contracts/ports/phone/transfers.js';
 import type { Transfer, TransferMode } from '../../contracts/phone/transfers.js';
 import { consentByKeys, consentOf } from '../../gateway/phone/consent.js';
 import { DIALLING } from '../../gateway/phone/index.js';

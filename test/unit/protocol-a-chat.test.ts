@@ -1,7 +1,12 @@
 /** Chat answers without a server: blocks of base64, pieces of transcript, segments in the order of the audio, failures. */
 import t from 'tap';
 import { ServiceError } from '../../contracts/errors.js';
-import type { SpokenPiece, TimedAudio, Transcript, TranscriptSegment } from '../../contracts/ports/speech.js';
+import type {
+  SpokenPiece,
+  TimedAudio,
+  Transcript,
+  TranscriptSegment,
+} from '../../contracts/ports/speech/speech.js';
 import { defaultVocabulary } from '../../contracts/vocabulary.js';
 import { answerOf } from '../../gateway/dialects/protocol-a/chat/answer.js';
 import { Base64Blocks } from '../../gateway/dialects/protocol-a/chat/base64-blocks.js';

@@ -1,7 +1,7 @@
 /** Protocol B's times of characters, without a server: of one piece, of a whole text, and their form on the wire. */
 import t from 'tap';
 import { ServiceError } from '../../contracts/errors.js';
-import type { SpokenPiece, TimedAudio } from '../../contracts/ports/speech.js';
+import type { SpokenPiece, TimedAudio } from '../../contracts/ports/speech/speech.js';
 import { characterTimes } from '../../gateway/dialects/protocol-b/alignment.js';
 import { timedDocument, timedLines } from '../../gateway/dialects/protocol-b/timed-speech.js';
 import { pick, seeded } from '../fixtures/random.js';

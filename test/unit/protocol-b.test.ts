@@ -1,7 +1,7 @@
 /** From protocol B's wire to the speech ports, without a server: formats, mapping, refusals, voices, errors. */
 import t from 'tap';
 import { ERRORS, type ErrorCode, ServiceError } from '../../contracts/errors.js';
-import type { Voice } from '../../contracts/ports/voices.js';
+import type { Voice } from '../../contracts/ports/speech/voices.js';
 import { refuseOptions } from '../../contracts/schemas/refusals.js';
 import { defaultVocabulary } from '../../contracts/vocabulary.js';
 import { languageCode } from '../../gateway/dialects/protocol-b/catalogue.js';

@@ -6,7 +6,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import t from 'tap';
 import { ServiceError } from '../../contracts/errors.js';
 import { LIMITS } from '../../contracts/limits.js';
-import type { Transcript } from '../../contracts/ports/speech.js';
+import type { Transcript } from '../../contracts/ports/speech/speech.js';
 import { pick, seeded } from '../fixtures/random.js';
 import { base64, bytesOf, type Listening, open } from '../fixtures/realtime-host.js';
 import type { ServerEvent } from '../fixtures/realtime.js';

@@ -1,7 +1,7 @@
 /** The record of a conversation while the database is unreachable (gateway/conversations/record.ts). */
 import t from 'tap';
 import { ServiceError } from '../../contracts/errors.js';
-import type { SessionItem } from '../../contracts/ports/sessions.js';
+import type { SessionItem } from '../../contracts/ports/sessions/sessions.js';
 import { RecordWriter } from '../../gateway/conversations/record.js';
 import { SimulatedClock } from '../fixtures/edge-clock.js';
 import { recordingLog } from '../fixtures/processes-tools.js';

@@ -11,8 +11,8 @@ import {
 import t, { type Test } from 'tap';
 import { silentLog } from '../../contracts/log.js';
 import { CREDENTIAL_FORMS } from '../../contracts/phone/phone.js';
-import type { NewTransfer } from '../../contracts/ports/phone-transfers.js';
-import type { SipNumber, SipReferral } from '../../contracts/ports/sip.js';
+import type { NewTransfer } from '../../contracts/ports/phone/transfers.js';
+import type { SipNumber, SipReferral } from '../../contracts/ports/phone/sip.js';
 import type { Transfer } from '../../contracts/phone/transfers.js';
 import { referring } from '../../gateway/phone/sip/referring.js';
 import { pressKeys } from '../../media/livekit/keys.js';

@@ -4,7 +4,7 @@
  */
 import t from 'tap';
 import { LIMITS } from '../../contracts/limits.js';
-import type { SpokenPiece, TimedAudio } from '../../contracts/ports/speech.js';
+import type { SpokenPiece, TimedAudio } from '../../contracts/ports/speech/speech.js';
 import { AudioFrames } from '../../gateway/dialects/protocol-b/sockets/audio-frames.js';
 import { frameStream } from '../../gateway/dialects/protocol-b/sockets/frame-stream.js';
 import { ContextFrames } from '../../gateway/dialects/protocol-b/sockets/server-frames.js';

@@ -18,8 +18,8 @@ import {
   samplesOf,
 } from '../../contracts/audio.js';
 import type { JobHandler } from '../../contracts/ports/jobs.js';
-import type { SpeechOptions } from '../../contracts/ports/speech.js';
-import type { TtsCapabilities, TtsEngine } from '../../contracts/ports/tts.js';
+import type { SpeechOptions } from '../../contracts/ports/speech/speech.js';
+import type { TtsCapabilities, TtsEngine } from '../../contracts/ports/speech/tts.js';
 import { createToneSpeech } from '../../engines/backends/tone/index.js';
 import { paceOf } from '../../engines/pace.js';
 import { createRegistry } from '../../engines/registry.js';

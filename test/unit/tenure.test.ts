@@ -1,6 +1,6 @@
 /** How long a node may act for its calls, and what happens to them when it no longer may (contracts/time/tenure.ts). */
 import t from 'tap';
-import type { Call, TranscriptText } from '../../contracts/ports/calls.js';
+import type { Call, TranscriptText } from '../../contracts/ports/calls/calls.js';
 import { Tenure } from '../../contracts/time/tenure.js';
 import { FencedCall } from '../../gateway/calls/fenced-call.js';
 import { SimulatedClock } from '../fixtures/edge-clock.js';

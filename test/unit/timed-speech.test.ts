@@ -7,14 +7,14 @@ import { resolveOutput } from '../../codecs/formats.js';
 import { progressOf } from '../../codecs/progress.js';
 import { type AudioFormat, samplesOf } from '../../contracts/audio.js';
 import { ServiceError } from '../../contracts/errors.js';
-import type { Admission } from '../../contracts/ports/identity.js';
+import type { Admission } from '../../contracts/ports/accounts/identity.js';
 import type {
   StreamingSynthesisRequest,
   SpeechOptions,
   TextPart,
   TimedAudio,
-} from '../../contracts/ports/speech.js';
-import type { TtsEngine } from '../../contracts/ports/tts.js';
+} from '../../contracts/ports/speech/speech.js';
+import type { TtsEngine } from '../../contracts/ports/speech/tts.js';
 import { createFlite } from '../../engines/backends/flite/index.js';
 import { createToneSpeech, createToneTranscriber } from '../../engines/backends/tone/index.js';
 import { createRegistry } from '../../engines/registry.js';

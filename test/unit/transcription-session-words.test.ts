@@ -1,6 +1,6 @@
 /** Transcripts of protocol B's realtime transcription: the cost of partial ones, and the words of whole ones. */
 import t from 'tap';
-import type { RawAudio, Transcript } from '../../contracts/ports/speech.js';
+import type { RawAudio, Transcript } from '../../contracts/ports/speech/speech.js';
 import { PartialTranscript } from '../../gateway/dialects/protocol-b/realtime/partial-transcript.js';
 import { wordEntries } from '../../gateway/dialects/protocol-b/words.js';
 

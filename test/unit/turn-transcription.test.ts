@@ -2,7 +2,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import t from 'tap';
 import { silentLog } from '../../contracts/log.js';
-import type { Transcription, TranscriptionRequest } from '../../contracts/ports/speech.js';
+import type { Transcription, TranscriptionRequest } from '../../contracts/ports/speech/speech.js';
 import { TurnTranscription } from '../../gateway/conversations/listening/turn-transcription.js';
 
 interface Asked {

@@ -4,9 +4,14 @@ import { resolveOutput } from '../../codecs/formats.js';
 import { bytesOf } from '../../contracts/audio.js';
 import type { ServiceError } from '../../contracts/errors.js';
 import { LANGUAGES } from '../../contracts/speech/languages.js';
-import type { Admission } from '../../contracts/ports/identity.js';
-import type { SpeechOptions, SynthesisRequest, TextPart, VoiceWish } from '../../contracts/ports/speech.js';
-import type { TtsEngine } from '../../contracts/ports/tts.js';
+import type { Admission } from '../../contracts/ports/accounts/identity.js';
+import type {
+  SpeechOptions,
+  SynthesisRequest,
+  TextPart,
+  VoiceWish,
+} from '../../contracts/ports/speech/speech.js';
+import type { TtsEngine } from '../../contracts/ports/speech/tts.js';
 import { hasSound } from '../../engines/backends/sound.js';
 import { espeakDescription } from '../../engines/backends/espeak/description.js';
 import { fliteDescription } from '../../engines/backends/flite/description.js';

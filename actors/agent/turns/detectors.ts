@@ -3,7 +3,7 @@
  * model that listens to the sound of the last words, or both. Each maps the words and the model's probability to one of
  * the four kinds of turn completeness, and so to one of the four delays, which `eagerness` and the user's pauses bound.
  */
-import type { Detector } from '../../../contracts/ports/turns.js';
+import type { Detector } from '../../../contracts/ports/speech/turns.js';
 import type { TurnCompleteness } from './endpointing.js';
 
 /** Whether the user sounded finished. */

@@ -1,6 +1,6 @@
 /** Capabilities and voices of eSpeak NG, as data: the gateway reads it without loading the program. */
 import type { Language } from '../../../contracts/speech/languages.js';
-import type { EngineVoice, TtsCapabilities } from '../../../contracts/ports/tts.js';
+import type { EngineVoice, TtsCapabilities } from '../../../contracts/ports/speech/tts.js';
 
 export const ESPEAK_RATE = 22_050;
 

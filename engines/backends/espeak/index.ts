@@ -4,7 +4,7 @@
  * pieces and chunks the loop turns, so that a cancel is seen.
  */
 import { ServiceError } from '../../../contracts/errors.js';
-import type { TimedWord, TtsEngine, TtsEvent, TtsRequest } from '../../../contracts/ports/tts.js';
+import type { TimedWord, TtsEngine, TtsEvent, TtsRequest } from '../../../contracts/ports/speech/tts.js';
 import { EngineScheduler } from '../../scheduling/engine-scheduler.js';
 import { engineWaits } from '../../scheduling/engine-waits.js';
 import { later } from '../../scheduling/fair-queue.js';

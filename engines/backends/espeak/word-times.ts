@@ -3,7 +3,7 @@
  * and splits others (a number, an abbreviation): events of one unit are joined, and units without an
  * event share the time of the unit before them by their length.
  */
-import type { TimedWord } from '../../../contracts/ports/tts.js';
+import type { TimedWord } from '../../../contracts/ports/speech/tts.js';
 import { share } from '../../alignment/transcript-words.js';
 import { ESPEAK_RATE } from './description.js';
 import type { EspeakEvent } from './program.js';

@@ -1,5 +1,5 @@
 /** Capabilities and voices of Flite, as data: the gateway reads it without loading the program. */
-import type { EngineVoice, TtsCapabilities } from '../../../contracts/ports/tts.js';
+import type { EngineVoice, TtsCapabilities } from '../../../contracts/ports/speech/tts.js';
 
 export const FLITE_RATE = 16_000;
 

@@ -2,7 +2,7 @@
  * Flite: English at 16 kHz, the default voices. The program is synchronous, so it runs only in a speech
  * child, one run at a time; between runs and chunks the loop turns, so that a cancel is seen.
  */
-import type { TimedWord, TtsEngine, TtsEvent, TtsRequest } from '../../../contracts/ports/tts.js';
+import type { TimedWord, TtsEngine, TtsEvent, TtsRequest } from '../../../contracts/ports/speech/tts.js';
 import { ServiceError } from '../../../contracts/errors.js';
 import { EngineScheduler } from '../../scheduling/engine-scheduler.js';
 import { engineWaits } from '../../scheduling/engine-waits.js';

@@ -4,7 +4,7 @@
  * are then aligned with them. The alignment tolerates phones that differ by voice or neighbouring word.
  */
 import { LRUCache } from 'lru-cache';
-import type { TimedWord } from '../../../contracts/ports/tts.js';
+import type { TimedWord } from '../../../contracts/ports/speech/tts.js';
 import { PAUSE, type FliteProgram, type Phone } from './program.js';
 import { isSounding, type SpokenWord } from './spoken-text.js';
 

@@ -1,5 +1,5 @@
 /** Capabilities of Moonshine (tiny), as data: the gateway reads it without loading the model. */
-import type { SttCapabilities } from '../../../contracts/ports/stt.js';
+import type { SttCapabilities } from '../../../contracts/ports/speech/stt.js';
 
 const capabilities: SttCapabilities = { languages: ['en'], maxPieceSeconds: 15, words: false };
 

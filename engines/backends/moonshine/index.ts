@@ -6,7 +6,7 @@
 import sherpa, { type OfflineRecognizerConfig } from 'sherpa-onnx-node';
 import { RECOGNITION_RATE } from '../../../contracts/audio.js';
 import { ServiceError } from '../../../contracts/errors.js';
-import type { SttEngine, SttPiece } from '../../../contracts/ports/stt.js';
+import type { SttEngine, SttPiece } from '../../../contracts/ports/speech/stt.js';
 import { EngineScheduler } from '../../scheduling/engine-scheduler.js';
 import { engineWaits } from '../../scheduling/engine-waits.js';
 import { defaultModelsFolder, modelFile } from '../model-files.js';

@@ -6,7 +6,7 @@
 import { encode } from '@msgpack/msgpack';
 import { LIMITS } from '../../../contracts/limits.js';
 import { SAMPLING_FIELDS } from '../../../contracts/schemas/native-options.js';
-import type { ReferenceAudio, TtsEngine, TtsRequest } from '../../../contracts/ports/tts.js';
+import type { ReferenceAudio, TtsEngine, TtsRequest } from '../../../contracts/ports/speech/tts.js';
 import type { Transcriber } from '../../long-audio.js';
 import { wavFile } from '../remote/audio.js';
 import { pieceOf, remoteTranscriber, REPLY_BYTES } from '../remote/transcription.js';

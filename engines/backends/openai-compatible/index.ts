@@ -3,7 +3,7 @@
  * address (which usually ends in `/v1`). They run in the gateway's process, because nothing here computes.
  */
 import type { FormData } from 'undici';
-import type { TtsEngine } from '../../../contracts/ports/tts.js';
+import type { TtsEngine } from '../../../contracts/ports/speech/tts.js';
 import type { Transcriber } from '../../long-audio.js';
 import { wavFile } from '../remote/audio.js';
 import { pieceOf, remoteTranscriber, REPLY_BYTES } from '../remote/transcription.js';

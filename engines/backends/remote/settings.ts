@@ -1,6 +1,6 @@
 /** The operator's settings of a remote speech service. */
 import { type LanguageCode, LANGUAGES } from '../../../contracts/speech/languages.js';
-import type { EngineVoice } from '../../../contracts/ports/tts.js';
+import type { EngineVoice } from '../../../contracts/ports/speech/tts.js';
 import type { RemoteFormat } from './audio.js';
 import { ServicePool } from './service-pool.js';
 

@@ -1,7 +1,12 @@
 /** Synthesis by a remote service: one request per piece, whose audio is passed on as it arrives. */
 import { ServiceError } from '../../../contracts/errors.js';
 import { LIMITS } from '../../../contracts/limits.js';
-import type { TtsCapabilities, TtsEngine, TtsEvent, TtsRequest } from '../../../contracts/ports/tts.js';
+import type {
+  TtsCapabilities,
+  TtsEngine,
+  TtsEvent,
+  TtsRequest,
+} from '../../../contracts/ports/speech/tts.js';
 import { LANGUAGES } from '../../../contracts/speech/languages.js';
 import { hasSound } from '../sound.js';
 import { remoteSamples } from './audio.js';

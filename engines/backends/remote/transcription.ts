@@ -8,7 +8,7 @@ import type {
   SttPiece,
   SttWord,
   VoiceActivity,
-} from '../../../contracts/ports/stt.js';
+} from '../../../contracts/ports/speech/stt.js';
 import { share, wordsIn } from '../../alignment/transcript-words.js';
 import { createTranscriber, type Transcriber } from '../../long-audio.js';
 import { frames } from '../frames.js';

@@ -4,7 +4,7 @@
  */
 import type { OfflineModelConfig, OnlineModelConfig } from 'sherpa-onnx-node';
 import type { LanguageCode } from '../../../contracts/speech/languages.js';
-import type { SttCapabilities } from '../../../contracts/ports/stt.js';
+import type { SttCapabilities } from '../../../contracts/ports/speech/stt.js';
 import type { SttDescription } from '../../child-engines.js';
 import { type ModelFolder, SHERPA } from './folder.js';
 

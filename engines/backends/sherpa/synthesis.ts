@@ -5,7 +5,7 @@
  */
 import sherpa, { type OfflineTts, type OfflineTtsConfig } from 'sherpa-onnx-node';
 import { ServiceError } from '../../../contracts/errors.js';
-import type { TtsEngine, TtsEvent, TtsRequest } from '../../../contracts/ports/tts.js';
+import type { TtsEngine, TtsEvent, TtsRequest } from '../../../contracts/ports/speech/tts.js';
 import { spokenText } from '../../normalisation/index.js';
 import { EngineScheduler } from '../../scheduling/engine-scheduler.js';
 import { engineWaits } from '../../scheduling/engine-waits.js';

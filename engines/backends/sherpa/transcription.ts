@@ -8,7 +8,7 @@ import sherpa, { type OnlineRecognizer } from 'sherpa-onnx-node';
 import { RECOGNITION_RATE } from '../../../contracts/audio.js';
 import { ServiceError } from '../../../contracts/errors.js';
 import { LANGUAGE_CODES, type LanguageCode } from '../../../contracts/speech/languages.js';
-import type { SttEngine, SttPiece } from '../../../contracts/ports/stt.js';
+import type { SttEngine, SttPiece } from '../../../contracts/ports/speech/stt.js';
 import { EngineScheduler } from '../../scheduling/engine-scheduler.js';
 import { engineWaits } from '../../scheduling/engine-waits.js';
 import { canHoldSpeech, plausible } from '../moonshine/hallucinations.js';

@@ -4,7 +4,7 @@
  */
 import type { OfflineTtsConfig } from 'sherpa-onnx-node';
 import { LANGUAGE_CODES, type LanguageCode } from '../../../contracts/speech/languages.js';
-import type { EngineVoice } from '../../../contracts/ports/tts.js';
+import type { EngineVoice } from '../../../contracts/ports/speech/tts.js';
 import type { TtsDescription } from '../../child-engines.js';
 import { type ModelFolder, SHERPA } from './folder.js';
 

@@ -8,7 +8,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import sherpa, { type Vad, type VadConfig } from 'sherpa-onnx-node';
 import { RECOGNITION_RATE } from '../../../contracts/audio.js';
-import type { SpeechSpan, VoiceActivity } from '../../../contracts/ports/stt.js';
+import type { SpeechSpan, VoiceActivity } from '../../../contracts/ports/speech/stt.js';
 import { defaultModelsFolder, modelFile } from '../model-files.js';
 import { floatsOf } from '../samples.js';
 import { frames } from '../frames.js';

@@ -1,7 +1,7 @@
 /** Capabilities of the tone engines, as data. For tests and benchmarks; never a default. */
 import { LANGUAGES } from '../../../contracts/speech/languages.js';
-import type { SttCapabilities } from '../../../contracts/ports/stt.js';
-import type { EngineVoice, TtsCapabilities } from '../../../contracts/ports/tts.js';
+import type { SttCapabilities } from '../../../contracts/ports/speech/stt.js';
+import type { EngineVoice, TtsCapabilities } from '../../../contracts/ports/speech/tts.js';
 
 export const TONE_RATE = 16_000;
 

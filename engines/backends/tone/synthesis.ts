@@ -3,7 +3,7 @@
  * copy of a prepared waveform. Runs in the gateway's process.
  */
 import { ServiceError } from '../../../contracts/errors.js';
-import type { TtsEngine, TtsEvent, TtsRequest } from '../../../contracts/ports/tts.js';
+import type { TtsEngine, TtsEvent, TtsRequest } from '../../../contracts/ports/speech/tts.js';
 import { MOST_BYTES, SYMBOL_SAMPLES, symbolsOf, TAIL_SYMBOLS, timesOfWords, WAVEFORMS } from './code.js';
 import { toneSpeechDescription } from './description.js';
 

@@ -3,7 +3,7 @@
  * byte counts as silence: nothing is guessed.
  */
 import { RECOGNITION_RATE } from '../../../contracts/audio.js';
-import type { SttEngine, SttPiece, VoiceActivity } from '../../../contracts/ports/stt.js';
+import type { SttEngine, SttPiece, VoiceActivity } from '../../../contracts/ports/speech/stt.js';
 import { frames } from '../frames.js';
 import { SpanCutter } from '../span-cutter.js';
 import {

@@ -1,8 +1,8 @@
 /** The speech of a simulated caller: with pauses inside sentences, at the same loudness for every voice. */
 import { joinSamples, PLAYOUT_RATE, samplesOf } from '../../../contracts/audio.js';
 import { pausesIn, textsIn } from '../../../contracts/speech/pauses.js';
-import type { Caller } from '../../../contracts/ports/identity.js';
-import type { Speech, SpeechOptions } from '../../../contracts/ports/speech.js';
+import type { Caller } from '../../../contracts/ports/accounts/identity.js';
+import type { Speech, SpeechOptions } from '../../../contracts/ports/speech/speech.js';
 import { CALL_SPEECH } from '../../conversations/utterance.js';
 
 /** Fewest words of a line that can get a pause in its middle. */

@@ -1,5 +1,5 @@
 /** The rules of scenarios by voice, on the measurements of the call; each verdict has its evidence. */
-import type { CheckResult } from '../../../contracts/ports/agent-tests.js';
+import type { CheckResult } from '../../../contracts/ports/agents/agent-tests.js';
 import type { Check } from '../../../contracts/schemas/agent-tests.js';
 import { type Measured, median } from './timeline.js';
 

@@ -3,11 +3,11 @@
  * recognised, and the answer back the same way (ops/adr/0037-tests-by-voice.md). Waits for places as calls do.
  */
 import { LIMITS } from '../../../contracts/limits.js';
-import type { CallReport, QueuedTest } from '../../../contracts/ports/agent-tests.js';
-import type { Caller } from '../../../contracts/ports/identity.js';
-import type { NewSession, SessionDetail, SessionItem } from '../../../contracts/ports/sessions.js';
-import type { Speech, Transcription } from '../../../contracts/ports/speech.js';
-import type { CallerLine, CallerOptions } from '../../../contracts/ports/test-callers.js';
+import type { CallReport, QueuedTest } from '../../../contracts/ports/agents/agent-tests.js';
+import type { Caller } from '../../../contracts/ports/accounts/identity.js';
+import type { NewSession, SessionDetail, SessionItem } from '../../../contracts/ports/sessions/sessions.js';
+import type { Speech, Transcription } from '../../../contracts/ports/speech/speech.js';
+import type { CallerLine, CallerOptions } from '../../../contracts/ports/agents/test-callers.js';
 import { RawJson } from '../../../contracts/text/raw-json.js';
 import type { EndedBy } from '../../../contracts/schemas/agent-tests.js';
 import type { AgentParts, Conversed } from '../conversed.js';

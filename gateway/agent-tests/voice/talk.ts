@@ -2,7 +2,7 @@
  * A conversation by voice from the caller's side: it waits until the agent has finished, says its line, hears the answer,
  * and interrupts as its scenario says. Time is that of the audio: it advances with each 100 ms heard.
  */
-import type { CallerEvent, CallerLine } from '../../../contracts/ports/test-callers.js';
+import type { CallerEvent, CallerLine } from '../../../contracts/ports/agents/test-callers.js';
 import { CallerEar, type HeardSpell } from './ear.js';
 import type { CallerTurn } from './timeline.js';
 

@@ -1,9 +1,9 @@
 /** The transcript of a call by voice: the caller's words as intended, the agent's as they were heard. */
 import { bytesOf, RECOGNITION_RATE } from '../../../contracts/audio.js';
 import { DEFAULT_TRANSCRIPTION_MODEL } from '../../../contracts/speech/models.js';
-import type { Caller } from '../../../contracts/ports/identity.js';
-import type { SessionItem } from '../../../contracts/ports/sessions.js';
-import type { Transcription } from '../../../contracts/ports/speech.js';
+import type { Caller } from '../../../contracts/ports/accounts/identity.js';
+import type { SessionItem } from '../../../contracts/ports/sessions/sessions.js';
+import type { Transcription } from '../../../contracts/ports/speech/speech.js';
 import { explained } from '../errors.js';
 import type { HeardSpell } from './ear.js';
 import type { CallerTurn } from './timeline.js';

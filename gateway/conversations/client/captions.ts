@@ -1,5 +1,5 @@
 /** Live captions of both sides: one segment for each message of the user and for each job of the agent. */
-import type { Call, TranscriptText } from '../../../contracts/ports/calls.js';
+import type { Call, TranscriptText } from '../../../contracts/ports/calls/calls.js';
 
 export class Captions {
   readonly #segments: { user: number; agent: number };

@@ -1,7 +1,7 @@
 /** Reads a client's messages in a call, limits their rate, and passes each to its handler. */
 import type { Clock } from '../../../contracts/clock.js';
 import { LIMITS } from '../../../contracts/limits.js';
-import type { CallEvent } from '../../../contracts/ports/calls.js';
+import type { CallEvent } from '../../../contracts/ports/calls/calls.js';
 import { TokenBucket } from '../../../contracts/limits/token-bucket.js';
 import { type ClientEvent, type ClientEventHandlers, RATIONED, readClientEvent, TOPICS } from './events.js';
 

@@ -3,8 +3,8 @@
  * separated from them.
  */
 import type { Clock } from '../../../contracts/clock.js';
-import type { CallEvent } from '../../../contracts/ports/calls.js';
-import type { Detector, TurnListening } from '../../../contracts/ports/turns.js';
+import type { CallEvent } from '../../../contracts/ports/calls/calls.js';
+import type { Detector, TurnListening } from '../../../contracts/ports/speech/turns.js';
 import { EchoFilter } from './echo.js';
 import { TurnSound } from './turn-sound.js';
 import { TurnTranscription, type TurnTranscriptionParts } from './turn-transcription.js';

@@ -3,7 +3,7 @@
  * turn's audio, as much of it as the model listens to.
  */
 import { RECOGNITION_RATE } from '../../../contracts/audio.js';
-import type { TurnModel } from '../../../contracts/ports/turns.js';
+import type { TurnModel } from '../../../contracts/ports/speech/turns.js';
 
 /** Bytes of the last eight seconds, all that the model listens to. */
 const MOST_BYTES = 8 * RECOGNITION_RATE * 2;

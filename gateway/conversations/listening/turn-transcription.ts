@@ -10,13 +10,13 @@
 import { bytesOf, RECOGNITION_RATE } from '../../../contracts/audio.js';
 import type { TranscriptionModel } from '../../../contracts/speech/models.js';
 import type { Log } from '../../../contracts/log.js';
-import type { Caller } from '../../../contracts/ports/identity.js';
+import type { Caller } from '../../../contracts/ports/accounts/identity.js';
 import type {
   RawAudio,
   Transcript,
   Transcription,
   TranscriptionRequest,
-} from '../../../contracts/ports/speech.js';
+} from '../../../contracts/ports/speech/speech.js';
 
 export interface TurnTranscriptionParts {
   readonly transcription: Transcription;

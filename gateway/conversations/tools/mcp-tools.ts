@@ -7,10 +7,10 @@ import { serversToolName } from '../../../contracts/tools/function-names.js';
 import { LIMITS } from '../../../contracts/limits.js';
 import { isPlainObject } from '../../../contracts/schemas/plain-object.js';
 import type { ChatTool } from '../../../contracts/ports/chat.js';
-import type { McpServer, OpenMcp } from '../../../contracts/ports/mcp.js';
+import type { McpServer, OpenMcp } from '../../../contracts/ports/agents/mcp.js';
 import { OutboundError } from '../../../contracts/ports/outbound.js';
-import type { PlannedTool } from '../../../contracts/ports/sessions.js';
-import type { ToolCredentials } from '../../../contracts/ports/tools.js';
+import type { PlannedTool } from '../../../contracts/ports/sessions/sessions.js';
+import type { ToolCredentials } from '../../../contracts/ports/agents/tools.js';
 import { parseArguments } from './arguments.js';
 import { type ConversationTool, failure } from './tool.js';
 

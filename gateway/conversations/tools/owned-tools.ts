@@ -2,8 +2,8 @@
 import type { Clock } from '../../../contracts/clock.js';
 import { LIMITS } from '../../../contracts/limits.js';
 import type { Outbound } from '../../../contracts/ports/outbound.js';
-import type { PlannedTool } from '../../../contracts/ports/sessions.js';
-import type { ToolCredentials } from '../../../contracts/ports/tools.js';
+import type { PlannedTool } from '../../../contracts/ports/sessions/sessions.js';
+import type { ToolCredentials } from '../../../contracts/ports/agents/tools.js';
 import { replyText } from '../../../contracts/outbound/reply-text.js';
 import { toolRequest } from '../../../contracts/tools/request.js';
 import { checkArguments, parametersOf } from './arguments.js';

@@ -1,5 +1,5 @@
 /** The agents to whom an agent may hand its call over. */
-import type { PinnedAgent, SessionPlan } from '../../../contracts/ports/sessions.js';
+import type { PinnedAgent, SessionPlan } from '../../../contracts/ports/sessions/sessions.js';
 
 /** An agent to whom this one may hand the call over; `description`: when, as its owner says. */
 export type Reachable = PinnedAgent & { readonly description: string };

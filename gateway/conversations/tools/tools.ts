@@ -3,9 +3,9 @@
  * ends once, is recorded, and is reported to the model and to the client within the same bounds.
  */
 import type { ChatTool, ToolCall } from '../../../contracts/ports/chat.js';
-import { McpError } from '../../../contracts/ports/mcp.js';
+import { McpError } from '../../../contracts/ports/agents/mcp.js';
 import { OutboundError } from '../../../contracts/ports/outbound.js';
-import type { PinnedAgent, PlannedTool, SessionPlan } from '../../../contracts/ports/sessions.js';
+import type { PinnedAgent, PlannedTool, SessionPlan } from '../../../contracts/ports/sessions/sessions.js';
 import { ServiceError } from '../../../contracts/errors.js';
 import { LIMITS } from '../../../contracts/limits.js';
 import type { Log } from '../../../contracts/log.js';

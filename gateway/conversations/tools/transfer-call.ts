@@ -1,6 +1,6 @@
 /** The tool by which an agent connects its caller to somebody on the telephone. */
 import { isPlainObject } from '../../../contracts/schemas/plain-object.js';
-import type { SessionPlan } from '../../../contracts/ports/sessions.js';
+import type { SessionPlan } from '../../../contracts/ports/sessions/sessions.js';
 import type { Briefing } from '../../../contracts/phone/transfers.js';
 import { parseArguments } from './arguments.js';
 import { type ConversationTool, failure, type PhoneTransfer, type ToolResult, type ToolUse } from './tool.js';

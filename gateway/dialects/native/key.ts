@@ -1,6 +1,6 @@
 /** `GET /v1/key`: permissions of the request's key, so that a client offers nothing that would be refused. */
 import { allows, type Permission, PERMISSIONS, ROLES } from '../../../contracts/permissions.js';
-import type { KeyAuthority } from '../../../contracts/ports/identity.js';
+import type { KeyAuthority } from '../../../contracts/ports/accounts/identity.js';
 import { Type } from '../../../contracts/schemas/type.js';
 import { bearerToken, identify } from '../../server/auth.js';
 import type { Route } from '../../server/port.js';

@@ -10,7 +10,7 @@ import { ServiceError } from '../../../contracts/errors.js';
 import { LIMITS } from '../../../contracts/limits.js';
 import type { SynthesisModel } from '../../../contracts/speech/models.js';
 import { isPlainObject } from '../../../contracts/schemas/plain-object.js';
-import type { SynthesisRequest } from '../../../contracts/ports/speech.js';
+import type { SynthesisRequest } from '../../../contracts/ports/speech/speech.js';
 import { parseMsgpack } from '../../server/bodies/body.js';
 import { unknownFields } from '../../server/ignored-fields.js';
 import { synthesisRequest } from './speech-params.js';

@@ -1,8 +1,8 @@
 /** The ports that the native API's routes and its socket work with. */
 import type { Clock } from '../../../contracts/clock.js';
 import type { Log } from '../../../contracts/log.js';
-import type { KeyAuthority } from '../../../contracts/ports/identity.js';
-import type { Speech, Transcription } from '../../../contracts/ports/speech.js';
+import type { KeyAuthority } from '../../../contracts/ports/accounts/identity.js';
+import type { Speech, Transcription } from '../../../contracts/ports/speech/speech.js';
 import type { Vocabulary } from '../../../contracts/vocabulary.js';
 
 export interface NativeParts {

@@ -7,7 +7,7 @@ import {
   SYNTHESIS_MODELS,
   type SynthesisModel,
 } from '../../../contracts/speech/models.js';
-import type { SynthesisRequest } from '../../../contracts/ports/speech.js';
+import type { SynthesisRequest } from '../../../contracts/ports/speech/speech.js';
 import { checker, withoutNulls } from '../../../contracts/schemas/check.js';
 import { toNativeSynthesis } from '../../../contracts/schemas/native-options.js';
 import { TtsBody } from './schema.js';

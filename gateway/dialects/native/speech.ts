@@ -1,8 +1,8 @@
 /** Native speech over HTTP (docs/contract/native.md 1, 2): audio, and audio with the times of its words. */
 import { FORMATS } from '../../../codecs/formats.js';
 import { LIMITS } from '../../../contracts/limits.js';
-import type { Caller } from '../../../contracts/ports/identity.js';
-import type { SynthesisRequest } from '../../../contracts/ports/speech.js';
+import type { Caller } from '../../../contracts/ports/accounts/identity.js';
+import type { SynthesisRequest } from '../../../contracts/ports/speech/speech.js';
 import { Type } from '../../../contracts/schemas/type.js';
 import { authenticate } from '../../server/auth.js';
 import { readJson, readMsgpack } from '../../server/bodies/body.js';

@@ -5,8 +5,8 @@
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { toServiceError } from '../../../contracts/errors.js';
-import type { SpokenPiece, TimedAudio } from '../../../contracts/ports/speech.js';
-import type { TimedWord } from '../../../contracts/ports/tts.js';
+import type { SpokenPiece, TimedAudio } from '../../../contracts/ports/speech/speech.js';
+import type { TimedWord } from '../../../contracts/ports/speech/tts.js';
 import { nativeMessage } from '../../server/native-error.js';
 import { seconds } from '../../server/seconds.js';
 import { formatEvent } from '../../server/sse.js';

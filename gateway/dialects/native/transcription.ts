@@ -3,7 +3,7 @@ import { ServiceError } from '../../../contracts/errors.js';
 import { languageOfTag } from '../../../contracts/speech/languages.js';
 import { LIMITS } from '../../../contracts/limits.js';
 import { DEFAULT_TRANSCRIPTION_MODEL } from '../../../contracts/speech/models.js';
-import type { Transcript } from '../../../contracts/ports/speech.js';
+import type { Transcript } from '../../../contracts/ports/speech/speech.js';
 import { checker, withoutNulls } from '../../../contracts/schemas/check.js';
 import { Type } from '../../../contracts/schemas/type.js';
 import { authenticate } from '../../server/auth.js';

@@ -1,7 +1,7 @@
 /** Figures for operators of a gateway and owners of a workspace: the last hour, usage against quotas, keys (docs/native-api.md). */
 import type { Clock } from '../../../contracts/clock.js';
-import type { Accounts, KeyRecord, WorkspaceUsage } from '../../../contracts/ports/account.js';
-import type { Caller, KeyAuthority } from '../../../contracts/ports/identity.js';
+import type { Accounts, KeyRecord, WorkspaceUsage } from '../../../contracts/ports/accounts/account.js';
+import type { Caller, KeyAuthority } from '../../../contracts/ports/accounts/identity.js';
 import { ServiceError } from '../../../contracts/errors.js';
 import { ROLES } from '../../../contracts/permissions.js';
 import { Moment, nullable } from '../../../contracts/schemas/shapes.js';

@@ -1,6 +1,6 @@
 /** Agents and their configuration (docs/contract/platform.md 6.1 and 6.3). */
 import { isPlainObject } from '../../../contracts/schemas/plain-object.js';
-import type { Agent, HashedConfig } from '../../../contracts/ports/agents.js';
+import type { Agent, HashedConfig } from '../../../contracts/ports/agents/agents.js';
 import { ConfigEntity, ConfigPatch } from '../../../contracts/schemas/agent-config.js';
 import { reviseConfig } from '../../../contracts/schemas/agent-merge.js';
 import type { Problem } from '../../../contracts/schemas/check.js';

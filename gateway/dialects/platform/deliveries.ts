@@ -6,7 +6,7 @@ import {
   type DeliveryAttempt,
   type DeliveryRecord,
   isTaken,
-} from '../../../contracts/ports/deliveries.js';
+} from '../../../contracts/ports/sessions/deliveries.js';
 import { testBody } from '../../../contracts/sessions/post-call.js';
 import { ErrorBody, Moment, nullable, strict, text } from '../../../contracts/schemas/shapes.js';
 import { Type } from '../../../contracts/schemas/type.js';

@@ -1,7 +1,7 @@
 /** Knowledge sources (docs/contract/platform.md 6.1). */
 import { LIMITS } from '../../../contracts/limits.js';
 import { passagesFor } from '../../../contracts/agents/passages.js';
-import type { KnowledgeDetail, KnowledgeSource } from '../../../contracts/ports/knowledge.js';
+import type { KnowledgeDetail, KnowledgeSource } from '../../../contracts/ports/agents/knowledge.js';
 import { AgentReferences } from '../../../contracts/schemas/agents.js';
 import {
   KnowledgeChange,

@@ -1,14 +1,14 @@
 /** The ports that the platform's routes use. */
 import type { Clock } from '../../../contracts/clock.js';
 import type { Language } from '../../../contracts/speech/languages.js';
-import type { Agents, AgentVersions, PublishedAgents } from '../../../contracts/ports/agents.js';
-import type { DeliveryRecords, SendToWebhook } from '../../../contracts/ports/deliveries.js';
-import type { KeyAuthority } from '../../../contracts/ports/identity.js';
-import type { Knowledge, KnowledgeSearch } from '../../../contracts/ports/knowledge.js';
-import type { OpenMcp } from '../../../contracts/ports/mcp.js';
+import type { Agents, AgentVersions, PublishedAgents } from '../../../contracts/ports/agents/agents.js';
+import type { DeliveryRecords, SendToWebhook } from '../../../contracts/ports/sessions/deliveries.js';
+import type { KeyAuthority } from '../../../contracts/ports/accounts/identity.js';
+import type { Knowledge, KnowledgeSearch } from '../../../contracts/ports/agents/knowledge.js';
+import type { OpenMcp } from '../../../contracts/ports/agents/mcp.js';
 import type { Outbound } from '../../../contracts/ports/outbound.js';
 import type { TokenCounter } from '../../../contracts/ports/tokens.js';
-import type { ToolCredentials, Tools } from '../../../contracts/ports/tools.js';
+import type { ToolCredentials, Tools } from '../../../contracts/ports/agents/tools.js';
 import type { AgentConfig } from '../../../contracts/schemas/agent-config.js';
 import type { VoiceCheck } from './voice-check.js';
 

@@ -5,7 +5,7 @@ import {
   PHONE_CREDENTIALS,
   type PhoneProvider,
 } from '../../../contracts/phone/phone.js';
-import type { Credentials, NumberSecrets } from '../../../contracts/ports/phone.js';
+import type { Credentials, NumberSecrets } from '../../../contracts/ports/phone/phone.js';
 import type { Problem } from '../../../contracts/schemas/check.js';
 import { problem } from './errors.js';
 

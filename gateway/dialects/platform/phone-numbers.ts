@@ -2,9 +2,9 @@
 import { LIMITS } from '../../../contracts/limits.js';
 import { phoneAddress, STREAM_PROVIDERS } from '../../../contracts/phone/phone.js';
 import type { Outbound } from '../../../contracts/ports/outbound.js';
-import type { PhoneNumber, PhoneNumbers } from '../../../contracts/ports/phone.js';
+import type { PhoneNumber, PhoneNumbers } from '../../../contracts/ports/phone/phone.js';
 import type { Problem } from '../../../contracts/schemas/check.js';
-import type { KeyAuthority, Caller } from '../../../contracts/ports/identity.js';
+import type { KeyAuthority, Caller } from '../../../contracts/ports/accounts/identity.js';
 import {
   PhoneNumberChange,
   PhoneNumberCreation,

@@ -1,5 +1,5 @@
 /** A row of the platform's route tables: its types, shared answers of handlers, and failures for its description. */
-import type { Caller } from '../../../contracts/ports/identity.js';
+import type { Caller } from '../../../contracts/ports/accounts/identity.js';
 import { ErrorBody, ValidationErrorBody } from '../../../contracts/schemas/shapes.js';
 import type { HttpRequest, Reply, RouteDescription } from '../../server/port.js';
 import type * as routes from '../../server/routes.js';

@@ -4,7 +4,7 @@
  */
 import { ServiceError } from '../../../contracts/errors.js';
 import { LIMITS } from '../../../contracts/limits.js';
-import { McpError } from '../../../contracts/ports/mcp.js';
+import { McpError } from '../../../contracts/ports/agents/mcp.js';
 import { OutboundError } from '../../../contracts/ports/outbound.js';
 import { replyText } from '../../../contracts/outbound/reply-text.js';
 import {

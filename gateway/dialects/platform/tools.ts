@@ -4,7 +4,7 @@ import type {
   AgentReferences as References,
   Tool,
   ToolSummary as Summary,
-} from '../../../contracts/ports/tools.js';
+} from '../../../contracts/ports/agents/tools.js';
 import { AgentReferences } from '../../../contracts/schemas/agents.js';
 import {
   newTool,

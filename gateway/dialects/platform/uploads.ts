@@ -1,7 +1,7 @@
 /** Form uploads of a text file (docs/contract/platform.md 6.1, knowledge sources): .md or .txt, UTF-8, at most 1 MB. */
 import { ServiceError } from '../../../contracts/errors.js';
 import { LIMITS } from '../../../contracts/limits.js';
-import type { SourceFile } from '../../../contracts/ports/knowledge.js';
+import type { SourceFile } from '../../../contracts/ports/agents/knowledge.js';
 import type { Problem } from '../../../contracts/schemas/check.js';
 import { KnowledgeFields } from '../../../contracts/schemas/knowledge.js';
 import { isLonger } from '../../../contracts/text/text.js';

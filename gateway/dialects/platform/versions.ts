@@ -3,7 +3,7 @@ import type {
   AgentVersion,
   Publication as PublicationOf,
   VersionSummary as Summary,
-} from '../../../contracts/ports/agents.js';
+} from '../../../contracts/ports/agents/agents.js';
 import { Publication, Published, VersionDetail, VersionSummary } from '../../../contracts/schemas/agents.js';
 import { answers, jsonBody } from '../../server/openapi/openapi-parts.js';
 import { json } from '../../server/replies.js';

@@ -4,7 +4,7 @@
  */
 import { type ErrorCode, ServiceError } from '../../../contracts/errors.js';
 import { DEFAULT_SYNTHESIS_MODEL as model } from '../../../contracts/speech/models.js';
-import type { Speech } from '../../../contracts/ports/speech.js';
+import type { Speech } from '../../../contracts/ports/speech/speech.js';
 import type { AgentConfig } from '../../../contracts/schemas/agent-config.js';
 import type { Problem } from '../../../contracts/schemas/check.js';
 import { problem } from './errors.js';

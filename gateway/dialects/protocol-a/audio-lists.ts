@@ -4,7 +4,7 @@
  * with a key sees the voices of its workspace as well.
  */
 import { MODEL_DETAILS, SYNTHESIS_MODELS } from '../../../contracts/speech/models.js';
-import type { Voice } from '../../../contracts/ports/voices.js';
+import type { Voice } from '../../../contracts/ports/speech/voices.js';
 import { authenticate, bearerToken } from '../../server/auth.js';
 import { answers } from '../../server/openapi/openapi-parts.js';
 import type { HttpRequest } from '../../server/port.js';

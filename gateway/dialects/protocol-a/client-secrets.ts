@@ -4,7 +4,10 @@
  * in `session.update`, and completed when the socket opens.
  */
 import { LIMITS } from '../../../contracts/limits.js';
-import { CLIENT_SECRET_PREFIX, type SecretSession } from '../../../contracts/ports/client-secrets.js';
+import {
+  CLIENT_SECRET_PREFIX,
+  type SecretSession,
+} from '../../../contracts/ports/accounts/client-secrets.js';
 import { checker, withoutNulls } from '../../../contracts/schemas/check.js';
 import { invalid, valid } from '../../../contracts/schemas/valid.js';
 import { authenticate } from '../../server/auth.js';

@@ -1,10 +1,10 @@
 /** The ports that protocol A's routes and sockets use. */
 import type { Clock } from '../../../contracts/clock.js';
 import type { Log } from '../../../contracts/log.js';
-import type { ClientSecrets } from '../../../contracts/ports/client-secrets.js';
-import type { KeyAuthority } from '../../../contracts/ports/identity.js';
-import type { Speech, Transcription } from '../../../contracts/ports/speech.js';
-import type { VoiceCatalogue } from '../../../contracts/ports/voices.js';
+import type { ClientSecrets } from '../../../contracts/ports/accounts/client-secrets.js';
+import type { KeyAuthority } from '../../../contracts/ports/accounts/identity.js';
+import type { Speech, Transcription } from '../../../contracts/ports/speech/speech.js';
+import type { VoiceCatalogue } from '../../../contracts/ports/speech/voices.js';
 import type { Vocabulary } from '../../../contracts/vocabulary.js';
 import type { Base, PcmRates } from './bases.js';
 

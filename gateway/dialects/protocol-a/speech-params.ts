@@ -6,7 +6,7 @@ import { ServiceError } from '../../../contracts/errors.js';
 import { LIMITS } from '../../../contracts/limits.js';
 import { missingVoice } from '../../../contracts/speech/missing-voice.js';
 import type { SynthesisModel } from '../../../contracts/speech/models.js';
-import type { SynthesisRequest } from '../../../contracts/ports/speech.js';
+import type { SynthesisRequest } from '../../../contracts/ports/speech/speech.js';
 import { checker, withoutNulls } from '../../../contracts/schemas/check.js';
 import { namedSynthesisModel } from '../../../contracts/schemas/model-ids.js';
 import { type NativeOptions, toNativeSynthesis } from '../../../contracts/schemas/native-options.js';

@@ -2,7 +2,7 @@
  * A transcription in progress: the text of each segment as soon as it is known, and the transcript at the end.
  * The texts add up to the transcript's text.
  */
-import type { Transcript, TranscriptSegment } from '../../../contracts/ports/speech.js';
+import type { Transcript, TranscriptSegment } from '../../../contracts/ports/speech/speech.js';
 
 /** Runs a transcription; `told` is called with each segment. */
 export type Transcribe = (told: (segment: TranscriptSegment) => void) => Promise<Transcript>;

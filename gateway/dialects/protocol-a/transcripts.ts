@@ -1,6 +1,6 @@
 /** A transcript in the response formats of protocol A (docs/contract/protocol-a.md 2.3; rule 12). */
 import { phrasesOf, toSrt, toVtt } from '../../../codecs/subtitles.js';
-import type { Transcript } from '../../../contracts/ports/speech.js';
+import type { Transcript } from '../../../contracts/ports/speech/speech.js';
 import type { Reply } from '../../server/port.js';
 import { seconds } from '../../server/seconds.js';
 import { formatEvent, SSE_HEADERS } from '../../server/sse.js';

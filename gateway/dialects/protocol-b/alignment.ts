@@ -7,8 +7,8 @@
  * of a complete piece ends with its audio. Times given for an incomplete piece are final, so a later result begins
  * with each earlier one.
  */
-import type { SpokenPiece } from '../../../contracts/ports/speech.js';
-import type { TimedWord } from '../../../contracts/ports/tts.js';
+import type { SpokenPiece } from '../../../contracts/ports/speech/speech.js';
+import type { TimedWord } from '../../../contracts/ports/speech/tts.js';
 import { allRunsOf, findSpoken, type Looking, type Run, runsOf } from './word-runs.js';
 
 /** Three arrays of equal length, one entry per character. */

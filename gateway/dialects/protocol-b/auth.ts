@@ -1,7 +1,7 @@
 /** Finds the caller by protocol B's own key header, else by a bearer token, else by a single-use token in the query. */
 import { ServiceError } from '../../../contracts/errors.js';
-import type { Caller } from '../../../contracts/ports/identity.js';
-import type { SingleUseTokenKind } from '../../../contracts/ports/single-use-tokens.js';
+import type { Caller } from '../../../contracts/ports/accounts/identity.js';
+import type { SingleUseTokenKind } from '../../../contracts/ports/accounts/single-use-tokens.js';
 import { authenticateKey, bearerToken, permitted } from '../../server/auth.js';
 import type { Credentials, HttpRequest } from '../../server/port.js';
 import type { ProtocolBParts } from './parts.js';

@@ -1,11 +1,11 @@
 /** The ports that protocol B's routes and sockets work with. */
 import type { Clock } from '../../../contracts/clock.js';
 import type { Log } from '../../../contracts/log.js';
-import type { KeyAuthority } from '../../../contracts/ports/identity.js';
-import type { SingleUseTokens } from '../../../contracts/ports/single-use-tokens.js';
-import type { Speech, Transcription } from '../../../contracts/ports/speech.js';
-import type { VoiceCatalogue } from '../../../contracts/ports/voices.js';
-import type { ReadWallet } from '../../../contracts/ports/wallet.js';
+import type { KeyAuthority } from '../../../contracts/ports/accounts/identity.js';
+import type { SingleUseTokens } from '../../../contracts/ports/accounts/single-use-tokens.js';
+import type { Speech, Transcription } from '../../../contracts/ports/speech/speech.js';
+import type { VoiceCatalogue } from '../../../contracts/ports/speech/voices.js';
+import type { ReadWallet } from '../../../contracts/ports/accounts/wallet.js';
 import type { Vocabulary } from '../../../contracts/vocabulary.js';
 
 export interface ProtocolBParts {

@@ -5,7 +5,7 @@
 import { ServiceError } from '../../../contracts/errors.js';
 import { LIMITS } from '../../../contracts/limits.js';
 import { missingVoice } from '../../../contracts/speech/missing-voice.js';
-import type { SpeechOptions } from '../../../contracts/ports/speech.js';
+import type { SpeechOptions } from '../../../contracts/ports/speech/speech.js';
 import { checker, withoutNulls } from '../../../contracts/schemas/check.js';
 import { type NativeOptions, toNativeSynthesis } from '../../../contracts/schemas/native-options.js';
 import {

@@ -5,7 +5,7 @@
  * Invariants: the characters returned so far are a prefix of the text; times never go back; a portion has at most
  * `MOST_CHARACTERS`, and a run of blanks is kept as text until it is split into portions.
  */
-import type { SpokenPiece } from '../../../contracts/ports/speech.js';
+import type { SpokenPiece } from '../../../contracts/ports/speech/speech.js';
 import { type CharacterTimes, characterTimes } from './alignment.js';
 
 export const MOST_CHARACTERS = 500;

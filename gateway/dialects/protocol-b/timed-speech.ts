@@ -9,7 +9,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { ServiceError, toServiceError } from '../../../contracts/errors.js';
 import { LIMITS } from '../../../contracts/limits.js';
-import type { TimedAudio } from '../../../contracts/ports/speech.js';
+import type { TimedAudio } from '../../../contracts/ports/speech/speech.js';
 import { seconds } from '../../server/seconds.js';
 import type { CharacterTimes } from './alignment.js';
 import { MOST_CHARACTERS, portionsOf, type Stretch, TextAlignment } from './text-alignment.js';

@@ -1,6 +1,9 @@
 /** `POST /v1/single-use-token/{type}`: a key for a browser (docs/contract/decisions.md "Protocol B"). */
 import { ServiceError } from '../../../contracts/errors.js';
-import { isSingleUseTokenKind, SINGLE_USE_TOKEN_KINDS } from '../../../contracts/ports/single-use-tokens.js';
+import {
+  isSingleUseTokenKind,
+  SINGLE_USE_TOKEN_KINDS,
+} from '../../../contracts/ports/accounts/single-use-tokens.js';
 import { Type } from '../../../contracts/schemas/type.js';
 import { answers } from '../../server/openapi/openapi-parts.js';
 import { json } from '../../server/replies.js';

@@ -5,7 +5,7 @@
 import { isUnset } from '../../../contracts/schemas/coerce.js';
 import { RECOGNITION_RATE } from '../../../contracts/audio.js';
 import { LIMITS } from '../../../contracts/limits.js';
-import type { Transcript, TranscriptionRequest } from '../../../contracts/ports/speech.js';
+import type { Transcript, TranscriptionRequest } from '../../../contracts/ports/speech/speech.js';
 import { checker } from '../../../contracts/schemas/check.js';
 import {
   refuseOptionHeaders,

@@ -4,8 +4,8 @@
  */
 import { ServiceError } from '../../../contracts/errors.js';
 import { LIMITS } from '../../../contracts/limits.js';
-import type { Caller } from '../../../contracts/ports/identity.js';
-import type { Wallet } from '../../../contracts/ports/wallet.js';
+import type { Caller } from '../../../contracts/ports/accounts/identity.js';
+import type { Wallet } from '../../../contracts/ports/accounts/wallet.js';
 import { json } from '../../server/replies.js';
 import { callerOf } from './auth.js';
 import type { ProtocolBParts } from './parts.js';

@@ -1,7 +1,7 @@
 /** A voice as protocol B shows it (docs/contract/protocol-b.md 6). Labels hold text only, since clients reject anything else. */
 import type { Vocabulary } from '../../../contracts/vocabulary.js';
 import { DEFAULT_SYNTHESIS_MODEL } from '../../../contracts/speech/models.js';
-import type { Voice } from '../../../contracts/ports/voices.js';
+import type { Voice } from '../../../contracts/ports/speech/voices.js';
 
 /** Fields that this service neither knows nor stores. */
 const CONSTANT = {

@@ -4,7 +4,7 @@
  * previous page, so that voices added or removed meanwhile shift nothing, that voice included.
  */
 import { LIMITS } from '../../../contracts/limits.js';
-import type { Voice } from '../../../contracts/ports/voices.js';
+import type { Voice } from '../../../contracts/ports/speech/voices.js';
 import { checker } from '../../../contracts/schemas/check.js';
 import { invalid, valid } from '../../../contracts/schemas/valid.js';
 import { languageCode } from './catalogue.js';

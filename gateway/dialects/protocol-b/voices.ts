@@ -1,6 +1,6 @@
 /** Protocol B's voices (docs/contract/protocol-b.md 6): all, one page, one voice, and its settings. */
 import { ServiceError } from '../../../contracts/errors.js';
-import type { Voice } from '../../../contracts/ports/voices.js';
+import type { Voice } from '../../../contracts/ports/speech/voices.js';
 import { queryParameters } from '../../server/openapi/openapi-parts.js';
 import type { HttpRequest } from '../../server/port.js';
 import { json } from '../../server/replies.js';

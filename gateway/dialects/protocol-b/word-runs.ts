@@ -4,7 +4,7 @@
  *
  * Invariants: the runs are the beginning of the text, in order, none empty; times never go back.
  */
-import type { TimedWord } from '../../../contracts/ports/tts.js';
+import type { TimedWord } from '../../../contracts/ports/speech/tts.js';
 
 /** Characters of the text that share a span of time, in seconds. */
 export interface Run {

@@ -5,7 +5,7 @@
  * Invariants: the joined texts are the transcript's text; every time is a number, and times never go back. An
  * engine's words need not cover its text: text that they omit shares the time between them.
  */
-import type { Transcript } from '../../../contracts/ports/speech.js';
+import type { Transcript } from '../../../contracts/ports/speech/speech.js';
 import { seconds } from '../../server/seconds.js';
 import { allRunsOf, type Run } from './word-runs.js';
 

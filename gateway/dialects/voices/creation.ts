@@ -1,8 +1,8 @@
 /** Makes a new voice of a body: checks the sizes of its files, and that each of them is audio. */
 import { ServiceError } from '../../../contracts/errors.js';
 import { LIMITS } from '../../../contracts/limits.js';
-import type { Decode } from '../../../contracts/ports/codec.js';
-import type { NewVoice } from '../../../contracts/ports/voices.js';
+import type { Decode } from '../../../contracts/ports/speech/codec.js';
+import type { NewVoice } from '../../../contracts/ports/speech/voices.js';
 import type { Body } from './bodies.js';
 import { checked } from './checked.js';
 import { Creation } from './schema.js';

@@ -1,5 +1,5 @@
 /** A voice as `/model` shows it, with every field that clients' SDKs require. */
-import type { Voice } from '../../../contracts/ports/voices.js';
+import type { Voice } from '../../../contracts/ports/speech/voices.js';
 import type { ModelEntity } from './schema.js';
 
 /** Fields that this service neither counts nor stores. */

@@ -3,7 +3,7 @@
  * and those of the engines), so all of it is in memory and every total is exact.
  */
 import { LIMITS } from '../../../contracts/limits.js';
-import type { Voice } from '../../../contracts/ports/voices.js';
+import type { Voice } from '../../../contracts/ports/speech/voices.js';
 import { entityOf } from './entity.js';
 import type { ListQuery, ModelPage } from './schema.js';
 

@@ -1,5 +1,5 @@
 /** A row of the route tables of voices and wallet: its types, and the failures that it may describe. */
-import type { Caller } from '../../../contracts/ports/identity.js';
+import type { Caller } from '../../../contracts/ports/accounts/identity.js';
 import { failuresAs } from '../../server/openapi/openapi-errors.js';
 import type * as routes from '../../server/routes.js';
 import type { VoicesParts } from './parts.js';

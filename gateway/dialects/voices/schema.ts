@@ -1,7 +1,7 @@
 /** Bodies and answers of `/model` and `/wallet` (docs/contract/native.md 5): types, validators, OpenAPI. */
 import { LANGUAGES } from '../../../contracts/speech/languages.js';
 import { LIMITS } from '../../../contracts/limits.js';
-import { VISIBILITIES } from '../../../contracts/ports/voices.js';
+import { VISIBILITIES } from '../../../contracts/ports/speech/voices.js';
 import { type Static, Type } from '../../../contracts/schemas/type.js';
 
 const limits = LIMITS.voice;

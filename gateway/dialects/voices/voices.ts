@@ -1,6 +1,6 @@
 /** The voice library: `/model` (docs/contract/native.md 5). Key first, then the address, then the body. */
 import { ServiceError } from '../../../contracts/errors.js';
-import type { Caller } from '../../../contracts/ports/identity.js';
+import type { Caller } from '../../../contracts/ports/accounts/identity.js';
 import { type TSchema, Type } from '../../../contracts/schemas/type.js';
 import { answers, queryParameters } from '../../server/openapi/openapi-parts.js';
 import type { HttpRequest } from '../../server/port.js';

@@ -3,8 +3,8 @@
  * quota, or without a quota a constant larger than any real usage.
  */
 import { ServiceError } from '../../../contracts/errors.js';
-import type { Caller } from '../../../contracts/ports/identity.js';
-import type { Wallet } from '../../../contracts/ports/wallet.js';
+import type { Caller } from '../../../contracts/ports/accounts/identity.js';
+import type { Wallet } from '../../../contracts/ports/accounts/wallet.js';
 import { answers } from '../../server/openapi/openapi-parts.js';
 import type { HttpRequest } from '../../server/port.js';
 import { json } from '../../server/replies.js';

@@ -5,7 +5,7 @@
  * https://developer.exotel.com/docs/agentstream/stream-voicebot-applet
  * https://developer.exotel.com/docs/agentstream/websocket-protocol
  */
-import type { LineFormat } from '../../../contracts/ports/calls.js';
+import type { LineFormat } from '../../../contracts/ports/calls/calls.js';
 import { countIn, type Fields, objectIn, StreamFault, type StreamProvider, textIn } from '../provider.js';
 import { isSame } from '../signatures.js';
 import { mediaOf, readWith, startOf, type StreamMessages, streamMessages } from './messages.js';

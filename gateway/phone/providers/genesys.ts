@@ -8,7 +8,7 @@
  */
 import { createHmac } from 'node:crypto';
 import { isPlainObject } from '../../../contracts/schemas/plain-object.js';
-import type { LineFormat } from '../../../contracts/ports/calls.js';
+import type { LineFormat } from '../../../contracts/ports/calls/calls.js';
 import {
   countIn,
   type Fields,

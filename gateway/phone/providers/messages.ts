@@ -1,6 +1,6 @@
 /** Messages of media streams as Twilio designed them; other providers adopted them with their own names. */
 import { decodeBase64 } from '../../../contracts/text/base64.js';
-import type { LineFormat } from '../../../contracts/ports/calls.js';
+import type { LineFormat } from '../../../contracts/ports/calls/calls.js';
 import {
   bodyOf,
   countIn,

@@ -10,7 +10,7 @@
  * https://docs.plivo.com/docs/voice/xml/dial (`action`, `callbackUrl`), …/conference
  */
 import type { AnsweredBy, CallState } from '../../../contracts/phone/phone.js';
-import type { Credentials } from '../../../contracts/ports/phone.js';
+import type { Credentials } from '../../../contracts/ports/phone/phone.js';
 import type { ApiRequest, DialledReport, Dialling } from '../dialling.js';
 import { incomingOf, textIn, xmlReply, xmlText } from '../provider.js';
 import { codeOf, HANG_UP, jsonHeaders, rowOf } from './api.js';

@@ -5,7 +5,7 @@
  * https://docs.plivo.com/docs/voice/xml/request/validation
  */
 import { createHmac } from 'node:crypto';
-import type { LineFormat } from '../../../contracts/ports/calls.js';
+import type { LineFormat } from '../../../contracts/ports/calls/calls.js';
 import { type Fields, incomingOf, type Provider, withToken, xmlReply, xmlText } from '../provider.js';
 import { isSame } from '../signatures.js';
 import { base64, formOf, markOf, readWith, type StreamMessages } from './messages.js';

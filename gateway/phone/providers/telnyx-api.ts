@@ -6,7 +6,7 @@
  * https://developers.telnyx.com/api-reference/callbacks/texml-call-answered
  * https://developers.telnyx.com/docs/voice/programmable-voice/texml-answering-machine
  */
-import type { Credentials } from '../../../contracts/ports/phone.js';
+import type { Credentials } from '../../../contracts/ports/phone/phone.js';
 import type { Dialling } from '../dialling.js';
 import { textIn } from '../provider.js';
 import {

@@ -6,7 +6,7 @@
  * https://developers.telnyx.com/api-reference/callbacks/texml-http-request
  */
 import { createPublicKey, type KeyObject, verify } from 'node:crypto';
-import type { LineFormat } from '../../../contracts/ports/calls.js';
+import type { LineFormat } from '../../../contracts/ports/calls/calls.js';
 import { type Fields, type Provider, textIn, type Webhook, xmlReply, xmlText } from '../provider.js';
 import { isTimely } from '../signatures.js';
 import { formOf, incomingForm, readWith, type StreamMessages, streamMessages } from './messages.js';

@@ -5,7 +5,7 @@
  * https://www.twilio.com/docs/voice/twiml/dial (`action`, `DialCallStatus`), …/number (`statusCallback`), …/conference
  * https://www.twilio.com/docs/iam/api#authentication
  */
-import type { Credentials } from '../../../contracts/ports/phone.js';
+import type { Credentials } from '../../../contracts/ports/phone/phone.js';
 import type { Dialling } from '../dialling.js';
 import { textIn } from '../provider.js';
 import {

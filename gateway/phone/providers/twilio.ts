@@ -5,7 +5,7 @@
  * https://www.twilio.com/docs/usage/security#validating-requests
  */
 import { createHmac } from 'node:crypto';
-import type { LineFormat } from '../../../contracts/ports/calls.js';
+import type { LineFormat } from '../../../contracts/ports/calls/calls.js';
 import { type Fields, type Provider, xmlReply, xmlText } from '../provider.js';
 import { isSame } from '../signatures.js';
 import { formOf, incomingForm, readWith, type StreamMessages, streamMessages } from './messages.js';

@@ -9,7 +9,7 @@
  */
 import { createPrivateKey, type KeyObject, randomUUID, sign } from 'node:crypto';
 import type { AnsweredBy, CallState } from '../../../contracts/phone/phone.js';
-import type { Credentials } from '../../../contracts/ports/phone.js';
+import type { Credentials } from '../../../contracts/ports/phone/phone.js';
 import { json } from '../../server/replies.js';
 import { type ApiRequest, CredentialError, type DialledReport, type Dialling } from '../dialling.js';
 import { bodyOf, incomingOf, jsonObject, textIn } from '../provider.js';

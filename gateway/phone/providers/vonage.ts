@@ -5,7 +5,7 @@
  * https://developer.vonage.com/en/getting-started/concepts/webhooks
  */
 import { createHash, createHmac } from 'node:crypto';
-import type { LineFormat } from '../../../contracts/ports/calls.js';
+import type { LineFormat } from '../../../contracts/ports/calls/calls.js';
 import { json } from '../../server/replies.js';
 import {
   bodyOf,

@@ -8,15 +8,15 @@ import { CALL_TIMES } from '../../../contracts/limits/call-times.js';
 import type { Clock } from '../../../contracts/clock.js';
 import { ServiceError, toServiceError } from '../../../contracts/errors.js';
 import { phoneAddress } from '../../../contracts/phone/phone.js';
-import type { RoomCalls } from '../../../contracts/ports/calls.js';
+import type { RoomCalls } from '../../../contracts/ports/calls/calls.js';
 import type {
   DialledNumbers,
   DiallingNumbers,
   PhoneNumber,
   PhoneSessions,
-} from '../../../contracts/ports/phone.js';
-import type { RunningSession, SessionRuns } from '../../../contracts/ports/sessions.js';
-import type { SipCaller, SipService } from '../../../contracts/ports/sip.js';
+} from '../../../contracts/ports/phone/phone.js';
+import type { RunningSession, SessionRuns } from '../../../contracts/ports/sessions/sessions.js';
+import type { SipCaller, SipService } from '../../../contracts/ports/phone/sip.js';
 import type { Telephones } from '../../calls/livekit.js';
 import { pause } from '../../conversations/record.js';
 import { answerOnce } from '../answering.js';

@@ -4,11 +4,11 @@
  */
 import type { Clock } from '../../../contracts/clock.js';
 import { errorText, ServiceError } from '../../../contracts/errors.js';
-import type { RoomCalls } from '../../../contracts/ports/calls.js';
-import type { OpenedNumber } from '../../../contracts/ports/phone.js';
-import type { PlacedCall } from '../../../contracts/ports/placed-calls.js';
-import type { RunningSession, SessionRuns } from '../../../contracts/ports/sessions.js';
-import type { SipRefusal, SipService } from '../../../contracts/ports/sip.js';
+import type { RoomCalls } from '../../../contracts/ports/calls/calls.js';
+import type { OpenedNumber } from '../../../contracts/ports/phone/phone.js';
+import type { PlacedCall } from '../../../contracts/ports/phone/placed-calls.js';
+import type { RunningSession, SessionRuns } from '../../../contracts/ports/sessions/sessions.js';
+import type { SipRefusal, SipService } from '../../../contracts/ports/phone/sip.js';
 import { repeat } from '../../../contracts/time/repeat.js';
 
 export interface SipDiallingParts {

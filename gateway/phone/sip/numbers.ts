@@ -8,8 +8,8 @@
 import type { Clock } from '../../../contracts/clock.js';
 import { errorText, ServiceError } from '../../../contracts/errors.js';
 import type { Log } from '../../../contracts/log.js';
-import type { AnsweredNumbers, PhoneNumber, PhoneNumbers } from '../../../contracts/ports/phone.js';
-import type { SipNumber, SipService } from '../../../contracts/ports/sip.js';
+import type { AnsweredNumbers, PhoneNumber, PhoneNumbers } from '../../../contracts/ports/phone/phone.js';
+import type { SipNumber, SipService } from '../../../contracts/ports/phone/sip.js';
 import { repeat } from '../../../contracts/time/repeat.js';
 
 export interface SipNumbersParts {

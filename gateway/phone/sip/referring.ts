@@ -5,10 +5,10 @@
 import { errorText } from '../../../contracts/errors.js';
 import { LIMITS } from '../../../contracts/limits.js';
 import type { Log } from '../../../contracts/log.js';
-import type { PhoneNumbers } from '../../../contracts/ports/phone.js';
-import type { Transfers } from '../../../contracts/ports/phone-transfers.js';
-import type { SessionRecord } from '../../../contracts/ports/sessions.js';
-import type { SipReferral, SipService } from '../../../contracts/ports/sip.js';
+import type { PhoneNumbers } from '../../../contracts/ports/phone/phone.js';
+import type { Transfers } from '../../../contracts/ports/phone/transfers.js';
+import type { SessionRecord } from '../../../contracts/ports/sessions/sessions.js';
+import type { SipReferral, SipService } from '../../../contracts/ports/phone/sip.js';
 import type { Transfer } from '../../../contracts/phone/transfers.js';
 import type { PhoneTransfer, TransferRequest } from '../../conversations/tools/tool.js';
 import {

@@ -4,7 +4,7 @@
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { ServiceError } from '../../../contracts/errors.js';
-import type { KeyAuthority } from '../../../contracts/ports/identity.js';
+import type { KeyAuthority } from '../../../contracts/ports/accounts/identity.js';
 import { authenticateKey, bearerToken } from '../auth.js';
 import type { HttpRequest } from '../port.js';
 

@@ -1,13 +1,13 @@
 /** The needs of a transport, what it gives, and the parts with which every call works, whatever carries it. */
 import type { Clock } from '../../../contracts/clock.js';
 import type { Log } from '../../../contracts/log.js';
-import type { Admission } from '../../../contracts/ports/identity.js';
-import type { Speech, Transcription } from '../../../contracts/ports/speech.js';
-import type { PhoneDialling } from '../../../contracts/ports/placed-calls.js';
-import type { PhoneNumbers } from '../../../contracts/ports/phone.js';
-import type { NodeFigures } from '../../../contracts/ports/nodes.js';
-import type { SessionTransport } from '../../../contracts/ports/transport.js';
-import type { TurnListening } from '../../../contracts/ports/turns.js';
+import type { Admission } from '../../../contracts/ports/accounts/identity.js';
+import type { Speech, Transcription } from '../../../contracts/ports/speech/speech.js';
+import type { PhoneDialling } from '../../../contracts/ports/phone/placed-calls.js';
+import type { PhoneNumbers } from '../../../contracts/ports/phone/phone.js';
+import type { NodeFigures } from '../../../contracts/ports/calls/nodes.js';
+import type { SessionTransport } from '../../../contracts/ports/calls/transport.js';
+import type { TurnListening } from '../../../contracts/ports/speech/turns.js';
 import { createBuiltinDialogue } from '../../../engines/chat/builtin/index.js';
 import type { TurnModelInChild } from '../../../engines/turns/model-in-child.js';
 import type { OwnNode } from '../../../storage/nodes.js';

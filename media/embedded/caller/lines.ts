@@ -1,6 +1,6 @@
 /** Simulated callers whose media runs in a worker: the gateway's side, which forwards their signalling. */
 import { bytesOf, PLAYOUT_RATE, samplesOf } from '../../../contracts/audio.js';
-import type { SignalConnect, SignalEnd, SignalLink } from '../../../contracts/ports/calls.js';
+import type { SignalConnect, SignalEnd, SignalLink } from '../../../contracts/ports/calls/calls.js';
 import { ServiceError } from '../../../contracts/errors.js';
 import type { JobRunner } from '../../../contracts/ports/jobs.js';
 import type {
@@ -8,7 +8,7 @@ import type {
   CallerLine,
   CallerLines,
   CallerOptions,
-} from '../../../contracts/ports/test-callers.js';
+} from '../../../contracts/ports/agents/test-callers.js';
 import { AsyncQueue } from '../../async-queue.js';
 import { CALLER_JOB, type CallerArgs, type CallerCommand, type CallerReport } from './wire.js';
 

@@ -1,5 +1,5 @@
 /**
- * Simulated callers of tests by voice: the worker's side, one job per caller (contracts/ports/test-callers.ts). A caller joins
+ * Simulated callers of tests by voice: the worker's side, one job per caller (contracts/ports/agents/test-callers.ts). A caller joins
  * like any client, with signalling frames that the gateway forwards.
  *
  * Invariants: a caller ends when its call has, when its reports are not read, and when its job is cancelled; it ends once and

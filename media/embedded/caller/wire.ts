@@ -1,5 +1,5 @@
 /** Messages of a simulated caller across the socket of its worker: one job per caller, commands in, reports out. */
-import type { CallerOptions } from '../../../contracts/ports/test-callers.js';
+import type { CallerOptions } from '../../../contracts/ports/agents/test-callers.js';
 
 /** The job of a media worker: the caller's end of a call. */
 export const CALLER_JOB = 'caller';

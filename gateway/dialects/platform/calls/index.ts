@@ -1,7 +1,7 @@
 /** Calls that agents place (docs/contract/platform.md 6.14). Calls of other workspaces are not found. */
 import { LIMITS } from '../../../../contracts/limits.js';
 import { placedCallBody } from '../../../../contracts/phone/placed-call.js';
-import type { Caller, KeyAuthority } from '../../../../contracts/ports/identity.js';
+import type { Caller, KeyAuthority } from '../../../../contracts/ports/accounts/identity.js';
 import { answers, jsonBody } from '../../../server/openapi/openapi-parts.js';
 import type { HttpRequest, Route } from '../../../server/port.js';
 import { json } from '../../../server/replies.js';

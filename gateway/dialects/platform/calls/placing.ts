@@ -6,11 +6,15 @@ import { createHash } from 'node:crypto';
 import { ServiceError } from '../../../../contracts/errors.js';
 import { LIMITS } from '../../../../contracts/limits.js';
 import { phoneAddress, type Voicemail } from '../../../../contracts/phone/phone.js';
-import type { RunnableAgent } from '../../../../contracts/ports/agents.js';
-import type { Caller } from '../../../../contracts/ports/identity.js';
-import type { PhoneNumber, PhoneNumbers } from '../../../../contracts/ports/phone.js';
-import type { PhoneDialling, PlacedCall, PlacedCalls } from '../../../../contracts/ports/placed-calls.js';
-import type { RunningSession } from '../../../../contracts/ports/sessions.js';
+import type { RunnableAgent } from '../../../../contracts/ports/agents/agents.js';
+import type { Caller } from '../../../../contracts/ports/accounts/identity.js';
+import type { PhoneNumber, PhoneNumbers } from '../../../../contracts/ports/phone/phone.js';
+import type {
+  PhoneDialling,
+  PlacedCall,
+  PlacedCalls,
+} from '../../../../contracts/ports/phone/placed-calls.js';
+import type { RunningSession } from '../../../../contracts/ports/sessions/sessions.js';
 import type { HttpRequest } from '../../../server/port.js';
 import { type JsonBody, readJsonBody } from '../bodies.js';
 import { invalid, problem } from '../errors.js';

@@ -4,12 +4,16 @@
  * name 400, values 422, state 409, quota 402. A request without any Authorization header is a public one.
  */
 import { ServiceError } from '../../../../contracts/errors.js';
-import type { RunnableAgent } from '../../../../contracts/ports/agents.js';
-import type { Caller, KeyAuthority } from '../../../../contracts/ports/identity.js';
-import { IDENTITIES } from '../../../../contracts/ports/calls.js';
-import type { FullLimit, PublicLimits } from '../../../../contracts/ports/public-limits.js';
-import type { SessionRecord, SessionRuns, SessionSource } from '../../../../contracts/ports/sessions.js';
-import type { SessionTransport } from '../../../../contracts/ports/transport.js';
+import type { RunnableAgent } from '../../../../contracts/ports/agents/agents.js';
+import type { Caller, KeyAuthority } from '../../../../contracts/ports/accounts/identity.js';
+import { IDENTITIES } from '../../../../contracts/ports/calls/calls.js';
+import type { FullLimit, PublicLimits } from '../../../../contracts/ports/sessions/public-limits.js';
+import type {
+  SessionRecord,
+  SessionRuns,
+  SessionSource,
+} from '../../../../contracts/ports/sessions/sessions.js';
+import type { SessionTransport } from '../../../../contracts/ports/calls/transport.js';
 import { LIMITS } from '../../../../contracts/limits.js';
 import { ErrorBody } from '../../../../contracts/schemas/shapes.js';
 import type { Vocabulary } from '../../../../contracts/vocabulary.js';

@@ -4,7 +4,7 @@ import type {
   SessionDetail,
   SessionItem,
   SessionRecord,
-} from '../../../../contracts/ports/sessions.js';
+} from '../../../../contracts/ports/sessions/sessions.js';
 import { transferBody } from '../../../../contracts/phone/transfers.js';
 import { turnBody, usageReport } from '../../../../contracts/sessions/turn-report.js';
 

@@ -4,7 +4,7 @@ import {
   SESSION_STATUSES,
   type SessionFilter,
   type SessionStatus,
-} from '../../../../contracts/ports/sessions.js';
+} from '../../../../contracts/ports/sessions/sessions.js';
 import { badQuery, textOf } from '../paging.js';
 
 const MOST_CHARACTERS = 200;

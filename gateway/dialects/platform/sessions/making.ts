@@ -6,16 +6,16 @@ import type {
   PublishedAgents,
   RunnableAgent,
   RunnableVersion,
-} from '../../../../contracts/ports/agents.js';
-import type { Admission } from '../../../../contracts/ports/identity.js';
+} from '../../../../contracts/ports/agents/agents.js';
+import type { Admission } from '../../../../contracts/ports/accounts/identity.js';
 import type { PhoneLeg } from '../../../../contracts/phone/phone.js';
-import type { PhoneSessions } from '../../../../contracts/ports/phone.js';
+import type { PhoneSessions } from '../../../../contracts/ports/phone/phone.js';
 import type {
   RunningSession,
   SessionRecord,
   Sessions,
   SessionSource,
-} from '../../../../contracts/ports/sessions.js';
+} from '../../../../contracts/ports/sessions/sessions.js';
 import type { TokenCounter } from '../../../../contracts/ports/tokens.js';
 import { RawJson } from '../../../../contracts/text/raw-json.js';
 import { refuse } from '../errors.js';

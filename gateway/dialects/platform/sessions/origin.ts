@@ -3,7 +3,7 @@
  * by scheme, host and port; the host in any case, and an entry may end with a slash.
  */
 import { ServiceError } from '../../../../contracts/errors.js';
-import type { Agent } from '../../../../contracts/ports/agents.js';
+import type { Agent } from '../../../../contracts/ports/agents/agents.js';
 import type { HttpRequest } from '../../../server/port.js';
 
 /** Origins of browser extensions and apps are no URL origins; they are compared as text. */

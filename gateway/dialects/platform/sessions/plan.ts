@@ -4,8 +4,8 @@
  */
 import { plannedTools, renderPrompt } from '../../../../contracts/agents/plan.js';
 import { LIMITS } from '../../../../contracts/limits.js';
-import type { RunnableVersion } from '../../../../contracts/ports/agents.js';
-import type { PinnedAgent, SessionPlan } from '../../../../contracts/ports/sessions.js';
+import type { RunnableVersion } from '../../../../contracts/ports/agents/agents.js';
+import type { PinnedAgent, SessionPlan } from '../../../../contracts/ports/sessions/sessions.js';
 import type { AgentConfig } from '../../../../contracts/schemas/agent-config.js';
 import { problem, refuse } from '../errors.js';
 import type { Wanted } from './request.js';

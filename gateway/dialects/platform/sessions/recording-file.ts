@@ -2,7 +2,7 @@
  * The audio of a recording, at the signed address that reading the recording returned (docs/contract/platform.md 6.7); the
  * signature stands for a key. Players may ask for a range of it.
  */
-import type { RecordingFile, Recordings } from '../../../../contracts/ports/recordings.js';
+import type { RecordingFile, Recordings } from '../../../../contracts/ports/sessions/recordings.js';
 import { LIMITS } from '../../../../contracts/limits.js';
 import type { Reply } from '../../../server/port.js';
 import type { Handler, Row } from '../../../server/routes.js';

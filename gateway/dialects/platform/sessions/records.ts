@@ -1,11 +1,11 @@
 /** Listing, reading, ending and deleting sessions (docs/contract/platform.md 6.7): checks the key first, then the address. Sessions of other workspaces are not found. */
 import { ServiceError } from '../../../../contracts/errors.js';
 import { LIMITS } from '../../../../contracts/limits.js';
-import type { Caller, KeyAuthority } from '../../../../contracts/ports/identity.js';
-import type { Recordings } from '../../../../contracts/ports/recordings.js';
+import type { Caller, KeyAuthority } from '../../../../contracts/ports/accounts/identity.js';
+import type { Recordings } from '../../../../contracts/ports/sessions/recordings.js';
 import { ErrorBody } from '../../../../contracts/schemas/shapes.js';
 import { isLonger } from '../../../../contracts/text/text.js';
-import type { SessionRuns, Sessions } from '../../../../contracts/ports/sessions.js';
+import type { SessionRuns, Sessions } from '../../../../contracts/ports/sessions/sessions.js';
 import { answers, queryParameter } from '../../../server/openapi/openapi-parts.js';
 import type { HttpRequest } from '../../../server/port.js';
 import { json } from '../../../server/replies.js';

@@ -2,7 +2,7 @@
 import { LANGUAGES } from '../../../../contracts/speech/languages.js';
 import { LIMITS } from '../../../../contracts/limits.js';
 import { DIRECTIONS } from '../../../../contracts/phone/phone.js';
-import { SESSION_SOURCES, SESSION_STATUSES } from '../../../../contracts/ports/sessions.js';
+import { SESSION_SOURCES, SESSION_STATUSES } from '../../../../contracts/ports/sessions/sessions.js';
 import { leaf, Moment, nullable, strict, text } from '../../../../contracts/schemas/shapes.js';
 import { type Static, Type } from '../../../../contracts/schemas/type.js';
 import { TRANSFER_MODES, TRANSFER_STATES } from '../../../../contracts/phone/transfers.js';

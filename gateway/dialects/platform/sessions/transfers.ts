@@ -4,8 +4,8 @@
  */
 import { LIMITS } from '../../../../contracts/limits.js';
 import type { Language } from '../../../../contracts/speech/languages.js';
-import type { PublishedAgents, RunnableAgent } from '../../../../contracts/ports/agents.js';
-import type { PinnedAgent } from '../../../../contracts/ports/sessions.js';
+import type { PublishedAgents, RunnableAgent } from '../../../../contracts/ports/agents/agents.js';
+import type { PinnedAgent } from '../../../../contracts/ports/sessions/sessions.js';
 import type { AgentConfig } from '../../../../contracts/schemas/agent-config.js';
 
 export interface TransferParts {

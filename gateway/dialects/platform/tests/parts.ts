@@ -1,8 +1,13 @@
 /** The ports that the routes of tests use, and the types of their rows. */
 import type { Language } from '../../../../contracts/speech/languages.js';
-import type { PublishedAgents } from '../../../../contracts/ports/agents.js';
-import type { Scenarios, Suites, TestFilter, TestRuns } from '../../../../contracts/ports/agent-tests.js';
-import type { Caller, KeyAuthority } from '../../../../contracts/ports/identity.js';
+import type { PublishedAgents } from '../../../../contracts/ports/agents/agents.js';
+import type {
+  Scenarios,
+  Suites,
+  TestFilter,
+  TestRuns,
+} from '../../../../contracts/ports/agents/agent-tests.js';
+import type { Caller, KeyAuthority } from '../../../../contracts/ports/accounts/identity.js';
 import type { TokenCounter } from '../../../../contracts/ports/tokens.js';
 import { LIMITS } from '../../../../contracts/limits.js';
 import { queryParameter } from '../../../server/openapi/openapi-parts.js';

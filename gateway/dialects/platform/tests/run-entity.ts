@@ -5,7 +5,7 @@ import type {
   TestResultDetail,
   TestRun,
   TestRunDetail,
-} from '../../../../contracts/ports/agent-tests.js';
+} from '../../../../contracts/ports/agents/agent-tests.js';
 import { itemOf } from '../sessions/entity.js';
 import type { CHANGES } from './run-schema.js';
 

@@ -1,6 +1,6 @@
 /** Schemas of requests and answers about runs (docs/contract/platform.md 6.12). */
 import { LIMITS } from '../../../../contracts/limits.js';
-import { TEST_STATUSES } from '../../../../contracts/ports/agent-tests.js';
+import { TEST_STATUSES } from '../../../../contracts/ports/agents/agent-tests.js';
 import { CHECK_TYPES, ENDED_BY } from '../../../../contracts/schemas/agent-tests.js';
 import { leaf, Moment, nullable, strict, text } from '../../../../contracts/schemas/shapes.js';
 import { Type } from '../../../../contracts/schemas/type.js';

@@ -1,9 +1,9 @@
 /** Runs of scenarios (docs/contract/platform.md 6.12): starting, reading, comparing, cancelling, deleting. */
 import { ServiceError } from '../../../../contracts/errors.js';
 import { LIMITS } from '../../../../contracts/limits.js';
-import type { RunnableAgent, RunnableVersion } from '../../../../contracts/ports/agents.js';
-import type { Scenario, Suite } from '../../../../contracts/ports/agent-tests.js';
-import type { PinnedAgent, SessionPlan } from '../../../../contracts/ports/sessions.js';
+import type { RunnableAgent, RunnableVersion } from '../../../../contracts/ports/agents/agents.js';
+import type { Scenario, Suite } from '../../../../contracts/ports/agents/agent-tests.js';
+import type { PinnedAgent, SessionPlan } from '../../../../contracts/ports/sessions/sessions.js';
 import type { Static } from '../../../../contracts/schemas/type.js';
 import { json } from '../../../server/replies.js';
 import { readBody } from '../bodies.js';

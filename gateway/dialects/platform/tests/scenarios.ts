@@ -1,5 +1,5 @@
 /** Scenarios (docs/contract/platform.md 6.12). */
-import type { Scenario } from '../../../../contracts/ports/agent-tests.js';
+import type { Scenario } from '../../../../contracts/ports/agents/agent-tests.js';
 import {
   reviseScenario,
   ScenarioChange,

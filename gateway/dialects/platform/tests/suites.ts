@@ -1,5 +1,5 @@
 /** Suites: named lists of an agent's scenarios (docs/contract/platform.md 6.12). */
-import type { Suite } from '../../../../contracts/ports/agent-tests.js';
+import type { Suite } from '../../../../contracts/ports/agents/agent-tests.js';
 import { SuiteChange, SuiteCreation, SuiteEntity } from '../../../../contracts/schemas/agent-tests.js';
 import { answers, jsonBody } from '../../../server/openapi/openapi-parts.js';
 import { json } from '../../../server/replies.js';

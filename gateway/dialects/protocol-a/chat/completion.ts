@@ -4,7 +4,7 @@
  * connection.
  */
 import { LIMITS } from '../../../../contracts/limits.js';
-import type { Transcript } from '../../../../contracts/ports/speech.js';
+import type { Transcript } from '../../../../contracts/ports/speech/speech.js';
 import type { Answer } from './answer.js';
 import type { ChatEvent } from './events.js';
 import type { ChatUsage } from './schema.js';

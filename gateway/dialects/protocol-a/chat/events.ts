@@ -2,7 +2,7 @@
  * A chat answer as a sequence of events, whichever form it is sent in. The texts of one kind add up to the whole text, the
  * audio blocks to one base64 text; the usage comes last.
  */
-import type { TimedAudio } from '../../../../contracts/ports/speech.js';
+import type { TimedAudio } from '../../../../contracts/ports/speech/speech.js';
 import { partsOf, type Transcribe } from '../transcript-stream.js';
 import { Base64Blocks } from './base64-blocks.js';
 import type { ChatUsage } from './schema.js';

@@ -1,8 +1,8 @@
 /** `POST …/chat/completions`: speaks text or transcribes audio, streamed or in one answer (docs/contract/protocol-a.md 4). */
 import type { ServiceError } from '../../../../contracts/errors.js';
 import { LIMITS } from '../../../../contracts/limits.js';
-import type { Caller } from '../../../../contracts/ports/identity.js';
-import type { SynthesisRequest, TranscriptionRequest } from '../../../../contracts/ports/speech.js';
+import type { Caller } from '../../../../contracts/ports/accounts/identity.js';
+import type { SynthesisRequest, TranscriptionRequest } from '../../../../contracts/ports/speech/speech.js';
 import { Type } from '../../../../contracts/schemas/type.js';
 import { readAudioJson } from '../../../server/bodies/audio-json.js';
 import { authenticate } from '../../../server/auth.js';

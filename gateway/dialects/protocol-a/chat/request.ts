@@ -5,7 +5,7 @@
  */
 import { booleanOf } from '../../../../contracts/schemas/coerce.js';
 import { ServiceError } from '../../../../contracts/errors.js';
-import type { SynthesisRequest, TranscriptionRequest } from '../../../../contracts/ports/speech.js';
+import type { SynthesisRequest, TranscriptionRequest } from '../../../../contracts/ports/speech/speech.js';
 import { checker, withoutNulls } from '../../../../contracts/schemas/check.js';
 import { toNativeSynthesis } from '../../../../contracts/schemas/native-options.js';
 import { refuseOptionHeaders, refuseProviderOptions } from '../../../../contracts/schemas/refusals.js';

@@ -2,10 +2,13 @@
  * The handshake of a realtime socket (docs/contract/protocol-a.md 5.1; docs/contract/decisions.md "Protocol A"): the caller, the kind
  * of session, the options. A wrong key refuses the upgrade; any other error is sent in band, then the socket closes with 1008.
  */
-import { CLIENT_SECRET_PREFIX, type RedeemedSecret } from '../../../../contracts/ports/client-secrets.js';
+import {
+  CLIENT_SECRET_PREFIX,
+  type RedeemedSecret,
+} from '../../../../contracts/ports/accounts/client-secrets.js';
 import { ServiceError } from '../../../../contracts/errors.js';
 import { findSynthesisModel, findTranscriptionModel } from '../../../../contracts/speech/models.js';
-import type { Caller } from '../../../../contracts/ports/identity.js';
+import type { Caller } from '../../../../contracts/ports/accounts/identity.js';
 import type { RequestTrace } from '../../../../contracts/ports/trace.js';
 import type { NativeOptions } from '../../../../contracts/schemas/native-options.js';
 import { hasOptionHeaders } from '../../../../contracts/schemas/option-sources.js';

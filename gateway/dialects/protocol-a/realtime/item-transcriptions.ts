@@ -9,7 +9,7 @@ import type { TakenAudio } from '../../../../actors/realtime-audio.js';
 import type { ConversationItem } from '../../../../actors/realtime-items.js';
 import { isSameFormat } from '../../../../actors/realtime-settings.js';
 import { type ServiceError, toServiceError } from '../../../../contracts/errors.js';
-import type { Transcript, TranscriptionRequest } from '../../../../contracts/ports/speech.js';
+import type { Transcript, TranscriptionRequest } from '../../../../contracts/ports/speech/speech.js';
 import type { RequestTrace } from '../../../../contracts/ports/trace.js';
 import { joinBytes } from '../../../server/bodies/join-bytes.js';
 import type { WireFormat } from './formats.js';

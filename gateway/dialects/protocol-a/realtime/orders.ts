@@ -7,7 +7,7 @@ import { textOf } from '../../../../actors/realtime-items.js';
 import { resolveOutput } from '../../../../codecs/formats.js';
 import { LIMITS } from '../../../../contracts/limits.js';
 import { isPlainObject } from '../../../../contracts/schemas/plain-object.js';
-import type { SynthesisRequest } from '../../../../contracts/ports/speech.js';
+import type { SynthesisRequest } from '../../../../contracts/ports/speech/speech.js';
 import { toNativeSynthesis } from '../../../../contracts/schemas/native-options.js';
 import type { ClientEvent } from './client-events.js';
 import { Fault } from './faults.js';

@@ -8,7 +8,7 @@ import type { ConversationItem } from '../../../../actors/realtime-items.js';
 import type { Ending, ResponseOrder } from '../../../../actors/realtime.js';
 import { ServiceError } from '../../../../contracts/errors.js';
 import { LIMITS } from '../../../../contracts/limits.js';
-import type { TimedAudio } from '../../../../contracts/ports/speech.js';
+import type { TimedAudio } from '../../../../contracts/ports/speech/speech.js';
 import { pump } from '../../../server/pump.js';
 import { toldError } from './faults.js';
 import { SpokenResponse } from './spoken-response.js';

@@ -6,7 +6,7 @@
  */
 import type { Ending, ResponseOrder } from '../../../../actors/realtime.js';
 import { type ConversationItem, type ItemStatus } from '../../../../actors/realtime-items.js';
-import type { TimedAudio } from '../../../../contracts/ports/speech.js';
+import type { TimedAudio } from '../../../../contracts/ports/speech/speech.js';
 import { usageOfSpeech } from '../chat/usage.js';
 import { toldError } from './faults.js';
 import { showItem } from './items.js';

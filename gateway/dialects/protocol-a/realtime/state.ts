@@ -3,7 +3,7 @@ import type { RealtimeEvent } from '../../../../actors/realtime.js';
 import type { InputAudio } from '../../../../actors/realtime-audio.js';
 import type { ConversationItems } from '../../../../actors/realtime-items.js';
 import type { ServiceError } from '../../../../contracts/errors.js';
-import type { Caller } from '../../../../contracts/ports/identity.js';
+import type { Caller } from '../../../../contracts/ports/accounts/identity.js';
 import type { RequestTrace } from '../../../../contracts/ports/trace.js';
 import type { NativeOptions } from '../../../../contracts/schemas/native-options.js';
 import type { Socket } from '../../../server/port.js';

@@ -3,7 +3,7 @@
  * or `failed`. Invariant: the deltas add up to the transcript.
  */
 import type { ServiceError } from '../../../../contracts/errors.js';
-import type { Transcript, TranscriptSegment } from '../../../../contracts/ports/speech.js';
+import type { Transcript, TranscriptSegment } from '../../../../contracts/ports/speech/speech.js';
 import { toldError } from './faults.js';
 import type { ServerEvents } from './server-events.js';
 

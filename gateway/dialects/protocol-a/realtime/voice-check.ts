@@ -1,6 +1,6 @@
 /** Checks that a session's voice can speak, before there is text to speak. */
 import { type ErrorCode, ServiceError } from '../../../../contracts/errors.js';
-import type { Caller } from '../../../../contracts/ports/identity.js';
+import type { Caller } from '../../../../contracts/ports/accounts/identity.js';
 import type { ProtocolAParts } from '../parts.js';
 import { Fault, toldError } from './faults.js';
 import type { Settings } from './settings.js';

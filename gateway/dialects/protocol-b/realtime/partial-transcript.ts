@@ -7,7 +7,7 @@
  */
 import type { TakenAudio } from '../../../../actors/realtime-audio.js';
 import { BYTES_PER_SAMPLE } from '../../../../contracts/audio.js';
-import type { RawAudio, TranscriptSegment } from '../../../../contracts/ports/speech.js';
+import type { RawAudio, TranscriptSegment } from '../../../../contracts/ports/speech/speech.js';
 
 /** New audio after which another guess is due. */
 const STEP_SECONDS = 0.7;

@@ -10,7 +10,7 @@
  * Invariants: audio is sent in order, in frames of at most FRAME_AUDIO_BYTES; each character is sent once; the times
  * of all generations, laid end to end, are the times in the context, however late they became known.
  */
-import type { SpokenPiece, TimedAudio } from '../../../../contracts/ports/speech.js';
+import type { SpokenPiece, TimedAudio } from '../../../../contracts/ports/speech/speech.js';
 import { type Character, type ContextFrames, FRAME_AUDIO_BYTES } from './server-frames.js';
 import { isNamed, SpokenText } from './spoken-text.js';
 

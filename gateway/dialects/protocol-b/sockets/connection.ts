@@ -16,8 +16,8 @@ import {
 import { ServiceError, toServiceError } from '../../../../contracts/errors.js';
 import { LIMITS } from '../../../../contracts/limits.js';
 import type { Permission } from '../../../../contracts/permissions.js';
-import type { Caller } from '../../../../contracts/ports/identity.js';
-import type { SpeechOptions } from '../../../../contracts/ports/speech.js';
+import type { Caller } from '../../../../contracts/ports/accounts/identity.js';
+import type { SpeechOptions } from '../../../../contracts/ports/speech/speech.js';
 import type { Socket } from '../../../server/port.js';
 import type { Observation } from '../../../server/tracing/trace-requests.js';
 import type { ProtocolBParts } from '../parts.js';

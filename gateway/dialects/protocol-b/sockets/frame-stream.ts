@@ -3,7 +3,7 @@
  * Invariant: the audio is abandoned when the reader leaves, and read no further than the frames are.
  */
 import type { Clock } from '../../../../contracts/clock.js';
-import type { TimedAudio } from '../../../../contracts/ports/speech.js';
+import type { TimedAudio } from '../../../../contracts/ports/speech/speech.js';
 import { waitUpTo } from '../../../../contracts/time/timeouts.js';
 import type { AudioFrames } from './audio-frames.js';
 

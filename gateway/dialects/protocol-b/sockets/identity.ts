@@ -2,7 +2,7 @@
  * Finds the caller of a speech socket (docs/contract/protocol-b.md 3, "Authentication places"): by the key of the
  * headers, else by a bearer token or a single-use token in the query, else by the key of the first message.
  */
-import type { Caller } from '../../../../contracts/ports/identity.js';
+import type { Caller } from '../../../../contracts/ports/accounts/identity.js';
 import { authenticateKey } from '../../../server/auth.js';
 import type { HttpRequest } from '../../../server/port.js';
 import { headerKey, redeem } from '../auth.js';

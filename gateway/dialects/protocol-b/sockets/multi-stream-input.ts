@@ -3,7 +3,7 @@
  * alive, and flags close a context or the socket. A failed synthesis ends only its own context.
  */
 import type { SocketFault } from '../../../../actors/stream-input.js';
-import type { Caller } from '../../../../contracts/ports/identity.js';
+import type { Caller } from '../../../../contracts/ports/accounts/identity.js';
 import type { Socket, SocketEvents } from '../../../server/port.js';
 import type { ProtocolBParts } from '../parts.js';
 import type { ClientFrame } from './client-frames.js';

@@ -7,7 +7,7 @@ import { booleanOf } from '../../../../contracts/schemas/coerce.js';
 import { ServiceError } from '../../../../contracts/errors.js';
 import { LIMITS } from '../../../../contracts/limits.js';
 import type { SynthesisModel } from '../../../../contracts/speech/models.js';
-import type { SpeechOptions } from '../../../../contracts/ports/speech.js';
+import type { SpeechOptions } from '../../../../contracts/ports/speech/speech.js';
 import type { Vocabulary } from '../../../../contracts/vocabulary.js';
 import type { HttpRequest } from '../../../server/port.js';
 import { refuseReferences, speechOptions } from '../speech-params.js';

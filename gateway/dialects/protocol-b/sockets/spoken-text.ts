@@ -5,7 +5,7 @@
  * Invariants: characters come out in the order of the text, each once, as whole code points, and times never go back;
  * only text that has not been spoken yet is kept. With an engine without timing there are no characters.
  */
-import type { SpokenPiece } from '../../../../contracts/ports/speech.js';
+import type { SpokenPiece } from '../../../../contracts/ports/speech/speech.js';
 import { type CharacterTimes, characterTimes } from '../alignment.js';
 import { withoutMarks } from '../word-runs.js';
 import type { Character } from './server-frames.js';

@@ -3,7 +3,7 @@
  * ends. Any error ends the socket.
  */
 import { isDeepStrictEqual } from 'node:util';
-import type { Caller } from '../../../../contracts/ports/identity.js';
+import type { Caller } from '../../../../contracts/ports/accounts/identity.js';
 import type { Socket, SocketEvents } from '../../../server/port.js';
 import type { ProtocolBParts } from '../parts.js';
 import type { ClientFrame } from './client-frames.js';

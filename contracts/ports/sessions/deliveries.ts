@@ -3,8 +3,8 @@
  * before it is sent, written in the transaction of its event, so it outlives every process. Delivery is at least once, and
  * in order per session and endpoint.
  */
-import type { OutboundFailure } from './outbound.js';
-import type { Listed, PageRequest } from './page.js';
+import type { OutboundFailure } from '../outbound.js';
+import type { Listed, PageRequest } from '../page.js';
 
 export const DELIVERY_EVENTS = ['call.ended', 'call.analyzed', 'phone_call.ended'] as const;
 export type DeliveryEvent = (typeof DELIVERY_EVENTS)[number];

@@ -1,5 +1,5 @@
 /** Transfers of phone calls. Any process may receive a provider's report, so rows hold their state (ops/adr/0045-transfers.md). */
-import type { Briefing, LastTransferState, Transfer } from '../phone/transfers.js';
+import type { Briefing, LastTransferState, Transfer } from '../../phone/transfers.js';
 
 export interface NewTransfer extends Pick<
   Transfer,

@@ -1,7 +1,7 @@
 /** Phone numbers (docs/contract/platform.md 6.13), for their workspace and for incoming calls. */
-import type { PhoneLeg, PhoneProvider } from '../phone/phone.js';
-import type { Listed, PageRequest } from './page.js';
-import type { SessionRecord } from './sessions.js';
+import type { PhoneLeg, PhoneProvider } from '../../phone/phone.js';
+import type { Listed, PageRequest } from '../page.js';
+import type { SessionRecord } from '../sessions/sessions.js';
 
 export interface NewPhoneNumber {
   readonly provider: PhoneProvider;

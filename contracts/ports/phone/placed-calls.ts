@@ -1,6 +1,6 @@
 /** Calls that agents place (docs/contract/platform.md 6.14), for their workspace and for reports of their provider. */
-import type { AnsweredBy, CallState, LastCallState, PhoneProvider, Voicemail } from '../phone/phone.js';
-import type { Listed, PageRequest } from './page.js';
+import type { AnsweredBy, CallState, LastCallState, PhoneProvider, Voicemail } from '../../phone/phone.js';
+import type { Listed, PageRequest } from '../page.js';
 import type { PhoneNumber } from './phone.js';
 
 /** The client's key of a request, and the digest of its body. */

@@ -3,11 +3,11 @@
  * to the workspace. Sessions run published configuration: they use `PublishedAgents`, which shows a draft only
  * to a preview.
  */
-import type { AgentConfig } from '../schemas/agent-config.js';
-import type { ConfigRevision } from '../schemas/agent-merge.js';
-import type { Problem } from '../schemas/check.js';
-import type { AgentChange, Override } from '../schemas/agents.js';
-import type { Listed, PageRequest } from './page.js';
+import type { AgentConfig } from '../../schemas/agent-config.js';
+import type { ConfigRevision } from '../../schemas/agent-merge.js';
+import type { Problem } from '../../schemas/check.js';
+import type { AgentChange, Override } from '../../schemas/agents.js';
+import type { Listed, PageRequest } from '../page.js';
 import type { FrozenTool } from './tools.js';
 
 export interface Agent {

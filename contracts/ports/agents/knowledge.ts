@@ -1,6 +1,6 @@
 /** Knowledge sources of a workspace: texts from which agents answer (docs/contract/platform.md 6.1). */
 import type { PinnedSource } from './agents.js';
-import type { Listed, PageRequest } from './page.js';
+import type { Listed, PageRequest } from '../page.js';
 import type { AgentReferences } from './tools.js';
 
 export interface KnowledgeSource {

@@ -1,5 +1,5 @@
 /** Encoding and decoding, as the speech pipeline sees them. `codecs/` implements both. */
-import type { LevelOptions, OutputFormat } from '../audio.js';
+import type { LevelOptions, OutputFormat } from '../../audio.js';
 
 /** Changes applied to audio while it is encoded. */
 export interface AudioChanges {

@@ -3,7 +3,7 @@
  * gateway sees speech, playout and messages; 20 ms frames, codecs and connections stay behind this port. PCM is
  * 16-bit mono.
  */
-import type { RecordingBegan } from './recordings.js';
+import type { RecordingBegan } from '../sessions/recordings.js';
 
 /** A client's signalling connection, for sending. */
 export interface SignalLink {

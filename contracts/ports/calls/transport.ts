@@ -1,6 +1,6 @@
 /** The transport by which clients join sessions: one for the whole installation (docs/contract/transport.md). */
 import type { JoinTokens } from './join-tokens.js';
-import type { RunningSession } from './sessions.js';
+import type { RunningSession } from '../sessions/sessions.js';
 
 export interface SessionTransport {
   /** Address at which clients join; undefined: the one at which they created the session. */

@@ -1,5 +1,5 @@
 /** A workspace's usage, its quotas and its keys. */
-import type { Role } from '../permissions.js';
+import type { Role } from '../../permissions.js';
 import type { UsageKind } from './identity.js';
 
 export interface WorkspaceUsage {

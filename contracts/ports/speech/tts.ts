@@ -1,7 +1,7 @@
 /** A synthesis backend. Rows of engines/registry.ts; every one passes engines/conformance.ts. */
 import type { Demand } from './demand.js';
-import type { TraceContext } from './trace.js';
-import type { LanguageCode } from '../speech/languages.js';
+import type { TraceContext } from '../trace.js';
+import type { LanguageCode } from '../../speech/languages.js';
 
 export interface TtsCapabilities {
   readonly languages: readonly LanguageCode[];

@@ -1,7 +1,7 @@
 /** A transcription backend, and voice activity. Audio is 16 kHz mono PCM (contracts/audio.ts). */
 import type { Demand } from './demand.js';
-import type { TraceContext } from './trace.js';
-import type { LanguageCode } from '../speech/languages.js';
+import type { TraceContext } from '../trace.js';
+import type { LanguageCode } from '../../speech/languages.js';
 
 export interface SttCapabilities {
   /** `any`: the engine accepts every language. */

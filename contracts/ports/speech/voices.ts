@@ -3,7 +3,7 @@
  * cloned ones, which belong to one workspace (docs/contract/decisions.md "Models and voices"; docs/contract/native.md
  * 5).
  */
-import type { LanguageCode } from '../speech/languages.js';
+import type { LanguageCode } from '../../speech/languages.js';
 import type { ReferenceAudio } from './tts.js';
 
 export const VISIBILITIES = ['public', 'unlist', 'private'] as const;

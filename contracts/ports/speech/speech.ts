@@ -2,11 +2,11 @@
  * The speech ports, through which dialects synthesise and transcribe: encoded bytes in and out, never a backend.
  * `engines/` implements both ports.
  */
-import type { OutputFormat } from '../audio.js';
-import type { LanguageCode } from '../speech/languages.js';
-import type { SynthesisModel, TranscriptionModel } from '../speech/models.js';
-import type { Caller } from './identity.js';
-import type { RequestTrace } from './trace.js';
+import type { OutputFormat } from '../../audio.js';
+import type { LanguageCode } from '../../speech/languages.js';
+import type { SynthesisModel, TranscriptionModel } from '../../speech/models.js';
+import type { Caller } from '../accounts/identity.js';
+import type { RequestTrace } from '../trace.js';
 import type { Latency, ReferenceAudio, Sampling, TimedWord } from './tts.js';
 
 /** A synthesis request without its text. */

@@ -1,5 +1,5 @@
 /** Servers of the Model Context Protocol, as a source of tools (docs/contract/platform.md 6.5; ops/adr/0029-mcp.md). */
-import type { ChatTool } from './chat.js';
+import type { ChatTool } from '../chat.js';
 
 export interface McpTarget {
   readonly url: string;

@@ -1,6 +1,6 @@
 /** Tools of a workspace (docs/contract/platform.md 6.5); every method is limited to the workspace. */
-import type { ToolDefinition, ToolRevision } from '../schemas/tools.js';
-import type { Listed, PageRequest } from './page.js';
+import type { ToolDefinition, ToolRevision } from '../../schemas/tools.js';
+import type { Listed, PageRequest } from '../page.js';
 
 export interface Tool {
   readonly id: string;

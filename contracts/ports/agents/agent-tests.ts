@@ -2,9 +2,9 @@
  * Tests of agents (docs/contract/platform.md 6.12): scenarios, suites of them, and runs. A run stores everything that it
  * needs when it is created; each of its scenarios is a row, which one process at a time plays.
  */
-import type { Check, EndedBy, ScenarioDefinition, TestMode } from '../schemas/agent-tests.js';
-import type { Listed, PageRequest } from './page.js';
-import type { SessionItem, SessionPlan } from './sessions.js';
+import type { Check, EndedBy, ScenarioDefinition, TestMode } from '../../schemas/agent-tests.js';
+import type { Listed, PageRequest } from '../page.js';
+import type { SessionItem, SessionPlan } from '../sessions/sessions.js';
 
 export interface Scenario {
   readonly id: string;

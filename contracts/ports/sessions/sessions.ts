@@ -3,14 +3,14 @@
  * 13). A session is made `pending` with everything that its conversation will need, is joined once by its token,
  * becomes `active` when the user is connected, and ends exactly once, whoever ends it and in whichever process.
  */
-import type { Direction, PhoneLeg } from '../phone/phone.js';
-import type { Prices } from '../sessions/prices.js';
-import type { RawJson } from '../text/raw-json.js';
-import type { AgentConfig } from '../schemas/agent-config.js';
-import type { ToolDefinition } from '../schemas/tools.js';
-import type { Transfer } from '../phone/transfers.js';
-import type { Turn } from '../sessions/turns.js';
-import type { Listed, PageRequest } from './page.js';
+import type { Direction, PhoneLeg } from '../../phone/phone.js';
+import type { Prices } from '../../sessions/prices.js';
+import type { RawJson } from '../../text/raw-json.js';
+import type { AgentConfig } from '../../schemas/agent-config.js';
+import type { ToolDefinition } from '../../schemas/tools.js';
+import type { Transfer } from '../../phone/transfers.js';
+import type { Turn } from '../../sessions/turns.js';
+import type { Listed, PageRequest } from '../page.js';
 
 export const SESSION_STATUSES = ['pending', 'active', 'completed', 'failed'] as const;
 export type SessionStatus = (typeof SESSION_STATUSES)[number];

@@ -1,5 +1,5 @@
 /** Callers, and the quotas and slots that they may use (docs/contract/decisions.md "Keys", decision 6). */
-import type { Role } from '../permissions.js';
+import type { Role } from '../../permissions.js';
 
 export interface Caller {
   readonly workspaceId: string;

@@ -2,7 +2,7 @@
  * The caller's end of a call in tests of agents by voice: it joins like any client, speaks into its microphone and hears
  * the incoming audio. Times are milliseconds since its media was connected; audio is 16-bit mono.
  */
-import type { SignalConnect, SignalEnd, SignalLink } from './calls.js';
+import type { SignalConnect, SignalEnd, SignalLink } from '../calls/calls.js';
 
 export type CallerEvent =
   | { readonly kind: 'connected' }
