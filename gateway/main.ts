@@ -10,7 +10,7 @@ import { BUILT } from '../contracts/places.js';
 import { randomIds } from '../contracts/ids.js';
 import type { Log } from '../contracts/log.js';
 import { RANKS_FILE } from '../engines/tokens/o200k.js';
-import { type Supervision, superviseRole } from '../processes/supervise.js';
+import { type Supervision, superviseRole } from '../processes/supervisor/supervise.js';
 import { openDatabase } from '../storage/postgres/database.js';
 import { prepareDataDir, startEmbedded } from '../storage/embedded.js';
 import { ensureFirstKey, type FirstKey } from '../storage/keys/first-key.js';

@@ -8,7 +8,7 @@ import type { Log } from '../../contracts/log.js';
 import type { SignalConnect, SignalEnd, SignalLink } from '../../contracts/ports/calls/calls.js';
 import type { JobHandlers } from '../../contracts/ports/jobs.js';
 import { AsyncQueue } from '../../media/async-queue.js';
-import { createPool, type Pool } from '../../processes/pool.js';
+import { createPool, type Pool } from '../../processes/caller/pool.js';
 import type { EmbeddedCalls } from './embedded.js';
 
 const JOB = 'signal';

@@ -2,12 +2,12 @@
 import type { Clock } from '../../contracts/clock.js';
 import type { Log } from '../../contracts/log.js';
 import { repeat } from '../../contracts/time/repeat.js';
-import { createPool, type Pool } from '../../processes/pool.js';
+import { createPool, type Pool } from '../../processes/caller/pool.js';
 import type { Database } from '../../storage/postgres/database.js';
 import { type RoleName, type RoleRow, ROLES, type RoleSockets } from './roles.js';
 import type { Health } from '../server/system/health.js';
 import type { Metrics } from '../server/system/metrics.js';
-import type { WaitOf } from '../../processes/link.js';
+import type { WaitOf } from '../../processes/caller/link.js';
 
 const HEALTH_MS = 2000;
 /** Jobs that wait in each child of a role before new requests are shed. */

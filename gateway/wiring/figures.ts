@@ -8,7 +8,7 @@ import type { Clock } from '../../contracts/clock.js';
 import type { Log } from '../../contracts/log.js';
 import type { JobHandlers } from '../../contracts/ports/jobs.js';
 import { waitUpTo } from '../../contracts/time/timeouts.js';
-import { createPool, type Pool } from '../../processes/pool.js';
+import { createPool, type Pool } from '../../processes/caller/pool.js';
 import type { OperationParts } from '../dialects/operation/index.js';
 import { type Minute, summed } from '../server/system/history.js';
 import type { Metrics } from '../server/system/metrics.js';

@@ -10,8 +10,8 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { isPrivateFolder, privateFolder, writePrivateFile } from '../../processes/private-folder.js';
-import { LONGEST } from '../../processes/socket-path.js';
-import { sweepSockets } from '../../processes/sweep.js';
+import { LONGEST } from '../../processes/channel/socket-path.js';
+import { sweepSockets } from '../../processes/supervisor/sweep.js';
 
 export interface RuntimeFolder {
   readonly path: string;

@@ -6,8 +6,8 @@
 import { fileURLToPath } from 'node:url';
 import { CHECKOUT } from '../../contracts/places.js';
 import { systemClock } from '../../contracts/clock.js';
-import { isUnderNohup, onHangUp } from '../../processes/hang-up.js';
-import { watchParents } from '../../processes/parent-watch.js';
+import { isUnderNohup, onHangUp } from '../../processes/supervisor/hang-up.js';
+import { watchParents } from '../../processes/supervisor/parent-watch.js';
 
 const PACKAGE = fileURLToPath(new URL('package.json', CHECKOUT));
 

@@ -4,7 +4,7 @@
  */
 import { loadGtcrn } from '../../engines/denoising/gtcrn.js';
 import { denoiseJobs } from '../../engines/denoising/jobs.js';
-import { serveAsChild } from '../../processes/child.js';
+import { serveAsChild } from '../../processes/child/child.js';
 
 /** Streams at once, each with a model of its own: about 5 MB. */
 const SLOTS = 8;

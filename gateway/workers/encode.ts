@@ -3,7 +3,7 @@
  * waiting for speech and holds 0.4 MB, so there are many slots to a child.
  */
 import { encodeJobs } from '../../codecs/encode/jobs.js';
-import { serveAsChild } from '../../processes/child.js';
+import { serveAsChild } from '../../processes/child/child.js';
 
 const SLOTS = 256;
 

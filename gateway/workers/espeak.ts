@@ -6,7 +6,7 @@
 import { createEspeak } from '../../engines/backends/espeak/index.js';
 import { engineWaits } from '../../engines/scheduling/engine-waits.js';
 import { speechJobs } from '../../engines/serve-speech.js';
-import { serveAsChild } from '../../processes/child.js';
+import { serveAsChild } from '../../processes/child/child.js';
 
 /** A job waits on its reader most of the time, and holds the program only while it speaks. */
 const SLOTS = 64;

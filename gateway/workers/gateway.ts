@@ -3,8 +3,8 @@
  * it is up, and the other gateways ask for its figures. It drains when the supervisor asks it to leave.
  */
 import { dirname } from 'node:path';
-import { childPlace, refuseStart, serveAsChild } from '../../processes/child.js';
-import { socketOf } from '../../processes/socket-path.js';
+import { childPlace, refuseStart, serveAsChild } from '../../processes/child/child.js';
+import { socketOf } from '../../processes/channel/socket-path.js';
 import { readConfig } from '../config.js';
 import { type Resources, startGateway } from '../gateway.js';
 import { drainMs, LET_GO_MS } from '../wiring/drain.js';

@@ -8,7 +8,7 @@ import { callJobs } from '../../media/embedded/serve-call.js';
 import { holdPort } from '../../media/embedded/udp-port.js';
 import { Pacer } from '../../media/pacer.js';
 import { phoneJobs } from '../../media/phone/serve-phone.js';
-import { childPlace, serveAsChild } from '../../processes/child.js';
+import { childPlace, serveAsChild } from '../../processes/child/child.js';
 import type { MediaSettings } from '../calls/media-settings.js';
 import { DETECTORS } from './detectors.js';
 

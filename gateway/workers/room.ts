@@ -6,7 +6,7 @@
 import { systemClock } from '../../contracts/clock.js';
 import { roomJobs } from '../../media/livekit/serve-room.js';
 import { Pacer } from '../../media/pacer.js';
-import { serveAsChild } from '../../processes/child.js';
+import { serveAsChild } from '../../processes/child/child.js';
 import type { RoomSettings } from '../calls/media-settings.js';
 import { DETECTORS } from './detectors.js';
 

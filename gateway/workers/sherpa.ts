@@ -15,7 +15,7 @@ import { createSilero } from '../../engines/backends/silero/index.js';
 import { createTranscriber } from '../../engines/long-audio.js';
 import { type LoadedEngines, speechJobs } from '../../engines/serve-speech.js';
 import { engineWaits } from '../../engines/scheduling/engine-waits.js';
-import { childPlace, serveAsChild } from '../../processes/child.js';
+import { childPlace, serveAsChild } from '../../processes/child/child.js';
 import { readConfig } from '../config.js';
 import { folderForCopies } from '../config/model-folders.js';
 

@@ -18,7 +18,7 @@ import { createTranscriber, type Transcriber } from '../../engines/long-audio.js
 import { onFirstUse } from '../../engines/on-first-use.js';
 import { engineWaits } from '../../engines/scheduling/engine-waits.js';
 import { speechJobs, type LoadedEngines } from '../../engines/serve-speech.js';
-import { childPlace, serveAsChild } from '../../processes/child.js';
+import { childPlace, serveAsChild } from '../../processes/child/child.js';
 
 interface Role {
   readonly slots: number;

@@ -4,7 +4,7 @@
  */
 import { turnJobs } from '../../engines/turns/jobs.js';
 import { loadSmartTurn } from '../../engines/turns/smart-turn.js';
-import { serveAsChild } from '../../processes/child.js';
+import { serveAsChild } from '../../processes/child/child.js';
 
 const QUEUE = 8;
 

@@ -14,7 +14,7 @@ import { DETECTOR_FRAME } from '../../media/detector-frame.js';
 import { createToneSpeech, createToneTranscriber } from '../../engines/backends/tone/index.js';
 import { speakAll, sttConformance, ttsConformance } from '../../engines/conformance.js';
 import { createTranscriber } from '../../engines/long-audio.js';
-import { inProcess } from '../../processes/in-process.js';
+import { inProcess } from '../../processes/caller/in-process.js';
 import {
   heardBy,
   joined,

@@ -26,8 +26,8 @@ import { environmentOf, type RoleRow, ROLES } from '../../gateway/wiring/roles.j
 import { openRuntimeFolder } from '../../gateway/wiring/runtime-folder.js';
 import { startOf } from '../../processes/process-table.js';
 import { privateFolder, writePrivateFile } from '../../processes/private-folder.js';
-import { superviseRole } from '../../processes/supervise.js';
-import { sweep } from '../../processes/sweep.js';
+import { superviseRole } from '../../processes/supervisor/supervise.js';
+import { sweep } from '../../processes/supervisor/sweep.js';
 import { commandOf, familyOf, isAlive } from '../fixtures/family.js';
 import { spawnGateway, startGateway, temporaryFolder, TONE } from '../fixtures/gateway.js';
 import { recordingLog } from '../fixtures/processes-tools.js';

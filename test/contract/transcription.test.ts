@@ -20,7 +20,7 @@ import { createRegistry } from '../../engines/registry.js';
 import { Resampling } from '../../engines/resampling.js';
 import { speechJobs } from '../../engines/serve-speech.js';
 import { createTranscription } from '../../engines/transcribe.js';
-import { inProcess } from '../../processes/in-process.js';
+import { inProcess } from '../../processes/caller/in-process.js';
 import { joined, silence, spoken, wordErrors } from '../fixtures/engines-listening.js';
 import { shortOrLong } from '../fixtures/long.js';
 import { until } from '../fixtures/until.js';

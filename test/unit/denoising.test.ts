@@ -13,7 +13,7 @@ import type { RawAudio } from '../../contracts/ports/speech/speech.js';
 import { DenoiserInChild } from '../../engines/denoising/denoiser-in-child.js';
 import { loadGtcrn } from '../../engines/denoising/gtcrn.js';
 import { denoiseJobs, type StreamDenoiser } from '../../engines/denoising/jobs.js';
-import { inProcess } from '../../processes/in-process.js';
+import { inProcess } from '../../processes/caller/in-process.js';
 import { readConfig } from '../../gateway/config.js';
 import { SimulatedClock } from '../fixtures/edge-clock.js';
 import { addDenoiser, smallDenoiser } from '../fixtures/small-denoiser.js';

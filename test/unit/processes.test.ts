@@ -1,7 +1,7 @@
 import t from 'tap';
 import { ServiceError } from '../../contracts/errors.js';
 import { MOST_UNTOLD, WaitTally } from '../../contracts/time/wait-tally.js';
-import { WINDOW_BYTES, Inbound } from '../../processes/credit.js';
+import { WINDOW_BYTES, Inbound } from '../../processes/channel/credit.js';
 import {
   decodeFrame,
   encodeFrame,
@@ -11,12 +11,12 @@ import {
   KIND,
   writeLength,
   type Frame,
-} from '../../processes/frames.js';
+} from '../../processes/channel/frames.js';
 import { Backoff } from '../../processes/backoff.js';
 import { errorFromWire, errorToWire } from '../../processes/errors.js';
-import { inProcess } from '../../processes/in-process.js';
+import { inProcess } from '../../processes/caller/in-process.js';
 import { JobSlots } from '../../processes/job-slots.js';
-import { checkSocketPath } from '../../processes/socket-path.js';
+import { checkSocketPath } from '../../processes/channel/socket-path.js';
 import { collect, never } from '../fixtures/processes-tools.js';
 
 const onWire = (frame: Frame): Uint8Array => {

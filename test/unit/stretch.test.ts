@@ -25,7 +25,7 @@ import { paceOf } from '../../engines/pace.js';
 import { createRegistry } from '../../engines/registry.js';
 import { createSpeech } from '../../engines/synthesize.js';
 import { engineVoices } from '../../engines/voices.js';
-import { inProcess } from '../../processes/in-process.js';
+import { inProcess } from '../../processes/caller/in-process.js';
 import { chunked, collect, frequencyOf, tone } from '../fixtures/codecs-audio.js';
 import { shortOrLong } from '../fixtures/long.js';
 

@@ -21,7 +21,7 @@ import { createRegistry } from '../../engines/registry.js';
 import { createSpeech } from '../../engines/synthesize.js';
 import { engineVoices } from '../../engines/voices.js';
 import { segmentsOf } from '../../gateway/dialects/native/timestamps.js';
-import { inProcess } from '../../processes/in-process.js';
+import { inProcess } from '../../processes/caller/in-process.js';
 import { until } from '../fixtures/until.js';
 
 const neverAborted = new AbortController().signal;

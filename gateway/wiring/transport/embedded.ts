@@ -2,7 +2,7 @@
 import { createCallerLines } from '../../../media/embedded/caller/lines.js';
 import { createEmbeddedCalls } from '../../../media/embedded/calls.js';
 import { createPhoneMedia } from '../../../media/phone/calls.js';
-import { serveJobs } from '../../../processes/serve-jobs.js';
+import { serveJobs } from '../../../processes/child/serve-jobs.js';
 import { mediaDialect } from '../../calls/signalling.js';
 import { CallMetrics } from '../../calls/call-metrics.js';
 import { EmbeddedCalls } from '../../calls/embedded.js';

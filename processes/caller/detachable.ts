@@ -2,7 +2,7 @@
  * An iterator that releases its reader at once, even while a step is pending: a plain async generator answers
  * `return()` only after its pending step.
  */
-import type { JobValue } from '../contracts/ports/jobs.js';
+import type { JobValue } from '../../contracts/ports/jobs.js';
 
 export type Step = IteratorResult<JobValue, undefined>;
 

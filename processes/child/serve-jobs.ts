@@ -7,16 +7,16 @@
  */
 import { createServer, type Server, type Socket } from 'node:net';
 import { rm } from 'node:fs/promises';
-import { systemClock, type Clock } from '../contracts/clock.js';
-import { ServiceError } from '../contracts/errors.js';
-import type { JobHandlers } from '../contracts/ports/jobs.js';
-import { WaitTally } from '../contracts/time/wait-tally.js';
-import { Channel } from './channel.js';
-import { KIND, PROTOCOL_VERSION, type Frame, type Waits } from './frames.js';
-import { silentLog, type Log } from '../contracts/log.js';
+import { systemClock, type Clock } from '../../contracts/clock.js';
+import { ServiceError } from '../../contracts/errors.js';
+import type { JobHandlers } from '../../contracts/ports/jobs.js';
+import { WaitTally } from '../../contracts/time/wait-tally.js';
+import { Channel } from '../channel/channel.js';
+import { KIND, PROTOCOL_VERSION, type Frame, type Waits } from '../channel/frames.js';
+import { silentLog, type Log } from '../../contracts/log.js';
 import { ServedJob, type Workplace } from './served-job.js';
-import { JobSlots } from './job-slots.js';
-import { checkSocketPath } from './socket-path.js';
+import { JobSlots } from '../job-slots.js';
+import { checkSocketPath } from '../channel/socket-path.js';
 
 export interface ServeOptions {
   readonly socketPath: string;

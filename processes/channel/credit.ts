@@ -6,7 +6,7 @@
  * credit may send one value of any size); a sender that breaks this loses its connection; credit goes back in
  * quarters of the window, so that small values do not cost a credit frame each.
  */
-import type { JobValue } from '../contracts/ports/jobs.js';
+import type { JobValue } from '../../contracts/ports/jobs.js';
 import type { Channel } from './channel.js';
 import { KIND } from './frames.js';
 

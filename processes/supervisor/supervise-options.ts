@@ -1,6 +1,6 @@
 /** How the children of a role are started, watched and ended (supervise.ts). */
-import type { Clock } from '../contracts/clock.js';
-import type { Log } from '../contracts/log.js';
+import type { Clock } from '../../contracts/clock.js';
+import type { Log } from '../../contracts/log.js';
 
 export interface SuperviseOptions {
   /** Names the children in logs, on command lines and in socket files: lower-case letters, digits, hyphens. */

@@ -2,8 +2,8 @@
  * Carries a caller's input to a job: pulls a value only when there is credit to send it.
  * Invariant: if the job ends before its input, the input is abandoned (its `return()` called) at once.
  */
-import type { JobValue } from '../contracts/ports/jobs.js';
-import type { Outbound } from './credit.js';
+import type { JobValue } from '../../contracts/ports/jobs.js';
+import type { Outbound } from '../channel/credit.js';
 import { leave } from './detachable.js';
 
 export class Feed {

@@ -4,8 +4,8 @@
  * Invariants: a call is settled exactly once (ended, failed or abandoned), and then holds no listener and
  * feeds no input; leaving the loop or an abort releases the reader at once and cancels the job in the background.
  */
-import type { JobRunner, JobValue } from '../contracts/ports/jobs.js';
-import { Inbound, type Outbound } from './credit.js';
+import type { JobRunner, JobValue } from '../../contracts/ports/jobs.js';
+import { Inbound, type Outbound } from '../channel/credit.js';
 import { Feed } from './feed.js';
 
 export type RunOptions = Parameters<JobRunner['run']>[2];

@@ -1,6 +1,6 @@
 /** Looks up the handler of a job by its name. */
-import { ServiceError } from '../contracts/errors.js';
-import type { JobContext, JobHandlers, JobValue } from '../contracts/ports/jobs.js';
+import { ServiceError } from '../../contracts/errors.js';
+import type { JobContext, JobHandlers, JobValue } from '../../contracts/ports/jobs.js';
 
 /** A handler whose arguments are what came over the wire: it checks them itself or trusts its caller. */
 type AnyHandler = (

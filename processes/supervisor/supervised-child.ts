@@ -4,13 +4,13 @@ import { rmSync } from 'node:fs';
 import { constants, getPriority, setPriority } from 'node:os';
 import type { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
-import { Backoff } from './backoff.js';
-import { eachLine } from './lines.js';
-import { Link } from './link.js';
-import { writePrivateFile } from './private-folder.js';
+import { Backoff } from '../backoff.js';
+import { eachLine } from '../lines.js';
+import { Link } from '../caller/link.js';
+import { writePrivateFile } from '../private-folder.js';
 import type { ChildName, SuperviseOptions } from './supervise-options.js';
 import { ownerText, pidFileOf } from './sweep.js';
-import { HURRY, LEAVE, REFUSAL } from './supervisor-watch.js';
+import { HURRY, LEAVE, REFUSAL } from '../child/supervisor-watch.js';
 
 type Process = ChildProcessByStdio<Writable, Readable, Readable>;
 
@@ -100,7 +100,7 @@ export class SupervisedChild {
     this.#started(child, child.pid);
   }
 
-  /** The child watches its standard input to learn that its supervisor has gone (supervisor-watch.ts). */
+  /** The child watches its standard input to learn that its supervisor has gone (processes/child/supervisor-watch.ts). */
   #spawn(): Process {
     const { entry, role, args, env, heapMb } = this.#options;
     const heap = heapMb > 0 ? [`--max-old-space-size=${heapMb}`] : [];

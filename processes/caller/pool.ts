@@ -5,12 +5,12 @@
  * one that does not want to retire, and stays there; a child that dies fails only its own jobs; with no child
  * connected a bounded number of jobs waits a short while, then they fail.
  */
-import { systemClock, type Clock } from '../contracts/clock.js';
-import { ServiceError } from '../contracts/errors.js';
-import type { JobRunner } from '../contracts/ports/jobs.js';
+import { systemClock, type Clock } from '../../contracts/clock.js';
+import { ServiceError } from '../../contracts/errors.js';
+import type { JobRunner } from '../../contracts/ports/jobs.js';
 import { Call } from './call.js';
 import { Link, type Reported, type WaitOf } from './link.js';
-import type { Log } from '../contracts/log.js';
+import type { Log } from '../../contracts/log.js';
 
 export interface PoolOptions {
   /** The socket of each child of the role, as `superviseRole` gives them. */

@@ -7,7 +7,7 @@
  * receiver may keep it, transfer it, or read samples from it.
  */
 import { Decoder, Encoder } from '@msgpack/msgpack';
-import { ServiceError } from '../contracts/errors.js';
+import { ServiceError } from '../../contracts/errors.js';
 
 export const KIND = {
   /** child → caller, once it is ready: { version, pid, places }; places: jobs that it runs or queues at most */

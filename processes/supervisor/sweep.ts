@@ -7,7 +7,7 @@ import { constants } from 'node:fs';
 import { open, readdir, rm } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { dirname, join } from 'node:path';
-import { isOurs, parentOf, startOf } from './process-table.js';
+import { isOurs, parentOf, startOf } from '../process-table.js';
 
 interface Owner {
   readonly child: number;

@@ -4,11 +4,11 @@
  *
  * Invariants as in call.ts: started by the first `next()`, left at once, settled once.
  */
-import type { JobHandlers, JobRunner, JobValue } from '../contracts/ports/jobs.js';
+import type { JobHandlers, JobRunner, JobValue } from '../../contracts/ports/jobs.js';
 import type { RunOptions } from './call.js';
 import { Detachable, DONE, type Failure, type Step } from './detachable.js';
-import { asServiceError } from './errors.js';
-import { handlerOf } from './handlers.js';
+import { asServiceError } from '../errors.js';
+import { handlerOf } from '../child/handlers.js';
 
 /** A runner over handlers of this process. */
 export const inProcess = (handlers: JobHandlers): JobRunner => ({

@@ -8,16 +8,16 @@
  * connection is open. The link to an idle child that wants to retire is closed, and takes no further call.
  */
 import { connect } from 'node:net';
-import type { Clock } from '../contracts/clock.js';
-import { ServiceError } from '../contracts/errors.js';
-import { Backoff } from './backoff.js';
+import type { Clock } from '../../contracts/clock.js';
+import { ServiceError } from '../../contracts/errors.js';
+import { Backoff } from '../backoff.js';
 import type { Call } from './call.js';
-import { Channel } from './channel.js';
-import { Outbound } from './credit.js';
-import { errorFromWire } from './errors.js';
-import { isCount, KIND, PROTOCOL_VERSION, type Frame, type Waits } from './frames.js';
-import type { Log } from '../contracts/log.js';
-import { isOurs } from './process-table.js';
+import { Channel } from '../channel/channel.js';
+import { Outbound } from '../channel/credit.js';
+import { errorFromWire } from '../errors.js';
+import { isCount, KIND, PROTOCOL_VERSION, type Frame, type Waits } from '../channel/frames.js';
+import type { Log } from '../../contracts/log.js';
+import { isOurs } from '../process-table.js';
 
 export interface LinkOptions {
   readonly socketPath: string;

@@ -1,10 +1,10 @@
 /**
  * Notices within a second that the parent process has ended; if the parent is only the shell of `sh -c`, also that the
- * process above it has. For a gateway that npm started; workers watch their supervisor (supervisor-watch.ts).
+ * process above it has. For a gateway that npm started; workers watch their supervisor (processes/child/supervisor-watch.ts).
  */
 import { basename } from 'node:path';
-import type { Clock } from '../contracts/clock.js';
-import { commandLine, parentOf } from './process-table.js';
+import type { Clock } from '../../contracts/clock.js';
+import { commandLine, parentOf } from '../process-table.js';
 
 const EVERY_MS = 1000;
 const INIT = 1;

@@ -6,15 +6,15 @@
  * the value is written and a cancel is noticed even if the handler never waits.
  */
 import { setImmediate } from 'node:timers';
-import type { ServiceError } from '../contracts/errors.js';
-import type { JobHandlers } from '../contracts/ports/jobs.js';
-import type { Channel } from './channel.js';
-import { Inbound, Outbound } from './credit.js';
-import { asServiceError, errorToWire } from './errors.js';
-import { isCount, KIND } from './frames.js';
+import type { ServiceError } from '../../contracts/errors.js';
+import type { JobHandlers } from '../../contracts/ports/jobs.js';
+import type { Channel } from '../channel/channel.js';
+import { Inbound, Outbound } from '../channel/credit.js';
+import { asServiceError, errorToWire } from '../errors.js';
+import { isCount, KIND } from '../channel/frames.js';
 import { handlerOf } from './handlers.js';
-import type { Log } from '../contracts/log.js';
-import type { JobSlots } from './job-slots.js';
+import type { Log } from '../../contracts/log.js';
+import type { JobSlots } from '../job-slots.js';
 
 /** Shared by all jobs of one child. */
 export interface Workplace {

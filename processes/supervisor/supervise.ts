@@ -5,11 +5,11 @@
  * that says nothing for `silenceMs`, or no hello within `startMs`, is killed; after `stop` there is no
  * process, socket or pid file left. The caller owns the socket folder alone (the gateway's lock sees to that).
  */
-import { systemClock } from '../contracts/clock.js';
-import { ServiceError } from '../contracts/errors.js';
-import type { Log } from '../contracts/log.js';
-import { privateFolder } from './private-folder.js';
-import { checkSocketPath, socketOf } from './socket-path.js';
+import { systemClock } from '../../contracts/clock.js';
+import { ServiceError } from '../../contracts/errors.js';
+import type { Log } from '../../contracts/log.js';
+import { privateFolder } from '../private-folder.js';
+import { checkSocketPath, socketOf } from '../channel/socket-path.js';
 import type { SuperviseOptions } from './supervise-options.js';
 import { SupervisedChild } from './supervised-child.js';
 import { sweep } from './sweep.js';

@@ -1,6 +1,6 @@
 /** The life of a worker entry in one call: its place from the command line, its jobs, its watch on the supervisor. */
 import { serveJobs, type JobServer, type ServeOptions } from './serve-jobs.js';
-import { indexOf } from './socket-path.js';
+import { indexOf } from '../channel/socket-path.js';
 import { REFUSAL, type SupervisorWatchOptions, watchSupervisor } from './supervisor-watch.js';
 
 /** A child's command line behind the entry: role, socket, then the role's own arguments. */
