@@ -3,22 +3,20 @@
  * that can be cleared and keeps others; lists are replaced, objects merged; nothing falls back to a default.
  */
 import { createHash } from 'node:crypto';
-import { isPlainObject } from './plain-object.js';
+import { isPlainObject, type PlainObject } from './plain-object.js';
 import { secretChange } from './write-only.js';
 import { type AgentConfig, type ConfigChanges, DEFAULT_CONFIG, ITEM_DEFAULTS } from './agent-config.js';
 
-type Json = Readonly<Record<string, unknown>>;
-
 /** Fields that null clears, each with its cleared value. */
-const CLEARED: Json = { 'analysis.summary.prompt': null };
+const CLEARED: PlainObject = { 'analysis.summary.prompt': null };
 
 /** List items with their defaults filled in; ids without duplicates. */
 function completed(name: string, items: readonly unknown[]): readonly unknown[] {
-  const defaults = (ITEM_DEFAULTS as Readonly<Record<string, Json>>)[name];
-  return defaults ? items.map((item) => ({ ...defaults, ...(item as Json) })) : [...new Set(items)];
+  const defaults = (ITEM_DEFAULTS as Readonly<Record<string, PlainObject>>)[name];
+  return defaults ? items.map((item) => ({ ...defaults, ...(item as PlainObject) })) : [...new Set(items)];
 }
 
-function merge(current: Json, changes: Json, path = ''): Json {
+function merge(current: PlainObject, changes: PlainObject, path = ''): PlainObject {
   const merged: Record<string, unknown> = { ...current };
   for (const [name, value] of Object.entries(changes)) {
     const at = path + name;
@@ -34,7 +32,7 @@ function merge(current: Json, changes: Json, path = ''): Json {
 
 /** A stored configuration, with defaults for fields that are newer than it. */
 export const completeConfig = (stored: unknown): AgentConfig =>
-  merge(DEFAULT_CONFIG, stored as Json) as AgentConfig;
+  merge(DEFAULT_CONFIG, stored as PlainObject) as AgentConfig;
 
 /** A secret to keep under a webhook's address; null to forget it. */
 export interface WebhookSecret {

@@ -5,7 +5,7 @@
 // Not typebox/compile, which also loads everything that changes values, half as much code again.
 import { Compile } from 'typebox/schema';
 import { Settings } from 'typebox/system';
-import { isPlainObject } from './plain-object.js';
+import { isPlainObject, type PlainObject } from './plain-object.js';
 import type { Static, TSchema } from './type.js';
 
 /** Most problems reported of one value; only eight would hide others. */
@@ -28,18 +28,16 @@ interface SchemaError {
   readonly keyword: string;
   readonly schemaPath: string;
   readonly instancePath: string;
-  readonly params: Readonly<Record<string, unknown>>;
+  readonly params: PlainObject;
   readonly message: string;
 }
-
-type Row = Readonly<Record<string, unknown>>;
 
 const unescape = (token: string): string => token.replaceAll('~1', '/').replaceAll('~0', '~');
 
 const tokens = (pointer: string): string[] => pointer.split('/').slice(1).map(unescape);
 
 function resolve(root: unknown, pointer: string): unknown {
-  return tokens(pointer).reduce<unknown>((value, key) => (value as Row | undefined)?.[key], root);
+  return tokens(pointer).reduce<unknown>((value, key) => (value as PlainObject | undefined)?.[key], root);
 }
 
 const listed = (values: unknown): string =>
@@ -52,11 +50,11 @@ const shown = (value: unknown): string =>
       ? 'null'
       : typeof value;
 
-const interval = (row: Row): string => `[${String(row['minimum'])}, ${String(row['maximum'])}]`;
+const interval = (row: PlainObject): string => `[${String(row['minimum'])}, ${String(row['maximum'])}]`;
 const bounds = (low: unknown, high: unknown, unit: string): string =>
   `${String(low ?? 0)} to ${String(high ?? 'any number of')} ${unit}`;
 
-const SENTENCES: Record<string, (field: string, row: Row, value: unknown) => string> = {
+const SENTENCES: Record<string, (field: string, row: PlainObject, value: unknown) => string> = {
   enum: (field, row, value) =>
     `unknown variant ${shown(value)} for ${field}, expected one of ${listed(row['enum'])}`,
   const: (field, row, value) =>
@@ -93,7 +91,7 @@ function toProblems(error: SchemaError, schema: unknown, value: unknown, root: s
     }));
   }
   const field = loc.length === 0 ? root : loc.join('.');
-  const row = (resolve(schema, error.schemaPath.slice(1)) ?? {}) as Row;
+  const row = (resolve(schema, error.schemaPath.slice(1)) ?? {}) as PlainObject;
   const sentence = SENTENCES[error.keyword];
   const message = sentence
     ? sentence(field, row, resolve(value, error.instancePath))

@@ -5,12 +5,11 @@
 import { decodeBase64 } from '../text/base64.js';
 import { booleanOf } from './coerce.js';
 import { ServiceError } from '../errors.js';
-import { isPlainObject } from './plain-object.js';
+import { isPlainObject, type PlainObject } from './plain-object.js';
 import { checker, withoutNulls } from './check.js';
 import { invalidReferences, NativeOptions, Prosody } from './native-options.js';
 import type { TSchema } from './type.js';
 
-type Fields = Readonly<Record<string, unknown>>;
 type OptionName = keyof NativeOptions;
 
 /** Opus bitrates are automatic, and requested ones are ignored (rule 9). */
@@ -28,7 +27,7 @@ function withBooleans(value: unknown, properties: Readonly<Record<string, TSchem
     name,
     isBoolean(properties[name]) ? (booleanOf(member) ?? member) : member,
   ]);
-  return Object.fromEntries(coerced) as Fields;
+  return Object.fromEntries(coerced) as PlainObject;
 }
 
 /** Most opened brackets in one header: deeper nesting is no option, and would overflow the stack. */
@@ -51,7 +50,7 @@ function headerValue(name: OptionName, text: string): unknown {
 const checkOptions = checker(NativeOptions);
 
 /** Checks one source of options; `spelled` gives the client's spelling of a field. Unknown fields are left out. */
-function optionsFrom(source: Fields, spelled: (name: string) => string): NativeOptions {
+function optionsFrom(source: PlainObject, spelled: (name: string) => string): NativeOptions {
   const known = Object.fromEntries(OPTION_NAMES.map((name) => [name, source[name]]));
   const present = withoutNulls(known) as { prosody?: unknown };
   const coerced = withBooleans(

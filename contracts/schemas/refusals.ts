@@ -6,6 +6,7 @@ import { isUnset } from './coerce.js';
 import { ServiceError } from '../errors.js';
 import type { Vocabulary } from '../vocabulary.js';
 import { hasOptionHeaders } from './option-sources.js';
+import type { PlainObject } from './plain-object.js';
 
 export interface Refusal {
   readonly option: string;
@@ -14,13 +15,11 @@ export interface Refusal {
   readonly passes?: readonly unknown[];
 }
 
-type Fields = Readonly<Record<string, unknown>>;
-
 const unsupported = (message: string, param: string): ServiceError =>
   new ServiceError('unsupported_option', { message, param });
 
 /** Errors: `unsupported_option` for the first option of the table that the fields request. */
-export function refuseOptions(fields: Fields, refusals: readonly Refusal[]): void {
+export function refuseOptions(fields: PlainObject, refusals: readonly Refusal[]): void {
   const asked = refusals.find(
     ({ option, passes = [] }) => !isUnset(fields[option]) && !passes.includes(fields[option]),
   );
@@ -38,7 +37,7 @@ export function refuseOptionHeaders(
 
 /** Rule 6. `options` is what the client sent as `provider.options`. Errors: `unsupported_option`. */
 export function refuseProviderOptions(options: unknown, { vendor }: Vocabulary): void {
-  const own = (options as Fields | null | undefined)?.[vendor];
+  const own = (options as PlainObject | null | undefined)?.[vendor];
   if (isUnset(own)) return;
   const name = `provider.options.${vendor}`;
   throw unsupported(`${name} is for synthesis only`, name);

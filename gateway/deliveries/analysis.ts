@@ -3,7 +3,7 @@
  * A language model is asked once, for one JSON object; its answer is checked field by field, and values of the wrong type
  * become null or unknown, never guesses.
  */
-import { isPlainObject } from '../../contracts/schemas/plain-object.js';
+import { isPlainObject, type PlainObject } from '../../contracts/schemas/plain-object.js';
 import { type ChatMessage, type ChatModel, wholeAnswer } from '../../contracts/ports/chat.js';
 import type {
   RunningSession,
@@ -13,7 +13,6 @@ import type {
 import type { AgentConfig } from '../../contracts/schemas/agent-config.js';
 
 type Wanted = AgentConfig['analysis'];
-type Json = Readonly<Record<string, unknown>>;
 
 export interface AnalysedSession extends RunningSession {
   readonly items: readonly SessionItem[];
@@ -105,7 +104,7 @@ const textOf = (value: unknown, most: number): string =>
   typeof value === 'string' ? value.slice(0, most) : '';
 
 /** The entries of a list by their names. */
-const byName = (list: unknown): ReadonlyMap<unknown, Json> =>
+const byName = (list: unknown): ReadonlyMap<unknown, PlainObject> =>
   new Map((Array.isArray(list) ? list : []).filter(isPlainObject).map((entry) => [entry['name'], entry]));
 
 const FITS: Readonly<
@@ -118,7 +117,7 @@ const FITS: Readonly<
 };
 
 /** The JSON object in the model's answer, which may have text around it. Throws if there is none. */
-function objectIn(answer: string): Json {
+function objectIn(answer: string): PlainObject {
   const parsed: unknown = JSON.parse(answer.slice(answer.indexOf('{'), answer.lastIndexOf('}') + 1));
   if (isPlainObject(parsed)) return parsed;
   throw new SyntaxError('no object');

@@ -1,12 +1,10 @@
 /** Reads an MCP server's reply as it arrives: JSON-RPC in one JSON document or in a stream of events. */
 import { createParser } from 'eventsource-parser';
 import { LIMITS } from '../../contracts/limits.js';
-import { isPlainObject } from '../../contracts/schemas/plain-object.js';
+import { isPlainObject, type PlainObject } from '../../contracts/schemas/plain-object.js';
 import type { ChatTool } from '../../contracts/ports/chat.js';
 import { type McpAnswer, McpError } from '../../contracts/ports/agents/mcp.js';
 import type { OutboundReply } from '../../contracts/ports/outbound.js';
-
-type Fields = Readonly<Record<string, unknown>>;
 
 /** Most characters that are kept of a server's own error message. */
 const SHOWN = 500;
@@ -14,7 +12,7 @@ const SHOWN = 500;
 const EVENT_STREAM = /^\s*text\/event-stream\b/i;
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
-const listOf = (value: unknown): readonly Fields[] =>
+const listOf = (value: unknown): readonly PlainObject[] =>
   Array.isArray(value) ? value.filter((item) => isPlainObject(item)) : [];
 
 function parse(text: string): unknown {
@@ -27,7 +25,7 @@ function parse(text: string): unknown {
 
 /** Finds the answer to one request. A stream may bring notifications before it, and is not read after it. */
 export class ReplyReader {
-  #answer: Fields | undefined;
+  #answer: PlainObject | undefined;
   readonly #decoder = new TextDecoder();
   readonly #events = createParser({ onEvent: ({ data }) => this.#look(parse(data)) });
 
@@ -41,7 +39,7 @@ export class ReplyReader {
   };
 
   /** The result. Errors: `McpError`. */
-  resultOf({ status, headers, body, truncated }: OutboundReply): Fields {
+  resultOf({ status, headers, body, truncated }: OutboundReply): PlainObject {
     if (!EVENT_STREAM.test(headers['content-type'] ?? '')) this.#look(parse(Buffer.from(body).toString()));
     if (this.#answer) return this.#resultOf(this.#answer);
     if (status < 200 || status > 299) throw new McpError(`The server answered HTTP ${status}`);
@@ -53,7 +51,7 @@ export class ReplyReader {
       if (isPlainObject(each) && each['id'] === this.id && !('method' in each)) this.#answer ??= each;
   }
 
-  #resultOf({ result, error }: Fields): Fields {
+  #resultOf({ result, error }: PlainObject): PlainObject {
     if (isPlainObject(result)) return result;
     const why = isPlainObject(error) ? textOf(error['message']).slice(0, SHOWN) : '';
     throw new McpError(why === '' ? 'The server reported an error' : `The server reported: ${why}`);
@@ -69,14 +67,14 @@ function lengthOf(schema: object): number {
   }
 }
 
-const isUsable = ({ name, inputSchema: schema }: Fields): boolean =>
+const isUsable = ({ name, inputSchema: schema }: PlainObject): boolean =>
   textOf(name) !== '' &&
   textOf(name).length <= LIMITS.mcp.toolName &&
   isPlainObject(schema) &&
   lengthOf(schema) <= LIMITS.mcp.schemaLength;
 
 /** The tools of one page of `tools/list`, without those that are malformed or too large. */
-export const toolsOf = ({ tools }: Fields): readonly ChatTool[] =>
+export const toolsOf = ({ tools }: PlainObject): readonly ChatTool[] =>
   listOf(tools)
     .filter(isUsable)
     .map(({ name, description, inputSchema }) => ({
@@ -86,7 +84,7 @@ export const toolsOf = ({ tools }: Fields): readonly ChatTool[] =>
     }));
 
 /** The text of each type of part in a tool's result; images and audio are only named, since they cannot be spoken. */
-const PARTS: Readonly<Record<string, (part: Fields) => string>> = {
+const PARTS: Readonly<Record<string, (part: PlainObject) => string>> = {
   text: ({ text }) => textOf(text),
   resource: ({ resource }) => (isPlainObject(resource) ? textOf(resource['text'] ?? resource['uri']) : ''),
   resource_link: ({ uri }) => textOf(uri),
@@ -95,7 +93,7 @@ const PARTS: Readonly<Record<string, (part: Fields) => string>> = {
 };
 
 /** The result of `tools/call`. */
-export function answerOf({ content, structuredContent: structured, isError }: Fields): McpAnswer {
+export function answerOf({ content, structuredContent: structured, isError }: PlainObject): McpAnswer {
   const parts = listOf(content).map((part) => {
     const type = textOf(part['type']);
     return Object.hasOwn(PARTS, type) ? (PARTS[type]?.(part) ?? '') : '';

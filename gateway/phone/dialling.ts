@@ -4,8 +4,9 @@
  */
 import type { AnsweredBy, CallState, Voicemail } from '../../contracts/phone/phone.js';
 import type { Credentials } from '../../contracts/ports/phone/phone.js';
+import type { PlainObject } from '../../contracts/schemas/plain-object.js';
 import type { Reply } from '../server/port.js';
-import type { Fields, Webhook } from './provider.js';
+import type { Webhook } from './provider.js';
 
 /** A request to the provider's API. */
 export interface ApiRequest {
@@ -92,7 +93,7 @@ export interface Dialling {
   readonly apiUrl: string;
   place(call: OutgoingCall, credentials: Credentials): ApiRequest;
   /** Reads the answer to `place`; undefined if it is not as documented. `fields`: its JSON. */
-  taken(fields: Fields): TakenCall | undefined;
+  taken(fields: PlainObject): TakenCall | undefined;
   /** Ends a call that rings or is in progress. */
   hangUp(callId: string, credentials: Credentials): ApiRequest;
   /** Replaces the media stream by a text in the provider's own voice, and ends the call. */

@@ -4,11 +4,11 @@
  */
 import { LIMITS } from '../../contracts/limits.js';
 import { PHONE_CREDENTIALS } from '../../contracts/phone/phone.js';
-import { isPlainObject } from '../../contracts/schemas/plain-object.js';
+import { isPlainObject, type PlainObject } from '../../contracts/schemas/plain-object.js';
 import { type Outbound, OutboundError, type OutboundReply } from '../../contracts/ports/outbound.js';
 import type { OpenedNumber } from '../../contracts/ports/phone/phone.js';
 import { type ApiRequest, CredentialError, type Dialling } from './dialling.js';
-import { bodyOf, type Fields, jsonObject, textIn } from './provider.js';
+import { bodyOf, jsonObject, textIn } from './provider.js';
 
 /** The reason of a failure, in words for the owner of the number. */
 export interface ApiFailure {
@@ -17,13 +17,13 @@ export interface ApiFailure {
 
 const { apiMs, apiAnswerBytes, reason } = LIMITS.phone;
 
-const fieldsOf = (reply: OutboundReply): Fields => jsonObject(bodyOf(reply)) ?? {};
+const fieldsOf = (reply: OutboundReply): PlainObject => jsonObject(bodyOf(reply)) ?? {};
 
 /** Names that providers use for the reason of a refusal. */
 const REASONS = ['message', 'detail', 'error'];
 
 /** The provider's message in a refusal, on its own or in a list of errors. */
-function messageIn(fields: Fields): string {
+function messageIn(fields: PlainObject): string {
   const errors = fields['errors'];
   const first: unknown = Array.isArray(errors) ? errors[0] : undefined;
   const said = isPlainObject(first) ? { ...first, ...fields } : fields;
@@ -41,7 +41,7 @@ export async function askProvider(
   dialling: Dialling,
   ask: (credentials: OpenedNumber['api']) => ApiRequest,
   outbound: Pick<Outbound, 'fetch'>,
-): Promise<{ readonly fields: Fields } | ApiFailure> {
+): Promise<{ readonly fields: PlainObject } | ApiFailure> {
   const kept = { timeoutMs: apiMs, captureBytes: apiAnswerBytes, redirects: 0 };
   try {
     const verifies = PHONE_CREDENTIALS[number.provider].verifies;

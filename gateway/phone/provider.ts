@@ -2,7 +2,7 @@
  * A telephone provider's webhooks and media streams in our terms. Each provider is one file of providers/: a table of its
  * events, and functions for the answers to it.
  */
-import { isPlainObject } from '../../contracts/schemas/plain-object.js';
+import { isPlainObject, type PlainObject } from '../../contracts/schemas/plain-object.js';
 import type { PhoneProvider } from '../../contracts/phone/phone.js';
 import type { LineFormat } from '../../contracts/ports/calls/calls.js';
 import type { Reply } from '../server/port.js';
@@ -100,10 +100,8 @@ export class StreamFault extends Error {
 /** Puts the token into the address, for streams that carry nothing else. */
 export const withToken = (url: string, token: string): string => `${url}?token=${encodeURIComponent(token)}`;
 
-export type Fields = Readonly<Record<string, unknown>>;
-
 /** A member that is an object; an empty object if it is none. */
-export const objectIn = (fields: Fields, name: string): Fields => {
+export const objectIn = (fields: PlainObject, name: string): PlainObject => {
   const value = fields[name];
   return isPlainObject(value) ? value : {};
 };
@@ -111,20 +109,20 @@ export const objectIn = (fields: Fields, name: string): Fields => {
 const MOST_TEXT = 1024;
 
 /** A member that is a text; empty if it is none, or implausibly long. */
-export const textIn = (fields: Fields, name: string): string => {
+export const textIn = (fields: PlainObject, name: string): string => {
   const value = fields[name];
   return typeof value === 'string' && value.length <= MOST_TEXT ? value : '';
 };
 
 /** A member that is a count, written as a number or as text. */
-export function countIn(fields: Fields, name: string): number | undefined {
+export function countIn(fields: PlainObject, name: string): number | undefined {
   const value = fields[name];
   const number = typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : value;
   return typeof number === 'number' && Number.isSafeInteger(number) && number >= 0 ? number : undefined;
 }
 
 /** Undefined if it is no JSON object. */
-export function jsonObject(text: string): Fields | undefined {
+export function jsonObject(text: string): PlainObject | undefined {
   try {
     const value = JSON.parse(text) as unknown;
     return isPlainObject(value) ? value : undefined;
@@ -134,7 +132,7 @@ export function jsonObject(text: string): Fields | undefined {
 }
 
 /** A message that is a JSON object. Errors: `StreamFault`. */
-export function jsonMessage(message: string | Uint8Array): Fields {
+export function jsonMessage(message: string | Uint8Array): PlainObject {
   if (typeof message !== 'string') throw new StreamFault(1003, 'messages are text');
   const fields = jsonObject(message);
   if (!fields) throw new StreamFault(1007, 'a message is no JSON object');

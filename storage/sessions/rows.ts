@@ -1,11 +1,7 @@
 /** A session's row: the columns that statements select, and its form in the ports. */
-import type {
-  EndedReason,
-  Json,
-  SessionItem,
-  SessionRecord,
-} from '../../contracts/ports/sessions/sessions.js';
+import type { EndedReason, SessionItem, SessionRecord } from '../../contracts/ports/sessions/sessions.js';
 import { RawJson } from '../../contracts/text/raw-json.js';
+import type { PlainObject } from '../../contracts/schemas/plain-object.js';
 import type { Sql, Transaction } from '../postgres/sql.js';
 
 export interface Row extends Omit<SessionRecord, 'metadata' | 'overrides'> {
@@ -39,7 +35,7 @@ export const recordOf = (row: Row): SessionRecord => ({
   room: row.room,
   timezone: row.timezone,
   metadata: new RawJson(row.metadata),
-  overrides: JSON.parse(row.overrides) as Json,
+  overrides: JSON.parse(row.overrides) as PlainObject,
   status: row.status,
   createdAt: row.createdAt,
   expiresAt: row.expiresAt,

@@ -11,6 +11,7 @@ import type { ToolDefinition } from '../../schemas/tools.js';
 import type { Transfer } from '../../phone/transfers.js';
 import type { Turn } from '../../sessions/turns.js';
 import type { Listed, PageRequest } from '../page.js';
+import type { PlainObject } from '../../schemas/plain-object.js';
 
 export const SESSION_STATUSES = ['pending', 'active', 'completed', 'failed'] as const;
 export type SessionStatus = (typeof SESSION_STATUSES)[number];
@@ -30,8 +31,6 @@ export const ENDED_REASONS = {
   transferred: 'completed',
 } as const satisfies Record<string, SessionStatus>;
 export type EndedReason = keyof typeof ENDED_REASONS;
-
-export type Json = Readonly<Record<string, unknown>>;
 
 /** A published tool. Its credentials are looked up by id when it is called. */
 export interface PlannedTool {
@@ -87,7 +86,7 @@ export interface NewSession {
   /** An object. */
   readonly metadata: RawJson;
   /** The overrides that took effect, unchanged. */
-  readonly overrides: Json;
+  readonly overrides: PlainObject;
   readonly plan: SessionPlan;
 }
 

@@ -4,7 +4,7 @@
  */
 import type { EndReason } from '../../../actors/agent/events.js';
 import { withoutByteOrderMark } from '../../../contracts/text/byte-order-mark.js';
-import { isPlainObject } from '../../../contracts/schemas/plain-object.js';
+import { isPlainObject, type PlainObject } from '../../../contracts/schemas/plain-object.js';
 import { firstBytes, wellFormed } from '../../../contracts/text/text.js';
 import type { Turn } from '../../../contracts/sessions/turns.js';
 
@@ -46,13 +46,11 @@ export const RATIONED: ReadonlySet<ClientEvent['type']> = new Set([
 /** Pressed keys as the record and the language model see them. */
 export const keyed = (digits: string): string => `[keypad: ${digits}]`;
 
-type Fields = Readonly<Record<string, unknown>>;
-
 const KEYS = /^[0-9*#A-D]{1,32}$/;
 
 const SIMPLE = new Set(['user.activity', 'user.interrupt', 'user.hangup']);
 
-function eventOf(fields: Fields): ClientEvent | undefined {
+function eventOf(fields: PlainObject): ClientEvent | undefined {
   const { type, text, audio, digits, callId, result, isError } = fields;
   // Only strings: a value that merely converts to one would escape the rate limit, which goes by type.
   if (typeof type !== 'string') return undefined;

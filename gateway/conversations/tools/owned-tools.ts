@@ -6,16 +6,15 @@ import type { PlannedTool } from '../../../contracts/ports/sessions/sessions.js'
 import type { ToolCredentials } from '../../../contracts/ports/agents/tools.js';
 import { replyText } from '../../../contracts/outbound/reply-text.js';
 import { toolRequest } from '../../../contracts/tools/request.js';
+import type { PlainObject } from '../../../contracts/schemas/plain-object.js';
 import { checkArguments, parametersOf } from './arguments.js';
 import { AGENT_EVENTS } from '../client/events.js';
 import { type ConversationTool, failure, type ToolResult, type ToolUse } from './tool.js';
 
-type Values = Readonly<Record<string, unknown>>;
-
 /** The part of a tool that the agent's owner has configured. */
 function described(
   { functionName, definition }: PlannedTool,
-  run: (values: Values, use: ToolUse) => Promise<ToolResult>,
+  run: (values: PlainObject, use: ToolUse) => Promise<ToolResult>,
 ): Omit<ConversationTool, 'source'> {
   return {
     name: functionName,
@@ -41,7 +40,7 @@ export function webhookTool(
   { outbound, credentials }: EndpointParts,
 ): ConversationTool {
   const { toolId: id, definition } = planned;
-  const run = async (values: Values, { signal }: ToolUse): Promise<ToolResult> => {
+  const run = async (values: PlainObject, { signal }: ToolUse): Promise<ToolResult> => {
     const headers = await credentials.headersOf({ id, definition });
     const request = toolRequest(definition, headers, values);
     const captureBytes = LIMITS.session.toolOutputBytes;
@@ -76,7 +75,7 @@ export class ClientTools {
   ) {}
 
   tool(planned: PlannedTool): ConversationTool {
-    const run = (values: Values, use: ToolUse): Promise<ToolResult> => this.#ask(planned, values, use);
+    const run = (values: PlainObject, use: ToolUse): Promise<ToolResult> => this.#ask(planned, values, use);
     return { ...described(planned, run), source: 'client' };
   }
 
@@ -88,7 +87,7 @@ export class ClientTools {
   /** Waits for the client as long as the tool allows; a cancelled call fails at once. */
   #ask(
     { functionName, definition }: PlannedTool,
-    values: Values,
+    values: PlainObject,
     { callId, signal }: ToolUse,
   ): Promise<ToolResult> {
     const { expects_response: expects, timeout_seconds: seconds } = definition;

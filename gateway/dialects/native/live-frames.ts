@@ -9,7 +9,7 @@ import type { CloseReason } from '../../../contracts/close-codes.js';
 import { ServiceError } from '../../../contracts/errors.js';
 import { LIMITS } from '../../../contracts/limits.js';
 import type { SynthesisModel } from '../../../contracts/speech/models.js';
-import { isPlainObject } from '../../../contracts/schemas/plain-object.js';
+import { isPlainObject, type PlainObject } from '../../../contracts/schemas/plain-object.js';
 import type { SynthesisRequest } from '../../../contracts/ports/speech/speech.js';
 import { parseMsgpack } from '../../server/bodies/body.js';
 import { unknownFields } from '../../server/ignored-fields.js';
@@ -33,17 +33,15 @@ export class LiveFrameFault extends Error implements LiveFault {
   }
 }
 
-type Fields = Readonly<Record<string, unknown>>;
-
 /** The request may omit its text, since `text` events carry it. */
-function startOf({ request }: Fields, model: SynthesisModel): ClientEvent {
+function startOf({ request }: PlainObject, model: SynthesisModel): ClientEvent {
   if (!isPlainObject(request)) throw new LiveFrameFault('policy', 'missing field request');
   const ignored = unknownFields(request, TtsBody.properties);
   const wanted = synthesisRequest({ ...request, text: request['text'] ?? '' }, model);
   return { type: 'start', request: wanted, ignored };
 }
 
-function textOf({ text }: Fields): ClientEvent {
+function textOf({ text }: PlainObject): ClientEvent {
   if (typeof text === 'string') return { type: 'text', text };
   throw new LiveFrameFault(
     'policy',
@@ -51,7 +49,7 @@ function textOf({ text }: Fields): ClientEvent {
   );
 }
 
-const EVENTS = new Map<unknown, (fields: Fields, model: SynthesisModel) => ClientEvent>([
+const EVENTS = new Map<unknown, (fields: PlainObject, model: SynthesisModel) => ClientEvent>([
   ['start', startOf],
   ['text', textOf],
   ['flush', () => ({ type: 'flush' })],

@@ -17,6 +17,7 @@ import {
 } from '../../../contracts/schemas/tools.js';
 import { firstBytes } from '../../../contracts/text/text.js';
 import { toolRequest } from '../../../contracts/tools/request.js';
+import type { PlainObject } from '../../../contracts/schemas/plain-object.js';
 import { answers, jsonBody } from '../../server/openapi/openapi-parts.js';
 import { json } from '../../server/replies.js';
 import { readBody } from './bodies.js';
@@ -31,7 +32,6 @@ const checkTest = checked(ToolTest);
 const checkUnsaved = checked(UnsavedToolTest);
 
 type Headers = Awaited<ReturnType<PlatformParts['tools']['headersOf']>>;
-type Values = Readonly<Record<string, unknown>>;
 
 const failed = (error: string, latency: number): Result => ({
   ok: false,
@@ -80,7 +80,7 @@ async function listServer(
 async function call(
   tool: ToolDefinition,
   headers: Headers,
-  values: Values,
+  values: PlainObject,
   parts: Parts,
   signal: AbortSignal,
 ): Promise<Result> {

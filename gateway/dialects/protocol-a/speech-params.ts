@@ -19,6 +19,7 @@ import {
 import { refuseOptions } from '../../../contracts/schemas/refusals.js';
 import { invalid, valid } from '../../../contracts/schemas/valid.js';
 import type { Vocabulary } from '../../../contracts/vocabulary.js';
+import type { PlainObject } from '../../../contracts/schemas/plain-object.js';
 import type { Base } from './bases.js';
 import { SPEECH_REFUSALS } from './refusals.js';
 import { InputReferences, SpeechBody, type VoiceParam } from './schema.js';
@@ -100,9 +101,7 @@ function nativeReferences(value: unknown): NativeOptions {
   );
 }
 
-type Fields = Readonly<Record<string, unknown>>;
-
-function topLevelOptions(fields: Fields, base: Base): NativeOptions {
+function topLevelOptions(fields: PlainObject, base: Base): NativeOptions {
   const own = optionsFromObject(Object.fromEntries(base.topLevel.map((name) => [name, fields[name]])), '');
   return base.inputReferences ? mergeOptions(own, nativeReferences(fields['input_references'])) : own;
 }
@@ -115,7 +114,7 @@ export interface SpeechSource {
 /** Native options: headers win over `provider.options`, which win over the body's own fields (rule 4). Errors: `invalid_request`. */
 export function nativeOptions(
   headers: ReadonlyMap<string, string>,
-  providerOptions: Fields | undefined,
+  providerOptions: PlainObject | undefined,
   topLevel: NativeOptions,
   { headerPrefix, vendor }: Vocabulary,
 ): NativeOptions {
@@ -138,7 +137,7 @@ function checkedBody(value: unknown): SpeechBody {
  * `speakers_unavailable`.
  */
 export function speechRequest(source: SpeechSource, base: Base, vocabulary: Vocabulary): SynthesisRequest {
-  const fields = withoutNulls(source.body) as Fields;
+  const fields = withoutNulls(source.body) as PlainObject;
   const body = checkedBody(fields);
   refuseOptions(fields, SPEECH_REFUSALS);
   const model = synthesisModel(body.model, vocabulary);

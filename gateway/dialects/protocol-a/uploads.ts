@@ -6,7 +6,7 @@ import { booleanOf, isUnset } from '../../../contracts/schemas/coerce.js';
 import { ServiceError } from '../../../contracts/errors.js';
 import { LIMITS } from '../../../contracts/limits.js';
 import type { TranscriptionModel } from '../../../contracts/speech/models.js';
-import { isPlainObject } from '../../../contracts/schemas/plain-object.js';
+import { isPlainObject, type PlainObject } from '../../../contracts/schemas/plain-object.js';
 import { checker, withoutNulls } from '../../../contracts/schemas/check.js';
 import { namedTranscriptionModel } from '../../../contracts/schemas/model-ids.js';
 import {
@@ -24,14 +24,12 @@ import { type AudioDocument, readAudioJson } from '../../server/bodies/audio-jso
 import { TRANSCRIPTION_IGNORED, TRANSCRIPTION_REFUSALS } from './refusals.js';
 import { InputAudio, type ResponseFormat, TranscriptionFields } from './schema.js';
 
-type Fields = Readonly<Record<string, unknown>>;
-
 interface Upload {
   /** Decodes the audio; called after all other fields were checked. */
   audio(): Promise<Uint8Array | undefined>;
   /** Name of the field with the audio, for errors. */
   readonly audioField: string;
-  readonly fields: Fields;
+  readonly fields: PlainObject;
 }
 
 export interface TranscriptionInput {
@@ -71,7 +69,7 @@ const listOf = (values: readonly unknown[]): readonly unknown[] =>
     .filter((value) => !isUnset(value));
 
 /** Form fields as a JSON body would have them: names without brackets, the last value of a repeated scalar. */
-export function formFields(form: ReadonlyMap<string, readonly string[]>): Fields {
+export function formFields(form: ReadonlyMap<string, readonly string[]>): PlainObject {
   const fields = new Map<string, unknown[]>();
   for (const [name, values] of form) {
     const bare = name.replace(/\[.*$/s, '');
@@ -115,7 +113,7 @@ async function readBody(request: HttpRequest): Promise<Upload> {
   const document = await readAudioJson(request, LIMITS.body.transcription);
   const body = withoutNulls(document.value);
   if (!isPlainObject(body)) throw invalid('the body must be of type object', '');
-  const fields: Fields = body;
+  const fields: PlainObject = body;
   const granularities = fields['timestamp_granularities'];
   const list = typeof granularities === 'string' ? listOf([granularities]) : granularities;
   const given = fields['input_audio'];
@@ -129,7 +127,7 @@ async function readBody(request: HttpRequest): Promise<Upload> {
 const checkFields = checker(TranscriptionFields);
 
 /** The fields that are set: some clients send every field, and unset ones as an empty text or `null`. */
-const requested = (fields: Fields): Fields =>
+const requested = (fields: PlainObject): PlainObject =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => !isUnset(value)));
 
 /** Errors: `model_not_found`. */
@@ -149,7 +147,7 @@ async function settle(
   { audio: readAudio, audioField, fields }: Upload,
   vocabulary: Vocabulary,
 ): Promise<TranscriptionInput> {
-  refuseProviderOptions((fields['provider'] as Fields | null | undefined)?.['options'], vocabulary);
+  refuseProviderOptions((fields['provider'] as PlainObject | null | undefined)?.['options'], vocabulary);
   refuseOptions(fields, TRANSCRIPTION_REFUSALS);
   const asked = valid(checkFields(withoutNulls(requested(fields))));
   const model = transcriptionModel(asked.model, vocabulary);

@@ -13,6 +13,7 @@ import {
   refuseProviderOptions,
 } from '../../../contracts/schemas/refusals.js';
 import { invalid, valid } from '../../../contracts/schemas/valid.js';
+import type { PlainObject } from '../../../contracts/schemas/plain-object.js';
 import { providerOptionsOf } from '../../server/bodies/form-options.js';
 import { type Form, type FormLimits, readMultipart } from '../../server/bodies/multipart.js';
 import { SPEECH_FAILURES } from '../../server/openapi/openapi-errors.js';
@@ -28,8 +29,6 @@ import { failures, type Handler, type Row, TAGS } from './rows.js';
 import { TranscriptionFields, TranscriptionForm, TranscriptionResult } from './schema.js';
 import { wordEntries } from './words.js';
 
-type Fields = Readonly<Record<string, unknown>>;
-
 /** List fields: every value counts. */
 const LISTS = new Set(['entity_detection', 'entity_redaction', 'additional_formats', 'keyterms']);
 
@@ -40,7 +39,7 @@ const isAbsent = (name: string, value: string): boolean =>
   isUnset(value) && !(WITH_NONE.has(name) && value.trim().toLowerCase() === 'none');
 
 /** The form's fields as an object: lists with all values, other fields with their last value, unset ones omitted. */
-export function formFields(form: Form['fields']): Fields {
+export function formFields(form: Form['fields']): PlainObject {
   const present = [...form].map(([name, values]): readonly [string, unknown] => {
     const bare = name.replace(/\[\]$/, '');
     const last = values.at(-1) ?? '';

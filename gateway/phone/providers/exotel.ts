@@ -6,7 +6,8 @@
  * https://developer.exotel.com/docs/agentstream/websocket-protocol
  */
 import type { LineFormat } from '../../../contracts/ports/calls/calls.js';
-import { countIn, type Fields, objectIn, StreamFault, type StreamProvider, textIn } from '../provider.js';
+import type { PlainObject } from '../../../contracts/schemas/plain-object.js';
+import { countIn, objectIn, StreamFault, type StreamProvider, textIn } from '../provider.js';
 import { isSame } from '../signatures.js';
 import { mediaOf, readWith, startOf, type StreamMessages, streamMessages } from './messages.js';
 
@@ -16,7 +17,7 @@ const RATES: ReadonlySet<number | undefined> = new Set([8000, 16_000, 24_000]);
 const ENCODINGS: ReadonlySet<string> = new Set(['audio/x-raw', 'raw', 'base64']);
 
 /** Undefined if it is not as Exotel documents it. */
-function formatOf(fields: Fields): LineFormat | undefined {
+function formatOf(fields: PlainObject): LineFormat | undefined {
   const rate = countIn(fields, 'sample_rate');
   const fits = ENCODINGS.has(textIn(fields, 'encoding')) && RATES.has(rate);
   return fits && rate !== undefined ? { codec: 'linear', rate, frames: FRAMES } : undefined;
@@ -30,7 +31,7 @@ const MESSAGES: StreamMessages = {
 };
 
 /** Numbers of India, where most ExoPhones are, may be written as they are dialled there. */
-const numberIn = (fields: Fields, name: string): string =>
+const numberIn = (fields: PlainObject, name: string): string =>
   textIn(fields, name).replace(/^0(?=[1-9]\d{9}$)/, '+91');
 
 const read = readWith(MESSAGES, {

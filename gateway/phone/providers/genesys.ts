@@ -7,11 +7,10 @@
  * https://datatracker.ietf.org/doc/html/rfc9421
  */
 import { createHmac } from 'node:crypto';
-import { isPlainObject } from '../../../contracts/schemas/plain-object.js';
+import { isPlainObject, type PlainObject } from '../../../contracts/schemas/plain-object.js';
 import type { LineFormat } from '../../../contracts/ports/calls/calls.js';
 import {
   countIn,
-  type Fields,
   jsonMessage,
   objectIn,
   type Speaking,
@@ -122,7 +121,7 @@ class AudioHook implements Speaking {
   }
 
   /** Errors: `StreamFault` for messages of another protocol or session, and if messages are missing or repeated. */
-  #count(fields: Fields): void {
+  #count(fields: PlainObject): void {
     if (fields['version'] !== '2')
       throw new StreamFault(1003, 'the version of the protocol is not supported');
     this.#id ??= textIn(fields, 'id');
@@ -134,14 +133,14 @@ class AudioHook implements Speaking {
     this.#received += 1;
   }
 
-  readonly #events: Readonly<Record<string, (parameters: Fields) => StreamEvent | undefined>> = {
+  readonly #events: Readonly<Record<string, (parameters: PlainObject) => StreamEvent | undefined>> = {
     open: (parameters) => this.#open(parameters),
     close: () => this.#close(),
     ping: () => void this.send(this.#message('pong', {})),
     dtmf: ({ digit }) => ({ type: 'key', key: String(digit) }),
   };
 
-  #open(parameters: Fields): StreamEvent | undefined {
+  #open(parameters: PlainObject): StreamEvent | undefined {
     const { media } = parameters;
     if (parameters['organizationId'] !== this.headers.get('audiohook-organization-id'))
       throw new StreamFault(NOT_ALLOWED, 'a message is of another organization');

@@ -1,10 +1,10 @@
 /** Messages of media streams as Twilio designed them; other providers adopted them with their own names. */
 import { decodeBase64 } from '../../../contracts/text/base64.js';
 import type { LineFormat } from '../../../contracts/ports/calls/calls.js';
+import type { PlainObject } from '../../../contracts/schemas/plain-object.js';
 import {
   bodyOf,
   countIn,
-  type Fields,
   type IncomingCall,
   incomingOf,
   jsonMessage,
@@ -29,11 +29,11 @@ export interface StreamMessages {
   readonly stream: string;
   /** Undefined if a stream gets no parameters. */
   readonly parameters: string | undefined;
-  readonly format: readonly [name: string, read: (fields: Fields) => LineFormat | undefined];
+  readonly format: readonly [name: string, read: (fields: PlainObject) => LineFormat | undefined];
 }
 
 export function startOf(
-  fields: Fields,
+  fields: PlainObject,
   names: StreamMessages,
 ): Extract<StreamEvent, { readonly type: 'start' }> {
   const start = objectIn(fields, 'start');
@@ -48,7 +48,7 @@ export function startOf(
 }
 
 /** The caller's audio; undefined for audio of the other direction. */
-export function mediaOf(fields: Fields): StreamEvent | undefined {
+export function mediaOf(fields: PlainObject): StreamEvent | undefined {
   const { track = 'inbound', ...rest } = objectIn(fields, 'media');
   if (track !== 'inbound') return undefined;
   const payload = rest['payload'];
@@ -59,11 +59,11 @@ export function mediaOf(fields: Fields): StreamEvent | undefined {
 }
 
 type StreamEvents = Readonly<
-  Record<string, (fields: Fields, names: StreamMessages) => StreamEvent | undefined>
+  Record<string, (fields: PlainObject, names: StreamMessages) => StreamEvent | undefined>
 >;
 
 /** A returned mark, from the member with its name. */
-export function markOf(fields: Fields): StreamEvent | undefined {
+export function markOf(fields: PlainObject): StreamEvent | undefined {
   const mark = countIn(fields, 'name');
   return mark === undefined ? undefined : { type: 'mark', mark };
 }

@@ -6,7 +6,8 @@
  */
 import { createHmac } from 'node:crypto';
 import type { LineFormat } from '../../../contracts/ports/calls/calls.js';
-import { type Fields, incomingOf, type Provider, withToken, xmlReply, xmlText } from '../provider.js';
+import type { PlainObject } from '../../../contracts/schemas/plain-object.js';
+import { incomingOf, type Provider, withToken, xmlReply, xmlText } from '../provider.js';
 import { isSame } from '../signatures.js';
 import { base64, formOf, markOf, readWith, type StreamMessages } from './messages.js';
 
@@ -38,7 +39,7 @@ function signatureOf(url: string, form: URLSearchParams, nonce: string, secret: 
 const CONTENT = { type: 'audio/x-mulaw', rate: 8000 } as const;
 
 /** Undefined if it is not as requested. */
-function formatOf({ encoding, sampleRate }: Fields): LineFormat | undefined {
+function formatOf({ encoding, sampleRate }: PlainObject): LineFormat | undefined {
   const fits = encoding === CONTENT.type && sampleRate === CONTENT.rate;
   return fits ? { codec: 'mulaw', rate: CONTENT.rate } : undefined;
 }

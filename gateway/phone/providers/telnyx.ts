@@ -7,7 +7,8 @@
  */
 import { createPublicKey, type KeyObject, verify } from 'node:crypto';
 import type { LineFormat } from '../../../contracts/ports/calls/calls.js';
-import { type Fields, type Provider, textIn, type Webhook, xmlReply, xmlText } from '../provider.js';
+import type { PlainObject } from '../../../contracts/schemas/plain-object.js';
+import { type Provider, textIn, type Webhook, xmlReply, xmlText } from '../provider.js';
 import { isTimely } from '../signatures.js';
 import { formOf, incomingForm, readWith, type StreamMessages, streamMessages } from './messages.js';
 
@@ -32,7 +33,7 @@ function isSigned({ headers, body }: Webhook, secret: string, now: number): bool
 const CODECS: Readonly<Record<string, LineFormat['codec']>> = { PCMU: 'mulaw', PCMA: 'alaw' };
 
 /** Undefined for unsupported codecs: Telnyx uses the call's own if it cannot transcode it. */
-function formatOf(fields: Fields): LineFormat | undefined {
+function formatOf(fields: PlainObject): LineFormat | undefined {
   const { sample_rate: rate, channels } = fields;
   const encoding = textIn(fields, 'encoding');
   const codec = Object.hasOwn(CODECS, encoding) ? CODECS[encoding] : undefined;

@@ -6,7 +6,8 @@
  */
 import { createHmac } from 'node:crypto';
 import type { LineFormat } from '../../../contracts/ports/calls/calls.js';
-import { type Fields, type Provider, xmlReply, xmlText } from '../provider.js';
+import type { PlainObject } from '../../../contracts/schemas/plain-object.js';
+import { type Provider, xmlReply, xmlText } from '../provider.js';
 import { isSame } from '../signatures.js';
 import { formOf, incomingForm, readWith, type StreamMessages, streamMessages } from './messages.js';
 
@@ -31,7 +32,7 @@ function spellingsOf(url: string): readonly string[] {
 }
 
 /** Undefined if it is not as Twilio documents it. */
-function formatOf({ encoding, sampleRate, channels }: Fields): LineFormat | undefined {
+function formatOf({ encoding, sampleRate, channels }: PlainObject): LineFormat | undefined {
   const fits = encoding === 'audio/x-mulaw' && sampleRate === 8000 && channels === 1;
   return fits ? { codec: 'mulaw', rate: 8000 } : undefined;
 }

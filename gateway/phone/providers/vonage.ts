@@ -6,10 +6,10 @@
  */
 import { createHash, createHmac } from 'node:crypto';
 import type { LineFormat } from '../../../contracts/ports/calls/calls.js';
+import type { PlainObject } from '../../../contracts/schemas/plain-object.js';
 import { json } from '../../server/replies.js';
 import {
   bodyOf,
-  type Fields,
   incomingOf,
   jsonMessage,
   jsonObject,
@@ -24,7 +24,7 @@ import { isSame, isTimely } from '../signatures.js';
 import { markOf } from './messages.js';
 
 /** The claims of a token signed with that secret by HMAC-SHA256, whatever algorithm its header names (RFC 7519). */
-function claimsOf(token: string, secret: string): Fields | undefined {
+function claimsOf(token: string, secret: string): PlainObject | undefined {
   const [head = '', claims = '', signature = '', ...more] = token.split('.');
   const wanted = createHmac('sha256', secret).update(`${head}.${claims}`).digest('base64url');
   if (more.length > 0 || !isSame(signature, wanted)) return undefined;
@@ -49,7 +49,7 @@ const STATE = 'status';
 const CONTENT = 'audio/l16;rate=16000';
 const FORMAT: LineFormat = { codec: 'linear', rate: 16_000 };
 
-type Event = (fields: Fields) => StreamEvent | undefined;
+type Event = (fields: PlainObject) => StreamEvent | undefined;
 
 const EVENTS: Readonly<Record<string, Event>> = {
   /** The headers given for the address come beside the event's own members. */

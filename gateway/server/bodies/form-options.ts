@@ -1,7 +1,6 @@
 /** Fields of a multipart form that hold more than text: JSON, or a path spelled out with brackets. */
 import { parseJson } from './body.js';
-
-type Fields = Readonly<Record<string, unknown>>;
+import type { PlainObject } from '../../../contracts/schemas/plain-object.js';
 
 /** The value of a field with JSON; undefined if it is not JSON, or exceeds the bounds of a body's JSON. */
 export function jsonOf(text: string): unknown {
@@ -19,6 +18,6 @@ export function providerOptionsOf(form: ReadonlyMap<string, readonly string[]>):
     return vendor === undefined ? [] : [[vendor, values] as const];
   });
   if (spelled.length > 0) return Object.fromEntries(spelled);
-  const provider = jsonOf(form.get('provider')?.at(-1) ?? 'null') as Fields | null | undefined;
+  const provider = jsonOf(form.get('provider')?.at(-1) ?? 'null') as PlainObject | null | undefined;
   return provider?.['options'];
 }

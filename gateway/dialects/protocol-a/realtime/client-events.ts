@@ -4,17 +4,15 @@
  */
 import { withoutByteOrderMark } from '../../../../contracts/text/byte-order-mark.js';
 import { LIMITS } from '../../../../contracts/limits.js';
-import { isPlainObject } from '../../../../contracts/schemas/plain-object.js';
+import { isPlainObject, type PlainObject } from '../../../../contracts/schemas/plain-object.js';
 import { boundJson } from '../../../server/bodies/structure.js';
 import { Fault } from './faults.js';
-
-export type Fields = Readonly<Record<string, unknown>>;
 
 export interface ClientEvent {
   readonly type: string;
   /** The client's own id of the event, for errors that it causes. */
   readonly eventId: string | null;
-  readonly fields: Fields;
+  readonly fields: PlainObject;
 }
 
 export const APPEND = 'input_audio_buffer.append';
@@ -41,12 +39,12 @@ function parse(text: string): unknown {
 }
 
 /** The client's id of its event; null if it has none, or too long a one. */
-export function eventIdOf({ event_id: id }: Fields): string | null {
+export function eventIdOf({ event_id: id }: PlainObject): string | null {
   return typeof id === 'string' && id.length <= LIMITS.realtime.eventIdLength ? id : null;
 }
 
 /** The fields of a frame, which need not be a valid event. Errors: `Fault`. */
-export function readFields(frame: string | Uint8Array): Fields {
+export function readFields(frame: string | Uint8Array): PlainObject {
   const text = typeof frame === 'string' ? frame : Buffer.from(frame).toString();
   const fields = parse(text);
   if (!isPlainObject(fields)) throw new Fault('invalid_event', 'An event is a JSON object');
@@ -54,14 +52,14 @@ export function readFields(frame: string | Uint8Array): Fields {
 }
 
 /** Errors: `Fault`. */
-export const clientEvent = (fields: Fields): ClientEvent => ({
+export const clientEvent = (fields: PlainObject): ClientEvent => ({
   type: textField(fields, 'type'),
   eventId: eventIdOf(fields),
   fields,
 });
 
 /** Errors: `Fault`. */
-export function textField(fields: Fields, name: string): string {
+export function textField(fields: PlainObject, name: string): string {
   const value = fields[name];
   if (typeof value === 'string') return value;
   throw new Fault(

@@ -1,8 +1,9 @@
 /** Client events about the items of the conversation (docs/contract/protocol-a.md 5.3 and 5.5). */
+import type { PlainObject } from '../../../../contracts/schemas/plain-object.js';
 import type { TakenAudio } from '../../../../actors/realtime-audio.js';
 import type { ConversationItem } from '../../../../actors/realtime-items.js';
 import { base64Of } from './item-audio-cache.js';
-import { type Fields, textField } from './client-events.js';
+import { textField } from './client-events.js';
 import { Fault } from './faults.js';
 import { refuseTranscription } from './input-events.js';
 import { audioPartOf, readItem, showItem } from './items.js';
@@ -10,7 +11,7 @@ import type { Handler, SessionState } from './state.js';
 
 const invalid = (message: string, param: string): Fault => new Fault('invalid_event', message, param);
 
-function itemOf({ conversation }: SessionState, fields: Fields): ConversationItem {
+function itemOf({ conversation }: SessionState, fields: PlainObject): ConversationItem {
   const item = conversation.get(textField(fields, 'item_id'));
   if (item) return item;
   throw new Fault('item_not_found', undefined, 'item_id');
@@ -19,7 +20,7 @@ function itemOf({ conversation }: SessionState, fields: Fields): ConversationIte
 const FRONT = 'root';
 
 /** The id of the item before the new one; null at the front. */
-function placeOf({ conversation }: SessionState, fields: Fields): string | null {
+function placeOf({ conversation }: SessionState, fields: PlainObject): string | null {
   const previous = fields['previous_item_id'] ?? conversation.lastId;
   if (previous === null || previous === FRONT) return null;
   if (typeof previous === 'string' && conversation.get(previous)) return previous;
@@ -58,7 +59,7 @@ export const remove: Handler = (session, { fields }) => {
   session.decide({ type: 'delete', item: id });
 };
 
-function numberField(fields: Fields, name: string): number {
+function numberField(fields: PlainObject, name: string): number {
   const value = fields[name];
   if (typeof value === 'number' && value >= 0 && Number.isFinite(value)) return value;
   throw invalid(`${name} must be a number, 0 or more`, name);

@@ -12,7 +12,7 @@ import { LIMITS } from '../../../../contracts/limits.js';
 import { DEFAULT_SYNTHESIS_MODEL, DEFAULT_TRANSCRIPTION_MODEL } from '../../../../contracts/speech/models.js';
 import { isUnset } from '../../../../contracts/schemas/coerce.js';
 import { ServiceError } from '../../../../contracts/errors.js';
-import { isPlainObject } from '../../../../contracts/schemas/plain-object.js';
+import { isPlainObject, type PlainObject } from '../../../../contracts/schemas/plain-object.js';
 import type { Vocabulary } from '../../../../contracts/vocabulary.js';
 import type { ProtocolAParts } from '../parts.js';
 import { synthesisModel } from '../speech-params.js';
@@ -35,8 +35,6 @@ export const defaultSettings = (kind: SessionKind, { vendor }: Vocabulary): Sett
   speed: 1,
   modalities: ['audio'],
 });
-
-type Fields = Readonly<Record<string, unknown>>;
 
 const NAME_LENGTH = 256;
 const LANGUAGE_LENGTH = 16;
@@ -174,7 +172,7 @@ const SESSION: readonly Row[] = [
 ];
 
 /** The value at the path; undefined if an object on the way is absent or null. Errors: `Fault` if it is not an object. */
-function valueAt(fields: Fields, path: readonly string[], root: string): unknown {
+function valueAt(fields: PlainObject, path: readonly string[], root: string): unknown {
   let value: unknown = fields;
   for (const [depth, name] of path.entries()) {
     if (value === undefined || value === null) return undefined;
@@ -187,7 +185,7 @@ function valueAt(fields: Fields, path: readonly string[], root: string): unknown
 
 function merged(
   settings: Settings,
-  fields: Fields,
+  fields: PlainObject,
   {
     rows,
     root,
@@ -211,7 +209,7 @@ export function updated(settings: Settings, session: unknown, parts: SettingsPar
 }
 
 /** The settings of one response. Errors: `Fault`. */
-export const forResponse = (settings: Settings, response: Fields, parts: SettingsParts): Settings =>
+export const forResponse = (settings: Settings, response: PlainObject, parts: SettingsParts): Settings =>
   merged(settings, response, { rows: OUTPUT, root: 'response', parts });
 
 const showInput = ({ input, transcription, noiseReduction }: Settings): object => ({

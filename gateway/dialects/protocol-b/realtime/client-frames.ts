@@ -6,7 +6,7 @@ import type { SessionFault } from '../../../../actors/transcription-session.js';
 import { withoutByteOrderMark } from '../../../../contracts/text/byte-order-mark.js';
 import { booleanOf, isUnset } from '../../../../contracts/schemas/coerce.js';
 import { LIMITS } from '../../../../contracts/limits.js';
-import { isPlainObject } from '../../../../contracts/schemas/plain-object.js';
+import { isPlainObject, type PlainObject } from '../../../../contracts/schemas/plain-object.js';
 import { parseJson } from '../../../server/bodies/body.js';
 import { FRAME_TOO_LARGE, inputFault } from './errors.js';
 
@@ -23,8 +23,6 @@ export class TranscriptionFrameFault extends Error {
     super(fault.message);
   }
 }
-
-type Fields = Readonly<Record<string, unknown>>;
 
 const refuse = (message: string): never => {
   throw new TranscriptionFrameFault(inputFault(message));
@@ -45,7 +43,7 @@ function jsonOf(text: string): unknown {
   return parseJson(bytes);
 }
 
-function parse(data: string | Uint8Array): Fields {
+function parse(data: string | Uint8Array): PlainObject {
   if (typeof data !== 'string') return refuse('Frames must be text');
   let value: unknown;
   try {
@@ -57,24 +55,24 @@ function parse(data: string | Uint8Array): Fields {
   return isPlainObject(value) ? value : refuse('The frame is no object');
 }
 
-function audioOf({ audio_base_64: text }: Fields): string {
+function audioOf({ audio_base_64: text }: PlainObject): string {
   if (text === undefined || text === null) return '';
   return typeof text === 'string' ? text : refuse('audio_base_64 must be a string');
 }
 
-function checkRate({ sample_rate: rate }: Fields, expected: number): void {
+function checkRate({ sample_rate: rate }: PlainObject, expected: number): void {
   if (!isUnset(rate) && Number(rate) !== expected)
     refuse(`sample_rate must be ${expected}, as audio_format says`);
 }
 
 /** `sampleRate`: the session's, in Hz. */
-function chunkOf(fields: Fields, sampleRate: number): ClientFrame {
+function chunkOf(fields: PlainObject, sampleRate: number): ClientFrame {
   checkRate(fields, sampleRate);
   const commit = booleanOf(fields['commit']) ?? refuse('commit must be a boolean');
   return { audio: audioOf(fields), commit, hasPreviousText: !isUnset(fields['previous_text']) };
 }
 
-const FRAMES = new Map<unknown, (fields: Fields, sampleRate: number) => ClientFrame>([
+const FRAMES = new Map<unknown, (fields: PlainObject, sampleRate: number) => ClientFrame>([
   ['input_audio_chunk', chunkOf],
   ['commit', () => ({ audio: '', commit: true, hasPreviousText: false })],
 ]);
