@@ -186,7 +186,7 @@ function configure(fromFile: readonly string[]): Config {
 }
 
 /**
- * Runs the gateway until it is told to leave (shutdown.ts). `fromFile` names the variables that a settings file gave.
+ * Runs the gateway until it is told to leave (gateway/wiring/shutdown.ts). `fromFile` names the variables that a settings file gave.
  */
 export async function main(fromFile: readonly string[] = []): Promise<void> {
   const opened = new Opened();

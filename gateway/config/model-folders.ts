@@ -73,8 +73,8 @@ function canPrepareIn(folder: string): boolean {
 }
 
 /**
- * The folder for copies of models (piper.ts): the first that can be written to. A checkout or a volume of models may be
- * read-only, the data folder is not.
+ * The folder for copies of models (engines/backends/sherpa/piper.ts): the first that can be written to. A checkout or a
+ * volume of models may be read-only, the data folder is not.
  */
 export const folderForCopies = (folders: readonly [string, ...string[]]): string =>
   folders.find(canPrepareIn) ?? folders[0];

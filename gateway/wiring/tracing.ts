@@ -1,7 +1,8 @@
 /**
  * Exports spans to an OpenTelemetry collector if the standard OTEL_* variables name one: the SDK is loaded only then
- * (0.1 to 0.2 s and 15 MB per gateway), and reads the rest of those variables itself. server/trace.ts decides what a span
- * may contain. Invariant: a collector that does not answer delays neither a request nor the end of the process.
+ * (0.1 to 0.2 s and 15 MB per gateway), and reads the rest of those variables itself. What a span may contain is
+ * decided in gateway/server/tracing/trace.ts. Invariant: a collector that does not answer delays neither a request nor
+ * the end of the process.
  */
 import { trace } from '@opentelemetry/api';
 import { systemClock } from '../../contracts/clock.js';

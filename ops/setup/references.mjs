@@ -18,12 +18,13 @@ const CODE = [
   'media',
   'storage',
   'gateway',
-  'client/src',
+  'client',
   'bench',
   'test',
   'ops',
+  'examples',
 ];
-const CODE_FILES = /\.(ts|mjs|sql)$/;
+const CODE_FILES = /\.(tsx?|mjs|sql)$/;
 const PAGES = ['docs', 'ops', 'actors', 'client', 'bench', 'test', 'codecs', 'engines', 'media'];
 
 const relative = (file) => path.relative(ROOT, file).split(path.sep).join('/');
@@ -101,11 +102,36 @@ const BARE =
 export const bareCitations = (name, text) =>
   [...text.matchAll(BARE)].map(([cited]) => `${name}: cites ${cited} without its folder`);
 
+const SOURCE = /(?<![\w./@<-])(?:[\w-]+\/)*[\w-]+\.(?:tsx?|mjs)\b/g;
+/** A file of this name is an example. */
+const EXAMPLE = /(^|\/)a(\.test)?\.ts$/;
+
+const commentsOf = (text) => text.split('\n').filter((line) => /^\s*(\*|\/\*|\/\/)/.test(line));
+const sourcesIn = (text) =>
+  [...text.matchAll(SOURCE)].map(([file]) => file).filter((file) => !EXAMPLE.test(file));
+
+/** Sources that the comments of a source name: by their path from the root, or by their name in its own folder. */
+export const missingSources = (name, text, exists = fs.existsSync) =>
+  commentsOf(text)
+    .flatMap(sourcesIn)
+    .filter((file) => !exists(inRoot(file)) && !exists(inRoot(path.posix.dirname(name), file)))
+    .map((file) => `${name}: names ${file}, which is neither there nor beside it`);
+
+/** Sources that a page names by their path from the root; it may name others by the end of their path. */
+export const missingFromPage = (name, text, exists = fs.existsSync) =>
+  sourcesIn(text)
+    .filter((file) => CODE.some((folder) => file.startsWith(`${folder}/`)) && !exists(inRoot(file)))
+    .map((file) => `${name}: names ${file}, which is not there`);
+
 export function checkReferences() {
   const code = CODE.flatMap((folder) => sources(folder, CODE_FILES)).map(relative);
   const own = new Set(['ops/setup/references.mjs', 'test/unit/references.test.ts']);
   return [
-    ...pages().flatMap((name) => brokenLinks(name, read(inRoot(name)))),
+    ...pages().flatMap((name) => {
+      const text = read(inRoot(name));
+      // The changelog tells of files as they were.
+      return [...brokenLinks(name, text), ...(name === 'CHANGELOG.md' ? [] : missingFromPage(name, text))];
+    }),
     ...code
       .filter((name) => !own.has(name) && !name.includes('node_modules/'))
       .flatMap((name) => {
@@ -114,6 +140,7 @@ export function checkReferences() {
           ...brokenCitations(name, text),
           ...brokenShortForms(name, text),
           ...bareCitations(name, text),
+          ...missingSources(name, text),
         ];
       }),
   ];

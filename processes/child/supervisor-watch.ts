@@ -1,8 +1,8 @@
 /**
  * Ends a child process with its supervisor, which holds the other end of the child's standard input. Anything that is
  * written there asks the child to leave, and gives running jobs some time to end (`HURRY`: less); when it closes, for any
- * reason (SIGKILL of the supervisor too), the child leaves at once. (processes/supervisor/parent-watch.ts is for a process whose parent does not
- * take part in this.)
+ * reason (SIGKILL of the supervisor too), the child leaves at once. A process whose parent does not take part in this
+ * watches it as processes/supervisor/parent-watch.ts does.
  *
  * SIGTERM, SIGINT and SIGHUP are ignored: they reach the whole group (systemd, `timeout`, ctrl-C, a terminal that is closed),
  * and the supervisor, which gets them too, lets running work end before it asks its children to leave. A child that is stuck

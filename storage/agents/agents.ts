@@ -92,7 +92,7 @@ export async function hashedConfig(
 
 const change = (sql: Sql, id: string, workspaceId: string, wanted: AgentChange): Promise<Agent | undefined> =>
   sql.begin(async (tx) => {
-    // Sessions in creation lock their agent: this waits for them, and then ends them too (sessions.ts).
+    // Sessions in creation lock their agent: this waits for them, and then ends them too (storage/sessions.ts).
     if (wanted.status === 'archived')
       await tx`select from agents where id = ${id} and workspace_id = ${workspaceId} for update`;
     const agent = await update(tx, id, workspaceId, wanted);

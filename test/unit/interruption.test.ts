@@ -1,4 +1,4 @@
-/** Classes of words said while the agent speaks, and their effects: complete words, partial ones, and all of the lists (interruption.ts). */
+/** Classes of words said while the agent speaks, and their effects: complete words, partial ones, and all of the lists (actors/agent/turns/interruption.ts). */
 import t from 'tap';
 import {
   interrupts,

@@ -9,6 +9,8 @@ interface References {
   brokenCitations(name: string, text: string, exists?: Exists, read?: Read): string[];
   brokenShortForms(name: string, text: string, read?: Read): string[];
   bareCitations(name: string, text: string): string[];
+  missingSources(name: string, text: string, exists?: Exists): string[];
+  missingFromPage(name: string, text: string, exists?: Exists): string[];
   checkReferences(): string[];
 }
 
@@ -55,6 +57,25 @@ t.test('names of documents without a folder', async (t) => {
   t.match(references.bareCitations('a.ts', '// decisions.md'), [/without its folder/]);
   t.match(references.bareCitations('a.ts', '// fine point 3'), [/without its folder/]);
   t.strictSame(references.bareCitations('a.ts', '// docs/contract/decisions.md 3, or a transport'), []);
+});
+
+t.test('a source that a comment names is at that path or beside it', async (t) => {
+  const there = ['/engines/pace.ts', '/engines/chat/replies.ts'];
+  const missing = (text: string) =>
+    references.missingSources('engines/chat/words.ts', text, (file) =>
+      there.some((end) => file.endsWith(end)),
+    );
+  for (const comment of ['/** As in engines/pace.ts. */', '// replies.ts', "import x from './gone.ts';"])
+    t.strictSame(missing(comment), [], comment);
+  t.strictSame(missing(' * `actors/a.ts:3:7`'), [], 'an example');
+  t.match(missing(' * Rows of pace.ts.'), ['engines/chat/words.ts: names pace.ts, which is neither']);
+  t.match(missing('// media/pace.ts'), [/names media\/pace\.ts/]);
+});
+
+t.test('a source that a page names by its whole path is there', async (t) => {
+  const missing = (text: string) => references.missingFromPage('docs/b.md', text, exists);
+  t.strictSame(missing('`engines/pace.ts`, and `chat/gone.ts` by the end of its path'), []);
+  t.match(missing('`engines/gone.ts`'), ['docs/b.md: names engines/gone.ts, which is not there']);
 });
 
 t.test('this checkout has none', async (t) => {

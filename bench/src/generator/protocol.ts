@@ -8,7 +8,7 @@ export type Load =
   | { readonly concurrency: number; readonly requests: number };
 
 export interface RequestTask {
-  /** A row of clients/index.ts, and what it is made with. */
+  /** A row of bench/src/clients/index.ts, and what it is made with. */
   readonly client: string;
   readonly params: unknown;
   readonly load: Load;
@@ -16,7 +16,7 @@ export interface RequestTask {
   readonly deadline: number;
 }
 
-/** Load that is no row of requests, such as sockets that stay: a row of programs/index.ts, which keeps them. */
+/** Load that is no row of requests, such as sockets that stay: a row of bench/src/programs/index.ts, which keeps them. */
 export interface ProgramTask {
   readonly program: string;
   readonly params: unknown;

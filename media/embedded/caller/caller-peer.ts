@@ -103,7 +103,7 @@ export class CallerPeer {
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    // The connection first, as in peer.ts.
+    // The connection first, as in media/embedded/peer.ts.
     for (const part of [this.#connection, this.#data, this.#in, this.#out]) closeQuietly(part);
   }
 }
