@@ -31,7 +31,7 @@ export interface ServedParts {
 }
 
 /** The call, as its carrier sees it. */
-export interface Heard<OwnReport> {
+export interface CarriedCall<OwnReport> {
   /** A report about the user: `connected` and `disconnected` alternate. Nothing is reported once the call is closed. */
   report(report: Report | OwnReport): void;
   /** The user's audio, 16 kHz, without gaps. `watched`: audio of the same length for voice detection, if different. */
@@ -91,7 +91,7 @@ export class ServedCall<
   constructor(
     private readonly args: CallArgs,
     private readonly parts: ServedParts,
-    carry: (call: Heard<OwnReport>) => Carrier<OwnCommand>,
+    carry: (call: CarriedCall<OwnReport>) => Carrier<OwnCommand>,
   ) {
     this.#playout = new Playout((utterance, ms, ended) => {
       const played = { on: 'played', utterance, ms, ended } as const;

@@ -9,7 +9,7 @@ import type { PublishedAgents } from '../../contracts/ports/agents/agents.js';
 import type { RunningSession, SessionPlan, SessionRecord } from '../../contracts/ports/sessions/sessions.js';
 import type { TurnListening } from '../../contracts/ports/speech/turns.js';
 import { excuseIn, warningIn } from './lines.js';
-import type { Hearing } from './listening/listening.js';
+import type { ListeningSettings } from './listening/listening.js';
 import { reachableFrom } from './tools/reachable.js';
 import { fillerOf, settingsOf } from './settings.js';
 import type { AgentVoice } from './utterance.js';
@@ -52,7 +52,7 @@ export class AgentInCharge {
     return settingsOf(this.#plan, this.usualDetector);
   }
 
-  get hearing(): Hearing {
+  get listening(): ListeningSettings {
     const { detector } = this.settings;
     const { noise_reduction: reducesNoise } = this.#plan.config.conversation;
     return { language: this.language, detector, reducesNoise };

@@ -86,7 +86,7 @@ export class Conversation {
     this.#meter = new ChatMeter({ ...parts.thinking, note: this.#turns.note });
     const recognised = (ms: number): void => this.#turns.note({ type: 'used', usage: { recognisedMs: ms } });
     this.#listening = new Listening({ ...parts.listening, log, recognised }, clock, ahead, this.#heard);
-    this.#listening.attend(this.#agent.hearing);
+    this.#listening.attend(this.#agent.listening);
     this.#tools = new ConversationTools(this.#agent.plan, {
       ...parts.tools,
       clock,
@@ -267,9 +267,9 @@ export class Conversation {
     const job = this.#job?.utterance.job ?? 0;
     const refusal = await this.#agent.handOver(agentId, signal);
     if (refusal !== undefined) return refusal;
-    const { plan, hearing, settings } = this.#agent;
+    const { plan, listening, settings } = this.#agent;
     this.#tools.enter(plan);
-    this.#listening.attend(hearing);
+    this.#listening.attend(listening);
     this.#send(AGENT_EVENTS.agentChanged(agentId, name));
     this.#machine.send({ type: 'handedOver', job, settings });
     return undefined;

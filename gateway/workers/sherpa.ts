@@ -50,10 +50,12 @@ const hearsOnlyEnglish = ({ capabilities: { languages } }: SttEngine): boolean =
 
 function openEars(): Loaded {
   const { modelsDir, sherpaSttLanguages: languages } = config;
-  const ears = config.models.stt.map((path) => createSherpaStt(path, { modelsDir, languages, memory }));
-  const aligner = ears.some(hearsOnlyEnglish) ? createAligner() : undefined;
+  const recognisers = config.models.stt.map((path) =>
+    createSherpaStt(path, { modelsDir, languages, memory }),
+  );
+  const aligner = recognisers.some(hearsOnlyEnglish) ? createAligner() : undefined;
   const voiceActivity = createSilero(modelsDir);
-  const stt = ears.map((engine) =>
+  const stt = recognisers.map((engine) =>
     createTranscriber({
       engine,
       voiceActivity,
@@ -61,7 +63,7 @@ function openEars(): Loaded {
     }),
   );
   const hum = Int16Array.from({ length: RECOGNITION_RATE }, (_, at) => Math.round(8000 * Math.sin(at / 12)));
-  return { engines: { tts: [], stt }, warmUp: async () => ears[0]?.transcribe(hum, {}, signal) };
+  return { engines: { tts: [], stt }, warmUp: async () => recognisers[0]?.transcribe(hum, {}, signal) };
 }
 
 const ROLES: Readonly<Record<string, () => Loaded>> = {

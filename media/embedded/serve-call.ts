@@ -5,7 +5,7 @@
 import type { TranscriptText } from '../../contracts/ports/calls/calls.js';
 import type { JobHandlers } from '../../contracts/ports/jobs.js';
 import { decoders } from '../opus-pool.js';
-import { type Carrier, type Heard, serve, ServedCall, type ServedParts } from '../served-call.js';
+import { type Carrier, type CarriedCall, serve, ServedCall, type ServedParts } from '../served-call.js';
 import { CALL_JOB, type CallArgs, type Report, type SignalCommand, type SignalReport } from '../wire.js';
 import { Microphone } from './microphone.js';
 import { Room, type RoomEvents, type RoomNetwork } from './room.js';
@@ -25,7 +25,7 @@ class EmbeddedCarrier implements Carrier<SignalCommand> {
   constructor(
     args: CallArgs,
     { network, complexity, clock }: MediaParts,
-    private readonly call: Heard<SignalReport>,
+    private readonly call: CarriedCall<SignalReport>,
   ) {
     this.#microphone = this.#newMicrophone();
     const events: RoomEvents = {
@@ -93,7 +93,7 @@ class EmbeddedCarrier implements Carrier<SignalCommand> {
 
 export const callJobs = (parts: MediaParts): JobHandlers => ({
   async *[CALL_JOB](args: CallArgs, commands, context): AsyncGenerator<Report | SignalReport> {
-    const carry = (call: Heard<SignalReport>) => new EmbeddedCarrier(args, parts, call);
+    const carry = (call: CarriedCall<SignalReport>) => new EmbeddedCarrier(args, parts, call);
     yield* serve(new ServedCall(args, parts, carry), commands, context);
   },
 });

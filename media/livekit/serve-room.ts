@@ -5,7 +5,7 @@
 import type { TranscriptText } from '../../contracts/ports/calls/calls.js';
 import type { ServiceError } from '../../contracts/errors.js';
 import type { JobHandlers } from '../../contracts/ports/jobs.js';
-import { type Carrier, type Heard, serve, ServedCall, type ServedParts } from '../served-call.js';
+import { type Carrier, type CarriedCall, serve, ServedCall, type ServedParts } from '../served-call.js';
 import { type Report, ROOM_JOB, type RoomArgs, type RoomReport, type TelephoneCommand } from '../wire.js';
 import { joinRoom, type RoomEvents, RoomParticipant } from './participant.js';
 import { Recording } from '../recording.js';
@@ -21,7 +21,7 @@ class RoomCarrier implements Carrier<TelephoneCommand> {
   constructor(
     private readonly args: RoomArgs,
     joined: Awaited<ReturnType<typeof joinRoom>>,
-    private readonly call: Heard<RoomReport>,
+    private readonly call: CarriedCall<RoomReport>,
     private readonly parts: Pick<ServedParts, 'complexity' | 'clock'>,
   ) {
     const events: RoomEvents = {
@@ -95,7 +95,7 @@ export const roomJobs = (parts: ServedParts): JobHandlers => ({
   async *[ROOM_JOB](args: RoomArgs, commands, context): AsyncGenerator<Report | RoomReport> {
     const joined = await joinRoom(args, context.signal);
     let carrier: RoomCarrier | undefined;
-    const carry = (call: Heard<RoomReport>): RoomCarrier =>
+    const carry = (call: CarriedCall<RoomReport>): RoomCarrier =>
       (carrier = new RoomCarrier(args, joined, call, parts));
     const call = new ServedCall<TelephoneCommand, RoomReport>(args, parts, carry);
     try {

@@ -4,7 +4,7 @@
  */
 import type { JobHandlers } from '../../contracts/ports/jobs.js';
 import { Recording } from '../recording.js';
-import { type Carrier, type Heard, serve, ServedCall, type ServedParts } from '../served-call.js';
+import { type Carrier, type CarriedCall, serve, ServedCall, type ServedParts } from '../served-call.js';
 import {
   type LineCommand,
   type LineReport,
@@ -13,7 +13,7 @@ import {
   type PlayedReport,
   type Report,
 } from '../wire.js';
-import { PhoneEars } from './ears.js';
+import { PhoneReceiver } from './receiver.js';
 import { EchoGate } from './echo-gate.js';
 import { Marks } from './marks.js';
 import { PhoneVoice } from './voice.js';
@@ -23,7 +23,7 @@ type Handlers = {
 };
 
 export class PhoneCarrier implements Carrier<LineCommand> {
-  readonly #ears: PhoneEars;
+  readonly #receiver: PhoneReceiver;
   readonly #voice: PhoneVoice;
   readonly #marks: Marks;
   readonly #echo: EchoGate;
@@ -32,9 +32,9 @@ export class PhoneCarrier implements Carrier<LineCommand> {
   constructor(
     { format }: PhoneArgs,
     private readonly parts: Pick<ServedParts, 'complexity'>,
-    private readonly call: Heard<LineReport>,
+    private readonly call: CarriedCall<LineReport>,
   ) {
-    this.#ears = new PhoneEars(format, (samples) => {
+    this.#receiver = new PhoneReceiver(format, (samples) => {
       const { sound, watched } = this.#echo.hear(samples);
       call.samples(sound, watched);
       this.#kept()?.user(samples);
@@ -65,7 +65,7 @@ export class PhoneCarrier implements Carrier<LineCommand> {
   }
 
   beat(_connected: boolean, passed: number): boolean {
-    this.#ears.beat(passed);
+    this.#receiver.beat(passed);
     const spoke = this.#voice.beat();
     this.#echo.beat();
     this.#marks.beat(this.#voice.hasLeft);
@@ -87,7 +87,7 @@ export class PhoneCarrier implements Carrier<LineCommand> {
   }
 
   readonly #commands: Handlers = {
-    hear: ({ audio, order }) => this.#ears.hear(audio, order),
+    hear: ({ audio, order }) => this.#receiver.hear(audio, order),
     marked: ({ mark }) => this.#marks.came(mark),
     press: ({ keys }) => this.#voice.press(keys),
     hold: ({ on }) => this.#voice.hold(on),
@@ -114,7 +114,7 @@ export class PhoneCarrier implements Carrier<LineCommand> {
 
 export const phoneJobs = (parts: ServedParts): JobHandlers => ({
   async *[PHONE_JOB](args: PhoneArgs, commands, context): AsyncGenerator<Report | LineReport> {
-    const carry = (call: Heard<LineReport>): PhoneCarrier => new PhoneCarrier(args, parts, call);
+    const carry = (call: CarriedCall<LineReport>): PhoneCarrier => new PhoneCarrier(args, parts, call);
     yield* serve(new ServedCall<LineCommand, LineReport>(args, parts, carry), commands, context);
   },
 });

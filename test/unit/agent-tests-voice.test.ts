@@ -7,7 +7,7 @@ import { pausesIn } from '../../contracts/speech/pauses.js';
 import type { CallerLine } from '../../contracts/ports/agents/test-callers.js';
 import { partsOf, wordsOf } from '../../gateway/agent-tests/voice/caller-speech.js';
 import { VOICE_RULES } from '../../gateway/agent-tests/voice/checks.js';
-import { CallerEar } from '../../gateway/agent-tests/voice/ear.js';
+import { AgentSpans } from '../../gateway/agent-tests/voice/agent-spans.js';
 import { ANSWER_MS, type Interruption, Talk } from '../../gateway/agent-tests/voice/talk.js';
 import { type CallerTurn, measured } from '../../gateway/agent-tests/voice/timeline.js';
 import { Answering, loud, silent } from '../fixtures/answering-line.js';
@@ -27,7 +27,7 @@ t.test('lines pause at their marks, else in the middle', async (t) => {
 });
 
 t.test('heard audio is cut at silences that are longer than those between sentences', async (t) => {
-  const ear = new CallerEar();
+  const voice = new AgentSpans();
   const plan = [
     ...Array(5).fill(silent),
     ...Array(10).fill(loud),
@@ -36,10 +36,10 @@ t.test('heard audio is cut at silences that are longer than those between senten
   ];
   let at = 0;
   for (const samples of [...plan, ...Array(7).fill(silent), loud] as Int16Array[])
-    ear.take((at += 100), samples);
-  t.match(ear.spells, [{ from: 500, to: 2200 }]);
-  t.equal(ear.since, 2900);
-  t.equal(ear.last, 3000);
+    voice.take((at += 100), samples);
+  t.match(voice.ended, [{ from: 500, to: 2200 }]);
+  t.equal(voice.since, 2900);
+  t.equal(voice.last, 3000);
 });
 
 t.test(
@@ -50,11 +50,11 @@ t.test(
       turn(4000, 5000, { interrupts: true }),
       turn(9000, 10_000, { unanswered: true }),
     ];
-    const spells = [
+    const spans = [
       { from: 2900, to: 4350 },
       { from: 6000, to: 7000 },
     ];
-    const figures = measured(turns, spells);
+    const figures = measured(turns, spans);
     t.match(figures, {
       answers: [900, 1000],
       silences: [350],
@@ -107,12 +107,12 @@ t.test(
   async (t) => {
     const talked = await talk(new Answering(), ['One', 'Two']);
     t.match(talked, { endedBy: 'user', turns: [{ text: 'One' }, { text: 'Two' }] });
-    t.equal(talked.spells.length, 2);
+    t.equal(talked.spans.length, 2);
     t.ok(
-      (talked.turns[1]?.from ?? 0) > (talked.spells[0]?.to ?? Infinity),
+      (talked.turns[1]?.from ?? 0) > (talked.spans[0]?.to ?? Infinity),
       'it waits until the agent has finished',
     );
-    t.match(measured(talked.turns, talked.spells), { talkOver: 0, interrupted: 0, unanswered: 0 });
+    t.match(measured(talked.turns, talked.spans), { talkOver: 0, interrupted: 0, unanswered: 0 });
   },
 );
 
@@ -122,7 +122,7 @@ t.test('it interrupts an answer after the given time, once', async (t) => {
     { text: 'One', interrupts: false },
     { text: 'Stop', interrupts: true },
   ]);
-  const [answer] = talked.spells;
+  const [answer] = talked.spans;
   t.equal((talked.turns[1]?.from ?? 0) - (answer?.from ?? 0), 1000);
 });
 
@@ -145,7 +145,7 @@ t.test('a line of nothing but pauses is a silence: no turn, and nobody need answ
 t.test('an agent that is to open is waited for, and heard out', async (t) => {
   const [late, silentAgent] = [new Answering({ opensAfterMs: 6000 }), new Answering()];
   const talked = await talk(late, ['One'], [], true);
-  t.ok((talked.turns[0]?.from ?? 0) > (talked.spells[0]?.to ?? Infinity));
+  t.ok((talked.turns[0]?.from ?? 0) > (talked.spans[0]?.to ?? Infinity));
   const alone = await talk(silentAgent, ['One'], [], true);
   t.ok((alone.turns[0]?.from ?? 0) >= ANSWER_MS);
 });

@@ -1,10 +1,10 @@
 /**
- * A simulated caller's media without a network: the frames that its microphone sends, and what its ear plays of packets
+ * A simulated caller's media without a network: the frames that its microphone sends, and what its receiver makes of packets
  * that arrive in order, late, in bursts, or not at all (media/embedded/caller).
  */
 import t from 'tap';
 import { bytesOf, PLAYOUT_RATE, RECOGNITION_RATE } from '../../contracts/audio.js';
-import { CallerEar } from '../../media/embedded/caller/caller-ear.js';
+import { CallerReceiver } from '../../media/embedded/caller/caller-receiver.js';
 import { CallerVoice, RoomNoise, type Said } from '../../media/embedded/caller/caller-voice.js';
 import { OPUS_TYPE, RtpWriter } from '../../media/embedded/rtp.js';
 import { encoders } from '../../media/opus-pool.js';
@@ -27,10 +27,10 @@ function packetsOf(plan: string): readonly (Buffer | undefined)[] {
   return packets;
 }
 
-/** What the ear hears, one character per 20 ms, if the packet of beat i arrives at beat `arrival(i)`. */
+/** What the receiver hears, one character per 20 ms, if the packet of beat i arrives at beat `arrival(i)`. */
 function heardOf(plan: string, arrival: (beat: number) => number = (beat) => beat): string {
   let heard = '';
-  const ear = new CallerEar((_, samples) => {
+  const receiver = new CallerReceiver((_, samples) => {
     for (let at = 0; at < samples.length; at += RECOGNITION_RATE / 50) {
       const loudest = Math.max(...samples.subarray(at, at + RECOGNITION_RATE / 50));
       heard += loudest > 2000 ? '#' : '.';
@@ -38,10 +38,10 @@ function heardOf(plan: string, arrival: (beat: number) => number = (beat) => bea
   });
   const packets = packetsOf(plan);
   for (let beat = 0; beat < plan.length + 60; beat += 1) {
-    ear.beat(beat, 1);
-    packets.forEach((packet, sent) => packet && arrival(sent) === beat && ear.packet(packet));
+    receiver.beat(beat, 1);
+    packets.forEach((packet, sent) => packet && arrival(sent) === beat && receiver.packet(packet));
   }
-  ear.close();
+  receiver.close();
   return heard.replace(/\.+$/, '').replace(/^\.+/, '');
 }
 

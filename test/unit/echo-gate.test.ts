@@ -8,7 +8,7 @@ import type { LineFormat } from '../../contracts/ports/calls/calls.js';
 import { codecFor } from '../../media/phone/codecs.js';
 import { PhoneCarrier } from '../../media/phone/serve-phone.js';
 import { FRAME_SAMPLES, Playout } from '../../media/playout.js';
-import type { Heard } from '../../media/served-call.js';
+import type { CarriedCall } from '../../media/served-call.js';
 import { loudnessDetector } from '../../media/loudness.js';
 import { VadWindows } from '../../media/vad-windows.js';
 import type { LineReport, Report } from '../../media/wire.js';
@@ -67,7 +67,7 @@ function call(format: LineFormat, echo: { readonly db: number; readonly ms: numb
   const carrier = new PhoneCarrier(
     { format } as never,
     { complexity: 0 },
-    parts as unknown as Heard<LineReport>,
+    parts as unknown as CarriedCall<LineReport>,
   );
   const beat = (caller: Int16Array): void => {
     carrier.beat(true, 1);

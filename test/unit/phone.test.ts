@@ -10,7 +10,7 @@ import { keyed, readClientEvent } from '../../gateway/conversations/client/event
 import { Keypad } from '../../gateway/conversations/client/keypad.js';
 import { createStreamTokens } from '../../gateway/phone/stream-tokens.js';
 import { codecFor } from '../../media/phone/codecs.js';
-import { PhoneEars } from '../../media/phone/ears.js';
+import { PhoneReceiver } from '../../media/phone/receiver.js';
 import { Marks } from '../../media/phone/marks.js';
 import { PhoneVoice } from '../../media/phone/voice.js';
 import { FRAME_SAMPLES, Playout } from '../../media/playout.js';
@@ -169,7 +169,7 @@ t.test('keys are tones between what is said, and speech waits for them', (t) => 
 /** The receiving side of a line, which records the level of each frame of 20 ms; `chunk` makes a piece of the line's sound. */
 function ears(format: typeof MULAW | typeof WIDE = MULAW) {
   const levels: number[] = [];
-  const heard = new PhoneEars(format, (samples) =>
+  const heard = new PhoneReceiver(format, (samples) =>
     levels.push(Math.round(samples[samples.length >> 1]! / 1000)),
   );
   const { encode } = codecFor(format);

@@ -19,8 +19,12 @@ import { type SherpaOptions, withDefaults } from './options.js';
 import { describeSherpaStt, type SherpaModel, type SherpaStt } from './stt-kinds.js';
 
 /** One piece; `language`: the model's own code of the spoken language, undefined if not given. */
-type Decode = (samples: Float32Array, language: string | undefined, signal: AbortSignal) => Promise<Heard>;
-type Heard = Pick<SttPiece, 'text' | 'language'>;
+type Decode = (
+  samples: Float32Array,
+  language: string | undefined,
+  signal: AbortSignal,
+) => Promise<Recognised>;
+type Recognised = Pick<SttPiece, 'text' | 'language'>;
 
 const FEATURES = { sampleRate: RECOGNITION_RATE, featureDim: 80 };
 const NOTHING: SttPiece = { text: '' };
@@ -34,7 +38,7 @@ async function decodeInChunks(
   recognizer: OnlineRecognizer,
   samples: Float32Array,
   signal: AbortSignal,
-): Promise<Heard> {
+): Promise<Recognised> {
   const stream = recognizer.createStream();
   stream.acceptWaveform({ samples, sampleRate: RECOGNITION_RATE });
   const tail = new Float32Array(TAIL_SECONDS * RECOGNITION_RATE);
@@ -119,10 +123,10 @@ export function createSherpaStt(path: string, options: SherpaOptions = {}): SttE
       if (!canHoldSpeech(samples)) return NOTHING;
       const place = scheduler.placeOf(demand);
       const code = codes?.get(language ?? '');
-      const hear = () =>
+      const recognise = () =>
         memory.use(loadableFor(code), (decode) => decode(floatsOf(samples), code, signal), signal);
-      const { text, ...heard } = await scheduler.run(place, hear, signal);
-      return { text: plausible(spelled(text.trim()), samples.length / RECOGNITION_RATE), ...heard };
+      const { text, ...recognised } = await scheduler.run(place, recognise, signal);
+      return { text: plausible(spelled(text.trim()), samples.length / RECOGNITION_RATE), ...recognised };
     },
   };
 }

@@ -19,7 +19,7 @@ import { mcpFor, standInFor } from '../stand-ins.js';
 import { spoken, VOICE_RMS, wordsOf } from './caller-speech.js';
 import { Talk, type Talked } from './talk.js';
 import { measured } from './timeline.js';
-import { Hearing, itemsOf } from './transcript.js';
+import { itemsOf, SpanTranscripts } from './transcript.js';
 
 export interface PlacedCall {
   readonly sessionId: string;
@@ -83,7 +83,7 @@ function talkOf(
   { definition, plan }: QueuedTest,
   user: SimulatedUser,
   line: CallerLine,
-  { hearing, voice, caller }: { hearing: Hearing; voice: VoiceParts; caller: Caller },
+  { transcripts, voice, caller }: { transcripts: SpanTranscripts; voice: VoiceParts; caller: Caller },
   signal: AbortSignal,
 ): Talk {
   const { voice: voiceId = '', pause_ms: pauseMs = 0, interruptions = [] } = definition.caller ?? {};
@@ -93,8 +93,8 @@ function talkOf(
     ...{ line, interruptions, most: definition.max_turns, wordsOf },
     opens: plan.config.prompt.first_message_mode !== 'off',
     // A scripted caller does not depend on what it hears, so nothing is transcribed for it.
-    next: async (turns, spells) =>
-      user.next(isPlayed ? itemsOf(await hearing.lines(turns, spells)) : [], signal),
+    next: async (turns, spans) =>
+      user.next(isPlayed ? itemsOf(await transcripts.lines(turns, spans)) : [], signal),
     speak: (text) => {
       const sound = spoken(text, manner, { speech: voice.speech, caller }, signal);
       return explained('The caller could not speak', sound, signal);
@@ -102,10 +102,14 @@ function talkOf(
   });
 }
 
-const reportOf = async (sessionId: string, talked: Talked, hearing: Hearing): Promise<CallReport> => ({
+const reportOf = async (
+  sessionId: string,
+  talked: Talked,
+  transcripts: SpanTranscripts,
+): Promise<CallReport> => ({
   sessionId,
-  transcript: await hearing.lines(talked.turns, talked.spells),
-  measured: measured(talked.turns, talked.spells),
+  transcript: await transcripts.lines(talked.turns, talked.spans),
+  measured: measured(talked.turns, talked.spans),
 });
 
 const endedByOf = ({ endedBy, reason }: Talked, record: SessionDetail | undefined): EndedBy => {
@@ -149,14 +153,14 @@ export async function converseByVoice(
   const { plan, workspaceId, definition } = test;
   const caller: Caller = { workspaceId, keyId: 'test' };
   const language = plan.config.voice.speaking_language;
-  const hearing = new Hearing({ transcription: voice.transcription, caller, language }, signal);
+  const transcripts = new SpanTranscripts({ transcription: voice.transcription, caller, language }, signal);
   const call = await placed(test, parts, voice, signal);
   try {
     if (!(await voice.began(test, call.sessionId))) throw new PlayError('The scenario was cancelled');
-    const talk = talkOf(test, user, call.line, { hearing, voice, caller }, signal);
+    const talk = talkOf(test, user, call.line, { transcripts, voice, caller }, signal);
     const talked = await inTime(call, talk, definition.max_seconds, parts, signal);
     const record = await call.close();
-    const report = await reportOf(call.sessionId, talked, hearing);
+    const report = await reportOf(call.sessionId, talked, transcripts);
     const endedBy = talked.isLate ? 'time_limit' : endedByOf(talked, record);
     return { items: record?.items ?? [], endedBy, call: report, heard: heardItems(report, record) };
   } finally {

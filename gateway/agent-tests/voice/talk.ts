@@ -3,7 +3,7 @@
  * and interrupts as its scenario says. Time is that of the audio: it advances with each 100 ms heard.
  */
 import type { CallerEvent, CallerLine } from '../../../contracts/ports/agents/test-callers.js';
-import { CallerEar, type HeardSpell } from './ear.js';
+import { type AgentSpan, AgentSpans } from './agent-spans.js';
 import type { CallerTurn } from './timeline.js';
 
 export interface Interruption {
@@ -22,7 +22,7 @@ export interface TalkParts {
   /** Whether the agent speaks first: the caller waits for it as for an answer. */
   readonly opens: boolean;
   /** The caller's next words; undefined if the caller hangs up. */
-  next(turns: readonly CallerTurn[], spells: readonly HeardSpell[]): Promise<string | undefined>;
+  next(turns: readonly CallerTurn[], spans: readonly AgentSpan[]): Promise<string | undefined>;
   /** Synthesizes a line. */
   speak(line: string): Promise<Int16Array>;
   /** Its words, without its pauses. */
@@ -31,7 +31,7 @@ export interface TalkParts {
 
 export interface Talked {
   readonly turns: readonly CallerTurn[];
-  readonly spells: readonly HeardSpell[];
+  readonly spans: readonly AgentSpan[];
   /** Undefined if the agent's side ended it. */
   readonly endedBy: 'user' | 'turn_limit' | undefined;
   /** Why the agent's side ended it, as reported to clients. */
@@ -64,7 +64,7 @@ class CallOver extends Error {
 }
 
 export class Talk {
-  readonly #ear = new CallerEar();
+  readonly #agentSpans = new AgentSpans();
   readonly #turns: CallerTurn[] = [];
   readonly #said = new Map<number, Said>();
   #state = '';
@@ -88,8 +88,8 @@ export class Talk {
     );
     if (endedBy !== undefined) this.parts.line.hangUp();
     await listening;
-    this.#ear.end();
-    return { turns: this.#turns, spells: this.#ear.spells, endedBy, reason: this.#reason };
+    this.#agentSpans.end();
+    return { turns: this.#turns, spans: this.#agentSpans.ended, endedBy, reason: this.#reason };
   }
 
   async #listen(): Promise<void> {
@@ -105,7 +105,7 @@ export class Talk {
   }
 
   #note(event: CallerEvent): void {
-    if (event.kind === 'heard') this.#ear.take(event.at, event.samples);
+    if (event.kind === 'heard') this.#agentSpans.take(event.at, event.samples);
     else if (event.kind === 'said') this.#said.set(event.utterance, event);
     else if (event.kind === 'agent') this.#state = event.state;
     else if (event.kind === 'ended') this.#reason = event.reason;
@@ -124,9 +124,9 @@ export class Talk {
 
   /** Whether the agent has finished the speech that it began after `since`, or has not begun within `patience`. */
   #isQuiet(since: number, patience: number): boolean {
-    const { now, last = 0 } = this.#ear;
+    const { now, last = 0 } = this.#agentSpans;
     const silence = now - Math.max(since, last);
-    const enough = last > since || this.#ear.since !== undefined ? FINISHED_MS : patience;
+    const enough = last > since || this.#agentSpans.since !== undefined ? FINISHED_MS : patience;
     return silence >= (this.#state === 'listening' ? enough : ANSWER_MS);
   }
 
@@ -136,7 +136,7 @@ export class Talk {
     await this.#until(() => this.#connected);
     await this.#hearOut(opening, 0, opens ? ANSWER_MS : OPENING_MS);
     for (let turn = 1; ; turn += 1) {
-      const line = await next(this.#turns, this.#ear.all);
+      const line = await next(this.#turns, this.#agentSpans.all);
       if (line === undefined) return 'user';
       if (turn > most) return 'turn_limit';
       await this.#take(line, await this.#prepared(turn));
@@ -171,11 +171,11 @@ export class Talk {
   async #hearOut(interruptions: readonly Prepared[], behind: number, patience: number): Promise<void> {
     let since = behind;
     for (const { after_ms: after, say, samples, backchannel = false } of interruptions) {
-      const begun = await this.#until(() => this.#ear.since ?? this.#isQuiet(since, patience));
+      const begun = await this.#until(() => this.#agentSpans.since ?? this.#isQuiet(since, patience));
       if (begun === true) break;
       const at = begun + after;
       const isDue = await this.#until(() =>
-        this.#ear.since === undefined ? 'late' : this.#ear.now >= at - AHEAD_MS && 'due',
+        this.#agentSpans.since === undefined ? 'late' : this.#agentSpans.now >= at - AHEAD_MS && 'due',
       );
       if (isDue === 'late') continue;
       const { from, to } = await this.#say(samples, at);
@@ -194,7 +194,7 @@ export class Talk {
 
   /** Marks the last turn that needs an answer if it had none. */
   #noteAnswer(): void {
-    const { last = 0 } = this.#ear;
+    const { last = 0 } = this.#agentSpans;
     const at = this.#turns.findLastIndex(({ backchannel }) => !backchannel);
     const turn = this.#turns[at];
     if (turn && last <= turn.to) this.#turns[at] = { ...turn, unanswered: true };

@@ -16,14 +16,14 @@ export interface CallerTurn {
   readonly unanswered: boolean;
 }
 
-/** A stretch of the agent's voice, without pauses of SPELL_GAP_MS or more. */
-export interface Spell {
+/** A stretch of the agent's voice, without pauses of SPAN_GAP_MS or more. */
+export interface Span {
   readonly from: number;
   readonly to: number;
 }
 
 /** A shorter silence is a pause between two words, or sentences. */
-export const SPELL_GAP_MS = 600;
+export const SPAN_GAP_MS = 600;
 /** If one side begins within this time after the other, both count as beginning at once. */
 const AT_ONCE_MS = 300;
 
@@ -41,44 +41,40 @@ export interface Measured {
   readonly unanswered: number;
 }
 
-const overlap = (one: Spell, other: Spell): number =>
+const overlap = (one: Span, other: Span): number =>
   Math.max(0, Math.min(one.to, other.to) - Math.max(one.from, other.from));
 
-/** The first spell that begins after the turn's start and before the caller speaks again. */
-function answerTo(
-  turn: CallerTurn,
-  next: CallerTurn | undefined,
-  spells: readonly Spell[],
-): Spell | undefined {
-  return spells.find(
+/** The first span that begins after the turn's start and before the caller speaks again. */
+function answerTo(turn: CallerTurn, next: CallerTurn | undefined, spans: readonly Span[]): Span | undefined {
+  return spans.find(
     ({ from, to }) => from > turn.from + AT_ONCE_MS && to > turn.to && from < (next?.from ?? Infinity),
   );
 }
 
 /** How long the agent still spoke after the turn began; undefined if it was not speaking then. */
-function silenceAfter({ from }: CallerTurn, spells: readonly Spell[]): number | undefined {
-  const spoken = spells.find((spell) => spell.from < from && spell.to > from);
+function silenceAfter({ from }: CallerTurn, spans: readonly Span[]): number | undefined {
+  const spoken = spans.find((span) => span.from < from && span.to > from);
   return spoken && spoken.to - from;
 }
 
 /** The measurements from both sides of a call. */
-export function measured(turns: readonly CallerTurn[], spells: readonly Spell[]): Measured {
+export function measured(turns: readonly CallerTurn[], spans: readonly Span[]): Measured {
   const wanting = turns.filter(({ backchannel }) => !backchannel);
   const interruptions = wanting.filter(({ interrupts }) => interrupts);
   const answers = wanting.flatMap((turn, index) => {
-    const answer = answerTo(turn, wanting[index + 1], spells);
+    const answer = answerTo(turn, wanting[index + 1], spans);
     return answer ? [answer.from - turn.to] : [];
   });
   return {
     answers,
-    silences: interruptions.flatMap((turn) => silenceAfter(turn, spells) ?? []),
+    silences: interruptions.flatMap((turn) => silenceAfter(turn, spans) ?? []),
     unheeded: interruptions.filter((turn) =>
-      spells.some((spell) => spell.from < turn.from && spell.to > turn.to + SPELL_GAP_MS),
+      spans.some((span) => span.from < turn.from && span.to > turn.to + SPAN_GAP_MS),
     ).length,
-    talkOver: Math.max(0, ...wanting.flatMap((turn) => spells.map((spell) => overlap(turn, spell)))),
+    talkOver: Math.max(0, ...wanting.flatMap((turn) => spans.map((span) => overlap(turn, span)))),
     interrupted: wanting.reduce(
       (sum, { from, to }) =>
-        sum + spells.filter((spell) => spell.from > from + AT_ONCE_MS && spell.from < to).length,
+        sum + spans.filter((span) => span.from > from + AT_ONCE_MS && span.from < to).length,
       0,
     ),
     unanswered: wanting.filter(({ unanswered }) => unanswered).length,

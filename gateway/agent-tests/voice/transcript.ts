@@ -5,10 +5,10 @@ import type { Caller } from '../../../contracts/ports/accounts/identity.js';
 import type { SessionItem } from '../../../contracts/ports/sessions/sessions.js';
 import type { Transcription } from '../../../contracts/ports/speech/speech.js';
 import { explained } from '../errors.js';
-import type { HeardSpell } from './ear.js';
+import type { AgentSpan } from './agent-spans.js';
 import type { CallerTurn } from './timeline.js';
 
-export interface HearingParts {
+export interface TranscriptParts {
   readonly transcription: Pick<Transcription, 'transcribe'>;
   readonly caller: Caller;
   readonly language: string;
@@ -23,25 +23,25 @@ export interface Line {
   readonly backchannel?: boolean;
 }
 
-/** Transcribes each spell once. */
-export class Hearing {
-  readonly #texts = new Map<HeardSpell, Promise<string>>();
+/** Transcribes each span once. */
+export class SpanTranscripts {
+  readonly #texts = new Map<AgentSpan, Promise<string>>();
 
   constructor(
-    private readonly parts: HearingParts,
+    private readonly parts: TranscriptParts,
     private readonly signal: AbortSignal,
   ) {}
 
   /** Errors: `PlayError`; the signal's reason. */
-  textOf(spell: HeardSpell): Promise<string> {
-    const known = this.#texts.get(spell);
+  textOf(span: AgentSpan): Promise<string> {
+    const known = this.#texts.get(span);
     if (known) return known;
-    const text = this.#transcribe(spell);
-    this.#texts.set(spell, text);
+    const text = this.#transcribe(span);
+    this.#texts.set(span, text);
     return text;
   }
 
-  async #transcribe({ chunks }: HeardSpell): Promise<string> {
+  async #transcribe({ chunks }: AgentSpan): Promise<string> {
     const { transcription, caller, language } = this.parts;
     const audio = { chunks: chunks.map(bytesOf), sampleRate: RECOGNITION_RATE };
     const request = { audio, model: DEFAULT_TRANSCRIPTION_MODEL, language };
@@ -49,11 +49,11 @@ export class Hearing {
     return (await explained('What the agent said was not recognised', transcript, this.signal)).text.trim();
   }
 
-  /** In the order in which they began; spells of one answer are one line; empty: sound without words. */
-  async lines(turns: readonly CallerTurn[], spells: readonly HeardSpell[]): Promise<readonly Line[]> {
+  /** In the order in which they began; spans of one answer are one line; empty: sound without words. */
+  async lines(turns: readonly CallerTurn[], spans: readonly AgentSpan[]): Promise<readonly Line[]> {
     const heard: Line[] = [];
-    for (const spell of spells)
-      heard.push({ speaker: 'agent', text: await this.textOf(spell), fromMs: spell.from, toMs: spell.to });
+    for (const span of spans)
+      heard.push({ speaker: 'agent', text: await this.textOf(span), fromMs: span.from, toMs: span.to });
     const said = turns.map(({ text, from, to, interrupts, backchannel }): Line => ({
       ...{ speaker: 'caller', text, fromMs: from, toMs: to },
       ...(interrupts && { interrupts }),

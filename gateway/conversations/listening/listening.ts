@@ -15,7 +15,7 @@ export interface ListeningParts extends TurnTranscriptionParts {
 }
 
 /** How an agent listens. */
-export interface Hearing {
+export interface ListeningSettings {
   /** The user's language. */
   readonly language: string;
   /** Decides when a turn is over. */
@@ -63,7 +63,7 @@ export class Listening {
   }
 
   /** Listens to the user like this from now on. Before the first call the tables decide when a turn is over. */
-  attend({ language, detector, reducesNoise }: Hearing): void {
+  attend({ language, detector, reducesNoise }: ListeningSettings): void {
     this.#transcription.language = language;
     this.#transcription.reducesNoise = reducesNoise;
     const { turns } = this.parts;

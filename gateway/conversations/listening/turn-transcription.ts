@@ -133,7 +133,7 @@ export class TurnTranscription {
     if (!active || stretch?.span === undefined) return;
     const abort = new AbortController();
     const chunks = [...stretch.chunks, SILENCE];
-    const heard = this.#hear({ chunks }, { uncounted: true }, abort.signal).catch(() => undefined);
+    const heard = this.#transcribe({ chunks }, { uncounted: true }, abort.signal).catch(() => undefined);
     this.#ahead = { heard, samples: stretch.samples, abort };
   }
 
@@ -185,7 +185,7 @@ export class TurnTranscription {
     this.#guessing = true;
     stretch.guessedAt = stretch.samples;
     try {
-      const { text } = await this.#hear(stretch, { interim: true });
+      const { text } = await this.#transcribe(stretch, { interim: true });
       if (this.#present === stretch) this.on.user(span, text, false);
     } catch {
       // A partial transcript may fail: the engine may be busy.
@@ -200,12 +200,12 @@ export class TurnTranscription {
     const before = ahead && (await ahead);
     const known = before?.text === '' ? undefined : before;
     if (known) transcription.count(caller, known.duration);
-    const { text, duration } = known ?? (await this.#hear(stretch));
+    const { text, duration } = known ?? (await this.#transcribe(stretch));
     this.parts.recognised(Math.round(duration * 1000));
     return text;
   }
 
-  #hear(
+  #transcribe(
     { chunks }: Pick<Stretch, 'chunks'>,
     how: Pick<TranscriptionRequest, 'interim' | 'uncounted'> = {},
     signal?: AbortSignal,

@@ -15,7 +15,7 @@ import {
   type Usage,
 } from '../../../contracts/sessions/turns.js';
 import type { TellTurn, TurnEvent, TurnPhase } from './turn-events.js';
-import { Answer, type Hearing, TurnRow } from './turn-row.js';
+import { Answer, TurnRow, type UserSpeech } from './turn-row.js';
 
 /** How the end of a call interrupts its turns; not at all if the agent has ended it. */
 const BY_END: Readonly<Partial<Record<EndReason, InterruptedBy>>> = {
@@ -33,7 +33,7 @@ type Of<Type extends TurnEvent['type']> = Extract<TurnEvent, { readonly type: Ty
 type Handlers = { readonly [Type in TurnEvent['type']]?: (event: Of<Type>, at: number) => void };
 
 export class TurnLog {
-  #hearing: Hearing = {};
+  #speech: UserSpeech = {};
   /** The row whose answer is running or awaited. */
   #current: TurnRow | undefined;
   /** The row of messages that are answered once the agent has finished. */
@@ -73,12 +73,12 @@ export class TurnLog {
 
   readonly #handlers: Handlers = {
     voice: ({ active, silentMs }, at) => {
-      this.#hearing.active = active;
-      this.#hearing.silentMs = silentMs;
-      this.#hearing[active ? 'voiceAt' : 'silentAt'] = at;
+      this.#speech.active = active;
+      this.#speech.silentMs = silentMs;
+      this.#speech[active ? 'voiceAt' : 'silentAt'] = at;
     },
     transcript: (event, at) => this.#heard(event, at),
-    endOfTurn: (decision) => (this.#hearing.decision = decision),
+    endOfTurn: (decision) => (this.#speech.decision = decision),
     message: (message, at) => this.#message(message, at),
     closeTurn: (_event, at) => {
       const row = this.#current;
@@ -141,18 +141,18 @@ export class TurnLog {
   };
 
   #heard({ text, final }: Of<'transcript'>, at: number): void {
-    if (text !== '') this.#hearing.firstTranscript ??= at;
+    if (text !== '') this.#speech.firstTranscript ??= at;
     if (!final) return;
-    if (text !== '') this.#hearing.lastTranscript = at;
+    if (text !== '') this.#speech.lastTranscript = at;
     // The partial transcripts turned out to be nothing.
-    else if (this.#hearing.lastTranscript === undefined) this.#hearing.firstTranscript = undefined;
+    else if (this.#speech.lastTranscript === undefined) this.#speech.firstTranscript = undefined;
   }
 
   /** Takes what was heard, for one message. */
-  #takeHearing(): Hearing {
-    const { voiceAt, silentAt, silentMs, active } = this.#hearing;
-    const taken = this.#hearing;
-    this.#hearing = {
+  #takeSpeech(): UserSpeech {
+    const { voiceAt, silentAt, silentMs, active } = this.#speech;
+    const taken = this.#speech;
+    this.#speech = {
       ...(voiceAt !== undefined && { voiceAt }),
       ...(silentAt !== undefined && { silentAt, silentMs }),
       ...(active !== undefined && { active }),
@@ -165,11 +165,11 @@ export class TurnLog {
       this.#begin('typed', at).words = text;
       return;
     }
-    const hearing = this.#takeHearing();
+    const speech = this.#takeSpeech();
     if (backchannel) return;
     const row = later ? (this.#later ??= this.#row('turn', at)) : this.#rowOfMessage(at);
     if (later) row.earlier = joined([row.earlier, text]);
-    row.hears(later ? '' : text, hearing, at);
+    row.transcribed(later ? '' : text, speech, at);
     row.closed = later === true;
     row.turnId = this.turnId();
   }
@@ -308,7 +308,7 @@ export class TurnLog {
 
   /** Time since the user's voice began, or since the playout did if that was later; 0 without voice. */
   #sinceVoice({ played = 0 }: Answer, at: number): number {
-    return at - Math.max(played, Math.min(at, this.#hearing.voiceAt ?? at));
+    return at - Math.max(played, Math.min(at, this.#speech.voiceAt ?? at));
   }
 
   #discard(job: number): boolean {

@@ -12,7 +12,7 @@ import {
 import { AnswerTimeline, latencyParts } from './latency.js';
 
 /** Facts about the user's words since the last message. */
-export interface Hearing {
+export interface UserSpeech {
   /** When VAD last noticed that the voice began and ended. */
   voiceAt?: number;
   silentAt?: number;
@@ -85,9 +85,9 @@ export class TurnRow {
   #from: number;
   #noticed: number;
   #decided: number;
-  #hearing: Hearing = {};
+  #speech: UserSpeech = {};
 
-  /** Turns of the user's voice get their times from `hears`; all others begin at `at`. */
+  /** Turns of the user's voice get their times from `transcribed`; all others begin at `at`. */
   constructor(
     readonly number: number,
     readonly cause: TurnCause,
@@ -98,13 +98,13 @@ export class TurnRow {
   }
 
   /** The user's words are known, and the turn is over, for now. */
-  hears(words: string, hearing: Hearing, at: number): void {
-    const { firstTranscript } = this.#hearing;
+  transcribed(words: string, speech: UserSpeech, at: number): void {
+    const { firstTranscript } = this.#speech;
     this.words = joined([this.earlier, words]);
     this.#decided = at;
-    this.#noticed = hearing.active ? at : (hearing.silentAt ?? at);
-    this.#from = hearing.active ? at : this.#noticed - (hearing.silentMs ?? NOTICED_MS);
-    this.#hearing = { ...hearing, firstTranscript: firstTranscript ?? hearing.firstTranscript };
+    this.#noticed = speech.active ? at : (speech.silentAt ?? at);
+    this.#from = speech.active ? at : this.#noticed - (speech.silentMs ?? NOTICED_MS);
+    this.#speech = { ...speech, firstTranscript: firstTranscript ?? speech.firstTranscript };
   }
 
   /** Drops the answer, of which nothing was heard: the user spoke on, or it was asked for again. */
@@ -117,7 +117,7 @@ export class TurnRow {
 
   toTurn(epoch: number): Turn {
     const { number, turnId, cause, words, reopened, interrupted, error, draftsDiscarded } = this;
-    const { decision, firstTranscript, lastTranscript } = this.#hearing;
+    const { decision, firstTranscript, lastTranscript } = this.#speech;
     const { answer = NO_ANSWER } = this;
     const { heardMs, complete, held, resumed, drafted } = answer;
     return {
@@ -160,7 +160,7 @@ export class TurnRow {
     const played = this.#playedAt;
     if (played === undefined || !this.answer) return null;
     const { timeline } = this.answer;
-    const delayMs = this.#hearing.decision?.delayMs ?? 0;
+    const delayMs = this.#speech.decision?.delayMs ?? 0;
     const [from, noticed, decided] = [this.#from, this.#noticed, this.#decided];
     return latencyParts({ from, noticed, delayMs, decided, timeline, played });
   }

@@ -13,7 +13,7 @@ import { AsyncQueue } from '../../async-queue.js';
 import type { Beat, Pacer } from '../../pacer.js';
 import { readPacket } from '../data.js';
 import type { Outgoing } from '../signal.js';
-import { CallerEar } from './caller-ear.js';
+import { CallerReceiver } from './caller-receiver.js';
 import { CallerPeer } from './caller-peer.js';
 import { joinQuery, leaveFrame, readResponse, trickleFrame } from './caller-signal.js';
 import { CallerVoice, FRAME_MS } from './caller-voice.js';
@@ -32,7 +32,7 @@ class Caller {
   readonly #ssrc = randomInt(1, MOST_SSRC);
   readonly #peer: CallerPeer;
   readonly #voice: CallerVoice;
-  readonly #ear: CallerEar;
+  readonly #receiver: CallerReceiver;
   readonly #leavePacer: () => void;
   /** Own candidates that have not been sent yet. */
   #candidates: string[] = [];
@@ -51,13 +51,13 @@ class Caller {
       (packet) => this.#peer.speak(packet),
       (said) => this.reports.push({ on: 'said', ...said }),
     );
-    this.#ear = new CallerEar((at, samples) => this.#hear(at, samples));
+    this.#receiver = new CallerReceiver((at, samples) => this.#received(at, samples));
     this.#peer = new CallerPeer(this.#ssrc, {
       gathered: (offer, candidates) => {
         this.#candidates = [...candidates];
         this.reports.push({ on: 'join', query: joinQuery(offer) });
       },
-      packet: (bytes) => this.#guarded(() => this.#ear.packet(bytes)),
+      packet: (bytes) => this.#guarded(() => this.#receiver.packet(bytes)),
       message: (bytes) => this.#guarded(() => this.#read(bytes)),
     });
     this.#leavePacer = pacer.join(
@@ -75,7 +75,7 @@ class Caller {
     }
   }
 
-  #hear(at: number, samples: Int16Array): void {
+  #received(at: number, samples: Int16Array): void {
     this.reports.push({ on: 'heard', at, pcm: bytesOf(samples) });
     if (this.reports.bytes > MOST_WAITING_BYTES) this.close();
   }
@@ -86,7 +86,7 @@ class Caller {
       this.#beats = 0;
       this.reports.push({ on: 'connected' });
     } else this.#beats += 1 + skipped;
-    this.#ear.beat(this.#beats, 1 + skipped);
+    this.#receiver.beat(this.#beats, 1 + skipped);
     this.#voice.beat(this.#beats * FRAME_MS, skipped);
   }
 
@@ -147,7 +147,7 @@ class Caller {
     this.#leavePacer();
     this.#peer.close();
     this.#voice.close();
-    this.#ear.close();
+    this.#receiver.close();
     this.reports.push({ on: 'ended', reason: this.#reason });
     this.reports.end();
   }

@@ -1,7 +1,7 @@
 /**
- * A simulated caller's ear: turns packets of the agent's voice into unbroken audio. The agent sends nothing while it is
- * silent, but its clock continues: frames are placed by that clock, relative to the packet that came with the least delay.
- * So a stuttering machine causes no gaps in the speech or in its measurements.
+ * The receiving side of a simulated caller: turns packets of the agent's voice into unbroken audio. The agent sends
+ * nothing while it is silent, but its clock continues: frames are placed by that clock, relative to the packet that came
+ * with the least delay. So a stuttering machine causes no gaps in the speech or in its measurements.
  */
 import { RECOGNITION_RATE } from '../../../contracts/audio.js';
 import { decoders } from '../../opus-pool.js';
@@ -15,7 +15,7 @@ const WINDOW = 5;
 /** Longest wait for a packet, in frames. */
 const PATIENCE = 10;
 
-export class CallerEar {
+export class CallerReceiver {
   readonly #decoder = decoders.take();
   readonly #microphone: Microphone;
   /** Frames not yet reported, by the agent's clock in frames. */

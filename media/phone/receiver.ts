@@ -16,7 +16,7 @@ const PATIENCE = 20;
 const MOST_FRAMES = 5;
 const SEQUENCES = 0x10000;
 
-export class PhoneEars {
+export class PhoneReceiver {
   readonly #microphone: Microphone;
   readonly #packetBytes: number;
   /** Sequence number of the last packet for the microphone. */

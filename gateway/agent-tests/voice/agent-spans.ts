@@ -1,8 +1,8 @@
-/** Cuts the agent's audio at the caller's side into spells: when each was heard, and its sound. */
+/** Cuts the agent's audio at the caller's side into spans: when each was heard, and its sound. */
 import { RECOGNITION_RATE } from '../../../contracts/audio.js';
-import { type Spell, SPELL_GAP_MS } from './timeline.js';
+import { type Span, SPAN_GAP_MS } from './timeline.js';
 
-export interface HeardSpell extends Spell {
+export interface AgentSpan extends Span {
   /** 16-bit mono at RECOGNITION_RATE, with a little of the silence around it. */
   readonly chunks: readonly Int16Array[];
 }
@@ -24,8 +24,8 @@ interface Open {
   readonly chunks: Int16Array[];
 }
 
-export class CallerEar {
-  readonly spells: HeardSpell[] = [];
+export class AgentSpans {
+  readonly ended: AgentSpan[] = [];
   #open: Open | undefined;
   #before: Int16Array = new Int16Array(0);
   #now = 0;
@@ -38,7 +38,7 @@ export class CallerEar {
     for (let index = 0; index * FRAME < samples.length; index += 1)
       if (isAudible(samples.subarray(index * FRAME, (index + 1) * FRAME)))
         this.#sound(begins + index * FRAME_MS, samples);
-    if (this.#open && at - this.#open.to >= SPELL_GAP_MS) this.end();
+    if (this.#open && at - this.#open.to >= SPAN_GAP_MS) this.end();
     this.#before = samples;
   }
 
@@ -47,9 +47,9 @@ export class CallerEar {
     this.#open.to = from + FRAME_MS;
   }
 
-  /** Ends the current spell. */
+  /** Ends the current span. */
   end(): void {
-    if (this.#open) this.spells.push(this.#open);
+    if (this.#open) this.ended.push(this.#open);
     this.#open = undefined;
   }
 
@@ -64,11 +64,11 @@ export class CallerEar {
 
   /** The time at which the agent was heard last. */
   get last(): number | undefined {
-    return (this.#open ?? this.spells.at(-1))?.to;
+    return (this.#open ?? this.ended.at(-1))?.to;
   }
 
-  /** All spells, including the current one. */
-  get all(): readonly HeardSpell[] {
-    return this.#open ? [...this.spells, this.#open] : this.spells;
+  /** All spans, including the current one. */
+  get all(): readonly AgentSpan[] {
+    return this.#open ? [...this.ended, this.#open] : this.ended;
   }
 }
