@@ -81,7 +81,7 @@ const isPart = (kept: string, tale: string): boolean =>
   kept !== '' && tale.startsWith(kept) && kept.length < tale.length;
 
 for (const interruption_sensitivity of ['low', 'balanced', 'high'])
-  t.test(`overlap: the user interrupts the agent (${interruption_sensitivity})`, async (t) => {
+  t.test(`a user who speaks over the agent interrupts it (${interruption_sensitivity})`, async (t) => {
     const meeting = await begin(STORY, { interruption_sensitivity });
     await talks.tell(meeting, 'No, please stop that right now.', { heard: /stop/i });
     await untilAnswered(meeting);
@@ -93,7 +93,7 @@ for (const interruption_sensitivity of ['low', 'balanced', 'high'])
 
 for (const interruption_sensitivity of ['low', 'balanced'])
   t.test(
-    `overlap: the user agrees while the agent speaks (backchannel, ${interruption_sensitivity})`,
+    `a user who agrees while the agent speaks does not interrupt it (${interruption_sensitivity})`,
     async (t) => {
       const meeting = await begin(LONG_TALE, { interruption_sensitivity });
       await say(meeting, 'Yes, I see.');
@@ -106,7 +106,7 @@ for (const interruption_sensitivity of ['low', 'balanced'])
     },
   );
 
-t.test('overlap: the user talks to somebody else', async (t) => {
+t.test('a user who talks to somebody else interrupts the agent, and is answered', async (t) => {
   // Nobody can tell to whom words are addressed: an interruption (actors/agent/turns/interruption.ts).
   const meeting = await begin(STORY, { interruption_sensitivity: 'balanced' });
   await talks.tell(meeting, 'Could you open the window please?', { heard: /window/i });
@@ -117,14 +117,14 @@ t.test('overlap: the user talks to somebody else', async (t) => {
 });
 
 for (const interruption_sensitivity of ['balanced', 'high'])
-  t.test(`a cough does not silence the agent (${interruption_sensitivity})`, async (t) => {
+  t.test(`a cough does not interrupt the agent (${interruption_sensitivity})`, async (t) => {
     const meeting = await begin(TALE, { interruption_sensitivity });
     await meeting.caller.say(cough());
     await untilShown(meeting, TALE);
     t.same(await hangUp(meeting), ['user: Begin', `assistant: ${TALE}`], 'all of it is heard');
   });
 
-t.test('an agent that may not be interrupted finishes, and answers then', async (t) => {
+t.test('an agent that may not be interrupted finishes, and answers after that', async (t) => {
   const meeting = await begin(TALE, { interruptible: false });
   await say(meeting, 'Please stop that now.');
   await untilShown(meeting, TALE);
@@ -134,7 +134,7 @@ t.test('an agent that may not be interrupted finishes, and answers then', async 
   t.match(messages.at(-1), 'assistant: Yes?');
 });
 
-t.test('double talk: both begin at once, and the user goes first', async (t) => {
+t.test('when both begin to speak at once, the user goes first', async (t) => {
   telling(STORY);
   const meeting = await talks.meet({
     prompt: { first_message_mode: 'fixed', first_message: STORY },
@@ -162,7 +162,7 @@ t.test('a long pause in the middle of a sentence does not end the turn', async (
   t.same(more, ['assistant: Yes?'], 'one turn, one answer');
 });
 
-t.test('self-correction: the last words count, in one turn', async (t) => {
+t.test('a user who corrects a word gets one answer, to the whole turn', async (t) => {
   telling(TALE);
   const meeting = await talks.meet({ conversation: { eagerness: 'relaxed' } });
   const [before, behind] = [
@@ -176,7 +176,7 @@ t.test('self-correction: the last words count, in one turn', async (t) => {
   t.same(more, ['assistant: Yes?']);
 });
 
-t.test('a microphone muted in mid-sentence counts as silence and ends the turn', async (t) => {
+t.test('a microphone muted in mid-sentence counts as silence, which ends the turn', async (t) => {
   telling(TALE);
   const meeting = await talks.meet({ conversation: { eagerness: 'balanced' } });
   await say(meeting, 'I need some help with my');
@@ -204,7 +204,7 @@ t.test('drop and resume: the conversation continues', async (t) => {
   t.equal(messages.length, 2);
 });
 
-t.test('hang-up in mid-word: nothing follows', async (t) => {
+t.test('when the user hangs up in mid-word, nothing follows', async (t) => {
   const meeting = await begin(STORY, {});
   await until('some of it is heard', () => meeting.caller.audible().length > 100);
   const [, tale, ...more] = await hangUp(meeting);

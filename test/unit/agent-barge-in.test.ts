@@ -14,14 +14,14 @@ const jobOf = (scene: Scene): number => scene.actor.getSnapshot().context.job;
 const isCancelled = (effects: readonly AgentEffect[]): boolean =>
   effects.some(({ type }) => type === 'cancel');
 
-t.test('the agent is held with the first sound of the user, but at low', async (t) => {
+t.test("the user's first sound pauses the agent, except at low sensitivity", async (t) => {
   for (const sensitivity of SENSITIVITIES) {
     const scene = answering({ sensitivity }).voice(true);
     t.equal(scene.agentSpeaks, sensitivity === 'low', sensitivity);
   }
 });
 
-t.test('a cough, agreement and a word of somebody else: the agent goes on at the same word', async (t) => {
+t.test('after a cough or a backchannel the agent resumes at the word where it paused', async (t) => {
   for (const [sound, ms] of [
     ['', 300],
     ['', 900],
@@ -40,20 +40,20 @@ t.test('a cough, agreement and a word of somebody else: the agent goes on at the
   }
 });
 
-t.test('each cough holds the agent, and none for good', async (t) => {
+t.test('each cough pauses the agent, and after each it resumes', async (t) => {
   const scene = answering();
   for (let cough = 0; cough < 3; cough += 1) scene.say('', 250).pause(700);
   t.equal(scene.silences.length, 3);
   t.equal(scene.pause(6000).told[1], `agent: ${LONG}`);
 });
 
-t.test('the first message is held and goes on as any other', async (t) => {
+t.test('a cough pauses the first message, which then resumes and is heard whole', async (t) => {
   const scene = new Scene({ opening: { mode: 'fixed', text: LONG } }).pause(1000).say('', 400);
   t.notOk(scene.agentSpeaks);
   t.same(scene.pause(8000).told, [`agent: ${LONG}`]);
 });
 
-t.test('words in which two guesses agree break the agent off while the user still speaks', async (t) => {
+t.test('words in two partial transcripts interrupt the agent while the user still speaks', async (t) => {
   const words: Record<Sensitivity, string> = {
     low: 'I want another room',
     balanced: 'another room',
@@ -70,7 +70,7 @@ t.test('words in which two guesses agree break the agent off while the user stil
   }
 });
 
-t.test('fewer words than the sensitivity asks for break nothing off before they are final', async (t) => {
+t.test('fewer words than the sensitivity asks for interrupt nothing before they are final', async (t) => {
   for (const [sensitivity, few] of [
     ['low', 'another room please'],
     ['balanced', 'another'],
@@ -82,7 +82,7 @@ t.test('fewer words than the sensitivity asks for break nothing off before they 
   }
 });
 
-t.test('a command in two guesses breaks the agent off at every sensitivity', async (t) => {
+t.test('a command in two partial transcripts interrupts the agent at every sensitivity', async (t) => {
   for (const sensitivity of SENSITIVITIES)
     for (const command of ['Stop.', 'Wait.', 'No, no.', 'Hold on.', '等一下']) {
       const scene = answering({ sensitivity });
@@ -92,7 +92,7 @@ t.test('a command in two guesses breaks the agent off at every sensitivity', asy
     }
 });
 
-t.test('guesses that change, and agreement, break nothing off', async (t) => {
+t.test('partial transcripts that change, and backchannels, do not interrupt the agent', async (t) => {
   for (const guesses of [
     ['write it there', 'right at the', 'but either way'],
     ['yeah okay', 'yeah okay', 'yeah okay right'],
@@ -107,7 +107,7 @@ t.test('guesses that change, and agreement, break nothing off', async (t) => {
   }
 });
 
-t.test('words of agreement in another order are none', async (t) => {
+t.test('backchannel words in another order interrupt the agent, and are answered', async (t) => {
   for (const words of ['Is that all?', 'I got that.', 'Right now it is of no use.', 'So, see it?']) {
     const scene = answering().say(words, 900).pause(9000);
     t.match(scene.told[1], /^agent: one/, words);
@@ -116,13 +116,13 @@ t.test('words of agreement in another order are none', async (t) => {
   }
 });
 
-t.test('agreement that is understood late holds the agent longer, and takes nothing from it', async (t) => {
+t.test('a backchannel that is transcribed late pauses the agent longer, and all is heard', async (t) => {
   const scene = answering({}, { hearMs: 3000 }).say('Okay.', 540).pause(2500);
   t.notOk(scene.agentSpeaks, 'nobody knows yet');
   t.same(scene.pause(9000).told.slice(1), [`agent: ${LONG}`, 'user (agrees): Okay.']);
 });
 
-t.test('an interruption is one message and has one answer, and what was heard is kept', async (t) => {
+t.test('an interruption is one message with one answer, and the record keeps what was heard', async (t) => {
   for (const sensitivity of SENSITIVITIES) {
     const scene = answering({ sensitivity }).say('No please start again with seven.').pause(9000);
     t.match(scene.told[1], /^agent: one two/, sensitivity);
@@ -138,7 +138,7 @@ function brokenOff(settings: Partial<AgentSettings> = {}): { scene: Scene; effec
   return { scene, effects };
 }
 
-t.test('an agent that was broken off by misheard guesses goes on with what it was saying', async (t) => {
+t.test('an agent interrupted by misheard partial transcripts goes on with what it said', async (t) => {
   for (const sensitivity of SENSITIVITIES) {
     const { scene, effects } = brokenOff({ sensitivity });
     t.ok(isCancelled(effects));
@@ -153,7 +153,7 @@ t.test('an agent that was broken off by misheard guesses goes on with what it wa
   }
 });
 
-t.test('an agent that was broken off while a question waits answers that', async (t) => {
+t.test('an agent interrupted by mistake while a question waits answers the question', async (t) => {
   const scene = answering({ sensitivity: 'low' }).say('In a minute.', 900).pause(700);
   const effects = effectsOf(scene);
   scene.voice(true).guess('stop it now').pause(300).guess('stop it now').voice(false).pause(8000);
@@ -163,7 +163,7 @@ t.test('an agent that was broken off while a question waits answers that', async
   );
 });
 
-t.test('typing, or an interruption on purpose, ends what was broken off', async (t) => {
+t.test('a typed message or `interrupt` keeps a mistakenly interrupted agent from resuming', async (t) => {
   const typed = brokenOff().scene;
   typed.actor.send({ type: 'typed', text: 'shorter', aloud: true });
   t.same(typed.pause(8000).told.slice(2), ['user: shorter', `agent: ${LONG}`]);
@@ -173,13 +173,13 @@ t.test('typing, or an interruption on purpose, ends what was broken off', async 
   t.notOk(effects.some(({ type }) => type === 'reply'));
 });
 
-t.test('a goodbye that is interrupted ends no call', async (t) => {
+t.test("a user who interrupts the agent's goodbye keeps the call", async (t) => {
   const scene = new Scene({}, { hangsUp: true, reply: LONG }).say('That is all.').untilAgentSpeaks();
   scene.pause(1000).say('Wait, one more question please.').pause(1000);
   t.notOk(scene.told.some((line) => line.startsWith('end')));
 });
 
-t.test('an agent that may not be interrupted is neither held nor broken off', async (t) => {
+t.test('an agent that may not be interrupted is neither paused nor interrupted', async (t) => {
   const scene = answering({ interruptible: false, sensitivity: 'high' });
   const effects = effectsOf(scene);
   scene.voice(true).guess('stop it now').pause(300).guess('stop it now please').pause(300);
@@ -187,7 +187,7 @@ t.test('an agent that may not be interrupted is neither held nor broken off', as
   t.notOk(isCancelled(effects));
 });
 
-t.test('an answer to the last words of a question does not hold them, and is answered', async (t) => {
+t.test("a user who answers during a question's last words does not pause it, and is answered", async (t) => {
   for (const sensitivity of ['low', 'balanced'] as const) {
     const scene = new Scene({ sensitivity }, { reply: 'Shall I book it for you now' });
     const ms = 7 * 300 - TIMES.endingMs + 150;
@@ -201,7 +201,7 @@ t.test('an answer to the last words of a question does not hold them, and is ans
   }
 });
 
-t.test('a command in the last words breaks them off when it is known', async (t) => {
+t.test("a command during the agent's last words interrupts them once it is transcribed", async (t) => {
   const scene = new Scene({}, { reply: 'I book it for you now', msPerWord: 900 });
   scene.say('A table please.').untilAgentSpeaks().pause(4600);
   const effects = effectsOf(scene);
@@ -211,13 +211,13 @@ t.test('a command in the last words breaks them off when it is known', async (t)
   t.ok(isCancelled(effects));
 });
 
-t.test('only the last words of the present job are its last words', async (t) => {
+t.test("a late report of an earlier job's last words does not keep the agent from pausing", async (t) => {
   const scene = answering();
   scene.actor.send({ type: 'ending', job: jobOf(scene) - 1 });
   t.notOk(scene.voice(true).agentSpeaks, 'it is held');
 });
 
-t.test('an agent that hears itself is held by words, and no more by sounds', async (t) => {
+t.test('an agent that hears its own echo is paused by words, and not by sounds', async (t) => {
   for (const sensitivity of ['balanced', 'high'] as const) {
     const scene = answering({ sensitivity });
     scene.actor.send({ type: 'echo' });
@@ -228,7 +228,7 @@ t.test('an agent that hears itself is held by words, and no more by sounds', asy
   }
 });
 
-t.test('an agent that hears itself is interrupted as ever', async (t) => {
+t.test('an agent that hears its own echo is still interrupted by final words', async (t) => {
   const scene = answering();
   scene.actor.send({ type: 'echo' });
   scene.say('No please start again with seven.').pause(9000);

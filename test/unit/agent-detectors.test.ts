@@ -48,7 +48,7 @@ const LIKELY = 'I would like to go.';
 const ASKED = 'What time is it?';
 const UNFINISHED = 'I would like to go to the';
 
-t.test('a model that is sure of the end shortens the silence, within what eagerness allows', async (t) => {
+t.test("a model that is sure of the end shortens the wait, within the eagerness's bounds", async (t) => {
   for (const eagerness of EAGERNESS) {
     const { complete, likely } = ENDPOINTING_MS[eagerness];
     t.match(end(OPEN, { eagerness, detector: 'both' }, sounding(0.97)), { delayMs: complete });
@@ -58,7 +58,7 @@ t.test('a model that is sure of the end shortens the silence, within what eagern
   }
 });
 
-t.test('a model that is sure that the user goes on lengthens it, to the bound of eagerness', async (t) => {
+t.test("a model that is sure of more lengthens the wait, up to the eagerness's bound", async (t) => {
   for (const eagerness of EAGERNESS) {
     const { open, unfinished } = ENDPOINTING_MS[eagerness];
     const waited = end(LIKELY, { eagerness, detector: 'both' }, sounding(0.03));
@@ -71,7 +71,7 @@ t.test('a model that is sure that the user goes on lengthens it, to the bound of
   }
 });
 
-t.test('words that want another are waited for, however they sounded', async (t) => {
+t.test('with both detectors an unfinished sentence waits, however final it sounded', async (t) => {
   const { unfinished } = ENDPOINTING_MS.balanced;
   t.match(end(UNFINISHED, { detector: 'both' }, sounding(1)), {
     completeness: 'unfinished',
@@ -80,7 +80,7 @@ t.test('words that want another are waited for, however they sounded', async (t)
   t.match(end(UNFINISHED, { detector: 'audio' }, sounding(1)), { completeness: 'complete' });
 });
 
-t.test('the model alone looks at no word', async (t) => {
+t.test('with the model alone the words do not count', async (t) => {
   const completeness = (text: string, probability: number) =>
     end(text, { detector: 'audio' }, sounding(probability)).completeness;
   for (const text of [OPEN, LIKELY, ASKED, UNFINISHED]) {
@@ -90,7 +90,7 @@ t.test('the model alone looks at no word', async (t) => {
   }
 });
 
-t.test('a model that is not sure changes nothing beside the tables', async (t) => {
+t.test('with both detectors an unsure model leaves the decision to the tables', async (t) => {
   for (const text of [OPEN, LIKELY, ASKED, UNFINISHED])
     t.match(end(text, { detector: 'both' }, sounding(0.5)), {
       detector: 'both',
@@ -98,14 +98,14 @@ t.test('a model that is not sure changes nothing beside the tables', async (t) =
     });
 });
 
-t.test('the tables alone wait for no model, and hear none', async (t) => {
+t.test('with the tables alone the model is neither waited for nor heeded', async (t) => {
   for (const options of [{}, sounding(0.01), sounding(0.99)]) {
     const ended = end(ASKED, { detector: 'tables' }, options);
     t.strictSame(ended, { detector: 'tables', completeness: 'complete', delayMs: 250, ms: 250 });
   }
 });
 
-t.test('a model that says nothing is waited for TIMES.soundMs; then the tables decide', async (t) => {
+t.test('a silent model is waited for TIMES.soundMs, and then the tables decide', async (t) => {
   for (const detector of ['audio', 'both'] as const) {
     const silent = end(ASKED, { detector, eagerness: 'eager' }, {});
     t.match(silent, { detector: 'tables', completeness: 'complete' });
@@ -115,24 +115,24 @@ t.test('a model that says nothing is waited for TIMES.soundMs; then the tables d
   }
 });
 
-t.test('a model that has failed says so at once: nothing is waited for', async (t) => {
+t.test('a model that has failed is not waited for, and the tables decide', async (t) => {
   const failed = end(ASKED, { detector: 'both', eagerness: 'eager' }, sounding(undefined, 50));
   t.match(failed, { detector: 'tables', completeness: 'complete' });
   t.ok(failed.ms < TIMES.soundMs, `${failed.ms} ms`);
 });
 
-t.test('a late answer counts while the silence lasts', async (t) => {
+t.test('a model that answers late ends the turn at once if the silence was long enough', async (t) => {
   const late = end(OPEN, { detector: 'both' }, sounding(1, 600));
   t.match(late, { detector: 'both', completeness: 'complete' });
   t.equal(late.ms, 600, 'it was long enough already');
 });
 
-t.test('an answer that is known before the words does not end a turn whose words are not', async (t) => {
+t.test('a model that is sure of the end does not end a turn before its words are known', async (t) => {
   const ended = end(LIKELY, { detector: 'both' }, { ...sounding(1, 20), hearMs: 700 });
   t.equal(ended.ms, 700);
 });
 
-t.test('a user who goes on: what was heard of the first half counts no more', async (t) => {
+t.test("when the user goes on, the model's verdict on the first half counts no more", async (t) => {
   const scene = new Scene(
     { detector: 'both' },
     { sounds: (words) => ({ probability: words === '' ? 1 : 0.5, ms: 200 }) },
@@ -150,7 +150,7 @@ t.test('a user who goes on: what was heard of the first half counts no more', as
   t.not(ends[0]?.probability, 0.5, 'nothing is known of the first half');
 });
 
-t.test('what a model says of an earlier stretch counts no more once the user has gone on', async (t) => {
+t.test('once the user has gone on, a late verdict on the earlier stretch is ignored', async (t) => {
   const end = (span: number): string[] => {
     const steps = new Steps({ detector: 'both' }).say('I would like to go').pass(600).voice(true).pass(300);
     steps.voice(false).send({ type: 'sounded', span, probability: 1 });
@@ -160,7 +160,7 @@ t.test('what a model says of an earlier stretch counts no more once the user has
   t.strictSame(end(1), ['endOfTurn tables open 1050']);
 });
 
-t.test('each end of a turn with words is told once, before its message; noise is none', async (t) => {
+t.test('a turn with words reports its end once, before its message, and noise reports none', async (t) => {
   const scene = new Scene({ detector: 'both' }, sounding(0.9));
   const effects: string[] = [];
   scene.actor.on('*', ({ type }) => effects.push(type));
@@ -169,7 +169,7 @@ t.test('each end of a turn with words is told once, before its message; noise is
   t.ok(effects.indexOf('endOfTurn') < effects.indexOf('message'));
 });
 
-t.test('an answer is drafted as soon as the model is sure enough of the end', async (t) => {
+t.test('an answer is drafted as soon as the model does not expect more', async (t) => {
   const drafts = (probability: number): number => {
     const scene = new Scene({ detector: 'audio' }, { ...sounding(probability, 400), hearMs: 100 });
     let drafted = 0;
@@ -181,7 +181,7 @@ t.test('an answer is drafted as soon as the model is sure enough of the end', as
   t.equal(drafts(0.5), 1, 'words that looked unfinished, and did not sound so');
 });
 
-t.test('each detector makes one of four kinds of turns of words and sound', async (t) => {
+t.test('each detector maps words and sound to one of four degrees of completeness', async (t) => {
   const words: TurnCompleteness[] = ['complete', 'likely', 'open', 'unfinished'];
   const row = (detector: Detector, probability: number | undefined) =>
     words.map((look) => detected(detector, look, probability));

@@ -24,13 +24,13 @@ function waited(thinkMs: number): number {
   return scene.untilAgentSpeaks().clock.now() - spoken;
 }
 
-t.test('the silence that ends a turn and the time that an answer takes pass side by side', async (t) => {
+t.test('an answer is drafted during the silence that ends the turn, which saves its time', async (t) => {
   const [none, half, long] = [waited(0), waited(300), waited(2000)];
   t.equal(half, none, 'what is made meanwhile costs nothing');
   t.ok(long < none + 2000, `${long} ms with ${none} ms of silence`);
 });
 
-t.test('a draft that is ready is heard when the turn is over, and not before', async (t) => {
+t.test('a draft that is ready is spoken when the turn is over, and not before', async (t) => {
   const { scene, types } = watched({ thinkMs: 0 });
   scene.say('I would like a room.').pause(500);
   t.same(types(), ['reply', 'pause'], 'it is ready');
@@ -41,7 +41,7 @@ t.test('a draft that is ready is heard when the turn is over, and not before', a
   t.same(scene.told, ['user: I would like a room.', `agent: ${ANSWER}`]);
 });
 
-t.test('a user who goes on is answered once, to all of it, and nothing of the draft is heard', async (t) => {
+t.test('a user who goes on gets one answer to all of it, and the draft is never heard', async (t) => {
   for (const thinkMs of [0, 3000]) {
     const { scene, types } = watched({ thinkMs });
     scene.say('I would like a room.').pause(450);
@@ -54,13 +54,13 @@ t.test('a user who goes on is answered once, to all of it, and nothing of the dr
   }
 });
 
-t.test('a sound in the silence throws the draft away, and the turn is answered all the same', async (t) => {
+t.test('a sound in the silence discards the draft, and the turn is still answered', async (t) => {
   const { scene } = watched();
   scene.say('I would like a room.').pause(450).say('', 200).pause(8000);
   t.same(scene.told, ['user: I would like a room.', `agent: ${ANSWER}`]);
 });
 
-t.test('an agent that makes no drafts is asked when the turn is over', async (t) => {
+t.test('without drafts the model is asked only when the turn is over', async (t) => {
   const scene = new Scene({ drafts: false });
   const asked: boolean[] = [];
   scene.actor.on('reply', ({ draft }) => asked.push(draft !== undefined));
@@ -69,13 +69,13 @@ t.test('an agent that makes no drafts is asked when the turn is over', async (t)
   t.same(scene.told, ['user: I would like a room.', `agent: ${ANSWER}`]);
 });
 
-t.test('an unfinished sentence is not drafted an answer to', async (t) => {
+t.test('no answer is drafted to an unfinished sentence', async (t) => {
   const { scene, types } = watched();
   scene.say('I would like a room for the').pause(1000);
   t.same(types(), []);
 });
 
-t.test('what interrupts the agent is drafted an answer to as well', async (t) => {
+t.test('an answer to words that interrupt the agent is drafted before the turn is over', async (t) => {
   const { scene, types } = watched({ reply: 'one two three four five six seven eight nine ten' });
   scene.say('Please count.').untilAgentSpeaks().pause(1000);
   const before = types().length;
@@ -84,26 +84,26 @@ t.test('what interrupts the agent is drafted an answer to as well', async (t) =>
   t.equal(scene.pause(9000).told.at(-2), 'user: No, please count backwards.');
 });
 
-t.test('agreement is drafted no answer to', async (t) => {
+t.test('no answer is drafted to a backchannel', async (t) => {
   const { scene, types } = watched({ reply: 'one two three four five six seven eight nine ten' });
   scene.say('Please count.').untilAgentSpeaks().pause(1000).say('mm-hm', 350).pause(8000);
   t.equal(types().filter((type) => type === 'reply').length, 1);
 });
 
-t.test('a draft that fails is excused when the turn is over, and the model is not asked twice', async (t) => {
+t.test("a draft that fails is excused at the turn's end, and the model is asked once", async (t) => {
   const { scene, types } = watched({ fails: true, thinkMs: 0 });
   scene.say('I would like a room.').pause(6000);
   t.same(scene.told, ['user: I would like a room.', 'agent: Sorry, I could not answer.']);
   t.equal(types().filter((type) => type === 'reply').length, 1);
 });
 
-t.test('a draft that failed is forgotten when the user goes on', async (t) => {
+t.test('when the user goes on, a draft that failed is forgotten and all is answered anew', async (t) => {
   const { scene } = watched({ fails: true, thinkMs: 0 });
   scene.say('I would like a room.').pause(450).say('For two please.').pause(6000);
   t.same(scene.told, ['user: I would like a room. For two please.', 'agent: Sorry, I could not answer.']);
 });
 
-t.test('typing and interrupting throw a draft away', async (t) => {
+t.test('a typed message or `interrupt` discards the draft, and the words are answered', async (t) => {
   for (const thinkMs of [0, 3000]) {
     const { scene } = watched({ thinkMs });
     scene.say('I would like a room.').pause(450);
@@ -122,7 +122,7 @@ t.test('typing and interrupting throw a draft away', async (t) => {
   }
 });
 
-t.test('a call that ends while an answer is drafted has the words in its record', async (t) => {
+t.test("when a call ends during a draft, the user's words are in the record", async (t) => {
   const { scene } = watched({ thinkMs: 0 });
   scene.say('Cancel my order.').pause(450);
   scene.actor.send({ type: 'left' });

@@ -14,7 +14,7 @@ const isCut = (scene: Scene, ms: number): boolean => {
   return cut;
 };
 
-t.test('endpointing waits longer for a user who pauses', async (t) => {
+t.test('endpointing waits longer for a user who has paused within turns', async (t) => {
   for (const eagerness of ['eager', 'balanced', 'relaxed'] as const) {
     const scene = new Scene({ eagerness }, { thinkMs: 5000 });
     // Includes the silence that voice activity detection takes, and the time until it notices a voice.
@@ -25,7 +25,7 @@ t.test('endpointing waits longer for a user who pauses', async (t) => {
   }
 });
 
-t.test('endpointing waits less long for a user who never pauses', async (t) => {
+t.test('endpointing waits less long for a user who never pauses within turns', async (t) => {
   const delay = (scene: Scene): number => {
     const end = scene.say('It was a room.').clock.now();
     const waited = scene.untilAgentSpeaks().clock.now() - end;
@@ -40,7 +40,7 @@ t.test('endpointing waits less long for a user who never pauses', async (t) => {
   t.ok(later > first - ENDPOINTING_MS.balanced.likely * 0.3, 'within its bound');
 });
 
-t.test('a full stop is weak evidence: a question is answered sooner than a statement', async (t) => {
+t.test('a question is answered sooner than a statement, and that sooner than an open end', async (t) => {
   const waited = (text: string): number => {
     const scene = new Scene().say(text, 1500);
     const end = scene.clock.now();
@@ -50,19 +50,19 @@ t.test('a full stop is weak evidence: a question is answered sooner than a state
   t.ok(question < statement && statement < open, `${question} < ${statement} < ${open}`);
 });
 
-t.test('a question mark behind a word that wants another ends nothing', async (t) => {
+t.test('a question mark after a word that wants another does not end the turn', async (t) => {
   for (const half of ['Can you tell me whether?', 'Are you open every?']) {
     const scene = new Scene().say(half).pause(1200).say('Sunday?').pause(4000);
     t.equal(scene.told[0], `user: ${half} Sunday?`);
   }
 });
 
-t.test('digits that are dictated in groups are one turn', async (t) => {
+t.test('digits dictated in groups with pauses are one turn', async (t) => {
   const scene = new Scene().say('My number is 4 5 6.').pause(1000).say('7 8 9.').pause(4000);
   t.equal(scene.told[0], 'user: My number is 4 5 6. 7 8 9.');
 });
 
-t.test('a preposition ends a sentence only behind a word that wants one', async (t) => {
+t.test('a preposition at the end leaves a sentence unfinished only after some words', async (t) => {
   const KINDS = {
     unfinished: ['I am calling about.', 'We are looking for.', 'I would like to.', 'I come from'],
     open: ['Tell me what it is for.', 'There is nothing to worry about.', 'I know who it is from.'],
@@ -136,7 +136,7 @@ const ENDS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>
   xx: { complete: ['Yes?'], likely: ['I want the.'], open: ['I want the'] },
 };
 
-t.test('how complete a turn is, by its last words and its last sign, in each language', async (t) => {
+t.test('the last words and the last sign decide in each language how complete a turn is', async (t) => {
   for (const [language, kinds] of Object.entries(ENDS))
     for (const [kind, texts] of Object.entries(kinds))
       for (const text of texts) t.equal(completenessOf(text, language), kind, `${language}: ${text}`);
@@ -149,7 +149,7 @@ const PACES = {
   relaxed: { usualMs: 1040, least: 0.8, most: 1.4 },
 } as const;
 
-t.test('a longer pause is learnt at once, a shorter one slowly, none at all more slowly still', async (t) => {
+t.test('the pace learns a longer pause at once, a shorter one slowly, and none most slowly', async (t) => {
   const rounded = (pace: number): number => Math.round(pace * 1000) / 1000;
   for (const eagerness of ['eager', 'balanced', 'relaxed'] as const) {
     const { usualMs, least, most } = PACES[eagerness];
@@ -192,7 +192,7 @@ t.test(
   },
 );
 
-t.test('endpointing: a turn with a pause is none of a user who never pauses', async (t) => {
+t.test('a turn with a pause does not shorten the next delay, and one without it does', async (t) => {
   const next = (steps: Steps): string[] => {
     steps.pass(2000).job('audible').job('ended').took();
     return steps.say('It was cold.').pass(2000).took('endOfTurn');

@@ -9,7 +9,7 @@ import { SETTINGS } from '../fixtures/scene.js';
 
 const JOBS = ['say', 'reply', 'excuse', 'warn'] as const;
 
-t.test('each job has a number of its own, in the order in which they begin', async (t) => {
+t.test('jobs are numbered in the order in which they begin', async (t) => {
   const steps = new Steps({ opening: { mode: 'fixed', text: 'Hi' } });
   steps.job('audible').job('ended').type('Hello').job('failed').job('audible').job('ended');
   steps.send({ type: 'news' }).job('ended').pass(SETTINGS.maxDurationMs);
@@ -22,11 +22,11 @@ t.test('each job has a number of its own, in the order in which they begin', asy
   ]);
 });
 
-t.test('a first message that the model makes is asked for as such', async (t) => {
+t.test('a first message by prompt is asked of the model as the opener', async (t) => {
   t.strictSame(new Steps({ opening: { mode: 'prompt' } }).took(...JOBS), ['reply 1 opener aloud']);
 });
 
-t.test('what a sound withdrew is asked for as before, and what it broke off as going on', async (t) => {
+t.test('after noise a withdrawn answer is asked for again, and a stopped one is continued', async (t) => {
   const sound = (steps: Steps) =>
     steps
       .voice(false)
@@ -84,7 +84,7 @@ const rest = (steps: Steps): string[] =>
     .pass(3000)
     .took();
 
-t.test('events of a job that is over, or has not begun, change nothing', async (t) => {
+t.test('events of a job that is over or has not begun are ignored', async (t) => {
   for (const [situation, begin] of Object.entries(SITUATIONS)) {
     t.equal(begin().lastJob, 2, situation);
     const wanted = rest(begin());
@@ -93,7 +93,7 @@ t.test('events of a job that is over, or has not begun, change nothing', async (
   }
 });
 
-t.test('a job that is broken off says by what', async (t) => {
+t.test('a cancelled job names what interrupted it', async (t) => {
   const thinking = () => new Steps().type('Count.').voice(true);
   const speaking = () => new Steps().answering();
   const cases: readonly (readonly [by: string, what: string, steps: Steps])[] = [
@@ -132,7 +132,7 @@ t.test('a job that is broken off says by what', async (t) => {
   for (const [by, what, steps] of cases) t.strictSame(steps.took('cancel'), [`cancel 1 ${by}`], what);
 });
 
-t.test('an excuse that fails is not excused, and the agent listens again', async (t) => {
+t.test('after an excuse that fails the agent listens again, without another excuse', async (t) => {
   const steps = new Steps().type('Hello').job('failed').job('failed');
   t.strictSame(steps.took('reply', 'excuse', 'state'), [
     'state listening',
@@ -144,7 +144,7 @@ t.test('an excuse that fails is not excused, and the agent listens again', async
   ]);
 });
 
-t.test('a question that waits for an answer is asked behind its excuse, also one that fails', async (t) => {
+t.test('a waiting question is answered after the excuse, even if the excuse fails', async (t) => {
   for (const end of ['ended', 'failed'] as const) {
     const steps = new Steps({ sensitivity: 'low' }).answering().say('In a minute.').pass(700);
     steps.job('failed').job(end);
@@ -152,12 +152,12 @@ t.test('a question that waits for an answer is asked behind its excuse, also one
   }
 });
 
-t.test('a goodbye that fails ends no call', async (t) => {
+t.test('a goodbye that fails is excused, and the call goes on', async (t) => {
   const steps = new Steps().type('Bye.').job('hangUp').job('failed').job('audible').job('ended');
   t.strictSame(steps.took('end', 'excuse'), ['excuse 2 aloud']);
 });
 
-t.test('a job that ends in the last seconds of the longest duration ends the call', async (t) => {
+t.test('a job that ends in the last seconds of the longest duration ends the call with it', async (t) => {
   const last = () => new Steps({ maxDurationMs: 60_000 }).answering().pass(54_000);
   t.strictSame(last().took('lastWords', 'end'), ['lastWords']);
   t.strictSame(last().job('ended').took('end'), ['end conversation_timeout']);
@@ -169,7 +169,7 @@ t.test('a job that ends in the last seconds of the longest duration ends the cal
   );
 });
 
-t.test('a hand-over: the next agent has settings of its own from then on', async (t) => {
+t.test("after a hand-over the next agent's settings apply", async (t) => {
   const over = (sensitivity: 'low' | 'balanced') => {
     const steps = new Steps({ sensitivity: 'balanced' }).answering();
     steps.send({ type: 'handedOver', job: 1, settings: { ...SETTINGS, drafts: false, sensitivity } });
@@ -180,13 +180,13 @@ t.test('a hand-over: the next agent has settings of its own from then on', async
   t.strictSame(over('low').voice(true).took('pause'), []);
 });
 
-t.test('fillers: none in an answer that is not spoken', async (t) => {
+t.test('a slow tool in a written answer gets no filler', async (t) => {
   const waited = (aloud: boolean) => new Steps().type('Hello', aloud).job('acted').pass(5000).took('fill');
   t.strictSame(waited(true), ['fill 1']);
   t.strictSame(waited(false), []);
 });
 
-t.test('an answer that is ready waits for what the user has said, and no longer', async (t) => {
+t.test("a ready answer waits for the transcript of the user's sound, and no longer", async (t) => {
   const silent = () => new Steps().type('Hello').voice(true).pass(300).voice(false);
   const owed = silent().job('audible');
   t.strictSame(owed.took('pause', 'resume'), ['pause'], 'nobody knows yet what it was');
@@ -194,7 +194,7 @@ t.test('an answer that is ready waits for what the user has said, and no longer'
   t.strictSame(silent().final('').job('audible').took('pause', 'resume'), [], 'it was nothing');
 });
 
-t.test('an answer that is ready waits while the user agrees, and for a sound a minute', async (t) => {
+t.test('a ready answer waits through a backchannel, and at most a minute for a sound', async (t) => {
   const held = () => new Steps().type('Hello').voice(true).job('audible');
   const holds = (steps: Steps) => steps.took('pause', 'resume');
   t.strictSame(holds(held().guess('yes okay right').pass(1000)), ['pause'], 'a guess settles nothing');
@@ -202,7 +202,7 @@ t.test('an answer that is ready waits while the user agrees, and for a sound a m
   t.strictSame(holds(held().voice(false).pass(62_000)), ['pause', 'resume goesOn'], 'a missing transcript');
 });
 
-t.test('agreement before a sound that does not end is kept, and the agent goes on', async (t) => {
+t.test('a backchannel before an endless sound is recorded, and the agent resumes', async (t) => {
   /** The agreement is known once the sound has begun. */
   const agrees = (steps: Steps) => steps.voice(true).final('okay', 1);
   const unheard = new Steps().answering().voice(true).voice(false).job('ended').type('Again.');
@@ -216,7 +216,7 @@ t.test('agreement before a sound that does not end is kept, and the agent goes o
   }
 });
 
-t.test('drafts: words that interrupt are drafted an answer to at once', async (t) => {
+t.test('with drafts, an answer to words that interrupt is drafted at once', async (t) => {
   const steps = new Steps({ drafts: true }).answering().say('Lamps please.');
   t.strictSame(steps.took('cancel', 'reply'), [
     'reply 1 turn aloud',
@@ -226,7 +226,7 @@ t.test('drafts: words that interrupt are drafted an answer to at once', async (t
 });
 
 t.test(
-  'drafts: what discards one that is alive cancels it, and one that is over has nothing to cancel',
+  'what discards a draft cancels it while it runs, and cancels nothing once the draft is over',
   async (t) => {
     const drafted = () => new Steps({ drafts: true }).say('I need a room.');
     const alive = { pending: drafted, ready: () => drafted().job('audible') };
@@ -257,7 +257,7 @@ t.test(
   },
 );
 
-t.test('drafts: one without words leaves its turn unanswered, in the record', async (t) => {
+t.test('a draft without words leaves its turn in the record, unanswered', async (t) => {
   const steps = new Steps({ drafts: true }).say('I need a room.').job('ended').pass(5000);
   t.strictSame(steps.took('reply', 'sure', 'message', 'excuse'), [
     'reply 1 turn aloud I need a room.',
@@ -266,7 +266,7 @@ t.test('drafts: one without words leaves its turn unanswered, in the record', as
 });
 
 t.test(
-  'drafts: a turn that ends before its draft is ready is thought about, else it is spoken',
+  'when a turn ends, a ready draft is spoken at once, and for one that is not ready the agent thinks',
   async (t) => {
     const drafted = () => new Steps({ drafts: true }).say('I need a room.');
     const end = (steps: Steps): string[] => {

@@ -26,7 +26,7 @@ const version = (prompt: AgentConfig['prompt']): RunnableVersion => ({
   knowledge: [{ sourceId: 'ks_1', revision: 3 }],
 });
 
-t.test('each text of a prompt is rendered; the rest of it stays', async (t) => {
+t.test("the prompt's texts are rendered with the variables, and everything else stays", async (t) => {
   t.strictSame(renderPrompt(prompt, { name: 'Ada' }), {
     prompt: {
       system_prompt: 'You talk to Ada.',
@@ -43,7 +43,7 @@ t.test('each text of a prompt is rendered; the rest of it stays', async (t) => {
   t.strictSame(renderPrompt(one, { name }), { tooLong: ['system_prompt'] });
 });
 
-t.test('tools are called by names made from theirs; those of the client keep them', async (t) => {
+t.test('the model calls tools by names made from theirs, and client tools by their own', async (t) => {
   const tools = [
     frozen('tool_1', { name: 'open cart' }),
     frozen('tool_2', { name: 'open_cart', tool_type: 'client' }),
@@ -58,7 +58,7 @@ t.test('tools are called by names made from theirs; those of the client keep the
 });
 
 t.test(
-  'an agent that takes a call over brings its own configuration; the session keeps its own',
+  "an agent that takes a call over brings its own configuration, and the session's plan keeps the rest",
   async (t) => {
     const plan: SessionPlan = {
       config: DEFAULT_CONFIG,
@@ -94,7 +94,7 @@ t.test(
   },
 );
 
-t.test('knowledge is searched only where it is switched on and there is some', async (t) => {
+t.test('knowledge is searched only if it is switched on and the agent has some', async (t) => {
   const passage = { sourceId: 'ks_1', source: 'Hours', text: 'From 7:30.', rank: 1 };
   const asked: unknown[] = [];
   const knowledge: KnowledgeSearch = {

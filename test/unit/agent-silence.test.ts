@@ -4,13 +4,13 @@ import { REENGAGE_MS, TIMES } from '../../actors/agent/times.js';
 import { Steps } from '../fixtures/agent-steps.js';
 import { answering, LONG, Scene } from '../fixtures/scene.js';
 
-t.test('a sound of the user puts the re-engagement off', async (t) => {
+t.test('a sound of the user postpones the re-engagement', async (t) => {
   const scene = new Scene({ reengage: true });
   for (let times = 0; times < 5; times += 1) scene.pause(REENGAGE_MS[0] - 2000).say('', 400);
   t.same(scene.told, []);
 });
 
-t.test('silence: the agent speaks up again and again where it may, and never where it may not', async (t) => {
+t.test('in silence the agent re-engages the user repeatedly if it may, else never', async (t) => {
   const [first, second, third, last] = REENGAGE_MS as [number, number, number, number];
   const scene = new Scene({ reengage: true, maxDurationMs: 3_600_000 }, { reply: 'There?' });
   const prompts = (): number => scene.told.length;
@@ -27,12 +27,12 @@ t.test('silence: the agent speaks up again and again where it may, and never whe
 /** Milliseconds of silence in which all prompts are said, each with the time that saying it takes. */
 const ALL_PROMPTS = REENGAGE_MS.reduce((sum, ms) => sum + ms + 600, 0);
 
-t.test('silence: an agent that may hang up says goodbye in the end', async (t) => {
+t.test('in silence an agent that may hang up says goodbye in the end', async (t) => {
   const scene = new Scene({ reengage: true, hangsUp: true }, { reply: 'Hello' }).pause(ALL_PROMPTS);
   t.same(scene.told, ['agent: Hello', 'agent: Hello', 'agent: Hello', 'agent: Hello', 'end: agent_hangup']);
 });
 
-t.test('silence: whoever answers a prompt begins the silence anew', async (t) => {
+t.test('a user who answers a re-engagement restarts the times of silence', async (t) => {
   const scene = new Scene({ reengage: true, hangsUp: true }, { reply: 'Hello' });
   scene
     .pause(ALL_PROMPTS - 30_000)
@@ -46,7 +46,7 @@ t.test('silence: whoever answers a prompt begins the silence anew', async (t) =>
   );
 });
 
-t.test('silence: a user who speaks before the goodbye is heard stays', async (t) => {
+t.test('a user who speaks before the goodbye is heard keeps the call', async (t) => {
   const scene = new Scene({ reengage: true, hangsUp: true }, { reply: 'Hello', thinkMs: 3000 });
   scene
     .pause(REENGAGE_MS.reduce((sum, ms) => sum + ms, 0) + 3 * 3300 + 1000)
@@ -57,7 +57,7 @@ t.test('silence: a user who speaks before the goodbye is heard stays', async (t)
 });
 
 t.test(
-  'silence: a sound that goes on for ever keeps no agent from asking, and from hanging up',
+  'an endless sound without words keeps the agent neither from re-engaging nor from hanging up',
   async (t) => {
     const scene = new Scene({ reengage: true, hangsUp: true }).voice(true).pause(600);
     for (let guess = 0; guess < 3; guess += 1) scene.guess('').pause(600);
@@ -67,7 +67,7 @@ t.test(
   },
 );
 
-t.test('activity of the user puts the re-engagement off', async (t) => {
+t.test('activity of the user at the client postpones the re-engagement', async (t) => {
   const scene = new Scene({ reengage: true });
   for (let times = 0; times < 5; times += 1) {
     scene.pause(REENGAGE_MS[0] - 1000);
@@ -76,7 +76,7 @@ t.test('activity of the user puts the re-engagement off', async (t) => {
   t.same(scene.told, []);
 });
 
-t.test('hang-up in mid-word: nothing follows', async (t) => {
+t.test('when the user hangs up in mid-word, nothing follows and no timer is left', async (t) => {
   const scene = answering({ sensitivity: 'balanced' });
   scene.actor.send({ type: 'left' });
   t.equal(scene.told.at(-1), 'end: user_hangup');
@@ -85,24 +85,24 @@ t.test('hang-up in mid-word: nothing follows', async (t) => {
   t.equal(scene.clock.pending, 0, 'no timer is left');
 });
 
-t.test('the agent hangs up when its last words have been heard', async (t) => {
+t.test('an agent that hangs up ends the call when its last words have been heard', async (t) => {
   const scene = new Scene({}, { hangsUp: true, reply: 'Good bye' }).say('That is all.').pause(6000);
   t.same(scene.told, ['user: That is all.', 'agent: Good bye', 'end: agent_hangup']);
 });
 
-t.test('the longest duration ends the call', async (t) => {
+t.test('a call of less than a minute ends at its longest duration, without a warning', async (t) => {
   const scene = new Scene({ maxDurationMs: 40_000 }).pause(40_010);
   t.same(scene.told, ['end: conversation_timeout'], 'a short one without a warning');
 });
 
-t.test('the longest duration: the user is warned before it ends', async (t) => {
+t.test('the user is warned once before the longest duration ends', async (t) => {
   const scene = new Scene({ maxDurationMs: 120_000 }).pause(120_000 - TIMES.warnMs - 100);
   t.same(scene.told, []);
   t.same(scene.pause(3000).told, ['agent: Half a minute left.']);
   t.same(scene.pause(TIMES.warnMs).told, ['agent: Half a minute left.', 'end: conversation_timeout'], 'once');
 });
 
-t.test('the longest duration: the warning waits until nobody speaks', async (t) => {
+t.test('the warning of the longest duration waits until nobody speaks', async (t) => {
   const scene = new Scene({ maxDurationMs: 120_000 }).pause(120_000 - TIMES.warnMs - 1000);
   scene.say('How long may I talk with you today?').pause(8000);
   t.same(scene.told, [
@@ -112,7 +112,7 @@ t.test('the longest duration: the warning waits until nobody speaks', async (t) 
   ]);
 });
 
-t.test('the longest duration: the agent finishes its sentence, and the call ends with it', async (t) => {
+t.test('at the longest duration the agent finishes its sentence, and the call ends', async (t) => {
   const scene = new Scene({ maxDurationMs: 60_000 }, { reply: LONG });
   scene
     .pause(60_000 - TIMES.lastWordsMs - 3000)
@@ -124,7 +124,7 @@ t.test('the longest duration: the agent finishes its sentence, and the call ends
   t.ok(scene.clock.now() < 62_000);
 });
 
-t.test('the longest duration is never exceeded, whatever the agent says', async (t) => {
+t.test('a call never exceeds its longest duration, whatever the agent says', async (t) => {
   const scene = new Scene({ maxDurationMs: 60_000 }, { reply: LONG, msPerWord: 5000 });
   scene
     .pause(50_000)
@@ -140,7 +140,7 @@ const asked = (steps: Steps, times = 1): Steps => {
   return steps;
 };
 
-t.test('silence: each prompt says why, and the last is a goodbye', async (t) => {
+t.test('the model is told that each prompt is a re-engagement, and the last a goodbye', async (t) => {
   const steps = asked(new Steps({ reengage: true, hangsUp: true }), 3).pass(REENGAGE_MS[3]!);
   t.strictSame(steps.took('reply'), [
     'reply 1 reengage aloud',
@@ -174,7 +174,7 @@ const DRAFTED: typeof PRESENT = {
   'words whose draft was empty': (steps) => steps.say('I am here.').job('ended').pass(700),
 };
 
-t.test('silence: whatever shows that the user is there begins the prompts anew', async (t) => {
+t.test('words, typing and backchannels restart the re-engagement, and noise does not', async (t) => {
   for (const drafts of [false, true])
     for (const [what, shows] of Object.entries(drafts ? DRAFTED : PRESENT)) {
       const steps = shows(asked(new Steps({ reengage: true, drafts }), 1));
@@ -200,7 +200,7 @@ t.test('silence: whatever shows that the user is there begins the prompts anew',
   t.strictSame(noise.pass(REENGAGE_MS[0] + 10).took('reply'), [], 'a sound without words does not');
 });
 
-t.test('silence: who speaks for long is not asked, and not said goodbye to', async (t) => {
+t.test('a user who speaks for long is neither re-engaged nor said goodbye to', async (t) => {
   for (const times of [0, 3]) {
     const steps = asked(new Steps({ reengage: true, hangsUp: true, maxDurationMs: 3_600_000 }), times);
     steps.took();
@@ -210,7 +210,7 @@ t.test('silence: who speaks for long is not asked, and not said goodbye to', asy
   }
 });
 
-t.test('who is disconnected is not spoken to, but once connected again', async (t) => {
+t.test('the agent does not speak to a disconnected user, and does after a reconnect', async (t) => {
   const drop = (steps: Steps) => steps.send({ type: 'disconnected' });
   const back = (steps: Steps) => steps.send({ type: 'connected' });
   const news = drop(new Steps()).send({ type: 'news' }).pass(1000);
@@ -227,7 +227,7 @@ t.test('who is disconnected is not spoken to, but once connected again', async (
   t.strictSame(drop(leaving).pass(10_000).took('reply'), [], 'nor is a goodbye said');
 });
 
-t.test('news are told over a sound that does not end, and not over one that may be words', async (t) => {
+t.test("a tool's news wait for a sound to end, but no longer than TIMES.noiseMs", async (t) => {
   const steps = new Steps()
     .voice(true)
     .send({ type: 'news' })
@@ -236,7 +236,7 @@ t.test('news are told over a sound that does not end, and not over one that may 
   t.strictSame(steps.pass(20).took('reply'), ['reply 1 news aloud']);
 });
 
-t.test('the longest duration: who has less than a minute is not warned', async (t) => {
+t.test('a call whose longest duration is under a minute gets no warning', async (t) => {
   const warned = (maxDurationMs: number) => new Steps({ maxDurationMs }).pass(maxDurationMs - 1).took('warn');
   t.strictSame(warned(2 * TIMES.warnMs), ['warn 1']);
   t.strictSame(warned(2 * TIMES.warnMs - 1), []);

@@ -61,7 +61,7 @@ const refusing = () => {
   throw new ServiceError('quota_exceeded');
 };
 
-t.test('a call: both sides are in the transcript, and its session is in the run', async (t) => {
+t.test("a call's run has the transcript of both sides, and the call's session", async (t) => {
   const { voice, told } = voiceOf();
   const checks = [{ type: 'contains', text: 'heard' }, { type: 'answers_all' }] as const;
   const outcome = await played(voice, { definition: { checks: [...checks] } });
@@ -73,14 +73,14 @@ t.test('a call: both sides are in the transcript, and its session is in the run'
   t.match(told, { placed: 1, began: 1, over: 1 });
 });
 
-t.test('a run that is cancelled before its call has begun: nobody speaks, and the call ends', async (t) => {
+t.test('a run cancelled before its call has begun ends the call, and nobody speaks', async (t) => {
   const { voice, line, told } = voiceOf({}, { began: () => Promise.resolve(false) });
   t.match(await played(voice), { status: 'error', error: 'The scenario was cancelled', call: null });
   t.same(line.said, []);
   t.match(told, { placed: 1, closed: 1, over: 1 });
 });
 
-t.test('the wait for a place is bounded', async (t) => {
+t.test('a scenario that waits too long for a place is an error', async (t) => {
   const clock = new SimulatedClock();
   let asked = 0;
   const place = (): Promise<undefined> => Promise.resolve(void (asked += 1));
@@ -95,7 +95,7 @@ t.test('the wait for a place is bounded', async (t) => {
   t.ok(asked > 1, 'it asks again and again');
 });
 
-t.test('a call that takes too long is ended, and the scenario has failed', async (t) => {
+t.test('a call that takes too long is ended, and its scenario fails', async (t) => {
   const { voice, told } = voiceOf({ answerMs: Infinity });
   const outcome = await played(voice, {
     definition: { max_seconds: 60 },
@@ -105,7 +105,7 @@ t.test('a call that takes too long is ended, and the scenario has failed', async
   t.ok(told.closed > 0);
 });
 
-t.test('an error names the side that failed', async (t) => {
+t.test("a scenario's error names the side that failed", async (t) => {
   const failing = (how: Partial<VoiceParts>) => played(voiceOf({}, how).voice);
   t.match(await failing({ place: () => Promise.resolve().then(refusing) }), {
     status: 'error',
@@ -129,7 +129,7 @@ t.test('an error names the side that failed', async (t) => {
   });
 });
 
-t.test('calls of tests at once are bounded; scenarios by text continue', async (t) => {
+t.test('only so many calls of tests run at once, and scenarios by text are not held up', async (t) => {
   const { voice } = voiceOf({}, { place: () => Promise.resolve(undefined) });
   const test = queued({ definition: VOICE });
   const asked: (readonly TestMode[])[] = [];
@@ -150,7 +150,7 @@ t.test('calls of tests at once are bounded; scenarios by text continue', async (
 });
 
 t.test(
-  'a process that stops cannot give back a call: its scenario is an error, and the call is over',
+  'a process that stops ends the calls of its scenarios, which are errors, as a call cannot be resumed',
   async (t) => {
     const { voice, told } = voiceOf({ answerMs: Infinity });
     const scene = { definition: VOICE, parts: { voice } };

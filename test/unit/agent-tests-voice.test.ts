@@ -17,7 +17,7 @@ const turn = (from: number, to: number, more: Partial<CallerTurn> = {}): CallerT
   ...more,
 });
 
-t.test('lines pause at their marks, else in the middle', async (t) => {
+t.test("a line's pauses are where it marks them, else one is in the middle", async (t) => {
   const line = 'I would like <break time="800ms"/> a table.';
   t.equal(wordsOf(line), 'I would like a table.');
   t.same(pausesIn('a <break time="1.5s"/> b'), [1500]);
@@ -26,7 +26,7 @@ t.test('lines pause at their marks, else in the middle', async (t) => {
   t.same(partsOf('Too short', 300), [{ text: 'Too short' }]);
 });
 
-t.test('heard audio is cut at silences that are longer than those between sentences', async (t) => {
+t.test("the agent's audio is cut at silences longer than those between sentences", async (t) => {
   const voice = new AgentSpans();
   const plan = [
     ...Array(5).fill(silent),
@@ -43,7 +43,7 @@ t.test('heard audio is cut at silences that are longer than those between senten
 });
 
 t.test(
-  'measured: answers, silences, talking over, interrupting the caller, turns without an answer',
+  "a call's figures count answers, silences, talking over, interruptions and unanswered turns",
   async (t) => {
     const turns = [
       turn(1000, 2000),
@@ -74,7 +74,7 @@ t.test(
   },
 );
 
-t.test('rules by voice hold and fail where they should', async (t) => {
+t.test('each rule by voice holds for good figures and fails for bad ones', async (t) => {
   const good = measured([turn(0, 1000), turn(3000, 4000, { interrupts: true })], [{ from: 1800, to: 3300 }]);
   const bad = measured([turn(0, 1000, { unanswered: true }), turn(3000, 5000)], [{ from: 4000, to: 5900 }]);
   const holds = (type: keyof typeof VOICE_RULES, figures: typeof good, ms = 900) =>
@@ -116,7 +116,7 @@ t.test(
   },
 );
 
-t.test('it interrupts an answer after the given time, once', async (t) => {
+t.test('the caller interrupts an answer once, after the given time', async (t) => {
   const talked = await talk(new Answering(), ['One'], [{ turn: 1, after_ms: 1000, say: 'Stop' }]);
   t.match(talked.turns, [
     { text: 'One', interrupts: false },
@@ -126,14 +126,14 @@ t.test('it interrupts an answer after the given time, once', async (t) => {
   t.equal((talked.turns[1]?.from ?? 0) - (answer?.from ?? 0), 1000);
 });
 
-t.test('its wait for an answer is bounded; then it continues', async (t) => {
+t.test('a caller who gets no answer goes on after a bounded wait', async (t) => {
   const talked = await talk(new Answering({ answerMs: 0 }), ['One', 'Two']);
   t.match(talked.turns, [{ unanswered: true }, { unanswered: true }]);
   const [one, two] = talked.turns;
   t.ok((two?.from ?? 0) - (one?.to ?? 0) >= ANSWER_MS);
 });
 
-t.test('a line of nothing but pauses is a silence: no turn, and nobody need answer', async (t) => {
+t.test('a line of pauses only is a silence, which is no turn and needs no answer', async (t) => {
   const line = new Answering({ answerMs: 0 });
   const talked = await talk(line, ['<break time="5s"/>', 'One']);
   t.match(talked.turns, [{ text: 'One' }]);
@@ -142,7 +142,7 @@ t.test('a line of nothing but pauses is a silence: no turn, and nobody need answ
   t.ok((said?.from ?? Infinity) - (silence?.to ?? 0) < ANSWER_MS, 'it goes on at once');
 });
 
-t.test('an agent that is to open is waited for, and heard out', async (t) => {
+t.test('the caller waits for an agent that is to open, and hears it out', async (t) => {
   const [late, silentAgent] = [new Answering({ opensAfterMs: 6000 }), new Answering()];
   const talked = await talk(late, ['One'], [], true);
   t.ok((talked.turns[0]?.from ?? 0) > (talked.spans[0]?.to ?? Infinity));
@@ -150,20 +150,20 @@ t.test('an agent that is to open is waited for, and heard out', async (t) => {
   t.ok((alone.turns[0]?.from ?? 0) >= ANSWER_MS);
 });
 
-t.test('it does not speak before the agent says that it listens', async (t) => {
+t.test('the caller does not speak before the agent says that it listens', async (t) => {
   const line = new Answering({ state: 'thinking' });
   const talked = await talk(line, ['One']);
   t.ok((talked.turns[0]?.from ?? 0) >= ANSWER_MS);
 });
 
-t.test('an interruption that comes too late is left out, one of several is not', async (t) => {
+t.test('an interruption that comes too late is left out, and so are those behind it', async (t) => {
   const late = { turn: 1, after_ms: 9000, say: 'Late' };
   const talked = await talk(new Answering(), ['One'], [late, { turn: 1, after_ms: 500, say: 'Also late' }]);
   t.match(talked.turns, [{ text: 'One' }]);
   t.equal(talked.turns.length, 1);
 });
 
-t.test('the most lines end a conversation', async (t) => {
+t.test('a conversation ends when the caller has said its most lines', async (t) => {
   const talked = await talk(new Answering(), Array<string>(11).fill('One'));
   t.match(talked, { endedBy: 'turn_limit' });
   t.equal(talked.turns.length, 10);

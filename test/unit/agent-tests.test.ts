@@ -56,7 +56,7 @@ const ITEMS = [
 const holds = async (check: Check, items: readonly SessionItem[] = ITEMS) =>
   (await ruled(check as never, { items, endedBy: 'agent' }, languagesOf)).passed;
 
-t.test('rules: each holds and fails where it should', async (t) => {
+t.test('each rule holds for a conversation that fits it and fails for one that does not', async (t) => {
   const tool = 'Look up an order';
   const rows: readonly (readonly [Check, boolean])[] = [
     [{ type: 'contains', text: 'SHIPPED' }, true],
@@ -89,7 +89,7 @@ t.test('rules: each holds and fails where it should', async (t) => {
   t.notOk(await holds({ type: 'language', language: 'fr' }, german));
 });
 
-t.test('only so much of an answer is held against a pattern', async (t) => {
+t.test('a pattern is matched with the first part of an answer only', async (t) => {
   const long = `${'a'.repeat(limits.patternText)}b`;
   t.notOk(await holds({ type: 'matches', pattern: 'b' }, [said('assistant', long)]));
   t.ok(await holds({ type: 'matches', pattern: 'b' }, [said('assistant', long.slice(1))]));
@@ -101,7 +101,7 @@ const played = (scene: Scene, signal = new AbortController().signal): Promise<Te
 const transcript = ({ items }: TestOutcome): string[] =>
   items.map((item) => (item.type === 'message' ? `${item.role}: ${item.content}` : item.type));
 
-t.test('a scenario: the agent opens, the lines are answered one by one, the user hangs up', async (t) => {
+t.test('in a scenario the agent opens, answers line by line, and the user hangs up', async (t) => {
   const outcome = await played({
     config: { prompt: { ...DEFAULT_CONFIG.prompt, first_message_mode: 'fixed', first_message: 'Hi there!' } },
     definition: {
@@ -121,7 +121,7 @@ t.test('a scenario: the agent opens, the lines are answered one by one, the user
   t.match(outcome.usage, { agentRequests: 2, userRequests: 0, judgeRequests: 0, turns: 2, toolCalls: 0 });
 });
 
-t.test('a check that does not hold fails the scenario, and says why', async (t) => {
+t.test('a check that does not hold fails the scenario and says why', async (t) => {
   const { status, checks } = await played({ definition: { checks: [{ type: 'contains', text: 'No' }] } });
   t.equal(status, 'failed');
   t.same(checks, [{ name: 'says “No”', type: 'contains', passed: false, evidence: 'No answer has it' }]);
@@ -136,7 +136,7 @@ const looking: Answer = (request) =>
 const mocked = (definition: Partial<ScenarioDefinition>, tool = webhookTool('look')): Promise<TestOutcome> =>
   played({ agent: looking, tools: [tool], definition: { user: { lines: ['A', 'B'] }, ...definition } });
 
-t.test('mocks answer in the place of tools: the first that fits', async (t) => {
+t.test('the first mock that fits answers in the place of the tool', async (t) => {
   const outcome = await mocked({
     tool_mocks: [
       { tool: 'look', arguments: { id: 'A' }, output: 'shipped' },
@@ -148,7 +148,7 @@ t.test('mocks answer in the place of tools: the first that fits', async (t) => {
   t.equal(outcome.usage?.toolCalls, 2);
 });
 
-t.test('a call that no mock fits fails, and nothing is reached', async (t) => {
+t.test('a tool call that no mock fits fails, and nothing is reached', async (t) => {
   const outcome = await mocked({ tool_mocks: [{ tool: 'look', arguments: { id: 'C' }, output: 'x' }] });
   const results = outcome.items.filter((item) => item.type === 'tool_result');
   t.match(results, [
@@ -157,7 +157,7 @@ t.test('a call that no mock fits fails, and nothing is reached', async (t) => {
   ]);
 });
 
-t.test('if the test allows it, the real tool is called; a client’s never', async (t) => {
+t.test('a test that allows it calls the real tool, but never one of a client', async (t) => {
   let reached = 0;
   const fetch = () => {
     reached += 1;
@@ -173,7 +173,7 @@ t.test('if the test allows it, the real tool is called; a client’s never', asy
   t.match(transcript(await played({ ...scene, tools })).at(-1), 'No mock');
 });
 
-t.test('the tools of an MCP server are those that mocks name', async (t) => {
+t.test("an MCP server's tools in a test are those that the mocks name", async (t) => {
   const crm = webhookTool('crm');
   const server = { ...crm, definition: { ...crm.definition, tool_type: 'mcp' as const, allowed_tools: [] } };
   const offered: string[][] = [];
@@ -192,7 +192,7 @@ t.test('the tools of an MCP server are those that mocks name', async (t) => {
   t.same(offered, [[]], 'none where there is no mock');
 });
 
-t.test('our own tools work: an agent that hangs up ends the scenario', async (t) => {
+t.test('system tools work in tests: an agent that hangs up ends the scenario', async (t) => {
   const config = {
     tools: {
       ...DEFAULT_CONFIG.tools,
@@ -205,7 +205,7 @@ t.test('our own tools work: an agent that hangs up ends the scenario', async (t)
   t.match(outcome, { status: 'passed', endedBy: 'agent', usage: { turns: 1 } });
 });
 
-t.test('the limits of a scenario: turns end it, seconds fail it', async (t) => {
+t.test('a scenario ends after its most turns, and fails after its most seconds', async (t) => {
   const turns = await played({ definition: { user: { lines: ['1', '2', '3'] }, max_turns: 2 } });
   t.match(turns, { status: 'passed', endedBy: 'turn_limit', usage: { turns: 2 } });
   const never = { ...chat(() => []), chat: (_: ChatRequest, signal: AbortSignal) => endless(signal) };
@@ -218,7 +218,7 @@ async function* endless(signal: AbortSignal): AsyncGenerator<ChatEvent> {
   yield { kind: 'text', text: '' };
 }
 
-t.test('a persona is played by the model, until it hangs up', async (t) => {
+t.test('the model plays a persona until the persona hangs up', async (t) => {
   const asked: ChatRequest[] = [];
   const lines = ['I want tea.', 'Green. Thank you, bye. [hang up]'];
   const outcome = await played({
@@ -242,7 +242,7 @@ t.test('a persona is played by the model, until it hangs up', async (t) => {
   );
 });
 
-t.test('judged checks are asked of the model in one request, as an analysis is', async (t) => {
+t.test('the model judges all judged checks in one request', async (t) => {
   const model: Answer = () =>
     says(
       '{"criteria": [{"name": "criterion_2", "result": "failure", "rationale": "It was rude."},' +
@@ -262,7 +262,7 @@ t.test('judged checks are asked of the model in one request, as an analysis is',
   ]);
 });
 
-t.test('a check that cannot be decided is an error, not a failure', async (t) => {
+t.test('a check that cannot be decided makes the scenario an error, not a failure', async (t) => {
   const broken: Answer = () => {
     throw new ServiceError('provider_failed');
   };
@@ -291,13 +291,13 @@ function started(t: Pick<Test, 'teardown'>, scene: Scene) {
   return { loop, state };
 }
 
-t.test('the loop plays what waits, and keeps its outcome', async (t) => {
+t.test('the loop plays the scenarios that wait, and stores their outcomes', async (t) => {
   const { state } = started(t, {});
   const [outcome] = await until('it is finished', () => state.finished.length > 0 && state.finished);
   t.match(outcome, { status: 'passed' });
 });
 
-t.test('the scenarios that a process plays at once are bounded', async (t) => {
+t.test('a process plays only so many scenarios at once', async (t) => {
   const test = queued({});
   let taken = 0;
   let ended = 0;
@@ -321,14 +321,14 @@ t.test('the scenarios that a process plays at once are bounded', async (t) => {
   t.equal(most, limits.atOnce.process);
 });
 
-t.test('a process that stops gives back what it plays', async (t) => {
+t.test('a process that stops gives back the scenarios that it plays', async (t) => {
   const { loop, state } = started(t, { parts: { chat: stuck } });
   await until('it is taken', () => state.taken > 0);
   await loop.stop();
   t.match(state, { released: 1, finished: [] });
 });
 
-t.test('a scenario that is not ours any more is broken off, and nothing of it is kept', async (t) => {
+t.test('a scenario that another process has taken is stopped, and nothing of it is stored', async (t) => {
   let asked = false;
   let aborted = false;
   const waits: ChatModel = {
@@ -350,7 +350,7 @@ t.test('a scenario that is not ours any more is broken off, and nothing of it is
   t.match(state, { released: 0, finished: [] });
 });
 
-t.test('a user that thinks for long is not asked whether it is still there', async (t) => {
+t.test('a simulated user that thinks for long is not re-engaged', async (t) => {
   const clock = fast(50);
   const slow: ChatModel = {
     name: 'test',

@@ -11,12 +11,12 @@ const SENSITIVITIES = ['low', 'balanced', 'high'] as const satisfies Sensitivity
 
 const jobOf = (scene: Scene): number => scene.actor.getSnapshot().context.job;
 
-t.test('a short answer while the agent thinks belongs to the turn', async (t) => {
+t.test("a short answer while the agent thinks joins the user's turn", async (t) => {
   const scene = new Scene({}, { thinkMs: 3000 }).say('Let me see.').pause(1500).say('Yes.').pause(8000);
   t.same(scene.told, ['user: Let me see. Yes.', 'agent: one two three four five six']);
 });
 
-t.test('agreement while the agent thinks reaches the model too', async (t) => {
+t.test('a backchannel while the agent thinks joins the turn and reaches the model', async (t) => {
   for (const sensitivity of SENSITIVITIES) {
     const scene = new Scene({ sensitivity }, { thinkMs: 3000 }).say('Call me back.').pause(1500);
     scene.say('mm-hm', 350).pause(8000);
@@ -25,12 +25,12 @@ t.test('agreement while the agent thinks reaches the model too', async (t) => {
   }
 });
 
-t.test('agreement while an agent speaks that may not be interrupted is kept, and marked', async (t) => {
+t.test('a backchannel to an agent that may not be interrupted is recorded and marked', async (t) => {
   const scene = answering({ interruptible: false }).say('okay', 400).pause(8000);
   t.same(scene.told.slice(1), [`agent: ${LONG}`, 'user (agrees): okay']);
 });
 
-t.test('agreement that ends after the agent is an answer', async (t) => {
+t.test('agreement that ends after the agent has finished is a turn, and is answered', async (t) => {
   const scene = new Scene({}, { reply: 'Shall I book it' }).say('A table please.').untilAgentSpeaks();
   scene.pause(1000).say('Yes', 900).pause(4000);
   t.same(scene.told, [
@@ -50,7 +50,7 @@ function overheard(words: string, sensitivity: Sensitivity, hearMs: number): Sce
 
 const LATE = [2500, 8000, TIMES.wordsMs + 5000];
 
-t.test('agreement while the agent speaks stays agreement, however late it is understood', async (t) => {
+t.test('a backchannel while the agent speaks stays one, however late it is transcribed', async (t) => {
   for (const sensitivity of ['low', 'balanced'] as const)
     for (const hearMs of LATE) {
       const scene = overheard('mm-hm', sensitivity, hearMs);
@@ -65,7 +65,7 @@ t.test('agreement while the agent speaks stays agreement, however late it is und
     }
 });
 
-t.test('what was said while the agent spoke and is no agreement is answered, however late', async (t) => {
+t.test('a command while the agent speaks is answered, however late it is transcribed', async (t) => {
   for (const sensitivity of ['low', 'balanced'] as const)
     for (const hearMs of LATE) {
       const scene = overheard('Stop.', sensitivity, hearMs).pause(hearMs + 8000);
@@ -73,7 +73,7 @@ t.test('what was said while the agent spoke and is no agreement is answered, how
     }
 });
 
-t.test('agreement that is understood late takes nothing from the next answer', async (t) => {
+t.test('a backchannel that is transcribed late does not cancel the next answer', async (t) => {
   const scene = overheard('mm-hm', 'low', 4000);
   const effects = effectsOf(scene);
   scene.actor.send({ type: 'typed', text: 'Again.', aloud: true });
@@ -82,12 +82,12 @@ t.test('agreement that is understood late takes nothing from the next answer', a
   t.same(scene.told.slice(2).sort(), [`agent: ${LONG}`, 'user (agrees): mm-hm', 'user: Again.']);
 });
 
-t.test('agreement that is understood late, and then a question: one message', async (t) => {
+t.test('a backchannel that is transcribed late joins the question that follows it', async (t) => {
   const scene = overheard('mm-hm', 'balanced', 3000).say('And then?').pause(14_000);
   t.same(scene.told.slice(2), ['user: mm-hm And then?', `agent: ${LONG}`]);
 });
 
-t.test('a misheard guess holds an agent that speaks; it goes on where it stopped', async (t) => {
+t.test('a misheard partial transcript pauses the agent, which resumes where it paused', async (t) => {
   for (const sensitivity of SENSITIVITIES) {
     const guesses = ['no stop it there'];
     const hears = (words: string, final: boolean): string =>
@@ -101,7 +101,7 @@ t.test('a misheard guess holds an agent that speaks; it goes on where it stopped
   }
 });
 
-t.test('a misheard guess while the agent thinks: the answer is withdrawn, and asked for again', async (t) => {
+t.test('a misheard partial transcript withdraws the answer, which is asked for again', async (t) => {
   const hears = (words: string, final: boolean): string =>
     final || words !== '' ? words : 'but I also want';
   const scene = new Scene({}, { thinkMs: 3000, hears }).say('What time is it?').pause(1200);
@@ -114,7 +114,7 @@ t.test('a misheard guess while the agent thinks: the answer is withdrawn, and as
   t.same(scene.told, ['user: What time is it?', 'agent: one two three four five six']);
 });
 
-t.test('what was shown of a misheard guess is taken back', async (t) => {
+t.test('words shown from a misheard partial transcript are taken back', async (t) => {
   const hears = (words: string, final: boolean): string => (final || words !== '' ? words : 'right');
   const scene = new Scene({}, { hears });
   const effects = effectsOf(scene);
@@ -129,14 +129,14 @@ t.test('what was shown of a misheard guess is taken back', async (t) => {
   );
 });
 
-t.test('a transcript that comes late is answered, however late', async (t) => {
+t.test('a transcript is answered, however late it comes', async (t) => {
   for (const hearMs of [4600, 8000, TIMES.wordsMs + 5000]) {
     const scene = new Scene({}, { hearMs }).say('What time is it?').pause(hearMs + 6000);
     t.same(scene.told, ['user: What time is it?', 'agent: one two three four five six'], `${hearMs} ms`);
   }
 });
 
-t.test('a late transcript takes its turn up again, in the order in which it was said', async (t) => {
+t.test('a late transcript joins the message of its turn, which has one answer', async (t) => {
   const scene = new Scene({}, { thinkMs: 3000 });
   const { actor } = scene;
   scene
@@ -163,7 +163,7 @@ t.test('a late transcript takes its turn up again, in the order in which it was 
   t.same(late.told, ['user: for four people. A table', 'agent: one two three four five six'], 'one message');
 });
 
-t.test('halves of one sentence become one message, and the first answer was never said', async (t) => {
+t.test('two halves of a sentence become one message, and only the whole is answered', async (t) => {
   const scene = new Scene({ eagerness: 'eager' }, { thinkMs: 900 });
   scene.say('I would like a table.').pause(800).say('For four people tonight.').pause(8000);
   t.same(scene.told, [
@@ -173,7 +173,7 @@ t.test('halves of one sentence become one message, and the first answer was neve
 });
 
 t.test(
-  'an agent that has just begun when the user goes on: one message, and what was heard is kept',
+  'a user who goes on as the answer begins has one message, and the record keeps what was heard',
   async (t) => {
     const scene = new Scene({}, { thinkMs: 100, reply: LONG })
       .say('I would like a table.')
@@ -187,12 +187,12 @@ t.test(
   },
 );
 
-t.test('words about an answer that was heard are a message of their own', async (t) => {
+t.test('words after an answer that was heard are a message of their own', async (t) => {
   const scene = answering().pause(TIMES.joinMs).say('No the other way round please.').pause(8000);
   t.same(scene.told.slice(2), ['user: No the other way round please.', `agent: ${LONG}`]);
 });
 
-t.test('what a tool has been called for is not taken up again', async (t) => {
+t.test('words after a tool was called are a message of their own', async (t) => {
   const scene = new Scene({}, { thinkMs: 3000 }).say('Book a table.').pause(1500);
   scene.actor.send({ type: 'acted', job: jobOf(scene) });
   scene.say('And a taxi please.').pause(8000);
@@ -203,7 +203,7 @@ t.test('what a tool has been called for is not taken up again', async (t) => {
   ]);
 });
 
-t.test('a typed message between two halves parts them', async (t) => {
+t.test('a typed message between two spoken halves keeps them apart, and all get one answer', async (t) => {
   const scene = new Scene({}, { thinkMs: 3000 }).say('Book a table.').pause(1500);
   scene.actor.send({ type: 'typed', text: 'for two', aloud: true });
   scene.say('In the garden please.').pause(8000);
@@ -211,13 +211,13 @@ t.test('a typed message between two halves parts them', async (t) => {
   t.equal(scene.told.length, 4, 'and all have one answer');
 });
 
-t.test('words that are known when the call ends are in the record, answered or not', async (t) => {
+t.test('words that are known when the call ends are in the record, even unanswered', async (t) => {
   const scene = new Scene().say('Cancel my order.').pause(500);
   scene.actor.send({ type: 'left' });
   t.same(scene.told, ['user: Cancel my order.', 'end: user_hangup']);
 });
 
-t.test('the agent does not go on while the user speaks, though no word is known yet', async (t) => {
+t.test('a paused agent does not resume while the user speaks or a transcript is awaited', async (t) => {
   const scene = answering({ sensitivity: 'high' }, { hearMs: 3000 }).voice(true).pause(5000);
   t.notOk(scene.agentSpeaks, 'while the voice is active');
   scene.voice(false).pause(2900);
@@ -225,7 +225,7 @@ t.test('the agent does not go on while the user speaks, though no word is known 
   t.ok(scene.pause(200).agentSpeaks, 'it was noise');
 });
 
-t.test('a transcript that never comes holds the agent for a minute', async (t) => {
+t.test('a transcript that never comes pauses the agent for a minute at most', async (t) => {
   const scene = new Scene({ sensitivity: 'high' }, { hearMs: 1e9, reply: LONG });
   scene.actor.send({ type: 'typed', text: 'Please count', aloud: true });
   scene.untilAgentSpeaks().voice(true).pause(500).voice(false);
@@ -234,7 +234,7 @@ t.test('a transcript that never comes holds the agent for a minute', async (t) =
 });
 
 t.test(
-  'words that are known hold the agent, though what was said before them is not known yet',
+  'final words pause the agent, even while the transcript of what was said before them is awaited',
   async (t) => {
     const scene = new Scene({ sensitivity: 'low' }, { reply: LONG, hearMs: 1e9 });
     scene.actor.send({ type: 'typed', text: 'Count.', aloud: true });
@@ -247,7 +247,7 @@ t.test(
   },
 );
 
-t.test('words that are on their way do not put the hold off', async (t) => {
+t.test('partial transcripts do not postpone the pause of the agent', async (t) => {
   const held = (guesses: readonly string[]): number => {
     const scene = answering();
     const began = scene.clock.now();
@@ -259,13 +259,13 @@ t.test('words that are on their way do not put the hold off', async (t) => {
   t.equal(held(['yes', 'yes well', 'yes okay']), held([]));
 });
 
-t.test('a guess that brings no new word does not begin the minute anew', async (t) => {
+t.test('a partial transcript without new words does not restart the minute of a sound', async (t) => {
   const scene = answering({ sensitivity: 'high' }).voice(true);
   for (let ms = 0; ms < TIMES.noiseMs + 2000; ms += 1000) scene.guess('la la la').pause(1000);
   t.ok(scene.agentSpeaks, 'it goes on');
 });
 
-t.test('words that are understood as the call ends are behind what they were said to', async (t) => {
+t.test('words transcribed as the call ends are recorded after the answer that they met', async (t) => {
   const scene = answering().voice(true).voice(false);
   scene.actor.send({ type: 'transcript', span: 2, text: 'okay', final: true });
   scene.actor.send({ type: 'left' });
@@ -273,7 +273,7 @@ t.test('words that are understood as the call ends are behind what they were sai
   t.same(scene.told.slice(2), ['user (agrees): okay', 'end: user_hangup']);
 });
 
-t.test('an answer that is ready while the user makes a sound waits for it to end', async (t) => {
+t.test("a ready answer waits for the user's sound to end", async (t) => {
   for (const sensitivity of SENSITIVITIES) {
     const scene = new Scene({ sensitivity }, { thinkMs: 1000 }).say('What time is it?').pause(800);
     scene.voice(true).pause(3000);
@@ -283,13 +283,13 @@ t.test('an answer that is ready while the user makes a sound waits for it to end
   }
 });
 
-t.test('an agent that may not be interrupted does not begin over the user either', async (t) => {
+t.test("an agent that may not be interrupted does not begin over the user's voice either", async (t) => {
   const scene = new Scene({ interruptible: false }, { thinkMs: 1000 }).say('What time is it?').pause(800);
   t.notOk(scene.voice(true).pause(3000).agentSpeaks);
   t.ok(scene.voice(false).pause(500).agentSpeaks);
 });
 
-t.test('what was said before a sound that does not end is answered', async (t) => {
+t.test('words before an endless sound are answered after TIMES.noiseMs', async (t) => {
   const scene = new Scene()
     .say('What time is it?')
     .pause(400)
@@ -309,7 +309,7 @@ t.test('a withdrawn answer is asked for again when the sound turns out to be noi
   t.same(scene.told, ['user: What time is it?', 'agent: one two three four five six']);
 });
 
-t.test('commands interrupt at every sensitivity', async (t) => {
+t.test('a spoken command interrupts the agent at every sensitivity', async (t) => {
   for (const sensitivity of SENSITIVITIES)
     for (const command of ['Stop.', 'Wait.', 'No.', 'Hold on.']) {
       const scene = answering({ sensitivity }).say(command, 500).pause(6000);
@@ -319,14 +319,14 @@ t.test('commands interrupt at every sensitivity', async (t) => {
 });
 
 t.test(
-  'commands do not interrupt an agent that may not be interrupted; they are answered later',
+  'a command to an agent that may not be interrupted is answered when the agent has finished speaking',
   async (t) => {
     const scene = answering({ interruptible: false }).say('Stop.', 500).pause(12_000);
     t.same(scene.told.slice(1, 3), [`agent: ${LONG}`, 'user: Stop.']);
   },
 );
 
-t.test('commands interrupt in every language of agents', async (t) => {
+t.test('a spoken command interrupts the agent in every language of agents', async (t) => {
   const commands = {
     ...{ en: 'Hold on a second.', es: 'Espere, por favor.', fr: 'Attendez !', de: 'Moment mal, bitte.' },
     ...{ ja: 'ちょっと待ってください。', zh: '等一下。', ko: '잠깐만요.' },

@@ -5,7 +5,7 @@
 import t from 'tap';
 import { Steps } from '../fixtures/agent-steps.js';
 
-t.test('the client is shown who has the floor', async (t) => {
+t.test('the client is told whether the agent listens, thinks or speaks', async (t) => {
   const steps = new Steps();
   const states = (after: Steps): string[] => after.took('state');
   t.strictSame(states(steps), ['state listening']);
@@ -20,7 +20,7 @@ t.test('the client is shown who has the floor', async (t) => {
   t.strictSame(states(steps.voice(false).final('').pass(1050)), ['state thinking'], 'it goes on');
 });
 
-t.test('a pause of the voice ends with whether the agent simply goes on', async (t) => {
+t.test('the end of a pause tells whether the agent goes on or something else follows', async (t) => {
   const held = () => new Steps().answering().voice(true).pass(300);
   const ends = (steps: Steps) => steps.took('pause', 'resume');
   t.strictSame(ends(held().voice(false).final('')), ['pause', 'resume goesOn'], 'a cough');
@@ -29,7 +29,7 @@ t.test('a pause of the voice ends with whether the agent simply goes on', async 
   t.strictSame(ends(held().job('ended')), ['pause', 'resume'], 'its end');
 });
 
-t.test('words are shown as they become known, then as they are final, then they are a message', async (t) => {
+t.test('words are shown as they become known, then as final, and then are a message', async (t) => {
   const steps = new Steps();
   const shown = (): string[] => steps.took('words', 'endOfTurn', 'message');
   steps.voice(true).guess('').guess('I').guess('I want').guess('...');
@@ -46,7 +46,7 @@ t.test('words are shown as they become known, then as they are final, then they 
 });
 
 t.test(
-  'words that were shown and turn out to be none are taken back once, when nothing more is owed',
+  'shown words that turn out to be none are taken back once, when no transcript is awaited any more',
   async (t) => {
     const steps = new Steps().voice(true).guess('right').voice(false).pass(62_000);
     t.strictSame(steps.took('words'), ['words right'], 'they may still come');
@@ -92,7 +92,7 @@ const BETWEEN: readonly (readonly [what: string, joins: boolean, between: (steps
   ['an excuse that failed', false, (steps) => steps.job('failed').job('failed')],
 ];
 
-t.test('two halves are one message unless something was done in between', async (t) => {
+t.test('two halves of a sentence are one message unless something came between them', async (t) => {
   for (const fills of [true, false])
     for (const [what, joins, between] of BETWEEN) {
       const steps = new Steps({ fills }).say('Book a table.').pass(700);
@@ -111,7 +111,7 @@ t.test('two halves are one message unless something was done in between', async 
 });
 
 t.test(
-  'agreement while the agent spoke is a message apart, and what is asked meanwhile is, too',
+  'a backchannel and a question while the agent speaks are each a message apart from its answer',
   async (t) => {
     const said = (text: string) =>
       new Steps({ sensitivity: 'low' }).answering().say(text).pass(2000).took('message', 'words').slice(-2);
@@ -120,7 +120,7 @@ t.test(
   },
 );
 
-t.test('an agent that may not be interrupted answers all but agreement when it has finished', async (t) => {
+t.test('an uninterruptible agent answers when it has finished, except to a backchannel', async (t) => {
   const hears = (text: string) =>
     new Steps({ interruptible: false })
       .answering()
@@ -134,7 +134,7 @@ t.test('an agent that may not be interrupted answers all but agreement when it h
   t.strictSame(hears('okay'), ['message okay later backchannel']);
 });
 
-t.test('the words of a call that ends are in its record', async (t) => {
+t.test('when a call ends, final words are in its record, and partial transcripts are not', async (t) => {
   const ends = (steps: Steps) => steps.send({ type: 'left' }).took('words', 'message', 'end').slice(-3);
   t.strictSame(new Steps().send({ type: 'end', reason: 'transferred' }).took('words', 'message', 'end'), [
     'end transferred',
@@ -162,7 +162,7 @@ t.test('the words of a call that ends are in its record', async (t) => {
   t.strictSame(unsaid.send({ type: 'left' }).took('message', 'end'), ['end user_hangup'], 'a guess is none');
 });
 
-t.test('a guess withdraws only an answer to a turn that is to be heard', async (t) => {
+t.test('a partial transcript withdraws a spoken answer to a turn, and no other job', async (t) => {
   const hears = (steps: Steps) => steps.voice(true).guess('but I also want');
   t.strictSame(hears(new Steps().type('Hello')).took('cancel'), ['cancel 1 words']);
   for (const [what, begin] of [
@@ -184,7 +184,7 @@ t.test('a guess withdraws only an answer to a turn that is to be heard', async (
 });
 
 t.test(
-  'a transcript of what was said before a sound that does not end is answered as it comes',
+  'a transcript of words before an endless sound is answered as soon as it comes, over the sound',
   async (t) => {
     const steps = new Steps().voice(true).pass(500).voice(false).pass(1000).voice(true).pass(60_000);
     t.strictSame(steps.took('message', 'reply'), []);
@@ -194,13 +194,13 @@ t.test(
   },
 );
 
-t.test('a transcript without words that comes in a sound that does not end owes nothing more', async (t) => {
+t.test('an empty transcript during an endless sound does not delay the next message', async (t) => {
   const steps = new Steps().voice(true).pass(500).voice(false).pass(600).voice(true).pass(60_000);
   steps.final('', 1).voice(false).final('What time is it?', 2).pass(250);
   t.strictSame(steps.took('message'), ['message What time is it?']);
 });
 
-t.test('until somebody has joined there is no conversation', async (t) => {
+t.test('until somebody has joined, nothing that comes starts the conversation', async (t) => {
   const steps = new Steps({ opening: { mode: 'fixed', text: 'Hi' } }, false);
   steps.voice(true).type('Hello').send({ type: 'news' }).pass(700_000);
   t.strictSame(steps.took(), []);
@@ -209,14 +209,14 @@ t.test('until somebody has joined there is no conversation', async (t) => {
   t.strictSame(never.took(), ['end user_hangup']);
 });
 
-t.test('a silence or a voice that is told twice begins nothing', async (t) => {
+t.test('a voice or a silence that is reported twice begins nothing', async (t) => {
   const spans = (steps: Steps): string[] => steps.took('beginSpan', 'transcribe');
   t.strictSame(spans(new Steps().voice(false)), []);
   t.strictSame(spans(new Steps().voice(true).voice(true)), ['beginSpan 1']);
   t.strictSame(spans(new Steps().say('I want to').voice(false)), ['beginSpan 1', 'transcribe 1']);
 });
 
-t.test('transcripts that are not owed, and guesses at what is over, change nothing', async (t) => {
+t.test('transcripts that nobody awaits, and partial ones of what is over, change nothing', async (t) => {
   const settled = () => new Steps().type('Hello').say('Hello').pass(5000);
   const owed = () => new Steps().voice(true).pass(300).voice(false);
   const cases: readonly (readonly [when: string, steps: Steps, late: (steps: Steps) => Steps])[] = [
@@ -233,7 +233,7 @@ t.test('transcripts that are not owed, and guesses at what is over, change nothi
   }
 });
 
-t.test('words in what was taken for noise hold an agent that sounds do not', async (t) => {
+t.test('words in what was taken for noise pause an agent that sounds do not pause', async (t) => {
   const noise = () => new Steps({ sensitivity: 'low' }).answering().voice(true).guess('').guess('').guess('');
   const shown = (steps: Steps) => steps.took('pause', 'words', 'cancel');
   t.strictSame(shown(noise().guess('I want another room now')), ['words I want another room now', 'pause']);

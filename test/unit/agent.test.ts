@@ -11,7 +11,7 @@ import { answering, LONG, Scene } from '../fixtures/scene.js';
 
 const SENSITIVITIES = ['low', 'balanced', 'high'] as const satisfies Sensitivity[];
 
-t.test('overlap: the user interrupts the agent', async (t) => {
+t.test('a user who speaks over the agent interrupts it', async (t) => {
   for (const sensitivity of SENSITIVITIES) {
     const scene = answering({ sensitivity }).say('No wait, please count backwards instead.').pause(8000);
     t.match(scene.told[1], /^agent: one two/, `${sensitivity}: the record keeps what was heard`);
@@ -24,7 +24,7 @@ t.test('overlap: the user interrupts the agent', async (t) => {
   }
 });
 
-t.test('overlap: the user agrees while the agent speaks (backchannel)', async (t) => {
+t.test('a backchannel while the agent speaks interrupts it only at high sensitivity', async (t) => {
   const expected: Record<Sensitivity, boolean> = { low: true, balanced: true, high: false };
   for (const sensitivity of SENSITIVITIES) {
     const scene = answering({ sensitivity }).say('mm-hm', 350).pause(8000);
@@ -39,7 +39,7 @@ t.test('overlap: the user agrees while the agent speaks (backchannel)', async (t
   }
 });
 
-t.test('overlap: the user talks to somebody else', async (t) => {
+t.test('words to somebody else interrupt the agent, except a short aside at low sensitivity', async (t) => {
   // Nobody can tell to whom words are addressed: only at `low` a short aside does not interrupt; it is answered later.
   const aside = 'In a minute.';
   for (const sensitivity of SENSITIVITIES) {
@@ -51,14 +51,14 @@ t.test('overlap: the user talks to somebody else', async (t) => {
   }
 });
 
-t.test('overlap: speech in the background, without words that can be made out', async (t) => {
+t.test('background speech without words does not interrupt the agent', async (t) => {
   for (const sensitivity of SENSITIVITIES) {
     const scene = answering({ sensitivity }).say('', 2500).pause(8000);
     t.same(scene.told, ['user: Please count to twelve.', `agent: ${LONG}`], sensitivity);
   }
 });
 
-t.test('a cough does not silence the agent', async (t) => {
+t.test('a cough does not interrupt the agent', async (t) => {
   for (const sensitivity of SENSITIVITIES) {
     const scene = answering({ sensitivity }).say('', 280).pause(8000);
     t.equal(scene.told[1], `agent: ${LONG}`, `${sensitivity}: all of it is heard`);
@@ -66,7 +66,7 @@ t.test('a cough does not silence the agent', async (t) => {
   }
 });
 
-t.test('a false interruption resumes where it stopped', async (t) => {
+t.test('after a false interruption the agent resumes where it paused', async (t) => {
   const scene = answering({ sensitivity: 'high' }).say('', 900);
   t.notOk(scene.agentSpeaks, 'held while the sound lasts');
   scene.untilAgentSpeaks().pause(8000);
@@ -80,18 +80,18 @@ t.test('a long pause in the middle of a sentence does not end the turn', async (
   t.equal(scene.told[0], 'user: I would like a table for four people tonight.');
 });
 
-t.test('a turn cut off too early is taken up again before the agent is heard', async (t) => {
+t.test('a turn that was cut off too early goes on if the agent was not heard yet', async (t) => {
   const scene = new Scene({ eagerness: 'eager' }, { thinkMs: 1500 });
   scene.say('Book a table.').pause(900).say('And a taxi for two.').pause(6000);
   t.same(scene.told, ['user: Book a table. And a taxi for two.', 'agent: one two three four five six']);
 });
 
-t.test('self-correction: the last words count, in one turn', async (t) => {
+t.test('a user who corrects a word gets one answer, to the whole turn', async (t) => {
   const scene = new Scene().say('For Tuesday, no,').pause(600).say('for Wednesday please.').pause(4000);
   t.same(scene.told, ['user: For Tuesday, no, for Wednesday please.', 'agent: one two three four five six']);
 });
 
-t.test('double talk: both begin at once, and the user goes first', async (t) => {
+t.test('when both begin to speak at once, the user goes first', async (t) => {
   const scene = new Scene({ opening: { mode: 'fixed', text: LONG } }, { thinkMs: 50 });
   scene.say('Hello I want to change my booking.').pause(400);
   t.notOk(scene.agentSpeaks);
@@ -99,12 +99,12 @@ t.test('double talk: both begin at once, and the user goes first', async (t) => 
   t.same(scene.told, ['user: Hello I want to change my booking.', 'agent: one two three four five six']);
 });
 
-t.test('a microphone muted in mid-sentence counts as silence and ends the turn', async (t) => {
+t.test('a microphone muted in mid-sentence counts as silence, which ends the turn', async (t) => {
   const scene = new Scene().say('I need help with my').pause(ENDPOINTING_MS.balanced.unfinished + 1000);
   t.equal(scene.told[0], 'user: I need help with my');
 });
 
-t.test('an agent that may not be interrupted finishes, and answers then', async (t) => {
+t.test('an agent that may not be interrupted finishes, and answers after that', async (t) => {
   const scene = answering({ sensitivity: 'high', interruptible: false })
     .say('Stop please stop now.')
     .pause(12_000);
@@ -113,7 +113,7 @@ t.test('an agent that may not be interrupted finishes, and answers then', async 
   t.same(scene.silences, []);
 });
 
-t.test('a question that waits for the end of an answer is asked once, whatever comes between', async (t) => {
+t.test('a question that waits for the end of an answer is answered once', async (t) => {
   const waiting = () => answering({ sensitivity: 'low' }).say('In a minute.', 900).pause(1200);
   const typed = waiting();
   typed.actor.send({ type: 'typed', text: 'shorter', aloud: true });
@@ -125,7 +125,7 @@ t.test('a question that waits for the end of an answer is asked once, whatever c
   t.same(interrupted.told.slice(2), ['user: In a minute.', `agent: ${LONG}`], 'an interruption');
 });
 
-t.test('a sound without words holds the agent for a minute, and then is noise', async (t) => {
+t.test('a sound without words pauses the agent for a minute, and then counts as noise', async (t) => {
   const scene = answering({ sensitivity: 'high' })
     .voice(true)
     .pause(TIMES.noiseMs - 100);
@@ -135,7 +135,7 @@ t.test('a sound without words holds the agent for a minute, and then is noise', 
   t.equal(scene.pause(8000).told[1], `agent: ${LONG}`);
 });
 
-t.test('a steady sound in which the recogniser finds no word holds nobody for long', async (t) => {
+t.test('a steady sound without words pauses the agent only for a moment', async (t) => {
   const humming = (scene: Scene): Scene => {
     scene.voice(true);
     for (let guess = 0; guess < 3; guess += 1) {
@@ -154,14 +154,14 @@ t.test('a steady sound in which the recogniser finds no word holds nobody for lo
   t.ok(cough.agentSpeaks);
 });
 
-t.test('what is said before a steady sound is answered behind it, or after a minute of it', async (t) => {
+t.test('words before a steady sound are answered when the sound is over', async (t) => {
   const scene = new Scene().say('I want to book').pause(400).voice(true).pause(600);
   for (let guess = 0; guess < 5; guess += 1) scene.guess('').pause(600);
   t.same(scene.told, []);
   t.match(scene.voice(false).pause(4000).told, ['user: I want to book', /^agent:/]);
 });
 
-t.test('an agent that ends while it is held leaves nothing held', async (t) => {
+t.test('an answer that ends while the agent is paused leaves nothing paused', async (t) => {
   const scene = answering({ sensitivity: 'high' });
   const effects: string[] = [];
   scene.actor.on('*', ({ type }) => effects.push(type));
@@ -174,7 +174,7 @@ t.test('an agent that ends while it is held leaves nothing held', async (t) => {
   t.same(effects, ['beginSpan', 'pause', 'resume', 'state']);
 });
 
-t.test('an agent does not begin over a user who is speaking', async (t) => {
+t.test('the agent does not begin to speak over the user', async (t) => {
   const effects = (sensitivity: Sensitivity): string[] => {
     const told: string[] = [];
     const scene = new Scene({ sensitivity }, { thinkMs: 60_000 }).say('What time is it?').pause(1500);
@@ -186,7 +186,7 @@ t.test('an agent does not begin over a user who is speaking', async (t) => {
   for (const sensitivity of SENSITIVITIES) t.same(effects(sensitivity), ['beginSpan', 'pause'], sensitivity);
 });
 
-t.test('the client interrupts, whatever the sensitivity', async (t) => {
+t.test("the client's `interrupt` stops the agent even at low sensitivity", async (t) => {
   const scene = answering({ sensitivity: 'low' });
   scene.actor.send({ type: 'interrupt' });
   t.notOk(scene.agentSpeaks);
@@ -194,7 +194,7 @@ t.test('the client interrupts, whatever the sensitivity', async (t) => {
   t.equal(scene.told.length, 2);
 });
 
-t.test('drop and resume: the conversation goes on', async (t) => {
+t.test('after a dropped connection the conversation goes on', async (t) => {
   const scene = new Scene().say('Are you there?').pause(100);
   scene.actor.send({ type: 'disconnected' });
   scene.pause(TIMES.goneMs - 5000);
@@ -213,13 +213,13 @@ t.test('a user who is gone for 20 s has hung up (decision 13)', async (t) => {
   t.same(scene.told, ['end: gone']);
 });
 
-t.test('a model that fails: the agent says so, once, and listens again (decision 11)', async (t) => {
+t.test('an agent whose model fails says so once, and listens again (decision 11)', async (t) => {
   const scene = new Scene({}, { fails: true }).say('What time is it?').pause(6000);
   t.same(scene.told, ['user: What time is it?', 'agent: Sorry, I could not answer.']);
   t.ok(scene.actor.getSnapshot().matches({ talking: { agent: 'idle' } }));
 });
 
-t.test('an answer in writing that fails is excused in writing', async (t) => {
+t.test('a written answer that fails is excused in writing', async (t) => {
   const scene = new Scene({}, { thinkMs: 60_000 });
   const effects: AgentEffect[] = [];
   scene.actor.on('*', (effect) => effects.push(effect));
@@ -234,7 +234,7 @@ t.test('an answer in writing that fails is excused in writing', async (t) => {
   );
 });
 
-t.test('a first message: none, fixed, or made by the model', async (t) => {
+t.test('the first message is none, fixed, or made by the model, as configured', async (t) => {
   t.same(new Scene({ opening: { mode: 'off' } }).pause(5000).told, []);
   t.same(new Scene({ opening: { mode: 'fixed', text: 'Hi there' } }).pause(5000).told, ['agent: Hi there']);
   t.same(new Scene({ opening: { mode: 'prompt' } }, { reply: 'Well hello' }).pause(5000).told, [
@@ -242,7 +242,7 @@ t.test('a first message: none, fixed, or made by the model', async (t) => {
   ]);
 });
 
-t.test('a typed message is a turn at once, and silences the agent', async (t) => {
+t.test('a typed message is a turn at once, and interrupts the agent', async (t) => {
   const scene = answering({ sensitivity: 'low' });
   scene.actor.send({ type: 'typed', text: 'shorter', aloud: true });
   scene.pause(8000);
@@ -250,7 +250,7 @@ t.test('a typed message is a turn at once, and silences the agent', async (t) =>
   t.same(scene.told.slice(2), ['user: shorter', `agent: ${LONG}`]);
 });
 
-t.test('eagerness sets how long a silence ends a turn', async (t) => {
+t.test('the eagerness sets how long a silence ends a turn', async (t) => {
   const answered = (eagerness: 'eager' | 'balanced' | 'relaxed'): number => {
     const scene = new Scene({ eagerness }, { thinkMs: 0 }).say('What is your name?');
     const spoken = scene.clock.now();
@@ -260,14 +260,14 @@ t.test('eagerness sets how long a silence ends a turn', async (t) => {
   t.ok(eager < balanced && balanced < relaxed, `${eager} < ${balanced} < ${relaxed}`);
 });
 
-t.test('fillers: a tool that takes longer than a second is bridged, and the answer follows', async (t) => {
+t.test('a tool that takes longer than a second gets a filler, and the answer follows', async (t) => {
   const scene = new Scene({}, { toolsMs: [3000], reply: 'It is sunny' }).say('What is the weather?');
   scene.untilAgentSpeaks();
   const { told } = scene.pause(8000);
   t.same(told, ['user: What is the weather?', 'agent: One moment, It is sunny']);
 });
 
-t.test('fillers: none for tools that are quick, one after the other, or where they are off', async (t) => {
+t.test('quick tools in a row get no filler, nor does any where fillers are off', async (t) => {
   const answers = (settings: Partial<AgentSettings>, toolsMs: number[]): string[] =>
     new Scene(settings, { toolsMs, reply: 'It is sunny' }).say('What is the weather?').pause(20_000).told;
   const quick = ['user: What is the weather?', 'agent: It is sunny'];
@@ -276,13 +276,13 @@ t.test('fillers: none for tools that are quick, one after the other, or where th
   t.same(answers({ fills: false }, [5000]), quick);
 });
 
-t.test('fillers: one an answer, however many tools take long', async (t) => {
+t.test('an answer has at most one filler, however many tools take long', async (t) => {
   const scene = new Scene({}, { toolsMs: [4000, 4000, 4000], reply: 'It is sunny' });
   const { told } = scene.say('What is the weather?').pause(30_000);
   t.same(told, ['user: What is the weather?', 'agent: One moment, It is sunny']);
 });
 
-t.test('fillers: never over the user’s voice, and held where it begins meanwhile', async (t) => {
+t.test('a filler is never said over the user’s voice, and pauses if the user speaks', async (t) => {
   const scene = new Scene({}, { toolsMs: [6000], reply: 'It is sunny' }).say('What is the weather?');
   scene.pause(1200).voice(true).pause(2000);
   t.notOk(scene.agentSpeaks, 'the user makes a sound');
@@ -290,7 +290,7 @@ t.test('fillers: never over the user’s voice, and held where it begins meanwhi
   t.same(scene.told, ['user: What is the weather?', 'agent: One moment, It is sunny']);
 });
 
-t.test('fillers: interruptible as an answer is', async (t) => {
+t.test('a filler can be interrupted like an answer', async (t) => {
   const scene = new Scene({}, { toolsMs: [9000], reply: 'It is sunny' }).say('What is the weather?');
   scene.untilAgentSpeaks().pause(350).say('No, stop, never mind that please.').pause(1000);
   t.match(scene.told.slice(0, 3), [
@@ -301,7 +301,7 @@ t.test('fillers: interruptible as an answer is', async (t) => {
   t.notMatch(scene.told[1], /sunny/);
 });
 
-t.test('news of a tool beside the conversation: told as soon as nobody speaks, and once', async (t) => {
+t.test('the result of a tool in the background is told once, as soon as nobody speaks', async (t) => {
   const scene = new Scene({}, { reply: 'It is sunny' });
   scene.actor.send({ type: 'news' });
   t.same(scene.pause(5000).told, ['agent: It is sunny']);
@@ -312,7 +312,7 @@ t.test('news of a tool beside the conversation: told as soon as nobody speaks, a
 });
 
 t.test(
-  'news of a tool beside the conversation: an answer that is asked for meanwhile tells of them',
+  'an answer that is asked for meanwhile tells the result of a tool in the background, and nothing else does',
   async (t) => {
     const scene = new Scene({}, { reply: 'It is sunny' });
     scene.say('What is the weather?').actor.send({ type: 'news' });
@@ -321,7 +321,7 @@ t.test(
 );
 
 t.test(
-  'a hand-over: the next agent speaks when the first has finished, with settings of its own',
+  'after a hand-over the next agent speaks when the first has finished, with settings of its own',
   async (t) => {
     const scene = new Scene({}, { reply: 'I pass you on', handsOver: { sensitivity: 'low' } });
     scene.say('Tea please.').pause(9000);
@@ -329,7 +329,7 @@ t.test(
   },
 );
 
-t.test('a hand-over: who interrupts is answered by the next agent', async (t) => {
+t.test('a user who interrupts during a hand-over is answered by the next agent', async (t) => {
   const scene = new Scene({}, { reply: LONG, handsOver: {} });
   scene.say('Tea please.').untilAgentSpeaks().pause(900).say('No wait, coffee please.').pause(12_000);
   t.same(scene.told[2], 'user: No wait, coffee please.');

@@ -4,7 +4,7 @@ import t from 'tap';
 import { ServiceError } from '../../contracts/errors.js';
 import { commitFrame, count, openSession, second } from '../fixtures/transcription-session-host.js';
 
-t.test('a commit takes all that was sent before it, in every spelling', async (t) => {
+t.test('a commit takes all audio that was sent before it, in every spelling', async (t) => {
   const { chunk, send, jobs, types } = openSession();
   chunk(second(1));
   chunk(second(2), { commit: true });
@@ -23,7 +23,7 @@ t.test('a commit takes all that was sent before it, in every spelling', async (t
   t.equal(count(types(), 'committed_transcript'), 3);
 });
 
-t.test('a sample that a commit cuts in two belongs to the next one', async (t) => {
+t.test('a sample that a commit cuts in two belongs to the next commit', async (t) => {
   const { chunk, send, jobs } = openSession();
   chunk(new Uint8Array(10_001).fill(1));
   send(commitFrame);
@@ -37,7 +37,7 @@ t.test('a sample that a commit cuts in two belongs to the next one', async (t) =
 });
 
 t.test(
-  'words are timed from the start of the session, whatever became of what was committed before',
+  'words are timed from the start of the session, whatever became of the commits before them',
   async (t) => {
     const { chunk, send, jobs, frames } = openSession('include_timestamps=true');
     const words = [{ text: 'word', start: 0.25, end: 0.5 }];
@@ -70,7 +70,7 @@ t.test(
   },
 );
 
-t.test('audio of a commit that was refused for want of resources comes first in the next one', async (t) => {
+t.test('audio of a commit refused for want of resources is put first in the next commit', async (t) => {
   const { chunk, send, jobs, types } = openSession();
   const complete = () => jobs.filter(({ request }) => !request.interim);
   chunk(new Uint8Array(10_001).fill(1));
@@ -106,7 +106,7 @@ t.test('audio that waits to be committed again counts once in the budget', async
   t.equal(count(types(), 'input_error'), 0);
 });
 
-t.test('waiting audio has one budget, which a transcript gives back', async (t) => {
+t.test('waiting audio and audio in transcription share one budget of 100 MiB', async (t) => {
   const { chunk, send, jobs, types } = openSession();
   const large = new Uint8Array(20 * 1024 * 1024);
   for (let index = 0; index < 5; index++) chunk(large);
@@ -123,7 +123,7 @@ t.test('waiting audio has one budget, which a transcript gives back', async (t) 
   t.match(types().at(-1), 'committed_transcript');
 });
 
-t.test('audio that is no base64 changes nothing, and commits nothing', (t) => {
+t.test('a chunk that is not base64 is refused, and commits nothing', (t) => {
   const { chunk, send, jobs, types } = openSession();
   chunk(second());
   for (const audio_base_64 of ['A', '!!!!', 'AA=A'])
@@ -134,7 +134,7 @@ t.test('audio that is no base64 changes nothing, and commits nothing', (t) => {
   t.end();
 });
 
-t.test('many small chunks become few large ones, in their order', (t) => {
+t.test('many small chunks reach the recogniser as few large ones, in order', (t) => {
   const { chunk, send, jobs } = openSession();
   for (let index = 0; index < 20_000; index++) chunk(Uint8Array.of(index & 255, index >> 8, 7));
   send(commitFrame);

@@ -11,7 +11,7 @@ import { faultOf } from '../../gateway/dialects/protocol-b/realtime/errors.js';
 import { pick, seeded } from '../fixtures/random.js';
 import { commitFrame, count, openSession, second } from '../fixtures/transcription-session-host.js';
 
-t.test('commits that wait are bounded in number', async (t) => {
+t.test('one commit more than may wait is refused with `queue_overflow`', async (t) => {
   const { send, chunk, frames, jobs } = openSession();
   chunk(second());
   for (let index = 0; index < LIMITS.realtimeTranscription.pendingCommits + 2; index++) send(commitFrame);
@@ -22,7 +22,7 @@ t.test('commits that wait are bounded in number', async (t) => {
   t.equal(count(frames.map(({ message_type }) => message_type), 'commit_throttled'), 1024); // oxfmt-ignore
 });
 
-t.test('guesses: only with new audio, one at a time, none while a commit is unanswered', async (t) => {
+t.test('partial transcripts come one at a time, with new audio, and not during a commit', async (t) => {
   const { send, chunk, jobs, frames } = openSession();
   const tenth = new Uint8Array(3200);
   const chunks = (count: number): void => {
@@ -59,7 +59,7 @@ t.test('guesses: only with new audio, one at a time, none while a commit is unan
   t.match(shown(5), [20 * 3200, true]);
 });
 
-t.test('whoever leaves, or runs out of time, leaves no job behind', async (t) => {
+t.test('a client that leaves, or whose time is over, leaves no job behind', async (t) => {
   const left = openSession();
   left.chunk(second());
   left.leave();
@@ -80,7 +80,7 @@ t.test('whoever leaves, or runs out of time, leaves no job behind', async (t) =>
   t.equal(late.frames.length, 2);
 });
 
-t.test('a failed transcription ends the session where the failure is not about this audio', async (t) => {
+t.test('a failed transcription ends the session if the failure is not about its audio', async (t) => {
   const cases: readonly [ErrorCode, string, CloseReason | undefined][] = [
     ['audio_too_long', 'input_error', undefined],
     ['quota_exceeded', 'quota_exceeded', 'policy'],
@@ -114,7 +114,7 @@ t.test('a failed transcription ends the session where the failure is not about t
   }
 });
 
-t.test('options in a header refuse every commit and nothing else', (t) => {
+t.test('options in a header make every commit fail, and nothing else', (t) => {
   const refused = { type: 'input_error', message: 'X-Svc-* headers are for synthesis only' };
   const { chunk, send, jobs, frames, closes } = openSession('', refused);
   for (let index = 0; index < 3; index++) chunk(second(), { commit: index > 0 });
@@ -127,7 +127,7 @@ t.test('options in a header refuse every commit and nothing else', (t) => {
   t.end();
 });
 
-t.test('fuzzed frames never throw, and only what is told changes anything', async (t) => {
+t.test('no fuzzed frame throws, closes the session or gets an unknown answer', async (t) => {
   const random = seeded(2024);
   const session = openSession();
   const base = JSON.stringify({

@@ -10,7 +10,7 @@ import {
 } from '../../gateway/dialects/protocol-b/realtime/client-frames.js';
 import { sessionOptions } from '../../gateway/dialects/protocol-b/realtime/options.js';
 
-t.test('options of the query are taken, or refused each with its code', (t) => {
+t.test('each option of the query is taken, or refused with its code', (t) => {
   const optionsOf = (query: string) => sessionOptions(new URLSearchParams(query), defaultVocabulary);
   const unset = { model: 'transcribe-1', sampleRate: 16_000, language: '', timestamps: false };
   for (const query of [
@@ -56,7 +56,7 @@ const faultIn = (data: string | Uint8Array): SessionFault | undefined => {
   }
 };
 
-t.test('frames are taken in every spelling; the others are told as input_error', (t) => {
+t.test('frames are taken in every spelling, and all others get `input_error`', (t) => {
   const chunk = (fields: object): string => JSON.stringify({ message_type: 'input_audio_chunk', ...fields });
   for (const fields of [
     {},

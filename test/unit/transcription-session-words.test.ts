@@ -4,7 +4,7 @@ import type { RawAudio, Transcript } from '../../contracts/ports/speech/speech.j
 import { PartialTranscript } from '../../gateway/dialects/protocol-b/realtime/partial-transcript.js';
 import { wordEntries } from '../../gateway/dialects/protocol-b/words.js';
 
-t.test('a guess covers what may still change, so that the work stays linear', (t) => {
+t.test('a partial transcript covers only what may still change, so the work is linear', (t) => {
   const rate = 8000;
   const audioOfSeconds = (seconds: number) => {
     const bytes = Math.round(seconds * rate) * 2;
@@ -43,7 +43,7 @@ t.test('a guess covers what may still change, so that the work stays linear', (t
   t.end();
 });
 
-t.test('words and spacing, whose texts joined are the text', (t) => {
+t.test('words and spacing joined are the text, with times in order', (t) => {
   const word = (text: string, start: number, end: number) => ({ text, start, end });
   const cases: readonly Pick<Transcript, 'text' | 'words' | 'duration'>[] = [
     { text: 'Hello world', words: [word('Hello', 0.1, 0.5), word('world', 0.6, 1)], duration: 1.2 },

@@ -29,7 +29,7 @@ function startActor() {
   return { actor, effects, clock, send: (event: SessionEvent) => actor.send(event) };
 }
 
-t.test('commits are answered one after the other, refused ones in their turn', (t) => {
+t.test('commits are answered one after the other, also those that are refused', (t) => {
   const { send, effects } = startActor();
   send({ type: 'commit' });
   send({ type: 'refusal', fault: refusal });
@@ -57,7 +57,7 @@ t.test('commits are answered one after the other, refused ones in their turn', (
   t.end();
 });
 
-t.test('a commit beyond those that may wait is refused at once, and keeps nothing', (t) => {
+t.test('a commit beyond the 1,024 that may wait is refused at once, and keeps nothing', (t) => {
   const { send, effects } = startActor();
   const kept = (): number => effects.filter(({ type }) => type === 'keep').length;
   // One is transcribed, and 1,024 wait.
@@ -75,7 +75,7 @@ t.test('a commit beyond those that may wait is refused at once, and keeps nothin
   t.end();
 });
 
-t.test('a guess is told until its audio is committed', (t) => {
+t.test('a partial transcript is sent until its audio is committed', (t) => {
   const { send, effects } = startActor();
   send({ type: 'audio' });
   send({ type: 'audio' });
@@ -100,7 +100,7 @@ t.test('a guess is told until its audio is committed', (t) => {
   t.end();
 });
 
-t.test('a fault is told, and ends the session only if it closes it', (t) => {
+t.test('a fault is reported, and ends the session only if it is one that closes', (t) => {
   const fault: SessionFault = { type: 'input_error', message: 'no JSON' };
   const close = { type: 'close', reason: 'internal', message: 'no engine' } as const;
   const [keep, cancel] = [{ type: 'keep' }, { type: 'cancel' }] as const;
@@ -146,7 +146,7 @@ t.test('a fault is told, and ends the session only if it closes it', (t) => {
   t.end();
 });
 
-t.test('after 3600 s the client is told, and the session ends', (t) => {
+t.test('after 3600 s the client gets an error, and the session ends', (t) => {
   const { send, effects, clock, actor } = startActor();
   send({ type: 'commit' });
   clock.advance(LIMITS.socket.connectionMs - 1);

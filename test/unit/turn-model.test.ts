@@ -56,7 +56,7 @@ for (const [name, { samples, mean, values }] of Object.entries(KNOWN).filter(([k
     t.ok(near(sum / features.length, mean), `mean ${sum / features.length}, wanted ${mean}`);
   });
 
-t.test('silence, and audio of no length, have features too', async (t) => {
+t.test('silence and empty audio have finite features', async (t) => {
   for (const audio of [new Int16Array(SAMPLES), new Int16Array(0)])
     t.ok(
       featuresOf(audio).every((value) => Number.isFinite(value)),
@@ -96,14 +96,14 @@ function asked(answer: (signal: AbortSignal) => Promise<unknown>): Asked {
 const untilAborted = (signal: AbortSignal): Promise<never> =>
   new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)));
 
-t.test('what the child says is told', async (t) => {
+t.test('the model tells the probability that the child answers', async (t) => {
   const { model, jobs } = asked(() => Promise.resolve(0.25));
   t.equal(await model.probability(AUDIO, FOREVER), 0.25);
   t.same(jobs, [3200]);
   t.match(model.answers, { known: 1, failed: 0 });
 });
 
-t.test('what takes longer than WITHIN_MS is given up, and is late', async (t) => {
+t.test('an answer that takes longer than WITHIN_MS is given up and counted as late', async (t) => {
   const { model, clock, jobs } = asked(untilAborted);
   const told = model.probability(AUDIO, FOREVER);
   await until('it is asked', () => jobs.length === 1);
@@ -112,7 +112,7 @@ t.test('what takes longer than WITHIN_MS is given up, and is late', async (t) =>
   t.match(model.answers, { late: 1, failed: 0 });
 });
 
-t.test('a speaker who goes on: nobody waits, and it is no failure', async (t) => {
+t.test('when the speaker goes on, the question is dropped, and that is no failure', async (t) => {
   const { model, jobs, warnings } = asked(untilAborted);
   const goesOn = new AbortController();
   const told = model.probability(AUDIO, goesOn.signal);
@@ -123,14 +123,14 @@ t.test('a speaker who goes on: nobody waits, and it is no failure', async (t) =>
   t.same(warnings, []);
 });
 
-t.test('a full queue of the child is no failure', async (t) => {
+t.test('a child whose queue is full counts as busy, not as a failure', async (t) => {
   const { model, warnings } = asked(() => Promise.reject(new ServiceError('engine_busy')));
   t.equal(await model.probability(AUDIO, FOREVER), undefined);
   t.match(model.answers, { busy: 1, failed: 0 });
   t.same(warnings, []);
 });
 
-t.test('failures are told as nothing, and logged once until there is an answer', async (t) => {
+t.test('a child that fails gives no answer, and is logged once until it answers again', async (t) => {
   let works = false;
   const { model, warnings } = asked(() =>
     works ? Promise.resolve(1) : Promise.reject(new ServiceError('engine_lost')),
@@ -145,7 +145,7 @@ t.test('failures are told as nothing, and logged once until there is an answer',
   t.match(model.answers, { known: 1, failed: 4 });
 });
 
-t.test('the last eight seconds go to the child, and no more', async (t) => {
+t.test('the child gets the last eight seconds of audio, and no more', async (t) => {
   const { model, jobs } = asked(() => Promise.resolve(1));
   await model.probability([new Uint8Array(MOST_BYTES), new Uint8Array(200), new Uint8Array(100)], FOREVER);
   t.same(jobs, [MOST_BYTES]);
@@ -168,7 +168,7 @@ async function perform(jobs: ReturnType<typeof turnJobs>, ...samples: Int16Array
   return told;
 }
 
-t.test('the child loads its model with the first job, and gives the end of what comes', async (t) => {
+t.test('the child loads its model with the first job, and judges the end of the audio', async (t) => {
   let loads = 0;
   const given: Int16Array[] = [];
   const jobs = turnJobs(() => {
@@ -185,7 +185,7 @@ t.test('the child loads its model with the first job, and gives the end of what 
   t.same(given[0]?.subarray(-2), Int16Array.of(1, 2));
 });
 
-t.test('a model that cannot be loaded fails its job, and is loaded again with the next', async (t) => {
+t.test('a model that cannot be loaded fails the job, and the next job loads it again', async (t) => {
   let broken = true;
   const jobs = turnJobs(() => {
     if (broken) throw new Error('there is no such file');
@@ -212,7 +212,7 @@ class Listener implements TurnModel {
 }
 
 t.test(
-  'a turn of several stretches is weighed as a whole, up to eight seconds; the next is another',
+  'a turn of several stretches is judged as a whole, up to eight seconds, and the next turn on its own',
   async (t) => {
     const model = new Listener();
     const sound = new TurnSound(model, () => undefined);
@@ -233,7 +233,7 @@ t.test(
   },
 );
 
-t.test('what is weighed when the user goes on is given up, and told to nobody', async (t) => {
+t.test('when the user goes on, the verdict on the stretch is dropped and reported to nobody', async (t) => {
   const model = new Listener();
   const told: (number | undefined)[][] = [];
   const sound = new TurnSound(model, (...answer) => told.push(answer));
@@ -248,7 +248,7 @@ t.test('what is weighed when the user goes on is given up, and told to nobody', 
   t.same(told, [[2, undefined]]);
 });
 
-t.test('an agent chooses who ends turns where a model listens, and words do where none does', async (t) => {
+t.test('an agent chooses its detector if there is a model, and gets the tables if not', async (t) => {
   const chosen = (turn_detector: AgentConfig['conversation']['turn_detector'], usual?: 'audio' | 'both') => {
     const config = { ...DEFAULT_CONFIG, conversation: { ...DEFAULT_CONFIG.conversation, turn_detector } };
     return settingsOf({ config } as SessionPlan, usual).detector;
@@ -260,7 +260,7 @@ t.test('an agent chooses who ends turns where a model listens, and words do wher
   for (const wanted of ['auto', ...DETECTORS] as const) t.equal(chosen(wanted), 'tables');
 });
 
-t.test('a conversation has each stretch of voice weighed, and its machine is told', async (t) => {
+t.test('a conversation has the model judge each stretch, and tells its machine', async (t) => {
   const model = new Listener();
   const hosted = new Hosted(t, { hears: ['What time is it?'], turns: { detector: 'both', model } });
   hosted.happen({ kind: 'connected' });
@@ -273,7 +273,7 @@ t.test('a conversation has each stretch of voice weighed, and its machine is tol
 });
 
 t.test(
-  'TURN_DETECTOR: auto takes the model where it was added; what is wanted and absent is refused',
+  'TURN_DETECTOR auto takes the model if it was added, and a wanted model that is absent is refused',
   async (t) => {
     const folder = t.testdir({ catalogue: { 'smart-turn-v3': {} } });
     const env = (detector?: string) => ({ MODELS_DIR: folder, ...(detector && { TURN_DETECTOR: detector }) });

@@ -56,7 +56,7 @@ const STORY: readonly (readonly [number, TurnEvent])[] = [
   [2400, played(200)],
 ];
 
-t.test('a turn says when each step of it was, and where its time went', async (t) => {
+t.test("a turn's row has the time of each step, and the parts add up to the delay", async (t) => {
   const { row } = logged(...STORY);
   t.match(row(), {
     ...{ number: 1, turnId: 7, cause: 'turn', words: 'Two rooms.' },
@@ -75,7 +75,7 @@ t.test('a turn says when each step of it was, and where its time went', async (t
   t.equal(sumOf(row().parts!), row().playedMs);
 });
 
-t.test('a turn begins where the voice fell silent, however long that took to be noticed', async (t) => {
+t.test('a turn is timed from when the voice fell silent, not from when that was noticed', async (t) => {
   const [noticed, silentMs] = [1400, 384];
   const story = STORY.map(([at, event]): (typeof STORY)[number] =>
     event.type === 'voice' && !event.active ? [noticed, voice(false, noticed, silentMs)] : [at, event],
@@ -87,7 +87,7 @@ t.test('a turn begins where the voice fell silent, however long that took to be 
   t.equal(row().playedMs, 2200 - (noticed - silentMs));
 });
 
-t.test('of two stretches of voice the last one says when the turn fell silent', async (t) => {
+t.test('with two stretches of voice the last one sets when the turn fell silent', async (t) => {
   const { row } = logged(
     [900, voice(false, 900, 500)],
     [950, voice(true, 950)],
@@ -97,13 +97,13 @@ t.test('of two stretches of voice the last one says when the turn fell silent', 
   t.equal(row().at.getTime(), 1_000_000 + 1000);
 });
 
-t.test('a call that dies in the middle of a turn has left its row, from when it was heard', async (t) => {
+t.test("a turn's row is written once its answer is heard, before the turn is over", async (t) => {
   const { phases, row } = logged(...STORY);
   t.same(phases, ['1 began']);
   t.equal(row().playedMs, 1200);
 });
 
-t.test('a turn with two tools: each has its time, and the wait for them is theirs', async (t) => {
+t.test('a turn with two tools has the time of each, and the wait for both', async (t) => {
   const { row, log } = logged(
     ...STORY.slice(0, 8),
     [2000, { type: 'modelBegan', job: 1 }],
@@ -139,7 +139,7 @@ t.test('a turn with two tools: each has its time, and the wait for them is their
   t.match(row(), { complete: true, heardMs: 2100, endedMs: 4000 });
 });
 
-t.test('a tool that answers beside the conversation changes the row that it began in', async (t) => {
+t.test('a background tool that ends later changes the row of the turn that began it', async (t) => {
   const { row, log, phases } = logged(
     ...STORY,
     [2500, { type: 'toolStarted', job: 1, callId: 'a', toolName: 'slow' }],
@@ -152,7 +152,7 @@ t.test('a tool that answers beside the conversation changes the row that it bega
   t.same(phases, ['1 began', '1 over', '1 changed']);
 });
 
-t.test('what is used is in one row: its own, the next, or at the end the last', async (t) => {
+t.test("each usage is counted in one row: its turn's, the next, or at the end the last", async (t) => {
   const { rows, row, log } = logged(
     [0, { type: 'used', usage: { recognisedMs: 500 } }],
     ...STORY,
@@ -171,7 +171,7 @@ t.test('what is used is in one row: its own, the next, or at the end the last', 
   });
 });
 
-t.test('an answer that fails says why, and its excuse is part of the turn', async (t) => {
+t.test('a turn whose answer fails has the error, and its excuse is part of the turn', async (t) => {
   const { row, log } = logged(
     ...STORY.slice(0, 8),
     [2000, { type: 'refused', job: 1, code: 'provider_failed' }],
@@ -190,7 +190,7 @@ t.test('an answer that fails says why, and its excuse is part of the turn', asyn
 });
 
 t.test(
-  'with the machine: the parts of a spoken turn add up, and an answer that is heard is complete',
+  'with the machine, the parts of a spoken turn add up, and an answer that was heard whole is complete',
   async (t) => {
     const scene = new TurnScene({}, { thinkMs: 2000 });
     scene.say('I would like a room.').pause(9000);
@@ -205,7 +205,7 @@ t.test(
   },
 );
 
-t.test('a late transcript is a matter of recognition', async (t) => {
+t.test('the wait for a late transcript is counted as recognition', async (t) => {
   const scene = new TurnScene({}, { hearMs: 3000 });
   scene.say('I would like a room.').pause(9000);
   const [turn] = scene.turns;
@@ -213,7 +213,7 @@ t.test('a late transcript is a matter of recognition', async (t) => {
   t.equal(sumOf(turn!.parts!), turn!.playedMs);
 });
 
-t.test('drafts: one that is used, one that is thrown away', async (t) => {
+t.test('a turn tells whether its draft was used, and how many were discarded', async (t) => {
   const used = new TurnScene();
   used.say('I would like a room.').pause(6000);
   t.match(used.turns, [{ drafted: true, draftsDiscarded: 0 }]);
@@ -223,7 +223,7 @@ t.test('drafts: one that is used, one that is thrown away', async (t) => {
   t.match(thrown.turns, [{ words: 'I would like a room. For two people please.', draftsDiscarded: 1 }]);
 });
 
-t.test('a turn that the user takes up again is one row, which says so', async (t) => {
+t.test('a turn that the user takes up again is one row, marked as reopened', async (t) => {
   const scene = new TurnScene({}, { thinkMs: 1500 });
   scene.say('I would like a room.').pause(1200);
   scene.say('For two people please.').pause(9000);
@@ -240,7 +240,7 @@ function speaking(settings: Partial<AgentSettings> = {}, answer = LONG): TurnSce
   return scene;
 }
 
-t.test('what interrupts: each cause, and how long the agent went on', async (t) => {
+t.test('an interrupted turn names the cause, and how long the agent still spoke', async (t) => {
   const causes: Readonly<Record<string, (scene: TurnScene) => unknown>> = {
     words: (scene) => scene.say('No, I would like to go there.').pause(4000),
     command: (scene) => scene.say('Stop.', 500).pause(4000),
@@ -267,19 +267,19 @@ t.test('what interrupts: each cause, and how long the agent went on', async (t) 
   t.ok((low.turns[0]?.interrupted?.silenceMs ?? 0) > 300, 'words are waited for');
 });
 
-t.test('the longest duration breaks an answer off', async (t) => {
+t.test('an answer that the longest duration cuts is interrupted by `timeout`', async (t) => {
   const scene = new TurnScene({ maxDurationMs: 20_000 }, { reply: VERY_LONG });
   scene.say('Please count.').pause(30_000);
   t.match(scene.turns, [{ interrupted: { by: 'timeout' } }]);
 });
 
-t.test('a cough holds the agent, which goes on: held and resumed, and nothing is interrupted', async (t) => {
+t.test('a cough counts as one hold and one resumption, and as no interruption', async (t) => {
   const scene = speaking();
   scene.say('', 300).pause(9000);
   t.match(scene.turns, [{ held: 1, resumed: 1, interrupted: null, complete: true }]);
 });
 
-t.test('agreement is no turn', async (t) => {
+t.test('a backchannel is no turn', async (t) => {
   const scene = speaking();
   scene.say('mm-hm', 350).pause(9000);
   t.match(scene.turns, [{ words: 'Please count.', interrupted: null }]);
@@ -287,7 +287,7 @@ t.test('agreement is no turn', async (t) => {
 });
 
 t.test(
-  'an answer that was broken off by what was no words: that is said of it, and the agent goes on',
+  'an answer interrupted by a sound without words is marked as a mistake, and the agent goes on',
   async (t) => {
     const scene = new TurnScene(
       {},
@@ -302,7 +302,7 @@ t.test(
 );
 
 t.test(
-  'what is said over an agent that may not be interrupted waits, and has a row of its own',
+  'words said over an agent that may not be interrupted wait for it, and have a row of their own',
   async (t) => {
     const scene = speaking({ interruptible: false });
     scene.say('And then backwards please.').pause(12_000);
@@ -315,7 +315,7 @@ t.test(
   },
 );
 
-t.test('what the agent says of its own, and what is typed, are rows as well', async (t) => {
+t.test('first messages, typed messages and re-engagements have rows as well', async (t) => {
   const { log, rows } = logged(
     [0, { type: 'say', job: 1, text: 'Welcome.' }],
     [100, { type: 'audible', job: 1 }],
@@ -336,7 +336,7 @@ t.test('what the agent says of its own, and what is typed, are rows as well', as
 });
 
 t.test(
-  'in any order of events: rows are over once, parts add up, and every message is in a row',
+  'in any order of events each row is over once, its parts add up, and every message is in a row',
   async (t) => {
     const broken: string[] = [];
     for (let seed = 1; seed <= shortOrLong(25, 5000); seed += 1) {
