@@ -148,6 +148,8 @@ t.test('if an engine clones', async (t) => {
   t.test('creations that are not valid, each with its reason', async (t) => {
     const base64 = AUDIO.toString('base64');
     const big = Buffer.concat([AUDIO, Buffer.alloc(LIMITS.voice.referenceBytes)]);
+    /** Three of them are more than the 20 MiB of one voice. */
+    const seven = Buffer.concat([AUDIO, Buffer.alloc(7 * 1024 * 1024)]);
     const cases: [Json, number, RegExp][] = [
       [{ ...FIELDS }, 400, /missing field voices/],
       [{ ...FIELDS, title: undefined, voices: [AUDIO] }, 400, /missing field title/],
@@ -159,7 +161,9 @@ t.test('if an engine clones', async (t) => {
       [{ ...FIELDS, voices: [AUDIO, AUDIO], texts: ['one'] }, 400, /texts/],
       [{ ...FIELDS, voices: [Buffer.from('this is no audio')] }, 400, /could not be decoded/],
       [{ ...FIELDS, voices: [Buffer.alloc(0)] }, 400, /could not be decoded/],
+      [{ ...FIELDS, voices: [AUDIO], texts: ['x'.repeat(2001)] }, 400, /texts.*2000/],
       [{ ...FIELDS, voices: [big] }, 413, /too large/],
+      [{ ...FIELDS, voices: Array(3).fill(seven) }, 413, /too large/],
       [{ ...FIELDS, tags: Array(21).fill('t'), voices: [base64] }, 400, /tags/],
     ];
     const before = await list('self=true');

@@ -6,7 +6,7 @@ import type { RunnableAgent } from '../../contracts/ports/agents/agents.js';
 import type { ChatRequest } from '../../contracts/ports/chat.js';
 import type { TurnModel } from '../../contracts/ports/speech/turns.js';
 import { type AgentConfig, DEFAULT_CONFIG } from '../../contracts/schemas/agent-config.js';
-import { sendDigitsTool } from '../../gateway/conversations/tools/system-tools.js';
+import { sendDigitsTool, transferTool } from '../../gateway/conversations/tools/system-tools.js';
 import type { PhoneTransfer } from '../../gateway/conversations/tools/tool.js';
 import { transferCallTool } from '../../gateway/conversations/tools/transfer-call.js';
 import { type Answer, inTurn, joined, saying, webhookTool } from '../fixtures/hosted.js';
@@ -203,6 +203,18 @@ t.test('a model that hands the call over twice in one step: the first one counts
     [{ status: 'completed' }, { status: 'failed', error: /handed over already/ }],
   );
   t.equal(hosted.sent.filter(({ type }) => type === 'agent.changed').length, 1);
+});
+
+t.test('the note of a hand-over is cut at 4,000 characters', async (t) => {
+  const shop = { agentId: 'shop', name: 'Shop', description: '', versionNumber: 1 };
+  const tool = transferTool([shop] as never, () => Promise.resolve(undefined));
+  const noted = async (length: number): Promise<number> => {
+    const args = JSON.stringify({ agent_id: 'shop', note: 'x'.repeat(length) });
+    const { output } = await tool.run(args, { signal: new AbortController().signal } as never);
+    return (JSON.parse(output) as { note: string }).note.length;
+  };
+  t.equal(await noted(4000), 4000);
+  t.equal(await noted(4001), 4000);
 });
 
 t.test('hand-overs of a call are bounded', async (t) => {

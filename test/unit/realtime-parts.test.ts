@@ -7,7 +7,9 @@ import t from 'tap';
 import { InputAudio } from '../../actors/realtime-audio.js';
 import { type ConversationItem, ConversationItems, textOf } from '../../actors/realtime-items.js';
 import { LIMITS } from '../../contracts/limits.js';
+import { eventIdOf } from '../../gateway/dialects/protocol-a/realtime/client-events.js';
 import { ItemAudioCache } from '../../gateway/dialects/protocol-a/realtime/item-audio-cache.js';
+import { readItem } from '../../gateway/dialects/protocol-a/realtime/items.js';
 import { pick, seeded } from '../fixtures/random.js';
 import { base64, bytesOf } from '../fixtures/realtime-host.js';
 
@@ -211,6 +213,28 @@ t.test('the text of an item is its texts, one per line', async (t) => {
     [[], ''],
   ];
   for (const [parts, text] of cases) t.equal(textOf({ parts }), text);
+});
+
+t.test('an item has 1 to 64 parts, and an id of 1 to 128 characters', async (t) => {
+  const item = (parts: number, id: string) => ({
+    ...{ id, role: 'user' },
+    content: Array.from({ length: parts }, () => ({ type: 'input_text', text: 'a' })),
+  });
+  const read = (parts: number, id: string) => readItem(item(parts, id), () => 'new').item;
+  for (const [parts, id] of [
+    [1, 'i'],
+    [64, 'i'.repeat(128)],
+  ] as const)
+    t.match(read(parts, id), { id, parts: { length: parts } });
+  for (const parts of [0, 65])
+    t.throws(() => read(parts, 'i'), { code: 'invalid_event', param: 'item.content' }, `${parts} parts`);
+  for (const id of ['', 'i'.repeat(129)])
+    t.throws(() => read(1, id), { code: 'invalid_event', param: 'item.id' }, `${id.length} characters`);
+});
+
+t.test('an error repeats the id of its event, unless that has more than 512 characters', async (t) => {
+  t.equal(eventIdOf({ event_id: 'e'.repeat(512) }), 'e'.repeat(512));
+  for (const event_id of ['e'.repeat(513), 5, undefined]) t.equal(eventIdOf({ event_id }), null);
 });
 
 t.test('the cache: bounded, of one item and in all', async (t) => {
