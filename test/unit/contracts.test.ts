@@ -196,6 +196,21 @@ t.test('each error has its status, and a sentence', async (t) => {
   t.equal(errorText(undefined), 'undefined');
 }); // oxfmt-ignore
 
+t.test('errors that clients know by their words have these words', async (t) => {
+  const words = {
+    invalid_key: 'Invalid Token',
+    quota_exceeded: 'Insufficient API credit',
+    concurrency_exceeded: 'You have exceeded your current concurrency limit',
+    voice_not_found: 'Reference not found',
+    overloaded: 'The server is under high load, try again later',
+    first_byte_timeout: 'No response within 5 minutes',
+    audio_too_long: 'Audio is longer than 60 minutes',
+    head_too_large: 'The request line and the headers are larger than 64 KiB',
+  } as const satisfies Partial<Record<ErrorCode, string>>;
+  for (const [code, message] of Object.entries(words))
+    t.equal(new ServiceError(code as ErrorCode).message, message);
+});
+
 t.test('a voice that does not exist is named, with the list of those that do', async (t) => {
   const error = missingVoice('v'.repeat(65), 'voice');
   t.match(error, { code: 'voice_not_found', param: 'voice', message: `Reference not found: no voice "${'v'.repeat(64)}"` });
