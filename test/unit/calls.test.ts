@@ -15,7 +15,7 @@ const NONE = {
   transfer: () => ({ modes: [], begin: () => Promise.resolve('none') }),
 };
 
-t.test('embedded: a call begins once, and is found until it ends', async (t) => {
+t.test('an embedded call begins once, and is found until it ends', async (t) => {
   const process = new Embedded();
   t.notOk(process.calls.owns('s'));
   t.equal(process.connect(), undefined, 'nothing to connect to');
@@ -32,7 +32,7 @@ t.test('embedded: a call begins once, and is found until it ends', async (t) => 
   t.strictSame(process.told, ['end as ended_by_api s']);
 });
 
-t.test('embedded: a token whose client opens no signalling for 10 s is given back', async (t) => {
+t.test('a token whose client opens no signalling for 10 s can be used again', async (t) => {
   const process = new Embedded();
   process.calls.begin(session('s'));
   await process.pass(9999);
@@ -46,7 +46,7 @@ t.test('embedded: a token whose client opens no signalling for 10 s is given bac
   t.ok(process.calls.owns('s'), 'it can be joined again');
 });
 
-t.test('embedded: a client that goes before its media is up gets its token back 1 s later', async (t) => {
+t.test('a client that leaves before its media is up can use its token again 1 s later', async (t) => {
   const process = new Embedded();
   process.calls.begin(session('s'));
   const [first, second] = [process.connect(), process.connect()];
@@ -61,7 +61,7 @@ t.test('embedded: a client that goes before its media is up gets its token back 
   t.strictSame(process.told, ['unjoin s']);
 });
 
-t.test('embedded: who joins meanwhile waits until the token is back', async (t) => {
+t.test('a client that joins meanwhile waits until the token can be used again', async (t) => {
   const process = new Embedded();
   let done = (): void => undefined;
   process.unjoined = new Promise((resolve) => (done = resolve));
@@ -78,7 +78,7 @@ t.test('embedded: who joins meanwhile waits until the token is back', async (t) 
   await t.resolves(process.calls.settled('s'), 'nobody waits for nothing');
 });
 
-t.test('embedded: a client that was connected keeps its call, also without a connection', async (t) => {
+t.test('a client that was connected keeps its call without a connection', async (t) => {
   const process = new Embedded();
   process.calls.begin(session('s'));
   const end = process.connect();
@@ -89,7 +89,7 @@ t.test('embedded: a client that was connected keeps its call, also without a con
   t.strictSame(process.told, ['activate s']);
 });
 
-t.test('embedded: time is counted from the first connection on', async (t) => {
+t.test('the duration of a call is counted from its first connection', async (t) => {
   const process = new Embedded();
   process.calls.begin(session('s'));
   process.connect();
@@ -159,7 +159,7 @@ t.test(
   },
 );
 
-t.test('embedded: a call whose media worker dies within 10 s fails: it may be what killed it', async (t) => {
+t.test('a call whose media worker dies within 10 s fails, as it may be what killed it', async (t) => {
   const process = new Embedded();
   process.calls.begin(session('s'));
   process.connect();
@@ -254,7 +254,7 @@ t.test(
   },
 );
 
-t.test('livekit: a call whose process has died continues here, in the same room', async (t) => {
+t.test('a LiveKit call whose process has died continues here, in the same room', async (t) => {
   const process = new Process();
   let stays: RoomOpening['stays'];
   let lost = ['l', 'taken'];
@@ -292,7 +292,7 @@ t.test('livekit: a call whose process has died continues here, in the same room'
   await calls.stop(Promise.resolve());
 });
 
-t.test('registry: what comes when calls were ended already is ended as well', async (t) => {
+t.test('a call that begins when the process has ended its calls is ended as well', async (t) => {
   const registry = new CallRegistry(new Process().parts);
   const causes: string[] = [];
   const made = (id: string) => {
@@ -314,7 +314,7 @@ t.test('registry: what comes when calls were ended already is ended as well', as
   t.strictSame(registry.all, []);
 });
 
-t.test('registry: a call that has ended makes room, and ends no other', async (t) => {
+t.test('a call that has ended makes room, and ends no other', async (t) => {
   const process = new Process();
   const registry = new CallRegistry(process.parts);
   const made = () => {

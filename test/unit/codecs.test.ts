@@ -297,7 +297,7 @@ t.test('volume is in dB, keeps every sample, and never clips', async (t) => {
   t.ok(atCeiling < loud.length * 0.1, `a sine keeps its shape: ${atCeiling} samples at the ceiling`);
 });
 
-t.test('loudness: quiet and loud speech come out alike, silence stays silence', async (t) => {
+t.test('quiet and loud speech come out equally loud, and silence stays silence', async (t) => {
   const levels = await Promise.all(
     [2000, 6000, 16_000].map(async (amplitude) =>
       rmsOf(await levelled(tone(16_000, 2, 300, amplitude), 0, true)),
@@ -307,7 +307,7 @@ t.test('loudness: quiet and loud speech come out alike, silence stays silence', 
   t.equal(peakOf(await levelled(new Int16Array(16_000), 0, true)), 0);
 });
 
-t.test('loudness: a peak that comes suddenly is not clipped', async (t) => {
+t.test('a sudden peak is not clipped by the control of loudness', async (t) => {
   const quiet = tone(16_000, 1, 300, 1000);
   const loud = tone(16_000, 1, 300, 32_767);
   const both = joinSamples([quiet, loud]);

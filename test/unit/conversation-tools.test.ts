@@ -29,7 +29,7 @@ const callsLook = (times = 1): Answer =>
     yield { kind: 'calls', calls };
   };
 
-t.test('a tool beside speech: the agent continues, and reports the result when it comes', async (t) => {
+t.test('with a tool in the background the agent goes on, and reports the result when it comes', async (t) => {
   const { answers, ...options } = beside();
   const answer = inTurn(callsLook(), saying('I look.'), saying('Yes?'), saying('It is 42.'));
   const hosted = joined(t, { ...options, answer });
@@ -50,7 +50,7 @@ t.test('a tool beside speech: the agent continues, and reports the result when i
   );
 });
 
-t.test('a tool beside speech: no interruption ends it, the end of the call does', async (t) => {
+t.test('a tool in the background ends with its call, and by no interruption', async (t) => {
   const { answers, ...options } = beside();
   const hosted = joined(t, { ...options, answer: inTurn(callsLook(), saying('I look.')) });
   await hosted.type('What is it?', 3);
@@ -66,7 +66,7 @@ t.test('a tool beside speech: no interruption ends it, the end of the call does'
   t.equal(hosted.items.filter(({ type }) => type === 'tool_result').length, 1);
 });
 
-t.test('tools beside speech: bounded at once, more fail immediately', async (t) => {
+t.test('only so many tools run in the background at once, and more fail immediately', async (t) => {
   const { callsBesideSpeech: most } = LIMITS.session;
   const { answers, ...options } = beside();
   const hosted = joined(t, { ...options, answer: inTurn(callsLook(most + 1), saying('I look.')) });
@@ -183,7 +183,7 @@ t.test(
   },
 );
 
-t.test('a model that hands the call over twice in one step: the first one counts, in full', async (t) => {
+t.test('of two hand-overs in one step the first one counts', async (t) => {
   const answer: Answer = async function* () {
     const calls = ['shop', 'office'].map((id) => ({
       ...{ id, name: 'transfer_to_agent' },
@@ -217,7 +217,7 @@ t.test('the note of a hand-over is cut at 4,000 characters', async (t) => {
   t.equal(await noted(4001), 4000);
 });
 
-t.test('hand-overs of a call are bounded', async (t) => {
+t.test('a call is handed over only so often', async (t) => {
   const { transfers: most } = LIMITS.session;
   const tools = {
     ...DEFAULT_CONFIG.tools,
@@ -238,7 +238,7 @@ t.test('hand-overs of a call are bounded', async (t) => {
   t.match(failed, [{ error: /too often/ }]);
 });
 
-t.test('keys of a telephone: only those that it has, and not too many', async (t) => {
+t.test('an agent presses only keys that a telephone has, and not too many at once', async (t) => {
   const pressed: string[] = [];
   const { run } = sendDigitsTool((keys) => Promise.resolve(void pressed.push(keys)));
   const use = { callId: 'a', signal: new AbortController().signal };
@@ -371,7 +371,7 @@ t.test(
   },
 );
 
-t.test('keys of a telephone: offered if there is one', async (t) => {
+t.test('the tool for keys is offered on phone calls only', async (t) => {
   const offered = async (press?: () => Promise<void>) => {
     const requests: ChatRequest[] = [];
     const answer: Answer = (request, signal) => {

@@ -21,7 +21,7 @@ const piece = (text: string, more: Partial<SpokenPiece>): SpokenPiece => ({
   ...more,
 });
 
-t.test('heard words: a word counts when half of it was heard', async (t) => {
+t.test('a word counts as heard when half of it was played', async (t) => {
   const heard = new HeardText();
   const text = 'One two, three.';
   const words = [
@@ -35,7 +35,7 @@ t.test('heard words: a word counts when half of it was heard', async (t) => {
   t.equal(at(1185), text, 'what is over by less than a frame is over');
 });
 
-t.test('heard words: piece after piece, and without word times by their share', async (t) => {
+t.test('heard words are counted piece after piece, and by their share without word times', async (t) => {
   const heard = new HeardText();
   const first = 'Four words of text. ';
   const second = 'And more of it.';
@@ -47,7 +47,7 @@ t.test('heard words: piece after piece, and without word times by their share', 
   t.equal(at(2600), `${first}And more `);
 });
 
-t.test('heard words: of a piece that is still made, none that have not been played', async (t) => {
+t.test('of a piece that is still synthesised no word counts before it is played', async (t) => {
   const text = 'A long answer, of which a voice has made three seconds and played one so far.';
   const heard = new HeardText();
   const at = (ms: number): string => text.slice(0, heard.at(ms));
@@ -58,7 +58,7 @@ t.test('heard words: of a piece that is still made, none that have not been play
   t.equal(at(3000), 'A long answer, of which a voice has made ', 'its length is known by now');
 });
 
-t.test('heard words: by their share in languages without blanks, too', async (t) => {
+t.test('in languages without blanks heard words are counted by their share', async (t) => {
   for (const [text, until] of [
     ['您的桌子订好了，星期二九点，我们期待您的光临。', '您的桌子订好了，'],
     ['ご予約は火曜日の九時です。お待ちしております。', 'ご予約は火曜日の'],
@@ -70,7 +70,7 @@ t.test('heard words: by their share in languages without blanks, too', async (t)
   }
 });
 
-t.test('the dialogue: every call of a tool is answered behind its call, whatever came between', async (t) => {
+t.test('in the dialogue every tool call is followed by its result, whatever came between', async (t) => {
   const kept: SessionItem[] = [];
   const dialogue = new Dialogue(
     () => new Date(0),
@@ -121,7 +121,7 @@ t.test('the dialogue: every call of a tool is answered behind its call, whatever
   );
 });
 
-t.test('the dialogue: a filler is kept, marked, and no answer that the model gave', async (t) => {
+t.test('a filler is in the dialogue, marked, and is no answer of the model', async (t) => {
   const kept: SessionItem[] = [];
   const dialogue = new Dialogue(
     () => new Date(0),
@@ -205,7 +205,7 @@ t.test(
   },
 );
 
-t.test('a token bucket: a burst, then a rate per second', async (t) => {
+t.test('a token bucket allows a burst, and then so many a second', async (t) => {
   let now = 86_400_000;
   const bucket = new TokenBucket({ burst: 3, perSecond: 2 }, () => now);
   const taken = (times: number): number =>
@@ -231,7 +231,7 @@ const WRONG_TYPES = [
   ...[null, true, 0, '', [], {}, 'toString', '__proto__', 'hasOwnProperty'],
 ];
 
-t.test('client events: those of the contract, and nothing else', async (t) => {
+t.test("the client's events of the contract are read, and everything else is ignored", async (t) => {
   t.same(read({ type: 'user.message', text: 'Hi', audio: false }), {
     type: 'user.message',
     text: 'Hi',
@@ -266,7 +266,7 @@ t.test('client events: those of the contract, and nothing else', async (t) => {
   t.equal(readClientEvent(Buffer.alloc(70_000, 0x20)), undefined, 'too long');
 });
 
-t.test('agent events: what is shown of tools is cut, and says so', async (t) => {
+t.test("long tool results are cut in the agent's events, which say so", async (t) => {
   const note = { callId: 'c', toolName: 'T', toolSource: 'webhook' };
   const long = 'x'.repeat(5000);
   t.match(AGENT_EVENTS.toolStarted(note, long), { inputTruncated: true });
@@ -279,7 +279,7 @@ t.test('agent events: what is shown of tools is cut, and says so', async (t) => 
 const tool = (names: readonly string[]) =>
   ({ arguments: names.map((name) => ({ name, description: `the ${name}` })) }) as unknown as ToolDefinition;
 
-t.test('arguments: only what is declared, all of it, and no more than a model may write', async (t) => {
+t.test('tool arguments are exactly those that are declared, and of bounded length', async (t) => {
   t.same(checkArguments('{"city":"Rome","extra":1}', tool(['city'])), { values: { city: 'Rome' } });
   t.same(checkArguments('', tool([])), { values: {} });
   t.match(checkArguments('{"city":null}', tool(['city', 'day'])), { problem: 'Missing: city, day' });
@@ -294,13 +294,13 @@ t.test('arguments: only what is declared, all of it, and no more than a model ma
   });
 });
 
-t.test('world context: date and time in the session’s timezone', async (t) => {
+t.test('the world context has date and time in the session’s timezone', async (t) => {
   const now = new Date('2026-03-01T23:30:00Z');
   t.match(worldContext(now, 'Asia/Tokyo'), /Monday.*2 March 2026.*08:30.*Asia\/Tokyo/);
   t.match(worldContext(now, ''), /Sunday.*1 March 2026.*23:30.*UTC/);
 });
 
-t.test('fillers: a line in each language, the owner’s own, or none', async (t) => {
+t.test("an agent's filler is the owner’s own, one in its language, or none", async (t) => {
   const filler = (tools: Partial<typeof DEFAULT_CONFIG.tools>, language: (typeof LANGUAGES)[number] = 'en') =>
     fillerOf({
       ...DEFAULT_CONFIG,

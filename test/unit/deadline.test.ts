@@ -11,7 +11,7 @@ async function passes(clock: SimulatedClock, deadline: Deadline): Promise<number
   return clock.monotonic();
 }
 
-t.test('deadline: it may be brought forward, never put off', async (t) => {
+t.test('a deadline can be brought forward, and never postponed', async (t) => {
   const clock = new SimulatedClock();
   const deadline = new Deadline(clock, 50);
   clock.advance(10);
@@ -22,7 +22,7 @@ t.test('deadline: it may be brought forward, never put off', async (t) => {
   t.equal(clock.pending, 0);
 });
 
-t.test('deadline: without a waiter it holds no timer', (t) => {
+t.test('a deadline that nobody awaits has no timer', (t) => {
   const clock = new SimulatedClock();
   new Deadline(clock, 50).drop();
   t.equal(clock.pending, 0);

@@ -56,7 +56,7 @@ t.test('two workspaces of 1 and 50 jobs: the one job has every second turn', (t)
   t.end();
 });
 
-t.test('first piece first: it is due at once, what follows when its listener has heard the rest', (t) => {
+t.test('a first piece is due at once, and the next when its listener has heard the rest', (t) => {
   const now = 1000;
   t.same([...order(queueOf(place('a-second', now + 900), place('a-first', now)), now)], [
     'a-first', 'a-second',
@@ -88,7 +88,7 @@ t.test('a job ahead of real time waits no longer once its listener comes near', 
   t.end();
 });
 
-t.test('many orders: within a workspace by when it is due, and nothing is lost', (t) => {
+t.test("in any order of arrival a workspace's work runs by when it is due, and none is lost", (t) => {
   const random = seeded(3);
   const queue = new FairQueue<Named>();
   const there = new Set<Named>();

@@ -66,7 +66,7 @@ t.test('a model larger than the bound is loaded alone', async (t) => {
   t.strictSame([small.loads, large.loads], [2, 1]);
 });
 
-t.test('a model in use stays: a request without room waits, and so do later ones', async (t) => {
+t.test('a model in use stays loaded, and requests without room wait in their order', async (t) => {
   const { use, occupy } = memory(20);
   const [busy, large, small] = [model('busy'), model('large', 20), model('small')];
   const leave = await occupy(busy);

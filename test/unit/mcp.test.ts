@@ -158,7 +158,7 @@ t.test('a schema that is nested without end is left out', async (t) => {
   );
 });
 
-t.test('results as text: parts that cannot be spoken are named', async (t) => {
+t.test('in an MCP result parts that cannot be spoken are named', async (t) => {
   const results: readonly (readonly [object, object])[] = [
     [
       {

@@ -36,13 +36,13 @@ function microphone() {
   return { mic, heard, receive };
 }
 
-t.test('microphone: order is restored, doubles are left out', async (t) => {
+t.test('the microphone puts packets in order, and leaves doubles out', async (t) => {
   const { heard, receive } = microphone();
   for (const sequence of [1, 3, 2, 2, 4, 1]) receive(sequence);
   t.same(heard, [100, 200, 300, 400]);
 });
 
-t.test('microphone: numbers go round', async (t) => {
+t.test('the microphone follows sequence numbers beyond their end', async (t) => {
   const { heard, receive } = microphone();
   receive(65_535, 1);
   receive(65_536, 2);
@@ -50,7 +50,7 @@ t.test('microphone: numbers go round', async (t) => {
   t.same(heard, [100, 200, 300]);
 });
 
-t.test('microphone: a lost frame is a faded repeat, a long loss ends in silence', async (t) => {
+t.test('the microphone repeats a lost frame softly, and turns a long loss into silence', async (t) => {
   const { mic, heard, receive } = microphone();
   receive(1, 8);
   for (const sequence of [3, 4, 5, 6]) receive(sequence, 1);
@@ -61,7 +61,7 @@ t.test('microphone: a lost frame is a faded repeat, a long loss ends in silence'
   t.same(heard.slice(6, 12), [50, 25, 12, 6, 3, 200], 'at most five are made up');
 });
 
-t.test('microphone: nothing for a while is silence, so that a muted one ends the turn', async (t) => {
+t.test('the microphone gives silence if nothing comes, so that a muted one ends the turn', async (t) => {
   const { mic, heard, receive } = microphone();
   receive(1);
   for (let beat = 0; beat < 7; beat += 1) mic.beat();
@@ -73,7 +73,7 @@ t.test('microphone: nothing for a while is silence, so that a muted one ends the
   t.equal(heard.at(-1), 200, 'and it goes on');
 });
 
-t.test('microphone: what waits for a lost packet is heard when nothing more comes', async (t) => {
+t.test('the microphone plays what waits for a lost packet if nothing more comes', async (t) => {
   const { mic, heard, receive } = microphone();
   receive(1, 4);
   receive(3, 1);
@@ -81,7 +81,7 @@ t.test('microphone: what waits for a lost packet is heard when nothing more come
   t.same(heard, [400, 200, 100]);
 });
 
-t.test('microphone: a stream that begins anew, and packets that are broken', async (t) => {
+t.test('the microphone goes on with a stream that begins anew, and drops broken packets', async (t) => {
   const { mic, heard, receive } = microphone();
   receive(1);
   receive(20_000, 5);
@@ -90,7 +90,7 @@ t.test('microphone: a stream that begins anew, and packets that are broken', asy
   t.equal(heard.at(-1), 0);
 });
 
-t.test('microphone: of two streams one is heard, and the other once it has gone quiet', async (t) => {
+t.test('the microphone plays one of two streams, and the other once the first is quiet', async (t) => {
   const { mic, heard, receive } = microphone();
   for (let sequence = 1; sequence < 4; sequence += 1) {
     receive(sequence, 1);
@@ -103,7 +103,7 @@ t.test('microphone: of two streams one is heard, and the other once it has gone 
   t.equal(heard.at(-1), 900);
 });
 
-t.test('microphone: audio is never faster than real time', async (t) => {
+t.test('the microphone never plays faster than real time', async (t) => {
   const { mic, heard, receive } = microphone();
   for (let sequence = 0; sequence < 1000; sequence += 1) receive(sequence, 1);
   const early = heard.length;
@@ -211,7 +211,7 @@ t.test('VAD: a call that ends in mid-word ends the voice', async (t) => {
   t.equal(released(), 1);
 });
 
-t.test('loudness: quick to begin, slower to end', async (t) => {
+t.test('voice detection by loudness begins quickly and ends slowly', async (t) => {
   const detector = loudnessDetector();
   const hear = (value: number, frames: number) =>
     Array.from({ length: frames }, () => detector.push(tone(DETECTOR_FRAME, value)));
@@ -244,7 +244,7 @@ t.test('RTP: what is written can be read, and rubbish cannot', async (t) => {
   t.same([ahead(1, 65_535), ahead(65_535, 1), ahead(5, 5)], [2, -2, 0]);
 });
 
-t.test('pacer: a worker that was held up takes no waiting packets for silence', async (t) => {
+t.test('a pacer that was held up does not take waiting packets for silence', async (t) => {
   const { mic, heard, receive } = microphone();
   const { port1: network, port2: socket } = new MessageChannel();
   socket.on('message', (sequence: number) => receive(sequence));
@@ -263,7 +263,7 @@ t.test('pacer: a worker that was held up takes no waiting packets for silence', 
   t.same(heard.slice(0, 9), [100, 200, 300, 400, 500, 600, 700, 800, 900]);
 });
 
-t.test('pacer: a beat that throws is reported, and the others continue', async (t) => {
+t.test('a pacer reports a beat that throws, and the others continue', async (t) => {
   const pacer = new Pacer();
   const errors: unknown[] = [];
   let beats = 0;

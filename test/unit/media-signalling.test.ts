@@ -55,13 +55,13 @@ const OFFER = [
   '',
 ].join('\r\n');
 
-t.test('session descriptions: read', async (t) => {
+t.test('a session description is read line by line', async (t) => {
   t.equal(offeredOpusType(OFFER), 96);
   t.equal(offeredOpusType('v=0'), undefined);
   t.equal(userFragmentOf(OFFER), 'abcd');
 });
 
-t.test('session descriptions: Opus is the first codec of a line, and RED goes', async (t) => {
+t.test('in an answer Opus is the first codec of a line, and RED is left out', async (t) => {
   const trimmed = trimOffer(OFFER);
   t.match(trimmed, /^m=audio 9 UDP\/TLS\/RTP\/SAVPF 96 9\r$/m);
   t.match(trimmed, /^m=video 9 UDP\/TLS\/RTP\/SAVPF 100 97\r$/m, 'pictures are as they were');
@@ -71,7 +71,7 @@ t.test('session descriptions: Opus is the first codec of a line, and RED goes', 
   t.equal(trimOffer(withoutOpus), trimOffer(OFFER).replace(/m=audio[^]*?(?=m=video)/, audioOf(withoutOpus)));
 });
 
-t.test('session descriptions: a line of data keeps what is known of it, and no offer of SCTP', async (t) => {
+t.test('a data line of a session description keeps what is known, without an offer of SCTP', async (t) => {
   t.match(trimOffer(OFFER), /webrtc-datachannel\r\na=mid:2\r\na=sctp-port:5000\r\n$/);
 });
 
@@ -94,13 +94,13 @@ t.test(
   },
 );
 
-t.test('directions: the library hears that all lines are on', async (t) => {
+t.test('the library is told that every line sends', async (t) => {
   const all = ['sendrecv', 'sendonly', 'recvonly', 'inactive'];
   t.equal(allOn(lines(...all), '1'), lines('sendonly', 'sendrecv', 'sendonly', 'sendonly'));
   t.equal(allOn(lines(''), undefined), lines('sendonly'), 'said where it was not');
 });
 
-t.test('directions: the client hears what its offer asks for', async (t) => {
+t.test('the client is answered the directions that its offer asks for', async (t) => {
   const all = ['sendrecv', 'sendonly', 'recvonly', 'inactive', ''];
   const answers = ['recvonly', 'recvonly', 'inactive', 'inactive', 'recvonly'];
   const ofAgent = ['sendrecv', 'recvonly', 'sendonly', 'inactive', 'sendrecv'];
@@ -110,7 +110,7 @@ t.test('directions: the client hears what its offer asks for', async (t) => {
     t.equal(following(lines(...all), library, String(mid)), lines(...answers.with(mid, direction)));
 });
 
-t.test('directions: a line that is given up is answered so, and leaves the bundle', async (t) => {
+t.test('a line that the client gives up is answered with port 0, and leaves the bundle', async (t) => {
   const group = 'a=group:BUNDLE 0 1 2\r\n';
   const [first = '', second = '', third = ''] = lines('sendonly', 'inactive', 'recvonly').split(/(?=m=)/);
   const offer = group + first + second.replace('audio 9', 'audio 0') + third;
@@ -132,14 +132,14 @@ t.test('an offer is bounded in bytes and in lines of media', async (t) => {
   t.notOk(isBounded('x'.repeat(64 * 1024 + 1)));
 });
 
-t.test('directions: the tracks that are sent are those on lines that send', async (t) => {
+t.test('the tracks that a client sends are those on lines that send', async (t) => {
   const named = (direction: string, name: string) => `${lines(direction)}a=msid:stream ${name}\r\n`;
   const offer =
     named('sendonly', 'a') + named('inactive', 'b') + named('sendrecv', 'c') + named('recvonly', 'd');
   t.same([...sentTracks(offer)], ['a', 'c']);
 });
 
-t.test('tracks: unpublished with the offer that names them no more', async (t) => {
+t.test('a track is unpublished by an offer that does not name it', async (t) => {
   const user = new User('user', 'User');
   const publish = (cid: string, type = TrackType.AUDIO) =>
     user.publish(new AddTrackRequest({ cid, type })).sid;
@@ -171,7 +171,7 @@ t.test('candidates name the public address, if there is one', async (t) => {
 const asParameter = (wrapped: WrappedJoinRequest): URLSearchParams =>
   new URLSearchParams({ join_request: Buffer.from(wrapped.toBinary()).toString('base64') });
 
-t.test('signalling: how clients join, packed or not, again or anew', async (t) => {
+t.test('clients join with packed or plain parameters, again or anew', async (t) => {
   const publisherOffer = new SessionDescription({ type: 'offer', sdp: OFFER, id: 4 });
   const join = new JoinRequest({ publisherOffer, reconnect: true, participantSid: 'PA_1' }).toBinary();
   const plain = joiningOf(1, asParameter(new WrappedJoinRequest({ joinRequest: join })));
@@ -186,7 +186,7 @@ t.test('signalling: how clients join, packed or not, again or anew', async (t) =
   t.same(joiningOf(1, new URLSearchParams()), { tracks: [] });
 });
 
-t.test('signalling: a parameter that unpacks to far too much is refused', async (t) => {
+t.test('a join parameter that unpacks to far too much is refused', async (t) => {
   const bomb = new WrappedJoinRequest({
     joinRequest: gzipSync(Buffer.alloc(64 * 1024 * 1024)),
     compression: WrappedJoinRequest_Compression.GZIP,
@@ -195,7 +195,7 @@ t.test('signalling: a parameter that unpacks to far too much is refused', async 
   t.throws(() => joiningOf(1, new URLSearchParams({ join_request: '////' })));
 });
 
-t.test('signalling: frames in both encodings, and what is none', async (t) => {
+t.test('signalling frames are read in both encodings, and anything else is ignored', async (t) => {
   const ping = new SignalRequest({ message: { case: 'ping', value: 5n } });
   t.equal(readSignal(ping.toBinary())?.case, 'ping');
   t.equal(readSignal(ping.toJsonString())?.case, 'ping');
@@ -216,7 +216,7 @@ function stream(text: string) {
   return values;
 }
 
-t.test('text streams: header, chunks that never split a character, trailer', async (t) => {
+t.test('a text stream is a header, chunks that split no character, and a trailer', async (t) => {
   const text = 'é'.repeat(MOST_PACKET_BYTES);
   const values = stream(`a${text}`);
   t.same(
@@ -235,7 +235,7 @@ t.test('text streams: header, chunks that never split a character, trailer', asy
   t.equal(whole, `a${text}`);
 });
 
-t.test('data packets: numbered, by sender; anything else is dropped', async (t) => {
+t.test('data packets are numbered by sender, and anything else is dropped', async (t) => {
   const writer = new PacketWriter();
   const packets = [1, 2].map(() => DataPacket.fromBinary(writer.message(sender, 'topic', Uint8Array.of(1))));
   t.same(
@@ -263,7 +263,7 @@ function messages(microphone?: string) {
   return { made, sent, gate: (state: boolean) => void (open = state) };
 }
 
-t.test('transcripts: one stream a reply of the agent, one an update of the user', async (t) => {
+t.test("the agent's transcript is one stream a reply, the user's one an update", async (t) => {
   const { made, sent } = messages();
   const show = (speaker: 'user' | 'agent', text: string, final: boolean): void =>
     made.show({ speaker, segment: `${speaker}_1`, text, final });
@@ -286,7 +286,7 @@ t.test('transcripts: one stream a reply of the agent, one an update of the user'
   t.match(sent.at(-1)?.value, { value: { attributes: { 'lk.transcription_final': 'true' } } });
 });
 
-t.test('transcripts: what turns out to be noise is taken back by a final one without text', async (t) => {
+t.test('a transcript that turns out to be noise is taken back by an empty final one', async (t) => {
   const { made, sent } = messages();
   made.show({ speaker: 'user', segment: 'user_1', text: 'I', final: false });
   made.show({ speaker: 'user', segment: 'user_1', text: '', final: true });
@@ -299,7 +299,7 @@ t.test('transcripts: what turns out to be noise is taken back by a final one wit
   });
 });
 
-t.test('transcripts: each names the track in which it was heard, if there is one', async (t) => {
+t.test('a transcript names the track of its voice, if there is one', async (t) => {
   const tracks = (microphone?: string) => {
     const { made, sent } = messages(microphone);
     for (const speaker of ['agent', 'user'] as const)
@@ -336,7 +336,7 @@ t.test('messages that the client does not take now are sent later, once and in o
   t.same(told, [0, 1, 2, 3, 4], 'what no client reads has held up nothing');
 });
 
-t.test('pushed values: in order, weighed while they wait, over when ended', async (t) => {
+t.test('an async queue keeps order, counts the weight of what waits, and ends when ended', async (t) => {
   const queue = new AsyncQueue<number>((value) => value);
   queue.push(1);
   queue.push(2);

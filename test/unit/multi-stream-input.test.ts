@@ -194,7 +194,7 @@ t.test('a failure of one context ends it alone, where the others may go on', asy
   );
 });
 
-t.test('a text that nobody speaks ends its context alone: the error names it', async (t) => {
+t.test('a text that no voice speaks ends its context alone, and the error names it', async (t) => {
   const { send, log, speech } = await multi();
   send({ text: 'One. ', context_id: 'a', flush: true }, { text: 'Two. ', context_id: 'b', flush: true });
   await turns();

@@ -156,7 +156,7 @@ t.test('the status of a failed synthesis is that of the socket', async (t) => {
   t.strictSame(ends, [502]);
 });
 
-t.test('a random walk: no audio of a cancelled job, one finish a start, nothing after a close', async (t) => {
+t.test('in a random walk each start has one finish, and nothing follows a close', async (t) => {
   const random = seeded(42);
   let whole = 0;
   for (let walk = 0; walk < 150; walk++) {

@@ -20,7 +20,7 @@ const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
 const PARENT = '00f067aa0ba902b7';
 const VALID = `00-${TRACE}-${PARENT}-01`;
 
-t.test('traceparent: W3C, or nothing', async (t) => {
+t.test('a traceparent is taken if it is valid by W3C, and else ignored', async (t) => {
   t.match(parseTraceparent(VALID), { traceId: TRACE, spanId: PARENT, traceFlags: 1, isRemote: true });
   t.match(parseTraceparent(`00-${TRACE}-${PARENT}-00`), { traceFlags: 0 });
   t.match(parseTraceparent(`01-${TRACE}-${PARENT}-01-what-comes-later`), { traceId: TRACE });

@@ -255,7 +255,7 @@ t.test('both sides of a call on one timeline', async (t) => {
   t.same(taping.failures, []);
 });
 
-t.test('the user is heard when it spoke: pauses, losses, bursts, a new connection', async (t) => {
+t.test("a recording has the user's voice when it was said, through pauses, losses and bursts", async (t) => {
   const taping = Taping.in(t);
   const voice = speech(200);
   taping.beats(25, (beat) => taping.user(voice[beat]!, beat));

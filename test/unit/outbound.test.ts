@@ -138,7 +138,7 @@ t.test('signatures cover the time and the bytes of the body', async (t) => {
   t.equal(signatureHeader(defaultVocabulary), 'X-Svc-Webhook-Signature');
 });
 
-t.test('redirects: method, headers and scheme', async (t) => {
+t.test('a redirect keeps or drops method and headers, and never leaves HTTPS', async (t) => {
   const hop: Hop = {
     method: 'POST',
     url: 'https://a.example.com/in?x=1',

@@ -85,7 +85,7 @@ t.test('a number without an agent, or not enabled, is rejected', async (t) => {
     t.match(await answered(failing('overloaded'), { ...NUMBER, ...more }), '<Reject reason="rejected"/>');
 });
 
-t.test('a database that is away is no rejection: the provider asks again', async (t) => {
+t.test('while the database is away a call is not rejected, and the provider asks again', async (t) => {
   const away = {
     find: () => Promise.reject(new ServiceError('storage_unavailable')),
     note: () => Promise.resolve(true),

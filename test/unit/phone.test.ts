@@ -302,7 +302,7 @@ t.test('a provider that sends no marks back is believed to play what it is sent'
   t.end();
 });
 
-t.test('keys are reported together: after #, after a pause, or when they are many', (t) => {
+t.test('keys are reported together after #, after a pause, or when they are many', (t) => {
   const clock = new SimulatedClock();
   const told: string[] = [];
   const keypad = new Keypad(clock, (keys) => told.push(keys));

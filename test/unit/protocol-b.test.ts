@@ -81,7 +81,7 @@ type Wish = Partial<Parameters<typeof speechOptions>[0]>;
 const options = (wish: Wish, headers: Record<string, string> = {}) =>
   speechOptions({ voiceId: '', ...wish }, new Map(Object.entries(headers)), defaultVocabulary);
 
-t.test('what nobody says: the default voice and model, mp3, low latency (rule 7)', async (t) => {
+t.test('a request that says nothing gets the default voice, mp3 and low latency (rule 7)', async (t) => {
   const usual = {
     model: 's2.1-pro',
     voice: '',

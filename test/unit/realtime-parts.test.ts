@@ -13,7 +13,7 @@ import { readItem } from '../../gateway/dialects/protocol-a/realtime/items.js';
 import { pick, seeded } from '../fixtures/random.js';
 import { base64, bytesOf } from '../fixtures/realtime-host.js';
 
-t.test('the input buffer: bytes come out as they went in, within the budget', async (t) => {
+t.test('the input buffer gives the bytes that were appended, within its budget', async (t) => {
   const input = new InputAudio();
   const budget = 200_000;
   const random = seeded(5);
@@ -37,7 +37,7 @@ t.test('the input buffer: bytes come out as they went in, within the budget', as
   t.equal(input.append('', budget), 'taken', 'no bytes at all');
 });
 
-t.test('the input buffer: what comes back stands in front, in the order in which it was taken', async (t) => {
+t.test('audio that comes back to the input buffer is put in front, in its order', async (t) => {
   const input = new InputAudio();
   const take = (byte: number) => {
     input.append(base64(byte), 100);
@@ -53,7 +53,7 @@ t.test('the input buffer: what comes back stands in front, in the order in which
   t.equal(input.bytes, 0);
 });
 
-t.test('the input buffer: a data URL is held to the same rules', async (t) => {
+t.test('the input buffer takes data URLs by the same rules', async (t) => {
   const input = new InputAudio();
   const append = (base64: string) => input.append(`data:audio/pcm;base64,${base64}`, 10);
   const zeros = (count: number) => append(Buffer.alloc(count).toString('base64'));
@@ -64,7 +64,7 @@ t.test('the input buffer: a data URL is held to the same rules', async (t) => {
   t.equal(input.bytes, 10);
 });
 
-t.test('the input buffer: many small appends cost no more than their bytes', async (t) => {
+t.test('many small appends cost the input buffer no more than their bytes', async (t) => {
   const input = new InputAudio();
   for (let index = 0; index < 100_000; index += 1) input.append('AAA=', 10 ** 6);
   const { chunks, bytes } = input.take();
@@ -237,7 +237,7 @@ t.test('an error repeats the id of its event, unless that has more than 512 char
   for (const event_id of ['e'.repeat(513), 5, undefined]) t.equal(eventIdOf({ event_id }), null);
 });
 
-t.test('the cache: bounded, of one item and in all', async (t) => {
+t.test('the cache of item audio is bounded for one item and in all', async (t) => {
   const cache = new ItemAudioCache(10_000);
   const clip = (bytes: number) =>
     ({ chunks: [Buffer.alloc(bytes, 1)], format: 'pcm', sampleRate: 8000 }) as const;

@@ -183,7 +183,7 @@ interface EnvFile {
   loadEnvFile(options: { file: string; env: NodeJS.ProcessEnv; parse?: null }): string[];
 }
 
-t.test('settings in a file: the environment wins, a missing file is none', async (t) => {
+t.test('the environment goes before the settings file, which may be missing', async (t) => {
   const { loadEnvFile } = (await import(
     new URL('../../../ops/setup/env-file.mjs', import.meta.url).href
   )) as EnvFile;

@@ -25,7 +25,7 @@ t.test('text, end of input: all of it is spoken, one final frame, 1000', async (
   t.equal(log.length, 3);
 });
 
-t.test('nothing to say: the final frame at once', async (t) => {
+t.test('a context without text gets its final frame at once', async (t) => {
   for (const frames of [[{ text: '' }], [{ text: ' ' }, { text: '' }], [{ text: '', flush: true }]]) {
     const { send, log } = await open();
     send(...frames);
@@ -43,7 +43,7 @@ t.test('an empty text with flush speaks what waits and then ends', async (t) => 
   t.match(log.slice(1), [FINAL, { close: CLOSE.normal }]);
 });
 
-t.test('one job for all generations of a context: one stream of its codec', async (t) => {
+t.test('all generations of a context are one job, and one stream of its codec', async (t) => {
   const { speech, send } = await open({ query: { auto_mode: 'true' } });
   for (const text of ['One. ', 'Two. ', ' ', 'Three. ']) send({ text });
   send({ text: 'Four. ', flush: true }, { text: 'word '.repeat(30) });
@@ -91,7 +91,7 @@ t.test('more than 1 MiB of waiting text: error frame 1009, close 1009', async (t
   }
 });
 
-t.test('silence: an error frame and 1008 after inactivity_timeout, which blanks put off', async (t) => {
+t.test('a silent client gets an error and 1008 after inactivity_timeout; blanks put it off', async (t) => {
   const { send, log, clock } = await open({ query: { inactivity_timeout: '5' } });
   clock.advance(4999);
   send({ text: ' ' });
@@ -134,7 +134,7 @@ t.test('silence does not count after the end of input', async (t) => {
   t.match(log.at(-1), { close: CLOSE.normal });
 });
 
-t.test('a failed synthesis: one error frame, then the close code', async (t) => {
+t.test('a failed synthesis sends one error frame, and then closes with its code', async (t) => {
   for (const [error, code, slug] of [
     [new ServiceError('engine_lost'), 1011, 'internal_error'],
     [new ServiceError('internal'), 1011, 'internal_error'],

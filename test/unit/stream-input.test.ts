@@ -167,7 +167,7 @@ t.test('a context: what each sequence of events does', async (t) => {
 });
 
 /** Contexts one after the other, each driven at random to its end. */
-t.test('a random walk of contexts: one beginning, one end, nothing after it', async (t) => {
+t.test('in a random walk each context has one beginning and one end, and nothing after it', async (t) => {
   for (const seed of SEEDS) {
     const random = seeded(seed);
     let steps = 0;
@@ -226,7 +226,7 @@ t.test('a random walk of contexts: one beginning, one end, nothing after it', as
   }
 });
 
-t.test('a random walk of sockets: one close, normal only when no context is left', async (t) => {
+t.test('in a random walk each socket closes once, as normal only when no context is left', async (t) => {
   for (const seed of SEEDS) {
     const random = seeded(seed);
     let steps = 0;

@@ -258,7 +258,7 @@ for (const { over, is } of [
     t.equal(guessedText(noted), 'Okay. and', 'and their words stay');
   });
 
-t.test('overlap: not where other words were said once the agent had finished', async (t) => {
+t.test('a stretch overlaps the agent only if nothing else was said once it had finished', async (t) => {
   const stretches = told(2, [1, 'Okay.', true], [2, 'And then?', true]);
   t.notOk(isOverlap(overlapping(stretches, 1)));
   t.ok(isOverlap([1, 2].reduce(overlapping, stretches)));

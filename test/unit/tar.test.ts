@@ -58,7 +58,7 @@ async function filesOf(bytes: Buffer, limits?: TarLimits): Promise<[string, stri
 const refuses = (t: Test, bytes: Buffer, message: RegExp, limits?: TarLimits): Promise<unknown> =>
   t.rejects(filesOf(bytes, limits), { message, constructor: TarError });
 
-t.test('tar: regular files come out whole, whatever their names are stored in', async (t) => {
+t.test('regular files of a tar come out whole, however their names are stored', async (t) => {
   const long = `package/${'deep/'.repeat(40)}file.txt`;
   const record = ` path=${long}\n`;
   const pax = `${record.length + 3}${record}`;
@@ -86,7 +86,7 @@ t.test('tar: regular files come out whole, whatever their names are stored in', 
   ]);
 });
 
-t.test('tar: a file that is not read, or read in part, is skipped', async (t) => {
+t.test('a file of a tar that is not read, or read in part, is skipped', async (t) => {
   const archive = Buffer.concat([
     tarFile('a', 'x'.repeat(2000)),
     tarFile('b', 'y'.repeat(2000)),
@@ -101,7 +101,7 @@ t.test('tar: a file that is not read, or read in part, is skipped', async (t) =>
   t.same(names, ['a', 'b', 'c']);
 });
 
-t.test('tar: what is truncated, damaged or lies about its size is refused', async (t) => {
+t.test('a tar that is truncated, damaged or wrong about sizes is refused', async (t) => {
   const whole = Buffer.concat([tarFile('a', 'x'.repeat(2000)), END]);
   for (const length of [0, 100, 512, 1000, 2100, whole.length - END.length])
     await refuses(t, whole.subarray(0, length), /ends early/);
@@ -113,7 +113,7 @@ t.test('tar: what is truncated, damaged or lies about its size is refused', asyn
   await refuses(t, Buffer.concat([tarHeader('a', 5000), padded('short'), END]), /ends early/);
 });
 
-t.test('tar: names that leave the folder are refused', async (t) => {
+t.test('a tar with names that leave the folder is refused', async (t) => {
   for (const name of ['/etc/passwd', '../up', 'package/../../up', 'package\\..\\up', ''])
     await refuses(t, Buffer.concat([tarFile(name, 'x'), END]), /unsafe name/);
   const sneaky = ' path=../up\n';
@@ -124,7 +124,7 @@ t.test('tar: names that leave the folder are refused', async (t) => {
   );
 });
 
-t.test('tar: entries, bytes, long names and what follows the end are bounded', async (t) => {
+t.test('entries, bytes and long names of a tar are bounded, and so is what follows its end', async (t) => {
   const limits = { entries: 3, totalBytes: 4000 };
   const small = tarFile('a', 'x');
   await refuses(t, Buffer.concat([small, small, small, small, END]), /too many files/, limits);

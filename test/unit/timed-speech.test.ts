@@ -173,7 +173,7 @@ t.test(
   },
 );
 
-t.test('times hold through speed: twice as fast is half as long, word by word', async (t) => {
+t.test('at twice the speed each word takes half as long, and its times say so', async (t) => {
   const { speech } = speechOf(await createFlite());
   const wordsAt = async (speed: number) => {
     const request = {
@@ -215,7 +215,7 @@ t.test('an engine without times gives audio without words', async (t) => {
   t.strictSame(asked, [false]);
 });
 
-t.test('empty text: no audio, one empty piece with a WAV header', async (t) => {
+t.test('an empty text gives no audio but one empty piece with a WAV header', async (t) => {
   const { speech } = speechOf();
   t.strictSame(await all(speech.synthesizeTimed({ ...options('pcm'), text: '' }, caller, neverAborted)), []);
   const [header, ...more] = await all(
@@ -288,7 +288,7 @@ t.test('the first piece decides the language of text that arrives', async (t) =>
   await t.rejects(all(speech.synthesize(request('hello'), caller, neverAborted)), ServiceError);
 });
 
-t.test('segments: words without punctuation, characters of Chinese and Japanese', async (t) => {
+t.test('segments are words without punctuation, and characters in Chinese and Japanese', async (t) => {
   const word = (text: string, start: number, end: number) => ({ text, start, end });
   const found = segmentsOf([
     word('“Hello,', 0, 0.5),

@@ -35,7 +35,7 @@ function growing(t: Pick<Test, 'teardown'>) {
   };
 }
 
-t.test('a short call: pieces while it goes on, one object when it is over', async (t) => {
+t.test('a short call is uploaded in pieces while it lasts, and is one object when over', async (t) => {
   const bucket = new MemoryBucket();
   const { file, to, whole } = growing(t);
   const upload = new TrackUpload(bucket, KEY, file);
@@ -54,7 +54,7 @@ t.test('a short call: pieces while it goes on, one object when it is over', asyn
   t.equal(bucket.uploads.size, 0, 'less than a part needs no multipart upload');
 });
 
-t.test('a long call: parts, and pieces only of what is behind them', async (t) => {
+t.test('a long call is uploaded in parts, with pieces only for what follows them', async (t) => {
   const bucket = new MemoryBucket();
   const { file, to, whole } = growing(t);
   const upload = new TrackUpload(bucket, KEY, file);

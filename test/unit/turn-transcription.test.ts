@@ -52,7 +52,7 @@ function listening() {
   };
 }
 
-t.test('listening: guesses while it lasts, one at a time, and the words at the end', async (t) => {
+t.test('a stretch of voice has partial transcripts one at a time, and its words at the end', async (t) => {
   const { transcriber, asked, transcripts, speak } = listening();
   transcriber.begin(1);
   speak(500);
@@ -79,7 +79,7 @@ t.test('listening: guesses while it lasts, one at a time, and the words at the e
   t.equal(bytes, 2000 * 16 * 2, 'all of it');
 });
 
-t.test('listening: each stretch is told once, when it is known, however late', async (t) => {
+t.test('each stretch of voice is reported once, when it is known, however late', async (t) => {
   const { transcriber, asked, transcripts, speak } = listening();
   transcriber.begin(1);
   speak(300);
@@ -99,7 +99,7 @@ t.test('listening: each stretch is told once, when it is known, however late', a
   t.equal(asked.length, 2);
 });
 
-t.test('listening: when no more audio comes, what was said so far is told', async (t) => {
+t.test('when no more audio comes, what was said so far is reported', async (t) => {
   const { transcriber, asked, transcripts, speak } = listening();
   transcriber.begin(1);
   speak(300);
@@ -119,7 +119,7 @@ t.test('listening: when no more audio comes, what was said so far is told', asyn
   ]);
 });
 
-t.test('listening: what cannot be transcribed is nothing said; what is stopped says nothing', async (t) => {
+t.test('a failed transcription counts as no words, and a stopped one reports nothing', async (t) => {
   const { transcriber, asked, transcripts, speak } = listening();
   transcriber.begin(1);
   speak(300);
@@ -136,7 +136,7 @@ t.test('listening: what cannot be transcribed is nothing said; what is stopped s
   t.equal(transcripts.length, 1);
 });
 
-t.test('listening: in a lull the words are found before it is sure that they are all', async (t) => {
+t.test('in a lull the words are transcribed before the stretch is known to be over', async (t) => {
   const { transcriber, asked, transcripts, counted, speak } = listening();
   transcriber.begin(1);
   speak(500);
@@ -181,7 +181,7 @@ for (const { frames, isAll } of [
     },
   );
 
-t.test('listening: a lull in the middle is forgotten', async (t) => {
+t.test('the transcript of a lull in the middle of a stretch is dropped', async (t) => {
   const { transcriber, asked, transcripts, counted, speak } = listening();
   transcriber.begin(1);
   speak(500);
@@ -199,7 +199,7 @@ t.test('listening: a lull in the middle is forgotten', async (t) => {
   t.same(counted, []);
 });
 
-t.test('listening: what is said on so softly that it seemed silence is not lost', async (t) => {
+t.test('words after a lull that were too soft for a voice are transcribed at the end', async (t) => {
   const { transcriber, asked, transcripts, counted, speak } = listening();
   transcriber.begin(1);
   speak(500);
@@ -214,7 +214,7 @@ t.test('listening: what is said on so softly that it seemed silence is not lost'
   t.same(counted, []);
 });
 
-t.test('listening: what was nothing in a lull is listened to once more at its end', async (t) => {
+t.test('a stretch without words in its lull is transcribed once more at its end', async (t) => {
   const { transcriber, asked, transcripts, counted, speak } = listening();
   transcriber.begin(1);
   speak(500);
@@ -228,7 +228,7 @@ t.test('listening: what was nothing in a lull is listened to once more at its en
   t.same(counted, [], 'and counts once, as any');
 });
 
-t.test('listening: what could not be transcribed in a lull is transcribed at its end', async (t) => {
+t.test('a stretch whose transcription failed in its lull is transcribed at its end', async (t) => {
   const { transcriber, asked, transcripts, speak } = listening();
   transcriber.begin(1);
   speak(500);

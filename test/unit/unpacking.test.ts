@@ -68,7 +68,7 @@ t.test('bzip2: what is damaged or ends early is refused', async (t) => {
   await t.rejects(textOf(unpacked([goodBz2, Buffer.from('more')])), fault);
 });
 
-t.test('zip: no damage to the archive gives another content', async (t) => {
+t.test('no damage to a ZIP archive gives another content', async (t) => {
   const file = path.join(t.testdir(), 'archive.zip');
   async function read(bytes: Buffer): Promise<string[]> {
     fs.writeFileSync(file, bytes);
