@@ -6,9 +6,9 @@
  * - every commit, refused or not, gets exactly one answer, in the order of the commits, unless the session ends before;
  *   a commit beyond the limit of waiting ones is refused at once, and keeps no audio;
  * - `transcribe` comes once for each `keep`, in the same order, unless the session ends before;
- * - one job at a time: the transcription of a commit, or a guess (a partial transcript of uncommitted audio); a commit
- *   cancels a guess and never waits for it;
- * - events of a job that was cancelled or replaced have no effect: no guess is sent once its audio was committed;
+ * - one job at a time: the transcription of a commit, or an interim one of uncommitted audio; a commit
+ *   cancels an interim one and never waits for it;
+ * - events of a job that was cancelled or replaced have no effect: no partial transcript is sent once its audio was committed;
  * - an error that ends the session cancels the running job, is sent, and is followed by one `close` and nothing else.
  */
 import { assign, emit, enqueueActions, setup } from 'xstate';
@@ -44,15 +44,15 @@ export interface SessionInput {
 type Waiting = 'commit' | PassingFault;
 
 export type SessionEvent =
-  /** Enough new audio has arrived for a guess. */
+  /** Enough new audio has arrived for an interim transcription. */
   | { readonly type: 'audio' }
   | { readonly type: 'commit' }
   /** A commit that cannot be carried out. */
   | { readonly type: 'refusal'; readonly fault: PassingFault }
   | { readonly type: 'transcript'; readonly job: number; readonly transcript: CommittedTranscript }
   | { readonly type: 'failed'; readonly job: number; readonly fault: SessionFault }
-  | { readonly type: 'guessed'; readonly job: number; readonly text: string }
-  | { readonly type: 'notGuessed'; readonly job: number }
+  | { readonly type: 'interimText'; readonly job: number; readonly text: string }
+  | { readonly type: 'noInterim'; readonly job: number }
   /** A faulty frame; the error is sent at once. */
   | { readonly type: 'fault'; readonly fault: SessionFault }
   | { readonly type: 'gone' };
@@ -62,7 +62,7 @@ export type SessionEffect =
   | { readonly type: 'keep' }
   /** Transcribe the oldest kept audio. */
   | { readonly type: 'transcribe'; readonly job: number }
-  | { readonly type: 'guess'; readonly job: number }
+  | { readonly type: 'transcribeInterim'; readonly job: number }
   /** Stop the running job. */
   | { readonly type: 'cancel' }
   | { readonly type: 'partial'; readonly text: string }
@@ -97,7 +97,7 @@ const parts = setup({
     count: assign({ job: ({ context }) => context.job + 1 }),
     keep: emit({ type: 'keep' }),
     transcribe: emit(({ context }) => ({ type: 'transcribe' as const, job: context.job })),
-    guess: emit(({ context }) => ({ type: 'guess' as const, job: context.job })),
+    transcribeInterim: emit(({ context }) => ({ type: 'transcribeInterim' as const, job: context.job })),
     cancel: emit({ type: 'cancel' }),
     tellPartial: emit((_, text: string) => ({ type: 'partial' as const, text })),
     tellCommitted: emit((_, transcript: CommittedTranscript) => ({ type: 'committed' as const, transcript })),
@@ -161,15 +161,15 @@ export const transcriptionSession = parts.createMachine({
             refusal: { actions: { type: 'tellError', params: ({ event }) => event.fault } },
           },
           states: {
-            idle: { on: { audio: { target: 'guessing', actions: ['count', 'guess'] } } },
-            guessing: {
+            idle: { on: { audio: { target: 'interim', actions: ['count', 'transcribeInterim'] } } },
+            interim: {
               on: {
-                guessed: {
+                interimText: {
                   guard: 'isCurrent',
                   target: 'idle',
                   actions: { type: 'tellPartial', params: ({ event }) => event.text },
                 },
-                notGuessed: { guard: 'isCurrent', target: 'idle' },
+                noInterim: { guard: 'isCurrent', target: 'idle' },
                 commit: {
                   target: '#session.open.transcribing',
                   actions: ['cancel', 'keep', 'count', 'transcribe'],

@@ -1,32 +1,32 @@
 /**
- * Complete audio goes before guesses: an engine transcribes incomplete audio only while it has nothing else
- * to do, one such guess at a time, and aborts it when complete audio comes.
+ * Complete audio goes before interim transcriptions: an engine transcribes incomplete audio only while it has nothing else
+ * to do, one at a time, and aborts it when complete audio comes.
  */
 import { ServiceError } from '../contracts/errors.js';
 
 interface Turn {
-  /** Aborts with the job's own signal; a guess's also when it must give way (`engine_busy`). */
+  /** Aborts with the job's own signal; an interim one's also when it must give way (`engine_busy`). */
   readonly signal: AbortSignal;
   leave(): void;
 }
 
 export class Precedence {
   #complete = 0;
-  #guess: AbortController | undefined;
+  #interim: AbortController | undefined;
 
   enter(interim: boolean, signal: AbortSignal): Turn {
-    return interim ? this.#enterGuess(signal) : this.#enterComplete(signal);
+    return interim ? this.#enterInterim(signal) : this.#enterComplete(signal);
   }
 
   #enterComplete(signal: AbortSignal): Turn {
     this.#complete += 1;
-    this.#guess?.abort(new ServiceError('engine_busy'));
+    this.#interim?.abort(new ServiceError('engine_busy'));
     return { signal, leave: () => (this.#complete -= 1) };
   }
 
-  #enterGuess(signal: AbortSignal): Turn {
-    if (this.#complete > 0 || this.#guess) throw new ServiceError('engine_busy');
-    const guess = (this.#guess = new AbortController());
-    return { signal: AbortSignal.any([signal, guess.signal]), leave: () => (this.#guess = undefined) };
+  #enterInterim(signal: AbortSignal): Turn {
+    if (this.#complete > 0 || this.#interim) throw new ServiceError('engine_busy');
+    const interim = (this.#interim = new AbortController());
+    return { signal: AbortSignal.any([signal, interim.signal]), leave: () => (this.#interim = undefined) };
   }
 }

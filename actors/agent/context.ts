@@ -8,7 +8,7 @@ import { detected, type EndOfTurn } from './turns/detectors.js';
 import { completenessOf, delaysOf, type TurnCompleteness } from './turns/endpointing.js';
 import { INTERRUPTION, interrupts, overlapOf, type Verdict, verdictOf } from './turns/interruption.js';
 import { type Pace, USUAL_PACE } from './turns/pace.js';
-import { finalText, guessedText, isOverlap, joined, stableText, type Stretches } from './turns/stretches.js';
+import { finalText, isOverlap, joined, partialText, stableText, type Stretches } from './turns/stretches.js';
 
 export interface Context {
   readonly settings: AgentSettings;
@@ -57,7 +57,7 @@ export const turnText = (context: Context): string => joined([context.said, newW
 
 /** Effect of the words so far on an agent that speaks; `finished`: the user has stopped, and all words are known. */
 export function verdictOn({ settings, stretches }: Context, finished: boolean): Verdict | undefined {
-  const text = finished ? finalText(stretches) : guessedText(stretches);
+  const text = finished ? finalText(stretches) : partialText(stretches);
   if (settings.interruptible) return verdictOf(text, settings.sensitivity, finished);
   const overlap = overlapOf(text);
   return overlap === 'speech' || overlap === 'command' ? 'later' : 'ignore';
@@ -89,7 +89,7 @@ export const isAnsweredLater = (context: Context): boolean =>
 export function belongToTurn(context: Context, finished: boolean): boolean {
   if (finished) return hasWords(context) && !isAgreement(context);
   if (!context.aloud || context.cause !== 'turn') return false;
-  const overlap = overlapOf(guessedText(context.stretches), false);
+  const overlap = overlapOf(partialText(context.stretches), false);
   return overlap === 'speech' || overlap === 'command';
 }
 

@@ -26,13 +26,13 @@ import { afterPause, afterUnbroken } from './turns/pace.js';
 import {
   begun,
   bringsWords,
-  guessedText,
   heard,
   isOwed,
   isWhole,
   isWordless,
   owedOf,
   overlapping,
+  partialText,
 } from './turns/stretches.js';
 
 const isFinished = (event: AgentEvent): boolean =>
@@ -151,7 +151,7 @@ export const parts = setup({
     noteWords: enqueueActions(({ context, event, enqueue }) => {
       if (event.type !== 'transcript') return;
       const stretches = heard(context.stretches, event);
-      const text = guessedText(stretches);
+      const text = partialText(stretches);
       const shown = overlapOf(event.text) !== 'noise';
       enqueue.assign({ stretches, shown: context.shown || shown });
       if (shown) enqueue.emit({ type: 'words', text, final: false });

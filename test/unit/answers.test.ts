@@ -87,18 +87,18 @@ answers<StreamInputEvent>('one context of a speech socket', streamInput, {
 });
 
 answers<SessionEvent>('realtime transcription of protocol B', transcriptionSession, {
-  states: '      idle          guessing      transcribing     ',
+  states: '       idle          interim       transcribing     ',
   answers: {
     // When the job has ended, the host reports again that a partial transcript is due.
-    audio: '     guessing      -             -                ',
-    commit: '    transcribing  transcribing  stays            ',
-    refusal: '   stays         stays         stays            ',
-    transcript: '-             -             answered|-       ',
-    failed: '    -             -             closed|answered|-',
-    guessed: '   -             idle|-        -                ',
-    notGuessed: '-             idle|-        -                ',
-    fault: '     closed|stays  closed|stays  closed|stays     ',
-    gone: '      closed        closed        closed           ',
+    audio: '      interim       -             -                ',
+    commit: '     transcribing  transcribing  stays            ',
+    refusal: '    stays         stays         stays            ',
+    transcript: ' -             -             answered|-       ',
+    failed: '     -             -             closed|answered|-',
+    interimText: '-             idle|-        -                ',
+    noInterim: '  -             idle|-        -                ',
+    fault: '      closed|stays  closed|stays  closed|stays     ',
+    gone: '       closed        closed        closed           ',
   },
 });
 

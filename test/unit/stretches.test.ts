@@ -4,7 +4,6 @@ import {
   begun,
   bringsWords,
   finalText,
-  guessedText,
   heard,
   isOverlap,
   isOwed,
@@ -13,6 +12,7 @@ import {
   joined,
   overlapping,
   owedOf,
+  partialText,
   stableText,
   type Stretches,
 } from '../../actors/agent/turns/stretches.js';
@@ -175,7 +175,7 @@ const WORDS: readonly {
 for (const { what, spans, heard: transcripts, guessed, stable, final } of WORDS)
   t.test(`words: ${what}`, async (t) => {
     const stretches = told(spans, ...transcripts);
-    t.equal(guessedText(stretches), guessed, 'guessed');
+    t.equal(partialText(stretches), guessed, 'guessed');
     t.equal(stableText(stretches), stable, 'stable');
     t.equal(finalText(stretches), final, 'certain');
   });
@@ -255,7 +255,7 @@ for (const { over, is } of [
       [1, 2, 3].map((span) => over.includes(span)),
     );
     t.equal(isOverlap(noted), is, 'only words that are certain count');
-    t.equal(guessedText(noted), 'Okay. and', 'and their words stay');
+    t.equal(partialText(noted), 'Okay. and', 'and their words stay');
   });
 
 t.test('a stretch overlaps the agent only if nothing else was said once it had finished', async (t) => {

@@ -79,22 +79,22 @@ t.test('a partial transcript is sent until its audio is committed', (t) => {
   const { send, effects } = startActor();
   send({ type: 'audio' });
   send({ type: 'audio' });
-  send({ type: 'guessed', job: 1, text: 'hel' });
+  send({ type: 'interimText', job: 1, text: 'hel' });
   send({ type: 'audio' });
   send({ type: 'commit' });
-  send({ type: 'guessed', job: 2, text: 'hello' });
+  send({ type: 'interimText', job: 2, text: 'hello' });
   send({ type: 'audio' });
   send({ type: 'transcript', job: 3, transcript: committedOf('hello') });
   send({ type: 'audio' });
   t.match(effects, [
-    { type: 'guess', job: 1 },
+    { type: 'transcribeInterim', job: 1 },
     { type: 'partial', text: 'hel' },
-    { type: 'guess', job: 2 },
+    { type: 'transcribeInterim', job: 2 },
     { type: 'cancel' },
     { type: 'keep' },
     { type: 'transcribe', job: 3 },
     { type: 'committed' },
-    { type: 'guess', job: 4 },
+    { type: 'transcribeInterim', job: 4 },
   ]);
   t.equal(effects.length, 8);
   t.end();
@@ -106,10 +106,10 @@ t.test('a fault is reported, and ends the session only if it is one that closes'
   const [keep, cancel] = [{ type: 'keep' }, { type: 'cancel' }] as const;
   const error = (fault: SessionFault) => ({ type: 'error', fault }) as const;
   const transcribe = (job: number) => ({ type: 'transcribe', job }) as const;
-  const guess = (job: number) => ({ type: 'guess', job }) as const;
+  const interim = (job: number) => ({ type: 'transcribeInterim', job }) as const;
   const commit = { type: 'commit' } as const;
   const cases: readonly [string, readonly SessionEvent[], readonly SessionEffect[]][] = [
-    ['a faulty frame', [{ type: 'fault', fault }, { type: 'audio' }], [error(fault), guess(1)]],
+    ['a faulty frame', [{ type: 'fault', fault }, { type: 'audio' }], [error(fault), interim(1)]],
     ['a refused commit', [{ type: 'refusal', fault: refusal }], [error(refusal)]],
     [
       'a fault that ends it',
@@ -129,12 +129,12 @@ t.test('a fault is reported, and ends the session only if it is one that closes'
     [
       'a job that was cancelled fails for good',
       [{ type: 'audio' }, commit, { type: 'failed', job: 1, fault: fatal }],
-      [guess(1), cancel, keep, transcribe(2)],
+      [interim(1), cancel, keep, transcribe(2)],
     ],
     [
-      'a guess that fails, and one that was cancelled',
-      [{ type: 'audio' }, { type: 'notGuessed', job: 0 }, { type: 'audio' }, { type: 'notGuessed', job: 1 }, { type: 'audio' }],
-      [guess(1), guess(2)],
+      'an interim transcription that fails, and one that was cancelled',
+      [{ type: 'audio' }, { type: 'noInterim', job: 0 }, { type: 'audio' }, { type: 'noInterim', job: 1 }, { type: 'audio' }],
+      [interim(1), interim(2)],
     ],
     ['a client that leaves', [commit, { type: 'gone' }, commit], [keep, transcribe(1), cancel]],
   ]; // oxfmt-ignore
@@ -166,7 +166,7 @@ t.test('after 3600 s the client gets an error, and the session ends', (t) => {
 function checked() {
   const session = startActor();
   const owed: (number | 'refusal')[] = [];
-  let running: { readonly job: number; readonly guess: boolean } | undefined;
+  let running: { readonly job: number; readonly interim: boolean } | undefined;
   let closed = false;
   let commits = 0;
   /** Numbers of the commits whose audio waits, as the host keeps them. */
@@ -179,14 +179,15 @@ function checked() {
     transcribe: ({ job }) => {
       must(!running, 'two jobs at once');
       must(kept.shift() === owed[0], 'transcribed out of turn');
-      running = { job, guess: false };
+      running = { job, interim: false };
     },
-    guess: ({ job }) => {
-      must(!running && owed.length === 0, 'a guess beside other work');
-      running = { job, guess: true };
+    transcribeInterim: ({ job }) => {
+      must(!running && owed.length === 0, 'an interim transcription beside other work');
+      running = { job, interim: true };
     },
     cancel: () => void (running = undefined),
-    partial: ({ text }) => must(text === `guess after ${commits}`, 'a guess at committed audio'),
+    partial: ({ text }) =>
+      must(text === `partial after ${commits}`, 'a partial transcript of committed audio'),
     committed: ({ transcript }) => answered(Number(transcript.text)),
     error: ({ fault }) => {
       if (fault === refusal) answered('refusal');
@@ -232,12 +233,12 @@ for (const seed of [1, 42, 99_999]) {
         session.refuse,
         () => session.send({ type: 'audio' }),
         () => session.send({ type: 'audio' }),
-        () => running?.guess !== true || !isCurrent || tell({ type: 'guessed', job, text: `guess after ${commits}` }),
-        () => isCurrent || tell({ type: 'guessed', job, text: 'stale' }),
-        () => !(running?.guess ?? true) || tell({ type: 'notGuessed', job }),
-        () => (running?.guess ?? isCurrent) || tell({ type: 'transcript', job, transcript: committedOf(isCurrent ? String(session.owed[0]) : 'stale') }),
-        () => (running?.guess ?? isCurrent) || tell({ type: 'transcript', job, transcript: committedOf(isCurrent ? String(session.owed[0]) : 'stale') }),
-        () => random() < 0.05 && !running?.guess && isCurrent && tell({ type: 'failed', job, fault: fatal }),
+        () => running?.interim !== true || !isCurrent || tell({ type: 'interimText', job, text: `partial after ${commits}` }),
+        () => isCurrent || tell({ type: 'interimText', job, text: 'stale' }),
+        () => !(running?.interim ?? true) || tell({ type: 'noInterim', job }),
+        () => (running?.interim ?? isCurrent) || tell({ type: 'transcript', job, transcript: committedOf(isCurrent ? String(session.owed[0]) : 'stale') }),
+        () => (running?.interim ?? isCurrent) || tell({ type: 'transcript', job, transcript: committedOf(isCurrent ? String(session.owed[0]) : 'stale') }),
+        () => random() < 0.05 && !running?.interim && isCurrent && tell({ type: 'failed', job, fault: fatal }),
         () => session.send({ type: 'fault', fault: { type: 'input_error', message: 'no JSON' } }),
         () => random() < 0.02 && session.send({ type: 'fault', fault: fatal }),
         () => random() < 0.02 && session.send({ type: 'gone' }),

@@ -2,7 +2,7 @@
 import type { Context } from '../context.js';
 import type { AgentEvent, BrokenOffBy } from '../events.js';
 import { overlapOf } from './interruption.js';
-import { guessedText } from './stretches.js';
+import { partialText } from './stretches.js';
 
 const BY: Readonly<Partial<Record<AgentEvent['type'], BrokenOffBy>>> = {
   typed: 'message',
@@ -12,4 +12,4 @@ const BY: Readonly<Partial<Record<AgentEvent['type'], BrokenOffBy>>> = {
 };
 
 export const brokenOffBy = ({ stretches }: Context, { type }: AgentEvent): BrokenOffBy =>
-  BY[type] ?? (overlapOf(guessedText(stretches)) === 'command' ? 'command' : 'words');
+  BY[type] ?? (overlapOf(partialText(stretches)) === 'command' ? 'command' : 'words');

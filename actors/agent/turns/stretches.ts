@@ -8,9 +8,9 @@ export interface Stretch {
   readonly span: number;
   readonly text: string;
   readonly final: boolean;
-  /** The words that will not change: those that its last two guesses begin with alike. */
+  /** The words that will not change: those that its last two partial transcripts begin with alike. */
   readonly stable: string;
-  /** Number of guesses in a row without a word. */
+  /** Number of partial transcripts in a row without a word. */
   readonly wordless: number;
   /** Whether all of it was said while the agent spoke, even if the transcript came later. */
   readonly overlaps: boolean;
@@ -53,7 +53,7 @@ export const owedOf = (stretches: Stretches): Stretches => stretches.filter(({ f
 
 const hasText = ({ text }: Stretch): boolean => !isNoise(text);
 
-/** Whether that transcript has words, and is final or differs from the last guess. */
+/** Whether that transcript has words, and is final or differs from the last partial one. */
 export const bringsWords = (stretches: Stretches, { span, text, final }: Transcript): boolean =>
   !isNoise(text) && (final || !stretches.some((each) => each.span === span && each.text === text));
 
@@ -65,21 +65,21 @@ export const joined = (texts: readonly string[]): string =>
     .filter((text) => text !== '')
     .join(' ');
 
-/** The words so far, guesses included. */
-export const guessedText = (stretches: Stretches): string => joined(stretches.map(({ text }) => text));
+/** The words so far, those of partial transcripts included. */
+export const partialText = (stretches: Stretches): string => joined(stretches.map(({ text }) => text));
 
 /** The words so far that will not change. */
 export const stableText = (stretches: Stretches): string => joined(stretches.map(({ stable }) => stable));
 
-/** Guesses without a word that make a sound noise: the recogniser has listened to two seconds of it. */
-const WORDLESS_GUESSES = 3;
+/** Partial transcripts without a word that make a sound noise: the recogniser has listened to two seconds of it. */
+const MOST_WORDLESS = 3;
 
-/** Whether that guess makes its stretch noise: a fan, a hum, music. Not if earlier words are known or owed: they wait for its end. */
-export function isWordless(stretches: Stretches, guess: Transcript): boolean {
-  const now = heard(stretches, guess);
+/** Whether that partial transcript makes its stretch noise: a fan, a hum, music. Not if earlier words are known or owed: they wait for its end. */
+export function isWordless(stretches: Stretches, partial: Transcript): boolean {
+  const now = heard(stretches, partial);
   const [owed, ...others] = owedOf(now);
-  const isOnlyOwed = owed?.span === guess.span && others.length === 0;
-  return isOnlyOwed && isNoise(guessedText(now)) && owed.wordless >= WORDLESS_GUESSES;
+  const isOnlyOwed = owed?.span === partial.span && others.length === 0;
+  return isOnlyOwed && isNoise(partialText(now)) && owed.wordless >= MOST_WORDLESS;
 }
 
 const certain = (stretches: Stretches): Stretches => stretches.filter((each) => each.final && hasText(each));

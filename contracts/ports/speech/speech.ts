@@ -130,7 +130,7 @@ export interface TranscriptionRequest {
   /** Whether the time of each word is wanted. */
   readonly words?: boolean;
   /**
-   * The audio is not complete yet and its transcript only a guess: it takes no slot, does not count as usage, and
+   * The audio is not complete yet and its transcript only a partial one: it takes no slot, does not count as usage, and
    * fails at once (`engine_busy`) if the engine has other work.
    */
   readonly interim?: boolean;

@@ -29,8 +29,8 @@ export interface TurnTranscriptionParts {
 }
 
 /** New audio before the next partial transcript, and the longest stretch that gets any: interruptions are judged by their start. */
-const GUESS_EVERY = 0.6 * RECOGNITION_RATE;
-const GUESS_WITHIN = 12 * RECOGNITION_RATE;
+const INTERIM_EVERY = 0.6 * RECOGNITION_RATE;
+const INTERIM_WITHIN = 12 * RECOGNITION_RATE;
 /**
  * Longest silence from a lull to the end of the voice as VAD detects it: its quarter of a second plus the fading of the voice,
  * 6 to 12 frames of 32 ms together. After more than that somebody has spoken on, so softly that it counted as silence, and the
@@ -47,7 +47,7 @@ interface Stretch {
   readonly span: number | undefined;
   readonly chunks: Uint8Array[];
   samples: number;
-  guessedAt: number;
+  interimAt: number;
 }
 
 /** A transcription of a stretch before its end is certain. */
@@ -74,7 +74,7 @@ export class TurnTranscription {
   #present: Stretch | undefined;
   /** The transcription ahead of the present stretch, during a lull. */
   #ahead: Ahead | undefined;
-  #guessing = false;
+  #isInterim = false;
   /** Final transcriptions that are running. */
   readonly #owed = new Set<Promise<void>>();
   readonly #stop = new AbortController();
@@ -93,12 +93,12 @@ export class TurnTranscription {
   /** The user's voice begins: a new stretch with this number. A stretch of background in progress becomes its beginning. */
   begin(span: number): void {
     const { chunks, samples } = this.#inBackground ?? { chunks: [], samples: 0 };
-    this.#present = { span, chunks, samples, guessedAt: 0 };
+    this.#present = { span, chunks, samples, interimAt: 0 };
   }
 
   /** A voice in the background begins. It gets no partial transcripts: nobody waits for them. */
   beginBackground(): void {
-    this.#present = { span: undefined, chunks: [], samples: 0, guessedAt: 0 };
+    this.#present = { span: undefined, chunks: [], samples: 0, interimAt: 0 };
   }
 
   /** The background has ended; false if there was none. */
@@ -122,7 +122,7 @@ export class TurnTranscription {
     if (!stretch || stretch.samples > LONGEST) return;
     stretch.chunks.push(bytesOf(samples));
     stretch.samples += samples.length;
-    this.#guessWhereDue(stretch);
+    this.#interimWhereDue(stretch);
   }
 
   /** The user has been silent for a moment, or speaks on: then the transcript made ahead is incomplete. */
@@ -145,11 +145,12 @@ export class TurnTranscription {
     return ahead && isOfLull(ahead, samples) ? ahead.heard : undefined;
   }
 
-  #guessWhereDue(stretch: Stretch): void {
-    const { span, samples, guessedAt } = stretch;
-    if (span === undefined || this.#guessing) return;
+  #interimWhereDue(stretch: Stretch): void {
+    const { span, samples, interimAt } = stretch;
+    if (span === undefined || this.#isInterim) return;
     if (this.#ahead && isOfLull(this.#ahead, samples)) return;
-    if (samples - guessedAt >= GUESS_EVERY && samples <= GUESS_WITHIN) void this.#guess(stretch, span);
+    if (samples - interimAt >= INTERIM_EVERY && samples <= INTERIM_WITHIN)
+      void this.#transcribeInterim(stretch, span);
   }
 
   /** Transcribes the stretch that has just ended. Resolves when its transcript is reported; never rejects. */
@@ -181,16 +182,16 @@ export class TurnTranscription {
     else this.on.user(stretch.span, text, true);
   }
 
-  async #guess(stretch: Stretch, span: number): Promise<void> {
-    this.#guessing = true;
-    stretch.guessedAt = stretch.samples;
+  async #transcribeInterim(stretch: Stretch, span: number): Promise<void> {
+    this.#isInterim = true;
+    stretch.interimAt = stretch.samples;
     try {
       const { text } = await this.#transcribe(stretch, { interim: true });
       if (this.#present === stretch) this.on.user(span, text, false);
     } catch {
       // A partial transcript may fail: the engine may be busy.
     } finally {
-      this.#guessing = false;
+      this.#isInterim = false;
     }
   }
 

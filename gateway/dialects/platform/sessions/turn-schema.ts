@@ -56,7 +56,7 @@ export const TurnEntity = Type.Object(
       minimum: 0,
       description: 'How often the user continued after the turn had seemed to be over.',
     }),
-    first_transcript_ms: After('The first guess with words.'),
+    first_transcript_ms: After('The first partial transcript with words.'),
     last_transcript_ms: After('The last final transcript.'),
     decided_ms: After('When the turn was over.'),
     draft: Type.Object(

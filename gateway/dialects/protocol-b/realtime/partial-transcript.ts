@@ -1,6 +1,6 @@
 /**
- * The partial transcript of uncommitted audio, made by guesses (interim transcriptions). A guess covers only the tail whose
- * words may still change, normally the last segment, so that the work stays linear in the audio.
+ * The partial transcript of uncommitted audio, made by interim transcriptions. One covers only the tail whose words
+ * may still change, normally the last segment, so that the work stays linear in the audio.
  *
  * Invariants: positions are bytes from the start of the uncommitted audio, at sample boundaries; settled text does
  * not change before `reset`.
@@ -9,7 +9,7 @@ import type { TakenAudio } from '../../../../actors/realtime-audio.js';
 import { BYTES_PER_SAMPLE } from '../../../../contracts/audio.js';
 import type { RawAudio, TranscriptSegment } from '../../../../contracts/ports/speech/speech.js';
 
-/** New audio after which another guess is due. */
+/** New audio after which another interim transcription is due. */
 const STEP_SECONDS = 0.7;
 /** Silence that ends a segment; also how much trailing silence is kept, since a word may have begun in it. */
 const SILENCE_SECONDS = 1;
@@ -18,25 +18,25 @@ const LONGEST_SECONDS = 20;
 
 export class PartialTranscript {
   #settled = '';
-  /** Start of the unsettled audio, and end of the audio that the last guess covered. */
+  /** Start of the unsettled audio, and end of the audio that the last interim transcription covered. */
   #from = 0;
   #until = 0;
 
   /** `sampleRate` in Hz. */
   constructor(private readonly sampleRate: number) {}
 
-  /** Whether a guess is due; `bytes`: length of all uncommitted audio. */
+  /** Whether an interim transcription is due; `bytes`: length of all uncommitted audio. */
   isDue(bytes: number): boolean {
     return bytes - this.#until >= STEP_SECONDS * this.#bytesPerSecond;
   }
 
-  /** The unsettled tail of all uncommitted audio, for a guess. */
+  /** The unsettled tail of all uncommitted audio, for an interim transcription. */
   take({ chunks, bytes }: Pick<TakenAudio, 'chunks' | 'bytes'>): RawAudio {
     this.#until = bytes;
     return { chunks: lastBytes(chunks, bytes - this.#from), sampleRate: this.sampleRate };
   }
 
-  /** The partial transcript up to the end of the last guess. `segments`: those of the tail that it covered. */
+  /** The partial transcript up to the end of the last interim transcription. `segments`: those of the tail that it covered. */
   add(segments: readonly TranscriptSegment[]): string {
     const text = joined(this.#settled, segments);
     this.#settle(segments, (this.#until - this.#from) / this.#bytesPerSecond);
@@ -50,7 +50,7 @@ export class PartialTranscript {
     this.#until = 0;
   }
 
-  /** Leaves the first `bytes` out of all guesses until `reset`. */
+  /** Leaves the first `bytes` out of all interim transcriptions until `reset`. */
   skip(bytes: number): void {
     this.#from = bytes - (bytes % BYTES_PER_SAMPLE);
     this.#until = this.#from;

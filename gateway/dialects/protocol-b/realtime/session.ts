@@ -70,7 +70,7 @@ export class TranscriptionSession implements SocketEvents {
   #passedBytes = 0;
   #job = new AbortController();
   #lastPartial = '';
-  /** Whether the machine was told since the last job that a guess is due, so that further appends do not repeat it. */
+  /** Whether the machine was told since the last job that an interim transcription is due, so that further appends do not repeat it. */
   #dueTold = false;
   #begun = false;
   /** HTTP status that is reported for the socket when it closes. */
@@ -111,7 +111,7 @@ export class TranscriptionSession implements SocketEvents {
     if (appended === 'full') this.#machine.send({ type: 'fault', fault: BUFFER_FULL });
     this.#begun = true;
     if (commit) this.#commit();
-    else this.#guessWhenDue();
+    else this.#interimWhenDue();
   }
 
   #commit(): void {
@@ -149,7 +149,7 @@ export class TranscriptionSession implements SocketEvents {
     this.#audio.putBack(refused);
     this.#passedBytes -= refused.bytes;
     this.#startAnew();
-    // Not guessed at once: engines are busy, and a commit follows.
+    // No interim transcription at once: engines are busy, and a commit follows.
     this.#partial.skip(this.#audio.bytes);
   }
 
@@ -173,22 +173,22 @@ export class TranscriptionSession implements SocketEvents {
     return taken;
   }
 
-  #guessWhenDue(): void {
+  #interimWhenDue(): void {
     if (this.#dueTold || this.client.refused || !this.#partial.isDue(this.#audio.bytes)) return;
     this.#dueTold = true;
     this.#machine.send({ type: 'audio' });
   }
 
-  /** Reports a due guess again, since the machine drops that event while a job runs. */
+  /** Reports a due interim transcription again, since the machine drops that event while a job runs. */
   #jobEnded(): void {
     this.#dueTold = false;
-    this.#guessWhenDue();
+    this.#interimWhenDue();
   }
 
   readonly #effects: Effects<SessionEffect> = {
     keep: () => this.#keepAudio(),
     transcribe: ({ job }) => void this.#transcribe(job, this.#committed.shift() ?? NO_AUDIO),
-    guess: ({ job }) => void this.#guess(job),
+    transcribeInterim: ({ job }) => void this.#transcribeInterim(job),
     cancel: () => this.#job.abort(new DOMException('The transcription was cancelled', 'AbortError')),
     partial: ({ text }) => this.socket.send(partialFrame(text)),
     committed: ({ transcript }) => {
@@ -222,8 +222,8 @@ export class TranscriptionSession implements SocketEvents {
     this.#jobEnded();
   }
 
-  /** Makes a guess. A failed one is skipped, since its audio will be transcribed by a commit. Never rejects. */
-  async #guess(job: number): Promise<void> {
+  /** Makes an interim transcription. A failed one is skipped, since its audio will be transcribed by a commit. Never rejects. */
+  async #transcribeInterim(job: number): Promise<void> {
     const signal = this.#begin();
     const { options, caller, observation: trace } = this.client;
     const audio = this.#partial.take(this.#lookAtAudio());
@@ -235,15 +235,15 @@ export class TranscriptionSession implements SocketEvents {
       segments = undefined;
     }
     if (signal.aborted) return;
-    this.#guessed(job, segments);
+    this.#interimEnded(job, segments);
     this.#jobEnded();
   }
 
-  #guessed(job: number, segments: readonly TranscriptSegment[] | undefined): void {
+  #interimEnded(job: number, segments: readonly TranscriptSegment[] | undefined): void {
     const text = segments ? this.#partial.add(segments) : '';
     const isNew = text !== '' && text !== this.#lastPartial;
     if (isNew) this.#lastPartial = text;
-    this.#machine.send(isNew ? { type: 'guessed', job, text } : { type: 'notGuessed', job });
+    this.#machine.send(isNew ? { type: 'interimText', job, text } : { type: 'noInterim', job });
   }
 
   #failed(job: number, error: ServiceError, committed: CommittedAudio): void {
