@@ -128,19 +128,19 @@ function prepareTap(jobs) {
 }
 
 /**
- * Runs `files` (`{ name, file, lane, long }`), `jobs` at a time in all (test-queue.mjs), `timeout` seconds each at most; `bail`
+ * Runs `files` (`{ name, file, lane, slow }`) in `places` (`{ least, most }`, test-queue.mjs), `timeout` seconds each at most; `bail`
  * stops at the first that fails, `grep` picks tests inside of them. Up to `again` failed files run once more, each alone; more than that is no accident. The
  * process ends with the last of them, and with code 0 only if all is well.
  */
 export async function runTests(
   files,
-  { jobs, timeout, bail = false, grep, again = 0, countsFile = COUNTS_FILE },
+  { places, timeout, bail = false, grep, again = 0, countsFile = COUNTS_FILE },
 ) {
   const done = new Map(files.map(({ name }) => [name, undefined]));
   const usage = createUsage();
   const flaky = [];
   process.once('exit', (code) => finish({ done, flaky, usage }, countsFile, code));
-  prepareTap(jobs);
+  prepareTap(places.most);
   const subtests = new Map();
   const begun = new Map();
   t.on('spawn', (subtest) => {
@@ -171,7 +171,7 @@ export async function runTests(
     usage.ended(name);
     ended(name);
   }
-  await createQueue(files, jobs).drain(run);
+  await createQueue(files, places).drain(run);
   const failed = files.filter(({ name }) => done.get(name)?.failed > 0);
   for (const file of failed.length > again ? [] : failed) {
     console.log(`# once more, alone: ${file.name}`);

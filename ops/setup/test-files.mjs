@@ -27,9 +27,11 @@ const CALLS = new RegExp(
   '^test/(contract/(agent-tests|conversation|edge-long-answers|ice-candidates|livekit|media-|nodes|phone|recordings|' +
     'unspoken|whole-gateway)|acceptance/(browser|client-sdk|examples|node-versions|rtc-node))',
 );
-/** Files that take a minute or more, wherever they run. */
-const LONG =
-  /^test\/(contract\/(conversation(-audio|-ends)?|nodes|phone(|-transfers|-warm-transfers))|acceptance\/browser(|-console-views))\.test/;
+/** Files that take half a minute or more, wherever they run. */
+const SLOW = new RegExp(
+  '^test/(contract/(conversation(|-audio|-ends)|livekit-(nodes|rooms|server)|nodes|phone(|-transfers|-warm-transfers))|' +
+    'acceptance/(browser(|-console-agents|-console-views)|client-sdk|examples|node-versions))\\.test',
+);
 const laneOf = (name) => (CALLS.test(name) ? 'calls' : 'others');
 
 const relative = (file) => path.relative(ROOT, file).split(path.sep).join('/');
@@ -41,11 +43,11 @@ const allFiles = () =>
   SUITES.flatMap(({ folder, pattern, runs }) =>
     sources(folder, pattern)
       .map(relative)
-      .map((name) => ({ name, file: runs(name), lane: laneOf(name), long: LONG.test(name) })),
+      .map((name) => ({ name, file: runs(name), lane: laneOf(name), slow: SLOW.test(name) })),
   );
 
 /**
- * The test files, as `{ name, file, lane, long }`: the path of the source, what to run, and where in which queue
+ * The test files, as `{ name, file, lane, slow }`: the path of the source, what to run, and where in which queue
  * (test-queue.mjs). The argument `long`: those that have a long form.
  */
 export const testFiles = ({ long = false } = {}) => (long ? allFiles().filter(hasLongForm) : allFiles());

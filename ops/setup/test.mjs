@@ -13,7 +13,7 @@ import { select, testFiles } from './test-files.mjs';
 import { PLACES } from './test-queue.mjs';
 
 const OPTIONS = {
-  jobs: { type: 'string', default: String(PLACES * os.availableParallelism()) },
+  jobs: { type: 'string' },
   long: { type: 'boolean', default: false },
   timeout: { type: 'string' },
   grep: { type: 'string' },
@@ -23,16 +23,23 @@ const OPTIONS = {
 /** So many failed files of a whole run run a second time: calls have a real clock, and the machine may be a stranger's. */
 const SECOND_RUNS = 3;
 
+/** As many as asked for, or as many as keep the processors busy. */
+function placesOf(jobs) {
+  if (jobs !== undefined) return { least: positive('jobs', jobs), most: positive('jobs', jobs) };
+  const processors = os.availableParallelism();
+  return { least: PLACES.least * processors, most: PLACES.most * processors };
+}
+
 await command(async () => {
   const { values, positionals } = readArguments(OPTIONS);
   const files = select(testFiles({ long: values.long }), positionals);
   if (files.length === 0) throw new SetupError(`no test file matches ${positionals.join(' ') || 'anything'}`);
-  const jobs = positive('jobs', values.jobs);
+  const places = placesOf(values.jobs);
   const timeout = positive('timeout', values.timeout ?? (values.long ? '1800' : '600'));
   if (values.long) process.env.TEST_LONG = '1';
   await prepare(testing());
   const { runTests } = await import('./run-tests.mjs');
   const { grep, bail } = values;
   const whole = positionals.length === 0 && !grep && !bail;
-  await runTests(files, { jobs, timeout, bail, grep, again: whole ? SECOND_RUNS : 0 });
+  await runTests(files, { places, timeout, bail, grep, again: whole ? SECOND_RUNS : 0 });
 });
