@@ -10,6 +10,7 @@ import { onInterrupt } from './children.mjs';
 import { countFile, countLine, sum, writeCounts } from './counts.mjs';
 import { COUNTS_FILE, ROOT } from './paths.mjs';
 import { TEST_FLAGS } from './test-flags.mjs';
+import { makeTestFolder } from './test-folder.mjs';
 import { createQueue } from './test-queue.mjs';
 import { startSharedParts } from './shared-parts.mjs';
 import { inSources, sourcePlace } from './source-places.mjs';
@@ -159,9 +160,10 @@ export async function runTests(
     if (bail && counts.failed > 0) t.bailout(`${name} failed`);
   }
 
-  const shared = await startSharedParts(files, usage);
+  const folder = { TEST_FOLDER: makeTestFolder() };
+  const shared = await startSharedParts(files, usage, folder);
   // Not a variable of this process: its own tests are the files.
-  const env = environment(timeout, { ...shared.env, ...(grep && { TAP_GREP: grep }) });
+  const env = environment(timeout, { ...folder, ...shared.env, ...(grep && { TAP_GREP: grep }) });
   async function run(file, { nice }) {
     const { name } = file;
     const spawned = t.spawn(...commandOf(file, usage.of(name), { env, timeout }));

@@ -15,14 +15,14 @@ const NAME = 'what the files share';
 
 const NONE = { env: {}, stop: async () => {} };
 
-/** `env`: what tells the test files of it. */
-export async function startSharedParts(files, usage) {
+/** `env`: what tells the test files of it; `given`: variables that it has as they do. */
+export async function startSharedParts(files, usage, given) {
   if (!files.some(wantsParts)) return NONE;
   const script = inRoot('dist', 'test', 'fixtures', 'shared.js');
   const { args, env } = usage.of(NAME);
   const child = spawn(process.execPath, [...args, script], {
     stdio: ['pipe', 'pipe', 'inherit'],
-    env: { ...process.env, ...env },
+    env: { ...process.env, ...given, ...env },
   });
   const ended = once(child, 'exit');
   const [line] = await Promise.race([once(createInterface({ input: child.stdout }), 'line'), ended]);

@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { chromium } from 'playwright-core';
 import { externalTool } from '../../dist/test/fixtures/external.js';
-import { temporaryFolder } from '../../dist/test/fixtures/gateway.js';
+import { temporaryFolder } from '../../dist/test/fixtures/folders.js';
 
 const SDK = new URL('../../client/dist/', import.meta.url);
 const LIVEKIT = new URL(import.meta.resolve('livekit-client'));
@@ -109,7 +109,7 @@ const FLAGS = [
 
 /** `said`: `{ before, text, after }`, in seconds. The browser and its files are gone after `stop()`. */
 export async function startBrowser(gateway, said) {
-  const folder = await temporaryFolder();
+  const folder = temporaryFolder();
   const file = join(folder, 'microphone.wav');
   await writeFile(file, await soundOf(gateway, said));
   const browser = await chromium.launch({

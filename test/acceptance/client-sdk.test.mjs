@@ -3,7 +3,7 @@
  * its package holds, for code and for types.
  */
 import { execFile } from 'node:child_process';
-import { readFile, rm, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -12,8 +12,9 @@ import t from '../../dist/test/fixtures/tap.js';
 import { AgentSession } from '../../client/dist/index.js';
 import { runTool, TOOL_LIMITS } from '../../client/dist/tools.js';
 import { client, makeAgent } from '../../dist/test/fixtures/agents.js';
-import { startGateway, temporaryFolder } from '../../dist/test/fixtures/gateway.js';
+import { startGateway } from '../../dist/test/fixtures/gateway.js';
 import { until } from '../../dist/test/fixtures/until.js';
+import { folderOf } from '../../dist/test/fixtures/folders.js';
 
 const ORIGIN = 'https://shop.example.com';
 const FIRST = 'Hello, this is the lamp shop.';
@@ -326,8 +327,7 @@ const CLIENT = new URL('../../client/', import.meta.url);
 const TSC = fileURLToPath(new URL('../../node_modules/typescript/lib/tsc.js', import.meta.url));
 
 t.test('its types take an interface of somebody’s own, and need no skipLibCheck', async (t) => {
-  const folder = await temporaryFolder();
-  t.teardown(() => rm(folder, { recursive: true, force: true }));
+  const folder = folderOf(t);
   const file = join(folder, 'shop.mts');
   await writeFile(
     file,

@@ -10,10 +10,11 @@ import { fileURLToPath } from 'node:url';
 import t from '../../dist/test/fixtures/tap.js';
 import { client, makeAgent } from '../../dist/test/fixtures/agents.js';
 import { skipReason } from '../../dist/test/fixtures/external.js';
-import { EMBEDDED, startGateway, temporaryFolder, TEST_KEY } from '../../dist/test/fixtures/gateway.js';
+import { EMBEDDED, startGateway, TEST_KEY } from '../../dist/test/fixtures/gateway.js';
 import { startModel, toolSaid } from '../../dist/test/fixtures/model.js';
 import { until } from '../../dist/test/fixtures/until.js';
 import { startBrowser } from './browser.mjs';
+import { temporaryFolder } from '../../dist/test/fixtures/folders.js';
 
 const TOOL_PORT = '18090';
 const ROOT = new URL('../../', import.meta.url);
@@ -26,7 +27,7 @@ const gateway = await startGateway({
   LLM_MODEL: 'test',
   OUTBOUND_ALLOW: `127.0.0.1:${TOOL_PORT}`,
 });
-const folder = await temporaryFolder();
+const folder = temporaryFolder();
 t.teardown(async () => {
   await gateway.stop();
   await model.stop();

@@ -9,8 +9,8 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import WebSocket from 'ws';
 import { externalTool } from '../../dist/test/fixtures/external.js';
-import { temporaryFolder } from '../../dist/test/fixtures/gateway.js';
 import { until } from '../../dist/test/fixtures/until.js';
+import { temporaryFolder } from '../../dist/test/fixtures/folders.js';
 
 /** A microphone that hums, given to every page; sound without a touch; no requests of its own. */
 const PREFERENCES = {
@@ -88,7 +88,7 @@ async function tabOf({ send, events }) {
 }
 
 export async function startFirefox() {
-  const profile = await temporaryFolder();
+  const profile = temporaryFolder();
   const lines = Object.entries(PREFERENCES).map(
     ([name, value]) => `user_pref(${JSON.stringify(name)}, ${JSON.stringify(value)});`,
   );

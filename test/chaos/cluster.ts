@@ -2,13 +2,14 @@
 import { rmSync } from 'node:fs';
 import { letGo } from '../fixtures/caller.js';
 import { freePort } from '../fixtures/free-port.js';
-import { temporaryFolder, TEST_SECRET } from '../fixtures/gateway.js';
+import { TEST_SECRET } from '../fixtures/gateway.js';
 import { startModel } from '../fixtures/model.js';
 import { startPostgres, type TestPostgres } from '../fixtures/postgres.js';
 import { startRelay } from '../fixtures/postgres-relay.js';
 import { until } from '../fixtures/until.js';
 import { type Balancer, startBalancer } from './balancer.js';
 import { ChaosNode } from './nodes.js';
+import { temporaryFolder } from '../fixtures/folders.js';
 
 const stops: (() => unknown)[] = [];
 /** Stands in for a tap test: collects what must be stopped at the end. */
@@ -47,7 +48,7 @@ export async function startCluster(
   };
   const nodes: ChaosNode[] = [];
   for (const [index, port] of ports.entries()) {
-    const dataDir = await temporaryFolder();
+    const dataDir = temporaryFolder();
     run.teardown(() => rmSync(dataDir, { recursive: true, force: true }));
     const relay = await startRelay(run, postgres.url);
     nodes.push(new ChaosNode(`node-${index + 1}`, port, dataDir, relay, env));

@@ -9,9 +9,10 @@ import { migrate } from '../../storage/postgres/migrate.js';
 import { externalTool, skipReason } from '../fixtures/external.js';
 import { freePort } from '../fixtures/free-port.js';
 import { startGateway } from '../fixtures/gateway.js';
-import { folderOf, startPostgres } from '../fixtures/postgres.js';
+import { startPostgres } from '../fixtures/postgres.js';
 import { recordingLog } from '../fixtures/processes-tools.js';
 import { until } from '../fixtures/until.js';
+import { folderOf } from '../fixtures/folders.js';
 
 const skip = skipReason('pgbouncer');
 const NOBODY = 65_534;

@@ -17,12 +17,12 @@ import {
   type Gateway,
   spawnGateway,
   startGateway,
-  temporaryFolder,
   TONE,
 } from '../fixtures/gateway.js';
 import { freePort } from '../fixtures/free-port.js';
 import { productFile } from '../fixtures/product.js';
 import { until } from '../fixtures/until.js';
+import { folderOf, temporaryFolder } from '../fixtures/folders.js';
 
 /** Texts for minutes of tones, more than the sockets' buffers hold, and for hours. */
 const MINUTES = 'abcdefghi '.repeat(500);
@@ -45,7 +45,7 @@ const transcribe = (gateway: Gateway, audio: Blob) => {
 
 /** Runs a gateway that is expected to give up; resolves with its output and its exit code. */
 async function failedStart(env: Record<string, string>) {
-  const dataDir = await temporaryFolder();
+  const dataDir = temporaryFolder();
   const { child, stdout, stderr } = spawnGateway({ DATA_DIR: dataDir, ...TONE, ...env });
   const [code] = (await once(child, 'exit')) as [number | null];
   await rm(dataDir, { recursive: true, force: true });
@@ -153,7 +153,7 @@ t.test('a start of several gateways that one of them refuses is over, and says w
 });
 
 t.test('the program runs under any path that leads to it', async (t) => {
-  const folder = await temporaryFolder();
+  const folder = temporaryFolder();
   const linked = join(folder, 'a folder of Müller');
   await symlink(dirname(productFile('gateway/main')), linked);
   const child = spawn(process.execPath, [join(linked, 'main.js')], {
@@ -175,7 +175,7 @@ t.test('a missing database is named without its password', async (t) => {
 });
 
 t.test('a data folder that cannot be written is named in one line, whatever the database', async (t) => {
-  const folder = await temporaryFolder();
+  const folder = temporaryFolder();
   const file = join(folder, 'file');
   await writeFile(file, '');
   const elsewhere = { DATABASE_URL: 'postgres://me@127.0.0.1:1/none' };
@@ -209,8 +209,7 @@ t.test('missing models are named with the way to get them', async (t) => {
 
 /** One data folder and its Postgres, from the first start to the last stop. */
 t.test('a data folder', async (t) => {
-  const dataDir = await temporaryFolder();
-  t.teardown(() => rm(dataDir, { recursive: true, force: true }));
+  const dataDir = folderOf(t);
   const settings = { ...EMBEDDED_POSTGRES, DATA_DIR: dataDir, API_KEY: '' };
   const first = await startGateway(settings);
   const key = /^ {2}key +(\S+)/m.exec(first.stdout())?.[1] ?? '';
@@ -257,8 +256,7 @@ t.test('a data folder', async (t) => {
 });
 
 t.test('SIGTERM while Postgres is made, or starts, leaves no process and no lock behind', async (t) => {
-  const dataDir = await temporaryFolder();
-  t.teardown(() => rm(dataDir, { recursive: true, force: true }));
+  const dataDir = folderOf(t);
   const settings = { ...EMBEDDED_POSTGRES, ...TONE, DATA_DIR: dataDir };
   const isOn = (words: readonly string[]): boolean => words.some((word) => word.includes(dataDir));
   const leaveOnce = async (file: string): Promise<void> => {

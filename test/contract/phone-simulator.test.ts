@@ -9,7 +9,6 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import t from 'tap';
 import { messagesOf } from '../fixtures/conversation.js';
-import { temporaryFolder } from '../fixtures/gateway.js';
 import { ASKING, IncomingCalls, newCall } from '../fixtures/incoming-calls.js';
 import { wavOf } from '../fixtures/sip.js';
 
@@ -36,6 +35,7 @@ print("ANSWER" + json.dumps({
     "seconds": len(told.audio_received) / 8000, "timedOut": told.timed_out, "closedEarly": told.closed_early,
 }))
 `;
+import { temporaryFolder } from '../fixtures/folders.js';
 
 const has = spawnSync(PYTHON, [
   '-c',
@@ -58,7 +58,7 @@ t.test('a third-party simulator holds a whole call', { skip, timeout: 300_000 },
   const call = newCall(await calls.numberOf(twilio!, agent));
   const { document } = await calls.ring(twilio!, call);
   const stream = twilio!.dialect.streamOf(document);
-  const folder = await temporaryFolder();
+  const folder = temporaryFolder();
   const clip = async (text: string): Promise<string> => {
     const path = join(folder, `${text.replaceAll(' ', '-')}.wav`);
     await writeFile(path, wavOf(await talks.speech(text, RATE)));

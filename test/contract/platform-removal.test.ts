@@ -3,17 +3,17 @@
  * files of its recording, on whichever machine they are.
  */
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
 import { LIMITS } from '../../contracts/limits.js';
 import { removeOld } from '../../storage/sessions/sweep.js';
-import { startGateway, temporaryFolder, TEST_SECRET } from '../fixtures/gateway.js';
+import { startGateway, TEST_SECRET } from '../fixtures/gateway.js';
 import { type Json, startPlatform } from '../fixtures/platform.js';
 import { operator } from '../fixtures/operator.js';
 import { until } from '../fixtures/until.js';
 import { insertTurn } from '../fixtures/turns.js';
+import { folderOf } from '../fixtures/folders.js';
 
 const platform = await startPlatform(t, { CONCURRENCY: '100' });
 const { call, gateway, database, url, otherKey } = platform;
@@ -33,7 +33,7 @@ const begin = (id: string) => sql`
   update sessions set status = 'active', joined_at = now(), started_at = now(),
     owner_id = (select process_id from session_owners order by seen_at desc limit 1) where id = ${id}`;
 
-const folderOf = (id: string, dataDir = gateway.dataDir): string => join(dataDir, 'recordings', id);
+const recordingOf = (id: string, dataDir = gateway.dataDir): string => join(dataDir, 'recordings', id);
 
 /** Creates everything that a call leaves behind, with a recording in that data folder, of this or of another machine. */
 async function leave(id: string, dataDir = gateway.dataDir): Promise<void> {
@@ -48,8 +48,8 @@ async function leave(id: string, dataDir = gateway.dataDir): Promise<void> {
   await sql`update sessions set analysis = '{"status":"completed","summary":"private"}' where id = ${id}`;
   await sql`insert into recordings (session_id, host, started_at) values (${id}, ${host}, now())`;
   await sql`insert into recording_parts (session_id, part, host, started_at) values (${id}, 2, ${host}, now())`;
-  mkdirSync(folderOf(id, dataDir), { recursive: true });
-  writeFileSync(join(folderOf(id, dataDir), 'agent.ogg'), 'private');
+  mkdirSync(recordingOf(id, dataDir), { recursive: true });
+  writeFileSync(join(recordingOf(id, dataDir), 'agent.ogg'), 'private');
 }
 
 async function ended(more: Json = {}, dataDir?: string): Promise<string> {
@@ -96,10 +96,10 @@ t.test('a session goes with its items, analysis, deliveries and audio', async (t
   t.equal((await call('GET', `${SESSIONS}/${id}`)).status, 200);
   await call('POST', `${SESSIONS}/${id}/end`);
   t.strictSame([(await remove(id, otherKey)).status, (await remove(id, otherKey)).body], [404, NOT_FOUND]);
-  t.ok(existsSync(folderOf(id)), "another workspace's is not touched");
+  t.ok(existsSync(recordingOf(id)), "another workspace's is not touched");
   const answer = await remove(id);
   t.strictSame([answer.status, answer.text], [204, '']);
-  await until('its files are gone', () => !existsSync(folderOf(id)));
+  await until('its files are gone', () => !existsSync(recordingOf(id)));
   t.strictSame(await traces(id), NONE);
   for (const [method, path] of [
     ['GET', ''],
@@ -131,16 +131,15 @@ t.test('writes after a deletion are lost, and break nothing', async (t) => {
 });
 
 t.test('audio on another machine is removed there', async (t) => {
-  const dataDir = await temporaryFolder();
-  t.teardown(() => rm(dataDir, { recursive: true, force: true }));
+  const dataDir = folderOf(t);
   const id = await ended({}, dataDir);
   t.equal((await remove(id)).status, 204);
-  t.ok(existsSync(folderOf(id, dataDir)), 'this machine cannot reach it');
+  t.ok(existsSync(recordingOf(id, dataDir)), 'this machine cannot reach it');
   t.ok(await filesLeft(id), 'but it is remembered');
   await sql`update deleted_recordings set deleted_at = now() - interval '2 minutes' where session_id = ${id}`;
   const there = await startGateway({ DATABASE_URL: url, SECRETS_KEY: TEST_SECRET, DATA_DIR: dataDir });
   t.teardown(() => there.stop());
-  await until('its machine has removed it', () => !existsSync(folderOf(id, dataDir)));
+  await until('its machine has removed it', () => !existsSync(recordingOf(id, dataDir)));
   await until('nothing is left to do', async () => !(await filesLeft(id)));
 });
 
@@ -169,7 +168,7 @@ t.test("an end user's sessions go, in batches, from two gateways at once", async
   );
   t.strictSame(await ask(there.base), { deleted: 0, kept: 2 });
   t.strictSame(await traces(recorded), NONE);
-  await until('its audio is gone', () => !existsSync(folderOf(recorded)));
+  await until('its audio is gone', () => !existsSync(recordingOf(recorded)));
   for (const id of [others, pending, active]) t.equal((await traces(id))['sessions'], 1);
   const left =
     await sql`select from sessions where end_user_id = ${user} and workspace_id <> ${platform.workspaceId}`;
@@ -199,7 +198,7 @@ t.test('the command deletes them as well, beside a running gateway', async (t) =
   const { code, out } = await sessions('delete', '--end-user-id=-x y', '--workspace', 'Default');
   t.strictSame([code, out.split('\n').slice(0, 2)], [0, ['Deleted 1 session of -x y.', 'Kept 1 session, not ended yet: try again after the end.']]); // oxfmt-ignore
   t.strictSame(await traces(gone), NONE);
-  t.notOk(existsSync(folderOf(gone)));
+  t.notOk(existsSync(recordingOf(gone)));
   for (const id of [others, waiting]) t.equal((await traces(id))['sessions'], 1);
   t.match(await sessions('delete', '--end-user-id', 'nobody'), {
     code: 0,

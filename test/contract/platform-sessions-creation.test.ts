@@ -11,16 +11,17 @@ import { LIMITS } from '../../contracts/limits.js';
 import { createKey } from '../../storage/keys/keys.js';
 import { type Body, type CallOptions, client, makeAgent } from '../fixtures/agents.js';
 import { freePort } from '../fixtures/free-port.js';
-import { spawnGateway, temporaryFolder, TEST_KEY, TEST_SECRET } from '../fixtures/gateway.js';
+import { spawnGateway, TEST_KEY, TEST_SECRET } from '../fixtures/gateway.js';
 import { startSessions } from '../fixtures/platform-sessions.js';
 import { until } from '../fixtures/until.js';
+import { temporaryFolder } from '../fixtures/folders.js';
 
 const { url, gateway, sql, workspaceId, key, call, agentId, create, read, endAll } = await startSessions(t);
 
 /** Starts a second gateway on the same database, with other settings; resolves with a client of it. */
 async function startElsewhere() {
   const PORT = String(await freePort());
-  const DATA_DIR = await temporaryFolder();
+  const DATA_DIR = temporaryFolder();
   const { child } = spawnGateway({
     DATABASE_URL: url,
     SECRETS_KEY: TEST_SECRET,

@@ -1,14 +1,13 @@
 /** SIGKILL during many writes: acknowledged writes are there, and nothing is half written. */
-import { rm } from 'node:fs/promises';
 import t from 'tap';
 import { type Answer, type Body, client, makeAgent } from '../fixtures/agents.js';
-import { startGateway, temporaryFolder } from '../fixtures/gateway.js';
+import { startGateway } from '../fixtures/gateway.js';
+import { folderOf } from '../fixtures/folders.js';
 
 const WRITES = 500;
 const KILL_AFTER = 150;
 
-const dataDir = await temporaryFolder();
-t.teardown(() => rm(dataDir, { recursive: true, force: true }));
+const dataDir = folderOf(t);
 const env = { DATA_DIR: dataDir, CONCURRENCY: '1000' };
 
 t.test('500 writes, a kill, a new start', async (t) => {

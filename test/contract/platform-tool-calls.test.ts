@@ -11,7 +11,8 @@ import t from 'tap';
 import { LIMITS } from '../../contracts/limits.js';
 import { createSecrets, openSecrets } from '../../storage/secrets/secrets.js';
 import { type Json, places, startPlatform } from '../fixtures/platform.js';
-import { failureOf, folderOf, startPostgres } from '../fixtures/postgres.js';
+import { failureOf, startPostgres } from '../fixtures/postgres.js';
+import { folderOf } from '../fixtures/folders.js';
 
 interface Received {
   readonly method: string;

@@ -29,18 +29,13 @@ import { privateFolder, writePrivateFile } from '../../processes/private-folder.
 import { superviseRole } from '../../processes/supervisor/supervise.js';
 import { sweep } from '../../processes/supervisor/sweep.js';
 import { commandOf, familyOf, isAlive } from '../fixtures/family.js';
-import { spawnGateway, startGateway, temporaryFolder, TONE } from '../fixtures/gateway.js';
+import { spawnGateway, startGateway, TONE } from '../fixtures/gateway.js';
 import { recordingLog } from '../fixtures/processes-tools.js';
 import { until } from '../fixtures/until.js';
+import { folderOf } from '../fixtures/folders.js';
 
 const NOBODY = 65_534;
 const isRoot = process.geteuid?.() === 0;
-
-async function folderOf(t: Test): Promise<string> {
-  const folder = await temporaryFolder();
-  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
-}
 
 /** An unrelated process with `words` on its command line. */
 function bystander(t: Test, ...words: readonly string[]): ChildProcess & { readonly pid: number } {
@@ -80,7 +75,7 @@ const PLANTED: Readonly<Record<string, { plant(path: string): void; says: RegExp
 
 for (const [name, { plant, says, skip }] of Object.entries(PLANTED)) {
   t.test(`${name} is not taken for ours`, { skip: skip ? 'needs root' : false }, async (t) => {
-    const folder = await folderOf(t);
+    const folder = folderOf(t);
     const path = join(folder, 'run');
     plant(path);
     t.throws(() => privateFolder(path), says);
@@ -91,13 +86,13 @@ for (const [name, { plant, says, skip }] of Object.entries(PLANTED)) {
 }
 
 t.test('a folder of ours that others may read is closed to them', async (t) => {
-  const path = join(await folderOf(t), 'run');
+  const path = join(folderOf(t), 'run');
   mkdirSync(path, { mode: 0o755 });
   t.equal(statSync(privateFolder(path)).mode & 0o777, 0o700);
 });
 
 t.test('a link in the place of a pid file is replaced, and what it points to stays as it is', async (t) => {
-  const folder = await folderOf(t);
+  const folder = folderOf(t);
   const target = join(folder, 'target');
   const path = join(folder, 'encode-0.pid');
   writeFileSync(target, 'precious');
@@ -111,7 +106,7 @@ t.test('a link in the place of a pid file is replaced, and what it points to sta
 t.test(
   'where the path of DATA_DIR is too long for sockets, a folder that nobody foresees is remembered',
   async (t) => {
-    const dataDir = join(await folderOf(t), 'x'.repeat(100));
+    const dataDir = join(folderOf(t), 'x'.repeat(100));
     mkdirSync(dataDir);
     const first = await openRuntimeFolder(dataDir);
     t.notOk(first.path.startsWith(dataDir));
@@ -131,7 +126,7 @@ t.test('a child is not believed to be another process', async (t) => {
   const entry = new URL('../fixtures/processes-liar.js', import.meta.url);
   const log = recordingLog();
   const workers = await superviseRole({
-    ...{ role: 'liar', entry, count: 1, socketFolder: join(await folderOf(t), 's'), log },
+    ...{ role: 'liar', entry, count: 1, socketFolder: join(folderOf(t), 's'), log },
     args: [String(victim.pid)],
     health: { everyMs: 20, silenceMs: 60 },
     stopMs: 200,
@@ -143,7 +138,7 @@ t.test('a child is not believed to be another process', async (t) => {
 });
 
 t.test('a pid file kills only what it was written for', async (t) => {
-  const folder = await folderOf(t);
+  const folder = folderOf(t);
   const socket = join(folder, 'test-0.sock');
   const pidFile = join(folder, 'test-0.pid');
   const swept = async (text: string): Promise<void> => {
@@ -197,7 +192,7 @@ async function deadSocket(path: string): Promise<void> {
 t.test(
   'a running gateway: its children know no secret, dead sockets are gone, uploads are ours',
   async (t) => {
-    const dataDir = await folderOf(t);
+    const dataDir = folderOf(t);
     const run = privateFolder(join(dataDir, 'run'));
     await deadSocket(join(run, 'signal-999999.sock'));
     const living = createServer().listen(join(run, 'signal-999998.sock'));
@@ -233,7 +228,7 @@ t.test(
 );
 
 t.test('a start that finds the folder of somebody else says so in one line', async (t) => {
-  const dataDir = await folderOf(t);
+  const dataDir = folderOf(t);
   symlinkSync('/tmp', join(dataDir, 'run'));
   const { child, stdout, stderr } = spawnGateway({ DATA_DIR: dataDir, ...TONE });
   t.strictSame(await once(child, 'exit'), [1, null]);

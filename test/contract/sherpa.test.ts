@@ -19,7 +19,8 @@ import { describeSherpaTts } from '../../engines/backends/sherpa/tts-kinds.js';
 import { speakAll, sttConformance, ttsConformance } from '../../engines/conformance.js';
 import { spoken, wordErrors } from '../fixtures/engines-listening.js';
 import { writeWhisper } from '../fixtures/small-recognisers.js';
-import { spawnGateway, startGateway, temporaryFolder, TEST_KEY, TONE } from '../fixtures/gateway.js';
+import { spawnGateway, startGateway, TEST_KEY, TONE } from '../fixtures/gateway.js';
+import { temporaryFolder } from '../fixtures/folders.js';
 
 /** A length-delimited field of a protocol buffer. */
 function field(number: number, content: Buffer): Buffer {
@@ -216,7 +217,7 @@ t.test(
 );
 
 t.test('a start with a folder that holds no model says so in one line', async (t) => {
-  const dataDir = await temporaryFolder();
+  const dataDir = temporaryFolder();
   const empty = folderOf({ 'readme.txt': '' }).path;
   t.teardown(() => rmSync(dataDir, { recursive: true, force: true }));
   for (const [env, line] of [

@@ -14,7 +14,6 @@ import {
   LIKE_NPM,
   MEDIA,
   PATIENT,
-  temporaryFolder,
   TEST_KEY,
   TEST_SECRET,
   TONE,
@@ -22,6 +21,7 @@ import {
 } from '../fixtures/gateway.js';
 import { productFile } from '../fixtures/product.js';
 import { until } from '../fixtures/until.js';
+import { temporaryFolder } from '../fixtures/folders.js';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const START = join(ROOT, 'ops/setup/start.mjs');
@@ -49,7 +49,7 @@ async function database(t: Test, more: object): Promise<object> {
 
 /** Starts a gateway in its own process group, as a service or a job of a terminal. */
 async function start(t: Test, [file = '', ...args]: readonly string[], more: object = {}): Promise<Started> {
-  const dataDir = await temporaryFolder();
+  const dataDir = temporaryFolder();
   const env = {
     ...process.env,
     NODE_OPTIONS: '',

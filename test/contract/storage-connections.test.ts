@@ -7,8 +7,9 @@ import { createSecureContext, rootCertificates, TLSSocket } from 'node:tls';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import { openDatabase } from '../../storage/postgres/database.js';
-import { failureOf, folderOf, startPostgres } from '../fixtures/postgres.js';
+import { failureOf, startPostgres } from '../fixtures/postgres.js';
 import { until } from '../fixtures/until.js';
+import { folderOf } from '../fixtures/folders.js';
 
 const postgres = await startPostgres(t);
 

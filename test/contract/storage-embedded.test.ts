@@ -18,8 +18,9 @@ import { findBinaries } from '../../storage/embedded/binaries.js';
 import { isAlive } from '../../processes/process-table.js';
 import { runningEmbedded, startEmbedded } from '../../storage/embedded.js';
 import { connect, EMBEDDED, end, noteIn, notesIn, start, supervise } from '../fixtures/embedded-postgres.js';
-import { failureOf, folderOf } from '../fixtures/postgres.js';
+import { failureOf } from '../fixtures/postgres.js';
 import { until } from '../fixtures/until.js';
+import { folderOf } from '../fixtures/folders.js';
 
 const NOBODY = { uid: 65_534, gid: 65_534 };
 const isRoot = process.geteuid?.() === 0;

@@ -1,5 +1,4 @@
 /** A gateway without disk space: a clear 503, and not ready, until there is space again. */
-import { rmSync } from 'node:fs';
 import postgres from 'postgres';
 import t from 'tap';
 import { ServiceError, toServiceError } from '../../contracts/errors.js';
@@ -8,8 +7,9 @@ import { Health } from '../../gateway/server/system/health.js';
 import { watchStorage } from '../../gateway/wiring/storage-health.js';
 import { startEmbedded } from '../../storage/embedded.js';
 import { SimulatedClock } from '../fixtures/edge-clock.js';
-import { startGateway, temporaryFolder } from '../fixtures/gateway.js';
+import { startGateway } from '../fixtures/gateway.js';
 import { until } from '../fixtures/until.js';
+import { folderOf } from '../fixtures/folders.js';
 
 const FULL = 'The server has no space left to store this, try again later';
 
@@ -74,8 +74,7 @@ void t.test('a database that hangs is asked once, not every two seconds', async 
 });
 
 void t.test('a database without room for a row: 503 with its reason, and back again', async (t) => {
-  const folder = await temporaryFolder();
-  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = folderOf(t);
   const database = await startEmbedded({ dataDir: folder });
   t.teardown(() => database.stop());
   const gateway = await startGateway({ DATABASE_URL: database.url });

@@ -13,8 +13,9 @@ import { createKey, createKeyAuthority, listKeys, revokeKey } from '../../storag
 import { migrate } from '../../storage/postgres/migrate.js';
 import { ensureDefaultWorkspace } from '../../storage/workspaces.js';
 import { operator } from '../fixtures/operator.js';
-import { failureOf, folderOf, startPostgres } from '../fixtures/postgres.js';
+import { failureOf, startPostgres } from '../fixtures/postgres.js';
 import { until } from '../fixtures/until.js';
+import { folderOf } from '../fixtures/folders.js';
 
 const postgres = await startPostgres(t);
 

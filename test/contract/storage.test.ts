@@ -12,8 +12,9 @@ import { createSlotLeases } from '../../storage/leases.js';
 import { migrate, MIGRATIONS } from '../../storage/postgres/migrate.js';
 import { createUsageStore } from '../../storage/usage.js';
 import { ensureDefaultWorkspace } from '../../storage/workspaces.js';
-import { failureOf, folderOf, startPostgres } from '../fixtures/postgres.js';
+import { failureOf, startPostgres } from '../fixtures/postgres.js';
 import { until } from '../fixtures/until.js';
+import { folderOf } from '../fixtures/folders.js';
 
 const postgres = await startPostgres(t);
 

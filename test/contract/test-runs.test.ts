@@ -57,6 +57,14 @@ const OUTCOMES: Record<string, { source: string; counts: string; code: number; s
     code: 1,
     said: /killed by SIGKILL/,
   },
+  leavesFiles: {
+    source: `import fs from 'node:fs';
+      fs.writeFileSync(process.env.TEST_FOLDER + '/left', '');
+      console.error('files in ' + process.env.TEST_FOLDER);
+      t.ok(1);`,
+    counts: '1 passed, 0 failed',
+    code: 0,
+  },
   leavesEarly: {
     source: `t.test('a', async (t) => { t.ok(1); process.exit(0); });`,
     counts: '1 passed, 1 failed',
@@ -101,10 +109,10 @@ async function runFiles(
   ]);
   const folder = t.testdir(Object.fromEntries(sources) as Record<string, string>);
   const countsFile = path.join(folder, 'counts.json');
-  const files = names.map((name) => ({ name, file: path.join(folder, `${name}.mjs`) }));
+  const files = names.map((name) => ({ name, file: path.join(folder, `${name}.mjs`), lane: 'others' }));
   const source = `
     const { runTests } = await import(${JSON.stringify(new URL('run-tests.mjs', SETUP).href)});
-    runTests(${JSON.stringify(files)}, ${JSON.stringify({ jobs: 2, timeout: 60, countsFile, ...options })});`;
+    runTests(${JSON.stringify(files)}, ${JSON.stringify({ places: { least: 2, most: 3 }, timeout: 60, countsFile, ...options })});`;
   const ended = await script(t, source);
   const printed = await node(t, [setupFile('print-counts.mjs'), countsFile]);
   return { ...ended, counts: printed.out.trim() };
@@ -158,6 +166,30 @@ t.test('tests: what failed beside others may pass alone, and is called flaky', a
   const many = await runFiles(t, ['fails', 'throws', 'flaky'], { again: 2 });
   t.match(many, { code: 1, counts: '1 passed, 3 failed' }, 'many failures are no accident');
 });
+
+t.test('tests: what test files leave in the folder of the run is gone when it ends', async (t) => {
+  const { err } = await runFiles(t, ['leavesFiles']);
+  const [, folder = ''] = /files in (\S+)/.exec(err) ?? [];
+  t.match(path.basename(folder), /^tests-/);
+  t.notOk(fs.existsSync(folder));
+});
+
+t.test(
+  'tests: the folder of a run is in memory, unless that has no room or TMPDIR names another',
+  async (t) => {
+    const module = JSON.stringify(new URL('test-folder.mjs', SETUP).href);
+    const memory = t.testdir({ none: {} });
+    async function parentFor(options: object) {
+      const source = `const { makeTestFolder } = await import(${module});
+      console.log(makeTestFolder(${JSON.stringify(options)}));`;
+      const { out } = await script(t, source, { TMPDIR: t.testdirName });
+      return path.dirname(out.trim());
+    }
+    t.equal(await parentFor({ memory: path.join(memory, 'none'), env: {} }), path.join(memory, 'none'));
+    t.equal(await parentFor({ memory: path.join(memory, 'no such folder'), env: {} }), memory);
+    t.equal(await parentFor({ memory: path.join(memory, 'none'), env: { TMPDIR: memory } }), memory);
+  },
+);
 
 t.test('tests: places in compiled code are reported as places in the sources', async (t) => {
   const { inSources } = (await import(new URL('source-places.mjs', SETUP).href)) as {
