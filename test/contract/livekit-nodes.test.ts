@@ -26,7 +26,7 @@ const SETTLED_MS = 11_000;
 /** The second kill is of the server that took the call over from the first. */
 const KILLS = shortOrLong(2, 3);
 /** Rooms of each gateway's two processes, and calls that nearly fill both gateways. */
-const [ROOMS, CALLS] = shortOrLong([4, 15], [8, 30]);
+const [ROOMS, CALLS] = shortOrLong([3, 9], [8, 30]);
 
 t.test('two gateways on a cluster of two servers', { skip: withoutCluster }, async (t) => {
   const cluster = await startNodes(t);
