@@ -6,7 +6,8 @@
  * Invariants:
  * - at most one `begin`, so that all audio of a context is one stream of its codec;
  * - each context ends with exactly one `finish` or `refuse`, or with none if the socket closes first;
- * - `finish` follows the end of the job, if one began; a running job is cancelled before a `refuse`;
+ * - `finish` follows the end of the job, if one began; a running job is cancelled before a `refuse`, and before the
+ *   `finish` of a context that is stopped;
  * - `idle` is emitted once per silence of the client, and never after `end`; nothing follows the context's end.
  */
 import { emit, setup } from 'xstate';
@@ -33,6 +34,8 @@ export type StreamInputEvent =
   | { readonly type: 'speak'; readonly fed: boolean }
   /** No more text will come. */
   | { readonly type: 'end' }
+  /** The client wants to hear no more of it. */
+  | { readonly type: 'stop' }
   | { readonly type: 'done' }
   | { readonly type: 'failed'; readonly fault: SocketFault }
   | { readonly type: 'gone' };
@@ -99,6 +102,7 @@ export const streamInput = parts.createMachine({
           },
         ],
         end: [REFUSED, { target: 'closed', actions: 'finish' }],
+        stop: { target: 'closed', actions: 'finish' },
         failed: { target: 'closed', actions: { type: 'refuse', params: ({ event }) => event } },
         gone: 'closed',
       },
@@ -108,6 +112,7 @@ export const streamInput = parts.createMachine({
       initial: 'open',
       on: {
         done: { target: 'closed', actions: 'finish' },
+        stop: { target: 'closed', actions: ['cancel', 'finish'] },
         failed: {
           target: 'closed',
           actions: ['cancel', { type: 'refuse', params: ({ event }) => event }],

@@ -80,6 +80,7 @@ answers<StreamInputEvent>('one context of a speech socket', streamInput, {
     // The running job reads the text that was fed.
     speak: '  closed|open|-  -         -       ',
     end: '    closed         draining  -       ',
+    stop: '   closed         closed    closed  ',
     done: '   -              closed    closed  ',
     failed: ' closed         closed    closed  ',
     gone: '   closed         closed    closed  ',

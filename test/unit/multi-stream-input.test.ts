@@ -70,6 +70,26 @@ t.test('a context that is closed speaks to its end, and its name is free at once
   t.equal(log.filter((entry) => 'isFinal' in entry && entry.isFinal).length, 1, 'the old one is final');
 });
 
+t.test('a context that is closed twice stops at once: its user has interrupted', async (t) => {
+  const { send, log, speech } = await multi();
+  send({ text: 'Long. ', context_id: 'a', flush: true }, { context_id: 'a', close_context: true });
+  send({ text: 'Other. ', context_id: 'b', flush: true });
+  await turns();
+  send({ context_id: 'a', close_context: true }, { context_id: 'a', close_context: true });
+  await turns();
+  t.match(log, [{ ...FINAL, contextId: 'a' }]);
+  t.equal(log.length, 1);
+  t.strictSame(
+    speech.jobs.map(({ over }) => over),
+    [true, false],
+  );
+  send({ text: 'New. ', context_id: 'a', flush: true });
+  await turns();
+  speech.goOn(2, 1);
+  await turns();
+  t.match(log.at(-1), { audio: 'Ag==', contextId: 'a' });
+});
+
 t.test('an empty text keeps a context alive and opens none', async (t) => {
   const { send, log, clock, speech } = await multi({ query: { inactivity_timeout: '10' } });
   send({ text: ' ', context_id: 'a' });
@@ -137,6 +157,45 @@ t.test('five contexts at most, those that speak to their end among them', async 
     speech.jobs.every(({ over }) => over),
     'and none speaks on',
   );
+});
+
+t.test('a new context takes the place of the closed one that has spoken longest', async (t) => {
+  const { send, log, speech } = await multi();
+  for (let name = 0; name < 5; name++) send({ text: `Hello ${name}. `, context_id: `c${name}`, flush: true });
+  for (const name of ['c3', 'c1']) send({ context_id: name, close_context: true });
+  await turns();
+  const gaveWay = (contextId: string) => ({ error: 'max_contexts_exceeded', code: 1008, contextId });
+  send({ text: 'Hello 5. ', context_id: 'c5', flush: true });
+  t.match(log, [gaveWay('c3')], 'the one that was closed first');
+  await turns();
+  send({ text: 'Hello 6. ', context_id: 'c6', flush: true });
+  t.match(log, [gaveWay('c3'), gaveWay('c1')]);
+  await turns();
+  t.strictSame(
+    speech.jobs.map(({ over }) => over),
+    [false, true, false, true, false, false, false],
+    'their work has stopped, the others speak on',
+  );
+  send({ text: ' ', context_id: 'c7' });
+  t.match(log.slice(2), [{ error: 'max_contexts_exceeded', code: 1008 }, { close: { code: 1008 } }]);
+  t.equal(log.length, 4, 'an open context gives way to none');
+});
+
+t.test('an agent whose every answer is interrupted goes on, whether it says so once or twice', async (t) => {
+  for (const times of [1, 2]) {
+    const { send, log, speech } = await multi();
+    for (let answer = 0; answer < 30; answer++) {
+      const context_id = `answer ${answer}`;
+      send({ text: 'A very long answer. ', context_id, flush: true });
+      for (let time = 0; time < times; time++) send({ context_id, close_context: true });
+      await turns();
+    }
+    t.equal(log.filter((entry) => 'close' in entry).length, 0, `closed ${times} times each`);
+    t.ok(speech.jobs.filter(({ over }) => !over).length <= 5);
+    speech.goOn(29, 2);
+    if (times === 1) await turns(10);
+    if (times === 1) t.match(log.at(-1), { ...FINAL, contextId: 'answer 29' });
+  }
 });
 
 t.test('close_socket: all that was said is spoken, then 1000', async (t) => {

@@ -121,6 +121,7 @@ const SEEDS = [1, 2, 3];
 const speak = (fed: boolean) => ({ type: 'speak', fed }) as const;
 const [message, end, gone] = [{ type: 'message' }, { type: 'end' }, { type: 'gone' }] as const;
 const [done, failed] = [{ type: 'done' }, { type: 'failed', fault: FAULT }] as const;
+const stop = { type: 'stop' } as const;
 
 /** Effects in short: `refuse` is one with FAULT. */
 const short = (effect: StreamInputEffect): string =>
@@ -143,6 +144,9 @@ const SEQUENCES: readonly [name: string, steps: readonly Step[], effects: string
   ['a client leaves', [message, gone, end], ''],
   ['a client leaves while it is spoken to', [speak(true), gone, done], 'begin cancel'],
   ['a client leaves after the end', [speak(true), end, gone, done], 'begin endText cancel'],
+  ['a client wants to hear no more', [speak(true), end, stop, done], 'begin endText cancel finish'],
+  ['it says so before the end', [speak(true), stop, end, done], 'begin cancel finish'],
+  ['it says so before it speaks', [message, stop, speak(true)], 'finish'],
   ['an end of no job', [done, speak(true), done, end], 'begin finish'],
   ['a silence before it speaks', [15_000, message, 19_999, message, 20_000, 60_000], 'idle'],
   ['a silence while it speaks', [15_000, speak(true), 15_000, message, 19_999, 1, 60_000], 'begin idle'],
@@ -185,6 +189,7 @@ t.test('in a random walk each context has one beginning and one end, and nothing
       actor.start();
       let left = false;
       let ended = false;
+      let stopped = false;
       let over = false;
       let heardAt = 0;
       const isOver = (): boolean => actor.getSnapshot().status === 'done';
@@ -197,6 +202,7 @@ t.test('in a random walk each context has one beginning and one end, and nothing
           () => running && random() < 0.3 && ((over = true), actor.send({ type: 'done' })),
           () => random() < 0.05 && actor.send({ type: 'failed', fault: FAULT }),
           () => random() < 0.05 && ((left = true), actor.send({ type: 'gone' })),
+          () => random() < 0.05 && ((stopped = true), actor.send(stop)),
           () => {
             const before = effects.length;
             clock.advance(random() * 15_000);
@@ -217,8 +223,9 @@ t.test('in a random walk each context has one beginning and one end, and nothing
         ends.length > 1 ||
         (left && ends.length > 0) ||
         (ends.length > 0 && effects.at(-1) !== ends[0]) ||
-        (ends[0] === 'finish' && begun === 1 && !over) ||
-        effects.includes('cancel') !== (begun === 1 && !over && (ends[0] === 'refuse' || left || byUs)) ||
+        (ends[0] === 'finish' && begun === 1 && !over && !stopped) ||
+        effects.includes('cancel') !==
+          (begun === 1 && !over && (ends[0] === 'refuse' || left || stopped || byUs)) ||
         clock.pending > 0;
       if (wrong) return t.fail(`seed ${seed}: ${effects.join()}`);
     }

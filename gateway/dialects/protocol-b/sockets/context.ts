@@ -30,6 +30,7 @@ import type { ContextFrames } from './server-frames.js';
 import type { SocketSettings } from './settings.js';
 
 const { bufferedTextBytes, schedule: usualSchedule } = LIMITS.streamInput;
+const REFUSED = 400;
 const FAILED = 500;
 
 /** Settings of one context. */
@@ -66,7 +67,7 @@ export class SpeechContext {
   readonly #feed = new TextFeed(bufferedTextBytes);
   readonly #frames: AudioFrames;
   readonly #abort = new AbortController();
-  #status = 400;
+  #status = REFUSED;
 
   constructor(
     private readonly plan: ContextPlan,
@@ -87,7 +88,7 @@ export class SpeechContext {
   /** Adds text; flags say whether it is to be spoken now. */
   take({ text = '', flags }: Pick<ClientFrame, 'text' | 'flags'>): void {
     this.#machine.send({ type: 'message' });
-    if (!this.#add(text)) return this.#refuse(OVERFLOW);
+    if (!this.#add(text)) return this.refuse(OVERFLOW);
     if (flags.has('flush') || (this.plan.settings.auto && !isBlank(text))) this.#speak(this.#buffer.rest());
     else if (flags.has('try_trigger_generation')) this.#speak(this.#buffer.ripe());
     for (let due = this.#buffer.due(); due !== undefined; due = this.#buffer.due()) this.#speak(due);
@@ -100,9 +101,20 @@ export class SpeechContext {
     this.#machine.send({ type: 'end' });
   }
 
+  /** Stops at once, since nobody wants to hear the rest; the final frame is sent. Idempotent. */
+  stop(): void {
+    this.#machine.send({ type: 'stop' });
+  }
+
   /** Stops at once, since the socket is closing. Idempotent. */
   leave(): void {
     this.#machine.send({ type: 'gone' });
+  }
+
+  /** Stops at once, and tells the client why. `status`: an HTTP status. */
+  refuse(fault: SocketFault, status = REFUSED): void {
+    this.#status = status;
+    this.#machine.send({ type: 'failed', fault });
   }
 
   /** False if the text exceeds the budget. */
@@ -117,14 +129,10 @@ export class SpeechContext {
   #speak(text: string | undefined): void {
     if (text === undefined) return;
     const spoken = this.plan.phrases && !/\s$/u.test(text) ? `${text} ` : text;
-    if (!this.#feed.add(spoken)) return this.#refuse(OVERFLOW);
+    if (!this.#feed.add(spoken)) return this.refuse(OVERFLOW);
     this.#feed.flush();
     this.#frames.add(spoken);
     this.#machine.send({ type: 'speak', fed: true });
-  }
-
-  #refuse(fault: SocketFault): void {
-    this.#machine.send({ type: 'failed', fault });
   }
 
   readonly #effects: Effects<StreamInputEffect> = {
@@ -156,8 +164,7 @@ export class SpeechContext {
   #failed(error: ServiceError): void {
     const { status, code, cause } = error;
     const { generationId } = this.plan;
-    this.#status = status;
     if (status >= FAILED) this.parts.log.warn({ generationId, code, err: cause }, 'a live synthesis failed');
-    this.#refuse(faultOf(error));
+    this.refuse(faultOf(error), status);
   }
 }

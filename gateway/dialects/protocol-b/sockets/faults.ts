@@ -61,6 +61,12 @@ export const TOO_MANY_CONTEXTS: SocketFault = {
   code: POLICY,
 };
 
+/** Fault of a closed context that still spoke when another one needed its place. */
+export const GAVE_WAY: SocketFault = {
+  ...TOO_MANY_CONTEXTS,
+  message: `${TOO_MANY_CONTEXTS.message}: this closed one was stopped for a new one`,
+};
+
 export const LATE_SETTINGS: SocketFault = {
   message: 'voice_settings can only be set in the first message',
   error: 'invalid_input_message',

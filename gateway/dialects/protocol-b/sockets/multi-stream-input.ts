@@ -1,6 +1,7 @@
 /**
  * One socket of `multi-stream-input` (docs/contract/protocol-b.md 3): frames name their context, an empty text keeps it
- * alive, and flags close a context or the socket. A failed synthesis ends only its own context.
+ * alive, and flags close a context or the socket. A failed synthesis ends only its own context, and a new context takes
+ * the place of a closed one that still speaks.
  */
 import type { SocketFault } from '../../../../actors/stream-input.js';
 import type { Caller } from '../../../../contracts/ports/accounts/identity.js';
@@ -10,11 +11,14 @@ import type { ClientFrame } from './client-frames.js';
 import { type Handshake, SpeechConnection } from './connection.js';
 import type { SpeechContext } from './context.js';
 import { Contexts } from './contexts.js';
-import { LATE_SETTINGS, TOO_MANY_CONTEXTS } from './faults.js';
+import { GAVE_WAY, LATE_SETTINGS, TOO_MANY_CONTEXTS } from './faults.js';
 import { ContextFrames } from './server-frames.js';
 
 /** The context of frames that name none. */
 const UNNAMED = 'default';
+
+/** HTTP status that stands for a context that had to give way. */
+const TOO_MANY = 429;
 
 /** Slugs of failures that a context's text causes. */
 const OF_TEXT: ReadonlySet<string> = new Set(['language_unavailable', 'nothing_to_say']);
@@ -61,6 +65,7 @@ export class MultiStreamInputSession implements SocketEvents {
   }
 
   #open(name: string, frame: ClientFrame, caller: Caller): SpeechContext | undefined {
+    if (this.#contexts.full) this.#contexts.oldestEnding?.refuse(GAVE_WAY, TOO_MANY);
     if (this.#contexts.full) return void this.#connection.refuse(TOO_MANY_CONTEXTS);
     const frames = new ContextFrames(name);
     const over = (): void => context && this.#over(name, context);
