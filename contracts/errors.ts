@@ -67,6 +67,13 @@ export const ERRORS = {
 
 export type ErrorCode = keyof typeof ERRORS;
 
+/** What a synthesis fails with because of its text: said again with the same voice, it would fail again. */
+export const TEXT_FAILURES: ReadonlySet<string> = new Set<ErrorCode>([
+  'language_unavailable',
+  'nothing_to_say',
+  'voice_language',
+]);
+
 interface ServiceErrorOptions {
   /** Replaces the table's message; must not hold transcripts, keys or audio. */
   readonly message?: string;

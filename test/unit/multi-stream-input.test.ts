@@ -260,6 +260,7 @@ t.test('a text that no voice speaks ends its context alone, and the error names 
   for (const [job, code] of [
     [0, 'language_unavailable'],
     [2, 'nothing_to_say'],
+    [3, 'voice_language'],
   ] as const) {
     log.length = 0;
     speech.fail(job, new ServiceError(code));

@@ -190,6 +190,36 @@ t.test('a response whose first audio is late fails', async (t) => {
   t.equal(clock.pending, 0);
 });
 
+t.test(
+  'a response that failed because of its text does not fail the next ones; another failure leaves the text waiting',
+  async (t) => {
+    const { send, of, speech } = open();
+    const respond = async (
+      outcome: ServiceError | 'end',
+      fields: object = {},
+    ): Promise<string | undefined> => {
+      send('response.create', fields);
+      await turn();
+      speech.tell(speech.jobs.length - 1, outcome);
+      await turn();
+      await turn();
+      return speech.jobs.at(-1)?.request.text;
+    };
+    const reasons = ['nothing_to_say', 'language_unavailable', 'voice_language'] as const;
+    for (const [at, code] of reasons.entries()) {
+      send('conversation.item.create', text('Waits. ', `waits ${at}`));
+      t.equal(await respond(error), 'Waits. ');
+      send('conversation.item.create', text('Привет', `unspoken ${at}`));
+      t.equal(await respond(new ServiceError(code)), 'Waits. \nПривет', 'the engine was no reason');
+      send('conversation.item.create', text('Next. '));
+      t.equal(await respond('end'), 'Next. ', code);
+    }
+    t.equal(of('error').length, 2 * reasons.length);
+    const input = [{ type: 'item_reference', id: 'unspoken 0' }];
+    t.equal(await respond('end', { response: { input } }), 'Привет', 'it can still be named');
+  },
+);
+
 t.test('a cancel lets go of the speech port, also while the client does not read', async (t) => {
   const { send, speech, read, clock } = open();
   send('conversation.item.create', text('a'));

@@ -2,11 +2,12 @@
  * The running response of a session, at most one (actors/realtime.ts decides when it begins).
  *
  * Invariants: the speech port is pulled only while the client reads; no audio is sent after `stop`; text counts as spoken
- * once its response has completed or was cancelled, and keeps waiting if the response failed.
+ * once its response has completed or was cancelled. If the response failed, it keeps waiting, unless the text itself was
+ * the reason: it would fail every later response.
  */
 import type { ConversationItem } from '../../../../actors/realtime-items.js';
 import type { Ending, ResponseOrder } from '../../../../actors/realtime.js';
-import { ServiceError } from '../../../../contracts/errors.js';
+import { ServiceError, TEXT_FAILURES } from '../../../../contracts/errors.js';
 import { LIMITS } from '../../../../contracts/limits.js';
 import type { TimedAudio } from '../../../../contracts/ports/speech/speech.js';
 import { pump } from '../../../server/pump.js';
@@ -72,7 +73,7 @@ export class Speaking {
     const { events, conversation } = this.session;
     const { order, response, spoken, previous } = live;
     if (ending.as === 'failed') events.error(toldError(ending.error), order.eventId);
-    else this.#markSpoken(spoken);
+    if (ending.as !== 'failed' || TEXT_FAILURES.has(ending.error.code)) this.#markSpoken(spoken);
     if (previous === undefined) return response.close(ending, previous);
     conversation.change(response.item.id, () => response.close(ending, previous));
     this.#keep(live);

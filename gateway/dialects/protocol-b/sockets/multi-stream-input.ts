@@ -4,6 +4,7 @@
  * the place of a closed one that still speaks.
  */
 import type { SocketFault } from '../../../../actors/stream-input.js';
+import { TEXT_FAILURES } from '../../../../contracts/errors.js';
 import type { Caller } from '../../../../contracts/ports/accounts/identity.js';
 import type { Socket, SocketEvents } from '../../../server/port.js';
 import type { ProtocolBParts } from '../parts.js';
@@ -20,15 +21,12 @@ const UNNAMED = 'default';
 /** HTTP status that stands for a context that had to give way. */
 const TOO_MANY = 429;
 
-/** Slugs of failures that a context's text causes. */
-const OF_TEXT: ReadonlySet<string> = new Set(['language_unavailable', 'nothing_to_say']);
-
 /**
  * Whether the failure concerns only its own context: no capacity right now, a failed engine, or a text that cannot be
  * spoken.
  */
 const isItsOwn = ({ error }: SocketFault, status: number): boolean =>
-  status === 429 || status >= 500 || OF_TEXT.has(error);
+  status === 429 || status >= 500 || TEXT_FAILURES.has(error);
 
 export class MultiStreamInputSession implements SocketEvents {
   readonly #connection: SpeechConnection;
