@@ -177,6 +177,8 @@ export const LIMITS = {
     bodyBytes: 64 * KiB,
     /** Valid at once. */
     perWorkspace: 10_000,
+    /** How long a socket waits for the one that still has its secret. */
+    waitMs: 1000,
   },
   /** Gateway processes among themselves. */
   node: {

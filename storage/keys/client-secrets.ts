@@ -3,6 +3,9 @@
  *
  * Invariants: at most one socket of one process holds a secret, because taking it is one statement; a hold is a lease,
  * renewed while its socket is open, so that secrets of a killed process become free again; expired rows are removed.
+ *
+ * A client that reconnects may arrive before the end of its old socket was noticed and written down. So a secret in use is
+ * waited for, by asking again, because its holder may be another process.
  */
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import type { Clock } from '../../contracts/clock.js';
@@ -28,7 +31,9 @@ const SHAPE = new RegExp(`^${CLIENT_SECRET_PREFIX}[A-Za-z0-9_-]{43}$`);
 const LEASE_MS = 15_000;
 const RENEW_MS = LEASE_MS / 3;
 const SWEEP_MS = 60_000;
-const { perWorkspace } = LIMITS.clientSecret;
+/** How often a secret that is in use is tried again. */
+const RETRY_MS = 100;
+const { perWorkspace, waitMs } = LIMITS.clientSecret;
 
 const digestOf = (secret: string): Buffer => createHash('sha256').update(secret).digest();
 
@@ -62,15 +67,23 @@ async function insert(
   return row.expiresAt;
 }
 
+/** The row `s` of a secret that has not expired, and `k` of its key, which may still be used. */
+const valid = (sql: Sql, secret: string) => sql`
+  s.digest = ${digestOf(secret)} and s.expires_at > clock_timestamp()
+  and k.id = s.key_id and k.revoked_at is null and (k.expires_at is null or k.expires_at > clock_timestamp())`;
+
+async function isValid(sql: Sql, secret: string): Promise<boolean> {
+  const [row] = await sql`select 1 from client_secrets s, api_keys k where ${valid(sql, secret)}`;
+  return row !== undefined;
+}
+
 /** Takes the secret for `holder`, in one statement. */
 async function hold(sql: Sql, secret: string, holder: string): Promise<(Row & Identity) | undefined> {
   const [row] = await sql<(Row & Identity)[]>`
     update client_secrets s
     set held_by = ${holder}, held_until = clock_timestamp() + ${LEASE_MS}::int * interval '1 millisecond'
     from api_keys k
-    where s.digest = ${digestOf(secret)} and s.expires_at > clock_timestamp()
-      and (s.held_until is null or s.held_until <= clock_timestamp())
-      and k.id = s.key_id and k.revoked_at is null and (k.expires_at is null or k.expires_at > clock_timestamp())
+    where ${valid(sql, secret)} and (s.held_until is null or s.held_until <= clock_timestamp())
     returning s.workspace_id as "workspaceId", s.key_id as "keyId", k.role, s.session`;
   return row;
 }
@@ -81,6 +94,19 @@ const renew = (sql: Sql, holders: readonly string[]) => sql`
 
 const letGo = (sql: Sql, holder: string) => sql`
   update client_secrets set held_by = null, held_until = null where held_by = ${holder}`;
+
+/** Takes a secret; waits for one that is in use. Undefined if it is not valid, or stays in use. */
+async function waited<Held>(
+  clock: Clock,
+  secret: { take(): Promise<Held | undefined>; isValid(): Promise<boolean> },
+): Promise<Held | undefined> {
+  const last = clock.now() + waitMs;
+  for (;;) {
+    const held = await secret.take();
+    if (held || clock.now() >= last || !(await secret.isValid())) return held;
+    await new Promise<void>((resolve) => void clock.after(RETRY_MS, resolve));
+  }
+}
 
 /** Repeats the work until the result is called. */
 function every(clock: Clock, ms: number, work: () => void): () => void {
@@ -131,7 +157,10 @@ export function createClientSecrets(parts: ClientSecretsParts): ClientSecrets & 
   async function redeem(secret: string): Promise<RedeemedSecret | undefined> {
     if (!SHAPE.test(secret)) return undefined;
     const holder = randomUUID();
-    const row = await bounded(() => hold(sql, secret, holder));
+    const row = await waited(clock, {
+      take: () => bounded(() => hold(sql, secret, holder)),
+      isValid: () => bounded(() => isValid(sql, secret)),
+    });
     if (!row) return undefined;
     holders.add(holder);
     const { session, ...caller } = row;

@@ -84,10 +84,39 @@ t.test('a hold is renewed while its process lives, and ends if it dies', async (
       where held_until > clock_timestamp() + interval '5 seconds'`;
     return row?.['count'] === 1;
   });
-  const again = await until('the lease of the dead process is over', () => living.redeem(second.value));
-  t.equal(await dead.redeem(first.value), undefined, 'the living one holds on');
+  const third = processOf(t);
+  const again = await until('the lease of the dead process is over', () => third.redeem(second.value));
+  t.equal(await third.redeem(first.value), undefined, 'the living one holds on');
   kept?.release();
   again.release();
+});
+
+t.test('a socket waits for the one before it to be closed, and is refused if it stays open', async (t) => {
+  const [one, clock] = [processOf(t), new SimulatedClock()];
+  const other = processOf(t, clock);
+  const idle = clock.pending;
+  const { value } = await one.issue(caller, {}, 600);
+  const held = await one.redeem(value);
+  const waiting = other.redeem(value);
+  await until('it waits', () => clock.pending > idle);
+  held?.release();
+  await until('the secret is free', async () => {
+    const rows = await sql`select 1 from client_secrets where held_by is not null`;
+    return rows.length === 0;
+  });
+  clock.advance(100);
+  const next = await waiting;
+  t.ok(next, 'it is let in');
+  let outcome: unknown = 'none yet';
+  void other.redeem(value).then((redeemed) => (outcome = redeemed));
+  const waited = clock.now();
+  await until('the third one is told', () => {
+    if (clock.pending > idle) clock.advance(100);
+    return outcome !== 'none yet';
+  });
+  t.equal(outcome, undefined);
+  t.equal(clock.now() - waited, LIMITS.clientSecret.waitMs);
+  next?.release();
 });
 
 t.test('expired secrets are refused and removed; one in use stays in use', async (t) => {
@@ -108,7 +137,8 @@ t.test('expired secrets are refused and removed; one in use stays in use', async
 });
 
 t.test('unknown secrets, and secrets whose key is revoked, are refused', async (t) => {
-  const secrets = processOf(t);
+  // Its time stands still: what waits here waits for ever.
+  const secrets = processOf(t, new SimulatedClock());
   for (const value of ['', 'ek_', 'ek_x', `ek_${'a'.repeat(43)}`, `sk_${'a'.repeat(43)}`, 'x'.repeat(1000)])
     t.equal(await secrets.redeem(value), undefined);
   const { id } = await createKey(sql, randomIds, { workspaceId: 'ws_b', name: 'b' });
@@ -212,6 +242,15 @@ t.test('a secret opens a socket with its session, one at a time, again and again
   const unknown = open(`ek_${'a'.repeat(43)}`);
   t.equal(await unknown.outcome, 401);
   unknown.socket.terminate();
+});
+
+t.test('a client whose connection broke is let in again at once', async (t) => {
+  const { value } = await issued(await issue({ type: 'realtime' }, 60));
+  for (let round = 0; round < 20; round++) {
+    const { socket, outcome } = open(value);
+    t.match(await outcome, { type: 'session.created' });
+    socket.terminate();
+  }
 });
 
 t.test('10 to 7200 seconds, 600 by default', async (t) => {

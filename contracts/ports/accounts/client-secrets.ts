@@ -29,8 +29,8 @@ export interface ClientSecrets {
   /** Errors: `concurrency_exceeded` if the workspace has as many valid ones as it may, `overloaded`. */
   issue(caller: Caller, session: SecretSession, ttlSeconds: number): Promise<IssuedSecret>;
   /**
-   * Undefined if the secret is unknown, expired or in use, or the key that issued it is revoked or has expired.
-   * A secret in use stays usable beyond its expiry. Errors: `overloaded` if the database does not answer.
+   * Undefined if the secret is unknown, expired or in use, or the key that issued it is revoked or has expired. One in use
+   * is waited for (LIMITS.clientSecret.waitMs). A secret in use stays usable beyond its expiry. Errors: `overloaded` if the database does not answer.
    */
   redeem(secret: string): Promise<RedeemedSecret | undefined>;
 }
