@@ -168,6 +168,11 @@ t.test('lists: pages, bounds, filters', async (t) => {
       t.equal((await call('GET', `${AGENTS}?${query}`)).status, 200, query.slice(0, 60));
     for (const query of bad)
       t.equal((await call('GET', `${AGENTS}?${query}`)).status, 400, query.slice(0, 60));
+    for (const [search, told] of [
+      ['x'.repeat(201), 'search must have at most 200 characters'],
+      ['a%00b', 'search holds NUL, which is no text'],
+    ])
+      t.match((await call('GET', `${AGENTS}?search=${search}`)).body, { message: told });
     for (const list of ['/v1/agent/tools', '/v1/agent/knowledge-sources']) {
       const statusOf = async (query: string) => (await call('GET', `${list}?${query}`)).status;
       const search = 'x'.repeat(200);

@@ -46,12 +46,12 @@ export function oneOf<T extends string>(
   return found;
 }
 
-/** Errors: `invalid_request`. */
+/** Errors: `invalid_request`, also for NUL, which no database stores in text. */
 export function textOf(query: URLSearchParams, name: string, maxLength: number): string | undefined {
-  const text = parameter(query, name);
-  if (text !== undefined && (isLonger(text, maxLength) || text.includes('\0')))
-    throw badQuery(name, `${name} must have at most ${maxLength} characters`);
-  return text;
+  const text = parameter(query, name) ?? '';
+  if (isLonger(text, maxLength)) throw badQuery(name, `${name} must have at most ${maxLength} characters`);
+  if (text.includes('\0')) throw badQuery(name, `${name} holds NUL, which is no text`);
+  return text || undefined;
 }
 
 function wholeOf(query: URLSearchParams, name: string, min: number, max: number): number | undefined {
@@ -123,7 +123,7 @@ export const Page = (plural: string, row: TSchema, example: object | undefined =
     { examples: [{ [plural]: example ? [example] : [], has_more: false, next_cursor: null, total: null }] },
   );
 
-/** The search filter. Errors: 400 if it is too long. */
+/** The search filter. Errors: those of `textOf`. */
 export function searchOf(query: URLSearchParams): { readonly search?: string } {
   const search = textOf(query, 'search', LIMITS.agent.search);
   return search === undefined ? {} : { search };
