@@ -200,6 +200,15 @@ for (const stack of stacks((line) => t.comment(line))) {
       }
     });
 
+    t.test('a browser may send its key in the query, in every spelling', async (t) => {
+      for (const name of ['xi-api-key', 'xi_api_key', 'authorization']) {
+        const client = connect(`?${name}=${KEY}`, {});
+        t.ok(await client.sees('session_started'), name);
+        client.socket.terminate();
+        await connect(`?${name}=wrong`, {}).sees('auth_error');
+      }
+    });
+
     t.test('a single-use token opens one socket', async (t) => {
       const client = connect('?token=fresh-token', {});
       await client.sees('session_started');

@@ -1,4 +1,7 @@
-/** Finds the caller by protocol B's own key header, else by a bearer token, else by a single-use token in the query. */
+/**
+ * Finds the caller by protocol B's own key header, else by a bearer token, else by a single-use token in the query. On
+ * sockets the query may hold the key, too, since browsers cannot set headers there.
+ */
 import { ServiceError } from '../../../contracts/errors.js';
 import type { Caller } from '../../../contracts/ports/accounts/identity.js';
 import type { SingleUseTokenKind } from '../../../contracts/ports/accounts/single-use-tokens.js';
@@ -7,23 +10,47 @@ import type { Credentials, HttpRequest } from '../../server/port.js';
 import type { ProtocolBParts } from './parts.js';
 
 type Parts = Pick<ProtocolBParts, 'keys' | 'tokens' | 'vocabulary'>;
+type KeyNames = Pick<ProtocolBParts['vocabulary'], 'protocolBKeyHeader'>;
 
 /** The key of the headers; undefined if there is none. Errors: `invalid_key`. */
 export const headerKey = (
   headers: HttpRequest['headers'],
-  { protocolBKeyHeader }: Pick<ProtocolBParts['vocabulary'], 'protocolBKeyHeader'>,
+  { protocolBKeyHeader }: KeyNames,
 ): string | undefined => headers.get(protocolBKeyHeader.toLowerCase())?.trim() || bearerToken(headers);
 
-/** Errors: those of `authenticateKey`. */
-export async function callerOf(
+/** What a key is called outside of headers: like its header, with `-` or `_`, or `authorization`. */
+export const keyNames = ({ protocolBKeyHeader }: KeyNames): readonly string[] => [
+  protocolBKeyHeader,
+  protocolBKeyHeader.replaceAll('-', '_'),
+  'authorization',
+];
+
+/** The key without a leading "Bearer", which clients copy from the header. */
+export const withoutScheme = (key: string): string => key.trim().replace(/^bearer +/iu, '');
+
+/** The key of a socket's headers, else of its query; undefined if there is none. Errors: `invalid_key`. */
+export const socketKey = (
+  { headers, query }: Pick<HttpRequest, 'headers' | 'query'>,
+  names: KeyNames,
+): string | undefined =>
+  headerKey(headers, names) ??
+  keyNames(names)
+    .map((name) => withoutScheme(query.get(name) ?? ''))
+    .find((key) => key !== '');
+
+async function callerOfKey(
+  key: string | undefined,
   request: Credentials,
-  { keys, vocabulary }: Omit<Parts, 'tokens'>,
+  { keys }: Pick<Parts, 'keys'>,
 ): Promise<Caller> {
-  const { headers, permission } = request;
-  const caller = await authenticateKey(headerKey(headers, vocabulary), keys, permission);
+  const caller = await authenticateKey(key, keys, request.permission);
   request.authenticated();
   return caller;
 }
+
+/** Errors: those of `authenticateKey`. */
+export const callerOf = async (request: Credentials, parts: Omit<Parts, 'tokens'>): Promise<Caller> =>
+  callerOfKey(headerKey(request.headers, parts.vocabulary), request, parts);
 
 /** Uses the token up; it has the permissions of its key. Errors: `invalid_key`, `role_forbidden`, `overloaded`. */
 export async function redeem(
@@ -40,14 +67,18 @@ export async function redeem(
   });
 }
 
-/** Like `callerOf`, and accepts `?token=` of a browser in place of a key. Errors: those of `authenticateKey`, `overloaded`. */
+/**
+ * The caller with this key, by default that of the headers; accepts `?token=` of a browser in place of a key. Errors: those
+ * of `authenticateKey`, `overloaded`.
+ */
 export async function callerOrToken(
   request: Credentials & Pick<HttpRequest, 'query'>,
   kind: SingleUseTokenKind,
   parts: Parts,
+  key = headerKey(request.headers, parts.vocabulary),
 ): Promise<Caller> {
   const token = request.query.get('token');
-  if (!token || headerKey(request.headers, parts.vocabulary) !== undefined) return callerOf(request, parts);
+  if (!token || key !== undefined) return callerOfKey(key, request, parts);
   const caller = await redeem(token, kind, request, parts);
   request.authenticated();
   return caller;

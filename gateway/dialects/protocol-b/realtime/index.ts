@@ -9,7 +9,7 @@ import { hasOptionHeaders } from '../../../../contracts/schemas/option-sources.j
 import { WIRE_FRAME_BYTES } from '../../../server/adapters/adapter.js';
 import type { HttpRequest, Socket, SocketAccept, SocketEvents, SocketRoute } from '../../../server/port.js';
 import { type Observation, tracedSocket } from '../../../server/tracing/trace-requests.js';
-import { callerOrToken } from '../auth.js';
+import { callerOrToken, socketKey } from '../auth.js';
 import { baseOf, type ProtocolBParts } from '../parts.js';
 import { faultOf, inputFault } from './errors.js';
 import { hintOf, sessionOptions } from './options.js';
@@ -28,7 +28,8 @@ async function clientOf(
 ): Promise<SessionClient> {
   const { headers, query, generationId } = request;
   const { headerPrefix } = parts.vocabulary;
-  const caller = await callerOrToken(request, 'realtime_scribe', parts);
+  const key = socketKey(request, parts.vocabulary);
+  const caller = await callerOrToken(request, 'realtime_scribe', parts, key);
   const options = sessionOptions(query, parts.vocabulary);
   parts.transcription.checkLanguage({ model: options.model, ...hintOf(options) });
   observation.model(options.model);

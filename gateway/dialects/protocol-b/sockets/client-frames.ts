@@ -12,6 +12,7 @@ import { refuseOptions } from '../../../../contracts/schemas/refusals.js';
 import { type Static, type TSchema, Type } from '../../../../contracts/schemas/type.js';
 import type { Vocabulary } from '../../../../contracts/vocabulary.js';
 import { boundJson } from '../../../server/bodies/structure.js';
+import { keyNames, withoutScheme } from '../auth.js';
 import { SPEECH_REFUSALS } from '../refusals.js';
 import { faultOf, invalidMessage, TOO_LARGE } from './faults.js';
 
@@ -106,14 +107,11 @@ function flagsOf(message: Message): Set<Flag> {
 const holdsNothing = (value: unknown): boolean =>
   value === undefined || (typeof value === 'object' && value !== null && Object.keys(value).length === 0);
 
-/** The key without a leading "Bearer", which clients copy from the header. */
-export const withoutScheme = (key: string): string => key.trim().replace(/^bearer +/iu, '');
-
-/** Reads the key from the field named like the key header, with `-` or `_`, or from `authorization`. */
-function keyOf(message: Message, { protocolBKeyHeader }: KeyNames): string | undefined {
+function keyOf(message: Message, names: KeyNames): string | undefined {
   const fields = message as Readonly<Record<string, unknown>>;
-  const names = [protocolBKeyHeader, protocolBKeyHeader.replaceAll('-', '_'), 'authorization'];
-  const key = names.map((name) => fields[name]).find((value) => value !== undefined);
+  const key = keyNames(names)
+    .map((name) => fields[name])
+    .find((value) => value !== undefined);
   if (key === undefined) return undefined;
   const checked = checkKey(key);
   return checked.ok ? withoutScheme(checked.value) : refuse(checked.problems[0].message);

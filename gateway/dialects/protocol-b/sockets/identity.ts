@@ -1,13 +1,12 @@
 /**
  * Finds the caller of a speech socket (docs/contract/protocol-b.md 3, "Authentication places"): by the key of the
- * headers, else by a bearer token or a single-use token in the query, else by the key of the first message.
+ * headers or the query, else by a single-use token in the query, else by the key of the first message.
  */
 import type { Caller } from '../../../../contracts/ports/accounts/identity.js';
 import { authenticateKey } from '../../../server/auth.js';
 import type { HttpRequest } from '../../../server/port.js';
-import { headerKey, redeem } from '../auth.js';
+import { redeem, socketKey } from '../auth.js';
 import type { ProtocolBParts } from '../parts.js';
-import { withoutScheme } from './client-frames.js';
 
 type Parts = Pick<ProtocolBParts, 'keys' | 'tokens' | 'vocabulary' | 'speech'>;
 
@@ -30,9 +29,8 @@ export async function callerOfHandshake(
   request: Pick<HttpRequest, 'headers' | 'query' | 'permission'>,
   parts: Parts,
 ): Promise<Caller | undefined> {
-  const { headers, query } = request;
-  const key = headerKey(headers, parts.vocabulary) ?? withoutScheme(query.get('authorization') ?? '');
-  if (key) return callerOfKey(key, request, parts);
-  const token = query.get('single_use_token');
+  const key = socketKey(request, parts.vocabulary);
+  if (key !== undefined) return callerOfKey(key, request, parts);
+  const token = request.query.get('single_use_token');
   return token ? solvent(await redeem(token, 'tts_websocket', request, parts), parts) : undefined;
 }
