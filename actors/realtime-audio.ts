@@ -40,21 +40,12 @@ export class InputAudio {
 
   /** Returns `full` if the buffer would exceed `budgetBytes`. */
   append(base64: string, budgetBytes: number): Appended {
-    const appended = this.#append(base64, budgetBytes);
-    // It may have line breaks, which only decoding it as a whole allows.
-    return appended === 'malformed' ? this.#appendWhole(base64, budgetBytes) : appended;
-  }
-
-  #append(base64: string, budgetBytes: number): Appended {
-    if (base64.startsWith('data:')) return this.#appendWhole(base64, budgetBytes);
-    const bytes = decodedLength(base64.length - paddingOf(base64));
-    if (bytes === undefined) return 'malformed';
+    const bytes = base64.startsWith('data:') ? undefined : decodedLength(base64.length - paddingOf(base64));
+    if (bytes === undefined) return this.#appendWhole(base64, budgetBytes);
     if (this.bytes + bytes > budgetBytes) return 'full';
-    if (bytes >= OWN_CHUNK_BYTES) return this.#appendWhole(base64, budgetBytes);
-    if (this.#end + bytes > this.#block.length) this.#openBlock();
-    if (this.#block.write(base64, this.#end, 'base64') !== bytes) return 'malformed';
-    this.#end += bytes;
-    return 'taken';
+    // A small one may have line breaks, which only decoding it as a whole allows.
+    const isTaken = bytes < OWN_CHUNK_BYTES && this.#write(base64, bytes);
+    return isTaken ? 'taken' : this.#appendWhole(base64, budgetBytes);
   }
 
   /** Takes all audio and empties the buffer. */
@@ -82,6 +73,14 @@ export class InputAudio {
   putBack(taken: TakenAudio): void {
     this.#returned = [...this.#returned, taken].sort((a, b) => a.order - b.order);
     this.#returnedBytes += taken.bytes;
+  }
+
+  /** Decodes into the block; false if that gives another number of bytes. */
+  #write(base64: string, bytes: number): boolean {
+    if (this.#end + bytes > this.#block.length) this.#openBlock();
+    if (this.#block.write(base64, this.#end, 'base64') !== bytes) return false;
+    this.#end += bytes;
+    return true;
   }
 
   #appendWhole(base64: string, budgetBytes: number): Appended {

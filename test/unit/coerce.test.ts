@@ -40,8 +40,8 @@ t.test('base64: with and without padding and data URI, URL-safe too', async (t) 
     }
     t.equal(decodedLength(text.replace(/=+$/, '').length), length);
   }
-  for (const bad of ['!', 'QUJD!', 'QU JDR', 'data:audio/wav,QUJD', 'QQ==QUJD', 'ünïcode', 'QUJDR', 'xdata:;base64,QUJD']) {
-    t.equal(decodeBase64(bad), undefined, bad);
+  for (const bad of ['!', 'QUJD!', 'QU JDR', 'data:audio/wav,QUJD', 'QQ==QUJD', 'ünïcode', 'QUJDR', 'xdata:;base64,QUJD', 'QUJD\u0120QUJD', 'QUJD\u000bQUJD', 'Q U J D R', 'QUJ%D\n', '%'.repeat(1e6), `${'QUJD'.repeat(1e6)}%`]) {
+    t.equal(decodeBase64(bad), undefined, bad.slice(0, 40));
   }
   t.equal(decodedLength(5), undefined, 'one character over holds six bits');
 }); // oxfmt-ignore
