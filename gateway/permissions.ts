@@ -17,6 +17,7 @@ const NATIVE: Rows = {
   'POST /v1/tts': 'speech',
   'POST /v1/tts/stream/with-timestamp': 'speech',
   'SOCKET /v1/tts/live': 'speech',
+  'SOCKET /v1/tts/live/with-timestamp': 'speech',
   'POST /v1/asr': 'speech',
   // About the key itself, whatever its role.
   'GET /v1/key': 'open',

@@ -1,14 +1,16 @@
-/** POST /v1/tts/stream/with-timestamp through a whole gateway (docs/contract/native.md 2). */
+/** Speech with the times of its words, as a stream and as a socket, through a whole gateway (docs/contract/native.md 2, 3). */
 import { encode } from '@msgpack/msgpack';
 import t from 'tap';
 import { memberOf } from '../fixtures/family.js';
 import { startGateway } from '../fixtures/gateway.js';
+import { LiveClient } from '../fixtures/live.js';
 import { until } from '../fixtures/until.js';
 
 const gateway = await startGateway();
 t.teardown(() => gateway.stop());
 
 const PATH = '/v1/tts/stream/with-timestamp';
+const LIVE_PATH = '/v1/tts/live/with-timestamp';
 
 interface Segment {
   readonly text: string;
@@ -186,6 +188,54 @@ t.test('a failure in the middle is an error event and a broken connection', asyn
     return again.status === 200 && text;
   });
   t.ok(audioOf(chunksIn(after)).length > 0);
+});
+
+/** The events of a live socket as chunks. */
+const liveChunks = (client: LiveClient): Chunk[] =>
+  client.events
+    .filter(({ event }) => event === 'audio')
+    .map(({ event: _event, audio, time: _time, ...rest }) => ({
+      ...(rest as unknown as Chunk),
+      audio_base64: Buffer.from(audio ?? []).toString('base64'),
+    }));
+
+t.test('live text: the audio and the words of the stream, from 0 again after each start', async (t) => {
+  const client = await new LiveClient(gateway, {}, LIVE_PATH).opened();
+  const request = { format: 'pcm', sample_rate: 16_000, latency: 'balanced' };
+  const stream = chunksIn(await (await post({ ...request, text: TEXT })).text());
+  for (let round = 1; round <= 2; round++) {
+    client.events.length = 0;
+    client
+      .start(request)
+      .text(...TEXT.split(/(?<= )/))
+      .stop();
+    t.match(await client.finished(), { reason: 'stop' });
+    const chunks = liveChunks(client);
+    t.strictSame(absolute(chunks), absolute(stream), `round ${round}`);
+    t.strictSame(
+      finalOf(chunks).map(({ content, chunk_seq: index }) => [index, content]),
+      finalOf(stream).map(({ content, chunk_seq: index }) => [index, content]),
+    );
+    t.ok(audioOf(chunks).equals(audioOf(stream)));
+    for (const { time } of client.events) t.type(time, 'number');
+  }
+  client.leave();
+});
+
+t.test('live text: a failure is an error event, then a finish that says so, then the close', async (t) => {
+  const client = await new LiveClient(gateway, {}, LIVE_PATH).opened();
+  client
+    .start({ reference_id: 'f'.repeat(32) })
+    .text('Hello. ')
+    .stop();
+  t.equal(await client.closed(), 1008);
+  const message = /Reference not found/;
+  t.match(client.events, [
+    { event: 'error', error: message },
+    { event: 'finish', reason: 'error', message },
+  ]);
+  const stranger = new LiveClient(gateway, { authorization: 'Bearer nope' }, LIVE_PATH);
+  await t.rejects(stranger.opened(), /refused with 401/);
 });
 
 t.test('the interface description covers the endpoint', async (t) => {

@@ -5,9 +5,10 @@ import t from 'tap';
 import { ServiceError } from '../../contracts/errors.js';
 import { LIMITS } from '../../contracts/limits.js';
 import { silentLog } from '../../contracts/log.js';
-import type { StreamingSynthesisRequest, Speech } from '../../contracts/ports/speech/speech.js';
+import type { StreamingSynthesisRequest, Speech, TimedAudio } from '../../contracts/ports/speech/speech.js';
 import { defaultVocabulary } from '../../contracts/vocabulary.js';
-import { liveSocket } from '../../gateway/dialects/native/live.js';
+import { liveSockets } from '../../gateway/dialects/native/live.js';
+import { BARE_AUDIO, TIMED_AUDIO } from '../../gateway/dialects/native/live-audio.js';
 import { LiveSession } from '../../gateway/dialects/native/live-session.js';
 import type { NativeParts } from '../../gateway/dialects/native/parts.js';
 import type { HttpRequest, Socket } from '../../gateway/server/port.js';
@@ -24,7 +25,18 @@ class ToldSpeech {
   readonly port = {
     synthesize: (_request: StreamingSynthesisRequest, _caller: unknown, signal: AbortSignal) =>
       this.#speak(signal),
+    synthesizeTimed: (_request: StreamingSynthesisRequest, _caller: unknown, signal: AbortSignal) =>
+      this.#timed(signal),
   } as unknown as Speech;
+
+  async *#timed(signal: AbortSignal): AsyncGenerator<TimedAudio> {
+    const words = [
+      { text: 'One,', start: 0, end: 1 },
+      { text: 'two.', start: 1, end: 2 },
+    ];
+    const piece = { index: 3, text: 'One, two.', at: 9, offset: 4, duration: 1.5, complete: false, words };
+    for await (const audio of this.#speak(signal)) yield { audio, piece, end: 5.5 };
+  }
 
   tell(job: number, order: Order): void {
     this.jobs[job]?.orders.push(order);
@@ -53,7 +65,7 @@ class ToldSpeech {
 
 const trace = { context: { traceparent: '' }, engine: () => undefined };
 
-function open() {
+function open(audio = BARE_AUDIO) {
   const speech = new ToldSpeech();
   const clock = new SimulatedClock();
   let isClosed = false;
@@ -71,7 +83,13 @@ function open() {
     authenticated: () => undefined,
   };
   const parts = { speech: speech.port, clock, log: silentLog } as Partial<NativeParts> as NativeParts;
-  const client = { caller: { workspaceId: 'w', keyId: 'k' }, model: 's1', generationId: 'g', trace } as const;
+  const client = {
+    caller: { workspaceId: 'w', keyId: 'k' },
+    model: 's1',
+    audio,
+    generationId: 'g',
+    trace,
+  } as const;
   const ends: number[] = [];
   const session = new LiveSession(socket, client, parts, (status) => void ends.push(status));
   const end = (): void => {
@@ -144,6 +162,41 @@ t.test('a client may keep its socket between the turns of a conversation', async
   clock.advance(1000);
   t.strictSame(log.at(-1), { close: 'normal' });
 });
+
+t.test(
+  'with timestamps: the words whose audio is there, and an error event before a failed finish',
+  async (t) => {
+    const { speech, send, log } = open(TIMED_AUDIO);
+    send(start);
+    await turn();
+    speech.tell(0, { audio: 7 });
+    speech.tell(0, new ServiceError('engine_lost'));
+    await turn();
+    const [told, ...others] = log;
+    t.strictSame(told, {
+      event: 'audio',
+      audio: Uint8Array.of(7),
+      content: 'One, two.',
+      alignment: { segments: [{ text: 'One', start: 0, end: 1 }], audio_duration: 1.5 },
+      chunk_seq: 3,
+      chunk_audio_offset_sec: 4,
+      time: 0,
+    });
+    const message = /stopped while working/;
+    const failed = [
+      { event: 'error', error: message },
+      { event: 'finish', reason: 'error', message },
+    ];
+    t.match(others, [...failed, { close: 'internal' }]);
+    const stopped = open(TIMED_AUDIO);
+    stopped.send(start);
+    stopped.send({ event: 'stop' });
+    await turn();
+    stopped.speech.tell(0, 'end');
+    await turn();
+    t.match(stopped.log, [{ event: 'finish', reason: 'stop' }]);
+  },
+);
 
 t.test('the status of a failed synthesis is that of the socket', async (t) => {
   const { speech, send, log, ends, session } = open();
@@ -239,7 +292,8 @@ t.test('key and quota are checked before the upgrade', async (t) => {
       permission: 'speech',
       authenticated: () => (known += 1),
     };
-    return liveSocket(parts as unknown as NativeParts).upgrade(request as unknown as HttpRequest);
+    const [socket] = liveSockets(parts as unknown as NativeParts);
+    return socket!.upgrade(request as unknown as HttpRequest);
   };
   const fine = () => Promise.resolve();
   await t.rejects(upgrade([], fine), { code: 'missing_key', status: 401 });

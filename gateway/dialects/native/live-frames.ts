@@ -1,5 +1,5 @@
 /**
- * Frames of `/v1/tts/live` (docs/contract/native.md 3): each is binary and holds one MessagePack map with an
+ * Frames of the live sockets (docs/contract/native.md 3): each is binary and holds one MessagePack map with an
  * `event`. A frame's size is checked before it is decoded; an invalid frame is an error that says how the
  * socket closes.
  */
@@ -10,11 +10,12 @@ import { ServiceError } from '../../../contracts/errors.js';
 import { LIMITS } from '../../../contracts/limits.js';
 import type { SynthesisModel } from '../../../contracts/speech/models.js';
 import { isPlainObject, type PlainObject } from '../../../contracts/schemas/plain-object.js';
-import type { SynthesisRequest } from '../../../contracts/ports/speech/speech.js';
+import type { SynthesisRequest, TimedAudio } from '../../../contracts/ports/speech/speech.js';
 import { parseMsgpack } from '../../server/bodies/body.js';
 import { unknownFields } from '../../server/ignored-fields.js';
 import { synthesisRequest } from './speech-params.js';
 import { TtsBody } from './schema.js';
+import { timesOf } from './timestamps.js';
 
 export type ClientEvent =
   /** `ignored`: names of unknown fields. */
@@ -87,6 +88,12 @@ const encoder = new Encoder();
 /** `time`: milliseconds since the synthesis started. */
 export const audioFrame = (audio: Uint8Array, time: number): Uint8Array =>
   encoder.encode({ event: 'audio', audio, time });
+
+/** With the times of its words. */
+export const timedFrame = ({ audio, piece }: TimedAudio, time: number): Uint8Array =>
+  encoder.encode({ event: 'audio', audio, ...timesOf(piece), time });
+
+export const errorFrame = (message: string): Uint8Array => encoder.encode({ event: 'error', error: message });
 
 export const finishFrame = (reason: 'stop' | 'error', time: number, message?: string): Uint8Array =>
   encoder.encode({ event: 'finish', reason, ...(message === undefined ? {} : { message }), time });

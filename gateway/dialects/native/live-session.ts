@@ -1,5 +1,5 @@
 /**
- * The host of one `/v1/tts/live` socket: performs the effects of its statechart (actors/native-live.ts).
+ * The host of one live socket: performs the effects of its statechart (actors/native-live.ts).
  *
  * Invariants: text goes straight into the feed of the running job and its audio straight to the socket, both
  * bypassing the statechart; no audio of a cancelled job is sent; a job is read only while the client reads, so
@@ -17,8 +17,8 @@ import type { SynthesisRequest } from '../../../contracts/ports/speech/speech.js
 import type { Socket, SocketEvents } from '../../server/port.js';
 import { warnOfIgnored } from '../../server/ignored-fields.js';
 import { nativeMessage } from '../../server/native-error.js';
-import { pump } from '../../server/pump.js';
-import { audioFrame, type ClientEvent, LiveFrameFault, finishFrame, readFrame } from './live-frames.js';
+import type { LiveAudio } from './live-audio.js';
+import { type ClientEvent, LiveFrameFault, finishFrame, readFrame } from './live-frames.js';
 import type { NativeParts } from './parts.js';
 
 const FAILED = 500;
@@ -33,6 +33,7 @@ interface Job {
 export interface LiveClient {
   readonly caller: Caller;
   readonly model: SynthesisModel;
+  readonly audio: LiveAudio;
   readonly generationId: string;
   readonly trace: RequestTrace;
 }
@@ -93,6 +94,8 @@ export class LiveSession implements SocketEvents {
       finish: (effect) => {
         this.#openFeed = undefined;
         const message = effect.reason === 'error' ? effect.message : undefined;
+        const failure = message === undefined ? undefined : this.client.audio.failure?.(message);
+        if (failure) this.socket.send(failure);
         this.socket.send(finishFrame(effect.reason, this.#elapsed, message));
       },
       close: ({ reason }) => this.socket.close(reason),
@@ -120,11 +123,9 @@ export class LiveSession implements SocketEvents {
 
   async #run({ number, feed, abort }: Job, request: SynthesisRequest): Promise<void> {
     const { signal } = abort;
-    const { caller, trace } = this.client;
-    const speech = this.parts.speech.synthesize({ ...request, text: feed, trace }, caller, signal);
-    const carried = await pump(speech, this.socket, signal, (audio) =>
-      this.socket.send(audioFrame(audio, this.#elapsed)),
-    );
+    const { caller, trace, audio } = this.client;
+    const spoken = { request: { ...request, text: feed, trace }, caller, signal };
+    const carried = await audio.carry(this.parts.speech, spoken, this.socket, () => this.#elapsed);
     if (carried.end === 'done') this.#machine.send({ type: 'done', job: number });
     if (carried.end === 'failed') this.#failed(number, carried.error);
   }

@@ -1,19 +1,25 @@
 /**
- * The handshake of `/v1/tts/live` (docs/contract/native.md 3): key and quota are checked before the upgrade,
+ * The handshake of the live sockets (docs/contract/native.md 3): key and quota are checked before the upgrade,
  * so a refusal is an ordinary HTTP reply; the `model` header applies to every synthesis of the socket.
  */
 import { WIRE_FRAME_BYTES } from '../../server/adapters/adapter.js';
 import { authenticate } from '../../server/auth.js';
 import type { HttpRequest, SocketAccept, SocketRoute } from '../../server/port.js';
 import { type Observation, tracedSocket } from '../../server/tracing/trace-requests.js';
+import { BARE_AUDIO, type LiveAudio, TIMED_AUDIO } from './live-audio.js';
 import { LiveSession } from './live-session.js';
 import { modelOf } from './speech-params.js';
 import type { NativeParts } from './parts.js';
 
-const PATH = '/v1/tts/live';
+/** The sockets by path, and how each sends audio. */
+const SOCKETS: readonly (readonly [path: string, audio: LiveAudio])[] = [
+  ['/v1/tts/live', BARE_AUDIO],
+  ['/v1/tts/live/with-timestamp', TIMED_AUDIO],
+];
 
 async function accept(
   request: HttpRequest,
+  audio: LiveAudio,
   parts: NativeParts,
   observation: Observation,
 ): Promise<SocketAccept> {
@@ -27,9 +33,11 @@ async function accept(
     // Above the frame limit, so that a frame that exceeds it still gets an answer before the socket closes.
     maxFrameBytes: WIRE_FRAME_BYTES,
     open: (socket) =>
-      new LiveSession(socket, { caller, model, generationId, trace: observation }, parts, ended),
+      new LiveSession(socket, { caller, model, audio, generationId, trace: observation }, parts, ended),
   };
 }
 
-export const liveSocket = (parts: NativeParts): SocketRoute =>
-  tracedSocket(PATH, parts, (request, observation) => accept(request, parts, observation));
+export const liveSockets = (parts: NativeParts): readonly SocketRoute[] =>
+  SOCKETS.map(([path, audio]) =>
+    tracedSocket(path, parts, (request, observation) => accept(request, audio, parts, observation)),
+  );

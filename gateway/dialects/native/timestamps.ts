@@ -43,15 +43,18 @@ function alignmentOf({ words, duration, complete }: SpokenPiece): object | null 
   return { segments: segmentsOf(reached), audio_duration: seconds(duration) };
 }
 
+/** What an event says of its chunk of the text, beside the audio. */
+export const timesOf = (piece: SpokenPiece): object => ({
+  content: piece.text,
+  alignment: alignmentOf(piece),
+  chunk_seq: piece.index,
+  chunk_audio_offset_sec: seconds(piece.offset),
+});
+
 /** Built by a template, since base64 needs no escaping. */
 function eventOf({ audio, piece }: TimedAudio): string {
   const base64 = Buffer.from(audio.buffer, audio.byteOffset, audio.byteLength).toString('base64');
-  const rest = JSON.stringify({
-    content: piece.text,
-    alignment: alignmentOf(piece),
-    chunk_seq: piece.index,
-    chunk_audio_offset_sec: seconds(piece.offset),
-  });
+  const rest = JSON.stringify(timesOf(piece));
   return `data: {"audio_base64":"${base64}",${rest.slice(1)}\n\n`;
 }
 
