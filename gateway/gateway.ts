@@ -86,7 +86,7 @@ async function openParts(config: Config, resources: Resources, log: Log) {
   const platform = await openPlatform({ ...common, ...voiced, keys });
   const recorded = await openRecordings({ ...common, secrets: platform.secrets });
   const { recordings } = recorded;
-  const sessions = await openSessions({ ...common, platform, admission, recordings });
+  const sessions = await openSessions({ ...common, platform, admission, recordings, node });
   const transport = await openTransport({
     ...common,
     ...voiced,

@@ -1,6 +1,7 @@
 /**
  * This process as a node: its row, which it renews by heartbeats, and the rows of all nodes. Times are the database's; its
- * own tenure it measures by its own clock (contracts/time/tenure.ts).
+ * own tenure it measures by its own clock (contracts/time/tenure.ts), and it spares nodes that it has just seen beat, since the
+ * database's clock may be set (heartbeats.ts).
  *
  * Invariants: a row is deleted only once its lease has run out, after its process has fallen silent; the same statement
  * marks its calls as lost; a process whose row is gone releases all its calls before it becomes a node again.
@@ -13,6 +14,7 @@ import type { Held, NodeFigures, NodeRecord, Nodes } from '../contracts/ports/ca
 import { repeat } from '../contracts/time/repeat.js';
 import { Tenure } from '../contracts/time/tenure.js';
 import { waitUpTo } from '../contracts/time/timeouts.js';
+import { Heartbeats } from './heartbeats.js';
 import { repeatable } from './postgres/once-more.js';
 import type { Sql, Transaction } from './postgres/sql.js';
 
@@ -35,29 +37,23 @@ const UNCLAIMED_MS = 10_000;
 const { heartbeatMs, leaseMs, silentMs, aloneLeaseMs, aloneSilentMs } = CALL_TIMES;
 const ALONE: NodeFigures = { calls: 0, places: null, draining: false };
 
-/** Whether the row `o` has been renewed in time; `more`: milliseconds beyond its lease. */
-export const isAlive = (sql: Sql | Transaction, more = 0) =>
-  sql`o.seen_at > now() - (o.lease_ms + ${more}::int) * interval '1 millisecond'`;
+/** Whether the row `o` has been renewed in time, and not before the clock was set back; `more`: milliseconds beyond its lease. */
+export const isAlive = (sql: Sql | Transaction, more = 0) => sql`
+  o.seen_at > now() - (o.lease_ms + ${more}::int) * interval '1 millisecond'
+  and o.seen_at < now() + ${leaseMs}::int * interval '1 millisecond'`;
 
 /** Marks the calls of a deleted node as lost since its last heartbeat. */
 const loseCalls = (sql: Sql | Transaction) => sql`
-  update sessions s set lost_at = dead.seen_at from dead
+  update sessions s set lost_at = least(dead.seen_at, now()) from dead
   where s.owner_id = dead.process_id and s.status in ('pending', 'active') and s.lost_at is null`;
 
-/** Declares one node dead if its lease has run out. */
-export async function dropStale(sql: Sql, processId: string): Promise<void> {
-  await repeatable(sql`
-    with dead as (
-      delete from session_owners o where o.process_id = ${processId} and not (${isAlive(sql)})
-      returning o.process_id, o.seen_at
-    ) ${loseCalls(sql)}`);
-}
-
-/** Declares nodes dead that have been silent for long, and marks calls whose node left no row as lost. */
-export async function dropDead(sql: Sql): Promise<void> {
+/** Declares nodes dead that have been silent for long, except `beating`; marks calls whose node left no row as lost. */
+export async function dropDead(sql: Sql, beating: readonly string[] = []): Promise<void> {
   await sql`
     with dead as (
-      delete from session_owners o where not (${isAlive(sql, UNCLAIMED_MS)}) returning o.process_id, o.seen_at
+      delete from session_owners o
+      where not (${isAlive(sql, UNCLAIMED_MS)}) and o.process_id <> all(${beating as string[]}::text[])
+      returning o.process_id, o.seen_at
     ) ${loseCalls(sql)}`;
   await sql`
     update sessions s set lost_at = now()
@@ -72,6 +68,7 @@ const list = (sql: Sql) => sql<NodeRecord[]>`
 
 export class OwnNode implements Nodes {
   readonly #tenure: Tenure;
+  readonly #heartbeats: Heartbeats;
   #stops: readonly (() => void)[] = [];
   #url: string | null = null;
   #figures = (): NodeFigures => ALONE;
@@ -79,6 +76,7 @@ export class OwnNode implements Nodes {
 
   private constructor(private readonly parts: NodeParts) {
     this.#tenure = new Tenure(parts.clock);
+    this.#heartbeats = new Heartbeats(parts.clock);
   }
 
   #start(): void {
@@ -88,7 +86,7 @@ export class OwnNode implements Nodes {
     this.#stops = [
       every(heartbeatMs, 'could not say that this process lives', () => this.#beat()),
       every(LOOK_MS, 'could not look for other nodes', async () => {
-        await dropDead(sql);
+        await dropDead(sql, this.#heartbeats.beating);
         this.#known = await this.list();
       }),
     ];
@@ -119,6 +117,17 @@ export class OwnNode implements Nodes {
 
   list(): Promise<readonly NodeRecord[]> {
     return list(this.parts.sql);
+  }
+
+  /** Declares another node dead if its lease has run out. */
+  async dropStale(processId: string): Promise<void> {
+    const { sql } = this.parts;
+    if (this.#heartbeats.beating.includes(processId)) return;
+    await repeatable(sql`
+      with dead as (
+        delete from session_owners o where o.process_id = ${processId} and not (${isAlive(sql)})
+        returning o.process_id, o.seen_at
+      ) ${loseCalls(sql)}`);
   }
 
   /** Its sessions are lost from now on. Never rejects. */
@@ -154,7 +163,10 @@ export class OwnNode implements Nodes {
     const answer = await waitUpTo(clock, leaseMs, this.#renew());
     if (answer === undefined) throw new Error(`no answer in ${leaseMs} ms`);
     const [renewed] = answer;
-    if (renewed) return this.#tenure.renew(sentAt, renewed.alone ? aloneSilentMs : silentMs);
+    if (renewed) {
+      this.#heartbeats.saw(renewed.beats);
+      return this.#tenure.renew(sentAt, renewed.alone ? aloneSilentMs : silentMs);
+    }
     this.parts.log.error({}, 'this process was taken for dead: it lets go of its calls');
     this.#tenure.lose();
     await this.#enter();
@@ -163,12 +175,13 @@ export class OwnNode implements Nodes {
   #renew() {
     const { sql, processId } = this.parts;
     const { calls, places, draining } = this.#figures();
-    return repeatable(sql<{ alone: boolean }[]>`
+    return repeatable(sql<{ alone: boolean; beats: Readonly<Record<string, string>> }[]>`
       with peers as (select from session_owners o where o.process_id <> ${processId} and ${isAlive(sql)} limit 1)
       update session_owners set seen_at = now(), url = ${this.#url}, calls = ${calls}, places = ${places},
         draining = ${draining},
         lease_ms = case when exists (select from peers) then ${leaseMs}::int else ${aloneLeaseMs}::int end
       where process_id = ${processId}
-      returning not exists (select from peers) as alone`);
+      returning not exists (select from peers) as alone,
+        (select json_object_agg(n.process_id, n.seen_at) from session_owners n) as beats`);
   }
 }

@@ -51,7 +51,7 @@ export const CALL_TIMES = {
   returnMs: 30 * SECOND,
   /** Any process, sweeping: a client that joined at the last moment connects; then the session counts as not joined. */
   connectMs: 60 * SECOND,
-  /** Any process, sweeping: the owner ends a call that outlived its longest duration; then the sweep does. */
+  /** The owner, sweeping, by its own clock: a call that outlived its longest duration ends; then its session is ended. */
   overtimeMs: 60 * SECOND,
   /** Any process, sweeping: the session's token is used; then the session counts as not joined. */
   joinWindowMs: 120 * SECOND,

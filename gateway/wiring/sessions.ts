@@ -17,7 +17,7 @@ import { createDeliveryQueue } from '../../storage/deliveries.js';
 import { createPublicLimits } from '../../storage/public-limits.js';
 import { createSessions } from '../../storage/sessions.js';
 import { createAnalysisQueue } from '../../storage/sessions/analyses.js';
-import { createSessionRuns } from '../../storage/sessions/runs.js';
+import { createSessionRuns, type SessionRunsParts } from '../../storage/sessions/runs.js';
 import type { Config } from '../config.js';
 import { startAnalyses } from '../deliveries/analyses.js';
 import { startDeliveries } from '../deliveries/loop.js';
@@ -48,6 +48,7 @@ export interface SessionOptions {
   readonly admission: Pick<Admission, 'check'>;
   /** Unique among all live processes. */
   readonly processId: string;
+  readonly node: SessionRunsParts['node'];
   readonly recordings: Recordings;
   readonly ids: Ids;
   readonly clock: Clock;
@@ -65,12 +66,12 @@ export interface OpenSessions {
 }
 
 export async function openSessions(options: SessionOptions): Promise<OpenSessions> {
-  const { config, database, platform, processId, ids, clock, log } = options;
+  const { config, database, platform, processId, node, ids, clock, log } = options;
   const { sql } = database;
   const { keys, tokens, speech, outbound, languages, agents, numbers, placed } = platform;
   const { vocabulary, publicSessionsPerAddress: perAddress, publicSessionsPerAgent: perAgent } = config;
   const runs = await createSessionRuns({
-    ...{ database, processId, clock, log },
+    ...{ database, processId, node, clock, log },
     sessionDays: config.sessionDays,
   });
   const queue = createDeliveryQueue(database);

@@ -31,7 +31,7 @@ function conditionOf(tx: Transaction, only: Only) {
 const update = (tx: Transaction, id: string, reason: EndedReason, only: Only) => tx<Ended[]>`
   update sessions s set
     status = case when s.status = 'pending' then 'failed' else ${ENDED_REASONS[reason]} end,
-    ended_at = date_trunc('milliseconds', clock_timestamp()),
+    ended_at = greatest(s.started_at, date_trunc('milliseconds', clock_timestamp())),
     ended_reason = ${reason},
     analysis_due_at = case when s.status = 'active' and s.source <> 'dashboard'
       then now() + ${LIMITS.session.lastWordsMs}::int * interval '1 millisecond' end,

@@ -1,20 +1,41 @@
 /**
- * The ids of the sessions that this process owns. Notifies listeners when one of them has ended: learnt by NOTIFY, or
- * from the rows if a notification may have been lost.
+ * The sessions that this process owns: their ids, and when each must have ended, by this process's own clock, since the
+ * database's may be set while they run. Notifies listeners when one of them has ended: learnt by NOTIFY, or from the rows
+ * if a notification may have been lost.
  */
+import { CALL_TIMES } from '../../contracts/call-times.js';
+import type { Clock } from '../../contracts/clock.js';
 import { errorText } from '../../contracts/errors.js';
 import type { Log } from '../../contracts/log.js';
 import type { Sql } from '../postgres/sql.js';
 import type { Listener } from '../postgres/events.js';
 
-export class OwnedSessions extends Set<string> implements Listener {
+/** By id: when it must have ended, in monotonic milliseconds; infinite until its user is connected. */
+export class OwnedSessions extends Map<string, number> implements Listener {
   readonly #listeners = new Set<(id: string) => void>();
 
   constructor(
     private readonly sql: Sql,
     private readonly log: Log,
+    private readonly clock: Pick<Clock, 'monotonic'>,
   ) {
     super();
+  }
+
+  add(id: string): void {
+    this.set(id, Infinity);
+  }
+
+  /** Its user is connected, and may be for so long. */
+  begun(id: string, maxDurationSeconds: number): void {
+    const end = this.clock.monotonic() + maxDurationSeconds * 1000 + CALL_TIMES.overtimeMs;
+    if (this.has(id)) this.set(id, end);
+  }
+
+  /** Sessions that should have been ended long ago. */
+  get overdue(): readonly string[] {
+    const now = this.clock.monotonic();
+    return [...this].flatMap(([id, end]) => (end <= now ? [id] : []));
   }
 
   onEnded(listener: (id: string) => void): () => void {
@@ -34,7 +55,7 @@ export class OwnedSessions extends Set<string> implements Listener {
 
   async #lookForEnded(): Promise<void> {
     const rows = await this.sql<{ id: string }[]>`
-      select id from sessions where id = any(${[...this]}::text[]) and ended_at is not null`;
+      select id from sessions where id = any(${[...this.keys()]}::text[]) and ended_at is not null`;
     for (const { id } of rows) this.heard(id);
   }
 }

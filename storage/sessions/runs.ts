@@ -21,7 +21,7 @@ import type { Database } from '../postgres/database.js';
 import type { Sql } from '../postgres/sql.js';
 import { nextPart } from '../recordings.js';
 import { endSession } from './endings.js';
-import { dropStale, isAlive } from '../nodes.js';
+import { isAlive, type OwnNode } from '../nodes.js';
 import { OwnedSessions } from './owned-sessions.js';
 import { appendItems } from './items.js';
 import { columns, itemsOf, recordOf, type Row } from './rows.js';
@@ -33,6 +33,7 @@ export interface SessionRunsParts {
   readonly database: Pick<Database, 'sql' | 'events'>;
   /** Unique among all live processes. */
   readonly processId: string;
+  readonly node: Pick<OwnNode, 'dropStale'>;
   readonly clock: Clock;
   readonly log: Log;
   /** Days for which sessions are kept after their end; 0, the default: for ever. */
@@ -94,10 +95,11 @@ const inherit = (sql: Sql, id: string, processId: string) => sql<(Row & { plan: 
     and not exists (select from session_owners o where o.process_id = seen.owner_id)
   returning ${columns(sql)}, s.plan`;
 
-async function takeOver(sql: Sql, id: string, processId: string): Promise<Outcome> {
+async function takeOver({ database, node, processId }: SessionRunsParts, id: string): Promise<Outcome> {
+  const { sql } = database;
   const owner = await ownerOf(sql, id);
   if (owner?.alive) return { owner };
-  if (owner) await dropStale(sql, owner.nodeId);
+  if (owner) await node.dropStale(owner.nodeId);
   const [row] = await inherit(sql, id, processId);
   if (!row) {
     const other = await ownerOf(sql, id);
@@ -145,6 +147,8 @@ async function joinOwned<Joined extends Outcome>(
   try {
     const outcome = await joining();
     keeps = 'record' in outcome || (await isOurs());
+    if ('record' in outcome && outcome.record.status === 'active')
+      owned.begun(id, outcome.plan.maxDurationSeconds);
     return outcome;
   } finally {
     if (!keeps) owned.delete(id);
@@ -168,11 +172,13 @@ const disown = (sql: Sql, id: string, processId: string) => sql`
     lost_at = case when status = 'active' then now() end
   where id = ${id} and owner_id = ${processId} and ended_at is null`;
 
-async function activate(sql: Sql, id: string, processId: string): Promise<boolean> {
-  const { count } = await sql`
+async function activate(sql: Sql, id: string, processId: string, owned: OwnedSessions): Promise<boolean> {
+  const [row] = await sql<{ seconds: number }[]>`
     update sessions set status = 'active', started_at = date_trunc('milliseconds', now())
-    where id = ${id} and owner_id = ${processId} and status = 'pending'`;
-  return count === 1;
+    where id = ${id} and owner_id = ${processId} and status = 'pending'
+    returning max_duration_seconds as seconds`;
+  if (row) owned.begun(id, row.seconds);
+  return row !== undefined;
 }
 
 async function hasEnded(sql: Sql, id: string): Promise<boolean> {
@@ -188,14 +194,23 @@ async function ownerOf(sql: Sql, id: string): Promise<CallOwner | undefined> {
   return row;
 }
 
+/** Ends sessions of this process whose calls have outlived their longest duration. */
+async function endOwnOverdue(sql: Sql, owned: OwnedSessions, processId: string): Promise<void> {
+  for (const id of owned.overdue) {
+    await endSession(sql, id, 'timeout', { ownerId: processId });
+    owned.heard(id);
+  }
+}
+
 /** Starts the periodic upkeep of a process; failures are logged and retried. */
-function startUpkeep(parts: SessionRunsParts): (() => void)[] {
-  const { database, clock, log, sessionDays } = parts;
+function startUpkeep(parts: SessionRunsParts, owned: OwnedSessions): (() => void)[] {
+  const { database, clock, log, processId, sessionDays } = parts;
   const { sql } = database;
   const every = (ms: number, what: string, work: () => Promise<unknown>) =>
     repeat(clock, ms, work, (error) => log.warn({ reason: errorText(error) }, what));
   return [
     every(SWEEP_MS, 'could not sweep sessions', () => endOverdue(sql)),
+    every(SWEEP_MS, 'could not end overdue sessions', () => endOwnOverdue(sql, owned, processId)),
     every(SWEEP_MS, 'could not keep what was said', () => keepSaid(sql)),
     every(CLEAN_MS, 'could not remove old rows', () => removeOld(sql, sessionDays)),
   ];
@@ -203,11 +218,11 @@ function startUpkeep(parts: SessionRunsParts): (() => void)[] {
 
 /** The session runs of one process, which is a node (../nodes.ts). `stop` ends its upkeep. */
 export async function createSessionRuns(parts: SessionRunsParts): Promise<SessionRuns & { stop(): void }> {
-  const { database, processId, log } = parts;
+  const { database, processId, clock, log } = parts;
   const { sql, events } = database;
-  const owned = new OwnedSessions(sql, log);
+  const owned = new OwnedSessions(sql, log, clock);
   const owns = (id: string): Promise<boolean> => isOwned(sql, id, processId);
-  const stops = [...startUpkeep(parts), await events.listen('session_ends', owned)];
+  const stops = [...startUpkeep(parts, owned), await events.listen('session_ends', owned)];
 
   return {
     join: (id) =>
@@ -221,7 +236,7 @@ export async function createSessionRuns(parts: SessionRunsParts): Promise<Sessio
       joinOwned(
         owned,
         id,
-        () => takeOver(sql, id, processId),
+        () => takeOver(parts, id),
         () => owns(id),
       ),
     owns,
@@ -238,7 +253,7 @@ export async function createSessionRuns(parts: SessionRunsParts): Promise<Sessio
       await disown(sql, id, processId);
       owned.delete(id);
     },
-    activate: (id) => activate(sql, id, processId),
+    activate: (id) => activate(sql, id, processId, owned),
     append: (id, items) => appendItems(sql, { id, ownerId: processId }, items),
     keepTurn: (id, turn) => keepTurn(sql, { id, ownerId: processId }, turn),
     end: (id, reason) => endSession(sql, id, reason),

@@ -1,7 +1,8 @@
 /**
  * Ends overdue sessions and removes old rows. Sessions are overdue if nobody joined them, if their client never connected,
  * if their process died and no other took over, if a caller has not come back from a transfer, or if they exceed their longest
- * duration. Every process sweeps; a session that two of them end at once ends once.
+ * duration and no process holds them: one that does measures it by its own clock (owned-sessions.ts), since the
+ * database's may be set meanwhile. Every process sweeps; a session that two of them end at once ends once.
  */
 import { CALL_TIMES } from '../../contracts/limits/call-times.js';
 import type { EndedReason } from '../../contracts/ports/sessions/sessions.js';
@@ -30,7 +31,8 @@ const overdue = (sql: Sql) => sql<{ id: string; reason: EndedReason }[]>`
     else (s.lost_at + ${returnMs}::int * interval '1 millisecond' <= now()
         and not exists (select from phone_transfers t where t.session_id = s.id and t.ended_at is null))
       or s.started_at + s.max_duration_seconds * interval '1 second'
-        + ${overtimeMs}::int * interval '1 millisecond' <= now() end
+        + ${overtimeMs}::int * interval '1 millisecond' <= now()
+        and not exists (select from session_owners o where o.process_id = s.owner_id) end
   limit ${AT_ONCE}`;
 
 /**

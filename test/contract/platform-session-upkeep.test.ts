@@ -4,6 +4,7 @@
  */
 import t from 'tap';
 import { CALL_TIMES } from '../../contracts/limits/call-times.js';
+import { systemClock } from '../../contracts/clock.js';
 import { randomIds } from '../../contracts/ids.js';
 import { LIMITS } from '../../contracts/limits.js';
 import { stateOf } from '../../contracts/ports/calls/nodes.js';
@@ -65,6 +66,7 @@ t.test('sessions that nobody joined, connected to or ended end by time', async (
   for (const id of [talking, endless]) await runs.activate(id);
   await overdue(talking, 'started_at', 600_000);
   await overdue(endless, 'started_at', 661_000);
+  await sql`update sessions set owner_id = null where id = ${endless}`;
   await sql`update sessions set status = 'active', started_at = now(), owner_id = 'gone',
     lost_at = now() - ${CALL_TIMES.returnMs}::int * interval '1 millisecond' where id = ${orphan}`;
   await endOverdue(sql);
@@ -80,6 +82,24 @@ t.test('sessions that nobody joined, connected to or ended end by time', async (
     'a lost call is told of',
   );
 });
+
+t.test(
+  'a call that outlives its longest duration is ended by its own process, by its own clock',
+  async (t) => {
+    let aheadMs = 0;
+    const clock = { ...systemClock, monotonic: () => systemClock.monotonic() + aheadMs };
+    const here = await runsOf(t, clock);
+    const [endless, waiting] = [await create(), await create()];
+    for (const id of [endless, waiting]) await here.join(id);
+    await here.activate(endless);
+    const heard: string[] = [];
+    here.onEnded((id) => heard.push(id));
+    aheadMs = 600_000 + CALL_TIMES.overtimeMs;
+    await until('the owner knows', () => heard.includes(endless));
+    t.match(await read(endless), { status: 'completed', endedReason: 'timeout' });
+    t.equal((await read(waiting)).status, 'pending', 'its time begins with its user');
+  },
+);
 
 /** A session of a process that was last seen `seenMs` ago. */
 async function held(seenMs: number): Promise<string> {
