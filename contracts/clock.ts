@@ -17,3 +17,16 @@ export const systemClock: Clock = {
     return () => clearTimeout(timer);
   },
 };
+
+/**
+ * The time of day in milliseconds, never before `from` nor before what it has returned: it goes on where the clock is set
+ * back, so that records which are ordered by time keep their order.
+ */
+export function onwards(now: () => number, from = -Infinity): () => number {
+  let [last, ahead] = [from, 0];
+  return () => {
+    const at = now() + ahead;
+    ahead += Math.max(0, last - at);
+    return (last = Math.max(last, at));
+  };
+}

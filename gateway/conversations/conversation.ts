@@ -24,7 +24,7 @@ import type { Job, Work } from './job.js';
 import { Listening, type ListeningEvents } from './listening/listening.js';
 import { ChatMeter } from './metered-chat.js';
 import { pause, RecordWriter } from './record.js';
-import { beginningOf, before, firstSegments } from './recovery.js';
+import { beginningOf, before, firstSegments, timesAfter } from './recovery.js';
 import { reply, type ReplyParts, type ReplyText, saying } from './replies.js';
 import { ConversationTools } from './tools/tools.js';
 import { TurnRecord } from './turns/turn-record.js';
@@ -55,10 +55,11 @@ export class Conversation {
   readonly #turns: TurnRecord;
   readonly #meter: ChatMeter;
   readonly #captions: Captions;
-  readonly #over: Promise<void>;
+  readonly #now: () => Date;
+  #settle = (): void => undefined;
+  readonly #over = new Promise<void>((resolve) => (this.#settle = resolve));
   /** Resolves when the call has brought its last event. Never rejects. */
   readonly #followed: Promise<void>;
-  #settle = (): void => undefined;
 
   constructor(
     private readonly call: Call,
@@ -66,7 +67,7 @@ export class Conversation {
     private readonly parts: ConversationParts,
   ) {
     const { clock, log } = parts;
-    this.#over = new Promise((resolve) => (this.#settle = resolve));
+    this.#now = timesAfter(session.said, clock);
     this.#messages = new ClientMessages(clock, this.#fromClient, () => this.#waiting.onHold);
     this.#record = new RecordWriter(parts);
     this.#dialogue = new Dialogue(this.#now, (item) => this.#record.add(item), before(session.said));
@@ -274,8 +275,6 @@ export class Conversation {
     this.#machine.send({ type: 'handedOver', job, settings });
     return undefined;
   }
-
-  readonly #now = (): Date => new Date(this.parts.clock.now());
 
   /** Thinks and speaks in parallel. Never rejects. */
   async #work({ job, aloud, error: excused, think }: Work): Promise<void> {

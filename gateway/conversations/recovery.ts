@@ -3,6 +3,7 @@
  * record.
  */
 import type { AgentSettings } from '../../actors/agent/settings.js';
+import { type Clock, onwards } from '../../contracts/clock.js';
 import { isPlainObject } from '../../contracts/schemas/plain-object.js';
 import type { PublishedAgents } from '../../contracts/ports/agents/agents.js';
 import type { ChatMessage } from '../../contracts/ports/chat.js';
@@ -36,6 +37,12 @@ export async function withAgentInCharge(
   const { signal } = new AbortController();
   for (const target of targets) await agent.handOver(target, signal);
   return { ...session, inCharge: agent.plan };
+}
+
+/** Times of what is recorded: after all that was said before, whatever the clock of the process that died, or this one's. */
+export function timesAfter(said: readonly SessionItem[] = [], clock: Pick<Clock, 'now'>): () => Date {
+  const now = onwards(() => clock.now(), Math.max(...said.map(({ createdAt }) => createdAt.getTime())));
+  return () => new Date(now());
 }
 
 /** How the agent begins: with its opening, or, after a takeover, with its recovery line and the time that is left. */

@@ -3,6 +3,7 @@
  * the record, when answers fail, are interrupted, or use tools.
  */
 import t from 'tap';
+import { systemClock } from '../../contracts/clock.js';
 import { LIMITS } from '../../contracts/limits.js';
 import { type Answer, Hosted, inTurn, joined, saying, webhookTool } from '../fixtures/hosted.js';
 import { until } from '../fixtures/until.js';
@@ -10,6 +11,13 @@ import { until } from '../fixtures/until.js';
 const failing: Answer = () => {
   throw new Error('out of order');
 };
+
+/** Messages as the record returns them: by time. */
+const inOrder = ({ items, messages }: Hosted): string[] =>
+  messages
+    .map((message, index) => ({ message, at: items[index]?.createdAt.getTime() ?? 0 }))
+    .sort((one, other) => one.at - other.at)
+    .map(({ message }) => message);
 
 t.test(
   'an excuse says in the record why there is no answer (decision 11); the next answer does not',
@@ -183,4 +191,22 @@ t.test('voice before the user is connected is not counted, and a call that ends 
   hosted.happen({ kind: 'connected' });
   await hosted.conversation.over;
   t.equal(hosted.activated, 0);
+});
+
+t.test('what is said after the clock was set back is recorded behind what was said before', async (t) => {
+  let behindMs = 0;
+  const hosted = joined(t, { clock: { ...systemClock, now: () => Date.now() - behindMs } });
+  await hosted.type('one', 2);
+  behindMs = 3_600_000;
+  await hosted.type('two', 4);
+  t.same(inOrder(hosted), ['user: one', 'assistant: Yes.', 'user: two', 'assistant: Yes.']);
+});
+
+t.test('a call that goes on at a node whose clock is behind keeps the order of its record', async (t) => {
+  const createdAt = new Date(Date.now() + 20_000);
+  const said = [{ type: 'message', role: 'user', content: 'before', turnId: 1, createdAt }] as const;
+  const hosted = joined(t, { said });
+  await hosted.type('after', 2);
+  const first = hosted.items[0]?.createdAt.getTime() ?? 0;
+  t.ok(first >= createdAt.getTime(), 'all of it comes later');
 });
