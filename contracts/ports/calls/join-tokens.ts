@@ -11,6 +11,6 @@ export interface JoinClaims {
 
 export interface JoinTokens {
   issue(claims: JoinClaims, expiresAt: Date): Promise<string>;
-  /** Undefined if it is not ours, was changed, or is too old. */
+  /** Undefined if it is not ours, or was changed. Whether it is in time, the session's row decides. */
   verify(token: string): Promise<JoinClaims | undefined>;
 }
