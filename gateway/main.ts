@@ -61,7 +61,7 @@ function checkConfig(config: Config): void {
 
 /** Brings the database up to date and makes sure of a key. */
 async function prepareDatabase(url: string, config: Config, log: Log): Promise<FirstKey> {
-  const database = await openDatabase({ url, log, connections: 1 });
+  const database = await openDatabase({ url, log, connections: 1, slow: true });
   try {
     await migrate(database.sql);
     const workspaceId = await ensureDefaultWorkspace(database.sql, randomIds);

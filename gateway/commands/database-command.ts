@@ -70,7 +70,7 @@ export const removerOf = (place: string): string =>
   place.startsWith(BUCKET) ? `A gateway that uses ${place}` : `The gateway on ${place}`;
 
 async function withDatabase<T>(url: string, work: (database: Database) => Promise<T>): Promise<T> {
-  const database = await openDatabase({ url, connections: 1, patienceMs: 0 });
+  const database = await openDatabase({ url, connections: 1, patienceMs: 0, slow: true });
   try {
     await migrate(database.sql);
     return await work(database);

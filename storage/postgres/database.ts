@@ -42,6 +42,8 @@ export interface DatabaseOptions extends DatabaseAddress {
   readonly connections?: number;
   /** How long to wait for an unreachable database, for example when a machine boots. */
   readonly patienceMs?: number;
+  /** Whether statements may take minutes, as migrations do: then no connection is closed because the server is silent. */
+  readonly slow?: boolean;
 }
 
 const OLDEST = { number: 140_000, name: '14' };
@@ -52,6 +54,8 @@ const ANSWER_MS = 5000;
 const IDLE_SECONDS = 10;
 const CLOSE_SECONDS = 5;
 const STATEMENT_MS = 15_000;
+/** A server that lives has answered any statement by then, if only that it took too long. */
+const SILENT_SECONDS = (STATEMENT_MS + ANSWER_MS) / 1000;
 const PATIENCE_MS = 10_000;
 const RETRY_MS = 200;
 const MOST_BACKOFF_SECONDS = 2;
@@ -143,8 +147,13 @@ function target(url: string): Target {
   return { address: address.href, options };
 }
 
+interface ClientOptions extends postgres.Options<Record<string, never>> {
+  /** Seconds without a byte from the server after which a connection with a waiting statement is closed. */
+  readonly answer_timeout: number | null;
+}
+
 /** A client of the database, not connected yet. */
-function client(url: string, options: postgres.Options<Record<string, never>>): Sql {
+function client(url: string, options: ClientOptions): Sql {
   const { address, options: told } = target(url);
   return connect(address, {
     connect_timeout: CONNECT_SECONDS,
@@ -249,14 +258,14 @@ interface Connected {
 
 /** Connects as to a server; if that turns out to be a pooler, connects again as to a pooler. */
 async function reach(options: DatabaseOptions, pooled: boolean): Promise<Connected> {
-  const { url, prepare, connections = CONNECTIONS, patienceMs = PATIENCE_MS } = options;
-  const pool = (max: number): Sql =>
-    client(url, { max, idle_timeout: IDLE_SECONDS, ...sessionOptions(pooled, prepare) });
+  const { url, prepare, connections = CONNECTIONS, patienceMs = PATIENCE_MS, slow = false } = options;
+  const pool = (max: number, answer_timeout: number | null): Sql =>
+    client(url, { max, answer_timeout, idle_timeout: IDLE_SECONDS, ...sessionOptions(pooled, prepare) });
   const bounded = pooled ? limited : (sql: Sql) => sql;
-  const sql = pool(connections);
+  const sql = pool(connections, slow ? null : SILENT_SECONDS);
   try {
     await checkServer(sql, url, patienceMs);
-    return { sql: bounded(sql), urgent: bounded(pool(1)), pooled };
+    return { sql: bounded(sql), urgent: bounded(pool(1, ANSWER_MS / 1000)), pooled };
   } catch (error) {
     await sql.end({ timeout: 0 });
     if (!pooled && isPooler((error as Error).cause)) return reach(options, true);
@@ -289,7 +298,11 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
       'DATABASE_URL is a pooler: unless it pools by session, set DATABASE_DIRECT_URL to Postgres itself',
     );
   const events = createEvents(
-    (listening) => client(directUrl ?? url, { max: 1, fetch_types: false, max_lifetime: null, ...listening }),
+    (listening) =>
+      client(directUrl ?? url, {
+        ...{ max: 1, fetch_types: false, max_lifetime: null, answer_timeout: SILENT_SECONDS },
+        ...listening,
+      }),
     log,
   );
   return {

@@ -13,7 +13,9 @@
  *   error and a close, as PgBouncer does while its server is down, the statement behind it waits for ever;
  * - a connection that must not pipeline (`max_pipeline: 0`) cannot begin a transaction.
  *
- * One edit adds a feature: repeatable statements are sent again if their connection died (once-more.ts).
+ * Two features are added: repeatable statements are sent again if their connection died (once-more.ts), and a connection
+ * on which a statement waits for `answer_timeout` seconds without a byte from the server is closed. When packets are lost
+ * on the way, TCP alone waits for as long again as the loss has lasted, and for a quarter of an hour if the server has gone.
  *
  * No release fixes these. Each edit below must match the published text exactly once, or loading fails: the
  * package is pinned, and a new version must be reviewed first.
@@ -84,11 +86,46 @@ const CONNECTION: readonly Edit[] = [
     to: `&& (!q.options.onexecute || q.options.onexecute(connection))
         && sent.length < max_pipeline`,
   },
+  // A connection is closed if the server is silent for too long while a statement waits.
+  {
+    from: ', connectTimer = timer(connectTimedOut, options.connect_timeout)',
+    to: `, connectTimer = timer(connectTimedOut, options.connect_timeout)
+      , answerTimer = timer(() => socket && socket.destroy(
+          Object.assign(new Error('no answer from the database'), { code: 'ETIMEDOUT' })), options.answer_timeout)`,
+  },
+  {
+    from: ': (query = q, query.active = true)',
+    to: ': (query = q, query.active = true, answerTimer.start())',
+  },
+  {
+    from: 'function data(x) {',
+    to: `function data(x) {
+    answerTimer.start()`,
+  },
+  {
+    from: `incoming = incoming.subarray(length + 1)
+      remaining = 0
+      incomings = null
+    }`,
+    to: `incoming = incoming.subarray(length + 1)
+      remaining = 0
+      incomings = null
+    }
+    query || answerTimer.cancel()`,
+  },
+  {
+    from: `lifeTimer.cancel()
+    connectTimer.cancel()`,
+    to: `lifeTimer.cancel()
+    connectTimer.cancel()
+    answerTimer.cancel()`,
+  },
   // The statement that the connection was opened for reports the failure; nobody waits for this one.
   { from: 'return fetchArrayTypes()', to: 'return fetchArrayTypes().catch(noop)' },
 ];
 
 const POOL: readonly Edit[] = [
+  { from: 'keep_alive      : 60,', to: 'keep_alive: 60, answer_timeout: null,' },
   // A transaction ends with its connection: its further statements fail.
   {
     from: 'new Promise((_, reject) => connection.onclose = reject)',

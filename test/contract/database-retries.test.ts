@@ -104,3 +104,21 @@ t.test('an item of a conversation whose answer was lost is in its record once', 
   t.match((await read(id)).items, [hello]);
   t.equal((await sql`select from session_items`).length, 1);
 });
+
+t.test('a connection whose packets are lost is given up, and the statement goes on on another', async (t) => {
+  const { relay, database, sql } = await overRelay(t);
+  await database.urgent`select 1`;
+  relay.lose();
+  const [[urgent], [usual]] = await Promise.all([database.urgent`select 1 as one`, sql`select 1 as one`]);
+  t.match([urgent, usual], [{ one: 1 }, { one: 1 }]);
+  const writing = sql`insert into notes (id) values (1)`;
+  t.equal((await writing).count, 1, 'the new connection works as before');
+});
+
+t.test('a connection that waits for no answer, or for a slow statement, is kept', async (t) => {
+  const { database, sql } = await overRelay(t);
+  const processId = async () => (await database.urgent`select pg_backend_pid() as id`)[0]?.['id'] as number;
+  const before = await processId();
+  t.match(await sql`select pg_sleep(6), 1 as one`, [{ one: 1 }], 'a slow one');
+  t.equal(await processId(), before, 'one that had nothing to do meanwhile');
+});
