@@ -1,5 +1,5 @@
 /**
- * Decides when the gateway drains, and when it hurries: on SIGTERM, SIGINT or SIGHUP, or when the npm that started it has gone. npm stands between
+ * Decides when the gateway drains, and when it hurries: on SIGTERM, SIGQUIT, SIGINT or SIGHUP, or when the npm that started it has gone. npm stands between
  * `npm start` and this process, so a signal may come twice, from the group and from npm, or not at all, where npm was
  * killed.
  */
@@ -71,6 +71,8 @@ export function onShutdown(leaving: Leaving): void {
     monotonic: () => systemClock.monotonic(),
   });
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => signals.received(signal));
+  // Some service managers, and Ctrl-\\: by default it would end this process alone, and leave Postgres behind.
+  process.on('SIGQUIT', () => signals.received('SIGTERM'));
   // A closed terminal counts as Ctrl-C: nobody waits at it any more.
   onHangUp(() => signals.received('SIGINT'));
   // The reader of our output may exit before us; a closed pipe is no error.

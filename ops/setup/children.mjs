@@ -1,6 +1,6 @@
 /**
  * Child processes of set-up. Output is read line by line and its end kept, bounded; a child never outlives
- * set-up: SIGINT and SIGTERM are passed on, everything is cleaned up, and the exit code says which it was.
+ * set-up: SIGINT, SIGTERM and the like are passed on, everything is cleaned up, and the exit code says which it was.
  */
 import { spawn } from 'node:child_process';
 import os from 'node:os';
@@ -8,7 +8,7 @@ import { createInterface } from 'node:readline';
 
 const KEPT_LINES = 400;
 const KEPT_LINE_LENGTH = 2000;
-const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'];
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGQUIT', 'SIGHUP'];
 
 const cleanups = new Set();
 

@@ -28,6 +28,9 @@ export const HURRY = 'hurry\n';
 /** Begins the line on standard error by which a child says why it cannot start. */
 export const REFUSAL = 'cannot start: ';
 
+/** Signals to a whole group, which the supervisor gets as well: it decides when its children leave. */
+const SIGNALS = ['SIGTERM', 'SIGQUIT', 'SIGINT', 'SIGHUP'] as const;
+
 /** Leaves with the supervisor, or when the server has retired. Call it as soon as the server listens. */
 export function watchSupervisor(
   server: Pick<JobServer, 'close' | 'retired'>,
@@ -36,7 +39,7 @@ export function watchSupervisor(
   const graceMs = options.graceMs ?? DEFAULT_GRACE_MS;
   const leave = leaving(server, options.beforeLeaving ?? (() => Promise.resolve()));
   void server.retired.then(() => process.exit(0));
-  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => undefined);
+  for (const signal of SIGNALS) process.on(signal, () => undefined);
   process.stdin.setEncoding('utf8').on('data', (lines: string) => {
     leave(graceMs);
     if (lines.includes(HURRY)) options.hurry?.();

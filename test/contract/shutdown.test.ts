@@ -144,6 +144,12 @@ const WAYS: Readonly<
     },
     code: 0,
   },
+  'SIGQUIT to the whole group of a gateway, as of ctrl-\\': {
+    command: NODE,
+    env: EMBEDDED_POSTGRES,
+    signal: ({ child }) => kill(-(child.pid ?? 0), 'SIGQUIT'),
+    code: 0,
+  },
   'SIGTERM to npm': { command: NPM, signal: ({ child }) => kill(child.pid ?? 0), code: 0 },
   'SIGINT to the group of npm, as of ctrl-C': {
     command: NPM,
