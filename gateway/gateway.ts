@@ -174,7 +174,7 @@ function edgeOf({
 export async function startGateway(config: Config, resources: Resources, log: Log): Promise<RunningGateway> {
   const parts = await openParts(config, resources, log);
   const { children, transport, identity } = parts;
-  const health = new Health(['database', 'storage', ...children.needed]);
+  const health = new Health(['database', ...children.needed]);
   const metrics = new Metrics();
   children.addMetrics(metrics);
   identity.addGauges(metrics);
@@ -183,7 +183,7 @@ export async function startGateway(config: Config, resources: Resources, log: Lo
   addNodeMetrics(metrics, parts.node, transport.figures().places);
   const figures = shareFigures({ metrics, peers: resources.peers ?? [], clock, log });
   const stopWatching = children.watch(health, parts.database, clock);
-  const storage = watchStorage({ health, database: parts.database, dataDir: config.dataDir, clock });
+  const storage = watchStorage({ health, database: parts.database, dataDir: config.dataDir, clock, log });
   const letGo = (): Promise<void> => {
     stopWatching();
     storage.stop();

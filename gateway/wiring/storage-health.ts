@@ -5,6 +5,7 @@
 import { statfs } from 'node:fs/promises';
 import type { Clock } from '../../contracts/clock.js';
 import { LIMITS } from '../../contracts/limits.js';
+import type { Log } from '../../contracts/log.js';
 import { repeat } from '../../contracts/time/repeat.js';
 import type { Database } from '../../storage/postgres/database.js';
 import type { Health } from '../server/system/health.js';
@@ -19,6 +20,7 @@ export interface StorageHealthParts {
   /** Free bytes in a folder; replaced in tests. */
   readonly freeBytes?: (folder: string) => Promise<number>;
   readonly clock: Clock;
+  readonly log: Log;
 }
 
 async function freeBytesOf(folder: string): Promise<number> {
@@ -35,18 +37,24 @@ export interface StorageHealth {
 }
 
 export function watchStorage(parts: StorageHealthParts): StorageHealth {
-  const { health, database, dataDir, freeBytes = freeBytesOf, clock } = parts;
+  const { health, database, dataDir, freeBytes = freeBytesOf, clock, log } = parts;
   let failed = false;
+  let passed = true;
+  const report = (passes: boolean, free?: number): void => {
+    if (passed && !passes) log.error({ dataDir, free }, 'no room left on the disk: not ready until there is');
+    passed = passes;
+    health.set(CHECK, passes);
+  };
   const look = async (): Promise<void> => {
     // A folder that cannot be read is reported by another check.
     const free = await freeBytes(dataDir).catch(() => Number.POSITIVE_INFINITY);
     if (failed && (await database.writes())) failed = false;
-    health.set(CHECK, !failed && free >= LIMITS.storage.freeBytes);
+    report(!failed && free >= LIMITS.storage.freeBytes, free);
   };
   return {
     full() {
       failed = true;
-      health.set(CHECK, false);
+      report(false);
     },
     look,
     // No look rejects.

@@ -3,11 +3,13 @@ import postgres from 'postgres';
 import t from 'tap';
 import { ServiceError, toServiceError } from '../../contracts/errors.js';
 import { LIMITS } from '../../contracts/limits.js';
+import { silentLog } from '../../contracts/log.js';
 import { Health } from '../../gateway/server/system/health.js';
 import { watchStorage } from '../../gateway/wiring/storage-health.js';
 import { startEmbedded } from '../../storage/embedded.js';
 import { SimulatedClock } from '../fixtures/edge-clock.js';
-import { startGateway } from '../fixtures/gateway.js';
+import { startGateway, temporaryFolder } from '../fixtures/gateway.js';
+import { recordingLog } from '../fixtures/processes-tools.js';
 import { until } from '../fixtures/until.js';
 import { folderOf } from '../fixtures/folders.js';
 
@@ -33,6 +35,7 @@ void t.test('health shows a full data folder, and failed writes until one succee
     database: { writes: async () => state.writes },
     freeBytes: async () => state.free,
     clock: new SimulatedClock(),
+    log: silentLog,
   });
   t.teardown(() => storage.stop());
   const report = async (): Promise<object> => {
@@ -51,6 +54,31 @@ void t.test('health shows a full data folder, and failed writes until one succee
   t.match(await report(), { status: 'ok' });
 });
 
+void t.test(
+  'a gateway that starts on a full disk is degraded once all else is up, and logs why, once',
+  async (t) => {
+    const health = new Health(['database', 'media']);
+    const log = recordingLog();
+    const storage = watchStorage({
+      health,
+      dataDir: '/data',
+      database: { writes: async () => true },
+      freeBytes: async () => LIMITS.storage.freeBytes - 1,
+      clock: new SimulatedClock(),
+      log,
+    });
+    t.teardown(() => storage.stop());
+    await storage.look();
+    health.set('database', true);
+    t.match(health.report(), { status: 'starting', ready: false, checks: { media: false, storage: false } });
+    health.set('media', true);
+    t.match(health.report(), { status: 'degraded', ready: false, checks: { media: true, storage: false } });
+    await storage.look();
+    t.match(log.lines, [{ level: 'error', message: /no room left/ }]);
+    t.equal(log.lines.length, 1);
+  },
+);
+
 void t.test('a database that hangs is asked once, not every two seconds', async (t) => {
   const clock = new SimulatedClock();
   const asked: ((writes: boolean) => void)[] = [];
@@ -60,6 +88,7 @@ void t.test('a database that hangs is asked once, not every two seconds', async 
     database: { writes: () => new Promise((resolve) => asked.push(resolve)) },
     freeBytes: async () => LIMITS.storage.freeBytes,
     clock,
+    log: silentLog,
   });
   t.teardown(() => storage.stop());
   storage.full();

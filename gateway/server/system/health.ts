@@ -8,7 +8,7 @@ import { type Clock, systemClock } from '../../../contracts/clock.js';
 const WATCHED_MS = 60_000;
 
 export interface HealthReport {
-  /** `degraded`: was ready before, but is not now. */
+  /** `degraded`: has started, and something has failed. */
   readonly status: 'ok' | 'starting' | 'degraded' | 'draining';
   readonly ready: boolean;
   readonly live: true;
@@ -18,12 +18,12 @@ export interface HealthReport {
 export class Health {
   readonly #checks = new Map<string, boolean>();
   #draining = false;
-  #wasReady = false;
+  #started = false;
   #askedAt = -Infinity;
 
-  /** `names`: checks that must pass before the gateway is ready. */
+  /** `names`: checks for which a start waits; all others that are reported must pass as well. */
   constructor(
-    names: readonly string[],
+    private readonly names: readonly string[],
     private readonly clock: Clock = systemClock,
   ) {
     for (const name of names) this.#checks.set(name, false);
@@ -32,7 +32,7 @@ export class Health {
   /** Reports one check; it may fail again later. */
   set(name: string, passed: boolean): void {
     this.#checks.set(name, passed);
-    this.#wasReady ||= this.#passes;
+    this.#started ||= this.names.every((each) => this.#checks.get(each));
   }
 
   drain(): void {
@@ -48,7 +48,7 @@ export class Health {
   report(): HealthReport {
     this.#askedAt = this.clock.monotonic();
     const ready = !this.#draining && this.#passes;
-    const unready = this.#wasReady ? 'degraded' : 'starting';
+    const unready = this.#started ? 'degraded' : 'starting';
     const status = this.#draining ? 'draining' : ready ? 'ok' : unready;
     return { status, ready, live: true, checks: Object.fromEntries(this.#checks) };
   }
