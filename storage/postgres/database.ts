@@ -134,9 +134,18 @@ function certified(address: URL): Target['options'] {
   return { ssl: { ...authority, ...named } };
 }
 
+/** postgres.js cannot bind its password to the TLS connection; with `prefer`, libpq does without as well. */
+function checkBinding(address: URL): void {
+  if (taken(address, 'channel_binding') !== 'require') return;
+  throw new StorageFailure(
+    'DATABASE_URL: channel_binding=require is not supported: remove it. sslmode=verify-full makes sure of the server, too',
+  );
+}
+
 /** `?host=<folder>` is a Unix socket, `sslrootcert` a file, and the database's name is percent-encoded. */
 function target(url: string): Target {
   const address = parseAddress(url);
+  checkBinding(address);
   const database = decodeURIComponent(address.pathname.slice(1));
   const host = taken(address, 'host');
   const options = {

@@ -28,12 +28,26 @@ t.test('a database that cannot be used is named without its password', async (t)
     [standby.href, /is read-only, as standbys are; DATABASE_URL needs the primary/],
     ['mysql://me:hunter2@127.0.0.1/name', /DATABASE_URL is not a Postgres address/],
     ['me:hunter2', /DATABASE_URL is not a Postgres address/],
+    [
+      'postgres://me:hunter2@127.0.0.1:1/name?sslmode=require&channel_binding=require',
+      /channel_binding=require is not supported: remove it\. sslmode=verify-full/,
+    ],
     ['postgres://me:hunter2%@127.0.0.1/name', /DATABASE_URL is not a Postgres address.*%25 for %/],
   ];
   for (const [url, words] of cases) {
     const message = await failureOf(() => openDatabase({ url, patienceMs: 0 }));
     t.match(message, words);
     t.notMatch(message, 'hunter2');
+  }
+});
+
+t.test('an address that prefers channel binding, or wants none, connects', async (t) => {
+  for (const wanted of ['prefer', 'disable']) {
+    const url = new URL(postgres.url);
+    url.searchParams.set('channel_binding', wanted);
+    const { sql, close } = await openDatabase({ url: url.href });
+    t.teardown(close);
+    t.match(await sql`select 1 as one`, [{ one: 1 }], wanted);
   }
 });
 
