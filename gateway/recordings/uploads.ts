@@ -64,7 +64,7 @@ async function fewAtOnce<T>(items: readonly T[], work: (item: T) => Promise<void
 
 interface Attempts {
   readonly count: number;
-  /** Time of the clock before which there is no other attempt. */
+  /** When the next attempt may be made, in monotonic milliseconds. */
   readonly notBefore: number;
 }
 
@@ -102,15 +102,15 @@ export class RecordingUploads {
 
   async #advance(upload: Upload): Promise<void> {
     const id = idOf(upload);
-    const { count = 0, notBefore = 0 } = this.#failed.get(id) ?? {};
+    const { count = 0, notBefore = -Infinity } = this.#failed.get(id) ?? {};
     const { clock, log } = this.parts;
-    if (clock.now() < notBefore || !this.#claimed.some((other) => idOf(other) === id)) return;
+    if (clock.monotonic() < notBefore || !this.#claimed.some((other) => idOf(other) === id)) return;
     try {
       if (await this.#advanceTracks(upload)) await this.#settle(upload, null);
       this.#failed.delete(id);
     } catch (error) {
       const waitMs = Math.min(RETRY_MS.first * 2 ** count, RETRY_MS.most);
-      this.#failed.set(id, { count: count + 1, notBefore: clock.now() + waitMs });
+      this.#failed.set(id, { count: count + 1, notBefore: clock.monotonic() + waitMs });
       for (const role of RECORDED) this.#tracks.delete(`${id} ${role}`);
       const reason = bucketError(error);
       log.warn(

@@ -6,6 +6,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import t from 'tap';
+import type { Clock } from '../../contracts/clock.js';
 import { silentLog } from '../../contracts/log.js';
 import { createBucketStore } from '../../gateway/recordings/bucket-store.js';
 import { RecordingUploads, removeDeletedObjects } from '../../gateway/recordings/uploads.js';
@@ -26,9 +27,9 @@ function buckets() {
   const bucket = new MemoryBucket();
   const place = { url: bucket.url, store: createBucketStore(bucket) };
   const on = (host: string) => all.on(host, place);
-  const uploads = (host: string, processId = host, spoolBytes = SPOOL) =>
+  const uploads = (host: string, processId = host, spoolBytes = SPOOL, own: Clock = clock) =>
     new RecordingUploads({
-      ...{ bucket, sql, dataDir: dataDir(host), host, processId, spoolBytes, clock, log: silentLog },
+      ...{ bucket, sql, dataDir: dataDir(host), host, processId, spoolBytes, clock: own, log: silentLog },
     });
   return {
     ...all,
@@ -150,6 +151,27 @@ t.test('a bucket that is away is asked less and less often, and gets it all late
   t.match(await here.read(id, ''), { status: 'complete' });
   bucket.away = true;
   await t.rejects(here.read(id, ''), { code: 'storage_unavailable' }, 'away again, it is 503');
+});
+
+t.test('a bucket that is back is asked in time, though the clock was set back meanwhile', async (t) => {
+  const { on, uploads, recorded, end, dataDir, bucket, clock } = buckets();
+  let behindMs = 0;
+  const own: Clock = {
+    now: () => clock.now() - behindMs,
+    monotonic: () => clock.monotonic(),
+    after: (ms, task) => clock.after(ms, task),
+  };
+  const process = uploads('here', 'here', SPOOL, own);
+  const id = await recorded('here');
+  for (const role of ['agent', 'user'] as const) writeTrack(dataDir('here'), id, role, 20);
+  await end(id, 30);
+  bucket.away = true;
+  await round(process);
+  bucket.away = false;
+  behindMs = 3_600_000;
+  clock.advance(1000);
+  await round(process);
+  t.match(await on('here').read(id, ''), { status: 'complete' });
 });
 
 t.test('a side that fails waits for the other one before both are tried again', async (t) => {
