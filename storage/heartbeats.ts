@@ -2,7 +2,7 @@
  * Which nodes this process has just seen beat, by its own clock. When the database's clock is set forward, all rows look
  * stale until their next heartbeats: a node that is in this list lives all the same.
  */
-import { CALL_TIMES } from '../contracts/call-times.js';
+import { CALL_TIMES } from '../contracts/limits/call-times.js';
 import type { Clock } from '../contracts/clock.js';
 
 /** How long a beat that was seen counts: nodes that live have beaten again by then. */

@@ -3,7 +3,7 @@
  * database's may be set while they run. Notifies listeners when one of them has ended: learnt by NOTIFY, or from the rows
  * if a notification may have been lost.
  */
-import { CALL_TIMES } from '../../contracts/call-times.js';
+import { CALL_TIMES } from '../../contracts/limits/call-times.js';
 import type { Clock } from '../../contracts/clock.js';
 import { errorText } from '../../contracts/errors.js';
 import type { Log } from '../../contracts/log.js';

@@ -3,7 +3,7 @@
  * measured by clocks that nobody sets.
  */
 import t from 'tap';
-import { CALL_TIMES } from '../../contracts/call-times.js';
+import { CALL_TIMES } from '../../contracts/limits/call-times.js';
 import { dropDead } from '../../storage/nodes.js';
 import { endOverdue } from '../../storage/sessions/sweep.js';
 import { settableClock } from '../fixtures/database-clock.js';

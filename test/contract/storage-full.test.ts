@@ -8,7 +8,7 @@ import { Health } from '../../gateway/server/system/health.js';
 import { watchStorage } from '../../gateway/wiring/storage-health.js';
 import { startEmbedded } from '../../storage/embedded.js';
 import { SimulatedClock } from '../fixtures/edge-clock.js';
-import { startGateway, temporaryFolder } from '../fixtures/gateway.js';
+import { startGateway } from '../fixtures/gateway.js';
 import { recordingLog } from '../fixtures/processes-tools.js';
 import { until } from '../fixtures/until.js';
 import { folderOf } from '../fixtures/folders.js';
