@@ -26,9 +26,13 @@ const BUNDLER = inRoot('ops', 'setup', 'bundle.mjs');
 const COMMONJS = inRoot('ops', 'setup', 'commonjs.mjs');
 const BUILDERS = [BUNDLER, COMMONJS, inRoot('ops', 'setup', 'console-build.mjs')];
 const TRANSPILER = inRoot('ops', 'setup', 'transpile.mjs');
-const OF_TAP = ['plain-processes.mjs', 'plain-domains.mjs', 'tap-loader.mjs', 'test-flags.mjs'].map((name) =>
-  inRoot('ops', 'setup', name),
-);
+const OF_TAP = [
+  'plain-processes.mjs',
+  'plain-domains.mjs',
+  'exact-match.mjs',
+  'tap-loader.mjs',
+  'test-flags.mjs',
+].map((name) => inRoot('ops', 'setup', name));
 const TRANSPILERS = [TRANSPILER, COMMONJS, ...OF_TAP];
 const TSC = inRoot('node_modules', 'typescript', 'lib', 'tsc.js');
 const UNREADABLE = 'a source cannot be read';

@@ -4,8 +4,8 @@
  * memory. Types are a row of `npm run check`.
  *
  * Beside the files lies tap as one file, which Node finds before the package: 350 modules are half a second for each of some
- * hundreds of test files. It records no coverage (plain-processes.mjs), follows no promises (plain-domains.mjs), and is compiled
- * already (tap-loader.mjs).
+ * hundreds of test files. It records no coverage (plain-processes.mjs), follows no promises (plain-domains.mjs), matches no
+ * parts (exact-match.mjs), and is compiled already (tap-loader.mjs).
  */
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
@@ -35,10 +35,11 @@ const transpile = () =>
 
 const readJson = (file) => (fs.existsSync(file) ? JSON.parse(fs.readFileSync(file, 'utf8')) : {});
 
-/** Packages of tap's that cost much and do little for us. */
+/** Packages of tap's that cost much and do little for us, or let pass too much. */
 const REPLACED = {
   '@tapjs/processinfo': inRoot('ops', 'setup', 'plain-processes.mjs'),
   'async-hook-domain': inRoot('ops', 'setup', 'plain-domains.mjs'),
+  tcompare: inRoot('ops', 'setup', 'exact-match.mjs'),
 };
 const LOADER = inRoot('ops', 'setup', 'tap-loader.mjs');
 const ADDRESS = '__address';

@@ -61,9 +61,13 @@ t.test('each model is a separate engine; a folder of pairs holds as many', async
     { anna: { ...voice('de'), ...told('tts', '2026-03-02', ['de', 'nl']) } },
     { pairs: { 'a.onnx': Buffer.from([8, 7]), 'a.onnx.json': JSON.stringify(pair), 'b.onnx': Buffer.from([8, 7]), 'b.onnx.json': JSON.stringify(pair) } }, // oxfmt-ignore
   );
-  const config = read({ SHERPA_TTS: `${folder}/pairs,anna`, STT_ENGINES: 'tone' });
+  const config = read({
+    SHERPA_TTS: `${folder}/pairs,anna`,
+    TTS_ENGINES: 'sherpa,flite',
+    STT_ENGINES: 'tone',
+  });
   const { speakers } = reachEngines(config, () => ({ async *run() {} }));
-  t.match(
+  t.strictSame(
     speakers.map(({ name, capabilities }) => [name, ...capabilities.languages]),
     [['sherpa/a', 'fr'], ['sherpa/b', 'fr'], ['sherpa/anna', 'de', 'nl'], ['flite', 'en']], // oxfmt-ignore
   );

@@ -152,10 +152,7 @@ t.test('a header that opens more than a thousand brackets is no JSON', async (t)
 });
 
 t.test('a fault at the top level of a body is named as the client spelled it', async (t) => {
-  t.throws(() => optionsFromObject({ latency: 'fast' }, ''), {
-    ...refused('latency'),
-    param: /^latency$/,
-  } as never);
+  t.throws(() => optionsFromObject({ latency: 'fast' }, ''), refused('latency'));
 });
 
 t.test('the stronger source wins for each option, and for each part of prosody', async (t) => {

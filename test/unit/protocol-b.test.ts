@@ -254,7 +254,8 @@ t.test('every code of the table has the protocol’s error shape', async (t) => 
     const reply = errorReply(new ServiceError(code, { param: 'text' }), 'gen-1');
     t.equal(reply.status, ERRORS[code].status);
     const { detail } = JSON.parse(String(reply.body)) as { detail: Record<string, string> };
-    t.match(detail, { message: ERRORS[code].message, request_id: 'gen-1', param: 'text' });
+    const list = code === 'voice_not_found' ? '; GET /v1/voices lists the voices' : '';
+    t.match(detail, { message: ERRORS[code].message + list, request_id: 'gen-1', param: 'text' });
     t.ok(detail['type'] && detail['code'] && detail['code'] === detail['status'], code);
     t.match(reply.headers, { 'request-id': 'gen-1', 'x-request-id': 'gen-1' });
   }
