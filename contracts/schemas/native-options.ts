@@ -78,14 +78,14 @@ const speakersOf = (
 ): Pick<SynthesisRequest, 'voice' | 'speakers'> =>
   Array.isArray(referenceId) ? { voice: '', speakers: referenceId } : { voice: referenceId ?? '' };
 
-/** Uses the native API's own message. */
-export const invalidReferences = (): ServiceError =>
+/** Uses the native API's own message. `param`: the client's name of the field. */
+export const invalidReferences = (param = 'references'): ServiceError =>
   new ServiceError('invalid_request', {
     message: 'Reference Audio is not valid, please check your reference audio',
-    param: 'references',
+    param,
   });
 
-const isReference = (value: unknown): value is ReferenceAudio => {
+export const isReference = (value: unknown): value is ReferenceAudio => {
   const { audio, text } = (value ?? {}) as Partial<ReferenceAudio>;
   return audio instanceof Uint8Array && audio.length > 0 && typeof text === 'string';
 };

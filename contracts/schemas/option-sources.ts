@@ -7,7 +7,7 @@ import { booleanOf } from './coerce.js';
 import { ServiceError } from '../errors.js';
 import { isPlainObject, type PlainObject } from './plain-object.js';
 import { checker, withoutNulls } from './check.js';
-import { invalidReferences, NativeOptions, Prosody } from './native-options.js';
+import { invalidReferences, isReference, NativeOptions, Prosody } from './native-options.js';
 import type { TSchema } from './type.js';
 
 type OptionName = keyof NativeOptions;
@@ -47,6 +47,22 @@ function headerValue(name: OptionName, text: string): unknown {
   }
 }
 
+function decodeReference(value: unknown): unknown {
+  const { audio, text } = (value ?? {}) as { readonly audio?: unknown; readonly text?: unknown };
+  return { audio: typeof audio === 'string' ? decodeBase64(audio) : undefined, text };
+}
+
+/**
+ * Options whose reference audio is base64 in JSON, with the bytes in its place. `param`: the client's name of the field.
+ * Errors: `invalid_request`.
+ */
+export function withDecodedReferences(options: NativeOptions, param: string): NativeOptions {
+  if (options.references === undefined) return options;
+  const references = Array.isArray(options.references) ? options.references.map(decodeReference) : undefined;
+  if (!references?.every(isReference)) throw invalidReferences(param);
+  return { ...options, references };
+}
+
 const checkOptions = checker(NativeOptions);
 
 /** Checks one source of options; `spelled` gives the client's spelling of a field. Unknown fields are left out. */
@@ -60,7 +76,7 @@ function optionsFrom(source: PlainObject, spelled: (name: string) => string): Na
     NativeOptions.properties,
   );
   const checked = checkOptions(coerced);
-  if (checked.ok) return checked.value;
+  if (checked.ok) return withDecodedReferences(checked.value, spelled('references'));
   const [{ message, loc }] = checked.problems;
   throw new ServiceError('invalid_request', { message, param: spelled(loc.join('.')) });
 }
@@ -107,15 +123,3 @@ export const mergeOptions = (...strongestFirst: readonly NativeOptions[]): Nativ
     (weaker, options) => ({ ...weaker, ...options, prosody: { ...weaker.prosody, ...options.prosody } }),
     {},
   );
-
-function decodeReference(value: unknown): unknown {
-  const { audio, text } = (value ?? {}) as { readonly audio?: unknown; readonly text?: unknown };
-  return { audio: typeof audio === 'string' ? decodeBase64(audio) : undefined, text };
-}
-
-/** Options whose reference audio is base64 in JSON, with the bytes in its place. Errors: `invalid_request`. */
-export function withDecodedReferences(options: NativeOptions): NativeOptions {
-  if (options.references === undefined) return options;
-  if (!Array.isArray(options.references)) throw invalidReferences();
-  return { ...options, references: options.references.map(decodeReference) };
-}

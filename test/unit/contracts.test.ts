@@ -21,7 +21,7 @@ import { allows, isRole, type Permission, type Role, rolesOf } from '../../contr
 import { replyText } from '../../contracts/outbound/reply-text.js';
 import { namedSynthesisModel, namedTranscriptionModel } from '../../contracts/schemas/model-ids.js';
 import { type NativeOptions, toNativeSynthesis } from '../../contracts/schemas/native-options.js';
-import { optionsFromObject, withDecodedReferences } from '../../contracts/schemas/option-sources.js';
+import { optionsFromObject } from '../../contracts/schemas/option-sources.js';
 import { refuseOptionHeaders, refuseProviderOptions } from '../../contracts/schemas/refusals.js';
 import { foreignMembers } from '../../contracts/schemas/write-only.js';
 import { firstBytes, isLonger, wellFormed } from '../../contracts/text/text.js';
@@ -258,10 +258,6 @@ t.test('reference audio is bytes with their text, in a list or a list of lists',
   };
   for (const bad of [null, {}, reference, [null], [{ text: 'a' }], [{ ...reference, text: 1 }], [{ ...reference, audio: new Uint8Array(0) }], [[[reference]]]])
     t.throws(() => voiceOf({ references: bad }), refused, JSON.stringify(bad)); // oxfmt-ignore
-  t.strictSame(withDecodedReferences({ temperature: 1 }), { temperature: 1 });
-  const decoded = withDecodedReferences({ references: [{ audio: 'AQ==', text: 'a' }, { audio: 7 }, null] });
-  t.match(decoded.references, [{ audio: Buffer.of(1), text: 'a' }, { audio: undefined }, {}]);
-  t.throws(() => withDecodedReferences({ references: 'AQ==' }), refused);
 });
 
 t.test('options of a body are an object, and a fault names its place', async (t) => {

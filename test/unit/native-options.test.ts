@@ -169,13 +169,16 @@ t.test('the stronger source wins for each option, and for each part of prosody',
   t.equal(mergeOptions(own).latency, undefined, 'a member __proto__ is no prototype');
 });
 
-t.test('references of JSON are base64, and everything else in them is left to the check', async (t) => {
-  const { references } = withDecodedReferences({
-    references: [{ audio: 'QUJD', text: 'a', more: 1 }, undefined, 'x'],
-  });
-  t.strictSame(references, [
-    { audio: Buffer.from('ABC'), text: 'a' },
-    { audio: undefined, text: undefined },
-    { audio: undefined, text: undefined },
-  ]);
-});
+t.test('reference audio is base64 in JSON; a fault in it is named as the client spelled the field', async (t) => {
+  const good = { audio: 'QUJD', text: 'a', more: 1 };
+  const references = [{ audio: Buffer.from('ABC'), text: 'a' }];
+  t.strictSame(read({ references: [good] }), { references });
+  t.strictSame(fromHeaders({ 'x-svc-references': JSON.stringify([good]) }), { references });
+  t.strictSame(read({ references: [] }), { references: [] });
+  const message = 'Reference Audio is not valid, please check your reference audio';
+  for (const bad of ['QUJD', good, [good, 'x'], [null], [{ audio: 7, text: 'a' }], [{ audio: '!!', text: 'a' }], [{ audio: '', text: 'a' }], [{ audio: 'QUJD' }], [[good]]]) {
+    t.throws(() => read({ references: bad }), { ...refused(`${PATH}.references`), message }, JSON.stringify(bad));
+    t.throws(() => fromHeaders({ 'x-svc-references': JSON.stringify(bad) }), { ...refused('X-Svc-References'), message });
+  }
+  t.throws(() => withDecodedReferences({ references: [{}] }, 'input_references'), { ...refused('input_references'), message });
+}); // oxfmt-ignore

@@ -93,8 +93,10 @@ function nativeReferences(value: unknown): NativeOptions {
   const audio = parts.flatMap((part) => (part.type === 'input_audio' ? [part.input_audio.data] : []));
   const text = parts.flatMap((part) => (part.type === 'text' ? [part.text] : []));
   if (parts.length === 0) return {};
-  if (audio.length === 1 && text.length <= 1)
-    return { references: [{ audio: audio[0], text: text[0] ?? '' }] };
+  if (audio.length === 1 && text.length <= 1) {
+    const references = [{ audio: audio[0], text: text[0] ?? '' }];
+    return withDecodedReferences({ references }, 'input_references');
+  }
   throw invalid(
     'input_references must hold one input_audio part and at most one text part',
     'input_references',
@@ -118,12 +120,11 @@ export function nativeOptions(
   topLevel: NativeOptions,
   { headerPrefix, vendor }: Vocabulary,
 ): NativeOptions {
-  const merged = mergeOptions(
+  return mergeOptions(
     optionsFromHeaders(headers, headerPrefix),
     optionsFromObject(providerOptions?.[vendor], `provider.options.${vendor}`),
     topLevel,
   );
-  return withDecodedReferences(merged);
 }
 
 function checkedBody(value: unknown): SpeechBody {

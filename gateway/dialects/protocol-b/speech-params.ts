@@ -8,11 +8,7 @@ import { missingVoice } from '../../../contracts/speech/missing-voice.js';
 import type { SpeechOptions } from '../../../contracts/ports/speech/speech.js';
 import { checker, withoutNulls } from '../../../contracts/schemas/check.js';
 import { type NativeOptions, toNativeSynthesis } from '../../../contracts/schemas/native-options.js';
-import {
-  mergeOptions,
-  optionsFromHeaders,
-  withDecodedReferences,
-} from '../../../contracts/schemas/option-sources.js';
+import { mergeOptions, optionsFromHeaders } from '../../../contracts/schemas/option-sources.js';
 import { valid } from '../../../contracts/schemas/valid.js';
 import type { Vocabulary } from '../../../contracts/vocabulary.js';
 import { spokenLanguage, synthesisModel } from './catalogue.js';
@@ -62,7 +58,7 @@ export function speechOptions(
 ): SpeechOptions {
   const settings = settingsOf(wish.voiceSettings);
   const fromHeaders = optionsFromHeaders(headers, vocabulary.headerPrefix);
-  const options = withDecodedReferences(mergeOptions(fromHeaders, settings.options));
+  const options = mergeOptions(fromHeaders, settings.options);
   const native = toNativeSynthesis(options, {
     latency: 'low',
     speed: settings.speed,
