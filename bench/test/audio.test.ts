@@ -39,13 +39,9 @@ t.test('MP3 is read frame by frame, and silence in it is known', async (t) => {
 });
 
 t.test('bytes of another format are no PCM', async (t) => {
-  for (const body of [
-    wav(tone(1), RATE),
-    Buffer.from('{"error": 1}'),
-    Buffer.from('<html>'),
-    Buffer.alloc(3),
-  ])
-    t.throws(() => shape(body));
+  for (const body of [wav(tone(1), RATE), Buffer.from('{"error": 1}'), Buffer.from('<html>')])
+    t.throws(() => shape(body), { message: 'no raw PCM' });
+  t.throws(() => shape(Buffer.alloc(3)), { message: 'half a sample' });
 });
 
 t.test('a player that starts at the first byte runs dry when the next ones are late', async (t) => {

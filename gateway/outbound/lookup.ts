@@ -18,8 +18,9 @@ async function ask(host: string, signal: AbortSignal): Promise<readonly string[]
   try {
     const answers = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)]);
     const found = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
-    if (found.length === 0) throw new Error(`${host} does not resolve`);
-    return found;
+    if (found.length > 0) return found;
+    const failed = answers.find((answer) => answer.status === 'rejected');
+    throw new Error(`${host} does not resolve`, { cause: failed?.reason });
   } finally {
     signal.removeEventListener('abort', cancel);
   }

@@ -350,10 +350,16 @@ t.test('an OpenAI-compatible endpoint', async (t) => {
       response.write(sse(delta({ content: 'a' })));
     });
     const abort = new AbortController();
-    await t.rejects(async () => {
-      for await (const event of model.chat({ messages: [user('U')], tools: [], passages: [] }, abort.signal))
-        if (event.kind === 'text') abort.abort();
-    });
+    await t.rejects(
+      async () => {
+        for await (const event of model.chat(
+          { messages: [user('U')], tools: [], passages: [] },
+          abort.signal,
+        ))
+          if (event.kind === 'text') abort.abort();
+      },
+      { name: 'AbortError' },
+    );
     await until('the request is closed', () => closed);
     t.ok(closed);
   });

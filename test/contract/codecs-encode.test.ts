@@ -198,7 +198,8 @@ t.test('a failing source fails its stream only, not the child', async (t) => {
     yield tone(16_000, 1);
     throw new Error('the engine broke');
   }
-  await t.rejects(collect(encode(broken(), 16_000, resolveOutput({ format: 'mp3' }), signal)));
+  const reading = collect(encode(broken(), 16_000, resolveOutput({ format: 'mp3' }), signal));
+  await t.rejects(reading, { message: 'the engine broke' });
   t.ok((await encodeTone(16_000, resolveOutput({ format: 'mp3' }))).length > 0);
 });
 

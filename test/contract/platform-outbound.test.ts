@@ -321,5 +321,6 @@ t.test('names: those of the operator by the system, others by its name servers',
   const asking = resolveHost('nobody.invalid', false, leaving.signal);
   asking.catch(() => undefined);
   leaving.abort();
-  await t.rejects(asking);
+  const wanted = { message: 'nobody.invalid does not resolve', cause: { code: 'ECANCELLED' } };
+  await t.rejects(asking, wanted, 'the query was cancelled');
 });

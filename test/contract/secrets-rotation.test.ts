@@ -102,5 +102,5 @@ t.test('secrets of phone numbers are sealed anew as well', async (t) => {
   t.match(await numbers(after).find('twilio', other.address), [{ number: { placesCalls: false } }]);
   const api = { account_sid: 'AC2' };
   t.match(await numbers(after).change(found!.number.id, workspaceId, { api }), { placesCalls: true });
-  await t.rejects(numbers(before).find('twilio', wanted.address));
+  await t.rejects(numbers(before).find('twilio', wanted.address), /unable to authenticate data/);
 });

@@ -169,9 +169,12 @@ t.test(
 
     await route(async () => ({ status: 200, body: 'all' }))(requestWith(VALID));
     await drain(await stream('a', 'b')(requestWith()));
-    await t.rejects(drain(await stream('a', new ServiceError('engine_lost'))(requestWith())));
-    await t.rejects(route(() => Promise.reject(new ServiceError('voice_not_found')))(requestWith()));
-    await t.rejects(route(() => Promise.reject(new Error('bug')))(requestWith()));
+    await t.rejects(drain(await stream('a', new ServiceError('engine_lost'))(requestWith())), {
+      code: 'engine_lost',
+    });
+    const unknown = new ServiceError('voice_not_found');
+    await t.rejects(route(() => Promise.reject(unknown))(requestWith()), { code: 'voice_not_found' });
+    await t.rejects(route(() => Promise.reject(new Error('bug')))(requestWith()), { message: 'bug' });
     const left = await stream('a', 'b')(requestWith());
     await (left.body as AsyncIterableIterator<string>).return?.();
 
@@ -225,8 +228,8 @@ t.test('a request whose client has gone is logged as left, one that ran out of t
       ),
     );
   for (const reason of [new Error('the client has gone'), new ServiceError('first_byte_timeout')]) {
-    await t.rejects(failing(AbortSignal.abort(reason)));
-    await t.rejects(breaking(AbortSignal.abort(reason)));
+    await t.rejects(failing(AbortSignal.abort(reason)), reason);
+    await t.rejects(breaking(AbortSignal.abort(reason)), reason);
   }
   t.strictSame(
     lines.map(({ status, outcome }) => [status, outcome]),

@@ -125,7 +125,8 @@ t.test('those who leave half-way leave no native memory behind', async (t) => {
 });
 
 t.test('a speed that cannot be is refused', async (t) => {
-  for (const speed of [0, -1, 17, Number.NaN, Infinity]) t.throws(() => new Stretch(RATE, speed), `${speed}`);
+  for (const speed of [0, -1, 17, Number.NaN, Infinity])
+    t.throws(() => new Stretch(RATE, speed), new RangeError(`speed ${speed}`));
 });
 
 const able = (abilities: Partial<TtsCapabilities>): TtsCapabilities => ({
