@@ -37,9 +37,10 @@ t.test('a wrong key is its UnauthorizedError', async (t) => {
 });
 
 t.test('an unknown voice is a 400 with our message', async (t) => {
-  const request = { text: 'a', reference_id: 'f'.repeat(32) };
-  const refused = client().textToSpeech.convert(request, undefined, once);
-  await t.rejects(refused, { statusCode: 400, body: { message: 'Reference not found' } });
+  const reference_id = 'f'.repeat(32);
+  const refused = client().textToSpeech.convert({ text: 'a', reference_id }, undefined, once);
+  const message = `Reference not found: no voice "${reference_id}"; GET /model lists the voices`;
+  await t.rejects(refused, { statusCode: 400, body: { message } });
 });
 
 /** More than is spoken before anything can break. */
