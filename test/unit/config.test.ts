@@ -2,10 +2,12 @@
 import t from 'tap';
 import {
   type AgentConfig,
-  type ConfigChanges,
+  ConfigChanges,
   DEFAULT_CONFIG,
+  initialConfig,
 } from '../../contracts/schemas/agent-config.js';
 import { completeConfig, configHash, reviseConfig } from '../../contracts/schemas/agent-merge.js';
+import { checker } from '../../contracts/schemas/check.js';
 
 const revise = (changes: ConfigChanges, before: AgentConfig = DEFAULT_CONFIG) =>
   reviseConfig(before, changes);
@@ -59,6 +61,37 @@ t.test('an empty change changes nothing, nor does null if nothing can be cleared
     }
   }
   t.strictSame(revise({ tools: { system_tools: { hang_up_call: null } } }, FULL).config, FULL);
+});
+
+t.test('a change may leave out any field or say null, and has no other fields', async (t) => {
+  const check = checker(ConfigChanges);
+  const fits = (section: string, value: unknown): boolean => check({ [section]: value }).ok;
+  for (const [section, fields] of Object.entries(FULL)) {
+    for (const value of [null, {}]) t.ok(fits(section, value), section);
+    for (const field of Object.keys(fields)) t.ok(fits(section, { [field]: null }), `${section}.${field}`);
+    t.notOk(fits(section, { unknown: null }), section);
+  }
+  t.ok(fits('tools', { system_tools: { hang_up_call: null } }));
+});
+
+t.test('an item of a list may leave out all but what names it, and nothing in it is null', async (t) => {
+  const check = checker(ConfigChanges);
+  for (const [section, list, names, other] of [
+    ['conversation', 'transfer_destinations', { phone_number: '+491' }, 'label'],
+    ['tools', 'transfer_agents', { agent_id: 'agent_1' }, 'description'],
+    ['analysis', 'data_fields', { name: 'size' }, 'description'],
+    ['analysis', 'criteria', { name: 'polite' }, 'description'],
+  ] as const) {
+    const fits = (item: object): boolean => check({ [section]: { [list]: [item] } }).ok;
+    const items = [names, { ...names, [other]: '' }, {}, { ...names, [other]: null }, { ...names, x: 1 }];
+    t.strictSame(items.map(fits), [true, true, false, false, false], list);
+  }
+});
+
+t.test('a new agent records where the operator wants it, and has the defaults of all else', async (t) => {
+  const { conversation, ...others } = DEFAULT_CONFIG;
+  for (const record_audio of [true, false])
+    t.strictSame(initialConfig(record_audio), { ...others, conversation: { ...conversation, record_audio } });
 });
 
 t.test('null clears what can be cleared', async (t) => {

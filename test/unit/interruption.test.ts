@@ -6,7 +6,9 @@ import {
   overlapOf,
   type Verdict,
   verdictOf,
+  wordsOf,
 } from '../../actors/agent/turns/interruption.js';
+import { AGREEMENT, COMMANDS, SOFTENERS } from '../../actors/agent/turns/overlap-words.js';
 import type { Sensitivity } from '../../actors/agent/settings.js';
 import type { Language } from '../../contracts/speech/languages.js';
 
@@ -60,6 +62,16 @@ t.test('agreement and commands are told in every language, as they are said', as
   for (const [overlap, languages] of Object.entries(SAID))
     for (const [language, texts] of Object.entries(languages))
       for (const text of texts.split('|')) t.equal(overlapOf(text), overlap, `${language}: ${text}`);
+});
+
+t.test('each phrase of the lists counts by itself, and stands there once', async (t) => {
+  for (const phrase of AGREEMENT) t.equal(overlapOf(phrase), 'backchannel', phrase);
+  for (const phrase of COMMANDS) t.equal(overlapOf(phrase), 'command', phrase);
+  for (const phrase of SOFTENERS) t.equal(overlapOf(`stop ${phrase}`), 'command', phrase);
+  for (const list of [AGREEMENT, COMMANDS, SOFTENERS]) {
+    const heard = list.map((phrase) => wordsOf(phrase).join(''));
+    t.strictSame(heard, [...new Set(heard)]);
+  }
 });
 
 t.test('what only begins as agreement or a command does is speech', async (t) => {

@@ -141,6 +141,12 @@ t.test('a header is read without the blanks around it, and an empty one is absen
   t.throws(() => fromHeaders({ 'x-svc-temperature': 'warm' }), refused('X-Svc-Temperature'));
 }); // oxfmt-ignore
 
+t.test('a voice id of digits stays text, in any other option they are a number', async (t) => {
+  const options = fromHeaders({ 'x-svc-reference-id': '0123', 'x-svc-max-new-tokens': '123' });
+  t.strictSame(options, { reference_id: '0123', max_new_tokens: 123 });
+  t.strictSame(fromHeaders({ 'x-svc-reference-id': '123' }), { reference_id: '123' });
+});
+
 t.test('a header that opens more than a thousand brackets is no JSON', async (t) => {
   const nested = (depth: number) => `${'['.repeat(depth)}${']'.repeat(depth)}`;
   const features = (text: string) => () => fromHeaders({ 'x-svc-features': text });

@@ -2,6 +2,7 @@
 import t from 'tap';
 import Typebox from 'typebox';
 import { checker, withoutNulls } from '../../contracts/schemas/check.js';
+import { PhoneNumberCreation } from '../../contracts/schemas/phone.js';
 import { nullable, strict as closed, text as textOf, whole } from '../../contracts/schemas/shapes.js';
 import { type TSchema, Type } from '../../contracts/schemas/type.js';
 import { valid } from '../../contracts/schemas/valid.js';
@@ -152,6 +153,7 @@ t.test('what may be null keeps its other bounds', (t) => {
   for (const schema of [word, chosen, either, nullable(word)]) t.ok(fits(schema, null));
   t.strictSame([fits(word, 'a'), fits(word, 'ab'), fits(word, 1)], [true, false, false]);
   t.strictSame([fits(chosen, 'x'), fits(chosen, 'y')], [true, false]);
+  t.strictSame(nullable(chosen), { enum: ['x', null] }, 'documented without a type, as before');
   t.end();
 });
 
@@ -170,4 +172,17 @@ t.test('the first problem is the error, under its place or the name that is give
   t.strictSame(refusal({ a: { b: 1 } }, 'own'), ['invalid_request', 'a.b must be of type null', 'own']);
   t.strictSame(refusal(1), ['invalid_request', 'the body must be of type object', undefined]);
   t.end();
+});
+
+t.test('a telephone number needs its provider’s credentials, whose names are documented', async (t) => {
+  const check = checker(PhoneNumberCreation);
+  const [example] = (PhoneNumberCreation as unknown as { examples: object[] }).examples;
+  t.ok(check({ ...example, agent_id: null, api_url: null, enabled: false }).ok);
+  for (const field of ['provider', 'phone_number', 'credentials'])
+    t.match(check({ ...example, [field]: undefined }), { ok: false, problems: [{ loc: [field] }] });
+  t.notOk(check({ ...example, provider: 'unknown' }).ok);
+  const { description } = PhoneNumberCreation.properties.credentials as { description?: string };
+  t.match(description, 'Of `twilio`: `auth_token`; to place calls also `account_sid`. Of `telnyx`');
+  t.match(description, '`api_key`, `account_sid`, `application_sid`. Of `plivo`');
+  t.match(description, 'Of `exotel`: `basic_auth`. Of `genesys`');
 });

@@ -1,7 +1,14 @@
 /** Tools without the network: templates, function names, headers (docs/contract/decisions.md 14, 16, 17; docs/contract/platform.md 6.5). */
 import t from 'tap';
 import { functionNames, type NamedTool, serversToolName } from '../../contracts/tools/function-names.js';
-import { newTool, reviseTool, type ToolChange, type ToolDefinition } from '../../contracts/schemas/tools.js';
+import { LIMITS } from '../../contracts/limits.js';
+import {
+  completeTool,
+  newTool,
+  reviseTool,
+  type ToolChange,
+  type ToolDefinition,
+} from '../../contracts/schemas/tools.js';
 import { misplacedPlaceholder, renderBody, renderUrl, sampleUrl } from '../../contracts/tools/templates.js';
 import { toolRequest } from '../../contracts/tools/request.js';
 
@@ -233,11 +240,60 @@ t.test('decision 14: credentials are kept, removed or rotated by name and kind',
     );
     t.notMatch(JSON.stringify(revision.definition), /Bearer/);
   }
-  const kept = reviseTool(before, { headers: [{ name: 'x-team' }, { name: 'X-New', value: null }] });
+  const headers = [{ name: 'x-team' }, { name: 'X-New', value: null }, { name: 'X-Newer' }];
+  const kept = reviseTool(before, { headers });
   t.strictSame(
     kept.definition.headers.map(({ value }) => value),
-    ['red', ''],
+    ['red', '', ''],
   );
+});
+
+t.test(
+  'decision 14: a credential is stored under its kind, its name in any case, and its number among those',
+  async (t) => {
+    const [custom, bearer] = ['custom', 'authorization_bearer'] as const;
+    const headers = [{ name: 'X-A', kind: bearer, value: 'one' }, { name: 'x-a', kind: bearer, value: 'two' }, { name: 'X-A', kind: custom, value: 'three' }, { name: 'X-B', kind: bearer, value: null }]; // oxfmt-ignore
+    t.strictSame(reviseTool(tool({}), { headers }).secrets, [
+      { slot: 'authorization_bearer x-a 1', secret: 'one' },
+      { slot: 'authorization_bearer x-a 2', secret: 'two' },
+      { slot: 'authorization_bearer x-b 1', secret: null },
+    ]);
+  },
+);
+
+/** Of a tool of which only the name is given. */
+const DEFAULTS = {
+  description: '',
+  tool_type: 'webhook',
+  method: 'POST',
+  url: '',
+  arguments: [],
+  content_type: 'application/json',
+  body_template: '',
+  headers: [],
+  timeout_seconds: LIMITS.tool.timeoutSeconds.default,
+  error_handling: 'passthrough',
+  mock_responses: [],
+  expects_response: true,
+  while_speaking: false,
+  allowed_tools: [],
+} as const;
+
+t.test('a new tool has the defaults of what it leaves out, a stored one of what it lacks', async (t) => {
+  t.strictSame(newTool({ name: 'T' }), { definition: { ...DEFAULTS, name: 'T' }, secrets: [] });
+  t.strictSame(newTool({ name: 'T', tool_type: 'mcp' }).definition, {
+    ...DEFAULTS,
+    name: 'T',
+    tool_type: 'mcp',
+  });
+  const stored = { name: 'T', method: 'GET' } as ToolDefinition;
+  t.strictSame(completeTool(stored), { ...DEFAULTS, name: 'T', method: 'GET' });
+});
+
+t.test('what is shown of a tool and sent back with a change is no part of it', async (t) => {
+  const before = tool({ url: 'https://x.example' });
+  const shown = { tool_id: 'tool_2', workspace_id: 'ws_2', tool_type: 'mcp', used_by: 3, created_at: 'then', updated_at: 'now' } as const; // oxfmt-ignore
+  t.strictSame(reviseTool(before, { ...shown, method: 'PUT' }).definition, { ...before, method: 'PUT' });
 });
 
 t.test('a change keeps what is absent, and completes what stands in lists', async (t) => {

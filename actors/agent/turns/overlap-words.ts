@@ -16,7 +16,7 @@ const listed = (phrases: Phrases): readonly string[] =>
  */
 export const AGREEMENT = listed({
   en:
-    'yeah, yes, yep, yup, ok, okay, right, alright, all right, sure, fine, exactly, mhm, mm, hm, hmm, mmhm, mmhmm, uh huh, um hum, ' +
+    'yeah, yes, yep, yup, ok, okay, right, alright, all right, sure, fine, exactly, mhm, mm, hm, uh huh, um hum, ' +
     'huh, aha, ah, oh, uh, um, i see, got it, i understand, understood, interesting, really, go on, makes sense, that makes sense, ' +
     'it makes sense, cool, great, nice, wow, true, indeed, perfect, good, absolutely, definitely, of course, thats right, ' +
     'that is right, youre right, thats true, thats good, thats great, thats fine, thats all right, thats it, very good',
