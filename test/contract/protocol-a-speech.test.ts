@@ -79,8 +79,9 @@ t.test('rule 8: formats, their content types and their rates', async (t) => {
         t.equal(response.headers.get('content-type'), type, `${format} at ${rate}`);
         await audioOf(response);
       } else {
-        const error = await refusal(response);
-        t.match(error, { type: 'invalid_request_error', param: 'sample_rate', message: String(rate) });
+        const supported = `${format.replace('16', '')}. Supported: ${allowed.join(', ')}`;
+        const message = `Invalid sample rate ${rate} for format ${supported}`;
+        t.match(await refusal(response), { type: 'invalid_request_error', param: 'sample_rate', message });
       }
     }
   }

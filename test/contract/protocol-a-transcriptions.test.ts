@@ -269,7 +269,8 @@ t.test('a rate that no audio has is refused before it is decoded', async (t) => 
   for (const rate of [1, 999, 2 ** 31 - 1]) {
     const file = new Blob([wavFile({ rate, data: new Uint8Array(4000) })]);
     const error = await refusal(await send(form([['model', MODEL], ['file', file]]))); // oxfmt-ignore
-    t.match(error, { type: 'provider_error', message: `sample rate is ${rate} Hz` });
+    const message = `The audio file says that its sample rate is ${rate} Hz; it must be 1000 to 1000000 Hz`;
+    t.match(error, { type: 'provider_error', message });
   }
 });
 

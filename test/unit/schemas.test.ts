@@ -180,7 +180,8 @@ t.test('a telephone number needs its provider’s credentials, whose names are d
   t.ok(check({ ...example, agent_id: null, api_url: null, enabled: false }).ok);
   for (const field of ['provider', 'phone_number', 'credentials'])
     t.match(check({ ...example, [field]: undefined }), { ok: false, problems: [{ loc: [field] }] });
-  t.notOk(check({ ...example, provider: 'unknown' }).ok);
+  for (const wrong of [{ provider: 'unknown' }, { phone_number: '' }])
+    t.notOk(check({ ...example, ...wrong }).ok);
   const { description } = PhoneNumberCreation.properties.credentials as { description?: string };
   t.match(description, 'Of `twilio`: `auth_token`; to place calls also `account_sid`. Of `telnyx`');
   t.match(description, '`api_key`, `account_sid`, `application_sid`. Of `plivo`');
