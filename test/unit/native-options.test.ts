@@ -126,6 +126,7 @@ t.test('a voice of the options goes before that of the protocol, which is not ev
   t.equal(toNativeSynthesis({ reference_id: '' }, defaults).voice, '');
   const reference = { audio: Uint8Array.of(1), text: '' };
   t.equal(toNativeSynthesis({ references: [reference], reference_id: 'a' }, defaults).voice, 'a');
+  t.equal(toNativeSynthesis({ references: [reference] }, defaults).voice, '', 'reference audio is a voice');
   t.equal(toNativeSynthesis({ references: [] }, { latency: 'low', voice: () => 'v' }).voice, 'v');
 });
 
