@@ -68,7 +68,9 @@ t.test('a source that a comment names is at that path or beside it', async (t) =
   for (const comment of ['/** As in engines/pace.ts. */', '// replies.ts', "import x from './gone.ts';"])
     t.strictSame(missing(comment), [], comment);
   t.strictSame(missing(' * `actors/a.ts:3:7`'), [], 'an example');
-  t.match(missing(' * Rows of pace.ts.'), ['engines/chat/words.ts: names pace.ts, which is neither']);
+  t.match(missing(' * Rows of pace.ts.'), [
+    'engines/chat/words.ts: names pace.ts, which is neither there nor beside it',
+  ]);
   t.match(missing('// media/pace.ts'), [/names media\/pace\.ts/]);
 });
 

@@ -186,12 +186,15 @@ t.test('the child loads its model with the first job, and judges the end of the 
 });
 
 t.test('a model that cannot be loaded fails the job, and the next job loads it again', async (t) => {
+  const gone = new Error('there is no such file');
   let broken = true;
   const jobs = turnJobs(() => {
-    if (broken) throw new Error('there is no such file');
+    if (broken) throw gone;
     return () => 0.5;
   });
+  const logged = t.capture(console, 'error');
   await t.rejects(perform(jobs, Int16Array.of(1)), { code: 'engine_failed' });
+  t.strictSame(logged.args(), [[gone]], 'its reason is for the log');
   broken = false;
   t.same(await perform(jobs, Int16Array.of(1)), [0.5]);
 });
