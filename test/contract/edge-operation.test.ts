@@ -84,7 +84,7 @@ for (const stack of stacks(t.comment)) {
         };
         server.health.set('database', false);
         t.same(JSON.parse((await fetched('/health')).body), {
-          status: 'starting',
+          status: 'degraded',
           ready: false,
           live: true,
           checks: { database: false },

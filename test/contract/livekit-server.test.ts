@@ -12,6 +12,9 @@ import { type FollowedCall, openRoom, roomWorkers } from '../fixtures/livekit-ro
 import { RealUser, startServer, withoutServer } from '../fixtures/livekit-server.js';
 import { until } from '../fixtures/until.js';
 
+/** A user who has not been heard for so long speaks again. */
+const AGAIN_MS = 5000;
+
 const heardBy = ({ events }: FollowedCall): Int16Array =>
   Int16Array.from(events.flatMap((event) => (event.kind === 'audio' ? [...event.samples] : [])));
 
@@ -88,8 +91,15 @@ t.test('on a real server', { skip: withoutServer }, async (t) => {
     await followed.seen('connected', 2);
     await until('the first is out', () => !first.room.isConnected);
     t.same(followed.kinds, ['connected', 'disconnected', 'connected']);
-    await second.say(600, 800);
-    await until('it is heard', () => loudMs(heardBy(followed)) >= 500);
+    let said = -Infinity;
+    await until('it is heard', async () => {
+      // What is said before the agent's end has the new microphone is lost.
+      if (performance.now() - said > AGAIN_MS) {
+        said = performance.now();
+        await second.say(600, 800);
+      }
+      return loudMs(heardBy(followed)) >= 500;
+    });
     await call.play(1, toneOf(500, 500));
     call.finish(1);
     await until('it hears', () => loudMs(second.heard, 24_000) >= 400);
