@@ -100,10 +100,10 @@ async function waited<Held>(
   clock: Clock,
   secret: { take(): Promise<Held | undefined>; isValid(): Promise<boolean> },
 ): Promise<Held | undefined> {
-  const last = clock.now() + waitMs;
+  const last = clock.monotonic() + waitMs;
   for (;;) {
     const held = await secret.take();
-    if (held || clock.now() >= last || !(await secret.isValid())) return held;
+    if (held || clock.monotonic() >= last || !(await secret.isValid())) return held;
     await new Promise<void>((resolve) => void clock.after(RETRY_MS, resolve));
   }
 }
