@@ -73,9 +73,10 @@ class Client {
       if (changed['lk.agent.state']) this.states.push(changed['lk.agent.state']);
     });
     room.on(RoomEvent.TrackSubscribed, (track) => void this.#listen(track));
-    room.registerTextStreamHandler('lk.transcription', async (reader, from) => {
-      const text = await reader.readAll();
-      this.shown.push({ from: from.identity, text, ...reader.info.attributes });
+    room.registerTextStreamHandler('lk.transcription', (reader, from) => {
+      const show = (text) => this.shown.push({ from: from.identity, text, ...reader.info.attributes });
+      // A text that is still being sent when the client leaves breaks off: nobody reads it.
+      reader.readAll().then(show, () => undefined);
     });
     await room.connect(url, token, { autoSubscribe: true, dynacast: false });
     const options = new TrackPublishOptions();
