@@ -14,6 +14,8 @@ const STORY = [
   'The story of the oldest lamp goes that its light can be seen across the whole bay on a clear night.',
 ];
 const ANSWER = 'The map is on your screen now.';
+/** The silence before lasts longer than a busy machine needs for the agent's first message, which the user would interrupt. */
+const SAID = { before: 15, text: 'Please show me the map.', after: 5 };
 /** For waits on sound and networks, which take seconds. */
 const PATIENCE_MS = 90_000;
 
@@ -24,7 +26,7 @@ t.test('a page talks to an agent', { skip, timeout: 280_000 }, async (t) => {
   const gateway = await sharedGateway(t, 'speech');
   const site = await servePage();
   t.teardown(() => site.stop());
-  const browser = await startBrowser(gateway, { before: 6, text: 'Please show me the map.', after: 6 });
+  const browser = await startBrowser(gateway, SAID);
   t.teardown(() => browser.stop());
 
   const call = client(gateway.base);
@@ -62,8 +64,8 @@ t.test('a page talks to an agent', { skip, timeout: 280_000 }, async (t) => {
     t.equal((await all('connect')).length, 1);
     t.equal((await heard('agentResponse')).text.trim(), FIRST);
     t.ok((await page.evaluate(() => loudest.output)) > 0.3, 'the agent is loud');
-    const { text } = await heard('userTranscript', ({ final }) => final);
-    t.match(text, /show me the/i, 'the last word is short, and now and then heard as another');
+    // The last word is short, and now and then heard as another. The microphone says it over and over.
+    await heard('userTranscript', ({ final, text }) => final && /show me the/i.test(text));
     t.ok((await page.evaluate(() => loudest.input)) > 0.3, 'the user is loud');
     await heard('toolCallCompleted', ({ toolName, output }) => toolName === 'show_map' && output === ANSWER);
     t.ok((await page.evaluate(() => calls)) > 0);
