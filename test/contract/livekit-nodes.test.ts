@@ -1,6 +1,6 @@
 /**
  * Two gateways on a cluster of two real LiveKit servers with Redis (ops/adr/0041-agents-of-livekit.md): distribution of
- * calls, and calls whose gateway or server ends. Runs if `livekit-server` and `redis-server` are on the PATH.
+ * calls, and calls whose gateway or server ends. In the long form only, if `livekit-server` and `redis-server` are on the PATH.
  */
 import { dispose } from '@livekit/rtc-node';
 import t from 'tap';
@@ -24,11 +24,17 @@ const SILENCE_MS = 3000;
 /** Age after which a call is retried: not within its first ten seconds. */
 const SETTLED_MS = 11_000;
 /** The second kill is of the server that took the call over from the first. */
-const KILLS = shortOrLong(2, 3);
+const KILLS = 3;
 /** Rooms of each gateway's two processes, and calls that nearly fill both gateways. */
-const [ROOMS, CALLS] = shortOrLong([3, 9], [8, 30]);
+const ROOMS = 8;
+const CALLS = 30;
 
-t.test('two gateways on a cluster of two servers', { skip: withoutCluster }, async (t) => {
+const skip = shortOrLong<string | false>(
+  'takes minutes of two processors: npm run test:long',
+  withoutCluster,
+);
+
+t.test('two gateways on a cluster of two servers', { skip }, async (t) => {
   const cluster = await startNodes(t);
   const postgres = await startPostgres(t);
   const { sql } = await postgres.open();
