@@ -8,11 +8,13 @@ import { CALLER_RATE, letGo } from '../fixtures/caller.js';
 import { type Meeting, messagesOf, shownBy, Talks } from '../fixtures/conversation.js';
 import { joined } from '../fixtures/engines-listening.js';
 import { EMBEDDED } from '../fixtures/gateway.js';
-import { said } from '../fixtures/model.js';
+import { type ModelMessage, said } from '../fixtures/model.js';
 import { seeded } from '../fixtures/random.js';
 import { until } from '../fixtures/until.js';
 
 t.teardown(letGo);
+/** Calls at a time. */
+t.jobs = 2;
 const talks = await Talks.start(t, EMBEDDED);
 const { model } = talks;
 
@@ -28,8 +30,22 @@ const TALE = 'The old lamp stood in the window of the shop for many years.';
 /** A story of a quarter of a minute: a backchannel at its beginning is understood before its end. */
 const LONG_TALE = STORY.slice(0, STORY.indexOf(' In spring'));
 
-/** An agent that tells the tale when asked to begin, and answers everything else with one word. */
-const telling = (tale: string) => model.answer((messages) => (said(messages) === 'Begin' ? tale : 'Yes?'));
+/** What the user types to hear one of them. */
+const BEGINNINGS = new Map([
+  ['Tell the story', STORY],
+  ['Tell the tale', TALE],
+  ['Tell the long tale', LONG_TALE],
+]);
+const beginningOf = (tale: string): string =>
+  [...BEGINNINGS].find(([, told]) => told === tale)?.[0] ?? 'Tell nothing';
+
+const STILL_THERE = 'Are you still there?';
+/** The prompt of an agent that speaks up. */
+const WAITS = 'You wait for the user.';
+const waits = (messages: readonly ModelMessage[]): boolean =>
+  messages.some(({ role, content }) => role === 'system' && content?.includes(WAITS));
+
+model.answer((messages) => (waits(messages) ? STILL_THERE : (BEGINNINGS.get(said(messages)) ?? 'Yes?')));
 
 const quiet = (ms: number): Int16Array => new Int16Array((ms * CALLER_RATE) / 1000);
 const msOf = (samples: Int16Array): number => (samples.length * 1000) / CALLER_RATE;
@@ -44,9 +60,8 @@ function cough(): Int16Array {
 }
 
 const begin = async (tale: string, conversation: object): Promise<Meeting> => {
-  telling(tale);
   const meeting = await talks.meet({ conversation: { eagerness: 'balanced', ...conversation } });
-  meeting.caller.send({ type: 'user.message', text: 'Begin' });
+  meeting.caller.send({ type: 'user.message', text: beginningOf(tale) });
   await until('the tale is heard', () => meeting.caller.audible().length > 40);
   return meeting;
 };
@@ -86,7 +101,7 @@ for (const interruption_sensitivity of ['low', 'balanced', 'high'])
     await talks.tell(meeting, 'No, please stop that right now.', { heard: /stop/i });
     await untilAnswered(meeting);
     const [first, tale, ...more] = await hangUp(meeting);
-    t.equal(first, 'user: Begin');
+    t.equal(first, 'user: Tell the story');
     t.ok(isPart(keptOf(tale), STORY), `the agent yields; the record keeps what was heard: ${tale}`);
     t.ok(answers(more, /stop/i), `and answers: ${more.join(' | ')}`);
   });
@@ -100,7 +115,7 @@ for (const interruption_sensitivity of ['low', 'balanced'])
       await untilShown(meeting, LONG_TALE);
       await until('it is understood', () => shownBy(meeting.caller, 'user').some((text) => text !== ''));
       const [first, tale, agreement, ...more] = await hangUp(meeting);
-      t.same([first, tale], ['user: Begin', `assistant: ${LONG_TALE}`], 'all is heard');
+      t.same([first, tale], ['user: Tell the long tale', `assistant: ${LONG_TALE}`], 'all is heard');
       t.match(agreement, /^user: .*(yes|see)/i, 'the agreement is kept');
       t.same(more, [], 'and not answered');
     },
@@ -121,7 +136,7 @@ for (const interruption_sensitivity of ['balanced', 'high'])
     const meeting = await begin(TALE, { interruption_sensitivity });
     await meeting.caller.say(cough());
     await untilShown(meeting, TALE);
-    t.same(await hangUp(meeting), ['user: Begin', `assistant: ${TALE}`], 'all of it is heard');
+    t.same(await hangUp(meeting), ['user: Tell the tale', `assistant: ${TALE}`], 'all of it is heard');
   });
 
 t.test('an agent that may not be interrupted finishes, and answers after that', async (t) => {
@@ -135,7 +150,6 @@ t.test('an agent that may not be interrupted finishes, and answers after that', 
 });
 
 t.test('when both begin to speak at once, the user goes first', async (t) => {
-  telling(STORY);
   const meeting = await talks.meet({
     prompt: { first_message_mode: 'fixed', first_message: STORY },
     conversation: { eagerness: 'balanced', interruption_sensitivity: 'balanced' },
@@ -148,7 +162,6 @@ t.test('when both begin to speak at once, the user goes first', async (t) => {
 });
 
 t.test('a long pause in the middle of a sentence does not end the turn', async (t) => {
-  telling(TALE);
   const meeting = await talks.meet({ conversation: { eagerness: 'relaxed' } });
   const [before, behind] = [
     await talks.speech('I would like a table for'),
@@ -163,7 +176,6 @@ t.test('a long pause in the middle of a sentence does not end the turn', async (
 });
 
 t.test('a user who corrects a word gets one answer, to the whole turn', async (t) => {
-  telling(TALE);
   const meeting = await talks.meet({ conversation: { eagerness: 'relaxed' } });
   const [before, behind] = [
     await talks.speech('A table on Tuesday, no,'),
@@ -177,7 +189,6 @@ t.test('a user who corrects a word gets one answer, to the whole turn', async (t
 });
 
 t.test('a microphone muted in mid-sentence counts as silence, which ends the turn', async (t) => {
-  telling(TALE);
   const meeting = await talks.meet({ conversation: { eagerness: 'balanced' } });
   await say(meeting, 'I need some help with my');
   meeting.caller.mute(true);
@@ -187,7 +198,6 @@ t.test('a microphone muted in mid-sentence counts as silence, which ends the tur
 });
 
 t.test('drop and resume: the conversation continues', async (t) => {
-  telling(TALE);
   const meeting = await talks.meet({ conversation: { eagerness: 'balanced' } });
   const { caller } = meeting;
   await until('a token to return with', () => caller.rejoinToken !== '');
@@ -216,16 +226,17 @@ t.test('when the user hangs up in mid-word, nothing follows', async (t) => {
 });
 
 t.test('silence: the agent speaks up if it may', async (t) => {
-  model.asked.length = 0;
-  model.answer(() => 'Are you still there?');
-  const meeting = await talks.meet({ conversation: { reengage_enabled: true } });
-  await untilShown(meeting, 'Are you still there?');
+  const meeting = await talks.meet({
+    prompt: { system_prompt: WAITS },
+    conversation: { reengage_enabled: true },
+  });
+  await untilShown(meeting, STILL_THERE);
   // Of all requests: the last one may be the analysis of an earlier call.
-  const told = model.asked.flat().map(({ content }) => content ?? '');
+  const told = model.asked.filter(waits).flatMap((messages) => messages.map(({ content }) => content ?? ''));
   t.ok(told.some((content) => /The user has been silent/.test(content)));
-  t.same(await hangUp(meeting), ['assistant: Are you still there?']);
+  t.same(await hangUp(meeting), [`assistant: ${STILL_THERE}`]);
 });
 
-t.test('nothing is left at the workers', async () => {
+t.test('nothing is left at the workers', { buffered: false }, async () => {
   await talks.untilNoCalls();
 });

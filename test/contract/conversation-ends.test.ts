@@ -17,6 +17,9 @@ import { statesOf } from '../fixtures/recorded.js';
 import { until } from '../fixtures/until.js';
 
 t.teardown(letGo);
+/** Calls at a time. */
+t.jobs = 4;
+const ALONE = { buffered: false };
 const postgres = await startPostgres(t);
 const shared = { DATABASE_URL: postgres.url };
 const talks = await Talks.start(t, { ...shared, LOG_LEVEL: 'info' });
@@ -38,6 +41,8 @@ const gone = (async () => {
 })();
 const longest = (async () => {
   const { invite, caller } = await talks.meet({ conversation: { max_duration_seconds: 60 } });
+  // A minute of packets would be work for nothing.
+  caller.mute(true);
   const record = await talks.ended(invite, 150_000);
   await until('the client is told', () => caller.ended);
   caller.drop();
@@ -209,47 +214,51 @@ t.test(
   },
 );
 
-t.test('a call continues when its media worker dies, and the next call gets another worker', async (t) => {
-  const { caller, invite } = await talks.meet({
-    conversation: { recovery_mode: 'fixed', recovery_message: 'Here again.', record_audio: true },
-  });
-  const since = performance.now();
-  await Promise.all([gone, longest]);
-  await until('a call of 10 s', () => performance.now() - since > 10_500);
-  process.kill(memberOf(talks.gateway.pid, 'workers/media'), 'SIGKILL');
-  await until('the client is told', () => caller.ended);
-  caller.ended = false;
-  await caller.rejoin();
-  await until('the agent is back', () => shownBy(caller, 'agent').includes('Here again.'));
-  caller.hangUp();
-  const record = await talks.ended(invite);
-  t.match(record, { status: 'completed', ended_reason: 'hangup' });
-  t.match(messagesOf(record).at(-1), 'assistant: Here again.');
-  const recording = await until('its recording is finished', async () => {
-    const { body } = await talks.call(`sessions/${invite.session_id}/recording`);
-    return body['status'] === 'processing' ? undefined : (body as unknown as Recording);
-  });
-  t.equal(recording.status, 'complete');
-  t.strictSame(statesOf(recording), [
-    [1, 'agent', 'failed', 'interrupted'],
-    [1, 'user', 'failed', 'interrupted'],
-    [2, 'agent', 'complete', null],
-    [2, 'user', 'complete', null],
-  ]);
-  const [before, , after] = recording.tracks;
-  t.ok(Date.parse(after!.started_at!) >= Date.parse(before!.ended_at!), 'one part behind the other');
-  for (const { url } of recording.tracks) {
-    const bytes = Buffer.from(await (await fetch(url!)).arrayBuffer());
-    t.equal(bytes.subarray(0, 4).toString(), 'OggS');
-  }
-  const next = await talks.meet();
-  next.caller.send({ type: 'user.message', text: 'Hello', audio: false });
-  await until('it is answered', () => shownBy(next.caller, 'agent').length > 0);
-  next.caller.hangUp();
-  await talks.ended(next.invite);
-});
+t.test(
+  'a call continues when its media worker dies, and the next call gets another worker',
+  ALONE,
+  async (t) => {
+    const { caller, invite } = await talks.meet({
+      conversation: { recovery_mode: 'fixed', recovery_message: 'Here again.', record_audio: true },
+    });
+    const since = performance.now();
+    await Promise.all([gone, longest]);
+    await until('a call of 10 s', () => performance.now() - since > 10_500);
+    process.kill(memberOf(talks.gateway.pid, 'workers/media'), 'SIGKILL');
+    await until('the client is told', () => caller.ended);
+    caller.ended = false;
+    await caller.rejoin();
+    await until('the agent is back', () => shownBy(caller, 'agent').includes('Here again.'));
+    caller.hangUp();
+    const record = await talks.ended(invite);
+    t.match(record, { status: 'completed', ended_reason: 'hangup' });
+    t.match(messagesOf(record).at(-1), 'assistant: Here again.');
+    const recording = await until('its recording is finished', async () => {
+      const { body } = await talks.call(`sessions/${invite.session_id}/recording`);
+      return body['status'] === 'processing' ? undefined : (body as unknown as Recording);
+    });
+    t.equal(recording.status, 'complete');
+    t.strictSame(statesOf(recording), [
+      [1, 'agent', 'failed', 'interrupted'],
+      [1, 'user', 'failed', 'interrupted'],
+      [2, 'agent', 'complete', null],
+      [2, 'user', 'complete', null],
+    ]);
+    const [before, , after] = recording.tracks;
+    t.ok(Date.parse(after!.started_at!) >= Date.parse(before!.ended_at!), 'one part behind the other');
+    for (const { url } of recording.tracks) {
+      const bytes = Buffer.from(await (await fetch(url!)).arrayBuffer());
+      t.equal(bytes.subarray(0, 4).toString(), 'OggS');
+    }
+    const next = await talks.meet();
+    next.caller.send({ type: 'user.message', text: 'Hello', audio: false });
+    await until('it is answered', () => shownBy(next.caller, 'agent').length > 0);
+    next.caller.hangUp();
+    await talks.ended(next.invite);
+  },
+);
 
-t.test('a user who is gone has hung up after 20 s; the longest duration ends a call', async (t) => {
+t.test('a user who is gone has hung up after 20 s; the longest duration ends a call', ALONE, async (t) => {
   const { record, ms } = await gone;
   t.match(record, { status: 'completed', ended_reason: 'hangup' });
   t.ok(ms > 18_000, `${Math.round(ms)} ms`);
@@ -258,12 +267,13 @@ t.test('a user who is gone has hung up after 20 s; the longest duration ends a c
   t.match(timed.events.at(-1), { type: 'session.ended', reason: 'conversation_timeout' });
 });
 
-t.test('nothing is left at the workers', async () => {
+t.test('nothing is left at the workers', ALONE, async () => {
   await talks.untilNoCalls();
 });
 
 t.test(
   'a gateway that stops leaves new calls to another, and serves a running one until its end',
+  ALONE,
   async (t) => {
     const call = client(other.base);
     const agentId = await makeAgent(call, { config: { prompt: { first_message_mode: 'off' } } });

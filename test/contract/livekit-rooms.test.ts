@@ -26,12 +26,14 @@ const roomOf = (name: string): ClusterRoom => {
 
 const gone = (name: string) => until(`room ${name} is gone`, () => !cluster.rooms.has(name));
 
+/** The worker of all tests that neither kill nor fill it: each costs a second to start. */
+const shared = await roomWorkers(t, cluster);
+
 /** A call that is ready in its room, where its user has not arrived. */
 async function waitingCall(t: Test) {
-  const { calls } = await roomWorkers(t, cluster);
   cluster.setPresence(false);
   t.teardown(() => cluster.setPresence(true));
-  const opened = openRoom(calls);
+  const opened = openRoom(shared.calls);
   await opened.call.ready;
   return { ...opened, person: roomOf(opened.sessionId).person };
 }
@@ -39,7 +41,7 @@ async function waitingCall(t: Test) {
 t.test(
   'the agent waits in the room of its session; both hear, write to and know of each other',
   async (t) => {
-    const { calls, recordings, recorded } = await roomWorkers(t, cluster);
+    const { calls, recordings, recorded } = shared;
     const { sessionId, call, followed } = openRoom(calls, { record: true });
     call.attributes({ 'lk.agent.state': 'initializing' });
     await call.ready;
@@ -93,8 +95,7 @@ t.test(
 );
 
 t.test('pause holds the voice, resume continues it, clear drops it', async (t) => {
-  const { calls } = await roomWorkers(t, cluster);
-  const { sessionId, call, followed } = openRoom(calls);
+  const { sessionId, call, followed } = openRoom(shared.calls);
   await call.ready;
   await followed.seen('connected');
   const { person } = roomOf(sessionId);
@@ -178,12 +179,7 @@ t.test('a client that gives up an attempt to join again has not hung up', async 
 t.test(
   'an agent that does not see its user, whom the server has with media, gives its connection up',
   async (t) => {
-    const { calls, lines } = await roomWorkers(t, cluster);
-    cluster.setPresence(false);
-    t.teardown(() => cluster.setPresence(true));
-    const { sessionId, call, followed } = openRoom(calls);
-    await call.ready;
-    const { person } = roomOf(sessionId);
+    const { sessionId, followed, person } = await waitingCall(t);
     const asked = () =>
       cluster.requests.filter((request) => request === `GetParticipant ${sessionId}`).length;
     const askedAgain = async (times: number) => {
@@ -209,17 +205,12 @@ t.test(
     person.known = { sid: 'PA_again', state: 'ACTIVE', attributes: { use: 'rejoin' } };
     await askedAgain(1);
     t.match(await followed.over, { code: 'engine_lost' });
-    t.ok(lines.some(({ message }) => /does not see its user/.test(message)));
+    t.ok(shared.lines.some(({ message }) => /does not see its user/.test(message)));
   },
 );
 
 t.test('a user who comes back is looked for no longer', async (t) => {
-  const { calls } = await roomWorkers(t, cluster);
-  cluster.setPresence(false);
-  t.teardown(() => cluster.setPresence(true));
-  const { sessionId, call, followed } = openRoom(calls);
-  await call.ready;
-  const { person } = roomOf(sessionId);
+  const { sessionId, call, followed, person } = await waitingCall(t);
   for (const times of [1, 2]) {
     person.come();
     await followed.seen('connected', times);
@@ -237,9 +228,8 @@ t.test('a user who comes back is looked for no longer', async (t) => {
 });
 
 t.test('a room that the server closes ends the call; a server that goes loses it', async (t) => {
-  const { calls } = await roomWorkers(t, cluster);
-  const closed = openRoom(calls);
-  const lost = openRoom(calls);
+  const closed = openRoom(shared.calls);
+  const lost = openRoom(shared.calls);
   await Promise.all([closed.call.ready, lost.call.ready]);
   cluster.finish(closed.sessionId);
   t.equal(await closed.followed.over, undefined);

@@ -7,15 +7,25 @@ import type { Body } from '../fixtures/agents.js';
 import type { ApiCall, Told } from '../fixtures/phone-api.js';
 import type { PhoneLine } from '../fixtures/phone-line.js';
 import { APIS, SECRET } from '../fixtures/placed-calls.js';
-import { faultsAt, resultOf, TransferredCalls, transfersIn } from '../fixtures/transferred-calls.js';
+import {
+  type Caller,
+  type Desk,
+  faultsAt,
+  resultOf,
+  TransferredCalls,
+  transfersIn,
+} from '../fixtures/transferred-calls.js';
 import { until } from '../fixtures/until.js';
 
+/** Calls at a time: each test has a desk of its own. */
+t.jobs = 4;
 const calls = await TransferredCalls.start(t);
 const { phones } = calls;
 const { talks, sql } = phones;
 const { call: ask } = talks;
 
-type Answer = (leg: ApiCall, line: PhoneLine) => Promise<unknown>;
+/** The provider for tests with speech: one is enough, since speech does not depend on the provider. */
+const [HEARD_AT] = APIS;
 
 /** Repeats the words until they were understood. */
 const keepSaying = async (line: PhoneLine, words: string, isOver: () => boolean): Promise<void> => {
@@ -26,79 +36,110 @@ const keepSaying = async (line: PhoneLine, words: string, isOver: () => boolean)
   }
 };
 
-/** The provider for tests with speech: one is enough, since speech does not depend on the provider. */
-const [HEARD_AT] = APIS;
+const told = (state: Told) => (leg: ApiCall) => leg.tell(state, SECRET);
+
+/** Events of the colleague's call before anybody has answered, and the resulting transfer. */
+const UNANSWERED: readonly (readonly [
+  what: string,
+  act: (leg: ApiCall) => Promise<unknown>,
+  state: string,
+  why: RegExp,
+])[] = [
+  ['busy', told('busy'), 'busy', /^The line is busy \(Desk\)/],
+  ['no answer', told('no_answer'), 'no_answer', /^Nobody answered/],
+  ['failed', told('failed'), 'failed', /^The call failed/],
+];
+
+interface Colleague {
+  readonly leg: ApiCall;
+  readonly line: PhoneLine;
+  readonly own: Desk;
+}
+type Act = (colleague: Colleague) => Promise<unknown>;
+
+/** Events after the colleague has answered, and the resulting transfer. */
+const ANSWERED: readonly (readonly [what: string, act: Act, state: string, why: RegExp])[] = [
+  [
+    'a key says no',
+    async ({ line }) => line.press('2', '#'),
+    'refused',
+    /^The colleague does not take the call \(Desk\)\. /,
+  ],
+  ['hangs up', async ({ line }) => line.hangUp(), 'refused', /The colleague hung up\./],
+  [
+    'a machine',
+    ({ leg }) => leg.answeredBy('machine', SECRET),
+    'voicemail',
+    /^An answering machine answered/,
+  ],
+  ['the provider ends it', ({ leg }) => told('ended')(leg), 'refused', /The colleague hung up\./],
+];
+
+const BY_VOICE: typeof ANSWERED = [
+  [
+    'a voice picks up with a yes, and says no',
+    async ({ leg, line, own }) => {
+      await line.say(await talks.speech('Yes?'));
+      await keepSaying(line, 'No.', () => own.api.hungUp.includes(leg.callId));
+    },
+    'refused',
+    /does not take the call/,
+  ],
+];
+
+/** Ways to connect both, and what the colleague does for it. */
+const CONNECTED: readonly (readonly [connects: string, act: Act])[] = [
+  ['confirm', async ({ line }) => line.press('1', '#')],
+  ['direct', async () => undefined],
+];
+const CONNECTED_BY_VOICE: typeof CONNECTED = [
+  [
+    'confirm by voice',
+    ({ leg, line, own }) => keepSaying(line, 'Yes, please.', () => own.api.replaced.has(leg.callId)),
+  ],
+];
+
+/** A colleague who has picked up, and is being told about the caller. */
+async function pickedUp(own: Desk, caller: Caller): Promise<Colleague> {
+  const leg = await own.api.call(caller.desk);
+  const line = await phones.answered({ call: leg, api: own.api });
+  await until('the colleague is told', () => line.audible > 16);
+  return { leg, line, own };
+}
 
 for (const dialect of APIS) {
-  const own = await calls.desk(dialect);
   const isHeard = dialect === HEARD_AT;
-  const { roomOf, hungUp } = own;
-  const told = (state: Told) => (leg: ApiCall) => leg.tell(state, SECRET);
-  /** Events of the colleague's call before anybody has answered, and the resulting transfer. */
-  const UNANSWERED: readonly (readonly [
-    what: string,
-    act: (leg: ApiCall) => Promise<unknown>,
-    state: string,
-    why: RegExp,
-  ])[] = [
-    ['busy', told('busy'), 'busy', /^The line is busy \(Desk\)/],
-    ['no answer', told('no_answer'), 'no_answer', /^Nobody answered/],
-    ['failed', told('failed'), 'failed', /^The call failed/],
-  ];
-  /** Events after the colleague has answered, and the resulting transfer. */
-  const ANSWERED: readonly (readonly [what: string, act: Answer, state: string, why: RegExp])[] = [
-    [
-      'a key says no',
-      async (_, line) => line.press('2', '#'),
-      'refused',
-      /^The colleague does not take the call \(Desk\)\. /,
-    ],
-    ['hangs up', async (_, line) => line.hangUp(), 'refused', /The colleague hung up\./],
-    ['a machine', (leg) => leg.answeredBy('machine', SECRET), 'voicemail', /^An answering machine answered/],
-    ['the provider ends it', told('ended'), 'refused', /The colleague hung up\./],
-  ];
 
-  const BY_VOICE: typeof ANSWERED = [
-    [
-      'a voice picks up with a yes, and says no',
-      async (leg, line) => {
-        await line.say(await talks.speech('Yes?'));
-        await keepSaying(line, 'No.', () => own.api.hungUp.includes(leg.callId));
-      },
-      'refused',
-      /does not take the call/,
-    ],
-  ];
-
-  t.test(`${dialect.name}, warm: the caller stays with the agent if nobody takes the call`, async (t) => {
-    for (const [what, act, state, error] of UNANSWERED) {
+  for (const [what, act, state, error] of UNANSWERED)
+    t.test(`${dialect.name}, warm: the caller stays with the agent (${what})`, async (t) => {
+      const own = await calls.desk(dialect);
       const caller = await calls.calling(own, { mode: 'warm' });
       const leg = await own.api.call(caller.desk);
       t.equal(leg.from, own.number);
       const heard = caller.line.audible;
       await until('the caller hears that they wait', () => caller.line.audible > heard + 10);
-      t.equal(await act(leg), 204, what);
+      t.equal(await act(leg), 204);
       const record = await calls.goesOn(caller);
-      t.match(resultOf(record), { status: 'failed', error }, what);
-      t.match(transfersIn(record), [{ mode: 'warm', state, returned_at: null }], what);
+      t.match(resultOf(record), { status: 'failed', error });
+      t.match(transfersIn(record), [{ mode: 'warm', state, returned_at: null }]);
       await calls.hangsUp(caller, caller);
-    }
-    for (const [what, act, state, error] of isHeard ? [...ANSWERED, ...BY_VOICE] : ANSWERED) {
+    });
+
+  for (const [what, act, state, error] of isHeard ? [...ANSWERED, ...BY_VOICE] : ANSWERED)
+    t.test(`${dialect.name}, warm: the caller stays with the agent (${what})`, async (t) => {
+      const own = await calls.desk(dialect);
       const caller = await calls.calling(own, { mode: 'warm' });
-      const leg = await own.api.call(caller.desk);
-      const line = await phones.answered({ call: leg, api: own.api });
-      await until('the colleague is told', () => line.audible > 16);
-      await act(leg, line);
+      const colleague = await pickedUp(own, caller);
+      await act(colleague);
       const record = await calls.goesOn(caller);
-      t.match(resultOf(record), { status: 'failed', error }, what);
-      t.match(transfersIn(record), [{ state, answered_at: /Z$/ }], what);
-      await hungUp(leg.callId);
+      t.match(resultOf(record), { status: 'failed', error });
+      t.match(transfersIn(record), [{ state, answered_at: /Z$/ }]);
+      await own.hungUp(colleague.leg.callId);
       await calls.hangsUp(caller, caller);
-    }
-    await talks.untilNoCalls();
-  });
+    });
 
   t.test(`${dialect.name}, warm: an API that fails at each step`, async (t) => {
+    const own = await calls.desk(dialect);
     const refusal = await calls.calling(own, { mode: 'warm' });
     await own.api.call(refusal.desk).then((leg) => leg.tell('busy', SECRET));
     await calls.goesOn(refusal);
@@ -110,23 +151,19 @@ for (const dialect of APIS) {
     await calls.hangsUp(refusal, refusal);
 
     const apart = await calls.calling(own, { mode: 'warm' });
-    const leg = await own.api.call(apart.desk);
-    const line = await phones.answered({ call: leg, api: own.api });
-    await until('the colleague is told', () => line.audible > 16);
+    const { leg, line } = await pickedUp(own, apart);
     own.api.misbehave = (response) => response.writeHead(500).end();
     line.press('1', '#');
     t.match(resultOf(await calls.goesOn(apart)), { error: /answered 500/ });
-    await hungUp(leg.callId);
+    await own.hungUp(leg.callId);
     t.match(transfersIn(await apart.session()), [{ state: 'failed', reason: /answered 500/ }]);
     await calls.hangsUp(apart, apart);
-    await talks.untilNoCalls();
   });
 
   t.test(`${dialect.name}, warm: a colleague who hangs up while both are being connected`, async (t) => {
+    const own = await calls.desk(dialect);
     const caller = await calls.calling(own, { mode: 'warm' });
-    const leg = await own.api.call(caller.desk);
-    const line = await phones.answered({ call: leg, api: own.api });
-    await until('the colleague is told', () => line.audible > 16);
+    const { leg, line } = await pickedUp(own, caller);
     own.api.misbehave = (response) =>
       void leg.tell('ended', SECRET).then(() => response.writeHead(dialect.done).end());
     line.press('1', '#');
@@ -134,30 +171,21 @@ for (const dialect of APIS) {
     t.match(resultOf(record), { status: 'failed', error: /The colleague hung up\. The caller is with you/ });
     t.notOk(own.api.replaced.has(caller.call.callId), 'the caller is not led into an empty room');
     await calls.hangsUp(caller, caller);
-    await talks.untilNoCalls();
   });
 
-  for (const [connects, act] of [
-    ['confirm', async (_: ApiCall, line: PhoneLine) => line.press('1', '#')],
-    [
-      'confirm by voice',
-      (leg: ApiCall, line: PhoneLine) =>
-        keepSaying(line, 'Yes, please.', () => own.api.replaced.has(leg.callId)),
-    ],
-    ['direct', async () => undefined],
-  ] as const) {
-    if (connects === 'confirm by voice' && !isHeard) continue;
+  for (const [connects, act] of isHeard ? [...CONNECTED, ...CONNECTED_BY_VOICE] : CONNECTED) {
     const [how = ''] = connects.split(' ', 1);
     t.test(`${dialect.name}, warm: both are connected (${connects})`, async (t) => {
+      const own = await calls.desk(dialect);
       const caller = await calls.calling(own, { mode: 'warm', warm_connect: how });
-      const leg = await own.api.call(caller.desk);
+      await own.api.call(caller.desk);
       const [row] = await sql<{ text: string }[]>`
         select briefing::json ->> 'text' as text from phone_transfers where to_address = ${caller.desk}`;
       t.equal(row?.text, 'Hello, I have a caller on the line for you. Ada wants tea.');
-      const line = await phones.answered({ call: leg, api: own.api });
-      await until('the colleague is told', () => line.audible > 16);
-      await act(leg, line);
-      const [one, other] = [await roomOf(leg), await roomOf(caller.call)];
+      const colleague = await pickedUp(own, caller);
+      const { leg, line } = colleague;
+      await act(colleague);
+      const [one, other] = [await own.roomOf(leg), await own.roomOf(caller.call)];
       t.equal(one, other, 'both are in one room');
       t.match(one, /^transfer_[0-9a-f]{24}$/);
       line.hangUp();
@@ -168,35 +196,36 @@ for (const dialect of APIS) {
       t.equal(await leg.tell('answered', SECRET), 204, 'what is late changes nothing');
       t.notOk(own.api.hungUp.includes(leg.callId));
       t.equal(await leg.tell('ended', SECRET), 204);
-      await hungUp(caller.call.callId);
+      await own.hungUp(caller.call.callId);
       await caller.call.tell('ended', SECRET);
-      await talks.untilNoCalls();
     });
   }
 
   t.test(
     `${dialect.name}, warm: the caller hangs up, or the session is ended, while a colleague is asked`,
     async (t) => {
+      const own = await calls.desk(dialect);
       const impatient = await calls.calling(own, { mode: 'warm' });
       const ringing = await own.api.call(impatient.desk);
       await ringing.tell('ringing', SECRET);
       await calls.hangsUp(impatient, impatient);
-      await hungUp(ringing.callId);
+      await own.hungUp(ringing.callId);
       t.match(transfersIn(await impatient.session()), [{ state: 'cancelled', reason: 'The caller hung up' }]);
       t.match(await ringing.ask(SECRET), { status: 200, document: dialect.ends });
 
       const stopped = await calls.calling(own, { mode: 'warm' });
-      const leg = await own.api.call(stopped.desk);
-      const line = await phones.answered({ call: leg, api: own.api });
-      await until('the colleague is told', () => line.audible > 16);
+      const { leg, line } = await pickedUp(own, stopped);
       const { session_id: id } = (await stopped.session()) as Body;
       t.equal((await ask(`sessions/${String(id)}/end`, { method: 'POST' })).status, 204);
-      await hungUp(leg.callId);
+      await own.hungUp(leg.callId);
       t.match(await line.untilClosed(), { code: 1000 });
       t.match(await stopped.line.untilClosed(), { code: 1000 });
       t.match(transfersIn(await calls.ended(stopped, 'ended_by_api')), [{ state: 'cancelled' }]);
       for (const { call } of [stopped]) await call.tell('ended', SECRET);
-      await talks.untilNoCalls();
     },
   );
 }
+
+t.test('nothing is left at the workers', { buffered: false }, async () => {
+  await talks.untilNoCalls();
+});

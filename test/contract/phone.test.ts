@@ -8,16 +8,34 @@ import type { Body } from '../fixtures/agents.js';
 import { messagesOf } from '../fixtures/conversation.js';
 import { keysIn } from '../fixtures/dtmf.js';
 import { CALLER, IncomingCalls, PROVIDERS, untilHeard, untilSaid } from '../fixtures/incoming-calls.js';
-import { said, toolSaid } from '../fixtures/model.js';
+import { type Answered, said, toolSaid } from '../fixtures/model.js';
 import { startReceiver } from '../fixtures/receiver.js';
 import { until } from '../fixtures/until.js';
 
+/** Calls at a time. */
+t.jobs = 4;
 const calls = await IncomingCalls.start(t);
 const { talks } = calls;
 const { model, call: ask } = talks;
 
 /** 25 seconds of tones. */
 const LONG = Array.from({ length: 200 }, (_, index) => String(index + 100)).join(' ');
+
+/** What the agent does for a user who has said, or pressed, that; it repeats everything else. */
+const ANSWERS: readonly (readonly [said: RegExp, answer: Answered])[] = [
+  [/^How much/, { calls: { price: {} } }],
+  [/wait/, 'Yes?'],
+  [/^\[keypad: 1\]/, LONG],
+  [/^\[keypad: 2\]/, { calls: { send_digits: { digits: '1w40#' } } }],
+  [/^\[keypad: 3\]/, { calls: { hang_up_call: {} } }],
+];
+
+model.answer((messages) => {
+  const result = toolSaid(messages);
+  if (result !== undefined) return result.includes('euros') ? 'It is two euros.' : 'Done.';
+  const text = said(messages);
+  return ANSWERS.find(([pattern]) => pattern.test(text))?.[1] ?? `You said: ${text}`;
+});
 
 /** Frames of a line at 8 kHz as speech for `say`, changed by `db`. */
 function spoken(frames: readonly Int16Array[], db: number): Int16Array {
@@ -53,12 +71,6 @@ for (const provider of PROVIDERS) {
         url: receiver.url,
       },
     });
-    model.answer((messages) => {
-      const result = toolSaid(messages);
-      if (result !== undefined) return 'It is two euros.';
-      return said(messages).startsWith('How much') ? { calls: { price: {} } } : `You said: ${said(messages)}`;
-    });
-    model.asked.length = 0;
     const answered = await calls.dial(provider, {
       prompt: {
         first_message_mode: 'fixed',
@@ -98,13 +110,11 @@ for (const provider of PROVIDERS) {
       [{ tool_name: 'price', status: 'completed' }],
     );
     await recorded(String((record as Body)['session_id']), t);
-    await talks.untilNoCalls();
   });
 
   t.test(
     `${provider.name}: an interruption clears what was sent, and the record keeps what was heard`,
     async (t) => {
-      model.answer((messages) => (said(messages).includes('wait') ? 'Yes?' : LONG));
       const answered = await calls.dial(provider);
       const { line } = answered;
       line.press('1', '#');
@@ -130,9 +140,6 @@ for (const provider of PROVIDERS) {
   );
 
   t.test(`${provider.name}: the agent presses keys, which the line hears`, async (t) => {
-    model.answer((messages) =>
-      toolSaid(messages) === undefined ? { calls: { send_digits: { digits: '1w40#' } } } : 'Done.',
-    );
     const answered = await calls.dial(provider, { tools: { system_tools: { send_digits: true } } });
     const { line } = answered;
     line.press('2', '#');
@@ -146,11 +153,10 @@ for (const provider of PROVIDERS) {
   });
 
   t.test(`${provider.name}: the end of a call, from every side`, async (t) => {
-    model.answer(() => ({ calls: { hang_up_call: {} } }));
     const hangsUp = await calls.dial(provider, {
       tools: { enabled: true, system_tools: { hang_up_call: true } },
     });
-    hangsUp.line.press('1', '#');
+    hangsUp.line.press('3', '#');
     t.match(await hangsUp.line.untilClosed(), { code: 1000 }, 'the agent hangs up');
     t.match(await hangsUp.ended(), { status: 'completed', ended_reason: 'hangup' });
 
@@ -165,12 +171,10 @@ for (const provider of PROVIDERS) {
     await until('it goes on', async () => (await dropped.record()).status === 'active');
     dropped.line.drop();
     t.match(await dropped.ended(), { status: 'failed', ended_reason: 'error' }, 'the stream is cut off');
-    await talks.untilNoCalls();
   });
 }
 
 t.test('a line that returns the agent’s voice does not interrupt it, and the caller does', async (t) => {
-  model.answer((messages) => (said(messages).startsWith('[keypad') ? LONG : 'Yes?'));
   const answered = await calls.dial(PROVIDERS[0]!);
   const { line } = answered;
   line.returns(-15, 200);
@@ -196,4 +200,8 @@ t.test('a line that returns the agent’s voice does not interrupt it, and the c
   }
   t.ok(await isHeard(), 'as the caller’s, as nothing is heard to be its echo');
   line.hangUp();
+});
+
+t.test('nothing is left at the workers', { buffered: false }, async () => {
+  await talks.untilNoCalls();
 });
