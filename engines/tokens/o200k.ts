@@ -5,12 +5,13 @@
  */
 import { readFileSync } from 'node:fs';
 import { modelFile } from '../backends/model-files.js';
+import { Vocabulary } from './vocabulary.js';
 
 /** The part of the vocabulary's package that set-up keeps. */
 interface Ranks {
   /** Pattern that splits a text into pieces. */
   readonly pat_str: string;
-  /** Lines, each of a mark, the rank of the first entry, and entries in base64. */
+  /** `FIRST_RANK`, and the entries in base64. */
   readonly bpe_ranks: string;
 }
 
@@ -24,21 +25,12 @@ function readRanks(modelsFolder: string): Ranks {
   return JSON.parse(json) as Ranks;
 }
 
+/** A mark, and the rank of the first entry. */
+const FIRST_RANK = '! 0 ';
 /** The longest entry of the vocabulary, in bytes. */
 const LONGEST = 128;
 const CACHED = 20_000;
 const CACHED_LENGTH = 32;
-
-/** Maps the bytes of an entry, as a string of one character per byte, to its rank. */
-function readVocabulary(ranks: Ranks): ReadonlyMap<string, number> {
-  const vocabulary = new Map<string, number>();
-  for (const line of ranks.bpe_ranks.split('\n').filter(Boolean)) {
-    const [, first, ...entries] = line.split(' ');
-    for (const [index, entry] of entries.entries())
-      vocabulary.set(Buffer.from(entry, 'base64').toString('latin1'), Number(first) + index);
-  }
-  return vocabulary;
-}
 
 /** A possible merge of the part at `at` with its neighbour; stale once either has changed. */
 interface Merge {
@@ -84,10 +76,10 @@ class MergeHeap {
   }
 }
 
-/** Tokens of one piece, given as bytes (one character each). */
-function countPiece(bytes: string, vocabulary: ReadonlyMap<string, number>): number {
+/** Tokens of one piece. */
+function countPiece(bytes: Uint8Array, vocabulary: Vocabulary): number {
   const { length } = bytes;
-  if (length === 1 || vocabulary.has(bytes)) return 1;
+  if (length === 1 || vocabulary.rankOf(bytes, 0, length) >= 0) return 1;
   const next = Int32Array.from({ length }, (_, at) => at + 1);
   const previous = Int32Array.from({ length }, (_, at) => at - 1);
   const ages = new Int32Array(length);
@@ -95,8 +87,8 @@ function countPiece(bytes: string, vocabulary: ReadonlyMap<string, number>): num
   const offer = (at: number): void => {
     const neighbour = next[at]!;
     if (neighbour >= length || next[neighbour]! - at > LONGEST) return;
-    const rank = vocabulary.get(bytes.slice(at, next[neighbour]));
-    if (rank !== undefined) heap.push({ rank, at, age: ages[at]!, neighbourAge: ages[neighbour]! });
+    const rank = vocabulary.rankOf(bytes, at, next[neighbour]!);
+    if (rank >= 0) heap.push({ rank, at, age: ages[at]!, neighbourAge: ages[neighbour]! });
   };
   for (let at = 0; at < length - 1; at++) offer(at);
   let count = length;
@@ -121,15 +113,15 @@ export interface Counter {
 }
 
 export function createCounter(modelsFolder: string): Counter {
-  const ranks = readRanks(modelsFolder);
-  const vocabulary = readVocabulary(ranks);
-  const pieces = new RegExp(ranks.pat_str, 'gu');
+  const { pat_str, bpe_ranks } = readRanks(modelsFolder);
+  const vocabulary = new Vocabulary(bpe_ranks.slice(FIRST_RANK.length));
+  const pieces = new RegExp(pat_str, 'gu');
   const known = new Map<string, number>();
 
   function ofPiece(piece: string): number {
     const cached = known.get(piece);
     if (cached !== undefined) return cached;
-    const count = countPiece(Buffer.from(piece, 'utf8').toString('latin1'), vocabulary);
+    const count = countPiece(Buffer.from(piece, 'utf8'), vocabulary);
     if (piece.length > CACHED_LENGTH) return count;
     if (known.size >= CACHED) known.clear();
     known.set(piece, count);

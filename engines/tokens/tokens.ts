@@ -26,7 +26,7 @@ export interface CountResult {
 }
 
 const THREAD = new URL('engines/tokens/tokens-thread.js', BUILT);
-/** Heap of the thread; the vocabulary takes about 50 MB. */
+/** Heap of the thread. */
 const HEAP_MB = 192;
 /** Idle time after which the thread ends, because it keeps its vocabulary in memory. */
 const REST_MS = 60_000;
