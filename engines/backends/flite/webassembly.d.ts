@@ -4,12 +4,15 @@ declare namespace WebAssembly {
     private constructor();
   }
   class Instance {
-    constructor(module: Module, imports?: Record<string, ModuleImports>);
+    constructor(module: Module, imports?: Imports);
     readonly exports: Record<string, unknown>;
   }
-  interface Memory {
+  class Memory {
+    constructor(descriptor: { initial: number });
     readonly buffer: ArrayBuffer;
+    grow(pages: number): number;
   }
-  type ModuleImports = Record<string, (...call: never[]) => unknown>;
+  type ModuleImports = Record<string, Memory | ((...call: never[]) => unknown)>;
+  type Imports = Record<string, ModuleImports>;
   function compile(bytes: Uint8Array): Promise<Module>;
 }
