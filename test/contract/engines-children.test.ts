@@ -22,12 +22,17 @@ const flite = ttsInChild(tts.pool, fliteDescription);
 const moonshine = sttInChild(stt.pool, moonshineDescription);
 const neverAborted = new AbortController().signal;
 const sentence = 'The package was delivered to the front door this morning.';
-const request: TtsRequest = { text: sentence, voice: 'rms', language: 'en', speed: 1 };
+/** The last voice takes a tenth of the work of the others; conformance is tested with the first one. */
+const quickFirst = { ...flite, voices: flite.voices.toReversed() };
+const voice = quickFirst.voices[0]!.name;
+const request: TtsRequest = { text: sentence, voice, language: 'en', speed: 1 };
 
 const idle = (pool: typeof tts.pool) => () =>
   pool.state().every(({ running, queued }) => running + queued === 0);
 
-t.test('flite conforms from a child too', (t) => ttsConformance(t, flite, { sentence, deterministic: true }));
+t.test('flite conforms from a child too', (t) =>
+  ttsConformance(t, quickFirst, { sentence, deterministic: true }),
+);
 
 t.test('speech of one child is transcribed by another', async (t) => {
   const heard = await heardBy(moonshine, await spoken(flite, sentence));
