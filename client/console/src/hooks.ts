@@ -147,16 +147,23 @@ export function useKept<T>(name: string, initial: T): [T, (value: T) => void] {
   return [value, keep];
 }
 
-/** Calls back on each frame while `active`. */
+/** Between two frames: what moves here is a level or a place in a sound, and a whole view may be drawn for it. */
+const FRAME_MS = 40;
+
+/** Calls back on frames while `active` and the page can be seen. */
 export function useFrames(active: boolean, frame: () => void): void {
   const latest = useRef(frame);
   latest.current = frame;
   useEffect(() => {
     if (!active) return;
+    let timer: ReturnType<typeof setTimeout>;
     let id = requestAnimationFrame(function next() {
       latest.current();
-      id = requestAnimationFrame(next);
+      timer = setTimeout(() => (id = requestAnimationFrame(next)), FRAME_MS);
     });
-    return () => cancelAnimationFrame(id);
+    return () => {
+      clearTimeout(timer);
+      cancelAnimationFrame(id);
+    };
   }, [active]);
 }

@@ -1,5 +1,5 @@
 /** A player for a call: its timeline, controls, and the transcript that follows. */
-import { useState } from 'preact/hooks';
+import { useMemo, useState } from 'preact/hooks';
 import { lengthText } from '../../format.js';
 import { Failure } from '../../parts/basics.js';
 import { texts } from '../../texts.js';
@@ -157,18 +157,21 @@ export const Sound = (known: Known) => <SoundPanel sound={useSound(known)} />;
 
 export function Player({ initial, ...known }: Known & { readonly initial: number }) {
   const sound = useSound(known, initial);
-  const entries = entriesOf(known.call, sound.beginning);
+  const { beginning, length } = sound;
   const { time, playing, seek } = sound.playing;
+  const entries = useMemo(() => entriesOf(known.call, beginning), [known.call, beginning]);
+  const current = entryAt(entries, time);
+  // Drawn anew when another line is heard, not with every move of the time.
+  const transcript = useMemo(
+    () => <Transcript entries={entries} current={current} follow={playing} seek={seek} />,
+    [entries, current, playing, length],
+  );
   return (
     <>
       <SoundPanel sound={sound} />
       <section class="stack tight">
         <h2>{calls.transcript}</h2>
-        {entries.length === 0 ? (
-          <p class="soft">{calls.nothingSaid}</p>
-        ) : (
-          <Transcript entries={entries} current={entryAt(entries, time)} follow={playing} seek={seek} />
-        )}
+        {entries.length === 0 ? <p class="soft">{calls.nothingSaid}</p> : transcript}
       </section>
     </>
   );

@@ -1,5 +1,5 @@
 /** Both voices on one timeline: when each spoke, what delayed the agent, tools, and interruptions. */
-import { useLayoutEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import { lengthText } from '../../format.js';
 import { outline } from '../../sound/peaks.js';
 import { texts } from '../../texts.js';
@@ -115,6 +115,22 @@ const Axis = ({ length, zoom }: Pick<Drawn, 'length'> & { readonly zoom: number 
   );
 };
 
+/** All but the cursor, which moves often: drawn anew only when the call or its sound has changed. */
+const useDrawn = ({ turns, sides, beginning, length }: Drawn) =>
+  useMemo(
+    () => (
+      <>
+        {turns.map((turn) => (
+          <TurnMarks key={turn.number} turn={turn} beginning={beginning} length={length} />
+        ))}
+        {sides.map((side) => (
+          <SideWave key={side.address} side={side} length={length} />
+        ))}
+      </>
+    ),
+    [turns, sides, beginning, length],
+  );
+
 const Drawing = ({
   part,
   zoom,
@@ -132,12 +148,7 @@ const Drawing = ({
     style={{ width: `${zoom * 100}%` }}
     onClick={point}
   >
-    {drawn.turns.map((turn) => (
-      <TurnMarks key={turn.number} turn={turn} beginning={drawn.beginning} length={drawn.length} />
-    ))}
-    {drawn.sides.map((side) => (
-      <SideWave key={side.address} side={side} length={drawn.length} />
-    ))}
+    {useDrawn(drawn)}
     <rect class="now" x={part * WIDTH - 0.5} width={1} y={0} height={HEIGHT} />
   </svg>
 );

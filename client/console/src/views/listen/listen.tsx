@@ -1,6 +1,6 @@
 /** Speech to text: a file or the microphone, its words with their times, subtitles. */
 import type { ComponentChildren } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { upload } from '../../api.js';
 import { bytesText, lengthText } from '../../format.js';
 import { useAction, useFrames } from '../../hooks.js';
@@ -36,39 +36,60 @@ function transcribe(
   return upload<Transcript>('v1/asr', form, { signal, progress });
 }
 
-function Words({
+const Words = ({
   words,
-  sound,
+  time,
+  play,
 }: {
   readonly words: readonly Segment[];
-  readonly sound: HTMLAudioElement | null;
-}) {
+  readonly time: number;
+  readonly play: (start: number) => void;
+}) => (
+  <p class="words">
+    {words.map(({ text, start, end }, index) => (
+      <button
+        key={index}
+        type="button"
+        class={time >= start && time < end ? 'now' : undefined}
+        title={lengthText(start)}
+        onClick={() => play(start)}
+      >
+        {text}
+      </button>
+    ))}
+  </p>
+);
+
+/** The sound and its words: the one that is heard is marked, and each plays from its moment on. */
+function Played({ heard: { address, transcript } }: { readonly heard: Heard }) {
+  const sound = useRef<HTMLAudioElement>(null);
+  const [playing, setPlaying] = useState(false);
   const [time, setTime] = useState(-1);
-  useFrames(true, () => setTime(sound && (!sound.paused || sound.currentTime > 0) ? sound.currentTime : -1));
+  const look = () => setTime(sound.current?.currentTime ?? -1);
+  useFrames(playing, look);
   const play = (start: number) => {
-    if (!sound) return;
-    sound.currentTime = start;
-    void sound.play().catch(() => undefined);
+    if (!sound.current) return;
+    sound.current.currentTime = start;
+    void sound.current.play().catch(() => undefined);
   };
   return (
-    <p class="words">
-      {words.map(({ text, start, end }, index) => (
-        <button
-          key={index}
-          type="button"
-          class={time >= start && time < end ? 'now' : undefined}
-          title={lengthText(start)}
-          onClick={() => play(start)}
-        >
-          {text}
-        </button>
-      ))}
-    </p>
+    <>
+      <audio
+        ref={sound}
+        controls
+        src={address}
+        onPlay={() => setPlaying(true)}
+        onPause={() => setPlaying(false)}
+        onSeeked={look}
+      />
+      {transcript.text === '' && <p class="soft">{listen.nothing}</p>}
+      <Words words={transcript.segments} time={time} play={play} />
+    </>
   );
 }
 
-function Result({ heard: { file, address, transcript } }: { readonly heard: Heard }) {
-  const [sound, setSound] = useState<HTMLAudioElement | null>(null);
+function Result({ heard }: { readonly heard: Heard }) {
+  const { file, transcript } = heard;
   const name = file.name.replace(/\.\w+$/, '');
   return (
     <section class="panel stack tight">
@@ -80,9 +101,7 @@ function Result({ heard: { file, address, transcript } }: { readonly heard: Hear
             .join(' · ')}
         </span>
       </div>
-      <audio ref={setSound} controls src={address} />
-      {transcript.text === '' && <p class="soft">{listen.nothing}</p>}
-      <Words words={transcript.segments} sound={sound} />
+      <Played heard={heard} />
       <div class="row">
         <Copy text={transcript.text} />
         {Object.entries(SAVED).map(([ending, content]) => (

@@ -1,6 +1,6 @@
 /** Text to speech, played and drawn as it arrives, with the request as code for other programs. */
 import { Fragment } from 'preact';
-import { useState } from 'preact/hooks';
+import { useMemo, useState } from 'preact/hooks';
 import { request } from '../../api.js';
 import { msText } from '../../format.js';
 import { useAction, useKept } from '../../hooks.js';
@@ -52,11 +52,12 @@ const Words = ({ words, time }: { readonly words: readonly Word[]; readonly time
 
 function Heard({ spoken, time }: { readonly spoken: Spoken; readonly time: number }) {
   const { peaks, seconds, words, firstMs, allMs } = spoken;
+  const wave = useMemo(() => outline(peaks, {}), [peaks]);
   if (firstMs === undefined) return null;
   return (
     <>
       <svg class="wave" viewBox="0 0 1000 100" preserveAspectRatio="none" role="img" aria-label={speak.wave}>
-        <path d={outline(peaks, {})} fill="currentColor" />
+        <path d={wave} fill="currentColor" />
         <rect class="now" x={(time / Math.max(seconds, 0.1)) * 1000} width={1.5} height={100} />
       </svg>
       <Words words={words} time={time} />
