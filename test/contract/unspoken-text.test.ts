@@ -9,6 +9,8 @@ import { RealtimeClient } from '../fixtures/realtime.js';
 import { SpeechSocketClient } from '../fixtures/speech-socket.js';
 import { until } from '../fixtures/until.js';
 
+// A call costs little beside another one.
+t.jobs = 4;
 t.teardown(letGo);
 const talks = await Talks.start(t, { TTS_ENGINES: 'flite,espeak' });
 const { gateway, model } = talks;
@@ -128,8 +130,15 @@ t.test(
   },
 );
 
+const ANSWERS: Readonly<Record<string, string>> = {
+  'Auf Russisch?': 'Да, конечно.',
+  'In Russian?': 'Да, конечно.',
+  'In both?': 'Yes, of course. По-русски тоже.',
+  'And now?': 'Better.',
+};
+model.answer((messages) => ANSWERS[said(messages)] ?? 'What?');
+
 t.test('an agent that cannot speak the answer says so in its own language', async (t) => {
-  model.answer(() => 'Да, конечно.');
   const meeting = await talks.meet({ voice: { voice_id: 'default', speaking_language: 'de' } });
   meeting.caller.send({ type: 'user.message', text: 'Auf Russisch?' });
   const excuse = /^Entschuldigung, das konnte ich nicht beantworten/;
@@ -147,12 +156,6 @@ t.test('an agent that cannot speak the answer says so in its own language', asyn
 const EXCUSE = 'Sorry, I could not answer that. Please try again.';
 
 t.test('an answer that the voice cannot read is excused aloud, and recorded with its error', async (t) => {
-  const answers: Readonly<Record<string, string>> = {
-    'In Russian?': 'Да, конечно.',
-    'In both?': 'Yes, of course. По-русски тоже.',
-    'And now?': 'Better.',
-  };
-  model.answer((messages) => answers[said(messages)] ?? 'What?');
   const meeting = await talks.meet();
   for (const text of ['In Russian?', 'In both?']) {
     const excused = () =>
