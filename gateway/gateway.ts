@@ -92,7 +92,7 @@ async function openParts(config: Config, resources: Resources, log: Log) {
     ...voiced,
     ...{ children, sessions, platform, admission, recordings, address, node },
   });
-  const tests = openAgentTests({ ...common, ...voiced, platform, sessions, transport, admission });
+  const tests = await openAgentTests({ ...common, ...voiced, platform, sessions, transport, admission });
   const tracing = await startTracing(process.env, log);
   const letGo = async (): Promise<void> => {
     // Closes before the transport: tests by voice hold calls of it.

@@ -1,17 +1,19 @@
 /**
  * Plays scenarios from the queue of tests, a few at a time, and renews their leases meanwhile: a row that is not ours any
- * more was cancelled, or taken over because this process seemed dead.
+ * more was cancelled, or taken over because this process seemed dead. Looks for scenarios when some were added, when one
+ * has ended, and now and then, for those of a process that has died.
  */
 import { LIMITS } from '../../contracts/limits.js';
 import type { QueuedTest, TestOutcome, TestQueue } from '../../contracts/ports/agents/agent-tests.js';
 import { TEST_MODES, type TestMode } from '../../contracts/schemas/agent-tests.js';
+import { Lookout } from '../../contracts/time/lookout.js';
 import { play, type PlayParts } from './play.js';
 
 export interface AgentTestsParts extends PlayParts {
   readonly queue: TestQueue;
 }
 
-const LOOK_MS = 500;
+const LOOK_MS = 5000;
 const { leaseMs: LEASE_MS, atOnce, voice } = LIMITS.agentTest;
 /** Allows three renewals before the lease ends. */
 const RENEW_MS = LEASE_MS / 4;
@@ -30,32 +32,33 @@ class AgentTests {
   readonly #running = new Set<Promise<void>>();
   /** Running scenarios by voice. */
   #calls = 0;
-  #cancel = (): void => undefined;
-  #looking = Promise.resolve();
+  readonly #lookout: Lookout;
+  #unlisten = (): void => undefined;
 
   constructor(private readonly parts: AgentTestsParts) {
-    this.#look();
+    const { clock, log } = parts;
+    this.#lookout = new Lookout({
+      ...{ clock, ms: LOOK_MS },
+      look: () => this.#takeDue(),
+      failed: (error) => log.warn({ err: error }, 'the queue of tests could not be read'),
+    });
+  }
+
+  async start(): Promise<void> {
+    this.#unlisten = await this.parts.queue.onQueued(() => this.#lookout.look());
+    this.#lookout.look();
   }
 
   /** Takes no more scenarios, and releases the running ones. Never rejects; idempotent. */
   async stop(): Promise<void> {
     this.#end.abort(stopped);
-    this.#cancel();
-    await this.#looking;
+    this.#unlisten();
+    await this.#lookout.stop();
     await Promise.all(this.#running);
   }
 
   get #stopping(): boolean {
     return this.#end.signal.aborted;
-  }
-
-  #look(): void {
-    const { clock, log } = this.parts;
-    this.#looking = this.#takeDue()
-      .catch((error: unknown) => log.warn({ err: error }, 'the queue of tests could not be read'))
-      .finally(() => {
-        if (!this.#stopping) this.#cancel = clock.after(LOOK_MS, () => this.#look());
-      });
   }
 
   async #takeDue(): Promise<void> {
@@ -82,6 +85,7 @@ class AgentTests {
       .finally(() => {
         if (isCall) this.#calls -= 1;
         this.#running.delete(playing);
+        this.#lookout.look();
       });
     this.#running.add(playing);
   }
@@ -125,4 +129,8 @@ class AgentTests {
   }
 }
 
-export const startAgentTests = (parts: AgentTestsParts): { stop(): Promise<void> } => new AgentTests(parts);
+export async function startAgentTests(parts: AgentTestsParts): Promise<{ stop(): Promise<void> }> {
+  const tests = new AgentTests(parts);
+  await tests.start();
+  return tests;
+}

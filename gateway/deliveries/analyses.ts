@@ -6,6 +6,7 @@ import type { Clock } from '../../contracts/clock.js';
 import type { Log } from '../../contracts/log.js';
 import type { ChatModel } from '../../contracts/ports/chat.js';
 import type { AnalysisQueue } from '../../contracts/ports/sessions/sessions.js';
+import { Lookout } from '../../contracts/time/lookout.js';
 import { analyse, type AnalysedSession, failedAnalysis } from './analysis.js';
 
 export interface AnalysesParts {
@@ -27,27 +28,22 @@ class AnalysisLoop {
   readonly #end = new AbortController();
   readonly #stopping = this.#end.signal;
   readonly #running = new Set<Promise<void>>();
-  #cancel = (): void => undefined;
-  #looking = Promise.resolve();
+  readonly #lookout: Lookout;
 
   constructor(private readonly parts: AnalysesParts) {
-    this.#look();
+    const { clock, log } = parts;
+    this.#lookout = new Lookout({
+      ...{ clock, ms: LOOK_MS },
+      look: () => this.#takeDue(),
+      failed: (error) => log.warn({ err: error }, 'ended sessions could not be read'),
+    });
+    this.#lookout.look();
   }
 
   async stop(): Promise<void> {
     this.#end.abort(new Error('this process stops'));
-    this.#cancel();
-    await this.#looking;
+    await this.#lookout.stop();
     await Promise.all(this.#running);
-  }
-
-  #look(): void {
-    const { clock, log } = this.parts;
-    this.#looking = this.#takeDue()
-      .catch((error: unknown) => log.warn({ err: error }, 'ended sessions could not be read'))
-      .finally(() => {
-        if (!this.#stopping.aborted) this.#cancel = clock.after(LOOK_MS, () => this.#look());
-      });
   }
 
   async #takeDue(): Promise<void> {

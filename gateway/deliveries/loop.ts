@@ -6,6 +6,7 @@
 import { LIMITS } from '../../contracts/limits.js';
 import type { Log } from '../../contracts/log.js';
 import type { Delivery, DeliveryQueue } from '../../contracts/ports/sessions/deliveries.js';
+import { Lookout } from '../../contracts/time/lookout.js';
 import { deliver, type DeliverParts } from './deliver.js';
 
 export interface DeliveryParts extends DeliverParts {
@@ -21,42 +22,30 @@ const LEASE_MS = LIMITS.postCallWebhook.timeoutMs + 20_000;
 
 export class Deliveries {
   readonly #running = new Set<Promise<void>>();
-  #looking: Promise<void> | undefined;
-  #again = false;
+  readonly #lookout: Lookout;
   #stopped = false;
-  #cancel = (): void => undefined;
   #unlisten = (): void => undefined;
 
-  constructor(private readonly parts: DeliveryParts) {}
+  constructor(private readonly parts: DeliveryParts) {
+    const { clock, log } = parts;
+    this.#lookout = new Lookout({
+      ...{ clock, ms: LOOK_MS },
+      look: () => this.#takeDue(),
+      failed: (error) => log.warn({ err: error }, 'the outbox could not be read'),
+    });
+  }
 
   async start(): Promise<void> {
-    this.#unlisten = await this.parts.queue.onDue(() => this.#look());
-    this.#look();
+    this.#unlisten = await this.parts.queue.onDue(() => this.#lookout.look());
+    this.#lookout.look();
   }
 
   /** Takes no more rows, and waits for running deliveries. */
   async stop(): Promise<void> {
     this.#stopped = true;
-    this.#cancel();
     this.#unlisten();
-    await this.#looking;
+    await this.#lookout.stop();
     while (this.#running.size > 0) await Promise.all(this.#running);
-  }
-
-  /** Looks for due deliveries, one look at a time; a call during a look causes one more after it. */
-  #look(): void {
-    if (this.#stopped) return;
-    this.#again = this.#looking !== undefined;
-    if (this.#looking) return;
-    this.#cancel();
-    this.#looking = this.#takeDue()
-      .catch((error: unknown) => this.parts.log.warn({ err: error }, 'the outbox could not be read'))
-      .finally(() => {
-        this.#looking = undefined;
-        if (this.#stopped) return;
-        if (this.#again) this.#look();
-        else this.#cancel = this.parts.clock.after(LOOK_MS, () => this.#look());
-      });
   }
 
   async #takeDue(): Promise<void> {
@@ -75,7 +64,7 @@ export class Deliveries {
       )
       .finally(() => {
         this.#running.delete(sending);
-        this.#look();
+        this.#lookout.look();
       });
     this.#running.add(sending);
   }

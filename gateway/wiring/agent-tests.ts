@@ -25,7 +25,7 @@ import type { OpenTransport } from './transport/parts.js';
 
 export interface AgentTestOptions {
   readonly config: Pick<Config, 'llmUrl' | 'llmKey' | 'llmModel' | 'llmUsage'>;
-  readonly database: Pick<Database, 'sql'>;
+  readonly database: Pick<Database, 'sql' | 'events'>;
   readonly platform: Awaited<ReturnType<typeof openPlatform>>;
   readonly sessions: Pick<OpenSessions, 'runs' | 'sessions'>;
   readonly transport: Pick<OpenTransport, 'testable'>;
@@ -60,13 +60,13 @@ function voiceParts(
   } satisfies VoiceParts;
 }
 
-export function openAgentTests(options: AgentTestOptions): OpenAgentTests {
+export async function openAgentTests(options: AgentTestOptions): Promise<OpenAgentTests> {
   const { config, database, platform, ids, clock, log } = options;
   const { sql } = database;
   const model = languageModel(config);
-  const queue = createTestQueue(sql);
+  const queue = createTestQueue(database);
   const voice = voiceParts(options, queue);
-  const loop = startAgentTests({
+  const loop = await startAgentTests({
     queue,
     ...(voice && { voice }),
     chat: model ?? createBuiltinDialogue(),

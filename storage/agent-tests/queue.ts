@@ -6,6 +6,7 @@
 import { LIMITS } from '../../contracts/limits.js';
 import type { QueuedTest, TestOutcome, TestQueue } from '../../contracts/ports/agents/agent-tests.js';
 import { TEST_MODES, type TestMode } from '../../contracts/schemas/agent-tests.js';
+import type { Database } from '../postgres/database.js';
 import type { Sql, Transaction } from '../postgres/sql.js';
 
 const { atOnce, attempts: MOST_ATTEMPTS } = LIMITS.agentTest;
@@ -30,6 +31,9 @@ const takeNext = (sql: Sql, leaseMs: number, modes: readonly TestMode[]) => sql<
   returning t.run_id as "runId", t.place, t.workspace_id as "workspaceId", t.attempts as attempt, t.definition, t.plan,
     (select json_build_object('id', r.agent_id, 'name', r.agent_name, 'versionNumber', r.version_number)
       from agent_test_runs r where r.id = t.run_id) as agent`;
+
+/** Tells all processes that scenarios may begin: some were added, or others have made room. */
+export const announce = (sql: Sql | Transaction) => sql`notify agent_tests`;
 
 /** How often a scenario may begin. */
 const mostAttempts = ({ definition }: QueuedTest): number =>
@@ -79,7 +83,7 @@ const removeStray = (sql: Sql, { runId, place }: QueuedTest, sessionId: string):
     if (!kept) await tx`delete from sessions where id = ${sessionId}`;
   }) as Promise<unknown> as Promise<void>;
 
-export const createTestQueue = (sql: Sql): TestQueue => ({
+export const createTestQueue = ({ sql, events }: Pick<Database, 'sql' | 'events'>): TestQueue => ({
   async take(leaseMs, modes = TEST_MODES) {
     for (;;) {
       const test = await take(sql, leaseMs, modes);
@@ -104,5 +108,7 @@ export const createTestQueue = (sql: Sql): TestQueue => ({
     await sql`
       update agent_test_results set status = 'queued', attempts = attempts - 1, taken_until = null
       where ${own(sql, test)}`;
+    await announce(sql);
   },
+  onQueued: (listener) => events.listen('agent_tests', { heard: listener, missed: listener }),
 });

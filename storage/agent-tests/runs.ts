@@ -21,6 +21,7 @@ import type { SessionItem } from '../../contracts/ports/sessions/sessions.js';
 import type { ScenarioDefinition } from '../../contracts/schemas/agent-tests.js';
 import { listed, positionAfter, wantedRows } from '../page.js';
 import type { Sql, Transaction } from '../postgres/sql.js';
+import { announce } from './queue.js';
 
 const columns = (sql: Sql | Transaction) => sql`
   r.id, r.agent_id as "agentId", r.agent_name as "agentName", r.suite_id as "suiteId", r.suite_name as "suiteName",
@@ -132,6 +133,7 @@ const create = (sql: Sql, id: string, run: NewTestRun, workspaceId: string): Pro
         ${run.suite?.name ?? null}, ${run.versionNumber}, ${run.configHash})`;
     await insertResults(tx, id, workspaceId, run.scenarios);
     await dropOldest(tx, run.agentId);
+    await announce(tx);
     return read(tx, id, workspaceId);
   }) as Promise<TestRunDetail>;
 
@@ -140,10 +142,12 @@ const cancel = (sql: Sql, id: string, workspaceId: string): Promise<TestRunDetai
     const { count } = await tx`
       update agent_test_runs set status = 'cancelled', ended_at = now()
       where id = ${id} and workspace_id = ${workspaceId} and ended_at is null`;
-    if (count > 0)
+    if (count > 0) {
       await tx`
         update agent_test_results set status = 'cancelled', plan = null, taken_until = null, ended_at = now()
         where run_id = ${id} and status in ('queued', 'running')`;
+      await announce(tx);
+    }
     return read(tx, id, workspaceId);
   }) as Promise<TestRunDetail | undefined>;
 

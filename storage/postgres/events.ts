@@ -7,6 +7,7 @@ import type { Log } from '../../contracts/log.js';
 import type { Sql } from './sql.js';
 
 export type Channel =
+  | 'agent_tests'
   | 'api_keys'
   | 'deleted_recordings'
   | 'deliveries'
@@ -49,7 +50,7 @@ class Announcements implements Events {
   async listen(channel: Channel, listener: Listener): Promise<() => void> {
     const set = this.#listeners.get(channel) ?? new Set();
     this.#listeners.set(channel, set.add(listener));
-    await this.#subscribe();
+    await this.#subscribe([channel]);
     return () => this.#leave(channel, listener);
   }
 
@@ -60,12 +61,13 @@ class Announcements implements Events {
     await this.#sql?.end({ timeout: 1 });
   }
 
-  async #subscribe(): Promise<void> {
+  async #subscribe(channels: readonly Channel[]): Promise<void> {
     const connection = (this.#sql ??= this.#open());
     try {
-      for (const channel of this.#listeners.keys()) await connection`listen ${connection(channel)}`;
+      for (const channel of channels) await connection`listen ${connection(channel)}`;
       this.#wait = RETRY_MS.first;
-      for (const listener of [...this.#listeners.values()].flatMap((set) => [...set])) listener.missed();
+      for (const listener of channels.flatMap((channel) => [...(this.#listeners.get(channel) ?? [])]))
+        listener.missed();
     } catch (error) {
       if (this.#stopped) return;
       this.log.warn({ reason: errorText(error) }, 'not listening to the database, trying again');
@@ -85,7 +87,7 @@ class Announcements implements Events {
     if (this.#stopped || this.#retry || this.#listeners.size === 0) return;
     this.#retry = setTimeout(() => {
       this.#retry = undefined;
-      void this.#subscribe();
+      void this.#subscribe([...this.#listeners.keys()]);
     }, this.#wait).unref();
     this.#wait = Math.min(this.#wait * 2, RETRY_MS.most);
   }

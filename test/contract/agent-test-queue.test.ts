@@ -12,12 +12,14 @@ import { createTestQueue } from '../../storage/agent-tests/queue.js';
 import { createTestRuns } from '../../storage/agent-tests/runs.js';
 import { removeOld } from '../../storage/sessions/sweep.js';
 import { startPostgres } from '../fixtures/postgres.js';
+import { until } from '../fixtures/until.js';
 
 const { agentTest: limits } = LIMITS;
 const postgres = await startPostgres(t);
-const { sql } = await postgres.migrated();
+const database = await postgres.migrated();
+const { sql } = database;
 const runs = createTestRuns({ sql, ids: randomIds });
-const queue = createTestQueue(sql);
+const queue = createTestQueue(database);
 const LEASE = 60_000;
 
 const plan = { config: {}, tools: [] } as unknown as SessionPlan;
@@ -106,6 +108,25 @@ t.test(
     });
   },
 );
+
+t.test('scenarios that may begin are announced to every process', async (t) => {
+  const { workspaceId, agentId } = await workspace();
+  let announced = 0;
+  const stop = await createTestQueue(await postgres.open()).onQueued(() => (announced += 1));
+  t.teardown(stop);
+  const cases: Readonly<Record<string, (test?: QueuedTest) => Promise<unknown>>> = {
+    added: () => runs.create(runOf(agentId, 1), workspaceId),
+    'given back': (test) => queue.release(test!),
+    'that got room': (test) => runs.cancel(test!.runId, workspaceId),
+  };
+  for (const [which, work] of Object.entries(cases)) {
+    const [test] = await takeAll();
+    const before = announced;
+    await work(test);
+    await until(`scenarios are announced: ${which}`, () => announced > before);
+  }
+  t.equal(announced, 4, 'at the beginning some may have been missed');
+});
 
 t.test('a test that calls real tools is not played twice', async (t) => {
   const { workspaceId, agentId } = await workspace();

@@ -142,7 +142,7 @@ t.test('only so many calls of tests run at once, and scenarios by text are not h
       return Promise.resolve(modes.includes('voice') ? { ...test, place: taken++ } : undefined);
     },
   };
-  const loop = startAgentTests({ ...partsOf({ parts: { voice, clock: fast(100) } }), queue });
+  const loop = await startAgentTests({ ...partsOf({ parts: { voice, clock: fast(100) } }), queue });
   t.teardown(() => loop.stop());
   await until('it looks for text alone', () => asked.at(-1)?.includes('voice') === false);
   t.equal(taken, limits.atOnce);
@@ -155,7 +155,7 @@ t.test(
     const { voice, told } = voiceOf({ answerMs: Infinity });
     const scene = { definition: VOICE, parts: { voice } };
     const { queue, state } = memoryQueue(queued(scene));
-    const loop = startAgentTests({ ...partsOf(scene), queue });
+    const loop = await startAgentTests({ ...partsOf(scene), queue });
     await until('it calls', () => told.began > 0);
     await loop.stop();
     t.match(state, {

@@ -21,7 +21,7 @@ import {
   languagesOf,
   lastOf,
   memoryQueue,
-  NO_CALLS,
+  QUIET,
   partsOf,
   queued,
   says,
@@ -284,15 +284,15 @@ t.test('a check that cannot be decided makes the scenario an error, not a failur
 
 const stuck = { ...chat(() => []), chat: (_: ChatRequest, signal: AbortSignal) => endless(signal) };
 
-function started(t: Pick<Test, 'teardown'>, scene: Scene) {
+async function started(t: Pick<Test, 'teardown'>, scene: Scene) {
   const { queue, state } = memoryQueue(queued(scene));
-  const loop = startAgentTests({ ...partsOf(scene), queue });
+  const loop = await startAgentTests({ ...partsOf(scene), queue });
   t.teardown(() => loop.stop());
   return { loop, state };
 }
 
 t.test('the loop plays the scenarios that wait, and stores their outcomes', async (t) => {
-  const { state } = started(t, {});
+  const { state } = await started(t, {});
   const [outcome] = await until('it is finished', () => state.finished.length > 0 && state.finished);
   t.match(outcome, { status: 'passed' });
 });
@@ -309,11 +309,11 @@ t.test('a process plays only so many scenarios at once', async (t) => {
       return Promise.resolve({ ...test, place: taken });
     },
     renew: () => Promise.resolve(true),
-    ...NO_CALLS,
+    ...QUIET,
     finish: over,
     release: over,
   };
-  const loop = startAgentTests({ ...partsOf({ parts: { chat: stuck, clock: fast(1000) } }), queue });
+  const loop = await startAgentTests({ ...partsOf({ parts: { chat: stuck, clock: fast(1000) } }), queue });
   t.teardown(() => loop.stop());
   await until('it has taken some', () => taken >= limits.atOnce.process);
   // Long enough for a hundred checks for more. On a busy machine some scenarios time out meanwhile, and others begin.
@@ -322,7 +322,7 @@ t.test('a process plays only so many scenarios at once', async (t) => {
 });
 
 t.test('a process that stops gives back the scenarios that it plays', async (t) => {
-  const { loop, state } = started(t, { parts: { chat: stuck } });
+  const { loop, state } = await started(t, { parts: { chat: stuck } });
   await until('it is taken', () => state.taken > 0);
   await loop.stop();
   t.match(state, { released: 1, finished: [] });
@@ -339,7 +339,7 @@ t.test('a scenario that another process has taken is stopped, and nothing of it 
       yield* endless(signal);
     },
   };
-  const { loop, state } = started(t, {
+  const { loop, state } = await started(t, {
     definition: { max_seconds: 600_000 },
     parts: { chat: waits, clock: fast(1000) },
   });

@@ -211,4 +211,6 @@ export interface TestQueue {
   finish(test: QueuedTest, outcome: TestOutcome): Promise<void>;
   /** Returns it, because this process stops. It counts as not taken. */
   release(test: QueuedTest): Promise<void>;
+  /** Called when scenarios may be waiting. The result ends it. */
+  onQueued(listener: () => void): Promise<() => void>;
 }
