@@ -10,7 +10,7 @@ import { secrets } from './secrets.js';
 import { sessions } from './sessions.js';
 import { workspaces } from './workspaces.js';
 
-const PROGRAMS: Readonly<Record<string, Program>> = { keys, workspaces, sessions, secrets };
+export const PROGRAMS = { keys, workspaces, sessions, secrets } satisfies Readonly<Record<string, Program>>;
 
 const output: Io = {
   out: (line) => void process.stdout.write(`${line}\n`),
@@ -20,7 +20,7 @@ const output: Io = {
 /** Runs the command that the process's arguments name, and sets the exit code. */
 export async function main(): Promise<void> {
   const [name = '', ...argv] = process.argv.slice(2);
-  const program = Object.hasOwn(PROGRAMS, name) ? PROGRAMS[name] : undefined;
+  const program = Object.hasOwn(PROGRAMS, name) ? PROGRAMS[name as keyof typeof PROGRAMS] : undefined;
   if (program) {
     process.exitCode = await runCommand(program, argv, process.env, output);
     return;

@@ -12,7 +12,7 @@ import { ensureFirstKey } from '../../storage/keys/first-key.js';
 import { createKey, createKeyAuthority, listKeys, revokeKey } from '../../storage/keys/keys.js';
 import { migrate } from '../../storage/postgres/migrate.js';
 import { ensureDefaultWorkspace } from '../../storage/workspaces.js';
-import { operator } from '../fixtures/operator.js';
+import { operatorProgram } from '../fixtures/operator.js';
 import { failureOf, startPostgres } from '../fixtures/postgres.js';
 import { until } from '../fixtures/until.js';
 import { folderOf } from '../fixtures/folders.js';
@@ -189,7 +189,7 @@ t.test('the first key', async (t) => {
 });
 
 t.test('npm run keys', async (t) => {
-  const keys = (env: Record<string, string>, ...args: string[]) => operator('keys', env)(...args);
+  const keys = (env: Record<string, string>, ...args: string[]) => operatorProgram(env, 'keys', ...args);
   const made = (out: string) => ({
     id: /\bkey_\w+/.exec(out)?.[0] ?? '',
     key: /\bsk_[\w-]{43}/.exec(out)?.[0] ?? '',
