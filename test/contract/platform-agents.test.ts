@@ -1,10 +1,9 @@
 /**
- * Agents: creation, changes and their bounds, who may see them, concurrent and interrupted writes
+ * Agents: creation, changes and their bounds, who may see them, concurrent writes
  * (docs/contract/platform.md 6.2).
  */
 import t from 'tap';
-import { startGateway, TEST_SECRET } from '../fixtures/gateway.js';
-import { type Answer, formOf, type Json, places, sharedPlatform } from '../fixtures/platform.js';
+import { type Answer, type Json, places, sharedPlatform } from '../fixtures/platform.js';
 
 const platform = await sharedPlatform(t);
 const { call, otherKey } = platform;
@@ -193,60 +192,3 @@ t.test('changes at the same time: none is lost', async (t) => {
   const numbers = published.map(({ body }) => body['version_number'] as number).sort((a, b) => a - b);
   t.strictSame(numbers, [1, 2, 3, 4, 5, 6, 7, 8, 9, 10], 'each publication has a number of its own');
 });
-
-t.test(
-  'a gateway that is killed amid writes loses nothing that it acknowledged, and leaves nothing half-written',
-  async (t) => {
-    const doomed = await startGateway({
-      DATABASE_URL: platform.url,
-      SECRETS_KEY: TEST_SECRET,
-      LOG_LEVEL: 'silent',
-    });
-    t.teardown(() => doomed.stop());
-    const { sql } = platform.database;
-    const tool = await platform.tool();
-    const acknowledged: { readonly table: string; readonly id: string }[] = [];
-    const send = async (
-      path: string,
-      table: string,
-      member: string,
-      body: string | FormData,
-    ): Promise<void> => {
-      const headers = {
-        authorization: `Bearer ${platform.key}`,
-        ...(typeof body === 'string' && { 'content-type': 'application/json' }),
-      };
-      const response = await fetch(doomed.base + path, { method: 'POST', headers, body });
-      const made = (await response.json()) as Json;
-      if (response.status === 201) acknowledged.push({ table, id: made[member] as string });
-      if (acknowledged.length === 150) doomed.kill('SIGKILL');
-    };
-    const agent = JSON.stringify({ name: 'A', config: { tools: { tool_ids: [tool] } } });
-    const text = 'A paragraph of some length.\n\n'.repeat(200);
-    const writes = Array.from({ length: 500 }, (_, index) => {
-      if (index % 5 > 0) return send(AGENTS, 'agents', 'agent_id', agent);
-      const form = formOf({ source: new File([text], 'a.md') });
-      return send('/v1/agent/knowledge-sources', 'knowledge_sources', 'knowledge_source_id', form);
-    });
-    const results = await Promise.allSettled(writes);
-    t.ok(
-      results.some(({ status }) => status === 'rejected'),
-      'it was killed amid them',
-    );
-    for (const table of ['agents', 'knowledge_sources']) {
-      const ids = acknowledged.filter((row) => row.table === table).map(({ id }) => id);
-      t.ok(ids.length > 0, table);
-      const [row] =
-        await sql`select count(*)::int as count from ${sql(table)} where id = any(${ids}::text[])`;
-      t.equal(row?.['count'], ids.length, `every acknowledged row of ${table} is there`);
-    }
-    const halves = await sql`
-    select a.id from agents a where jsonb_array_length(a.config->'tools'->'tool_ids') <>
-      (select count(*) from agent_tools g where g.agent_id = a.id)
-    union all
-    select s.id from knowledge_sources s left join knowledge_revisions r on r.source_id = s.id and r.revision = s.revision
-    where r.chunk_count is distinct from
-      (select count(*)::int from knowledge_chunks c where c.source_id = s.id and c.revision = s.revision)`;
-    t.equal(halves.length, 0);
-  },
-);

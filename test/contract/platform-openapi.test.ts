@@ -4,6 +4,7 @@
  */
 import t from 'tap';
 import { Compile } from 'typebox/compile';
+import { shortOrLong } from '../fixtures/long.js';
 import { formOf, type Json, sharedPlatform } from '../fixtures/platform.js';
 import { pick, seeded } from '../fixtures/random.js';
 
@@ -200,7 +201,7 @@ t.test('requests out of the description are answered as it says', async (t) => {
   };
   await renew();
   const statuses = new Map<number, number>();
-  for (let round = 0; round < 60; round++) {
+  for (let round = 0; round < shortOrLong(15, 60); round++) {
     if (round % 5 === 4) await renew();
     for (const { path, method, operation } of operations) {
       const query = queryOf(operation);
@@ -216,5 +217,5 @@ t.test('requests out of the description are answered as it says', async (t) => {
     }
   }
   for (const status of [200, 201, 204, 400, 404, 422])
-    t.ok((statuses.get(status) ?? 0) > 20, `${status}: ${statuses.get(status)}`);
+    t.ok((statuses.get(status) ?? 0) > 5, `${status}: ${statuses.get(status)}`);
 });

@@ -130,49 +130,54 @@ t.test('writes after a deletion are lost, and break nothing', async (t) => {
   t.equal((await call('DELETE', `${SESSIONS}/${id}`, { key: null })).status, 401);
 });
 
-t.test('audio on another machine is removed there', async (t) => {
+t.test('beside a gateway on another machine', async (t) => {
   const dataDir = folderOf(t);
-  const id = await ended({}, dataDir);
-  t.equal((await remove(id)).status, 204);
-  t.ok(existsSync(recordingOf(id, dataDir)), 'this machine cannot reach it');
-  t.ok(await filesLeft(id), 'but it is remembered');
-  await sql`update deleted_recordings set deleted_at = now() - interval '2 minutes' where session_id = ${id}`;
-  const there = await startGateway({ DATABASE_URL: url, SECRETS_KEY: TEST_SECRET, DATA_DIR: dataDir });
+  const remote = await ended({}, dataDir);
+  t.equal((await remove(remote)).status, 204);
+  t.ok(existsSync(recordingOf(remote, dataDir)), 'this machine cannot reach its audio');
+  t.ok(await filesLeft(remote), 'but it is remembered');
+  await sql`update deleted_recordings set deleted_at = now() - interval '2 minutes' where session_id = ${remote}`;
+  const shared = { DATABASE_URL: url, SECRETS_KEY: TEST_SECRET };
+  const there = await startGateway({ ...shared, DATA_DIR: dataDir, SESSION_DAYS: '7' });
   t.teardown(() => there.stop());
-  await until('its machine has removed it', () => !existsSync(recordingOf(id, dataDir)));
-  await until('nothing is left to do', async () => !(await filesLeft(id)));
-});
 
-t.test("an end user's sessions go, in batches, from two gateways at once", async (t) => {
-  const there = await startGateway({ DATABASE_URL: url, SECRETS_KEY: TEST_SECRET, SESSION_DAYS: '7' });
-  t.teardown(() => there.stop());
-  const user = 'customer/42 ü';
-  const recorded = await ended({ end_user_id: user });
-  const [others, pending, active] = [await ended({ end_user_id: 'customer/42' }), await create({ end_user_id: user }), await create({ end_user_id: user })]; // oxfmt-ignore
-  await begin(active);
-  const many = 2 * LIMITS.session.removedAtOnce;
-  await sql`
-    insert into sessions (id, workspace_id, agent_id, agent_name, config_hash, source, timezone, metadata, overrides, end_user_id,
-      expires_at, ended_at, status, max_duration_seconds)
-    select w.id || '_' || n, w.id, 'a', 'A', '', 'api_key', 'UTC', '{}', '{}', ${user}, now(), now(), 'completed', 60
-    from generate_series(1, ${many}::int) n, workspaces w`;
-  const listed = await call('GET', `${SESSIONS}?end_user_id=${encodeURIComponent(user)}&page=1&page_size=1`);
-  t.equal(listed.body['total'], many + 2, 'all but the pending one are listed');
-  const ask = (base: string) =>
-    fetch(`${base}${SESSIONS}?end_user_id=${encodeURIComponent(user)}`, { method: 'DELETE', headers: gateway.authorization }).then((response) => response.json() as Promise<{ deleted: number; kept: number }>); // oxfmt-ignore
-  const answers = await Promise.all([ask(gateway.base), ask(there.base), ask(gateway.base)]);
-  t.equal(
-    answers.reduce((sum, { deleted }) => sum + deleted, 0),
-    many + 1,
-    'each once',
-  );
-  t.strictSame(await ask(there.base), { deleted: 0, kept: 2 });
-  t.strictSame(await traces(recorded), NONE);
-  await until('its audio is gone', () => !existsSync(recordingOf(recorded)));
-  for (const id of [others, pending, active]) t.equal((await traces(id))['sessions'], 1);
-  const left =
-    await sql`select from sessions where end_user_id = ${user} and workspace_id <> ${platform.workspaceId}`;
-  t.equal(left.length, many, "another workspace's customer of that name is another one");
+  t.test('audio on that machine is removed there', async () => {
+    await until('its machine has removed it', () => !existsSync(recordingOf(remote, dataDir)));
+    await until('nothing is left to do', async () => !(await filesLeft(remote)));
+  });
+
+  t.test("an end user's sessions go, in batches, from two gateways at once", async (t) => {
+    const user = 'customer/42 ü';
+    const recorded = await ended({ end_user_id: user });
+    const [others, pending, active] = [await ended({ end_user_id: 'customer/42' }), await create({ end_user_id: user }), await create({ end_user_id: user })]; // oxfmt-ignore
+    await begin(active);
+    const many = 2 * LIMITS.session.removedAtOnce;
+    await sql`
+      insert into sessions (id, workspace_id, agent_id, agent_name, config_hash, source, timezone, metadata, overrides, end_user_id,
+        expires_at, ended_at, status, max_duration_seconds)
+      select w.id || '_' || n, w.id, 'a', 'A', '', 'api_key', 'UTC', '{}', '{}', ${user}, now(), now(), 'completed', 60
+      from generate_series(1, ${many}::int) n, workspaces w`;
+    const listed = await call(
+      'GET',
+      `${SESSIONS}?end_user_id=${encodeURIComponent(user)}&page=1&page_size=1`,
+    );
+    t.equal(listed.body['total'], many + 2, 'all but the pending one are listed');
+    const ask = (base: string) =>
+      fetch(`${base}${SESSIONS}?end_user_id=${encodeURIComponent(user)}`, { method: 'DELETE', headers: gateway.authorization }).then((response) => response.json() as Promise<{ deleted: number; kept: number }>); // oxfmt-ignore
+    const answers = await Promise.all([ask(gateway.base), ask(there.base), ask(gateway.base)]);
+    t.equal(
+      answers.reduce((sum, { deleted }) => sum + deleted, 0),
+      many + 1,
+      'each once',
+    );
+    t.strictSame(await ask(there.base), { deleted: 0, kept: 2 });
+    t.strictSame(await traces(recorded), NONE);
+    await until('its audio is gone', () => !existsSync(recordingOf(recorded)));
+    for (const id of [others, pending, active]) t.equal((await traces(id))['sessions'], 1);
+    const left =
+      await sql`select from sessions where end_user_id = ${user} and workspace_id <> ${platform.workspaceId}`;
+    t.equal(left.length, many, "another workspace's customer of that name is another one");
+  });
 });
 
 t.test('an id of 256 characters is one wherever it stands, whatever they are', async (t) => {

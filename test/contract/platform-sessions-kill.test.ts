@@ -1,34 +1,45 @@
 /** SIGKILL during many writes: acknowledged writes are there, and nothing is half written. */
 import t from 'tap';
+import { runningEmbedded } from '../../storage/embedded.js';
+import { openDatabase } from '../../storage/postgres/database.js';
 import { type Answer, type Body, client, makeAgent } from '../fixtures/agents.js';
 import { startGateway } from '../fixtures/gateway.js';
 import { folderOf } from '../fixtures/folders.js';
+import { formOf } from '../fixtures/platform.js';
 
-const WRITES = 500;
-const KILL_AFTER = 150;
+const WRITES = 240;
+const KILL_AFTER = 80;
 
 const dataDir = folderOf(t);
 const env = { DATA_DIR: dataDir, CONCURRENCY: '1000' };
 
-t.test('500 writes, a kill, a new start', async (t) => {
+t.test('many writes, a kill, a new start', async (t) => {
   const first = await startGateway(env);
   const before = client(first.base);
-  const names = Array.from({ length: WRITES / 5 }, (_, index) => `before ${index}`);
+  const names = Array.from({ length: WRITES / 6 }, (_, index) => `before ${index}`);
   const owned: string[] = [];
   for (const name of names)
     owned.push(
       await makeAgent(before, { name, config: { prompt: { system_prompt: 'old' } }, published: false }),
     );
   const talking = await makeAgent(before);
+  const { tool_id: tool } = (await before('tools', { body: { name: 'tool', url: 'https://example.com/' } }))
+    .body;
+  const text = 'A paragraph of some length.\n\n'.repeat(200);
 
   interface Write {
-    readonly kind: 'agent' | 'config' | 'publish' | 'session' | 'tool';
+    readonly kind: 'agent' | 'config' | 'publish' | 'session' | 'source' | 'tool';
     readonly n: number;
     readonly target: string;
   }
   const KINDS: Record<Write['kind'], (write: Write) => Promise<Answer>> = {
     agent: ({ n }) =>
-      before('agents', { body: { name: `new ${n}`, config: { prompt: { system_prompt: `prompt ${n}` } } } }),
+      before('agents', {
+        body: {
+          name: `new ${n}`,
+          config: { prompt: { system_prompt: `prompt ${n}` }, tools: { tool_ids: [tool] } },
+        },
+      }),
     config: ({ n, target }) =>
       before(`agents/${target}/config`, {
         method: 'PATCH',
@@ -36,6 +47,13 @@ t.test('500 writes, a kill, a new start', async (t) => {
       }),
     publish: ({ target }) => before(`agents/${target}/publish`, { method: 'POST' }),
     session: ({ n }) => before('sessions', { body: { agent_id: talking, metadata: { n } } }),
+    source: async () => {
+      const raw = formOf({ source: new File([text], 'a.md') });
+      const address = `${first.base}/v1/agent/knowledge-sources`;
+      const response = await fetch(address, { method: 'POST', headers: first.authorization, body: raw });
+      const { status, headers } = response;
+      return { status, headers, body: (await response.json()) as Body };
+    },
     tool: ({ n }) => before('tools', { body: { name: `tool ${n}`, url: 'https://example.com/' } }),
   };
   const kinds = Object.keys(KINDS) as Write['kind'][];
@@ -62,7 +80,7 @@ t.test('500 writes, a kill, a new start', async (t) => {
   const CHECKS: Record<Write['kind'], (write: Write & { readonly body: Body }) => Promise<void>> = {
     agent: async ({ n, body }) => {
       const config = await bodyOf(`agents/${String(body['agent_id'])}/config`);
-      t.match(config, { prompt: { system_prompt: `prompt ${n}` } });
+      t.match(config, { prompt: { system_prompt: `prompt ${n}` }, tools: { tool_ids: [tool] } });
     },
     config: async ({ n, target }) =>
       void t.match(await bodyOf(`agents/${target}/config`), { prompt: { system_prompt: `next ${n}` } }),
@@ -73,6 +91,10 @@ t.test('500 writes, a kill, a new start', async (t) => {
         metadata: { n },
         agent_id: talking,
       }),
+    source: async ({ body }) => {
+      const { status } = await after(`knowledge-sources/${String(body['knowledge_source_id'])}/agents`);
+      t.equal(status, 200);
+    },
     tool: async ({ n, body }) =>
       void t.match(await bodyOf(`tools/${String(body['tool_id'])}`), { name: `tool ${n}` }),
   };
@@ -94,4 +116,15 @@ t.test('500 writes, a kill, a new start', async (t) => {
         config: { prompt: { system_prompt: /^(old|next \d+)$/ } },
       });
   }
+
+  const database = await openDatabase({ url: runningEmbedded(dataDir)! });
+  t.teardown(() => database.close());
+  const halves = await database.sql`
+    select a.id from agents a where jsonb_array_length(a.config->'tools'->'tool_ids') <>
+      (select count(*) from agent_tools g where g.agent_id = a.id)
+    union all
+    select s.id from knowledge_sources s left join knowledge_revisions r on r.source_id = s.id and r.revision = s.revision
+    where r.chunk_count is distinct from
+      (select count(*)::int from knowledge_chunks c where c.source_id = s.id and c.revision = s.revision)`;
+  t.equal(halves.length, 0, 'what was not acknowledged is there as a whole or not at all');
 });

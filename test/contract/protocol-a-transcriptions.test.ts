@@ -3,7 +3,7 @@ import t from 'tap';
 import { LIMITS } from '../../contracts/limits.js';
 import { wavFile } from '../fixtures/codecs-audio.js';
 import { sharedGateway } from '../fixtures/gateway.js';
-import { BASES, refusal } from '../fixtures/protocol-a.js';
+import { BASES, type Fields, refusal } from '../fixtures/protocol-a.js';
 import { type Entry, form, jsonOf, MODEL, TEXT, transcriptions } from '../fixtures/transcriptions.js';
 import { patiently } from '../fixtures/patience.js';
 
@@ -279,22 +279,34 @@ t.test('authentication as on speech', async (t) => {
   t.equal((await refusal(await upload([], { authorization: 'Bearer wrong' }), 401)).type, 'provider_error');
 });
 
+/** A JSON body of a text of so many characters, which are valid base64. Bytes, as texts of this size cost seconds. */
+function bodyOf(member: (text: string) => Fields, length: number): Uint8Array<ArrayBuffer> {
+  const [before = '', after = ''] = JSON.stringify({ model: MODEL, ...member('|') }).split('|');
+  const body = Buffer.alloc(before.length + length + after.length, 'A');
+  body.write(before);
+  body.write(after, before.length + length);
+  return body;
+}
+
 t.test('audio over 100 MiB, counted decoded, is 413, in both kinds of body (decision 5)', async (t) => {
-  const largest = Buffer.alloc(LIMITS.transcription.audioBytes).toString('base64');
+  const { audioBytes } = LIMITS.transcription;
+  const most = Math.floor(audioBytes / 3) * 4;
+  // The last byte of exactly so many.
+  const audioOf = (text: string): Fields => ({ input_audio: { data: `${text}AA==` } });
+  const json = (body: Uint8Array<ArrayBuffer>) => send(body, { 'content-type': 'application/json' });
   // `fetch` may report a 503 that arrives while the body is being sent as a broken connection.
   const shed = () => new Response(null, { status: 503 });
-  await refusal(await patiently(() => sendJson({ input_audio: { data: largest } }).catch(shed)));
-  const big = Buffer.alloc(LIMITS.transcription.audioBytes + 1024);
+  await refusal(await patiently(() => json(bodyOf(audioOf, most)).catch(shed)));
   const asked = [
     () =>
       send(
         form([
           ['model', MODEL],
-          ['file', new Blob([big])],
+          ['file', new Blob([new Uint8Array(audioBytes + 1024)])],
         ]),
       ),
-    () => sendJson({ input_audio: { data: big.toString('base64') } }),
-    () => sendJson({ prompt: 'x'.repeat(LIMITS.body.transcription) }),
+    () => json(bodyOf(audioOf, most + 1024)),
+    () => json(bodyOf((prompt) => ({ prompt }), LIMITS.body.transcription)),
   ];
   for (const ask of asked) {
     const response = await patiently(ask).catch((error: unknown) => error as Error);

@@ -16,6 +16,7 @@ import { LIMITS } from '../../contracts/limits.js';
 import { type Gateway, startGateway } from '../fixtures/gateway.js';
 import { LiveClient } from '../fixtures/live.js';
 import { fixture } from '../fixtures/codecs-audio.js';
+import { shortOrLong } from '../fixtures/long.js';
 import { until } from '../fixtures/until.js';
 
 type Pairs = readonly (readonly [name: string, value: string])[];
@@ -177,6 +178,16 @@ async function passedOn(call: () => Promise<void>): Promise<IncomingHttpHeaders>
   return asked[0] ?? {};
 }
 
+function prefixed(header: string, rows: Readonly<Record<string, Row>>): Record<string, Row> {
+  return Object.fromEntries(Object.entries(rows).map(([name, row]) => [`${header}: ${name}`, row]));
+}
+
+const ROWS = Object.entries({ ...prefixed('traceparent', PARENTS), ...prefixed('tracestate', STATES) });
+/** What depends on how a request's headers are read, and not on their values alone. */
+const READING =
+  /no header|: a (traceparent|state)$|capitals|mixed|another name|two of them|several|empty one|blanks/;
+const FEW = ROWS.filter(([name]) => READING.test(name));
+
 for (const stack of ['auto', 'node']) {
   const gateway = await startGateway({ ...REMOTE, HTTP_STACK: stack });
   t.teardown(() => gateway.stop());
@@ -187,8 +198,9 @@ for (const stack of ['auto', 'node']) {
   /** One endpoint is enough to see that a stack passes headers unchanged. */
   const endpoints = Object.entries(ENDPOINTS).slice(0, stack === 'auto' ? undefined : 1);
 
-  for (const [path, call] of endpoints) {
-    const rows = Object.entries({ ...prefixed('traceparent', PARENTS), ...prefixed('tracestate', STATES) });
+  for (const [nth, [path, call]] of endpoints.entries()) {
+    // The values are read in one place for all.
+    const rows = nth === 0 ? ROWS : shortOrLong(FEW, ROWS);
     t.test(`${path} on ${stack} passes on the trace that it is part of`, async (t) => {
       for (const [name, [headers, trace, expected]] of rows) {
         // The binding of 2023 drops a request with such a name (docs/http-stacks.md).
@@ -211,10 +223,6 @@ for (const stack of ['auto', 'node']) {
       t.equal(parents.size, 5);
     });
   }
-}
-
-function prefixed(header: string, rows: Readonly<Record<string, Row>>): Record<string, Row> {
-  return Object.fromEntries(Object.entries(rows).map(([name, row]) => [`${header}: ${name}`, row]));
 }
 
 t.test('the state that is passed on is bounded', (t) => {
