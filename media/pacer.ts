@@ -6,8 +6,8 @@
  * received before the time that it missed counts as silence of the microphone.
  */
 const BEAT_MS = 20;
-/** Interval of the timer. */
-const LOOK_MS = 5;
+/** How much later than a beat the timer is set, which may fire a millisecond early and then would have to be set again. */
+const SLACK_MS = 1;
 /** Beats missed in a longer stall are skipped, not made up for: nobody wants to hear them. */
 const MOST_BEHIND_MS = 200;
 
@@ -39,39 +39,39 @@ export class Pacer {
   /** Calls `onBeat` every 20 ms until the returned function is called. An error goes to `failed`, and disturbs no other listener. */
   join(onBeat: OnBeat, failed: Failed): () => void {
     this.#listeners.set(onBeat, failed);
-    if (!this.#timer) this.#start();
+    if (this.#listeners.size === 1) this.#start();
     return () => {
       this.#listeners.delete(onBeat);
-      if (this.#listeners.size > 0) return;
-      clearInterval(this.#timer);
-      clearImmediate(this.#overdue);
-      this.#timer = undefined;
-      this.#overdue = undefined;
+      if (this.#listeners.size === 0) this.#stop();
     };
   }
 
   #start(): void {
     this.#next = performance.now() + BEAT_MS;
-    this.#timer = setInterval(() => this.#look(), LOOK_MS);
+    this.#wait();
+  }
+
+  #stop(): void {
+    clearTimeout(this.#timer);
+    clearImmediate(this.#overdue);
+  }
+
+  #wait(): void {
+    this.#stop();
+    const left = this.#next - performance.now();
+    if (left > 0) this.#timer = setTimeout(() => this.#look(), Math.ceil(left) + SLACK_MS);
+    else this.#overdue = setImmediate(() => this.#look());
   }
 
   #look(): void {
     const now = performance.now();
-    const behind = now - this.#next;
-    if (behind < 0) return;
+    const behind = Math.max(0, now - this.#next);
     const skipped = behind > MOST_BEHIND_MS ? Math.floor(behind / BEAT_MS) : 0;
     this.#next += skipped * BEAT_MS;
     const late = now - this.#next >= BEAT_MS;
     this.#next += BEAT_MS;
     this.#beat({ late, skipped });
-    if (this.#timer && this.#next <= now) this.#lookAgain();
-  }
-
-  #lookAgain(): void {
-    this.#overdue ??= setImmediate(() => {
-      this.#overdue = undefined;
-      this.#look();
-    });
+    if (this.#listeners.size > 0) this.#wait();
   }
 
   #beat(beat: Beat): void {
