@@ -38,7 +38,7 @@ t.test('an owner works on the console', { skip, timeout: 300_000 }, async (t) =>
   const { startBrowser } = await import('./browser.mjs');
   const gateway = await startGateway({ MEDIA_UDP_PORT: '0', MEDIA_HOST: OUTWARD ?? '127.0.0.1' });
   t.teardown(() => gateway.stop());
-  const browser = await startBrowser(gateway, { before: 1, text: 'The lamps are here.', after: 1 });
+  const browser = await startBrowser(gateway);
   t.teardown(() => browser.stop());
   const { page, complaints } = await browser.open(`${gateway.base}/console`, 'Sign in · Speech gateway');
   page.on(

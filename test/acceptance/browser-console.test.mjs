@@ -15,7 +15,7 @@ t.test('an owner talks to an agent on the console', { skip, timeout: 300_000 }, 
   const { startBrowser } = await import('./browser.mjs');
   const gateway = await startGateway({ MEDIA_UDP_PORT: '0', MEDIA_HOST: '127.0.0.1' });
   t.teardown(() => gateway.stop());
-  const browser = await startBrowser(gateway, { before: 60, text: 'Nobody gets to hear this.', after: 1 });
+  const browser = await startBrowser(gateway);
   t.teardown(() => browser.stop());
   const call = client(gateway.base);
   const prompt = { system_prompt: 'The shop opens at nine on weekdays.', first_message_mode: 'fixed' };

@@ -83,8 +83,10 @@ function wavOf(pcm, rate) {
 const RATE = 24_000;
 const silence = (seconds) => Buffer.alloc(seconds * RATE * 2);
 
-/** The sound that the microphone plays, over and over: silence, what `text` sounds like, silence. */
-async function soundOf(gateway, { before, text, after }) {
+/** The sound that the microphone plays, over and over: silence, what `text` sounds like, silence; without `said` only silence. */
+async function soundOf(gateway, said) {
+  if (!said) return wavOf(silence(1), RATE);
+  const { before, text, after } = said;
   const response = await fetch(`${gateway.base}/v1/tts`, {
     method: 'POST',
     headers: { ...gateway.authorization, 'content-type': 'application/json' },
@@ -107,7 +109,7 @@ const FLAGS = [
   '--autoplay-policy=no-user-gesture-required',
 ];
 
-/** `said`: `{ before, text, after }`, in seconds. The browser and its files are gone after `stop()`. */
+/** `said`: `{ before, text, after }`, in seconds; who says nothing interrupts nobody. The browser and its files are gone after `stop()`. */
 export async function startBrowser(gateway, said) {
   const folder = temporaryFolder();
   const file = join(folder, 'microphone.wav');

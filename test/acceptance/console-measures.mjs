@@ -11,7 +11,7 @@ import { BOUNDS, MEASURED, measure } from './measures.mjs';
 
 const slower = Number(process.argv[2] ?? 4);
 const gateway = await startGateway();
-const browser = await startBrowser(gateway, { before: 1, text: 'Nobody.', after: 1 });
+const browser = await startBrowser(gateway);
 try {
   for (const view of MEASURED) {
     const { page } = await browser.open(`${gateway.base}/console`, 'Sign in · Speech gateway');
