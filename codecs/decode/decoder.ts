@@ -10,7 +10,7 @@ import { samplesOf } from '../../contracts/audio.js';
 import { ServiceError } from '../../contracts/errors.js';
 import type { Decode } from '../../contracts/ports/speech/codec.js';
 import { JobSlots } from '../../processes/job-slots.js';
-import { ffmpegDecoder, findFfmpeg } from './ffmpeg.js';
+import { ffmpegDecoder, findFfmpegs } from './ffmpeg.js';
 import { checkDeclaredRate } from './declared-rate.js';
 import { type DecodeLimits, decodeLimits } from './limits.js';
 import { onceDecoder } from './once.js';
@@ -23,7 +23,7 @@ export interface DecodeOptions {
   readonly tempFolder: string;
   /** The compiled gateway/workers/decode-once. */
   readonly decodeOnce: string;
-  /** FFMPEG_PATH; absent or empty: `ffmpeg` on `searchPath`, else the build from npm. */
+  /** FFMPEG_PATH; absent or empty: the build from npm, and for what it lacks `ffmpeg` on `searchPath`. */
   readonly ffmpegPath?: string | undefined;
   /** Default: PATH. */
   readonly searchPath?: string | undefined;
@@ -42,9 +42,8 @@ export function createDecode(options: DecodeOptions): Decode {
   const limits = { ...decodeLimits(PROCESSES_PER_CORE * availableParallelism()), ...options.limits };
   const slots = new JobSlots(limits.processes, limits.queue, () => undefined);
   const uploads = new Uploads(options.tempFolder);
-  const binary = findFfmpeg(options.ffmpegPath, options.searchPath);
-  const once = onceDecoder(options.decodeOnce);
-  const starters = binary === undefined ? [once] : [ffmpegDecoder(binary), once];
+  const binaries = findFfmpegs(options.ffmpegPath, options.searchPath);
+  const starters = [...binaries.map(ffmpegDecoder), onceDecoder(options.decodeOnce)];
 
   return async function* decode(file, signal) {
     const container = sniff(file);

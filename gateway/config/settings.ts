@@ -180,8 +180,8 @@ const SPEECH = {
   modelsDir: path('MODELS_DIR', resolve(REPOSITORY, '.models'), 'Folder that set-up puts the models in.', {
     shown: '.models beside package.json',
   }),
-  ffmpegPath: path('FFMPEG_PATH', undefined, 'Path of ffmpeg, which decodes uploads if it is found.', {
-    shown: 'ffmpeg on PATH',
+  ffmpegPath: path('FFMPEG_PATH', undefined, 'Path of the ffmpeg that decodes uploads.', {
+    shown: 'one from npm, then ffmpeg on PATH',
   }),
 };
 

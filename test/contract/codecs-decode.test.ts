@@ -1,6 +1,6 @@
 /**
- * Decoding uploads in real processes: with ffmpeg from PATH, with the build from npm, and with node-av
- * alone. Every container, hostile files, and that no failure leaves anything behind.
+ * Decoding uploads in real processes: with an ffmpeg of the system, with the build from npm, and with
+ * node-av alone. Every container, hostile files, and that no failure leaves anything behind.
  */
 import { execFileSync, spawn } from 'node:child_process';
 import {
@@ -20,7 +20,7 @@ import { getFfmpegPath } from '@livekit/av';
 import t, { type Test } from 'tap';
 import { bytesOf, joinSamples } from '../../contracts/audio.js';
 import { createDecode, type DecodeOptions } from '../../codecs/decode/decoder.js';
-import { findFfmpeg } from '../../codecs/decode/ffmpeg.js';
+import { findFfmpegs } from '../../codecs/decode/ffmpeg.js';
 import { wavHeader } from '../../codecs/wav.js';
 import {
   collect,
@@ -32,7 +32,7 @@ import {
   type ToneFile,
   wavFile,
 } from '../fixtures/codecs-audio.js';
-import { skipReason } from '../fixtures/external.js';
+import { externalTool, skipReason } from '../fixtures/external.js';
 import { shortOrLong } from '../fixtures/long.js';
 import { productFile } from '../fixtures/product.js';
 import { until } from '../fixtures/until.js';
@@ -107,8 +107,8 @@ interface Way {
 const AAC_FILES: readonly ToneFile[] = ['tone.m4a', 'tone.aac'];
 
 const WAYS: Record<string, Way> = {
-  'ffmpeg on PATH': {
-    options: { searchPath: process.env['PATH'] },
+  'an ffmpeg that the operator names': {
+    options: { ffmpegPath: externalTool('ffmpeg') },
     skip: skipSystem,
     tones: shortOrLong(AAC_FILES, TONE_FILES),
     all: shortOrLong(false, true),
@@ -378,15 +378,27 @@ t.test('if the system refuses a process, the upload fails, and decoding works ag
   nothingLeft(t);
 });
 
-t.test('which ffmpeg: the operator’s, else one on PATH, else the one that npm brought', (t) => {
+t.test('which ffmpeg: the operator’s, else the one that npm brought, and then one on PATH', async (t) => {
   const bin = mkdtempSync(joinPath(folder, 'bin-'));
-  t.equal(findFfmpeg(undefined, bin), getFfmpegPath());
+  const fromNpm = [getFfmpegPath()].filter((path) => path !== undefined);
+  t.same(findFfmpegs(undefined, bin), fromNpm);
   writeFileSync(joinPath(bin, 'ffmpeg'), '', { mode: 0o755 });
-  t.equal(findFfmpeg(undefined, `/nowhere:${bin}`), joinPath(bin, 'ffmpeg'));
-  t.equal(findFfmpeg('', bin), joinPath(bin, 'ffmpeg'));
-  t.equal(findFfmpeg(doesNotRun, bin), doesNotRun);
-  t.throws(() => findFfmpeg('/nowhere/ffmpeg', bin), { message: /^FFMPEG_PATH: \/nowhere\/ffmpeg is not/ });
-  t.end();
+  for (const none of [undefined, ''])
+    t.same(findFfmpegs(none, `/nowhere:${bin}`), [...fromNpm, joinPath(bin, 'ffmpeg')]);
+  t.same(findFfmpegs(doesNotRun, bin), [doesNotRun]);
+  t.throws(() => findFfmpegs('/nowhere/ffmpeg', bin), { message: /^FFMPEG_PATH: \/nowhere\/ffmpeg is not/ });
+});
+
+t.test('what the build from npm lacks is decoded by an ffmpeg on PATH', async (t) => {
+  const bin = mkdtempSync(joinPath(folder, 'bin-'));
+  writeFileSync(joinPath(bin, 'ffmpeg'), '#!/bin/sh\nprintf abcd\n', { mode: 0o755 });
+  const decode = decoder({ searchPath: bin });
+  t.ok((await decodeAll(decode, fixture('tone.mp3'))).length > 0.9 * RATE, 'MP3 by the one from npm');
+  t.equal(
+    (await decodeAll(decode, fixture('tone.m4a'))).length,
+    2,
+    'AAC by the other, which says two samples',
+  );
 });
 
 t.test('an upload is readable by us alone', async (t) => {
