@@ -1,9 +1,9 @@
 /** A gateway whose database is unreachable for a while: a clear 503 in each protocol's shape meanwhile. */
 import t from 'tap';
 import { startEmbedded } from '../../storage/embedded.js';
+import { filledFolderOf } from '../fixtures/clusters.js';
 import { startGateway, TEST_KEY } from '../fixtures/gateway.js';
 import { until } from '../fixtures/until.js';
-import { folderOf } from '../fixtures/folders.js';
 
 const AWAY = 'The database cannot be reached, try again later';
 const KEYS_AWAY = 'The server cannot check the key now, try again';
@@ -20,7 +20,7 @@ const ASKS = [
 ] as const;
 
 t.test('a database that is away is 503 in each protocol and in /health, and comes back', async (t) => {
-  const folder = folderOf(t);
+  const folder = filledFolderOf(t);
   const first = await startEmbedded({ dataDir: folder });
   const gateway = await startGateway({ DATABASE_URL: first.url });
   t.teardown(() => gateway.stop());

@@ -3,14 +3,14 @@ import t from 'tap';
 import { runningEmbedded } from '../../storage/embedded.js';
 import { openDatabase } from '../../storage/postgres/database.js';
 import { type Answer, type Body, client, makeAgent } from '../fixtures/agents.js';
+import { filledFolderOf } from '../fixtures/clusters.js';
 import { startGateway } from '../fixtures/gateway.js';
-import { folderOf } from '../fixtures/folders.js';
 import { formOf } from '../fixtures/platform.js';
 
 const WRITES = 240;
 const KILL_AFTER = 80;
 
-const dataDir = folderOf(t);
+const dataDir = filledFolderOf(t);
 const env = { DATA_DIR: dataDir, CONCURRENCY: '1000' };
 
 t.test('many writes, a kill, a new start', async (t) => {
