@@ -17,16 +17,18 @@ import {
   type Gateway,
   spawnGateway,
   startGateway,
+  TEST_SECRET,
   TONE,
 } from '../fixtures/gateway.js';
 import { freePort } from '../fixtures/free-port.js';
+import { shortOrLong } from '../fixtures/long.js';
+import { startPostgres } from '../fixtures/postgres.js';
 import { productFile } from '../fixtures/product.js';
 import { until } from '../fixtures/until.js';
 import { folderOf, temporaryFolder } from '../fixtures/folders.js';
 
-/** Texts for minutes of tones, more than the sockets' buffers hold, and for hours. */
+/** Minutes of tones, of which the sockets' buffers hold a part: 6 MB of audio at their own rate. */
 const MINUTES = 'abcdefghi '.repeat(500);
-const HOURS = 'abcdefghi '.repeat(20_000);
 
 const speak = (gateway: Gateway, body: object, headers: Record<string, string> = gateway.authorization) =>
   fetch(`${gateway.base}/v1/tts`, {
@@ -43,20 +45,28 @@ const transcribe = (gateway: Gateway, audio: Blob) => {
   return fetch(`${gateway.base}/v1/asr`, { method: 'POST', headers: gateway.authorization, body });
 };
 
+/** Ready for starts that fail later than at their database. */
+const { url: DATABASE_URL } = await startPostgres(t);
+const INSTALLED = { DATABASE_URL, SECRETS_KEY: TEST_SECRET };
+
 /** Runs a gateway that is expected to give up; resolves with its output and its exit code. */
 async function failedStart(env: Record<string, string>) {
   const dataDir = temporaryFolder();
-  const { child, stdout, stderr } = spawnGateway({ DATA_DIR: dataDir, ...TONE, ...env });
+  const { child, stdout, stderr } = spawnGateway({ DATA_DIR: dataDir, ...INSTALLED, ...TONE, ...env });
   const [code] = (await once(child, 'exit')) as [number | null];
   await rm(dataDir, { recursive: true, force: true });
   return { code, printed: stdout() + stderr(), pid: child.pid ?? -1 };
 }
+
+/** Settings that are refused, and with which words. */
+type Refused = readonly [Record<string, string>, RegExp];
 
 const file = (name: string): string =>
   fileURLToPath(new URL(`../../../test/fixtures/${name}`, import.meta.url));
 /** Accepts the tests' certificate for all requests of this process, which partly go over TLS. */
 process.env['NODE_TLS_REJECT_UNAUTHORIZED'] = '0';
 const TLS = { TLS_CERT: file('edge-cert.pem'), TLS_KEY: file('edge-key.pem') };
+const NO_CERTIFICATE = /^speech gateway: Cannot read the TLS file \/nowhere\.pem$/m;
 const MEDIA_UDP_PORT = String(21_000 + (process.pid % 10_000));
 
 const QUOTAS = { QUOTA_SYNTHESIS_CHARACTERS: '5', QUOTA_TRANSCRIPTION_SECONDS: '1' };
@@ -82,7 +92,7 @@ t.test('a taken port is said with its number, and nothing stays behind', async (
   );
 });
 
-t.test('a taken port is said before anything is set up', async (t) => {
+t.test('a second gateway on a port that one serves is refused before anything is set up', async (t) => {
   const { port } = new URL(gateway.base);
   const { code, printed } = await failedStart({ PORT: port, DATABASE_URL: 'postgres://me@127.0.0.1:1/none' });
   t.equal(code, 1);
@@ -90,15 +100,9 @@ t.test('a taken port is said before anything is set up', async (t) => {
   t.notMatch(printed, 'DATABASE_URL');
 });
 
-t.test('a second gateway on a port that one serves exclusively is refused', async (t) => {
-  const { code, printed } = await failedStart({ PORT: new URL(gateway.base).port });
-  t.equal(code, 1);
-  t.match(printed, /port/i);
-});
-
 // Other messages about settings: test/unit/settings.test.ts.
 t.test('configuration that does not parse is named', async (t) => {
-  const cases: [Record<string, string>, RegExp][] = [
+  const cases: Refused[] = [
     [{ PORT: 'eighty' }, /PORT must be a whole number/],
     [{ TTS_ENGINES: 'no-such-engine' }, /TTS_ENGINES.*no-such-engine/],
     [
@@ -121,7 +125,7 @@ t.test('configuration that does not parse is named', async (t) => {
 });
 
 t.test('addresses and ports of media that nobody can have are named before anything is set up', async (t) => {
-  const cases: [Record<string, string>, RegExp][] = [
+  const cases: Refused[] = [
     [
       { MEDIA_HOST: '192.0.2.1' },
       /^speech gateway: MEDIA_HOST: 192\.0\.2\.1 is not an IPv4 address of this/m,
@@ -140,12 +144,15 @@ t.test('addresses and ports of media that nobody can have are named before anyth
 });
 
 t.test('a start of several gateways that one of them refuses is over, and says why', async (t) => {
-  const cases: [Record<string, string>, RegExp][] = [
-    [{ TRUSTED_PROXIES: 'nonsense' }, /^speech gateway: TRUSTED_PROXIES: "nonsense" is neither an address/m],
-    [{ OUTBOUND_ALLOW: 'http://crm' }, /^speech gateway: OUTBOUND_ALLOW: "http:\/\/crm" is no host/m],
-    [{ ...TLS, TLS_CERT: '/nowhere.pem' }, /^speech gateway: Cannot read the TLS file \/nowhere\.pem$/m],
+  const proxies: Refused = [
+    { TRUSTED_PROXIES: 'nonsense' },
+    /^speech gateway: TRUSTED_PROXIES: "nonsense" is neither an address/m,
   ];
-  for (const [env, message] of cases) {
+  const others: Refused[] = [
+    [{ OUTBOUND_ALLOW: 'http://crm' }, /^speech gateway: OUTBOUND_ALLOW: "http:\/\/crm" is no host/m],
+    [{ ...TLS, TLS_CERT: '/nowhere.pem' }, NO_CERTIFICATE],
+  ];
+  for (const [env, message] of [proxies, ...shortOrLong([], others)]) {
     const { code, printed } = await failedStart({ WORKERS: '2', PORT: String(await freePort()), ...env });
     t.equal(code, 1);
     t.match(printed, message);
@@ -180,7 +187,7 @@ t.test('a data folder that cannot be written is named in one line, whatever the 
   await writeFile(file, '');
   const elsewhere = { DATABASE_URL: 'postgres://me@127.0.0.1:1/none' };
   const cases: Record<string, string>[] = [
-    { DATA_DIR: file },
+    { DATA_DIR: file, ...EMBEDDED_POSTGRES },
     { DATA_DIR: join(file, 'data'), ...elsewhere },
     // A folder in which even root may create nothing.
     ...(process.platform === 'linux' ? [{ DATA_DIR: '/sys/speech-gateway', ...elsewhere }] : []),
@@ -273,7 +280,8 @@ t.test('SIGTERM while Postgres is made, or starts, leaves no process and no lock
 });
 
 t.test('SIGKILL of the encoder costs the stream that it held, nothing else', async (t) => {
-  const broken = await speak(gateway, { text: HOURS, format: 'mp3' });
+  // At another rate than that of the tones, it comes from the encoder.
+  const broken = await speak(gateway, { text: MINUTES, format: 'pcm', sample_rate: 44_100 });
   const reader = broken.body?.getReader();
   await reader?.read();
   const untouched = await speak(gateway, { text: MINUTES, format: 'pcm', sample_rate: 16_000 });
@@ -306,7 +314,7 @@ t.test('a quota that is used up is 402, for its kind alone', async (t) => {
 t.test('TLS by certificate files', async (t) => {
   const missing = await failedStart({ ...TLS, TLS_CERT: '/nowhere.pem' });
   t.equal(missing.code, 1);
-  t.match(missing.printed, /nowhere\.pem/);
+  t.match(missing.printed, NO_CERTIFICATE);
   t.match(second.base, /^https:/);
 });
 
