@@ -218,8 +218,9 @@ const MiB = 2 ** 20;
 
 t.test('callers that leave half-way leave no native memory behind', async (t) => {
   const job = encodeJobs['encode'] as JobHandler;
+  const piece = bytesOf(tone(16_000, 0.25));
   async function* endless(): AsyncGenerator<Uint8Array> {
-    for (;;) yield bytesOf(tone(16_000, 0.25));
+    for (;;) yield piece;
   }
   const leaveHalfWay = async (output: OutputFormat): Promise<void> => {
     const reading = job({ rate: 16_000, output } as never, endless(), { signal });

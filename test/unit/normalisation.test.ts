@@ -38,10 +38,11 @@ for (const [language, rows] of Object.entries(SPOKEN)) {
   });
 }
 
+const engines = [await createFlite(), await createEspeak()];
 const SENTENCE = 'It costs $12.50 on 3/4/2026 at 5:30 pm.';
 
 t.test('the times of words are those of the text as it was sent', async (t) => {
-  for (const engine of [await createFlite(), await createEspeak()]) {
+  for (const engine of engines) {
     const voice = engine.voices[0]!.name;
     const request = { text: SENTENCE, voice, language: 'en', speed: 1, timing: true };
     const { words, samples } = await speakAll(engine, request);
@@ -64,7 +65,7 @@ t.test('words that every object of JavaScript knows are words as any other', asy
   for (const language of Object.keys(SPOKEN)) t.equal(spokenText(text, language), text, language);
   t.equal(spokenText('$5 constructor', 'en'), 'five dollars constructor');
   t.equal(spokenText('It costs $5.', 'constructor'), 'It costs $5.');
-  for (const engine of [await createFlite(), await createEspeak()]) {
+  for (const engine of engines) {
     const request = { text, voice: engine.voices[0]!.name, language: 'en', speed: 1, timing: true };
     const { words } = await speakAll(engine, request);
     t.strictSame(words.map((word) => word.text), text.split(' '), engine.name); // oxfmt-ignore

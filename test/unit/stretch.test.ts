@@ -105,8 +105,9 @@ t.test('it leaves in small pieces, even at a quarter of the speed', async (t) =>
 const MiB = 2 ** 20;
 
 t.test('those who leave half-way leave no native memory behind', async (t) => {
+  const piece = bytesOf(tone(RATE, 0.25));
   async function* endless(): AsyncGenerator<Uint8Array> {
-    for (;;) yield bytesOf(tone(RATE, 0.25));
+    for (;;) yield piece;
   }
   const cycle = async (times: number): Promise<number> => {
     for (let i = 0; i < times; i++) {
