@@ -130,11 +130,12 @@ t.test('an owner works on the console', { skip, timeout: 300_000 }, async (t) =>
   await t.test('a call to a version, with another microphone', async (t) => {
     await view('Talk');
     await page.getByLabel('Version').selectOption('Version 1');
-    await page.getByLabel('Microphone').selectOption({ index: 1 });
+    // Not by its place: the headless shell forgets the ids of devices at a reload, and one chosen before comes first.
+    await page.getByLabel('Microphone').selectOption('Fake Audio Input 1');
     await button('Talk').click();
     await page.locator('.lines li', { hasText: 'Hello from the shop.' }).waitFor();
     await page.getByLabel('Microphone').selectOption('As the system');
-    await page.getByLabel('Loudspeaker').selectOption({ index: 1 });
+    await page.getByLabel('Loudspeaker').selectOption('Fake Audio Output 1');
     t.equal(await page.locator('.lines .error').count(), 0);
     await well(t, 'a call with a choice of devices');
     await button('Hang up').click();

@@ -47,7 +47,7 @@ export async function holdRealtimeSession(t, { page, gateway, button, view, told
   await button('Follow again').click();
   await page.locator('.events summary', { hasText: 'input_audio_buffer.cleared' }).waitFor();
 
-  await page.getByLabel('Microphone', { exact: true }).selectOption({ index: 1 });
+  await page.getByLabel('Microphone', { exact: true }).selectOption('Fake Audio Input 1');
   await page.evaluate(() => {
     const { prototype } = WebSocket;
     window.buffered = Object.getOwnPropertyDescriptor(prototype, 'bufferedAmount');
