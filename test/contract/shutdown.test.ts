@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import t, { type Test } from 'tap';
 import { startOf } from '../../processes/process-table.js';
+import { fillDataDir } from '../fixtures/clusters.js';
 import { createDatabase, testServer } from '../fixtures/databases.js';
 import { skipReason } from '../fixtures/external.js';
 import { commandOf, familyOf, isAlive, memberOf } from '../fixtures/family.js';
@@ -27,8 +28,8 @@ const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const START = join(ROOT, 'ops/setup/start.mjs');
 const MAIN = productFile('gateway/main');
 
-/** More than the sockets' buffers hold. */
-const MINUTES = 'abcdefghi '.repeat(500);
+/** 7 MB of audio as `speak` asks for it; the sockets' buffers hold 4. */
+const MINUTES = 'abcdefghi '.repeat(200);
 
 interface Started {
   readonly child: ChildProcess;
@@ -50,6 +51,7 @@ async function database(t: Test, more: object): Promise<object> {
 /** Starts a gateway in its own process group, as a service or a job of a terminal. */
 async function start(t: Test, [file = '', ...args]: readonly string[], more: object = {}): Promise<Started> {
   const dataDir = temporaryFolder();
+  if ('DATABASE_URL' in more) fillDataDir(dataDir);
   const env = {
     ...process.env,
     NODE_OPTIONS: '',
