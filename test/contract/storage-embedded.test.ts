@@ -28,6 +28,8 @@ const isRoot = process.geteuid?.() === 0;
 /** A data folder that the first test makes and most others reuse: a later start takes a tenth of the first one's time. */
 const shared = join(folderOf(t), 'data');
 chmodSync(join(shared, '..'), 0o755);
+/** One whose name is too long for a socket. */
+const long = join(folderOf(t), 'long'.repeat(25));
 
 t.test(
   'the first start makes the data, a later one finds it, and nothing else is left between',
@@ -54,7 +56,7 @@ t.test('it listens on a private socket only', async (t) => {
 });
 
 t.test('a data folder may have any name', async (t) => {
-  for (const name of ['Voice, Inc', 'say "hello"', '100 % #1?', 'ışık ü 日本']) {
+  for (const name of ['Voice, "Inc" 100 % #1?', 'ışık ü 日本']) {
     const server = await startEmbedded({ dataDir: join(folderOf(t), name) });
     await noteIn(server.url, name);
     t.same(await notesIn(server.url), [name]);
@@ -63,10 +65,9 @@ t.test('a data folder may have any name', async (t) => {
 });
 
 t.test('a data folder whose name is too long for a socket has it in a temporary one', async (t) => {
-  const dataDir = join(folderOf(t), 'long'.repeat(25));
-  const server = await startEmbedded({ dataDir });
+  const server = await startEmbedded({ dataDir: long });
   const socketFolder = new URL(server.url).searchParams.get('host') ?? '';
-  t.notOk(socketFolder.startsWith(dataDir));
+  t.notOk(socketFolder.startsWith(long));
   t.equal(statSync(socketFolder).mode & 0o777, 0o700);
   await noteIn(server.url, 'reached');
   await server.stop();
@@ -74,12 +75,11 @@ t.test('a data folder whose name is too long for a socket has it in a temporary 
 });
 
 t.test('the temporary socket folder of a killed supervisor goes with the next start', async (t) => {
-  const dataDir = join(folderOf(t), 'long'.repeat(25));
-  const { child, said } = await supervise(t, dataDir);
+  const { child, said } = await supervise(t, long);
   const left = new URL(said.url ?? '').searchParams.get('host') ?? '';
   await end(child, 'SIGKILL');
   t.ok(existsSync(left));
-  await start(t, dataDir);
+  await start(t, long);
   t.notOk(existsSync(left));
 });
 

@@ -1,17 +1,15 @@
 /** A gateway without disk space: a clear 503, and not ready, until there is space again. */
-import postgres from 'postgres';
 import t from 'tap';
 import { ServiceError, toServiceError } from '../../contracts/errors.js';
 import { LIMITS } from '../../contracts/limits.js';
 import { silentLog } from '../../contracts/log.js';
 import { Health } from '../../gateway/server/system/health.js';
 import { watchStorage } from '../../gateway/wiring/storage-health.js';
-import { startEmbedded } from '../../storage/embedded.js';
 import { SimulatedClock } from '../fixtures/edge-clock.js';
 import { startGateway } from '../fixtures/gateway.js';
+import { startPostgres } from '../fixtures/postgres.js';
 import { recordingLog } from '../fixtures/processes-tools.js';
 import { until } from '../fixtures/until.js';
-import { folderOf } from '../fixtures/folders.js';
 
 const FULL = 'The server has no space left to store this, try again later';
 
@@ -103,16 +101,10 @@ void t.test('a database that hangs is asked once, not every two seconds', async 
 });
 
 void t.test('a database without room for a row: 503 with its reason, and back again', async (t) => {
-  const folder = folderOf(t);
-  const database = await startEmbedded({ dataDir: folder });
-  t.teardown(() => database.stop());
-  const gateway = await startGateway({ DATABASE_URL: database.url });
+  const { url: DATABASE_URL, open } = await startPostgres(t);
+  const gateway = await startGateway({ DATABASE_URL });
   t.teardown(() => gateway.stop());
-  const address = new URL(database.url);
-  const host = address.searchParams.get('host') ?? address.hostname;
-  const { username } = address;
-  const sql = postgres({ host, database: address.pathname.slice(1), username, max: 1 });
-  t.teardown(() => sql.end());
+  const { sql } = await open();
   await sql.unsafe(`create function no_room() returns trigger language plpgsql as
     $$ begin raise exception 'could not extend file' using errcode = '53100'; end $$;
     create trigger no_room before insert on agents execute function no_room()`);

@@ -12,6 +12,7 @@ import { ensureFirstKey } from '../../storage/keys/first-key.js';
 import { createKey, createKeyAuthority, listKeys, revokeKey } from '../../storage/keys/keys.js';
 import { migrate } from '../../storage/postgres/migrate.js';
 import { ensureDefaultWorkspace } from '../../storage/workspaces.js';
+import { filledFolderOf } from '../fixtures/clusters.js';
 import { operatorProgram } from '../fixtures/operator.js';
 import { failureOf, startPostgres } from '../fixtures/postgres.js';
 import { until } from '../fixtures/until.js';
@@ -213,7 +214,7 @@ t.test('npm run keys', async (t) => {
   });
 
   t.test('starts embedded Postgres for the moment, or attaches to the one that runs', async (t) => {
-    const dataDir = folderOf(t);
+    const dataDir = filledFolderOf(t);
     const env = { DATA_DIR: dataDir };
     const first = await keys(env, 'create');
     t.equal(first.code, 0);
@@ -230,31 +231,27 @@ t.test('npm run keys', async (t) => {
 
   t.test('says what is wrong and exits accordingly', async (t) => {
     const env = { DATABASE_URL: postgres.url };
-    const misuse = [
-      [],
-      ['destroy'],
-      ['toString'],
-      ['revoke'],
-      ['revoke', '%'],
-      ['list', 'all'],
-      ['create', 'a', 'b'],
-      ['create', 'a\nb'],
+    const misuse: readonly (readonly [words: string[], line?: RegExp])[] = [
+      [[], /^A command is missing\n/],
+      [['destroy'], /^Unknown command 'destroy'\n/],
+      [['toString'], /^Unknown command 'toString'\n/],
+      [['revoke']],
+      [['revoke', '%']],
+      [['list', 'all']],
+      [['create', 'a', 'b']],
+      [['create', 'a\nb']],
+      [['create', 'a', '--rolle', 'read'], /^Unknown option '--rolle'\n/],
+      [['create', 'a', '--role', 'admin'], /^Wrong arguments: create a --role admin\n/],
     ];
-    for (const words of misuse) {
+    for (const [words, line] of misuse) {
       const { code, err, out } = await keys(env, ...words);
       t.equal(code, 2, words.join(' '));
       t.match(err, 'Usage:');
+      if (line) t.match(err, line, words.join(' '));
       t.equal(out, '');
     }
     for (const words of [['help'], ['--help'], ['create', '--help'], ['create', 'a', '-h']])
       t.match(await keys(env, ...words), { code: 0, out: /Usage:/, err: '' }, words.join(' '));
-    const wrong: readonly (readonly [string[], RegExp])[] = [
-      [[], /^A command is missing\n/],
-      [['destroy'], /^Unknown command 'destroy'\n/],
-      [['create', 'a', '--rolle', 'read'], /^Unknown option '--rolle'\n/],
-      [['create', 'a', '--role', 'admin'], /^Wrong arguments: create a --role admin\n/],
-    ];
-    for (const [words, line] of wrong) t.match((await keys(env, ...words)).err, line, words.join(' '));
     t.match(await keys(env, 'revoke', 'key_none'), { code: 1, err: /No key begins with key_none/ });
     const unreachable = await keys({ DATABASE_URL: 'postgres://me:hunter2@127.0.0.1:1/name' }, 'list');
     t.match(unreachable, { code: 1, out: '', err: /DATABASE_URL/ });
