@@ -188,9 +188,13 @@ const READING =
   /no header|: a (traceparent|state)$|capitals|mixed|another name|two of them|several|empty one|blanks/;
 const FEW = ROWS.filter(([name]) => READING.test(name));
 
-for (const stack of ['auto', 'node']) {
-  const gateway = await startGateway({ ...REMOTE, HTTP_STACK: stack });
-  t.teardown(() => gateway.stop());
+const STACKS = ['auto', 'node'];
+// All before the first test: tap ends with the last test that it knows.
+const gateways = await Promise.all(STACKS.map((stack) => startGateway({ ...REMOTE, HTTP_STACK: stack })));
+t.teardown(() => Promise.all(gateways.map((gateway) => gateway.stop())));
+
+for (const [index, gateway] of gateways.entries()) {
+  const stack = STACKS[index];
   // The choice is logged, and readable a moment after the gateway is ready.
   if (stack === 'auto')
     await until('it has said which stack it is', () => gateway.stderr().includes('HTTP stack: '));
