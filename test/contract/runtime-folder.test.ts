@@ -28,6 +28,7 @@ import { startOf } from '../../processes/process-table.js';
 import { privateFolder, writePrivateFile } from '../../processes/private-folder.js';
 import { superviseRole } from '../../processes/supervisor/supervise.js';
 import { sweep } from '../../processes/supervisor/sweep.js';
+import { filledFolderOf } from '../fixtures/clusters.js';
 import { commandOf, familyOf, isAlive } from '../fixtures/family.js';
 import { spawnGateway, startGateway, TONE } from '../fixtures/gateway.js';
 import { recordingLog } from '../fixtures/processes-tools.js';
@@ -192,7 +193,7 @@ async function deadSocket(path: string): Promise<void> {
 t.test(
   'a running gateway: its children know no secret, dead sockets are gone, uploads are ours',
   async (t) => {
-    const dataDir = folderOf(t);
+    const dataDir = filledFolderOf(t);
     const run = privateFolder(join(dataDir, 'run'));
     await deadSocket(join(run, 'signal-999999.sock'));
     const living = createServer().listen(join(run, 'signal-999998.sock'));
