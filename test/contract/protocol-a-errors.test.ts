@@ -1,22 +1,24 @@
-/** Errors of protocol A: requests that cannot be served, and requests that fail midway (docs/contract/limits.md). */
+/**
+ * Errors of protocol A: requests that cannot be served, fail midway, are abandoned, or are not read (docs/contract/limits.md
+ * "Limits"; docs/contract/protocol-a.md 4.3).
+ */
 import t from 'tap';
-import { randomIds } from '../../contracts/ids.js';
-import { createKey } from '../../storage/keys/keys.js';
+import { type Chunk, completionOf, eventsIn } from '../fixtures/chat.js';
 import { memberOf } from '../fixtures/family.js';
 import { startPlatform } from '../fixtures/platform.js';
-import { BASES, ENDLESS, type Fields, PLAIN, refusal, sender } from '../fixtures/protocol-a.js';
+import { memoryOf } from '../fixtures/resources.js';
+import { AGGREGATOR, BASES, ENDLESS, type Fields, PLAIN, refusal, sender } from '../fixtures/protocol-a.js';
 import { until } from '../fixtures/until.js';
 
 const SPEECH = { model: 'svc/s2.1-pro', input: 'Hello' };
 const CHAT = { model: 'svc/s2.1-pro', messages: [{ role: 'user', content: 'Hello' }] };
 
-/** One slot, and a workspace without any quota left. */
-const { gateway: narrow, database } = await startPlatform(t, { CONCURRENCY: '1' });
-const workspaceId = randomIds.next('workspace');
-await database.sql`
-  insert into workspaces (id, name, synthesis_characters, transcription_ms) values (${workspaceId}, 'Poor', 0, 0)`;
-const { key } = await createKey(database.sql, randomIds, { workspaceId, name: 'poor' });
-const poor = { base: narrow.base, authorization: { authorization: `Bearer ${key}` } };
+const platform = await startPlatform(t, { CONCURRENCY: '4', LOG_LEVEL: 'info' });
+const { gateway } = platform;
+const narrow = await platform.limited({ concurrency: 1 });
+const poor = await platform.limited({ synthesis_characters: 0, transcription_ms: 0 });
+
+const breakEncoder = () => process.kill(memberOf(gateway.pid, 'workers/encode'), 'SIGKILL');
 
 t.test("authentication: no key is ours, a wrong key is the provider's", async (t) => {
   const paths = ['/audio/speech', '/audio/transcriptions', '/chat/completions', '/realtime/client_secrets'];
@@ -91,7 +93,7 @@ t.test(
     const response = await endless();
     const reader = response.body?.getReader();
     await reader?.read();
-    process.kill(memberOf(narrow.pid, 'workers/encode'), 'SIGKILL');
+    breakEncoder();
     const toEnd = async () => {
       while (!(await reader?.read())?.done);
     };
@@ -102,3 +104,141 @@ t.test(
     t.match(await refusal(next, next.status), { type: 'provider_error' });
   },
 );
+
+const speaking = (content: string, fields: Fields = {}): Fields => ({
+  model: 'svc/s2.1-pro',
+  modalities: ['text', 'audio'],
+  audio: { voice: 'default', format: 'pcm16' },
+  messages: [{ role: 'user', content }],
+  ...fields,
+});
+const post = sender(gateway, '/chat/completions');
+
+/** Number of jobs that hold a slot. */
+async function running(): Promise<number> {
+  const metrics = await (await fetch(`${gateway.base}/metrics`)).text();
+  return Number(/^\w*speech_jobs_running\S* (\d+)/m.exec(metrics)?.[1]);
+}
+
+/** Waits until every slot is free and the encoder runs (again). */
+async function recovered(): Promise<void> {
+  await until('every slot is free', async () => (await running()) === 0);
+  await until('it speaks again', async () => {
+    const response = await post(speaking('a'));
+    await response.arrayBuffer();
+    return response.status === 200;
+  });
+}
+
+t.test('a stream that fails midway says so in a chunk, and ends without [DONE]', async (t) => {
+  await recovered();
+  for (const base of BASES) {
+    const response = await post(speaking(ENDLESS, { stream: true }), {}, base);
+    const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
+    let text = (await reader.read()).value ?? '';
+    breakEncoder();
+    for (let step = await reader.read(); !step.done; step = await reader.read())
+      text = (text + step.value).slice(-4_000_000);
+    const events = eventsIn(text);
+    const last = JSON.parse(events.at(-1) ?? 'null') as Chunk;
+    t.match(last.choices, [{ index: 0, delta: { content: '' }, finish_reason: 'error' }]);
+    t.match(last, { object: 'chat.completion.chunk', model: 'svc/s2.1-pro', id: /^chatcmpl-/ });
+    t.match(last.error, {
+      code: 502,
+      type: 'provider_error',
+      metadata: { provider_name: 'svc', error_type: 'provider_unavailable' },
+    });
+    t.notMatch(events.at(-2), /finish_reason":"stop/);
+    await recovered();
+  }
+  t.match(gateway.stderr() + gateway.stdout(), /a chat stream failed/);
+  t.match(gateway.stderr(), /"route":"\/compat\/v1\/chat\/completions","status":502,"outcome":"failed"/);
+});
+
+t.test('a completion that fails while it is held is an error with its status', async (t) => {
+  const long = post(speaking('abcdefghi '.repeat(3000), { audio: { format: 'mp3' } }));
+  await until('it is being spoken', async () => (await running()) === 1);
+  breakEncoder();
+  const error = await refusal(await long, 502);
+  t.match(error, { type: 'provider_error', metadata: { provider_name: 'svc' } });
+  t.notOk(error.metadata?.error_type, 'only in chunks');
+  await recovered();
+});
+
+t.test('429 comes before any chunk, with Retry-After', async (t) => {
+  const controllers = Array.from({ length: 4 }, () => new AbortController());
+  await Promise.all(
+    controllers.map(async ({ signal }) => {
+      const response = await post(speaking(ENDLESS, { stream: true }), {}, AGGREGATOR, signal);
+      await response.body?.getReader().read();
+    }),
+  );
+  for (const stream of [true, false]) {
+    const response = await post(speaking('a', { stream }));
+    t.ok(Number(response.headers.get('retry-after')) > 0);
+    t.equal((await refusal(response, 429)).type, 'rate_limit_error');
+  }
+  for (const controller of controllers) controller.abort();
+  await recovered();
+});
+
+t.test('a client that goes takes its synthesis with it, streamed or not', async () => {
+  for (const stream of [true, false]) {
+    const controllers = Array.from({ length: 4 }, () => new AbortController());
+    const asked = controllers.map(({ signal }) =>
+      post(speaking(ENDLESS, { stream }), {}, PLAIN, signal).catch(() => undefined),
+    );
+    await until('all slots are taken', async () => (await running()) === controllers.length);
+    for (const controller of controllers) controller.abort();
+    await Promise.all(asked);
+    await recovered();
+  }
+});
+
+const MOST_BYTES = 200 * 1024 * 1024;
+
+let polled = 0;
+
+/** Body bytes that the gateway has sent so far, without the answers to this question. */
+async function sentBytes(): Promise<number> {
+  const metrics = await (await fetch(`${gateway.base}/metrics`)).text();
+  const sent = Number(/^\w*bytes_total\{[^}]*out[^}]*\} (\S+)/m.exec(metrics)?.[1]) - polled;
+  polled += metrics.length;
+  return sent;
+}
+
+/** Bytes that still count as a standstill: more than these polls cause, and far less than a flowing stream. */
+const STILL_BYTES = 64 * 1024;
+
+/** Waits until hardly anything is sent any more; resolves with the bytes sent so far. */
+async function stoodStill(): Promise<number> {
+  let before = await sentBytes();
+  let still = 0;
+  await until('the streams stand still', async () => {
+    const now = await sentBytes();
+    still = now - before < STILL_BYTES ? still + 1 : 0;
+    before = now;
+    return still > 5;
+  });
+  return before;
+}
+
+t.test('clients that do not read hold back their own synthesis, in bounded memory', async (t) => {
+  const [before, sent] = [memoryOf(gateway.pid), await sentBytes()];
+  const controllers = Array.from({ length: 3 }, () => new AbortController());
+  const stalled = await Promise.all([
+    post(speaking(ENDLESS, { stream: true }), {}, PLAIN, controllers[0]?.signal),
+    post(speaking(ENDLESS, { stream: true, audio: { format: 'wav' } }), {}, PLAIN, controllers[1]?.signal),
+    post(speaking(ENDLESS, { audio: { format: 'wav' } }), {}, PLAIN, controllers[2]?.signal),
+  ]);
+  t.strictSame(
+    stalled.map(({ status }) => status),
+    [200, 200, 200],
+    'the third is longer than is held: its beginning has been sent',
+  );
+  t.ok((await stoodStill()) - sent < MOST_BYTES, 'of hours of audio');
+  for (let count = 0; count < 20; count += 1) await completionOf(await post(speaking('And another one.')));
+  t.ok(memoryOf(gateway.pid) - before < MOST_BYTES);
+  for (const controller of controllers) controller.abort();
+  await recovered();
+});

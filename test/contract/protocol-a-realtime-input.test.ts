@@ -6,6 +6,7 @@ import t from 'tap';
 import { LIMITS } from '../../contracts/limits.js';
 import { startGateway } from '../fixtures/gateway.js';
 import { gauge } from '../fixtures/live.js';
+import { shortOrLong } from '../fixtures/long.js';
 import { memoryOf } from '../fixtures/resources.js';
 import {
   format,
@@ -354,7 +355,7 @@ function fuzzed(random: () => number): string | Uint8Array {
 t.test('random frames never end a session, crash or leak', async (t) => {
   const random = seeded(11);
   const before = memoryOf(gateway.pid);
-  for (let round = 0; round < 4; round += 1) {
+  for (let round = 0; round < shortOrLong(2, 4); round += 1) {
     const clients = await Promise.all(
       Array.from({ length: 10 }, () => connect(random() < 0.3 ? TRANSCRIBING : {})),
     );

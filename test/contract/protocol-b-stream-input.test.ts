@@ -2,14 +2,15 @@
 import t from 'tap';
 import { LIMITS } from '../../contracts/limits.js';
 import { memberOf } from '../fixtures/family.js';
-import { startGateway, TEST_KEY } from '../fixtures/gateway.js';
+import { TEST_KEY } from '../fixtures/gateway.js';
 import { gauge } from '../fixtures/live.js';
+import { startPlatform } from '../fixtures/platform.js';
 import { pick, seeded } from '../fixtures/random.js';
 import { SpeechSocketClient, type SpeechSocketOptions } from '../fixtures/speech-socket.js';
 import { until } from '../fixtures/until.js';
 
-const gateway = await startGateway({ CONCURRENCY: '300' });
-t.teardown(() => gateway.stop());
+const platform = await startPlatform(t, { CONCURRENCY: '300' });
+const { gateway } = platform;
 
 const BYTES_PER_MS = 32;
 
@@ -335,10 +336,8 @@ t.test('a client that stops reading holds back only its own synthesis, in bounde
 });
 
 t.test('more sockets than jobs are allowed: the rest are told so (decision 6)', async (t) => {
-  const small = await startGateway({ CONCURRENCY: '1' });
-  t.teardown(() => small.stop());
-  const [first, second] = [new SpeechSocketClient(small), new SpeechSocketClient(small)];
-  await Promise.all([first.opened(), second.opened()]);
+  const { authorization: headers } = await platform.limited({ concurrency: 1 });
+  const [first, second] = await Promise.all([connect({ headers }), connect({ headers })]);
   first.send({ text: 'Hello. ', flush: true });
   await first.heard();
   second.send({ text: 'Hello. ', flush: true });
