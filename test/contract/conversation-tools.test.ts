@@ -8,19 +8,32 @@ import type { AddressInfo } from 'node:net';
 import t from 'tap';
 import { letGo } from '../fixtures/caller.js';
 import { type Meeting, shownBy, Talks } from '../fixtures/conversation.js';
-import { said, toolSaid } from '../fixtures/model.js';
+import { type Answered, type ModelMessage, said, toolSaid } from '../fixtures/model.js';
 import { until } from '../fixtures/until.js';
 
-let answerTool: (request: IncomingMessage, response: ServerResponse) => void = (_, response) =>
-  response.end();
-const toolServer = createServer((request, response) => answerTool(request, response)).listen(0, '127.0.0.1');
+/** What the tools do, by the first part of their address: each test has its own. */
+const tools = new Map<string, (request: IncomingMessage, response: ServerResponse) => void>();
+const toolServer = createServer((request, response) =>
+  tools.get(request.url?.split('/')[1] ?? '')?.(request, response),
+).listen(0, '127.0.0.1');
 await once(toolServer, 'listening');
 t.teardown(() => void toolServer.close());
 const toolHost = `127.0.0.1:${(toolServer.address() as AddressInfo).port}`;
 
 t.teardown(letGo);
+/** Calls at a time. */
+t.jobs = 4;
 const talks = await Talks.start(t, { OUTBOUND_ALLOW: toolHost });
 const { model, call } = talks;
+
+type Messages = readonly ModelMessage[];
+
+/** What the model does in the conversations of each test, by the words with which the user begins them. */
+const models = new Map<string, (messages: Messages) => Answered>();
+const begunWith = (messages: Messages): string => messages.find(({ role }) => role === 'user')?.content ?? '';
+const askedIn = (words: string): readonly Messages[] =>
+  model.asked.filter((messages) => begunWith(messages) === words);
+model.answer((messages) => models.get(begunWith(messages))?.(messages) ?? 'Yes.');
 
 const eventsOf = ({ caller }: Meeting, type: string) =>
   caller.events.filter((event) => event['type'] === type);
@@ -33,10 +46,10 @@ const hangUp = ({ caller, invite }: Meeting) => {
   return talks.ended(invite);
 };
 
-const webhook = (more: object = {}) => ({
+const webhook = (place: string, more: object = {}) => ({
   name: 'Weather',
   description: 'Tells the weather of a city',
-  url: `http://${toolHost}/weather/{{city}}`,
+  url: `http://${toolHost}/${place}/{{city}}`,
   method: 'GET',
   arguments: [{ name: 'city', description: 'Which city' }],
   ...more,
@@ -48,7 +61,7 @@ async function toolId(body: object): Promise<string> {
   return String(made.body['tool_id']);
 }
 
-const callsWeather = (messages: Parameters<typeof said>[0]) => {
+const callsWeather = (messages: Messages): Answered => {
   const told = toolSaid(messages);
   return told === undefined ? { calls: { Weather: { city: 'Kyōto' } } } : `It is ${told}.`;
 };
@@ -57,12 +70,12 @@ t.test(
   'a webhook tool: called once, told to the model, shown to the client, kept in the record',
   async (t) => {
     const urls: (string | undefined)[] = [];
-    answerTool = (request, response) => {
+    tools.set('weather', (request, response) => {
       urls.push(request.url);
       response.end('sunny');
-    };
-    model.answer(callsWeather);
-    const meeting = await talks.meet({ tools: { tool_ids: [await toolId(webhook())] } });
+    });
+    models.set('Weather?', callsWeather);
+    const meeting = await talks.meet({ tools: { tool_ids: [await toolId(webhook('weather'))] } });
     meeting.caller.send({ type: 'user.message', text: 'Weather?' });
     await untilShown(meeting, 'It is sunny.');
     t.same(urls, ['/weather/Ky%C5%8Dto']);
@@ -88,53 +101,50 @@ t.test(
 
 t.test('a call is the request that the tool’s test sends: one Content-Type, the tool’s own', async (t) => {
   const sent: (readonly string[])[] = [];
-  answerTool = (request, response) => {
+  tools.set('posted', (request, response) => {
     const { rawHeaders: raw } = request;
     sent.push(raw.filter((_, index) => raw[index - 1]?.toLowerCase() === 'content-type'));
     response.end('sunny');
-  };
-  model.answer(callsWeather);
+  });
+  models.set('Weather, by post?', callsWeather);
   const posting = {
     method: 'POST',
     content_type: 'application/json',
     body_template: '{"city":"{{city}}"}',
     headers: [{ name: 'Content-Type', value: 'application/vnd.weather+json' }],
   };
-  const meeting = await talks.meet({ tools: { tool_ids: [await toolId(webhook(posting))] } });
-  meeting.caller.send({ type: 'user.message', text: 'Weather?' });
+  const meeting = await talks.meet({ tools: { tool_ids: [await toolId(webhook('posted', posting))] } });
+  meeting.caller.send({ type: 'user.message', text: 'Weather, by post?' });
   await untilShown(meeting, 'It is sunny.');
   t.strictSame(sent, [['application/vnd.weather+json']]);
   await hangUp(meeting);
 });
 
 t.test('tool_events:false keeps tools off the client, and errors can be hidden from the model', async (t) => {
-  answerTool = (_, response) => response.writeHead(500).end('stack trace of the shop');
-  model.asked.length = 0;
-  model.answer((messages) => {
-    const answer = callsWeather(messages);
-    return typeof answer === 'string' ? 'No idea.' : answer;
-  });
-  const tool = await toolId(webhook({ error_handling: 'hide' }));
+  tools.set('broken', (_, response) => response.writeHead(500).end('stack trace of the shop'));
+  const words = 'Weather, if any?';
+  models.set(words, (messages) => (toolSaid(messages) === undefined ? callsWeather(messages) : 'No idea.'));
+  const tool = await toolId(webhook('broken', { error_handling: 'hide' }));
   const meeting = await talks.meet({ tools: { tool_ids: [tool] } }, { tool_events: false });
-  meeting.caller.send({ type: 'user.message', text: 'Weather?' });
+  meeting.caller.send({ type: 'user.message', text: words });
   await untilShown(meeting, 'No idea.');
   t.notOk(meeting.caller.events.some(({ type }) => String(type).includes('tool')));
-  t.notMatch(JSON.stringify(model.asked), 'stack trace');
+  t.notMatch(JSON.stringify(askedIn(words)), /stack trace/);
   const result = (await hangUp(meeting)).items.find(({ type }) => type === 'tool_result');
   t.match(result, { status: 'failed', error: 'HTTP 500: stack trace of the shop' }, 'the owner may know');
 });
 
 t.test('an interrupted tool call is answered to the model before what was said after it', async (t) => {
   const waiting: ServerResponse[] = [];
-  answerTool = (_, response) => void waiting.push(response);
-  model.asked.length = 0;
-  model.answer((messages) => (said(messages) === 'Never mind' ? 'Fine.' : callsWeather(messages)));
-  const meeting = await talks.meet({ tools: { tool_ids: [await toolId(webhook())] } });
-  meeting.caller.send({ type: 'user.message', text: 'Weather?' });
+  tools.set('slow', (_, response) => void waiting.push(response));
+  const words = 'Weather, when you know?';
+  models.set(words, (messages) => (said(messages) === 'Never mind' ? 'Fine.' : callsWeather(messages)));
+  const meeting = await talks.meet({ tools: { tool_ids: [await toolId(webhook('slow'))] } });
+  meeting.caller.send({ type: 'user.message', text: words });
   await until('the tool runs', () => waiting.length > 0);
   meeting.caller.send({ type: 'user.message', text: 'Never mind' });
   await untilShown(meeting, 'Fine.');
-  const told = model.asked.find((messages) => said(messages) === 'Never mind');
+  const told = askedIn(words).find((messages) => said(messages) === 'Never mind');
   const roles = told?.filter(({ role }) => role !== 'system').map(({ role }) => role);
   t.same(roles, ['user', 'assistant', 'tool', 'user']);
   await untilEvent(meeting, 'tool.failed');
@@ -150,13 +160,14 @@ const clientTool = (more: object = {}) => ({
   ...more,
 });
 
-const callsClient = (messages: Parameters<typeof said>[0]) => {
+const callsClient = (messages: Messages): Answered => {
   const told = toolSaid(messages);
   return told === undefined ? { calls: { pick_color: { of: 'lamp' } } } : `So: ${told}`;
 };
 
+models.set('Which?', callsClient);
+
 t.test('client tools: answered, refused, and not answered in time', async (t) => {
-  model.answer(callsClient);
   const ask = async (timeout: number, reply?: object) => {
     const tool = await toolId(clientTool({ timeout_seconds: timeout }));
     const meeting = await talks.meet({ tools: { tool_ids: [tool] } });
@@ -184,7 +195,6 @@ t.test('client tools: answered, refused, and not answered in time', async (t) =>
 const DEEP = `${'['.repeat(30_000)}${']'.repeat(30_000)}`;
 
 t.test('a client’s result that nests too deep is a failure of its tool, not of the call', async (t) => {
-  model.answer(callsClient);
   const meeting = await talks.meet({ tools: { tool_ids: [await toolId(clientTool())] } });
   meeting.caller.send(`{"type":"client_tool.result","callId":"nobody","result":${DEEP}}`);
   meeting.caller.send({ type: 'user.message', text: 'Which?' });
@@ -197,7 +207,6 @@ t.test('a client’s result that nests too deep is a failure of its tool, not of
 });
 
 t.test('a client tool that expects no response does not wait for one', async (t) => {
-  model.answer(callsClient);
   const tool = await toolId(clientTool({ expects_response: false, timeout_seconds: 100 }));
   const meeting = await talks.meet({ tools: { tool_ids: [tool] } });
   meeting.caller.send({ type: 'user.message', text: 'Which?' });
@@ -210,16 +219,18 @@ t.test(
   'half a character, of a client or at a cut, is in no record and no request to the model',
   async (t) => {
     // The model is told 16,000 characters; the pair is cut there.
-    answerTool = (_, response) => response.end(`${'x'.repeat(15_999)}😀`);
-    model.asked.length = 0;
-    model.answer((messages) => (toolSaid(messages) === undefined ? callsWeather(messages) : 'A lot.'));
-    const meeting = await talks.meet({ tools: { tool_ids: [await toolId(webhook())] } });
+    tools.set('long', (_, response) => response.end(`${'x'.repeat(15_999)}😀`));
+    const words = 'Weather \ufffd?';
+    models.set(words, (messages) => (toolSaid(messages) === undefined ? callsWeather(messages) : 'A lot.'));
+    const meeting = await talks.meet({ tools: { tool_ids: [await toolId(webhook('long'))] } });
     meeting.caller.send({ type: 'user.message', text: 'Weather \ud83d?' });
     await untilShown(meeting, 'A lot.');
     const { items } = await hangUp(meeting);
-    t.notMatch(JSON.stringify(model.asked), /\\ud/);
+    t.notMatch(JSON.stringify(askedIn(words)), /\\ud/);
     t.match(
-      model.asked.map(toolSaid).find((told) => told !== undefined),
+      askedIn(words)
+        .map(toolSaid)
+        .find((told) => told !== undefined),
       /^x{15999}\ufffd$/,
     );
     t.notMatch(JSON.stringify(items), /\\ud/);
@@ -235,7 +246,7 @@ t.test('a tool of an MCP server is called as any other; its secrets are in no lo
     'tools/list': { tools: [{ name: 'Weather', inputSchema: { type: 'object' } }] },
     'tools/call': { content: [{ type: 'text', text: 'sunny' }] },
   };
-  answerTool = (request, response) => {
+  tools.set('mcp', (request, response) => {
     asked.push(request.headers.authorization);
     let body = '';
     request.setEncoding('utf8').on('data', (part: string) => (body += part));
@@ -245,15 +256,15 @@ t.test('a tool of an MCP server is called as any other; its secrets are in no lo
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       response.write(`data: ${JSON.stringify({ jsonrpc: '2.0', id, result: results[method] })}\n\n`);
     });
-  };
-  model.answer(callsWeather);
+  });
+  models.set('Weather, by MCP?', callsWeather);
   const headers = [{ name: 'A', kind: 'authorization_bearer', value: 'Bearer very-secret' }];
   const server = { name: 'crm', tool_type: 'mcp', url: `http://${toolHost}/mcp`, headers };
   const away = { name: 'erp', tool_type: 'mcp', url: 'http://127.0.0.1:1/mcp', headers };
   const ids = await Promise.all([server, away].map(toolId).map((id) => id.catch(() => undefined)));
   t.equal(ids[1], undefined, 'a private address is refused as it is saved');
   const meeting = await talks.meet({ tools: { tool_ids: [ids[0]] } });
-  meeting.caller.send({ type: 'user.message', text: 'Weather?' });
+  meeting.caller.send({ type: 'user.message', text: 'Weather, by MCP?' });
   await untilShown(meeting, 'It is sunny.');
   t.match(eventsOf(meeting, 'tool.completed')[0], { toolSource: 'mcp', output: 'sunny' });
   const { items } = await hangUp(meeting);
@@ -266,7 +277,7 @@ t.test('a hand-over: another agent continues the same call, and the client gets 
   const shop = await talks.agent({
     prompt: { system_prompt: 'You are the shop.', first_message_mode: 'off' },
   });
-  model.answer((messages) => {
+  models.set('Tea please', (messages) => {
     if (messages[0]?.content?.startsWith('You are the shop.')) return 'Here is the shop.';
     return { calls: { transfer_to_agent: { agent_id: shop, note: 'wants tea' } } };
   });

@@ -15,11 +15,15 @@ import t from 'tap';
 import { Caller, type CallerOptions, letGo } from '../fixtures/caller.js';
 import { CallerPeer } from '../fixtures/caller-peer.js';
 import { type Meeting, shownBy, Talks } from '../fixtures/conversation.js';
+import { said } from '../fixtures/model.js';
 import { addressOf, Signalling, wrapped } from '../fixtures/signalling.js';
 import { until } from '../fixtures/until.js';
 
 t.teardown(letGo);
+/** Calls at a time. */
+t.jobs = 4;
 const talks = await Talks.start(t);
+talks.model.answer((messages) => `You said: ${said(messages)}`);
 const agent = await talks.agent({ prompt: { first_message_mode: 'fixed', first_message: 'Hello there.' } });
 
 async function meet(options: CallerOptions = {}): Promise<Meeting> {
@@ -29,7 +33,6 @@ async function meet(options: CallerOptions = {}): Promise<Meeting> {
 
 /** Checks that the agent is heard, and hears. */
 async function converse({ caller, ...rest }: Meeting, text: string): Promise<void> {
-  talks.model.answer(() => `You said: ${text}`);
   await talks.tell({ caller, ...rest }, text);
   await until('it is answered', () => shownBy(caller, 'agent').some((shown) => shown.includes(text)));
 }

@@ -4,13 +4,13 @@ import type { Body } from '../fixtures/agents.js';
 import { APIS, PlacedCalls, SECRET } from '../fixtures/placed-calls.js';
 import { until } from '../fixtures/until.js';
 
+/** Calls at a time: each test has a number of its own. */
+t.jobs = 4;
 const calls = await PlacedCalls.start(t);
-const { talks } = calls;
 
-for (const dialect of APIS) {
-  const own = await calls.line(dialect);
-
+for (const dialect of APIS)
   t.test(`${dialect.name}: a machine answers, and what was agreed is done once`, async (t) => {
+    const own = await calls.line(dialect);
     const ring = async (voicemail: Body) => {
       const call = await calls.placed(own, { voicemail });
       const line = await calls.answered(call);
@@ -56,6 +56,8 @@ for (const dialect of APIS) {
     on.line.hangUp();
     await on.call.tell('ended', SECRET);
     t.match(await on.over(), { state: 'voicemail' });
-    await talks.untilNoCalls();
   });
-}
+
+t.test('nothing is left at the workers', { buffered: false }, async () => {
+  await calls.talks.untilNoCalls();
+});
