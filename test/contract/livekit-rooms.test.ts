@@ -6,7 +6,7 @@ import { readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { DisconnectReason } from '@livekit/protocol';
-import t, { type Test } from 'tap';
+import t from 'tap';
 import { CALL_TIMES } from '../../contracts/limits/call-times.js';
 import { type ClusterRoom, startCluster } from '../fixtures/livekit-cluster.js';
 import { openRoom, roomWorkers } from '../fixtures/livekit-rooms.js';
@@ -15,6 +15,9 @@ import { threadsAndFilesOf } from '../fixtures/resources.js';
 import { loudMs, pitchOf, toneOf } from '../fixtures/tones.js';
 import { until } from '../fixtures/until.js';
 
+/** Calls at a time, but for those whose sound is measured. */
+t.jobs = 3;
+const ALONE = { buffered: false };
 const cluster = await startCluster(await socketFolder(t));
 t.teardown(() => cluster.close());
 
@@ -27,19 +30,19 @@ const roomOf = (name: string): ClusterRoom => {
 const gone = (name: string) => until(`room ${name} is gone`, () => !cluster.rooms.has(name));
 
 /** The worker of all tests that neither kill nor fill it: each costs a second to start. */
-const shared = await roomWorkers(t, cluster);
+const shared = await roomWorkers(t, { ...cluster, slots: 8 });
 
 /** A call that is ready in its room, where its user has not arrived. */
-async function waitingCall(t: Test) {
-  cluster.setPresence(false);
-  t.teardown(() => cluster.setPresence(true));
+async function waitingCall() {
   const opened = openRoom(shared.calls);
+  cluster.setPresence(false, opened.sessionId);
   await opened.call.ready;
   return { ...opened, person: roomOf(opened.sessionId).person };
 }
 
 t.test(
   'the agent waits in the room of its session; both hear, write to and know of each other',
+  ALONE,
   async (t) => {
     const { calls, recordings, recorded } = shared;
     const { sessionId, call, followed } = openRoom(calls, { record: true });
@@ -94,7 +97,7 @@ t.test(
   },
 );
 
-t.test('pause holds the voice, resume continues it, clear drops it', async (t) => {
+t.test('pause holds the voice, resume continues it, clear drops it', ALONE, async (t) => {
   const { sessionId, call, followed } = openRoom(shared.calls);
   await call.ready;
   await followed.seen('connected');
@@ -130,7 +133,7 @@ t.test('pause holds the voice, resume continues it, clear drops it', async (t) =
 });
 
 t.test('a user comes, drops and returns; who hangs up has left', async (t) => {
-  const { call, followed, person } = await waitingCall(t);
+  const { call, followed, person } = await waitingCall();
   void call.play(1, toneOf(400, 500));
   call.finish(1);
   call.send('agent-event', Buffer.from('early'));
@@ -159,7 +162,7 @@ t.test('a user comes, drops and returns; who hangs up has left', async (t) => {
 });
 
 t.test('a client that gives up an attempt to join again has not hung up', async (t) => {
-  const { call, followed, person } = await waitingCall(t);
+  const { call, followed, person } = await waitingCall();
   person.come();
   await followed.seen('connected');
   person.go(DisconnectReason.UNKNOWN_REASON);
@@ -179,7 +182,7 @@ t.test('a client that gives up an attempt to join again has not hung up', async 
 t.test(
   'an agent that does not see its user, whom the server has with media, gives its connection up',
   async (t) => {
-    const { sessionId, followed, person } = await waitingCall(t);
+    const { sessionId, followed, person } = await waitingCall();
     const asked = () =>
       cluster.requests.filter((request) => request === `GetParticipant ${sessionId}`).length;
     const askedAgain = async (times: number) => {
@@ -210,7 +213,7 @@ t.test(
 );
 
 t.test('a user who comes back is looked for no longer', async (t) => {
-  const { sessionId, call, followed, person } = await waitingCall(t);
+  const { sessionId, call, followed, person } = await waitingCall();
   for (const times of [1, 2]) {
     person.come();
     await followed.seen('connected', times);
@@ -237,48 +240,50 @@ t.test('a room that the server closes ends the call; a server that goes loses it
   t.match(await lost.followed.over, { code: 'transport_failed' });
 });
 
-t.test('a worker that dies costs its calls, and their rooms go', async (t) => {
-  const { calls, workers } = await roomWorkers(t, cluster);
-  const { sessionId, call, followed } = openRoom(calls);
-  await call.ready;
-  t.ok(cluster.rooms.has(sessionId));
-  for (const pid of workers.pids()) process.kill(pid, 'SIGKILL');
-  t.match(await followed.over, { code: 'engine_lost' });
-  await gone(sessionId);
-  await workers.ready();
-  const next = openRoom(calls);
-  await next.call.ready;
-  next.call.end();
-  t.equal(await next.followed.over, undefined, 'the next one finds a worker again');
-});
+t.test('a worker with one place', async (t) => {
+  const { calls, pool, workers } = await roomWorkers(t, { ...cluster, slots: 1 });
 
-t.test('a call that cannot be held is refused at once, and leaves no room', async (t) => {
-  const { calls, pool } = await roomWorkers(t, { ...cluster, slots: 1 });
-  const first = openRoom(calls);
-  await first.call.ready;
-  const second = openRoom(calls);
-  await t.rejects(second.call.ready, { code: 'engine_busy' });
-  t.match(await second.followed.over, { code: 'engine_busy' });
-  await until('its room is gone', () => cluster.rooms.size === 1);
+  t.test('a call that cannot be held is refused at once, and leaves no room', async (t) => {
+    const first = openRoom(calls);
+    await first.call.ready;
+    const second = openRoom(calls);
+    await t.rejects(second.call.ready, { code: 'engine_busy' });
+    t.match(await second.followed.over, { code: 'engine_busy' });
+    await gone(second.sessionId);
 
-  const ended = openRoom(calls);
-  ended.call.end();
-  await t.rejects(ended.call.ready, { code: 'engine_lost' });
-  t.equal(await ended.followed.over, undefined);
-  await until('their rooms are gone', () => cluster.rooms.size === 1);
-  t.same([...cluster.rooms.keys()], [first.sessionId]);
-  first.call.end();
-  await first.followed.over;
-  await until('its place is free', () => pool.state()[0]?.running === 0);
-  await calls.remove(first.sessionId);
-  t.same([...cluster.rooms.keys()], [], 'a room that is not there may be removed');
+    const ended = openRoom(calls);
+    ended.call.end();
+    await t.rejects(ended.call.ready, { code: 'engine_lost' });
+    t.equal(await ended.followed.over, undefined);
+    await gone(ended.sessionId);
+    t.ok(cluster.rooms.has(first.sessionId));
+    first.call.end();
+    await first.followed.over;
+    await until('its place is free', () => pool.state()[0]?.running === 0);
+    await calls.remove(first.sessionId);
+    t.notOk(cluster.rooms.has(first.sessionId), 'a room that is not there may be removed');
+  });
+
+  t.test('a worker that dies costs its calls, and their rooms go', async (t) => {
+    const { sessionId, call, followed } = openRoom(calls);
+    await call.ready;
+    t.ok(cluster.rooms.has(sessionId));
+    for (const pid of workers.pids()) process.kill(pid, 'SIGKILL');
+    t.match(await followed.over, { code: 'engine_lost' });
+    await gone(sessionId);
+    await workers.ready();
+    const next = openRoom(calls);
+    await next.call.ready;
+    next.call.end();
+    t.equal(await next.followed.over, undefined, 'the next one finds a worker again');
+  });
 });
 
 t.test('a cluster that refuses or does not answer', async (t) => {
   const strange = { ...cluster.server, secret: 'another-secret-of-32-characters-!!' };
   const down = { ...cluster.server, url: 'ws://127.0.0.1:1' };
   for (const server of [strange, down]) {
-    const { calls } = await roomWorkers(t, { server });
+    const calls = shared.callsAt(server);
     const { call, followed } = openRoom(calls);
     await t.rejects(call.ready, { code: 'transport_failed' });
     t.match(await followed.over, { code: 'transport_failed' });

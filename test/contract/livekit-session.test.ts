@@ -3,7 +3,7 @@
  * person who talks to them (docs/contract/transport.md "Livekit mode"; docs/contract/decisions.md 13, 20, 22).
  */
 import t from 'tap';
-import { type Cluster, type ClusterRoom, startCluster } from '../fixtures/livekit-cluster.js';
+import { type ClusterRoom, startCluster } from '../fixtures/livekit-cluster.js';
 import { socketFolder } from '../fixtures/processes-tools.js';
 import { type Invite, messagesOf, Talks } from '../fixtures/conversation.js';
 import { loudMs } from '../fixtures/tones.js';
@@ -11,13 +11,14 @@ import { until } from '../fixtures/until.js';
 
 const cluster = await startCluster(await socketFolder(t));
 t.teardown(() => cluster.close());
-const livekit = ({ server: { url, key, secret } }: Cluster) => ({
+const { url, key, secret } = cluster.server;
+const talks = await Talks.start(t, {
   LIVEKIT_URL: url,
   LIVEKIT_API_KEY: key,
   LIVEKIT_API_SECRET: secret,
   LIVEKIT_ROOM_PROCESSES: '1',
+  LOG_LEVEL: 'info',
 });
-const talks = await Talks.start(t, { ...livekit(cluster), LOG_LEVEL: 'info' });
 const webhook = `${talks.gateway.base}/livekit/webhook`;
 
 const roomOf = ({ session_id: id }: Invite): Promise<ClusterRoom> =>
@@ -121,13 +122,11 @@ t.test('a room that the cluster finishes ends its session, by the agent or by a 
 });
 
 t.test('if the cluster refuses, there is no session', async (t) => {
-  const strange = await Talks.start(t, {
-    ...livekit(cluster),
-    LIVEKIT_API_SECRET: 'another-secret-of-32-characters!',
-  });
-  const agent = await strange.agent();
+  const agent = await talks.agent();
   const rooms = cluster.rooms.size;
-  const { status, body } = await strange.call('sessions', { body: { agent_id: agent } });
+  cluster.refuses = true;
+  const { status, body } = await talks.call('sessions', { body: { agent_id: agent } });
+  cluster.refuses = false;
   t.equal(status, 502);
   t.match(body, { status: 502, message: /media server/ });
   t.equal(cluster.rooms.size, rooms);
