@@ -26,6 +26,7 @@ import {
   collect,
   fixture,
   frequencyOf,
+  longFlac,
   peakOf,
   tone,
   TONE_FILES,
@@ -122,14 +123,6 @@ const WAYS: Record<string, Way> = {
   },
 };
 
-/** A FLAC of silence: an hour and a minute in some tens of kilobytes. */
-function longFlac(): Uint8Array {
-  const binary = getFfmpegPath() ?? 'ffmpeg';
-  const zeros = ['-f', 's16le', '-ar', '1000', '-ac', '1', '-t', '3660', '-i', '/dev/zero'];
-  return execFileSync(binary, ['-v', 'error', '-nostdin', ...zeros, '-f', 'flac', '-'], {
-    maxBuffer: 2 ** 26,
-  });
-}
 const bomb = longFlac();
 
 const half = (bytes: Uint8Array): Uint8Array => bytes.subarray(0, bytes.length / 2);
