@@ -66,19 +66,6 @@ function isWritable(): boolean {
   }
 }
 
-/** Writes a batch when its first line has that age. The library's own timer also writes when there is nothing. */
-function flushInTime(destination: Destination): void {
-  const write = destination.write.bind(destination);
-  let timer: NodeJS.Timeout | undefined;
-  destination.write = (line) => {
-    timer ??= setTimeout(() => {
-      timer = undefined;
-      destination.flush();
-    }, GATHERED_MS).unref();
-    return write(line);
-  };
-}
-
 /**
  * Standard error. A closed terminal refuses every line (EIO): lines are then dropped, as for a pipe whose reader has gone, so
  * that the process can still shut down in order.
@@ -88,8 +75,8 @@ export function standardError(): Destination {
     dest: STANDARD_ERROR,
     sync: false,
     minLength: GATHERED_BYTES,
+    periodicFlush: GATHERED_MS,
   });
-  flushInTime(destination);
   const flushSync = destination.flushSync.bind(destination);
   // The library's own, which runs at exit, repeats a refused write for ever.
   destination.flushSync = () => {
