@@ -3,16 +3,7 @@
  * node-av alone. Every container, hostile files, and that no failure leaves anything behind.
  */
 import { execFileSync, spawn } from 'node:child_process';
-import {
-  chmodSync,
-  existsSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  utimesSync,
-  writeFileSync,
-} from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join as joinPath } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -34,6 +25,7 @@ import {
   wavFile,
 } from '../fixtures/codecs-audio.js';
 import { externalTool, skipReason } from '../fixtures/external.js';
+import { commandOf } from '../fixtures/family.js';
 import { shortOrLong } from '../fixtures/long.js';
 import { productFile } from '../fixtures/product.js';
 import { until } from '../fixtures/until.js';
@@ -78,15 +70,7 @@ function commandLines(): string[] {
   }
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
-    .map(commandLine);
-}
-
-function commandLine(pid: string): string {
-  try {
-    return readFileSync(`/proc/${pid}/cmdline`, 'utf8');
-  } catch {
-    return '';
-  }
+    .map((pid) => commandOf(Number(pid)));
 }
 
 /** Checks that no process and no file is left. */
