@@ -1,6 +1,6 @@
 /**
  * Decodes with an ffmpeg binary through fluent-ffmpeg, under limits. The binary is the operator's
- * (FFMPEG_PATH), else the small LGPL build of @livekit/av, and for what that lacks, AAC, `ffmpeg` on PATH.
+ * (FFMPEG_PATH), else the small LGPL build of @livekit/av, and for what that lacks, such as AAC, `ffmpeg` on PATH.
  *
  * fluent-ffmpeg uses one command for the whole process, and asks it for its formats before each new kind of
  * job. Here the command is always `sh limited.sh … binary`, and the formats are filled in.
