@@ -1,10 +1,10 @@
+/** Places on disk, for all others: compiled (dist/) and bundled (bundle/), modules are not where their sources are. */
+
 /**
- * Places on disk. This module is two folders below the checkout, both compiled (dist/contracts) and
- * bundled (bundle/shared), so all others use it: in a bundle they are not where their sources are.
+ * The build folder, wherever below it this module came to be. The entry points of processes and threads have the same paths
+ * below it as their sources.
  */
+export const BUILT = new URL(/^.*\/(?:dist|bundle)\//.exec(import.meta.url)?.[0] ?? '.', import.meta.url);
 
 /** The folder of the checkout, with package.json and the sources. */
-export const CHECKOUT = new URL('../../', import.meta.url);
-
-/** The build folder. The entry points of processes and threads have the same paths below it as their sources. */
-export const BUILT = new URL('../', import.meta.url);
+export const CHECKOUT = new URL('../', BUILT);

@@ -4,8 +4,8 @@
  */
 import { RECOGNITION_RATE } from '../../contracts/audio.js';
 import { BINS, Fourier400, FRAME } from './fourier-400.js';
+import { SECONDS } from './window.js';
 
-export const SECONDS = 8;
 /** Samples that are used. */
 export const SAMPLES = SECONDS * RECOGNITION_RATE;
 export const BANDS = 80;

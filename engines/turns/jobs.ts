@@ -2,8 +2,8 @@
 import { RECOGNITION_RATE, samplesOf } from '../../contracts/audio.js';
 import { ServiceError } from '../../contracts/errors.js';
 import type { JobContext, JobHandlers, JobValue } from '../../contracts/ports/jobs.js';
-import { SECONDS } from './features.js';
 import type { SmartTurn } from './smart-turn.js';
+import { SECONDS } from './window.js';
 
 export const TURN_JOB = 'turn';
 /** Bytes of PCM that are used. */

@@ -2,17 +2,9 @@
  * smart-turn v3 (pipecat, BSD-2-Clause) on ONNX Runtime: an encoder of Whisper's smallest kind that decides by the sound
  * whether a speaker has finished. Both are in one folder, where `npm run models` puts them (ops/models/smart-turn.json).
  */
-import { existsSync, readdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { join } from 'node:path';
 import { BANDS, featuresOf, FRAMES } from './features.js';
-
-const BINDING = 'onnxruntime_binding.node';
-const isModel = (name: string): boolean => /^smart-turn-v3.*\.onnx$/.test(name);
-
-/** Whether the folder has the runtime and the model. */
-export const hasSmartTurn = (folder: string): boolean =>
-  existsSync(join(folder, BINDING)) && readdirSync(folder).some(isModel);
+import { smartTurnIn } from './smart-turn-files.js';
 
 /** Input and output values of the runtime. */
 class Tensor {
@@ -46,10 +38,11 @@ const ERRORS = 3;
 const OPTIONS = { intraOpNumThreads: 1, interOpNumThreads: 1, executionMode: 'sequential' };
 
 function openSession(folder: string): Session {
-  const runtime = createRequire(import.meta.url)(join(folder, BINDING)) as Runtime;
+  const files = smartTurnIn(folder);
+  const runtime = createRequire(import.meta.url)(files.runtime) as Runtime;
   runtime.initOrtOnce(ERRORS, Tensor, true);
   const session = new runtime.InferenceSession();
-  session.loadModel(join(folder, readdirSync(folder).find(isModel) ?? ''), OPTIONS);
+  session.loadModel(files.model, OPTIONS);
   return session;
 }
 

@@ -7,7 +7,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { readJson } from '../../engines/backends/sherpa/folder.js';
 import { pairsIn, PREPARED } from '../../engines/backends/sherpa/piper.js';
 import { gtcrnIn } from '../../engines/denoising/gtcrn-files.js';
-import { hasSmartTurn } from '../../engines/turns/smart-turn.js';
+import { hasSmartTurn } from '../../engines/turns/smart-turn-files.js';
 
 type Task = 'tts' | 'stt' | 'turns' | 'denoise';
 

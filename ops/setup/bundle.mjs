@@ -1,7 +1,7 @@
 /**
- * `node bundle.mjs`: the product as Node loads it, in bundle/. Each process and thread has a file, and shares others with
- * the rest: a few files in place of hundreds, because every module that Node loads costs it about a millisecond, and a
- * start loads them in several processes. The session SDK is for browsers: file by file, in client/dist.
+ * `node bundle.mjs`: the product as Node loads it, in bundle/. Each process and thread has a file with all that it needs:
+ * one in place of hundreds, because every module that Node loads costs it about a millisecond, and a start loads them in
+ * several processes. The session SDK is for browsers: file by file, in client/dist.
  *
  * A process of its own, because the compiler would stay in the gateway's memory. Types are looked at by tsc (build.mjs).
  */
@@ -13,24 +13,32 @@ import { sources } from './build.mjs';
 import { REQUIRE } from './commonjs.mjs';
 import { buildConsole } from './console-build.mjs';
 
-/** Entry modules of processes and threads. */
-const ENTRIES = [
-  'gateway/main.ts',
-  'gateway/commands/main.ts',
-  ...fs.readdirSync(inRoot('gateway', 'workers')).map((name) => `gateway/workers/${name}`),
-  'engines/alignment/thread.ts',
-  'engines/tokens/tokens-thread.ts',
+const WORKERS = fs.readdirSync(inRoot('gateway', 'workers')).map((name) => `gateway/workers/${name}`);
+const GATEWAY_WORKER = 'gateway/workers/gateway.ts';
+
+/**
+ * Entry modules of processes and threads, in groups. A group is bundled by itself: files that all of them shared would be
+ * many small ones. The supervisor and a worker of it are both gateways, which is by far the most code.
+ */
+const GROUPS = [
+  ['gateway/main.ts', GATEWAY_WORKER],
+  ['gateway/commands/main.ts'],
+  ...WORKERS.filter((worker) => worker !== GATEWAY_WORKER).map((worker) => [worker]),
+  ['engines/alignment/thread.ts'],
+  ['engines/tokens/tokens-thread.ts'],
 ];
 
 /**
- * Packages of JavaScript alone, with the packages that they need themselves. All others stay where they are: they read their own
- * files, have binaries, or are extras that need not be there.
+ * Packages that are JavaScript alone or, as node-av, have their binary in another package, with the packages that they need themselves.
+ * All others stay where they are: they read their own files, have binaries, or are extras that need not be there.
  */
 const BUNDLED = new Set([
   ...['@fastify/busboy', '@livekit/protocol', '@msgpack/msgpack', '@opentelemetry/api', 'alawmulaw'],
-  ...['eventsource-parser', 'ipaddr.js', 'livekit-server-sdk', 'lru-cache', 'n2words'],
-  ...['pino', 'prom-client', 'typebox', 'ws', 'xstate'],
+  ...['eventsource-parser', 'fluent-ffmpeg', 'ipaddr.js', 'livekit-server-sdk', 'lru-cache', 'n2words'],
+  ...['node-av', 'pino', 'prom-client', 'typebox', 'ws', 'xstate'],
 ]);
+/** What fluent-ffmpeg asks for its presets and its coverage; we use neither. */
+const DEFINED = { __dirname: '""', 'process.env.FLUENTFFMPEG_COV': 'undefined' };
 /** Binaries that a package in the bundle would use if they were there. */
 const BINARIES = new Set(['bufferutil', 'utf-8-validate']);
 
@@ -50,15 +58,14 @@ const packages = {
 
 const COMMON = { format: 'esm', sourcemap: 'linked', logLevel: 'error' };
 
-async function bundleGateway() {
-  fs.rmSync(inRoot('bundle'), { recursive: true, force: true });
-  await build({
+const bundleGroup = (entryPoints) =>
+  build({
     ...COMMON,
     absWorkingDir: ROOT,
-    entryPoints: ENTRIES,
+    entryPoints,
     outbase: ROOT,
     outdir: inRoot('bundle'),
-    // Below bundle/ as contracts/ is below dist/ (contracts/places.ts).
+    // What the group shares, and what is loaded on demand.
     chunkNames: 'shared/[name]-[hash]',
     bundle: true,
     splitting: true,
@@ -66,8 +73,13 @@ async function bundleGateway() {
     platform: 'node',
     target: 'node20',
     banner: { js: REQUIRE },
+    define: DEFINED,
     plugins: [packages],
   });
+
+async function bundleGateway() {
+  fs.rmSync(inRoot('bundle'), { recursive: true, force: true });
+  await Promise.all(GROUPS.map(bundleGroup));
 }
 
 const transpileClient = () =>

@@ -34,8 +34,9 @@ const waveformOf = (frequency: number): Int16Array =>
     Math.round(AMPLITUDE * ramp(index) * Math.sin((2 * Math.PI * frequency * index) / TONE_RATE)),
   );
 
-/** The samples of each symbol. */
-export const WAVEFORMS: readonly Int16Array[] = FREQUENCIES.map(waveformOf);
+let made: readonly Int16Array[] | undefined;
+/** The samples of each symbol, made at first use: only tests and trials speak in tones. */
+export const waveforms = (): readonly Int16Array[] => (made ??= FREQUENCIES.map(waveformOf));
 
 /** CRC-8, polynomial 7. */
 export function checkByte(bytes: Uint8Array): number {

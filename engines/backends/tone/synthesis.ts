@@ -4,7 +4,7 @@
  */
 import { ServiceError } from '../../../contracts/errors.js';
 import type { TtsEngine, TtsEvent, TtsRequest } from '../../../contracts/ports/speech/tts.js';
-import { MOST_BYTES, SYMBOL_SAMPLES, symbolsOf, TAIL_SYMBOLS, timesOfWords, WAVEFORMS } from './code.js';
+import { MOST_BYTES, SYMBOL_SAMPLES, symbolsOf, TAIL_SYMBOLS, timesOfWords, waveforms } from './code.js';
 import { toneSpeechDescription } from './description.js';
 
 /** Chunks: first 100 ms, to be there soon, then 400 ms, which cost no more to pass on. */
@@ -16,7 +16,7 @@ const isSpeakable = (text: string): boolean => /[^\p{P}\p{Z}\p{C}]/u.test(text);
 function chunkOf(symbols: Uint8Array): Int16Array {
   const samples = new Int16Array(symbols.length * SYMBOL_SAMPLES);
   for (let index = 0; index < symbols.length; index += 1)
-    samples.set(WAVEFORMS[symbols[index]!]!, index * SYMBOL_SAMPLES);
+    samples.set(waveforms()[symbols[index]!]!, index * SYMBOL_SAMPLES);
   return samples;
 }
 
