@@ -10,6 +10,7 @@ import type { Log } from '../contracts/log.js';
 import type { JobHandlers } from '../contracts/ports/jobs.js';
 import { openDatabase } from '../storage/postgres/database.js';
 import { OwnNode } from '../storage/nodes.js';
+import { certificateOf } from './wiring/check-settings.js';
 import { Children } from './wiring/children.js';
 import type { Config } from './config.js';
 import { nativeDialect } from './dialects/native/index.js';
@@ -30,6 +31,7 @@ import { openRecordings } from './wiring/recordings.js';
 import type { RoleSockets } from './wiring/roles.js';
 import { Health } from './server/system/health.js';
 import { listen } from './server/listen.js';
+import type { CertificateFiles } from './server/certificate.js';
 import { Metrics } from './server/system/metrics.js';
 import type { Dialect } from './server/port.js';
 import { tracedDialect } from './server/tracing/trace-requests.js';
@@ -147,17 +149,10 @@ export function dialectsOf(
 }
 
 /** The edge's part of the configuration. */
-function edgeOf({
-  httpStack: stack,
-  host,
-  port,
-  workers,
-  publicUrl,
-  trustedProxies,
-  tlsCert,
-  tlsKey,
-  drainAnnounceSeconds,
-}: Config) {
+function edgeOf(
+  { httpStack: stack, host, port, workers, publicUrl, trustedProxies, drainAnnounceSeconds }: Config,
+  tls: CertificateFiles | undefined,
+) {
   return {
     stack,
     host,
@@ -166,7 +161,7 @@ function edgeOf({
     announceMs: drainAnnounceSeconds * 1000,
     trustedProxies,
     ...(publicUrl === undefined ? {} : { publicUrl }),
-    ...(tlsCert !== undefined && tlsKey !== undefined ? { tls: { certFile: tlsCert, keyFile: tlsKey } } : {}),
+    ...(tls === undefined ? {} : { tls }),
   };
 }
 
@@ -191,7 +186,7 @@ export async function startGateway(config: Config, resources: Resources, log: Lo
     return parts.letGo();
   };
   const listening = await listen({
-    ...edgeOf(config),
+    ...edgeOf(config, certificateOf(config)),
     ...{ ids, clock, log, metrics, health },
     dialects: dialectsOf(parts, config, log, figures.history),
     permissionOf: permissionsFor(config.vocabulary),

@@ -3,28 +3,25 @@
  * gateway as well. A start either ends ready, or says in one line why not and leaves nothing behind.
  */
 import { randomUUID } from 'node:crypto';
-import { existsSync, realpathSync } from 'node:fs';
-import { join } from 'node:path';
+import { realpathSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { BUILT } from '../contracts/places.js';
 import { randomIds } from '../contracts/ids.js';
 import type { Log } from '../contracts/log.js';
-import { RANKS_FILE } from '../engines/tokens/o200k.js';
 import { type Supervision, superviseRole } from '../processes/supervisor/supervise.js';
 import { openDatabase } from '../storage/postgres/database.js';
 import { prepareDataDir, startEmbedded } from '../storage/embedded.js';
 import { ensureFirstKey, type FirstKey } from '../storage/keys/first-key.js';
 import { migrate } from '../storage/postgres/migrate.js';
 import { ensureDefaultWorkspace } from '../storage/workspaces.js';
-import { type Config, ConfigError, readConfig } from './config.js';
+import { type Config, readConfig } from './config.js';
 import { misspeltSettings, unusedSettings } from './config/suspicions.js';
-import { engineModels, engineRoles } from './wiring/engines.js';
+import { engineRoles } from './wiring/engines.js';
 import type { Resources } from './gateway.js';
-import { checkPort } from './server/listen-error.js';
+import { checkSettings } from './wiring/check-settings.js';
 import { explain } from './wiring/explain.js';
 import { greeting } from './wiring/greeting.js';
 import { createLog } from './wiring/log.js';
-import { checkMedia } from './wiring/media-address.js';
 import { HURRIED_LEAVE_MS, leaveMs } from './wiring/drain.js';
 import { environmentOf, type RoleName, type RoleRow, ROLES, type RoleSockets } from './wiring/roles.js';
 import { openRuntimeFolder } from './wiring/runtime-folder.js';
@@ -45,19 +42,6 @@ class Opened {
 }
 
 const worker = (name: string): URL => new URL(`gateway/workers/${name}.js`, BUILT);
-
-function checkConfig(config: Config): void {
-  if (config.workers > 1 && config.port === 0)
-    throw new ConfigError('WORKERS above 1 needs a PORT of its own');
-  const missing = [...engineModels(config), RANKS_FILE].find(
-    (file) => !existsSync(join(config.modelsDir, file)),
-  );
-  if (missing !== undefined) {
-    throw new ConfigError(
-      `${join(config.modelsDir, missing)} is missing: "npm start" fetches the models into MODELS_DIR`,
-    );
-  }
-}
 
 /** Brings the database up to date and makes sure of a key. */
 async function prepareDatabase(url: string, config: Config, log: Log): Promise<FirstKey> {
@@ -154,10 +138,7 @@ async function start(
   opened: Opened,
   log: Log,
 ): Promise<Serving & { readonly greeting: string }> {
-  checkConfig(config);
-  // Checked before the steps that take seconds. Not for gateways that share a port: they can open one that is in use.
-  if (config.workers === 1) await checkPort(config);
-  if (!config.livekit) await checkMedia(config);
+  await checkSettings(config);
   const { dataDir } = config;
   prepareDataDir(dataDir);
   const { path: runtimeFolder } = opened.add(await openRuntimeFolder(dataDir));

@@ -1,14 +1,10 @@
 /**
- * Decodes with an ffmpeg binary through fluent-ffmpeg, under limits. The binary is the operator's
- * (FFMPEG_PATH), else the small LGPL build of @livekit/av, and for what that lacks, such as AAC, `ffmpeg` on PATH.
+ * Decodes with an ffmpeg binary (binaries.ts) through fluent-ffmpeg, under limits.
  *
  * fluent-ffmpeg uses one command for the whole process, and asks it for its formats before each new kind of
  * job. Here the command is always `sh limited.sh … binary`, and the formats are filled in.
  */
-import { accessSync, constants, statSync } from 'node:fs';
-import { delimiter, isAbsolute, join } from 'node:path';
 import { PassThrough } from 'node:stream';
-import { getFfmpegPath } from '@livekit/av';
 import createCommand, { type FfmpegCommand } from 'fluent-ffmpeg';
 import { RECOGNITION_RATE } from '../../contracts/audio.js';
 import { limitedArgs, PROCESS_LIMITS } from './limits.js';
@@ -26,33 +22,6 @@ import { DEMUXERS } from './sniff.js';
 const SHELL = '/bin/sh';
 const STDERR_LINES = 20;
 const OUTPUT_FORMAT = 's16le';
-
-/**
- * The binaries to try, in this order. The build from npm comes first: it starts in 5 ms, one that a distribution has linked to
- * two hundred libraries in 100. Empty if there is none for this platform.
- * Throws if the operator named one that is not executable.
- */
-export function findFfmpegs(
-  named: string | undefined,
-  searchPath = process.env['PATH'] ?? '',
-): readonly string[] {
-  if (named !== undefined && named !== '') {
-    if (isExecutable(named)) return [named];
-    throw new Error(`FFMPEG_PATH: ${named} is not an executable file`);
-  }
-  const folders = searchPath.split(delimiter).filter(isAbsolute);
-  const onPath = folders.map((folder) => join(folder, 'ffmpeg')).find(isExecutable);
-  return [getFfmpegPath(), onPath].filter((binary) => binary !== undefined);
-}
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return statSync(path).isFile();
-  } catch {
-    return false;
-  }
-}
 
 /** Starts decoders with this binary. */
 export const ffmpegDecoder =

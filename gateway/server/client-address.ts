@@ -47,6 +47,9 @@ function parseSubnet(text: string): Subnet {
   }
 }
 
+/** Throws an Error that names an entry that is neither an address nor a CIDR network. */
+export const parseProxies = (entries: readonly string[]): readonly Subnet[] => entries.map(parseSubnet);
+
 const lastOf = (list: string | undefined): string => list?.split(',').at(-1)?.trim() ?? '';
 
 /** The unit of limits per client: an IPv4 address, or an IPv6 client's /64 network. */
@@ -60,13 +63,13 @@ export function networkOf(clientAddress: string): string {
 export class Origins {
   readonly #trusted: readonly Subnet[];
 
-  /** Throws an Error that names an entry of `trustedProxies` that is neither an address nor a CIDR network. */
+  /** Errors: as `parseProxies`. */
   constructor(
     trustedProxies: readonly string[],
     private readonly publicUrl: string | undefined,
     private readonly secure: boolean,
   ) {
-    this.#trusted = trustedProxies.map(parseSubnet);
+    this.#trusted = parseProxies(trustedProxies);
   }
 
   /** The client's address in its usual spelling. */

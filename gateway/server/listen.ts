@@ -3,8 +3,6 @@
  * handle with which the wiring drains and closes it. One log line says which HTTP stack serves, and if it is
  * `node` because no native binding loads, why.
  */
-import { readFile } from 'node:fs/promises';
-import { createSecureContext } from 'node:tls';
 import type { Clock } from '../../contracts/clock.js';
 import { Deadline } from '../../contracts/time/deadline.js';
 import type { Ids } from '../../contracts/ids.js';
@@ -12,6 +10,7 @@ import { LIMITS } from '../../contracts/limits.js';
 import type { Log } from '../../contracts/log.js';
 import type { Adapter, AdapterOptions } from './adapters/adapter.js';
 import { type Binding, loadBinding } from './adapters/bindings.js';
+import { type CertificateFiles, checkCertificate } from './certificate.js';
 import { Origins } from './client-address.js';
 import { type Drain, Edge } from './edge.js';
 import type { Health } from './system/health.js';
@@ -34,8 +33,7 @@ export interface ListenOptions {
   readonly port: number;
   /** True with one gateway process; false: share the port by SO_REUSEPORT. */
   readonly exclusive: boolean;
-  /** PEM files. */
-  readonly tls?: { readonly certFile: string; readonly keyFile: string };
+  readonly tls?: CertificateFiles;
   readonly publicUrl?: string;
   /** Addresses or CIDR networks. */
   readonly trustedProxies: readonly string[];
@@ -81,20 +79,6 @@ function chooseBinding(wanted: ListenOptions['stack'], log: Log): Binding | unde
     // A warning only if uWebSockets.js was requested; otherwise this is normal on such a machine.
     log[wanted === 'uws' ? 'warn' : 'info']({ stack: 'node' }, line);
     return undefined;
-  }
-}
-
-/** Errors: an Error that names the file at fault. */
-async function checkCertificate(tls: NonNullable<ListenOptions['tls']>): Promise<void> {
-  const read = (file: string): Promise<Buffer> =>
-    readFile(file).catch((cause: unknown) => {
-      throw new Error(`Cannot read the TLS file ${file}`, { cause });
-    });
-  const [cert, key] = await Promise.all([read(tls.certFile), read(tls.keyFile)]);
-  try {
-    createSecureContext({ cert, key });
-  } catch (cause) {
-    throw new Error(`${tls.certFile} and ${tls.keyFile} are not a certificate and its key`, { cause });
   }
 }
 

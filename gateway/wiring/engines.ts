@@ -180,20 +180,32 @@ export const engineRoles = (config: Config): ReadonlySet<RoleName> =>
 export const engineModels = (config: Config): readonly string[] =>
   [...ttsRows(config), ...sttRows(config)].flatMap(({ models }) => models);
 
-/** Errors: `ConfigError` for a name that no configured engine has. */
-function checkRoutes({ modelRoutes }: Config, engines: readonly { readonly name: string }[]): void {
-  const unknown = Object.values(modelRoutes)
-    .flat()
-    .find((name) => !engines.some((engine) => isNamed(engine, name)));
+type Runners = (role: RoleName) => JobRunner;
+
+const enginesOf = (config: Config, runner: Runners) => ({
+  tts: ttsRows(config).flatMap((row) => row.reach(runner, config)),
+  stt: sttRows(config).flatMap((row) => row.reach(runner, config)),
+});
+
+/** Of engines that are only asked for their names. */
+const NOBODY: JobRunner = {
+  run() {
+    throw new Error('nothing has started yet');
+  },
+};
+
+/** Errors: `ConfigError` for a name in MODEL_ROUTES that no configured engine has. */
+export function checkRoutes(config: Config): void {
+  const named = Object.values(config.modelRoutes).flat();
+  if (named.length === 0) return;
+  const { tts, stt } = enginesOf(config, () => NOBODY);
+  const engines = [...tts, ...stt];
+  const unknown = named.find((name) => !engines.some((engine) => isNamed(engine, name)));
   if (unknown === undefined) return;
   const known = [...new Set(engines.map(({ name }) => name))].join(', ');
   throw new ConfigError(`MODEL_ROUTES names "${unknown}"; the engines in use are ${known}`);
 }
 
 /** Errors: `ConfigError` naming the variable. */
-export function reachEngines(config: Config, runner: (role: RoleName) => JobRunner): Registry {
-  const tts = ttsRows(config).flatMap((row) => row.reach(runner, config));
-  const stt = sttRows(config).flatMap((row) => row.reach(runner, config));
-  checkRoutes(config, [...tts, ...stt]);
-  return createRegistry({ tts, stt, routes: config.modelRoutes });
-}
+export const reachEngines = (config: Config, runner: Runners): Registry =>
+  createRegistry({ ...enginesOf(config, runner), routes: config.modelRoutes });

@@ -11,7 +11,7 @@ import { getFfmpegPath } from '@livekit/av';
 import t, { type Test } from 'tap';
 import { bytesOf, joinSamples } from '../../contracts/audio.js';
 import { createDecode, type DecodeOptions } from '../../codecs/decode/decoder.js';
-import { findFfmpegs } from '../../codecs/decode/ffmpeg.js';
+import { findFfmpegs } from '../../codecs/decode/binaries.js';
 import { wavHeader } from '../../codecs/wav.js';
 import {
   collect,

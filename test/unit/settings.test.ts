@@ -7,6 +7,7 @@ import { ConfigError, readConfig } from '../../gateway/config.js';
 import { helpPage, helpText } from '../../gateway/config/help.js';
 import { misspeltSettings, unusedSettings } from '../../gateway/config/suspicions.js';
 import { SECTIONS } from '../../gateway/config/settings.js';
+import { checkSettings } from '../../gateway/wiring/check-settings.js';
 
 const all = SECTIONS.flatMap(({ settings }) => settings);
 
@@ -133,6 +134,35 @@ t.test('defaults, values and bounds', async (t) => {
   t.strictSame(readConfig({ ICE_SERVERS: JSON.stringify([turn]) }).iceServers, [turn]);
   for (const address of ['192.0.2.1', '2001:db8::1', 'voice.example.com', 'gateway-1'])
     t.equal(readConfig({ MEDIA_PUBLIC_ADDRESS: address }).mediaPublicAddress, address);
+});
+
+const fixture = (name: string): string =>
+  fileURLToPath(new URL(`../../../test/fixtures/${name}`, import.meta.url));
+const TLS = { TLS_CERT: fixture('edge-cert.pem'), TLS_KEY: fixture('edge-key.pem') };
+
+t.test('what settings name is looked for before anything starts', async (t) => {
+  const usable = { TTS_ENGINES: 'tone', STT_ENGINES: 'tone', HOST: '127.0.0.1', PORT: '0' };
+  await checkSettings(readConfig({ ...usable, ...TLS, MODEL_ROUTES: '{"s1":["tone"]}' }));
+  const cases: [Record<string, string>, RegExp][] = [
+    [{ TTS_ENGINES: 'no-such-engine' }, /^TTS_ENGINES names "no-such-engine"; there are /],
+    [{ MODELS_DIR: '/nowhere' }, /^\/nowhere\/.* is missing: "npm start"/],
+    [{ MODEL_ROUTES: '{"s1":["flitte"]}' }, /^MODEL_ROUTES names "flitte"; the engines in use are tone$/],
+    [{ OUTBOUND_ALLOW: 'http://crm' }, /^OUTBOUND_ALLOW: "http:\/\/crm" is no host/],
+    [{ TRUSTED_PROXIES: 'nonsense' }, /^TRUSTED_PROXIES: "nonsense" is neither an address/],
+    [{ FFMPEG_PATH: '/tmp' }, /^FFMPEG_PATH: \/tmp is not an executable file$/],
+    [{ ...TLS, TLS_CERT: '/nowhere.pem' }, /^Cannot read the TLS file \/nowhere\.pem$/],
+    [{ ...TLS, TLS_KEY: TLS.TLS_CERT }, /are not a certificate and its key$/],
+    [{ WORKERS: '2' }, /^WORKERS.*PORT/],
+    [{ HOST: '192.0.2.1' }, /^192\.0\.2\.1 is not an address of this machine/],
+    [{ MEDIA_HOST: '192.0.2.1' }, /^MEDIA_HOST: 192\.0\.2\.1 is not an IPv4 address of this machine/],
+    [{ MEDIA_HOST: '::1' }, /^MEDIA_HOST: ::1 is not an IPv4 address of this machine/],
+    [
+      { MEDIA_UDP_PORT: '65535', MEDIA_PROCESSES: '2' },
+      /^MEDIA_UDP_PORT must leave 2 ports up to 65535 \(MEDIA_PROCESSES\)$/,
+    ],
+  ];
+  for (const [env, message] of cases)
+    await t.rejects(checkSettings(readConfig({ ...usable, ...env })), { message }, Object.keys(env).join());
 });
 
 t.test('what is probably a misspelt variable is named, with the one that was meant', async (t) => {
