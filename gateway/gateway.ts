@@ -57,7 +57,7 @@ export interface RunningGateway {
   readonly port: number;
   /** The jobs that it does for the other gateway processes. */
   readonly jobs: JobHandlers;
-  /** Resolves once every child is connected. */
+  /** Resolves once every child is connected, and `/health` says so. */
   readonly ready: Promise<void>;
   /** Refuses new work, drains (calls for DRAIN_SECONDS, everything else for 30 s), then releases everything. Idempotent. */
   stop(): Promise<void>;
@@ -199,11 +199,14 @@ export async function startGateway(config: Config, resources: Resources, log: Lo
   });
 
   parts.node.serve(nodeUrl(config, listening.port), transport.figures);
+  const ready = children.ready.then(() => health.started);
+  // A stop before that is no fault of whoever did not wait.
+  ready.catch(() => undefined);
   const drain = new Drain({ config, listening, transport, clock, letGo });
   return {
     port: listening.port,
     jobs: figures.jobs,
-    ready: children.ready,
+    ready,
     stop() {
       void parts.tests.stop();
       return drain.begin();

@@ -186,6 +186,7 @@ for (const [name, { command, env, signal, code, needs }] of Object.entries(WAYS)
   const skip = needs === undefined ? false : skipReason(needs);
   t.test(`${name}: what is being spoken is whole, and nothing stays behind`, { skip }, async (t) => {
     const started = await start(t, command, env);
+    t.equal((await fetch(`${started.base}/health`)).status, 200, 'who prints the address is ready');
     const whole = await wholeLength(started.base);
     const running = await speak(started.base);
     const family = membersOf(started);

@@ -19,6 +19,9 @@ export class Health {
   readonly #checks = new Map<string, boolean>();
   #draining = false;
   #started = false;
+  #start: () => void = () => undefined;
+  /** Resolves when every check has passed once. */
+  readonly started = new Promise<void>((resolve) => (this.#start = resolve));
   #askedAt = -Infinity;
 
   /** `names`: checks for which a start waits; all others that are reported must pass as well. */
@@ -33,6 +36,7 @@ export class Health {
   set(name: string, passed: boolean): void {
     this.#checks.set(name, passed);
     this.#started ||= this.names.every((each) => this.#checks.get(each));
+    if (this.#started) this.#start();
   }
 
   drain(): void {
