@@ -10,7 +10,8 @@ import { startPostgres } from '../fixtures/postgres.js';
 import { shortOrLong } from '../fixtures/long.js';
 import { until } from '../fixtures/until.js';
 
-const KILLS = shortOrLong(4, 50);
+/** In turns of the postmaster alone, and of all its processes. */
+const KILLS = shortOrLong(2, 50);
 t.setTimeout(shortOrLong(300_000, 1_200_000));
 const WRITERS = 40;
 /** Acknowledged writes between two kills: the server is up, and more writes are running. */

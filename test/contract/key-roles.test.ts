@@ -39,12 +39,16 @@ const tried: readonly Needing[] = routes
   .filter(({ dialect, permission }) => dialect !== 'system' && permission !== 'open');
 
 t.test('every route has its row, and every row its route', (t) => {
-  for (const { method, path } of routes)
-    t.ok(permissionOf(method, path), `gateway/permissions.ts has a row for ${method} ${path}`);
-  const known = new Set(routes.map(({ method, path }) => `${method} ${path}`));
-  const patterns = [...known].map((route) => route.replace(/[^/]+$/, '*'));
-  for (const row of Object.keys(permissionRows(defaultVocabulary)))
-    t.ok(known.has(row) || patterns.includes(row), `${row} is a route`);
+  const without = routes.filter(({ method, path }) => permissionOf(method, path) === undefined);
+  t.strictSame(without, [], 'gateway/permissions.ts has a row for each');
+  const known = routes.map(({ method, path }) => `${method} ${path}`);
+  const patterns = new Set([...known, ...known.map((route) => route.replace(/[^/]+$/, '*'))]);
+  const rows = Object.keys(permissionRows(defaultVocabulary));
+  t.strictSame(
+    rows.filter((row) => !patterns.has(row)),
+    [],
+    'each is of a route',
+  );
   t.end();
 });
 
@@ -110,25 +114,44 @@ async function connect(gateway: Gateway, route: Needing, key: string): Promise<n
 
 const IN_BAND = /missing_permissions|auth_error/;
 
-async function checkSocket(t: Test, gateway: Gateway, route: Needing, role: Role): Promise<void> {
-  const answer = await connect(gateway, route, KEYS[role]);
-  const name = `${role}: ${route.path}`;
-  if (allows(role, route.permission)) {
-    t.type(answer, 'string', name);
-    t.notMatch(answer, IN_BAND, name);
-  } else if (route.dialect === 'protocol-b') t.match(answer, IN_BAND, name);
-  else t.equal(answer, 403, name);
+/** The bodies of refusals, each once, by the dialect: those of one role differ in nothing but the id of the request. */
+class Refusals {
+  readonly #bodies = new Map<string, Set<string>>();
+
+  add(dialect: string, body: string): void {
+    const bodies = this.#bodies.get(dialect) ?? new Set();
+    this.#bodies.set(dialect, bodies.add(body.replace(/(?<="request_id":")[^"]+/, 'x')));
+  }
+
+  check(t: Test): void {
+    for (const [dialect, bodies] of this.#bodies)
+      for (const body of bodies) t.match(JSON.parse(body), SHAPES[dialect] ?? NATIVE_SHAPE, dialect);
+  }
 }
 
-async function checkRequest(t: Test, gateway: Gateway, route: Needing, role: Role): Promise<void> {
+async function isSocketRight(gateway: Gateway, route: Needing, role: Role): Promise<boolean> {
+  const answer = await connect(gateway, route, KEYS[role]);
+  if (allows(role, route.permission)) return typeof answer === 'string' && !IN_BAND.test(answer);
+  return route.dialect === 'protocol-b' ? IN_BAND.test(String(answer)) : answer === 403;
+}
+
+async function isAnswerRight(gateway: Gateway, route: Needing, role: Role, refusals: Refusals) {
   const { status, body } = await request(gateway, route, KEYS[role]);
-  const name = `${role}: ${route.method} ${route.path}`;
-  if (allows(role, route.permission)) {
-    t.notOk([401, 403].includes(status) || status >= 500, `${name} is let through: ${status} ${body}`);
-    return;
-  }
-  t.equal(status, 403, name);
-  t.match(JSON.parse(body), SHAPES[route.dialect] ?? NATIVE_SHAPE, name);
+  if (allows(role, route.permission)) return status < 500 && status !== 401 && status !== 403;
+  if (status === 403) refusals.add(route.dialect, body);
+  return status === 403;
+}
+
+/** Tries all roles on a route. Returns those that it lets through or refuses against its permission. */
+async function wronged(gateway: Gateway, route: Needing, refusals: Refusals): Promise<string[]> {
+  const tries = ROLES.map(async (role) => {
+    const isRight =
+      route.method === 'SOCKET'
+        ? await isSocketRight(gateway, route, role)
+        : await isAnswerRight(gateway, route, role, refusals);
+    return isRight ? [] : [`${role}: ${route.method} ${route.path}`];
+  });
+  return (await Promise.all(tries)).flat();
 }
 
 /** The first of those that are refused in the same way. */
@@ -137,17 +160,19 @@ const kinds = new Map(
     .toReversed()
     .map((route) => [`${route.dialect} ${route.permission} ${route.method === 'SOCKET'}`, route]),
 );
-/** The second stack passes on requests and answers, and knows nothing of roles. */
+/** The second stack passes on requests and answers, and knows nothing of roles: in the short form one route of each kind. */
 const STACKS = { uws: tried, node: shortOrLong([...kinds.values()], tried) };
 
 for (const [stack, routes] of Object.entries(STACKS)) {
   t.test(`roles on the wire (${stack})`, async (t) => {
     const gateway = await startGateway({ DATABASE_URL: postgres.url, HTTP_STACK: stack });
     t.teardown(() => gateway.stop());
-    for (const route of routes) {
-      const check = route.method === 'SOCKET' ? checkSocket : checkRequest;
-      await Promise.all(ROLES.map((role) => check(t, gateway, route, role)));
-    }
+    const refusals = new Refusals();
+    const wrong: string[] = [];
+    for (const route of routes) wrong.push(...(await wronged(gateway, route, refusals)));
+    t.strictSame(wrong, [], 'each route lets through whom it should, and refuses all others');
+    refusals.check(t);
+    if (stack === 'node' && routes.length < tried.length) return;
 
     t.test('/v1/key shows a key of any role its permissions, and refuses anything else', async (t) => {
       const ask = (key: string) =>
@@ -226,10 +251,12 @@ for (const [stack, routes] of Object.entries(STACKS)) {
       const { paths } = (await (await fetch(`${gateway.base}/openapi.json`)).json()) as {
         paths: Record<string, Record<string, { responses: Record<string, { description: string }> }>>;
       };
-      for (const { method, path } of tried.filter((route) => route.method !== 'SOCKET')) {
-        const described = paths[path.replaceAll('?}', '}')]?.[method.toLowerCase()];
-        t.match(described?.responses['403']?.description, /role .*full/, `${method} ${path}`);
-      }
+      const told = ({ method, path }: Needing): boolean =>
+        /role .*full/.test(
+          paths[path.replaceAll('?}', '}')]?.[method.toLowerCase()]?.responses['403']?.description ?? '',
+        );
+      const untold = tried.filter((route) => route.method !== 'SOCKET' && !told(route));
+      t.strictSame(untold, []);
     });
   });
 }

@@ -5,7 +5,7 @@ import { noPreviousRelease, previousRelease } from '../fixtures/previous-release
 
 /** Tests that read and write most tables; in the long form all tests of the agent platform, through its routes. */
 const TESTS = shortOrLong(
-  ['storage.test', 'platform-session-runs.test', 'platform-sessions-lists.test', 'platform-deliveries.test'],
+  ['storage.test', 'platform-session-runs.test', 'agent-test-queue.test', 'platform-deliveries.test'],
   ['storage', 'platform-', 'keys-and-workspaces', 'client-secrets', 'protocol-b-library'],
 );
 t.setTimeout(shortOrLong(300_000, 1_200_000));
