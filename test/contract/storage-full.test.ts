@@ -69,7 +69,7 @@ void t.test(
     await storage.look();
     health.set('database', true);
     t.match(health.report(), { status: 'starting', ready: false, checks: { media: false, storage: false } });
-    t.equal(await Promise.race([health.started, 'waits']), 'waits');
+    t.equal(await Promise.race([health.started, Promise.resolve('waits')]), 'waits');
     health.set('media', true);
     await health.started;
     t.match(health.report(), { status: 'degraded', ready: false, checks: { media: true, storage: false } });
