@@ -3,6 +3,7 @@
  * played.
  */
 import type { SpokenPiece } from '../../contracts/ports/speech/speech.js';
+import { segmentsOf } from '../../contracts/text/words.js';
 
 /** The end of a word in its piece's text, searched after `from`; `from` if it is not found. */
 function endOf(word: string, text: string, from: number): number {
@@ -10,14 +11,11 @@ function endOf(word: string, text: string, from: number): number {
   return at < 0 ? from : at + word.length;
 }
 
-/** Also splits Japanese and Chinese, which have no spaces. */
-const segmenter = new Intl.Segmenter(undefined, { granularity: 'word' });
-
 /** Start of the last word that this part of the text may have reached: the words before it are whole. */
 function share(text: string, part: number): number {
   const reached = Math.floor(text.length * part);
   let begun = 0;
-  for (const { index, isWordLike } of segmenter.segment(text)) {
+  for (const { index, isWordLike } of segmentsOf(text)) {
     if (index > reached) break;
     if (isWordLike) begun = index;
   }

@@ -7,6 +7,7 @@
  * that is loud enough to be transcribed, are `speech` here and treated as an interruption. `low` needs more words
  * before it yields, which ignores a short aside but not a long one.
  */
+import { segmentsOf } from '../../../contracts/text/words.js';
 import type { Sensitivity } from '../settings.js';
 import { AGREEMENT, COMMANDS, SOFTENERS } from './overlap-words.js';
 
@@ -40,9 +41,6 @@ export const INTERRUPTION: Readonly<Record<Sensitivity, Row>> = {
   high: { ...ALWAYS, holds: true, words: 1, backchannel: 'interrupt', fewWords: 'interrupt' },
 };
 
-/** Splits words of Japanese and Chinese too, which have no spaces. */
-const segmenter = new Intl.Segmenter(undefined, { granularity: 'word' });
-
 /** Hums of any length become short ones: "Mm-mm-hmm" is "mhm". */
 const HUM = /\b[hm]{2,}\b/gu;
 const shortened = (hum: string): string => hum.replace(/(.)\1+/gu, '$1');
@@ -50,7 +48,7 @@ const shortened = (hum: string): string => hum.replace(/(.)\1+/gu, '$1');
 const plain = (text: string): string => text.toLowerCase().replace(/['’-]/gu, '').replace(HUM, shortened);
 
 export const wordsOf = (text: string): string[] =>
-  [...segmenter.segment(plain(text))].flatMap(({ segment, isWordLike }) => (isWordLike ? [segment] : []));
+  [...segmentsOf(plain(text))].flatMap(({ segment, isWordLike }) => (isWordLike ? [segment] : []));
 
 /** Most words of a backchannel. */
 const BACKCHANNEL_WORDS = 4;
