@@ -98,12 +98,14 @@ t.test("in any order of arrival a workspace's work runs by when it is due, and n
     there.add(each);
     if (random() < 0.2) {
       const left = [...there][Math.floor(random() * there.size)]!;
-      t.ok(queue.withdraw(left) && there.delete(left) && !queue.withdraw(left));
+      const once = queue.withdraw(left) && there.delete(left) && !queue.withdraw(left);
+      if (!once) t.fail(`${left.name} is not withdrawn once`);
     }
     if (random() < 0.7) {
       const next = queue.next(0)!;
       const earlier = [...there].filter((one) => one.workspaceTag === next.workspaceTag);
-      t.equal(next, earlier.sort((one, other) => one.due - other.due)[0]);
+      const first = earlier.sort((one, other) => one.due - other.due)[0];
+      if (next !== first) t.fail(`${next.name} before ${first?.name}`);
       there.delete(next);
     }
     if (queue.size !== there.size) t.fail(`${queue.size} wait instead of ${there.size}`);

@@ -113,11 +113,9 @@ t.test('alignment: any words over any text cover it and never go back', async (t
       .map((token): [string, number, number] => [random() < 0.9 ? token : 'else', random() * 3, random() * 3])
       .sort(([, a], [, b]) => a - b);
     const times = characterTimes(piece(text, words));
-    t.equal(times?.chars.join(''), text);
-    if (times && times.chars.length > 0) {
-      if (!isSound(times)) t.fail(JSON.stringify({ text, words, times }));
-      t.equal(times.ends.at(-1), 2);
-    }
+    const whole = times?.chars.join('') === text;
+    const sound = !times?.chars.length || (isSound(times) && times.ends.at(-1) === 2);
+    if (!whole || !sound) t.fail(JSON.stringify({ text, words, times }));
   }
 });
 
