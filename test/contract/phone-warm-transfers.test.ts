@@ -28,7 +28,13 @@ const { call: ask } = talks;
 /** The provider at which all is tried; speech only there, since it does not depend on the provider. */
 const [HEARD_AT] = APIS;
 /** What depends on the provider: the form of its answers. How each state is told, and keys, are those of other calls (phone-placed, phone). */
-const AT_EACH: readonly string[] = ['busy', 'a machine', 'the provider ends it'];
+const AT_EACH: readonly string[] = [
+  'busy',
+  'a machine',
+  'the provider ends it',
+  'connecting fails',
+  'confirm',
+];
 
 /** Repeats the words until they were understood. */
 const keepSaying = async (line: PhoneLine, words: string, isOver: () => boolean): Promise<void> => {
@@ -76,6 +82,25 @@ const ANSWERED: readonly (readonly [what: string, act: Act, state: string, why: 
     /^An answering machine answered/,
   ],
   ['the provider ends it', ({ leg }) => told('ended')(leg), 'refused', /The colleague hung up\./],
+  [
+    'connecting fails',
+    async ({ own, line }) => {
+      own.api.misbehave = (response) => response.writeHead(500).end();
+      line.press('1', '#');
+    },
+    'failed',
+    /answered 500/,
+  ],
+  [
+    'hangs up while both are being connected',
+    async ({ own, leg, line }) => {
+      own.api.misbehave = (response) =>
+        void leg.tell('ended', SECRET).then(() => response.writeHead(own.api.dialect.done).end());
+      line.press('1', '#');
+    },
+    'refused',
+    /The colleague hung up\. The caller is with you/,
+  ],
 ];
 
 const BY_VOICE: typeof ANSWERED = [
@@ -102,9 +127,9 @@ const CONNECTED_BY_VOICE: typeof CONNECTED = [
   ],
 ];
 
-/** A colleague who has picked up, and is being told about the caller. */
-async function pickedUp(own: Desk, caller: Caller): Promise<Colleague> {
-  const leg = await own.api.call(caller.desk);
+/** A colleague who has picked up, and is being told about the caller, whom `before` others were asked to take. */
+async function pickedUp(own: Desk, caller: Caller, before = 0): Promise<Colleague> {
+  const leg = await own.api.call(caller.desk, before);
   const line = await phones.answered({ call: leg, api: own.api });
   await until('the colleague is told', () => line.audible > 16);
   return { leg, line, own };
@@ -115,70 +140,57 @@ for (const dialect of APIS) {
   const isTried = ([what]: readonly [what: string, ...rest: unknown[]]): boolean =>
     isHeard || shortOrLong(AT_EACH.includes(what), true);
 
-  for (const [what, act, state, error] of UNANSWERED.filter(isTried))
-    t.test(`${dialect.name}, warm: the caller stays with the agent (${what})`, async (t) => {
-      const own = await calls.desk(dialect);
-      const caller = await calls.calling(own, { mode: 'warm' });
-      const leg = await own.api.call(caller.desk);
+  /** The caller asks for the desk once more; `before`: how often they have. */
+  const asksAgain = ({ line }: Caller, before: number): void => {
+    if (before > 0) line.press(String(before + 1), '#');
+  };
+
+  t.test(`${dialect.name}, warm: the caller stays with the agent while nobody answers`, async (t) => {
+    const own = await calls.desk(dialect);
+    const caller = await calls.calling(own, { mode: 'warm' });
+    let before = 0;
+    for (const [what, act, state, error] of UNANSWERED.filter(isTried)) {
+      asksAgain(caller, before);
+      const leg = await own.api.call(caller.desk, before);
       t.equal(leg.from, own.number);
       const heard = caller.line.audible;
       await until('the caller hears that they wait', () => caller.line.audible > heard + 10);
       t.equal(await act(leg), 204);
-      const record = await calls.goesOn(caller);
-      t.match(resultOf(record), { status: 'failed', error });
-      t.match(transfersIn(record), [{ mode: 'warm', state, returned_at: null }]);
-      await calls.hangsUp(caller, caller);
-    });
-
-  for (const [what, act, state, error] of isHeard ? [...ANSWERED, ...BY_VOICE] : ANSWERED.filter(isTried))
-    t.test(`${dialect.name}, warm: the caller stays with the agent (${what})`, async (t) => {
-      const own = await calls.desk(dialect);
-      const caller = await calls.calling(own, { mode: 'warm' });
-      const colleague = await pickedUp(own, caller);
-      await act(colleague);
-      const record = await calls.goesOn(caller);
-      t.match(resultOf(record), { status: 'failed', error });
-      t.match(transfersIn(record), [{ state, answered_at: /Z$/ }]);
-      await own.hungUp(colleague.leg.callId);
-      await calls.hangsUp(caller, caller);
-    });
-
-  t.test(`${dialect.name}, warm: an API that fails at each step`, async (t) => {
-    const own = await calls.desk(dialect);
-    const refusal = await calls.calling(own, { mode: 'warm' });
-    await own.api.call(refusal.desk).then((leg) => leg.tell('busy', SECRET));
-    await calls.goesOn(refusal);
-    for (const [at, [misbehave, error]] of faultsAt(dialect).entries()) {
-      own.api.misbehave = misbehave;
-      refusal.line.press(String(at + 2), '#');
-      t.match(resultOf(await calls.goesOn(refusal, at + 2)), { error });
+      const record = await calls.goesOn(caller, ++before);
+      t.match(resultOf(record), { status: 'failed', error }, what);
+      t.match(transfersIn(record).at(-1), { mode: 'warm', state, returned_at: null }, what);
     }
-    await calls.hangsUp(refusal, refusal);
-
-    const apart = await calls.calling(own, { mode: 'warm' });
-    const { leg, line } = await pickedUp(own, apart);
-    own.api.misbehave = (response) => response.writeHead(500).end();
-    line.press('1', '#');
-    t.match(resultOf(await calls.goesOn(apart)), { error: /answered 500/ });
-    await own.hungUp(leg.callId);
-    t.match(transfersIn(await apart.session()), [{ state: 'failed', reason: /answered 500/ }]);
-    await calls.hangsUp(apart, apart);
-  });
-
-  t.test(`${dialect.name}, warm: a colleague who hangs up while both are being connected`, async (t) => {
-    const own = await calls.desk(dialect);
-    const caller = await calls.calling(own, { mode: 'warm' });
-    const { leg, line } = await pickedUp(own, caller);
-    own.api.misbehave = (response) =>
-      void leg.tell('ended', SECRET).then(() => response.writeHead(dialect.done).end());
-    line.press('1', '#');
-    const record = await calls.goesOn(caller);
-    t.match(resultOf(record), { status: 'failed', error: /The colleague hung up\. The caller is with you/ });
-    t.notOk(own.api.replaced.has(caller.call.callId), 'the caller is not led into an empty room');
+    for (const [misbehave, error] of faultsAt(dialect)) {
+      own.api.misbehave = misbehave;
+      asksAgain(caller, before);
+      t.match(resultOf(await calls.goesOn(caller, ++before)), { error });
+    }
     await calls.hangsUp(caller, caller);
   });
 
-  for (const [connects, act] of isHeard ? [...CONNECTED, ...CONNECTED_BY_VOICE] : CONNECTED) {
+  t.test(
+    `${dialect.name}, warm: the caller stays with the agent if a colleague does not take over`,
+    async (t) => {
+      const own = await calls.desk(dialect);
+      const caller = await calls.calling(own, { mode: 'warm' });
+      let before = 0;
+      for (const [what, act, state, error] of isHeard
+        ? [...ANSWERED, ...BY_VOICE]
+        : ANSWERED.filter(isTried)) {
+        asksAgain(caller, before);
+        const colleague = await pickedUp(own, caller, before);
+        await act(colleague);
+        const record = await calls.goesOn(caller, ++before);
+        t.match(resultOf(record), { status: 'failed', error }, what);
+        t.match(transfersIn(record).at(-1), { state, answered_at: /Z$/ }, what);
+        await own.hungUp(colleague.leg.callId);
+        t.notOk(own.api.replaced.has(caller.call.callId), 'the caller is not led into an empty room');
+      }
+      await calls.hangsUp(caller, caller);
+    },
+  );
+
+  for (const [connects, act] of isHeard ? [...CONNECTED, ...CONNECTED_BY_VOICE] : CONNECTED.filter(isTried)) {
     const [how = ''] = connects.split(' ', 1);
     t.test(`${dialect.name}, warm: both are connected (${connects})`, async (t) => {
       const own = await calls.desk(dialect);
@@ -206,29 +218,30 @@ for (const dialect of APIS) {
     });
   }
 
-  t.test(
-    `${dialect.name}, warm: the caller hangs up, or the session is ended, while a colleague is asked`,
-    async (t) => {
-      const own = await calls.desk(dialect);
-      const impatient = await calls.calling(own, { mode: 'warm' });
-      const ringing = await own.api.call(impatient.desk);
-      await ringing.tell('ringing', SECRET);
-      await calls.hangsUp(impatient, impatient);
-      await own.hungUp(ringing.callId);
-      t.match(transfersIn(await impatient.session()), [{ state: 'cancelled', reason: 'The caller hung up' }]);
-      t.match(await ringing.ask(SECRET), { status: 200, document: dialect.ends });
+  t.test(`${dialect.name}, warm: the caller hangs up while a colleague is asked`, async (t) => {
+    const own = await calls.desk(dialect);
+    const impatient = await calls.calling(own, { mode: 'warm' });
+    const ringing = await own.api.call(impatient.desk);
+    await ringing.tell('ringing', SECRET);
+    await calls.hangsUp(impatient, impatient);
+    await own.hungUp(ringing.callId);
+    t.match(transfersIn(await impatient.session()), [{ state: 'cancelled', reason: 'The caller hung up' }]);
+    t.match(await ringing.ask(SECRET), { status: 200, document: dialect.ends });
+  });
 
-      const stopped = await calls.calling(own, { mode: 'warm' });
-      const { leg, line } = await pickedUp(own, stopped);
-      const { session_id: id } = (await stopped.session()) as Body;
-      t.equal((await ask(`sessions/${String(id)}/end`, { method: 'POST' })).status, 204);
-      await own.hungUp(leg.callId);
-      t.match(await line.untilClosed(), { code: 1000 });
-      t.match(await stopped.line.untilClosed(), { code: 1000 });
-      t.match(transfersIn(await calls.ended(stopped, 'ended_by_api')), [{ state: 'cancelled' }]);
-      for (const { call } of [stopped]) await call.tell('ended', SECRET);
-    },
-  );
+  if (!shortOrLong(isHeard, true)) continue;
+  t.test(`${dialect.name}, warm: the session is ended while a colleague is asked`, async (t) => {
+    const own = await calls.desk(dialect);
+    const stopped = await calls.calling(own, { mode: 'warm' });
+    const { leg, line } = await pickedUp(own, stopped);
+    const { session_id: id } = (await stopped.session()) as Body;
+    t.equal((await ask(`sessions/${String(id)}/end`, { method: 'POST' })).status, 204);
+    await own.hungUp(leg.callId);
+    t.match(await line.untilClosed(), { code: 1000 });
+    t.match(await stopped.line.untilClosed(), { code: 1000 });
+    t.match(transfersIn(await calls.ended(stopped, 'ended_by_api')), [{ state: 'cancelled' }]);
+    await stopped.call.tell('ended', SECRET);
+  });
 }
 
 t.test('nothing is left at the workers', { buffered: false }, async () => {
