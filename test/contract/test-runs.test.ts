@@ -133,7 +133,7 @@ t.test('tests: each way that a file can end is counted, reported, and part of th
 });
 
 t.test('tests: each of them is reported in a run of all, and the counts are added up', async (t) => {
-  const { out, code, counts } = await runFiles(t, Object.keys(OUTCOMES));
+  const { out, err, code, counts } = await runFiles(t, Object.keys(OUTCOMES));
   t.equal(code, 1);
   for (const [name, { counts, code: own, said }] of Object.entries(OUTCOMES)) {
     t.match(out, `${own === 0 ? 'ok' : 'FAILED'} ${name}: ${counts.replace(', 0 failed', '')}`, name);
@@ -142,6 +142,9 @@ t.test('tests: each of them is reported in a run of all, and the counts are adde
   t.equal(counts, '9 passed, 12 failed');
   if (process.platform === 'linux')
     t.match(out, /^# \d+ s of processor time, of which\n(#   \d\.\d s \w+\n){10}/m);
+  const [, folder = ''] = /files in (\S+)/.exec(err) ?? [];
+  t.match(path.basename(folder), /^tests-/);
+  t.notOk(fs.existsSync(folder), 'what they leave in the folder of the run is gone when it ends');
 });
 
 t.test('tests: what failed beside others may pass alone, and is called flaky', async (t) => {
@@ -157,27 +160,21 @@ t.test('tests: what failed beside others may pass alone, and is called flaky', a
   t.match(many, { code: 1, counts: '1 passed, 3 failed' }, 'many failures are no accident');
 });
 
-t.test('tests: what test files leave in the folder of the run is gone when it ends', async (t) => {
-  const { err } = await runFiles(t, ['leavesFiles']);
-  const [, folder = ''] = /files in (\S+)/.exec(err) ?? [];
-  t.match(path.basename(folder), /^tests-/);
-  t.notOk(fs.existsSync(folder));
-});
-
 t.test(
   'tests: the folder of a run is in memory, unless that has no room or TMPDIR names another',
   async (t) => {
     const module = JSON.stringify(new URL('test-folder.mjs', SETUP).href);
     const memory = t.testdir({ none: {} });
-    async function parentFor(options: object) {
-      const source = `const { makeTestFolder } = await import(${module});
-      console.log(makeTestFolder(${JSON.stringify(options)}));`;
-      const { out } = await script(t, source, { TMPDIR: t.testdirName });
-      return path.dirname(out.trim());
-    }
-    t.equal(await parentFor({ memory: path.join(memory, 'none'), env: {} }), path.join(memory, 'none'));
-    t.equal(await parentFor({ memory: path.join(memory, 'no such folder'), env: {} }), memory);
-    t.equal(await parentFor({ memory: path.join(memory, 'none'), env: { TMPDIR: memory } }), memory);
+    const places = [
+      { memory: path.join(memory, 'none'), env: {} },
+      { memory: path.join(memory, 'no such folder'), env: {} },
+      { memory: path.join(memory, 'none'), env: { TMPDIR: memory } },
+    ];
+    const source = `const { makeTestFolder } = await import(${module});
+      for (const place of ${JSON.stringify(places)}) console.log(makeTestFolder(place));`;
+    const { out } = await script(t, source, { TMPDIR: memory });
+    const folders = out.trim().split('\n');
+    t.strictSame(folders.map(path.dirname), [path.join(memory, 'none'), memory, memory]);
   },
 );
 
