@@ -1,7 +1,7 @@
 /**
  * Conversations with real audio: scenarios of test/unit/agent.test.ts, by the same names, over WebRTC with the embedded
- * engines. The user's speech comes from the embedded voices, and the microphone sends all the time. The tests check the
- * order of events and the record; nothing is timed.
+ * engines. The user's speech comes from the embedded voices. The tests check the order of events and the record; nothing is
+ * timed.
  */
 import t from 'tap';
 import { CALLER_RATE, letGo } from '../fixtures/caller.js';

@@ -48,6 +48,7 @@ const CLIENTS: Readonly<Record<string, CallerOptions>> = {
   'the offer comes behind the join, with Opus as 109 (Firefox)': { late: true, opus: 109 },
   'the microphone is on the line of the agent (Go)': { oneLine: true },
   'the join is packed, and comes to /rtc (Go)': { path: '/rtc' },
+  'the microphone sends in silence as well (without DTX)': { dtx: false },
 };
 
 for (const [client, options] of Object.entries(CLIENTS))
