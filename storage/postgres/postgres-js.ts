@@ -9,8 +9,9 @@
  *   the connection (#1155);
  * - a reconnected connection keeps the statement with which it was lost, its error and its queue: answers go to
  *   the wrong statement, one waits for ever, and an unrelated one fails with the old error;
- * - the query for types on a new connection fails without anyone to catch it; and if a pooler answers it with an
- *   error and a close, as PgBouncer does while its server is down, the statement behind it waits for ever;
+ * - the query for types on a new connection fails without anyone to catch it (it is not sent: array-types.ts);
+ * - a connection that a pooler ends with an error and a close, as PgBouncer does while its server is down, is opened
+ *   again for ever, and its statement waits;
  * - a connection that must not pipeline (`max_pipeline: 0`) cannot begin a transaction.
  *
  * Two features are added: repeatable statements are sent again if their connection died (once-more.ts), and a connection
@@ -25,6 +26,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { compileFunction } from 'node:vm';
 import type postgres from 'postgres';
+import { ARRAY_TYPES } from './array-types.js';
 import { onceMore } from './once-more.js';
 
 interface Edit {
@@ -120,8 +122,13 @@ const CONNECTION: readonly Edit[] = [
     connectTimer.cancel()
     answerTimer.cancel()`,
   },
-  // The statement that the connection was opened for reports the failure; nobody waits for this one.
-  { from: 'return fetchArrayTypes()', to: 'return fetchArrayTypes().catch(noop)' },
+  // The types of arrays are known, not asked for on each new connection.
+  {
+    from: `initial.reserve && (initial = null)
+        return fetchArrayTypes()`,
+    to: `needsTypes = false
+        require('./array-types.js').forEach(([oid, typarray]) => addArrayType(oid, typarray))`,
+  },
 ];
 
 const POOL: readonly Edit[] = [
@@ -184,7 +191,9 @@ function load(file: string, edits: readonly Edit[], given: Readonly<Record<strin
 
 function loadMended(): typeof postgres {
   const entry = createRequire(import.meta.url).resolve('postgres');
-  const connection = load(join(dirname(entry), 'connection.js'), CONNECTION);
+  const connection = load(join(dirname(entry), 'connection.js'), CONNECTION, {
+    './array-types.js': ARRAY_TYPES,
+  });
   const given = { './connection.js': connection, './once-more.js': onceMore };
   return load(entry, POOL, given) as typeof postgres;
 }

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { createSecureContext, rootCertificates, TLSSocket } from 'node:tls';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
+import { ARRAY_TYPES } from '../../storage/postgres/array-types.js';
 import { openDatabase } from '../../storage/postgres/database.js';
 import { failureOf, startPostgres } from '../fixtures/postgres.js';
 import { until } from '../fixtures/until.js';
@@ -39,6 +40,26 @@ t.test('a database that cannot be used is named without its password', async (t)
     t.match(message, words);
     t.notMatch(message, 'hunter2');
   }
+});
+
+t.test('arrays are sent and read as arrays; the server numbers their types as we do', async (t) => {
+  const { sql } = await postgres.open();
+  const numbers = await sql<{ type: number; array: number }[]>`
+    select oid::int as type, typarray::int as array from pg_type
+    where oid::int = any(${ARRAY_TYPES.map(([type]) => type)}::int[]) order by pg_type.oid`;
+  t.strictSame(
+    numbers.map(({ type, array }) => [type, array]),
+    ARRAY_TYPES,
+  );
+  const texts = ['plain', 'a "quoted" one', 'with, a comma', '{}', ''];
+  const uuid = '5a1f9a4e-8d1c-4f0e-9d6c-0b9f2a3c4d5e';
+  const [row] = await sql`
+    select ${texts}::text[] as texts, ${[1, -2]}::int[] as integers, ${[0.5, 2]}::float8[] as floats,
+      ${[uuid]}::uuid[] as uuids, ${[] as string[]}::text[] as none, array[true, false] as flags`;
+  t.strictSame(
+    { ...row },
+    { texts, integers: [1, -2], floats: [0.5, 2], uuids: [uuid], none: [], flags: [true, false] },
+  );
 });
 
 t.test('an address that prefers channel binding, or wants none, connects', async (t) => {
