@@ -57,7 +57,7 @@ const paragraph = sentences.slice(0, 8);
 const parts = await Promise.all(paragraph.map((sentence) => spoken(flite, sentence)));
 
 /** How many sentences are listened to. */
-const UNDERSTOOD = { normal: shortOrLong(8, sentences.length), low: shortOrLong(4, sentences.length) };
+const UNDERSTOOD = { normal: shortOrLong(8, sentences.length), low: shortOrLong(2, sentences.length) };
 
 for (const latency of ['normal', 'low'] as const) {
   t.test(`sentences of the default voice are understood (${latency} latency)`, async (t) => {

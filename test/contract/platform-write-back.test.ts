@@ -5,6 +5,7 @@
 import t from 'tap';
 import { HEADER_KINDS } from '../../contracts/schemas/tools.js';
 import { scenarioId, TESTS } from '../fixtures/agent-test-runs.js';
+import { shortOrLong } from '../fixtures/long.js';
 import { type Json, places, sharedPlatform } from '../fixtures/platform.js';
 import { pick, seeded } from '../fixtures/random.js';
 import { isSignedBy, startReceiver } from '../fixtures/receiver.js';
@@ -16,7 +17,7 @@ const { url, seen } = await startReceiver(t);
 t.beforeEach(() => {
   seen.length = 0;
 });
-const ROUNDS = 25;
+const ROUNDS = shortOrLong(8, 25);
 
 /** Reads, writes back what was read, and reads again; `isLater`: whether `updated_at` is no earlier than before. */
 async function writeBack(path: string) {

@@ -5,10 +5,12 @@ import t from 'tap';
 import { wordErrors, wordsOf } from '../fixtures/engines-listening.js';
 import { externalTool, skipReason } from '../fixtures/external.js';
 import { sharedGateway } from '../fixtures/gateway.js';
+import { shortOrLong } from '../fixtures/long.js';
 
 const SENTENCES = JSON.parse(
   readFileSync(new URL('../../../test/fixtures/engines-sentences.json', import.meta.url), 'utf8'),
 ) as string[];
+const COUNT = shortOrLong(8, 20);
 
 const gateway = await sharedGateway(t, 'speech');
 
@@ -34,30 +36,27 @@ async function heard(audio: Buffer<ArrayBuffer>): Promise<string> {
   return ((await response.json()) as { text: string }).text;
 }
 
-t.test(
-  'twenty sentences by the default voice come back with at most 10 % of their words wrong',
-  async (t) => {
-    let errors = 0;
-    let words = 0;
-    for (const sentence of SENTENCES) {
-      const text = await heard(await spoken(sentence));
-      const wrong = wordErrors(sentence, text);
-      if (wrong > 0) t.comment(`${wrong}: ${sentence} / ${text}`);
-      errors += wrong;
-      words += wordsOf(sentence).length;
-    }
-    t.equal(SENTENCES.length, 20);
-    t.ok(errors / words <= 0.1, `${errors} of ${words} words`);
-  },
-);
+t.test('sentences by the default voice come back with at most 10 % of their words wrong', async (t) => {
+  let errors = 0;
+  let words = 0;
+  for (const sentence of SENTENCES.slice(0, COUNT)) {
+    const text = await heard(await spoken(sentence));
+    const wrong = wordErrors(sentence, text);
+    if (wrong > 0) t.comment(`${wrong}: ${sentence} / ${text}`);
+    errors += wrong;
+    words += wordsOf(sentence).length;
+  }
+  t.ok(SENTENCES.length >= COUNT);
+  t.ok(errors / words <= 0.1, `${errors} of ${words} words`);
+});
 
 t.test("README's first sentence comes back as it was said, by every container and latency", async (t) => {
   const sentence = SENTENCES[0] ?? '';
-  for (const format of ['mp3', 'wav', 'opus'])
-    for (const latency of ['normal', 'low']) {
-      const text = await heard(await spoken(sentence, { format, latency }));
-      t.same(wordsOf(text), wordsOf(sentence), `${format}, ${latency}: ${text}`);
-    }
+  const asked = [{ format: 'mp3', latency: 'low' }, { format: 'wav' }, { format: 'opus' }];
+  for (const how of asked) {
+    const text = await heard(await spoken(sentence, how));
+    t.same(wordsOf(text), wordsOf(sentence), `${JSON.stringify(how)}: ${text}`);
+  }
 });
 
 t.test('an independent ffmpeg decodes the mp3', { skip: skipReason('ffmpeg') }, async (t) => {
