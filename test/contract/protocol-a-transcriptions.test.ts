@@ -5,9 +5,10 @@ import { wavFile } from '../fixtures/codecs-audio.js';
 import { RawClient } from '../fixtures/edge.js';
 import { sharedGateway } from '../fixtures/gateway.js';
 import { shortOrLong } from '../fixtures/long.js';
-import { BASES, type Fields, PLAIN, refusal } from '../fixtures/protocol-a.js';
+import { longForm, longJson, postLong } from '../fixtures/long-bodies.js';
+import { BASES, PLAIN, refusal } from '../fixtures/protocol-a.js';
 import { type Entry, form, jsonOf, MODEL, transcriptions } from '../fixtures/transcriptions.js';
-import { patiently } from '../fixtures/patience.js';
+import { until } from '../fixtures/until.js';
 
 const gateway = await sharedGateway(t);
 const TEXT = 'Tones say it.';
@@ -291,40 +292,20 @@ t.test('authentication as on speech', async (t) => {
   t.equal((await refusal(await upload([], { authorization: 'Bearer wrong' }), 401)).type, 'provider_error');
 });
 
-/** A JSON body of a text of so many characters, which are valid base64. Bytes, as texts of this size cost seconds. */
-function bodyOf(member: (text: string) => Fields, length: number): Uint8Array<ArrayBuffer> {
-  const [before = '', after = ''] = JSON.stringify({ model: MODEL, ...member('|') }).split('|');
-  const body = Buffer.alloc(before.length + length + after.length, 'A');
-  body.write(before);
-  body.write(after, before.length + length);
-  return body;
-}
-
 t.test('audio over 100 MiB, counted decoded, is 413, in both kinds of body (decision 5)', async (t) => {
   const { audioBytes } = LIMITS.transcription;
   const most = Math.floor(audioBytes / 3) * 4;
   // The last byte of exactly so many.
-  const audioOf = (text: string): Fields => ({ input_audio: { data: `${text}AA==` } });
-  const json = (body: Uint8Array<ArrayBuffer>) => send(body, { 'content-type': 'application/json' });
-  // `fetch` may report a 503 that arrives while the body is being sent as a broken connection.
-  const shed = () => new Response(null, { status: 503 });
+  const json = (length: number) => longJson({ model: MODEL, input_audio: { data: '|AA==' } }, length);
+  const post = (body: Parameters<typeof postLong>[2]) =>
+    postLong(`${gateway.base}${PLAIN}/audio/transcriptions`, gateway.authorization, body);
   // A text that is longer than audio may be, or the longest.
-  const taken = shortOrLong(audioBytes + 4096, most);
-  await refusal(await patiently(() => json(bodyOf(audioOf, taken)).catch(shed)));
-  const asked = [
-    () =>
-      send(
-        form([
-          ['model', MODEL],
-          ['file', new Blob([new Uint8Array(audioBytes + 1024)])],
-        ]),
-      ),
-    () => json(bodyOf(audioOf, most + 1024)),
-  ];
-  for (const ask of asked) {
-    const response = await patiently(ask).catch((error: unknown) => error as Error);
-    if (response instanceof Response) t.equal((await refusal(response, 413)).type, 'invalid_request_error');
-    else t.ok(response.cause, 'cut while it was sending');
+  const taken = json(shortOrLong(audioBytes + 4096, most));
+  await refusal(await until('it is taken', () => post(taken)));
+  for (const body of [longForm('file', audioBytes + 1024, { model: MODEL }), json(most + 1024)]) {
+    const refused = await post(body);
+    if (refused) t.equal((await refusal(refused, 413)).type, 'invalid_request_error');
+    else t.pass('cut while it was sending');
   }
 });
 
