@@ -1,10 +1,12 @@
 /**
  * A gateway whose syntheses can be made to break off after their first bytes: the encoding child or the speaking
  * child is killed, or the connection of a remote engine breaks. Each way has a model of its own; all other models are
- * spoken by the first engine.
+ * spoken by the exact engine. One gateway for all that import it: its start and end cost more than most of their tests.
  */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
+import { decode } from '@msgpack/msgpack';
+import t from '../../dist/test/fixtures/tap.js';
 import { memberOf } from '../../dist/test/fixtures/family.js';
 import { startGateway } from '../../dist/test/fixtures/gateway.js';
 import { until } from '../../dist/test/fixtures/until.js';
@@ -12,38 +14,55 @@ import { until } from '../../dist/test/fixtures/until.js';
 const RATE = 16_000;
 const SECOND = Buffer.alloc(2 * RATE, 5);
 
+async function listen(answer) {
+  const server = createServer(answer).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.teardown(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `http://127.0.0.1:${server.address().port}`;
+}
+
 /** A speech service that answers a second of audio, and once it is told to breaks off in the middle of an answer. */
 async function startRemote() {
   let broken = false;
-  const server = createServer((request, response) => {
+  const url = await listen((request, response) => {
     request.resume();
     response.write(SECOND, () => (broken ? response.destroy() : response.end()));
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return {
-    url: `http://127.0.0.1:${server.address().port}`,
-    breakOff: () => (broken = true),
-    stop() {
-      server.closeAllConnections();
-      server.close();
-    },
-  };
+  });
+  return { url, breakOff: () => (broken = true), mend: () => (broken = false) };
 }
 
-/** `engine` speaks where nothing breaks. `breaks` are the ways: which model, and what is done to it. */
-export async function startBreakable(engine = 'tone', env = {}) {
+/** A speech service that clones voices; `asked` are the requests that it has had. */
+async function startCloner() {
+  const asked = [];
+  const url = await listen((request, response) => {
+    const parts = [];
+    request.on('data', (part) => parts.push(part));
+    request.on('end', () => {
+      asked.push(decode(Buffer.concat(parts)));
+      response.end(Buffer.alloc(88_200, 3));
+    });
+  });
+  return { url, asked };
+}
+
+/** `breaks` are the ways: which model, and what is done to it. */
+async function startBreakable() {
   const remote = await startRemote();
+  const cloner = await startCloner();
   const gateway = await startGateway({
-    ...env,
-    TTS_ENGINES: [...new Set([engine, 'flite', 'openai-compatible'])].join(),
+    TTS_ENGINES: 'tone,flite,openai-compatible,native-compatible',
     MODEL_ROUTES: JSON.stringify({
-      's2.1-pro': [engine],
-      's2-pro': [engine],
+      's2.1-pro': ['tone'],
+      's2-pro': ['tone', 'native-compatible'],
       s1: ['flite'],
       's2.1-pro-free': ['openai-compatible'],
     }),
     REMOTE_OPENAI_URL: remote.url,
     REMOTE_OPENAI_RATE: String(RATE),
+    REMOTE_NATIVE_URL: cloner.url,
   });
   const kill = (words) => process.kill(memberOf(gateway.pid, words), 'SIGKILL');
   const breaks = [
@@ -51,14 +70,24 @@ export async function startBreakable(engine = 'tone', env = {}) {
     ['the speaking child is killed', 'svc/s1', () => kill('workers/speech.js tts')],
     ['the remote engine breaks off', 'svc/s2.1-pro-free', remote.breakOff],
   ];
-  const recovered = () =>
-    until('the gateway is whole again', async () => (await fetch(`${gateway.base}/health`)).ok);
-  const stop = async () => {
-    remote.stop();
-    await gateway.stop();
+  /** A restart is waited for the longer the more there were, and /health may be asked before a death is noticed. */
+  const recovered = () => {
+    remote.mend();
+    return until('the gateway speaks again', async () => {
+      const response = await fetch(`${gateway.base}/v1/tts`, {
+        method: 'POST',
+        headers: { ...gateway.authorization, 'content-type': 'application/json' },
+        body: JSON.stringify({ text: 'a', format: 'mp3' }),
+      });
+      await response.arrayBuffer().catch(() => undefined);
+      return response.ok;
+    });
   };
-  return { gateway, breaks, recovered, stop };
+  t.teardown(() => gateway.stop());
+  return { gateway, breaks, recovered, cloner };
 }
+
+export const breakable = await startBreakable();
 
 /**
  * Reads the beginning of a stream, breaks it, and reads on to the end. Resolves where the client takes the rest for a

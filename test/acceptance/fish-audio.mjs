@@ -1,34 +1,30 @@
 /** The unmodified native SDK: speak, then hear it again; errors arrive as its own (docs/contract/native.md). */
-import { once as event } from 'node:events';
-import { createServer } from 'node:http';
-import { decode } from '@msgpack/msgpack';
 import { FishAudioClient, RealtimeEvents } from 'fish-audio';
 import t from '../../dist/test/fixtures/tap.js';
-import { EMBEDDED, startGateway, TEST_KEY } from '../../dist/test/fixtures/gateway.js';
-import { wordErrors } from '../../dist/test/fixtures/engines-listening.js';
-import { failsHoweverItBreaks, startBreakable } from './breaks.mjs';
+import { sharedGateway, TEST_KEY } from '../../dist/test/fixtures/gateway.js';
+import { breakable, failsHoweverItBreaks } from './breaks.mjs';
 import { bytesOf, ENDLESS } from './streams.mjs';
 
-const breakable = await startBreakable('flite', EMBEDDED);
 const { gateway } = breakable;
-t.teardown(() => breakable.stop());
 
 const client = (apiKey = TEST_KEY, { base } = gateway) => new FishAudioClient({ apiKey, baseUrl: base });
 const once = { maxRetries: 0 };
+/** The SDK asks for another model where none is given, which is not spoken exactly here. */
+const MODEL = 's2-pro';
 const TEXT = 'Thank you very much for your patience, and have a wonderful day.';
 
 let speech;
 
 t.test('textToSpeech.convert', async (t) => {
-  speech = await bytesOf(await client().textToSpeech.convert({ text: TEXT, format: 'mp3' }, undefined, once));
+  speech = await bytesOf(await client().textToSpeech.convert({ text: TEXT, format: 'mp3' }, MODEL, once));
   t.equal(speech[0], 0xff);
   t.ok(speech.length > 10_000);
 });
 
 t.test('speechToText.convert', async (t) => {
   const heard = await client().speechToText.convert({ audio: new File([speech], 'speech.mp3') }, once);
-  t.ok(wordErrors(TEXT, heard.text) <= 1, heard.text);
-  t.ok(heard.duration > 2);
+  t.equal(heard.text, TEXT);
+  t.ok(heard.duration > 1);
 });
 
 t.test('a wrong key is its UnauthorizedError', async (t) => {
@@ -52,7 +48,7 @@ async function* inParts(text) {
 
 /** Runs one realtime synthesis to the end of its socket. */
 async function realtime(apiKey, request, parts) {
-  const connection = await client(apiKey).textToSpeech.convertRealtime(request, parts, 's2-pro');
+  const connection = await client(apiKey).textToSpeech.convertRealtime(request, parts, MODEL);
   const seen = { audio: [], errors: [], closes: 0 };
   connection.on(RealtimeEvents.AUDIO_CHUNK, (chunk) => seen.audio.push(chunk));
   connection.on(RealtimeEvents.ERROR, (error) => seen.errors.push(error.message));
@@ -71,7 +67,7 @@ t.test('textToSpeech.convertRealtime speaks text that arrives word by word', asy
   t.strictSame(errors, []);
   t.equal(closes, 2, 'at finish, and as the socket closes');
   const heard = await client().speechToText.convert({ audio: new File([audio], 'speech.mp3') }, once);
-  t.ok(wordErrors(TEXT, heard.text) <= 1, heard.text);
+  t.equal(heard.text, TEXT);
 });
 
 t.test('convertRealtime: what is wrong arrives as its error event', async (t) => {
@@ -86,7 +82,7 @@ t.test('convertRealtime: what is wrong arrives as its error event', async (t) =>
 });
 
 t.test('voices: searched, read, and what an engine voice or a gateway without cloning refuses', async (t) => {
-  const { voices } = client();
+  const { voices } = client(TEST_KEY, await sharedGateway(t));
   const page = await voices.search({ page_size: 1, language: ['en'], sort_by: 'created_at' }, once);
   t.ok(page.total > 0);
   const [voice] = page.items;
@@ -129,24 +125,7 @@ t.test('convertRealtime: what fails midway is its error event, and no orderly en
 });
 
 t.test('voices: cloned, spoken with, changed and deleted if an engine clones', async (t) => {
-  const heard = [];
-  const remote = createServer((request, response) => {
-    const parts = [];
-    request.on('data', (part) => parts.push(part));
-    request.on('end', () => {
-      heard.push(decode(Buffer.concat(parts)));
-      response.end(Buffer.alloc(88_200, 3));
-    });
-  }).listen(0, '127.0.0.1');
-  await event(remote, 'listening');
-  const REMOTE_NATIVE_URL = `http://127.0.0.1:${remote.address().port}`;
-  const cloning = await startGateway({ TTS_ENGINES: 'tone,native-compatible', REMOTE_NATIVE_URL });
-  t.teardown(async () => {
-    await cloning.stop();
-    remote.closeAllConnections();
-    remote.close();
-  });
-  const { voices, textToSpeech } = client(TEST_KEY, cloning);
+  const { voices, textToSpeech } = client();
   const file = new File([speech], 'speech.mp3');
   const made = await voices.ivc.create(
     { title: 'Mine', voices: [file], texts: [TEXT], tags: ['warm'] },
@@ -155,11 +134,12 @@ t.test('voices: cloned, spoken with, changed and deleted if an engine clones', a
   t.match(made, { _id: /^[\da-f]{32}$/, title: 'Mine', state: 'trained', tags: ['warm'] });
   t.match((await voices.search({ self: true }, once)).items, [{ _id: made._id }]);
   const spoken = await bytesOf(
-    await textToSpeech.convert({ text: 'Hello.', reference_id: made._id, format: 'pcm' }, undefined, once),
+    await textToSpeech.convert({ text: 'Hello.', reference_id: made._id, format: 'pcm' }, MODEL, once),
   );
   t.equal(spoken.length, 88_200);
-  t.match(heard, [{ text: 'Hello.', references: [{ text: TEXT }] }]);
-  t.ok(speech.equals(heard[0].references[0].audio), 'the very bytes of the reference');
+  const [asked] = breakable.cloner.asked;
+  t.match(asked, { text: 'Hello.', references: [{ text: TEXT }] });
+  t.ok(speech.equals(asked.references[0].audio), 'the very bytes of the reference');
   await voices.update(made._id, { title: 'Still mine' }, once);
   t.match(await voices.get(made._id, once), { title: 'Still mine' });
   await voices.delete(made._id, once);

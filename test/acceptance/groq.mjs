@@ -5,12 +5,10 @@
 import Groq, { toFile } from 'groq-sdk';
 import t from '../../dist/test/fixtures/tap.js';
 import { TEST_KEY } from '../../dist/test/fixtures/gateway.js';
-import { failsHoweverItBreaks, startBreakable } from './breaks.mjs';
+import { breakable, failsHoweverItBreaks } from './breaks.mjs';
 import { breakEncoder, ENDLESS, failureOf, heardBy } from './streams.mjs';
 
-const breakable = await startBreakable();
 const { gateway } = breakable;
-t.teardown(() => breakable.stop());
 
 const client = (apiKey = TEST_KEY) => new Groq({ apiKey, baseURL: `${gateway.base}/compat`, maxRetries: 0 });
 const TEXT = 'Tones carry text, exactly.';
@@ -133,4 +131,5 @@ t.test('chat: a stream that fails midway is a failure', async (t) => {
       if (chunk.choices[0]?.delta.audio?.data && ++chunks === 1) breakEncoder(gateway);
   };
   t.type(await failureOf(read()), Groq.APIError);
+  await breakable.recovered();
 });

@@ -5,12 +5,10 @@
 import OpenAI, { toFile } from 'openai';
 import t from '../../dist/test/fixtures/tap.js';
 import { TEST_KEY } from '../../dist/test/fixtures/gateway.js';
-import { failsHoweverItBreaks, startBreakable } from './breaks.mjs';
+import { breakable, failsHoweverItBreaks } from './breaks.mjs';
 import { breakEncoder, ENDLESS, failureOf, heardBy } from './streams.mjs';
 
-const breakable = await startBreakable();
 const { gateway } = breakable;
-t.teardown(() => breakable.stop());
 
 const client = (apiKey = TEST_KEY) =>
   new OpenAI({ apiKey, baseURL: `${gateway.base}/compat/v1`, maxRetries: 0 });
@@ -239,11 +237,14 @@ t.test('chat: a stream that fails midway is a failure, read by hand and by the h
     for await (const chunk of await completions.create(endless))
       if (chunk.choices[0]?.delta.audio?.data && ++chunks === 1) breakEncoder(gateway);
   };
-  await t.rejects(read(), { code: 502, type: 'provider_error' });
-  t.type(await failureOf(read()), OpenAI.APIError);
+  const failure = await failureOf(read());
+  t.type(failure, OpenAI.APIError);
+  t.match(failure, { code: 502, type: 'provider_error' });
+  await breakable.recovered();
   const stream = client().chat.completions.stream(endless);
   stream.once('chunk', () => breakEncoder(gateway));
   await t.rejects(stream.finalMessage(), { code: 502 });
+  await breakable.recovered();
 });
 
 t.test('realtime client secrets', async (t) => {

@@ -7,12 +7,10 @@ import { HTTPClient, OpenRouter } from '@openrouter/sdk';
 import * as errors from '@openrouter/sdk/models/errors';
 import t from '../../dist/test/fixtures/tap.js';
 import { TEST_KEY } from '../../dist/test/fixtures/gateway.js';
-import { failsHoweverItBreaks, startBreakable } from './breaks.mjs';
+import { breakable, failsHoweverItBreaks } from './breaks.mjs';
 import { breakEncoder, bytesOf, ENDLESS, failureOf, heardBy } from './streams.mjs';
 
-const breakable = await startBreakable();
 const { gateway } = breakable;
-t.teardown(() => breakable.stop());
 
 const client = (apiKey = TEST_KEY, httpClient = undefined) =>
   new OpenRouter({
@@ -201,4 +199,5 @@ t.test('chat: a stream that fails midway has its error in a chunk that fits the 
   }
   t.match(last.error, { code: 502, metadata: { errorType: 'provider_unavailable' } });
   t.equal(last.choices[0].finishReason, 'error');
+  await breakable.recovered();
 });
