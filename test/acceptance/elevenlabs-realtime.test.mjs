@@ -1,33 +1,16 @@
-/**
- * The unmodified clients of protocol B's realtime transcription, with the embedded engines: the JS SDK with all of
- * its events, and LiveKit's plugin for agents.
- */
+/** The unmodified @elevenlabs/elevenlabs-js on protocol B's realtime transcription, with the embedded engines and all of its events. */
 import { AudioFormat, CommitStrategy, ElevenLabsClient, RealtimeEvents } from '@elevenlabs/elevenlabs-js';
-import { initializeLogger, stt } from '@livekit/agents';
-import { STT } from '@livekit/agents-plugin-elevenlabs';
-import { AudioFrame } from '@livekit/rtc-node';
 import t from '../../dist/test/fixtures/tap.js';
 import { sharedGateway, TEST_KEY } from '../../dist/test/fixtures/gateway.js';
 import { wordErrors } from '../../dist/test/fixtures/engines-listening.js';
 import { until } from '../../dist/test/fixtures/until.js';
-
-initializeLogger({ pretty: false, level: 'silent' });
+import { spokenBy } from './streams.mjs';
 
 const SENTENCE = 'The package was delivered to the front door this morning.';
 const gateway = await sharedGateway(t, 'speech');
 const base = `${gateway.base}/compat/elevenlabs`;
 
-async function spoken(text, sampleRate = 16_000) {
-  const response = await fetch(`${gateway.base}/v1/tts`, {
-    method: 'POST',
-    headers: { ...gateway.authorization, 'content-type': 'application/json' },
-    body: JSON.stringify({ text, format: 'pcm', sample_rate: sampleRate }),
-  });
-  if (!response.ok) throw new Error(await response.text());
-  return Buffer.from(await response.arrayBuffer());
-}
-
-const audio = await spoken(SENTENCE);
+const audio = await spokenBy(gateway, SENTENCE);
 
 /** A connection, and every event that it has emitted. */
 async function connect(options = {}, apiKey = TEST_KEY) {
@@ -122,40 +105,3 @@ t.test('SDK: a single-use token opens a session without a key', async (t) => {
   const again = await connect({ token }, '');
   t.match(await again.sees('auth_error'), { error: /used/ });
 });
-
-for (const [name, options] of [
-  ['with its defaults', {}],
-  ['with word times and a language', { includeTimestamps: true, languageCode: 'en', language: 'en' }],
-])
-  t.test(`LiveKit: speech to text as a stream, ${name}`, async (t) => {
-    const sampleRate = 16_000;
-    const recogniser = new STT({
-      apiKey: TEST_KEY,
-      baseURL: `${base}/v1`,
-      model: 'scribe_v2_realtime',
-      sampleRate,
-      ...options,
-    });
-    const stream = recogniser.stream();
-    const events = [];
-    const reading = (async () => {
-      for await (const event of stream) events.push(event);
-    })();
-    const samples = new Int16Array(audio.buffer.slice(audio.byteOffset, audio.byteOffset + audio.length));
-    for (let at = 0; at < samples.length; at += 800) {
-      const part = samples.slice(at, at + 800);
-      stream.pushFrame(new AudioFrame(part, sampleRate, 1, part.length));
-    }
-    const of = (type) => events.filter((event) => event.type === type);
-    await until('an interim transcript', () => of(stt.SpeechEventType.INTERIM_TRANSCRIPT).length > 0);
-    stream.flush();
-    const final = await until('the final transcript', () => of(stt.SpeechEventType.FINAL_TRANSCRIPT)[0]);
-    const [{ text, words, endTime }] = final.alternatives;
-    t.ok(wordErrors(SENTENCE, text) <= 2, text);
-    if (options.includeTimestamps) {
-      t.ok(words.length > 10 && endTime > 1);
-    }
-    stream.close();
-    await reading.catch(() => undefined);
-    t.equal(of(stt.SpeechEventType.START_OF_SPEECH).length, 1);
-  });

@@ -1,14 +1,16 @@
 /**
  * LiveKit's unmodified plugin for protocol B: speech over multi-stream-input and over REST, with the settings that
- * the contract allows (docs/contract/protocol-b.md 8).
+ * the contract allows (docs/contract/protocol-b.md 8), and realtime transcription.
  */
-import { initializeLogger } from '@livekit/agents';
-import { TTS } from '@livekit/agents-plugin-elevenlabs';
+import { initializeLogger, stt } from '@livekit/agents';
+import { STT, TTS } from '@livekit/agents-plugin-elevenlabs';
+import { AudioFrame } from '@livekit/rtc-node';
 import t from '../../dist/test/fixtures/tap.js';
 import { sharedGateway, TEST_KEY } from '../../dist/test/fixtures/gateway.js';
+import { until } from '../../dist/test/fixtures/until.js';
 import { wordErrors } from '../../dist/test/fixtures/engines-listening.js';
 import { wavHeader } from '../../dist/codecs/wav.js';
-import { failureOf, heardBy } from './streams.mjs';
+import { failureOf, heardBy, spokenBy } from './streams.mjs';
 
 initializeLogger({ pretty: false, level: 'fatal' });
 
@@ -122,3 +124,40 @@ t.test('a refusal in band is a failure of the stream', async (t) => {
     await tts.close();
   }
 });
+
+for (const [name, options] of [
+  ['with its defaults', {}],
+  ['with word times and a language', { includeTimestamps: true, languageCode: 'en', language: 'en' }],
+])
+  t.test(`LiveKit: speech to text as a stream, ${name}`, async (t) => {
+    const recogniser = new STT({
+      apiKey: TEST_KEY,
+      baseURL: `${gateway.base}/compat/elevenlabs/v1`,
+      model: 'scribe_v2_realtime',
+      sampleRate: RATE,
+      ...options,
+    });
+    const stream = recogniser.stream();
+    const events = [];
+    const reading = (async () => {
+      for await (const event of stream) events.push(event);
+    })();
+    const audio = await spokenBy(gateway, TEXT);
+    const samples = new Int16Array(audio.buffer.slice(audio.byteOffset, audio.byteOffset + audio.length));
+    for (let at = 0; at < samples.length; at += 800) {
+      const part = samples.slice(at, at + 800);
+      stream.pushFrame(new AudioFrame(part, RATE, 1, part.length));
+    }
+    const of = (type) => events.filter((event) => event.type === type);
+    await until('an interim transcript', () => of(stt.SpeechEventType.INTERIM_TRANSCRIPT).length > 0);
+    stream.flush();
+    const final = await until('the final transcript', () => of(stt.SpeechEventType.FINAL_TRANSCRIPT)[0]);
+    const [{ text, words, endTime }] = final.alternatives;
+    t.ok(wordErrors(TEXT, text) <= 2, text);
+    if (options.includeTimestamps) {
+      t.ok(words.length > 10 && endTime > 1);
+    }
+    stream.close();
+    await reading.catch(() => undefined);
+    t.equal(of(stt.SpeechEventType.START_OF_SPEECH).length, 1);
+  });

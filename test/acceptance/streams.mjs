@@ -20,6 +20,17 @@ export const ENDLESS = 'abcdefghi '.repeat(100_000);
 /** Kills the gateway's encoding child, and with it all speech that is under way. */
 export const breakEncoder = (gateway) => process.kill(memberOf(gateway.pid, 'workers/encode'), 'SIGKILL');
 
+/** 16-bit PCM at 16 kHz of what the gateway itself makes of the text. */
+export async function spokenBy(gateway, text) {
+  const response = await fetch(`${gateway.base}/v1/tts`, {
+    method: 'POST',
+    headers: { ...gateway.authorization, 'content-type': 'application/json' },
+    body: JSON.stringify({ text, format: 'pcm', sample_rate: 16_000 }),
+  });
+  if (!response.ok) throw new Error(await response.text());
+  return Buffer.from(await response.arrayBuffer());
+}
+
 /** The gateway's own transcript of the audio. */
 export async function heardBy(gateway, audio) {
   const body = new FormData();
