@@ -12,7 +12,7 @@ import { externalTool } from '../../dist/test/fixtures/external.js';
 import { until } from '../../dist/test/fixtures/until.js';
 import { temporaryFolder } from '../../dist/test/fixtures/folders.js';
 
-/** A microphone that hums, given to every page; sound without a touch; no requests of its own. */
+/** A microphone that hums, given to every page; sound without a touch; no requests of its own, and no pages or processes kept ready. */
 const PREFERENCES = {
   'media.navigator.streams.fake': true,
   'media.navigator.permission.disabled': true,
@@ -25,6 +25,16 @@ const PREFERENCES = {
   'network.captive-portal-service.enabled': false,
   'network.connectivity-service.enabled': false,
   'services.settings.server': 'data:,none',
+  'dom.ipc.processPrelaunch.enabled': false,
+  'dom.ipc.processCount': 1,
+  'browser.startup.page': 0,
+  'browser.startup.homepage_override.mstone': 'ignore',
+  'browser.newtab.preload': false,
+  'browser.aboutwelcome.enabled': false,
+  'browser.safebrowsing.malware.enabled': false,
+  'browser.safebrowsing.phishing.enabled': false,
+  'toolkit.telemetry.enabled': false,
+  'extensions.enabledScopes': 0,
 };
 
 const ADDRESS = /WebDriver BiDi listening on (ws:\S+)/;
