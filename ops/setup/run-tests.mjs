@@ -16,7 +16,7 @@ import { startSharedParts } from './shared-parts.mjs';
 import { inSources, sourcePlace } from './source-places.mjs';
 import { createUsage } from './usage.mjs';
 // As one file (transpile.mjs).
-import t from '../../dist/node_modules/tap/index.js';
+import { whole as t } from '../../dist/node_modules/tap/index.js';
 
 /** The diagnostics that are shown of a failing assertion, in this order. */
 const SHOWN = [
@@ -85,14 +85,14 @@ function setNice(pid, nice) {
   }
 }
 
-/** The process that tap spawns for a file; `own` are the arguments and variables of this process alone. */
-const commandOf = ({ name, file }, own, { env, timeout }) => [
+/** The process that tap spawns for a file or a batch; `own` are the arguments and variables of this process alone. */
+const commandOf = ({ name, file, env: given }, own, { env, timeout }) => [
   process.execPath,
   [...TEST_FLAGS, ...own.args, file],
   {
     ...{ name, buffered: true, cwd: ROOT, timeout: timeout * 1000 },
     stdio: ['ignore', 'pipe', 'inherit'],
-    env: { ...env, ...own.env },
+    env: { ...env, ...given, ...own.env },
   },
 ];
 
@@ -100,7 +100,7 @@ const commandOf = ({ name, file }, own, { env, timeout }) => [
  * The end of the run, however it comes: what never ran has failed, and nothing passed is no success.
  * `done` maps the name of each file to its counts, undefined while it has none.
  */
-function finish({ done, flaky, usage }, countsFile, code) {
+function finish({ done, flaky, usage, files }, countsFile, code) {
   for (const [name, counts] of done) {
     if (counts) continue;
     console.log(`FAILED ${name}: did not run to its end`);
@@ -115,7 +115,7 @@ function finish({ done, flaky, usage }, countsFile, code) {
     console.log(`flaky: ${name} failed beside others and passed alone; that is a defect too`);
   for (const line of usage.lines()) console.log(line);
   usage.write(path.join(path.dirname(countsFile), USAGE_FILE));
-  console.log(`# ${done.size} files, ${counts.skipped} skipped`);
+  console.log(`# ${files} files, ${counts.skipped} skipped`);
   console.log(countLine(counts));
 }
 
@@ -128,10 +128,23 @@ function prepareTap(jobs) {
   t.resume();
 }
 
+/** Runs a file, or each of a batch, once more. Returns whether all have passed; their counts take the place of the first. */
+async function passesAlone(failed, run, done) {
+  const files = failed.files ?? [failed];
+  done.delete(failed.name);
+  for (const { name } of files) done.set(name, undefined);
+  for (const file of files) {
+    console.log(`# once more, alone: ${file.name}`);
+    await run(file, ALONE);
+  }
+  return files.every(({ name }) => done.get(name)?.failed === 0);
+}
+
 /**
- * Runs `files` (`{ name, file, lane, slow }`) in `places` (`{ least, most }`, test-queue.mjs), `timeout` seconds each at most; `bail`
- * stops at the first that fails, `grep` picks tests inside of them. Up to `again` failed files run once more, each alone; more than that is no accident. The
- * process ends with the last of them, and with code 0 only if all is well.
+ * Runs `files` (`{ name, file, lane, slow }`, or batches of them: test-batches.mjs) in `places` (`{ least, most }`, test-queue.mjs),
+ * `timeout` seconds each at most; `bail` stops at the first that fails, `grep` picks tests inside of them. Up to `again` of those that
+ * failed run once more, each file alone; more than that is no accident. The process ends with the last of them, and with code 0 only
+ * if all is well.
  */
 export async function runTests(
   files,
@@ -140,7 +153,8 @@ export async function runTests(
   const done = new Map(files.map(({ name }) => [name, undefined]));
   const usage = createUsage();
   const flaky = [];
-  process.once('exit', (code) => finish({ done, flaky, usage }, countsFile, code));
+  const number = files.flatMap((each) => each.files ?? [each]).length;
+  process.once('exit', (code) => finish({ done, flaky, usage, files: number }, countsFile, code));
   prepareTap(places.most);
   const subtests = new Map();
   const begun = new Map();
@@ -175,11 +189,8 @@ export async function runTests(
   }
   await createQueue(files, places).drain(run);
   const failed = files.filter(({ name }) => done.get(name)?.failed > 0);
-  for (const file of failed.length > again ? [] : failed) {
-    console.log(`# once more, alone: ${file.name}`);
-    await run(file, ALONE);
-    if (done.get(file.name).failed === 0) flaky.push(file.name);
-  }
+  for (const each of failed.length > again ? [] : failed)
+    if (await passesAlone(each, run, done)) flaky.push(each.name);
   await shared.stop();
   t.end();
 }

@@ -27,5 +27,20 @@ script.runInThisContext()(module.exports, createRequire(file), module, file, pat
 /** Stores the compiled code of all functions that have run so far, for later processes. */
 export const keepCompiled = () => fs.writeFileSync(compiled, script.createCachedData());
 
-export default module.exports.default;
-export const { test } = module.exports;
+/** The test that is the process. */
+export const whole = module.exports.default;
+let current = whole;
+/** From now on the tests of a file belong to this one (test-batch.mjs). */
+export const runAs = (test) => (current = test);
+
+/** What files know as tap: the test that is theirs. */
+export default new Proxy(whole, {
+  get(_whole, key) {
+    const value = current[key];
+    return typeof value === 'function' ? value.bind(current) : value;
+  },
+  set(_whole, key, value) {
+    current[key] = value;
+    return true;
+  },
+});

@@ -9,6 +9,7 @@ import { positive, readArguments } from './arguments.mjs';
 import { command } from './command.mjs';
 import { SetupError } from './failure.mjs';
 import { prepare, testing } from './prepare.mjs';
+import { inBatches } from './test-batches.mjs';
 import { select, testFiles } from './test-files.mjs';
 import { PLACES } from './test-queue.mjs';
 
@@ -43,5 +44,7 @@ await command(async () => {
   const { runTests } = await import('./run-tests.mjs');
   const { grep, bail } = values;
   const whole = positionals.length === 0 && !grep && !bail;
-  await runTests(files, { places, timeout, bail, grep, again: whole ? SECOND_RUNS : 0 });
+  // A pattern of names means tests of files, which in a batch are within another test.
+  const runs = grep ? files : inBatches(files);
+  await runTests(runs, { places, timeout, bail, grep, again: whole ? SECOND_RUNS : 0 });
 });

@@ -68,7 +68,7 @@ async function bundleTap() {
   await build({
     ...COMMON,
     format: 'cjs',
-    stdin: { contents: `export { default, test } from 'tap';`, resolveDir: inRoot() },
+    stdin: { contents: `export { default } from 'tap';`, resolveDir: inRoot() },
     outfile: path.join(bundle, 'tap.cjs'),
     bundle: true,
     alias: REPLACED,

@@ -76,6 +76,7 @@ const OUTCOMES: Record<string, { source: string; counts: string; code: number; s
     code: 1,
     said: /ended with code 3/,
   },
+  nothing: { source: ``, counts: '0 passed, 1 failed', code: 1, said: /ran no test/ },
   runsNothing: { source: `process.exit(0);`, counts: '0 passed, 1 failed', code: 1, said: /ran no test/ },
   cannotBeRead: {
     source: `this is no JavaScript`,
@@ -101,7 +102,7 @@ const FLAKY = `
 async function runFiles(
   t: Test,
   names: readonly string[],
-  options: { readonly again?: number; readonly grep?: string } = {},
+  { batched = false, ...options }: { batched?: boolean; again?: number; grep?: string } = {},
 ): Promise<Ended & { counts: string; countsFile: string }> {
   const sources = names.map((name) => [
     `${name}.mjs`,
@@ -112,7 +113,9 @@ async function runFiles(
   const files = names.map((name) => ({ name, file: path.join(folder, `${name}.mjs`), lane: 'others' }));
   const source = `
     const { runTests } = await import(${JSON.stringify(new URL('run-tests.mjs', SETUP).href)});
-    runTests(${JSON.stringify(files)}, ${JSON.stringify({ places: { least: 2, most: 3 }, timeout: 60, countsFile, ...options })});`;
+    const { batchOf } = await import(${JSON.stringify(new URL('test-batches.mjs', SETUP).href)});
+    const files = ${JSON.stringify(files)};
+    runTests(${batched ? "[batchOf('batch', files)]" : 'files'}, ${JSON.stringify({ places: { least: 2, most: 3 }, timeout: 60, countsFile, ...options })});`;
   const ended = await script(t, source);
   return { ...ended, counts: ended.out.trimEnd().split('\n').at(-1) ?? '', countsFile };
 }
@@ -139,7 +142,7 @@ t.test('tests: each of them is reported in a run of all, and the counts are adde
     t.match(out, `${own === 0 ? 'ok' : 'FAILED'} ${name}: ${counts.replace(', 0 failed', '')}`, name);
     if (said) t.match(out, said);
   }
-  t.equal(counts, '9 passed, 12 failed');
+  t.equal(counts, '9 passed, 13 failed');
   if (process.platform === 'linux')
     t.match(out, /^# \d+ s of processor time, of which\n(#   \d\.\d s \w+\n){10}/m);
   const [, folder = ''] = /files in (\S+)/.exec(err) ?? [];
@@ -158,6 +161,21 @@ t.test('tests: what failed beside others may pass alone, and is called flaky', a
   t.match(fails, { code: 1, counts: '1 passed, 1 failed' }, 'what fails alone has failed');
   const many = await runFiles(t, ['fails', 'throws', 'flaky'], { again: 2 });
   t.match(many, { code: 1, counts: '1 passed, 3 failed' }, 'many failures are no accident');
+});
+
+t.test('tests: those of a batch are counted and named as in processes of their own', async (t) => {
+  const some = await runFiles(t, ['passes', 'fails', 'throwsLate', 'skips'], { batched: true });
+  t.match(some, { code: 1, counts: '5 passed, 2 failed' });
+  t.match(some.out, /not ok batch > fails > a > numbers \(\S*fails\.mjs:2\)[^]*-2\n\s+\+1/);
+  t.match(some.out, /not ok batch > throwsLate > a > boom/);
+  t.match(some.out, OUTCOMES['skips']?.said);
+  t.match(some.out, /^# 4 files, 1 skipped$/m);
+  const empty = await runFiles(t, ['passes', 'nothing', 'skips'], { batched: true });
+  t.match(empty, { code: 1, counts: '5 passed, 1 failed', out: /not ok batch > nothing ran no test/ });
+  const left = await runFiles(t, ['passes', 'leavesEarly', 'skips'], { batched: true });
+  t.match(left, { code: 1, counts: '4 passed, 2 failed' }, 'what is behind a file that leaves has not run');
+  const flaky = await runFiles(t, ['passes', 'flaky'], { batched: true, again: 1 });
+  t.match(flaky, { code: 0, counts: '4 passed, 0 failed', out: /^flaky: batch failed beside others/m });
 });
 
 t.test(
