@@ -71,8 +71,8 @@ function pinned(addresses: readonly string[]): LookupFunction {
   };
 }
 
-/** Loaded with the first request, since a gateway may never make one. */
-const undici = () => import('undici');
+/** Loaded with the first request, since a gateway may never make one. As a CommonJS package it has no other export in the bundle. */
+const undici = async () => (await import('undici')).default;
 
 async function clientOf({ url }: Target, addresses: readonly string[]): Promise<Client> {
   const { Client } = await undici();

@@ -35,7 +35,7 @@ const GROUPS = [
 const BUNDLED = new Set([
   ...['@fastify/busboy', '@livekit/protocol', '@msgpack/msgpack', '@opentelemetry/api', 'alawmulaw'],
   ...['eventsource-parser', 'fluent-ffmpeg', 'ipaddr.js', 'livekit-server-sdk', 'lru-cache', 'n2words'],
-  ...['node-av', 'pino', 'prom-client', 'typebox', 'ws', 'xstate'],
+  ...['node-av', 'pino', 'prom-client', 'typebox', 'undici', 'ws', 'xstate'],
 ]);
 /** What fluent-ffmpeg asks for its presets and its coverage; we use neither. */
 const DEFINED = { __dirname: '""', 'process.env.FLUENTFFMPEG_COV': 'undefined' };

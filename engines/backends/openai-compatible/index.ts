@@ -29,7 +29,7 @@ export const createOpenaiSpeech = (settings: RemoteSettings): TtsEngine =>
   }));
 
 async function formOf(samples: Int16Array, model: string, language: string | undefined): Promise<FormData> {
-  const { FormData } = await import('undici');
+  const { FormData } = (await import('undici')).default;
   const form = new FormData();
   form.append('file', new Blob([new Uint8Array(wavFile(samples))], { type: 'audio/wav' }), 'audio.wav');
   form.append('model', model);

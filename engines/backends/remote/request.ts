@@ -29,7 +29,9 @@ let loaded: Promise<Agent> | undefined;
  * gateway may never make one. The caller limits the time with its signal.
  */
 const connections = (): Promise<Agent> =>
-  (loaded ??= import('undici').then(({ Agent }) => new Agent({ headersTimeout: 0, bodyTimeout: 0 })));
+  (loaded ??= import('undici').then(
+    ({ default: { Agent } }) => new Agent({ headersTimeout: 0, bodyTimeout: 0 }),
+  ));
 
 const ALWAYS = { accept: '*/*', 'user-agent': 'speech-gateway' };
 
