@@ -3,7 +3,7 @@
  * requests keep their latency. Thresholds: the event loop's delay, the requests in flight (known callers and others
  * counted separately, place.ts), and any queue that the wiring wants watched.
  */
-import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
 import type { Clock } from '../../contracts/clock.js';
 import { LIMITS } from '../../contracts/limits.js';
 
@@ -27,20 +27,34 @@ export const LOAD: LoadThresholds = {
 
 const SAMPLE_MS = 500;
 const RESOLUTION_MS = 10;
+/** Share of the time: less of it cannot delay the loop by 5 ms on average. */
+const BUSY = 0.25;
+const LATE_MS = 20;
 
 export interface LoopDelay {
-  /** Mean delay since the last call, in milliseconds. */
+  /** Mean delay since the last call, in milliseconds; 0 where it is too small to matter. */
   sample(): number;
   stop(): void;
 }
 
+/**
+ * A loop that is idle for most of the time has no delay worth measuring, and measuring wakes a process once in RESOLUTION_MS. So it is
+ * done only after a sample's time in which the loop was BUSY, or whose own timer was late, as on a machine that has no time for the process.
+ */
 export function measureLoopDelay(): LoopDelay {
   const histogram = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
-  histogram.enable();
+  let before = performance.eventLoopUtilization();
+  let due = Infinity;
   return {
     sample() {
       const delay = histogram.mean / 1e6 - RESOLUTION_MS;
+      const { utilization } = performance.eventLoopUtilization(before);
+      const now = performance.now();
       histogram.reset();
+      if (utilization > BUSY || now > due) histogram.enable();
+      else histogram.disable();
+      before = performance.eventLoopUtilization();
+      due = now + SAMPLE_MS + LATE_MS;
       return Number.isNaN(delay) ? 0 : Math.max(0, delay);
     },
     stop: () => void histogram.disable(),

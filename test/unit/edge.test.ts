@@ -8,6 +8,7 @@ import { mediaType, parseJson, parseMsgpack, readJson } from '../../gateway/serv
 import { Origins } from '../../gateway/server/client-address.js';
 import { corsHeaders, preflightHeaders } from '../../gateway/server/cors.js';
 import { readMultipart } from '../../gateway/server/bodies/multipart.js';
+import { measureLoopDelay } from '../../gateway/server/load.js';
 import { describeInterface } from '../../gateway/server/openapi/openapi.js';
 import { parametersOf, Router } from '../../gateway/server/router.js';
 import { formatEvent } from '../../gateway/server/sse.js';
@@ -33,6 +34,25 @@ function find(router: Router, method: string, path: string): { pattern: string; 
     match.endpoint && { pattern: match.endpoint.pattern, params: parametersOf(match.endpoint, match.values) }
   );
 }
+
+/** Keeps the event loop for 30 ms a turn, for four turns. */
+async function keepLoopBusy(): Promise<void> {
+  for (let turn = 0; turn < 4; turn += 1) {
+    const until = performance.now() + 30;
+    while (performance.now() < until);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+void t.test('the delay of an event loop is measured once it is busy', async (t) => {
+  const delay = measureLoopDelay();
+  t.teardown(() => delay.stop());
+  t.equal(delay.sample(), 0);
+  await keepLoopBusy();
+  delay.sample();
+  await keepLoopBusy();
+  t.ok(delay.sample() >= 15);
+});
 
 void t.test('routes', async (t) => {
   const router = new Router(
