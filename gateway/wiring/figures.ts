@@ -46,7 +46,6 @@ async function ask<Told>(pool: Pool, job: string): Promise<Told> {
 }
 
 export function shareFigures({ metrics, peers, clock, log }: FiguresParts): SharedFigures {
-  const { registry } = metrics;
   metrics.gauge('processes', 'Gateway processes that these figures cover', () => 1);
   const pools = peers.map((socket) => createPool({ sockets: [socket], log, waitMs: WAIT_MS }));
 
@@ -63,13 +62,14 @@ export function shareFigures({ metrics, peers, clock, log }: FiguresParts): Shar
   return {
     jobs: {
       async *[JOB]() {
-        yield JSON.stringify(await registry.getMetricsAsJSON());
+        yield JSON.stringify(await (await metrics.scraped()).getMetricsAsJSON());
       },
       async *[HISTORY_JOB]() {
         yield JSON.stringify(metrics.history.read());
       },
     },
     async read() {
+      const registry = await metrics.scraped();
       if (pools.length === 0) return registry.metrics();
       const told = await others<Figures>(JOB);
       return AggregatorRegistry.aggregate([await registry.getMetricsAsJSON(), ...told]).metrics();

@@ -25,14 +25,14 @@ const readiness = (health: Health): Reply => {
   return uncached(report.ready ? 200 : 503, report);
 };
 
-const metricsRoute = ({ registry }: Metrics, scraping: Scraping = {}): Route => ({
+const metricsRoute = (metrics: Metrics, scraping: Scraping = {}): Route => ({
   method: 'GET',
   path: '/metrics',
   sameOriginOnly: true,
   async handler(request) {
     await admitScrape(request, scraping);
-    const { figures = () => registry.metrics() } = scraping;
-    const headers = { 'content-type': registry.contentType, 'cache-control': 'no-store' };
+    const { figures = async () => (await metrics.scraped()).metrics() } = scraping;
+    const headers = { 'content-type': metrics.registry.contentType, 'cache-control': 'no-store' };
     return { status: 200, headers, body: await figures() };
   },
 });
