@@ -66,6 +66,24 @@ function isWritable(): boolean {
   }
 }
 
+/** Writes batches in time, with a timer that runs only while there are lines: the library's own writes even when there are none. */
+function flushInTime(destination: Destination): void {
+  const write = destination.write.bind(destination);
+  let timer: NodeJS.Timeout | undefined;
+  let left = 0;
+  const look = (): void => {
+    if (left > 0) return destination.flush();
+    clearInterval(timer);
+    timer = undefined;
+  };
+  destination.on('write', (bytes) => (left -= bytes));
+  destination.write = (line) => {
+    left += Buffer.byteLength(line);
+    timer ??= setInterval(look, GATHERED_MS).unref();
+    return write(line);
+  };
+}
+
 /**
  * Standard error. A closed terminal refuses every line (EIO): lines are then dropped, as for a pipe whose reader has gone, so
  * that the process can still shut down in order.
@@ -75,8 +93,8 @@ export function standardError(): Destination {
     dest: STANDARD_ERROR,
     sync: false,
     minLength: GATHERED_BYTES,
-    periodicFlush: GATHERED_MS,
   });
+  flushInTime(destination);
   const flushSync = destination.flushSync.bind(destination);
   // The library's own, which runs at exit, repeats a refused write for ever.
   destination.flushSync = () => {

@@ -1,6 +1,8 @@
 /** The log never contains secrets, however they got into a line. */
+import fs from 'node:fs';
 import t from 'tap';
 import { createLog, standardError } from '../../gateway/wiring/log.js';
+import { until } from '../fixtures/until.js';
 
 const SECRETS = [
   ...['authorization', 'key', 'token', 'secret', 'password'],
@@ -36,6 +38,35 @@ t.test('a terminal that was closed ends the log and nothing else', (t) => {
   destination.flushSync();
   destination.emit('error', fault('EPIPE'));
   t.end();
+});
+
+t.test('a line that comes while a slow reader holds up a batch follows by itself', async (t) => {
+  const written: string[] = [];
+  let release = (): void => undefined;
+  t.intercept(fs, 'write', {
+    value: (_file: number, text: string, done: (_: null, bytes: number) => void) => {
+      written.push(text);
+      release = () => done(null, Buffer.byteLength(text));
+    },
+  });
+  const destination = standardError();
+  const { flush } = destination;
+  let flushes = 0;
+  destination.flush = () => {
+    flushes += 1;
+    flush.call(destination);
+  };
+  const log = createLog('info', destination);
+  log.info({}, 'first');
+  await until('the first is on its way', () => written.length === 1);
+  log.info({}, 'second');
+  const before = flushes;
+  await until('the second is old enough', () => flushes > before);
+  t.equal(written.length, 1);
+  release();
+  await until('the second is on its way', () => written.length === 2);
+  release();
+  t.match(written, [/first/, /second/]);
 });
 
 t.test("nor has an error's member, and its cause is logged", (t) => {
