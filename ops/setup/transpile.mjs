@@ -58,7 +58,7 @@ function compileTap(loader) {
 
 async function bundleTap() {
   const { version: own } = readJson(inRoot('node_modules', 'tap', 'package.json'));
-  const version = `${own}+${keyOf(...[LOADER, ...Object.values(REPLACED)].map((file) => fs.readFileSync(file)))}+${process.version}`;
+  const version = `${own}+${keyOf(...[LOADER, ...Object.values(REPLACED)].map((file) => fs.readFileSync(file)))}+${process.version}+${TEST_FLAGS.join('')}`;
   const modules = path.join(outdir, 'node_modules');
   const description = path.join(modules, 'tap', 'package.json');
   if (readJson(description).version === version) return;
