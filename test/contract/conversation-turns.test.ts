@@ -26,6 +26,7 @@ const talks = await Talks.start(t, {
   ...(isTraced.length === 0 && { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url }),
 });
 const { model, call } = talks;
+model.countsTokens = false;
 
 const { body: made } = await call('tools', {
   body: { name: 'Weather', description: 'Tells the weather', url: tool.url, method: 'GET', arguments: [] },
