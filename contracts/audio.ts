@@ -45,7 +45,10 @@ export const bytesOf = (samples: Int16Array): Uint8Array =>
 export function samplesOf(bytes: Uint8Array): Int16Array {
   const length = bytes.byteLength >> 1;
   if (bytes.byteOffset % 2 === 0) return new Int16Array(bytes.buffer, bytes.byteOffset, length);
-  return new Int16Array(bytes.slice(0, length * 2).buffer, 0, length);
+  const samples = new Int16Array(length);
+  // Not `slice`, which is no copy for a Buffer.
+  bytesOf(samples).set(bytes.subarray(0, length * BYTES_PER_SAMPLE));
+  return samples;
 }
 
 /** Joins several pieces into one. */

@@ -103,6 +103,7 @@ t.test('languages of tags, and the scripts that they are written in', async (t) 
 t.test('samples of bytes at an odd place, and of an odd number', async (t) => {
   const bytes = Uint8Array.of(9, 1, 0, 2, 0, 7);
   t.strictSame([...samplesOf(bytes.subarray(1))], [1, 2], 'copied, without the last byte');
+  t.strictSame([...samplesOf(Buffer.from(bytes.buffer, 1))], [1, 2], 'of a buffer of Node, too');
   const even = samplesOf(bytes.subarray(2, 4));
   t.strictSame([...even], [512]);
   t.equal(even.buffer, bytes.buffer, 'in place');
