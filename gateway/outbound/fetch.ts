@@ -71,7 +71,7 @@ function pinned(addresses: readonly string[]): LookupFunction {
   };
 }
 
-/** Loaded with the first request, since a gateway may never make one. As a CommonJS package it has no other export in the bundle. */
+/** Loaded with the first request, since a gateway may never make one. Its default export: ops/setup/bundle.mjs says why. */
 const undici = async () => (await import('undici')).default;
 
 async function clientOf({ url }: Target, addresses: readonly string[]): Promise<Client> {

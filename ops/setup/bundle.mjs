@@ -30,14 +30,18 @@ const GROUPS = [
 
 /**
  * Packages that are JavaScript alone or, as node-av, have their binary in another package, with the packages that they need themselves.
- * All others stay where they are: they read their own files, have binaries, or are extras that need not be there.
+ * All others stay where they are: they read their own files, have binaries, or are extras that need not be there. Of a CommonJS package
+ * that is imported on demand the bundle has the default export alone.
  */
 const BUNDLED = new Set([
   ...['@fastify/busboy', '@livekit/protocol', '@msgpack/msgpack', '@opentelemetry/api', 'alawmulaw'],
   ...['eventsource-parser', 'fluent-ffmpeg', 'ipaddr.js', 'livekit-server-sdk', 'lru-cache', 'n2words'],
   ...['node-av', 'pino', 'prom-client', 'typebox', 'undici', 'ws', 'xstate'],
 ]);
-/** What fluent-ffmpeg asks for its presets and its coverage; we use neither. */
+/**
+ * Asked by fluent-ffmpeg for its presets and its coverage, and by pino for threads of its own; we use none of them. No other package in the
+ * bundle may need its folder.
+ */
 const DEFINED = { __dirname: '""', 'process.env.FLUENTFFMPEG_COV': 'undefined' };
 /** Binaries that a package in the bundle would use if they were there. */
 const BINARIES = new Set(['bufferutil', 'utf-8-validate']);

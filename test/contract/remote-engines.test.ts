@@ -310,6 +310,17 @@ t.test('transcriptions: a WAV of the audio, words of the answer', async (t) => {
   });
 });
 
+t.test('speech is the same wherever it lies in what is received', async (t) => {
+  const samples = Int16Array.from({ length: 500 }, (_, index) => index);
+  // In one packet with its head, which puts it at an even place or, a byte longer, at an odd one.
+  for (const padding of ['a', 'aa']) {
+    const head = `HTTP/1.1 200 OK\r\nx-padding: ${padding}\r\ncontent-length: 1000\r\n\r\n`;
+    const packet = Buffer.concat([Buffer.from(head), wavFile(samples).subarray(44)]);
+    remote.answers(({ socket }) => void socket?.end(packet));
+    t.strictSame((await speakAll(native, request)).samples, samples, padding);
+  }
+});
+
 t.test('another gateway as the remote', async (t) => {
   const other = await startGateway();
   t.teardown(() => other.stop());
