@@ -9,6 +9,7 @@ import { inspect } from 'node:util';
 import { onInterrupt } from './children.mjs';
 import { countFile, countLine, sum, writeCounts } from './counts.mjs';
 import { COUNTS_FILE, ROOT } from './paths.mjs';
+import { filesOf } from './test-batches.mjs';
 import { TEST_FLAGS } from './test-flags.mjs';
 import { makeTestFolder } from './test-folder.mjs';
 import { createQueue } from './test-queue.mjs';
@@ -70,10 +71,10 @@ function describeFile({ name, lists }, counts, ms) {
 }
 
 /** Without a trace of an outer tap, should a test run tests. */
-function environment(seconds, more) {
+function environment(more) {
   const outer = (key) => /^(_TAPJS_|TAP_CHILD|TAP_JOB)/.test(key);
   const env = Object.fromEntries(Object.entries(process.env).filter(([key]) => !outer(key)));
-  return { ...env, ...more, TAP_TIMEOUT: String(seconds) };
+  return { ...env, ...more };
 }
 
 /** A file that has ended already has no priority to set. */
@@ -85,16 +86,22 @@ function setNice(pid, nice) {
   }
 }
 
-/** The process that tap spawns for a file or a batch; `own` are the arguments and variables of this process alone. */
-const commandOf = ({ name, file, env: given }, own, { env, timeout }) => [
-  process.execPath,
-  [...TEST_FLAGS, ...own.args, file],
-  {
-    ...{ name, buffered: true, cwd: ROOT, timeout: timeout * 1000 },
-    stdio: ['ignore', 'pipe', 'inherit'],
-    env: { ...env, ...given, ...own.env },
-  },
-];
+/**
+ * The process that tap spawns for a file or a batch; `own` are the arguments and variables of this process alone. Each file of it has
+ * `timeout` seconds.
+ */
+function commandOf(run, own, { env, timeout }) {
+  const seconds = timeout * filesOf([run]).length;
+  return [
+    process.execPath,
+    [...TEST_FLAGS, ...own.args, run.file],
+    {
+      ...{ name: run.name, buffered: true, cwd: ROOT, timeout: seconds * 1000 },
+      stdio: ['ignore', 'pipe', 'inherit'],
+      env: { ...env, ...run.env, ...own.env, TAP_TIMEOUT: String(seconds) },
+    },
+  ];
+}
 
 /**
  * The end of the run, however it comes: what never ran has failed, and nothing passed is no success.
@@ -130,7 +137,7 @@ function prepareTap(jobs) {
 
 /** Runs a file, or each of a batch, once more. Returns whether all have passed; their counts take the place of the first. */
 async function passesAlone(failed, run, done) {
-  const files = failed.files ?? [failed];
+  const files = filesOf([failed]);
   done.delete(failed.name);
   for (const { name } of files) done.set(name, undefined);
   for (const file of files) {
@@ -153,7 +160,7 @@ export async function runTests(
   const done = new Map(files.map(({ name }) => [name, undefined]));
   const usage = createUsage();
   const flaky = [];
-  const number = files.flatMap((each) => each.files ?? [each]).length;
+  const number = filesOf(files).length;
   process.once('exit', (code) => finish({ done, flaky, usage, files: number }, countsFile, code));
   prepareTap(places.most);
   const subtests = new Map();
@@ -177,7 +184,7 @@ export async function runTests(
   const folder = { TEST_FOLDER: makeTestFolder() };
   const shared = await startSharedParts(files, usage, folder);
   // Not a variable of this process: its own tests are the files.
-  const env = environment(timeout, { ...folder, ...shared.env, ...(grep && { TAP_GREP: grep }) });
+  const env = environment({ ...folder, ...shared.env, ...(grep && { TAP_GREP: grep }) });
   async function run(file, { nice }) {
     const { name } = file;
     const spawned = t.spawn(...commandOf(file, usage.of(name), { env, timeout }));

@@ -6,6 +6,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { inRoot } from './paths.mjs';
+import { filesOf } from './test-batches.mjs';
 
 /** Unit tests ask no server. */
 const wantsParts = ({ name }) => /^test\/(contract|acceptance)\//.test(name);
@@ -16,8 +17,8 @@ const NAME = 'what the files share';
 const NONE = { env: {}, stop: async () => {} };
 
 /** `env`: what tells the test files of it; `given`: variables that it has as they do. */
-export async function startSharedParts(files, usage, given) {
-  if (!files.some(wantsParts)) return NONE;
+export async function startSharedParts(runs, usage, given) {
+  if (!filesOf(runs).some(wantsParts)) return NONE;
   const script = inRoot('dist', 'test', 'fixtures', 'shared.js');
   const { args, env } = usage.of(NAME);
   const child = spawn(process.execPath, [...args, script], {

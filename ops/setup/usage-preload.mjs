@@ -1,7 +1,7 @@
 /**
  * Preload of a test file (usage.mjs): when its process ends, it leaves in TEST_USAGE_FILE the seconds of processor time that it and
  * its children used, and theirs, so far as each was waited for. Linux alone counts them: see utime, stime, cutime and cstime
- * in proc(5).
+ * in proc(5). Several files in one process (test-batch.mjs) are told apart.
  */
 import fs from 'node:fs';
 import { isMainThread } from 'node:worker_threads';
@@ -16,10 +16,23 @@ function secondsOf(stat) {
   return fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks), 0) / TICKS_PER_SECOND;
 }
 
+const secondsSoFar = () => (fs.existsSync(STAT) ? secondsOf(fs.readFileSync(STAT, 'utf8')) : 0);
+
+/** Name of a file → its seconds. */
+const parts = {};
+let counted = 0;
+
+/** What was used since the last call, or the start, was used by the file of this name. */
+export function countPart(name) {
+  const seconds = secondsSoFar();
+  parts[name] = seconds - counted;
+  counted = seconds;
+}
+
 /** A test does not fail because nobody wants the figure any more. */
 function leave(file) {
   try {
-    fs.writeFileSync(file, String(secondsOf(fs.readFileSync(STAT, 'utf8'))));
+    fs.writeFileSync(file, JSON.stringify({ parts, rest: secondsSoFar() - counted }));
   } catch (error) {
     if (error.code !== 'ENOENT') throw error;
   }

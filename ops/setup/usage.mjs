@@ -20,7 +20,9 @@ export function createUsage() {
     /** It has ended; one that was killed, and one on another system, has told nothing. */
     ended(name) {
       const file = fileOf(name);
-      if (fs.existsSync(file)) seconds.set(name, Number(fs.readFileSync(file, 'utf8')));
+      if (!fs.existsSync(file)) return;
+      const { parts, rest } = JSON.parse(fs.readFileSync(file, 'utf8'));
+      for (const [part, own] of [...Object.entries(parts), [name, rest]]) seconds.set(part, own);
     },
     /** The seconds of all, and a line for each of the costliest; none where nothing was told. */
     lines() {

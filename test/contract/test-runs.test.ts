@@ -98,6 +98,13 @@ const FLAKY = `
   const mark = new URL('mark', import.meta.url);
   t.ok(fs.existsSync(mark), 'not the first time');
   fs.writeFileSync(mark, '');`;
+const LEAVES_A_VARIABLE = `t.equal(process.env.LEFT, undefined, 'none is left'); process.env.LEFT = 'here';`;
+/** Sources of further files, by their names. */
+const OTHERS: Readonly<Record<string, string>> = {
+  flaky: FLAKY,
+  one: LEAVES_A_VARIABLE,
+  another: LEAVES_A_VARIABLE,
+};
 
 async function runFiles(
   t: Test,
@@ -106,7 +113,7 @@ async function runFiles(
 ): Promise<Ended & { counts: string; countsFile: string }> {
   const sources = names.map((name) => [
     `${name}.mjs`,
-    `import t from ${TAP};\n${OUTCOMES[name]?.source ?? FLAKY}\n`,
+    `import t from ${TAP};\n${OUTCOMES[name]?.source ?? OTHERS[name]}\n`,
   ]);
   const folder = t.testdir(Object.fromEntries(sources) as Record<string, string>);
   const countsFile = path.join(folder, 'counts.json');
@@ -170,6 +177,9 @@ t.test('tests: those of a batch are counted and named as in processes of their o
   t.match(some.out, /not ok batch > throwsLate > a > boom/);
   t.match(some.out, OUTCOMES['skips']?.said);
   t.match(some.out, /^# 4 files, 1 skipped$/m);
+  if (process.platform === 'linux') t.match(some.out, /^# {3}\d\.\d s throwsLate$/m, 'each has its own costs');
+  const variables = await runFiles(t, ['one', 'another'], { batched: true });
+  t.match(variables, { code: 0, counts: '2 passed, 0 failed' }, 'each finds the variables of the first');
   const empty = await runFiles(t, ['passes', 'nothing', 'skips'], { batched: true });
   t.match(empty, { code: 1, counts: '5 passed, 1 failed', out: /not ok batch > nothing ran no test/ });
   const left = await runFiles(t, ['passes', 'leavesEarly', 'skips'], { batched: true });
