@@ -55,11 +55,11 @@ async function layOut({ item, file }, folder, limits, note) {
   return [await writeHashed(fs.createReadStream(file), folder, fileNameOf(item), limits.bytes)];
 }
 
-async function layOutAll(fetched, folder, entry, note) {
+async function layOutAll(fetched, folder, entry, { note, mostFiles = MOST_FILES }) {
   const files = [];
   let left = mostBytes(entry);
   for (const one of fetched) {
-    const limits = { files: MOST_FILES - files.length, bytes: left };
+    const limits = { files: mostFiles - files.length, bytes: left };
     const added = await layOut(one, folder, limits, note);
     left -= added.reduce((total, { bytes }) => total + bytes, 0);
     files.push(...added);
@@ -90,11 +90,10 @@ function putInPlace(folder, name) {
 }
 
 async function make(entry, source, folder, context) {
-  const { note } = context;
   const fetched = [];
   const clients = path.join(folder, '.clients');
   for (const item of source.items) fetched.push(await fetchItem(item, { ...context, folder: clients }));
-  const files = await layOutAll(fetched, folder, entry, note);
+  const files = await layOutAll(fetched, folder, entry, context);
   checkPromise(entry, files);
   fs.rmSync(clients, { recursive: true, force: true });
   const downloads = fetched.map(({ item, sha256 }) => ({ from: addressOf(item), sha256 }));
@@ -123,7 +122,7 @@ async function fromSource(entry, source, context) {
 
 /**
  * Adds a model from the first of the sources that gives it. Returns the addresses whose digests were pinned just now.
- * `context` has `note` and `say` for whoever watches, `unchecked`, `signal`. Throws SetupError with what each source said.
+ * `context` has `note` and `say` for whoever watches, `unchecked`, `signal`, `mostFiles`. Throws SetupError with what each source said.
  */
 export async function install(entry, sources, context) {
   fs.mkdirSync(catalogueDir(), { recursive: true });
