@@ -17,7 +17,7 @@ import {
   collect,
   fixture,
   frequencyOf,
-  longFlac,
+  HOURS_FILE,
   peakOf,
   tone,
   TONE_FILES,
@@ -107,7 +107,7 @@ const WAYS: Record<string, Way> = {
   },
 };
 
-const bomb = longFlac();
+const bomb = fixture(HOURS_FILE);
 
 const half = (bytes: Uint8Array): Uint8Array => bytes.subarray(0, bytes.length / 2);
 const noise = (length: number): Uint8Array =>
