@@ -13,14 +13,8 @@ import { ttsInChild } from '../../engines/child-engines.js';
 import { speakAll, ttsConformance } from '../../engines/conformance.js';
 import { readConfig } from '../../gateway/config.js';
 import { engineRoles } from '../../gateway/wiring/engines.js';
-import { startGateway } from '../fixtures/gateway.js';
 import { shortOrLong } from '../fixtures/long.js';
 import { productChild } from '../fixtures/product-child.js';
-
-interface Snapshot {
-  readonly segments: readonly { readonly end: number }[];
-  readonly audio_duration: number;
-}
 
 const isInstalled = (name: string): boolean => {
   try {
@@ -145,37 +139,3 @@ function resampled(samples: Int16Array): Int16Array {
     return Math.round(samples[at]! * (1 - part) + (samples[at + 1] ?? 0) * part);
   });
 }
-
-t.test('the default voice covers every script beside flite', only, async (t) => {
-  const gateway = await startGateway({ TTS_ENGINES: 'flite,espeak' });
-  t.teardown(() => gateway.stop());
-  const speak = (path: string, body: object) =>
-    fetch(`${gateway.base}${path}`, {
-      method: 'POST',
-      headers: { ...gateway.authorization, 'content-type': 'application/json' },
-      body: JSON.stringify(body),
-    });
-  for (const text of ['Hello there.', '今日は天気がいいです。', '你好，世界。', '안녕하세요.']) {
-    const response = await speak('/v1/tts', { format: 'wav', text });
-    t.equal(response.status, 200, text);
-    t.ok((await response.arrayBuffer()).byteLength > 20_000, text);
-  }
-  await t.test('every snapshot of its words lies within the audio that it describes', async (t) => {
-    const text = '今日は天気がいいです。明日も晴れるでしょう。';
-    const response = await speak('/v1/tts/stream/with-timestamp', {
-      text,
-      format: 'pcm',
-      sample_rate: 16_000,
-    });
-    const alignments = [...(await response.text()).matchAll(/^data: (.*)$/gm)].map(
-      ([, line = '']) => (JSON.parse(line) as { alignment: Snapshot | null }).alignment,
-    );
-    const told = alignments.filter((alignment) => alignment !== null);
-    t.ok(told.length > 0 && told.some(({ segments }) => segments.length > 0));
-    for (const { segments, audio_duration: seconds } of told)
-      t.ok(
-        segments.every(({ end }) => end <= seconds),
-        `${segments.length} words in ${seconds} s`,
-      );
-  });
-});

@@ -1,4 +1,7 @@
-/** Text that no voice reads, at every endpoint: refused before the first byte, by an error frame on sockets; never silence. */
+/**
+ * Flite and eSpeak NG in one gateway, at every endpoint. Text that each script's voice reads is spoken; text that no voice reads is
+ * refused before the first byte, by an error frame on sockets; never silence.
+ */
 import t from 'tap';
 import { letGo } from '../fixtures/caller.js';
 import { Talks } from '../fixtures/conversation.js';
@@ -92,6 +95,34 @@ t.test('text that changes its language is spoken in one answer, over every way i
   };
   const apart = (await seconds('This is said in English.')) + (await seconds('これは日本語です。'));
   t.ok(Math.abs((await seconds(mixed)) - apart) < 0.1, 'each by its own engine, at its own pace');
+});
+
+t.test('the default voice covers every script', async (t) => {
+  for (const text of ['Hello there.', '今日は天気がいいです。', '你好，世界。', '안녕하세요.']) {
+    const response = await post('/v1/tts', { format: 'wav', text });
+    t.equal(response.status, 200, text);
+    t.ok((await response.arrayBuffer()).byteLength > 20_000, text);
+  }
+});
+
+interface Snapshot {
+  readonly segments: readonly { readonly end: number }[];
+  readonly audio_duration: number;
+}
+
+t.test('every snapshot of the words lies within the audio that it describes', async (t) => {
+  const text = '今日は天気がいいです。明日も晴れるでしょう。';
+  const response = await post('/v1/tts/stream/with-timestamp', { text, format: 'pcm', sample_rate: 16_000 });
+  const alignments = [...(await response.text()).matchAll(/^data: (.*)$/gm)].map(
+    ([, line = '']) => (JSON.parse(line) as { alignment: Snapshot | null }).alignment,
+  );
+  const told = alignments.filter((alignment) => alignment !== null);
+  t.ok(told.length > 0 && told.some(({ segments }) => segments.length > 0));
+  for (const { segments, audio_duration: seconds } of told)
+    t.ok(
+      segments.every(({ end }) => end <= seconds),
+      `${segments.length} words in ${seconds} s`,
+    );
 });
 
 t.test('a long text is refused for its last word', async (t) => {
