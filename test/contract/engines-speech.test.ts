@@ -18,6 +18,7 @@ import { inProcess } from '../../processes/caller/in-process.js';
 import {
   heardBy,
   joined,
+  quickFirst,
   segmentsOf,
   silence,
   spoken,
@@ -41,6 +42,7 @@ const MOST_ERRORS = 0.1;
 t.test('flite conforms', (t) =>
   ttsConformance(t, flite, {
     sentence: 'The package was delivered this morning, at 10:30.',
+    quickVoice: quickFirst(flite).voices[0]!.name,
     deterministic: true,
   }),
 );
@@ -53,11 +55,11 @@ t.test('moonshine conforms', async (t) => {
 });
 
 /** Sentences of a longer text, each as the default voice says it. */
-const paragraph = sentences.slice(0, 8);
+const paragraph = sentences.slice(0, 6);
 const parts = await Promise.all(paragraph.map((sentence) => spoken(flite, sentence)));
 
 /** How many sentences are listened to. */
-const UNDERSTOOD = { normal: shortOrLong(8, sentences.length), low: shortOrLong(2, sentences.length) };
+const UNDERSTOOD = { normal: shortOrLong(3, sentences.length), low: shortOrLong(2, sentences.length) };
 
 for (const latency of ['normal', 'low'] as const) {
   t.test(`sentences of the default voice are understood (${latency} latency)`, async (t) => {

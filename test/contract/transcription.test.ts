@@ -1,82 +1,27 @@
 /** The transcription port over raw audio: partial transcripts of incomplete audio, and segments as they are recognised. */
 import { setImmediate as turn } from 'node:timers/promises';
 import t from 'tap';
-import { Resampler } from '../../codecs/resampler.js';
 import { bytesOf, RECOGNITION_RATE } from '../../contracts/audio.js';
-import type { Admission } from '../../contracts/ports/accounts/identity.js';
-import type {
-  RawAudio,
-  TranscriptionRequest,
-  TranscriptSegment,
-} from '../../contracts/ports/speech/speech.js';
-import { fliteDescription } from '../../engines/backends/flite/description.js';
-import { moonshineDescription } from '../../engines/backends/moonshine/description.js';
+import type { TranscriptSegment } from '../../contracts/ports/speech/speech.js';
 import { toneSttDescription } from '../../engines/backends/tone/description.js';
 import { createToneSpeech, createToneTranscriber } from '../../engines/backends/tone/index.js';
-import { sttInChild, ttsInChild } from '../../engines/child-engines.js';
+import { sttInChild } from '../../engines/child-engines.js';
 import { speakAll } from '../../engines/conformance.js';
 import type { TimedSegment, Transcriber } from '../../engines/long-audio.js';
-import { createRegistry } from '../../engines/registry.js';
 import { Resampling } from '../../engines/resampling.js';
 import { speechJobs } from '../../engines/serve-speech.js';
-import { createTranscription } from '../../engines/transcribe.js';
 import { inProcess } from '../../processes/caller/in-process.js';
-import { joined, silence, spoken, wordErrors } from '../fixtures/engines-listening.js';
+import { joined, silence } from '../fixtures/engines-listening.js';
 import { shortOrLong } from '../fixtures/long.js';
+import { atRate, caller, cutBy, raw, transcriptionBy } from '../fixtures/raw-audio.js';
 import { until } from '../fixtures/until.js';
-import { productChild } from '../fixtures/product-child.js';
 
 const RATES = [8000, 11_025, 16_000, 22_050, 24_000, 32_000, 44_100, 48_000];
 const TEXT = 'Raw audio, exactly: 3 Ünïcödé words — 日本語 👍!';
 const neverAborted = new AbortController().signal;
-const caller = { workspaceId: 'w', keyId: 'k' };
 
 const tones = async (text = TEXT): Promise<Int16Array> =>
   (await speakAll(createToneSpeech(), { text, voice: 'tone', language: 'en', speed: 1 })).samples;
-
-/** The samples at another rate, resampled by libswresample. */
-function atRate(samples: Int16Array, rate: number): Buffer {
-  if (rate === RECOGNITION_RATE) return Buffer.from(bytesOf(samples));
-  const resampler = Resampler.mono(RECOGNITION_RATE, rate);
-  const bytes = Buffer.from(bytesOf(samples));
-  const converted = Buffer.concat([resampler.push([bytes], samples.length), resampler.finish()]);
-  resampler.free();
-  return converted;
-}
-
-function cutBy(bytes: Uint8Array, ...lengths: readonly number[]): Uint8Array[] {
-  const chunks: Uint8Array[] = [];
-  for (let at = 0; at < bytes.length; at += chunks.at(-1)!.length)
-    chunks.push(bytes.slice(at, at + lengths[chunks.length % lengths.length]!));
-  return chunks;
-}
-
-const raw = (samples: Int16Array): RawAudio => ({
-  chunks: [bytesOf(samples)],
-  sampleRate: RECOGNITION_RATE,
-});
-
-/** A port over one engine that never decodes; `ledger` counts its calls of admission. */
-function transcriptionBy(transcriber: Transcriber) {
-  const ledger = { entered: 0, left: 0, checked: 0, used: [] as number[] };
-  const admission: Admission = {
-    enter: () => Promise.resolve((ledger.entered++, () => void ledger.left++)),
-    check: () => Promise.resolve(void ledger.checked++),
-    use: (_workspace, _kind, amount) => void ledger.used.push(amount),
-  };
-  const decode = () => {
-    throw new Error('raw audio needs no decoder');
-  };
-  const registry = createRegistry({ tts: [], stt: [transcriber] });
-  const { transcribe, count } = createTranscription({ registry, admission, decode });
-  const hear = (
-    audio: RawAudio,
-    options: Partial<TranscriptionRequest> = {},
-    signal = neverAborted,
-    heard?: (segment: TranscriptSegment) => void,
-  ) => transcribe({ audio, model: 'transcribe-1', ...options }, caller, signal, heard);
-  return { hear, count, ledger };
-}
 
 /** The tone engine through the jobs of a child, run in this process. */
 const toneInChild = (): Transcriber =>
@@ -326,29 +271,4 @@ t.test('languages in all their spellings', async (t) => {
   }
   for (const language of ['ja', 'jpn', 'klingon language', '😀', 'x'.repeat(1000)])
     await t.rejects(hear(raw(silence(1)), { language }), { code: 'language_unavailable' });
-});
-
-t.test('the embedded engine hears raw audio in its child, and makes its guesses there', async (t) => {
-  const poolOf = async (role: string) => (await productChild(t, role, 'speech')).pool;
-  const [tts, stt] = await Promise.all([poolOf('tts'), poolOf('stt')]);
-  const sentence = 'The package was delivered to the front door this morning.';
-  const samples = await spoken(ttsInChild(tts, fliteDescription), sentence);
-  const { hear, ledger } = transcriptionBy(sttInChild(stt, moonshineDescription));
-  for (const sampleRate of [8000, 24_000, 48_000]) {
-    const chunks = cutBy(atRate(samples, sampleRate), 1921);
-    const segments: TranscriptSegment[] = [];
-    const { text, words } = await hear({ chunks, sampleRate }, { words: true }, neverAborted, (s) =>
-      segments.push(s),
-    );
-    t.ok(wordErrors(sentence, text) <= 2, `${sampleRate} Hz: ${text}`);
-    t.ok(words!.length > 5 && segments.length > 0);
-  }
-  t.match(ledger, { entered: 3, left: 3, checked: 0 });
-  const complete = hear(raw(joined(samples, silence(1), samples)));
-  await until('the child works', () => stt.state().some(({ running }) => running === 1));
-  await t.rejects(hear(raw(samples), { interim: true }), { code: 'engine_busy' });
-  t.ok(wordErrors(`${sentence} ${sentence}`, (await complete).text) <= 4);
-  const guess = await hear(raw(samples), { interim: true });
-  t.ok(wordErrors(sentence, guess.text) <= 2, guess.text);
-  t.match(ledger, { entered: 4, left: 4, checked: 2 });
 });
