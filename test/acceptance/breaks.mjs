@@ -90,6 +90,12 @@ async function startBreakable() {
 export const breakable = await startBreakable();
 
 /**
+ * Only the way after which no child starts anew, which is waited for the longer the more there were: for SDKs on routes that
+ * another SDK has seen break in all ways.
+ */
+export const breakableOnce = { ...breakable, breaks: breakable.breaks.slice(-1) };
+
+/**
  * Reads the beginning of a stream, breaks it, and reads on to the end. Resolves where the client takes the rest for a
  * success; rejects as the client does.
  */

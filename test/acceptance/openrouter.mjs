@@ -7,7 +7,7 @@ import { HTTPClient, OpenRouter } from '@openrouter/sdk';
 import * as errors from '@openrouter/sdk/models/errors';
 import t from '../../dist/test/fixtures/tap.js';
 import { TEST_KEY } from '../../dist/test/fixtures/gateway.js';
-import { breakable, failsHoweverItBreaks } from './breaks.mjs';
+import { breakable, breakableOnce, failsHoweverItBreaks } from './breaks.mjs';
 import { breakEncoder, bytesOf, ENDLESS, failureOf, heardBy } from './streams.mjs';
 
 const { gateway } = breakable;
@@ -119,7 +119,7 @@ t.test('errors are its own classes', async (t) => {
 
 t.test('a stream that fails midway is a failure', async (t) => {
   const start = (model) => speak({ model, input: ENDLESS, responseFormat: 'mp3' });
-  await failsHoweverItBreaks(t, breakable, start, { message: /terminated|aborted|other side closed/ });
+  await failsHoweverItBreaks(t, breakableOnce, start, { message: /terminated|aborted|other side closed/ });
 });
 
 const WAV = { audio: { voice: 'alloy', format: 'wav' } };
