@@ -5,23 +5,24 @@
 import { inRoot } from './paths.mjs';
 
 /**
- * Which files share processes with which, and how many a process. Few are worth a process each. Batches of contract tests take
- * longer than the files that run beside them, and so come early; the short unit tests fill the end of a run.
+ * Which files share processes with which, and how many a process: `{ of, what, lane, most, slow }`. Few are worth a process each.
+ * Batches of contract tests take longer than the files that run beside them, and so come early; the short unit tests fill the end of a
+ * run. Files with rooms of LiveKit dispose of the client's native library, for all of their process.
  */
 const KINDS = [
-  { folder: 'test/unit', most: 20, slow: false },
-  { folder: 'test/contract', most: 9, slow: true },
+  { of: /^test\/unit\//, what: 'test/unit', lane: 'others', most: 20, slow: false },
+  { of: /^test\/contract\//, what: 'test/contract', lane: 'others', most: 9, slow: true },
+  { of: /^test\/contract\/(?!livekit)/, what: 'test/contract, calls', lane: 'calls', most: 4, slow: true },
 ];
 
-const isOf = ({ folder }, { name, lane, slow }) =>
-  name.startsWith(`${folder}/`) && lane === 'others' && !slow;
+const isOf = (kind, { name, lane, slow }) => kind.of.test(name) && lane === kind.lane && !slow;
 
-export const batchOf = (name, files, slow = false) => ({
+export const batchOf = (name, files, { lane, slow } = { lane: 'others', slow: false }) => ({
   name,
   file: inRoot('ops', 'setup', 'test-batch.mjs'),
   env: { TEST_BATCH: JSON.stringify(files.map(({ name, file }) => ({ name, file }))) },
   files,
-  lane: 'others',
+  lane,
   slow,
 });
 
@@ -29,13 +30,13 @@ export const batchOf = (name, files, slow = false) => ({
 export const filesOf = (runs) => runs.flatMap((run) => run.files ?? [run]);
 
 /** Files that are neighbours by name, as those of one concern, are in different batches, which so cost alike. */
-function batchesOf(files, { folder, most, slow }) {
-  const count = Math.ceil(files.length / most);
+function batchesOf(files, kind) {
+  const count = Math.ceil(files.length / kind.most);
   return Array.from({ length: count }, (_, batch) =>
     batchOf(
-      `${folder}, part ${batch + 1} of ${count}`,
+      `${kind.what}, part ${batch + 1} of ${count}`,
       files.filter((_file, index) => index % count === batch),
-      slow,
+      kind,
     ),
   );
 }
