@@ -63,15 +63,27 @@ async function kilobytes(page) {
   return bytes / 1024;
 }
 
-/** Signs in and loads the view anew, with the processor `slower` times slower than it is. */
-export async function measure(page, base, { view = '', slower = 1 }) {
+/** Starts to note what is used. What it answers tells the part in per cent that was loaded and not used. */
+async function watchUse(page) {
+  await page.coverage.startJSCoverage();
+  await page.coverage.startCSSCoverage();
+  return async () => {
+    const [whole, part] = await used(page);
+    return { 'loaded and not used at first, %': Math.round(100 * (1 - part / whole)) };
+  };
+}
+
+/**
+ * Signs in and loads the view anew, with the processor `slower` times slower than it is. `use`: also what of the first load was
+ * used, which costs time and has no bound.
+ */
+export async function measure(page, base, { view = '', slower = 1, use = false }) {
   await page.setViewportSize(SCREEN);
   await page.addInitScript((key) => sessionStorage.setItem('console.key', key), TEST_KEY);
   await page.addInitScript(WATCH);
   const session = await page.context().newCDPSession(page);
   await session.send('Emulation.setCPUThrottlingRate', { rate: slower });
-  await page.coverage.startJSCoverage();
-  await page.coverage.startCSSCoverage();
+  const usedOf = use ? await watchUse(page) : () => ({});
   let requests = 0;
   page.on('request', () => (requests += 1));
   await session.send('Performance.enable');
@@ -81,7 +93,6 @@ export async function measure(page, base, { view = '', slower = 1 }) {
   const { metrics } = await session.send('Performance.getMetrics');
   const counted = (name) => metrics.find((metric) => metric.name === name).value;
   const { paint, shift, blocked } = await page.evaluate(() => window.measured);
-  const [whole, part] = await used(page);
   return {
     'largest contentful paint, ms': Math.round(paint),
     'total blocking time, ms': Math.round(blocked),
@@ -94,6 +105,6 @@ export async function measure(page, base, { view = '', slower = 1 }) {
     'images without a size': await page.evaluate(
       () => document.querySelectorAll('img:not([width][height])').length,
     ),
-    'loaded and not used at first, %': Math.round(100 * (1 - part / whole)),
+    ...(await usedOf()),
   };
 }
