@@ -176,7 +176,8 @@ t.test('tests: those of a batch are counted and named as in processes of their o
   t.match(some.out, /not ok batch > throwsLate > a > boom/);
   t.match(some.out, OUTCOMES['skips']?.said);
   t.match(some.out, /^# 4 files, 1 skipped$/m);
-  if (process.platform === 'linux') t.match(some.out, /^# {3}\d\.\d s throwsLate$/m, 'each has its own costs');
+  if (process.platform === 'linux')
+    t.match(some.out, /^# {3}\d\.\d s throwsLate$/m, 'each has its own costs');
   const variables = await runFiles(t, ['one', 'another'], { batched: true });
   t.match(variables, { code: 0, counts: '2 passed, 0 failed' }, 'each finds the variables of the first');
   const empty = await runFiles(t, ['passes', 'nothing', 'skips'], { batched: true });
