@@ -37,6 +37,8 @@ export class Stretch {
     this.#sliceBytes = Math.ceil(rate * SLICE_SECONDS) * BYTES_PER_SAMPLE;
     try {
       this.#graph.alloc();
+      // None of the filters shares its work, and a thread for each processor costs more than a second of sound.
+      this.#graph.nbThreads = 1;
       this.#output.alloc();
       [this.#source, this.#sink] = this.#open();
     } catch (error) {
