@@ -132,13 +132,13 @@ t.test('nothing of the agent’s voice is heard that a line returns', (t) => {
 });
 
 t.test('a caller is heard over the agent, whatever comes back', (t) => {
-  for (const format of FORMATS)
-    for (const db of [-15, -25, -35]) {
-      const alone = call(format, { db: -90, ms: 200 });
-      const silent = count(alone.hears(2, voice(-20, format.rate, 2, 9)));
+  for (const format of FORMATS) {
+    const alone = call(format, { db: -90, ms: 200 });
+    const silent = count(alone.hears(2, voice(-20, format.rate, 2, 9)));
+    for (const db of [-15, -25, -35])
       for (const caller of [-14, -26]) {
         const line = call(format, { db, ms: 200 });
-        line.says(-20, 6);
+        line.says(-20, 5);
         line.hears(2);
         const heard = count(line.hears(2, voice(caller, format.rate, 2, 9)));
         t.ok(
@@ -146,7 +146,7 @@ t.test('a caller is heard over the agent, whatever comes back', (t) => {
           `${format.codec}, echo ${db}, caller ${caller} dB: ${heard} of ${silent}`,
         );
       }
-    }
+  }
   t.end();
 });
 

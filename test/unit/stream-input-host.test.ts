@@ -7,6 +7,7 @@ import t from 'tap';
 import { CLOSE } from '../../contracts/close-codes.js';
 import { ServiceError } from '../../contracts/errors.js';
 import { LIMITS } from '../../contracts/limits.js';
+import { shortOrLong } from '../fixtures/long.js';
 import { pick, seeded } from '../fixtures/random.js';
 import { type Close, type Entry, errorsIn, FINAL, open, turns } from '../fixtures/stream-input-host.js';
 
@@ -166,6 +167,8 @@ t.test('a client that does not read is given no more, and goes on where it stood
 
 const TEXTS = ['word ', 'A sentence. ', ' ', '', 'x'.repeat(200), 'two words '] as const;
 const NAMES = ['a', 'b', 'c', 'd'] as const;
+/** Of a random walk. */
+const STEPS = shortOrLong(1500, 20_000);
 
 /** The rules that the frames to a client break, in words. */
 function wrongIn(log: readonly Entry[], isMulti: boolean): string[] {
@@ -191,7 +194,7 @@ for (const path of ['stream-input', 'multi-stream-input'] as const) {
     const closes = new Map<number, number>();
     for (const seed of [1, 2, 3]) {
       const random = seeded(seed);
-      for (let steps = 0; steps < 3500;) {
+      for (let steps = 0; steps < STEPS;) {
         const { speech, clock, log, send, leave, read, isClosed } = await open({
           path,
           query: { auto_mode: String(random() < 0.3), sync_alignment: String(random() < 0.5) },

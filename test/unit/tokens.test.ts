@@ -10,6 +10,7 @@ import { createCounter } from '../../engines/tokens/o200k.js';
 import { createTokenCounter } from '../../engines/tokens/tokens.js';
 import { Vocabulary } from '../../engines/tokens/vocabulary.js';
 import { SimulatedClock } from '../fixtures/edge-clock.js';
+import { shortOrLong } from '../fixtures/long.js';
 import { seeded } from '../fixtures/random.js';
 
 const counter = createCounter(defaultModelsFolder);
@@ -84,7 +85,7 @@ t.test('no text of the allowed length takes more than four look-ups a byte', asy
   const short = 'a'.repeat(1000);
   const ofStock = callsOf(Map.prototype, 'get', () => stock.encode(short));
   t.ok(ofStock > 100 * short.length, 'a stock tokenizer takes far more');
-  const length = LIMITS.agent.systemPromptLength;
+  const length = shortOrLong(0.2, 1) * LIMITS.agent.systemPromptLength;
   const random = seeded(3);
   const letters = Array.from({ length }, () => String.fromCharCode(97 + Math.floor(random() * 26))).join('');
   const hostile = ['a'.repeat(length), letters, 'ab'.repeat(length / 2), '漢'.repeat(length), ' '.repeat(length), 'A'.repeat(length), '\u0301'.repeat(length), '🎉'.repeat(length / 2)]; // oxfmt-ignore

@@ -2,7 +2,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import t from 'tap';
 import { ServiceError } from '../../contracts/errors.js';
-import { commitFrame, count, openSession, second } from '../fixtures/transcription-session-host.js';
+import { chunkFrame, commitFrame, count, openSession, second } from '../fixtures/transcription-session-host.js';
 
 t.test('a commit takes all audio that was sent before it, in every spelling', async (t) => {
   const { chunk, send, jobs, types } = openSession();
@@ -98,8 +98,8 @@ t.test('audio of a commit refused for want of resources is put first in the next
 t.test('waiting audio and audio in transcription share one budget of 100 MiB', async (t) => {
   const { chunk, send, jobs, types } = openSession();
   const errors = (): number => count(types(), 'input_error');
-  const large = new Uint8Array(20 * 1024 * 1024);
-  for (let index = 0; index < 5; index++) chunk(large);
+  const large = JSON.stringify(chunkFrame(new Uint8Array(20 * 1024 * 1024)));
+  for (let index = 0; index < 5; index++) send(large);
   t.equal(errors(), 0, '100 MiB are held');
   chunk(new Uint8Array(2));
   t.equal(errors(), 1, 'one sample more is dropped');
@@ -113,7 +113,7 @@ t.test('waiting audio and audio in transcription share one budget of 100 MiB', a
   t.equal(errors(), 2);
   jobs.at(-1)!.hear({ text: 'all of it' });
   await turn();
-  chunk(large);
+  send(large);
   t.equal(errors(), 2, 'it was given back');
   t.match(types().at(-1), 'committed_transcript');
 });

@@ -70,8 +70,11 @@ t.test('bzip2: what is damaged or ends early is refused', async (t) => {
 
 t.test('no damage to a ZIP archive gives another content', async (t) => {
   const file = path.join(t.testdir(), 'archive.zip');
+  fs.writeFileSync(file, goodZip);
   async function read(bytes: Buffer): Promise<string[]> {
-    fs.writeFileSync(file, bytes);
+    // In place: to empty a file and write it anew costs the file system several times as much.
+    fs.writeFileSync(file, bytes, { flag: 'r+' });
+    fs.truncateSync(file, bytes.length);
     const contents: string[] = [];
     for await (const { data } of readZip(file, { entries: 10 })) contents.push(await textOf(data));
     return contents;
