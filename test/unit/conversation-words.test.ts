@@ -6,6 +6,9 @@ import t, { type Test } from 'tap';
 import { type Answer, type Hosted, inTurn, joined, saying, webhookTool } from '../fixtures/hosted.js';
 import { until } from '../fixtures/until.js';
 
+// They wait for each other's silences on the real clock.
+t.jobs = 6;
+
 const lastAsked = ({ asked }: Hosted): string[] =>
   (asked.at(-1) ?? [])
     .filter(({ role }) => role !== 'system')
