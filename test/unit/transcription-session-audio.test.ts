@@ -2,7 +2,13 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import t from 'tap';
 import { ServiceError } from '../../contracts/errors.js';
-import { chunkFrame, commitFrame, count, openSession, second } from '../fixtures/transcription-session-host.js';
+import {
+  chunkFrame,
+  commitFrame,
+  count,
+  openSession,
+  second,
+} from '../fixtures/transcription-session-host.js';
 
 t.test('a commit takes all audio that was sent before it, in every spelling', async (t) => {
   const { chunk, send, jobs, types } = openSession();

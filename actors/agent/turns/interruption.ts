@@ -47,8 +47,21 @@ const shortened = (hum: string): string => hum.replace(/(.)\1+/gu, '$1');
 
 const plain = (text: string): string => text.toLowerCase().replace(/['’-]/gu, '').replace(HUM, shortened);
 
-export const wordsOf = (text: string): string[] =>
+const segmented = (text: string): readonly string[] =>
   [...segmentsOf(plain(text))].flatMap(({ segment, isWordLike }) => (isWordLike ? [segment] : []));
+
+/** The words of the latest texts: each transcript is asked about ten times at once. */
+const recent = new Map<string, readonly string[]>();
+const MOST_RECENT = 32;
+
+export function wordsOf(text: string): readonly string[] {
+  const known = recent.get(text);
+  if (known) return known;
+  const words = segmented(text);
+  if (recent.size >= MOST_RECENT) recent.clear();
+  recent.set(text, words);
+  return words;
+}
 
 /** Most words of a backchannel. */
 const BACKCHANNEL_WORDS = 4;
@@ -114,7 +127,7 @@ function overlapIn(words: readonly string[], open = false): Overlap {
  * `finished`: the user has stopped, and the text is complete. Until then the last word does not count: it may be half a
  * word, which a recogniser can mistake for another ("right" for "write").
  */
-const knownWords = (text: string, finished: boolean): string[] =>
+const knownWords = (text: string, finished: boolean): readonly string[] =>
   finished ? wordsOf(text) : wordsOf(text).slice(0, -1);
 
 export const overlapOf = (text: string, finished = true): Overlap =>
