@@ -106,7 +106,7 @@ t.test(
   'words over the agent that differ from its own, or are only a few of them, are the user’s',
   async (t) => {
     const answer = 'Your table is booked for Tuesday at nine.';
-    for (const words of ['yes, Tuesday', 'Tuesday?', 'no, for Wednesday at nine', 'Stop.']) {
+    const differs = async (words: string): Promise<void> => {
       const hosted = await overheard(t, answer, [words]);
       hosted.speak();
       await until('it is kept', () => hosted.messages.includes(`user: ${words}`));
@@ -115,7 +115,8 @@ t.test(
         words,
       );
       await hosted.over();
-    }
+    };
+    await Promise.all(['yes, Tuesday', 'Tuesday?', 'no, for Wednesday at nine', 'Stop.'].map(differs));
   },
 );
 
