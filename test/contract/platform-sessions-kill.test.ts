@@ -1,21 +1,52 @@
-/** SIGKILL during many writes: acknowledged writes are there, and nothing is half written. */
+/**
+ * One data folder and its Postgres, from the first start to the last stop. Between the two, SIGKILL during many writes: those that
+ * were acknowledged are there, and nothing is half written.
+ */
+import { readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import t from 'tap';
 import { runningEmbedded } from '../../storage/embedded.js';
 import { openDatabase } from '../../storage/postgres/database.js';
 import { type Answer, type Body, client, makeAgent } from '../fixtures/agents.js';
-import { filledFolderOf } from '../fixtures/clusters.js';
-import { startGateway } from '../fixtures/gateway.js';
+import { commandOf, familyOf, isAlive } from '../fixtures/family.js';
+import { folderOf } from '../fixtures/folders.js';
+import { EMBEDDED_POSTGRES, type Gateway, startGateway } from '../fixtures/gateway.js';
 import { formOf } from '../fixtures/platform.js';
+import { until } from '../fixtures/until.js';
 
 const WRITES = 240;
 const KILL_AFTER = 80;
 
-const dataDir = filledFolderOf(t);
-const env = { DATA_DIR: dataDir, CONCURRENCY: '1000' };
+/** 7 MB of audio, in part of the encoder; the sockets' buffers hold 4. */
+const MINUTES = { text: 'abcdefghi '.repeat(200), format: 'pcm', sample_rate: 44_100 };
 
-t.test('many writes, a kill, a new start', async (t) => {
-  const first = await startGateway(env);
-  const before = client(first.base);
+const dataDir = folderOf(t);
+const settings = { ...EMBEDDED_POSTGRES, DATA_DIR: dataDir, API_KEY: '', CONCURRENCY: '1000' };
+const gone = (pids: readonly number[]) => until('all processes have ended', () => !pids.some(isAlive));
+
+const first = await startGateway(settings);
+const key = /^ {2}key +(\S+)/m.exec(first.stdout())?.[1] ?? '';
+const authorization = { authorization: `Bearer ${key}` };
+const speak = (gateway: Gateway, body: object) =>
+  fetch(`${gateway.base}/v1/tts`, {
+    method: 'POST',
+    headers: { ...authorization, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+const speaks = async (gateway: Gateway): Promise<boolean> => {
+  const spoken = await speak(gateway, { text: 'a', format: 'mp3' });
+  return (await spoken.arrayBuffer()).byteLength > 0 && spoken.status === 200;
+};
+
+t.test('the first start prints a key once, for the owner alone (decision 23)', async (t) => {
+  t.ok(await speaks(first));
+  t.match(first.stdout(), /curl/);
+  t.match(first.stdout(), /calls +unencrypted, by ws:/, 'without TLS it says so (decision 7)');
+  t.equal(statSync(join(dataDir, 'api-key')).mode & 0o777, 0o600);
+});
+
+t.test('many writes, a kill, a new start, a drain', async (t) => {
+  const before = client(first.base, key);
   const names = Array.from({ length: WRITES / 6 }, (_, index) => `before ${index}`);
   const owned: string[] = [];
   for (const name of names)
@@ -50,7 +81,7 @@ t.test('many writes, a kill, a new start', async (t) => {
     source: async () => {
       const raw = formOf({ source: new File([text], 'a.md') });
       const address = `${first.base}/v1/agent/knowledge-sources`;
-      const response = await fetch(address, { method: 'POST', headers: first.authorization, body: raw });
+      const response = await fetch(address, { method: 'POST', headers: authorization, body: raw });
       const { status, headers } = response;
       return { status, headers, body: (await response.json()) as Body };
     },
@@ -62,6 +93,9 @@ t.test('many writes, a kill, a new start', async (t) => {
     n,
     target: owned[Math.floor(n / kinds.length)]!,
   }));
+  const isPostgres = (pid: number): boolean => commandOf(pid).includes('postgres');
+  const children = familyOf(first.pid).filter((pid) => pid !== first.pid && !isPostgres(pid));
+  t.ok(children.length > 1, 'SIGKILL of the supervisor orphans nothing');
   const acknowledged: (Write & { readonly body: Body })[] = [];
   const running = Promise.allSettled(
     writes.map(async (write) => {
@@ -71,11 +105,15 @@ t.test('many writes, a kill, a new start', async (t) => {
     }),
   );
   await Promise.all([running, first.exited]);
+  await gone(children);
   t.ok(acknowledged.length < WRITES, `${acknowledged.length} of ${WRITES} were acknowledged`);
 
-  const second = await startGateway(env);
+  const second = await startGateway(settings);
   t.teardown(() => second.stop());
-  const after = client(second.base);
+  t.notOk(second.stdout().includes(key), 'its key is there, and is not printed again');
+  t.match(second.stdout(), /api-key/);
+  t.ok(await speaks(second));
+  const after = client(second.base, key);
   const bodyOf = async (path: string): Promise<Body> => (await after(path)).body;
   const CHECKS: Record<Write['kind'], (write: Write & { readonly body: Body }) => Promise<void>> = {
     agent: async ({ n, body }) => {
@@ -118,7 +156,6 @@ t.test('many writes, a kill, a new start', async (t) => {
   }
 
   const database = await openDatabase({ url: runningEmbedded(dataDir)! });
-  t.teardown(() => database.close());
   const halves = await database.sql`
     select a.id from agents a where jsonb_array_length(a.config->'tools'->'tool_ids') <>
       (select count(*) from agent_tools g where g.agent_id = a.id)
@@ -127,4 +164,16 @@ t.test('many writes, a kill, a new start', async (t) => {
     where r.chunk_count is distinct from
       (select count(*)::int from knowledge_chunks c where c.source_id = s.id and c.revision = s.revision)`;
   t.equal(halves.length, 0, 'what was not acknowledged is there as a whole or not at all');
+  await database.close();
+
+  const family = familyOf(second.pid);
+  t.ok(family.length > 3, 'supervisor, encoder, database');
+  const whole = await (await speak(second, MINUTES)).arrayBuffer();
+  const spoken = await speak(second, MINUTES);
+  second.kill('SIGTERM');
+  t.equal((await spoken.arrayBuffer()).byteLength, whole.byteLength, 'the running stream is complete');
+  t.equal(await second.exited, 0);
+  await gone(family);
+  t.notMatch(second.stdout() + second.stderr(), /worker exited/, 'no worker was restarted');
+  t.strictSame(readdirSync(join(dataDir, 'run')), ['uploads'], 'no socket and no pid file');
 });

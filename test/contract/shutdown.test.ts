@@ -118,6 +118,7 @@ const NPM = ['npm', 'start'];
 /** A stand-in for an npm whose script shell stays between npm and the gateway. */
 const THROUGH_A_SHELL = ['/bin/sh', '-c', `/bin/sh -c '"${process.execPath}" "${START}"; true'; true`];
 
+/** SIGTERM to the process alone: platform-sessions-kill.test.ts. */
 const WAYS: Readonly<
   Record<
     string,
@@ -131,7 +132,6 @@ const WAYS: Readonly<
     }
   >
 > = {
-  'SIGTERM to the process': { command: NODE, signal: (started) => kill(gatewayOf(started)), code: 0 },
   'SIGTERM to the whole group of a gateway with workers': {
     command: NODE,
     env: { ...EMBEDDED_POSTGRES, WORKERS: '2', PORT: String(20_000 + (process.pid % 10_000)) },
