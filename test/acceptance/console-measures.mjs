@@ -3,9 +3,9 @@
  *
  *   node test/acceptance/console-measures.mjs [SLOWER]     the processor SLOWER times slower than it is (4)
  *
- * Fails where one is above its bound. Contrast and names are axe's, in browser-console*.test.mjs.
+ * Fails where one is above its bound. Contrast and names are axe's, in browser-console.test.mjs.
  */
-import { startGateway } from '../../dist/test/fixtures/gateway.js';
+import { startGateway, TEST_KEY } from '../../dist/test/fixtures/gateway.js';
 import { startBrowser } from './browser.mjs';
 import { BOUNDS, MEASURED, measure } from './measures.mjs';
 
@@ -15,7 +15,7 @@ const browser = await startBrowser(gateway);
 try {
   for (const view of MEASURED) {
     const { page } = await browser.open(`${gateway.base}/console`, 'Sign in · Speech gateway');
-    const measured = await measure(page, gateway.base, { view, slower, use: true });
+    const measured = await measure(page, { base: gateway.base, key: TEST_KEY }, { view, slower, use: true });
     console.log(view || 'start');
     console.table(measured);
     const broken = Object.keys(BOUNDS).filter((name) => measured[name] > BOUNDS[name]);

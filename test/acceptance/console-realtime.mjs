@@ -2,7 +2,7 @@
 import { HOSTILE } from './console.mjs';
 
 /** Holds a realtime session, then connects to one that only transcribes. */
-export async function holdRealtimeSession(t, { page, gateway, button, view, told, well }) {
+export async function holdRealtimeSession(t, { page, workspace, button, view, told, well }) {
   const line = (text) => page.locator('.lines li', { hasText: text }).first().waitFor();
   const events = () => page.locator('.events summary').allInnerTexts();
   await view('Realtime');
@@ -13,9 +13,9 @@ export async function holdRealtimeSession(t, { page, gateway, button, view, told
   await line(`Spoken: ${HOSTILE[0]}`);
   await page.locator('.events summary', { hasText: 'response.done' }).first().waitFor();
 
-  const spoken = await fetch(`${gateway.base}/v1/tts`, {
+  const spoken = await fetch(`${workspace.base}/v1/tts`, {
     method: 'POST',
-    headers: { ...gateway.authorization, 'content-type': 'application/json' },
+    headers: { ...workspace.authorization, 'content-type': 'application/json' },
     body: JSON.stringify({ text: 'The lamps are here.', format: 'wav' }),
   });
   const buffer = Buffer.from(await spoken.arrayBuffer());

@@ -2,7 +2,6 @@
  * All views of the console: which there are, what is pressed and said in them, and what would be wrong with one: too wide for a
  * screen, or with controls that the keyboard does not come to. What is in capitals runs in the page.
  */
-import { client } from '../../dist/test/fixtures/agents.js';
 
 /** A phone, a wide screen, and a screen of 1280 pixels at a zoom of 200 %. */
 export const WIDTHS = [390, 640, 1440];
@@ -61,8 +60,7 @@ export async function notReached(page) {
 }
 
 /** One of everything that has a page of its own. */
-export async function pagesBelow({ base, authorization }, { agent, session }) {
-  const call = client(base);
+export async function pagesBelow({ base, authorization, call }, { agent, session }) {
   const { tool_id: tool } = (
     await call('tools', { body: { name: 'Orders', url: 'https://shop.example.com/orders' } })
   ).body;

@@ -2,8 +2,6 @@
  * What Lighthouse measures of a page, of the console's first load by a user who has signed in, on a screen as large as
  * Lighthouse's. Times are of the machine, and are told, not judged; BOUNDS is what does not depend on it.
  */
-import { TEST_KEY } from '../../dist/test/fixtures/gateway.js';
-
 /** At most: bytes and requests of the first load, how far its layout shifts, and how often the page was laid out. */
 export const BOUNDS = {
   'loaded, KB compressed': 100,
@@ -74,12 +72,12 @@ async function watchUse(page) {
 }
 
 /**
- * Signs in and loads the view anew, with the processor `slower` times slower than it is. `use`: also what of the first load was
+ * Signs in with `key` and loads the view anew, with the processor `slower` times slower than it is. `use`: also what of the first load was
  * used, which costs time and has no bound.
  */
-export async function measure(page, base, { view = '', slower = 1, use = false }) {
+export async function measure(page, { base, key }, { view = '', slower = 1, use = false }) {
   await page.setViewportSize(SCREEN);
-  await page.addInitScript((key) => sessionStorage.setItem('console.key', key), TEST_KEY);
+  await page.addInitScript((key) => sessionStorage.setItem('console.key', key), key);
   await page.addInitScript(WATCH);
   const session = await page.context().newCDPSession(page);
   await session.send('Emulation.setCPUThrottlingRate', { rate: slower });

@@ -1,19 +1,12 @@
 /**
- * The console in headless Chromium: an owner makes an agent with tools, knowledge and a webhook, publishes it and finds what is
+ * An owner makes an agent with tools, knowledge and a webhook, publishes it and finds what is
  * left of its calls; keys of other roles are shown what they may do.
  */
-import t from '../../dist/test/fixtures/tap.js';
-import { client } from '../../dist/test/fixtures/agents.js';
-import { skipReason } from '../../dist/test/fixtures/external.js';
-import { startGateway } from '../../dist/test/fixtures/gateway.js';
 import { randomIds } from '../../dist/contracts/ids.js';
 import { createKey } from '../../dist/storage/keys/keys.js';
-import { startPostgres } from '../../dist/test/fixtures/postgres.js';
 import { isSignedBy, startReceiver } from '../../dist/test/fixtures/receiver.js';
 import { until } from '../../dist/test/fixtures/until.js';
 import { HOSTILE, madeOfTexts, signIn, violations } from './console.mjs';
-
-const skip = skipReason('chromium');
 
 /** What the roles other than `full` are shown. */
 const VIEWS_OF = {
@@ -28,17 +21,11 @@ const VIEWS_OF = {
 const MANAGING =
   /^(Create|Add|Remove|Make|Delete|Publish|Replace|Save the text|Call it now|Send a test|Deliver again|Put version)/;
 
-t.test('an owner makes an agent on the console', { skip, timeout: 300_000 }, async (t) => {
-  const { startBrowser } = await import('./browser.mjs');
-  const postgres = await startPostgres(t);
-  const { sql } = await postgres.migrated();
-  const gateway = await startGateway({ DATABASE_URL: postgres.url, OUTBOUND_ALLOW: '127.0.0.1' });
-  t.teardown(() => gateway.stop());
+/** Makes an agent; `browser`, `workspace` and `sql` as in browser-console.test.mjs. */
+export async function makeAgentOnConsole(t, { browser, workspace, sql }) {
+  const { id: workspaceId, base, authorization, key, call } = workspace;
   const hook = await startReceiver(t, (_, response) => response.end(HOSTILE[5]));
-  const browser = await startBrowser(gateway);
-  t.teardown(() => browser.stop());
-  const call = client(gateway.base);
-  const { page } = await browser.open(`${gateway.base}/console#/agents`, 'Sign in · Speech gateway');
+  const { page } = await browser.open(`${base}/console#/agents`, 'Sign in · Speech gateway');
   const button = (name) => page.getByRole('button', { name, exact: true });
   const tab = (name) => page.getByRole('link', { name, exact: true }).click();
   const saved = () =>
@@ -50,7 +37,7 @@ t.test('an owner makes an agent on the console', { skip, timeout: 300_000 }, asy
     t.strictSame(await violations(page), [], `assistive technology reads ${what}`);
     t.strictSame(await madeOfTexts(page), [], 'text stays text');
   };
-  await signIn(page);
+  await signIn(page, key);
   await page.getByText('No agents here yet.').waitFor();
   await page.getByLabel('Name of a new agent').fill(HOSTILE[0]);
   await button('Create').click();
@@ -233,7 +220,6 @@ t.test('an owner makes an agent on the console', { skip, timeout: 300_000 }, asy
   await page.getByRole('row', { name: /PATCH \/v1\/agent\/agents\/\{agent_id\}\/config 422 \d/ }).waitFor();
   await well('how the machine is');
 
-  const [{ id: workspaceId }] = await sql`select id from workspaces`;
   await t.test('texts of others stay text', async (t) => {
     const made = (await call('sessions', { body: { agent_id: id, name: HOSTILE[1] } })).body.session_id;
     const items = [
@@ -283,9 +269,8 @@ t.test('an owner makes an agent on the console', { skip, timeout: 300_000 }, asy
     const session = (await call('sessions?status=completed')).body.sessions[0].session_id;
     const form = new FormData();
     form.set('source', new File(['# Returns'], 'returns.md'));
-    const { authorization: headers } = gateway;
-    const sources = `${gateway.base}/v1/agent/knowledge-sources`;
-    const kept = await fetch(sources, { method: 'POST', headers, body: form });
+    const sources = `${base}/v1/agent/knowledge-sources`;
+    const kept = await fetch(sources, { method: 'POST', headers: authorization, body: form });
     const { knowledge_source_id: source } = await kept.json();
     const below = {
       Agents: ['draft', 'versions', 'webhooks', 'settings'].map((part) => `#/agents/${id}/${part}`),
@@ -296,7 +281,7 @@ t.test('an owner makes an agent on the console', { skip, timeout: 300_000 }, asy
     };
     for (const [role, views] of Object.entries(VIEWS_OF)) {
       const { key } = await createKey(sql, randomIds, { workspaceId, name: role, role });
-      const { page } = await browser.open(`${gateway.base}/console`, 'Sign in · Speech gateway');
+      const { page } = await browser.open(`${base}/console`, 'Sign in · Speech gateway');
       const refused = [];
       page.on('response', (response) => {
         if ([401, 403].includes(response.status())) refused.push(response.url());
@@ -328,4 +313,4 @@ t.test('an owner makes an agent on the console', { skip, timeout: 300_000 }, asy
       await page.context().close();
     }
   });
-});
+}
