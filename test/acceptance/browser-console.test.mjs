@@ -1,6 +1,7 @@
 /**
- * The console in headless Chromium: three owners work on it side by side, each in a workspace and tabs of its own. One gateway
- * and one browser for all: their starts cost more than most of what is done on them.
+ * The console in headless Chromium: three owners work on it, each in a workspace and a tab of its own. One gateway and one
+ * browser for all, since their starts cost more than most of what is done on them; one owner after the other, since a tab that is
+ * open costs as much as one that is worked in.
  */
 import { networkInterfaces } from 'node:os';
 import t from '../../dist/test/fixtures/tap.js';
@@ -10,6 +11,7 @@ import { createKey } from '../../dist/storage/keys/keys.js';
 import { createWorkspace, ensureDefaultWorkspace } from '../../dist/storage/workspaces.js';
 import { skipReason } from '../../dist/test/fixtures/external.js';
 import { startGateway, TEST_KEY } from '../../dist/test/fixtures/gateway.js';
+import { shortOrLong } from '../../dist/test/fixtures/long.js';
 import { startPostgres } from '../../dist/test/fixtures/postgres.js';
 import { makeAgentOnConsole } from './console-agents.mjs';
 import { workThroughViews } from './console-all.mjs';
@@ -20,9 +22,10 @@ const outward = Object.values(networkInterfaces())
   .flat()
   .find(({ family, internal }) => family === 'IPv4' && !internal)?.address;
 
-const OWNERS = 3;
+/** All views measured, and at all widths in Firefox, too. */
+const long = shortOrLong(false, true);
 
-t.test('owners work on the console', { skip: skipReason('chromium'), jobs: OWNERS }, async (t) => {
+t.test('owners work on the console', { skip: skipReason('chromium'), timeout: 580_000 }, async (t) => {
   const { startBrowser } = await import('./browser.mjs');
   const postgres = await startPostgres(t);
   const { sql } = await postgres.migrated();
@@ -56,5 +59,5 @@ t.test('owners work on the console', { skip: skipReason('chromium'), jobs: OWNER
     'an owner talks to an agent': [talkToAgent, await newWorkspace('Talk')],
   };
   for (const [name, [work, workspace]] of Object.entries(works))
-    void t.test(name, { timeout: 400_000 }, (t) => work(t, { browser, workspace, sql, outward }));
+    await t.test(name, (t) => work(t, { browser, workspace, sql, outward, long }));
 });

@@ -313,4 +313,5 @@ export async function makeAgentOnConsole(t, { browser, workspace, sql }) {
       await page.context().close();
     }
   });
+  await page.context().close();
 }

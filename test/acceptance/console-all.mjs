@@ -4,7 +4,6 @@
  */
 import { makeAgent } from '../../dist/test/fixtures/agents.js';
 import { skipReason } from '../../dist/test/fixtures/external.js';
-import { shortOrLong } from '../../dist/test/fixtures/long.js';
 import { until } from '../../dist/test/fixtures/until.js';
 import { HOSTILE, madeOfTexts, signIn, violations } from './console.mjs';
 import { workOnAgentTests } from './console-agent-tests.mjs';
@@ -13,6 +12,7 @@ import {
   HAS_LINE,
   IS_READY,
   IS_SHOWN,
+  keyboardOf,
   notReached,
   pagesBelow,
   PRESS,
@@ -25,7 +25,7 @@ import {
 import { BOUNDS, MEASURED, measure } from './measures.mjs';
 
 /** Works through all views; `browser` and `workspace` as in browser-console.test.mjs; `outward`: an address other than loopback. */
-export async function workThroughViews(t, { browser, workspace, outward }) {
+export async function workThroughViews(t, { browser, workspace, outward, long }) {
   const { base, key, call } = workspace;
   const { page, complaints } = await browser.open(`${base}/console`, 'Sign in · Speech gateway');
   page.on(
@@ -54,7 +54,7 @@ export async function workThroughViews(t, { browser, workspace, outward }) {
   });
   await t.test('the first load is small, and moves little', async (t) => {
     // The last has the most requests, elements and texts.
-    for (const view of shortOrLong(MEASURED.slice(-1), MEASURED)) {
+    for (const view of long ? MEASURED : MEASURED.slice(-1)) {
       const fresh = await browser.open(`${base}/console`, 'Sign in · Speech gateway');
       const measured = await measure(fresh.page, workspace, { view });
       for (const [name, most] of Object.entries(BOUNDS))
@@ -140,6 +140,10 @@ export async function workThroughViews(t, { browser, workspace, outward }) {
     'each view and what is below it fits three widths and a zoom of 200 %, moves nothing, and is a keyboard’s',
     async (t) => {
       await page.emulateMedia({ reducedMotion: 'reduce' });
+      const press = await keyboardOf(page);
+      // There and back: where one view ends the next begins.
+      let widths = WIDTHS;
+      let top = true;
       for (const address of [
         ...(await page.evaluate(VIEWS)),
         ...(await pagesBelow(workspace, { agent, session: held })),
@@ -148,12 +152,14 @@ export async function workThroughViews(t, { browser, workspace, outward }) {
         await page.evaluate((hash) => (location.hash = hash), address);
         await until(`${address} is there`, () => page.evaluate(IS_SHOWN, link));
         await page.evaluate(UNFOLD);
-        for (const width of WIDTHS) {
+        for (const width of widths) {
           await page.setViewportSize({ width, height: 900 });
           t.strictSame(await page.evaluate(TOO_WIDE), [], `${address} fits ${width} pixels`);
         }
         t.equal(await page.evaluate(() => document.getAnimations().length), 0, `${address} stands still`);
-        t.strictSame(await notReached(page), [], `${address} is reached by the keyboard`);
+        t.strictSame(await notReached(page, press, { top }), [], `${address} is reached by the keyboard`);
+        widths = widths.toReversed();
+        top = false;
       }
       await page.emulateMedia({ reducedMotion: null });
     },
@@ -180,7 +186,7 @@ export async function workThroughViews(t, { browser, workspace, outward }) {
     for (const address of await tab.run(VIEWS)) {
       await tab.run((hash) => void (location.hash = hash), address);
       await tab.wait(`${address} is there`, IS_SHOWN, address);
-      for (const width of WIDTHS) {
+      for (const width of long ? WIDTHS : WIDTHS.slice(0, 1)) {
         await tab.resize(width, 900);
         t.strictSame(await tab.run(TOO_WIDE), [], `${address} fits ${width} pixels`);
       }

@@ -66,7 +66,10 @@ export async function holdRealtimeSession(t, { page, workspace, button, view, to
   await told('An event is a JSON object');
   await page.getByLabel(/^Speed/).fill('1.5');
   await page.locator('.events summary', { hasText: 'session.updated' }).waitFor();
+  // Few of the events: the hundreds that were sent are alike.
+  await page.getByLabel('Filter').fill('session');
   await well(t, 'a realtime session');
+  await page.getByLabel('Filter').fill('');
   await button('Disconnect').click();
   await page.getByText('Not connected').waitFor();
   await button('Connect').waitFor();

@@ -30,31 +30,46 @@ export const TOO_WIDE = () =>
         )
         .map((element) => element.outerHTML.slice(0, 120));
 
-/** So many presses before it is looked what is left. */
-const PRESSES = 12;
+/** So many presses more than there are controls, for what else can be reached, are too many. */
+const OTHERS = 60;
+const TAB = { type: 'rawKeyDown', key: 'Tab', code: 'Tab', windowsVirtualKeyCode: 9 };
+
+/** A keyboard on which Tab is pressed `count` times in a row, as one that is held down does. */
+export async function keyboardOf(page) {
+  const session = await page.context().newCDPSession(page);
+  return (count) =>
+    Promise.all(Array.from({ length: count }, () => session.send('Input.dispatchKeyEvent', TAB)));
+}
+
+/** What Tab has to come to from the beginning of the view; behind the menu, unless `top`. */
+const AWAIT = (top) => {
+  const main = document.querySelector('main');
+  document.activeElement?.blur();
+  scrollTo(0, 0);
+  const controls = [...main.querySelectorAll(':is(a[href], button, input, select, textarea, summary)')];
+  window.awaited = new Set(
+    controls.filter((element) => !element.disabled && element.checkVisibility({ visibilityProperty: true })),
+  );
+  window.seen ??=
+    document.addEventListener('focusin', ({ target }) => {
+      if (getComputedStyle(target).outlineStyle !== 'none') window.awaited.delete(target);
+    }) ?? true;
+  if (!top) {
+    main.tabIndex = -1;
+    main.focus();
+    main.removeAttribute('tabindex');
+  }
+  return window.awaited.size;
+};
 
 /** Controls of the view that Tab does not come to, or where one does not see it. */
-export async function notReached(page) {
-  const wanted = await page.evaluate(() => {
-    document.activeElement?.blur();
-    scrollTo(0, 0);
-    const controls = [
-      ...document.querySelectorAll('main :is(a[href], button, input, select, textarea, summary)'),
-    ];
-    window.awaited = new Set(
-      controls.filter(
-        (element) => !element.disabled && element.checkVisibility({ visibilityProperty: true }),
-      ),
-    );
-    window.seen ??=
-      document.addEventListener('focusin', ({ target }) => {
-        if (getComputedStyle(target).outlineStyle !== 'none') window.awaited.delete(target);
-      }) ?? true;
-    return window.awaited.size;
-  });
-  for (let count = 0; count < wanted * 2 + 60; count += PRESSES) {
-    for (let press = 0; press < PRESSES; press += 1) await page.keyboard.press('Tab');
-    if ((await page.evaluate(() => window.awaited.size)) === 0) break;
+export async function notReached(page, press, { top = false } = {}) {
+  const wanted = await page.evaluate(AWAIT, top);
+  let left = wanted;
+  for (let pressed = 0; left > 0 && pressed < wanted * 2 + OTHERS;) {
+    await press(left);
+    pressed += left;
+    left = await page.evaluate(() => window.awaited.size);
   }
   return page.evaluate(() => [...window.awaited].map((element) => element.outerHTML.slice(0, 120)));
 }
