@@ -118,7 +118,7 @@ const NPM = ['npm', 'start'];
 /** A stand-in for an npm whose script shell stays between npm and the gateway. */
 const THROUGH_A_SHELL = ['/bin/sh', '-c', `/bin/sh -c '"${process.execPath}" "${START}"; true'; true`];
 
-/** SIGTERM to the process alone: platform-sessions-kill.test.ts. */
+/** SIGTERM to the process alone: data-folder.test.ts. */
 const WAYS: Readonly<
   Record<
     string,
