@@ -22,7 +22,8 @@ const nameOf = ({ label, phone_number }: Destination, _: number, all: readonly D
   label !== '' && all.filter((other) => other.label === label).length === 1 ? label : phone_number;
 
 export const TRANSFER_CALL = 'transfer_call';
-const NOT_HEARD = 'The caller has broken in, and is not connected';
+/** The caller broke in, or the answer failed. */
+const NOT_HEARD = 'Your answer ended before the caller had heard it, and the caller is not connected';
 const DONE = { cold: 'The caller is being connected', warm: 'The caller is connected' } as const;
 
 async function connect(
