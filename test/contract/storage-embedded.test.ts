@@ -1,5 +1,4 @@
 /** Embedded Postgres under supervisors: first and later starts, users, orphans, rivals, broken folders. */
-import { execFileSync } from 'node:child_process';
 import {
   chmodSync,
   chownSync,
@@ -29,7 +28,7 @@ const isRoot = process.geteuid?.() === 0;
 /** A data folder that the first test makes and most others reuse: a later start takes a tenth of the first one's time. */
 const shared = join(folderOf(t), 'data');
 chmodSync(join(shared, '..'), 0o755);
-/** One whose name is too long for a socket, with a copy of those data. */
+/** One whose name is too long for a socket; made where a first start was interrupted. */
 const long = join(folderOf(t), 'long'.repeat(25));
 
 t.test(
@@ -56,25 +55,27 @@ t.test('it listens on a private socket only', async (t) => {
   t.equal(statSync(join(dataDir, 'postgres')).mode & 0o777, 0o700);
 });
 
-t.test('an interrupted first start is begun again, in a data folder of any name', async (t) => {
+t.test('a data folder may have any name', async (t) => {
   const name = 'Voice, "Inc" 100 % #1? ışık ü 日本';
-  const dataDir = join(folderOf(t), name);
-  mkdirSync(join(dataDir, 'postgres.new'), { recursive: true });
-  writeFileSync(join(dataDir, 'postgres.new', 'PG_VERSION'), '18\n');
-  const server = await start(t, dataDir);
+  const server = await start(t, join(folderOf(t), name));
   await noteIn(server.url, name);
   t.same(await notesIn(server.url), [name]);
-  t.notOk(existsSync(join(dataDir, 'postgres.new')));
+});
+
+t.test('an interrupted first start is begun again', async (t) => {
+  mkdirSync(join(long, 'postgres.new'), { recursive: true });
+  writeFileSync(join(long, 'postgres.new', 'PG_VERSION'), '18\n');
+  const server = await start(t, long);
+  await noteIn(server.url, 'fresh');
+  t.notOk(existsSync(join(long, 'postgres.new')));
 });
 
 t.test('a data folder whose name is too long for a socket has it in a temporary one', async (t) => {
-  mkdirSync(long);
-  execFileSync('cp', ['-Rp', join(shared, 'postgres'), long]);
   const server = await startEmbedded({ dataDir: long });
   const socketFolder = new URL(server.url).searchParams.get('host') ?? '';
   t.notOk(socketFolder.startsWith(long));
   t.equal(statSync(socketFolder).mode & 0o777, 0o700);
-  t.same(await notesIn(server.url), ['kept']);
+  t.same(await notesIn(server.url), ['fresh']);
   await server.stop();
   t.notOk(existsSync(socketFolder));
 });
