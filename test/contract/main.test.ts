@@ -1,5 +1,5 @@
 /** The supervisor as a user sees it: starts that fail, kills, drains, several gateways. */
-import { createServer } from 'node:net';
+import { type AddressInfo, createServer } from 'node:net';
 import { once } from 'node:events';
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -78,15 +78,21 @@ t.teardown(() => gateway.stop());
 const second = await startGateway({ MEDIA_UDP_PORT, ...TLS, ...QUOTAS });
 t.teardown(() => second.stop());
 
-t.test('a port that another gateway serves is said with its number, before anything is set up', async (t) => {
-  const { port } = new URL(gateway.base);
-  const { code, printed } = await failedStart({ PORT: port, ...NO_DATABASE });
-  t.equal(code, 1);
-  t.match(
-    printed,
-    new RegExp(`^speech gateway: Port ${port} is taken by another process: set PORT .* (ss|lsof) .*$`, 'm'),
-  );
-  t.notMatch(printed, 'DATABASE_URL');
+t.test('a taken port is said with its number, before anything is set up', async (t) => {
+  const other = createServer().listen(0, '127.0.0.1');
+  await once(other, 'listening');
+  t.teardown(() => other.close());
+  const { port } = other.address() as AddressInfo;
+  const taken = { 'another program': String(port), 'another gateway': new URL(gateway.base).port };
+  for (const [who, port] of Object.entries(taken)) {
+    const { code, printed } = await failedStart({ PORT: port, ...NO_DATABASE });
+    t.equal(code, 1, who);
+    t.match(
+      printed,
+      new RegExp(`^speech gateway: Port ${port} is taken by another process: set PORT .* (ss|lsof) .*$`, 'm'),
+    );
+    t.notMatch(printed, 'DATABASE_URL');
+  }
 });
 
 // All other messages about settings: test/unit/settings.test.ts.
