@@ -7,6 +7,7 @@ import { createKey } from '../../dist/storage/keys/keys.js';
 import { isSignedBy, startReceiver } from '../../dist/test/fixtures/receiver.js';
 import { until } from '../../dist/test/fixtures/until.js';
 import { HOSTILE, madeOfTexts, signIn, violations } from './console.mjs';
+import { IS_SHOWN } from './console-views.mjs';
 
 /** What the roles other than `full` are shown. */
 const VIEWS_OF = {
@@ -294,13 +295,7 @@ export async function makeAgentOnConsole(t, { browser, workspace, sql }) {
         const link = await page.getByRole('link', { name: view, exact: true }).getAttribute('href');
         for (const address of [link, ...(below[view] ?? [])]) {
           await page.evaluate((hash) => (location.hash = hash), address);
-          await page.waitForFunction(
-            (href) =>
-              document.querySelector('nav [aria-current]')?.getAttribute('href') === href &&
-              document.querySelector('main h1') !== null &&
-              !/Loading/.test(document.body.innerText),
-            link,
-          );
+          await page.waitForFunction(IS_SHOWN, link);
           const offered = await page.locator('main :is(button:enabled, summary)').allInnerTexts();
           t.strictSame(
             offered.filter((name) => MANAGING.test(name.trim())),
