@@ -37,7 +37,7 @@ export class Stretch {
     this.#sliceBytes = Math.ceil(rate * SLICE_SECONDS) * BYTES_PER_SAMPLE;
     try {
       this.#graph.alloc();
-      // None of the filters shares its work, and a thread for each processor costs more than a second of sound.
+      // No filter here divides its work: FFmpeg's thread for each processor would cost more to start than a second of sound to stretch.
       this.#graph.nbThreads = 1;
       this.#output.alloc();
       [this.#source, this.#sink] = this.#open();
