@@ -185,11 +185,16 @@ interface Server {
   readonly readOnly: boolean;
 }
 
-/** Errors: also if nothing comes in time. The client itself connects for ever to a server that closes every connection. */
+/** Resolves with undefined if the server closes the connection, as a balancer without a server does. */
+function unlessClosed(error: unknown): undefined {
+  if (codeOf(error) !== 'CONNECTION_CLOSED') throw error;
+}
+
+/** Errors: also if nothing comes in time. */
 async function ask(sql: Sql): Promise<Server> {
   const asked = sql<[Server]>`
     select current_setting('server_version_num')::int as version,
-      current_setting('transaction_read_only')::bool as "readOnly"`.then(([server]) => server);
+      current_setting('transaction_read_only')::bool as "readOnly"`.then(([server]) => server, unlessClosed);
   asked.catch(() => undefined);
   const server = await waitUpTo(systemClock, ANSWER_MS, asked);
   if (server) return server;

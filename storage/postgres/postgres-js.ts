@@ -10,13 +10,14 @@
  * - a reconnected connection keeps the statement with which it was lost, its error and its queue: answers go to
  *   the wrong statement, one waits for ever, and an unrelated one fails with the old error;
  * - the query for types on a new connection fails without anyone to catch it (it is not sent: array-types.ts);
- * - a connection that a pooler ends with an error and a close, as PgBouncer does while its server is down, is opened
- *   again for ever, and its statement waits;
+ * - a connection that is closed before the server has answered, as by a balancer without a server or by PgBouncer while its
+ *   server is down, is opened again for ever and without a pause, and its statement waits;
  * - a connection that must not pipeline (`max_pipeline: 0`) cannot begin a transaction.
  *
- * Two features are added: repeatable statements are sent again if their connection died (once-more.ts), and a connection
- * on which a statement waits for `answer_timeout` seconds without a byte from the server is closed. When packets are lost
- * on the way, TCP alone waits for as long again as the loss has lasted, and for a quarter of an hour if the server has gone.
+ * Three features are added: repeatable statements are sent again if their connection died (once-more.ts); the idle connection
+ * that was used last is used next (newest-first.ts); and a connection on which a statement waits for `answer_timeout` seconds
+ * without a byte from the server is closed. When packets are lost on the way, TCP alone waits for as long again as the loss has
+ * lasted, and for a quarter of an hour if the server has gone.
  *
  * No release fixes these. Each edit below must match the published text exactly once, or loading fails: the
  * package is pinned, and a new version must be reviewed first.
@@ -27,6 +28,7 @@ import { dirname, join } from 'node:path';
 import { compileFunction } from 'node:vm';
 import type postgres from 'postgres';
 import { ARRAY_TYPES } from './array-types.js';
+import { newestFirst } from './newest-first.js';
 import { onceMore } from './once-more.js';
 
 interface Edit {
@@ -53,7 +55,7 @@ const CONNECTION: readonly Edit[] = [
     chunk = nextWriteTimer = null
     socket.removeListener('data', data)`,
   },
-  // A reconnecting connection starts clean, and the statement that it was opened for fails with the server's error. An error and a close may both arrive, with a statement between them.
+  // A connection starts clean, and the statement that it was opened for fails with the server's error, or with its close. Both may arrive, with a statement between them.
   {
     from: 'async function closed(hadError) {',
     to: `function forget() {
@@ -67,19 +69,15 @@ const CONNECTION: readonly Edit[] = [
   async function closed(hadError) {`,
   },
   {
-    from: `if (initial)
-      return reconnect()`,
-    to: `if (initial && errorResponse)
-      errored(errorResponse)
-    if (initial) {
-      forget()
-      return reconnect()
-    }`,
-  },
-  {
     from: 'closedTime = performance.now()',
     to: `forget()
     closedTime = performance.now()`,
+  },
+  {
+    from: `if (initial)
+      return reconnect()`,
+    to: `if (initial)
+      errored(errorResponse || Errors.connection('CONNECTION_CLOSED', options))`,
   },
   // A transaction reserves its connection, whether or not pipelining is allowed on it.
   {
@@ -133,6 +131,7 @@ const CONNECTION: readonly Edit[] = [
 
 const POOL: readonly Edit[] = [
   { from: 'keep_alive      : 60,', to: 'keep_alive: 60, answer_timeout: null,' },
+  { from: ', open = Queue()', to: ", open = require('./newest-first.js')()" },
   // A transaction ends with its connection: its further statements fail.
   {
     from: 'new Promise((_, reject) => connection.onclose = reject)',
@@ -194,7 +193,11 @@ function loadMended(): typeof postgres {
   const connection = load(join(dirname(entry), 'connection.js'), CONNECTION, {
     './array-types.js': ARRAY_TYPES,
   });
-  const given = { './connection.js': connection, './once-more.js': onceMore };
+  const given = {
+    './connection.js': connection,
+    './once-more.js': onceMore,
+    './newest-first.js': newestFirst,
+  };
   return load(entry, POOL, given) as typeof postgres;
 }
 

@@ -62,6 +62,18 @@ t.test('arrays are sent and read as arrays; the server numbers their types as we
   );
 });
 
+t.test('statements one after the other use one connection, and at the same time one each', async (t) => {
+  const { sql } = await postgres.open();
+  const ask = async (): Promise<number> =>
+    (await sql`select pg_backend_pid() as pid, pg_sleep(0.05)`)[0]?.['pid'];
+  const together = await Promise.all([ask(), ask(), ask()]);
+  t.equal(new Set(together).size, 3);
+  const inTurn = [await ask(), await ask(), await ask()];
+  t.equal(new Set(inTurn).size, 1, 'the one that was used last');
+  const transaction = await sql.begin(async (tx) => (await tx`select pg_backend_pid() as pid`)[0]?.['pid']);
+  t.equal(transaction, inTurn[0], 'as a transaction does');
+});
+
 t.test('an address that prefers channel binding, or wants none, connects', async (t) => {
   for (const wanted of ['prefer', 'disable']) {
     const url = new URL(postgres.url);
@@ -75,7 +87,11 @@ t.test('an address that prefers channel binding, or wants none, connects', async
 t.test(
   'a start gives up a server that closes every connection, as a balancer without one does',
   async (t) => {
-    const server = createServer((socket) => socket.destroy()).listen(0, '127.0.0.1');
+    let connections = 0;
+    const server = createServer((socket) => {
+      connections += 1;
+      socket.destroy();
+    }).listen(0, '127.0.0.1');
     await once(server, 'listening');
     t.teardown(() => server.close());
     const { port } = server.address() as AddressInfo;
@@ -84,6 +100,7 @@ t.test(
       await failureOf(() => openDatabase({ url, patienceMs: 0 })),
       /no answer, connections are taken, and closed/,
     );
+    t.equal(connections, 2, 'once, and once more');
   },
 );
 
