@@ -8,6 +8,7 @@ import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import WebSocket from 'ws';
+import { endWithTests } from '../../dist/test/fixtures/child-processes.js';
 import { externalTool } from '../../dist/test/fixtures/external.js';
 import { until } from '../../dist/test/fixtures/until.js';
 import { temporaryFolder } from '../../dist/test/fixtures/folders.js';
@@ -103,10 +104,12 @@ export async function startFirefox() {
     ([name, value]) => `user_pref(${JSON.stringify(name)}, ${JSON.stringify(value)});`,
   );
   await writeFile(join(profile, 'user.js'), lines.join('\n'));
-  const child = spawn(
-    externalTool('firefox-esr'),
-    ['--headless', '--no-remote', '--profile', profile, '--remote-debugging-port', '0'],
-    { stdio: ['ignore', 'ignore', 'pipe'], env: { ...process.env, HOME: profile } },
+  const child = endWithTests(
+    spawn(
+      externalTool('firefox-esr'),
+      ['--headless', '--no-remote', '--profile', profile, '--remote-debugging-port', '0'],
+      { stdio: ['ignore', 'ignore', 'pipe'], env: { ...process.env, HOME: profile } },
+    ),
   );
   const gone = once(child, 'exit');
   const connection = await connect(await addressOf(child));

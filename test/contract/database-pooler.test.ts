@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { openDatabase } from '../../storage/postgres/database.js';
 import { migrate } from '../../storage/postgres/migrate.js';
+import { end, endWithTests } from '../fixtures/child-processes.js';
 import { externalTool, skipReason } from '../fixtures/external.js';
 import { freePort } from '../fixtures/free-port.js';
 import { startGateway } from '../fixtures/gateway.js';
@@ -50,10 +51,10 @@ async function pooler(t: Pick<Test, 'teardown'>, server: string, mode: string): 
   const asUser =
     process.geteuid?.() === 0 ? ['unshare', '--user', `--map-user=${NOBODY}`, `--map-group=${NOBODY}`] : [];
   const [program = '', ...args] = [...asUser, externalTool('pgbouncer') ?? '', '-q', file];
-  const child = spawn(program, args, { stdio: ['ignore', 'ignore', 'pipe'] });
+  const child = endWithTests(spawn(program, args, { stdio: ['ignore', 'ignore', 'pipe'] }));
   let said = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => (said += text));
-  t.teardown(() => child.kill('SIGKILL'));
+  t.teardown(() => end(child));
   const url = `postgresql://postgres@127.0.0.1:${port}${target.pathname}`;
   await until('PgBouncer listens', () => {
     if (child.exitCode !== null) throw new Error(`PgBouncer ended: ${said}`);

@@ -1,9 +1,15 @@
 /** The test runner itself: its results for real test files that pass, fail, crash and report nothing. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import fs from 'node:fs';
+import { constants } from 'node:os';
 import path from 'node:path';
 import t, { type Test } from 'tap';
+import { isAlive } from '../fixtures/family.js';
+import { end } from '../fixtures/child-processes.js';
 import { shortOrLong } from '../fixtures/long.js';
 import { type Ended, node, script, SETUP, setupFile } from '../fixtures/setup-programs.js';
+import { until } from '../fixtures/until.js';
 
 t.jobs = 3;
 
@@ -216,6 +222,28 @@ t.test('tests: places in compiled code are reported as places in the sources', a
   const source = fs.readFileSync(new URL(`../../../${file}`, import.meta.url), 'utf8');
   t.match(source.split('\n')[Number(line) - 1], "new Error('here')");
   t.equal(inSources('at node:fs:1:2, at no/such/file.js:3:4'), 'at node:fs:1:2, at no/such/file.js:3:4');
+});
+
+/** A test file that has started a server of its own; it prints that server's process id. */
+const STARTS_A_SERVER = `
+  import { spawn } from 'node:child_process';
+  import { endWithTests } from ${JSON.stringify(new URL('../fixtures/child-processes.js', import.meta.url).href)};
+  const server = endWithTests(spawn('sleep', ['600']));
+  console.log(server.pid);
+  setInterval(() => undefined, 1000);`;
+
+t.test('tests: a server that a test has started ends with it, by each signal that ends a run', async (t) => {
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGQUIT', 'SIGHUP'] as const) {
+    const test = spawn(process.execPath, ['--input-type=module', '-e', STARTS_A_SERVER]);
+    t.teardown(() => end(test));
+    const [line] = (await once(test.stdout, 'data')) as [Buffer];
+    const server = Number(line.toString());
+    t.ok(isAlive(server));
+    test.kill(signal);
+    const [code] = (await once(test, 'exit')) as [number];
+    t.equal(code, 128 + constants.signals[signal], signal);
+    await until('the server is gone', () => !isAlive(server));
+  }
 });
 
 t.test('tests: a pattern picks tests inside of files', async (t) => {
