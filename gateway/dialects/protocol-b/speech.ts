@@ -77,12 +77,19 @@ async function wantedBy(
   return { caller, text, synthesis: { ...options, text, trace: observation } };
 }
 
-/** Reply with the request's id in the headers that clients read. */
+/**
+ * Reply with the request's id in the headers that clients read. There is no history, but clients for .NET and Unity
+ * throw without the id of an item in it.
+ */
 const identified = (
   { generationId }: HttpRequest,
   headers: Readonly<Record<string, string>>,
   body: ReplyBody,
-): Reply => ({ status: 200, headers: { ...headers, ...requestIds(generationId) }, body });
+): Reply => ({
+  status: 200,
+  headers: { ...headers, ...requestIds(generationId), 'history-item-id': generationId },
+  body,
+});
 
 const costOf = ({ text }: Wanted): Record<string, string> => ({ 'character-cost': String(text.length) });
 
