@@ -137,13 +137,11 @@ export class CompositeVoice {
   }
 
   #latinNeeds(sentence: string): TextNeeds {
-    const { languages, sure } = likelyLanguages(
-      this.#whole?.text ?? (this.#context || sentence),
-      LATIN_ALONE,
-    );
+    const told = likelyLanguages(this.#whole?.text ?? (this.#context || sentence), LATIN_ALONE);
+    const needs = { ...told, scripts: LATIN_ALONE };
     const likely = this.#likely;
-    if (sure || likely === undefined || !isLatin(likely)) return { scripts: LATIN_ALONE, languages, sure };
-    return { scripts: LATIN_ALONE, languages: [...new Set([likely, ...languages])], sure };
+    if (told.sure || likely === undefined || !isLatin(likely)) return needs;
+    return { ...needs, languages: [...new Set([likely, ...told.languages])] };
   }
 
   #wholeNeeds(sentence: string): TextNeeds {

@@ -65,7 +65,7 @@ const selectFor = (
   { request, caller }: Job,
   text: string,
   scripts: TextScripts,
-) => selectVoice({ ...request, text, scripts }, caller, registry, voices);
+) => selectVoice({ ...request, text, scripts, arriving: !isWhole(request) }, caller, registry, voices);
 
 const unlessTextDecides = (error: unknown): undefined => {
   if (!(error instanceof ServiceError && TEXT_DECIDES.has(error.code))) throw error;

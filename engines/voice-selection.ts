@@ -10,7 +10,7 @@ import type { Caller } from '../contracts/ports/accounts/identity.js';
 import type { SpeechOptions } from '../contracts/ports/speech/speech.js';
 import type { EngineVoice, ReferenceAudio, TtsEngine, TtsRequest } from '../contracts/ports/speech/tts.js';
 import type { SpeakingVoice, VoiceLibrary } from '../contracts/ports/speech/voices.js';
-import { likelyLanguages, type TextScripts, unreadBy } from './text/language.js';
+import { type LikelyLanguages, likelyLanguages, type TextScripts, unreadBy } from './text/language.js';
 import type { Registry } from './registry.js';
 
 /** The engine, voice and language for a text. */
@@ -40,6 +40,8 @@ type VoiceRequest = Pick<
   /** The text and its scripts, as far as known. */
   readonly text: string;
   readonly scripts: TextScripts;
+  /** Whether more text follows, in whatever script. */
+  readonly arriving?: boolean;
 };
 
 /** Properties of the text that a voice must fit. */
@@ -49,6 +51,8 @@ export interface TextNeeds {
   readonly languages: readonly LanguageCode[];
   /** Whether a language other than the first is very unlikely. */
   readonly sure: boolean;
+  /** Whether a voice that speaks none of the languages may read the text in its own. */
+  readonly neutral?: boolean;
 }
 
 const named = (scripts: TextScripts): string =>
@@ -63,23 +67,30 @@ function refusal(id: string, { scripts, languages }: Omit<TextNeeds, 'sure'>): S
   return new ServiceError(code, { message: `Language not supported: ${who} ${what}` });
 }
 
-/** The first of the languages in which the voice speaks all of the text. */
+/** The first of the languages in which the voice speaks all of the text, else its own if the text is neutral. */
 function languageBy(
   { capabilities }: TtsEngine,
   voice: SpeaksLanguages,
   needs: TextNeeds,
 ): LanguageCode | undefined {
-  const { scripts, languages } = needs;
+  const { scripts, languages, neutral = false } = needs;
   if (capabilities.anyScript) return languages[0] ?? voice.languages[0] ?? 'en';
   if (unreadBy(voice, capabilities, scripts).length > 0) return undefined;
-  return languages.find((language) => voice.languages.includes(language));
+  const own = neutral ? voice.languages[0] : undefined;
+  return languages.find((language) => voice.languages.includes(language)) ?? own;
+}
+
+/** The needs of a text in the order in which the default voice tries them. */
+function* attemptsAt(needs: TextNeeds): Generator<TextNeeds> {
+  const { languages, sure, neutral = false } = needs;
+  yield { ...needs, languages: languages.slice(0, 1), neutral: false };
+  if (!sure) yield { ...needs, languages: languages.slice(1), neutral: false };
+  if (neutral) yield needs;
 }
 
 /** A voice of the likeliest language, of any engine; otherwise, unless that language is sure, the first that can read the text. */
 function selectDefault(engines: readonly TtsEngine[], needs: TextNeeds): EngineSelection {
-  const [likeliest, others] = [needs.languages.slice(0, 1), needs.languages.slice(1)];
-  for (const languages of needs.sure ? [likeliest] : [likeliest, others]) {
-    const asked = { ...needs, languages };
+  for (const asked of attemptsAt(needs)) {
     for (const engine of engines)
       for (const voice of engine.voices) {
         const language = languageBy(engine, voice, asked);
@@ -183,6 +194,15 @@ async function selectSpeakers(
 }
 
 /**
+ * The languages of the text. The beginning of one that arrives tells nothing if it is in Latin letters: a sentence with
+ * a name in it may follow, which is spoken if it comes as a whole.
+ */
+function likelyOf({ text, scripts, arriving = false }: VoiceRequest): LikelyLanguages {
+  const likely = likelyLanguages(text, scripts);
+  return arriving && scripts.size === 0 ? { ...likely, neutral: true } : likely;
+}
+
+/**
  * The engine, voice and language for a request. Errors: `voice_not_found`, `voice_language`,
  * `language_unavailable`, `cloning_unavailable`, `speakers_unavailable`, `overloaded`.
  */
@@ -192,13 +212,13 @@ export async function selectVoice(
   registry: Registry,
   library: VoiceLibrary,
 ): Promise<SelectedVoice> {
-  const { references, text, scripts, voice: id } = request;
+  const { references, scripts, voice: id } = request;
   const available = registry.speakersFor(request.model);
   const engines = references.length > 0 ? available.filter(clones) : available;
   if (references.length > 0 && engines.length === 0) throw new ServiceError('cloning_unavailable');
   const language = request.language ?? request.likelyLanguage;
   const asked = language === undefined ? undefined : { languages: [language], sure: true };
-  const needs = { scripts, ...(asked ?? likelyLanguages(text, scripts)) };
+  const needs = { scripts, ...(asked ?? likelyOf(request)) };
   if (request.speakers)
     return selectSpeakers(engines, (each) => library.find(each, workspaceId), request.speakers, needs);
   if (DEFAULT_VOICE.has(id)) return { ...selectDefault(engines, needs), references };

@@ -95,11 +95,22 @@ function languagesOf(word: string): readonly LanguageCode[] {
   return LANGUAGES_OF.get(word) ?? LANGUAGES_OF.get(elided) ?? [];
 }
 
+/** For each word of the text, the languages in which it is common. */
+function* languagesOfWords(text: string): Generator<readonly LanguageCode[]> {
+  for (const [found] of text.slice(0, MOST_CHARACTERS).matchAll(WORD))
+    yield languagesOf(found.toLowerCase().replace('’', "'"));
+}
+
+/** Whether no word of the text is common in any language: it holds numbers, names or brands alone. */
+export function isNeutral(text: string): boolean {
+  for (const languages of languagesOfWords(text)) if (languages.length > 0) return false;
+  return true;
+}
+
 /** The language other than English that the words of a text indicate; undefined if they indicate none. */
 export function languageByWords(text: string): LikelyLanguage | undefined {
   const weights = new Map<LanguageCode, number>();
-  for (const [found] of text.slice(0, MOST_CHARACTERS).matchAll(WORD)) {
-    const languages = languagesOf(found.toLowerCase().replace('’', "'"));
+  for (const languages of languagesOfWords(text)) {
     for (const code of languages) weights.set(code, (weights.get(code) ?? 0) + 1 / languages.length);
   }
   const english = weights.get('en') ?? 0;

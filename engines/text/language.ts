@@ -12,7 +12,7 @@ import {
   WRITTEN_IN,
 } from '../../contracts/speech/languages.js';
 import type { EngineVoice, TtsCapabilities } from '../../contracts/ports/speech/tts.js';
-import { languageByWords } from './language-words.js';
+import { isNeutral, languageByWords } from './language-words.js';
 
 /** A script that no language of the table is written in. */
 const UNKNOWN = 'unknown';
@@ -79,15 +79,22 @@ const LATIN_ALONE = writtenIn(new Set());
 export const languagesIn = (scripts: TextScripts): readonly LanguageCode[] =>
   scripts.size === 0 ? LATIN_ALONE : writtenIn(scripts);
 
-/** The languages that a text may be in, by scripts and words. `sure`: it can hardly be in another than the first. */
-export function likelyLanguages(
-  text: string,
-  scripts: TextScripts,
-): { readonly languages: readonly LanguageCode[]; readonly sure: boolean } {
-  const written = languagesIn(scripts);
-  const told = scripts.size === 0 ? languageByWords(text) : undefined;
-  if (!told) return { languages: written, sure: false };
-  return { languages: [...new Set([told.language, ...written])], sure: told.sure };
+export interface LikelyLanguages {
+  /** The languages that a text may be in, the likeliest first. */
+  readonly languages: readonly LanguageCode[];
+  /** Whether it can hardly be in another language than the first. */
+  readonly sure: boolean;
+  /** Whether it tells no language at all, as numbers and names do: whoever speaks reads it in their own. */
+  readonly neutral: boolean;
+}
+
+/** The languages that a text may be in, by scripts and words. */
+export function likelyLanguages(text: string, scripts: TextScripts): LikelyLanguages {
+  const languages = languagesIn(scripts);
+  if (scripts.size > 0) return { languages, sure: false, neutral: false };
+  const told = languageByWords(text);
+  if (!told) return { languages, sure: false, neutral: isNeutral(text) };
+  return { languages: [...new Set([told.language, ...languages])], sure: told.sure, neutral: false };
 }
 
 /** The likeliest language of a text. */

@@ -234,6 +234,22 @@ t.test(
   },
 );
 
+t.test('numbers and names tell no language: a voice that is named reads them in its own', async (t) => {
+  const voice = voiceId('espeak', 'cmn');
+  for (const text of ['123', '22:30', '25%', 'OK', 'iPhone 15'])
+    t.same((await say([fliteDescription, espeakDescription], text, { voice })).texts, ['', text]);
+  t.same(
+    (await say([fliteDescription, espeakDescription], '22:30')).texts,
+    ['22:30', ''],
+    'no voice is named',
+  );
+  t.same((await say([russian], '22:30')).texts, ['22:30'], 'nobody speaks another language');
+  t.match((await say([russian], 'Hello')).error, { code: 'language_unavailable' });
+  t.match((await say([espeakDescription], '22:30', { voice, language: 'de' })).error, {
+    code: 'voice_language',
+  });
+});
+
 t.test('the default voice speaks the language of a text, which its words tell', async (t) => {
   const spokenBy = async (text: string, more: Partial<SpeechOptions> = {}) => {
     const { texts, error } = await say([fliteDescription, espeakDescription], text, more);
@@ -262,14 +278,25 @@ t.test('where nobody speaks English, Latin letters are read by whoever is writte
   t.match((await say([russian], 'Guten Tag')).error, { code: 'language_unavailable' });
 });
 
-t.test('text that arrives is checked piece by piece, and what was complete before is spoken', async (t) => {
-  async function* parts(...texts: string[]): AsyncGenerator<TextPart> {
-    for (const text of texts) {
-      yield { kind: 'text', text };
-      yield { kind: 'flush' };
-      await Promise.resolve();
-    }
+async function* parts(...texts: string[]): AsyncGenerator<TextPart> {
+  for (const text of texts) {
+    yield { kind: 'text', text };
+    yield { kind: 'flush' };
+    await Promise.resolve();
   }
+}
+
+t.test('a text that arrives may begin in Latin letters, as one that is there may', async (t) => {
+  const voice = voiceId('espeak', 'ja');
+  const whole = await say([fliteDescription, espeakDescription], 'Hello! これはペンです。', { voice });
+  t.same(whole.texts, ['', 'Hello!|これはペンです。']);
+  const arriving = await say([fliteDescription, espeakDescription], parts('Hello! ', 'これはペンです。'), {
+    voice,
+  });
+  t.same([arriving.error, arriving.texts], [undefined, whole.texts]);
+});
+
+t.test('text that arrives is checked piece by piece, and what was complete before is spoken', async (t) => {
   const half = await say([fliteDescription], parts('Hello there. ', 'Привет. ', 'Bye.'));
   t.match(half.error, { code: 'language_unavailable' });
   t.same(half.texts, ['Hello there.']);
