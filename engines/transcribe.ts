@@ -19,6 +19,7 @@ import type {
   TranscriptSegment,
 } from '../contracts/ports/speech/speech.js';
 import type { TimedWord } from '../contracts/ports/speech/tts.js';
+import { joinedTexts } from '../contracts/text/joined-texts.js';
 import { share, wordsIn } from './alignment/transcript-words.js';
 import type { TimedSegment, Transcriber } from './long-audio.js';
 import { rawAudioIn, samplesOfRaw, secondsOf } from './raw-audio.js';
@@ -61,10 +62,7 @@ function soundOfRaw(audio: RawAudio): Sound {
 }
 
 const textOf = (segments: readonly TranscriptSegment[]): string =>
-  segments
-    .map(({ text }) => text)
-    .filter((text) => text !== '')
-    .join(' ');
+  joinedTexts(segments.map(({ text }) => text));
 
 /** The same sound with less noise; the work begins when its samples are read. */
 function withLessNoise(sound: Sound, denoise: () => Promise<RawAudio>): Sound {

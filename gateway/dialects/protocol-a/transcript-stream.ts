@@ -3,6 +3,7 @@
  * The texts add up to the transcript's text.
  */
 import type { Transcript, TranscriptSegment } from '../../../contracts/ports/speech/speech.js';
+import { gapBetween } from '../../../contracts/text/joined-texts.js';
 
 /** Runs a transcription; `told` is called with each segment. */
 export type Transcribe = (told: (segment: TranscriptSegment) => void) => Promise<Transcript>;
@@ -26,7 +27,7 @@ export async function* partsOf(transcribe: Transcribe): AsyncGenerator<Transcrip
     const more = new Promise<undefined>((resolve) => (wake = () => resolve(undefined)));
     transcript = waiting.length > 0 ? undefined : await Promise.race([ended, more]);
     for (const segment of waiting.splice(0)) {
-      const text = told === '' ? segment : ` ${segment}`;
+      const text = gapBetween(told, segment) + segment;
       told += text;
       yield { text };
     }

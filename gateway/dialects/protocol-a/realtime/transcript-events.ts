@@ -4,6 +4,7 @@
  */
 import type { ServiceError } from '../../../../contracts/errors.js';
 import type { Transcript, TranscriptSegment } from '../../../../contracts/ports/speech/speech.js';
+import { gapBetween } from '../../../../contracts/text/joined-texts.js';
 import { toldError } from './faults.js';
 import type { ServerEvents } from './server-events.js';
 
@@ -20,8 +21,7 @@ export class TranscriptEvents {
   ) {}
 
   segment({ text }: Pick<TranscriptSegment, 'text'>): void {
-    if (text === '') return;
-    this.#tell(this.#told === '' ? text : ` ${text}`);
+    this.#tell(gapBetween(this.#told, text) + text);
   }
 
   completed({ text, duration }: Transcript): void {

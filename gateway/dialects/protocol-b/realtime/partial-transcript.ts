@@ -7,6 +7,7 @@
  */
 import type { TakenAudio } from '../../../../actors/realtime-audio.js';
 import { BYTES_PER_SAMPLE } from '../../../../contracts/audio.js';
+import { joinedTexts } from '../../../../contracts/text/joined-texts.js';
 import type { RawAudio, TranscriptSegment } from '../../../../contracts/ports/speech/speech.js';
 
 /** New audio after which another interim transcription is due. */
@@ -71,7 +72,7 @@ export class PartialTranscript {
 }
 
 const joined = (settled: string, segments: readonly TranscriptSegment[]): string =>
-  [settled, ...segments.map(({ text }) => text)].filter((text) => text !== '').join(' ');
+  joinedTexts([settled, ...segments.map(({ text }) => text)]);
 
 /** The last `count` bytes, without a copy and without visiting earlier chunks. */
 function lastBytes(chunks: readonly Uint8Array[], count: number): Uint8Array[] {
