@@ -22,11 +22,19 @@ const SENTENCE = /[.!?…][\p{Pe}\p{Pf}"']*\s+|[。！？｡][\p{Pe}\p{Pf}]*\s*/
 /** Places where a generation may stop, best first: after a sentence, a clause, a word. */
 const STOPS = [SENTENCE, /[,;:—–][\p{Pe}\p{Pf}"']*\s+|[、，；：][\p{Pe}\p{Pf}]*\s*/gu, /\s+/gu] as const;
 
-/** Position after the last match; 0 if there is none. */
+/** The beginning of a tag (`<break time="1s"/>`, `[in a hurry tone]`); longer than any that is left out of speech. */
+const OPEN_TAG = /(?:<[/a-z|]|\[[a-z])[^<>[\]]{0,100}$/iu;
+const TAG_LENGTH = 102;
+
+/** Whether the text up to there ends within a tag: its halves would be read aloud. */
+const isInTag = (text: string, end: number): boolean =>
+  OPEN_TAG.test(text.slice(Math.max(0, end - TAG_LENGTH), end));
+
+/** Position after the last match that is in no tag; 0 if there is none. */
 function lastEnd(text: string, stop: RegExp): number {
   const from = Math.max(0, text.length - LOOK_BACK);
-  const last = [...text.slice(from).matchAll(stop)].at(-1);
-  return last ? from + last.index + last[0].length : 0;
+  const ends = [...text.slice(from).matchAll(stop)].map(({ 0: match, index }) => from + index + match.length);
+  return ends.findLast((end) => !isInTag(text, end)) ?? 0;
 }
 
 /** Position of the best place to stop that has at least `least` characters before it; 0 if there is none. */
@@ -69,7 +77,8 @@ export class TextBuffer {
   due(): string | undefined {
     const wanted = this.schedule[this.#generations] ?? this.schedule.at(-1) ?? LEAST;
     if (this.#text.length < wanted) return undefined;
-    return this.#give(stopIn(this.#text, LEAST) || this.#text.length);
+    const { length } = this.#text;
+    return this.#give(stopIn(this.#text, LEAST) || (isInTag(this.#text, length) ? 0 : length));
   }
 
   /** The text of a generation that the client asks for; undefined if there is no good place to stop yet. */

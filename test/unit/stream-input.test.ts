@@ -61,6 +61,18 @@ t.test('a generation stops behind a sentence, a clause or a word, and leaves the
   ];
   for (const [text, given] of cases) t.equal(buffered(text).due(), given);
   t.equal(buffered('a'.repeat(119)).due(), undefined);
+  for (const tag of ['<break time="1.5s" />', '[in a hurry tone]', '<phoneme alphabet="ipa" ph="a b. c">'])
+    for (let length = 1; length < tag.length; length++) {
+      const text = `${filler} ${filler} ${filler} ${tag.slice(0, length)}`;
+      const whole = buffered(text, [50]);
+      const first = whole.due() ?? '';
+      t.equal(first, `${filler} ${filler} ${filler} `, `${tag.slice(0, length)}: no cut in a tag`);
+    }
+  t.equal(
+    buffered(`<phoneme alphabet="ipa" ph="${'a '.repeat(20)}`, [50]).due(),
+    undefined,
+    'a tag is waited for',
+  );
   t.equal(buffered(' '.repeat(500)).due(), undefined);
 });
 
