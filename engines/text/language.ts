@@ -13,6 +13,7 @@ import {
 } from '../../contracts/speech/languages.js';
 import type { EngineVoice, TtsCapabilities } from '../../contracts/ports/speech/tts.js';
 import { isNeutral, languageByWords } from './language-words.js';
+import { maskTags } from './style-tags.js';
 
 /** A script that no language of the table is written in. */
 const UNKNOWN = 'unknown';
@@ -36,8 +37,9 @@ const scriptOf = (letter: string): TextScript => TESTS.find(([, test]) => test.t
 const beside = (found: TextScripts): RegExp =>
   new RegExp(`(?![${EVERYBODYS}${[...found].map(inScript).join('')}])[\\p{L}\\p{N}]`, 'gu');
 
-/** The scripts of a text, in one pass per script; stops at a letter of an unknown script. */
-export function scriptsIn(text: string): TextScripts {
+/** The scripts of a text, in one pass per script; stops at a letter of an unknown script. Tags are in none. */
+export function scriptsIn(tagged: string): TextScripts {
+  const text = tagged.includes('<') ? maskTags(tagged) : tagged;
   const found = new Set<TextScript>();
   let letter = OTHER_LETTER.exec(text);
   while (letter) {

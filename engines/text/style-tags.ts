@@ -1,5 +1,5 @@
 /**
- * Style and speaker tags in text, and SSML's `<break …/>`, for engines that do not know them: stripped, never read aloud
+ * Style and speaker tags in text, and tags of SSML, for engines that do not know them: stripped, never read aloud
  * (docs/contract/decisions.md "Models and voices"). Only the known vocabulary counts as a tag; other brackets are text.
  */
 const EMOTIONS =
@@ -33,14 +33,35 @@ const PHRASES = [
 const DEGREE = /^(?:very|slightly|a little|a bit|really|so|softly|loudly|quietly|extremely|in a) /u;
 const DELIVERY = / (?:tone|voice|softly|loudly|quietly)$/u;
 
+/** Most characters of a tag's attributes. */
+const TAG_ATTRIBUTES = 80;
+
+/** The beginning of a tag, at the end of a text, that more text may complete. */
+export const OPEN_TAG = new RegExp(
+  `(?:</?[a-z][^<>]{0,${TAG_ATTRIBUTES + 10}}|[<([][^<>()[\\]]{0,40})$`,
+  'iu',
+);
+
 /** Replaces a removed tag; not a character of any text. */
 const GAP = '\uffff';
 
 const TAGS = new Set([...EMOTIONS.split(' '), ...SOUNDS.split(' '), ...PHRASES]);
 
-/** Longer than any tag; keeps the search for a closing bracket short. */
-const CANDIDATE =
-  /<\|speaker:\d{1,4}\|>|<break(?:\s{1,4}[a-z]{1,10}=["'][^"'<>]{1,12}["']){0,2}\s{0,4}\/?>|\(([a-z][a-z -]{1,38})\)|\[([a-z][a-z -]{1,38})\]/giu;
+/** Elements of SSML, which clients of protocol B put into text; what stands between their tags is spoken. */
+const ELEMENTS = 'break|speak|phoneme|prosody|emphasis|say-as|sub|voice|lang';
+
+/** Bounded, so that the search for a closing bracket is short, and no tag is longer than the shortest piece may be. */
+const CANDIDATE = new RegExp(
+  [
+    /<\|speaker:\d{1,4}\|>/u,
+    new RegExp(`</?(?:${ELEMENTS})(?:\\s[^<>]{0,${TAG_ATTRIBUTES}})?/?>`, 'u'),
+    /\(([a-z][a-z -]{1,38})\)/u,
+    /\[([a-z][a-z -]{1,38})\]/u,
+  ]
+    .map(({ source }) => source)
+    .join('|'),
+  'giu',
+);
 
 function isTag(words: string): boolean {
   const phrase = words.toLowerCase().trim();

@@ -12,7 +12,7 @@ import type {
   TextPart,
 } from '../../contracts/ports/speech/speech.js';
 import { isTurnOver } from '../loop-turn.js';
-import { maskTags } from './style-tags.js';
+import { maskTags, OPEN_TAG } from './style-tags.js';
 import { type CutRequest, FIRST, pastSpace, pieceEnd, THEN } from './text-pieces.js';
 
 export interface Piece {
@@ -25,9 +25,6 @@ export interface Piece {
 /** Marks a pause in the text: everything flushed has been spoken, and nothing follows yet. */
 export const PAUSE = Symbol('pause');
 export type Pause = typeof PAUSE;
-
-/** The beginning of a tag that more text may complete. */
-const OPEN_TAG = /[<([][^<>()[\]]{0,40}$/u;
 
 const SLICE = 4096;
 

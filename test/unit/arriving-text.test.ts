@@ -85,7 +85,7 @@ t.test('text that arrives in any slices is cut as the whole text is', async (t) 
 
 t.test('no cut goes through a style tag, wherever the slices end', async (t) => {
   const tagged =
-    'Well then [in a hurry tone] off we go (very excited) now and <break time="1.5s" /> <|speaker:0|>then some more words (laughing) end. ';
+    'Well then [in a hurry tone] off we go (very excited) now and <break time="1.5s" /> <phoneme alphabet="cmu-arpabet" ph="M AE1 D IH0 S AH0 N">Madison</phoneme> <|speaker:0|>then some more words (laughing) end. ';
   const text = tagged.repeat(8);
   const bare = stripTags(text).replace(/\s+/gu, ' ').trim();
   const random = seeded(11);

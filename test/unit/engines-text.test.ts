@@ -200,6 +200,11 @@ const TAGGED: readonly (readonly [string, string])[] = [
   ['Wait.<break/> Go<break time="500ms" strength="medium"/>.', 'Wait. Go.'],
   ['One<break time="1s"/>two', 'One two'],
   ['Take a <break> and <b>rest</b>', 'Take a and <b>rest</b>'],
+  ['Say <phoneme alphabet="ipa" ph="təˈmeɪtoʊ">tomato</phoneme>, please.', 'Say tomato, please.'],
+  ['<speak>Hello <prosody rate="slow">you</prosody>.</speak>', 'Hello you.'],
+  ['<say-as interpret-as="date">2026-11-28</say-as>', '2026-11-28'],
+  ['a <voice', 'a <voice'],
+  [`a <phoneme ph="${'x'.repeat(100)}">`, `a <phoneme ph="${'x'.repeat(100)}">`],
   ['a <breakfast time="8"> menu', 'a <breakfast time="8"> menu'],
 ];
 

@@ -250,6 +250,11 @@ t.test('numbers and names tell no language: a voice that is named reads them in 
   });
 });
 
+t.test('what stands in a tag is in no script', async (t) => {
+  const text = 'I <phoneme alphabet="ipa" ph="θɪŋk">think</phoneme> so.';
+  t.same((await say([fliteDescription], text)).texts, ['I think so.']);
+});
+
 t.test('the default voice speaks the language of a text, which its words tell', async (t) => {
   const spokenBy = async (text: string, more: Partial<SpeechOptions> = {}) => {
     const { texts, error } = await say([fliteDescription, espeakDescription], text, more);
