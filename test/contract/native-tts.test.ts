@@ -218,6 +218,24 @@ t.test('keys: missing, malformed and wrong are 401 with a challenge', async (t) 
   }
 });
 
+t.test('MessagePack and JSON go by all of their names', async (t) => {
+  const body = { text: 'a', format: 'pcm' };
+  const packed = ['application/msgpack', 'application/vnd.msgpack', 'Application/X-MsgPack; charset=utf-8'];
+  for (const type of packed) await speaks(type, encode(body));
+  for (const type of ['application/json; charset=utf-8', 'text/json'])
+    await speaks(type, JSON.stringify(body));
+
+  async function speaks(type: string, sent: string | Uint8Array<ArrayBuffer>): Promise<void> {
+    const response = await fetch(`${gateway.base}/v1/tts`, {
+      method: 'POST',
+      headers: { ...gateway.authorization, 'content-type': type },
+      body: sent,
+    });
+    t.equal(response.status, 200, type);
+    t.ok((await response.arrayBuffer()).byteLength > 1000, type);
+  }
+});
+
 t.test('bodies that are not what they say', async (t) => {
   const cases: [string, string | Uint8Array, number][] = [
     ['application/json', '{"text":', 400],

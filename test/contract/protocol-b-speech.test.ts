@@ -42,13 +42,16 @@ t.test('the default format is mp3, and the text is what is heard', async (t) => 
   }
 });
 
-t.test('every answer names an item of the history, without which clients for .NET and Unity throw', async (t) => {
-  for (const endpoint of [...PLAIN, ...TIMED]) {
-    const response = await api.speak(at('default', endpoint), { text: 'a' });
-    t.equal(response.headers.get('history-item-id'), response.headers.get('x-generation-id'), endpoint);
-    t.ok((await bytesOf(t, response)).length > 0);
-  }
-});
+t.test(
+  'every answer names an item of the history, without which clients for .NET and Unity throw',
+  async (t) => {
+    for (const endpoint of [...PLAIN, ...TIMED]) {
+      const response = await api.speak(at('default', endpoint), { text: 'a' });
+      t.equal(response.headers.get('history-item-id'), response.headers.get('x-generation-id'), endpoint);
+      t.ok((await bytesOf(t, response)).length > 0);
+    }
+  },
+);
 
 t.test('rule 1: empty, absent and `default` voices, with their trailing and double slashes', async (t) => {
   const paths = ['', '/', '/default', '//stream', '//with-timestamps', '//stream/with-timestamps', '/alloy'];

@@ -7,7 +7,7 @@ import { booleanOf } from '../../../contracts/schemas/coerce.js';
 import { ServiceError } from '../../../contracts/errors.js';
 import { LIMITS } from '../../../contracts/limits.js';
 import { isPlainObject } from '../../../contracts/schemas/plain-object.js';
-import { mediaType, readAll, readJson, readMsgpack } from '../../server/bodies/body.js';
+import { bodyType, readAll, readJson, readMsgpack } from '../../server/bodies/body.js';
 import { readMultipart } from '../../server/bodies/multipart.js';
 import type { HttpRequest } from '../../server/port.js';
 
@@ -119,7 +119,7 @@ export const BODY_TYPES = Object.keys(READERS);
 
 /** Errors: `unsupported_media_type`, `invalid_request`, and those of the type's reader. */
 export async function readBody(request: HttpRequest): Promise<Body> {
-  const type = mediaType(request.headers);
+  const type = bodyType(request.headers);
   const read = Object.hasOwn(READERS, type) ? READERS[type] : undefined;
   if (read) return read(request);
   const message = `Content-Type must be ${BODY_TYPES.join(' or ')}`;

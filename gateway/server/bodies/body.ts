@@ -18,6 +18,13 @@ export const mediaType = (headers: HttpRequest['headers']): string =>
 export const isJson = (type: string): boolean => JSON_TYPES.includes(type) || type.endsWith('+json');
 export const isMsgpack = (type: string): boolean => MSGPACK_TYPES.includes(type);
 
+/** The media type, under one name where JSON and MessagePack have several: readers are found by it. */
+export function bodyType(headers: HttpRequest['headers']): string {
+  const type = mediaType(headers);
+  if (isJson(type)) return 'application/json';
+  return isMsgpack(type) ? 'application/msgpack' : type;
+}
+
 /** Errors: `unsupported_media_type`. A request without a type is assumed to have the one that its path expects. */
 export function expectMediaType(headers: HttpRequest['headers'], fits: (type: string) => boolean): void {
   const type = mediaType(headers);
