@@ -30,6 +30,18 @@ const PHRASES = [
   'professional broadcast tone',
   'emphasis',
 ];
+/**
+ * Further ones that texts for ElevenLabs' model v3 hold, which `eleven_*` stands for, too. In square brackets only: in
+ * round ones they are words of a text.
+ */
+const DIRECTIONS = new Set(
+  [
+    'laughs harder,starts laughing,wheezing,snorts,sings,exhales sharply,inhales deeply,gulps,swallows,muttering',
+    'stuttering,applause,clapping,gunshot,explosion,annoyed,appalled,thoughtful,impressed,amazed,alarmed,panicking',
+    'deadpan,questioning,reassuring,cautiously,dramatically,warmly,quizzically,mischievously,sheepishly,nervously',
+    'happily,sadly,angrily,excitedly,curiously,sarcastically',
+  ].flatMap((tags) => tags.split(',')),
+);
 const DEGREE = /^(?:very|slightly|a little|a bit|really|so|softly|loudly|quietly|extremely|in a) /u;
 const DELIVERY = / (?:tone|voice|softly|loudly|quietly)$/u;
 
@@ -63,17 +75,19 @@ const CANDIDATE = new RegExp(
   'giu',
 );
 
-function isTag(words: string): boolean {
-  const phrase = words.toLowerCase().trim();
-  return TAGS.has(phrase) || TAGS.has(phrase.replace(DEGREE, '').replace(DELIVERY, ''));
+/** Whether a candidate is a tag; `round`, `square`: the words in its brackets, if it has such. */
+function isTag(round?: string, square?: string): boolean {
+  const phrase = (round ?? square)?.toLowerCase().trim();
+  if (phrase === undefined || TAGS.has(phrase)) return true;
+  if (round === undefined && DIRECTIONS.has(phrase)) return true;
+  return TAGS.has(phrase.replace(DEGREE, '').replace(DELIVERY, ''));
 }
 
 /** The text at the same length with U+FFFF for every character of its tags, so that no tag is cut in two. */
 export const maskTags = (text: string): string =>
-  text.replace(CANDIDATE, (whole, round?: string, square?: string) => {
-    const words = round ?? square;
-    return words === undefined || isTag(words) ? GAP.repeat(whole.length) : whole;
-  });
+  text.replace(CANDIDATE, (whole, round?: string, square?: string) =>
+    isTag(round, square) ? GAP.repeat(whole.length) : whole,
+  );
 
 const SPEAKER = /<\|speaker:\d{1,4}\|>/gu;
 
@@ -93,8 +107,7 @@ export class SpeakerTags {
 export function stripTags(text: string): string {
   let stripped = false;
   const rest = text.replace(CANDIDATE, (whole, round?: string, square?: string) => {
-    const words = round ?? square;
-    if (words !== undefined && !isTag(words)) return whole;
+    if (!isTag(round, square)) return whole;
     stripped = true;
     return GAP;
   });

@@ -192,6 +192,7 @@ const TAGGED: readonly (readonly [string, string])[] = [
   ['<|speaker:0|>Hi<|speaker:12|> yo', 'Hi yo'],
   ['(very sad) Bye (in a hurry tone)', 'Bye'],
   ['[whispering][pause] Psst', 'Psst'],
+  ['[laughs harder] Well [mischievously] yes (sadly).', 'Well yes (sadly).'],
   ['Call me (really) at (555) [1]', 'Call me (really) at (555) [1]'],
   ['(a happy family) came', '(a happy family) came'],
   ['no tags  at all', 'no tags  at all'],
