@@ -1,7 +1,5 @@
 /** Remote engines over real HTTP: a server whose answers the test sets, and another gateway of ours. */
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { getEventListeners, once } from 'node:events';
-import type { AddressInfo } from 'node:net';
+import { getEventListeners } from 'node:events';
 import { decode } from '@msgpack/msgpack';
 import t from 'tap';
 import { RECOGNITION_RATE } from '../../contracts/audio.js';
@@ -21,32 +19,10 @@ import { createToneSpeech } from '../../engines/backends/tone/index.js';
 import { speakAll, ttsConformance } from '../../engines/conformance.js';
 import { joined, segmentsOf, silence, streamed } from '../fixtures/engines-listening.js';
 import { startGateway, TEST_KEY } from '../fixtures/gateway.js';
+import { remoteService } from '../fixtures/remote-service.js';
 import { until } from '../fixtures/until.js';
 
-type Answer = (response: ServerResponse, body: Buffer, request: IncomingMessage) => void | Promise<void>;
-
-/** A server whose next answers a test sets; it records requests. */
-async function service() {
-  const asked: { url: string; headers: IncomingMessage['headers']; body: Buffer }[] = [];
-  let answer: Answer = (response) => void response.end();
-  const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const parts: Buffer[] = [];
-    for await (const part of request) parts.push(part as Buffer);
-    const body = Buffer.concat(parts);
-    asked.push({ url: request.url ?? '', headers: request.headers, body });
-    await answer(response, body, request);
-  };
-  const server = createServer((request, response) => void serve(request, response)).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.teardown(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  return { url, asked, answers: (next: Answer) => (answer = next) };
-}
-
-const remote = await service();
+const remote = await remoteService(t);
 const settings: RemoteSettings = {
   urls: [remote.url],
   key: 'operators-own',
@@ -308,6 +284,33 @@ t.test('transcriptions: a WAV of the audio, words of the answer', async (t) => {
     code: 'provider_failed',
     status: 502,
   });
+});
+
+t.test('a service whose model tells no times is asked for the text alone', async (t) => {
+  const audio = new Int16Array(16_000).fill(1000);
+  const formatOf = (body: Buffer) => /name="response_format"\r\n\r\n(\w+)/.exec(body.toString('latin1'))?.[1];
+  const refusals = [
+    { error: { message: "response_format 'verbose_json' is not compatible with this model. Use 'json'." } },
+    { object: 'error', message: 'Currently only support response_format `text` or `json`' },
+  ];
+  for (const refusal of refusals) {
+    const asked: (string | undefined)[] = [];
+    remote.answers((response, body) => {
+      asked.push(formatOf(body));
+      const told = asked.at(-1) === 'json' && !body.includes('timestamp_granularities');
+      response.writeHead(told ? 200 : 400).end(JSON.stringify(told ? { text: 'Hello you.' } : refusal));
+    });
+    const transcriber = createOpenaiTranscriber(settings);
+    for (let round = 0; round < 2; round++)
+      t.match(await segmentsOf(transcriber, audio), [{ text: 'Hello you.' }]);
+    t.strictSame(asked, ['verbose_json', 'json', 'json'], 'it is remembered');
+  }
+  const before = remote.asked.length;
+  remote.answers(
+    (response) => void response.writeHead(400).end('{"error":{"message":"Audio is too short"}}'),
+  );
+  await t.rejects(segmentsOf(createOpenaiTranscriber(settings), audio), { message: 'Audio is too short' });
+  t.equal(remote.asked.length, before + 1, 'any other refusal is final');
 });
 
 t.test('speech is the same wherever it lies in what is received', async (t) => {

@@ -3,10 +3,11 @@
  * address (which usually ends in `/v1`). They run in the gateway's process, because nothing here computes.
  */
 import type { FormData } from 'undici';
+import { ServiceError } from '../../../contracts/errors.js';
 import type { TtsEngine } from '../../../contracts/ports/speech/tts.js';
 import type { Transcriber } from '../../long-audio.js';
 import { wavFile } from '../remote/audio.js';
-import { pieceOf, remoteTranscriber, REPLY_BYTES } from '../remote/transcription.js';
+import { pieceOf, remoteTranscriber, REPLY_BYTES, type TranscribePiece } from '../remote/transcription.js';
 import { type RemoteSettings, servicesOf } from '../remote/settings.js';
 import { type Abilities, remoteSpeech } from '../remote/synthesis.js';
 
@@ -28,31 +29,59 @@ export const createOpenaiSpeech = (settings: RemoteSettings): TtsEngine =>
     }),
   }));
 
-async function formOf(samples: Int16Array, model: string, language: string | undefined): Promise<FormData> {
+/** What is asked of a transcription: `timed` as words and segments with their times, `plain` as its text alone. */
+type Detail = 'timed' | 'plain';
+
+async function formOf(
+  samples: Int16Array,
+  model: string,
+  language: string | undefined,
+  detail: Detail,
+): Promise<FormData> {
   const { FormData } = (await import('undici')).default;
   const form = new FormData();
   form.append('file', new Blob([new Uint8Array(wavFile(samples))], { type: 'audio/wav' }), 'audio.wav');
   form.append('model', model);
-  form.append('response_format', 'verbose_json');
-  form.append('timestamp_granularities[]', 'word');
-  form.append('timestamp_granularities[]', 'segment');
+  form.append('response_format', detail === 'timed' ? 'verbose_json' : 'json');
+  if (detail === 'timed') {
+    form.append('timestamp_granularities[]', 'word');
+    form.append('timestamp_granularities[]', 'segment');
+  }
   if (language !== undefined) form.append('language', language);
   return form;
 }
 
-/** Errors of `transcribe`: `provider_failed`. */
-export const createOpenaiTranscriber = (settings: RemoteSettings): Transcriber =>
-  remoteTranscriber(
-    NAME,
-    settings.languages ?? 'any',
+/** Statuses of a request that is refused for what it asks; nothing was transcribed. */
+const REFUSED = new Set([400, 422]);
+const ABOUT_TIMES = /verbose_json|response_format|timestamp/i;
+
+/** Whether the service refused to tell times, as models without them do (gpt-4o-transcribe; Voxtral on vLLM). */
+const isWithoutTimes = (error: unknown): boolean =>
+  error instanceof ServiceError && REFUSED.has(error.status) && ABOUT_TIMES.test(error.message);
+
+/**
+ * Errors of `transcribe`: `provider_failed`. A service that refuses to tell times is asked again for the text alone, and from
+ * then on only for that.
+ */
+export function createOpenaiTranscriber(settings: RemoteSettings): Transcriber {
+  const transcribeAs =
+    (detail: Detail): TranscribePiece =>
     async (samples, { language, traceContext }, signal) => {
-      const body = await formOf(samples, settings.sttModel, language);
-      return pieceOf(
-        await servicesOf(settings).bytes(
-          { path: '/audio/transcriptions', body, traceContext },
-          REPLY_BYTES,
-          signal,
-        ),
-      );
-    },
-  );
+      const body = await formOf(samples, settings.sttModel, language, detail);
+      const request = { path: '/audio/transcriptions', body, traceContext };
+      return pieceOf(await servicesOf(settings).bytes(request, REPLY_BYTES, signal));
+    };
+  const [timed, plain] = [transcribeAs('timed'), transcribeAs('plain')];
+  let known = timed;
+  const transcribe: TranscribePiece = async (...piece) => {
+    try {
+      return await known(...piece);
+    } catch (error) {
+      if (!isWithoutTimes(error)) throw error;
+      const found = await plain(...piece);
+      known = plain;
+      return found;
+    }
+  };
+  return remoteTranscriber(NAME, settings.languages ?? 'any', transcribe);
+}
