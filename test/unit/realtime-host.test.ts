@@ -91,6 +91,25 @@ t.test('audio of another format does not come back', async (t) => {
   t.equal(session.input.bytes, 0);
 });
 
+t.test('a file does not come back, nor audio that is too long: no later commit fails with it', async (t) => {
+  const cases = [
+    ['audio/wav', 'audio_unreadable'],
+    ['audio/mp3', 'concurrency_exceeded'],
+    ['audio/pcm', 'audio_too_long'],
+  ] as const;
+  for (const [format, code] of cases) {
+    const { send, transcription, session, of } = open();
+    send('session.update', { session: { audio: { input: { format } } } });
+    send('input_audio_buffer.append', { audio: base64(1, 1) });
+    send('input_audio_buffer.commit');
+    await turn();
+    transcription.jobs[0]?.end(new ServiceError(code));
+    await turn();
+    t.match(of(`${TRANSCRIPTION}.failed`), [{ error: { code } }]);
+    t.equal(session.input.bytes, 0, format);
+  }
+});
+
 t.test('a file goes to the transcriber in one piece, raw audio with its rate', async (t) => {
   const { send, transcription } = open();
   const input = { format: 'audio/wav' };

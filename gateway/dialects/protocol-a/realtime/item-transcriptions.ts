@@ -1,9 +1,9 @@
 /**
  * The transcriptions of a session's items that run or are queued (actors/realtime.ts decides when each begins).
  *
- * Invariants: audio counts against the session's budget until its transcription has ended; audio from the input buffer
- * goes back there if its transcription fails, unless the input format has changed; no event about a transcription is sent
- * after `abandon`.
+ * Invariants: audio counts against the session's budget until its transcription has ended; headerless audio from the input
+ * buffer goes back there if its transcription fails, unless it is too long or the input format has changed; no event about a
+ * transcription is sent after `abandon`.
  */
 import type { TakenAudio } from '../../../../actors/realtime-audio.js';
 import type { ConversationItem } from '../../../../actors/realtime-items.js';
@@ -34,6 +34,13 @@ interface Job extends Untranscribed {
   readonly events: TranscriptEvents;
   readonly abort: AbortController;
 }
+
+/**
+ * Whether the audio may go back into the input buffer. Not a file: with the next one behind it, it would be neither. And not
+ * audio that is too long: so would be all that follows.
+ */
+const goesBack = ({ isBuffered, input }: Job, { code }: ServiceError): boolean =>
+  isBuffered && input.format === 'pcm' && code !== 'audio_too_long';
 
 /** Headerless audio is passed in chunks, as it was collected; a file's bytes must be in one piece. */
 async function requestOf(
@@ -96,7 +103,7 @@ export class ItemTranscriptions {
     if (!job) return;
     const { conversation, input, settings } = this.session;
     conversation.change(item, (entry) => (entry.untranscribed = undefined));
-    if (job.isBuffered && isSameFormat(job.input, settings.input)) input.putBack(job.audio);
+    if (goesBack(job, error) && isSameFormat(job.input, settings.input)) input.putBack(job.audio);
     job.events.failed(error);
   }
 
