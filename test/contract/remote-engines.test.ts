@@ -19,7 +19,7 @@ import { createToneSpeech } from '../../engines/backends/tone/index.js';
 import { speakAll, ttsConformance } from '../../engines/conformance.js';
 import { joined, segmentsOf, silence, streamed } from '../fixtures/engines-listening.js';
 import { startGateway, TEST_KEY } from '../fixtures/gateway.js';
-import { remoteService } from '../fixtures/remote-service.js';
+import { badField, remoteService } from '../fixtures/remote-service.js';
 import { until } from '../fixtures/until.js';
 
 const remote = await remoteService(t);
@@ -98,6 +98,7 @@ t.test(
     const cases: [number, object | string, object][] = [
       [400, { error: { message: 'Input is too strange' } }, { message: 'Input is too strange' }],
       [422, { message: 'No such voice' }, { message: 'No such voice' }],
+      [422, badField('voice', 'No such voice'), { message: 'body.voice: No such voice' }],
       [400, { error: 'The model is not loaded' }, { message: 'The model is not loaded' }],
       [
         401,
@@ -292,6 +293,7 @@ t.test('a service whose model tells no times is asked for the text alone', async
   const refusals = [
     { error: { message: "response_format 'verbose_json' is not compatible with this model. Use 'json'." } },
     { object: 'error', message: 'Currently only support response_format `text` or `json`' },
+    badField('response_format', "Input should be 'json'"),
   ];
   for (const refusal of refusals) {
     const asked: (string | undefined)[] = [];

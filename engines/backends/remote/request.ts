@@ -68,12 +68,20 @@ interface ErrorBody {
   readonly detail?: unknown;
 }
 
+/** The first fault in the list with which services built on FastAPI refuse a field: its place and what is wrong. */
+function faultIn(detail: unknown): string | undefined {
+  const [first] = Array.isArray(detail) ? (detail as unknown[]) : [];
+  const { loc, msg } = (first ?? {}) as { readonly loc?: unknown; readonly msg?: unknown };
+  if (typeof msg !== 'string') return undefined;
+  return Array.isArray(loc) ? `${loc.join('.')}: ${msg}` : msg;
+}
+
 /** The message in an error body of any of the APIs. */
 function sentenceIn(body: Buffer): string | undefined {
   try {
     const { message, error, detail } = JSON.parse(body.toString()) as ErrorBody;
     const named = typeof error === 'string' ? error : error?.message;
-    return [named, message, detail].find((value) => typeof value === 'string');
+    return [named, message, detail, faultIn(detail)].find((value) => typeof value === 'string');
   } catch {
     return undefined;
   }
