@@ -1,6 +1,5 @@
 /** Segments of a transcript as one text, in scripts with blanks between words and without (contracts/text/joined-texts.ts). */
 import t from 'tap';
-import { joined } from '../../actors/agent/turns/stretches.js';
 import type { Transcript } from '../../contracts/ports/speech/speech.js';
 import { gapBetween, joinedTexts } from '../../contracts/text/joined-texts.js';
 import { partsOf } from '../../gateway/dialects/protocol-a/transcript-stream.js';
@@ -73,7 +72,6 @@ t.test(
       const partial = new PartialTranscript(16_000);
       partial.take({ chunks: [], bytes: 128_000 });
       t.equal(partial.add(segmentsOf(texts)), whole, 'partial transcripts');
-      t.equal(joined(texts), whole, 'the turn of a call');
     }
   },
 );

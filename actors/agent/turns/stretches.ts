@@ -2,7 +2,6 @@
  * The user's stretches of voice that are not yet part of a message, in spoken order, and the transcript of each so far.
  * One is owed until its final transcript has arrived; a final transcript without words is noise.
  */
-import { joinedTexts } from '../../../contracts/text/joined-texts.js';
 import { overlapOf, wordsOf } from './interruption.js';
 
 export interface Stretch {
@@ -60,7 +59,11 @@ export const bringsWords = (stretches: Stretches, { span, text, final }: Transcr
 
 export const isWhole = (stretches: Stretches): boolean => stretches.every(({ final }) => final);
 
-export const joined = (texts: readonly string[]): string => joinedTexts(texts.map((text) => text.trim()));
+export const joined = (texts: readonly string[]): string =>
+  texts
+    .map((text) => text.trim())
+    .filter((text) => text !== '')
+    .join(' ');
 
 /** The words so far, those of partial transcripts included. */
 export const partialText = (stretches: Stretches): string => joined(stretches.map(({ text }) => text));
