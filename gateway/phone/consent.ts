@@ -18,21 +18,20 @@ const WORDS: Readonly<Record<Language, Readonly<Record<Answer, readonly string[]
       'go ahead',
       'put them through',
       'no problem',
-      'one',
     ],
-    no: ['no', 'nope', 'not now', 'cannot', "can't", 'busy', 'later', "don't", 'two'],
+    no: ['no', 'nope', 'not now', 'cannot', "can't", 'busy', 'later', "don't"],
   },
   es: {
-    yes: ['sí', 'si', 'claro', 'vale', 'de acuerdo', 'por supuesto', 'adelante', 'uno'],
-    no: ['no', 'ahora no', 'imposible', 'dos'],
+    yes: ['sí', 'si', 'claro', 'vale', 'de acuerdo', 'por supuesto', 'adelante'],
+    no: ['no', 'ahora no', 'imposible'],
   },
   fr: {
-    yes: ['oui', 'ouais', 'd’accord', "d'accord", 'bien sûr', 'volontiers', 'un'],
-    no: ['non', 'pas maintenant', 'impossible', 'deux'],
+    yes: ['oui', 'ouais', 'd’accord', "d'accord", 'bien sûr', 'volontiers'],
+    no: ['non', 'pas maintenant', 'impossible'],
   },
   de: {
-    yes: ['ja', 'klar', 'gerne', 'gern', 'okay', 'ok', 'in ordnung', 'natürlich', 'kein problem', 'eins'],
-    no: ['nein', 'nicht', 'nö', 'keine zeit', 'später', 'zwei'],
+    yes: ['ja', 'klar', 'gerne', 'gern', 'okay', 'ok', 'in ordnung', 'natürlich', 'kein problem'],
+    no: ['nein', 'nicht', 'nö', 'keine zeit', 'später'],
   },
   ja: {
     yes: ['はい', 'ええ', 'お願いします', '受けます'],
@@ -43,6 +42,12 @@ const WORDS: Readonly<Record<Language, Readonly<Record<Answer, readonly string[]
     no: ['不', '不行', '不要', '不用', '不能', '不接', '不可以', '没空', '没有时间'],
   },
   ko: { yes: ['네', '예', '좋아요', '받을게요'], no: ['아니', '안 돼', '안돼', '못 받'] },
+};
+
+/** The keys, if they are said. A number is an answer only by itself: "one moment" and "un instant" are none. */
+const NUMBERS: Readonly<Record<string, Answer>> = {
+  ...{ 1: 'yes', one: 'yes', uno: 'yes', un: 'yes', eins: 'yes' },
+  ...{ 2: 'no', two: 'no', dos: 'no', deux: 'no', zwei: 'no' },
 };
 
 /** Texts that mean yes although they contain a word for no. */
@@ -56,13 +61,15 @@ const UNSPACED: ReadonlySet<Language> = new Set(['ja', 'zh', 'ko']);
 
 /** Undefined if it is neither. */
 export function consentOf(text: string, language: Language): Answer | undefined {
-  const plain = ` ${(text.toLowerCase().match(/[\p{L}\p{M}'’]+/gu) ?? []).join(' ')} `;
+  const said = (text.toLowerCase().match(/[\p{L}\p{M}\p{N}'’]+/gu) ?? []).join(' ');
+  const plain = ` ${said} `;
   const says = (words: readonly string[]): boolean =>
     words.some((word) => plain.includes(word.length > 1 && UNSPACED.has(language) ? word : ` ${word} `));
   const { yes, no } = WORDS[language];
   if (says(ASSENT[language] ?? [])) return 'yes';
   if (says(no)) return 'no';
-  return says(yes) ? 'yes' : undefined;
+  if (says(yes)) return 'yes';
+  return Object.hasOwn(NUMBERS, said) ? NUMBERS[said] : undefined;
 }
 
 /** The answer by pressed keys. */

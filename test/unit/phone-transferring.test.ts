@@ -208,7 +208,7 @@ t.test('a transfer by SIP that lost its process ends, and its caller is with the
   t.same(asked, [], 'there is no API to hang up by');
 });
 
-t.test('the answers of a colleague', (t) => {
+t.test('the answers of a colleague; a number is one only by itself', (t) => {
   const rows: readonly (readonly [
     Language,
     yes: readonly string[],
@@ -217,18 +217,23 @@ t.test('the answers of a colleague', (t) => {
   ])[] = [
     [
       'en',
-      ['Yes.', 'Yeah, sure!', 'No problem, put them through.', 'OK'],
-      ['No.', 'Not now', "I can't", 'Yes? No, sorry.'],
-      ['', 'Who is it?', 'Nobody', 'Yesterday'],
+      ['Yes.', 'Yeah, sure!', 'No problem, put them through.', 'OK', 'One.', '1'],
+      ['No.', 'Not now', "I can't", 'Yes? No, sorry.', 'Two.', '2.'],
+      ['', 'Who is it?', 'Nobody', 'Yesterday', 'One moment, please.', 'Hold on one second.', 'Two seconds.'],
     ],
     [
       'de',
-      ['Ja.', 'Ja, gerne.', 'Kein Problem'],
-      ['Nein.', 'Gerade nicht', 'Keine Zeit'],
-      ['Jahr', 'Wer ist dran?'],
+      ['Ja.', 'Ja, gerne.', 'Kein Problem', 'Eins.'],
+      ['Nein.', 'Gerade nicht', 'Keine Zeit', 'Zwei'],
+      ['Jahr', 'Wer ist dran?', 'Zwei Minuten.'],
     ],
-    ['fr', ['Oui.', 'D’accord', "d'accord"], ['Non', 'Pas maintenant'], ['Qui est-ce ?']],
-    ['es', ['Sí.', 'si', 'Claro'], ['No', 'Ahora no'], ['¿Quién es?', 'Siempre']],
+    [
+      'fr',
+      ['Oui.', 'D’accord', "d'accord", 'Un.'],
+      ['Non', 'Pas maintenant', 'Deux'],
+      ['Qui est-ce ?', 'Un instant, s’il vous plaît.', 'Deux minutes.'],
+    ],
+    ['es', ['Sí.', 'si', 'Claro', 'Uno'], ['No', 'Ahora no', 'Dos'], ['¿Quién es?', 'Siempre', 'Dos minutos.']],
     ['ja', ['はい。', 'お願いします'], ['いいえ', '今は無理です'], ['どなたですか']],
     ['zh', ['是', '好的', '可以。', '没问题'], ['不', '不行', '现在没空'], ['是谁？']],
     ['ko', ['네.', '예'], ['아니요', '지금은 안 돼요'], ['누구세요']],
