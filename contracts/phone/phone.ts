@@ -94,3 +94,21 @@ export function phoneAddress(text: string): string | undefined {
   const fits = SIP.test(address) && address.length <= LIMITS.session.phoneNumber;
   return fits ? address.toLowerCase() : undefined;
 }
+
+/** Numbers that providers show for a withheld one: ANONYMOUS, BLOCKED, RESTRICTED, UNAVAILABLE and UNKNOWN as keys of a telephone. */
+const WITHHELD: ReadonlySet<string> = new Set([
+  '+266696687',
+  '+2562533',
+  '+7378742833',
+  '+86282452253',
+  '+8656696',
+]);
+/** How SIP writes it (RFC 3323, 4.1.1.3). */
+const ANONYMOUS = /@anonymous\.invalid$/;
+
+/** A caller's number; null if it is withheld or invalid. */
+export function callerAddress(text: string): string | null {
+  const address = phoneAddress(text);
+  const isShown = address !== undefined && !WITHHELD.has(address) && !ANONYMOUS.test(address);
+  return isShown ? address : null;
+}

@@ -9,7 +9,7 @@ import type { Clock } from '../../contracts/clock.js';
 import { ServiceError, toServiceError } from '../../contracts/errors.js';
 import { LIMITS } from '../../contracts/limits.js';
 import type { Log } from '../../contracts/log.js';
-import { phoneAddress } from '../../contracts/phone/phone.js';
+import { callerAddress, phoneAddress } from '../../contracts/phone/phone.js';
 import type { DialledNumbers, PhoneNumber, PhoneSessions } from '../../contracts/ports/phone/phone.js';
 import { readAll } from '../server/bodies/body.js';
 import type { HttpRequest, Reply } from '../server/port.js';
@@ -85,7 +85,7 @@ async function sessionFor(
   if (!enabled || agentId === null)
     throw new ServiceError('conflict', { message: 'Nobody answers this number' });
   if (!calls.hasRoom) throw new ServiceError('overloaded');
-  const callerNumber = phoneAddress(from) ?? null;
+  const callerNumber = callerAddress(from);
   const leg = { callerNumber, dialedNumber: address, direction: 'inbound' } as const;
   return (await sessions.begin(agentId, workspaceId, leg)).id;
 }

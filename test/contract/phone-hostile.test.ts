@@ -69,7 +69,8 @@ for (const provider of ASKING) {
   t.test(`${provider.name}: a withheld or invalid number is no caller's number`, async (t) => {
     const agentId = await talks.agent();
     const number = await calls.numberOf(provider, agentId);
-    for (const from of ['anonymous', '', '266696687x', 'x'.repeat(2000)]) {
+    const withheld = ['anonymous', '', '+266696687', 'sip:anonymous@anonymous.invalid'];
+    for (const from of [...withheld, '266696687x', 'x'.repeat(2000)]) {
       t.match(await calls.ring(provider, newCall(number, from)), { status: 200 });
       const { body } = await ask(`sessions/${await calls.sessionOf(agentId)}`);
       t.match(body, { caller_number: null, dialed_number: number });

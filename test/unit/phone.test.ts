@@ -5,7 +5,7 @@
 import t from 'tap';
 import { bytesOf } from '../../contracts/audio.js';
 import { LIMITS } from '../../contracts/limits.js';
-import { phoneAddress } from '../../contracts/phone/phone.js';
+import { callerAddress, phoneAddress } from '../../contracts/phone/phone.js';
 import { keyed, readClientEvent } from '../../gateway/conversations/client/events.js';
 import { Keypad } from '../../gateway/conversations/client/keypad.js';
 import { createStreamTokens } from '../../gateway/phone/stream-tokens.js';
@@ -367,6 +367,15 @@ t.test('numbers are E.164 with their plus, or SIP addresses', (t) => {
     ].map((text): [string, undefined] => [text, undefined]),
   ];
   for (const [text, address] of cases) t.equal(phoneAddress(text), address, text);
+  t.end();
+});
+
+t.test('a withheld number is nobody’s, also where a provider or SIP has an address for it', (t) => {
+  const withheld = ['+266696687', '+7378742833', '+2562533', '+8656696', '+86282452253', '266696687'];
+  for (const text of [...withheld, 'sip:Anonymous@anonymous.invalid', 'anonymous', ''])
+    t.equal(callerAddress(text), null, text);
+  t.equal(callerAddress('14155550123'), '+14155550123');
+  t.equal(callerAddress('sip:ann@example.com'), 'sip:ann@example.com');
   t.end();
 });
 

@@ -7,7 +7,7 @@
 import { CALL_TIMES } from '../../../contracts/limits/call-times.js';
 import type { Clock } from '../../../contracts/clock.js';
 import { ServiceError, toServiceError } from '../../../contracts/errors.js';
-import { phoneAddress } from '../../../contracts/phone/phone.js';
+import { callerAddress } from '../../../contracts/phone/phone.js';
 import type { RoomCalls } from '../../../contracts/ports/calls/calls.js';
 import type {
   DialledNumbers,
@@ -56,7 +56,7 @@ async function sessionFor(
   await answerOnce(number.id, room, parts.numbers);
   const { number: from } = await callerIn(room, parts);
   const leg = {
-    callerNumber: phoneAddress(from) ?? null,
+    callerNumber: callerAddress(from),
     dialedNumber: number.address,
     direction: 'inbound',
   } as const;
