@@ -33,6 +33,8 @@ export interface ChatRequest {
    * unchanged.
    */
   readonly passages: readonly { readonly source: string; readonly text: string }[];
+  /** Words of this answer came before the tools that were called: many models then have nothing to add, which is no failure. */
+  readonly mayBeEmpty?: boolean;
 }
 
 export type ChatEvent =
@@ -51,8 +53,8 @@ export interface ChatModel {
   /** False if it is no language model: no tokens are counted. */
   readonly hasTokens?: boolean;
   /**
-   * Errors: `provider_failed` (with the model's status; also for an answer that is empty, too long or no stream),
-   * `first_byte_timeout`. Never retried after the request was
+   * Errors: `provider_failed` (with the model's status; also for an answer that is too long, no stream, or empty unless it
+   * may be), `first_byte_timeout`. Never retried after the request was
    * sent. Leaving the loop, or an abort, ends the request.
    */
   chat(request: ChatRequest, signal: AbortSignal): AsyncIterable<ChatEvent>;

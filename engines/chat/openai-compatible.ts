@@ -265,13 +265,14 @@ function tokensOf({ usage }: WireChunk): Tokens | undefined {
   return isCount(inputTokens) && isCount(outputTokens) ? { inputTokens, outputTokens } : undefined;
 }
 
-/** One answer as it arrives: its length is bounded, and it must not be empty. */
+/** One answer as it arrives: its length is bounded, and it must not be empty unless it may be. */
 class Answer {
   readonly #calls = new Calls();
   readonly #thoughts = new WithoutThoughts();
   /** The first half of a surrogate pair: some servers cut their events there. */
   #half = '';
   #length = 0;
+  #began = false;
   #spoke = false;
   /** Last reported counts: some servers report them with every event. */
   tokens: Tokens | undefined;
@@ -279,6 +280,7 @@ class Answer {
   /** The text in an event. Errors: `provider_failed` if the answer is too long. */
   take(data: string): string {
     const chunk = chunkOf(data);
+    this.#began = true;
     this.tokens = tokensOf(chunk) ?? this.tokens;
     const { content, refusal, tool_calls: pieces } = deltaOf(chunk);
     for (const piece of Array.isArray(pieces) ? (pieces as (WireCall | null)[]) : [])
@@ -306,10 +308,11 @@ class Answer {
     return text;
   }
 
-  /** The whole calls. Errors: `provider_failed` if the model has neither said nor called anything. */
-  end(): readonly ToolCall[] {
+  /** The whole calls. Errors: `provider_failed` if the model has neither said nor called anything, or has not even begun to. */
+  end({ mayBeEmpty = false }: ChatRequest): readonly ToolCall[] {
     const { whole } = this.#calls;
-    if (!this.#spoke && whole.length === 0) throw failed('The language model answered nothing');
+    const isEmpty = !this.#spoke && whole.length === 0;
+    if (isEmpty && !(mayBeEmpty && this.#began)) throw failed('The language model answered nothing');
     return whole;
   }
 }
@@ -343,7 +346,7 @@ export const createOpenaiChat = (settings: ChatSettings): ChatModel => ({
       const rest = answer.rest();
       if (rest !== '') yield { kind: 'text', text: rest };
       if (answer.tokens) yield { kind: 'usage', tokens: answer.tokens };
-      const calls = answer.end();
+      const calls = answer.end(request);
       if (calls.length > 0) yield { kind: 'calls', calls };
     } finally {
       inTime();

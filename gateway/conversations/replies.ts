@@ -60,6 +60,7 @@ export async function reply(
 ): Promise<void> {
   const { plan, dialogue, tools, now, draft } = parts;
   const passages = cause === 'turn' ? await passagesOf(parts) : [];
+  let mayBeEmpty = false;
   for (let step = 1; step <= MOST_STEPS; step += 1) {
     // The last step may only speak.
     const offered = step < MOST_STEPS ? await tools.offered() : [];
@@ -68,7 +69,7 @@ export async function reply(
     parts.informed();
     let calls: readonly ToolCall[] = [];
     let said = '';
-    for await (const event of parts.ask({ messages, tools: offered, passages }, signal)) {
+    for await (const event of parts.ask({ messages, tools: offered, passages, mayBeEmpty }, signal)) {
       if (event.kind === 'calls') calls = event.calls;
       if (event.kind === 'text') {
         text.write(event.text);
@@ -77,6 +78,7 @@ export async function reply(
     }
     signal.throwIfAborted();
     if (calls.length === 0) return;
+    mayBeEmpty ||= said.trim() !== '';
     if (draft !== undefined) await text.sure;
     signal.throwIfAborted();
     text.called(dialogue.calls(calls, said));

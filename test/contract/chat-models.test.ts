@@ -303,6 +303,14 @@ t.test('an OpenAI-compatible endpoint', async (t) => {
     }
   });
 
+  t.test('an answer that may be empty still has to be one', async (t) => {
+    const request = { messages: [user('U')], mayBeEmpty: true };
+    const empty = await modelAt(t, (_request, response) => void response.end(sse(delta({ content: '' }), '[DONE]')));
+    t.same(await answer(empty, request), []);
+    const broken = await modelAt(t, (_request, response) => void response.end());
+    await t.rejects(answer(broken, request), { code: 'provider_failed' });
+  });
+
   t.test('the answer of a model is bounded, and memory with it', async (t) => {
     const endless =
       (head: string, part: string): Serve =>

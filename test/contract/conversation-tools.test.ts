@@ -99,6 +99,36 @@ t.test(
   },
 );
 
+t.test('a model that has said all before its tool adds nothing, and no word of it is lost', async (t) => {
+  const words = 'I have put you down for Tuesday at nine, and there is a place by the window for you.';
+  tools.set('booked', (_, response) => response.end('ok'));
+  const books: Answered = { text: words, calls: { Weather: { city: 'Oslo' } } };
+  models.set('Book it', (messages) => (toolSaid(messages) === undefined ? books : ''));
+  const meeting = await talks.meet({ tools: { tool_ids: [await toolId(webhook('booked'))] } });
+  meeting.caller.send({ type: 'user.message', text: 'Book it' });
+  await untilShown(meeting, words);
+  await untilEvent(meeting, 'turn.completed');
+  t.equal(askedIn('Book it').length, 2);
+  t.same(eventsOf(meeting, 'error'), []);
+  const { items } = await hangUp(meeting);
+  t.same(
+    items.flatMap(({ role, content }) => (role === 'assistant' ? [content] : [])),
+    [words],
+  );
+});
+
+t.test('a model that says nothing at all after its tool has failed', async (t) => {
+  tools.set('mute', (_, response) => response.end('ok'));
+  const looks: Answered = { calls: { Weather: { city: 'Oslo' } } };
+  models.set('Look', (messages) => (toolSaid(messages) === undefined ? looks : ''));
+  const meeting = await talks.meet({ tools: { tool_ids: [await toolId(webhook('mute'))] } });
+  meeting.caller.send({ type: 'user.message', text: 'Look' });
+  await untilEvent(meeting, 'error');
+  await untilShown(meeting, 'Sorry, I could not answer that. Please try again.');
+  const { items } = await hangUp(meeting);
+  t.match(items.at(-1), { role: 'assistant', error: 'provider_failed' });
+});
+
 t.test('a call is the request that the tool’s test sends: one Content-Type, the tool’s own', async (t) => {
   const sent: (readonly string[])[] = [];
   tools.set('posted', (request, response) => {
