@@ -1,5 +1,5 @@
 /** Signatures and messages of telephone providers, against their own examples (gateway/phone/providers). */
-import { createHmac } from 'node:crypto';
+import { createHmac, generateKeyPairSync } from 'node:crypto';
 import t from 'tap';
 import { CREDENTIAL_FORMS } from '../../contracts/phone/phone.js';
 import { exotel } from '../../gateway/phone/providers/exotel.js';
@@ -8,6 +8,7 @@ import { plivo } from '../../gateway/phone/providers/plivo.js';
 import { telnyx } from '../../gateway/phone/providers/telnyx.js';
 import { twilio } from '../../gateway/phone/providers/twilio.js';
 import { vonage } from '../../gateway/phone/providers/vonage.js';
+import { vonageDialling } from '../../gateway/phone/providers/vonage-api.js';
 import { TELNYX_FORMAT, telnyxDouble, telnyxHeaders } from '../fixtures/phone-telnyx.js';
 import { vonageAuthorization } from '../fixtures/phone-vonage.js';
 
@@ -209,6 +210,24 @@ t.test('Vonage asks about a call; its reports are no question', (t) => {
     'x',
   ])
     t.equal(asked(no), undefined, JSON.stringify(no));
+  t.end();
+});
+
+t.test('Vonage has names of its own for Chinese', (t) => {
+  const { privateKey } = generateKeyPairSync('rsa', {
+    modulusLength: 2048,
+    publicKeyEncoding: { type: 'spki', format: 'pem' },
+    privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+  });
+  const credentials = { application_id: 'a', private_key: privateKey };
+  const languageOf = (language: string): unknown => {
+    const said = { callId: 'c', message: 'm', language, url: '' };
+    const { body = '' } = vonageDialling.say(said, credentials);
+    const { destination } = JSON.parse(body) as { destination: { ncco: readonly { language: string }[] } };
+    return destination.ncco[0]?.language;
+  };
+  t.equal(languageOf('zh-CN'), 'cmn-CN');
+  t.equal(languageOf('ja-JP'), 'ja-JP');
   t.end();
 });
 

@@ -4,6 +4,7 @@
  * https://developer.vonage.com/en/api/voice
  * https://developer.vonage.com/en/voice/voice-api/webhook-reference
  * https://developer.vonage.com/en/voice/voice-api/concepts/advanced-machine-detection
+ * https://developer.vonage.com/en/voice/voice-api/concepts/text-to-speech
  * https://developer.vonage.com/en/voice/voice-api/ncco-reference (`connect`, `conversation`)
  * https://developer.vonage.com/en/getting-started/concepts/authentication
  */
@@ -91,6 +92,9 @@ const ANSWERERS: Readonly<Record<string, AnsweredBy>> = { human: 'human', machin
 /** `sub_state`: the tone was heard, or did not come in time. */
 const GREETED: ReadonlySet<string> = new Set(['beep_start', 'beep_timeout']);
 
+/** Its names of languages, where they differ from BCP 47 with a region: it knows no `zh-CN`. */
+const LANGUAGES: Readonly<Record<string, string>> = { 'zh-CN': 'cmn-CN' };
+
 export const vonageDialling: Dialling = {
   apiUrl: 'https://api.nexmo.com',
   place: ({ from, to, ringSeconds, urls, detection }, credentials) =>
@@ -117,8 +121,10 @@ export const vonageDialling: Dialling = {
     return call && { callId: call.callId };
   },
   hangUp: (callId, credentials) => request('PUT', callOf(callId), { action: 'hangup' }, credentials),
-  say: ({ callId, message: text, language }, credentials) =>
-    request('PUT', callOf(callId), transfer([{ action: 'talk', text, language }]), credentials),
+  say({ callId, message: text, language }, credentials) {
+    const talk = { action: 'talk', text, language: rowOf(LANGUAGES, language) ?? language };
+    return request('PUT', callOf(callId), transfer([talk]), credentials);
+  },
   connect: (callId, { to, from, ringSeconds: timeout, urls }, credentials) => {
     const shown = from?.startsWith('+') ? { from: from.slice(1) } : {};
     const told = { eventType: 'synchronous', eventUrl: [urls.action], eventMethod: 'POST' };
