@@ -5,6 +5,7 @@
  * only to the origin that they were stored for. One connection per hop, one deadline for all hops.
  */
 import type { LookupFunction } from 'node:net';
+import type { Readable } from 'node:stream';
 import type { Client, Dispatcher } from 'undici';
 import type { Clock } from '../../contracts/clock.js';
 import {
@@ -130,6 +131,12 @@ type Answer = Omit<OutboundReply, 'latencyMs'>;
 
 type Kept = Pick<OutboundRequest, 'captureBytes' | 'enough'>;
 
+/** The answer to a request of which only the status counts: a body that never ends, or cannot be read, changes nothing. */
+function unread(answer: Pick<Answer, 'status' | 'headers'>, body: Readable): Answer {
+  body.on('error', () => undefined).destroy();
+  return { ...answer, body: new Uint8Array(), truncated: false };
+}
+
 async function send(hop: Hop, { captureBytes, enough }: Kept, parts: CallParts): Promise<Answer> {
   const target = targetOf(hop.url, parts.allowed);
   const client = await clientOf(target, await addressesOf(target, parts));
@@ -148,6 +155,7 @@ async function send(hop: Hop, { captureBytes, enough }: Kept, parts: CallParts):
       reset: true,
     });
     const headers = plainHeaders(raw);
+    if (captureBytes === 0) return unread({ status: statusCode, headers }, body);
     const plain = decoded(body, headers['content-encoding']);
     const kept = await capture(plain, captureBytes, (piece) => enough?.(piece, headers) ?? false);
     return { status: statusCode, headers, ...kept };
