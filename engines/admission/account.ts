@@ -7,6 +7,7 @@ import { errorText, ServiceError } from '../../contracts/errors.js';
 import type { Log } from '../../contracts/log.js';
 import type { UsageKind, UsageStore } from '../../contracts/ports/accounts/identity.js';
 import { waitUpTo } from '../../contracts/time/timeouts.js';
+import { ANSWER_MS } from './slot-lease.js';
 
 export interface LedgerParts {
   readonly usage: UsageStore;
@@ -16,7 +17,6 @@ export interface LedgerParts {
 
 export type Entry = Parameters<UsageStore['add']>[0][number];
 
-const WAIT_MS = 2000;
 const ASK_AGAIN_MS = 10_000;
 const FORGET_MS = 600_000;
 
@@ -52,7 +52,7 @@ export class Account {
   /** Errors: as `Ledger.admit`. */
   async admit(kind: UsageKind | undefined): Promise<void> {
     this.#seen = this.#now;
-    if (!this.#left) await waitUpTo(this.parts.clock, WAIT_MS, this.ask());
+    if (!this.#left) await waitUpTo(this.parts.clock, ANSWER_MS, this.ask());
     const left = this.#left;
     if (!left)
       throw new ServiceError('overloaded', {

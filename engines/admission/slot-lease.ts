@@ -20,10 +20,8 @@ export interface SlotLeaseParts {
   readonly defaultLimit: number;
 }
 
-/** Longest wait of a job for the store. */
-const WAIT_MS = 2000;
-/** A store that does not answer for this long counts as unreachable. */
-const ANSWER_MS = 5000;
+/** A store that does not answer for this long counts as unreachable, and jobs are refused. Not sooner: in a call nobody tries again. */
+export const ANSWER_MS = 5000;
 const ASK_AGAIN_MS = 200;
 /** While the store is unreachable, held slots stay valid for this long after the lease has ended. */
 const GRACE_MS = 60_000;
@@ -138,7 +136,7 @@ export class SlotLease {
   /** Asks until there is room, the answer is short, or the time is up. Takes the slot in the same turn of the loop. */
   async #waitForSlot(): Promise<() => void> {
     const { clock } = this.parts;
-    const deadline = clock.monotonic() + WAIT_MS;
+    const deadline = clock.monotonic() + ANSWER_MS;
     this.#waiting++;
     try {
       while (!this.#hasRoom) {

@@ -42,6 +42,8 @@ const LEASE_MS = 15_000;
 /** The store of leases and usage, which all processes share. */
 class Store {
   away = false;
+  /** How long it takes to answer. */
+  slowMs = 0;
   holds = 0;
   limit: number;
   used = new Map<UsageKind, number>();
@@ -56,6 +58,11 @@ class Store {
     this.limit = limit;
   }
 
+  async #answers(): Promise<void> {
+    await settled();
+    if (this.slowMs > 0) await new Promise<void>((resolve) => void this.clock.after(this.slowMs, resolve));
+  }
+
   heldBy(process: string) {
     const lease = this.#leases.get(process);
     return lease && lease.until > this.clock.monotonic() ? lease.held : 0;
@@ -65,7 +72,7 @@ class Store {
     return {
       leaseMs: LEASE_MS,
       hold: async (workspaceId, wanted) => {
-        await settled();
+        await this.#answers();
         this.holds++;
         if (this.away) throw new Error('away');
         const others = [...this.#leases.keys()].filter((name) => name !== process);
@@ -90,7 +97,7 @@ class Store {
       for (const { kind, amount } of entries) this.used.set(kind, (this.used.get(kind) ?? 0) + amount);
     },
     remaining: async () => {
-      await settled();
+      await this.#answers();
       if (this.away) throw new Error('away');
       const left = Object.entries(this.quota).map(([kind, quota]) => [
         kind,
@@ -268,8 +275,17 @@ t.test('a workspace that was never seen is refused while the store is away or si
   store.away = false;
   store.usage.remaining = () => new Promise(() => undefined);
   const refusal = refusalOf(admit('b').enter('ws'));
-  await clock.advance(2000);
+  await clock.advance(5000);
   t.equal((await refusal)?.code, 'overloaded');
+});
+
+t.test('the first jobs of a workspace wait for a store that is slow and not away', async (t) => {
+  const { admit, store, clock } = world();
+  store.slowMs = 4000;
+  const admission = admit();
+  const entering = enterMany(admission, 4);
+  await clock.advance(10_000);
+  t.equal((await entering).length, 4);
 });
 
 t.test(
