@@ -5,6 +5,8 @@ export interface ToolCall {
   readonly name: string;
   /** JSON text as the model wrote it; not checked yet. */
   readonly arguments: string;
+  /** What its server has added to the call, and wants back with it: Gemini refuses calls without their thought signature. */
+  readonly extra?: object;
 }
 
 export type ChatMessage =

@@ -37,10 +37,11 @@ export interface ChatSettings extends RemoteAddress {
 
 const MOST = LIMITS.languageModel;
 
-const toWireCall = ({ id, name, arguments: args }: ToolCall) => ({
+const toWireCall = ({ id, name, arguments: args, extra }: ToolCall) => ({
   id,
   type: 'function',
   function: { name, arguments: args },
+  ...(extra && { extra_content: extra }),
 });
 
 function toWireMessage(message: ChatMessage): object {
@@ -130,6 +131,7 @@ interface WireCall {
   readonly index?: unknown;
   readonly id?: unknown;
   readonly function?: { readonly name?: unknown; readonly arguments?: unknown } | null;
+  readonly extra_content?: unknown;
 }
 
 interface WireDelta {
@@ -159,6 +161,7 @@ interface Call {
   id: string;
   name: string;
   arguments: string;
+  extra?: object;
 }
 
 /** The text of a string, or of the text parts of a list (Mistral's reasoning models). */
@@ -177,15 +180,16 @@ class Calls {
 
   /** Adds a piece of a call; returns its number of characters. */
   add(piece: WireCall | null): number {
-    const { index, id: wireId, function: made } = piece ?? {};
+    const { index, id: wireId, function: made, extra_content: extra } = piece ?? {};
     const [id, name, args] = [textOf(wireId), textOf(made?.name), textOf(made?.arguments)];
     const call = this.#callOf(Number.isInteger(index) ? (index as number) : undefined, id, name);
     if (id !== '') call.id = id;
     call.name += name;
     call.arguments += args;
+    if (isPlainObject(extra)) call.extra = extra;
     if (Math.max(call.name.length, call.id.length) > MOST.callName)
       throw failed('The language model made a tool call with too long a name');
-    return id.length + name.length + args.length;
+    return id.length + name.length + args.length + (isPlainObject(extra) ? JSON.stringify(extra).length : 0);
   }
 
   /** Some servers omit the index, and some give 0 to every call: a name begins a new call if its id differs. */
@@ -194,7 +198,7 @@ class Calls {
     const isOther = index === undefined || (id !== '' && id !== last?.id);
     if (last && (name === '' || last.name === '' || !isOther)) return last;
     if (this.#calls.length >= MOST.calls) throw failed('The language model made too many tool calls');
-    const call = { id: '', name: '', arguments: '' };
+    const call: Call = { id: '', name: '', arguments: '' };
     this.#calls.push(call);
     if (index !== undefined) this.#byIndex.set(index, call);
     return call;

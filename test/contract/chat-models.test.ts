@@ -303,6 +303,23 @@ t.test('an OpenAI-compatible endpoint', async (t) => {
     }
   });
 
+  t.test('what a server adds to a call goes back with it: Gemini refuses calls without their signature', async (t) => {
+    const extra = { google: { thought_signature: 'c2lnbmVk' } };
+    const made = { id: 'a', type: 'function', function: { name: 'lookup_order', arguments: '{}' } };
+    const bodies: { messages: { tool_calls?: object[] }[] }[] = [];
+    const model = await modelAt(t, (_request, response, body) => {
+      bodies.push(JSON.parse(body) as (typeof bodies)[number]);
+      const call = { index: 0, ...made, extra_content: extra };
+      response.end(sse(delta({ tool_calls: [call] }), '[DONE]'));
+    });
+    const [event] = await answer(model, { messages: [user('U')], tools: [ORDER] });
+    const toolCalls = event?.kind === 'calls' ? event.calls : [];
+    t.same(toolCalls, [{ id: 'a', name: 'lookup_order', arguments: '{}', extra }]);
+    const told = { role: 'tool', callId: 'a', content: '42' } as const;
+    await answer(model, { messages: [user('U'), { role: 'assistant', content: '', toolCalls }, told] });
+    t.same(bodies[1]?.messages[1]?.tool_calls, [{ ...made, extra_content: extra }]);
+  });
+
   t.test('an answer that may be empty still has to be one', async (t) => {
     const request = { messages: [user('U')], mayBeEmpty: true };
     const empty = await modelAt(t, (_request, response) => void response.end(sse(delta({ content: '' }), '[DONE]')));
