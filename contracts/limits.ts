@@ -131,6 +131,8 @@ export const LIMITS = {
     /** Characters of text, arguments, names and ids together. */
     answerLength: 100_000,
     calls: 16,
+    /** Characters kept of its thoughts, which go back with its tool calls. */
+    thoughts: 20_000,
     /** Characters of a call's name, and of its id. */
     callName: 256,
   },

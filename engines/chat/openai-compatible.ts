@@ -52,7 +52,9 @@ function toWireMessage(message: ChatMessage): object {
     return { role: message.role, content: message.content };
   }
   const content = message.content === '' ? null : message.content;
-  return { role: 'assistant', content, tool_calls: message.toolCalls.map(toWireCall) };
+  const thoughts = message.toolCalls[0]?.thoughts;
+  const thought = thoughts === undefined ? {} : { reasoning_content: thoughts };
+  return { role: 'assistant', content, ...thought, tool_calls: message.toolCalls.map(toWireCall) };
 }
 
 /** The messages, with the turn's passages right before the user's last message. */
@@ -138,6 +140,7 @@ interface WireDelta {
   readonly content?: unknown;
   /** Replaces `content` if the model declines. */
   readonly refusal?: unknown;
+  readonly reasoning_content?: unknown;
   readonly tool_calls?: unknown;
 }
 
@@ -278,6 +281,8 @@ class Answer {
   #length = 0;
   #began = false;
   #spoke = false;
+  /** The thoughts that the server tells apart from the answer. */
+  #thought = '';
   /** Last reported counts: some servers report them with every event. */
   tokens: Tokens | undefined;
 
@@ -286,7 +291,8 @@ class Answer {
     const chunk = chunkOf(data);
     this.#began = true;
     this.tokens = tokensOf(chunk) ?? this.tokens;
-    const { content, refusal, tool_calls: pieces } = deltaOf(chunk);
+    const { content, refusal, tool_calls: pieces, reasoning_content: thought } = deltaOf(chunk);
+    this.#thought += textOf(thought).slice(0, MOST.thoughts - this.#thought.length);
     for (const piece of Array.isArray(pieces) ? (pieces as (WireCall | null)[]) : [])
       this.#length += this.#calls.add(piece);
     const text = saidIn(content) + textOf(refusal);
@@ -317,7 +323,8 @@ class Answer {
     const { whole } = this.#calls;
     const isEmpty = !this.#spoke && whole.length === 0;
     if (isEmpty && !(mayBeEmpty && this.#began)) throw failed('The language model answered nothing');
-    return whole;
+    const [first, ...others] = whole;
+    return first && this.#thought !== '' ? [{ ...first, thoughts: this.#thought }, ...others] : whole;
   }
 }
 

@@ -1,37 +1,9 @@
 /** Language models: an OpenAI-compatible endpoint on a real HTTP server. */
-import { once } from 'node:events';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import t, { type Test } from 'tap';
-import type { ChatMessage, ChatModel } from '../../contracts/ports/chat.js';
-import { createOpenaiChat } from '../../engines/chat/openai-compatible.js';
+import t from 'tap';
+import type { ChatMessage } from '../../contracts/ports/chat.js';
 import { until } from '../fixtures/until.js';
+import { delta, modelAt, type Serve, sse } from '../fixtures/chat-server.js';
 import { answer, HANG_UP, ORDER, system, textOf, user } from '../fixtures/chat-requests.js';
-
-type Serve = (request: IncomingMessage, response: ServerResponse, body: string) => void;
-
-async function modelAt(t: Test, serve: Serve, silenceMs = 60_000, asksUsage = false): Promise<ChatModel> {
-  const server = createServer((request, response) => {
-    let body = '';
-    request.setEncoding('utf8').on('data', (part: string) => (body += part));
-    request.on('end', () => serve(request, response, body));
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.teardown(() => void server.closeAllConnections());
-  t.teardown(() => void server.close());
-  const { port } = server.address() as AddressInfo;
-  return createOpenaiChat({
-    url: `http://127.0.0.1:${port}/v1`,
-    key: 'secret',
-    model: 'm',
-    silenceMs,
-    asksUsage,
-  });
-}
-
-const sse = (...chunks: unknown[]): string =>
-  chunks.map((chunk) => `data: ${typeof chunk === 'string' ? chunk : JSON.stringify(chunk)}\n\n`).join('');
-const delta = (value: object) => ({ choices: [{ index: 0, delta: value }] });
 
 t.test('an OpenAI-compatible endpoint', async (t) => {
   t.test('streams text and puts parallel tool calls together', async (t) => {
@@ -303,26 +275,12 @@ t.test('an OpenAI-compatible endpoint', async (t) => {
     }
   });
 
-  t.test('what a server adds to a call goes back with it: Gemini refuses calls without their signature', async (t) => {
-    const extra = { google: { thought_signature: 'c2lnbmVk' } };
-    const made = { id: 'a', type: 'function', function: { name: 'lookup_order', arguments: '{}' } };
-    const bodies: { messages: { tool_calls?: object[] }[] }[] = [];
-    const model = await modelAt(t, (_request, response, body) => {
-      bodies.push(JSON.parse(body) as (typeof bodies)[number]);
-      const call = { index: 0, ...made, extra_content: extra };
-      response.end(sse(delta({ tool_calls: [call] }), '[DONE]'));
-    });
-    const [event] = await answer(model, { messages: [user('U')], tools: [ORDER] });
-    const toolCalls = event?.kind === 'calls' ? event.calls : [];
-    t.same(toolCalls, [{ id: 'a', name: 'lookup_order', arguments: '{}', extra }]);
-    const told = { role: 'tool', callId: 'a', content: '42' } as const;
-    await answer(model, { messages: [user('U'), { role: 'assistant', content: '', toolCalls }, told] });
-    t.same(bodies[1]?.messages[1]?.tool_calls, [{ ...made, extra_content: extra }]);
-  });
-
   t.test('an answer that may be empty still has to be one', async (t) => {
     const request = { messages: [user('U')], mayBeEmpty: true };
-    const empty = await modelAt(t, (_request, response) => void response.end(sse(delta({ content: '' }), '[DONE]')));
+    const empty = await modelAt(
+      t,
+      (_request, response) => void response.end(sse(delta({ content: '' }), '[DONE]')),
+    );
     t.same(await answer(empty, request), []);
     const broken = await modelAt(t, (_request, response) => void response.end());
     await t.rejects(answer(broken, request), { code: 'provider_failed' });

@@ -232,18 +232,21 @@ t.test('a body that comes compressed unasked is read as what it says, within the
   await failsAs(t, fetched('broken'), 'unreachable');
 });
 
-t.test('where only the status counts, a body that never comes or cannot be read is not waited for', async (t) => {
-  const { port } = await serve(t, ({ path }, response) => {
-    response.writeHead(path === '/302' ? 302 : 202, { location: '/silent', 'content-encoding': 'gzip' });
-    if (path === '/broken') response.end('no gzip at all');
-    else response.flushHeaders();
-  });
-  const status = async (path: string): Promise<number> => {
-    const url = `http://127.0.0.1:${port}${path}`;
-    return (await open(port).fetch(request(url, { captureBytes: 0, timeoutMs: 5000 }))).status;
-  };
-  t.same([await status('/silent'), await status('/broken'), await status('/302')], [202, 202, 202]);
-});
+t.test(
+  'where only the status counts, a body that never comes or cannot be read is not waited for',
+  async (t) => {
+    const { port } = await serve(t, ({ path }, response) => {
+      response.writeHead(path === '/302' ? 302 : 202, { location: '/silent', 'content-encoding': 'gzip' });
+      if (path === '/broken') response.end('no gzip at all');
+      else response.flushHeaders();
+    });
+    const status = async (path: string): Promise<number> => {
+      const url = `http://127.0.0.1:${port}${path}`;
+      return (await open(port).fetch(request(url, { captureBytes: 0, timeoutMs: 5000 }))).status;
+    };
+    t.same([await status('/silent'), await status('/broken'), await status('/302')], [202, 202, 202]);
+  },
+);
 
 t.test('an endless body is left once enough is known', async (t) => {
   let closed = false;

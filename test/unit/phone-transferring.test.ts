@@ -233,7 +233,12 @@ t.test('the answers of a colleague; a number is one only by itself', (t) => {
       ['Non', 'Pas maintenant', 'Deux'],
       ['Qui est-ce ?', 'Un instant, s’il vous plaît.', 'Deux minutes.'],
     ],
-    ['es', ['Sí.', 'si', 'Claro', 'Uno'], ['No', 'Ahora no', 'Dos'], ['¿Quién es?', 'Siempre', 'Dos minutos.']],
+    [
+      'es',
+      ['Sí.', 'si', 'Claro', 'Uno'],
+      ['No', 'Ahora no', 'Dos'],
+      ['¿Quién es?', 'Siempre', 'Dos minutos.'],
+    ],
     ['ja', ['はい。', 'お願いします'], ['いいえ', '今は無理です'], ['どなたですか']],
     ['zh', ['是', '好的', '可以。', '没问题'], ['不', '不行', '现在没空'], ['是谁？']],
     ['ko', ['네.', '예'], ['아니요', '지금은 안 돼요'], ['누구세요']],

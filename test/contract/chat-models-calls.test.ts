@@ -1,0 +1,52 @@
+/** Tool calls of language models that want more back with a call than its name and arguments. */
+import t from 'tap';
+import { delta, modelAt, sse } from '../fixtures/chat-server.js';
+import { answer, ORDER, textOf, user } from '../fixtures/chat-requests.js';
+
+t.test(
+  'what a server adds to a call goes back with it: Gemini refuses calls without their signature',
+  async (t) => {
+    const extra = { google: { thought_signature: 'c2lnbmVk' } };
+    const made = { id: 'a', type: 'function', function: { name: 'lookup_order', arguments: '{}' } };
+    const bodies: { messages: { tool_calls?: object[] }[] }[] = [];
+    const model = await modelAt(t, (_request, response, body) => {
+      bodies.push(JSON.parse(body) as (typeof bodies)[number]);
+      const call = { index: 0, ...made, extra_content: extra };
+      response.end(sse(delta({ tool_calls: [call] }), '[DONE]'));
+    });
+    const [event] = await answer(model, { messages: [user('U')], tools: [ORDER] });
+    const toolCalls = event?.kind === 'calls' ? event.calls : [];
+    t.same(toolCalls, [{ id: 'a', name: 'lookup_order', arguments: '{}', extra }]);
+    const told = { role: 'tool', callId: 'a', content: '42' } as const;
+    await answer(model, { messages: [user('U'), { role: 'assistant', content: '', toolCalls }, told] });
+    t.same(bodies[1]?.messages[1]?.tool_calls, [{ ...made, extra_content: extra }]);
+  },
+);
+
+t.test('thoughts go back with the calls that followed them, cut where they are long', async (t) => {
+  const call = (id: string) => ({
+    id,
+    type: 'function',
+    function: { name: 'lookup_order', arguments: '{}' },
+  });
+  const bodies: { messages: { reasoning_content?: string }[] }[] = [];
+  let thoughts = ['I look ', 'first.'];
+  const model = await modelAt(t, (_request, response, body) => {
+    bodies.push(JSON.parse(body) as (typeof bodies)[number]);
+    const thinks = thoughts.map((reasoning_content) => delta({ reasoning_content, content: null }));
+    const calls = ['a', 'b'].map((id, index) => ({ index, ...call(id) }));
+    response.end(sse(...thinks, delta({ tool_calls: calls }), '[DONE]'));
+  });
+  const sentBack = async () => {
+    const events = await answer(model, { messages: [user('U')], tools: [ORDER] });
+    t.equal(textOf(events), '', 'nobody hears them');
+    const toolCalls = events.flatMap((event) => (event.kind === 'calls' ? event.calls : []));
+    await answer(model, { messages: [user('U'), { role: 'assistant', content: '', toolCalls }] });
+    return bodies.at(-1)?.messages[1]?.reasoning_content;
+  };
+  t.equal(await sentBack(), 'I look first.');
+  thoughts = ['x'.repeat(15_000), 'y'.repeat(15_000)];
+  t.equal(await sentBack(), 'x'.repeat(15_000) + 'y'.repeat(5000));
+  thoughts = [];
+  t.equal(await sentBack(), undefined);
+});
