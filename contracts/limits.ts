@@ -133,6 +133,7 @@ export const LIMITS = {
     calls: 16,
     /** Characters kept of its thoughts, which go back with its tool calls. */
     thoughts: 20_000,
+    thoughtDetails: 200_000,
     /** Characters of a call's name, and of its id. */
     callName: 256,
   },

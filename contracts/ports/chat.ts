@@ -7,8 +7,8 @@ export interface ToolCall {
   readonly arguments: string;
   /** What its server has added to the call, and wants back with it: Gemini refuses calls without their thought signature. */
   readonly extra?: object;
-  /** On the first call of a step: what the model thought before it, if its server tells. DeepSeek and Kimi want it back. */
-  readonly thoughts?: string;
+  /** On the first call of a step: what the model thought before it, if its server tells that, and wants it back. */
+  readonly thoughts?: object;
 }
 
 export type ChatMessage =

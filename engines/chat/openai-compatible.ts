@@ -26,6 +26,7 @@ import {
   type RemoteReply,
 } from '../backends/remote/request.js';
 import { WithoutThoughts } from './thoughts.js';
+import { ToldThoughts } from './told-thoughts.js';
 
 export interface ChatSettings extends RemoteAddress {
   readonly model: string;
@@ -53,8 +54,7 @@ function toWireMessage(message: ChatMessage): object {
   }
   const content = message.content === '' ? null : message.content;
   const thoughts = message.toolCalls[0]?.thoughts;
-  const thought = thoughts === undefined ? {} : { reasoning_content: thoughts };
-  return { role: 'assistant', content, ...thought, tool_calls: message.toolCalls.map(toWireCall) };
+  return { role: 'assistant', content, ...thoughts, tool_calls: message.toolCalls.map(toWireCall) };
 }
 
 /** The messages, with the turn's passages right before the user's last message. */
@@ -140,7 +140,6 @@ interface WireDelta {
   readonly content?: unknown;
   /** Replaces `content` if the model declines. */
   readonly refusal?: unknown;
-  readonly reasoning_content?: unknown;
   readonly tool_calls?: unknown;
 }
 
@@ -281,8 +280,7 @@ class Answer {
   #length = 0;
   #began = false;
   #spoke = false;
-  /** The thoughts that the server tells apart from the answer. */
-  #thought = '';
+  readonly #told = new ToldThoughts();
   /** Last reported counts: some servers report them with every event. */
   tokens: Tokens | undefined;
 
@@ -291,8 +289,9 @@ class Answer {
     const chunk = chunkOf(data);
     this.#began = true;
     this.tokens = tokensOf(chunk) ?? this.tokens;
-    const { content, refusal, tool_calls: pieces, reasoning_content: thought } = deltaOf(chunk);
-    this.#thought += textOf(thought).slice(0, MOST.thoughts - this.#thought.length);
+    const delta = deltaOf(chunk);
+    const { content, refusal, tool_calls: pieces } = delta;
+    this.#told.add({ ...delta });
     for (const piece of Array.isArray(pieces) ? (pieces as (WireCall | null)[]) : [])
       this.#length += this.#calls.add(piece);
     const text = saidIn(content) + textOf(refusal);
@@ -324,7 +323,8 @@ class Answer {
     const isEmpty = !this.#spoke && whole.length === 0;
     if (isEmpty && !(mayBeEmpty && this.#began)) throw failed('The language model answered nothing');
     const [first, ...others] = whole;
-    return first && this.#thought !== '' ? [{ ...first, thoughts: this.#thought }, ...others] : whole;
+    const thoughts = this.#told.whole;
+    return first && thoughts ? [{ ...first, thoughts }, ...others] : whole;
   }
 }
 

@@ -50,3 +50,34 @@ t.test('thoughts go back with the calls that followed them, cut where they are l
   thoughts = [];
   t.equal(await sentBack(), undefined);
 });
+
+t.test('OpenRouter’s details of thoughts go back whole, although they come in pieces', async (t) => {
+  const pieces = [
+    { type: 'reasoning.text', text: 'I look ', index: 0, format: 'google-gemini-v1' },
+    { type: 'reasoning.text', text: 'first.', index: 0, signature: null },
+    { type: 'reasoning.encrypted', data: 'c2ln', id: 'a', index: 0 },
+    { type: 'reasoning.encrypted', data: 'bmVk', id: 'a', index: 0 },
+    { type: 'reasoning.encrypted', data: 'b3RoZXI=', id: 'b', index: 0 },
+  ];
+  const bodies: { messages: { reasoning_details?: object[] }[] }[] = [];
+  let more: object[] = [];
+  const model = await modelAt(t, (_request, response, body) => {
+    bodies.push(JSON.parse(body) as (typeof bodies)[number]);
+    const thinks = [...pieces, ...more].map((piece) => delta({ reasoning_details: [piece, null] }));
+    const call = { index: 0, id: 'a', function: { name: 'lookup_order', arguments: '{}' } };
+    response.end(sse(...thinks, delta({ tool_calls: [call] }), '[DONE]'));
+  });
+  const sentBack = async () => {
+    const events = await answer(model, { messages: [user('U')], tools: [ORDER] });
+    const toolCalls = events.flatMap((event) => (event.kind === 'calls' ? event.calls : []));
+    await answer(model, { messages: [user('U'), { role: 'assistant', content: '', toolCalls }] });
+    return bodies.at(-1)?.messages[1]?.reasoning_details;
+  };
+  t.same(await sentBack(), [
+    { type: 'reasoning.text', text: 'I look first.', index: 0, format: 'google-gemini-v1' },
+    { type: 'reasoning.encrypted', data: 'c2lnbmVk', id: 'a', index: 0 },
+    { type: 'reasoning.encrypted', data: 'b3RoZXI=', id: 'b', index: 0 },
+  ]);
+  more = [{ type: 'reasoning.text', text: 'x'.repeat(200_000), index: 1 }];
+  t.equal(await sentBack(), undefined, 'too long to be kept');
+});
