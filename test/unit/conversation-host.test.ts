@@ -101,9 +101,11 @@ t.test('an answer in writing that fails is excused in writing', async (t) => {
 });
 
 t.test('words before a tool call are in the record before it, and the model gets them', async (t) => {
+  /** What the model's server wants back with the call. */
+  const ofServer = { extra: { signature: 's' }, thoughts: { reasoning_content: 'I look first.' } };
   const looking: Answer = async function* () {
     yield { kind: 'text', text: 'Let me look. ' };
-    yield { kind: 'calls', calls: [{ id: 'a', name: 'look', arguments: '{}' }] };
+    yield { kind: 'calls', calls: [{ id: 'a', name: 'look', arguments: '{}', ...ofServer }] };
   };
   const hosted = joined(t, { answer: inTurn(looking, saying('It is 42.')), tools: [webhookTool('look')] });
   await hosted.type('What is it?', 5);
@@ -115,7 +117,7 @@ t.test('words before a tool call are in the record before it, and the model gets
   );
   t.match(hosted.asked[1]?.slice(-3), [
     { role: 'user' },
-    { role: 'assistant', content: 'Let me look.', toolCalls: [{ name: 'look' }] },
+    { role: 'assistant', content: 'Let me look.', toolCalls: [{ name: 'look', ...ofServer }] },
     { role: 'tool', content: '42' },
   ]);
   await hosted.type('And now?', 7);
