@@ -97,6 +97,7 @@ const DOCUMENTED = {
   'one of several addresses of a remote engine, after a failure': `${CONTRACT.remote.ejection.initialMs / SECOND} s, doubling to ${CONTRACT.remote.ejection.maxMs / SECOND} s; or its \`Retry-After\``,
   'running work during a drain': `${CONTRACT.http.drainMs / SECOND} s, calls \`DRAIN_SECONDS\`; hurried: ${CONTRACT.http.hurriedDrainMs / SECOND} s`,
   'one answer of the language model': `${number(languageModel.answerLength)} characters, ${languageModel.calls} tool calls, ${size(languageModel.streamBytes)} of stream, ${size(languageModel.eventBytes)} without a whole event`,
+  'what a language model thought, for its tool calls': `${number(languageModel.thoughts)} characters, ${number(languageModel.thoughtDetails)} of details`,
   "an audio file's declared sample rate (WAV, FLAC, CAF, AIFF, Ogg)": `${DECLARED_RATE.min / 1000} kHz to ${DECLARED_RATE.max / 1_000_000} MHz`,
   'host name in a URL that the gateway is to call (tools, webhooks, redirects)': `${MOST_HOST} characters`,
   'slow uploads': `under ${size(CONTRACT.http.uploadBytesPerSecond)}/s`,
