@@ -304,6 +304,8 @@ t.test('native options of the handshake hold for speech, and refuse transcriptio
 });
 
 t.test('a client that does not read holds its own synthesis back', async (t) => {
+  const running = () => gauge(gateway, 'speech_jobs_running');
+  await until('the jobs of those who left have ended', async () => (await running()) === 0);
   const client = await connect();
   client.say(ENDLESS).respond();
   await client.next('response.output_audio.delta');
@@ -311,14 +313,11 @@ t.test('a client that does not read holds its own synthesis back', async (t) => 
   const queued = () => gauge(gateway, 'egress_queue_bytes');
   await until('its queue is full', async () => (await queued()) > LIMITS.http.egressBytes / 4);
   t.ok((await queued()) < 4 * LIMITS.http.egressBytes);
-  t.equal(await gauge(gateway, 'speech_jobs_running'), 1);
+  t.equal(await running(), 1);
   const before = client.of('response.output_audio.delta').length;
   client.socket.resume();
   await until('it goes on', () => client.of('response.output_audio.delta').length > before + 500);
   client.leave();
-  await until(
-    'the job ends with its client',
-    async () => (await gauge(gateway, 'speech_jobs_running')) === 0,
-  );
+  await until('the job ends with its client', async () => (await running()) === 0);
   await until('no socket is left', async () => (await gauge(gateway, 'open_sockets')) === 0);
 });
