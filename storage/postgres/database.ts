@@ -3,13 +3,13 @@
  * address from `startEmbedded`. Connections reopen after the server restarts; queries running at that moment
  * fail. Passwords never appear in messages.
  */
-import { readFileSync } from 'node:fs';
 import { errorText } from '../../contracts/errors.js';
 import { setTimeout as pause } from 'node:timers/promises';
 import type postgres from 'postgres';
 import { systemClock } from '../../contracts/clock.js';
 import { silentLog, type Log } from '../../contracts/log.js';
 import { waitUpTo } from '../../contracts/time/timeouts.js';
+import { shownAddress, target } from './address.js';
 import { createEvents, type Events } from './events.js';
 import { codeOf, StorageFailure } from '../failure.js';
 import connect from './postgres-js.js';
@@ -63,98 +63,6 @@ const MOST_BACKOFF_SECONDS = 2;
 /** Codes of errors with which the database refuses us: waiting does not help. */
 const FINAL =
   /^(28|3D|08P01|42501|42704|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_VERIFY|ERR_TLS_CERT|SASL_|ERR_INVALID|MESSAGE_NOT)/;
-
-const malformed = (): StorageFailure =>
-  new StorageFailure(
-    'DATABASE_URL is not a Postgres address: postgres://user:password@host:5432/name, with %23 for #, %25 for % and so on',
-  );
-
-const isEncoded = (part: string): boolean => {
-  try {
-    decodeURIComponent(part);
-    return true;
-  } catch {
-    return false;
-  }
-};
-
-function parseAddress(url: string): URL {
-  const address = URL.canParse(url) ? new URL(url) : undefined;
-  if (!address || !/^postgres(ql)?:$/.test(address.protocol)) throw malformed();
-  const { username, password, pathname } = address;
-  if (![username, password, pathname].every(isEncoded)) throw malformed();
-  return address;
-}
-
-/** The address without its password, for messages. */
-export function shownAddress(url: string): string {
-  const { username, host, pathname, searchParams } = parseAddress(url);
-  const folder = searchParams.get('host');
-  return folder ?? `${username && `${username}@`}${host}${pathname}`;
-}
-
-interface Target {
-  readonly address: string;
-  /** What postgres.js does not read from an address as libpq does. */
-  readonly options: Pick<postgres.Options<Record<string, never>>, 'host' | 'database' | 'ssl'>;
-}
-
-/** Takes a parameter out of the address; undefined if it is not there. */
-function taken(address: URL, name: string): string | undefined {
-  const value = address.searchParams.get(name) ?? undefined;
-  address.searchParams.delete(name);
-  return value;
-}
-
-function authorityIn(file: string): string {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch (cause) {
-    throw new StorageFailure(`DATABASE_URL: sslrootcert ${file} cannot be read (${codeOf(cause)})`, {
-      cause,
-    });
-  }
-}
-
-/**
- * With `sslrootcert=<file>` the server's certificate must be of that authority; `verify-full` also holds it against the host,
- * which postgres.js does not do for an IP address.
- */
-function certified(address: URL): Target['options'] {
-  const { searchParams, hostname } = address;
-  const [mode, file] = [searchParams.get('sslmode'), searchParams.get('sslrootcert')];
-  if (mode === 'disable' || (file === null && mode !== 'verify-full')) return {};
-  taken(address, 'sslmode');
-  taken(address, 'sslrootcert');
-  const isFull = mode === 'verify-full' || file === 'system';
-  const authority = file === null || file === 'system' ? {} : { ca: authorityIn(file) };
-  const named = isFull
-    ? { host: hostname.replace(/^\[|\]$/g, '') }
-    : { checkServerIdentity: () => undefined };
-  return { ssl: { ...authority, ...named } };
-}
-
-/** postgres.js cannot bind its password to the TLS connection; with `prefer`, libpq does without as well. */
-function checkBinding(address: URL): void {
-  if (taken(address, 'channel_binding') !== 'require') return;
-  throw new StorageFailure(
-    'DATABASE_URL: channel_binding=require is not supported: remove it. sslmode=verify-full makes sure of the server, too',
-  );
-}
-
-/** `?host=<folder>` is a Unix socket, `sslrootcert` a file, and the database's name is percent-encoded. */
-function target(url: string): Target {
-  const address = parseAddress(url);
-  checkBinding(address);
-  const database = decodeURIComponent(address.pathname.slice(1));
-  const host = taken(address, 'host');
-  const options = {
-    ...(database !== '' && { database }),
-    ...(host !== undefined && { host }),
-    ...certified(address),
-  };
-  return { address: address.href, options };
-}
 
 interface ClientOptions extends postgres.Options<Record<string, never>> {
   /** Seconds without a byte from the server after which a connection with a waiting statement is closed. */
@@ -236,6 +144,12 @@ const answers = async (sql: Sql): Promise<boolean> => {
 const isPooler = (error: unknown): boolean =>
   codeOf(error) === '08P01' && /startup parameter/.test(errorText(error));
 
+/** How values are written to us, whatever a server, database or role has set for its people. Poolers know this one. */
+const FORMS = { DateStyle: 'ISO' } as const;
+
+/** More of them that the statements rely on; a pooler would refuse these. */
+const HABITS = { bytea_output: 'hex', default_transaction_isolation: 'read committed' } as const;
+
 /**
  * Connection options that differ behind a pooler. The statement timeout is then set within each transaction; for
  * single statements it is the pooler's (`query_timeout`) or the role's.
@@ -248,7 +162,8 @@ const sessionOptions = (pooled: boolean, prepare: boolean | undefined) => ({
   ...(pooled ? { max_pipeline: 0 } : {}),
   connection: {
     application_name: 'speech-gateway',
-    ...(pooled ? {} : { statement_timeout: STATEMENT_MS }),
+    ...FORMS,
+    ...(pooled ? {} : { ...HABITS, statement_timeout: STATEMENT_MS }),
   },
 });
 

@@ -1,7 +1,8 @@
 /** Connections to a real Postgres: its address and certificate, what cannot be used, and events after a connection was lost. */
+import { X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
+import { type AddressInfo, connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { createSecureContext, rootCertificates, TLSSocket } from 'node:tls';
 import { fileURLToPath } from 'node:url';
@@ -13,6 +14,10 @@ import { until } from '../fixtures/until.js';
 import { folderOf } from '../fixtures/folders.js';
 
 const postgres = await startPostgres(t);
+
+const fixture = (name: string): string =>
+  fileURLToPath(new URL(`../../../test/fixtures/${name}`, import.meta.url));
+const [cert, key] = [fixture('edge-cert.pem'), fixture('edge-key.pem')];
 
 t.test('a database that cannot be used is named without its password', async (t) => {
   const missing = new URL(postgres.url);
@@ -107,19 +112,21 @@ t.test(
 t.test(
   'the certificate of a server is held against sslrootcert, and with verify-full against the host',
   async (t) => {
-    const fixture = (name: string): string =>
-      fileURLToPath(new URL(`../../../test/fixtures/${name}`, import.meta.url));
-    const [cert, key] = [fixture('edge-cert.pem'), fixture('edge-key.pem')];
     const context = createSecureContext({ cert: readFileSync(cert), key: readFileSync(key) });
+    const shown: string[] = [];
     // Shows its certificate, and closes the connection.
     const server = createServer((socket) => {
       socket
         .on('error', () => undefined)
         .once('data', () => {
           socket.write('S');
-          new TLSSocket(socket, { isServer: true, secureContext: context })
+          const asks = { requestCert: true, rejectUnauthorized: false };
+          const secure: TLSSocket = new TLSSocket(socket, { isServer: true, secureContext: context, ...asks })
             .on('error', () => undefined)
-            .once('data', () => socket.destroy());
+            .once('data', () => {
+              shown.push(secure.getPeerCertificate().serialNumber ?? 'none');
+              socket.destroy();
+            });
         });
     }).listen(0, '0.0.0.0');
     await once(server, 'listening');
@@ -142,6 +149,7 @@ t.test(
         `sslmode=verify-ca&sslrootcert=/no/such`,
         /sslrootcert \/no\/such cannot be read \(ENOENT\)/,
       ],
+      ['localhost', `sslmode=require&sslcert=${cert}&sslkey=/no/such`, /sslkey \/no\/such cannot be read/],
     ];
     for (const [host, parameters, words] of cases) {
       const url = `postgres://me:hunter2@${host}:${port}/name?${parameters}`;
@@ -149,6 +157,14 @@ t.test(
       t.match(message, words, `${host} ${parameters}`);
       t.notMatch(message, 'hunter2');
     }
+    t.strictSame([...new Set(shown)], ['none']);
+    const url = `postgres://me@localhost:${port}/name?sslmode=require&sslcert=${cert}&sslkey=${key}`;
+    await failureOf(() => openDatabase({ url, patienceMs: 0 }));
+    t.equal(
+      shown.at(-1),
+      new X509Certificate(readFileSync(cert)).serialNumber,
+      'its own is shown, if it is told',
+    );
   },
 );
 
@@ -164,6 +180,62 @@ t.test('the name of a database is percent-encoded in its address, as for libpq',
   await named.close();
   await sql`drop database ${sql(name)} with (force)`;
   t.equal(row?.['name'], name);
+});
+
+t.test(
+  'an address means what it means to libpq: an IPv6 host, a socket beside a user, its own parameters',
+  async (t) => {
+    const folder = new URL(postgres.url).searchParams.get('host') ?? '';
+    const relay = createServer((socket) => {
+      const server = connect(join(folder, '.s.PGSQL.5432'));
+      for (const side of [socket, server]) side.on('error', () => undefined);
+      socket.pipe(server).pipe(socket);
+    }).listen(0, '::1');
+    await once(relay, 'listening');
+    t.teardown(() => relay.close());
+    const { port } = relay.address() as AddressInfo;
+    const socket = `host=${encodeURIComponent(folder)}`;
+    for (const url of [
+      `postgres://postgres@[::1]:${port}/postgres`,
+      `postgres:///postgres?host=::1&port=${port}&user=postgres`,
+      `postgresql://postgres@/postgres?${socket}`,
+      `postgresql://postgres@${encodeURIComponent(folder)}/postgres`,
+      `postgresql://postgres:unused@/?${socket}&dbname=postgres&port=5432`,
+      `postgresql://postgres@localhost/postgres?${socket}&gssencmode=prefer&keepalives=1&keepalives_idle=30`,
+      `postgres://postgres@[::1]:${port}/postgres?sslmode=allow`,
+    ]) {
+      const { sql, close } = await openDatabase({ url, patienceMs: 0 });
+      t.match(await sql`select current_user as name`, [{ name: 'postgres' }], url);
+      await close();
+    }
+    t.match(
+      await failureOf(() => openDatabase({ url: `${postgres.url}&gssencmode=require`, patienceMs: 0 })),
+      /gssencmode=require is not supported/,
+    );
+  },
+);
+
+t.test('dates, bytes and transactions do not follow the habits of a database', async (t) => {
+  const { sql, close } = await openDatabase({ url: postgres.url });
+  t.teardown(close);
+  const name = `habits ${process.pid}`;
+  await sql`create database ${sql(name)}`;
+  await sql`alter database ${sql(name)} set datestyle = 'German'`;
+  await sql`alter database ${sql(name)} set bytea_output = 'escape'`;
+  await sql`alter database ${sql(name)} set default_transaction_isolation = 'serializable'`;
+  const address = new URL(postgres.url);
+  address.pathname = `/${encodeURIComponent(name)}`;
+  const named = await openDatabase({ url: address.href });
+  const [row] = await named.sql`
+    select '2026-11-28T06:30:00Z'::timestamptz as at, '\\x00ff'::bytea as bytes,
+      current_setting('transaction_isolation') as isolation`;
+  await named.close();
+  await sql`drop database ${sql(name)} with (force)`;
+  t.strictSame(row, {
+    at: new Date('2026-11-28T06:30:00Z'),
+    bytes: Buffer.from([0, 255]),
+    isolation: 'read committed',
+  });
 });
 
 t.test(
