@@ -5,8 +5,8 @@
  */
 import { constants } from 'node:fs';
 import { open, readdir, rm } from 'node:fs/promises';
-import { connect } from 'node:net';
 import { dirname, join } from 'node:path';
+import { isListening } from '../listening.js';
 import { isOurs, parentOf, startOf } from '../process-table.js';
 
 interface Owner {
@@ -45,23 +45,20 @@ export async function sweepSockets(folder: string, pattern: RegExp): Promise<voi
   );
 }
 
-const isListening = (path: string): Promise<boolean> =>
-  new Promise((resolve) => {
-    const socket = connect(path);
-    const answer = (listening: boolean) => (): void => {
-      socket.destroy();
-      resolve(listening);
-    };
-    socket.once('connect', answer(true)).once('error', answer(false));
-  });
-
 async function endOrphan(pidFile: string): Promise<void> {
   const { child, started, supervisor } = await readOwner(pidFile);
   const socket = pidFile.replace(/\.pid$/, '.sock');
-  if (!(child > 1) || started === undefined || !isOurs(child, socket, started)) return;
+  if (!(child > 1) || started === undefined) return;
+  if (!isOurs(child, socket, started)) return checkUnused(socket);
   if (parentOf(child) === supervisor)
     throw new Error(`Process ${supervisor} runs workers in ${dirname(pidFile)} already`);
   process.kill(child, 'SIGKILL');
+}
+
+/** Throws if a worker listens whose process is not to be seen: it is that of a gateway in another container. */
+async function checkUnused(socket: string): Promise<void> {
+  if (await isListening(socket))
+    throw new Error(`A gateway in another container runs workers in ${dirname(socket)} already`);
 }
 
 const NOBODY: Owner = { child: 0, started: undefined, supervisor: 0 };

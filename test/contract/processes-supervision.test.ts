@@ -75,6 +75,9 @@ t.test('two supervisors do not share a folder', async (t) => {
   t.teardown(() => first.stop());
   await t.rejects(superviseRole(echo(folder)), /runs workers in .* already/);
   await first.ready();
+  const unseen = { child: 4_194_305, started: 'elsewhere/1', supervisor: 1 };
+  await writeFile(join(folder, 'echo-0.pid'), JSON.stringify(unseen));
+  await t.rejects(superviseRole(echo(folder)), /in another container runs workers in .* already/);
 });
 
 t.test(
