@@ -14,15 +14,18 @@ import {
   clusterFolder,
   ensureCluster,
   hasSocket,
+  isServed,
   isTemporary,
   makeSocketFolder,
+  nearSocketFolder,
   prepareDataDir,
   removeFolder,
   writing,
 } from './embedded/cluster.js';
-import { type Holder, type Lock, readHolder, takeLock } from './embedded/lock.js';
-import { clearOrphan, launch, type Launch, type Postmaster } from './embedded/postmaster.js';
+import { FolderInUse, type Holder, type Lock, readHolder, takeLock } from './embedded/lock.js';
+import { clearOrphan, launch, type Launch, type Postmaster, serversOn } from './embedded/postmaster.js';
 import { isAlive } from '../processes/process-table.js';
+import { StorageFailure } from './failure.js';
 
 export { prepareDataDir } from './embedded/cluster.js';
 
@@ -40,19 +43,36 @@ export interface EmbeddedOptions {
   readonly log?: Log;
   /** Ends a start that is under way, which then fails and leaves nothing behind. */
   readonly signal?: AbortSignal;
+  /** It runs for one command only, for whose end others wait. */
+  readonly brief?: boolean;
 }
 
 const RESTART_MS = { first: 100, most: 10_000 };
 /** Interval of checks whether the server can still be reached. */
 const LOOK_MS = 5000;
+/** How long a start waits for commands that hold the folder, and the interval of its looks. */
+const TURN_MS = { most: 30_000, look: 50 };
 
 const addressOf = (socketFolder: string): string =>
   `postgresql://postgres@localhost/postgres?host=${encodeURIComponent(socketFolder)}`;
 
-/** The address of the embedded Postgres that a living process runs on this folder, if any. */
-export function runningEmbedded(dataDir: string): string | undefined {
+/**
+ * Whether a server answers on this folder whose process is not to be seen from here: that of a gateway in another container
+ * that has the same folder. Two servers on one folder destroy the data. It looks twice: a server may end between two looks.
+ */
+async function isServedElsewhere(dataDir: string): Promise<boolean> {
+  for (let looks = 0; looks < 2; looks++) {
+    if (readHolder(dataDir) || !(await isServed(nearSocketFolder(dataDir)))) return false;
+    if (serversOn(clusterFolder(dataDir)).length > 0) return false;
+  }
+  return true;
+}
+
+/** The address of the embedded Postgres that a living process runs on this folder, and not for one command only, if any. */
+export async function runningEmbedded(dataDir: string): Promise<string | undefined> {
   const holder = readHolder(dataDir);
-  return holder && addressOf(holder.socketFolder);
+  if (holder) return holder.brief ? undefined : addressOf(holder.socketFolder);
+  return (await isServedElsewhere(dataDir)) ? addressOf(nearSocketFolder(dataDir)) : undefined;
 }
 
 /** Starts another server, retrying until that succeeds; undefined once `stopping` is aborted. */
@@ -132,13 +152,32 @@ async function startUnderLock(
   return keepRunning(await launch(parts), parts);
 }
 
-function lockFolder(dataDir: string): { lock: Lock; socketFolder: string } {
+interface Locked {
+  readonly lock: Lock;
+  readonly socketFolder: string;
+}
+
+function lockFolder(dataDir: string, brief?: boolean): Locked {
   const socketFolder = chooseSocketFolder(dataDir);
   try {
-    return { lock: writing(dataDir, () => takeLock(dataDir, socketFolder)), socketFolder };
+    return { lock: writing(dataDir, () => takeLock(dataDir, socketFolder, brief)), socketFolder };
   } catch (error) {
     if (isTemporary(socketFolder)) removeFolder(socketFolder);
     throw error;
+  }
+}
+
+/** Takes the folder once the commands that hold it have ended. */
+async function lockInTurn(dataDir: string, { brief, signal }: EmbeddedOptions): Promise<Locked> {
+  const end = performance.now() + TURN_MS.most;
+  for (;;) {
+    try {
+      return lockFolder(dataDir, brief);
+    } catch (error) {
+      const waits = error instanceof FolderInUse && error.holder.brief === true;
+      if (!waits || signal?.aborted || performance.now() > end) throw error;
+    }
+    await pause(TURN_MS.look);
   }
 }
 
@@ -153,7 +192,11 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedP
   const dataDir = realpathSync(options.dataDir);
   const folder = clusterFolder(dataDir);
   const account = chooseAccount(folder, binaries.postgres);
-  const { lock, socketFolder } = lockFolder(dataDir);
+  if (await isServedElsewhere(dataDir))
+    throw new StorageFailure(
+      `DATA_DIR ${dataDir} is in use by a gateway in another container: stop it first, or set another DATA_DIR or a DATABASE_URL`,
+    );
+  const { lock, socketFolder } = await lockInTurn(dataDir, options);
   const leave = (): void => {
     removeFolder(socketFolder);
     lock.release();

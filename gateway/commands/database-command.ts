@@ -7,6 +7,7 @@ import { parseArgs } from 'node:util';
 import { openDatabase, type Database } from '../../storage/postgres/database.js';
 import type { Sql } from '../../storage/postgres/sql.js';
 import { runningEmbedded, startEmbedded } from '../../storage/embedded.js';
+import { isUnderNohup } from '../../processes/supervisor/hang-up.js';
 import { StorageFailure } from '../../storage/failure.js';
 import { migrate } from '../../storage/postgres/migrate.js';
 import { BUCKET } from '../../storage/recordings.js';
@@ -69,8 +70,12 @@ export function table(rows: readonly string[][]): string[] {
 export const removerOf = (place: string): string =>
   place.startsWith(BUCKET) ? `A gateway that uses ${place}` : `The gateway on ${place}`;
 
-async function withDatabase<T>(url: string, work: (database: Database) => Promise<T>): Promise<T> {
-  const database = await openDatabase({ url, connections: 1, patienceMs: 0, slow: true });
+async function withDatabase<T>(
+  url: string,
+  work: (database: Database) => Promise<T>,
+  patienceMs = 0,
+): Promise<T> {
+  const database = await openDatabase({ url, connections: 1, patienceMs, slow: true });
   try {
     await migrate(database.sql);
     return await work(database);
@@ -79,27 +84,41 @@ async function withDatabase<T>(url: string, work: (database: Database) => Promis
   }
 }
 
-/** Runs embedded Postgres for the duration of `work`; SIGINT and SIGTERM stop it too. */
+/** Signals that end a command, and with it the Postgres that it runs. */
+const ENDS = ['SIGINT', 'SIGTERM', 'SIGQUIT', 'SIGHUP'] as const;
+
+/** Runs embedded Postgres for the duration of `work`; signals stop it too. */
 async function withOwnPostgres<T>(dataDir: string, work: (database: Database) => Promise<T>): Promise<T> {
   const stopping = new AbortController();
-  const starting = startEmbedded({ dataDir, signal: stopping.signal });
+  const starting = startEmbedded({ dataDir, signal: stopping.signal, brief: true });
   const stopped = async (): Promise<void> => {
     stopping.abort();
     await (await starting.catch(() => undefined))?.stop();
   };
-  const stop = (): void => void stopped().then(() => process.exit(EXIT.failed));
-  process.once('SIGINT', stop).once('SIGTERM', stop);
+  const stop = (signal: NodeJS.Signals): void => {
+    if (signal !== 'SIGHUP' || !isUnderNohup()) void stopped().then(() => process.exit(EXIT.failed));
+  };
+  for (const signal of ENDS) process.once(signal, stop);
   try {
     return await withDatabase((await starting).url, work);
   } finally {
-    process.off('SIGINT', stop).off('SIGTERM', stop);
+    for (const signal of ENDS) process.off(signal, stop);
     await stopped();
   }
 }
 
-function onDatabase<T>(env: Env, dataDir: string, work: (database: Database) => Promise<T>): Promise<T> {
-  const url = env['DATABASE_DIRECT_URL'] || env['DATABASE_URL'] || runningEmbedded(dataDir);
-  return url ? withDatabase(url, work) : withOwnPostgres(dataDir, work);
+/** How long a gateway's Postgres may take to start: it creates its database, or recovers. */
+const STARTING_MS = 30_000;
+
+async function onDatabase<T>(
+  env: Env,
+  dataDir: string,
+  work: (database: Database) => Promise<T>,
+): Promise<T> {
+  const url = env['DATABASE_DIRECT_URL'] || env['DATABASE_URL'];
+  if (url) return withDatabase(url, work);
+  const running = await runningEmbedded(dataDir);
+  return running ? withDatabase(running, work, STARTING_MS) : withOwnPostgres(dataDir, work);
 }
 
 interface Understood {

@@ -4,6 +4,7 @@
  */
 import { realpathSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { outliveReaders } from '../output.js';
 import { EXIT, type Io, type Program, runCommand } from './database-command.js';
 import { keys } from './keys.js';
 import { secrets } from './secrets.js';
@@ -19,6 +20,7 @@ const output: Io = {
 
 /** Runs the command that the process's arguments name, and sets the exit code. */
 export async function main(): Promise<void> {
+  outliveReaders();
   const [name = '', ...argv] = process.argv.slice(2);
   const program = Object.hasOwn(PROGRAMS, name) ? PROGRAMS[name as keyof typeof PROGRAMS] : undefined;
   if (program) {

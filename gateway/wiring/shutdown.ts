@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { CHECKOUT } from '../../contracts/places.js';
 import { systemClock } from '../../contracts/clock.js';
 import { isUnderNohup, onHangUp } from '../../processes/supervisor/hang-up.js';
+import { outliveReaders } from '../output.js';
 import { watchParents } from '../../processes/supervisor/parent-watch.js';
 
 const PACKAGE = fileURLToPath(new URL('package.json', CHECKOUT));
@@ -75,8 +76,7 @@ export function onShutdown(leaving: Leaving): void {
   process.on('SIGQUIT', () => signals.received('SIGTERM'));
   // A closed terminal counts as Ctrl-C: nobody waits at it any more.
   onHangUp(() => signals.received('SIGINT'));
-  // The reader of our output may exit before us; a closed pipe is no error.
-  for (const output of [process.stdout, process.stderr]) output.on('error', () => undefined);
+  outliveReaders();
   // A closed terminal ends the npm that `nohup` started; that must not end the gateway.
   if (startedByNpm(process.env) && !isUnderNohup()) {
     watchParents(systemClock, () => {

@@ -21,6 +21,7 @@ import {
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { codeOf, StorageFailure } from '../failure.js';
+import { isListening } from '../../processes/listening.js';
 import type { Account } from './account.js';
 import type { Binaries } from './binaries.js';
 
@@ -65,12 +66,18 @@ export function prepareDataDir(dataDir: string): void {
   });
 }
 
+export const nearSocketFolder = (dataDir: string): string => join(dataDir, 'postgres-socket');
+
+/** Whether a server answers at the folder of its socket. */
+export const isServed = (socketFolder: string): Promise<boolean> =>
+  isListening(join(socketFolder, SOCKET_NAME));
+
 /**
  * The folder for the socket: in the data folder, or, if that path is too long for the system, a temporary folder,
  * which is created at once. The one in the data folder is created under the lock.
  */
 export function chooseSocketFolder(dataDir: string): string {
-  const near = join(dataDir, 'postgres-socket');
+  const near = nearSocketFolder(dataDir);
   const fits = Buffer.byteLength(join(near, SOCKET_NAME)) <= SOCKET_PATH_BYTES;
   return fits ? near : mkdtempSync(join(tmpdir(), TEMPORARY_PREFIX));
 }

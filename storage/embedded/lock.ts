@@ -13,6 +13,20 @@ export interface Holder {
   readonly pid: number;
   readonly started: string;
   readonly socketFolder: string;
+  /** It holds the folder for one command: others wait for its end instead of using its server. */
+  readonly brief?: boolean;
+}
+
+/** A living process holds the folder. */
+export class FolderInUse extends StorageFailure {
+  constructor(
+    dataDir: string,
+    readonly holder: Holder,
+  ) {
+    super(
+      `DATA_DIR ${dataDir} is in use by process ${holder.pid}: stop it first, or set another DATA_DIR or a DATABASE_URL`,
+    );
+  }
 }
 
 const ATTEMPTS = 10;
@@ -35,11 +49,6 @@ export function readHolder(dataDir: string): Holder | undefined {
   return lives(holder) ? holder : undefined;
 }
 
-const inUse = (dataDir: string, holder: Holder): StorageFailure =>
-  new StorageFailure(
-    `DATA_DIR ${dataDir} is in use by process ${holder.pid}: stop it first, or set another DATA_DIR or a DATABASE_URL`,
-  );
-
 function link(from: string, to: string): boolean {
   try {
     linkSync(from, to);
@@ -54,7 +63,7 @@ function link(from: string, to: string): boolean {
 function clearStale(dataDir: string, spare: string): Holder | undefined {
   const file = lockFile(dataDir);
   const holder = read(file);
-  if (lives(holder)) throw inUse(dataDir, holder);
+  if (lives(holder)) throw new FolderInUse(dataDir, holder);
   try {
     renameSync(file, spare);
   } catch (error) {
@@ -73,11 +82,11 @@ export interface Lock {
   release(): void;
 }
 
-/** Takes the folder for this process. Errors: `StorageFailure` while a living process holds it. */
-export function takeLock(dataDir: string, socketFolder: string): Lock {
+/** Takes the folder for this process. Errors: `FolderInUse` while a living process holds it. */
+export function takeLock(dataDir: string, socketFolder: string, brief = false): Lock {
   const file = lockFile(dataDir);
   const own = `${file}.${process.pid}-${randomBytes(4).toString('hex')}`;
-  const holder: Holder = { pid: process.pid, started: startOf(process.pid) ?? '', socketFolder };
+  const holder: Holder = { pid: process.pid, started: startOf(process.pid) ?? '', socketFolder, brief };
   writeFileSync(own, JSON.stringify(holder), { mode: 0o600, flag: 'wx' });
   let previous: Holder | undefined;
   try {

@@ -82,8 +82,8 @@ function servesFolder(words: readonly string[], folder: string): boolean {
   return isServer && real(words[at + 1] ?? '') === real(folder);
 }
 
-/** The servers on this folder of a user who may run one there. */
-function serversOn(folder: string): readonly number[] {
+/** The servers on this folder of a user who may run one there, as far as their processes are to be seen. */
+export function serversOn(folder: string): readonly number[] {
   const users = [process.geteuid?.(), statSync(folder).uid];
   return processesLike((words) => servesFolder(words, folder)).filter((pid) => users.includes(userOf(pid)));
 }

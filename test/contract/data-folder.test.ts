@@ -159,7 +159,7 @@ t.test('many writes, a kill, a new start, a drain', async (t) => {
       });
   }
 
-  const database = await openDatabase({ url: runningEmbedded(dataDir)! });
+  const database = await openDatabase({ url: (await runningEmbedded(dataDir))! });
   const halves = await database.sql`
     select a.id from agents a where jsonb_array_length(a.config->'tools'->'tool_ids') <>
       (select count(*) from agent_tools g where g.agent_id = a.id)

@@ -1,4 +1,5 @@
 /** Embedded Postgres under supervisors: first and later starts, users, orphans, rivals, broken folders. */
+import { once } from 'node:events';
 import {
   chmodSync,
   chownSync,
@@ -10,6 +11,7 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
 import t from 'tap';
 import { openDatabase } from '../../storage/postgres/database.js';
@@ -92,11 +94,11 @@ t.test('the temporary socket folder of a killed supervisor goes with the next st
 
 t.test('another process finds the running server, and none after its end', async (t) => {
   const dataDir = shared;
-  t.equal(runningEmbedded(dataDir), undefined);
+  t.equal(await runningEmbedded(dataDir), undefined);
   const { child, said } = await supervise(t, dataDir);
-  t.equal(runningEmbedded(dataDir), said.url);
+  t.equal(await runningEmbedded(dataDir), said.url);
   await end(child, 'SIGTERM');
-  t.equal(runningEmbedded(dataDir), undefined);
+  t.equal(await runningEmbedded(dataDir), undefined);
   t.notOk(isAlive(said.pid ?? -1));
 });
 
@@ -109,6 +111,29 @@ t.test('a second supervisor is refused, and the first continues', async (t) => {
   t.match(message, String(child.pid));
   t.same(await notesIn(said.url), ['kept']);
 });
+
+t.test(
+  'a folder that a gateway in another container serves is left as it is, and its server is found',
+  async (t) => {
+    const dataDir = shared;
+    const folder = join(dataDir, 'postgres-socket');
+    mkdirSync(folder);
+    // Nobody on the list of processes is a server on that folder.
+    const server = createServer().listen(join(folder, '.s.PGSQL.5432'));
+    await once(server, 'listening');
+    const lock = join(dataDir, 'postgres.lock');
+    writeFileSync(
+      lock,
+      JSON.stringify({ pid: 1, started: 'elsewhere/1', socketFolder: '/data/postgres-socket' }),
+    );
+    t.match(await failureOf(() => startEmbedded({ dataDir })), /in use by a gateway in another container/);
+    t.match(readFileSync(lock, 'utf8'), /elsewhere/);
+    t.equal(new URL((await runningEmbedded(dataDir)) ?? '').searchParams.get('host'), folder);
+    server.close();
+    await once(server, 'close');
+    await start(t, dataDir);
+  },
+);
 
 t.test('two starts at once: one has the folder', async (t) => {
   const dataDir = shared;

@@ -1,4 +1,5 @@
 /** API keys on a real Postgres: valid and revoked ones, stored as digests; the first key; `npm run keys` as a program. */
+import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
@@ -13,7 +14,7 @@ import { createKey, createKeyAuthority, listKeys, revokeKey } from '../../storag
 import { migrate } from '../../storage/postgres/migrate.js';
 import { ensureDefaultWorkspace } from '../../storage/workspaces.js';
 import { filledFolderOf } from '../fixtures/clusters.js';
-import { operatorProgram } from '../fixtures/operator.js';
+import { operatorProgram, startOperator } from '../fixtures/operator.js';
 import { failureOf, startPostgres } from '../fixtures/postgres.js';
 import { until } from '../fixtures/until.js';
 import { folderOf } from '../fixtures/folders.js';
@@ -227,6 +228,34 @@ t.test('npm run keys', async (t) => {
     t.match(listed, made(first.out).id);
     t.match(listed, made(second.out).id);
     await (await openDatabase({ url: server.url })).close();
+  });
+
+  t.test('commands at once take turns on a folder that no gateway serves', async (t) => {
+    const env = { DATA_DIR: filledFolderOf(t) };
+    const names = ['one', 'two', 'three'];
+    const all = await Promise.all(names.map((name) => keys(env, 'create', name)));
+    t.strictSame(
+      all.map(({ code, err }) => [code, err]),
+      names.map(() => [0, '']),
+    );
+    const listed = (await keys(env, 'list')).out;
+    for (const name of names) t.match(listed, new RegExp(`${name}$`, 'm'));
+  });
+
+  t.test('leaves no Postgres behind if it is ended, or if nobody reads what it says', async (t) => {
+    const dataDir = filledFolderOf(t);
+    const lock = join(dataDir, 'postgres.lock');
+    for (const signal of ['SIGHUP', 'SIGQUIT'] as const) {
+      const child = startOperator({ DATA_DIR: dataDir }, 'keys', 'list');
+      await until('it holds the folder', () => existsSync(lock));
+      child.kill(signal);
+      t.strictSame(await once(child, 'exit'), [1, null], signal);
+      t.notOk(existsSync(lock));
+    }
+    const unread = startOperator({ DATA_DIR: dataDir }, 'keys', 'create');
+    unread.stdout.destroy();
+    t.strictSame(await once(unread, 'exit'), [0, null]);
+    t.notOk(existsSync(lock));
   });
 
   t.test('says what is wrong and exits accordingly', async (t) => {
