@@ -221,6 +221,15 @@ export const bucketAddress = addressOf(
 
 /** A URL without its trailing slash. */
 export const address = addressOf(/^https?:\/\/[^/]+/, 'http(s) address');
+
+const WITH_BARE_IPV6 = /^(https?:\/\/)([\da-f]*(?::[\da-f]*){2,}):(\d{1,5})$/i;
+
+/** A URL whose host is often put in by a program, as Kubernetes does, which gives IPv6 addresses no brackets. */
+export const nodeAddress: typeof address = (env, meaning, details) => {
+  const setting = address(env, meaning, details);
+  return { ...setting, parse: (raw) => setting.parse(raw.replace(WITH_BARE_IPV6, '$1[$2]:$3')) };
+};
+
 export const socketAddress = addressOf(/^wss?:\/\/[^/]+/, 'ws(s) address');
 
 /** One or several URLs of equivalent services. */

@@ -28,6 +28,7 @@ import {
   json,
   languages,
   list,
+  nodeAddress,
   optionalCount,
   parsed,
   path,
@@ -247,7 +248,7 @@ const CALLS = {
     'Most calls that a gateway process takes; more go to another node, or get 503 if none has room.',
     { shown: 'any number' },
   ),
-  nodeUrl: address(
+  nodeUrl: nodeAddress(
     'NODE_URL',
     'Address at which the other gateways that share the database reach this one.',
     {

@@ -14,11 +14,16 @@ export const VERSION = (
 
 const ANY = new Set(['0.0.0.0', '::', '']);
 
-/** The machine's first address that other machines may reach. */
-const ownAddress = (): string =>
-  Object.values(networkInterfaces())
-    .flatMap((addresses) => addresses ?? [])
-    .find(({ internal, family }) => !internal && family === 'IPv4')?.address ?? '127.0.0.1';
+const LINK_LOCAL = /^fe80:/i;
+
+/** The first address that other machines may reach; IPv6 only where that is bound, and there is no other. */
+export function ownAddress(host: string, interfaces = networkInterfaces()): string {
+  const addresses = Object.values(interfaces)
+    .flatMap((each) => each ?? [])
+    .filter(({ internal, address }) => !internal && !LINK_LOCAL.test(address));
+  const first = (wanted: string) => addresses.find(({ family }) => family === wanted)?.address;
+  return first('IPv4') ?? (host === '::' ? first('IPv6') : undefined) ?? '127.0.0.1';
+}
 
 /** This node's address for other nodes. */
 export function nodeUrl(
@@ -26,7 +31,7 @@ export function nodeUrl(
   port: number,
 ): string {
   if (told !== undefined) return told.replace(/\/+$/, '');
-  const name = ANY.has(host) ? ownAddress() : host;
+  const name = ANY.has(host) ? ownAddress(host) : host;
   return `${tlsCert === undefined ? 'http' : 'https'}://${urlHost(name)}:${port}`;
 }
 

@@ -7,6 +7,7 @@ import { ConfigError, readConfig } from '../../gateway/config.js';
 import { helpPage, helpText } from '../../gateway/config/help.js';
 import { misspeltSettings, unusedSettings } from '../../gateway/config/suspicions.js';
 import { SECTIONS } from '../../gateway/config/settings.js';
+import { nodeUrl, ownAddress } from '../../gateway/wiring/nodes.js';
 import { checkSettings } from '../../gateway/wiring/check-settings.js';
 
 const all = SECTIONS.flatMap(({ settings }) => settings);
@@ -139,6 +140,30 @@ t.test('defaults, values and bounds', async (t) => {
 const fixture = (name: string): string =>
   fileURLToPath(new URL(`../../../test/fixtures/${name}`, import.meta.url));
 const TLS = { TLS_CERT: fixture('edge-cert.pem'), TLS_KEY: fixture('edge-key.pem') };
+
+t.test('NODE_URL may have an IPv6 address without brackets, as Kubernetes gives it', async (t) => {
+  const nodeUrlOf = (url: string) => readConfig({ NODE_URL: url }).nodeUrl;
+  t.equal(nodeUrlOf('http://2001:db8::5:8080'), 'http://[2001:db8::5]:8080');
+  t.equal(nodeUrlOf('http://[2001:db8::5]:8080'), 'http://[2001:db8::5]:8080');
+  t.equal(nodeUrlOf('http://192.0.2.5:8080'), 'http://192.0.2.5:8080');
+  t.match(refusal({ NODE_URL: 'http://2001:db8::5' }), /^NODE_URL must be an http\(s\) address$/);
+});
+
+t.test('other nodes reach a machine that has IPv6 only by an address of it, if that is bound', async (t) => {
+  const on = (...given: [address: string, family: 'IPv4' | 'IPv6', internal?: boolean][]) => ({
+    eth0: given.map(([address, family, internal = false]) => ({ address, family, internal })),
+  });
+  const of = (host: string, interfaces: object) => ownAddress(host, interfaces as never);
+  const loopback = ['::1', 'IPv6', true] as const;
+  const own = on([...loopback], ['fe80::1', 'IPv6'], ['2001:db8::5', 'IPv6']);
+  t.equal(of('::', own), '2001:db8::5');
+  t.equal(of('0.0.0.0', own), '127.0.0.1');
+  t.equal(of('::', on(['2001:db8::5', 'IPv6'], ['192.0.2.5', 'IPv4'])), '192.0.2.5');
+  t.equal(
+    nodeUrl({ nodeUrl: undefined, host: '2001:db8::5', tlsCert: undefined }, 8080),
+    'http://[2001:db8::5]:8080',
+  );
+});
 
 t.test('what settings name is looked for before anything starts', async (t) => {
   const usable = { TTS_ENGINES: 'tone', STT_ENGINES: 'tone', HOST: '127.0.0.1', PORT: '0' };
