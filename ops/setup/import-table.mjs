@@ -33,7 +33,7 @@ export const ROOMS = {
   storage: {
     holds: 'Postgres: migrations, one file a resource, the embedded server',
     // Embedded Postgres is a process in a folder of its own.
-    may: ['contracts', 'processes/process-table', 'processes/private-folder'],
+    may: ['contracts', 'processes/listening', 'processes/process-table', 'processes/private-folder'],
   },
   codecs: { holds: 'audio formats, encoding, decoding', may: ['contracts', 'processes'] },
   engines: {
@@ -96,7 +96,14 @@ export const ROOMS = {
   },
   'gateway/commands': {
     holds: 'the operator’s commands',
-    may: ['contracts', 'storage', 'gateway/permissions', 'gateway/recordings'],
+    may: [
+      'contracts',
+      'storage',
+      'processes/supervisor/hang-up',
+      'gateway/output',
+      'gateway/permissions',
+      'gateway/recordings',
+    ],
   },
   'gateway/wiring': { holds: 'each part of a gateway, opened from its configuration', may: ['*'] },
   'gateway/workers': { holds: 'the entries of child processes', may: ['*'] },
