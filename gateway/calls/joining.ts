@@ -103,12 +103,27 @@ async function attempt(request: RelayRequest, parts: JoiningParts): Promise<Conn
   return owner ? toOwner(owner, request, parts) : here;
 }
 
+/** A log whose first warning alone is written: each of a client's searches says the same. */
+function warningOnce(log: Log): Log {
+  let warned = false;
+  return {
+    debug: (...line) => log.debug(...line),
+    info: (...line) => log.info(...line),
+    error: (...line) => log.error(...line),
+    warn(...line) {
+      if (!warned) log.warn(...line);
+      warned = true;
+    },
+  };
+}
+
 /**
  * The way into the call. If its owner does not answer, the client waits until it does or the call may be taken over.
  * Errors: `invalid_key`; 503 with `Retry-After` if no node has room, or the wait was in vain.
  */
-export async function join(request: RelayRequest, parts: JoiningParts): Promise<Connect> {
-  const { clock } = parts;
+export async function join(request: RelayRequest, joining: JoiningParts): Promise<Connect> {
+  const { clock } = joining;
+  const parts = { ...joining, log: warningOnce(joining.log) };
   const end = clock.monotonic() + CALL_TIMES.takeoverMs;
   for (;;) {
     const connect = await attempt(request, parts);
