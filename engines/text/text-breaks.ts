@@ -5,6 +5,8 @@
  * Invariants: every mark is examined once, with a bounded look back and ahead, so a pass is linear;
  * a break that the next characters could still change is `undecided` until the text has ended.
  */
+import { entryFor } from '../normalisation/grammar.js';
+
 export interface Break {
   /** Index after the mark and its closing quotes or brackets. */
   readonly end: number;
@@ -23,18 +25,34 @@ const SPACE = /\s/u;
 const LOWER = /\p{Ll}/u;
 const UPPER = /\p{Lu}/u;
 
-/** Abbreviations that never end a sentence, because something always follows. */
+/** Abbreviations that never end a sentence, because something always follows: English, then German, then Spanish and French. */
 const BEFORE_A_NAME = new Set(
-  'mr mrs ms mx dr prof rev hon st gen col capt lt sgt gov sen rep pres mt ft messrs mme mlle sra vs viz cf eg ie e.g i.e no nos fig figs vol pp ca approx z.b d.h bzw usw'.split(
-    ' ',
-  ),
+  [
+    'mr mrs ms mx dr prof rev hon st gen col capt lt sgt gov sen rep pres mt ft messrs mme mlle sr sra vs v viz cf eg ie e.g i.e no nos fig figs vol pp ca approx',
+    'z.b d.h bzw usw hrn dipl dipl.-ing ing mio mrd tsd evtl ggf inkl exkl zzgl bspw vgl sog bzgl geb',
+    'srta dra profa avda av sto sta gral lic arq p.ej mgr',
+  ].flatMap((words) => words.split(' ')),
 );
+/** The same where capitals matter: `mm` is a unit, `hr` an hour. */
+const TITLES = new Set(['MM', 'Hr', 'Fr', 'EE']);
 /** Abbreviations that end a sentence only if a capital follows. */
 const BEFORE_ANYTHING = new Set(
-  'etc inc ltd co corp jr sr dept est ave blvd rd a.m p.m u.s u.k u.s.a ph.d b.a m.a jan feb mar apr jun jul aug sep sept oct nov dec'.split(
+  'etc inc ltd co corp jr dept est ave blvd rd a.m p.m u.s u.k u.s.a ph.d b.a m.a jan feb mar apr jun jul aug sep sept oct nov dec okt dez janv févr juil déc ud uds vd vds uu ej h a'.split(
     ' ',
   ),
 );
+/** Abbreviations that end no sentence before a number; others of these are words, as `art` is. */
+const BEFORE_A_NUMBER = /^(?:nr|abs|art|tel|tél|abt|bd|p|núm|págs?|chap|.*str)$/u;
+/** The first letters of abbreviations with a space in them, as in `z. B.`, and those that follow. */
+const SPACED: Readonly<Record<string, RegExp>> = { z: /[BT]/u, d: /h/u, u: /[aä]/u, p: /e/u };
+
+/** A number before a full stop that may make it an ordinal, with the words before it: `am 3.`, `24.12.` */
+const ORDINAL = /(?:^|\s)\d{1,2}(?:\.\d{1,2})?$/u;
+/** The same after a German article or preposition. No sentence ends so. */
+const ORDINAL_AFTER_ARTICLE =
+  /(?:^|[\s("„])(?:der|die|das|dem|den|(?<!\bI\s)am|im|zum|zur|vom|beim|diese[mnrs]?|jede[mnrs]?)\s\d{1,2}(?:\.\d{1,2})?$/iu;
+const GERMAN_MONTHS =
+  'Januar Februar März April Mai Juni Juli August September Oktober November Dezember Jänner'.split(' ');
 
 const at = (text: string, index: number): string => text[index] ?? '';
 
@@ -53,16 +71,40 @@ function wordBefore(text: string, index: number): { word: string; beginsLine: bo
   return { word, beginsLine };
 }
 
-const isInitial = (word: string): boolean => /^(\p{Lu}\.)*\p{Lu}$/u.test(word) && word !== 'I';
+const isInitial = (word: string): boolean => /^(\p{Lu}\.-?)*\p{Lu}$/u.test(word) && word !== 'I';
 const isListNumber = (word: string, beginsLine: boolean): boolean => beginsLine && /^\d{1,3}$/u.test(word);
+
+/**
+ * Whether the full stop at `index` makes the number before it an ordinal, as in German and the languages of the north and east:
+ * `am 3. Oktober`. Undecided while what follows may become the name of a month.
+ */
+function isOrdinal(text: string, index: number, follows: number, ended: boolean): boolean | 'undecided' {
+  const before = text.slice(Math.max(0, index - LOOK_BACK), index);
+  if (!ORDINAL.test(before)) return false;
+  if (LOWER.test(at(text, follows)) || ORDINAL_AFTER_ARTICLE.test(before)) return true;
+  const word = /^\p{L}*/u.exec(text.slice(follows, follows + LOOK_BACK))?.[0] ?? '';
+  if (GERMAN_MONTHS.includes(word)) return true;
+  const mayGoOn = !ended && follows + word.length === text.length;
+  return mayGoOn && GERMAN_MONTHS.some((month) => month.startsWith(word)) ? 'undecided' : false;
+}
 
 /** Whether a lone full stop only marks an abbreviation. `next` is the character after the space. */
 function shortens(text: string, index: number, next: string): boolean {
   const { word, beginsLine } = wordBefore(text, index);
   const lower = word.toLowerCase();
-  if (BEFORE_A_NAME.has(lower) || isListNumber(word, beginsLine)) return true;
+  if (BEFORE_A_NAME.has(lower) || TITLES.has(word) || isListNumber(word, beginsLine)) return true;
+  if (BEFORE_A_NUMBER.test(lower) && /[\d+(]/u.test(next)) return true;
+  if (entryFor(SPACED, word)?.test(next)) return true;
   if (BEFORE_ANYTHING.has(lower)) return !UPPER.test(next);
   return isInitial(word);
+}
+
+/** The break at a lone full stop; `follows`: index of the next character after the space. */
+function fullStop(text: string, index: number, follows: number, ended: boolean): Break | undefined {
+  if (shortens(text, index, at(text, follows))) return undefined;
+  const ordinal = isOrdinal(text, index, follows, ended);
+  if (ordinal === true) return undefined;
+  return { end: index + 1, kind: ordinal === 'undecided' ? ordinal : 'sentence' };
 }
 
 /** The break at the sentence mark at `index`; undefined if it ends no sentence. */
@@ -78,8 +120,8 @@ function sentenceBreak(text: string, index: number, ended: boolean): Break | und
   const next = at(text, behindSpace);
   const trailsOff = marks.length > 1 || marks === '…' || end > behindMarks;
   if (trailsOff && LOWER.test(next)) return { end, kind: 'clause' };
-  if (marks === '.' && end === behindMarks && shortens(text, index, next)) return undefined;
-  return { end, kind: 'sentence' };
+  if (marks !== '.' || end !== behindMarks) return { end, kind: 'sentence' };
+  return fullStop(text, index, behindSpace, ended);
 }
 
 /** A line end ends a sentence unless the next line continues in lower case. */
