@@ -26,7 +26,8 @@ function clock(hour: number, minute: number, half: string): string {
   return cardinal(String(hour)) + (half === '' ? whole : '');
 }
 
-const HALF = /^([ap])\.?m\.?(?=$|[,;:!?])/iu;
+/** The full stop of `p.m.` is part of it, that of `PM.` ends the sentence. */
+const HALF = /^([ap])(?:\.m\.?|m)(?=$|[.,;:!?])/iu;
 const TIME = /^(\d{1,2})(?::(\d\d))?([ap])\.?m\.?$/iu;
 const DECADE = /^(\d\d)(\d)0['’]?s$/u;
 const VERSION = /^v?(\d+(?:\.\d+){2,})$/u;
@@ -62,6 +63,8 @@ function other(word: string): string | undefined {
 export const ENGLISH: Grammar = {
   cardinal,
   decimalMark: '.',
+  minus: 'minus',
+  to: 'to',
   currencies: {
     $: ['dollar', 'dollars', 'cent', 'cents'],
     '€': ['euro', 'euros', 'cent', 'cents'],

@@ -2,7 +2,13 @@
 export interface Grammar {
   /** A number in words; `digits` has a decimal point. */
   cardinal(digits: string): string;
+  /** A whole number in words before the name of a currency: `un euro`, where a number alone is `uno`. Default: `cardinal`. */
+  beforeName?(digits: string): string;
   readonly decimalMark: '.' | ',';
+  /** Before a negative number. */
+  readonly minus: string;
+  /** Between the two ends of a range. */
+  readonly to: string;
   /** Names of a currency and its hundredth: one, several. */
   readonly currencies: Readonly<Record<string, readonly [string, string, string?, string?]>>;
   /** Between a currency and its hundredths. */
@@ -21,12 +27,16 @@ export interface Grammar {
   range(from: string, to: string): string;
   /** Keys in lower case, with their full stops. */
   readonly abbreviations: Readonly<Record<string, string>>;
+  /** Abbreviations of two words, in lower case, with the words that are said for them. */
+  readonly pairs?: Readonly<Record<string, readonly [string, string]>>;
   /** Abbreviations that apply only before a number. */
   readonly beforeNumbers: Readonly<Record<string, string>>;
   /** Units that apply only after a number: one, several. */
   readonly units: Readonly<Record<string, readonly [string, string]>>;
   /** A rule for one word that only this language has. */
   other?(word: string): string | undefined;
+  /** A word with the full stop of an ordinal, between its neighbours: `am 3. Oktober`, `am 24.12. um`. */
+  ordinal?(whole: string, before: string, next: string): string | undefined;
 }
 
 /** The spoken form of a word, and of the next word if that changes too. */

@@ -57,15 +57,24 @@ function amount(digits: string, sign: string, grammar: Grammar): readonly [strin
   if (!names) return undefined;
   const [whole = '', decimals = ''] = digits.split('.');
   const [, , cent, cents] = names;
+  const words = (number: string): string => grammar.beforeName?.(number) ?? grammar.cardinal(number);
+  if (decimals === '') return [`${words(whole)} ${counted(whole, names)}`];
   if (decimals.length !== 2 || cent === undefined || cents === undefined)
     return [`${grammar.cardinal(digits)} ${counted(digits, names)}`];
-  const main = `${grammar.cardinal(whole)} ${counted(whole, names)}`;
+  const main = `${words(whole)} ${counted(whole, names)}`;
   const rest = Number(decimals);
-  return rest === 0 ? [main] : [main, `${grammar.cardinal(String(rest))} ${rest === 1 ? cent : cents}`];
+  return rest === 0 ? [main] : [main, `${words(String(rest))} ${rest === 1 ? cent : cents}`];
 }
 
 const joined = ([main, rest]: readonly [string, string?], { and }: Grammar): string =>
   rest === undefined ? main : `${main} ${and} ${rest}`.replace(/\s+/gu, ' ');
+
+/** As in the United States and Mexico: the comma groups, and the point is followed by cents. */
+const DOLLARS = /^(?:\d{1,3}(?:,\d{3})+(?:\.\d\d)?|\d+\.\d\d)$/u;
+
+/** Digits of an amount; one that `$` precedes may be written as in English in any language. */
+const digitsAfter = (sign: string, written: string, grammar: Grammar): string | undefined =>
+  sign === '$' && DOLLARS.test(written) ? written.replaceAll(',', '') : digitsOf(written, grammar);
 
 const SIGN_FIRST = /^(\p{Sc}|[A-Z]{3})(\d[\d.,]*)$/u;
 const SIGN_GREAT = /^(\p{Sc})(\d[\d.,]*)(\p{L}{1,2})$/u;
@@ -86,7 +95,7 @@ const money: Rule = (place) => {
   const [, first, before = ''] = SIGN_FIRST.exec(word) ?? [];
   const [, behind = '', last] = SIGN_LAST.exec(word) ?? [];
   const sign = first ?? last ?? '';
-  const digits = digitsOf(before + behind, grammar);
+  const digits = first === undefined ? digitsOf(behind, grammar) : digitsAfter(first, before, grammar);
   if (digits === undefined) return undefined;
   const said = amount(digits, sign, grammar);
   return great(digits, sign, place) ?? (said && { said: joined(said, grammar) });
@@ -112,6 +121,26 @@ const moneyInTwo: Rule = ({ word, next, grammar }) => {
   if (rest !== undefined) return { said: main, next: `${grammar.and} ${rest}`.trim() + behind };
   const name = counted(digits, entryFor(grammar.currencies, sign) ?? ['', '']);
   return { said: main.slice(0, -name.length - 1), next: name + behind };
+};
+
+const GROUP = /^\d{3}(?:,(\d\d))?$/u;
+
+/** The end of a number whose thousands are grouped by spaces, `1 299,99 €`: engines read its digits together, only its cents are moved. */
+const groupedMoney: Rule = ({ word, before, next, grammar }) => {
+  const [, own = '', attached] = SIGN_LAST.exec(word) ?? [];
+  const number = attached === undefined ? word : own;
+  const following = parted(next);
+  const names = entryFor(grammar.currencies, attached ?? following.word);
+  const [, cents] = GROUP.exec(number) ?? [];
+  if (grammar.decimalMark !== ',' || !names || !GROUP.test(number) || !/^[-−(]?\d{1,3}$/u.test(before))
+    return undefined;
+  const [, rest] =
+    cents === undefined ? [] : (amount(`0.${cents}`, attached ?? following.word, grammar) ?? []);
+  const name = rest === undefined ? names[1] : joined([names[1], rest], grammar);
+  const whole = number.slice(0, 3);
+  return attached === undefined
+    ? { said: whole, next: name + following.behind }
+    : { said: `${whole} ${name}` };
 };
 
 /** `USD 20`: the name moves after the number, as spoken. */
@@ -140,7 +169,9 @@ const date: Rule = ({ word, before, grammar }) => {
 };
 
 const time: Rule = ({ word, next, grammar }) => {
-  const [, hour, minute] = TIME.exec(word) ?? [];
+  // As German writes it; alone it would be a decimal of another language.
+  const dotted = grammar.decimalMark === ',' && /^uhr\b/iu.test(next) ? word.replace('.', ':') : word;
+  const [, hour, minute] = TIME.exec(dotted) ?? [];
   if (Number(hour) > 24 || Number(minute) > 59 || hour === undefined) return undefined;
   return grammar.time(Number(hour), Number(minute), next);
 };
@@ -172,7 +203,35 @@ const own: Rule = ({ word, grammar }) => {
   return said === undefined ? undefined : { said };
 };
 
-const RULES: readonly Rule[] = [money, greatMoney, moneyInTwo, nameFirst, date, time, range, unit, own];
+const NEGATIVE = /^[-−–](?=[\d\p{Sc}])/u;
+
+/** `-$5.00`, `-12,50 €`: a sign before an amount, which some engines pass over. */
+const negative: Rule = (place) => {
+  const word = place.word.replace(NEGATIVE, '');
+  const found = word === place.word ? undefined : firstOf(MONEY, { ...place, word, before: '' });
+  return found && { ...found, said: `${place.grammar.minus} ${found.said}` };
+};
+
+/** The ends of a range; the first may be a plain number, which then has the sign or unit of the second. */
+const SPAN = /^((\p{Sc})?\d[^-–]*)[-–](\p{Sc}?\d[^-–]*)$/u;
+const PLAIN = /^\d{1,3}$/u;
+
+/** `$5-$10`, `$10-20`, `9am-5pm`, `10:00–12:00 Uhr` */
+const span: Rule = (place) => {
+  const [, first = '', sign = '', second = ''] = SPAN.exec(place.word) ?? [];
+  const { grammar } = place;
+  const last = PLAIN.test(second) ? sign + second : second;
+  const to = firstOf(ENDS, { ...place, word: last });
+  const from = PLAIN.test(first)
+    ? { said: grammar.cardinal(first) }
+    : firstOf(ENDS, { ...place, word: first, next: '' });
+  return from && to && { ...to, said: `${from.said} ${grammar.to} ${to.said}` };
+};
+
+const MONEY: readonly Rule[] = [groupedMoney, money, greatMoney, moneyInTwo];
+/** What the ends of a range may be, besides plain numbers. */
+const ENDS: readonly Rule[] = [money, greatMoney, time, own, unit];
+const RULES: readonly Rule[] = [...MONEY, nameFirst, negative, date, time, range, span, own, unit];
 
 /** Splits off the marks before and after a word. */
 function parted(whole: string): { readonly ahead: string; readonly word: string; readonly behind: string } {
@@ -190,7 +249,33 @@ function abbreviation(whole: string, next: string, isLast: boolean, grammar: Gra
   return ahead + spelled + (isLast && behind === '' && word.endsWith('.') ? '.' : behind);
 }
 
+/** `z. B.`, with what is said for each of its words. */
+function pairOf(
+  whole: string,
+  next: string,
+  isLast: boolean,
+  grammar: Grammar,
+): [string, string] | undefined {
+  const [, ahead = '', word = ''] = /^(["'“‘(]*)(.*)$/su.exec(whole) ?? [];
+  const [, following = '', behind = ''] = /^(.*?)([,;:!?)"'”’]*)$/su.exec(next) ?? [];
+  const found = entryFor(grammar.pairs ?? {}, `${word} ${following}`.toLowerCase());
+  if (!found) return undefined;
+  const [first, second] = found;
+  const spelled = /^\p{Lu}/u.test(word) ? first.charAt(0).toUpperCase() + first.slice(1) : first;
+  return [ahead + spelled, second + (isLast && behind === '' ? '.' : behind)];
+}
+
 const WRITTEN = /[\d.@°]|\p{Sc}|^(?:Mme|Mlle|Dr)$/u;
+
+/** What is said for an abbreviation or an ordinal, and for the next word if that is part of it. */
+function shortForm(words: readonly string[], at: number, grammar: Grammar): readonly string[] | undefined {
+  const [before = '', whole = '', next = ''] = [words[at - 1], words[at], words[at + 1]];
+  const pair = pairOf(whole, next, at + 2 === words.length, grammar);
+  if (pair) return pair;
+  const short =
+    grammar.ordinal?.(whole, before, next) ?? abbreviation(whole, next, at === words.length - 1, grammar);
+  return short === undefined ? undefined : [short];
+}
 
 /** The spoken form of each word, in the same order; unchanged words stay as they are. */
 export function spokenForms(words: readonly string[], language: LanguageCode): readonly string[] {
@@ -200,14 +285,14 @@ export function spokenForms(words: readonly string[], language: LanguageCode): r
   for (const [at, whole] of words.entries()) {
     if (said[at] !== whole || !(WRITTEN.test(whole) || entryFor(grammar.currencies, whole))) continue;
     const next = words[at + 1] ?? '';
-    const short = abbreviation(whole, next, at === words.length - 1, grammar);
-    if (short !== undefined) {
-      said[at] = short;
+    const short = shortForm(words, at, grammar);
+    if (short) {
+      said.splice(at, short.length, ...short);
       continue;
     }
     const { ahead, word, behind } = parted(whole);
     const place = { word, before: words[at - 1] ?? '', next: behind === '' ? next : '', grammar };
-    const found = firstOf(place);
+    const found = firstOf(RULES, place);
     if (!found) continue;
     said[at] = ahead + found.said + behind;
     if (found.next !== undefined) said[at + 1] = found.next;
@@ -215,8 +300,8 @@ export function spokenForms(words: readonly string[], language: LanguageCode): r
   return said;
 }
 
-function firstOf(place: Place): Spoken | undefined {
-  for (const rule of RULES) {
+function firstOf(rules: readonly Rule[], place: Place): Spoken | undefined {
+  for (const rule of rules) {
     const found = rule(place);
     if (found) return found;
   }

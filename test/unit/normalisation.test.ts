@@ -7,7 +7,7 @@ import { spokenForms, spokenText } from '../../engines/normalisation/index.js';
 
 const SPOKEN: Readonly<Record<string, readonly (readonly [written: string, said: string])[]>> = {
   en: [
-    ['It costs $12.50 on 3/4/2026 at 5:30 pm.', 'It costs twelve dollars and fifty cents on March fourth, twenty twenty six at five thirty P M'],
+    ['It costs $12.50 on 3/4/2026 at 5:30 pm.', 'It costs twelve dollars and fifty cents on March fourth, twenty twenty six at five thirty P M.'],
     ['$1,234.01, $1 and $0.', 'one thousand two hundred thirty four dollars and one cent, one dollar and zero dollars.'],
     ['€20, £3.99, ¥500 or 12 EUR.', 'twenty euros, three pounds and ninety nine pence, five hundred yen or twelve euros.'],
     ['USD 20 and $5 million, or $1.2bn!', 'twenty US dollars and five million dollars, or one point two billion dollars!'],
@@ -15,6 +15,11 @@ const SPOKEN: Readonly<Record<string, readonly (readonly [written: string, said:
     ['At 17:45, 12:00, 0:05 and 9am.', "At seventeen forty five, twelve o'clock, zero oh five and nine A M."],
     ['The 1990s and 1800s, 1998-99, 10-12.', 'The nineteen nineties and eighteen hundreds, nineteen ninety eight to ninety nine, ten to twelve.'],
     ['E.g. pp. 3-4, No. 5, i.e. 5 km vs. 16GB etc.', 'For example pages three to four, Number 5, that is 5 kilometers versus 16 gigabytes et cetera.'],
+    ['At 5:30 PM. Not at 6:00 p.m. sharp.', 'At five thirty P M. Not at six P M sharp.'],
+    ['You have -$5.00, or −€3.', 'You have minus five dollars, or minus three euros.'],
+    ['It is $5-$10, $10–20 or 10-20€.', 'It is five dollars to ten dollars, ten dollars to twenty dollars or ten to twenty euros.'],
+    ['Open 9am-5pm, 12:30-13:45, 9-5pm.', 'Open nine A M to five P M, twelve thirty to thirteen forty five, nine to five P M.'],
+    ['555-123, 555-123-4567, GPT-4o, 1-800 and F-16GB.', '555-123, 555-123-4567, GPT-4o, 1-800 and F-16GB.'],
     ['Version 2.10.3 of Jan. 5', 'Version two point ten point three of January 5'],
     ['bob@example.com, www.example.org/a', 'bob at example dot com, w w w dot example dot org slash a'],
     ['No. Call 555-1234, room 101, 3.5% of 1,000.', 'No. Call 555-1234, room 101, 3.5% of 1,000.'],
@@ -22,17 +27,35 @@ const SPOKEN: Readonly<Record<string, readonly (readonly [written: string, said:
   ],
   de: [
     ['Das kostet 12,50 € am 3.4.2026 um 17:45 Uhr.', 'Das kostet zwölf Euro fünfzig Cent am dritten April zweitausendsechsundzwanzig um siebzehn Uhr fünfundvierzig.'],
+    ['Für 1 €, 1,01 € und 101 € bis 2,1 €.', 'Für ein Euro, ein Euro ein Cent und einhundertein Euro bis zwei komma eins Euro.'],
+    ['Saldo -12,50 €, von 5-10€.', 'Saldo minus zwölf Euro fünfzig Cent, von fünf bis zehn Euro.'],
+    ['Am 3. Oktober, der 4. Mai, Samstag, 5. Juni.', 'Am dritten Oktober, der vierte Mai, Samstag, fünfter Juni.'],
+    ['Im 2. Stock, die 3. Tür, vom 24.12. bis 31.12.', 'Im zweiten Stock, die dritte Tür, vom vierundzwanzigsten Dezember bis einunddreißigsten Dezember.'],
+    ['Es ist Kapitel 3. Dann 24.12. und am 3.', 'Es ist Kapitel 3. Dann 24.12. und am 3.'],
+    ['Der 3.4.2026 um 14.30 Uhr, 10:00–12:00 Uhr.', 'Der dritte April zweitausendsechsundzwanzig um vierzehn Uhr dreißig, zehn Uhr bis zwölf Uhr.'],
+    ['Z. B. Tee (d. h. heiß), u. a.', 'Zum Beispiel Tee (das heißt heiß), unter anderem.'],
     ['Um 9:00 Uhr, z.B. 20 EUR, ca. 5 km.', 'Um neun Uhr, zum Beispiel zwanzig Euro, circa 5 Kilometer.'],
   ],
-  es: [['Son 12,50 € el 3/4/2026 a las 17:45.', 'Son doce euros con cincuenta céntimos el tres de abril de dos mil veintiséis a las diecisiete y cuarenta y cinco.']],
-  fr: [['Mme Petit paie 1.234,50€ le 1/5/2026 à 17h45.', 'Madame Petit paie mille deux cent trente-quatre euros et cinquante centimes le premier mai deux mille vingt-six à dix-sept heures quarante-cinq.']],
+  es: [
+    ['1 €, 21 €, 101 €, 1,01 € y 1.000.000 €.', 'un euro, veintiún euros, ciento un euros, un euro con un céntimo y un millón de euros.'],
+    ['Son $1,299.99, $12.50, -5 € y 12 345 €.', 'Son mil doscientos noventa y nueve dólares con noventa y nueve centavos, doce dólares con cincuenta centavos, menos cinco euros y 12 345 euros.'],
+    ['A las 21:00, a las 21:30 h, a las 14:00 horas.', 'A las veintiuna en punto, a las veintiuna y treinta horas, a las catorce horas.'],
+    ['En EE. UU., p. ej. hoy.', 'En Estados Unidos, por ejemplo hoy.'],
+    ['Son 12,50 € el 3/4/2026 a las 17:45.', 'Son doce euros con cincuenta céntimos el tres de abril de dos mil veintiséis a las diecisiete y cuarenta y cinco.'],
+  ],
+  fr: [
+    ['Soit 1\u202f299,99\u00a0€, 1 299,50€, 1 000 000 € ou -5 €.', 'Soit 1\u202f299\u00a0euros et quatre-vingt-dix-neuf centimes, 1 299 euros et cinquante centimes, 1 000 000 euros ou moins cinq euros.'],
+    ['À 21h, 21h21, 0h15, 14 h 30 et 1:01.', 'À vingt et une heures, vingt et une heures vingt et une, zéro heure quinze, 14 heures 30 et une heure une.'],
+    ['En 50 av. J.-C., av. Foch.', 'En 50 avant Jésus-Christ, avenue Foch.'],
+    ['Mme Petit paie 1.234,50€ le 1/5/2026 à 17h45.', 'Madame Petit paie mille deux cent trente-quatre euros et cinquante centimes le premier mai deux mille vingt-six à dix-sept heures quarante-cinq.'],
+  ],
 }; // oxfmt-ignore
 
 for (const [language, rows] of Object.entries(SPOKEN)) {
   t.test(`${language}: what is written is said in words, and what engines read well stays`, async (t) => {
     for (const [written, said] of rows) {
       t.equal(spokenText(written, language), said);
-      const words = written.split(' ');
+      const words = written.split(/\s/u);
       t.equal(spokenForms(words, language).length, words.length, 'a form for each word');
     }
   });
@@ -79,6 +102,7 @@ t.test('languages without a grammar, and hostile texts, come through', async (t)
     '€'.repeat(999),
     '1,'.repeat(9999),
     '1-'.repeat(9999),
+    '1-'.repeat(9999) + '1',
     '@'.repeat(9999),
     'a.'.repeat(9999),
   ];
