@@ -95,7 +95,8 @@ function shortens(text: string, index: number, next: string): boolean {
   if (BEFORE_A_NAME.has(lower) || TITLES.has(word) || isListNumber(word, beginsLine)) return true;
   if (BEFORE_A_NUMBER.test(lower) && /[\d+(]/u.test(next)) return true;
   if (entryFor(SPACED, word)?.test(next)) return true;
-  if (BEFORE_ANYTHING.has(lower)) return !UPPER.test(next);
+  // A capital by itself is an initial.
+  if (BEFORE_ANYTHING.has(word.length === 1 ? word : lower)) return !UPPER.test(next);
   return isInitial(word);
 }
 

@@ -49,6 +49,7 @@ const SENTENCES: readonly (readonly [string, readonly string[]])[] = [
     'I am 42. You like art. We won 3. Then 5 mm. So u. And d. Go.',
     ['I am 42.', 'You like art.', 'We won 3.', 'Then 5 mm.', 'So u.', 'And d.', 'Go.'],
   ],
+  ['H. G. Wells met A. Turing at 14 h. Ja.', ['H. G. Wells met A. Turing at 14 h.', 'Ja.']],
   ['', []],
   [' \n\t ', []],
 ];
