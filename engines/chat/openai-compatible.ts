@@ -76,6 +76,31 @@ const isSystem = ({ role }: ChatMessage): boolean => role === 'system';
 const asNote = (message: ChatMessage): ChatMessage =>
   isSystem(message) ? { role: 'user', content: `(${message.content})` } : message;
 
+/** A call and its answer as the user's note; without the answer's message the call was broken off. */
+const asTold = ({ id, name, arguments: args }: ToolCall, answers: ReadonlyMap<string, string>): ChatMessage => ({
+  role: 'user',
+  content: `(Tool ${name} was called with ${args}. Its answer: ${answers.get(id) ?? 'none'})`,
+});
+
+/**
+ * The messages with tool calls and their answers told in words. Bedrock and Claude behind LiteLLM, among others, refuse calls in a
+ * conversation for which no tools are offered, and some of them refuse `tool_choice: "none"`, too.
+ */
+function withoutCalls(messages: readonly ChatMessage[]): readonly ChatMessage[] {
+  return messages.flatMap((message, index): readonly ChatMessage[] => {
+    if (message.role === 'tool') return [];
+    if (message.role !== 'assistant' || !message.toolCalls?.length) return [message];
+    const { content, toolCalls } = message;
+    const answers = new Map(
+      messages
+        .slice(index + 1, index + 1 + toolCalls.length)
+        .flatMap((each) => (each.role === 'tool' ? [[each.callId, each.content] as const] : [])),
+    );
+    const said: readonly ChatMessage[] = content === '' ? [] : [{ role: 'assistant', content }];
+    return [...said, ...toolCalls.map((call) => asTold(call, answers))];
+  });
+}
+
 /** The messages; those of the user in a row are one. */
 function joined(messages: readonly ChatMessage[]): readonly ChatMessage[] {
   const all: ChatMessage[] = [];
@@ -93,11 +118,12 @@ function joined(messages: readonly ChatMessage[]): readonly ChatMessage[] {
  * Qwen 3.5, Gemma, Mistral and others refuse any other order. Later instructions stay where they are, as notes of the user: there they
  * mean the latest turn, and servers that cache the beginning of a prompt find it unchanged.
  */
-function ordered({ messages, passages }: ChatRequest): readonly ChatMessage[] {
+function ordered({ messages, passages, tools }: ChatRequest): readonly ChatMessage[] {
   const begun = messages.findIndex((message) => !isSystem(message));
   const [before, after] = begun < 0 ? [messages, []] : [messages.slice(0, begun), messages.slice(begun)];
   const instructions = before.map(({ content }) => content).filter((text) => text !== '');
-  const said = withPassages(after, passages).map(asNote);
+  const told = withPassages(after, passages).map(asNote);
+  const said = tools.length > 0 ? told : withoutCalls(told);
   return [
     ...(instructions.length > 0 ? [{ role: 'system', content: instructions.join('\n\n') } as const] : []),
     ...joined(said[0]?.role === 'user' ? said : [PICKED_UP, ...said]),

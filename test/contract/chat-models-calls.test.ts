@@ -18,7 +18,8 @@ t.test(
     const toolCalls = event?.kind === 'calls' ? event.calls : [];
     t.same(toolCalls, [{ id: 'a', name: 'lookup_order', arguments: '{}', extra }]);
     const told = { role: 'tool', callId: 'a', content: '42' } as const;
-    await answer(model, { messages: [user('U'), { role: 'assistant', content: '', toolCalls }, told] });
+    const messages = [user('U'), { role: 'assistant', content: '', toolCalls }, told] as const;
+    await answer(model, { messages, tools: [ORDER] });
     t.same(bodies[1]?.messages[1]?.tool_calls, [{ ...made, extra_content: extra }]);
   },
 );
@@ -41,7 +42,7 @@ t.test('thoughts go back with the calls that followed them, cut where they are l
     const events = await answer(model, { messages: [user('U')], tools: [ORDER] });
     t.equal(textOf(events), '', 'nobody hears them');
     const toolCalls = events.flatMap((event) => (event.kind === 'calls' ? event.calls : []));
-    await answer(model, { messages: [user('U'), { role: 'assistant', content: '', toolCalls }] });
+    await answer(model, { messages: [user('U'), { role: 'assistant', content: '', toolCalls }], tools: [ORDER] });
     return bodies.at(-1)?.messages[1]?.reasoning_content;
   };
   t.equal(await sentBack(), 'I look first.');
@@ -70,7 +71,7 @@ t.test('OpenRouter’s details of thoughts go back whole, although they come in 
   const sentBack = async () => {
     const events = await answer(model, { messages: [user('U')], tools: [ORDER] });
     const toolCalls = events.flatMap((event) => (event.kind === 'calls' ? event.calls : []));
-    await answer(model, { messages: [user('U'), { role: 'assistant', content: '', toolCalls }] });
+    await answer(model, { messages: [user('U'), { role: 'assistant', content: '', toolCalls }], tools: [ORDER] });
     return bodies.at(-1)?.messages[1]?.reasoning_details;
   };
   t.same(await sentBack(), [
@@ -80,4 +81,25 @@ t.test('OpenRouter’s details of thoughts go back whole, although they come in 
   ]);
   more = [{ type: 'reasoning.text', text: 'x'.repeat(200_000), index: 1 }];
   t.equal(await sentBack(), undefined, 'too long to be kept');
+});
+
+t.test('where no tools are offered, calls are told in words: Bedrock and Claude refuse them then', async (t) => {
+  let asked: { messages: object[] } | undefined;
+  const model = await modelAt(t, (_request, response, body) => {
+    asked = JSON.parse(body) as typeof asked;
+    response.end(sse(delta({ content: 'Yes.' }), '[DONE]'));
+  });
+  const call = (id: string) => ({ id, name: 'lookup_order', arguments: `{"order_number":"${id}"}` });
+  const step = (content: string, ...ids: string[]) => [
+    { role: 'assistant' as const, content, toolCalls: ids.map(call) },
+    ...ids.map((callId) => ({ role: 'tool' as const, callId, content: `sent ${callId}` })),
+  ];
+  await answer(model, { messages: [user('U'), ...step('I look.', 'a', 'b'), ...step('', 'a')] });
+  const told = (id: string) =>
+    `(Tool lookup_order was called with {"order_number":"${id}"}. Its answer: sent ${id})`;
+  t.same(asked?.messages, [
+    { role: 'user', content: 'U' },
+    { role: 'assistant', content: 'I look.' },
+    { role: 'user', content: [told('a'), told('b'), told('a')].join('\n\n') },
+  ]);
 });

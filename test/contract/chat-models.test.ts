@@ -164,7 +164,7 @@ t.test('an OpenAI-compatible endpoint', async (t) => {
       [[system(''), user('U')], 'U', 'user', 'U'],
     ];
     for (const [messages, first, roles, last] of cases) {
-      await answer(model, { messages });
+      await answer(model, { messages, tools: [ORDER] });
       t.equal(sent.map(({ role }) => role).join(' '), roles);
       t.equal(sent[0]?.content, first);
       t.equal(sent.at(-1)?.content, last);
