@@ -25,7 +25,7 @@ import {
   type RemoteAddress,
   type RemoteReply,
 } from '../backends/remote/request.js';
-import { WithoutThoughts } from './thoughts.js';
+import { type Habit, WithoutThoughts } from './thoughts.js';
 import { ToldThoughts } from './told-thoughts.js';
 
 export interface ChatSettings extends RemoteAddress {
@@ -300,7 +300,7 @@ function tokensOf({ usage }: WireChunk): Tokens | undefined {
 /** One answer as it arrives: its length is bounded, and it must not be empty unless it may be. */
 class Answer {
   readonly #calls = new Calls();
-  readonly #thoughts = new WithoutThoughts();
+  readonly #thoughts: WithoutThoughts;
   /** The first half of a surrogate pair: some servers cut their events there. */
   #half = '';
   #length = 0;
@@ -309,6 +309,10 @@ class Answer {
   readonly #told = new ToldThoughts();
   /** Last reported counts: some servers report them with every event. */
   tokens: Tokens | undefined;
+
+  constructor(habit: Habit) {
+    this.#thoughts = new WithoutThoughts(habit);
+  }
 
   /** The text in an event. Errors: `provider_failed` if the answer is too long. */
   take(data: string): string {
@@ -361,13 +365,13 @@ function abortAfter(ms: number, abort: AbortController): () => void {
 }
 
 /** Errors of `chat`: those of the port. */
-export const createOpenaiChat = (settings: ChatSettings): ChatModel => ({
+export const createOpenaiChat = (settings: ChatSettings, habit: Habit = { thinksFirst: false }): ChatModel => ({
   name: settings.model,
   async *chat(request, signal): AsyncGenerator<ChatEvent> {
     const late = new AbortController();
     const both = AbortSignal.any([signal, late.signal]);
     let inTime = abortAfter(settings.silenceMs, late);
-    const answer = new Answer();
+    const answer = new Answer(habit);
     try {
       const headers = { 'content-type': 'application/json', accept: 'text/event-stream' };
       const body = bodyOf(request, settings);

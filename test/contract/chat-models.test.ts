@@ -190,6 +190,8 @@ t.test('an OpenAI-compatible endpoint', async (t) => {
     const streams: Record<string, readonly string[]> = {
       'Yes.': ['\n<thi', 'nk>Let me </thi', 'see.</thin', 'k>\n\n', 'Yes.'],
       'No.': ['<think></think>No.'],
+      'Well.': ['[THI', 'NK]Hm.[/THINK]Well.'],
+      'Fine.': ['<thought>Hm.</tho', 'ught>\nFine.'],
       '<thinking> is a word.': ['<thin', 'king> is a word.'],
       '<think': ['<thi', 'nk'],
       'So: <think>x</think>': ['So: <think>x', '</think>'],
