@@ -61,6 +61,8 @@ export async function reply(
   const { plan, dialogue, tools, now, draft } = parts;
   const passages = cause === 'turn' ? await passagesOf(parts) : [];
   let mayBeEmpty = false;
+  // The model has hung up: if it fails afterwards, the call ends with what has been said.
+  let isEnding = false;
   for (let step = 1; step <= MOST_STEPS; step += 1) {
     // The last step may only speak.
     const offered = step < MOST_STEPS ? await tools.offered() : [];
@@ -69,12 +71,16 @@ export async function reply(
     parts.informed();
     let calls: readonly ToolCall[] = [];
     let said = '';
-    for await (const event of parts.ask({ messages, tools: offered, passages, mayBeEmpty }, signal)) {
-      if (event.kind === 'calls') calls = event.calls;
-      if (event.kind === 'text') {
-        text.write(event.text);
-        said += event.text;
+    try {
+      for await (const event of parts.ask({ messages, tools: offered, passages, mayBeEmpty }, signal)) {
+        if (event.kind === 'calls') calls = event.calls;
+        if (event.kind === 'text') {
+          text.write(event.text);
+          said += event.text;
+        }
       }
+    } catch (error) {
+      if (!isEnding) throw error;
     }
     signal.throwIfAborted();
     if (calls.length === 0) return;
@@ -82,9 +88,11 @@ export async function reply(
     if (draft !== undefined) await text.sure;
     signal.throwIfAborted();
     text.called(dialogue.calls(calls, said));
+    isEnding ||= tools.hangsUp(calls);
     const isOver = await tools.run(calls, signal);
     signal.throwIfAborted();
     if (isOver) return;
   }
+  if (isEnding) return;
   throw new ServiceError('provider_failed', { message: 'The language model calls tools without an end' });
 }

@@ -106,6 +106,11 @@ export class ConversationTools {
     }));
   }
 
+  /** Whether one of these calls ends the call. */
+  hangsUp(calls: readonly ToolCall[]): boolean {
+    return calls.some(({ name }) => this.#tools.get(name)?.endsAnswer);
+  }
+
   /** Runs all calls of a step in parallel. Resolves when each has ended; true if nothing is said after them. */
   async run(calls: readonly ToolCall[], signal: AbortSignal): Promise<boolean> {
     const endsAnswer = calls.every(({ name }) => this.#tools.get(name)?.endsAnswer);
