@@ -65,7 +65,7 @@ const ADDRESS = {
     'SHED_DELAY_MS',
     LIMITS.http.shedDelayMs,
     [20, 60_000],
-    'New requests get 503 while the process is behind by more than this, in milliseconds on average.',
+    'New requests, except those of running calls, get 503 while the process is behind by more than this, in milliseconds on average.',
   ),
   httpStack: choice(
     'HTTP_STACK',

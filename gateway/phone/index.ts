@@ -73,11 +73,12 @@ function askingOf(request: HttpRequest): Provider {
   throw new ServiceError('not_found', { message: 'This provider opens its media stream without asking' });
 }
 
-/** Served while draining: rejecting the call says more than a 503. */
+/** Served while draining: rejecting the call says more than a 503. Under load it is shed, as it begins a call. */
 const webhooks = (parts: PhoneParts): Route => ({
   method: 'POST',
   path: '/v1/phone/{provider}/answer',
   whileDraining: true,
+  beginsCalls: true,
   handler: async (request) => answer(request, askingOf(request), parts),
 });
 

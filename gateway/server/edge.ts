@@ -1,6 +1,7 @@
 /**
  * The state that all requests of one server share, and whether it accepts more: shedding (503 `overloaded`) and
- * draining (503 `draining`). The server's own routes are exempt from both, routes that running calls need from draining.
+ * draining (503 `draining`). The server's own routes are exempt from both, and so are routes that running calls need, unless as
+ * many requests are under way as the server may hold: their callbacks do not come again.
  */
 import type { Clock } from '../../contracts/clock.js';
 import { Deadline } from '../../contracts/time/deadline.js';
@@ -137,8 +138,10 @@ export class Edge implements ExchangeHost {
 
   admit(dialect: Dialect, endpoint?: Endpoint): void {
     if (dialect === this.system) return;
-    if (this.draining && !endpoint?.whileDraining) return this.refuse('draining');
-    if (this.#load.overloaded) this.refuse('overloaded');
+    const { whileDraining = false, beginsCalls = false } = endpoint ?? {};
+    if (this.draining && !whileDraining) return this.refuse('draining');
+    const isOfCall = whileDraining && !beginsCalls;
+    if (isOfCall ? this.#load.full : this.#load.overloaded) this.refuse('overloaded');
   }
 
   /**

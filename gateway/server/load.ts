@@ -88,10 +88,13 @@ export class Load {
   }
 
   get overloaded(): boolean {
-    const { loopDelayMs, inFlight } = this.thresholds;
+    return this.loopDelayMs > this.thresholds.loopDelayMs || this.full || this.#saturated();
+  }
+
+  /** Whether as many requests are under way as memory is meant for. */
+  get full(): boolean {
     const { unauthenticated, authenticated } = this.underWay;
-    const full = Math.max(unauthenticated, authenticated) >= inFlight;
-    return this.loopDelayMs > loopDelayMs || full || this.#saturated();
+    return Math.max(unauthenticated, authenticated) >= this.thresholds.inFlight;
   }
 
   stop(): void {

@@ -90,8 +90,13 @@ export interface Route {
   readonly description?: RouteDescription;
   /** True: pages of other origins may not read it. */
   readonly sameOriginOnly?: boolean;
-  /** True: still served during a drain, for running calls. The handler refuses requests that would begin a call. */
+  /**
+   * True: still served during a drain, and while the event loop is late, for running calls. The handler refuses requests that would
+   * begin a call during a drain.
+   */
   readonly whileDraining?: boolean;
+  /** True: requests begin calls, and are shed under load like other new work. */
+  readonly beginsCalls?: boolean;
 }
 
 /** One side of an open WebSocket. Sends go through one egress queue, in order. */

@@ -17,8 +17,9 @@ export interface Endpoint {
   readonly handler?: HttpHandler;
   /** True: pages of other origins may not read it. */
   readonly sameOriginOnly?: boolean;
-  /** True: still served during a drain. */
+  /** As in `Route`. */
   readonly whileDraining?: boolean;
+  readonly beginsCalls?: boolean;
   readonly socket?: SocketRoute;
 }
 
@@ -110,9 +111,9 @@ export class Router {
 
   #addRoute(
     dialect: Dialect,
-    { method, path, handler, sameOriginOnly = false, whileDraining = false }: Route,
+    { method, path, handler, sameOriginOnly = false, whileDraining = false, beginsCalls = false }: Route,
   ): void {
-    this.#add(method, path, { dialect, handler, sameOriginOnly, whileDraining });
+    this.#add(method, path, { dialect, handler, sameOriginOnly, whileDraining, beginsCalls });
   }
 
   #addSocket(dialect: Dialect, socket: SocketRoute): void {

@@ -32,15 +32,17 @@ const NODE_SHARES_PORTS = MAJOR > 22 || (MAJOR === 22 && MINOR >= 12);
 for (const stack of stacks(t.comment)) {
   void t.test(`on ${stack}`, async (t) => {
     await t.test(
-      'under load new requests are shed in the shape of their API, health and metrics are not (decision 18)',
+      'under load new requests are shed in the shape of their API; health, metrics and running calls are not (decision 18)',
       async (t) => {
         const load = { delay: 0, saturated: false };
         const clock = new SimulatedClock();
         const answer = async () => json(200, {});
+        const call = { ...get('/call', answer), whileDraining: true };
+        const begins = { ...get('/begins', answer), whileDraining: true, beginsCalls: true };
         const server = await startEdge(stack, [], {
           clock,
           dialects: [
-            dialect('main', ['/'], [get('/x', answer)]),
+            dialect('main', ['/'], [get('/x', answer), call, begins]),
             dialect('other', ['/other'], [get('/other/x', answer)]),
           ],
           load: {
@@ -60,11 +62,14 @@ for (const stack of stacks(t.comment)) {
         t.match(await exchange(server.port, ask('/other/x')), /^HTTP\/1\.1 503 [^]*"other":"overloaded"/i);
         t.equal(await status('/health'), '200');
         t.equal(await status('/metrics'), '200');
+        t.equal(await status('/call'), '200', 'a running call keeps its callbacks');
+        t.equal(await status('/begins'), '503', 'no call begins');
         load.delay = 0;
         clock.advance(500);
         t.equal(await status('/x'), '200');
         load.saturated = true;
         t.equal(await status('/x'), '503');
+        t.equal(await status('/call'), '200');
       },
     );
 
