@@ -38,10 +38,22 @@ export interface ChatSettings extends RemoteAddress {
 
 const MOST = LIMITS.languageModel;
 
+function isObjectText(text: string): boolean {
+  try {
+    return isPlainObject(JSON.parse(text));
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Arguments that are no JSON object go back as an empty one: Ollama and vLLM refuse every later request of a conversation that holds
+ * others, even none at all. The tool's answer tells the model what was wrong.
+ */
 const toWireCall = ({ id, name, arguments: args, extra }: ToolCall) => ({
   id,
   type: 'function',
-  function: { name, arguments: args },
+  function: { name, arguments: isObjectText(args) ? args : '{}' },
   ...(extra && { extra_content: extra }),
 });
 

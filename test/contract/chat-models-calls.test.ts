@@ -103,3 +103,18 @@ t.test('where no tools are offered, calls are told in words: Bedrock and Claude 
     { role: 'user', content: [told('a'), told('b'), told('a')].join('\n\n') },
   ]);
 });
+
+t.test('arguments that are no object do not spoil the rest of a conversation at Ollama and vLLM', async (t) => {
+  let asked: { messages: { tool_calls?: { function: { arguments: string } }[] }[] } | undefined;
+  const model = await modelAt(t, (_request, response, body) => {
+    asked = JSON.parse(body) as typeof asked;
+    response.end(sse(delta({ content: 'Yes.' }), '[DONE]'));
+  });
+  const written = ['', '{"order_number": "A-', 'A-17', '[1]', '{"order_number":"A-17"}'];
+  const toolCalls = written.map((args, index) => ({ id: `${index}`, name: 'lookup_order', arguments: args }));
+  const told = toolCalls.map(({ id }) => ({ role: 'tool' as const, callId: id, content: 'R' }));
+  const messages = [user('U'), { role: 'assistant' as const, content: '', toolCalls }, ...told];
+  await answer(model, { messages, tools: [ORDER] });
+  const sent = asked?.messages[1]?.tool_calls?.map((call) => call.function.arguments);
+  t.same(sent, ['{}', '{}', '{}', '{}', '{"order_number":"A-17"}']);
+});
