@@ -188,11 +188,14 @@ interface WireUsage {
 
 interface WireChunk {
   readonly error?: unknown;
+  /** `error` in errors of older vLLM, whose other members are the error's. */
+  readonly object?: unknown;
   readonly usage?: WireUsage | null;
   readonly choices?: readonly ({ readonly delta?: WireDelta | null } | null)[] | null;
 }
 
 const failed = (message: string): ServiceError => new ServiceError('provider_failed', { message });
+const BROKE = 'The language model failed while it answered';
 const TOO_MUCH = 'The language model answered too much';
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
@@ -212,6 +215,9 @@ const saidIn = (content: unknown): string =>
         .join('')
     : textOf(content);
 
+/** A piece of the text of the arguments; some servers send them whole, as an object. */
+const argumentsIn = (value: unknown): string => (isPlainObject(value) ? JSON.stringify(value) : textOf(value));
+
 /** Assembles tool calls that arrive in pieces. */
 class Calls {
   readonly #calls: Call[] = [];
@@ -221,10 +227,11 @@ class Calls {
   /** Adds a piece of a call; returns its number of characters. */
   add(piece: WireCall | null): number {
     const { index, id: wireId, function: made, extra_content: extra } = piece ?? {};
-    const [id, name, args] = [textOf(wireId), textOf(made?.name), textOf(made?.arguments)];
+    const [id, name, args] = [textOf(wireId), textOf(made?.name), argumentsIn(made?.arguments)];
     const call = this.#callOf(Number.isInteger(index) ? (index as number) : undefined, id, name);
     if (id !== '') call.id = id;
-    call.name += name;
+    // Some servers repeat the name with each piece.
+    if (name !== call.name) call.name += name;
     call.arguments += args;
     if (isPlainObject(extra)) call.extra = extra;
     if (Math.max(call.name.length, call.id.length) > MOST.callName)
@@ -260,7 +267,12 @@ class Calls {
 /** The data of each event of a stream. Errors: `provider_failed` if it breaks off or is too long. */
 async function* eventsOf(reply: RemoteReply, signal: AbortSignal): AsyncGenerator<string> {
   let events: string[] = [];
-  const parser = createParser({ onEvent: ({ data }) => void events.push(data) });
+  const parser = createParser({
+    onEvent({ event, data }) {
+      if (event === 'error') throw failed(BROKE);
+      if (data.trim() !== '') events.push(data.trim());
+    },
+  });
   const decoder = new TextDecoder();
   let total = 0;
   let sinceEvent = 0;
@@ -273,6 +285,9 @@ async function* eventsOf(reply: RemoteReply, signal: AbortSignal): AsyncGenerato
     yield* events;
     events = [];
   }
+  // Some servers send no blank line after their last event.
+  parser.feed('\n\n');
+  yield* events;
 }
 
 const EVENT_STREAM = /^\s*text\/event-stream\b/i;
@@ -292,7 +307,7 @@ function chunkOf(data: string): WireChunk {
   } catch {
     throw failed('The language model answered something that is not JSON');
   }
-  if (chunk?.error) throw failed('The language model failed while it answered');
+  if (chunk?.error || chunk?.object === 'error') throw failed(BROKE);
   return chunk ?? {};
 }
 

@@ -65,6 +65,13 @@ t.test('an OpenAI-compatible endpoint', async (t) => {
       'another id with each piece': [
         ...[call('a', 'one', '{"x"', 0), call('c', undefined, ':1}', 0), call('b', 'two', '{}', 1)],
       ],
+      'the name with each piece': [
+        ...[call('a', 'one', '{"x"', 0), call('a', 'one', ':1}', 0), call('b', 'two', '{}', 1)],
+      ],
+      'arguments as an object': [
+        delta({ tool_calls: [{ id: 'a', function: { name: 'one', arguments: { x: 1 } } }] }),
+        delta({ tool_calls: [{ id: 'b', function: { name: 'two', arguments: {} } }] }),
+      ],
       'the same id for all': [call('a', 'one', '{"x":1}', 0), call('a', 'two', '{}', 1)],
     };
     for (const [name, chunks] of Object.entries(streams)) {
@@ -97,6 +104,22 @@ t.test('an OpenAI-compatible endpoint', async (t) => {
     for (const [said, chunks] of Object.entries(streams)) {
       const model = await modelAt(t, (_request, response) => void response.end(sse(...chunks, '[DONE]')));
       t.equal(textOf(await answer(model, { messages: [user('U')] })), said);
+    }
+  });
+
+  t.test('events come with blanks, without data, and without a blank line after the last', async (t) => {
+    const [hello, you] = [delta({ content: 'Hello ' }), delta({ content: 'you.' })].map((each) =>
+      JSON.stringify(each),
+    );
+    const streams = [
+      `data:${hello}\n\ndata:\n\ndata: \n\ndata:  ${you} \n\ndata: [DONE] \n\n`,
+      `: ping\r\n\r\ndata: ${hello}\r\n\r\ndata: ${you}\r\n\r\n`,
+      `data: ${hello}\n\ndata: ${you}\n`,
+      `data: ${hello}\n\ndata: ${you}`,
+    ];
+    for (const stream of streams) {
+      const model = await modelAt(t, (_request, response) => void response.end(stream));
+      t.equal(textOf(await answer(model, { messages: [user('U')] })), 'Hello you.', stream);
     }
   });
 
@@ -245,6 +268,10 @@ t.test('an OpenAI-compatible endpoint', async (t) => {
       },
       (_request, response) => response.end(sse(delta({ content: 'a' }), { error: { message: 'x' } })),
       (_request, response) => response.end(sse('{')),
+      // Cut in the middle of an event, by a proxy that ends the stream well.
+      (_request, response) => response.end(`${sse(delta({ content: 'a' }))}data: {"choices":[{"del`),
+      (_request, response) => response.end(`${sse(delta({ content: 'a' }))}event: error\ndata: {"code":1}\n\n`),
+      (_request, response) => response.end(sse(delta({ content: 'a' }), { object: 'error', code: 400 })),
     ];
     for (const serve of faults) {
       const model = await modelAt(t, serve);
