@@ -25,6 +25,7 @@ import {
   type RemoteAddress,
   type RemoteReply,
 } from '../backends/remote/request.js';
+import { Calls, failed, textOf, type WireCall } from './streamed-calls.js';
 import { type Habit, WithoutThoughts } from './thoughts.js';
 import { ToldThoughts } from './told-thoughts.js';
 
@@ -89,7 +90,10 @@ const asNote = (message: ChatMessage): ChatMessage =>
   isSystem(message) ? { role: 'user', content: `(${message.content})` } : message;
 
 /** A call and its answer as the user's note; without the answer's message the call was broken off. */
-const asTold = ({ id, name, arguments: args }: ToolCall, answers: ReadonlyMap<string, string>): ChatMessage => ({
+const asTold = (
+  { id, name, arguments: args }: ToolCall,
+  answers: ReadonlyMap<string, string>,
+): ChatMessage => ({
   role: 'user',
   content: `(Tool ${name} was called with ${args}. Its answer: ${answers.get(id) ?? 'none'})`,
 });
@@ -166,14 +170,6 @@ const bodyOf = (request: ChatRequest, { model, asksUsage = false }: ChatSettings
     written,
   );
 
-/** A part of a tool call in the stream. Every field is optional, because not all models keep to the protocol. */
-interface WireCall {
-  readonly index?: unknown;
-  readonly id?: unknown;
-  readonly function?: { readonly name?: unknown; readonly arguments?: unknown } | null;
-  readonly extra_content?: unknown;
-}
-
 interface WireDelta {
   readonly content?: unknown;
   /** Replaces `content` if the model declines. */
@@ -194,18 +190,8 @@ interface WireChunk {
   readonly choices?: readonly ({ readonly delta?: WireDelta | null } | null)[] | null;
 }
 
-const failed = (message: string): ServiceError => new ServiceError('provider_failed', { message });
 const BROKE = 'The language model failed while it answered';
 const TOO_MUCH = 'The language model answered too much';
-
-const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
-
-interface Call {
-  id: string;
-  name: string;
-  arguments: string;
-  extra?: object;
-}
 
 /** The text of a string, or of the text parts of a list (Mistral's reasoning models). */
 const saidIn = (content: unknown): string =>
@@ -214,55 +200,6 @@ const saidIn = (content: unknown): string =>
         .map((part: unknown) => (isPlainObject(part) && part['type'] === 'text' ? textOf(part['text']) : ''))
         .join('')
     : textOf(content);
-
-/** A piece of the text of the arguments; some servers send them whole, as an object. */
-const argumentsIn = (value: unknown): string => (isPlainObject(value) ? JSON.stringify(value) : textOf(value));
-
-/** Assembles tool calls that arrive in pieces. */
-class Calls {
-  readonly #calls: Call[] = [];
-  /** The last call of each index. */
-  readonly #byIndex = new Map<number, Call>();
-
-  /** Adds a piece of a call; returns its number of characters. */
-  add(piece: WireCall | null): number {
-    const { index, id: wireId, function: made, extra_content: extra } = piece ?? {};
-    const [id, name, args] = [textOf(wireId), textOf(made?.name), argumentsIn(made?.arguments)];
-    const call = this.#callOf(Number.isInteger(index) ? (index as number) : undefined, id, name);
-    if (id !== '') call.id = id;
-    // Some servers repeat the name with each piece.
-    if (name !== call.name) call.name += name;
-    call.arguments += args;
-    if (isPlainObject(extra)) call.extra = extra;
-    if (Math.max(call.name.length, call.id.length) > MOST.callName)
-      throw failed('The language model made a tool call with too long a name');
-    return id.length + name.length + args.length + (isPlainObject(extra) ? JSON.stringify(extra).length : 0);
-  }
-
-  /** Some servers omit the index, and some give 0 to every call: a name begins a new call if its id differs. */
-  #callOf(index: number | undefined, id: string, name: string): Call {
-    const last = index === undefined ? this.#calls.at(-1) : this.#byIndex.get(index);
-    const isOther = index === undefined || (id !== '' && id !== last?.id);
-    if (last && (name === '' || last.name === '' || !isOther)) return last;
-    if (this.#calls.length >= MOST.calls) throw failed('The language model made too many tool calls');
-    const call: Call = { id: '', name: '', arguments: '' };
-    this.#calls.push(call);
-    if (index !== undefined) this.#byIndex.set(index, call);
-    return call;
-  }
-
-  /** The calls, each with a unique id for its answer. */
-  get whole(): readonly ToolCall[] {
-    const calls = this.#calls.filter(({ name }) => name !== '');
-    const isFirst = ({ id }: Call, index: number): boolean =>
-      id !== '' && calls.findIndex((other) => other.id === id) === index;
-    return calls.map((call, index) => ({
-      ...call,
-      arguments: wellFormed(call.arguments),
-      id: isFirst(call, index) ? call.id : `call_${index}`,
-    }));
-  }
-}
 
 /** The data of each event of a stream. Errors: `provider_failed` if it breaks off or is too long. */
 async function* eventsOf(reply: RemoteReply, signal: AbortSignal): AsyncGenerator<string> {
@@ -392,7 +329,10 @@ function abortAfter(ms: number, abort: AbortController): () => void {
 }
 
 /** Errors of `chat`: those of the port. */
-export const createOpenaiChat = (settings: ChatSettings, habit: Habit = { thinksFirst: false }): ChatModel => ({
+export const createOpenaiChat = (
+  settings: ChatSettings,
+  habit: Habit = { thinksFirst: false },
+): ChatModel => ({
   name: settings.model,
   async *chat(request, signal): AsyncGenerator<ChatEvent> {
     const late = new AbortController();

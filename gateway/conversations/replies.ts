@@ -51,6 +51,23 @@ async function passagesOf({ knowledge, workspaceId, plan, dialogue, draft }: Rep
   return found.map(({ source, text }) => ({ source, text }));
 }
 
+/** The text and the calls of one step. Errors: those of the model, unless `isEnding`: then it counts as having said all. */
+async function listen(answer: AsyncIterable<ChatEvent>, text: ReplyText, isEnding: boolean) {
+  let calls: readonly ToolCall[] = [];
+  let said = '';
+  try {
+    for await (const event of answer) {
+      if (event.kind === 'calls') calls = event.calls;
+      if (event.kind !== 'text') continue;
+      text.write(event.text);
+      said += event.text;
+    }
+  } catch (error) {
+    if (!isEnding) throw error;
+  }
+  return { calls, said };
+}
+
 /** Resolves when the model has said all. Errors: those of the model and of the search, and `provider_failed` if it calls tools without an end. */
 export async function reply(
   cause: Cause,
@@ -69,19 +86,8 @@ export async function reply(
     const told = dialogue.messagesWith(step === 1 ? draft : undefined);
     const messages = messagesFor(cause, plan, told, now(), tools.transfersCalls);
     parts.informed();
-    let calls: readonly ToolCall[] = [];
-    let said = '';
-    try {
-      for await (const event of parts.ask({ messages, tools: offered, passages, mayBeEmpty }, signal)) {
-        if (event.kind === 'calls') calls = event.calls;
-        if (event.kind === 'text') {
-          text.write(event.text);
-          said += event.text;
-        }
-      }
-    } catch (error) {
-      if (!isEnding) throw error;
-    }
+    const asked = { messages, tools: offered, passages, mayBeEmpty };
+    const { calls, said } = await listen(parts.ask(asked, signal), text, isEnding);
     signal.throwIfAborted();
     if (calls.length === 0) return;
     mayBeEmpty ||= said.trim() !== '';

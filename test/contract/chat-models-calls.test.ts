@@ -42,7 +42,10 @@ t.test('thoughts go back with the calls that followed them, cut where they are l
     const events = await answer(model, { messages: [user('U')], tools: [ORDER] });
     t.equal(textOf(events), '', 'nobody hears them');
     const toolCalls = events.flatMap((event) => (event.kind === 'calls' ? event.calls : []));
-    await answer(model, { messages: [user('U'), { role: 'assistant', content: '', toolCalls }], tools: [ORDER] });
+    await answer(model, {
+      messages: [user('U'), { role: 'assistant', content: '', toolCalls }],
+      tools: [ORDER],
+    });
     return bodies.at(-1)?.messages[1]?.reasoning_content;
   };
   t.equal(await sentBack(), 'I look first.');
@@ -71,7 +74,10 @@ t.test('OpenRouter’s details of thoughts go back whole, although they come in 
   const sentBack = async () => {
     const events = await answer(model, { messages: [user('U')], tools: [ORDER] });
     const toolCalls = events.flatMap((event) => (event.kind === 'calls' ? event.calls : []));
-    await answer(model, { messages: [user('U'), { role: 'assistant', content: '', toolCalls }], tools: [ORDER] });
+    await answer(model, {
+      messages: [user('U'), { role: 'assistant', content: '', toolCalls }],
+      tools: [ORDER],
+    });
     return bodies.at(-1)?.messages[1]?.reasoning_details;
   };
   t.same(await sentBack(), [
@@ -83,38 +89,48 @@ t.test('OpenRouter’s details of thoughts go back whole, although they come in 
   t.equal(await sentBack(), undefined, 'too long to be kept');
 });
 
-t.test('where no tools are offered, calls are told in words: Bedrock and Claude refuse them then', async (t) => {
-  let asked: { messages: object[] } | undefined;
-  const model = await modelAt(t, (_request, response, body) => {
-    asked = JSON.parse(body) as typeof asked;
-    response.end(sse(delta({ content: 'Yes.' }), '[DONE]'));
-  });
-  const call = (id: string) => ({ id, name: 'lookup_order', arguments: `{"order_number":"${id}"}` });
-  const step = (content: string, ...ids: string[]) => [
-    { role: 'assistant' as const, content, toolCalls: ids.map(call) },
-    ...ids.map((callId) => ({ role: 'tool' as const, callId, content: `sent ${callId}` })),
-  ];
-  await answer(model, { messages: [user('U'), ...step('I look.', 'a', 'b'), ...step('', 'a')] });
-  const told = (id: string) =>
-    `(Tool lookup_order was called with {"order_number":"${id}"}. Its answer: sent ${id})`;
-  t.same(asked?.messages, [
-    { role: 'user', content: 'U' },
-    { role: 'assistant', content: 'I look.' },
-    { role: 'user', content: [told('a'), told('b'), told('a')].join('\n\n') },
-  ]);
-});
+t.test(
+  'where no tools are offered, calls are told in words: Bedrock and Claude refuse them then',
+  async (t) => {
+    let asked: { messages: object[] } | undefined;
+    const model = await modelAt(t, (_request, response, body) => {
+      asked = JSON.parse(body) as typeof asked;
+      response.end(sse(delta({ content: 'Yes.' }), '[DONE]'));
+    });
+    const call = (id: string) => ({ id, name: 'lookup_order', arguments: `{"order_number":"${id}"}` });
+    const step = (content: string, ...ids: string[]) => [
+      { role: 'assistant' as const, content, toolCalls: ids.map(call) },
+      ...ids.map((callId) => ({ role: 'tool' as const, callId, content: `sent ${callId}` })),
+    ];
+    await answer(model, { messages: [user('U'), ...step('I look.', 'a', 'b'), ...step('', 'a')] });
+    const told = (id: string) =>
+      `(Tool lookup_order was called with {"order_number":"${id}"}. Its answer: sent ${id})`;
+    t.same(asked?.messages, [
+      { role: 'user', content: 'U' },
+      { role: 'assistant', content: 'I look.' },
+      { role: 'user', content: [told('a'), told('b'), told('a')].join('\n\n') },
+    ]);
+  },
+);
 
-t.test('arguments that are no object do not spoil the rest of a conversation at Ollama and vLLM', async (t) => {
-  let asked: { messages: { tool_calls?: { function: { arguments: string } }[] }[] } | undefined;
-  const model = await modelAt(t, (_request, response, body) => {
-    asked = JSON.parse(body) as typeof asked;
-    response.end(sse(delta({ content: 'Yes.' }), '[DONE]'));
-  });
-  const written = ['', '{"order_number": "A-', 'A-17', '[1]', '{"order_number":"A-17"}'];
-  const toolCalls = written.map((args, index) => ({ id: `${index}`, name: 'lookup_order', arguments: args }));
-  const told = toolCalls.map(({ id }) => ({ role: 'tool' as const, callId: id, content: 'R' }));
-  const messages = [user('U'), { role: 'assistant' as const, content: '', toolCalls }, ...told];
-  await answer(model, { messages, tools: [ORDER] });
-  const sent = asked?.messages[1]?.tool_calls?.map((call) => call.function.arguments);
-  t.same(sent, ['{}', '{}', '{}', '{}', '{"order_number":"A-17"}']);
-});
+t.test(
+  'arguments that are no object do not spoil the rest of a conversation at Ollama and vLLM',
+  async (t) => {
+    let asked: { messages: { tool_calls?: { function: { arguments: string } }[] }[] } | undefined;
+    const model = await modelAt(t, (_request, response, body) => {
+      asked = JSON.parse(body) as typeof asked;
+      response.end(sse(delta({ content: 'Yes.' }), '[DONE]'));
+    });
+    const written = ['', '{"order_number": "A-', 'A-17', '[1]', '{"order_number":"A-17"}'];
+    const toolCalls = written.map((args, index) => ({
+      id: `${index}`,
+      name: 'lookup_order',
+      arguments: args,
+    }));
+    const told = toolCalls.map(({ id }) => ({ role: 'tool' as const, callId: id, content: 'R' }));
+    const messages = [user('U'), { role: 'assistant' as const, content: '', toolCalls }, ...told];
+    await answer(model, { messages, tools: [ORDER] });
+    const sent = asked?.messages[1]?.tool_calls?.map((call) => call.function.arguments);
+    t.same(sent, ['{}', '{}', '{}', '{}', '{"order_number":"A-17"}']);
+  },
+);

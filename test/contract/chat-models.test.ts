@@ -270,7 +270,8 @@ t.test('an OpenAI-compatible endpoint', async (t) => {
       (_request, response) => response.end(sse('{')),
       // Cut in the middle of an event, by a proxy that ends the stream well.
       (_request, response) => response.end(`${sse(delta({ content: 'a' }))}data: {"choices":[{"del`),
-      (_request, response) => response.end(`${sse(delta({ content: 'a' }))}event: error\ndata: {"code":1}\n\n`),
+      (_request, response) =>
+        response.end(`${sse(delta({ content: 'a' }))}event: error\ndata: {"code":1}\n\n`),
       (_request, response) => response.end(sse(delta({ content: 'a' }), { object: 'error', code: 400 })),
     ];
     for (const serve of faults) {

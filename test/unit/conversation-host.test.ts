@@ -169,19 +169,26 @@ t.test("an owner's tool that is named as ours is the owner's", async (t) => {
   t.notOk(hosted.conversation.ending);
 });
 
-t.test('an agent that hangs up beside another tool ends the call, even if its model fails then', async (t) => {
-  const calling: Answer = async function* () {
-    yield { kind: 'text', text: 'Good bye.' };
-    const calls = ['look', 'hang_up_call'].map((name, index) => ({ id: `${index}`, name, arguments: '{}' }));
-    yield { kind: 'calls', calls };
-  };
-  const hosted = joined(t, {
-    ...{ answer: inTurn(calling, failing), tools: [webhookTool('look')], hangsUp: true },
-  });
-  hosted.client({ type: 'user.message', text: 'That is all, bye' });
-  await until('the call has ended', () => hosted.conversation.ending);
-  t.same(hosted.messages.at(-1), 'assistant: Good bye.');
-});
+t.test(
+  'an agent that hangs up beside another tool ends the call, even if its model fails then',
+  async (t) => {
+    const calling: Answer = async function* () {
+      yield { kind: 'text', text: 'Good bye.' };
+      const calls = ['look', 'hang_up_call'].map((name, index) => ({
+        id: `${index}`,
+        name,
+        arguments: '{}',
+      }));
+      yield { kind: 'calls', calls };
+    };
+    const hosted = joined(t, {
+      ...{ answer: inTurn(calling, failing), tools: [webhookTool('look')], hangsUp: true },
+    });
+    hosted.client({ type: 'user.message', text: 'That is all, bye' });
+    await until('the call has ended', () => hosted.conversation.ending);
+    t.same(hosted.messages.at(-1), 'assistant: Good bye.');
+  },
+);
 
 t.test('a client that asks too much is not heard', async (t) => {
   const hosted = joined(t);
