@@ -21,7 +21,7 @@ import type { Resources } from './gateway.js';
 import { checkSettings } from './wiring/check-settings.js';
 import { explain } from './wiring/explain.js';
 import { greeting } from './wiring/greeting.js';
-import { createLog } from './wiring/log.js';
+import { createLog, standardError, takeLines } from './wiring/log.js';
 import { HURRIED_LEAVE_MS, leaveMs } from './wiring/drain.js';
 import { environmentOf, type RoleName, type RoleRow, ROLES, type RoleSockets } from './wiring/roles.js';
 import { openRuntimeFolder } from './wiring/runtime-folder.js';
@@ -88,6 +88,18 @@ async function superviseChildren(
 /** Loads the gateway's own code late: it is most of the code, and a supervisor of workers or a failing start never needs it. */
 const loadGateway = () => import('./gateway.js');
 
+/** The log, and what takes the lines that gateway workers print. */
+interface Logs {
+  readonly log: Log;
+  readonly takesLines: ReturnType<typeof takeLines>;
+}
+
+function openLogs(level: string): Logs {
+  const destination = standardError();
+  const log = createLog(level, destination);
+  return { log, takesLines: takeLines(destination, log) };
+}
+
 /** The running gateway, or all gateway workers. */
 interface Serving {
   readonly port: number;
@@ -96,7 +108,12 @@ interface Serving {
 }
 
 /** One gateway here, or several in workers that share the port. Resolves when they are ready. */
-async function serve(config: Config, resources: Resources, opened: Opened, log: Log): Promise<Serving> {
+async function serve(
+  config: Config,
+  resources: Resources,
+  opened: Opened,
+  { log, takesLines }: Logs,
+): Promise<Serving> {
   if (config.workers === 1) {
     const { startGateway } = await loadGateway();
     const gateway = opened.add(await startGateway(config, resources, log));
@@ -114,6 +131,7 @@ async function serve(config: Config, resources: Resources, opened: Opened, log: 
     servesBeforeHello: true,
     env,
     log,
+    output: takesLines,
   });
   await opened.add(gateways).ready();
   return { port: config.port, hurry: () => gateways.hurry(HURRIED_LEAVE_MS) };
@@ -136,8 +154,9 @@ async function startPostgres(dataDir: string, opened: Opened, log: Log): Promise
 async function start(
   config: Config,
   opened: Opened,
-  log: Log,
+  logs: Logs,
 ): Promise<Serving & { readonly greeting: string }> {
+  const { log } = logs;
   await checkSettings(config);
   const { dataDir } = config;
   prepareDataDir(dataDir);
@@ -152,7 +171,7 @@ async function start(
   if (config.recordingsUrl !== undefined)
     await (await import('./wiring/recordings.js')).checkRecordings(config, log);
   const resources = { databaseUrl, runtimeFolder, installation: randomUUID(), sockets: await children };
-  const serving = await serve(config, resources, opened, log);
+  const serving = await serve(config, resources, opened, logs);
   const { port } = serving;
   return { port, hurry: () => serving.hurry(), greeting: greeting({ config, port, firstKey }) };
 }
@@ -182,7 +201,7 @@ export async function main(fromFile: readonly string[] = []): Promise<void> {
   onShutdown({ leave: () => void leave(0), hurry: () => serving?.hurry() });
   try {
     const config = configure(fromFile);
-    serving = await start(config, opened, createLog(config.logLevel));
+    serving = await start(config, opened, openLogs(config.logLevel));
     console.log(serving.greeting);
   } catch (error) {
     // A start that was told to leave fails for that reason alone.

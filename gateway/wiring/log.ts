@@ -6,6 +6,7 @@
  */
 import { writeSync } from 'node:fs';
 import { type DestinationStream, type Logger, pino } from 'pino';
+import type { SuperviseOptions } from '../../processes/supervisor/supervise-options.js';
 
 type Destination = ReturnType<typeof pino.destination>;
 
@@ -111,3 +112,17 @@ export function standardError(): Destination {
 
 export const createLog = (level: string, destination: DestinationStream = standardError()): Logger =>
   pino({ level, base: null, formatters: { log: line }, serializers: { err: error } }, destination);
+
+/** A whole line of this log. */
+const LINE = /^\{"level":.*\}$/;
+
+/**
+ * Takes what the gateway processes of WORKERS print. Their lines have passed their own log, so they go into ours as they are:
+ * logged once more they would all be warnings, which `LOG_LEVEL=error` drops. Anything else is a warning.
+ */
+export const takeLines =
+  (destination: DestinationStream, log: Logger): Required<SuperviseOptions>['output'] =>
+  (line, _from, child) => {
+    if (LINE.test(line)) destination.write(`${line}\n`);
+    else log.warn(child, line);
+  };

@@ -17,8 +17,10 @@ const { role, socketPath } = childPlace();
 const peers = Array.from({ length: config.workers }, (_, index) =>
   socketOf(dirname(socketPath), role, index),
 ).filter((socket) => socket !== socketPath);
-const gateway = await startGateway(config, { ...resources, peers }, createLog(config.logLevel)).catch(
-  (error: unknown) => refuseStart(explain(error)),
+// Lines of all the processes are in one log.
+const log = createLog(config.logLevel).child({ process: process.pid });
+const gateway = await startGateway(config, { ...resources, peers }, log).catch((error: unknown) =>
+  refuseStart(explain(error)),
 );
 await serveAsChild({
   ...{ handlers: gateway.jobs, slots: 1, ready: gateway.ready },

@@ -66,6 +66,22 @@ t.test('each scrape shows the figures of both', async (t) => {
   }
 });
 
+t.test('each line of their log is one of its own level, with the process that it is from', async (t) => {
+  const lines = () =>
+    gateway
+      .stderr()
+      .split('\n')
+      .filter((line) => line.startsWith('{') && line.endsWith('}'))
+      .map((line) => JSON.parse(line) as { level: number; process?: number; msg: string; route?: string });
+  const requests = () => lines().filter(({ route }) => route === '/v1/agent/agents');
+  await until('a request is in the log', () => requests().length > 0);
+  for (const { level, process: pid, msg } of requests()) {
+    t.match({ level, msg }, { level: 30, msg: 'request' });
+    t.ok(gateways().includes(pid ?? -1));
+  }
+  t.notOk(lines().some(({ msg }) => msg.startsWith('{')));
+});
+
 t.test('a wait for a child is counted once, whichever process is scraped', async (t) => {
   const COUNTED = /^gateway_child_job_wait_seconds_count\{role="encode"\} (\d+)$/m;
   const waits = async () => Number(COUNTED.exec(await scrape())?.[1] ?? 0);
