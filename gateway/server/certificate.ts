@@ -1,4 +1,5 @@
 /** The certificate of the server, in words for the person who started the gateway. */
+import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { createSecureContext } from 'node:tls';
 
@@ -6,6 +7,13 @@ import { createSecureContext } from 'node:tls';
 export interface CertificateFiles {
   readonly certFile: string;
   readonly keyFile: string;
+}
+
+/** Errors: an Error if TLS cannot use both together. OpenSSL itself takes a key of another kind (EC, RSA) than the certificate's. */
+function checkPair(cert: Buffer, key: Buffer): void {
+  createSecureContext({ cert, key });
+  if (!new X509Certificate(cert).checkPrivateKey(createPrivateKey(key)))
+    throw new Error('the key is that of another certificate');
 }
 
 /** Errors: an Error that names the file at fault. */
@@ -16,7 +24,7 @@ export async function checkCertificate(tls: CertificateFiles): Promise<void> {
     });
   const [cert, key] = await Promise.all([read(tls.certFile), read(tls.keyFile)]);
   try {
-    createSecureContext({ cert, key });
+    checkPair(cert, key);
   } catch (cause) {
     throw new Error(`${tls.certFile} and ${tls.keyFile} are not a certificate and its key`, { cause });
   }

@@ -1,6 +1,8 @@
 /** The table of settings: its description of each variable, and that variables are read as described. */
 import { execFileSync } from 'node:child_process';
-import { resolve } from 'node:path';
+import { generateKeyPairSync } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import { ConfigError, readConfig } from '../../gateway/config.js';
@@ -9,6 +11,7 @@ import { misspeltSettings, unusedSettings } from '../../gateway/config/suspicion
 import { SECTIONS } from '../../gateway/config/settings.js';
 import { nodeUrl, ownAddress } from '../../gateway/wiring/nodes.js';
 import { checkSettings } from '../../gateway/wiring/check-settings.js';
+import { temporaryFolder } from '../fixtures/folders.js';
 
 const all = SECTIONS.flatMap(({ settings }) => settings);
 
@@ -168,6 +171,9 @@ t.test('other nodes reach a machine that has IPv6 only by an address of it, if t
 t.test('what settings name is looked for before anything starts', async (t) => {
   const usable = { TTS_ENGINES: 'tone', STT_ENGINES: 'tone', HOST: '127.0.0.1', PORT: '0' };
   await checkSettings(readConfig({ ...usable, ...TLS, MODEL_ROUTES: '{"s1":["tone"]}' }));
+  const ofAnotherKind = join(temporaryFolder(), 'key.pem');
+  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+  writeFileSync(ofAnotherKind, privateKey.export({ type: 'pkcs8', format: 'pem' }));
   const cases: [Record<string, string>, RegExp][] = [
     [{ TTS_ENGINES: 'no-such-engine' }, /^TTS_ENGINES names "no-such-engine"; there are /],
     [{ MODELS_DIR: '/nowhere' }, /^\/nowhere\/.* is missing: "npm start"/],
@@ -177,6 +183,7 @@ t.test('what settings name is looked for before anything starts', async (t) => {
     [{ FFMPEG_PATH: '/tmp' }, /^FFMPEG_PATH: \/tmp is not an executable file$/],
     [{ ...TLS, TLS_CERT: '/nowhere.pem' }, /^Cannot read the TLS file \/nowhere\.pem$/],
     [{ ...TLS, TLS_KEY: TLS.TLS_CERT }, /are not a certificate and its key$/],
+    [{ ...TLS, TLS_KEY: ofAnotherKind }, /are not a certificate and its key$/],
     [{ WORKERS: '2' }, /^WORKERS.*PORT/],
     [{ HOST: '192.0.2.1' }, /^192\.0\.2\.1 is not an address of this machine/],
     [{ MEDIA_HOST: '192.0.2.1' }, /^MEDIA_HOST: 192\.0\.2\.1 is not an IPv4 address of this machine/],
