@@ -4,6 +4,8 @@
  *
  * `for`: how long it must hold. `severity`: `page` where callers are hurt now, `ticket` where somebody should look.
  */
+import { SPEECH_ROUTES } from './speech-routes.mjs';
+
 const served = (status) => `sum by (instance) (rate(gateway_requests_total{status=~"${status}"}[5m]))`;
 const share = (part, whole) => `(${part}) / (${whole} > 0)`;
 
@@ -67,7 +69,7 @@ export const ALERTS = [
   },
   {
     name: 'GatewayFirstAudioSlow',
-    expr: 'histogram_quantile(0.95, sum by (instance, le) (rate(gateway_first_byte_seconds_bucket{route=~".*(tts|speech).*"}[10m]))) > 2',
+    expr: `histogram_quantile(0.95, sum by (instance, le) (rate(gateway_first_byte_seconds_bucket{${SPEECH_ROUTES}}[10m]))) > 2`,
     for: '10m',
     severity: 'ticket',
     summary: 'One speech request in twenty waits more than two seconds for its first byte',

@@ -3,6 +3,8 @@
  *
  * A panel: title, unit (Grafana's names), queries (`expr`, `legend`). `$instance` is chosen at the top of the dashboard.
  */
+import { SPEECH_ROUTES } from './speech-routes.mjs';
+
 const of = (metric, more = '') => `${metric}{instance=~"$instance"${more}}`;
 const rate = (metric, by, more) => `sum by (${by}) (rate(${of(metric, more)}[$__rate_interval]))`;
 const now = (metric, by = 'instance') => ({ expr: `sum by (${by}) (${of(metric)})`, legend: `{{${by}}}` });
@@ -12,7 +14,7 @@ const percentiles = (histogram, more) =>
     legend: `p${Number(quantile) * 100}`,
   }));
 
-const SPEECH = ', route=~".*(tts|speech).*"';
+const SPEECH = `, ${SPEECH_ROUTES}`;
 
 export const ROWS = [
   {

@@ -32,6 +32,25 @@ for (const file of ['compose.yaml', 'ops/deploy/speech-gateway.service', ...char
     t.strictSame(unknown, []);
   });
 
+t.test('the alert on late first bytes is about routes that stream speech', (t) => {
+  const [, taken = '', left = ''] =
+    /route=~"([^"]+)", route!~"([^"]+)"/.exec(read('ops/monitoring/alerts.yaml').replaceAll('\\"', '"')) ??
+    [];
+  const matches = (pattern: string, route: string): boolean => new RegExp(`^(?:${pattern})$`).test(route);
+  const table = read('docs/keys-and-workspaces.md').matchAll(/^\| `(?:[A-Z]+|WebSocket) (\S+)` \|/gm);
+  const routes = [...table].map(([, route = '']) => route);
+  const speak = routes.filter((route) => matches(taken, route) && !matches(left, route));
+  t.strictSame(speak, [
+    '/v1/tts',
+    '/v1/tts/stream/with-timestamp',
+    ...['/compat', '/compat/api', '/compat/openai', ''].map((base) => `${base}/v1/audio/speech`),
+    '/compat/elevenlabs/v1/text-to-speech/{voice_id?}',
+    '/compat/elevenlabs/v1/text-to-speech/{voice_id?}/stream',
+    '/compat/elevenlabs/v1/text-to-speech/{voice_id?}/stream/with-timestamps',
+  ]);
+  t.end();
+});
+
 /** Paths of the values in a chart's file, such as `gateway.port`: one line each, two spaces deeper than their parent. */
 function placesIn(file: string): string[] {
   const above: string[] = [];
