@@ -51,6 +51,16 @@ t.test('the alert on late first bytes is about routes that stream speech', (t) =
   t.end();
 });
 
+t.test('the proxies of the handbook close idle connections before the gateway does', (t) => {
+  const seconds = (pattern: RegExp, file: string): number[] =>
+    [...read(file).matchAll(pattern)].map(([, number]) => Number(number));
+  const [shortest] = seconds(/^\| idle connections are kept.*\| (\d+) s \|$/gm, 'docs/http-stacks.md');
+  const proxies = seconds(/^\s*keepalive(?:_timeout)? (\d+)s;?$/gm, 'docs/operate/network.md');
+  t.equal(proxies.length, 2, 'nginx and Caddy');
+  for (const kept of proxies) t.ok(kept < Number(shortest), `${kept} s`);
+  t.end();
+});
+
 /** Paths of the values in a chart's file, such as `gateway.port`: one line each, two spaces deeper than their parent. */
 function placesIn(file: string): string[] {
   const above: string[] = [];
