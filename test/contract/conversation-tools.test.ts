@@ -30,7 +30,9 @@ type Messages = readonly ModelMessage[];
 
 /** What the model does in the conversations of each test, by the words with which the user begins them. */
 const models = new Map<string, (messages: Messages) => Answered>();
-const begunWith = (messages: Messages): string => messages.find(({ role }) => role === 'user')?.content ?? '';
+/** What the user said first; notes may follow it in the same message. */
+const begunWith = (messages: Messages): string =>
+  messages.find(({ role }) => role === 'user')?.content?.split('\n\n')[0] ?? '';
 const askedIn = (words: string): readonly Messages[] =>
   model.asked.filter((messages) => begunWith(messages) === words);
 model.answer((messages) => models.get(begunWith(messages))?.(messages) ?? 'Yes.');
@@ -316,6 +318,10 @@ t.test('a hand-over: another agent continues the same call, and the client gets 
   });
   meeting.caller.send({ type: 'user.message', text: 'Tea please' });
   await untilShown(meeting, 'Here is the shop.');
+  const roles = askedIn('Tea please')
+    .at(-1)
+    ?.map(({ role }) => role);
+  t.same(roles, ['system', 'user'], 'the shop has no tools, and is told of the call in words');
   t.match(eventsOf(meeting, 'agent.changed'), [{ agentId: shop }]);
   const { items } = await hangUp(meeting);
   t.match(items[2], {
