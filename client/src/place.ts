@@ -31,6 +31,8 @@ export interface Place {
   readonly sessionId: string | undefined;
   readonly url: string;
   readonly token: string;
+  /** Whether the token's time is up by the clock of this machine, which may be wrong. */
+  isExpired(): boolean;
 }
 
 const TRANSPORTS: readonly unknown[] = ['media', 'livekit'];
@@ -51,8 +53,8 @@ function addressIn(response: SessionResponse): string | undefined {
 const isSession = (response: SessionResponse | null | undefined): boolean =>
   typeof response?.transport === 'string';
 
-/** Errors: `unsupported_transport`, `session_expired`, `session_request_failed`. */
-export function placeOf(response: SessionResponse, now = Date.now()): Place {
+/** Errors: `unsupported_transport`, `session_request_failed`. */
+export function placeOf(response: SessionResponse): Place {
   if (!isSession(response))
     throw new SessionError('session_request_failed', { message: 'The response is no session' });
   const { transport, token, session_id: sessionId, expires_at: expiresAt } = response;
@@ -60,11 +62,11 @@ export function placeOf(response: SessionResponse, now = Date.now()): Place {
     throw new SessionError('unsupported_transport', {
       message: `No transport "${transport}" in this client`,
     });
-  if (expiresAt !== undefined && Date.parse(expiresAt) <= now) throw new SessionError('session_expired');
   const url = addressIn(response);
   if (url === undefined || typeof token !== 'string')
     throw new SessionError('session_request_failed', { message: 'The response has no address or no token' });
-  return { sessionId, url, token };
+  const isExpired = (): boolean => expiresAt !== undefined && Date.parse(expiresAt) <= Date.now();
+  return { sessionId, url, token, isExpired };
 }
 
 type Body = Readonly<Record<string, unknown>>;
@@ -85,20 +87,30 @@ function refusal(response: Response, body: Body): SessionError {
   });
 }
 
+/**
+ * Runs `work` with a signal that is aborted with `signal`, and after `ms`. Safari before 17.4 has no `AbortSignal.any`.
+ */
+async function within<Result>(
+  ms: number,
+  signal: AbortSignal,
+  work: (signal: AbortSignal) => Promise<Result>,
+): Promise<Result> {
+  const abort = new AbortController();
+  const stop = (): void => abort.abort(signal.reason);
+  const timer = setTimeout(stop, ms);
+  signal.addEventListener('abort', stop);
+  try {
+    return await work(abort.signal);
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', stop);
+  }
+}
+
 /** Errors: `session_request_failed`, `agent_not_public`, `origin_forbidden`, `unsupported_transport`. */
 export async function requestSession(agent: PublicAgent, signal: AbortSignal): Promise<SessionResponse> {
-  const { agentId, baseUrl, request, fetch: send = globalThis.fetch } = agent;
-  const client_timezone = Intl.DateTimeFormat().resolvedOptions().timeZone;
   try {
-    const response = await send(`${baseUrl.replace(/\/+$/, '')}/v1/agent/sessions`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ client_timezone, ...request, agent_id: agentId }),
-      signal: AbortSignal.any([signal, AbortSignal.timeout(REQUEST_MS)]),
-    });
-    const body = (await response.json().catch(() => null)) as Body | null;
-    if (!response.ok) throw refusal(response, body ?? {});
-    return body as unknown as SessionResponse;
+    return await within(REQUEST_MS, signal, (limited) => askFor(agent, limited));
   } catch (error) {
     if (error instanceof SessionError) throw error;
     throw new SessionError('session_request_failed', {
@@ -106,4 +118,18 @@ export async function requestSession(agent: PublicAgent, signal: AbortSignal): P
       cause: error,
     });
   }
+}
+
+async function askFor(agent: PublicAgent, signal: AbortSignal): Promise<SessionResponse> {
+  const { agentId, baseUrl, request, fetch: send = globalThis.fetch } = agent;
+  const client_timezone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  const response = await send(`${baseUrl.replace(/\/+$/, '')}/v1/agent/sessions`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ client_timezone, ...request, agent_id: agentId }),
+    signal,
+  });
+  const body = (await response.json().catch(() => null)) as Body | null;
+  if (!response.ok) throw refusal(response, body ?? {});
+  return body as unknown as SessionResponse;
 }

@@ -146,10 +146,19 @@ export class AgentSession {
     this.#place = await Promise.race([this.#find(), aborted(signal)]);
     signal.throwIfAborted();
     this.#watch(room);
-    await room.connect(this.#place.url, this.#place.token);
+    await this.#enter(room, this.#place);
     signal.throwIfAborted();
     await sound?.start();
     await this.#presence?.arrival(signal);
+  }
+
+  /** Only a session that cannot be joined counts as expired: clocks of users are often minutes ahead. */
+  async #enter(room: Room, place: Place): Promise<void> {
+    try {
+      await room.connect(place.url, place.token);
+    } catch (cause) {
+      throw place.isExpired() ? new SessionError('session_expired', { cause }) : cause;
+    }
   }
 
   async #open(): Promise<Endpoint> {

@@ -224,6 +224,21 @@ t.test('a session that somebody else has requested', async (t) => {
   t.equal(again.all('disconnect').length, 0, 'it never began');
 });
 
+t.test('a device whose clock is ahead, with a browser of 2023, joins', async (t) => {
+  const { any } = AbortSignal;
+  t.teardown(() => (AbortSignal.any = any));
+  delete AbortSignal.any;
+  const ask = async (...request) => {
+    const response = await from(ORIGIN)(...request);
+    return Response.json({ ...(await response.json()), expires_at: '2020-01-01T00:00:00Z' });
+  };
+  const { session, all } = make({ agent: publicAgent({ fetch: ask }) });
+  await session.start();
+  t.equal(session.status, 'connected');
+  t.strictSame(all('error'), []);
+  await session.end();
+});
+
 t.test('a session that does not begin says why, twice: to the caller and to listeners', async (t) => {
   const response = { transport: 'media', media_url: 'ws://127.0.0.1:9', token: 'x' };
   const soon = new Date(Date.now() + 60_000).toISOString();
