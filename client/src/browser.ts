@@ -4,12 +4,13 @@
  */
 import { type RemoteTrack, Room as LivekitRoom, RoomEvent, Track } from 'livekit-client';
 import { switchDevice } from './devices.js';
-import { asSessionError, type SessionError } from './errors.js';
+import { asSessionError } from './errors.js';
 import { Meter } from './meter.js';
 import { Microphone } from './microphone.js';
-import type { Endpoint, Sound, SoundOptions } from './room.js';
+import type { Endpoint, Sound, SoundOptions, SoundWatcher } from './room.js';
 
-const WAKING = ['pointerdown', 'keydown'] as const;
+/** A mouse may start sound as it is pressed, a finger only as it is lifted. */
+const WAKING = ['pointerdown', 'pointerup', 'keydown'] as const;
 
 class BrowserSound implements Sound {
   readonly #context = new AudioContext();
@@ -22,13 +23,14 @@ class BrowserSound implements Sound {
   constructor(
     private readonly room: LivekitRoom,
     private readonly options: SoundOptions,
-    private readonly tell: (error: SessionError) => void,
+    private readonly watcher: SoundWatcher,
   ) {
     const { microphone } = options;
-    this.#microphone = new Microphone(room, typeof microphone === 'object' ? microphone.deviceId : undefined);
+    const deviceId = typeof microphone === 'object' ? microphone.deviceId : undefined;
+    this.#microphone = new Microphone(room, deviceId, (error) => watcher.lost(error));
     room.on(RoomEvent.TrackSubscribed, (track) => this.#play(track));
     room.on(RoomEvent.TrackUnsubscribed, (track) => this.#stop(track));
-    room.on(RoomEvent.AudioPlaybackStatusChanged, () => this.#awaitGesture());
+    room.on(RoomEvent.AudioPlaybackStatusChanged, () => this.#awaitGestures());
   }
 
   async open(): Promise<void> {
@@ -42,7 +44,7 @@ class BrowserSound implements Sound {
     // The call continues with the default loudspeaker.
     if (speaker)
       await this.useSpeaker(speaker.deviceId).catch((error: unknown) => {
-        if (!this.#closed) this.tell(asSessionError('device_change_failed', error));
+        if (!this.#closed) this.watcher.error(asSessionError('device_change_failed', error));
       });
   }
 
@@ -62,19 +64,19 @@ class BrowserSound implements Sound {
     if (this.#voice === track) this.#voice = undefined;
   }
 
-  /** Browsers play no sound before the user has touched the page: the next click or key starts it. */
-  #awaitGesture(): void {
-    if (this.room.canPlaybackAudio) return;
-    const wake = (): void => {
-      for (const gesture of WAKING) document.removeEventListener(gesture, wake);
-      if (!this.#closed)
-        void this.room.startAudio().then(
-          () => this.#wake(),
-          () => undefined,
-        );
-    };
-    for (const gesture of WAKING) document.addEventListener(gesture, wake);
+  /** Browsers play no sound before the user has touched the page. Not every gesture counts: each one tries until one does. */
+  #awaitGestures(): void {
+    const isSilent = !this.#closed && !this.room.canPlaybackAudio;
+    for (const gesture of WAKING)
+      if (isSilent) document.addEventListener(gesture, this.#startSound);
+      else document.removeEventListener(gesture, this.#startSound);
   }
+
+  readonly #startSound = (): void =>
+    void this.room.startAudio().then(
+      () => this.#wake(),
+      () => undefined,
+    );
 
   #wake(): void {
     if (!this.#closed) this.#context.resume().catch(() => undefined);
@@ -99,6 +101,7 @@ class BrowserSound implements Sound {
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
+    this.#awaitGestures();
     this.#microphone.close();
     this.#voice?.detach();
     this.#voice = undefined;
@@ -106,8 +109,7 @@ class BrowserSound implements Sound {
   }
 }
 
-/** `tell` is called with errors that do not end the session. */
-export function openBrowser(options: SoundOptions, tell: (error: SessionError) => void): Endpoint {
+export function openBrowser(options: SoundOptions, watcher: SoundWatcher): Endpoint {
   const room = new LivekitRoom();
-  return { room, sound: new BrowserSound(room, options, tell) };
+  return { room, sound: new BrowserSound(room, options, watcher) };
 }

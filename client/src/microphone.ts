@@ -8,6 +8,7 @@ import {
   type LocalTrack,
   type Room as LivekitRoom,
   Track,
+  TrackEvent,
 } from 'livekit-client';
 import { checkDevice, DEFAULT_DEVICE, switchDevice } from './devices.js';
 import { asSessionError, SessionError } from './errors.js';
@@ -19,21 +20,33 @@ const GONE: readonly unknown[] = ['NotFoundError', 'OverconstrainedError'];
 
 async function acquire(deviceId: string | undefined): Promise<LocalAudioTrack> {
   const wanted = deviceId !== undefined && deviceId !== DEFAULT_DEVICE;
+  // Browsers leave it out on pages without TLS, except those of this machine.
+  if (!window.isSecureContext)
+    throw new SessionError('mic_permission_denied', {
+      message: 'The microphone can be used over HTTPS only',
+    });
   try {
     return await createLocalAudioTrack({ ...PROCESSED, ...(wanted && { deviceId: { exact: deviceId } }) });
   } catch (cause) {
-    const isGone = wanted && GONE.includes((cause as Error | undefined)?.name);
-    throw asSessionError(isGone ? 'device_change_failed' : 'mic_permission_denied', cause);
+    const isMissing = wanted && GONE.includes((cause as Error | undefined)?.name);
+    throw asSessionError(isMissing ? 'device_change_failed' : 'mic_permission_denied', cause);
   }
 }
 
 const isOver = (): SessionError =>
   new SessionError('device_change_failed', { message: 'The session is over' });
 
+const isGone = (): SessionError =>
+  new SessionError('device_change_failed', {
+    message: 'The microphone is gone, or no longer allowed: the user is muted',
+  });
+
 export class Microphone {
   #track: LocalAudioTrack | undefined;
   #changes: Promise<unknown> = Promise.resolve();
   #closed = false;
+  /** Whether the application has muted the user. */
+  #muted = false;
   /** Rejects on `close()`, so that nobody keeps waiting for the user's permission. */
   readonly #over: Promise<never>;
   #end: (error: SessionError) => void = () => undefined;
@@ -42,6 +55,8 @@ export class Microphone {
     private readonly room: LivekitRoom,
     /** Id of the device to ask for; the browser's default if undefined. */
     private deviceId: string | undefined,
+    /** Called when the browser mutes: the permission was taken back, or the device is gone. */
+    private readonly lost: (error: SessionError) => void,
   ) {
     this.#over = new Promise<never>((_, reject) => (this.#end = reject));
     this.#over.catch(() => undefined);
@@ -65,6 +80,7 @@ export class Microphone {
   /** Mutes or unmutes. Unmuting opens and publishes a microphone that is not open. Errors: those of `open`. */
   setMuted(muted: boolean): Promise<void> {
     return this.#inTurn(async () => {
+      this.#muted = muted;
       if (this.#track) await (muted ? this.#track.mute() : this.#track.unmute());
       else if (!muted) await this.#join();
     });
@@ -95,6 +111,9 @@ export class Microphone {
 
   async #acquire(): Promise<void> {
     this.#track = await acquire(this.deviceId);
+    this.#track.on(TrackEvent.Muted, () => {
+      if (!this.#muted && !this.#closed) this.lost(isGone());
+    });
     // The session may have been closed before the user answered.
     if (this.#closed) this.#drop();
     this.#assertOpen();

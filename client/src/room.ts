@@ -3,6 +3,8 @@
  * (Node) both have this shape as they are. `Sound` is what only a browser has: microphone, loudspeaker, volume
  * meters.
  */
+import type { SessionError } from './errors.js';
+
 export interface RoomParticipant {
   readonly identity: string;
   readonly attributes: Readonly<Record<string, string>>;
@@ -68,6 +70,13 @@ export interface Sound {
   useSpeaker(deviceId: string): Promise<void>;
   /** Idempotent. */
   close(): void;
+}
+
+/** What a session is told while it goes on. */
+export interface SoundWatcher {
+  error(error: SessionError): void;
+  /** The microphone is off, and the user did not ask for it. */
+  lost(error: SessionError): void;
 }
 
 export interface Endpoint {

@@ -168,7 +168,10 @@ export class AgentSession {
       throw new SessionError('connection_failed', {
         message: 'There is no sound outside of browsers: pass a room',
       });
-    return (await import('./browser.js')).openBrowser(options, (error) => this.#tell(error));
+    return (await import('./browser.js')).openBrowser(options, {
+      error: (error) => this.#tell(error),
+      lost: (error) => this.#lost(error),
+    });
   }
 
   async #find(): Promise<Place> {
@@ -280,6 +283,12 @@ export class AgentSession {
   #post(event: ClientEvent): void {
     if (this.#over.signal.aborted) return;
     this.#send(event).catch((error: unknown) => this.#tell(asSessionError('connection_failed', error)));
+  }
+
+  /** The browser has muted the user: the permission was taken back, or the device was unplugged. */
+  #lost(error: SessionError): void {
+    this.#muted = true;
+    this.#tell(error);
   }
 
   /** Errors: `device_change_failed`; `mic_permission_denied` if the microphone has to be asked for. */

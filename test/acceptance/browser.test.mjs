@@ -247,5 +247,61 @@ t.test('a page talks to an agent', { skip, timeout: 280_000 }, async (t) => {
     await other.waitForFunction(() => window.late.readyState === 'ended');
   });
 
+  await t.test('the end of a touch starts the sound that its beginning could not', async (t) => {
+    const other = await open();
+    const playable = await other.evaluate(async (agent) => {
+      const { play } = HTMLMediaElement.prototype;
+      const refuse = () => Promise.reject(new DOMException('Touch the page first', 'NotAllowedError'));
+      HTMLMediaElement.prototype.play = refuse;
+      await talk({ agent, microphone: false });
+      const playable = () => session.room.canPlaybackAudio;
+      const after = async (gesture) => {
+        document.dispatchEvent(new Event(gesture));
+        await new Promise((resolve) => setTimeout(resolve, 200));
+        return playable();
+      };
+      const before = playable();
+      const pressed = await after('pointerdown');
+      HTMLMediaElement.prototype.play = play;
+      return [before, pressed, await after('pointerup')];
+    }, publicAgent);
+    t.strictSame(playable, [false, false, true]);
+    await other.waitForFunction(() => loudest.output > 0.3);
+    await other.evaluate(() => session.end());
+  });
+
+  await t.test('a microphone that is taken away mutes, is told, and can be turned on again', async (t) => {
+    const other = await open();
+    await other.evaluate(async (agent) => {
+      await talk({ agent });
+      navigator.mediaDevices.getUserMedia = () =>
+        Promise.reject(new DOMException('Permission denied', 'NotAllowedError'));
+      const [{ track }] = session.room.localParticipant.trackPublications.values();
+      track.mediaStreamTrack.stop();
+      track.mediaStreamTrack.dispatchEvent(new Event('ended'));
+    }, publicAgent);
+    await other.waitForFunction(() => session.muted);
+    t.strictSame(await other.evaluate(() => told.filter(({ name }) => name === 'error')), [
+      { name: 'error', event: { code: 'device_change_failed' } },
+    ]);
+    await other.evaluate(async () => {
+      delete navigator.mediaDevices.getUserMedia;
+      loudest.input = 0;
+      await session.setMuted(false);
+    });
+    t.equal(await other.evaluate(() => session.muted), false);
+    await other.waitForFunction(() => loudest.input > 0.3);
+    await other.evaluate(() => session.end());
+  });
+
+  await t.test('a page without TLS is told why it has no microphone', async (t) => {
+    const other = await open();
+    const told = await other.evaluate((agent) => {
+      Object.defineProperty(window, 'isSecureContext', { value: false });
+      return talk({ agent }).catch(({ code, message }) => ({ code, message }));
+    }, publicAgent);
+    t.match(told, { code: 'mic_permission_denied', message: /HTTPS/ });
+  });
+
   t.strictSame(complaints, []);
 });

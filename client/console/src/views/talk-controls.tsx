@@ -29,6 +29,22 @@ const Press = ({ label, ...rest }: Pressed) => (
   </button>
 );
 
+/** Whether the user is muted, and what changes it. */
+function useMuted(session: Conversation['session']) {
+  const [muted, setMuted] = useState(false);
+  useEffect(() => {
+    setMuted(false);
+    // The browser mutes whoever unplugs the microphone, and reports an error.
+    return session?.on('error', () => setMuted(session.muted));
+  }, [session]);
+  const mute = () =>
+    void session?.setMuted(!session.muted).then(
+      () => setMuted(session.muted),
+      () => undefined,
+    );
+  return { muted, mute };
+}
+
 /** A session can be ended as soon as it exists; muting and interrupting need a call that has begun. */
 export function CallControls({
   state: { session, status, mode, over },
@@ -43,14 +59,8 @@ export function CallControls({
 }) {
   const idle = status === 'disconnected';
   const talking = status === 'connected';
-  const [muted, setMuted] = useState(false);
+  const { muted, mute } = useMuted(session);
   const { first, last } = useFocusKept(idle, session !== undefined);
-  useEffect(() => setMuted(false), [session]);
-  const mute = () =>
-    void session?.setMuted(!session.muted).then(
-      () => setMuted(session.muted),
-      () => undefined,
-    );
   return (
     <div class="stack tight">
       <div class="row">
