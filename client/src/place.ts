@@ -99,6 +99,7 @@ async function within<Result>(
   const stop = (): void => abort.abort(signal.reason);
   const timer = setTimeout(stop, ms);
   signal.addEventListener('abort', stop);
+  if (signal.aborted) stop();
   try {
     return await work(abort.signal);
   } finally {
