@@ -48,8 +48,8 @@ function isObjectText(text: string): boolean {
 }
 
 /**
- * Arguments that are no JSON object go back as an empty one: Ollama and vLLM refuse every later request of a conversation that holds
- * others, even none at all. The tool's answer tells the model what was wrong.
+ * Arguments that are no JSON object go back as an empty one: a server that reads the arguments of earlier calls would refuse every later
+ * request of the conversation. The tool's answer tells the model what was wrong.
  */
 const toWireCall = ({ id, name, arguments: args, extra }: ToolCall) => ({
   id,
@@ -99,8 +99,8 @@ const asTold = (
 });
 
 /**
- * The messages with tool calls and their answers told in words. Bedrock and Claude behind LiteLLM, among others, refuse calls in a
- * conversation for which no tools are offered, and some of them refuse `tool_choice: "none"`, too.
+ * The messages with tool calls and their answers told in words. Bedrock behind LiteLLM, among others, refuses calls in a
+ * conversation for which no tools are offered.
  */
 function withoutCalls(messages: readonly ChatMessage[]): readonly ChatMessage[] {
   return messages.flatMap((message, index): readonly ChatMessage[] => {
