@@ -8,6 +8,7 @@
  * Stops are searched for only in the last LOOK_BACK characters.
  */
 import { LIMITS } from '../contracts/limits.js';
+import { endsInTag } from '../contracts/text/open-tag.js';
 
 /** Fewest characters of a generation, unless a sentence ends before. */
 const LEAST = LIMITS.streamInput.schedule.item.min;
@@ -22,19 +23,11 @@ const SENTENCE = /[.!?…][\p{Pe}\p{Pf}"']*\s+|[。！？｡][\p{Pe}\p{Pf}]*\s*/
 /** Places where a generation may stop, best first: after a sentence, a clause, a word. */
 const STOPS = [SENTENCE, /[,;:—–][\p{Pe}\p{Pf}"']*\s+|[、，；：][\p{Pe}\p{Pf}]*\s*/gu, /\s+/gu] as const;
 
-/** The beginning of a tag (`<break time="1s"/>`, `[in a hurry tone]`); longer than any that is left out of speech. */
-const OPEN_TAG = /(?:<[/a-z|]|\[[a-z])[^<>[\]]{0,100}$/iu;
-const TAG_LENGTH = 102;
-
-/** Whether the text up to there ends within a tag: its halves would be read aloud. */
-const isInTag = (text: string, end: number): boolean =>
-  OPEN_TAG.test(text.slice(Math.max(0, end - TAG_LENGTH), end));
-
 /** Position after the last match that is in no tag; 0 if there is none. */
 function lastEnd(text: string, stop: RegExp): number {
   const from = Math.max(0, text.length - LOOK_BACK);
   const ends = [...text.slice(from).matchAll(stop)].map(({ 0: match, index }) => from + index + match.length);
-  return ends.findLast((end) => !isInTag(text, end)) ?? 0;
+  return ends.findLast((end) => !endsInTag(text, end)) ?? 0;
 }
 
 /** Position of the best place to stop that has at least `least` characters before it; 0 if there is none. */
@@ -78,7 +71,7 @@ export class TextBuffer {
     const wanted = this.schedule[this.#generations] ?? this.schedule.at(-1) ?? LEAST;
     if (this.#text.length < wanted) return undefined;
     const { length } = this.#text;
-    return this.#give(stopIn(this.#text, LEAST) || (isInTag(this.#text, length) ? 0 : length));
+    return this.#give(stopIn(this.#text, LEAST) || (endsInTag(this.#text, length) ? 0 : length));
   }
 
   /** The text of a generation that the client asks for; undefined if there is no good place to stop yet. */

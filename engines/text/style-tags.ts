@@ -2,6 +2,8 @@
  * Style and speaker tags in text, and tags of SSML, for engines that do not know them: stripped, never read aloud
  * (docs/contract/decisions.md "Models and voices"). Only the known vocabulary counts as a tag; other brackets are text.
  */
+import { TAG_ATTRIBUTES } from '../../contracts/text/open-tag.js';
+
 const EMOTIONS =
   'happy sad angry excited calm nervous confident surprised satisfied delighted scared worried upset frustrated depressed empathetic embarrassed disgusted moved proud relaxed grateful curious interested confused joyful disdainful unhappy anxious hysterical indifferent uncertain doubtful disappointed regretful guilty ashamed jealous envious hopeful optimistic pessimistic nostalgic lonely bored contemptuous sympathetic compassionate determined resigned impatient scornful panicked furious reluctant keen disapproving negative denying astonished serious sarcastic conciliative comforting sincere sneering hesitating yielding painful awkward amused';
 const SOUNDS =
@@ -44,15 +46,6 @@ const DIRECTIONS = new Set(
 );
 const DEGREE = /^(?:very|slightly|a little|a bit|really|so|softly|loudly|quietly|extremely|in a) /u;
 const DELIVERY = / (?:tone|voice|softly|loudly|quietly)$/u;
-
-/** Most characters of a tag's attributes. */
-const TAG_ATTRIBUTES = 80;
-
-/** The beginning of a tag, at the end of a text, that more text may complete. */
-export const OPEN_TAG = new RegExp(
-  `(?:</?[a-z][^<>]{0,${TAG_ATTRIBUTES + 10}}|[<([][^<>()[\\]]{0,40})$`,
-  'iu',
-);
 
 /** Replaces a removed tag; not a character of any text. */
 const GAP = '\uffff';

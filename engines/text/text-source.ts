@@ -11,8 +11,9 @@ import type {
   StreamingSynthesisRequest,
   TextPart,
 } from '../../contracts/ports/speech/speech.js';
+import { OPEN_TAG } from '../../contracts/text/open-tag.js';
 import { isTurnOver } from '../loop-turn.js';
-import { maskTags, OPEN_TAG } from './style-tags.js';
+import { maskTags } from './style-tags.js';
 import { type CutRequest, FIRST, pastSpace, pieceEnd, THEN } from './text-pieces.js';
 
 export interface Piece {

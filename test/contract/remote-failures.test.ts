@@ -2,40 +2,17 @@
  * A gateway whose remote voices fail: the errors of each protocol, on both HTTP stacks (an error frame or 502, never a
  * truncated 200).
  */
-import { once } from 'node:events';
-import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { ServerResponse } from 'node:http';
 import { decode } from '@msgpack/msgpack';
 import t from 'tap';
 import { startGateway } from '../fixtures/gateway.js';
 import { BASES, type Failure } from '../fixtures/protocol-a.js';
 import { BASE, KEY } from '../fixtures/protocol-b.js';
+import { remoteService } from '../fixtures/remote-service.js';
 
 type Answer = (response: ServerResponse) => void;
 
-/** A service with our native API that answers as a test says, and records requests. */
-async function service() {
-  let answer: Answer = (response) => void response.end();
-  const asked: Record<string, unknown>[] = [];
-  const server = createServer((request, response) => {
-    const parts: Buffer[] = [];
-    request
-      .on('data', (part: Buffer) => parts.push(part))
-      .on('end', () => {
-        asked.push(decode(Buffer.concat(parts)) as Record<string, unknown>);
-        answer(response);
-      });
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.teardown(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  return { url, asked, answers: (next: Answer) => (answer = next) };
-}
-
-const remote = await service();
+const remote = await remoteService(t);
 const SECOND = Buffer.alloc(32_000, 1);
 const empty: Answer = (response) => void response.end();
 const breaking: Answer = (response) => {
@@ -135,7 +112,7 @@ for (const { stack, gateway } of await Promise.all(['uws', 'node'].map(onStack))
       });
       t.equal(response.status, 200);
       await response.arrayBuffer();
-      const pieces = remote.asked.slice(-4);
+      const pieces = remote.asked.slice(-4).map(({ body }) => decode(body) as Record<string, unknown>);
       t.match(pieces[0], {
         reference_id: ['ada', 'bob'],
         latency: 'balanced',
