@@ -6,7 +6,8 @@ import { type AddressInfo, connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { createSecureContext, rootCertificates, TLSSocket } from 'node:tls';
 import { fileURLToPath } from 'node:url';
-import t from 'tap';
+import { networkInterfaces } from 'node:os';
+import t, { type Test } from 'tap';
 import { ARRAY_TYPES } from '../../storage/postgres/array-types.js';
 import { openDatabase } from '../../storage/postgres/database.js';
 import { failureOf, startPostgres } from '../fixtures/postgres.js';
@@ -182,38 +183,55 @@ t.test('the name of a database is percent-encoded in its address, as for libpq',
   t.equal(row?.['name'], name);
 });
 
+/** Each of the addresses leads to the server. */
+async function connectByEach(t: Test, urls: readonly string[]): Promise<void> {
+  for (const url of urls) {
+    const { sql, close } = await openDatabase({ url, patienceMs: 0 });
+    t.match(await sql`select current_user as name`, [{ name: 'postgres' }], url);
+    await close();
+  }
+}
+
+/** The folder of the server's socket; empty for a given server that has another address. */
+const folder = new URL(postgres.url).searchParams.get('host') ?? '';
+const withoutSocket = folder === '' && 'the given server is not reached by a socket';
+const withoutIpv6 =
+  !Object.values(networkInterfaces()).some((each) => each?.some(({ address }) => address === '::1')) &&
+  'no IPv6 on this machine';
+
 t.test(
-  'an address means what it means to libpq: an IPv6 host, a socket beside a user, its own parameters',
+  'an address means what it means to libpq: a socket beside a user, and parameters of its own',
+  { skip: withoutSocket },
   async (t) => {
-    const folder = new URL(postgres.url).searchParams.get('host') ?? '';
-    const relay = createServer((socket) => {
-      const server = connect(join(folder, '.s.PGSQL.5432'));
-      for (const side of [socket, server]) side.on('error', () => undefined);
-      socket.pipe(server).pipe(socket);
-    }).listen(0, '::1');
-    await once(relay, 'listening');
-    t.teardown(() => relay.close());
-    const { port } = relay.address() as AddressInfo;
     const socket = `host=${encodeURIComponent(folder)}`;
-    for (const url of [
-      `postgres://postgres@[::1]:${port}/postgres`,
-      `postgres:///postgres?host=::1&port=${port}&user=postgres`,
+    await connectByEach(t, [
       `postgresql://postgres@/postgres?${socket}`,
       `postgresql://postgres@${encodeURIComponent(folder)}/postgres`,
       `postgresql://postgres:unused@/?${socket}&dbname=postgres&port=5432`,
       `postgresql://postgres@localhost/postgres?${socket}&gssencmode=prefer&keepalives=1&keepalives_idle=30`,
-      `postgres://postgres@[::1]:${port}/postgres?sslmode=allow`,
-    ]) {
-      const { sql, close } = await openDatabase({ url, patienceMs: 0 });
-      t.match(await sql`select current_user as name`, [{ name: 'postgres' }], url);
-      await close();
-    }
+    ]);
     t.match(
       await failureOf(() => openDatabase({ url: `${postgres.url}&gssencmode=require`, patienceMs: 0 })),
       /gssencmode=require is not supported/,
     );
   },
 );
+
+t.test('a host may be an IPv6 address', { skip: withoutSocket || withoutIpv6 }, async (t) => {
+  const relay = createServer((socket) => {
+    const server = connect(join(folder, '.s.PGSQL.5432'));
+    for (const side of [socket, server]) side.on('error', () => undefined);
+    socket.pipe(server).pipe(socket);
+  }).listen(0, '::1');
+  await once(relay, 'listening');
+  t.teardown(() => relay.close());
+  const { port } = relay.address() as AddressInfo;
+  await connectByEach(t, [
+    `postgres://postgres@[::1]:${port}/postgres`,
+    `postgres:///postgres?host=::1&port=${port}&user=postgres`,
+    `postgres://postgres@[::1]:${port}/postgres?sslmode=allow`,
+  ]);
+});
 
 t.test('dates, bytes and transactions do not follow the habits of a database', async (t) => {
   const { sql, close } = await openDatabase({ url: postgres.url });
