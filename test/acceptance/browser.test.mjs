@@ -253,18 +253,18 @@ t.test('a page talks to an agent', { skip, timeout: 280_000 }, async (t) => {
       window.play = HTMLMediaElement.prototype.play;
       window.tries = 0;
       HTMLMediaElement.prototype.play = () => {
-        tries += 1;
+        window.tries += 1;
         return Promise.reject(new DOMException('Touch the page first', 'NotAllowedError'));
       };
       return talk({ agent, microphone: false });
     }, publicAgent);
-    await other.waitForFunction(() => tries > 0);
-    const before = await other.evaluate(() => tries);
+    await other.waitForFunction(() => window.tries > 0);
+    const before = await other.evaluate(() => window.tries);
     await other.evaluate(() => document.dispatchEvent(new Event('pointerdown')));
-    await other.waitForFunction((count) => tries > count, before);
+    await other.waitForFunction((count) => window.tries > count, before);
     t.equal(await other.evaluate(() => session.room.canPlaybackAudio), false);
     await other.evaluate(() => {
-      HTMLMediaElement.prototype.play = play;
+      HTMLMediaElement.prototype.play = window.play;
       document.dispatchEvent(new Event('pointerup'));
     });
     await other.waitForFunction(() => session.room.canPlaybackAudio);
