@@ -144,11 +144,11 @@ const answers = async (sql: Sql): Promise<boolean> => {
 const isPooler = (error: unknown): boolean =>
   codeOf(error) === '08P01' && /startup parameter/.test(errorText(error));
 
-/** How values are written to us, whatever a server, database or role has set for its people. Poolers know this one. */
-const FORMS = { DateStyle: 'ISO' } as const;
+/** How dates are written to us, whatever is the default of a server, database or role. Poolers pass it on. */
+const DATE_STYLE = { DateStyle: 'ISO' } as const;
 
-/** More of them that the statements rely on; a pooler would refuse these. */
-const HABITS = { bytea_output: 'hex', default_transaction_isolation: 'read committed' } as const;
+/** Further defaults that our statements rely on. Poolers refuse them as parameters of a connection. */
+const DEFAULTS = { bytea_output: 'hex', default_transaction_isolation: 'read committed' } as const;
 
 /**
  * Connection options that differ behind a pooler. The statement timeout is then set within each transaction; for
@@ -162,8 +162,8 @@ const sessionOptions = (pooled: boolean, prepare: boolean | undefined) => ({
   ...(pooled ? { max_pipeline: 0 } : {}),
   connection: {
     application_name: 'speech-gateway',
-    ...FORMS,
-    ...(pooled ? {} : { ...HABITS, statement_timeout: STATEMENT_MS }),
+    ...DATE_STYLE,
+    ...(pooled ? {} : { ...DEFAULTS, statement_timeout: STATEMENT_MS }),
   },
 });
 
