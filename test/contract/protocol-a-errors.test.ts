@@ -89,8 +89,13 @@ t.test(
   async (t) => {
     const speak = sender(narrow, '/audio/speech');
     const endless = () => speak({ ...SPEECH, input: ENDLESS });
-    await until('the slot is free', async () => (await speak(SPEECH)).status === 200);
+    await until('the slot is free', async () => {
+      const spoken = await speak(SPEECH);
+      await spoken.arrayBuffer();
+      return spoken.status === 200;
+    });
     const response = await endless();
+    t.equal(response.status, 200);
     const reader = response.body?.getReader();
     await reader?.read();
     breakEncoder();

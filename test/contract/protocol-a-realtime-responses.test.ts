@@ -305,7 +305,8 @@ t.test('native options of the handshake hold for speech, and refuse transcriptio
 
 t.test('a client that does not read holds its own synthesis back', async (t) => {
   const running = () => gauge(gateway, 'speech_jobs_running');
-  await until('the jobs of those who left have ended', async () => (await running()) === 0);
+  await until('those before have left', async () => (await gauge(gateway, 'open_sockets')) === 0);
+  await until('their jobs have ended', async () => (await running()) === 0);
   const client = await connect();
   client.say(ENDLESS).respond();
   await client.next('response.output_audio.delta');

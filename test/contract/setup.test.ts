@@ -169,11 +169,7 @@ t.test('models: a registry that cannot be reached, or refuses, is named', async 
   t.equal(unknown.code, 1);
   t.match(unknown.out, `model-double 9.9.9: the registry ${new URL(url).host} refused (ETARGET)`);
 
-  const closed = http.createServer().listen(0, '127.0.0.1');
-  await once(closed, 'listening');
-  const host = `127.0.0.1:${(closed.address() as AddressInfo).port}`;
-  closed.close();
-  await once(closed, 'close');
+  const host = '127.0.0.1:1';
   const gone = await fetchModel(t, modelOf(TARBALL), path.join(t.testdir(), 'models'), `http://${host}`);
   t.equal(gone.code, 1);
   t.match(gone.out, `models: model-double 1.0.0: the registry ${host} could not be reached (ECONNREFUSED)`);
