@@ -9,13 +9,19 @@ import { bodyOf, get, json, RawClient, stacks, startEdge } from '../fixtures/edg
 
 const SILENCE = 0;
 
-/** The status on node, on uWebSockets.js of 2025, and on that of 2023. */
-type Row = readonly [request: string, node: number, current: number, old: number];
+/** The status on node, on uWebSockets.js of 2025, and on that of 2023. What comes in pieces is a list of them. */
+type Row = readonly [request: string | readonly string[], node: number, current: number, old: number];
 
 const ask = (line: string, headers = ''): string =>
   `${line}\r\nHost: a\r\nConnection: close\r\n${headers}\r\n`;
 const many = (count: number): string =>
   Array.from({ length: count }, (_, index) => `x-${index}: 1\r\n`).join('');
+
+/** A head with so many bytes of a header, whose last kilobyte comes by itself. */
+function inTwo(bytes: number): readonly string[] {
+  const head = ask('GET /names HTTP/1.1', `x: ${'v'.repeat(bytes)}\r\n`);
+  return [head.slice(0, -1024), head.slice(-1024)];
+}
 
 const ROWS: Readonly<Record<string, Row>> = {
   'an underscore in a header name': [ask('GET /names HTTP/1.1', 'foo_bar: 1\r\n'), 200, 200, SILENCE],
@@ -43,10 +49,23 @@ const ROWS: Readonly<Record<string, Row>> = {
   '500 headers': [ask('GET /names HTTP/1.1', many(500)), 200, 431, SILENCE],
   '64 KiB of headers': [ask('GET /names HTTP/1.1', `x: ${'v'.repeat(63 * 1024)}\r\n`), 200, 200, 200],
   '65 KiB of headers': [ask('GET /names HTTP/1.1', `x: ${'v'.repeat(65 * 1024)}\r\n`), 431, 431, 431],
+  '3 KiB of headers in two pieces': [inTwo(3 * 1024), 200, 200, 200],
+  '5 KiB of headers in two pieces': [inTwo(5 * 1024), 200, 200, SILENCE],
+  '63 KiB of headers in two pieces': [inTwo(63 * 1024), 200, 200, SILENCE],
   '4 MB of headers': [ask('GET /names HTTP/1.1', `x: ${'v'.repeat(4_000_000)}\r\n`), 431, 431, SILENCE],
 };
 
 const statusOf = (reply: string): number => Number(/^HTTP\/1\.1 (\d{3}) /.exec(reply)?.[1] ?? SILENCE);
+
+/** Sends a request; a piece of it goes once the server has read the one before, since it has answered a later request. */
+async function send(port: number, [first = '', ...more]: readonly string[]): Promise<RawClient> {
+  const client = new RawClient(port).write(first);
+  for (const piece of more) {
+    await new RawClient(port).write(ask('GET /names HTTP/1.1')).gone();
+    client.write(piece);
+  }
+  return client;
+}
 
 async function* streamed(): AsyncGenerator<string> {
   yield 'first ';
@@ -67,7 +86,7 @@ for (const stack of stacks(t.comment)) {
 
     const replies = new Map<string, string>();
     const sent = Object.entries(ROWS).map(async ([name, [request]]) => {
-      const client = new RawClient(server.port).write(request);
+      const client = await send(server.port, [request].flat());
       await client.gone();
       replies.set(name, client.text);
     });

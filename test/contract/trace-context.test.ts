@@ -183,6 +183,11 @@ function prefixed(header: string, rows: Readonly<Record<string, Row>>): Record<s
 }
 
 const ROWS = Object.entries({ ...prefixed('traceparent', PARENTS), ...prefixed('tracestate', STATES) });
+/**
+ * What the binding of 2023 answers: no names with dots, and no head above 4 KiB that comes in pieces, as the longest sometimes do
+ * (docs/http-stacks.md).
+ */
+const isAnswered = ([name, value]: Pairs[number]): boolean => !name.includes('.') && value.length < 16_000;
 /** What depends on how a request's headers are read, and not on their values alone. */
 const READING =
   /no header|: a (traceparent|state)$|capitals|mixed|another name|two of them|several|empty one|blanks/;
@@ -207,8 +212,7 @@ for (const [index, gateway] of gateways.entries()) {
     const rows = nth === 0 ? ROWS : shortOrLong(FEW, ROWS);
     t.test(`${path} on ${stack} passes on the trace that it is part of`, async (t) => {
       for (const [name, [headers, trace, expected]] of rows) {
-        // The binding of 2023 drops a request with such a name (docs/http-stacks.md).
-        if (isOld && headers.some(([header]) => header.includes('.'))) continue;
+        if (isOld && !headers.every(isAnswered)) continue;
         const { traceparent, tracestate } = await passedOn(() => call(gateway, headers));
         const [, traceId, spanId] = PASSED_ON.exec(String(traceparent)) ?? [];
         t.equal(traceId === TRACE ? 'same' : 'new', trace, `${name}: ${String(traceparent)}`);
