@@ -2,15 +2,14 @@
 import { encode } from '@msgpack/msgpack';
 import t from 'tap';
 import { LIMITS } from '../../contracts/limits.js';
-import { startGateway } from '../fixtures/gateway.js';
+import { lentGateway } from '../fixtures/lent-gateway.js';
 import { gauge, LiveClient } from '../fixtures/live.js';
 import { memoryOf } from '../fixtures/resources.js';
 import { pick, seeded } from '../fixtures/random.js';
 import { until } from '../fixtures/until.js';
 
 const SOCKETS = 200;
-const gateway = await startGateway({ CONCURRENCY: String(SOCKETS + 50) });
-t.teardown(() => gateway.stop());
+const gateway = await lentGateway(t);
 
 const connect = (headers: Record<string, string> = {}) => new LiveClient(gateway, headers).opened();
 

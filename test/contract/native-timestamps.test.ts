@@ -2,12 +2,11 @@
 import { encode } from '@msgpack/msgpack';
 import t from 'tap';
 import { memberOf } from '../fixtures/family.js';
-import { startGateway } from '../fixtures/gateway.js';
+import { lentGateway } from '../fixtures/lent-gateway.js';
 import { LiveClient } from '../fixtures/live.js';
 import { until } from '../fixtures/until.js';
 
-const gateway = await startGateway();
-t.teardown(() => gateway.stop());
+const gateway = await lentGateway(t);
 
 const PATH = '/v1/tts/stream/with-timestamp';
 const LIVE_PATH = '/v1/tts/live/with-timestamp';

@@ -2,12 +2,11 @@
 import { encode } from '@msgpack/msgpack';
 import t from 'tap';
 import { LIMITS } from '../../contracts/limits.js';
-import { startGateway } from '../fixtures/gateway.js';
+import { lentGateway } from '../fixtures/lent-gateway.js';
 import { until } from '../fixtures/until.js';
 import { patiently } from '../fixtures/patience.js';
 
-const gateway = await startGateway();
-t.teardown(() => gateway.stop());
+const gateway = await lentGateway(t);
 
 type Body = Record<string, unknown>;
 

@@ -4,7 +4,7 @@
  */
 import t from 'tap';
 import { LIMITS } from '../../contracts/limits.js';
-import { startGateway } from '../fixtures/gateway.js';
+import { lentGateway } from '../fixtures/lent-gateway.js';
 import { gauge } from '../fixtures/live.js';
 import { shortOrLong } from '../fixtures/long.js';
 import { memoryOf } from '../fixtures/resources.js';
@@ -20,8 +20,7 @@ import { pick, seeded } from '../fixtures/random.js';
 import { appended, type ServerEvent } from '../fixtures/realtime.js';
 import { until } from '../fixtures/until.js';
 
-const gateway = await startGateway({ CONCURRENCY: '60' });
-t.teardown(() => gateway.stop());
+const gateway = await lentGateway(t);
 
 const { connect, speech } = realtime(gateway);
 

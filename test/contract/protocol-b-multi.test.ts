@@ -1,14 +1,14 @@
 /** WebSocket multi-stream-input through a whole gateway (docs/contract/protocol-b.md 3; docs/contract/decisions.md "Protocol B"). */
 import t from 'tap';
 import { memberOf } from '../fixtures/family.js';
-import { startGateway, TEST_KEY } from '../fixtures/gateway.js';
+import { TEST_KEY } from '../fixtures/gateway.js';
+import { lentGateway } from '../fixtures/lent-gateway.js';
 import { gauge } from '../fixtures/live.js';
 import { pick, seeded } from '../fixtures/random.js';
 import { SpeechSocketClient, type SpeechSocketOptions } from '../fixtures/speech-socket.js';
 import { until } from '../fixtures/until.js';
 
-const gateway = await startGateway({ CONCURRENCY: '300' });
-t.teardown(() => gateway.stop());
+const gateway = await lentGateway(t);
 
 const connect = (options: SpeechSocketOptions = {}) =>
   new SpeechSocketClient(gateway, { ...options, path: 'multi-stream-input' }).opened();

@@ -6,13 +6,12 @@ import { request as httpRequest } from 'node:http';
 import t from 'tap';
 import { LIMITS } from '../../contracts/limits.js';
 import { memberOf } from '../fixtures/family.js';
-import { startGateway } from '../fixtures/gateway.js';
+import { lentGateway } from '../fixtures/lent-gateway.js';
 import { at, bytesOf, ENDLESS, PLAIN, TIMED } from '../fixtures/protocol-b-speech.js';
 import { BASE, detailOf, KEY, ProtocolB } from '../fixtures/protocol-b.js';
 import { until } from '../fixtures/until.js';
 
-const gateway = await startGateway();
-t.teardown(() => gateway.stop());
+const gateway = await lentGateway(t);
 const api = new ProtocolB(gateway);
 
 t.test('rule 1: any other voice id is 400 on every endpoint, percent-encoded slashes included', async (t) => {

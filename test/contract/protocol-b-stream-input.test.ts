@@ -4,12 +4,12 @@ import { LIMITS } from '../../contracts/limits.js';
 import { memberOf } from '../fixtures/family.js';
 import { TEST_KEY } from '../fixtures/gateway.js';
 import { gauge } from '../fixtures/live.js';
-import { startPlatform } from '../fixtures/platform.js';
+import { lentPlatform } from '../fixtures/platform.js';
 import { pick, seeded } from '../fixtures/random.js';
 import { SpeechSocketClient, type SpeechSocketOptions } from '../fixtures/speech-socket.js';
 import { until } from '../fixtures/until.js';
 
-const platform = await startPlatform(t, { CONCURRENCY: '300' });
+const platform = await lentPlatform(t);
 const { gateway } = platform;
 
 const BYTES_PER_MS = 32;

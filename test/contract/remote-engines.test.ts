@@ -18,7 +18,7 @@ import type { RemoteSettings } from '../../engines/backends/remote/settings.js';
 import { createToneSpeech } from '../../engines/backends/tone/index.js';
 import { speakAll, ttsConformance } from '../../engines/conformance.js';
 import { joined, segmentsOf, silence, streamed } from '../fixtures/engines-listening.js';
-import { startGateway, TEST_KEY } from '../fixtures/gateway.js';
+import { sharedGateway, startGateway, TEST_KEY } from '../fixtures/gateway.js';
 import { badField, remoteService } from '../fixtures/remote-service.js';
 import { until } from '../fixtures/until.js';
 
@@ -327,8 +327,7 @@ t.test('speech is the same wherever it lies in what is received', async (t) => {
 });
 
 t.test('another gateway as the remote', async (t) => {
-  const other = await startGateway();
-  t.teardown(() => other.stop());
+  const other = await sharedGateway(t);
   const there: RemoteSettings = { ...settings, urls: [other.base], key: TEST_KEY, voices: ['default'] };
   for (const format of ['pcm', 'wav'] as const) {
     await t.test(`speech as ${format}`, (t) => {
