@@ -8,7 +8,7 @@ import type { AddressInfo } from 'node:net';
 import { decode, encode } from '@msgpack/msgpack';
 import t from 'tap';
 import { LIMITS } from '../../contracts/limits.js';
-import { type Gateway, startGateway, TEST_KEY } from '../fixtures/gateway.js';
+import { type GatewayAddress, startGateway } from '../fixtures/gateway.js';
 import { until } from '../fixtures/until.js';
 import {
   asJson,
@@ -39,14 +39,15 @@ const service = createServer((request, response) => {
 await once(service, 'listening');
 t.teardown(() => service.close());
 
-const cloning = await startGateway({
+const neighbour = await startGateway({
   DATABASE_URL: url,
   TTS_ENGINES: 'native-compatible',
   REMOTE_NATIVE_URL: `http://127.0.0.1:${(service.address() as AddressInfo).port}`,
   REMOTE_NATIVE_VOICES: 'default,nova',
   REMOTE_NATIVE_LANGUAGES: 'en,ja',
 });
-t.teardown(() => cloning.stop());
+t.teardown(() => neighbour.stop());
+const cloning: GatewayAddress = { ...gateway, base: neighbour.base };
 
 t.test('if no engine clones, a creation is a clear 400 and stores nothing', async (t) => {
   const form = new FormData();
@@ -111,8 +112,11 @@ const texts: Record<string, string[]> = {
   form: [''],
 };
 
-const speak = (at: Gateway, body: Json, key = TEST_KEY) =>
-  call(at, '/v1/tts', { ...asJson('POST', { text: 'Hello.', format: 'pcm', ...body }), key });
+const speak = (at: GatewayAddress, body: Json, key?: string) =>
+  call(at, '/v1/tts', {
+    ...asJson('POST', { text: 'Hello.', format: 'pcm', ...body }),
+    ...(key && { key }),
+  });
 
 t.test('if an engine clones', async (t) => {
   const made: Entity[] = [];

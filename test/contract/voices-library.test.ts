@@ -72,7 +72,7 @@ t.test('the list: pages, filters, order', async (t) => {
   const store = await createClonedVoices({ database, ids: randomIds, clock: systemClock, log: silentLog });
   t.teardown(() => store.stop());
   const references = [{ audio: AUDIO, text: '' }];
-  await database.sql`delete from voices`;
+  await database.sql`delete from voices where workspace_id = ${workspaceId}`;
   for (let index = 0; index < 101; index++) {
     const title = index === 0 ? 'こんにちは' : `Voice ${index}`;
     const tags = index < 3 ? ['few', index === 0 ? 'One' : 'rest'] : [];
