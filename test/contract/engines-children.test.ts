@@ -36,7 +36,7 @@ const [tts, stt] = await Promise.all([childrenOf('tts'), childrenOf('stt')]);
 const flite = ttsInChild(tts.pool, fliteDescription);
 const moonshine = sttInChild(stt.pool, moonshineDescription);
 const neverAborted = new AbortController().signal;
-const sentence = 'The package was delivered to the front door this morning.';
+const sentence = 'The package was delivered this morning.';
 const quick = quickFirst(flite);
 const voice = quick.voices[0]!.name;
 const request: TtsRequest = { text: sentence, voice, language: 'en', speed: 1 };
@@ -127,10 +127,10 @@ t.test('several long transcriptions at once keep their own words', async (t) => 
   const texts = [sentence, 'There are two flights to London that match your request.'];
   const audio = await Promise.all(texts.map((text) => spoken(flite, text)));
   const heard = await Promise.all(
-    [0, 1, 0].map((index) => heardBy(moonshine, joined(audio[index]!, silence(1), audio[index]!))),
+    [0, 1].map((index) => heardBy(moonshine, joined(audio[index]!, silence(1), audio[index]!))),
   );
   heard.forEach((text, index) => {
-    const wanted = texts[index % 2]!;
+    const wanted = texts[index]!;
     t.ok(wordErrors(`${wanted} ${wanted}`, text) <= 4, text);
   });
 });

@@ -45,7 +45,7 @@ t.test('from its child', only, async (t) => {
 
   await t.test('espeak conforms', (t) =>
     ttsConformance(t, espeak, {
-      sentence: 'The package was delivered this morning, at 10:30.',
+      sentence: 'The package was delivered this morning.',
       deterministic: true,
     }),
   );

@@ -3,9 +3,12 @@ import t from 'tap';
 import { shortOrLong } from '../fixtures/long.js';
 import { noPreviousRelease, previousRelease } from '../fixtures/previous-release.js';
 
-/** Beginnings of the names of tests that read and write most tables; in the long form all tests of the agent platform, through its routes. */
+/**
+ * Beginnings of the names of tests that read and write most tables, the last through a gateway; in the long form all tests of the
+ * agent platform, through its routes.
+ */
 const PREFIXES = shortOrLong(
-  ['storage.test', 'platform-session-runs.test', 'agent-test-queue.test', 'platform-deliveries.test'],
+  ['storage.test', 'platform-session-runs.test', 'agent-test-queue.test', 'platform-versions.test'],
   ['storage', 'platform-', 'keys-and-workspaces', 'client-secrets', 'protocol-b-library'],
 );
 t.setTimeout(shortOrLong(300_000, 1_200_000));

@@ -1,6 +1,6 @@
 /**
- * Trace context on the four inference endpoints of a whole gateway (docs/contract/native.md 6), and the log line of
- * each request to any of the speech APIs.
+ * The log of a whole gateway: trace context on the four inference endpoints (docs/contract/native.md 6), the line of each request to
+ * any of the speech APIs, and the warnings about fields that are ignored.
  */
 import { encode } from '@msgpack/msgpack';
 import t from 'tap';
@@ -24,6 +24,7 @@ interface Line {
   readonly outcome?: string;
   readonly model?: string;
   readonly engine?: string;
+  readonly fields?: readonly string[];
 }
 
 const lines = (): Line[] =>
@@ -219,9 +220,72 @@ t.test('a socket that is opened only to say why it closes has the status of the 
   }
 });
 
-t.test('no line holds text or keys', async (t) => {
-  t.ok(lines().length > 15);
-  t.notMatch(gateway.stderr(), new RegExp(`${SECRET_TEXT}|${TEST_KEY}`));
+// Fields that are ignored according to the contract are named in the log: once per request, and never with their values.
+/** The fields in each warning about the request, once the log has the request's own line. */
+async function warnings(generationId: string | null): Promise<unknown[]> {
+  await lineOf(generationId);
+  return lines().flatMap((line) => (line.generationId === generationId && line.fields ? [line.fields] : []));
+}
+
+/** The bytes of an answer, and the warnings about its request. */
+async function answered(
+  path: string,
+  type: string | undefined,
+  body: string | FormData | Uint8Array<ArrayBuffer>,
+) {
+  const response = await fetch(gateway.base + path, {
+    method: 'POST',
+    headers: { ...gateway.authorization, ...(type === undefined ? {} : { 'content-type': type }) },
+    body,
+  });
+  const bytes = Buffer.from(await response.arrayBuffer());
+  t.equal(response.status, 200, bytes.subarray(0, 200).toString());
+  return { bytes, warned: await warnings(response.headers.get('x-generation-id')) };
+}
+
+const formOf = (audio: Buffer, fields: Record<string, string>): FormData => {
+  const data = new FormData();
+  for (const [name, value] of Object.entries(fields)) data.set(name, value);
+  data.set(fields['model'] ? 'file' : 'audio', new Blob([new Uint8Array(audio)]), 'a.wav');
+  return data;
+};
+
+const BODY = { text: 'Hello', format: 'wav', reference_id: null, formt: SECRET_TEXT, stabilty: 1, unsaid: null };
+
+t.test('bodies of speech, as JSON and as MessagePack', async (t) => {
+  for (const path of ['/v1/tts', '/v1/tts/stream/with-timestamp']) {
+    const { warned } = await answered(path, 'application/json', JSON.stringify(BODY));
+    t.strictSame(warned, [['formt', 'stabilty']]);
+    t.strictSame((await answered(path, 'application/msgpack', encode(BODY))).warned, [['formt', 'stabilty']]);
+    const known = JSON.stringify({ text: 'Hello', format: 'mp3', latency: 'low' });
+    t.strictSame((await answered(path, 'application/json', known)).warned, []);
+  }
+});
+
+t.test('forms of transcription', async (t) => {
+  const { bytes } = await answered('/v1/tts', 'application/json', JSON.stringify({ text: 'Hi', format: 'wav' }));
+  const plain = await answered('/v1/asr', undefined, formOf(bytes, { language: 'en' }));
+  t.strictSame(plain.warned, []);
+  const odd = await answered('/v1/asr', undefined, formOf(bytes, { languge: SECRET_TEXT }));
+  t.strictSame(odd.warned, [['languge']]);
+  const packed = encode({ audio: new Uint8Array(bytes), speakers: 2 });
+  t.strictSame((await answered('/v1/asr', 'application/msgpack', packed)).warned, [['speakers']]);
+  const path = '/compat/api/v1/audio/transcriptions';
+  const model = 'whisper-1';
+  t.strictSame((await answered(path, undefined, formOf(bytes, { model, diarize: 'true' }))).warned, [['diarize']]);
+  t.strictSame((await answered(path, undefined, formOf(bytes, { model, diarize: 'false' }))).warned, []);
+});
+
+t.test('the start of a live synthesis', async (t) => {
+  const client = new LiveClient(gateway, { model: 's1' });
+  let generationId: string | null = null;
+  client.socket.on('upgrade', (response) => (generationId = String(response.headers['x-generation-id'])));
+  await client.opened();
+  client.start({ formt: SECRET_TEXT }).text('Hello').stop();
+  await client.finished();
+  client.stop();
+  await client.closed();
+  t.strictSame(await warnings(generationId), [['formt']]);
 });
 
 t.test('requests to the agent platform and the voice library are in the log as well', async (t) => {
@@ -236,4 +300,9 @@ t.test('requests to the agent platform and the voice library are in the log as w
     const line = await lineOf(response.headers.get('x-generation-id'));
     t.equal(line.status, status, path);
   }
+});
+
+t.test('no line holds text, values of fields or keys', async (t) => {
+  t.ok(lines().length > 15);
+  t.notMatch(gateway.stderr(), new RegExp(`${SECRET_TEXT}|${TEST_KEY}`));
 });
