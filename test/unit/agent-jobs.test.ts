@@ -2,6 +2,7 @@
  * Jobs of the agent's machine, event by event: their numbers, events of a job that is over, what breaks one off, failures,
  * and hand-overs.
  */
+import { isDeepStrictEqual } from 'node:util';
 import t from 'tap';
 import type { AgentEvent } from '../../actors/agent/events.js';
 import { type JobEvent, Steps } from '../fixtures/agent-steps.js';
@@ -88,8 +89,10 @@ t.test('events of a job that is over or has not begun are ignored', async (t) =>
   for (const [situation, begin] of Object.entries(SITUATIONS)) {
     t.equal(begin().lastJob, 2, situation);
     const wanted = rest(begin());
-    for (const event of [...eventsOf(1), ...eventsOf(3)])
-      t.strictSame(rest(begin().send(event)), wanted, `${situation}: ${event.type}`);
+    for (const event of [...eventsOf(1), ...eventsOf(3)]) {
+      const found = rest(begin().send(event));
+      if (!isDeepStrictEqual(found, wanted)) t.strictSame(found, wanted, `${situation}: ${event.type}`);
+    }
   }
 });
 

@@ -6,7 +6,7 @@ import t from 'tap';
 import { Walk } from '../fixtures/agent-walk.js';
 import { shortOrLong } from '../fixtures/long.js';
 
-const WALKS = shortOrLong(300, 100_000);
+const WALKS = shortOrLong(200, 100_000);
 const STEPS = 60;
 /** Most broken walks that a failure shows. */
 const SHOWN = 3;

@@ -6,7 +6,7 @@ import t from 'tap';
 import { ConversationWalk } from '../fixtures/conversation-walk.js';
 import { shortOrLong } from '../fixtures/long.js';
 
-const WALKS = shortOrLong(40, 10_000);
+const WALKS = shortOrLong(25, 10_000);
 const STEPS = 60;
 /** Most broken walks that a failure shows. */
 const SHOWN = 3;

@@ -117,13 +117,12 @@ t.test('no piece is empty or passes the chunk length, and no word is lost', asyn
     for (const latency of ['low', 'balanced', 'normal'] as const) {
       for (const chunkLength of [min, max]) {
         const cut = pieces(text, latency, chunkLength);
-        t.ok(
-          cut.every(({ length }) => length > 0 && length <= chunkLength),
-          `${text.slice(0, 8)} ${latency}`,
-        );
-        t.equal(plain(cut.join('')), plain(text));
+        const isWhole = plain(cut.join('')) === plain(text);
+        if (!isWhole || cut.some(({ length }) => length === 0 || length > chunkLength))
+          t.fail(`${text.slice(0, 8)} ${latency} ${chunkLength}: ${cut.join('|')}`);
       }
     }
+    t.pass(text.slice(0, 8));
   }
 });
 

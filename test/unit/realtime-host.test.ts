@@ -13,7 +13,7 @@ import { base64, bytesOf, type Listening, open } from '../fixtures/realtime-host
 import type { ServerEvent } from '../fixtures/realtime.js';
 import { transcriptOf } from '../fixtures/transcript.js';
 
-const STEPS = shortOrLong(4000, 50_000);
+const STEPS = shortOrLong(2500, 50_000);
 const SEEDS = [1, 2, 3];
 
 const error = new ServiceError('engine_failed');

@@ -168,7 +168,7 @@ t.test('a client that does not read is given no more, and goes on where it stood
 const TEXTS = ['word ', 'A sentence. ', ' ', '', 'x'.repeat(200), 'two words '] as const;
 const NAMES = ['a', 'b', 'c', 'd'] as const;
 /** Of a random walk. */
-const STEPS = shortOrLong(1500, 20_000);
+const STEPS = shortOrLong(900, 20_000);
 
 /** The rules that the frames to a client break, in words. */
 function wrongIn(log: readonly Entry[], isMulti: boolean): string[] {
