@@ -20,9 +20,9 @@ import { until } from '../fixtures/until.js';
 
 const MiB = 1024 * 1024;
 /** How long key holders are served when all attackers have come; in the long form those that were closed come back. */
-const ATTACK_MS = shortOrLong(1000, 12_000);
+const ATTACK_MS = shortOrLong(500, 12_000);
 /** Of each of six kinds more than an address may have. */
-const ATTACKERS = shortOrLong(1000, 3000);
+const ATTACKERS = shortOrLong(800, 3000);
 const CALM_MS = shortOrLong(200, 2000);
 const MEMORY_BYTES = 500 * MiB;
 const { requests, sockets, frameBytes, socketMs } = LIMITS.unauthenticated;

@@ -72,6 +72,9 @@ const MEDIA_UDP_PORT = String(21_000 + (process.pid % 10_000));
 
 const QUOTAS = { QUOTA_SYNTHESIS_CHARACTERS: '5', QUOTA_TRANSCRIPTION_SECONDS: '1' };
 
+/** A start waits for its database for ten seconds, in which other tests run. */
+const withoutDatabase = failedStart({ DATABASE_URL: 'postgres://me:hunter22@127.0.0.1:1/none' });
+
 /** Two gateways with the same media port setting; the second has TLS and quotas. */
 const gateway = await startGateway({ MEDIA_UDP_PORT });
 t.teardown(() => gateway.stop());
@@ -135,13 +138,6 @@ t.test('the program runs under any path that leads to it', async (t) => {
   t.strictSame(await once(child, 'close'), [1, null]);
   t.match(printed, 'PORT must be a whole number');
   await rm(folder, { recursive: true });
-});
-
-t.test('a missing database is named without its password', async (t) => {
-  const { code, printed } = await failedStart({ DATABASE_URL: 'postgres://me:hunter22@127.0.0.1:1/none' });
-  t.equal(code, 1);
-  t.match(printed, /DATABASE_URL/);
-  t.notMatch(printed, /hunter22/);
 });
 
 t.test('a data folder that cannot be written is named in one line, whatever the database', async (t) => {
@@ -230,4 +226,11 @@ t.test('the health check of the image knows a gateway with TLS, and one that is 
   t.equal(await check({ PORT: portOf(gateway) }), 0);
   t.equal(await check({ PORT: portOf(second), ...TLS }), 0);
   t.equal(await check({ PORT: String(await freePort()) }), 1);
+});
+
+t.test('a missing database is named without its password', async (t) => {
+  const { code, printed } = await withoutDatabase;
+  t.equal(code, 1);
+  t.match(printed, /DATABASE_URL/);
+  t.notMatch(printed, /hunter22/);
 });

@@ -8,6 +8,7 @@ import { silentLog } from '../../contracts/log.js';
 import { encodeFrame, type Frame, HEADER_BYTES, KIND, writeLength } from '../../processes/channel/frames.js';
 import { createPool } from '../../processes/caller/pool.js';
 import { serveJobs } from '../../processes/child/serve-jobs.js';
+import { shortOrLong } from '../fixtures/long.js';
 import { children, facts, load, start } from '../fixtures/processes-pool.js';
 import { SimulatedClock } from '../fixtures/edge-clock.js';
 import { collect, never, recordingLog, seeded, socketFolder } from '../fixtures/processes-tools.js';
@@ -193,6 +194,8 @@ t.test(
   },
 );
 
+const STEPS = shortOrLong(200, 400);
+
 t.test('random opens, leaves, aborts and kills: every job ends exactly once', async (t) => {
   const { pool, workers } = await children(t, 2, { slots: 4, queue: 200 }, { cancelDeadlineMs: 20_000 });
   const seed = Number(process.env['SEED'] ?? 20_26);
@@ -227,7 +230,7 @@ t.test('random opens, leaves, aborts and kills: every job ends exactly once', as
   };
   const kill = (pid: number | undefined): void => void (pid !== undefined && process.kill(pid, 'SIGKILL'));
   const running = new Set<Promise<void>>();
-  for (let step = 0; step < 400; step += 1) {
+  for (let step = 0; step < STEPS; step += 1) {
     const ended = one().then((outcome) => {
       outcomes[outcome] = (outcomes[outcome] ?? 0) + 1;
       running.delete(ended);
@@ -240,7 +243,7 @@ t.test('random opens, leaves, aborts and kills: every job ends exactly once', as
   await Promise.all(running);
   t.equal(
     Object.values(outcomes).reduce((sum, count) => sum + count, 0),
-    400,
+    STEPS,
     JSON.stringify({ seed, outcomes }),
   );
   t.same(
