@@ -6,7 +6,14 @@ import { once } from 'node:events';
 import t, { type Test } from 'tap';
 import { WebSocket } from 'ws';
 import { randomIds } from '../../contracts/ids.js';
-import { allows, type Permission, PERMISSIONS, type Role, ROLES, rolesOf } from '../../contracts/permissions.js';
+import {
+  allows,
+  type Permission,
+  PERMISSIONS,
+  type Role,
+  ROLES,
+  rolesOf,
+} from '../../contracts/permissions.js';
 import { defaultVocabulary } from '../../contracts/vocabulary.js';
 import { permissionRows, permissionsFor } from '../../gateway/permissions.js';
 import { createKey } from '../../storage/keys/keys.js';

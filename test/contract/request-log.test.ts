@@ -250,7 +250,14 @@ const formOf = (audio: Buffer, fields: Record<string, string>): FormData => {
   return data;
 };
 
-const BODY = { text: 'Hello', format: 'wav', reference_id: null, formt: SECRET_TEXT, stabilty: 1, unsaid: null };
+const BODY = {
+  text: 'Hello',
+  format: 'wav',
+  reference_id: null,
+  formt: SECRET_TEXT,
+  stabilty: 1,
+  unsaid: null,
+};
 
 t.test('bodies of speech, as JSON and as MessagePack', async (t) => {
   for (const path of ['/v1/tts', '/v1/tts/stream/with-timestamp']) {
@@ -263,7 +270,11 @@ t.test('bodies of speech, as JSON and as MessagePack', async (t) => {
 });
 
 t.test('forms of transcription', async (t) => {
-  const { bytes } = await answered('/v1/tts', 'application/json', JSON.stringify({ text: 'Hi', format: 'wav' }));
+  const { bytes } = await answered(
+    '/v1/tts',
+    'application/json',
+    JSON.stringify({ text: 'Hi', format: 'wav' }),
+  );
   const plain = await answered('/v1/asr', undefined, formOf(bytes, { language: 'en' }));
   t.strictSame(plain.warned, []);
   const odd = await answered('/v1/asr', undefined, formOf(bytes, { languge: SECRET_TEXT }));
@@ -272,7 +283,9 @@ t.test('forms of transcription', async (t) => {
   t.strictSame((await answered('/v1/asr', 'application/msgpack', packed)).warned, [['speakers']]);
   const path = '/compat/api/v1/audio/transcriptions';
   const model = 'whisper-1';
-  t.strictSame((await answered(path, undefined, formOf(bytes, { model, diarize: 'true' }))).warned, [['diarize']]);
+  t.strictSame((await answered(path, undefined, formOf(bytes, { model, diarize: 'true' }))).warned, [
+    ['diarize'],
+  ]);
   t.strictSame((await answered(path, undefined, formOf(bytes, { model, diarize: 'false' }))).warned, []);
 });
 

@@ -229,7 +229,10 @@ const STARTS_A_SERVER = `
   setInterval(() => undefined, 1000);`;
 
 t.test('tests: a server that a test has started ends with it, by each signal that ends a run', async (t) => {
-  for (const signal of shortOrLong(['SIGINT', 'SIGHUP'] as const, ['SIGINT', 'SIGTERM', 'SIGQUIT', 'SIGHUP'] as const)) {
+  for (const signal of shortOrLong(
+    ['SIGINT', 'SIGHUP'] as const,
+    ['SIGINT', 'SIGTERM', 'SIGQUIT', 'SIGHUP'] as const,
+  )) {
     const test = spawn(process.execPath, ['--input-type=module', '-e', STARTS_A_SERVER]);
     t.teardown(() => end(test));
     const [line] = (await once(test.stdout, 'data')) as [Buffer];
