@@ -280,13 +280,14 @@ export async function makeAgentOnConsole(t, { browser, workspace, sql }) {
       Calls: [`#/calls/${session}`],
       Tests: [`#/tests/suites?agent=${id}`, `#/tests/runs?agent=${id}`],
     };
+    const refused = [];
+    page.on('response', (response) => {
+      if ([401, 403].includes(response.status())) refused.push(response.url());
+    });
     for (const [role, views] of Object.entries(VIEWS_OF)) {
       const { key } = await createKey(sql, randomIds, { workspaceId, name: role, role });
-      const { page } = await browser.open(`${base}/console`, 'Sign in · Speech gateway');
-      const refused = [];
-      page.on('response', (response) => {
-        if ([401, 403].includes(response.status())) refused.push(response.url());
-      });
+      await button('Sign out').click();
+      refused.length = 0;
       await signIn(page, key);
       const links = page.locator('header nav a[href^="#"]');
       await links.first().waitFor();
@@ -305,7 +306,6 @@ export async function makeAgentOnConsole(t, { browser, workspace, sql }) {
         }
       }
       t.strictSame(refused, [], `${role} asks for nothing that is refused`);
-      await page.context().close();
     }
   });
   await page.context().close();
