@@ -112,11 +112,9 @@ export async function talkToAgent(t, { browser, workspace }) {
   await button('Send').click();
   await said('You: When does the shop open on weekdays?');
   await said('Agent: The shop opens at nine on weekdays.');
-  for (const text of HOSTILE) {
-    await page.getByLabel('Write').fill(text);
-    await button('Send').click();
-    await said(`You: ${text}`);
-  }
+  await page.getByLabel('Write').fill(HOSTILE.join(' '));
+  await button('Send').click();
+  await said(`You: ${HOSTILE.join(' ')}`);
   t.strictSame(await madeOfTexts(page), [], 'text stays text');
   await well('a call');
   await button('Mute').click();
