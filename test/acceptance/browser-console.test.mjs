@@ -22,7 +22,7 @@ const outward = Object.values(networkInterfaces())
   .flat()
   .find(({ family, internal }) => family === 'IPv4' && !internal)?.address;
 
-/** All views measured, and at all widths in Firefox, too. */
+/** All views measured, at all widths and in Firefox, and two calls of agent tests side by side. */
 const long = shortOrLong(false, true);
 
 t.test('owners work on the console', { skip: skipReason('chromium'), timeout: 580_000 }, async (t) => {

@@ -90,6 +90,7 @@ export async function measure(page, { base, key }, { view = '', slower = 1, use 
   await page.waitForLoadState('networkidle');
   const { metrics } = await session.send('Performance.getMetrics');
   const counted = (name) => metrics.find((metric) => metric.name === name).value;
+  await session.detach();
   const { paint, shift, blocked } = await page.evaluate(() => window.measured);
   return {
     'largest contentful paint, ms': Math.round(paint),
