@@ -5,17 +5,27 @@
 import { inRoot } from './paths.mjs';
 
 /**
- * Which files share processes with which, and how many a process: `{ of, what, lane, most, slow }`. Few are worth a process each.
- * Batches of contract tests take longer than the files that run beside them, and so come early; the short unit tests fill the end of a
- * run. Files with rooms of LiveKit dispose of the client's native library, for all of their process.
+ * Which files share processes with which, and how many a process: `{ of, what, lane, most, slow }`; a file is of the first kind that
+ * fits. Few are worth a process each, unless they share a gateway as well (`gateway`, of test/fixtures/conversation.ts).
+ * Batches of contract tests take longer than the files that run beside them, and so come early, those with a gateway first; the
+ * short unit tests fill the end of a run. Files with rooms of LiveKit dispose of the client's native library, for all of their process.
  */
 const KINDS = [
-  { of: /^test\/unit\//, what: 'test/unit', lane: 'others', most: 20, slow: false },
-  { of: /^test\/contract\//, what: 'test/contract', lane: 'others', most: 9, slow: true },
+  {
+    of: /^test\/contract\/(conversation-audio|whole-gateway)\.test/,
+    ...{ what: 'test/contract, speech', lane: 'calls', most: 2, slow: true, gateway: 'speech' },
+  },
+  {
+    of: /^test\/contract\/(conversation(|-ends|-tools)|ice-candidates|media-clients|phone(|-(?!numbers).*))\.test/,
+    ...{ what: 'test/contract, telephone', lane: 'calls', most: 6, slow: true, gateway: 'tones' },
+  },
   { of: /^test\/contract\/(?!livekit)/, what: 'test/contract, calls', lane: 'calls', most: 4, slow: true },
+  { of: /^test\/contract\//, what: 'test/contract', lane: 'others', most: 9, slow: true },
+  { of: /^test\/unit\//, what: 'test/unit', lane: 'others', most: 20, slow: false },
 ];
 
-const isOf = (kind, { name, lane, slow }) => kind.of.test(name) && lane === kind.lane && !slow;
+const kindOf = ({ name, lane, slow }) =>
+  slow ? undefined : KINDS.find((kind) => kind.of.test(name) && lane === kind.lane);
 
 export const batchOf = (name, files, { lane, slow } = { lane: 'others', slow: false }) => ({
   name,
@@ -47,8 +57,10 @@ function batchesOf(files, kind) {
  */
 export function inBatches(files) {
   return KINDS.reduce((runs, kind) => {
-    const sharing = runs.filter((file) => isOf(kind, file));
-    if (sharing.length <= kind.most) return runs;
-    return [...runs.filter((file) => !isOf(kind, file)), ...batchesOf(sharing, kind)];
+    const sharing = runs.filter((run) => kindOf(run) === kind);
+    if (sharing.length <= (kind.gateway ? 1 : kind.most)) return runs;
+    const others = runs.filter((run) => !sharing.includes(run));
+    const batches = batchesOf(sharing, kind);
+    return kind.gateway ? [...batches, ...others] : [...others, ...batches];
   }, files);
 }

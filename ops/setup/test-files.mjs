@@ -29,7 +29,7 @@ const CALLS = new RegExp(
 );
 /** Files that take half a minute or more, wherever they run. */
 const SLOW = new RegExp(
-  '^test/(contract/(conversation(|-audio|-ends)|livekit-(nodes|rooms|server)|nodes|phone(|-transfers|-warm-transfers)|shutdown)|' +
+  '^test/(contract/(livekit-(nodes|rooms|server)|nodes|shutdown)|' +
     'acceptance/(browser(|-console)|client-sdk|examples|node-versions|sdks))\\.test',
 );
 const laneOf = (name) => (CALLS.test(name) ? 'calls' : 'others');

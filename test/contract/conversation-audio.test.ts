@@ -9,7 +9,6 @@ import { voiceId } from '../../engines/voices.js';
 import { CALLER_RATE, letGo } from '../fixtures/caller.js';
 import { type Meeting, messagesOf, shownBy, Talks } from '../fixtures/conversation.js';
 import { joined } from '../fixtures/engines-listening.js';
-import { EMBEDDED } from '../fixtures/gateway.js';
 import { shortOrLong } from '../fixtures/long.js';
 import { type ModelMessage, said } from '../fixtures/model.js';
 import { seeded } from '../fixtures/random.js';
@@ -18,7 +17,7 @@ import { until } from '../fixtures/until.js';
 t.teardown(letGo);
 /** Calls at a time. */
 t.jobs = 2;
-const talks = await Talks.start(t, EMBEDDED);
+const { talks } = await Talks.shared(t, 'speech');
 const { model } = talks;
 
 /** A story of half a minute: an interruption is understood before its end, even by a slow recogniser. */

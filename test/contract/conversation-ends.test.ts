@@ -12,7 +12,6 @@ import { Caller, joinStatus, letGo } from '../fixtures/caller.js';
 import { type Invite, MEDIA, messagesOf, shownBy, Talks } from '../fixtures/conversation.js';
 import { memberOf } from '../fixtures/family.js';
 import { startGateway } from '../fixtures/gateway.js';
-import { startPostgres } from '../fixtures/postgres.js';
 import { statesOf } from '../fixtures/recorded.js';
 import { until } from '../fixtures/until.js';
 
@@ -20,15 +19,18 @@ t.teardown(letGo);
 /** Calls at a time. */
 t.jobs = 4;
 const ALONE = { buffered: false };
-const postgres = await startPostgres(t);
-const shared = { DATABASE_URL: postgres.url };
-const talks = await Talks.start(t, { ...shared, LOG_LEVEL: 'info' });
+const { talks, postgres } = await Talks.shared(t);
 const { model } = talks;
 const { sql } = await postgres.open();
 model.answer(() => 'Yes.');
 const agent = await talks.agent();
 /** Another gateway on the same database, which the last test stops. */
-const other = await startGateway({ ...MEDIA, ...shared, LLM_BASE_URL: model.url, LOG_LEVEL: 'warn' });
+const other = await startGateway({
+  ...MEDIA,
+  DATABASE_URL: postgres.url,
+  LLM_BASE_URL: model.url,
+  LOG_LEVEL: 'warn',
+});
 t.teardown(() => other.stop());
 
 /** A session whose plan has that value in that place. */

@@ -23,7 +23,7 @@ const toolHost = `127.0.0.1:${(toolServer.address() as AddressInfo).port}`;
 t.teardown(letGo);
 /** Calls at a time. */
 t.jobs = 4;
-const talks = await Talks.start(t, { OUTBOUND_ALLOW: toolHost });
+const { talks } = await Talks.shared(t);
 const { model, call } = talks;
 
 type Messages = readonly ModelMessage[];
@@ -292,7 +292,7 @@ t.test('a tool of an MCP server is called as any other; its secrets are in no lo
   models.set('Weather, by MCP?', callsWeather);
   const headers = [{ name: 'A', kind: 'authorization_bearer', value: 'Bearer very-secret' }];
   const server = { name: 'crm', tool_type: 'mcp', url: `http://${toolHost}/mcp`, headers };
-  const away = { name: 'erp', tool_type: 'mcp', url: 'http://127.0.0.1:1/mcp', headers };
+  const away = { name: 'erp', tool_type: 'mcp', url: 'http://127.0.0.2:1/mcp', headers };
   const ids = await Promise.all([server, away].map(toolId).map((id) => id.catch(() => undefined)));
   t.equal(ids[1], undefined, 'a private address is refused as it is saved');
   const meeting = await talks.meet({ tools: { tool_ids: [ids[0]] } });

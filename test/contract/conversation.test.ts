@@ -13,7 +13,7 @@ t.teardown(letGo);
 /** Calls at a time. */
 t.jobs = 4;
 const ALONE = { buffered: false };
-const talks = await Talks.start(t);
+const { talks } = await Talks.shared(t);
 const { model, call } = talks;
 
 /** 25 seconds of tones. */

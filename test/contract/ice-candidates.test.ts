@@ -126,7 +126,7 @@ t.test('a description keeps the candidates that are taken', (t) => {
 
 t.test('over the wire', async (t) => {
   t.teardown(letGo);
-  const talks = await Talks.start(t, { TRUSTED_PROXIES: '127.0.0.1' });
+  const { talks } = await Talks.shared(t);
   const agent = await talks.agent({ prompt: { first_message_mode: 'fixed', first_message: 'Hello there.' } });
 
   /** Opens UDP sockets, and counts the packets that reach each. */

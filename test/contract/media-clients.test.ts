@@ -22,7 +22,7 @@ import { until } from '../fixtures/until.js';
 t.teardown(letGo);
 /** Calls at a time. */
 t.jobs = 4;
-const talks = await Talks.start(t);
+const { talks } = await Talks.shared(t);
 talks.model.answer((messages) => `You said: ${said(messages)}`);
 const agent = await talks.agent({ prompt: { first_message_mode: 'fixed', first_message: 'Hello there.' } });
 

@@ -5,7 +5,6 @@
 import t from 'tap';
 import { letGo } from '../fixtures/caller.js';
 import { shownBy, Talks } from '../fixtures/conversation.js';
-import { EMBEDDED } from '../fixtures/gateway.js';
 import { LiveClient } from '../fixtures/live.js';
 import { shortOrLong } from '../fixtures/long.js';
 import { realtime, TRANSCRIPTION } from '../fixtures/protocol-a-realtime.js';
@@ -16,7 +15,7 @@ t.teardown(letGo);
 const WORDS = 'Your appointment is confirmed for Tuesday.';
 const HEARD = /appointment is confirmed/i;
 
-const talks = await Talks.start(t, { ...EMBEDDED, LOG_LEVEL: 'info' });
+const { talks } = await Talks.shared(t, 'speech');
 const { gateway } = talks;
 t.comment(/HTTP stack: [^"]*/.exec(gateway.stderr())?.[0] ?? `Node ${process.version}`);
 
