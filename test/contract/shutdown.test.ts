@@ -8,7 +8,7 @@ import t, { type Test } from 'tap';
 import { startOf } from '../../processes/process-table.js';
 import { fillDataDir } from '../fixtures/clusters.js';
 import { createDatabase, testServer } from '../fixtures/databases.js';
-import { skipReason } from '../fixtures/external.js';
+import { externalTool, skipReason } from '../fixtures/external.js';
 import { commandOf, familyOf, isAlive, memberOf } from '../fixtures/family.js';
 import {
   EMBEDDED_POSTGRES,
@@ -20,6 +20,7 @@ import {
   TONE,
   WITHOUT_NOHUP,
 } from '../fixtures/gateway.js';
+import { shortOrLong } from '../fixtures/long.js';
 import { productFile } from '../fixtures/product.js';
 import { until } from '../fixtures/until.js';
 import { temporaryFolder } from '../fixtures/folders.js';
@@ -118,23 +119,79 @@ const NPM = ['npm', 'start'];
 /** A stand-in for an npm whose script shell stays between npm and the gateway. */
 const THROUGH_A_SHELL = ['/bin/sh', '-c', `/bin/sh -c '"${process.execPath}" "${START}"; true'; true`];
 
-/** SIGTERM to the process alone: data-folder.test.ts. */
-const WAYS: Readonly<
-  Record<
-    string,
-    {
-      command: readonly string[];
-      env?: object;
-      signal(started: Started): void;
-      code?: unknown;
-      /** A program from outside npm. */
-      needs?: string;
-    }
-  >
-> = {
+interface Way {
+  readonly command: readonly string[];
+  readonly env?: object;
+  signal(started: Started): void | Promise<void>;
+  readonly code?: unknown;
+  /** A program from outside npm. */
+  readonly needs?: string;
+}
+
+const signalEach = (started: Started, signal: NodeJS.Signals): void => {
+  for (const { pid } of membersOf(started)) if (isAlive(pid)) kill(pid, signal);
+};
+
+const WORKERS = { ...EMBEDDED_POSTGRES, WORKERS: '2', PORT: String(20_000 + (process.pid % 10_000)) };
+
+/** SIGHUP, and a terminal that can be written to no more; then SIGHUP alone. */
+const CLOSED_TERMINAL: Readonly<Record<string, Way>> = {
+  'a terminal that is closed': {
+    needs: 'script',
+    command: ['script', '--quiet', '--flush', '--command', 'npm start', '/dev/null'],
+    env: EMBEDDED_POSTGRES,
+    signal: ({ child }) => kill(child.pid ?? 0, 'SIGKILL'),
+  },
+};
+const HANG_UP: Readonly<Record<string, Way>> = {
+  'SIGHUP to the group of npm, as of a terminal that is closed': {
+    command: NPM,
+    env: EMBEDDED_POSTGRES,
+    signal: ({ child }) => kill(-(child.pid ?? 0), 'SIGHUP'),
+  },
+};
+
+const leaves = ({ base }: Started): Promise<true> =>
+  until('it leaves', () =>
+    fetch(`${base}/health`).then(
+      ({ status }) => status !== 200,
+      () => true,
+    ),
+  );
+
+/** What the short form tries: several signals in one where they do not hide each other. SIGTERM to the process alone: data-folder.test.ts. */
+const WAYS: Readonly<Record<string, Way>> = {
+  'SIGQUIT to the whole group of a gateway with workers, then SIGTERM to everything, Postgres included': {
+    command: NODE,
+    env: WORKERS,
+    async signal(started) {
+      kill(-(started.child.pid ?? 0), 'SIGQUIT');
+      await leaves(started);
+      signalEach(started, 'SIGTERM');
+    },
+    code: 0,
+  },
+  'SIGTERM to npm': { command: NPM, signal: ({ child }) => kill(child.pid ?? 0), code: 0 },
+  'SIGINT to the group of npm, as of ctrl-C': {
+    command: NPM,
+    env: EMBEDDED_POSTGRES,
+    signal: ({ child }) => kill(-(child.pid ?? 0), 'SIGINT'),
+  },
+  'SIGKILL to what started the shell that started it': {
+    command: THROUGH_A_SHELL,
+    env: { ...EMBEDDED_POSTGRES, ...LIKE_NPM },
+    signal: ({ child }) => kill(child.pid ?? 0, 'SIGKILL'),
+  },
+  ...CLOSED_TERMINAL,
+  ...(externalTool('script') ? {} : HANG_UP),
+};
+
+/** The long form has each signal by itself as well. */
+const ALL_WAYS: Readonly<Record<string, Way>> = {
+  ...WAYS,
   'SIGTERM to the whole group of a gateway with workers': {
     command: NODE,
-    env: { ...EMBEDDED_POSTGRES, WORKERS: '2', PORT: String(20_000 + (process.pid % 10_000)) },
+    env: WORKERS,
     signal: ({ child }) => kill(-(child.pid ?? 0)),
     code: 0,
   },
@@ -142,7 +199,8 @@ const WAYS: Readonly<
     command: NODE,
     env: EMBEDDED_POSTGRES,
     signal(started) {
-      for (const { pid } of [...membersOf(started), ...membersOf(started)]) if (isAlive(pid)) kill(pid);
+      signalEach(started, 'SIGTERM');
+      signalEach(started, 'SIGTERM');
     },
     code: 0,
   },
@@ -152,37 +210,15 @@ const WAYS: Readonly<
     signal: ({ child }) => kill(-(child.pid ?? 0), 'SIGQUIT'),
     code: 0,
   },
-  'SIGTERM to npm': { command: NPM, signal: ({ child }) => kill(child.pid ?? 0), code: 0 },
-  'SIGINT to the group of npm, as of ctrl-C': {
-    command: NPM,
-    env: EMBEDDED_POSTGRES,
-    signal: ({ child }) => kill(-(child.pid ?? 0), 'SIGINT'),
-  },
-  'SIGHUP to the group of npm, as of a terminal that is closed': {
-    command: NPM,
-    env: EMBEDDED_POSTGRES,
-    signal: ({ child }) => kill(-(child.pid ?? 0), 'SIGHUP'),
-  },
-  // Behind the terminal of `script`, to which nothing can be written any more.
-  'a terminal that is closed': {
-    needs: 'script',
-    command: ['script', '--quiet', '--flush', '--command', 'npm start', '/dev/null'],
-    env: EMBEDDED_POSTGRES,
-    signal: ({ child }) => kill(child.pid ?? 0, 'SIGKILL'),
-  },
   'SIGKILL to npm': {
     command: NPM,
     env: EMBEDDED_POSTGRES,
     signal: ({ child }) => kill(child.pid ?? 0, 'SIGKILL'),
   },
-  'SIGKILL to what started the shell that started it': {
-    command: THROUGH_A_SHELL,
-    env: LIKE_NPM,
-    signal: ({ child }) => kill(child.pid ?? 0, 'SIGKILL'),
-  },
+  ...HANG_UP,
 };
 
-for (const [name, { command, env, signal, code, needs }] of Object.entries(WAYS)) {
+for (const [name, { command, env, signal, code, needs }] of Object.entries(shortOrLong(WAYS, ALL_WAYS))) {
   const skip = needs === undefined ? false : skipReason(needs);
   t.test(`${name}: what is being spoken is whole, and nothing stays behind`, { skip }, async (t) => {
     const started = await start(t, command, env);
@@ -191,7 +227,7 @@ for (const [name, { command, env, signal, code, needs }] of Object.entries(WAYS)
     const running = await speak(started.base);
     const family = membersOf(started);
     t.ok(family.length > 2, 'the gateway and its workers');
-    signal(started);
+    await signal(started);
     t.equal(await running.length(), whole);
     const exit = await started.exited;
     if (code !== undefined) t.equal(exit, code, started.printed());
@@ -224,13 +260,20 @@ t.test('a gateway that is started by hand outlives the shell', async (t) => {
   await until('it has left', () => !family.some(isAlive));
 });
 
-/** As a shell starts it, and as `nohup` leaves its standard input where that was a terminal. */
-const UNDER_NOHUP: Readonly<Record<string, { command: readonly string[]; env?: object }>> = {
+interface UnderNohup {
+  readonly command: readonly string[];
+  readonly env?: object;
+}
+const NAMED: Readonly<Record<string, UnderNohup>> = {
   'named by the shell': { command: ['nohup', ...NPM], env: { _: '/usr/bin/nohup' } },
+};
+/** As a shell starts it, and as `nohup` leaves its standard input where that was a terminal. */
+const UNDER_NOHUP: Readonly<Record<string, UnderNohup>> = {
+  ...NAMED,
   'with its standard input': { command: ['/bin/sh', '-c', 'exec nohup npm start 0>/dev/null'] },
 };
 
-for (const [name, { command, env }] of Object.entries(UNDER_NOHUP))
+for (const [name, { command, env }] of Object.entries(shortOrLong(NAMED, UNDER_NOHUP)))
   t.test(`nohup npm start outlives its terminal: ${name}`, async (t) => {
     const started = await start(t, command, env);
     const gateway = gatewayOf(started);
@@ -243,6 +286,23 @@ for (const [name, { command, env }] of Object.entries(UNDER_NOHUP))
     kill(gateway);
     await until('it has left', () => !family.some(isAlive));
   });
+
+/** Below a shell of its own: the tests may be run under `nohup` themselves. */
+async function printedBelowShell(command: string): Promise<string> {
+  const child = spawn('/bin/sh', ['-c', `${command}; true`], {
+    env: { ...process.env, ...WITHOUT_NOHUP },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  return (await child.stdout.toArray()).join('');
+}
+
+t.test('nohup is known by the standard input that it leaves, which is for writing only', async (t) => {
+  const { href } = new URL('../../processes/supervisor/hang-up.js', import.meta.url);
+  const script = `const { isUnderNohup } = await import('${href}'); console.log(isUnderNohup())`;
+  const node = `"${process.execPath}" --input-type=module --eval "${script}"`;
+  t.equal(await printedBelowShell(`nohup ${node} 0>/dev/null`), 'true\n');
+  t.equal(await printedBelowShell(`${node} </dev/null`), 'false\n');
+});
 
 t.test('a gateway that a test started goes with the test, though that was killed', async (t) => {
   const fixture = new URL('../fixtures/gateway.js', import.meta.url);
