@@ -33,12 +33,12 @@ async function loaded(t: Test, saboteur: Saboteur, load: Load): Promise<Phase> {
   return measure({}, generator, taskOf(server.url, load));
 }
 
-const CLOSED = { concurrency: 4, requests: 40 } as const;
+const CLOSED = { concurrency: 4, requests: 20 } as const;
 
 t.test('an honest server has no failures', async (t) => {
   const phase = await loaded(t, SABOTEURS.honest, CLOSED);
   t.same(failuresIn(phase), {});
-  t.equal(latenciesIn(phase, 'ttfa').n, 40);
+  t.equal(latenciesIn(phase, 'ttfa').n, 20);
 });
 
 for (const [name, failure] of [
@@ -50,16 +50,16 @@ for (const [name, failure] of [
 ] as const)
   t.test(`a server that is ${name} fails by its own name, and has no latency`, async (t) => {
     const phase = await loaded(t, SABOTEURS[name], CLOSED);
-    t.same(failuresIn(phase), { [failure]: 40 });
-    t.match(latenciesIn(phase, 'ttfa').percentile(50), { withheld: /40 of 40 failed/ });
+    t.same(failuresIn(phase), { [failure]: 20 });
+    t.match(latenciesIn(phase, 'ttfa').percentile(50), { withheld: /20 of 20 failed/ });
   });
 
-t.test('one request in fifty that is dropped is counted, and takes the p99 with it', async (t) => {
-  const phase = await loaded(t, SABOTEURS.dropping, { concurrency: 8, requests: 1000 });
-  t.equal(requestsIn(phase), 1000);
+t.test('one request in ten that is dropped is counted, and takes the p95 with it', async (t) => {
+  const phase = await loaded(t, SABOTEURS.dropping, { concurrency: 8, requests: 200 });
+  t.equal(requestsIn(phase), 200);
   t.equal(failedIn(phase), 20);
-  t.match(latenciesIn(phase, 'ttfa').percentile(99), { withheld: /20 of 1000 failed/ });
-  t.match(latenciesIn(phase, 'ttfa').percentile(95), { value: Number });
+  t.match(latenciesIn(phase, 'ttfa').percentile(95), { withheld: /20 of 200 failed/ });
+  t.match(latenciesIn(phase, 'ttfa').percentile(75), { value: Number });
 });
 
 t.test(
