@@ -1,6 +1,7 @@
 /**
  * Each program of examples/ as a user runs it, against a real gateway: in a copy of the folder, with the packages that it
- * asks for. Python's runs where the machine has its openai package.
+ * asks for. Python's runs where the machine has its openai package. The engines are the exact, light ones: what is tried are
+ * the programs.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -10,7 +11,7 @@ import { fileURLToPath } from 'node:url';
 import t from '../../dist/test/fixtures/tap.js';
 import { client, makeAgent } from '../../dist/test/fixtures/agents.js';
 import { skipReason } from '../../dist/test/fixtures/external.js';
-import { EMBEDDED, startGateway, TEST_KEY } from '../../dist/test/fixtures/gateway.js';
+import { startGateway, TEST_KEY } from '../../dist/test/fixtures/gateway.js';
 import { startModel, toolSaid } from '../../dist/test/fixtures/model.js';
 import { until } from '../../dist/test/fixtures/until.js';
 import { startBrowser } from './browser.mjs';
@@ -22,7 +23,6 @@ const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 
 const model = await startModel();
 const gateway = await startGateway({
-  ...EMBEDDED,
   LLM_BASE_URL: model.url,
   LLM_MODEL: 'test',
   OUTBOUND_ALLOW: `127.0.0.1:${TOOL_PORT}`,
