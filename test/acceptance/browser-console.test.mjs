@@ -22,7 +22,7 @@ const outward = Object.values(networkInterfaces())
   .flat()
   .find(({ family, internal }) => family === 'IPv4' && !internal)?.address;
 
-/** All views measured, at all widths and in Firefox, and two calls of agent tests side by side. */
+/** All views measured, at all widths, a session and a call in Firefox, and two calls of agent tests side by side. */
 const long = shortOrLong(false, true);
 
 t.test('owners work on the console', { skip: skipReason('chromium'), timeout: 580_000 }, async (t) => {
