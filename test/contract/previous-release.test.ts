@@ -5,11 +5,11 @@ import { noPreviousRelease, previousRelease } from '../fixtures/previous-release
 
 /**
  * Beginnings of the names of tests that read and write most tables, the last through a gateway; in the long form all tests of the
- * agent platform, through its routes.
+ * agent platform, through its routes. Not `keys-and-workspaces`, which wants a row in every table, and knows those of its time.
  */
 const PREFIXES = shortOrLong(
   ['storage.test', 'platform-session-runs.test', 'agent-test-queue.test', 'platform-versions.test'],
-  ['storage', 'platform-', 'keys-and-workspaces', 'client-secrets', 'protocol-b-library'],
+  ['storage', 'platform-', 'client-secrets', 'protocol-b-library'],
 );
 t.setTimeout(shortOrLong(300_000, 1_200_000));
 
