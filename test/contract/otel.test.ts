@@ -72,7 +72,7 @@ t.test('each request is one span at the collector, without its text and its key'
 /** Settings with an unreachable collector. */
 const NOBODY = skip ? {} : { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9' };
 
-// Without a collector, and to native-compatible remotes: remote-native.test.ts.
+// Without a collector, and to native-compatible remotes: trace-context.test.ts.
 t.test('trace context is passed on to remotes, though no collector is there', async (t) => {
   const remote = await receiver(t, Buffer.alloc(3200, 1));
   const gateway = await startGateway({
