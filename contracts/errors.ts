@@ -37,6 +37,8 @@ export const ERRORS = {
   http_version: edge(505, 'HTTP/1.1 is spoken here'),
   rate_limited: edge(429, 'Too many requests, try again later'),
   overloaded: edge(503, 'The server is under high load, try again later'),
+  /** What waits for its client or its turn has used MEMORY_BUDGET_MB up. */
+  memory_exhausted: edge(503, 'The server has no memory left for this request, try again later'),
   draining: edge(503, 'The server is shutting down, try again'),
   storage_unavailable: edge(503, 'The database cannot be reached, try again later'),
   /** The message says which roles a key would need. */

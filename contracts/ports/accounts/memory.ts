@@ -1,0 +1,53 @@
+/**
+ * Memory of what waits in a process: for its client to send or to read, for a place, for an engine. Each piece of work has a
+ * share of it, charged to its workspace. `MEMORY_BUDGET_MB` bounds their sum (docs/contract/limits.md).
+ *
+ * Invariants: what a share was charged is given back once, at the latest by `close`; an evicted share is closed already.
+ */
+import { ServiceError } from '../../errors.js';
+
+/** What waits: parts of the gauge `gateway_memory_charged_bytes`. */
+export const MEMORY_KINDS = ['body', 'audio', 'text', 'answer', 'plan', 'frame'] as const;
+export type MemoryKind = (typeof MEMORY_KINDS)[number];
+
+/** Bytes that a piece counts at least: an object, its buffer and its place in a list, however short its content. */
+export const PIECE_BYTES = 256;
+
+export interface MemoryOwner {
+  readonly kind: MemoryKind;
+  /** The workspace; for a client that has not shown who it is, `address:` and its address. */
+  readonly holder: string;
+  /** Called once if the budget is used up and this is the largest share of the largest holder: its work must end at once. */
+  evict(error: ServiceError): void;
+}
+
+export interface MemoryShare {
+  /** Bytes charged now. */
+  readonly bytes: number;
+  /**
+   * Charges one piece of that size, with PIECE_BYTES at least. False if it does not fit and its holder is the largest
+   * one: nothing is charged, and the piece must not be kept.
+   */
+  charge(bytes: number): boolean;
+  /** Gives back one piece of that size. */
+  release(bytes: number): void;
+  /** Gives everything back. Idempotent; later charges are refused. */
+  close(): void;
+}
+
+export interface MemoryLedger {
+  open(owner: MemoryOwner): MemoryShare;
+}
+
+/** Refuses new work, or ends live work, for want of memory. */
+export const memoryExhausted = (): ServiceError => new ServiceError('memory_exhausted', { retryAfter: 1 });
+
+/** As `charge`. Errors: `memory_exhausted`. */
+export function mustCharge(share: MemoryShare, bytes: number): void {
+  if (!share.charge(bytes)) throw memoryExhausted();
+}
+
+/** For tests, and for parts that are used without a gateway: everything fits. */
+export const UNBOUNDED_MEMORY: MemoryLedger = {
+  open: () => ({ bytes: 0, charge: () => true, release: () => undefined, close: () => undefined }),
+};
