@@ -1,6 +1,7 @@
 /** Answers of remote services: audio in parts, WAV headers, transcripts of several shapes; their configuration. */
 import t from 'tap';
 import { remoteSamples, wavFile } from '../../engines/backends/remote/audio.js';
+import { endpoint } from '../../engines/backends/remote/request.js';
 import { pieceOf, remoteTranscriber } from '../../engines/backends/remote/transcription.js';
 import { readConfig } from '../../gateway/config.js';
 import { engineRoles, reachEngines } from '../../gateway/wiring/engines.js';
@@ -149,4 +150,14 @@ t.test('remotes are configured by variables, and named where they are missing', 
     speakers.map(({ capabilities }) => capabilities.cloning),
     [false, true],
   );
+});
+
+t.test('the query of an address stays behind the path of a request', async (t) => {
+  const pathAt = (url: string): string => endpoint(url, '/chat/completions').path;
+  t.equal(pathAt('http://model.example/v1'), '/v1/chat/completions');
+  t.equal(
+    pathAt('http://model.example/v1/?api-version=2024-10-21'),
+    '/v1/chat/completions?api-version=2024-10-21',
+  );
+  t.equal(endpoint('http://model.example?a=b', '/x?c=d').path, '/x?c=d&a=b');
 });

@@ -17,6 +17,8 @@ export interface RemoteRequest {
   readonly headers?: Readonly<Record<string, string>>;
   readonly body: string | Uint8Array | FormData;
   readonly traceContext?: TraceContext | undefined;
+  /** Names refusals that the caller treats apart, by their body; undefined for all others. */
+  readonly refusal?: (body: unknown) => ServiceError | undefined;
 }
 
 /** A reply that has begun: its reader must read the body to its end, or destroy it. */
@@ -76,15 +78,20 @@ function faultIn(detail: unknown): string | undefined {
   return Array.isArray(loc) ? `${loc.join('.')}: ${msg}` : msg;
 }
 
-/** The message in an error body of any of the APIs. */
-function sentenceIn(body: Buffer): string | undefined {
+/** Undefined if it is no JSON. */
+function parsed(body: Buffer): ErrorBody | undefined {
   try {
-    const { message, error, detail } = JSON.parse(body.toString()) as ErrorBody;
-    const named = typeof error === 'string' ? error : error?.message;
-    return [named, message, detail, faultIn(detail)].find((value) => typeof value === 'string');
+    return JSON.parse(body.toString()) as ErrorBody;
   } catch {
     return undefined;
   }
+}
+
+/** The message in an error body of any of the APIs. */
+function sentenceIn(body: ErrorBody | undefined): string | undefined {
+  const { message, error, detail } = body ?? {};
+  const named = typeof error === 'string' ? error : error?.message;
+  return [named, message, detail, faultIn(detail)].find((value) => typeof value === 'string');
 }
 
 /** Seconds of `Retry-After`; undefined if the service gave none and is not overloaded. */
@@ -94,9 +101,11 @@ function retryAfterOf({ statusCode, headers }: RemoteReply): number | undefined 
   return statusCode === TOO_MANY_REQUESTS ? RETRY_DEFAULT_SECONDS : undefined;
 }
 
-async function refusalOf(reply: RemoteReply): Promise<ServiceError> {
+async function refusalOf(reply: RemoteReply, { refusal }: RemoteRequest): Promise<ServiceError> {
   const { statusCode: status } = reply;
-  const body = await bytesOfReply(reply, ERROR_BYTES).catch(() => Buffer.alloc(0));
+  const body = parsed(await bytesOfReply(reply, ERROR_BYTES).catch(() => Buffer.alloc(0)));
+  const known = refusal?.(body);
+  if (known) return known;
   const said = TELLING.has(status) ? sentenceIn(body)?.slice(0, MESSAGE_LENGTH) : undefined;
   const retryAfter = retryAfterOf(reply);
   return new ServiceError('provider_failed', {
@@ -105,6 +114,16 @@ async function refusalOf(reply: RemoteReply): Promise<ServiceError> {
     message: said ?? `The speech provider answered ${status}`,
     ...(retryAfter !== undefined && { retryAfter }),
   });
+}
+
+/** The path below the address, whose query stays behind it (Azure's `?api-version=…`). */
+export function endpoint(url: string, below: string): { readonly origin: string; readonly path: string } {
+  const { origin, pathname, search } = new URL(url);
+  const path = `${pathname.replace(/\/+$/, '')}${below}`;
+  return {
+    origin,
+    path: search === '' ? path : `${path}${path.includes('?') ? '&' : '?'}${search.slice(1)}`,
+  };
 }
 
 /**
@@ -118,8 +137,7 @@ export async function ask(
 ): Promise<RemoteReply> {
   const authorization = key === undefined ? {} : { authorization: `Bearer ${key}` };
   const headers = { ...ALWAYS, ...authorization, ...request.traceContext, ...request.headers };
-  const { origin, pathname, search } = new URL(url + request.path);
-  const path = pathname + search;
+  const { origin, path } = endpoint(url, request.path);
   const agent = await connections();
   let reply: RemoteReply;
   try {
@@ -129,7 +147,7 @@ export async function ask(
     throw broken(error);
   }
   if (reply.statusCode >= 200 && reply.statusCode < 300) return reply;
-  throw await refusalOf(reply);
+  throw await refusalOf(reply, request);
 }
 
 /** The parts of the body as they arrive. Errors: `provider_failed` if it breaks off. */
