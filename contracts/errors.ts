@@ -60,6 +60,7 @@ export const ERRORS = {
   engine_lost: service(502, 'The speech engine stopped while working on this request'),
   /** A remote engine; `status` is its answer's, if it answered. */
   provider_failed: service(502, 'The speech provider failed'),
+  context_exceeded: service(502, 'The conversation is longer than the language model can read'),
   /** The cluster that hosts the sessions (`LIVEKIT_URL`). */
   transport_failed: service(502, 'The media server could not be reached or refused'),
   first_byte_timeout: service(502, 'No response within 5 minutes'),

@@ -128,6 +128,11 @@ export const LIMITS = {
     /** Bytes of the whole stream, and of one event in it, a single line included. */
     streamBytes: 64 * MiB,
     eventBytes: 1 * MiB,
+    /** Tokens of a conversation that a model is told, if its window is unknown; and left free for its answer, if it is known. */
+    conversationTokens: 20_000,
+    answerTokens: 1000,
+    /** Times in a row that one answer is asked for, each with less of the conversation. */
+    shortened: 3,
     /** Characters of text, arguments, names and ids together. */
     answerLength: 100_000,
     calls: 16,

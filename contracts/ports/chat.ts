@@ -1,4 +1,5 @@
 /** A language model that streams text and tool calls (docs/contract/decisions.md "Language model", decision 11). */
+import { ServiceError } from '../errors.js';
 
 export interface ToolCall {
   readonly id: string;
@@ -51,21 +52,52 @@ export type ChatEvent =
       readonly tokens: { readonly inputTokens: number; readonly outputTokens: number };
     };
 
+/** The request was longer than the model's context window; nothing was answered. */
+export class ContextExceeded extends ServiceError {
+  /** `share`: how much of the request would have fitted, above 0 and below 1. */
+  constructor(readonly share: number) {
+    super('context_exceeded');
+  }
+}
+
 export interface ChatModel {
   /** Shown in logs and records; the embedded one is `builtin-dialogue`. */
   readonly name: string;
   /** False if it is no language model: no tokens are counted. */
   readonly hasTokens?: boolean;
+  /** Its context window in tokens, if its operator has set it. */
+  readonly contextTokens?: number;
   /**
    * Errors: `provider_failed` (with the model's status; also for an answer that is too long, no stream, or empty unless it
-   * may be), `first_byte_timeout`. Never retried after the request was
+   * may be), `ContextExceeded`, `first_byte_timeout`. Never retried after the request was
    * sent. Leaving the loop, or an abort, ends the request.
    */
   chat(request: ChatRequest, signal: AbortSignal): AsyncIterable<ChatEvent>;
 }
 
-/** The whole text of the answer to one question. Errors: those of `chat`. */
+/** Times that a question which can be shortened is asked. */
+const MOST_ASKED = 3;
+
+/**
+ * The whole text of the answer to one question. `messagesFor` makes the question with that share of its material, which
+ * becomes smaller while the model refuses it as too long. Errors: those of `chat`.
+ */
 export async function wholeAnswer(
+  chat: Pick<ChatModel, 'chat'>,
+  messagesFor: (share: number) => readonly ChatMessage[],
+  signal: AbortSignal,
+): Promise<string> {
+  for (let asked = 1, share = 1; ; asked += 1) {
+    try {
+      return await answerTo(chat, messagesFor(share), signal);
+    } catch (error) {
+      if (!(error instanceof ContextExceeded) || asked === MOST_ASKED) throw error;
+      share *= error.share;
+    }
+  }
+}
+
+async function answerTo(
   chat: Pick<ChatModel, 'chat'>,
   messages: readonly ChatMessage[],
   signal: AbortSignal,

@@ -25,6 +25,7 @@ import {
   type RemoteAddress,
   type RemoteReply,
 } from '../backends/remote/request.js';
+import { contextRefusal } from './context-refusal.js';
 import { Calls, failed, textOf, type WireCall } from './streamed-calls.js';
 import { type Habit, WithoutThoughts } from './thoughts.js';
 import { ToldThoughts } from './told-thoughts.js';
@@ -35,6 +36,8 @@ export interface ChatSettings extends RemoteAddress {
   readonly silenceMs: number;
   /** Whether the request asks for token usage; usage reported unasked is used, too. */
   readonly asksUsage?: boolean;
+  /** The model's context window in tokens, if it is known. */
+  readonly contextTokens?: number;
 }
 
 const MOST = LIMITS.languageModel;
@@ -244,7 +247,7 @@ function chunkOf(data: string): WireChunk {
   } catch {
     throw failed('The language model answered something that is not JSON');
   }
-  if (chunk?.error || chunk?.object === 'error') throw failed(BROKE);
+  if (chunk?.error || chunk?.object === 'error') throw contextRefusal(chunk) ?? failed(BROKE);
   return chunk ?? {};
 }
 
@@ -334,6 +337,7 @@ export const createOpenaiChat = (
   habit: Habit = { thinksFirst: false },
 ): ChatModel => ({
   name: settings.model,
+  ...(settings.contextTokens !== undefined && { contextTokens: settings.contextTokens }),
   async *chat(request, signal): AsyncGenerator<ChatEvent> {
     const late = new AbortController();
     const both = AbortSignal.any([signal, late.signal]);
@@ -342,7 +346,8 @@ export const createOpenaiChat = (
     try {
       const headers = { 'content-type': 'application/json', accept: 'text/event-stream' };
       const body = bodyOf(request, settings);
-      const reply = await ask(settings, { path: '/chat/completions', headers, body }, both);
+      const asked = { path: '/chat/completions', headers, body, refusal: contextRefusal };
+      const reply = await ask(settings, asked, both);
       checkType(reply);
       for await (const data of eventsOf(reply, both)) {
         inTime();

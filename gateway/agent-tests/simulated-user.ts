@@ -35,6 +35,12 @@ const heardBy = (items: readonly SessionItem[]): readonly ChatMessage[] =>
     .filter((item): item is Said => item.type === 'message')
     .map(({ role, content }) => ({ role: role === 'user' ? 'assistant' : 'user', content }));
 
+/** The newest share of what was said, from an answer of the agent on. */
+function newest(heard: readonly ChatMessage[], share: number): readonly ChatMessage[] {
+  const told = heard.slice(heard.length - Math.ceil(heard.length * share));
+  return share < 1 && told[0]?.role === 'assistant' ? told.slice(1) : told;
+}
+
 function played(chat: ChatModel, persona: string, goal: string): SimulatedUser {
   let leaves = false;
   return {
@@ -43,7 +49,8 @@ function played(chat: ChatModel, persona: string, goal: string): SimulatedUser {
       const heard = heardBy(items);
       const system: ChatMessage = { role: 'system', content: rolePlay(persona, goal) };
       const opening = heard[0]?.role === 'user' ? [] : [PICKED_UP];
-      const whole = await wholeAnswer(chat, [system, ...opening, ...heard], signal);
+      const asked = (share: number) => [system, ...opening, ...newest(heard, share)];
+      const whole = await wholeAnswer(chat, asked, signal);
       const answer = whole.slice(0, MOST_CHARACTERS).trim();
       const end = answer.toLowerCase().indexOf(HANG_UP);
       leaves = end >= 0;

@@ -5,6 +5,7 @@ import { LIMITS } from '../../contracts/limits.js';
 import type { ChatEvent, ChatMessage, ChatRequest } from '../../contracts/ports/chat.js';
 import type { SessionPlan } from '../../contracts/ports/sessions/sessions.js';
 import type { Briefing } from '../../contracts/phone/transfers.js';
+import { ContextWindow } from './context-window.js';
 import { introductionIn } from './lines.js';
 
 export interface BriefingParts {
@@ -13,19 +14,22 @@ export interface BriefingParts {
   readonly plan: SessionPlan;
   /** The conversation so far. */
   readonly said: readonly ChatMessage[];
+  readonly contextTokens?: number | undefined;
   readonly clock: Pick<Clock, 'after'>;
 }
 
 const { briefing: MOST_CHARACTERS, briefingMs } = LIMITS.phone;
 
-function requestOf({ said, plan }: BriefingParts): ChatRequest {
+function requestOf({ said, plan, contextTokens }: BriefingParts): ChatRequest {
   const language = LANGUAGE_NAMES[plan.config.voice.speaking_language];
   const task =
     'A call is handed over to a colleague, to whom your answer is read aloud. Say in at most three short sentences who calls and what they ' +
     `need, as far as the conversation tells it. No greeting, no question, nothing that was not said. Write ${language}.`;
-  const conversation = said.flatMap(({ role, content }) =>
-    (role === 'user' || role === 'assistant') && content !== '' ? [`${role}: ${content}`] : [],
-  );
+  const conversation = new ContextWindow(contextTokens)
+    .fit(said, 0)
+    .flatMap(({ role, content }) =>
+      (role === 'user' || role === 'assistant') && content !== '' ? [`${role}: ${content}`] : [],
+    );
   return {
     messages: [
       { role: 'system', content: task },

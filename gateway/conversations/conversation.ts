@@ -18,6 +18,7 @@ import { AGENT_EVENTS, type ClientEventHandlers, encodeEvent, keyed, TOPICS } fr
 import { Captions } from './client/captions.js';
 import { ClientMessages } from './client/messages.js';
 import { CLOSED_BY, type ClosedBy, LAST_WORDS_MS, SESSION_ENDS } from './closing.js';
+import { ContextWindow } from './context-window.js';
 import type { ConversationParts } from './conversation-parts.js';
 import { Dialogue } from './dialogue.js';
 import type { Job, Work } from './job.js';
@@ -25,11 +26,12 @@ import { Listening, type ListeningEvents } from './listening/listening.js';
 import { ChatMeter } from './metered-chat.js';
 import { pause, RecordWriter } from './record.js';
 import { beginningOf, before, firstSegments, timesAfter } from './recovery.js';
-import { reply, type ReplyParts, type ReplyText, saying } from './replies.js';
-import { ConversationTools } from './tools/tools.js';
+import { reply, type ReplyParts, saying, type Told } from './replies.js';
+import { ConversationTools, type ToolParts } from './tools/tools.js';
 import { TurnRecord } from './turns/turn-record.js';
-import { Utterance } from './utterance.js';
+import { shown, Utterance } from './utterance.js';
 import { WaitingCaller } from './waiting-caller.js';
+import { WorldClock } from './world-clock.js';
 
 type Events = {
   readonly [Kind in CallEvent['kind']]: (event: Extract<CallEvent, { readonly kind: Kind }>) => void;
@@ -56,6 +58,7 @@ export class Conversation {
   readonly #meter: ChatMeter;
   readonly #captions: Captions;
   readonly #now: () => Date;
+  readonly #told: Told;
   #settle = (): void => undefined;
   readonly #over = new Promise<void>((resolve) => (this.#settle = resolve));
   /** Resolves when the call has brought its last event. Never rejects. */
@@ -68,6 +71,10 @@ export class Conversation {
   ) {
     const { clock, log } = parts;
     this.#now = timesAfter(session.said, clock);
+    this.#told = {
+      worldClock: new WorldClock(session.record.startedAt ?? this.#now()),
+      window: new ContextWindow(parts.thinking.chat.contextTokens),
+    };
     this.#messages = new ClientMessages(clock, this.#fromClient, () => this.#waiting.onHold);
     this.#record = new RecordWriter(parts);
     this.#dialogue = new Dialogue(this.#now, (item) => this.#record.add(item), before(session.said));
@@ -88,8 +95,18 @@ export class Conversation {
     const recognised = (ms: number): void => this.#turns.note({ type: 'used', usage: { recognisedMs: ms } });
     this.#listening = new Listening({ ...parts.listening, log, recognised }, clock, ahead, this.#heard);
     this.#listening.attend(this.#agent.listening);
-    this.#tools = new ConversationTools(this.#agent.plan, {
-      ...parts.tools,
+    this.#tools = new ConversationTools(this.#agent.plan, this.#forTools());
+    const perform = this.#turns.performing(performed(this.#effects));
+    const beginning = beginningOf(session, this.#agent.settings, this.#now());
+    this.#machine = this.#turns.noting(run(agentMachine, beginning, clock, perform));
+    this.#followed = this.#follow();
+  }
+
+  /** What tools need of the conversation. */
+  #forTools(): ToolParts {
+    const { clock, log } = this.parts;
+    return {
+      ...this.parts.tools,
       clock,
       log,
       dialogue: this.#dialogue,
@@ -105,11 +122,7 @@ export class Conversation {
       consulting: this.#waiting,
       hangUp: () => this.#machine.send({ type: 'hangUp', job: this.#job?.utterance.job ?? 0 }),
       handOver: (target, signal) => this.#handOver(target, signal),
-    });
-    const perform = this.#turns.performing(performed(this.#effects));
-    const beginning = beginningOf(session, this.#agent.settings, this.#now());
-    this.#machine = this.#turns.noting(run(agentMachine, beginning, clock, perform));
-    this.#followed = this.#follow();
+    };
   }
 
   /** Resolves when the call has ended and its record is kept. */
@@ -258,6 +271,7 @@ export class Conversation {
       dialogue: this.#dialogue,
       tools: this.#tools,
       now: this.#now,
+      told: this.#told,
       informed: () => this.#machine.send({ type: 'informed' }),
       draft,
     };
@@ -284,7 +298,7 @@ export class Conversation {
       const speaking = aloud ? this.#speak(utterance) : Promise.resolve(false);
       // A voice that fails ends the thinking too.
       speaking.catch((error: unknown) => this.#failed(utterance, error));
-      await think(aloud ? utterance : this.#shown(utterance), utterance.signal);
+      await think(aloud ? utterance : shown(utterance, this.#captions), utterance.signal);
       utterance.endText();
       const said = await speaking;
       if (said || utterance.signal.aborted) return;
@@ -294,18 +308,6 @@ export class Conversation {
     } catch (error) {
       this.#failed(utterance, error);
     }
-  }
-
-  /** A reply that nobody hears is shown as it is written. */
-  #shown(utterance: Utterance): ReplyText {
-    return {
-      write: (text) => {
-        utterance.write(text);
-        this.#captions.show('agent', text);
-      },
-      called: (calls) => utterance.called(calls),
-      sure: utterance.sure,
-    };
   }
 
   #speak(utterance: Utterance): Promise<boolean> {

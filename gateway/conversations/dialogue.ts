@@ -37,25 +37,11 @@ export interface SpokenStep {
   readonly filler?: true;
 }
 
-/** Most characters of a conversation that a model is told; the beginning of a longer one is left out. */
-const TOLD_CHARACTERS = 60_000;
-
 /** Each call has an answer right after it, even if it was broken off: models refuse anything else. */
 const expand = ({ content, calls, told }: Calls): ChatMessage[] => [
   { role: 'assistant', content, toolCalls: calls },
   ...calls.map(({ id }): ChatMessage => ({ role: 'tool', callId: id, content: told.get(id) ?? BROKEN_OFF })),
 ];
-
-const lengthOf = ({ content }: ChatMessage): number => content.length;
-
-/** The newest messages, beginning with one of the user, so that calls are never separated from their answers. */
-function newest(messages: readonly ChatMessage[]): readonly ChatMessage[] {
-  let left = TOLD_CHARACTERS;
-  const first = messages.findLastIndex((message) => (left -= lengthOf(message)) < 0) + 1;
-  if (first === 0) return messages;
-  const begins = messages.findIndex(({ role }, index) => index >= first && role === 'user');
-  return messages.slice(begins < 0 ? messages.findLastIndex(({ role }) => role === 'user') : begins);
-}
 
 /** State of a conversation that continues in another process. */
 export interface Before {
@@ -108,7 +94,7 @@ export class Dialogue {
   messagesWith(draft?: string): readonly ChatMessage[] {
     const kept = draft === undefined ? this.#said : this.#said.filter((each) => each !== this.#open?.said);
     const drafted = draft === undefined ? [] : [{ role: 'user', content: draft } as const];
-    return newest([...kept, ...drafted].flatMap((each) => (each.role === 'calls' ? expand(each) : [each])));
+    return [...kept, ...drafted].flatMap((each) => (each.role === 'calls' ? expand(each) : [each]));
   }
 
   /**

@@ -1,20 +1,14 @@
-/** The messages for the language model: prompt, time, why it is asked, and the conversation. */
+/** The messages for the language model around the conversation: instructions before it, and why it is asked behind it. */
 import type { Cause } from '../../actors/agent/events.js';
 import type { ChatMessage } from '../../contracts/ports/chat.js';
 import type { SessionPlan } from '../../contracts/ports/sessions/sessions.js';
+import { timeAt } from './world-clock.js';
 
 const system = (content: string): ChatMessage => ({ role: 'system', content });
 
 /** Our addition, so that any prompt sounds right when it is spoken. */
 const SPOKEN =
   'You speak with the user on a voice call. Answer in short spoken sentences, without lists, headings, emoji or markup.';
-
-/** Date and time as people say them, in the session's timezone. */
-export function worldContext(now: Date, timezone: string): string {
-  const timeZone = timezone === '' ? 'UTC' : timezone;
-  const format = new Intl.DateTimeFormat('en-GB', { dateStyle: 'full', timeStyle: 'short', timeZone });
-  return `It is ${format.format(now)} (${timeZone}).`;
-}
 
 /** For calls without a telephone, and for providers that cannot transfer (docs/contract/decisions.md 20). */
 const NO_PHONE =
@@ -35,7 +29,7 @@ const HANDOVER =
 const CONTINUE =
   'A noise broke you off. Go on from there in a natural way, without repeating what was heard.';
 
-/** The occasion of a reply, if it is not the user's words. */
+/** What the model is told of an occasion. */
 const OCCASIONS: Readonly<Record<Cause, (plan: SessionPlan) => ChatMessage[]>> = {
   turn: () => [],
   opener: ({ config }) => [system(`Begin the conversation. ${config.prompt.first_message_prompt}`)],
@@ -46,12 +40,13 @@ const OCCASIONS: Readonly<Record<Cause, (plan: SessionPlan) => ChatMessage[]>> =
   continue: () => [system(CONTINUE)],
 };
 
-/** The messages of one request. `said`: the conversation so far. */
-export function messagesFor(
-  cause: Cause,
+/**
+ * The instructions at the beginning of each request of a call. They stay the same from its first to its last, so that servers
+ * find them in their cache: `begun` is when the call began, and later times are notes in the conversation (world-clock.ts).
+ */
+export function instructionsFor(
   plan: SessionPlan,
-  said: readonly ChatMessage[],
-  now: Date,
+  begun: Date,
   transfersCalls: boolean,
 ): readonly ChatMessage[] {
   const language = `Speak ${new Intl.DisplayNames('en', { type: 'language' }).of(plan.config.voice.speaking_language) ?? 'English'}.`;
@@ -61,8 +56,9 @@ export function messagesFor(
     ...(plan.config.conversation.transfer_destinations.length > 0 && !transfersCalls
       ? [system(NO_PHONE)]
       : []),
-    ...(plan.worldContext ? [system(worldContext(now, plan.timezone))] : []),
-    ...said,
-    ...OCCASIONS[cause](plan),
+    ...(plan.worldContext ? [system(`It is ${timeAt(begun, plan.timezone)}.`)] : []),
   ];
 }
+
+/** The occasion of a reply; nothing if it is the user's words. */
+export const occasionOf = (cause: Cause, plan: SessionPlan): readonly ChatMessage[] => OCCASIONS[cause](plan);

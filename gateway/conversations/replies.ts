@@ -4,15 +4,30 @@
  */
 import type { Cause } from '../../actors/agent/events.js';
 import { ServiceError } from '../../contracts/errors.js';
+import { LIMITS } from '../../contracts/limits.js';
 import { passagesFor } from '../../contracts/agents/passages.js';
-import type { ChatEvent, ChatRequest, ToolCall } from '../../contracts/ports/chat.js';
+import {
+  type ChatEvent,
+  type ChatRequest,
+  type ChatTool,
+  ContextExceeded,
+  type ToolCall,
+} from '../../contracts/ports/chat.js';
 import type { KnowledgeSearch } from '../../contracts/ports/agents/knowledge.js';
 import type { SessionPlan } from '../../contracts/ports/sessions/sessions.js';
 import type { Calls, Dialogue } from './dialogue.js';
-import { messagesFor } from './prompt.js';
+import { type ContextWindow, tokensIn } from './context-window.js';
+import { instructionsFor, occasionOf } from './prompt.js';
 import type { ConversationTools } from './tools/tools.js';
+import type { WorldClock } from './world-clock.js';
 
 export const MOST_STEPS = 5;
+
+/** What the model knows of the time, and how much of the conversation it is told: kept for the whole call. */
+export interface Told {
+  readonly worldClock: WorldClock;
+  readonly window: ContextWindow;
+}
 
 export interface ReplyParts {
   /** Asks the language model. */
@@ -23,6 +38,7 @@ export interface ReplyParts {
   readonly dialogue: Dialogue;
   readonly tools: ConversationTools;
   readonly now: () => Date;
+  readonly told: Told;
   /** Called when the model is asked, with all that has been said and answered so far. */
   informed(): void;
   /** Words of a turn that may not be over yet: no tool runs until it is. */
@@ -68,6 +84,47 @@ async function listen(answer: AsyncIterable<ChatEvent>, text: ReplyText, isEndin
   return { calls, said };
 }
 
+/** One step's question to the model. */
+interface Step {
+  readonly cause: Cause;
+  readonly tools: readonly ChatTool[];
+  readonly passages: ChatRequest['passages'];
+  readonly mayBeEmpty: boolean;
+  /** Words of a turn that may not be over yet. */
+  readonly draft: string | undefined;
+}
+
+/** Tells the model the time, if it has passed on. */
+function noteTime({ plan, dialogue, now, told }: ReplyParts): void {
+  const note = plan.worldContext ? told.worldClock.note(now(), plan.timezone) : undefined;
+  if (note !== undefined) dialogue.news(note);
+}
+
+const lengthOf = (parts: readonly object[]): number =>
+  parts.length === 0 ? 0 : tokensIn(JSON.stringify(parts));
+
+/** The question with as much of the conversation as fits. */
+function requestOf({ plan, dialogue, tools: own, told }: ReplyParts, step: Step): ChatRequest {
+  const { cause, tools, passages, mayBeEmpty, draft } = step;
+  const before = instructionsFor(plan, told.worldClock.begun, own.transfersCalls);
+  const after = occasionOf(cause, plan);
+  const fixed = lengthOf(before) + lengthOf(after) + lengthOf(tools) + lengthOf(passages);
+  const said = told.window.fit(dialogue.messagesWith(draft), fixed);
+  return { messages: [...before, ...said, ...after], tools, passages, mayBeEmpty };
+}
+
+/** The model's answer; one that is refused as too long is asked for again at once, with less of the conversation. */
+async function* answerTo(parts: ReplyParts, step: Step, signal: AbortSignal): AsyncGenerator<ChatEvent> {
+  for (let asked = 1; ; asked += 1) {
+    try {
+      return yield* parts.ask(requestOf(parts, step), signal);
+    } catch (error) {
+      const isTooLong = error instanceof ContextExceeded && asked < LIMITS.languageModel.shortened;
+      if (!isTooLong || !parts.told.window.refused(error.share)) throw error;
+    }
+  }
+}
+
 /** Resolves when the model has said all. Errors: those of the model and of the search, and `provider_failed` if it calls tools without an end. */
 export async function reply(
   cause: Cause,
@@ -75,19 +132,18 @@ export async function reply(
   text: ReplyText,
   signal: AbortSignal,
 ): Promise<void> {
-  const { plan, dialogue, tools, now, draft } = parts;
+  const { dialogue, tools, draft } = parts;
   const passages = cause === 'turn' ? await passagesOf(parts) : [];
+  noteTime(parts);
   let mayBeEmpty = false;
   // The model has hung up: if it fails afterwards, the call ends with what has been said.
   let isEnding = false;
   for (let step = 1; step <= MOST_STEPS; step += 1) {
     // The last step may only speak.
     const offered = step < MOST_STEPS ? await tools.offered() : [];
-    const told = dialogue.messagesWith(step === 1 ? draft : undefined);
-    const messages = messagesFor(cause, plan, told, now(), tools.transfersCalls);
     parts.informed();
-    const asked = { messages, tools: offered, passages, mayBeEmpty };
-    const { calls, said } = await listen(parts.ask(asked, signal), text, isEnding);
+    const asked = { cause, tools: offered, passages, mayBeEmpty, draft: step === 1 ? draft : undefined };
+    const { calls, said } = await listen(answerTo(parts, asked, signal), text, isEnding);
     signal.throwIfAborted();
     if (calls.length === 0) return;
     mayBeEmpty ||= said.trim() !== '';

@@ -10,6 +10,7 @@ import type { Call } from '../../contracts/ports/calls/calls.js';
 import type { Caller } from '../../contracts/ports/accounts/identity.js';
 import type { Speech, SpeechOptions } from '../../contracts/ports/speech/speech.js';
 import { TextFeed } from '../../actors/text-feed.js';
+import type { Captions } from './client/captions.js';
 import type { Calls, SpokenStep } from './dialogue.js';
 import { HeardText } from './heard-text.js';
 import { pause } from './record.js';
@@ -217,3 +218,13 @@ export class Utterance implements ReplyText {
     return [...steps, { text: text.slice(from), at: this.#begins ?? this.now(), calls: undefined }];
   }
 }
+
+/** A reply that nobody hears is shown as it is written. */
+export const shown = (utterance: Utterance, captions: Pick<Captions, 'show'>): ReplyText => ({
+  write: (text) => {
+    utterance.write(text);
+    captions.show('agent', text);
+  },
+  called: (calls) => utterance.called(calls),
+  sure: utterance.sure,
+});

@@ -10,7 +10,7 @@ import type { Utterance } from './utterance.js';
 /** The conversation as it is now. */
 export interface Present extends Pick<BriefingParts, 'plan' | 'said'> {
   readonly clock: Clock;
-  readonly chat: Pick<ChatModel, 'hasTokens'>;
+  readonly chat: Pick<ChatModel, 'hasTokens' | 'contextTokens'>;
   readonly ask: NonNullable<BriefingParts['ask']>;
   /** The utterance of the running job. */
   readonly utterance: Utterance | undefined;
@@ -43,7 +43,8 @@ export class WaitingCaller implements Consulting {
   briefing(asks: boolean, signal: AbortSignal): Promise<Briefing> {
     const { chat, ask, ...parts } = this.now();
     // A chat without tokens is no language model, and cannot write a summary.
-    return briefingOf({ ...parts, ask: chat.hasTokens === false ? undefined : ask }, asks, signal);
+    const asked = chat.hasTokens === false ? undefined : ask;
+    return briefingOf({ ...parts, ask: asked, contextTokens: chat.contextTokens }, asks, signal);
   }
 
   /** Voice that began on hold is for the agent from the end of the hold. */

@@ -24,7 +24,7 @@ import type { OpenSessions } from './sessions.js';
 import type { OpenTransport } from './transport/parts.js';
 
 export interface AgentTestOptions {
-  readonly config: Pick<Config, 'llmUrl' | 'llmKey' | 'llmModel' | 'llmUsage'>;
+  readonly config: Pick<Config, 'llmUrl' | 'llmKey' | 'llmModel' | 'llmUsage' | 'llmContext'>;
   readonly database: Pick<Database, 'sql' | 'events'>;
   readonly platform: Awaited<ReturnType<typeof openPlatform>>;
   readonly sessions: Pick<OpenSessions, 'runs' | 'sessions'>;

@@ -11,7 +11,8 @@ export function languageModel({
   llmKey: key,
   llmModel: model,
   llmUsage,
-}: Pick<Config, 'llmUrl' | 'llmKey' | 'llmModel' | 'llmUsage'>): ChatModel | undefined {
+  llmContext,
+}: Pick<Config, 'llmUrl' | 'llmKey' | 'llmModel' | 'llmUsage' | 'llmContext'>): ChatModel | undefined {
   if (url === undefined) return undefined;
   const asksUsage = llmUsage === 'true';
   return createOpenaiChat({
@@ -20,5 +21,6 @@ export function languageModel({
     asksUsage,
     silenceMs: SILENCE_MS,
     ...(key !== undefined && { key }),
+    ...(llmContext > 0 && { contextTokens: llmContext }),
   });
 }

@@ -42,6 +42,7 @@ export interface SessionOptions {
     | 'llmKey'
     | 'llmModel'
     | 'llmUsage'
+    | 'llmContext'
   >;
   readonly database: Database;
   readonly platform: Awaited<ReturnType<typeof openPlatform>>;

@@ -14,7 +14,6 @@ import { DEFAULT_CONFIG } from '../../contracts/schemas/agent-config.js';
 import { Dialogue } from '../../gateway/conversations/dialogue.js';
 import { HeardText } from '../../gateway/conversations/heard-text.js';
 import { fillerOf } from '../../gateway/conversations/settings.js';
-import { worldContext } from '../../gateway/conversations/prompt.js';
 
 const piece = (text: string, more: Partial<SpokenPiece>): SpokenPiece => ({
   ...{ index: 0, text, at: 0, offset: 0, duration: 1, complete: true, words: undefined },
@@ -182,29 +181,6 @@ t.test(
   },
 );
 
-t.test(
-  'the dialogue: the model gets the end of a long one, beginning with a message of the user',
-  async (t) => {
-    const dialogue = new Dialogue(
-      () => new Date(0),
-      () => undefined,
-    );
-    const at = new Date(0);
-    for (let turn = 0; turn < 30; turn += 1) {
-      dialogue.user(`question ${turn}`);
-      dialogue.closeTurn();
-      dialogue.calls([{ id: `call_${turn}`, name: 'find', arguments: '{}' }], '');
-      dialogue.agent([{ text: 'x'.repeat(5000), at, calls: undefined }]);
-    }
-    const { messages } = dialogue;
-    t.equal(messages[0]?.role, 'user');
-    t.ok(messages.reduce((sum, { content }) => sum + content.length, 0) <= 60_000);
-    t.equal(messages.filter(({ role }) => role === 'user').at(-1)?.content, 'question 29');
-    dialogue.user('y'.repeat(70_000));
-    t.equal(dialogue.messages.length, 1, 'never less than the last message of the user');
-  },
-);
-
 t.test('a token bucket allows a burst, and then so many a second', async (t) => {
   let now = 86_400_000;
   const bucket = new TokenBucket({ burst: 3, perSecond: 2 }, () => now);
@@ -292,12 +268,6 @@ t.test('tool arguments are exactly those that are declared, and of bounded lengt
     required: ['city'],
     additionalProperties: false,
   });
-});
-
-t.test('the world context has date and time in the session’s timezone', async (t) => {
-  const now = new Date('2026-03-01T23:30:00Z');
-  t.match(worldContext(now, 'Asia/Tokyo'), /Monday.*2 March 2026.*08:30.*Asia\/Tokyo/);
-  t.match(worldContext(now, ''), /Sunday.*1 March 2026.*23:30.*UTC/);
 });
 
 t.test("an agent's filler is the owner’s own, one in its language, or none", async (t) => {
