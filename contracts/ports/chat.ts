@@ -42,10 +42,16 @@ export interface ChatRequest {
   readonly mayBeEmpty?: boolean;
 }
 
+/** Why an answer is incomplete: too many tokens, the server's filter, or a stream that ended without an end. */
+export const ANSWER_CUTS = ['length', 'content_filter', 'unfinished'] as const;
+export type AnswerCut = (typeof ANSWER_CUTS)[number];
+
 export type ChatEvent =
   | { readonly kind: 'text'; readonly text: string }
   /** Whole calls, once the model has written them. */
   | { readonly kind: 'calls'; readonly calls: readonly ToolCall[] }
+  /** The answer is incomplete; what was written of it stands. */
+  | { readonly kind: 'cut'; readonly why: AnswerCut }
   /** Tokens used by the request, sent last; some models never send it. */
   | {
       readonly kind: 'usage';

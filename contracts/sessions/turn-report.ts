@@ -68,6 +68,7 @@ export const turnBody = (turn: Turn): object => ({
     silence_ms: turn.interrupted.silenceMs,
     mistaken: turn.interrupted.mistaken,
   },
+  answer_cut: turn.requests.findLast(({ cut }) => cut)?.cut ?? null,
   error: turn.error,
   usage: usageBody(turn.usage),
 });

@@ -3,6 +3,8 @@
  * its steps, and its usage. Times are whole milliseconds after `at`, negative before it.
  */
 
+import type { AnswerCut } from '../ports/chat.js';
+
 /** Why the agent spoke, or was going to: a turn of the user, spoken or typed, or its own initiative. */
 export const TURN_CAUSES = [
   'turn',
@@ -80,6 +82,8 @@ export interface ModelRequest {
   /** Null if it gave none. */
   readonly firstTokenMs: number | null;
   readonly endedMs: number | null;
+  /** Why its answer is incomplete; absent in rows of earlier releases. */
+  readonly cut?: AnswerCut | null;
 }
 
 export interface TurnTool {

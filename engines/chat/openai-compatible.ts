@@ -9,12 +9,10 @@ import { LIMITS } from '../../contracts/limits.js';
 import { isPlainObject } from '../../contracts/schemas/plain-object.js';
 import { wellFormed } from '../../contracts/text/text.js';
 import {
+  type AnswerCut,
   type ChatEvent,
-  type ChatMessage,
   type ChatModel,
   type ChatRequest,
-  type ChatTool,
-  PICKED_UP,
   type ToolCall,
 } from '../../contracts/ports/chat.js';
 import {
@@ -27,6 +25,9 @@ import {
 } from '../backends/remote/request.js';
 import { contextRefusal } from './context-refusal.js';
 import { Calls, failed, textOf, type WireCall } from './streamed-calls.js';
+import { bodyOf } from './request-body.js';
+import { SpeechOnly } from './protocol/speech-only.js';
+import { offeredName } from './protocol/tool-names.js';
 import { type Habit, WithoutThoughts } from './thoughts.js';
 import { ToldThoughts } from './told-thoughts.js';
 
@@ -42,137 +43,6 @@ export interface ChatSettings extends RemoteAddress {
 
 const MOST = LIMITS.languageModel;
 
-function isObjectText(text: string): boolean {
-  try {
-    return isPlainObject(JSON.parse(text));
-  } catch {
-    return false;
-  }
-}
-
-/**
- * Arguments that are no JSON object go back as an empty one: a server that reads the arguments of earlier calls would refuse every later
- * request of the conversation. The tool's answer tells the model what was wrong.
- */
-const toWireCall = ({ id, name, arguments: args, extra }: ToolCall) => ({
-  id,
-  type: 'function',
-  function: { name, arguments: isObjectText(args) ? args : '{}' },
-  ...(extra && { extra_content: extra }),
-});
-
-function toWireMessage(message: ChatMessage): object {
-  if (message.role === 'tool') {
-    return { role: 'tool', tool_call_id: message.callId, content: message.content };
-  }
-  if (message.role !== 'assistant' || !message.toolCalls?.length) {
-    return { role: message.role, content: message.content };
-  }
-  const content = message.content === '' ? null : message.content;
-  const thoughts = message.toolCalls[0]?.thoughts;
-  return { role: 'assistant', content, ...thoughts, tool_calls: message.toolCalls.map(toWireCall) };
-}
-
-/** The messages, with the turn's passages right before the user's last message. */
-function withPassages(
-  messages: readonly ChatMessage[],
-  passages: ChatRequest['passages'],
-): readonly ChatMessage[] {
-  if (passages.length === 0) return messages;
-  const found = passages.map(({ source, text }) => `[${source}]\n${text}`).join('\n\n');
-  const content = `Passages from the knowledge base that may help with the next answer:\n\n${found}`;
-  const asked = messages.findLastIndex(({ role }) => role === 'user');
-  const at = asked < 0 ? messages.length : asked;
-  return [...messages.slice(0, at), { role: 'system', content }, ...messages.slice(at)];
-}
-
-const isSystem = ({ role }: ChatMessage): boolean => role === 'system';
-
-/** An instruction in the middle of a conversation, as the user's message in parentheses. */
-const asNote = (message: ChatMessage): ChatMessage =>
-  isSystem(message) ? { role: 'user', content: `(${message.content})` } : message;
-
-/** A call and its answer as the user's note; without the answer's message the call was broken off. */
-const asTold = (
-  { id, name, arguments: args }: ToolCall,
-  answers: ReadonlyMap<string, string>,
-): ChatMessage => ({
-  role: 'user',
-  content: `(Tool ${name} was called with ${args}. Its answer: ${answers.get(id) ?? 'none'})`,
-});
-
-/**
- * The messages with tool calls and their answers told in words. Bedrock behind LiteLLM, among others, refuses calls in a
- * conversation for which no tools are offered.
- */
-function withoutCalls(messages: readonly ChatMessage[]): readonly ChatMessage[] {
-  return messages.flatMap((message, index): readonly ChatMessage[] => {
-    if (message.role === 'tool') return [];
-    if (message.role !== 'assistant' || !message.toolCalls?.length) return [message];
-    const { content, toolCalls } = message;
-    const answers = new Map(
-      messages
-        .slice(index + 1, index + 1 + toolCalls.length)
-        .flatMap((each) => (each.role === 'tool' ? [[each.callId, each.content] as const] : [])),
-    );
-    const said: readonly ChatMessage[] = content === '' ? [] : [{ role: 'assistant', content }];
-    return [...said, ...toolCalls.map((call) => asTold(call, answers))];
-  });
-}
-
-/** The messages; those of the user in a row are one. */
-function joined(messages: readonly ChatMessage[]): readonly ChatMessage[] {
-  const all: ChatMessage[] = [];
-  for (const message of messages) {
-    const last = all.at(-1);
-    const isMore = last?.role === 'user' && message.role === 'user';
-    if (isMore) all[all.length - 1] = { role: 'user', content: `${last.content}\n\n${message.content}` };
-    else all.push(message);
-  }
-  return all;
-}
-
-/**
- * One system message, at the beginning, then a message of the user, and never two of the user's in a row: the templates of
- * Qwen 3.5, Gemma, Mistral and others refuse any other order. Later instructions stay where they are, as notes of the user: there they
- * mean the latest turn, and servers that cache the beginning of a prompt find it unchanged.
- */
-function ordered({ messages, passages, tools }: ChatRequest): readonly ChatMessage[] {
-  const begun = messages.findIndex((message) => !isSystem(message));
-  const [before, after] = begun < 0 ? [messages, []] : [messages.slice(0, begun), messages.slice(begun)];
-  const instructions = before.map(({ content }) => content).filter((text) => text !== '');
-  const told = withPassages(after, passages).map(asNote);
-  const said = tools.length > 0 ? told : withoutCalls(told);
-  return [
-    ...(instructions.length > 0 ? [{ role: 'system', content: instructions.join('\n\n') } as const] : []),
-    ...joined(said[0]?.role === 'user' ? said : [PICKED_UP, ...said]),
-  ];
-}
-
-/** OpenAI refuses the whole request if one schema has no `properties`; MCP servers may leave them out. */
-function toWireTool(tool: ChatTool): object {
-  const parameters = { type: 'object', properties: {}, ...tool.parameters };
-  return { type: 'function', function: { ...tool, parameters } };
-}
-
-/** Texts that were cut may end with half a character. */
-const written = (_name: string, value: unknown): unknown =>
-  typeof value === 'string' ? wellFormed(value) : value;
-
-const bodyOf = (request: ChatRequest, { model, asksUsage = false }: ChatSettings): string =>
-  JSON.stringify(
-    {
-      model,
-      stream: true,
-      ...(asksUsage && { stream_options: { include_usage: true } }),
-      messages: ordered(request).map(toWireMessage),
-      ...(request.tools.length > 0 && {
-        tools: request.tools.map(toWireTool),
-      }),
-    },
-    written,
-  );
-
 interface WireDelta {
   readonly content?: unknown;
   /** Replaces `content` if the model declines. */
@@ -185,12 +55,17 @@ interface WireUsage {
   readonly completion_tokens?: unknown;
 }
 
+interface WireChoice {
+  readonly delta?: WireDelta | null;
+  readonly finish_reason?: unknown;
+}
+
 interface WireChunk {
   readonly error?: unknown;
   /** `error` in errors of older vLLM, whose other members are the error's. */
   readonly object?: unknown;
   readonly usage?: WireUsage | null;
-  readonly choices?: readonly ({ readonly delta?: WireDelta | null } | null)[] | null;
+  readonly choices?: readonly (WireChoice | null)[] | null;
 }
 
 const BROKE = 'The language model failed while it answered';
@@ -251,8 +126,17 @@ function chunkOf(data: string): WireChunk {
   return chunk ?? {};
 }
 
-const deltaOf = ({ choices }: WireChunk): WireDelta =>
-  (Array.isArray(choices) ? (choices as WireChunk['choices'])?.[0]?.delta : undefined) ?? {};
+const choiceOf = ({ choices }: WireChunk): WireChoice =>
+  (Array.isArray(choices) ? (choices as WireChunk['choices'])?.[0] : undefined) ?? {};
+
+/** Ends of an answer that leave it incomplete, as servers name them. */
+const CUTS: Readonly<Record<string, AnswerCut>> = {
+  length: 'length',
+  max_tokens: 'length',
+  model_length: 'length',
+  content_filter: 'content_filter',
+  safety: 'content_filter',
+};
 
 type Tokens = Extract<ChatEvent, { readonly kind: 'usage' }>['tokens'];
 
@@ -268,17 +152,24 @@ function tokensOf({ usage }: WireChunk): Tokens | undefined {
 class Answer {
   readonly #calls = new Calls();
   readonly #thoughts: WithoutThoughts;
+  readonly #speech: SpeechOnly;
   /** The first half of a surrogate pair: some servers cut their events there. */
   #half = '';
   #length = 0;
   #began = false;
+  /** Why the server ended it, in lower case; empty as long as it has not. */
+  #finished = '';
   #spoke = false;
   readonly #told = new ToldThoughts();
   /** Last reported counts: some servers report them with every event. */
   tokens: Tokens | undefined;
 
-  constructor(habit: Habit) {
+  constructor(
+    private readonly request: ChatRequest,
+    habit: Habit,
+  ) {
     this.#thoughts = new WithoutThoughts(habit);
+    this.#speech = new SpeechOnly(request);
   }
 
   /** The text in an event. Errors: `provider_failed` if the answer is too long. */
@@ -286,15 +177,16 @@ class Answer {
     const chunk = chunkOf(data);
     this.#began = true;
     this.tokens = tokensOf(chunk) ?? this.tokens;
-    const delta = deltaOf(chunk);
-    const { content, refusal, tool_calls: pieces } = delta;
+    const { delta, finish_reason: reason } = choiceOf(chunk);
+    this.#finished = textOf(reason).toLowerCase() || this.#finished;
+    const { content, refusal, tool_calls: pieces } = delta ?? {};
     this.#told.add({ ...delta });
     for (const piece of Array.isArray(pieces) ? (pieces as (WireCall | null)[]) : [])
       this.#length += this.#calls.add(piece);
     const text = saidIn(content) + textOf(refusal);
     this.#length += text.length;
     if (this.#length > MOST.answerLength) throw failed(TOO_MUCH);
-    return this.#said(this.#thoughts.take(this.#whole(text)));
+    return this.#said(this.#speech.take(this.#thoughts.take(this.#whole(text))));
   }
 
   /** The text so far, without the half of a pair that may be completed by the next event. */
@@ -306,7 +198,8 @@ class Answer {
 
   /** Text that was held back because it could have begun a thought. */
   rest(): string {
-    return this.#said(this.#thoughts.take(wellFormed(this.#half)) + this.#thoughts.rest());
+    const held = this.#thoughts.take(wellFormed(this.#half)) + this.#thoughts.rest();
+    return this.#said(this.#speech.take(held) + this.#speech.rest());
   }
 
   #said(text: string): string {
@@ -315,13 +208,30 @@ class Answer {
   }
 
   /** The whole calls. Errors: `provider_failed` if the model has neither said nor called anything, or has not even begun to. */
-  end({ mayBeEmpty = false }: ChatRequest): readonly ToolCall[] {
-    const { whole } = this.#calls;
+  end(): readonly ToolCall[] {
+    const { mayBeEmpty = false } = this.request;
+    const whole = this.#allCalls();
     const isEmpty = !this.#spoke && whole.length === 0;
     if (isEmpty && !(mayBeEmpty && this.#began)) throw failed('The language model answered nothing');
     const [first, ...others] = whole;
     const thoughts = this.#told.whole;
     return first && thoughts ? [{ ...first, thoughts }, ...others] : whole;
+  }
+
+  /** Why it is incomplete; undefined if it is not. `isDone`: the server has said that the stream is over. */
+  cut(isDone: boolean): AnswerCut | undefined {
+    return CUTS[this.#finished] ?? (isDone || this.#finished !== '' ? undefined : 'unfinished');
+  }
+
+  /** The calls that the server told; where it told none, those that the model wrote as text. */
+  #allCalls(): readonly ToolCall[] {
+    const offered = this.request.tools.map(({ name }) => name);
+    const told = this.#calls.whole.map((call) => ({
+      ...call,
+      name: offeredName(call.name, offered) ?? call.name,
+    }));
+    if (told.length > 0) return told;
+    return this.#speech.calls.map((call, index) => ({ ...call, id: `call_${index}` }));
   }
 }
 
@@ -342,7 +252,8 @@ export const createOpenaiChat = (
     const late = new AbortController();
     const both = AbortSignal.any([signal, late.signal]);
     let inTime = abortAfter(settings.silenceMs, late);
-    const answer = new Answer(habit);
+    const answer = new Answer(request, habit);
+    let isDone = false;
     try {
       const headers = { 'content-type': 'application/json', accept: 'text/event-stream' };
       const body = bodyOf(request, settings);
@@ -351,7 +262,7 @@ export const createOpenaiChat = (
       checkType(reply);
       for await (const data of eventsOf(reply, both)) {
         inTime();
-        if (data === '[DONE]') break;
+        if ((isDone = data === '[DONE]')) break;
         const text = answer.take(data);
         if (text !== '') yield { kind: 'text', text };
         inTime = abortAfter(settings.silenceMs, late);
@@ -359,7 +270,9 @@ export const createOpenaiChat = (
       const rest = answer.rest();
       if (rest !== '') yield { kind: 'text', text: rest };
       if (answer.tokens) yield { kind: 'usage', tokens: answer.tokens };
-      const calls = answer.end(request);
+      const cut = answer.cut(isDone);
+      if (cut) yield { kind: 'cut', why: cut };
+      const calls = answer.end();
       if (calls.length > 0) yield { kind: 'calls', calls };
     } finally {
       inTime();

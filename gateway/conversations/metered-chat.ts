@@ -2,7 +2,7 @@
  * The language model of a conversation, metered: notes when it is asked, begins and ends, and its usage. Tokens are counted
  * here if the model does not report them, or was stopped before it could.
  */
-import type { ChatEvent, ChatModel, ChatRequest } from '../../contracts/ports/chat.js';
+import type { AnswerCut, ChatEvent, ChatModel, ChatRequest } from '../../contracts/ports/chat.js';
 import type { TokenCounter } from '../../contracts/ports/tokens.js';
 import type { Usage } from '../../contracts/sessions/turns.js';
 import type { NoteTurn } from './turns/turn-events.js';
@@ -32,6 +32,7 @@ export class ChatMeter {
   async *ask(job: number, request: ChatRequest, signal: AbortSignal): AsyncGenerator<ChatEvent> {
     const { chat, note } = this.parts;
     let usage: Extract<ChatEvent, { readonly kind: 'usage' }> | undefined;
+    let cut: AnswerCut | undefined;
     let answer = '';
     note({ type: 'modelAsked', job });
     try {
@@ -40,12 +41,16 @@ export class ChatMeter {
           usage = event;
           continue;
         }
+        if (event.kind === 'cut') {
+          cut = event.why;
+          continue;
+        }
         note({ type: 'modelBegan', job });
         answer += event.kind === 'text' ? event.text : JSON.stringify(event.calls);
         yield event;
       }
     } finally {
-      note({ type: 'modelEnded', job });
+      note({ type: 'modelEnded', job, cut });
       if (usage) note({ type: 'used', job, usage: usage.tokens });
       else if (chat.hasTokens !== false) this.#estimate(job, textOf(request), answer);
     }

@@ -131,3 +131,53 @@ t.test(
     t.same(sent, ['{}', '{}', '{}', '{}', '{"order_number":"A-17"}']);
   },
 );
+
+t.test('an answer that was cut says why, however its server ends it', async (t) => {
+  const finish = (reason: string | null) => ({ choices: [{ index: 0, delta: {}, finish_reason: reason }] });
+  const rows: readonly (readonly [readonly unknown[], string | undefined])[] = [
+    [[finish('stop')], undefined],
+    [['[DONE]'], undefined],
+    [[finish('length'), '[DONE]'], 'length'],
+    [[finish('content_filter')], 'content_filter'],
+    [[], 'unfinished'],
+    [[finish(null)], 'unfinished'],
+  ];
+  for (const [ends, why] of rows) {
+    const model = await modelAt(t, (_request, response) => {
+      response.end(sse(delta({ content: 'As far as' }), ...ends));
+    });
+    const events = await answer(model, { messages: [user('U')] });
+    t.equal(textOf(events), 'As far as');
+    t.strictSame(
+      events.flatMap((event) => (event.kind === 'cut' ? [event.why] : [])),
+      why === undefined ? [] : [why],
+    );
+  }
+});
+
+t.test('a name that the server tells with tokens of its template is the offered one', async (t) => {
+  for (const name of ['functions.lookup_order', 'lookup_order<|channel|>commentary']) {
+    const model = await modelAt(t, (_request, response) => {
+      response.end(
+        sse(delta({ tool_calls: [{ index: 0, id: 'a', function: { name, arguments: '{}' } }] }), '[DONE]'),
+      );
+    });
+    const [called] = await answer(model, { messages: [user('U')], tools: [ORDER] });
+    t.match(called, { kind: 'calls', calls: [{ name: 'lookup_order' }] });
+  }
+});
+
+t.test('a call that the model wrote as text is told like any other, once', async (t) => {
+  const written = '<tool_call>{"name": "lookup_order", "arguments": {"order_number": "7"}}</tool_call>';
+  const told = delta({
+    tool_calls: [{ index: 0, id: 'a', function: { name: 'lookup_order', arguments: '{}' } }],
+  });
+  for (const [chunks, args] of [
+    [[delta({ content: written })], '{"order_number":"7"}'],
+    [[delta({ content: written }), told], '{}'],
+  ] as const) {
+    const model = await modelAt(t, (_request, response) => void response.end(sse(...chunks, '[DONE]')));
+    const events = await answer(model, { messages: [user('U')], tools: [ORDER] });
+    t.match(events, [{ kind: 'calls', calls: [{ name: 'lookup_order', arguments: args }] }]);
+  }
+});

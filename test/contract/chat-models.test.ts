@@ -209,15 +209,15 @@ t.test('an OpenAI-compatible endpoint', async (t) => {
     ]);
   });
 
-  t.test('thoughts of a model before its answer are not spoken', async (t) => {
+  t.test('thoughts of a model are not spoken, wherever they stand', async (t) => {
     const streams: Record<string, readonly string[]> = {
       'Yes.': ['\n<thi', 'nk>Let me </thi', 'see.</thin', 'k>\n\n', 'Yes.'],
       'No.': ['<think></think>No.'],
       'Well.': ['[THI', 'NK]Hm.[/THINK]Well.'],
       'Fine.': ['<thought>Hm.</tho', 'ught>\nFine.'],
-      '<thinking> is a word.': ['<thin', 'king> is a word.'],
+      'Good.': ['<thin', 'king>Hm.</thinking>Good.'],
       '<think': ['<thi', 'nk'],
-      'So: <think>x</think>': ['So: <think>x', '</think>'],
+      'So: it is.': ['So: <think>x', '</think>it is.'],
     };
     for (const [said, texts] of Object.entries(streams)) {
       const chunks = texts.map((content) => delta({ content }));

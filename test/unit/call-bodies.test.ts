@@ -136,6 +136,7 @@ const TURN = {
   held: 2,
   resumed: 3,
   interrupted: { by: 'words', silence_ms: 90, mistaken: true },
+  answer_cut: null,
   error: 'engine_failed',
   usage: USAGE,
 };

@@ -1,12 +1,13 @@
 /** Notes of a conversation's host about its turns, besides the events and effects of its machine. */
 import type { AgentEffect, AgentEvent } from '../../../actors/agent/events.js';
+import type { AnswerCut } from '../../../contracts/ports/chat.js';
 import type { Turn, Usage } from '../../../contracts/sessions/turns.js';
 
 export type TurnNote =
   /** The language model is asked for that job, gives its first token, or has ended. */
   | { readonly type: 'modelAsked'; readonly job: number }
   | { readonly type: 'modelBegan'; readonly job: number }
-  | { readonly type: 'modelEnded'; readonly job: number }
+  | { readonly type: 'modelEnded'; readonly job: number; readonly cut?: AnswerCut | undefined }
   /** `ms` of the job have left for the user; `complete`: that is all of it. */
   | { readonly type: 'played'; readonly job: number; readonly ms: number; readonly complete: boolean }
   | {

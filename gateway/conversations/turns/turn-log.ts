@@ -128,9 +128,9 @@ export class TurnLog {
       request.firstToken = at;
       this.#enter(job, 'voice', at);
     },
-    modelEnded: ({ job }, at) => {
+    modelEnded: ({ job, cut }, at) => {
       const request = this.#find(job)?.requests.at(-1);
-      if (request) request.ended = at;
+      if (request) Object.assign(request, { ended: at, cut });
     },
     played: (event, at) => this.#played(event, at),
     toolStarted: ({ job, callId, toolName }, at) =>

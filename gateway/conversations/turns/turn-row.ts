@@ -1,5 +1,6 @@
 /** One turn in the making, and its row in the record. Times are whole milliseconds of one clock. */
 import type { EndOfTurn } from '../../../actors/agent/turns/detectors.js';
+import type { AnswerCut } from '../../../contracts/ports/chat.js';
 import { joined } from '../../../actors/agent/turns/stretches.js';
 import {
   addUsage,
@@ -28,6 +29,7 @@ interface Request {
   readonly asked: number;
   firstToken?: number;
   ended?: number;
+  cut?: AnswerCut | undefined;
 }
 
 type Tool = Pick<TurnTool, 'callId' | 'toolName'> & {
@@ -128,7 +130,8 @@ export class TurnRow {
       firstTranscriptMs: this.#after(firstTranscript),
       lastTranscriptMs: this.#after(lastTranscript),
       decidedMs: this.#after(this.#decided),
-      requests: answer.requests.map(({ asked, firstToken, ended }) => ({
+      requests: answer.requests.map(({ asked, firstToken, ended, cut = null }) => ({
+        cut,
         askedMs: asked - this.#from,
         firstTokenMs: this.#after(firstToken),
         endedMs: this.#after(ended),

@@ -1,4 +1,5 @@
 /** Turns, usage and cost in the record of a session, as contracts/sessions/turn-report.ts writes them. */
+import { ANSWER_CUTS } from '../../../../contracts/ports/chat.js';
 import { INTERRUPTIONS, LATENCY_PARTS, TURN_CAUSES } from '../../../../contracts/sessions/turns.js';
 import { nullable } from '../../../../contracts/schemas/shapes.js';
 import { type TSchema, Type } from '../../../../contracts/schemas/type.js';
@@ -94,6 +95,9 @@ export const TurnEntity = Type.Object(
           description: 'The sound turned out to be nothing, and the agent was asked to continue.',
         }),
       }),
+    ),
+    answer_cut: nullable(
+      Type.Enum([...ANSWER_CUTS], { description: 'Why the language model’s answer is incomplete.' }),
     ),
     error: nullable(Type.String({ description: 'Why it could not be answered.' })),
     usage: Type.Object(TURN_USAGE),
