@@ -2,7 +2,7 @@
  * Limits of the agent platform (`/v1/agent`): agents, their tools, knowledge and tests, sessions, and post-call deliveries.
  * Rows of `LIMITS` (contracts/limits.ts), in bytes, milliseconds and characters unless the name says otherwise.
  */
-import { KiB, range, SECOND } from './units.js';
+import { KiB, MINUTE, range, SECOND } from './units.js';
 
 export const PLATFORM_LIMITS = {
   agent: {
@@ -121,6 +121,11 @@ export const PLATFORM_LIMITS = {
     /** Characters of one tool's JSON Schema. */
     schemaLength: 16_384,
     replyBytes: 512 * KiB,
+    /** A stream that broke off before its answer is resumed so often, after the server's own pause within these bounds. */
+    resumes: 5,
+    resumeMs: { default: SECOND, min: 100, max: 5 * SECOND },
+    /** The stream that tells changes of the tools is opened anew after this long. */
+    watchMs: 10 * MINUTE,
     /** Time for a server to list its tools when a call begins; after that the call continues without it. */
     listMs: 5 * SECOND,
   },

@@ -87,7 +87,7 @@ async function listen(answer: AsyncIterable<ChatEvent>, text: ReplyText, isEndin
 /** One step's question to the model. */
 interface Step {
   readonly cause: Cause;
-  readonly tools: readonly ChatTool[];
+  readonly tools: () => Promise<readonly ChatTool[]>;
   readonly passages: ChatRequest['passages'];
   readonly mayBeEmpty: boolean;
   /** Words of a turn that may not be over yet. */
@@ -104,7 +104,10 @@ const lengthOf = (parts: readonly object[]): number =>
   parts.length === 0 ? 0 : tokensIn(JSON.stringify(parts));
 
 /** The question with as much of the conversation as fits. */
-function requestOf({ plan, dialogue, tools: own, told }: ReplyParts, step: Step): ChatRequest {
+function requestOf(
+  { plan, dialogue, tools: own, told }: ReplyParts,
+  step: Omit<Step, 'tools'> & Pick<ChatRequest, 'tools'>,
+): ChatRequest {
   const { cause, tools, passages, mayBeEmpty, draft } = step;
   const before = instructionsFor(plan, told.worldClock.begun, own.transfersCalls);
   const after = occasionOf(cause, plan);
@@ -113,14 +116,25 @@ function requestOf({ plan, dialogue, tools: own, told }: ReplyParts, step: Step)
   return { messages: [...before, ...said, ...after], tools, passages, mayBeEmpty };
 }
 
-/** The model's answer; one that is refused as too long is asked for again at once, with less of the conversation. */
+/** Statuses by which a server refuses what a request says. */
+const REFUSALS: ReadonlySet<number> = new Set([400, 422]);
+
+/** Whether the request can be asked again without what its server has refused: part of the conversation, or a tool. */
+function isMended(error: unknown, { told, tools }: ReplyParts): boolean {
+  if (error instanceof ContextExceeded) return told.window.refused(error.share);
+  const isRefusal =
+    error instanceof ServiceError && error.code === 'provider_failed' && REFUSALS.has(error.status);
+  return isRefusal && tools.refused(error.message);
+}
+
+/** The model's answer. A request that is refused for what it holds is asked again at once, with less of it. */
 async function* answerTo(parts: ReplyParts, step: Step, signal: AbortSignal): AsyncGenerator<ChatEvent> {
   for (let asked = 1; ; asked += 1) {
     try {
-      return yield* parts.ask(requestOf(parts, step), signal);
+      return yield* parts.ask(requestOf(parts, { ...step, tools: await step.tools() }), signal);
     } catch (error) {
-      const isTooLong = error instanceof ContextExceeded && asked < LIMITS.languageModel.shortened;
-      if (!isTooLong || !parts.told.window.refused(error.share)) throw error;
+      signal.throwIfAborted();
+      if (asked >= LIMITS.languageModel.shortened || !isMended(error, parts)) throw error;
     }
   }
 }
@@ -140,7 +154,9 @@ export async function reply(
   let isEnding = false;
   for (let step = 1; step <= MOST_STEPS; step += 1) {
     // The last step may only speak.
-    const offered = step < MOST_STEPS ? await tools.offered() : [];
+    const offered = () => (step < MOST_STEPS ? tools.offered() : Promise.resolve([]));
+    // Lists of MCP servers are waited for before the time of the model begins.
+    await offered();
     parts.informed();
     const asked = { cause, tools: offered, passages, mayBeEmpty, draft: step === 1 ? draft : undefined };
     const { calls, said } = await listen(answerTo(parts, asked, signal), text, isEnding);

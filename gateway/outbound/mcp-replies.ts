@@ -6,6 +6,8 @@ import type { ChatTool } from '../../contracts/ports/chat.js';
 import { type McpAnswer, McpError } from '../../contracts/ports/agents/mcp.js';
 import type { OutboundReply } from '../../contracts/ports/outbound.js';
 
+/** Longest id of an event that is sent back. */
+const MOST_ID = 1024;
 /** Most characters that are kept of a server's own error message. */
 const SHOWN = 500;
 
@@ -23,39 +25,86 @@ function parse(text: string): unknown {
   }
 }
 
-/** Finds the answer to one request. A stream may bring notifications before it, and is not read after it. */
+const TOOLS_CHANGED = 'notifications/tools/list_changed';
+
+/**
+ * Reads what a server sends on one stream: the answer to a request, and notifications beside it. A stream that breaks off is
+ * read on by the same reader when it is resumed.
+ */
 export class ReplyReader {
   #answer: PlainObject | undefined;
-  readonly #decoder = new TextDecoder();
-  readonly #events = createParser({ onEvent: ({ data }) => this.#look(parse(data)) });
+  /** An error that names no request of ours: the server has not got as far as reading it. */
+  #refusal: PlainObject | undefined;
+  #decoder = new TextDecoder();
+  #events = this.#parser();
+  /** The id of the last event, by which the stream can be resumed. */
+  lastEventId: string | undefined;
+  /** The pause that the server wants before that, in ms. */
+  retryMs: number | undefined;
+  /** Whether the server has said that its tools have changed. */
+  toolsChanged = false;
 
-  constructor(private readonly id: number) {}
+  /** `id`: the request; undefined for a stream of notifications alone, which ends as soon as there is one that matters. */
+  constructor(private readonly id?: number) {}
 
-  /** Takes the next bytes of a stream; true once the answer has arrived. */
+  /** Takes the next bytes of a stream; true once what it is read for has arrived. */
   readonly enough = (chunk: Uint8Array, headers: OutboundReply['headers']): boolean => {
     if (!EVENT_STREAM.test(headers['content-type'] ?? '')) return false;
     this.#events.feed(this.#decoder.decode(chunk, { stream: true }));
-    return this.#answer !== undefined;
+    return this.id === undefined ? this.toolsChanged : this.hasAnswer;
   };
 
-  /** The result. Errors: `McpError`. */
-  resultOf({ status, headers, body, truncated }: OutboundReply): PlainObject {
+  get hasAnswer(): boolean {
+    return this.#answer !== undefined;
+  }
+
+  /** The stream begins anew: half an event of the old one is none. */
+  resumed(): void {
+    this.#decoder = new TextDecoder();
+    this.#events = this.#parser();
+  }
+
+  /** Takes the whole of a reply that is no stream. */
+  take({ headers, body }: Pick<OutboundReply, 'headers' | 'body'>): void {
     if (!EVENT_STREAM.test(headers['content-type'] ?? '')) this.#look(parse(Buffer.from(body).toString()));
-    if (this.#answer) return this.#resultOf(this.#answer);
+  }
+
+  /** The result. Errors: `McpError`. */
+  resultOf({ status, truncated }: Pick<OutboundReply, 'status' | 'truncated'>): PlainObject {
+    if (this.#answer) return resultIn(this.#answer);
+    if (this.#refusal) return resultIn(this.#refusal);
     if (status < 200 || status > 299) throw new McpError(`The server answered HTTP ${status}`);
     throw new McpError(truncated ? 'The answer is too large' : 'The server did not answer with JSON-RPC');
   }
 
-  #look(message: unknown): void {
-    for (const each of Array.isArray(message) ? message : [message])
-      if (isPlainObject(each) && each['id'] === this.id && !('method' in each)) this.#answer ??= each;
+  #parser() {
+    return createParser({
+      onEvent: ({ data, id }) => {
+        if (id !== undefined && id.length <= MOST_ID) this.lastEventId = id;
+        this.#look(parse(data));
+      },
+      onRetry: (ms) => (this.retryMs = ms),
+    });
   }
 
-  #resultOf({ result, error }: PlainObject): PlainObject {
-    if (isPlainObject(result)) return result;
-    const why = isPlainObject(error) ? textOf(error['message']).slice(0, SHOWN) : '';
-    throw new McpError(why === '' ? 'The server reported an error' : `The server reported: ${why}`);
+  #look(message: unknown): void {
+    for (const each of Array.isArray(message) ? (message as unknown[]) : [message])
+      if (isPlainObject(each)) this.#lookAt(each);
   }
+
+  #lookAt(message: PlainObject): void {
+    const { id } = message;
+    if (message['method'] === TOOLS_CHANGED) this.toolsChanged = true;
+    if ('method' in message) return;
+    if (this.id !== undefined && id === this.id) this.#answer ??= message;
+    else if ('error' in message) this.#refusal ??= message;
+  }
+}
+
+function resultIn({ result, error }: PlainObject): PlainObject {
+  if (isPlainObject(result)) return result;
+  const why = isPlainObject(error) ? textOf(error['message']).slice(0, SHOWN) : '';
+  throw new McpError(why === '' ? 'The server reported an error' : `The server reported: ${why}`);
 }
 
 /** Length as JSON; infinite if the schema is nested too deeply for that. */

@@ -2,11 +2,14 @@
  * A client of MCP servers over streamable HTTP, as far as tools need it: initialize, tools/list, tools/call
  * (ops/adr/0029-mcp.md). Each request is one POST through the outbound guard, bounded in time and size.
  *
- * Invariants: the first request makes the handshake, and others share it; a session that the server has forgotten is
- * started again once; no other request is repeated.
+ * Invariants: the first request makes the handshake, and others share it; a named session that the server refuses, whatever
+ * the status, is started again once; no other request is repeated. A stream that breaks off before its answer is resumed by
+ * the id of its last event, which repeats nothing.
  */
+import { type Clock, systemClock } from '../../contracts/clock.js';
 import { LIMITS } from '../../contracts/limits.js';
 import type { ChatTool } from '../../contracts/ports/chat.js';
+import { isPlainObject } from '../../contracts/schemas/plain-object.js';
 import {
   type McpAnswer,
   McpError,
@@ -16,6 +19,7 @@ import {
 } from '../../contracts/ports/agents/mcp.js';
 import type { Outbound, OutboundReply } from '../../contracts/ports/outbound.js';
 import { answerOf, ReplyReader, toolsOf } from './mcp-replies.js';
+import { pauseOf, watchTools } from './mcp-streams.js';
 
 /** Versions of the protocol in which a session begins with `initialize`, newest first. */
 const VERSIONS = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'] as const;
@@ -24,7 +28,7 @@ const CLIENT = { name: 'speech-gateway', version: '1' };
 const SESSION = 'mcp-session-id';
 const VERSION = 'mcp-protocol-version';
 /** Headers of the protocol, which the owner cannot set. */
-const OURS = new Set(['accept', 'content-type', SESSION, VERSION]);
+const OURS = new Set(['accept', 'content-type', 'last-event-id', SESSION, VERSION]);
 const POSTED = [
   ['content-type', 'application/json'],
   ['accept', 'application/json, text/event-stream'],
@@ -40,11 +44,13 @@ interface Session {
   readonly headers: Headers;
   /** True if it has an id: the server may forget it, and is told when it ends. */
   readonly named: boolean;
+  /** Aborted when the session is over. */
+  readonly over: AbortController;
 }
 
-const BEFORE: Session = { headers: [], named: false };
+const BEFORE: Pick<Session, 'headers'> = { headers: [] };
 
-/** The server no longer knows the session. */
+/** The server refuses the session: it was deployed anew, or has forgotten it. */
 class SessionLost extends McpError {}
 
 class Client implements McpServer {
@@ -54,6 +60,7 @@ class Client implements McpServer {
   constructor(
     private readonly outbound: Outbound,
     private readonly target: McpTarget,
+    private readonly clock: Clock,
   ) {}
 
   async list(signal: AbortSignal): Promise<readonly ChatTool[]> {
@@ -81,7 +88,8 @@ class Client implements McpServer {
     this.#session = undefined;
   }
 
-  async #leave({ headers, named }: Session): Promise<void> {
+  async #leave({ headers, named, over }: Session): Promise<void> {
+    over.abort();
     if (!named) return;
     const { url } = this.target;
     const request = { method: 'DELETE', url, headers: [...this.#own, ...headers] } as const;
@@ -95,7 +103,10 @@ class Client implements McpServer {
     } catch (error) {
       if (!(error instanceof SessionLost)) throw error;
       if (this.#session === begun) this.#session = undefined;
-      return this.#request(await this.#begun(signal), method, params, signal);
+      (await begun).over.abort();
+      const session = await this.#begun(signal);
+      this.target.changed?.();
+      return this.#request(session, method, params, signal);
     }
   }
 
@@ -115,7 +126,8 @@ class Client implements McpServer {
     const id = this.#next();
     const reader = new ReplyReader(id);
     const reply = await this.#post(BEFORE, { id, method: 'initialize', params }, signal, reader);
-    const version = reader.resultOf(reply)['protocolVersion'];
+    reader.take(reply);
+    const { protocolVersion: version, capabilities } = reader.resultOf(reply);
     if (!VERSIONS.some((known) => known === version))
       throw new McpError('The server speaks another version of the protocol');
     const named = reply.headers[SESSION];
@@ -123,21 +135,73 @@ class Client implements McpServer {
       [VERSION, String(version)],
       ...(named === undefined ? [] : [[SESSION, named] as const]),
     ];
-    const session = { headers, named: named !== undefined };
+    const session = { headers, named: named !== undefined, over: new AbortController() };
     await this.#post(session, { method: 'notifications/initialized' }, signal);
+    this.#watch(session, capabilities);
     return session;
+  }
+
+  /** Listens for changes of the tools, if the server says that it tells them and somebody wants to know. */
+  #watch(session: Session, capabilities: unknown): void {
+    const { changed } = this.target;
+    const { tools } = isPlainObject(capabilities) ? capabilities : { tools: undefined };
+    if (!changed || !isPlainObject(tools) || tools['listChanged'] !== true) return;
+    const listen = (reader: ReplyReader) =>
+      this.#listen(session, reader, session.over.signal, LIMITS.mcp.watchMs);
+    void watchTools({ listen, changed, clock: this.clock, signal: session.over.signal });
   }
 
   async #request(session: Session, method: string, params: object, signal: AbortSignal) {
     const id = this.#next();
     const reader = new ReplyReader(id);
-    const reply = await this.#post(session, { id, method, params }, signal, reader);
-    if (reply.status === 404 && session.named) throw new SessionLost('The server has forgotten the session');
+    const reply = await this.#answered(session, { id, method, params }, reader, signal);
+    reader.take(reply);
+    const { status } = reply;
+    if (status >= 400 && status < 500 && session.named) throw sessionLost(reader, reply);
+    if (reader.toolsChanged) this.target.changed?.();
     return reader.resultOf(reply);
   }
 
-  #post(
+  /** The reply, if need be after its stream was resumed. Errors: those of the last try. */
+  async #answered(session: Session, message: object, reader: ReplyReader, signal: AbortSignal) {
+    const until = this.clock.monotonic() + this.target.timeoutMs;
+    let ask = (): Promise<OutboundReply> => this.#post(session, message, signal, reader);
+    for (let resumed = 0; ; resumed += 1) {
+      const reply = await ask().catch((error: unknown) => {
+        if (reader.lastEventId === undefined || resumed === LIMITS.mcp.resumes) throw error;
+      });
+      const isOver = reader.hasAnswer || reader.lastEventId === undefined || resumed === LIMITS.mcp.resumes;
+      if (reply && (isOver || reply.truncated)) return reply;
+      await pauseOf(reader, this.clock, signal);
+      const left = until - this.clock.monotonic();
+      if (left <= 0) throw new McpError('The server broke its answer off');
+      ask = () => this.#listen(session, reader, signal, left);
+    }
+  }
+
+  /** A stream of the server's messages, from behind the last event that the reader has seen. */
+  #listen(
     session: Session,
+    reader: ReplyReader,
+    signal: AbortSignal,
+    timeoutMs: number,
+  ): Promise<OutboundReply> {
+    reader.resumed();
+    const { lastEventId } = reader;
+    const from = lastEventId === undefined ? [] : [['last-event-id', lastEventId] as const];
+    return this.outbound.fetch({
+      method: 'GET',
+      url: this.target.url,
+      headers: [...this.#own, ...session.headers, ['accept', 'text/event-stream'], ...from],
+      timeoutMs,
+      captureBytes: LIMITS.mcp.replyBytes,
+      signal,
+      enough: reader.enough,
+    });
+  }
+
+  #post(
+    session: Pick<Session, 'headers'>,
     message: object,
     signal: AbortSignal,
     reader?: ReplyReader,
@@ -163,7 +227,17 @@ class Client implements McpServer {
   }
 }
 
+/** The refusal, with what the server says of it. */
+function sessionLost(reader: ReplyReader, reply: OutboundReply): SessionLost {
+  try {
+    reader.resultOf(reply);
+  } catch (error) {
+    if (error instanceof McpError) return new SessionLost(error.message);
+  }
+  return new SessionLost(`The server answered HTTP ${reply.status}`);
+}
+
 export const createMcp =
-  (outbound: Outbound): OpenMcp =>
+  (outbound: Outbound, clock: Clock = systemClock): OpenMcp =>
   (target) =>
-    new Client(outbound, target);
+    new Client(outbound, target, clock);

@@ -43,7 +43,7 @@ async function bodyOf(request) {
 }
 
 /** Starts a server; `transportFor` gives the transport of a request. */
-async function serve(t, transportFor) {
+async function serve(t, transportFor, changed) {
   const server = createServer((request, response) => {
     void (async () => {
       const transport = await transportFor(request.headers['mcp-session-id']);
@@ -60,7 +60,12 @@ async function serve(t, transportFor) {
   });
   const { port } = server.address();
   const outbound = createOutbound({ allow: [`127.0.0.1:${port}`], clock: systemClock });
-  return createMcp(outbound)({ url: `http://127.0.0.1:${port}/mcp`, headers: [], timeoutMs: 20_000 });
+  return createMcp(outbound)({
+    url: `http://127.0.0.1:${port}/mcp`,
+    headers: [],
+    timeoutMs: 20_000,
+    changed,
+  });
 }
 
 async function holds(t, client) {
@@ -108,4 +113,45 @@ t.test('the official server without sessions', async (t) => {
     return transport;
   });
   await holds(t, client);
+});
+
+/** Transports by session; `restart` forgets all of them, as a deployment does. */
+function deployed(serverOf) {
+  const sessions = new Map();
+  return {
+    restart: () => sessions.clear(),
+    async transportFor(id) {
+      if (sessions.has(id)) return sessions.get(id);
+      const transport = new WebStandardStreamableHTTPServerTransport({
+        sessionIdGenerator: randomUUID,
+        onsessioninitialized: (named) => void sessions.set(named, transport),
+      });
+      await serverOf().connect(transport);
+      return transport;
+    },
+  };
+}
+
+t.test('the official server that is deployed in mid-call is asked again in a new session', async (t) => {
+  const { restart, transportFor } = deployed(weatherServer);
+  const client = await serve(t, transportFor);
+  t.equal((await client.list(signal)).length, 2);
+  restart();
+  t.same(await client.call('weather', { city: 'Bonn' }, signal), { ok: true, text: 'It is sunny in Bonn.' });
+  client.close();
+});
+
+t.test('the official server tells that its tools have changed', async (t) => {
+  let server;
+  const { transportFor } = deployed(() => (server = weatherServer()));
+  let changed = 0;
+  const client = await serve(t, transportFor, () => (changed += 1));
+  await client.list(signal);
+  const adds = setInterval(() => {
+    if (changed === 0)
+      server.registerTool(`tool_${Date.now()}`, { description: 'New' }, () => ({ content: [] }));
+  }, 50);
+  await until('the change is told', () => changed > 0).finally(() => clearInterval(adds));
+  t.ok((await client.list(signal)).length > 2);
+  client.close();
 });

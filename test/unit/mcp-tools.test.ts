@@ -3,6 +3,7 @@
  * and the record of calls.
  */
 import t from 'tap';
+import { ServiceError } from '../../contracts/errors.js';
 import { LIMITS } from '../../contracts/limits.js';
 import type { ChatTool } from '../../contracts/ports/chat.js';
 import { McpError, type McpServer, type OpenMcp } from '../../contracts/ports/agents/mcp.js';
@@ -22,7 +23,7 @@ const tool = (name: string): ChatTool => ({
 });
 
 interface Double {
-  readonly tools?: readonly string[] | Error;
+  tools?: readonly string[] | Error;
   readonly answers?: string | Error;
 }
 
@@ -30,10 +31,13 @@ interface Double {
 function doubles(servers: Readonly<Record<string, Double>>) {
   const called: [string, string, object][] = [];
   const closed: string[] = [];
-  const open: OpenMcp = ({ url }): McpServer => {
-    const { tools = [], answers = 'fine' } = servers[url] ?? {};
+  const changed = new Map<string, () => void>();
+  const open: OpenMcp = ({ url, changed: tell }): McpServer => {
+    const { answers = 'fine' } = servers[url] ?? {};
+    if (tell) changed.set(url, tell);
     return {
       list: async () => {
+        const { tools = [] } = servers[url] ?? {};
         if (tools instanceof Error) throw tools;
         return tools.map(tool);
       },
@@ -45,7 +49,7 @@ function doubles(servers: Readonly<Record<string, Double>>) {
       close: () => void closed.push(url),
     };
   };
-  return { open, called, closed };
+  return { open, called, closed, changed };
 }
 
 /** An agent that calls the tool and says its result. */
@@ -151,3 +155,63 @@ t.test(
     t.ok(large.last.length < 20_000);
   },
 );
+
+t.test(
+  'tools that a server adds or removes in mid-call are offered, or no longer, from the next step on',
+  async (t) => {
+    const servers: Record<string, Double> = { 'https://crm': { tools: ['find'] } };
+    const { open, changed } = doubles(servers);
+    const { offered, answer } = calling('find');
+    const hosted = joined(t, { answer, mcp: open, tools: [server('crm'), webhookTool('look')] });
+    await hosted.type('One', 4);
+    t.same(offered, ['look', 'find']);
+    servers['https://crm'] = { tools: ['find', 'book'] };
+    changed.get('https://crm')?.();
+    await new Promise((resolve) => setImmediate(resolve));
+    await hosted.type('Two', 8);
+    t.same(offered, ['look', 'find', 'book']);
+    servers['https://crm'] = { tools: new McpError('away') };
+    changed.get('https://crm')?.();
+    await new Promise((resolve) => setImmediate(resolve));
+    await hosted.type('Three', 12);
+    t.same(offered, ['look', 'find', 'book'], 'a server that does not answer keeps the tools that it had');
+  },
+);
+
+t.test('a tool whose schema the model’s server refuses is left out, and the turn is answered', async (t) => {
+  const { open } = doubles({ 'https://crm': { tools: ['find', 'odd'] } });
+  const rows: readonly (readonly [why: string, left: readonly string[]])[] = [
+    ["Invalid schema for function 'odd': array schema missing items.", ['look', 'find']],
+    ['tools[2].function.parameters: unsupported keyword', ['look', 'find']],
+    ['JSON schema conversion failed: unrecognized schema', ['look']],
+  ];
+  for (const [message, left] of rows) {
+    const offered: string[][] = [];
+    const answer: Answer = async function* (request) {
+      offered.push(request.tools.map(({ name }) => name));
+      if (request.tools.some(({ name }) => name === 'odd'))
+        throw new ServiceError('provider_failed', { status: 400, message });
+      yield { kind: 'text', text: 'Yes.' };
+    };
+    const hosted = joined(t, { answer, mcp: open, tools: [server('crm'), webhookTool('look')] });
+    await hosted.type('One', 2 + 2 * (3 - left.length));
+    t.strictSame(offered, [['look', 'find', 'odd'], left], message);
+    t.match(hosted.items.at(-2), { type: 'tool_result', status: 'failed', error: /refuses this tool/ });
+    t.equal(hosted.messages.at(-1), 'assistant: Yes.');
+  }
+});
+
+t.test('a refusal that is about no tool fails the turn, with all tools still offered', async (t) => {
+  const { open } = doubles({ 'https://crm': { tools: ['find'] } });
+  let asked = 0;
+  const answer: Answer = async function* () {
+    asked += 1;
+    if (asked > 0)
+      throw new ServiceError('provider_failed', { status: 400, message: 'The model does not exist' });
+    yield { kind: 'text', text: '' };
+  };
+  const hosted = joined(t, { answer, mcp: open, tools: [server('crm')] });
+  await hosted.type('One', 2);
+  t.match(hosted.items[1], { error: 'provider_failed' });
+  t.equal(asked, 1);
+});

@@ -202,6 +202,129 @@ t.test('a session that the server has forgotten is begun anew, once', async (t) 
   t.equal(asked.filter(({ method }) => method === 'tools/call').length, 2);
 });
 
+t.test('whatever the refusal of a named session, it is begun anew, once', async (t) => {
+  const refusals: readonly (readonly [number, object | undefined])[] = [
+    [400, { jsonrpc: '2.0', error: { code: -32000, message: 'No valid session ID provided' }, id: null }],
+    [400, { jsonrpc: '2.0', error: { code: -32600, message: 'Missing session ID' }, id: 'server-error' }],
+    ...[400, 401, 403, 404, 410, 422].map((status) => [status, undefined] as const),
+  ];
+  for (const [status, body] of refusals) {
+    let refuses = 1;
+    let changed = 0;
+    answering = begins((message, response) =>
+      refuses-- > 0
+        ? response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
+        : json(response, { id: message.id, result: { content: [{ type: 'text', text: 'here' }] } }),
+    );
+    t.match(await at({ changed: () => (changed += 1) }).call('look', {}, never), { text: 'here' });
+    t.equal(asked.filter(({ method }) => method === 'initialize').length, 2, `${status}`);
+    t.equal(changed, 1, 'a server that began anew may have other tools');
+    refuses = 9;
+    const message = body
+      ? /^The server reported: (No valid|Missing) session/
+      : `The server answered HTTP ${status}`;
+    await t.rejects(at().call('look', {}, never), { message });
+    t.equal(asked.filter(({ method }) => method === 'tools/call').length, 2);
+  }
+});
+
+t.test('an answer of 5xx may have had an effect, so nothing is repeated', async (t) => {
+  answering = begins((_, response) => response.writeHead(502).end());
+  await t.rejects(at().call('look', {}, never), { message: 'The server answered HTTP 502' });
+  t.equal(asked.filter(({ method }) => method === 'tools/call').length, 1);
+});
+
+const streamed = (response: ServerResponse) =>
+  response.writeHead(200, { 'content-type': 'text/event-stream' });
+const CHANGED = { jsonrpc: '2.0', method: 'notifications/tools/list_changed' };
+const CHANGING = { ...INITIALIZED, capabilities: { tools: { listChanged: true } } };
+
+/** A server that tells changes of its tools on a stream; `rest` answers all other requests. */
+const changing =
+  (listen: Answering, rest: Answering): Answering =>
+  (message, response) => {
+    if (message.method === 'GET') listen(message, response);
+    else if (message.method === 'initialize')
+      json(response, { id: message.id, result: CHANGING }, { 'mcp-session-id': 's-1' });
+    else if (message.id === undefined) response.writeHead(202).end();
+    else rest(message, response);
+  };
+
+const until = async (so: () => boolean): Promise<void> => {
+  while (!so()) await new Promise((resolve) => setTimeout(resolve, 5));
+};
+
+t.test(
+  'changes of the tools are told, also after the stream ended, and until the client closes',
+  async (t) => {
+    const from: unknown[] = [];
+    answering = changing(
+      ({ headers }, response) => {
+        from.push(headers['last-event-id']);
+        const id = from.length;
+        streamed(response).write(`retry: 100\nid: e${id}\ndata: ${JSON.stringify(CHANGED)}\n\n`);
+        if (id > 1) response.write(': it goes on\n\n');
+      },
+      (message, response) => json(response, { id: message.id, result: { tools: [tool('look')] } }),
+    );
+    let changed = 0;
+    const client = at({ changed: () => (changed += 1) });
+    await client.list(never);
+    await until(() => changed >= 2);
+    client.close();
+    t.strictSame(from.slice(0, 2), [undefined, 'e1']);
+    await until(() => asked.some(({ method }) => method === 'DELETE'));
+  },
+);
+
+t.test('a server that tells no changes, or has no stream, is not asked again', async (t) => {
+  const listed: Answering = (message, response) => json(response, { id: message.id, result: { tools: [] } });
+  answering = begins(listed);
+  await at({ changed: () => undefined }).list(never);
+  t.notOk(asked.some(({ method }) => method === 'GET'));
+  answering = changing((_, response) => response.writeHead(405).end(), listed);
+  const client = at({ changed: () => undefined });
+  await client.list(never);
+  await until(() => asked.some(({ method }) => method === 'GET'));
+  t.equal(asked.filter(({ method }) => method === 'GET').length, 1);
+  client.close();
+});
+
+t.test('a stream that breaks off before its answer is resumed behind its last event', async (t) => {
+  const resumed: unknown[] = [];
+  let call: Asked | undefined;
+  answering = (message, response) => {
+    if (message.method === 'GET') {
+      resumed.push(message.headers['last-event-id']);
+      const result = { content: [{ type: 'text', text: 'at last' }] };
+      if (resumed.length < 2) return void streamed(response).end(`retry: 100\nid: b\ndata: {"ha\n`);
+      streamed(response).write(
+        `id: c\ndata: ${JSON.stringify({ jsonrpc: '2.0', id: call?.id, result })}\n\n`,
+      );
+      return;
+    }
+    begins((each) => {
+      call = each;
+      streamed(response).write('retry: 100\nid: a\ndata: {}\n\n');
+      setTimeout(() => response.destroy(), 20);
+    })(message, response);
+  };
+  t.same(await at().call('look', {}, never), { ok: true, text: 'at last' });
+  t.strictSame(resumed, ['a', 'a'], 'half an event is none');
+  t.equal(asked.filter(({ method }) => method === 'tools/call').length, 1, 'the call is not repeated');
+});
+
+t.test('a stream without ids cannot be resumed, and one that never answers ends in time', async (t) => {
+  answering = begins((_, response) => void streamed(response).end('data: {}\n\n'));
+  await t.rejects(at().call('look', {}, never), { message: 'The server did not answer with JSON-RPC' });
+  answering = (message, response) => {
+    if (message.method === 'GET') streamed(response).end('retry: 100\nid: x\ndata: {}\n\n');
+    else begins((_, each) => void streamed(each).end('retry: 100\nid: x\ndata: {}\n\n'))(message, response);
+  };
+  await t.rejects(at().call('look', {}, never), { name: 'McpError' });
+  t.equal(asked.filter(({ method }) => method === 'GET').length, LIMITS.mcp.resumes);
+});
+
 t.test('a handshake that failed is made anew by the next request', async (t) => {
   answering = (_, response) => response.writeHead(503).end();
   const client = at();

@@ -7,6 +7,8 @@ export interface McpTarget {
   readonly headers: readonly (readonly [name: string, value: string])[];
   /** Time limit of each request. */
   readonly timeoutMs: number;
+  /** Called when the server says that its tools have changed, or has begun anew, so that they may have. */
+  readonly changed?: () => void;
 }
 
 /** A tool's answer, as text. */

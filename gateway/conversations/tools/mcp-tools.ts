@@ -1,6 +1,6 @@
 /**
- * The tools of an agent's MCP servers, listed as a conversation begins (docs/contract/platform.md 6.5). A server that does
- * not answer in time is left out.
+ * The tools of an agent's MCP servers, listed as a conversation begins (docs/contract/platform.md 6.5), and again when they change.
+ * A server that does not answer in time is left out.
  */
 import type { Clock } from '../../../contracts/clock.js';
 import { serversToolName } from '../../../contracts/tools/function-names.js';
@@ -26,36 +26,83 @@ export type Listed = { readonly planned: PlannedTool } & (
   | { readonly error: unknown }
 );
 
-async function list(planned: PlannedTool, parts: McpParts, signal: AbortSignal): Promise<Listed> {
-  const { toolId: id, definition } = planned;
-  const { url, timeout_seconds: seconds, allowed_tools: allowed } = definition;
-  let server: McpServer | undefined;
-  try {
-    const headers = await parts.credentials.headersOf({ id, definition });
-    server = parts.mcp({ url, headers, timeoutMs: seconds * 1000 });
-    const tools = await server.list(signal);
-    const wanted = tools.filter(({ name }) => allowed.length === 0 || allowed.includes(name));
-    return { planned, server, tools: wanted };
-  } catch (error) {
-    server?.close();
-    return { planned, error };
-  }
+/** The tools that its owner allows. */
+function wanted({ definition: { allowed_tools: allowed } }: PlannedTool, tools: readonly ChatTool[]) {
+  return tools.filter(({ name }) => allowed.length === 0 || allowed.includes(name));
 }
 
-/** Lists all servers in parallel, within `LIMITS.mcp.listMs`. `signal`: aborted when nobody waits any more. Never rejects. */
-export async function listServers(
-  planned: readonly PlannedTool[],
-  parts: McpParts,
-  signal: AbortSignal,
-): Promise<readonly Listed[]> {
-  const { listMs } = LIMITS.mcp;
-  const late = new AbortController();
-  const message = `The server did not list its tools within ${listMs / 1000} s`;
-  const stop = parts.clock.after(listMs, () => late.abort(new OutboundError('timeout', message)));
-  const either = AbortSignal.any([late.signal, signal]);
-  const listed = await Promise.all(planned.map((each) => list(each, parts, either)));
-  stop();
-  return listed;
+/** The servers of one agent, listed in parallel within `LIMITS.mcp.listMs`, and again when one of them says that its tools have changed. */
+export class McpServers {
+  /** Resolves when all have answered, or their time is up. Never rejects. */
+  readonly ready: Promise<readonly Listed[]>;
+  #current: readonly Listed[] = [];
+
+  constructor(
+    planned: readonly PlannedTool[],
+    private readonly parts: McpParts,
+    /** Called after a server has listed other tools than before. */
+    private readonly changed: () => void,
+    /** Aborted when nobody waits any more. */
+    private readonly signal: AbortSignal,
+  ) {
+    this.ready = Promise.all(planned.map((each) => this.#open(each))).then((all) => (this.#current = all));
+  }
+
+  /** The tools of the servers, `LIMITS.mcp.tools` at most, under names that are not `taken`. */
+  tools(taken: ReadonlySet<string>): readonly ConversationTool[] {
+    const names = new Set(taken);
+    return this.#current
+      .flatMap((each) => ('tools' in each ? each.tools.map((tool) => ({ ...each, tool })) : []))
+      .slice(0, LIMITS.mcp.tools)
+      .map(({ planned, server, tool }) => {
+        const owner = { id: planned.toolId, name: planned.functionName };
+        return toolOf(serversToolName(tool.name, owner, names), tool, planned, server);
+      });
+  }
+
+  /** Ends the use of all of them. Never rejects. */
+  async close(): Promise<void> {
+    for (const each of await this.ready) if ('server' in each) each.server.close();
+  }
+
+  async #open(planned: PlannedTool): Promise<Listed> {
+    const { toolId: id, definition } = planned;
+    const { url, timeout_seconds: seconds } = definition;
+    let server: McpServer | undefined;
+    try {
+      const headers = await this.parts.credentials.headersOf({ id, definition });
+      const changed = (): void => void this.#again(planned);
+      server = this.parts.mcp({ url, headers, timeoutMs: seconds * 1000, changed });
+      return { planned, server, tools: wanted(planned, await this.#listOf(server)) };
+    } catch (error) {
+      server?.close();
+      return { planned, error };
+    }
+  }
+
+  /** Errors: those of `list`; a timeout after `LIMITS.mcp.listMs`. */
+  async #listOf(server: McpServer): Promise<readonly ChatTool[]> {
+    const { listMs } = LIMITS.mcp;
+    const late = new AbortController();
+    const message = `The server did not list its tools within ${listMs / 1000} s`;
+    const stop = this.parts.clock.after(listMs, () => late.abort(new OutboundError('timeout', message)));
+    try {
+      return await server.list(AbortSignal.any([late.signal, this.signal]));
+    } finally {
+      stop();
+    }
+  }
+
+  /** Lists the tools of one server anew; the old ones stay if that fails. */
+  async #again(planned: PlannedTool): Promise<void> {
+    const before = (await this.ready).find((each) => each.planned === planned);
+    if (!before || !('server' in before) || this.signal.aborted) return;
+    const tools = await this.#listOf(before.server).catch(() => undefined);
+    if (!tools || this.signal.aborted) return;
+    const after = { ...before, tools: wanted(planned, tools) };
+    this.#current = this.#current.map((each) => (each.planned === planned ? after : each));
+    this.changed();
+  }
 }
 
 const toolOf = (
@@ -76,18 +123,3 @@ const toolOf = (
     return { ok, output: text };
   },
 });
-
-/** The tools of the servers, `LIMITS.mcp.tools` at most, under names that are not `taken`. */
-export function serverTools(
-  listed: readonly Listed[],
-  taken: ReadonlySet<string>,
-): readonly ConversationTool[] {
-  const names = new Set(taken);
-  return listed
-    .flatMap((each) => ('tools' in each ? each.tools.map((tool) => ({ ...each, tool })) : []))
-    .slice(0, LIMITS.mcp.tools)
-    .map(({ planned, server, tool }) => {
-      const owner = { id: planned.toolId, name: planned.functionName };
-      return toolOf(serversToolName(tool.name, owner, names), tool, planned, server);
-    });
-}

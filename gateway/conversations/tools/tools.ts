@@ -13,7 +13,8 @@ import { wellFormed } from '../../../contracts/text/text.js';
 import { TOOL_RUNS, toolNews } from '../../../contracts/tools/news.js';
 import { AGENT_EVENTS, type ToolNote } from '../client/events.js';
 import type { Dialogue } from '../dialogue.js';
-import { type Listed, listServers, type McpParts, serverTools } from './mcp-tools.js';
+import { type Listed, type McpParts, McpServers } from './mcp-tools.js';
+import { refusedTools } from './refused-tools.js';
 import { ClientTools, type EndpointParts, webhookTool } from './owned-tools.js';
 import { reachableFrom } from './reachable.js';
 import type { NoteTurn } from '../turns/turn-events.js';
@@ -62,11 +63,14 @@ const kindOf = (error: unknown): string => {
 export class ConversationTools {
   readonly #tools = new Map<string, ConversationTool>();
   readonly #client: ClientTools;
-  /** Resolves when the agent's MCP servers have listed their tools. Never rejects. */
-  #listed: Promise<readonly Listed[]> = Promise.resolve([]);
+  /** The MCP servers of the agent in charge. */
+  #servers: McpServers;
   /** Also those of agents that were in charge before. */
-  readonly #allListed: Promise<readonly Listed[]>[] = [];
-  #servers: Promise<void> | undefined;
+  readonly #allServers: McpServers[] = [];
+  /** Resolves when the tools of the servers are known; undefined until somebody has asked for them. */
+  #known: Promise<void> | undefined;
+  /** Names of tools that the model's server does not take. */
+  readonly #leftOut = new Set<string>();
   readonly #running = new Set<Promise<unknown>>();
   #beside = 0;
   readonly #over = new AbortController();
@@ -76,11 +80,15 @@ export class ConversationTools {
     private readonly parts: ToolParts,
   ) {
     this.#client = new ClientTools(parts.clock, (event) => parts.send(event));
-    this.enter(plan);
+    this.#servers = this.#enter(plan);
   }
 
   /** Switches to the tools of the agent with this plan, from the next step on. */
   enter(plan: SessionPlan): void {
+    this.#servers = this.#enter(plan);
+  }
+
+  #enter(plan: SessionPlan): McpServers {
     const { tools } = plan.config;
     this.#tools.clear();
     const planned = tools.enabled ? plan.tools : [];
@@ -91,19 +99,37 @@ export class ConversationTools {
     const reachable = reachableFrom(plan);
     if (reachable.length > 0)
       this.#add(transferTool(reachable, (target, signal) => this.parts.handOver(target, signal)));
-    this.#listed = listServers(planned.filter(isServer), this.parts, this.#over.signal);
-    this.#allListed.push(this.#listed);
-    this.#servers = undefined;
+    const changed = (): void => this.#serversChanged(servers);
+    const servers = new McpServers(planned.filter(isServer), this.parts, changed, this.#over.signal);
+    this.#allServers.push(servers);
+    this.#known = undefined;
+    return servers;
   }
 
   /** The tools that the model may call; waits at first until the MCP servers have listed theirs or their time is up. */
   async offered(): Promise<readonly ChatTool[]> {
-    await (this.#servers ??= this.#listed.then((listed) => this.#addServers(listed)));
-    return [...this.#tools.values()].map(({ name, description, parameters }) => ({
-      name,
-      description,
-      parameters,
-    }));
+    await (this.#known ??= this.#servers.ready.then((listed) => this.#addServers(listed)));
+    return [...this.#tools.values()]
+      .filter(({ name }) => !this.#leftOut.has(name))
+      .map(({ name, description, parameters }) => ({ name, description, parameters }));
+  }
+
+  /**
+   * The model's server has refused a request, perhaps because of a tool's schema: that tool, or all of the MCP servers if it
+   * does not say which, is left out from now on. False if the refusal is about no tool.
+   */
+  refused(why: string): boolean {
+    const offered = [...this.#tools.values()].filter(({ name }) => !this.#leftOut.has(name));
+    const refused = refusedTools(why, offered);
+    for (const { name, source } of refused) {
+      this.#leftOut.add(name);
+      this.parts.log.warn(
+        { tool: name, source },
+        'the language model’s server refuses a tool: the call goes on without it',
+      );
+      this.#failedToOffer(name, source, `The language model’s server refuses this tool: ${why}`);
+    }
+    return refused.length > 0;
   }
 
   /** Whether one of these calls ends the call. */
@@ -126,7 +152,7 @@ export class ConversationTools {
   async settled(): Promise<void> {
     this.#over.abort();
     await Promise.all(this.#running);
-    for (const each of (await Promise.all(this.#allListed)).flat()) if ('server' in each) each.server.close();
+    await Promise.all(this.#allServers.map((servers) => servers.close()));
   }
 
   /** A client tool's result. */
@@ -160,18 +186,34 @@ export class ConversationTools {
   }
 
   #addServers(listed: readonly Listed[]): void {
-    for (const tool of serverTools(listed, new Set(this.#tools.keys()))) this.#add(tool);
+    this.#addTools();
     for (const each of listed) if ('error' in each) this.#away(each.planned, each.error);
   }
 
+  #addTools(): void {
+    for (const tool of this.#servers.tools(new Set(this.#tools.keys()))) this.#add(tool);
+  }
+
+  /** A server of the agent in charge offers other tools than before. */
+  #serversChanged(servers: McpServers): void {
+    if (servers !== this.#servers) return;
+    for (const [name, { source }] of this.#tools) if (source === 'mcp') this.#tools.delete(name);
+    this.#addTools();
+  }
+
   /** Notes a failed server in the record and in the log, for its owner; the call continues without it. */
-  #away({ toolId, functionName: toolName }: PlannedTool, error: unknown): void {
-    const note: ToolNote = { callId: this.parts.dialogue.nextCallId(), toolName, toolSource: 'mcp' };
+  #away({ toolId, functionName }: PlannedTool, error: unknown): void {
     this.parts.log.warn({ tool: toolId, reason: kindOf(error) }, 'an MCP server has listed no tools');
-    this.parts.dialogue.called(note.callId, toolName, note.toolSource, '{"method":"tools/list"}');
+    this.#failedToOffer(functionName, 'mcp', messageOf(error));
+  }
+
+  /** Tells the owner in the record that tools are missing in this call. */
+  #failedToOffer(toolName: string, toolSource: ConversationTool['source'], error: string): void {
+    const note: ToolNote = { callId: this.parts.dialogue.nextCallId(), toolName, toolSource };
+    this.parts.dialogue.called(note.callId, toolName, toolSource, '{"method":"tools/list"}');
     this.parts.dialogue.outcome({
       ...{ ...note, status: 'failed', output: '', outputTruncated: false },
-      ...{ error: messageOf(error), latencyMs: 0 },
+      ...{ error, latencyMs: 0 },
     });
   }
 
