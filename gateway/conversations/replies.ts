@@ -4,7 +4,7 @@
  */
 import type { Cause } from '../../actors/agent/events.js';
 import { ServiceError } from '../../contracts/errors.js';
-import { passagesFor } from '../../contracts/agents/passages.js';
+import { passagesInTime } from '../../contracts/agents/passages.js';
 import type { ChatEvent, ChatRequest, ToolCall } from '../../contracts/ports/chat.js';
 import type { KnowledgeSearch } from '../../contracts/ports/agents/knowledge.js';
 import type { SessionPlan } from '../../contracts/ports/sessions/sessions.js';
@@ -47,7 +47,7 @@ export const saying =
 async function passagesOf({ knowledge, workspaceId, plan, dialogue, draft }: ReplyParts) {
   const asked = dialogue.messagesWith(draft).findLast(({ role }) => role === 'user')?.content;
   if (asked === undefined) return [];
-  const found = await passagesFor(knowledge, workspaceId, plan, asked);
+  const found = await passagesInTime(knowledge, workspaceId, plan, asked);
   return found.map(({ source, text }) => ({ source, text }));
 }
 

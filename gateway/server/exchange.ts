@@ -10,6 +10,7 @@ import type { Clock } from '../../contracts/clock.js';
 import { ServiceError, toServiceError } from '../../contracts/errors.js';
 import type { Ids } from '../../contracts/ids.js';
 import { LIMITS } from '../../contracts/limits.js';
+import { ownedBy, type Owner } from '../../contracts/owner.js';
 import type { Log } from '../../contracts/log.js';
 import type { Arrival } from './adapters/adapter.js';
 import type { Origins } from './client-address.js';
@@ -37,6 +38,8 @@ const STALL_MS = 5 * 60 * 1000;
 const CLIENT_LEFT = 499;
 /** Statuses after which the rest of an upload is not awaited: the client is too slow, or the server is overloaded. */
 const IMPATIENT = new Set([408, 503]);
+/** Refusals under load, which a log would only multiply. */
+const UNTOLD: ReadonlySet<string> = new Set(['overloaded', 'draining', 'storage_busy']);
 const NO_BODY = new Set([204, 205, 304]);
 
 class ClientLeft extends Error {}
@@ -98,6 +101,7 @@ export class Exchange {
   #writes: GatheredWrites | undefined;
   #cancelDeadline: () => void = () => undefined;
   #evicted = false;
+  #ended = false;
 
   constructor(
     private readonly edge: ExchangeHost,
@@ -109,8 +113,20 @@ export class Exchange {
     this.#dialect = edge.system;
   }
 
-  /** Never rejects. */
-  async run(): Promise<void> {
+  /** Never rejects. Work of the handler that goes on after the reply does not end with the connection. */
+  run(): Promise<void> {
+    const { clientAddress } = this;
+    const signal = () => (this.#ended ? undefined : this.#request.signal);
+    const owner: Owner = {
+      tag: clientAddress,
+      get signal() {
+        return signal();
+      },
+    };
+    return ownedBy(owner, () => this.#run());
+  }
+
+  async #run(): Promise<void> {
     const { channel } = this.arrival;
     channel.onClosed = () => this.#stop(new ClientLeft('The client has gone'));
     channel.onWritable = () => {
@@ -124,6 +140,7 @@ export class Exchange {
     } catch (error) {
       await this.#fail(error);
     } finally {
+      this.#ended = true;
       this.#cancelDeadline();
       this.#place.leave();
       this.#report();
@@ -281,7 +298,7 @@ export class Exchange {
   }
 
   #log(error: ServiceError): void {
-    if (error.status < 500 || error.code === 'overloaded' || error.code === 'draining') return;
+    if (error.status < 500 || UNTOLD.has(error.code)) return;
     const { generationId } = this.#request;
     const details = { generationId, route: this.#endpoint?.pattern, code: error.code, err: error.cause };
     if (error.code === 'internal') this.edge.log.error(details, 'a request failed');
