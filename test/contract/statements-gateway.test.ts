@@ -3,7 +3,7 @@ import t from 'tap';
 import { LIMITS } from '../../contracts/limits.js';
 import { refreshStatistics } from '../../storage/agents/knowledge-statistics.js';
 import type { Transaction } from '../../storage/postgres/sql.js';
-import { type Answer, type Json, startPlatform } from '../fixtures/platform.js';
+import { type Answer, formOf, type Json, startPlatform } from '../fixtures/platform.js';
 import { shortOrLong } from '../fixtures/long.js';
 import { until } from '../fixtures/until.js';
 
@@ -99,7 +99,9 @@ t.test('a statement ends with its client', async (t) => {
   await locked(['knowledge_sources'], async () => {
     const leaving = new AbortController();
     const asked = fetch(`${gateway.base}/v1/agent/knowledge-sources`, {
+      method: 'POST',
       headers: { authorization: `Bearer ${platform.key}` },
+      body: formOf({ source: new File(['left behind'], 'left.txt') }),
       signal: leaving.signal,
     }).catch((error: Error) => error.name);
     await until('it waits', async () => (await waiting()) === 1);
@@ -107,6 +109,8 @@ t.test('a statement ends with its client', async (t) => {
     t.equal(await asked, 'AbortError');
     await until('it has gone', async () => (await waiting()) === 0);
   });
+  const { body } = await call('GET', '/v1/agent/knowledge-sources?search=left');
+  t.strictSame(body['knowledge_sources'], [], 'and what it had begun is not done');
 });
 
 /** The spelling of a number in letters. */

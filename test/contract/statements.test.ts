@@ -32,7 +32,9 @@ t.test(
     setMaxListeners(0, leaving.signal);
     const greedy: Owner = { tag: 'greedy', signal: leaving.signal };
     const sleeps = Array.from({ length: 100 }, () =>
-      ownedBy(greedy, () => outcome(asked`select pg_sleep(60) as greedy`.then(() => order.push('greedy')))),
+      ownedBy(greedy, () =>
+        outcome(asked.begin((tx) => tx`select pg_sleep(14) as greedy`).then(() => order.push('greedy'))),
+      ),
     );
     await until(
       'as many run as one may have',
@@ -47,7 +49,7 @@ t.test(
     t.strictSame(order.sort(), ['another', 'own', 'own', 'own'], 'all of the others, and none of its own');
     t.equal(await running('as greedy'), LIMITS.statements.perOwner);
     leaving.abort(new Error('has gone'));
-    t.strictSame(new Set(await Promise.all(sleeps)), new Set(['has gone']));
+    t.ok((await Promise.all(sleeps)).every((end) => end === 'has gone' || end === 'storage_busy'));
     await until('all are gone from the server', async () => (await running('as greedy')) === 0);
     t.match(await asked`select 1 as one`, [{ one: 1 }]);
   },
@@ -55,11 +57,13 @@ t.test(
 
 t.test('a statement that takes too long is cancelled, and is `storage_busy`', async (t) => {
   const { asked } = await postgres.open();
-  t.equal(await outcome(asked`select pg_sleep(60) as too_long`), 'storage_busy');
-  const slow = asked.begin('read only', (tx) => tx`select pg_sleep(60) as too_long`);
-  t.equal(await outcome(slow), 'storage_busy', 'also within a transaction that reads');
   const hurried = { tag: 'hurried', withinMs: LIMITS.statements.inCallMs };
-  t.equal(await ownedBy(hurried, () => outcome(asked`select pg_sleep(60) as too_long`)), 'storage_busy');
+  const ends = await Promise.all([
+    outcome(asked`select pg_sleep(60) as too_long`),
+    outcome(asked.begin('read only', (tx) => tx`select pg_sleep(60) as too_long`)),
+    ownedBy(hurried, () => outcome(asked`select pg_sleep(60) as too_long`)),
+  ]);
+  t.strictSame(ends, ['storage_busy', 'storage_busy', 'storage_busy']);
   await until('none is left', async () => (await running('as too_long')) === 0);
   for (let times = 0; times < 20; times += 1) t.match(await asked`select 1 as one`, [{ one: 1 }]);
 });
