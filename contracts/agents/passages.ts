@@ -16,7 +16,7 @@ export async function passagesFor(
   return knowledge.search(workspaceId, pinned, asked, LIMITS.knowledge.passages);
 }
 
-/** The same while somebody waits for an answer: a database that has none in time has no passages (decisions.md, D15). */
+/** The same while somebody waits for an answer: a database that has none in time has no passages (docs/contract/limits.md). */
 export async function passagesInTime(...asked: Parameters<typeof passagesFor>): Promise<readonly Passage[]> {
   const [, tag] = asked;
   try {

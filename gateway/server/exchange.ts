@@ -20,6 +20,15 @@ import { GatheredWrites } from './adapters/gathered-writes.js';
 import type { Metrics, RequestReport } from './system/metrics.js';
 import type { Place, Waiter } from './place.js';
 import type { Dialect, Reply } from './port.js';
+import {
+  abandon,
+  type Chunk,
+  discardReply,
+  firstChunk,
+  isEventStream,
+  isStream,
+  lengthOf,
+} from './reply-body.js';
 import { closesConnection, errorHeaders, replyHead } from './reply-head.js';
 import { parametersOf, SOCKET, type Endpoint, type Match, type Router } from './router.js';
 import { isAccept, offeredProtocols, type SocketHost } from './socket-host.js';
@@ -43,24 +52,6 @@ const UNTOLD: ReadonlySet<string> = new Set(['overloaded', 'draining', 'storage_
 const NO_BODY = new Set([204, 205, 304]);
 
 class ClientLeft extends Error {}
-
-type Chunk = string | Uint8Array;
-
-const isStream = (body: Reply['body']): body is AsyncIterable<Chunk> =>
-  typeof body === 'object' && Symbol.asyncIterator in body;
-
-/** Abandons a stream that nobody will read. */
-function abandon(iterator: AsyncIterator<Chunk>): void {
-  // Errors during its clean-up concern nobody any more.
-  iterator.return?.().catch(() => undefined);
-}
-
-async function firstChunk(iterator: AsyncIterator<Chunk>): Promise<IteratorResult<Chunk>> {
-  for (;;) {
-    const step = await iterator.next();
-    if (step.done || step.value.length > 0) return step;
-  }
-}
 
 /** The part of the server that a request needs (edge.ts). */
 export interface ExchangeHost {
@@ -400,18 +391,4 @@ export class Exchange {
       bytesIn: this.arrival.body?.receivedBytes ?? 0,
     });
   }
-}
-
-const isEventStream = (head: ReturnType<typeof replyHead>): boolean =>
-  head.headers.some(
-    ([name, value]) => name.toLowerCase() === 'content-type' && value.startsWith('text/event-stream'),
-  );
-
-function lengthOf(body: Reply['body']): number | undefined {
-  if (isStream(body)) return undefined;
-  return typeof body === 'string' ? Buffer.byteLength(body) : (body?.byteLength ?? 0);
-}
-
-function discardReply(reply: Reply): void {
-  if (isStream(reply.body)) abandon(reply.body[Symbol.asyncIterator]());
 }

@@ -4,7 +4,6 @@
  */
 import { ServiceError } from '../../contracts/errors.js';
 import type { Ids } from '../../contracts/ids.js';
-import { LIMITS } from '../../contracts/limits.js';
 import type { PinnedSource } from '../../contracts/ports/agents/agents.js';
 import type {
   Knowledge,
