@@ -41,6 +41,8 @@ export const ERRORS = {
   memory_exhausted: edge(503, 'The server has no memory left for this request, try again later'),
   draining: edge(503, 'The server is shutting down, try again'),
   storage_unavailable: edge(503, 'The database cannot be reached, try again later'),
+  /** A statement took too long, or too many of one workspace were waiting. */
+  storage_busy: edge(503, 'The database did not finish this in time, try again later'),
   /** The message says which roles a key would need. */
   role_forbidden: edge(403, 'This key may not do that'),
   storage_full: edge(503, 'The server has no space left to store this, try again later'),
@@ -122,6 +124,9 @@ export class ServiceError extends Error {
 const DRIVER_CODE = /^CONNECT(ION)?_/;
 const QUERY_CODE = /^(E[A-Z]+$|08|25006$|53300$|57P)/;
 
+/** Codes of a statement that was cancelled, or did not get a lock in time. */
+const LATE_CODE = /^(57014|55P03)$/;
+
 /**
  * Codes of full storage: the disk is full (ENOSPC, or a quota), or the database lacks resources (SQLSTATE class
  * 53, except too many connections).
@@ -134,6 +139,7 @@ function codeOf(error: unknown): ErrorCode {
   const { code } = error;
   const isQuery = 'query' in error;
   if (FULL_DISK.test(code) || (isQuery && FULL_DATABASE.test(code))) return 'storage_full';
+  if (isQuery && LATE_CODE.test(code)) return 'storage_busy';
   return DRIVER_CODE.test(code) || (isQuery && QUERY_CODE.test(code)) ? 'storage_unavailable' : 'internal';
 }
 

@@ -177,6 +177,12 @@ export const LIMITS = {
   phone: PHONE_LIMITS,
   /** Less room than this in the data folder, and the gateway is not ready: Postgres alone takes 16 MiB at a time. */
   storage: { freeBytes: 32 * MiB },
+  /**
+   * What clients ask of the database, in one process: how long a statement that only reads may take, how long one waits for its
+   * turn, how many of one workspace run and wait, and how many wait of all; and the whole time of a look into an
+   * agent's knowledge during a call, which then goes on without.
+   */
+  statements: { readMs: 2000, waitMs: 5000, perOwner: 2, waiting: 256, waitingOfAll: 2048, inCallMs: 300 },
   /** Prompts whose tokens are counted or wait for it, in one process; one takes half a second at most. */
   tokenQueue: 64,
   clientSecret: {

@@ -23,6 +23,8 @@ import { pricesOf, turnsOf } from './sessions/turns.js';
 
 export interface SessionParts {
   readonly sql: Sql;
+  /** For everything that is no record of a call. Default: `sql`. */
+  readonly asked?: Sql;
   readonly ids: Ids;
   /** Live conversations of a workspace without a limit of its own. */
   readonly defaultLimit: number;
@@ -105,12 +107,15 @@ async function read(sql: Sql, id: string, workspaceId: string): Promise<SessionD
 const has = async (sql: Sql, id: string, workspaceId: string): Promise<boolean> =>
   (await sql`select from sessions where id = ${id} and workspace_id = ${workspaceId}`).length > 0;
 
-export const createSessions = (parts: SessionParts): Sessions => ({
-  create: (session) => insert(parts, session),
-  list: (workspaceId, filter, page) => listSessions(parts.sql, { workspaceId, filter }, page),
-  read: (id, workspaceId) => read(parts.sql, id, workspaceId),
-  has: (id, workspaceId) => has(parts.sql, id, workspaceId),
-  remove: (id, workspaceId) => removeSession(parts.sql, id, workspaceId),
-  removeSomeOf: (endUserId, workspaceId) => removeSomeOf(parts.sql, { endUserId }, workspaceId),
-  countLiveOf: (endUserId, workspaceId) => countLiveOf(parts.sql, { endUserId }, workspaceId),
-});
+export function createSessions(parts: SessionParts): Sessions {
+  const { asked = parts.sql } = parts;
+  return {
+    create: (session) => insert(parts, session),
+    list: (workspaceId, filter, page) => listSessions(asked, { workspaceId, filter }, page),
+    read: (id, workspaceId) => read(asked, id, workspaceId),
+    has: (id, workspaceId) => has(asked, id, workspaceId),
+    remove: (id, workspaceId) => removeSession(asked, id, workspaceId),
+    removeSomeOf: (endUserId, workspaceId) => removeSomeOf(asked, { endUserId }, workspaceId),
+    countLiveOf: (endUserId, workspaceId) => countLiveOf(asked, { endUserId }, workspaceId),
+  };
+}

@@ -18,6 +18,7 @@ import type {
   Visibility,
 } from '../contracts/ports/speech/voices.js';
 import type { Database } from './postgres/database.js';
+import { ownedBy } from '../contracts/owner.js';
 import type { Sql, Transaction } from './postgres/sql.js';
 import { exclusively } from './postgres/migrate.js';
 import { repeatable } from './postgres/once-more.js';
@@ -172,7 +173,7 @@ function createCache(load: (id: string) => Promise<Kept>, clock: Clock) {
 }
 
 export interface VoicesParts {
-  readonly database: Pick<Database, 'sql' | 'events'>;
+  readonly database: Pick<Database, 'sql' | 'events'> & Partial<Pick<Database, 'asked'>>;
   readonly ids: Ids;
   readonly clock: Clock;
   readonly log: Log;
@@ -181,8 +182,9 @@ export interface VoicesParts {
 /** The cloned voices as one process sees them. `stop` ends its listener. */
 export async function createClonedVoices(parts: VoicesParts): Promise<ClonedVoices & { stop(): void }> {
   const { ids, clock, log } = parts;
-  const { sql, events } = parts.database;
-  const cache = createCache((id) => audioOf(sql, id), clock);
+  const { events, asked: sql = parts.database.sql } = parts.database;
+  // A look-up may serve several: no one's end is its own.
+  const cache = createCache((id) => ownedBy({ tag: id }, () => audioOf(sql, id)), clock);
 
   async function references(id: string, workspaceId: string) {
     if (!ID.test(id)) return undefined;

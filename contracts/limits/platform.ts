@@ -187,5 +187,8 @@ export const PLATFORM_LIMITS = {
     chunk: 1200,
     query: 2000,
     passages: 5,
+    /** Words of a question that are looked up, the rarest; passages that are ranked. */
+    words: 32,
+    candidates: 5000,
   },
 } as const;

@@ -22,7 +22,7 @@ const AGAIN_MS = [500, 2000];
 /** Longest time of such retries, from the first failure: the same as for the end of the session, which comes after the items. */
 const AWAY_MS = 600_000;
 
-const AWAY: ReadonlySet<string> = new Set(['storage_unavailable', 'storage_full']);
+const AWAY: ReadonlySet<string> = new Set(['storage_unavailable', 'storage_busy', 'storage_full']);
 const isAway = (error: unknown): boolean => AWAY.has(toServiceError(error).code);
 
 export const pause = (clock: Clock, ms: number): Promise<void> =>

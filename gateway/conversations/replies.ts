@@ -5,7 +5,7 @@
 import type { Cause } from '../../actors/agent/events.js';
 import { ServiceError } from '../../contracts/errors.js';
 import { LIMITS } from '../../contracts/limits.js';
-import { passagesFor } from '../../contracts/agents/passages.js';
+import { passagesInTime } from '../../contracts/agents/passages.js';
 import {
   type ChatEvent,
   type ChatRequest,
@@ -63,7 +63,7 @@ export const saying =
 async function passagesOf({ knowledge, workspaceId, plan, dialogue, draft }: ReplyParts) {
   const asked = dialogue.messagesWith(draft).findLast(({ role }) => role === 'user')?.content;
   if (asked === undefined) return [];
-  const found = await passagesFor(knowledge, workspaceId, plan, asked);
+  const found = await passagesInTime(knowledge, workspaceId, plan, asked);
   return found.map(({ source, text }) => ({ source, text }));
 }
 

@@ -3,6 +3,7 @@
  * needs. Dialects with other key headers pass the key themselves.
  */
 import { ServiceError } from '../../contracts/errors.js';
+import { ownedByWorkspace } from '../../contracts/owner.js';
 import { allows, type Permission, rolesOf } from '../../contracts/permissions.js';
 import type { Caller, Identity, KeyAuthority } from '../../contracts/ports/accounts/identity.js';
 import type { Credentials, HttpRequest } from './port.js';
@@ -25,6 +26,7 @@ export function bearerToken(headers: HttpRequest['headers']): string | undefined
 
 /** Errors: `role_forbidden`, naming the roles that have the permission. */
 export function permitted({ role, ...caller }: Identity, permission: Permission): Caller {
+  ownedByWorkspace(caller.workspaceId);
   if (allows(role, permission)) return caller;
   throw new ServiceError('role_forbidden', {
     message: `A key of role "${role}" may not do this; it takes a key of role ${rolesOf(permission).join(' or ')}`,
@@ -39,6 +41,7 @@ export async function identify(key: string | undefined, authority: KeyAuthority)
   if (!key) throw new ServiceError('missing_key');
   const identity = KEY.test(key) ? await authority.authenticate(key) : undefined;
   if (!identity) throw new ServiceError('invalid_key');
+  ownedByWorkspace(identity.workspaceId);
   return identity;
 }
 

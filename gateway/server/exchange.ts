@@ -10,6 +10,7 @@ import type { Clock } from '../../contracts/clock.js';
 import { ServiceError, toServiceError } from '../../contracts/errors.js';
 import type { Ids } from '../../contracts/ids.js';
 import { LIMITS } from '../../contracts/limits.js';
+import { ownedBy, type Owner } from '../../contracts/owner.js';
 import type { Log } from '../../contracts/log.js';
 import type { Arrival } from './adapters/adapter.js';
 import type { Origins } from './client-address.js';
@@ -19,6 +20,15 @@ import { GatheredWrites } from './adapters/gathered-writes.js';
 import type { Metrics, RequestReport } from './system/metrics.js';
 import type { Place, Waiter } from './place.js';
 import type { Dialect, Reply } from './port.js';
+import {
+  abandon,
+  type Chunk,
+  discardReply,
+  firstChunk,
+  isEventStream,
+  isStream,
+  lengthOf,
+} from './reply-body.js';
 import { closesConnection, errorHeaders, replyHead } from './reply-head.js';
 import { parametersOf, SOCKET, type Endpoint, type Match, type Router } from './router.js';
 import { isAccept, offeredProtocols, type SocketHost } from './socket-host.js';
@@ -37,27 +47,11 @@ const STALL_MS = 5 * 60 * 1000;
 const CLIENT_LEFT = 499;
 /** Statuses after which the rest of an upload is not awaited: the client is too slow, or the server is overloaded. */
 const IMPATIENT = new Set([408, 503]);
+/** Refusals under load, which a log would only multiply. */
+const UNTOLD: ReadonlySet<string> = new Set(['overloaded', 'draining', 'storage_busy']);
 const NO_BODY = new Set([204, 205, 304]);
 
 class ClientLeft extends Error {}
-
-type Chunk = string | Uint8Array;
-
-const isStream = (body: Reply['body']): body is AsyncIterable<Chunk> =>
-  typeof body === 'object' && Symbol.asyncIterator in body;
-
-/** Abandons a stream that nobody will read. */
-function abandon(iterator: AsyncIterator<Chunk>): void {
-  // Errors during its clean-up concern nobody any more.
-  iterator.return?.().catch(() => undefined);
-}
-
-async function firstChunk(iterator: AsyncIterator<Chunk>): Promise<IteratorResult<Chunk>> {
-  for (;;) {
-    const step = await iterator.next();
-    if (step.done || step.value.length > 0) return step;
-  }
-}
 
 /** The part of the server that a request needs (edge.ts). */
 export interface ExchangeHost {
@@ -98,6 +92,7 @@ export class Exchange {
   #writes: GatheredWrites | undefined;
   #cancelDeadline: () => void = () => undefined;
   #evicted = false;
+  #ended = false;
 
   constructor(
     private readonly edge: ExchangeHost,
@@ -109,8 +104,20 @@ export class Exchange {
     this.#dialect = edge.system;
   }
 
-  /** Never rejects. */
-  async run(): Promise<void> {
+  /** Never rejects. Work of the handler that goes on after the reply does not end with the connection. */
+  run(): Promise<void> {
+    const { clientAddress } = this;
+    const signal = () => (this.#ended ? undefined : this.#request.signal);
+    const owner: Owner = {
+      tag: clientAddress,
+      get signal() {
+        return signal();
+      },
+    };
+    return ownedBy(owner, () => this.#run());
+  }
+
+  async #run(): Promise<void> {
     const { channel } = this.arrival;
     channel.onClosed = () => this.#stop(new ClientLeft('The client has gone'));
     channel.onWritable = () => {
@@ -124,6 +131,7 @@ export class Exchange {
     } catch (error) {
       await this.#fail(error);
     } finally {
+      this.#ended = true;
       this.#cancelDeadline();
       this.#place.leave();
       this.#report();
@@ -281,7 +289,7 @@ export class Exchange {
   }
 
   #log(error: ServiceError): void {
-    if (error.status < 500 || error.code === 'overloaded' || error.code === 'draining') return;
+    if (error.status < 500 || UNTOLD.has(error.code)) return;
     const { generationId } = this.#request;
     const details = { generationId, route: this.#endpoint?.pattern, code: error.code, err: error.cause };
     if (error.code === 'internal') this.edge.log.error(details, 'a request failed');
@@ -383,18 +391,4 @@ export class Exchange {
       bytesIn: this.arrival.body?.receivedBytes ?? 0,
     });
   }
-}
-
-const isEventStream = (head: ReturnType<typeof replyHead>): boolean =>
-  head.headers.some(
-    ([name, value]) => name.toLowerCase() === 'content-type' && value.startsWith('text/event-stream'),
-  );
-
-function lengthOf(body: Reply['body']): number | undefined {
-  if (isStream(body)) return undefined;
-  return typeof body === 'string' ? Buffer.byteLength(body) : (body?.byteLength ?? 0);
-}
-
-function discardReply(reply: Reply): void {
-  if (isStream(reply.body)) abandon(reply.body[Symbol.asyncIterator]());
 }

@@ -11,6 +11,7 @@ import type { Clock } from '../../contracts/clock.js';
 import { ServiceError } from '../../contracts/errors.js';
 import { LIMITS } from '../../contracts/limits.js';
 import type { Log } from '../../contracts/log.js';
+import { currentOwner, ownedBy, type Owner } from '../../contracts/owner.js';
 import type { Arrival, Wire, WireEvents } from './adapters/adapter.js';
 import { EgressQueue } from './egress-queue.js';
 import type { Metrics } from './system/metrics.js';
@@ -159,6 +160,8 @@ class Connection implements Socket, WireEvents {
   #ending: Ending | undefined;
   #wireEnded = false;
   #isClosed = false;
+  /** That of its handshake, until it says whose it is. Its work, which may be a call, may outlive it. */
+  readonly #owner: Owner = { tag: currentOwner()?.tag ?? '' };
   #waiting: (() => void)[] = [];
   #cancelCap: () => void = () => undefined;
   /** Ends the wait for the client's authentication. */
@@ -311,7 +314,7 @@ class Connection implements Socket, WireEvents {
   /** Runs code of a dialect; if it throws, only its own socket ends. */
   #guarded(task: () => void): void {
     try {
-      task();
+      ownedBy(this.#owner, task);
     } catch (err) {
       this.around.log.error({ generationId: this.generationId, err }, 'a socket failed');
       this.close('internal');

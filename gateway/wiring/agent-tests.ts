@@ -25,7 +25,7 @@ import type { OpenTransport } from './transport/parts.js';
 
 export interface AgentTestOptions {
   readonly config: Pick<Config, 'llmUrl' | 'llmKey' | 'llmModel' | 'llmUsage' | 'llmContext'>;
-  readonly database: Pick<Database, 'sql' | 'events'>;
+  readonly database: Pick<Database, 'sql' | 'asked' | 'events'>;
   readonly platform: Awaited<ReturnType<typeof openPlatform>>;
   readonly sessions: Pick<OpenSessions, 'runs' | 'sessions'>;
   readonly transport: Pick<OpenTransport, 'testable'>;
@@ -62,7 +62,7 @@ function voiceParts(
 
 export async function openAgentTests(options: AgentTestOptions): Promise<OpenAgentTests> {
   const { config, database, platform, ids, clock, log } = options;
-  const { sql } = database;
+  const { asked: sql } = database;
   const model = languageModel(config);
   const queue = createTestQueue(database);
   const voice = voiceParts(options, queue);

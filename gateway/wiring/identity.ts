@@ -38,18 +38,20 @@ function quotasOf(config: Config): Quotas {
 export async function openIdentity({ config, database, processId, clock, log }: IdentityOptions) {
   const defaultLimit = config.concurrency;
   const quotas = quotasOf(config);
-  const keys = await createKeyAuthority({ database, clock, log });
-  const clientSecrets = createClientSecrets({ database, clock, log });
+  const { asked, events } = database;
+  const callers = { sql: database.callers, events };
+  const keys = await createKeyAuthority({ database: callers, clock, log });
+  const clientSecrets = createClientSecrets({ database: { ...callers, asked }, clock, log });
   const leases = createSlotLeases({ ...database, processId, defaultLimit });
   const usage = createUsageStore(database.sql, quotas);
   const admission = createAdmission({ leases, usage, clock, log, defaultLimit });
   return {
     keys,
     clientSecrets,
-    tokens: createSingleUseTokens({ database, log }),
+    tokens: createSingleUseTokens({ database: callers, log }),
     admission,
-    wallet: createWallet(database.sql, quotas),
-    accounts: createAccounts({ sql: database.sql, quotas, defaultLimit }),
+    wallet: createWallet(asked, quotas),
+    accounts: createAccounts({ sql: asked, quotas, defaultLimit }),
     addGauges(metrics: Metrics): void {
       const state = () => admission.state();
       metrics.gauge('speech_jobs_running', 'Synthesis and transcription jobs that run', () => state().used);

@@ -55,12 +55,12 @@ function languagesOf(registry: Registry): PlatformParts['languages'] {
  */
 export async function openPlatform(options: PlatformOptions) {
   const { config, database, keys, speech, registry, ids, clock } = options;
-  const { sql } = database;
+  const { sql, asked } = database;
   const outbound = createOutbound({ allow: config.outboundAllow, clock });
   const { dataDir, secretsKey, secretsKeyPrevious: previous } = config;
   const secrets = await openSecrets({ sql, dataDir, secretsKey, previous });
   const tokens = createTokenCounter({ clock, modelsFolder: config.modelsDir });
-  const agents = createAgents({ sql, ids, secrets });
+  const agents = createAgents({ sql: asked, ids, secrets });
   const webhooks = { outbound, secrets: agents, vocabulary: config.vocabulary, clock };
   const transfers = await createTransfers(database, ids);
   const sendToWebhook: PlatformParts['sendToWebhook'] = async (posted) =>
@@ -76,13 +76,13 @@ export async function openPlatform(options: PlatformOptions) {
     languages: languagesOf(registry),
     initialConfig: initialConfig(config.recordAudioDefault === 'true'),
     agents,
-    deliveries: createDeliveryRecords(sql),
+    deliveries: createDeliveryRecords(asked),
     sendToWebhook,
-    versions: createVersions(sql),
-    tools: createTools({ sql, ids, secrets }),
-    knowledge: createKnowledge({ sql, ids }),
-    numbers: createPhoneNumbers({ sql, ids, secrets }),
-    placed: createPlacedCalls({ sql, ids }),
+    versions: createVersions(asked),
+    tools: createTools({ sql: asked, ids, secrets }),
+    knowledge: createKnowledge({ sql: asked, ids }),
+    numbers: createPhoneNumbers({ sql: asked, ids, secrets }),
+    placed: createPlacedCalls({ sql, asked, ids }),
     transfers,
     stop(): Promise<void> {
       transfers.stop();

@@ -68,7 +68,7 @@ export interface OpenSessions {
 
 export async function openSessions(options: SessionOptions): Promise<OpenSessions> {
   const { config, database, platform, processId, node, ids, clock, log } = options;
-  const { sql } = database;
+  const { sql, asked, callers } = database;
   const { keys, tokens, speech, outbound, languages, agents, numbers, placed } = platform;
   const { vocabulary, publicSessionsPerAddress: perAddress, publicSessionsPerAgent: perAgent } = config;
   const runs = await createSessionRuns({
@@ -94,8 +94,8 @@ export async function openSessions(options: SessionOptions): Promise<OpenSession
   const parts = {
     ...{ keys, numbers, placed, tokens, speech, vocabulary, runs },
     agents: platform.versions,
-    sessions: createSessions({ sql, ids, defaultLimit: config.concurrency, prices: config.prices }),
-    limits: createPublicLimits({ sql, perAddress, perAgent }),
+    sessions: createSessions({ sql, asked, ids, defaultLimit: config.concurrency, prices: config.prices }),
+    limits: createPublicLimits({ sql: callers, perAddress, perAgent }),
     refusals: createRefusalLimit(clock),
     admission: options.admission,
     transcribes: (language: Language) => languages.transcribes(language),

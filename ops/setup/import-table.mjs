@@ -27,7 +27,7 @@ export const ROOMS = {
     holds: 'schemas, ports, errors, limits',
     may: [],
     packages: ['typebox'],
-    builtins: ['node:crypto'],
+    builtins: ['node:async_hooks', 'node:crypto'],
   },
   processes: { holds: 'child processes: framing, flow control, restarts', may: ['contracts'] },
   storage: {

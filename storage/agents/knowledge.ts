@@ -4,20 +4,20 @@
  */
 import { ServiceError } from '../../contracts/errors.js';
 import type { Ids } from '../../contracts/ids.js';
-import { LIMITS } from '../../contracts/limits.js';
 import type { PinnedSource } from '../../contracts/ports/agents/agents.js';
 import type {
   Knowledge,
   KnowledgeDetail,
   KnowledgeSearch,
   KnowledgeSource,
-  Passage,
   SourceFile,
 } from '../../contracts/ports/agents/knowledge.js';
 import type { Listed, PageRequest } from '../../contracts/ports/page.js';
 import type { AgentReferences } from '../../contracts/ports/agents/tools.js';
 import type { Sql, Transaction } from '../postgres/sql.js';
 import { passagesOf, wordsOf } from './knowledge-chunks.js';
+import { searchKnowledge } from './knowledge-search.js';
+import { keepStatistics } from './knowledge-statistics.js';
 import { listed, positionAfter, wantedRows } from '../page.js';
 import { isFound } from '../search.js';
 
@@ -140,52 +140,39 @@ async function agents(sql: Sql, id: string, workspaceId: string): Promise<AgentR
   return { agents: [...rows], total: source.total };
 }
 
-/** Finds passages with any word of the question; those with more of them, and shorter ones, come first. */
-const search: (
-  sql: Sql,
-  ...args: Parameters<KnowledgeSearch['search']>
-) => Promise<readonly Passage[]> = async (sql, workspaceId, sources, question, limit) => {
-  const words = wordsOf(question.slice(0, LIMITS.knowledge.query).replaceAll('\0', ' '));
-  const rows = await sql<Passage[]>`
-    with asked as (
-      select replace(plainto_tsquery('english', ${words})::text, ' & ', ' | ')::tsquery as words
-    )
-    select s.id as "sourceId", s.name as source, c.content as text, ts_rank(c.terms, asked.words, 1) as rank
-    from asked,
-      unnest(${sources.map(({ sourceId }) => sourceId)}::text[], ${sources.map(({ revision }) => revision)}::int[])
-        as wanted (id, revision)
-    join knowledge_sources s on s.id = wanted.id and s.workspace_id = ${workspaceId}
-    join knowledge_chunks c on c.source_id = s.id and c.revision = wanted.revision
-    where c.terms @@ asked.words
-    order by rank desc, s.id, c.position limit ${limit}`;
-  return [...rows];
-};
-
 export interface KnowledgeParts {
   readonly sql: Sql;
   readonly ids: Ids;
 }
 
 export function createKnowledge({ sql, ids }: KnowledgeParts): Knowledge & KnowledgeSearch {
+  const statistics = keepStatistics(sql);
+  const wrote = <Detail extends KnowledgeDetail | undefined>(detail: Detail): Detail => {
+    statistics.wrote(detail?.chunkCount ?? 0);
+    return detail;
+  };
   return {
     list: (workspaceId, wanted, page) => list(sql, workspaceId, wanted ?? '', page),
     read: (id, workspaceId) => read(sql, id, workspaceId),
     remove: (id, workspaceId) => remove(sql, id, workspaceId),
     agents: (id, workspaceId) => agents(sql, id, workspaceId),
-    search: (workspaceId, sources, question, limit) => search(sql, workspaceId, sources, question, limit),
+    search: (workspaceId, sources, question, limit) =>
+      searchKnowledge(sql, workspaceId, sources, question, limit),
 
-    create: ({ name, description, file }, workspaceId) =>
-      sql.begin(async (tx) => {
+    create: async ({ name, description, file }, workspaceId) => {
+      const created = await (sql.begin(async (tx) => {
         const id = ids.next('knowledge');
         await tx`
           insert into knowledge_sources (id, workspace_id, name, description)
           values (${id}, ${workspaceId}, ${name}, ${description})`;
         await insertRevision(tx, { sourceId: id, revision: 1 }, file);
         return read(tx, id, workspaceId);
-      }) as Promise<KnowledgeDetail>,
+      }) as Promise<KnowledgeDetail>);
+      return wrote(created);
+    },
 
-    change: (id, workspaceId, { name, description, file }) =>
-      sql.begin(async (tx) => {
+    change: async (id, workspaceId, { name, description, file }) => {
+      const changed = await (sql.begin(async (tx) => {
         const [source] = await tx<{ revision: number }[]>`
           select revision from knowledge_sources
           where id = ${id} and workspace_id = ${workspaceId} for no key update`;
@@ -199,6 +186,8 @@ export function createKnowledge({ sql, ids }: KnowledgeParts): Knowledge & Knowl
           where id = ${id}`;
         if (file) await dropOldRevisions(tx, pinned);
         return read(tx, id, workspaceId);
-      }) as Promise<KnowledgeDetail | undefined>,
+      }) as Promise<KnowledgeDetail | undefined>);
+      return file ? wrote(changed) : changed;
+    },
   };
 }

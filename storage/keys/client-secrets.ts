@@ -119,7 +119,7 @@ function every(clock: Clock, ms: number, work: () => void): () => void {
 }
 
 export interface ClientSecretsParts {
-  readonly database: Pick<Database, 'sql'>;
+  readonly database: Pick<Database, 'sql'> & Partial<Pick<Database, 'asked'>>;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -127,7 +127,7 @@ export interface ClientSecretsParts {
 /** The client secrets as one process sees them. `stop` ends the renewals; the leases still held then run out. */
 export function createClientSecrets(parts: ClientSecretsParts): ClientSecrets & { stop(): void } {
   const { clock, log } = parts;
-  const { sql } = parts.database;
+  const { sql, asked = sql } = parts.database;
   const holders = new Set<string>();
   const bounded = boundedWork('client secrets', log);
 
@@ -149,7 +149,7 @@ export function createClientSecrets(parts: ClientSecretsParts): ClientSecrets & 
     const value = CLIENT_SECRET_PREFIX + randomBytes(SECRET_BYTES).toString('base64url');
     const secret = { workspaceId, keyId, session, value, ttlSeconds };
     const expiresAt = await bounded(() =>
-      exclusively(sql, `client secrets ${workspaceId}`, (tx) => insert(tx, secret)),
+      exclusively(asked, `client secrets ${workspaceId}`, (tx) => insert(tx, secret)),
     );
     return { value, expiresAt };
   }

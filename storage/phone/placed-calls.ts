@@ -40,6 +40,8 @@ const AT_ONCE = 50;
 
 interface Parts {
   readonly sql: Sql;
+  /** For lists. Default: `sql`. */
+  readonly asked?: Sql;
   readonly ids: Ids;
 }
 
@@ -160,9 +162,9 @@ async function overdue(sql: Sql): Promise<readonly OverdueCall[]> {
 }
 
 export const createPlacedCalls = (parts: Parts): PlacedCalls => {
-  const { sql } = parts;
+  const { sql, asked = sql } = parts;
   return {
-    list: (workspaceId, page) => list(sql, workspaceId, page),
+    list: (workspaceId, page) => list(asked, workspaceId, page),
     async read(id, workspaceId) {
       const [call] = await sql<PlacedCall[]>`
         select ${columns(sql)} from placed_calls c

@@ -10,14 +10,21 @@ import { systemClock } from '../../contracts/clock.js';
 import { silentLog, type Log } from '../../contracts/log.js';
 import { waitUpTo } from '../../contracts/time/timeouts.js';
 import { shownAddress, target } from './address.js';
+import { createAsked, type Client, type Route } from './asked.js';
 import { createEvents, type Events } from './events.js';
 import { codeOf, StorageFailure } from '../failure.js';
 import connect from './postgres-js.js';
 import type { Sql, Transaction } from './sql.js';
 
+/** Connections by purpose: none waits for another purpose's statements. */
 export interface Database {
+  /** The gateway's own: leases, records of calls, deliveries. Nothing that a client may make long or many runs here. */
   readonly sql: Sql;
-  /** A separate connection for statements that must not wait, such as heartbeats: a process that cannot send them falls silent. */
+  /** What clients ask: lists, searches, reads and changes. Statements take turns, and end with their owner (asked.ts). */
+  readonly asked: Sql;
+  /** Who a client is: keys, client secrets and tokens; short statements, which strangers may cause. */
+  readonly callers: Sql;
+  /** For statements that must not wait, heartbeats and whether the database answers: a process that cannot send them falls silent. */
   readonly urgent: Sql;
   readonly events: Events;
   /** Whether the database answers now; takes at most five seconds. */
@@ -38,8 +45,10 @@ export interface DatabaseAddress {
 
 export interface DatabaseOptions extends DatabaseAddress {
   readonly log?: Log;
-  /** Connections of the pool; one more listens, and another is for urgent statements. */
+  /** Connections for the gateway's own statements; one more listens, one is for callers, and another for urgent statements. */
   readonly connections?: number;
+  /** Connections for what clients ask. */
+  readonly askedConnections?: number;
   /** How long to wait for an unreachable database, for example when a machine boots. */
   readonly patienceMs?: number;
   /** Whether statements may take minutes, as migrations do: then no connection is closed because the server is silent. */
@@ -47,7 +56,8 @@ export interface DatabaseOptions extends DatabaseAddress {
 }
 
 const OLDEST = { number: 140_000, name: '14' };
-const CONNECTIONS = 4;
+const CONNECTIONS = 3;
+const ASKED_CONNECTIONS = 3;
 const CONNECT_SECONDS = 5;
 const ANSWER_MS = 5000;
 /** An idle connection costs the server some megabytes. */
@@ -67,10 +77,11 @@ const FINAL =
 interface ClientOptions extends postgres.Options<Record<string, never>> {
   /** Seconds without a byte from the server after which a connection with a waiting statement is closed. */
   readonly answer_timeout: number | null;
+  readonly route?: Route | null;
 }
 
 /** A client of the database, not connected yet. */
-function client(url: string, options: ClientOptions): Sql {
+function client(url: string, options: ClientOptions): Client {
   const { address, options: told } = target(url);
   return connect(address, {
     connect_timeout: CONNECT_SECONDS,
@@ -78,7 +89,7 @@ function client(url: string, options: ClientOptions): Sql {
     onnotice: () => undefined,
     ...told,
     ...options,
-  }) as unknown as Sql;
+  }) as unknown as Client;
 }
 
 const refusal = (url: string, error: unknown): StorageFailure =>
@@ -167,34 +178,47 @@ const sessionOptions = (pooled: boolean, prepare: boolean | undefined) => ({
   },
 });
 
+type Work = (tx: Transaction) => unknown;
+
 /** Sets the statement timeout in each transaction, since it cannot be set for the session. */
-function limited(sql: Sql): Sql {
-  const begin = sql.begin.bind(sql) as (work: (tx: Transaction) => unknown) => Promise<unknown>;
+function limited<Pool extends Sql>(sql: Pool): Pool {
+  const begin = sql.begin.bind(sql) as (options: string, work: Work) => Promise<unknown>;
+  const limitedBegin = (options: string, work: Work) =>
+    begin(options, async (tx) => {
+      await tx`select set_config('statement_timeout', ${String(STATEMENT_MS)}, true)`;
+      return work(tx);
+    });
   return Object.assign(sql, {
-    begin: (work: (tx: Transaction) => unknown) =>
-      begin(async (tx) => {
-        await tx`select set_config('statement_timeout', ${String(STATEMENT_MS)}, true)`;
-        return work(tx);
-      }),
-  });
+    begin: (...args: [Work] | [string, Work]) =>
+      args.length === 1 ? limitedBegin('', args[0]) : limitedBegin(...args),
+  }) as Pool;
 }
 
 interface Connected {
   readonly sql: Sql;
-  readonly urgent: Sql;
+  /** Another client, not connected yet. */
+  readonly open: (max: number, answerSeconds?: number, route?: Route) => Client;
   readonly pooled: boolean;
 }
 
 /** Connects as to a server; if that turns out to be a pooler, connects again as to a pooler. */
 async function reach(options: DatabaseOptions, pooled: boolean): Promise<Connected> {
   const { url, prepare, connections = CONNECTIONS, patienceMs = PATIENCE_MS, slow = false } = options;
-  const pool = (max: number, answer_timeout: number | null): Sql =>
-    client(url, { max, answer_timeout, idle_timeout: IDLE_SECONDS, ...sessionOptions(pooled, prepare) });
-  const bounded = pooled ? limited : (sql: Sql) => sql;
+  const pool = (max: number, answer_timeout: number | null, route: Route | null = null): Client =>
+    client(url, {
+      max,
+      answer_timeout,
+      route,
+      idle_timeout: IDLE_SECONDS,
+      ...sessionOptions(pooled, prepare),
+    });
+  const bounded = pooled ? limited<Client> : (sql: Client) => sql;
   const sql = pool(connections, slow ? null : SILENT_SECONDS);
   try {
     await checkServer(sql, url, patienceMs);
-    return { sql: bounded(sql), urgent: bounded(pool(1, ANSWER_MS / 1000)), pooled };
+    const open: Connected['open'] = (max, seconds = SILENT_SECONDS, route) =>
+      bounded(pool(max, seconds, route));
+    return { sql: bounded(sql), open, pooled };
   } catch (error) {
     await sql.end({ timeout: 0 });
     if (!pooled && isPooler((error as Error).cause)) return reach(options, true);
@@ -219,8 +243,14 @@ const writes = (sql: Sql): Promise<boolean> =>
  * server is unreachable for `patienceMs` (10 s), refuses us, is too old or takes no writes.
  */
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
-  const { url, directUrl, log = silentLog } = options;
-  const { sql, urgent, pooled } = await reach(options, directUrl !== undefined);
+  const { url, directUrl, askedConnections = ASKED_CONNECTIONS, log = silentLog } = options;
+  const { sql, open, pooled } = await reach(options, directUrl !== undefined);
+  const [callers, urgent] = [open(1), open(1, ANSWER_MS / 1000)];
+  const asked = createAsked({
+    open: (max, route) => open(max, SILENT_SECONDS, route),
+    connections: askedConnections,
+    clock: systemClock,
+  });
   if (pooled && directUrl === undefined)
     log.warn(
       {},
@@ -236,13 +266,16 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   );
   return {
     sql,
+    asked: asked.sql,
+    callers,
     urgent,
     events,
-    answers: () => answers(sql),
+    answers: () => answers(urgent),
     writes: () => writes(sql),
     async close() {
       await events.stop();
-      await Promise.all([sql, urgent].map((pool) => pool.end({ timeout: CLOSE_SECONDS })));
+      const pools = [sql, callers, urgent].map((pool) => pool.end({ timeout: CLOSE_SECONDS }));
+      await Promise.all([...pools, asked.end(CLOSE_SECONDS)]);
     },
   };
 }

@@ -13,7 +13,10 @@ export interface Query {
   /** Set if rows are handed out while they arrive. */
   readonly forEachFn?: unknown;
   readonly cursorFn?: unknown;
+  resolve(result: unknown): void;
   reject(error: unknown): void;
+  /** Nobody waits for it any more (asked.ts). */
+  givenUp?: boolean;
   active: boolean;
   state: unknown;
   statement: unknown;
@@ -52,7 +55,7 @@ export function onceMore(query: Query, send: (query: Query) => void): void {
   const { reject } = query;
   query.reject = (error) => {
     query.reject = reject;
-    if (query.cancelled || !LOST.has(codeOf(error))) return reject(error);
+    if (query.cancelled || query.givenUp || !LOST.has(codeOf(error))) return reject(error);
     // The connection may report its end twice.
     query.reject = () => undefined;
     setTimeout(() => {

@@ -14,9 +14,10 @@
  *   server is down, is opened again for ever and without a pause, and its statement waits;
  * - a connection that must not pipeline (`max_pipeline: 0`) cannot begin a transaction.
  *
- * Three features are added: repeatable statements are sent again if their connection died (once-more.ts); the idle connection
+ * Four features are added: repeatable statements are sent again if their connection died (once-more.ts); the idle connection
  * that was used last is used next (newest-first.ts); and a connection on which a statement waits for `answer_timeout` seconds
- * without a byte from the server is closed. When packets are lost on the way, TCP alone waits for as long again as the loss has
+ * without a byte from the server is closed; a client's statements can be given to others (`route`, `handle`), and what runs on its
+ * connections cancelled (`interrupt`). When packets are lost on the way, TCP alone waits for as long again as the loss has
  * lasted, and for a quarter of an hour if the server has gone.
  *
  * No release fixes these. Each edit below must match the published text exactly once, or loading fails: the
@@ -120,6 +121,14 @@ const CONNECTION: readonly Edit[] = [
     connectTimer.cancel()
     answerTimer.cancel()`,
   },
+  // What runs on a connection can be cancelled, whichever statement it is.
+  {
+    from: `cancel,
+    end,`,
+    to: `cancel,
+    atWork: () => query ? backend : null,
+    end,`,
+  },
   // The types of arrays are known, not asked for on each new connection.
   {
     from: `initial.reserve && (initial = null)
@@ -130,8 +139,20 @@ const CONNECTION: readonly Edit[] = [
 ];
 
 const POOL: readonly Edit[] = [
-  { from: 'keep_alive      : 60,', to: 'keep_alive: 60, answer_timeout: null,' },
+  { from: 'keep_alive      : 60,', to: 'keep_alive: 60, answer_timeout: null, route: null,' },
   { from: ', open = Queue()', to: ", open = require('./newest-first.js')()" },
+  // Statements of one client can run on another's connection, and a client cancels what runs on its own.
+  {
+    from: `    reserve,
+    listen,
+    begin,`,
+    to: `    reserve,
+    listen,
+    handle: handler,
+    interrupt: () => Promise.all(connections.map((c) => c.atWork()).filter(Boolean).map((backend) =>
+      new Promise((resolve, reject) => Connection(options).cancel(backend, resolve, reject)))),
+    begin,`,
+  },
   // A transaction ends with its connection: its further statements fail.
   {
     from: 'new Promise((_, reject) => connection.onclose = reject)',
@@ -160,6 +181,8 @@ const POOL: readonly Edit[] = [
     from: `function handler(query) {
     if (ending)`,
     to: `function handler(query) {
+    if (options.route)
+      return options.route(query)
     require('./once-more.js')(query, handler)
     if (ending)`,
   },

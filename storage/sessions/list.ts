@@ -95,7 +95,7 @@ export const listSessions = (
 ): Promise<Listed<SessionRecord>> =>
   list.filter.search === undefined
     ? pageOf(sql, list, page)
-    : (sql.begin(async (tx) => {
+    : (sql.begin('read only', async (tx) => {
         await tx`set local plan_cache_mode = force_custom_plan`;
         return pageOf(tx, list, page);
       }) as Promise<Listed<SessionRecord>>);

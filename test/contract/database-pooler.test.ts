@@ -4,6 +4,7 @@ import { chmodSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
+import { ownedBy } from '../../contracts/owner.js';
 import { openDatabase } from '../../storage/postgres/database.js';
 import { migrate } from '../../storage/postgres/migrate.js';
 import { end, endWithTests } from '../fixtures/child-processes.js';
@@ -108,6 +109,32 @@ t.test('PgBouncer', { skip }, async (t) => {
       t.pass('none waits');
     },
   );
+
+  t.test('in transaction mode statements that clients cause end in time, and with their owner', async (t) => {
+    const url = await pooler(t, direct, 'transaction');
+    const { asked, close } = await openDatabase({ url, directUrl: direct });
+    t.teardown(() => close());
+    const observer = await postgres.open();
+    const running = async (): Promise<number> => {
+      const [row] = await observer.sql<{ count: number }[]>`
+        select count(*)::int as count from pg_stat_activity
+        where state <> 'idle' and pid <> pg_backend_pid() and query like '%as abandoned%'`;
+      return row?.count ?? 0;
+    };
+    const leaving = new AbortController();
+    const left = ownedBy({ tag: 'leaving', signal: leaving.signal }, () =>
+      t.rejects(
+        asked.begin((tx) => tx`select pg_sleep(14) as abandoned`),
+        { message: 'has gone' },
+      ),
+    );
+    await until('it runs', async () => (await running()) === 1);
+    leaving.abort(new Error('has gone'));
+    await left;
+    await t.rejects(asked`select pg_sleep(60) as abandoned`, { code: 'storage_busy' });
+    await until('none is left', async () => (await running()) === 0);
+    for (let times = 0; times < 20; times += 1) t.match(await asked`select 1 as one`, [{ one: 1 }]);
+  });
 
   t.test('while the server is away, statements fail and do not wait', async (t) => {
     const url = await pooler(t, 'postgresql://postgres@127.0.0.1:1/postgres', 'transaction');

@@ -123,6 +123,8 @@ t.test('the database that is away or full is told as such, and everything else i
     [{ code: '25006', query }, 'storage_unavailable'],
     [{ code: '53300', query }, 'storage_unavailable'],
     [{ code: '57P01', query }, 'storage_unavailable'],
+    [{ code: '57014', query }, 'storage_busy'],
+    [{ code: '55P03', query }, 'storage_busy'],
     [{ code: 'ENOSPC' }, 'storage_full'],
     [{ code: 'EDQUOT' }, 'storage_full'],
     [{ code: '53100', query }, 'storage_full'],
@@ -177,7 +179,7 @@ const STATUSES: Readonly<Record<number, string>> = {
   500: 'internal',
   501: 'unknown_method',
   502: 'engine_failed engine_lost provider_failed transport_failed first_byte_timeout',
-  503: 'overloaded draining storage_unavailable storage_full engine_busy',
+  503: 'overloaded memory_exhausted draining storage_unavailable storage_busy storage_full engine_busy',
   505: 'http_version',
 };
 

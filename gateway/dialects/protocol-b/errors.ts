@@ -18,6 +18,7 @@ const SLUGS: Readonly<Partial<Record<ErrorCode, string>>> = {
   draining: 'system_busy',
   engine_busy: 'system_busy',
   storage_unavailable: 'system_busy',
+  storage_busy: 'system_busy',
   storage_full: 'system_busy',
   internal: 'internal_error',
 };

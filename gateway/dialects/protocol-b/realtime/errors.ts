@@ -37,6 +37,7 @@ const ROWS: Readonly<Partial<Record<ErrorCode, Row>>> = {
   audio_too_long: { type: 'input_error' },
   engine_busy: EXHAUSTED,
   overloaded: EXHAUSTED,
+  storage_busy: EXHAUSTED,
   draining: EXHAUSTED,
 };
 
