@@ -8,8 +8,10 @@ import { serveAsChild } from '../../processes/child/child.js';
 
 /** Streams at once, each with a model of its own: about 5 MB. */
 const SLOTS = 8;
+const KEPT_FOR_LIVE = 4;
 
 await serveAsChild({
   handlers: denoiseJobs(() => loadGtcrn(process.env.DENOISER ?? '')),
   slots: SLOTS,
+  keptForLive: KEPT_FOR_LIVE,
 });

@@ -6,5 +6,6 @@ import { encodeJobs } from '../../codecs/encode/jobs.js';
 import { serveAsChild } from '../../processes/child/child.js';
 
 const SLOTS = 256;
+const KEPT_FOR_LIVE = 64;
 
-await serveAsChild({ handlers: encodeJobs, slots: SLOTS });
+await serveAsChild({ handlers: encodeJobs, slots: SLOTS, keptForLive: KEPT_FOR_LIVE });

@@ -9,9 +9,15 @@ import { speechJobs } from '../../engines/serve-speech.js';
 import { serveAsChild } from '../../processes/child/child.js';
 
 /** A job waits on its reader most of the time, and holds the program only while it speaks. */
-const SLOTS = 64;
+const SLOTS = 128;
+const KEPT_FOR_LIVE = 32;
 
 const espeak = await createEspeak();
-await serveAsChild({ engineWaits, handlers: speechJobs({ tts: [espeak], stt: [] }), slots: SLOTS });
+await serveAsChild({
+  engineWaits,
+  handlers: speechJobs({ tts: [espeak], stt: [] }),
+  slots: SLOTS,
+  keptForLive: KEPT_FOR_LIVE,
+});
 const hello = { text: 'Hello.', voice: 'en-us', language: 'en', speed: 1, timing: true } as const;
 for await (const event of espeak.synthesize(hello, new AbortController().signal)) void event;

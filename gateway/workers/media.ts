@@ -14,6 +14,8 @@ import { DETECTORS } from './detectors.js';
 
 /** Calls at once: more than a core carries, so that admission refuses before this does. */
 const SLOTS = 512;
+/** The callers of tests by voice are batch work. */
+const KEPT_FOR_LIVE = 384;
 
 const settings = JSON.parse(process.env['MEDIA'] ?? '{}') as MediaSettings;
 const wanted = settings.basePort === 0 ? 0 : settings.basePort + childPlace().index;
@@ -33,4 +35,5 @@ await serveAsChild({
     ...callerJobs(pacer),
   },
   slots: SLOTS,
+  keptForLive: KEPT_FOR_LIVE,
 });

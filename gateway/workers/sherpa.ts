@@ -20,7 +20,8 @@ import { readConfig } from '../config.js';
 import { folderForCopies } from '../config/model-folders.js';
 
 /** A job waits on its reader or its audio most of the time, and holds the model only while it works. */
-const SLOTS = 64;
+const SLOTS = 128;
+const KEPT_FOR_LIVE = 32;
 
 interface Loaded {
   readonly engines: LoadedEngines;
@@ -76,4 +77,4 @@ const open = ROLES[role];
 if (!open) throw new Error(`There is no role "${role}" here`);
 const { engines, warmUp } = open();
 await warmUp();
-await serveAsChild({ engineWaits, handlers: speechJobs(engines), slots: SLOTS });
+await serveAsChild({ engineWaits, handlers: speechJobs(engines), slots: SLOTS, keptForLive: KEPT_FOR_LIVE });

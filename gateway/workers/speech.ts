@@ -5,7 +5,8 @@
  * `MODELS_DIR` names the folder of the model files.
  *
  * A job waits on its reader or its audio most of the time and holds no engine meanwhile, so a child has
- * more slots than it can speak at once: one slow reader does not keep the others waiting.
+ * more slots than it can speak at once: one slow reader does not keep the others waiting. One workspace's usual number
+ * of jobs fits into those for batch work.
  */
 import type { TtsEngine } from '../../contracts/ports/speech/tts.js';
 import { createAligner } from '../../engines/alignment/aligner.js';
@@ -22,6 +23,7 @@ import { childPlace, serveAsChild } from '../../processes/child/child.js';
 
 interface Role {
   readonly slots: number;
+  readonly keptForLive: number;
   load(): Promise<{ readonly engines: LoadedEngines; warmUp?(): Promise<void> }>;
 }
 
@@ -48,14 +50,16 @@ async function loadTranscriber(): Promise<Transcriber> {
 
 const ROLES: Readonly<Record<string, Role>> = {
   tts: {
-    slots: 64,
+    slots: 128,
+    keptForLive: 32,
     async load() {
       const flite = await createFlite();
       return { engines: { tts: [flite], stt: [] }, warmUp: () => sayHello(flite) };
     },
   },
   stt: {
-    slots: 32,
+    slots: 64,
+    keptForLive: 32,
     load() {
       const transcriber = onFirstUse(moonshine, loadTranscriber);
       return Promise.resolve({ engines: { tts: [], stt: [transcriber] } });
@@ -67,5 +71,6 @@ const { role } = childPlace();
 const row = ROLES[role];
 if (!row) throw new Error(`There is no speech role "${role}"`);
 const { engines, warmUp } = await row.load();
-await serveAsChild({ engineWaits, handlers: speechJobs(engines), slots: row.slots });
+const { slots, keptForLive } = row;
+await serveAsChild({ engineWaits, handlers: speechJobs(engines), slots, keptForLive });
 await warmUp?.();

@@ -4,7 +4,7 @@
  * Invariants: a call is settled exactly once (ended, failed or abandoned), and then holds no listener and
  * feeds no input; leaving the loop or an abort releases the reader at once and cancels the job in the background.
  */
-import type { JobRunner, JobValue } from '../../contracts/ports/jobs.js';
+import { type JobOwner, type JobRunner, type JobValue, NOBODY } from '../../contracts/ports/jobs.js';
 import { Inbound, type Outbound } from '../channel/credit.js';
 import { Feed } from './feed.js';
 
@@ -41,6 +41,10 @@ export class Call implements AsyncIterableIterator<JobValue> {
       taken: (bytes) => this.#line?.taken(bytes),
       left: () => this.#abandon(),
     });
+  }
+
+  get owner(): JobOwner {
+    return this.#options.owner ?? NOBODY;
   }
 
   get hasInput(): boolean {
