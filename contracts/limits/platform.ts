@@ -154,8 +154,8 @@ export const PLATFORM_LIMITS = {
     openRuns: 20,
     /** Kept runs of one agent; the oldest are deleted. */
     keptRuns: 100,
-    /** Scenarios played at once: by one process, and of one workspace in all processes. */
-    atOnce: { process: 4, workspace: 4 },
+    /** Scenarios played at once: by one process, and of one workspace in all processes, which leaves some for others. */
+    atOnce: { process: 6, workspace: 4 },
     /** A scenario whose process has not renewed its lease for this long goes to another; at most `attempts` in all. */
     leaseMs: 30 * SECOND,
     attempts: 2,

@@ -150,7 +150,7 @@ export class OwnedCall {
         }),
       },
       listening: { transcription, model: DEFAULT_TRANSCRIPTION_MODEL, caller, language, turns: parts.turns },
-      thinking: { chat, knowledge, tokens: parts.tokens },
+      thinking: { chat, knowledge, tokens: { count: (text) => parts.tokens.count(text, caller) } },
       tools: {
         ...{ outbound, credentials, mcp },
         ...(parts.standIn && { standIn: parts.standIn }),
