@@ -3,6 +3,7 @@
  * if that process dies, the row is free again when its lease ends. Events of one session to one address go out in order:
  * the earlier one is settled before the later one is given out.
  */
+import { LIMITS } from '../contracts/limits.js';
 import type {
   Delivery,
   DeliveryEvent,
@@ -32,9 +33,6 @@ export async function addDeliveries(
     select ${record.workspaceId}, ${record.id}, ${record.agentId}, ${event}, url, ${body}
     from unnest(${urls as string[]}::text[]) as u (url)`;
 }
-
-/** Most running deliveries of one workspace, in all processes: its slow endpoints must not delay those of others. */
-const MOST_A_WORKSPACE = 16;
 
 /**
  * Whether rows are due that may be free: what an idle gateway asks each second. Without parameters, so that Postgres plans it once for
@@ -72,7 +70,7 @@ const take = (sql: Sql, most: number, leaseMs: number) => sql<Delivery[]>`
   update deliveries d set taken_until = now() + ${leaseMs}::int * interval '1 millisecond'
   where d.id in (
     select f.id from due join deliveries f on f.id = due.id
-    where due.turn <= ${MOST_A_WORKSPACE}
+    where due.turn <= ${LIMITS.postCallWebhook.atOnce}
       and f.settled_at is null and (f.taken_until is null or f.taken_until <= now())
     order by due.turn, due.due_at limit ${most} for update of f skip locked
   )

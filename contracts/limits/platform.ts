@@ -41,6 +41,8 @@ export const PLATFORM_LIMITS = {
     retryMs: [1 * SECOND, 5 * SECOND],
     /** Redeliveries by request: of one delivery, and of one workspace per minute. */
     redeliveries: { perDelivery: 20, perMinute: 60 },
+    /** Deliveries under way of one workspace, in all processes: its slow endpoints must not delay those of others. */
+    atOnce: 16,
   },
   analysis: {
     dataFields: 20,

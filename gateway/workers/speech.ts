@@ -8,6 +8,7 @@
  * more slots than it can speak at once: one slow reader does not keep the others waiting. One workspace's usual number
  * of jobs fits into those for batch work.
  */
+import { JOB_PLACES } from '../../contracts/limits/job-places.js';
 import type { TtsEngine } from '../../contracts/ports/speech/tts.js';
 import { createAligner } from '../../engines/alignment/aligner.js';
 import { createFlite } from '../../engines/backends/flite/index.js';
@@ -22,8 +23,6 @@ import { speechJobs, type LoadedEngines } from '../../engines/serve-speech.js';
 import { childPlace, serveAsChild } from '../../processes/child/child.js';
 
 interface Role {
-  readonly slots: number;
-  readonly keptForLive: number;
   load(): Promise<{ readonly engines: LoadedEngines; warmUp?(): Promise<void> }>;
 }
 
@@ -48,18 +47,14 @@ async function loadTranscriber(): Promise<Transcriber> {
   return createTranscriber({ engine, voiceActivity: createSilero(folder), align });
 }
 
-const ROLES: Readonly<Record<string, Role>> = {
+const ROLES: Readonly<Record<'tts' | 'stt', Role>> = {
   tts: {
-    slots: 128,
-    keptForLive: 32,
     async load() {
       const flite = await createFlite();
       return { engines: { tts: [flite], stt: [] }, warmUp: () => sayHello(flite) };
     },
   },
   stt: {
-    slots: 64,
-    keptForLive: 32,
     load() {
       const transcriber = onFirstUse(moonshine, loadTranscriber);
       return Promise.resolve({ engines: { tts: [], stt: [transcriber] } });
@@ -68,9 +63,8 @@ const ROLES: Readonly<Record<string, Role>> = {
 };
 
 const { role } = childPlace();
+if (role !== 'tts' && role !== 'stt') throw new Error(`There is no speech role "${role}"`);
 const row = ROLES[role];
-if (!row) throw new Error(`There is no speech role "${role}"`);
 const { engines, warmUp } = await row.load();
-const { slots, keptForLive } = row;
-await serveAsChild({ engineWaits, handlers: speechJobs(engines), slots, keptForLive });
+await serveAsChild({ engineWaits, handlers: speechJobs(engines), ...JOB_PLACES[role] });
 await warmUp?.();

@@ -65,7 +65,7 @@ t.test('deliveries: workspaces take turns, and none has more than sixteen under 
   t.same(
     countBy(taken),
     new Map([
-      [many.workspaceId, 16],
+      [many.workspaceId, LIMITS.postCallWebhook.atOnce],
       [few.workspaceId, 3],
     ]),
   );

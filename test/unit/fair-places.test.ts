@@ -1,7 +1,10 @@
 /** Fair admission (contracts/admission): who begins, who waits, and who is refused, for given jobs and over seeded walks. */
+import { readFileSync } from 'node:fs';
 import t from 'tap';
 import { FairPlaces, type PlacesOptions, SHARE, type Ticket } from '../../contracts/admission/fair-places.js';
 import { FairQueue, LIVE_IN_A_ROW, type Place } from '../../contracts/admission/fair-queue.js';
+import { JOB_PLACES } from '../../contracts/limits/job-places.js';
+import { LIMITS } from '../../contracts/limits.js';
 import type { JobOwner } from '../../contracts/ports/jobs.js';
 import { WaitTally } from '../../contracts/time/wait-tally.js';
 import { seeded } from '../fixtures/random.js';
@@ -273,5 +276,31 @@ t.test('live pieces go first, but not those that nobody waits for yet', (t) => {
   const order: string[] = [];
   for (let next = queue.next(0); next; next = queue.next(0)) order.push(next.name);
   t.same(order, ['word', 'call', 'file', 'speech in hand']);
+  t.end();
+});
+
+t.test('the handbook has the places of each role', (t) => {
+  const page = readFileSync(new URL('../../../docs/operate/fair-admission.md', import.meta.url), 'utf8');
+  const rows = [...page.matchAll(/^\| `([\w-]+)` \| (\d+) \| (\d+) \| (\d+), (\d+) \|$/gm)].map(
+    ([, role, ...numbers]) => [role, ...numbers.map(Number)],
+  );
+  const wanted = Object.entries(JOB_PLACES).map(([role, { slots, keptForLive, queue }]) => [
+    role,
+    slots,
+    keptForLive,
+    queue,
+    queue,
+  ]);
+  t.same(rows, wanted);
+  t.end();
+});
+
+t.test('the usual number of jobs of one workspace is taken by every role that it is for', (t) => {
+  for (const role of ['tts', 'espeak', 'sherpa-tts', 'sherpa-stt', 'stt', 'encode'] as const) {
+    const watched = new Watched(JOB_PLACES[role]);
+    watched.many(LIMITS.workspace.concurrency, batch('a'));
+    t.equal(watched.of('refused').length, 0, role);
+    t.equal(watched.enter(batch('b')).state, 'running', 'and the next workspace begins');
+  }
   t.end();
 });
