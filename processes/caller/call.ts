@@ -47,8 +47,11 @@ export class Call implements AsyncIterableIterator<JobValue> {
     return this.#options.owner ?? NOBODY;
   }
 
-  get hasInput(): boolean {
-    return this.#options.input !== undefined;
+  /** What the child is told to open it. */
+  get opening() {
+    const { workspaceTag, isLive } = this.owner;
+    const owner = { workspaceTag, isLive };
+    return { job: this.job, args: this.args, input: this.#options.input !== undefined, owner };
   }
 
   [Symbol.asyncIterator](): this {

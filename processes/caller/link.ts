@@ -122,9 +122,7 @@ export class Link {
     if (channel === undefined) return call.fail(new ServiceError('engine_lost'));
     const stream = this.#nextStream++;
     try {
-      channel.control(KIND.open, stream, {
-        ...{ job: call.job, args: call.args, input: call.hasInput, owner: call.owner },
-      });
+      channel.control(KIND.open, stream, call.opening);
     } catch (error) {
       return call.fail(error);
     }
@@ -250,6 +248,7 @@ export class Link {
     this.#channel = undefined;
     this.#pid = undefined;
     this.#reported = NOTHING;
+    this.#batch = 0;
     this.#stopHealth?.();
     for (const stream of [...this.#cancelled.keys()]) this.#acknowledged(stream);
     const calls = [...this.#calls.values()];

@@ -1,9 +1,9 @@
 /**
  * The child's side: listens on a Unix socket and runs the jobs of all callers that connect.
  *
- * Invariants: all connections share slots and queue, by workspace and not by connection; a connection that ends, or breaks the protocol, stops only its own
- * jobs; every cancel is acknowledged exactly once. A child that retires ends once it is idle and all callers have
- * disconnected, so that no job is on its way to it: it refuses none.
+ * Invariants: all connections share slots and queue, by workspace and not by connection; a connection that ends, or breaks
+ * the protocol, stops only its own jobs; every cancel is acknowledged exactly once. A child that retires ends once it is
+ * idle and all callers have disconnected, so that no job is on its way to it: it refuses none.
  */
 import { createServer, type Server, type Socket } from 'node:net';
 import { rm } from 'node:fs/promises';
