@@ -9,13 +9,9 @@
  * workspace alternate as well. Invariant: if something waits that may go, there is a next one.
  */
 import type { JobOwner } from '../ports/jobs.js';
-import { WorkspaceLines } from './workspace-lines.js';
+import { type May, type Place, WorkspaceLines } from './workspace-lines.js';
 
-/** A piece of work's place in the queue. */
-export interface Place extends JobOwner {
-  /** Monotonic time in milliseconds at which its listener has heard everything before it. */
-  readonly due: number;
-}
+export type { Place };
 
 /** The place of work that comes `seconds` of speech later. */
 export const later = (place: Place, seconds: number): Place => ({
@@ -28,9 +24,6 @@ export const FAR_AHEAD_MS = 5000;
 
 /** Turns of live work in a row while batch work waits. */
 export const LIVE_IN_A_ROW = 4;
-
-/** Whether work of this owner may go now; otherwise others go first. */
-export type May = (owner: JobOwner) => boolean;
 
 const always: May = () => true;
 

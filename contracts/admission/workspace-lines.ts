@@ -1,5 +1,14 @@
 /** Waiting work of one kind in a line for each workspace, which take turns: part of fair-queue.ts. */
-import type { May, Place } from './fair-queue.js';
+import type { JobOwner } from '../ports/jobs.js';
+
+/** A piece of work's place in the queue. */
+export interface Place extends JobOwner {
+  /** Monotonic time in milliseconds at which its listener has heard everything before it. */
+  readonly due: number;
+}
+
+/** Whether work of this owner may go now; otherwise others go first. */
+export type May = (owner: JobOwner) => boolean;
 
 /** Most workspaces whose last turn is remembered; a forgotten one counts as new, so its turn comes sooner. */
 const REMEMBERED = 1024;
