@@ -39,7 +39,11 @@ export async function addDeliveries(
  * a connection; to plan `take` takes it a hundred times as long as to run it on an empty outbox.
  */
 const isDue = async (sql: Sql): Promise<boolean> =>
-  (await sql`select from deliveries where settled_at is null and due_at <= now() limit 1`).length > 0;
+  (
+    await sql`
+      select from deliveries
+      where settled_at is null and due_at <= now() and (taken_until is null or taken_until <= now()) limit 1`
+  ).length > 0;
 
 /**
  * Workspaces take turns: the next row is one of the workspace with the fewest running deliveries, those of this statement
