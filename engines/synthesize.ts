@@ -11,6 +11,7 @@ import type { Encode } from '../contracts/ports/speech/codec.js';
 import type { Admission, Caller } from '../contracts/ports/accounts/identity.js';
 import type { Speech, TextPart, TimedAudio, VoiceWish } from '../contracts/ports/speech/speech.js';
 import type { VoiceLibrary } from '../contracts/ports/speech/voices.js';
+import { ownerOf } from '../processes/job-owner.js';
 import { CompositeVoice, type SpokenPart } from './composite-voice.js';
 import { scriptsIn, scriptsInLong, type TextScripts } from './text/language.js';
 import { paceOf } from './pace.js';
@@ -104,14 +105,14 @@ function render(
   spoken: Parts,
   job: Job,
 ): AsyncIterable<Uint8Array> {
-  const { request, signal } = job;
+  const { request, caller, signal } = job;
   request.trace?.engine(first.engine.name);
   const pcm = speak(first, spoken, job);
   const { capabilities } = first.engine;
   const { stretch: speed } = paceOf(capabilities, request.speed);
   const { output, volume, normalizeLoudness } = request;
   const level = { volume, normalizeLoudness };
-  return parts.encode(pcm, capabilities.sampleRate, output, signal, { speed, level });
+  return parts.encode(pcm, capabilities.sampleRate, output, signal, { speed, level, owner: ownerOf(caller) });
 }
 
 /** Reads the pieces up to and including the first audible one. */

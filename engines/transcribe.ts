@@ -23,8 +23,8 @@ import { joinedTexts } from '../contracts/text/joined-texts.js';
 import { share, wordsIn } from './alignment/transcript-words.js';
 import type { TimedSegment, Transcriber } from './long-audio.js';
 import { rawAudioIn, samplesOfRaw, secondsOf } from './raw-audio.js';
+import { ownerOf } from '../processes/job-owner.js';
 import type { Registry } from './registry.js';
-import { workspaceTag } from './scheduling/workspace-tag.js';
 
 export interface TranscriptionParts {
   readonly registry: Registry;
@@ -75,15 +75,18 @@ function withLessNoise(sound: Sound, denoise: () => Promise<RawAudio>): Sound {
 function hearingOf(
   { audio, reducesNoise }: TranscriptionRequest,
   { decode, denoiser }: TranscriptionParts,
+  caller: Caller,
   signal: AbortSignal,
 ): Sound {
   function soundOf(raw: RawAudio): Sound {
     const sound = soundOfRaw(raw);
-    return reducesNoise && denoiser ? withLessNoise(sound, () => denoiser.denoise(raw, signal)) : sound;
+    return reducesNoise && denoiser
+      ? withLessNoise(sound, () => denoiser.denoise(raw, ownerOf(caller), signal))
+      : sound;
   }
   if (!(audio instanceof Uint8Array)) return soundOf(audio);
   const raw = rawAudioIn(audio);
-  return raw ? soundOf(raw) : counted(decode(audio, signal));
+  return raw ? soundOf(raw) : counted(decode(audio, caller, signal));
 }
 
 /** The language with the most seconds of speech. */
@@ -151,12 +154,12 @@ export function createTranscription(parts: TranscriptionParts): Transcription {
       const language = hintOf(request.language);
       const transcriber = transcriberFor(registry, request, language);
       request.trace?.engine(transcriber.name);
-      const { samples, sampleRate, seconds, duration: lengthOf } = hearingOf(request, parts, signal);
+      const { samples, sampleRate, seconds, duration: lengthOf } = hearingOf(request, parts, caller, signal);
       const leave = await enter(caller, interim);
       try {
         const found: TimedSegment[] = [];
         const traceContext = request.trace?.context;
-        const demand = { workspaceTag: workspaceTag(caller.workspaceId), aheadSeconds: 0 };
+        const demand = { ...ownerOf(caller), aheadSeconds: 0 };
         const transcribing = { language, words, interim, sampleRate, seconds, traceContext, demand };
         for await (const segment of transcriber.transcribe(samples, transcribing, signal)) {
           found.push(segment);

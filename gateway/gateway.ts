@@ -191,7 +191,7 @@ export async function startGateway(config: Config, resources: Resources, log: Lo
     dialects: dialectsOf(parts, config, log, figures.history),
     permissionOf: permissionsFor(config.vocabulary),
     scraping: { keys: identity.keys, token: config.metricsToken, figures: figures.read },
-    load: { thresholds: { loopDelayMs: config.shedDelayMs }, saturated: () => children.saturated },
+    load: { thresholds: { loopDelayMs: config.shedDelayMs } },
     storageFull: () => storage.full(),
   }).catch(async (error: unknown) => {
     await letGo();

@@ -16,6 +16,7 @@ import type {
   TranscriptText,
 } from '../contracts/ports/calls/calls.js';
 import type { JobRunner } from '../contracts/ports/jobs.js';
+import { ownerOf } from '../processes/job-owner.js';
 import { AsyncQueue } from './async-queue.js';
 import type { Command, LineCommand, Report, SignalCommand } from './wire.js';
 
@@ -63,9 +64,11 @@ export abstract class WorkerCall<Own extends { readonly on: string }> implements
   /** The job has ended. Called once, never rejects; unless the call broke, the events end when it has settled. */
   protected abstract closed(): void | Promise<void>;
 
-  /** Options of the job: its commands and its abort signal. */
+  /** Options of the job: its commands, its abort signal, and whose it is. */
   protected get run(): Parameters<JobRunner['run']>[2] {
-    return { input: this.#commands, signal: this.#abort.signal };
+    const { workspaceId, isTest } = this.options;
+    const owner = ownerOf({ workspaceId, isLive: isTest !== true });
+    return { input: this.#commands, signal: this.#abort.signal, owner };
   }
 
   protected get over(): boolean {

@@ -84,7 +84,7 @@ export class Consultation implements Streamed {
   }
 
   get #caller() {
-    return { workspaceId: this.transfer.workspaceId, keyId: 'session' };
+    return { workspaceId: this.transfer.workspaceId, keyId: 'session', isLive: true };
   }
 
   hungUp(): void {

@@ -10,6 +10,7 @@ import { ENDPOINTING_MS } from '../../actors/agent/turns/endpointing.js';
 import { type ConversationItem, ConversationItems } from '../../actors/realtime-items.js';
 import { CALL_TIMES } from '../../contracts/limits/call-times.js';
 import { CLOSE } from '../../contracts/close-codes.js';
+import { JOB_PLACES } from '../../contracts/limits/job-places.js';
 import { LIMITS } from '../../contracts/limits.js';
 import { MOST_HOST } from '../../gateway/outbound/guard.js';
 import { CONTRACT, KiB, MiB, MINUTE, SECOND } from '../fixtures/contract-numbers.js';
@@ -48,6 +49,7 @@ const DOCUMENTED = {
   '`max_duration_seconds`': span(agent.maxDurationSeconds),
   'post-call webhooks': `${postCallWebhook.count}; address ${span(postCallWebhook.url)}, secret ${postCallWebhook.secret} characters`,
   'deliveries that are sent again': `${postCallWebhook.redeliveries.perDelivery} times each, ${postCallWebhook.redeliveries.perMinute} of a workspace a minute`,
+  'deliveries under way, of a workspace': `${postCallWebhook.atOnce} in all processes`,
   'analysis: data fields, criteria, summary prompt': `${analysis.dataFields}, ${analysis.criteria}, ${number(analysis.summaryPrompt)} characters`,
   'names in the analysis': `\`${analysis.namePattern}\`, descriptions ${analysis.description} characters`,
   'session `name`, `metadata`, dynamic variables': `${session.name} characters, ${size(session.metadataBytes)}, ${session.dynamicVariables}`,
@@ -104,6 +106,8 @@ const DOCUMENTED = {
   'return of a client whose node has died': `${CALL_TIMES.returnMs / SECOND} s`,
   'calls at once at a gateway process': 'any number (`CALL_PLACES`)',
   'jobs at once in a workspace': `${CONTRACT.workspace.concurrency} (\`CONCURRENCY\`)`,
+  'jobs that wait for one process of a role': `${JOB_PLACES.stt.queue} live, ${JOB_PLACES.stt.queue} others; \`turns\` ${JOB_PLACES.turns.queue}`,
+  'prompts whose tokens are counted or wait for it, in one process': `${CONTRACT.tokenQueue}`,
   'public sessions a minute': `${perMinute.ip} an address, ${perMinute.agent} an agent`,
   'refused public requests a minute': `${perMinute.refused} an address and gateway process`,
 };

@@ -4,12 +4,20 @@ import type { Role } from '../../permissions.js';
 export interface Caller {
   readonly workspaceId: string;
   readonly keyId: string;
+  /** Whether it works in a call or on a socket, where somebody waits for each word: such work goes first. */
+  readonly isLive?: boolean;
 }
 
 /** A caller by a key, or by a token that a key has issued, which has the key's permissions. */
 export interface Identity extends Caller {
   readonly role: Role;
 }
+
+/** The caller as it works in a call or on a socket. */
+export const live = <C extends Caller>(caller: C): C & { readonly isLive: true } => ({
+  ...caller,
+  isLive: true,
+});
 
 export interface KeyAuthority {
   /**

@@ -31,7 +31,14 @@ export interface SignalConnect {
 /** Identities of the participants of a session. */
 export const IDENTITIES = { user: 'user', agent: 'agent' } as const;
 
-export interface CallOptions {
+export interface CallOptions extends CarriedCall {
+  readonly workspaceId: string;
+  /** Nobody hears it: it is batch work. */
+  readonly isTest?: true;
+}
+
+/** What a worker is told of a call. */
+export interface CarriedCall {
   readonly sessionId: string;
   readonly user: { readonly identity: string; readonly name: string };
   readonly agent: { readonly identity: string; readonly name: string };

@@ -1,12 +1,16 @@
 /** Encoding and decoding, as the speech pipeline sees them. `codecs/` implements both. */
+import type { Caller } from '../accounts/identity.js';
+import type { JobOwner } from '../jobs.js';
 import type { LevelOptions, OutputFormat } from '../../audio.js';
 
-/** Changes applied to audio while it is encoded. */
+/** Changes applied to audio while it is encoded, and whose audio it is. */
 export interface AudioChanges {
   /** Tempo factor at unchanged pitch; default 1. */
   readonly speed?: number;
   /** Absent: loudness is not changed. */
   readonly level?: LevelOptions;
+  /** Default NOBODY. */
+  readonly owner?: JobOwner;
 }
 
 /**
@@ -25,4 +29,8 @@ export type Encode = (
  * Decodes an uploaded file of any known container to 16 kHz mono PCM, in an isolated process under limits.
  * Errors: `audio_unreadable`, `audio_too_long`, `engine_busy`.
  */
-export type Decode = (file: Uint8Array, signal: AbortSignal) => AsyncIterable<Int16Array>;
+export type Decode = (
+  file: Uint8Array,
+  caller: Pick<Caller, 'workspaceId' | 'isLive'>,
+  signal: AbortSignal,
+) => AsyncIterable<Int16Array>;

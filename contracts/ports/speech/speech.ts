@@ -131,7 +131,7 @@ export interface TranscriptionRequest {
   readonly words?: boolean;
   /**
    * The audio is not complete yet and its transcript only a partial one: it takes no slot, does not count as usage, and
-   * fails at once (`engine_busy`) if the engine has other work.
+   * fails at once (`engine_busy`) if the engine has other work; of a live caller, if it has other live work.
    */
   readonly interim?: boolean;
   /** The audio may not be complete, though it is likely: it counts as usage when `count` is called. */

@@ -2,13 +2,14 @@
 import { bytesOf, PLAYOUT_RATE, samplesOf } from '../../../contracts/audio.js';
 import type { SignalConnect, SignalEnd, SignalLink } from '../../../contracts/ports/calls/calls.js';
 import { ServiceError } from '../../../contracts/errors.js';
-import type { JobRunner } from '../../../contracts/ports/jobs.js';
+import type { JobOwner, JobRunner } from '../../../contracts/ports/jobs.js';
 import type {
   CallerEvent,
   CallerLine,
   CallerLines,
   CallerOptions,
 } from '../../../contracts/ports/agents/test-callers.js';
+import { ownerOf } from '../../../processes/job-owner.js';
 import { AsyncQueue } from '../../async-queue.js';
 import { CALLER_JOB, type CallerArgs, type CallerCommand, type CallerReport } from './wire.js';
 
@@ -26,10 +27,10 @@ class WorkerLine implements CallerLine {
 
   constructor(
     media: JobRunner,
-    args: CallerArgs,
+    { noise, workspaceId }: CallerOptions,
     private readonly connect: Connect,
   ) {
-    this.events = this.#follow(media, args);
+    this.events = this.#follow(media, { noise }, ownerOf({ workspaceId }));
   }
 
   say(samples: Int16Array, at = 0): number {
@@ -45,10 +46,10 @@ class WorkerLine implements CallerLine {
     this.#commands.push({ op: 'hangUp' });
   }
 
-  async *#follow(media: JobRunner, args: CallerArgs): AsyncGenerator<CallerEvent> {
+  async *#follow(media: JobRunner, args: CallerArgs, owner: JobOwner): AsyncGenerator<CallerEvent> {
     const { signal } = this.#abort;
     try {
-      for await (const report of media.run(CALLER_JOB, args, { input: this.#commands, signal })) {
+      for await (const report of media.run(CALLER_JOB, args, { input: this.#commands, signal, owner })) {
         const event = this.#eventOf(report as CallerReport);
         if (event) yield event;
       }
@@ -93,5 +94,5 @@ class WorkerLine implements CallerLine {
 
 /** `media`: the pool of media workers. */
 export const createCallerLines = (media: JobRunner): CallerLines => ({
-  open: (options: CallerOptions, connect) => new WorkerLine(media, { noise: options.noise }, connect),
+  open: (options, connect) => new WorkerLine(media, options, connect),
 });
