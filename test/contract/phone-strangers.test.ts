@@ -143,6 +143,7 @@ async function lineOf(provider: Provider): Promise<PhoneLine> {
   if (!('ask' in dialect)) {
     const line = await calls.stream({ ...provider, dialect }, call, SECRET, undefined, url);
     for (const message of dialect.begin(call, '')) line.send(message);
+    line.listen();
     return line;
   }
   const asking: Provider<ProviderDialect> = { ...provider, dialect };
@@ -165,7 +166,6 @@ t.test('strangers’ WebSockets take no place of streams that can prove themselv
   const crowd = await Promise.all(idle);
   for (const provider of PROVIDERS) {
     const line = await lineOf(provider);
-    line.listen();
     await until(`${provider.name} is let in`, () => isLetIn(line));
     t.equal(line.closed, undefined);
     line.hangUp();
