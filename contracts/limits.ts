@@ -50,13 +50,18 @@ export const LIMITS = {
   },
   /**
    * Clients that have not shown a key: how much may wait for them, of one address and of all (beyond that the oldest
-   * goes, once it has waited for `graceMs`), the bytes of a WebSocket frame before it is authenticated, and how long
-   * that may take.
+   * goes, once it has waited for `graceMs`), and what is read of them: bytes of a body, bytes of a WebSocket frame, and
+   * fields or nodes of either. `wireFrameBytes`: larger frames end the connection before they have arrived, without an answer.
    */
   unauthenticated: {
     requests: { perAddress: 128, total: 1024, graceMs: 0 },
     sockets: { perAddress: 64, total: 256, graceMs: 5 * SECOND },
-    frameBytes: 2 * MiB,
+    /** Sockets whose handshake was proven, and that wait for their first message: of one number or call, and of all. */
+    provenSockets: { perAddress: 64, total: 1024, graceMs: 5 * SECOND },
+    bodyBytes: 64 * KiB,
+    frameBytes: 64 * KiB,
+    wireFrameBytes: 2 * MiB,
+    parts: 1000,
     socketMs: 30 * SECOND,
   },
   timedSpeech: {

@@ -1,7 +1,9 @@
 /** The request as handlers see it (port.ts). Parts that few handlers use are made on first use. */
 import { ServiceError } from '../../contracts/errors.js';
+import { LIMITS } from '../../contracts/limits.js';
 import type { Permission } from '../../contracts/permissions.js';
 import type { Arrival } from './adapters/adapter.js';
+import { boundFields } from './bodies/structure.js';
 import type { Origins } from './client-address.js';
 import type { Place } from './place.js';
 import type { HttpRequest } from './port.js';
@@ -33,8 +35,12 @@ export class EdgeRequest implements HttpRequest {
     this.headers = arrival.head.headers;
   }
 
+  /** Errors: `invalid_request` for too many fields: nobody knows yet whose request it is. */
   get query(): URLSearchParams {
-    return (this.#query ??= new URLSearchParams(this.arrival.head.query));
+    if (this.#query) return this.#query;
+    const { query } = this.arrival.head;
+    boundFields(query, LIMITS.unauthenticated.parts);
+    return (this.#query = new URLSearchParams(query));
   }
 
   get search(): string {

@@ -116,6 +116,8 @@ export interface Socket {
 export interface SocketEvents {
   /** The bytes belong to the receiver. */
   message(data: string | Uint8Array): void;
+  /** A frame was larger than allowed: the last moment to say so, before the socket closes with 1009. */
+  tooBig?(): void;
   /** The socket begins to close, from either side; no more frames pass. Called once, before `closed`. */
   gone?(): void;
   /** Called exactly once. */
@@ -133,6 +135,11 @@ export interface SocketAccept {
    * LIMITS.unauthenticated. A stack that cannot raise the limit of frames later keeps it for this socket.
    */
   readonly unauthenticated?: boolean;
+  /**
+   * The number or call that the handshake of an unauthenticated socket was proven with: it then waits among those of that
+   * holder, and strangers take no place from it.
+   */
+  readonly provenAs?: string | undefined;
   /** Absent: LIMITS.socket.connectionMs. `null`: it lasts as long as its call, and a drain waits for it as for calls. */
   readonly connectionMs?: number | null;
   open(socket: Socket): SocketEvents;

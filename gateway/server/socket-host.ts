@@ -76,6 +76,8 @@ interface Surroundings {
 export class SocketHost {
   readonly #open = new Set<Connection>();
   readonly #unauthenticated: WaitingPool;
+  /** Of those whose handshake was proven, by number or call. */
+  readonly #proven: WaitingPool;
 
   /** `ended` is called for each connection that has closed. */
   constructor(
@@ -83,11 +85,12 @@ export class SocketHost {
     private readonly ended: () => void,
   ) {
     this.#unauthenticated = new WaitingPool(LIMITS.unauthenticated.sockets, around.clock);
+    this.#proven = new WaitingPool(LIMITS.unauthenticated.provenSockets, around.clock);
     around.metrics.gauge('open_sockets', 'Open WebSockets', () => this.#open.size);
     around.metrics.gauge(
       'unauthenticated_sockets',
       'Open WebSockets that are not authenticated yet',
-      () => this.#unauthenticated.size,
+      () => this.#unauthenticated.size + this.#proven.size,
     );
     around.metrics.gauge('egress_queue_bytes', 'Bytes queued for WebSocket clients', () => this.queuedBytes);
   }
@@ -108,8 +111,12 @@ export class SocketHost {
   }
 
   /** Whether there is room for a socket of that client. */
-  admits({ unauthenticated }: SocketAccept, client: Pick<HttpRequest, 'clientAddress'>): boolean {
-    return unauthenticated !== true || this.#unauthenticated.hasRoom(client.clientAddress);
+  admits(accept: SocketAccept, { clientAddress }: Pick<HttpRequest, 'clientAddress'>): boolean {
+    return accept.unauthenticated !== true || this.#poolOf(accept).hasRoom(accept.provenAs ?? clientAddress);
+  }
+
+  #poolOf({ provenAs }: SocketAccept): WaitingPool {
+    return provenAs === undefined ? this.#unauthenticated : this.#proven;
   }
 
   /** Completes the handshake of `arrival`, which must have one. */
@@ -121,13 +128,13 @@ export class SocketHost {
   ): void {
     const { generationId } = request;
     const unauthenticated = accept.unauthenticated === true;
-    const address = unauthenticated ? request.clientAddress : undefined;
+    const holder = unauthenticated ? (accept.provenAs ?? request.clientAddress) : undefined;
     const protocol = offered.find((name) => name === accept.protocol);
     arrival.upgrade?.({
       protocol,
       headers: [[GENERATION_ID, generationId], ...Object.entries(accept.headers ?? {})],
       unauthenticated,
-      opened: (wire) => this.#opened(wire, accept, generationId, address),
+      opened: (wire) => this.#opened(wire, accept, generationId, holder),
     });
   }
 
@@ -139,15 +146,15 @@ export class SocketHost {
     for (const connection of this.#open) connection.terminate();
   }
 
-  /** `address`: of an unauthenticated client; otherwise undefined. */
-  #opened(wire: Wire, accept: SocketAccept, generationId: string, address: string | undefined): WireEvents {
+  /** `holder`: whose place an unauthenticated client takes; otherwise undefined. */
+  #opened(wire: Wire, accept: SocketAccept, generationId: string, holder: string | undefined): WireEvents {
     const connection = new Connection(wire, accept, generationId, this.around, () => {
       this.#open.delete(connection);
       this.ended();
     });
     this.#open.add(connection);
-    if (address !== undefined)
-      connection.wait(this.#unauthenticated.enter(address, () => connection.terminate()));
+    if (holder !== undefined)
+      connection.wait(this.#poolOf(accept).enter(holder, () => connection.terminate()));
     connection.start();
     return connection;
   }
@@ -166,6 +173,7 @@ class Connection implements Socket, WireEvents {
   #cancelCap: () => void = () => undefined;
   /** Ends the wait for the client's authentication. */
   #stopWaiting: () => void = () => undefined;
+  #mostBytes: number;
   #cancelGrace: (() => void) | undefined;
 
   constructor(
@@ -176,6 +184,7 @@ class Connection implements Socket, WireEvents {
     private readonly left: () => void,
   ) {
     this.#egress = new EgressQueue(wire);
+    this.#mostBytes = accept.maxFrameBytes;
   }
 
   get queuedBytes(): number {
@@ -201,7 +210,10 @@ class Connection implements Socket, WireEvents {
     const late = this.around.clock.after(LIMITS.unauthenticated.socketMs, () =>
       this.close('unauthenticated'),
     );
+    const { maxFrameBytes } = this.accept;
+    this.#mostBytes = Math.min(maxFrameBytes, LIMITS.unauthenticated.frameBytes);
     this.#stopWaiting = () => {
+      this.#mostBytes = maxFrameBytes;
       late();
       leave();
     };
@@ -243,8 +255,10 @@ class Connection implements Socket, WireEvents {
   admits(byteLength: number): boolean {
     if (this.#ending || this.#isClosed) return false;
     this.around.metrics.received(byteLength);
-    if (byteLength > this.accept.maxFrameBytes) this.close('tooBig');
-    return byteLength <= this.accept.maxFrameBytes;
+    if (byteLength <= this.#mostBytes) return true;
+    this.#guarded(() => this.#events?.tooBig?.());
+    this.close('tooBig');
+    return false;
   }
 
   message(frame: string | Uint8Array): void {

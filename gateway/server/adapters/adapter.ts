@@ -61,7 +61,7 @@ export interface WireEvents {
 export interface Handshake {
   readonly protocol: string | undefined;
   readonly headers: ReplyHead['headers'];
-  /** Frames above LIMITS.unauthenticated.frameBytes end the connection, until `Wire.authenticated`. */
+  /** Frames above LIMITS.unauthenticated.wireFrameBytes end the connection, until `Wire.authenticated`. */
   readonly unauthenticated: boolean;
   opened(wire: Wire): WireEvents;
 }

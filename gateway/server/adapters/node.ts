@@ -131,7 +131,7 @@ function boundUnauthenticated(connection: Duplex, socket: WebSocket): () => void
   let bytes = 0;
   const count = (chunk: Buffer): void => {
     bytes += chunk.byteLength;
-    if (bytes > LIMITS.unauthenticated.frameBytes) socket.terminate();
+    if (bytes > LIMITS.unauthenticated.wireFrameBytes) socket.terminate();
   };
   connection.on('data', count);
   return () => void connection.off('data', count);

@@ -62,6 +62,16 @@ export function boundJson(bytes: Uint8Array, maxNodes = MAX_NODES): void {
   }
 }
 
+const AMPERSAND = '&';
+
+/** Errors: `invalid_request` if a form or query has more fields than that. */
+export function boundFields(text: string, mostFields: number): void {
+  let fields = 1;
+  for (let at = text.indexOf(AMPERSAND); at >= 0; at = text.indexOf(AMPERSAND, at + 1)) fields += 1;
+  if (fields > mostFields)
+    throw new ServiceError('invalid_request', { message: `More than ${mostFields} fields` });
+}
+
 interface Token {
   /** Bytes of the token with its payload. */
   readonly size: number;

@@ -23,7 +23,7 @@ import type { Observation } from '../../../server/tracing/trace-requests.js';
 import type { ProtocolBParts } from '../parts.js';
 import { type ClientFrame, readFrame, SpeechFrameFault } from './client-frames.js';
 import { type ContextEvents, type ContextPlan, SpeechContext } from './context.js';
-import { faultOf, OVERFLOW, silence } from './faults.js';
+import { faultOf, OVERFLOW, silence, TOO_LARGE } from './faults.js';
 import { callerOfKey } from './identity.js';
 import { ContextFrames } from './server-frames.js';
 import type { SocketSettings } from './settings.js';
@@ -80,11 +80,15 @@ export class SpeechConnection {
 
   receive(data: string | Uint8Array): void {
     try {
-      this.#received(readFrame(data, this.parts.vocabulary), data.length);
+      this.#received(readFrame(data, this.parts.vocabulary, !this.#caller), data.length);
     } catch (error) {
       if (!(error instanceof SpeechFrameFault)) throw error;
       this.refuse(error.fault);
     }
+  }
+
+  tooBig(): void {
+    this.refuse(TOO_LARGE);
   }
 
   gone(): void {

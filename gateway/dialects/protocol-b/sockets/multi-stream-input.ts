@@ -43,6 +43,10 @@ export class MultiStreamInputSession implements SocketEvents {
     this.#connection.receive(data);
   }
 
+  tooBig(): void {
+    this.#connection.tooBig();
+  }
+
   gone(): void {
     this.#connection.gone();
   }

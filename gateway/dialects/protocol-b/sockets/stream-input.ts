@@ -31,6 +31,10 @@ export class StreamInputSession implements SocketEvents {
     this.#connection.receive(data);
   }
 
+  tooBig(): void {
+    this.#connection.tooBig();
+  }
+
   gone(): void {
     this.#connection.gone();
   }
