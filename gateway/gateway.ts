@@ -27,6 +27,7 @@ import { addNodeMetrics, nodeUrl, VERSION } from './wiring/nodes.js';
 import { startTracing } from './wiring/tracing.js';
 import { permissionsFor } from './permissions.js';
 import { openPlatform } from './wiring/platform.js';
+import { addMemoryMetrics, openMemory } from './wiring/memory.js';
 import { openRecordings } from './wiring/recordings.js';
 import type { RoleSockets } from './wiring/roles.js';
 import { Health } from './server/system/health.js';
@@ -79,7 +80,8 @@ async function openParts(config: Config, resources: Resources, log: Log) {
   });
   const processId = randomUUID();
   const address = join(runtimeFolder, `signal-${process.pid}.sock`);
-  const common = { config, database, processId, installation, ids, clock, log };
+  const memory = openMemory(config);
+  const common = { config, database, memory, processId, installation, ids, clock, log };
   const node = await OwnNode.open({ ...common, sql: database.urgent, address, version: VERSION });
   const children = new Children(sockets, log);
   const identity = await openIdentity(common);
@@ -112,7 +114,7 @@ async function openParts(config: Config, resources: Resources, log: Log) {
     await database.close();
   };
   return {
-    ...{ database, node, children, identity, voiced, platform },
+    ...{ database, memory, node, children, identity, voiced, platform },
     ...{ recorded, sessions, tests, transport, letGo },
   };
 }
@@ -121,13 +123,13 @@ export type Parts = Awaited<ReturnType<typeof openParts>>;
 
 /** A new protocol is one line here, and its rows in permissions.ts. */
 export function dialectsOf(
-  { identity, voiced, platform, sessions, tests, transport }: Parts,
+  { memory, identity, voiced, platform, sessions, tests, transport }: Parts,
   config: Config,
   log: Log,
   history: OperationParts['history'],
 ) {
   const { vocabulary, pcmRates } = config;
-  const common = { ...identity, ...voiced, vocabulary, clock, log };
+  const common = { ...identity, ...voiced, memory, vocabulary, clock, log };
   const dialects: readonly Dialect[] = [
     nativeDialect(common),
     protocolADialect({ ...common, pcmRates }),
@@ -173,6 +175,7 @@ export async function startGateway(config: Config, resources: Resources, log: Lo
   const metrics = new Metrics();
   children.addMetrics(metrics);
   identity.addGauges(metrics);
+  addMemoryMetrics(metrics, parts.memory);
   parts.recorded.addGauges(metrics);
   transport.addMetrics(metrics);
   addNodeMetrics(metrics, parts.node, transport.figures().places);
@@ -188,6 +191,7 @@ export async function startGateway(config: Config, resources: Resources, log: Lo
   const listening = await listen({
     ...edgeOf(config, certificateOf(config)),
     ...{ ids, clock, log, metrics, health },
+    memory: parts.memory,
     dialects: dialectsOf(parts, config, log, figures.history),
     permissionOf: permissionsFor(config.vocabulary),
     scraping: { keys: identity.keys, token: config.metricsToken, figures: figures.read },

@@ -8,6 +8,7 @@ import { Deadline } from '../../contracts/time/deadline.js';
 import { ServiceError } from '../../contracts/errors.js';
 import type { Ids } from '../../contracts/ids.js';
 import type { Log } from '../../contracts/log.js';
+import type { MemoryLedger } from '../../contracts/ports/accounts/memory.js';
 import { LIMITS } from '../../contracts/limits.js';
 import type { Arrival, ReplyHead } from './adapters/adapter.js';
 import type { Origins } from './client-address.js';
@@ -32,6 +33,7 @@ export interface EdgeParts {
   readonly log: Log;
   readonly load: Load;
   readonly metrics: Metrics;
+  readonly memory: MemoryLedger;
   readonly health: Health;
   /** Called when a request failed because storage is full. */
   readonly storageFull?: () => void;
@@ -61,6 +63,7 @@ export class Edge implements ExchangeHost {
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Metrics;
+  readonly memory: MemoryLedger;
   readonly sockets: SocketHost;
   draining = false;
   readonly #load: Load;
@@ -79,6 +82,7 @@ export class Edge implements ExchangeHost {
     this.clock = parts.clock;
     this.log = parts.log;
     this.metrics = parts.metrics;
+    this.memory = parts.memory;
     this.#load = parts.load;
     this.#health = parts.health;
     this.#storageFull = parts.storageFull ?? (() => undefined);

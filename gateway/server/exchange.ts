@@ -12,9 +12,11 @@ import type { Ids } from '../../contracts/ids.js';
 import { LIMITS } from '../../contracts/limits.js';
 import type { Log } from '../../contracts/log.js';
 import type { Arrival } from './adapters/adapter.js';
-import type { Origins } from './client-address.js';
+import { networkOf, type Origins } from './client-address.js';
 import { preflightHeaders, isPreflight } from './cors.js';
+import type { MemoryLedger } from '../../contracts/ports/accounts/memory.js';
 import { EdgeRequest } from './edge-request.js';
+import { RequestMemory } from './memory/request-memory.js';
 import { GatheredWrites } from './adapters/gathered-writes.js';
 import type { Metrics, RequestReport } from './system/metrics.js';
 import type { Place, Waiter } from './place.js';
@@ -37,6 +39,8 @@ const STALL_MS = 5 * 60 * 1000;
 const CLIENT_LEFT = 499;
 /** Statuses after which the rest of an upload is not awaited: the client is too slow, or the server is overloaded. */
 const IMPATIENT = new Set([408, 503]);
+/** Errors of an overloaded server: their number is in the metrics. */
+const EXPECTED = new Set(['overloaded', 'draining', 'memory_exhausted']);
 const NO_BODY = new Set([204, 205, 304]);
 
 class ClientLeft extends Error {}
@@ -69,6 +73,7 @@ export interface ExchangeHost {
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Metrics;
+  readonly memory: MemoryLedger;
   readonly sockets: SocketHost;
   readonly draining: boolean;
   readonly retryAfterSeconds: number;
@@ -87,6 +92,7 @@ export interface ExchangeHost {
 export class Exchange {
   readonly #request: EdgeRequest;
   readonly #place: Place;
+  readonly #memory: RequestMemory;
   readonly #since: number;
   #endpoint: Endpoint | undefined;
   #dialect: Dialect;
@@ -104,7 +110,18 @@ export class Exchange {
     private readonly arrival: Arrival,
   ) {
     this.#place = edge.place(this);
-    this.#request = new EdgeRequest(arrival, edge.ids.next('generation'), edge.origins, this.#place);
+    this.#memory = new RequestMemory(edge.memory, {
+      network: () => networkOf(this.clientAddress),
+      evict: (error) => this.#end(error),
+    });
+    this.#request = new EdgeRequest(
+      arrival,
+      edge.ids.next('generation'),
+      edge.origins,
+      this.#place,
+      this.#memory,
+    );
+    arrival.body?.charge(this.#memory.share('body'));
     this.#since = edge.clock.monotonic();
     this.#dialect = edge.system;
   }
@@ -126,6 +143,8 @@ export class Exchange {
     } finally {
       this.#cancelDeadline();
       this.#place.leave();
+      this.#memory.close();
+      this.#request.ended();
       this.#report();
     }
   }
@@ -136,8 +155,7 @@ export class Exchange {
 
   /** Ends the request, since too many requests wait for their clients. */
   evict(): void {
-    this.#evicted = true;
-    this.#stop(new ServiceError('overloaded', { retryAfter: this.edge.retryAfterSeconds }));
+    this.#end(new ServiceError('overloaded', { retryAfter: this.edge.retryAfterSeconds }));
   }
 
   /** Breaks the connection in any state, since the server closes. */
@@ -264,6 +282,7 @@ export class Exchange {
 
   async #fail(error: unknown): Promise<void> {
     const { channel } = this.arrival;
+    this.#memory.release();
     if (error instanceof ClientLeft || channel.closed) return channel.destroy();
     const told = toServiceError(error);
     this.edge.failed(told);
@@ -281,7 +300,7 @@ export class Exchange {
   }
 
   #log(error: ServiceError): void {
-    if (error.status < 500 || error.code === 'overloaded' || error.code === 'draining') return;
+    if (error.status < 500 || EXPECTED.has(error.code)) return;
     const { generationId } = this.#request;
     const details = { generationId, route: this.#endpoint?.pattern, code: error.code, err: error.cause };
     if (error.code === 'internal') this.edge.log.error(details, 'a request failed');
@@ -328,6 +347,12 @@ export class Exchange {
 
   #isImpatient({ status }: Reply): boolean {
     return this.#evicted || IMPATIENT.has(status);
+  }
+
+  /** Ends the request for the sake of others: its client is not waited for. */
+  #end(error: ServiceError): void {
+    this.#evicted = true;
+    this.#stop(error);
   }
 
   #stop(error: Error): void {

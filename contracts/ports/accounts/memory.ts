@@ -15,7 +15,7 @@ export const PIECE_BYTES = 256;
 
 export interface MemoryOwner {
   readonly kind: MemoryKind;
-  /** The workspace; for a client that has not shown who it is, `address:` and its address. */
+  /** The workspace's id; for a client that has not shown who it is, `address:` and its address. */
   readonly holder: string;
   /** Called once if the budget is used up and this is the largest share of the largest holder: its work must end at once. */
   evict(error: ServiceError): void;

@@ -2,6 +2,7 @@
 import type { Clock } from '../../../contracts/clock.js';
 import type { Log } from '../../../contracts/log.js';
 import type { KeyAuthority } from '../../../contracts/ports/accounts/identity.js';
+import type { MemoryLedger } from '../../../contracts/ports/accounts/memory.js';
 import type { Speech, Transcription } from '../../../contracts/ports/speech/speech.js';
 import type { Vocabulary } from '../../../contracts/vocabulary.js';
 
@@ -9,6 +10,8 @@ export interface NativeParts {
   readonly speech: Speech;
   readonly transcription: Transcription;
   readonly keys: KeyAuthority;
+  /** For what sockets keep; requests have their own (gateway/server/port.ts `share`). */
+  readonly memory: MemoryLedger;
   readonly vocabulary: Vocabulary;
   readonly clock: Clock;
   readonly log: Log;

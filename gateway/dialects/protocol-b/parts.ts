@@ -2,6 +2,7 @@
 import type { Clock } from '../../../contracts/clock.js';
 import type { Log } from '../../../contracts/log.js';
 import type { KeyAuthority } from '../../../contracts/ports/accounts/identity.js';
+import type { MemoryLedger } from '../../../contracts/ports/accounts/memory.js';
 import type { SingleUseTokens } from '../../../contracts/ports/accounts/single-use-tokens.js';
 import type { Speech, Transcription } from '../../../contracts/ports/speech/speech.js';
 import type { VoiceCatalogue } from '../../../contracts/ports/speech/voices.js';
@@ -14,6 +15,8 @@ export interface ProtocolBParts {
   readonly voices: VoiceCatalogue;
   readonly wallet: ReadWallet;
   readonly keys: KeyAuthority;
+  /** For what sockets keep; requests have their own (gateway/server/port.ts `share`). */
+  readonly memory: MemoryLedger;
   readonly tokens: SingleUseTokens;
   readonly vocabulary: Vocabulary;
   readonly clock: Clock;
