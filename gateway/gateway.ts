@@ -24,6 +24,7 @@ import { Drain } from './wiring/drain.js';
 import { shareFigures } from './wiring/figures.js';
 import { openIdentity } from './wiring/identity.js';
 import { addNodeMetrics, nodeUrl, VERSION } from './wiring/nodes.js';
+import { openSpool } from './wiring/spool.js';
 import { startTracing } from './wiring/tracing.js';
 import { permissionsFor } from './permissions.js';
 import { openPlatform } from './wiring/platform.js';
@@ -81,6 +82,7 @@ async function openParts(config: Config, resources: Resources, log: Log) {
   const processId = randomUUID();
   const address = join(runtimeFolder, `signal-${process.pid}.sock`);
   const memory = openMemory(config);
+  const spooled = await openSpool(config);
   const common = { config, database, memory, processId, installation, ids, clock, log };
   const node = await OwnNode.open({ ...common, sql: database.urgent, address, version: VERSION });
   const children = new Children(sockets, log);
@@ -114,7 +116,7 @@ async function openParts(config: Config, resources: Resources, log: Log) {
     await database.close();
   };
   return {
-    ...{ database, memory, node, children, identity, voiced, platform },
+    ...{ database, memory, spooled, node, children, identity, voiced, platform },
     ...{ recorded, sessions, tests, transport, letGo },
   };
 }
@@ -176,6 +178,7 @@ export async function startGateway(config: Config, resources: Resources, log: Lo
   children.addMetrics(metrics);
   identity.addGauges(metrics);
   addMemoryMetrics(metrics, parts.memory);
+  parts.spooled.addGauge(metrics);
   parts.recorded.addGauges(metrics);
   transport.addMetrics(metrics);
   addNodeMetrics(metrics, parts.node, transport.figures().places);
@@ -192,6 +195,7 @@ export async function startGateway(config: Config, resources: Resources, log: Lo
     ...edgeOf(config, certificateOf(config)),
     ...{ ids, clock, log, metrics, health },
     memory: parts.memory,
+    spool: parts.spooled.spool,
     dialects: dialectsOf(parts, config, log, figures.history),
     permissionOf: permissionsFor(config.vocabulary),
     scraping: { keys: identity.keys, token: config.metricsToken, figures: figures.read },

@@ -5,6 +5,7 @@ import type { Arrival } from './adapters/adapter.js';
 import type { Origins } from './client-address.js';
 import type { MemoryKind, MemoryShare } from '../../contracts/ports/accounts/memory.js';
 import type { RequestMemory } from './memory/request-memory.js';
+import type { Spool, SpoolFile } from './bodies/spool.js';
 import type { Place } from './place.js';
 import type { HttpRequest } from './port.js';
 
@@ -32,6 +33,8 @@ export class EdgeRequest implements HttpRequest {
     private readonly origins: Origins,
     private readonly place: Pick<Place, 'authenticated' | 'waits' | 'goesOn'>,
     private readonly memory: RequestMemory,
+    private readonly disk: RequestMemory,
+    private readonly spool: Spool | undefined,
   ) {
     this.method = arrival.head.method;
     this.path = arrival.head.path;
@@ -80,11 +83,19 @@ export class EdgeRequest implements HttpRequest {
 
   authenticated(workspaceId?: string): void {
     this.place.authenticated();
-    if (workspaceId !== undefined) this.memory.belongsTo(workspaceId);
+    if (workspaceId === undefined) return;
+    this.memory.belongsTo(workspaceId);
+    this.disk.belongsTo(workspaceId);
   }
 
   share(kind: MemoryKind): MemoryShare {
     return this.memory.share(kind);
+  }
+
+  store(): SpoolFile | undefined {
+    const file = this.spool?.create(this.disk.open('body'));
+    if (file) this.atEnd(() => file.remove());
+    return file;
   }
 
   atEnd(close: () => void): void {

@@ -8,6 +8,7 @@ import { Deadline } from '../../contracts/time/deadline.js';
 import { ServiceError } from '../../contracts/errors.js';
 import type { Ids } from '../../contracts/ids.js';
 import type { Log } from '../../contracts/log.js';
+import { type Spool, SpoolFull } from './bodies/spool.js';
 import type { MemoryLedger } from '../../contracts/ports/accounts/memory.js';
 import { LIMITS } from '../../contracts/limits.js';
 import type { Arrival, ReplyHead } from './adapters/adapter.js';
@@ -34,6 +35,7 @@ export interface EdgeParts {
   readonly load: Load;
   readonly metrics: Metrics;
   readonly memory: MemoryLedger;
+  readonly spool?: Spool | undefined;
   readonly health: Health;
   /** Called when a request failed because storage is full. */
   readonly storageFull?: () => void;
@@ -64,6 +66,7 @@ export class Edge implements ExchangeHost {
   readonly log: Log;
   readonly metrics: Metrics;
   readonly memory: MemoryLedger;
+  readonly spool?: Spool | undefined;
   readonly sockets: SocketHost;
   draining = false;
   readonly #load: Load;
@@ -83,6 +86,7 @@ export class Edge implements ExchangeHost {
     this.log = parts.log;
     this.metrics = parts.metrics;
     this.memory = parts.memory;
+    this.spool = parts.spool;
     this.#load = parts.load;
     this.#health = parts.health;
     this.#storageFull = parts.storageFull ?? (() => undefined);
@@ -130,8 +134,8 @@ export class Edge implements ExchangeHost {
     return new Place(this.#load, this.#waiting, waiter);
   }
 
-  failed({ code }: ServiceError): void {
-    if (code === 'storage_full') this.#storageFull();
+  failed(error: ServiceError): void {
+    if (error.code === 'storage_full' && !(error instanceof SpoolFull)) this.#storageFull();
   }
 
   finished(exchange: Exchange, report: RequestReport): void {

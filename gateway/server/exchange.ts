@@ -14,9 +14,10 @@ import type { Log } from '../../contracts/log.js';
 import type { Arrival } from './adapters/adapter.js';
 import { networkOf, type Origins } from './client-address.js';
 import { preflightHeaders, isPreflight } from './cors.js';
-import type { MemoryLedger } from '../../contracts/ports/accounts/memory.js';
+import type { Spool } from './bodies/spool.js';
+import { type MemoryLedger, UNBOUNDED_MEMORY } from '../../contracts/ports/accounts/memory.js';
 import { EdgeRequest } from './edge-request.js';
-import { RequestMemory } from './memory/request-memory.js';
+import { RequestMemory, type RequestOwner } from './memory/request-memory.js';
 import { GatheredWrites } from './adapters/gathered-writes.js';
 import type { Metrics, RequestReport } from './system/metrics.js';
 import type { Place, Waiter } from './place.js';
@@ -74,6 +75,8 @@ export interface ExchangeHost {
   readonly log: Log;
   readonly metrics: Metrics;
   readonly memory: MemoryLedger;
+  /** Absent: large files stay in memory. */
+  readonly spool?: Spool | undefined;
   readonly sockets: SocketHost;
   readonly draining: boolean;
   readonly retryAfterSeconds: number;
@@ -110,16 +113,19 @@ export class Exchange {
     private readonly arrival: Arrival,
   ) {
     this.#place = edge.place(this);
-    this.#memory = new RequestMemory(edge.memory, {
+    const owner: RequestOwner = {
       network: () => networkOf(this.clientAddress),
       evict: (error) => this.#end(error),
-    });
+    };
+    this.#memory = new RequestMemory(edge.memory, owner);
     this.#request = new EdgeRequest(
       arrival,
       edge.ids.next('generation'),
       edge.origins,
       this.#place,
       this.#memory,
+      new RequestMemory(edge.spool?.ledger ?? UNBOUNDED_MEMORY, owner),
+      edge.spool,
     );
     arrival.body?.charge(this.#memory.share('body'));
     this.#since = edge.clock.monotonic();
@@ -283,6 +289,7 @@ export class Exchange {
   async #fail(error: unknown): Promise<void> {
     const { channel } = this.arrival;
     this.#memory.release();
+    this.#request.ended();
     if (error instanceof ClientLeft || channel.closed) return channel.destroy();
     const told = toServiceError(error);
     this.edge.failed(told);

@@ -12,6 +12,7 @@ import { type MemoryLedger, UNBOUNDED_MEMORY } from '../../contracts/ports/accou
 import type { Adapter, AdapterOptions } from './adapters/adapter.js';
 import { type Binding, loadBinding } from './adapters/bindings.js';
 import { type CertificateFiles, checkCertificate } from './certificate.js';
+import type { Spool } from './bodies/spool.js';
 import { Origins } from './client-address.js';
 import { type Drain, Edge } from './edge.js';
 import type { Health } from './system/health.js';
@@ -52,6 +53,8 @@ export interface ListenOptions {
   readonly metrics: Metrics;
   /** Absent: whatever waits is taken. */
   readonly memory?: MemoryLedger;
+  /** For large files of bodies; absent: they stay in memory. */
+  readonly spool?: Spool | undefined;
   readonly health: Health;
   /** Called when a request failed because storage is full. */
   readonly storageFull?: () => void;
@@ -102,8 +105,8 @@ export async function listen(options: ListenOptions): Promise<Listening> {
   const stack = uws ? 'uws' : 'node';
   checkSharing(stack, options.exclusive);
   const load = new Load(clock, options.load);
-  const { ids, storageFull, memory = UNBOUNDED_MEMORY } = options;
-  const parts = { router, origins, system, ids, clock, log, load, metrics, memory, health };
+  const { ids, storageFull, memory = UNBOUNDED_MEMORY, spool } = options;
+  const parts = { router, origins, system, ids, clock, log, load, metrics, memory, spool, health };
   const edge = new Edge(storageFull ? { ...parts, storageFull } : parts);
   const adapter = await open(uws, {
     ...options,

@@ -9,6 +9,7 @@
 import type { CloseReason } from '../../contracts/close-codes.js';
 import type { ServiceError } from '../../contracts/errors.js';
 import type { MemoryKind, MemoryShare } from '../../contracts/ports/accounts/memory.js';
+import type { SpoolFile } from './bodies/spool.js';
 import type { Permission } from '../../contracts/permissions.js';
 
 export interface HttpRequest {
@@ -43,6 +44,8 @@ export interface HttpRequest {
   authenticated(workspaceId?: string): void;
   /** The request's memory of one kind: whatever is kept of a body or for a reply is charged there. Given back at its end. */
   share(kind: MemoryKind): MemoryShare;
+  /** A file for a large part of the body, removed at the request's end; undefined if the server has no spool. */
+  store(): SpoolFile | undefined;
   /** Calls `close` once the request has ended, in whatever way. */
   atEnd(close: () => void): void;
   /**

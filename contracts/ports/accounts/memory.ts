@@ -47,7 +47,13 @@ export function mustCharge(share: MemoryShare, bytes: number): void {
   if (!share.charge(bytes)) throw memoryExhausted();
 }
 
-/** For tests, and for parts that are used without a gateway: everything fits. */
-export const UNBOUNDED_MEMORY: MemoryLedger = {
-  open: () => ({ bytes: 0, charge: () => true, release: () => undefined, close: () => undefined }),
+/** A share that counts nothing. */
+export const UNCHARGED: MemoryShare = {
+  bytes: 0,
+  charge: () => true,
+  release: () => undefined,
+  close: () => undefined,
 };
+
+/** For tests, and for parts that are used without a gateway: everything fits. */
+export const UNBOUNDED_MEMORY: MemoryLedger = { open: () => UNCHARGED };

@@ -6,6 +6,7 @@ import type { KeyAuthority } from '../../../contracts/ports/accounts/identity.js
 import type { MemoryLedger } from '../../../contracts/ports/accounts/memory.js';
 import type { Speech, Transcription } from '../../../contracts/ports/speech/speech.js';
 import type { VoiceCatalogue } from '../../../contracts/ports/speech/voices.js';
+import type { Places } from '../../server/job-place.js';
 import type { Vocabulary } from '../../../contracts/vocabulary.js';
 import type { Base, PcmRates } from './bases.js';
 
@@ -14,6 +15,7 @@ export interface ProtocolAParts {
   readonly transcription: Transcription;
   readonly voices: Pick<VoiceCatalogue, 'list' | 'own'>;
   readonly keys: KeyAuthority;
+  readonly admission: Places;
   /** For what sockets keep; requests have their own (gateway/server/port.ts `share`). */
   readonly memory: MemoryLedger;
   readonly clientSecrets: ClientSecrets;

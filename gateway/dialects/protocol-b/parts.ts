@@ -7,6 +7,7 @@ import type { SingleUseTokens } from '../../../contracts/ports/accounts/single-u
 import type { Speech, Transcription } from '../../../contracts/ports/speech/speech.js';
 import type { VoiceCatalogue } from '../../../contracts/ports/speech/voices.js';
 import type { ReadWallet } from '../../../contracts/ports/accounts/wallet.js';
+import type { Places } from '../../server/job-place.js';
 import type { Vocabulary } from '../../../contracts/vocabulary.js';
 
 export interface ProtocolBParts {
@@ -15,6 +16,7 @@ export interface ProtocolBParts {
   readonly voices: VoiceCatalogue;
   readonly wallet: ReadWallet;
   readonly keys: KeyAuthority;
+  readonly admission: Places;
   /** For what sockets keep; requests have their own (gateway/server/port.ts `share`). */
   readonly memory: MemoryLedger;
   readonly tokens: SingleUseTokens;

@@ -7,11 +7,7 @@
 import type { Clock } from '../../../contracts/clock.js';
 import { ServiceError } from '../../../contracts/errors.js';
 import { LIMITS } from '../../../contracts/limits.js';
-import {
-  memoryExhausted,
-  type MemoryShare,
-  UNBOUNDED_MEMORY,
-} from '../../../contracts/ports/accounts/memory.js';
+import { memoryExhausted, type MemoryShare, UNCHARGED } from '../../../contracts/ports/accounts/memory.js';
 
 const HELD_BYTES = 64 * 1024;
 /** Shorter than the 8 s after which uWebSockets.js itself drops a slow upload without a reply. */
@@ -25,8 +21,6 @@ interface Source {
   /** Reports that the client is fast enough; restarts the stack's own timer for slow uploads, if it has one. */
   renew?(): void;
 }
-
-const UNCHARGED = UNBOUNDED_MEMORY.open({ kind: 'body', holder: '', evict: () => undefined });
 
 export class BodyPipe {
   #chunks: Uint8Array[] = [];

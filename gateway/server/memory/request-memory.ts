@@ -28,11 +28,14 @@ export class RequestMemory {
   share(kind: MemoryKind): MemoryShare {
     const known = this.#shares.get(kind);
     if (known) return known;
-    const made = new MovingShare(() =>
-      this.ledger.open({ kind, holder: this.#holder, evict: (error) => this.owner.evict(error) }),
-    );
+    const made = new MovingShare(() => this.open(kind));
     this.#shares.set(kind, made);
     return made;
+  }
+
+  /** A further share, which its user closes. */
+  open(kind: MemoryKind): MemoryShare {
+    return this.ledger.open({ kind, holder: this.#holder, evict: (error) => this.owner.evict(error) });
   }
 
   /** Charges everything to the workspace. Errors: `memory_exhausted`. */
