@@ -1,12 +1,18 @@
 /** Large parts of bodies on disk: forms, base64 in JSON, binaries in MessagePack; what they leave in memory and on disk. */
 import { encode } from '@msgpack/msgpack';
-import { statSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
+import { UNCHARGED } from '../../contracts/ports/accounts/memory.js';
 import { StoredFile } from '../../contracts/ports/speech/codec.js';
 import { readAudioJson } from '../../gateway/server/bodies/audio-json.js';
 import { readSpooledMultipart } from '../../gateway/server/bodies/multipart.js';
 import { readPackedAudio } from '../../gateway/server/bodies/packed-audio.js';
+import { SpoolFile } from '../../gateway/server/bodies/spool.js';
+import { openSpool } from '../../gateway/wiring/spool.js';
 import { contentOf, requestWith, spooling } from '../fixtures/spool.js';
 import { until } from '../fixtures/until.js';
 
@@ -50,7 +56,7 @@ t.test('what is refused gives its bytes back at once, in memory and on disk', as
   const broken = requestWith(world, `{"a":"${AUDIO.toString('base64')}",}`);
   await t.rejects(readAudioJson(broken, 10 * MIB), { code: 'malformed_body' });
   // The document's own files go with its request.
-  await until(() => world.files().length <= 1);
+  await until('the form’s file is gone', () => world.files().length <= 1);
   t.ok(world.ledger.bytes < 0.1 * MIB, `${world.ledger.bytes} bytes in memory`);
 });
 
@@ -95,6 +101,25 @@ t.test('a long binary in MessagePack goes to disk, wherever its chunks end', asy
   }
   const cut = encode({ audio: AUDIO }).subarray(0, MIB);
   await t.rejects(readPackedAudio(requestWith(spooling(t), cut), 10 * MIB), { code: 'malformed_body' });
+});
+
+t.test('a starting gateway removes what a killed one has left, and nothing else', async (t) => {
+  const { folder } = spooling(t);
+  const spool = join(folder, 'spool');
+  mkdirSync(spool, { mode: 0o700 });
+  const gone = spawnSync('true').pid;
+  writeFileSync(join(spool, `upload-${gone}-${randomUUID()}`), 'left');
+  writeFileSync(join(spool, `upload-${process.ppid}-${randomUUID()}`), 'in use');
+  writeFileSync(join(spool, 'note.txt'), 'not ours');
+  await openSpool({ dataDir: folder, spoolMb: 1 });
+  t.strictSame(readdirSync(spool).length, 2);
+});
+
+t.test('a disk without room is 503, which says so, and is no fault of the node’s storage', async (t) => {
+  const file = new SpoolFile(join(spooling(t).folder, 'none'), open('/dev/full', 'w'), UNCHARGED);
+  t.teardown(() => file.remove());
+  file.write(Buffer.alloc(100_000));
+  await t.rejects(file.room(), { code: 'storage_full', status: 503, retryAfter: 1 });
 });
 
 t.test('a full spool refuses the largest holder', async (t) => {

@@ -36,12 +36,12 @@ export class Spool {
 
   /** A new file; `share` is one of the ledger's. */
   create(share: MemoryShare): SpoolFile {
-    return new SpoolFile(join(this.folder, `upload-${process.pid}-${randomUUID()}`), share);
+    const path = join(this.folder, `upload-${process.pid}-${randomUUID()}`);
+    return new SpoolFile(path, open(path, 'wx', 0o600), share);
   }
 }
 
 export class SpoolFile {
-  readonly #opened: Promise<FileHandle>;
   #waiting: Uint8Array[] = [];
   #waitingBytes = 0;
   #size = 0;
@@ -51,10 +51,11 @@ export class SpoolFile {
 
   constructor(
     private readonly path: string,
+    private readonly opened: Promise<FileHandle>,
     private readonly share: MemoryShare,
   ) {
-    this.#opened = open(path, 'wx', 0o600);
-    this.#opened.catch(() => undefined);
+    // Reported by the first write.
+    opened.catch(() => undefined);
   }
 
   get size(): number {
@@ -77,7 +78,7 @@ export class SpoolFile {
   /** The whole file, closed. Errors: `storage_full`. */
   async finish(): Promise<StoredFile> {
     await this.#flush();
-    await (await this.#opened).close();
+    await (await this.opened).close();
     return new StoredFile(this.path, this.#size);
   }
 
@@ -90,7 +91,7 @@ export class SpoolFile {
   }
 
   async #remove(): Promise<void> {
-    const handle = await this.#opened.catch(() => undefined);
+    const handle = await this.opened.catch(() => undefined);
     await this.#written.catch(() => undefined);
     // Closed already if it was finished.
     await handle?.close().catch(() => undefined);
@@ -103,13 +104,14 @@ export class SpoolFile {
     this.#waiting = [];
     this.#waitingBytes = 0;
     this.#written = this.#written.then(() => this.#append(chunks));
+    this.#written.catch(() => undefined);
     return this.#written;
   }
 
   async #append(chunks: readonly Uint8Array[]): Promise<void> {
     if (chunks.length === 0 || this.#removed) return;
     try {
-      await (await this.#opened).appendFile(Buffer.concat(chunks));
+      await (await this.opened).appendFile(Buffer.concat(chunks));
     } catch (error) {
       throw storable(error);
     }
