@@ -169,18 +169,22 @@ function edgeOf(
   };
 }
 
+function addMetrics(metrics: Metrics, parts: Parts): void {
+  parts.children.addMetrics(metrics);
+  parts.identity.addGauges(metrics);
+  addMemoryMetrics(metrics, parts.memory);
+  parts.spooled.addGauge(metrics);
+  parts.recorded.addGauges(metrics);
+  parts.transport.addMetrics(metrics);
+}
+
 /** Errors: `StorageFailure` for the database, a clear error for the port, the certificate and FFMPEG_PATH. */
 export async function startGateway(config: Config, resources: Resources, log: Log): Promise<RunningGateway> {
   const parts = await openParts(config, resources, log);
   const { children, transport, identity } = parts;
   const health = new Health(['database', ...children.needed]);
   const metrics = new Metrics();
-  children.addMetrics(metrics);
-  identity.addGauges(metrics);
-  addMemoryMetrics(metrics, parts.memory);
-  parts.spooled.addGauge(metrics);
-  parts.recorded.addGauges(metrics);
-  transport.addMetrics(metrics);
+  addMetrics(metrics, parts);
   addNodeMetrics(metrics, parts.node, transport.figures().places);
   const figures = shareFigures({ metrics, peers: resources.peers ?? [], clock, log });
   const stopWatching = children.watch(health, parts.database, clock);

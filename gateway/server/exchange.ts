@@ -6,25 +6,30 @@
  * is read only as fast as the client reads and is abandoned when the client leaves.
  * (docs/contract/limits.md: first byte, SSE connection.)
  */
-import type { Clock } from '../../contracts/clock.js';
 import { ServiceError, toServiceError } from '../../contracts/errors.js';
-import type { Ids } from '../../contracts/ids.js';
 import { LIMITS } from '../../contracts/limits.js';
-import type { Log } from '../../contracts/log.js';
 import type { Arrival } from './adapters/adapter.js';
-import { networkOf, type Origins } from './client-address.js';
+import { networkOf } from './client-address.js';
 import { preflightHeaders, isPreflight } from './cors.js';
-import type { Spool } from './bodies/spool.js';
-import { type MemoryLedger, UNBOUNDED_MEMORY } from '../../contracts/ports/accounts/memory.js';
+import { mustCharge, UNBOUNDED_MEMORY } from '../../contracts/ports/accounts/memory.js';
 import { EdgeRequest } from './edge-request.js';
 import { RequestMemory, type RequestOwner } from './memory/request-memory.js';
 import { GatheredWrites } from './adapters/gathered-writes.js';
-import type { Metrics, RequestReport } from './system/metrics.js';
-import type { Place, Waiter } from './place.js';
+import type { Place } from './place.js';
 import type { Dialect, Reply } from './port.js';
+import {
+  abandon,
+  type Chunk,
+  discardReply,
+  firstChunk,
+  isEventStream,
+  isStream,
+  lengthOf,
+} from './reply-body.js';
 import { closesConnection, errorHeaders, replyHead } from './reply-head.js';
-import { parametersOf, SOCKET, type Endpoint, type Match, type Router } from './router.js';
-import { isAccept, offeredProtocols, type SocketHost } from './socket-host.js';
+import type { ExchangeHost } from './exchange-host.js';
+import { parametersOf, SOCKET, type Endpoint, type Match } from './router.js';
+import { isAccept, offeredProtocols } from './socket-host.js';
 
 /** How much of an unread upload, and for how long, is discarded before its reply begins; if more is left, the connection ends. */
 const REST = { bytes: 1024 * 1024, ms: 2000 };
@@ -36,6 +41,8 @@ const NO_REST = { bytes: -1, ms: 0 };
 const LINGER = { bytes: LIMITS.body.transcription, ms: 5000 };
 /** A client that reads nothing of its reply for this long counts as gone. */
 const STALL_MS = 5 * 60 * 1000;
+/** A larger reply in one piece is charged while its client reads it. */
+const LARGE_REPLY = 64 * 1024;
 /** Status in the metrics if the client left first. */
 const CLIENT_LEFT = 499;
 /** Statuses after which the rest of an upload is not awaited: the client is too slow, or the server is overloaded. */
@@ -45,52 +52,6 @@ const EXPECTED = new Set(['overloaded', 'draining', 'memory_exhausted']);
 const NO_BODY = new Set([204, 205, 304]);
 
 class ClientLeft extends Error {}
-
-type Chunk = string | Uint8Array;
-
-const isStream = (body: Reply['body']): body is AsyncIterable<Chunk> =>
-  typeof body === 'object' && Symbol.asyncIterator in body;
-
-/** Abandons a stream that nobody will read. */
-function abandon(iterator: AsyncIterator<Chunk>): void {
-  // Errors during its clean-up concern nobody any more.
-  iterator.return?.().catch(() => undefined);
-}
-
-async function firstChunk(iterator: AsyncIterator<Chunk>): Promise<IteratorResult<Chunk>> {
-  for (;;) {
-    const step = await iterator.next();
-    if (step.done || step.value.length > 0) return step;
-  }
-}
-
-/** The part of the server that a request needs (edge.ts). */
-export interface ExchangeHost {
-  readonly router: Router;
-  readonly origins: Origins;
-  /** The dialect of the server's own routes, and of requests that fit no route. */
-  readonly system: Dialect;
-  readonly ids: Ids;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly metrics: Metrics;
-  readonly memory: MemoryLedger;
-  /** Absent: large files stay in memory. */
-  readonly spool?: Spool | undefined;
-  readonly sockets: SocketHost;
-  readonly draining: boolean;
-  readonly retryAfterSeconds: number;
-  /** Counts the request in the server's load from its arrival on. */
-  place(waiter: Waiter): Place;
-  /** Errors: `draining`, `overloaded`; never for the server's own routes. `endpoint`: the matching one, if any. */
-  admit(dialect: Dialect, endpoint?: Endpoint): void;
-  /** Always throws. */
-  refuse(code: 'draining' | 'overloaded'): never;
-  /** The request is about to report this error to its client. */
-  failed(error: ServiceError): void;
-  /** The request has ended. */
-  finished(exchange: Exchange, report: RequestReport): void;
-}
 
 export class Exchange {
   readonly #request: EdgeRequest;
@@ -257,6 +218,7 @@ export class Exchange {
   }
 
   async #sendWhole(head: ReturnType<typeof replyHead>, body: Chunk): Promise<void> {
+    if (body.length > LARGE_REPLY && head.status < 400) mustCharge(this.#memory.share('answer'), body.length);
     this.#mark(head.status);
     this.edge.metrics.sent(body.length);
     if (!this.arrival.channel.whole(head, body)) await this.#writable();
@@ -415,18 +377,4 @@ export class Exchange {
       bytesIn: this.arrival.body?.receivedBytes ?? 0,
     });
   }
-}
-
-const isEventStream = (head: ReturnType<typeof replyHead>): boolean =>
-  head.headers.some(
-    ([name, value]) => name.toLowerCase() === 'content-type' && value.startsWith('text/event-stream'),
-  );
-
-function lengthOf(body: Reply['body']): number | undefined {
-  if (isStream(body)) return undefined;
-  return typeof body === 'string' ? Buffer.byteLength(body) : (body?.byteLength ?? 0);
-}
-
-function discardReply(reply: Reply): void {
-  if (isStream(reply.body)) abandon(reply.body[Symbol.asyncIterator]());
 }

@@ -122,6 +122,29 @@ t.test('a disk without room is 503, which says so, and is no fault of the nodeâ€
   await t.rejects(file.room(), { code: 'storage_full', status: 503, retryAfter: 1 });
 });
 
+t.test('all fields of a form have at most 8 MiB', async (t) => {
+  const field = `--BB\r\nContent-Disposition: form-data; name="x"\r\n\r\n${'x'.repeat(MIB - 1)}\r\n`;
+  const read = (count: number) =>
+    readSpooledMultipart(requestWith(spooling(t), `${field.repeat(count)}--BB--\r\n`, MIB, FORM), LIMITS);
+  t.equal((await read(8)).fields.get('x')?.length, 8);
+  await t.rejects(read(9), { code: 'payload_too_large' });
+});
+
+t.test('a text has at most 32 MiB', async (t) => {
+  const read = async (length: number): Promise<string> => {
+    const request = requestWith(
+      spooling(t, MIB, 128 * MIB),
+      JSON.stringify({ text: 'x'.repeat(length) }),
+      MIB,
+    );
+    const inMemory = { ...request, store: () => undefined };
+    const document = await readAudioJson(inMemory, 40 * MIB);
+    return document.text((document.value as { text: string }).text);
+  };
+  t.equal((await read(32 * MIB)).length, 32 * MIB);
+  await t.rejects(read(32 * MIB + 1), { code: 'payload_too_large' });
+});
+
 t.test('a full spool refuses the largest holder', async (t) => {
   const world = spooling(t, 2 * MIB);
   await t.rejects(readSpooledMultipart(requestWith(world, formOf(AUDIO), 64 * 1024, FORM), LIMITS), {
