@@ -25,6 +25,8 @@ export const LIMITS = {
     egressBytes: 1 * MiB,
     multipartFields: 64,
     multipartFieldBytes: 1 * MiB,
+    /** All fields of a form together, without its files. */
+    multipartFieldsBytes: 8 * MiB,
     multipartHeaderPairs: 32,
   },
   /** `tracestate`: list members, beyond which it is ignored, and characters that are passed on. */
@@ -35,6 +37,9 @@ export const LIMITS = {
     nativeSynthesis: 32 * MiB,
     transcription: 140 * MiB,
     platform: 2 * MiB,
+    /** Text in one request, and what a body of JSON with audio has besides strings of 64 KiB and more. */
+    text: 32 * MiB,
+    shortStrings: 32 * MiB,
   },
   transcription: {
     audioBytes: 100 * MiB,

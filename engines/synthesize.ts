@@ -4,6 +4,7 @@
  * Invariants: synthesis is ahead of the reader by no more than the credit of the job's stream; the slot is returned
  * on every path; a failure makes the stream throw, and never just ends it (docs/contract/limits.md).
  */
+import { enterJob } from './admission/job-slot.js';
 import { progressOf } from '../codecs/progress.js';
 import { ServiceError } from '../contracts/errors.js';
 import { systemClock, type Clock } from '../contracts/clock.js';
@@ -204,7 +205,7 @@ async function divisionOf(parts: SpeechParts, job: Job): Promise<Division> {
 
 async function* run(parts: SpeechParts, job: Job): AsyncGenerator<Uint8Array> {
   const { partsOf, silent } = await divisionOf(parts, job);
-  const leave = await parts.admission.enter(job.caller.workspaceId, KIND);
+  const leave = await enterJob(parts.admission, job.caller, KIND);
   try {
     const pieces = piecesOf(meter(parts, job), job.signal);
     const audio = await rendered(parts, partsOf(pieces), silent, job);

@@ -18,6 +18,7 @@ import { type DecodeLimits, decodeLimits } from './limits.js';
 import { onceDecoder } from './once.js';
 import type { DecoderProcess, StartDecoder } from './process.js';
 import { DEMUXERS, sniff } from './sniff.js';
+import { headOf } from './file-head.js';
 import { Uploads } from './uploads.js';
 
 export interface DecodeOptions {
@@ -48,9 +49,10 @@ export function createDecode(options: DecodeOptions): Decode {
   const starters = [...binaries.map(ffmpegDecoder), onceDecoder(options.decodeOnce)];
 
   return async function* decode(file, caller, signal) {
-    const container = sniff(file);
+    const head = await headOf(file);
+    const container = sniff(head);
     if (container === undefined) throw new ServiceError('audio_unreadable');
-    checkDeclaredRate(file, container);
+    checkDeclaredRate(head, container);
     const leave = await places.turn(ownerOf(caller), signal);
     try {
       const demuxer = DEMUXERS[container];

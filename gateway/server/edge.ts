@@ -8,10 +8,13 @@ import { Deadline } from '../../contracts/time/deadline.js';
 import { ServiceError } from '../../contracts/errors.js';
 import type { Ids } from '../../contracts/ids.js';
 import type { Log } from '../../contracts/log.js';
+import { type Spool, SpoolFull } from './bodies/spool.js';
+import type { MemoryLedger } from '../../contracts/ports/accounts/memory.js';
 import { LIMITS } from '../../contracts/limits.js';
 import type { Arrival, ReplyHead } from './adapters/adapter.js';
 import type { Origins } from './client-address.js';
-import { Exchange, type ExchangeHost } from './exchange.js';
+import { Exchange } from './exchange.js';
+import type { ExchangeHost } from './exchange-host.js';
 import type { Health } from './system/health.js';
 import type { Load } from './load.js';
 import type { Metrics, RequestReport } from './system/metrics.js';
@@ -32,6 +35,8 @@ export interface EdgeParts {
   readonly log: Log;
   readonly load: Load;
   readonly metrics: Metrics;
+  readonly memory: MemoryLedger;
+  readonly spool?: Spool | undefined;
   readonly health: Health;
   /** Called when a request failed because storage is full. */
   readonly storageFull?: () => void;
@@ -61,6 +66,8 @@ export class Edge implements ExchangeHost {
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Metrics;
+  readonly memory: MemoryLedger;
+  readonly spool?: Spool | undefined;
   readonly sockets: SocketHost;
   draining = false;
   readonly #load: Load;
@@ -79,6 +86,8 @@ export class Edge implements ExchangeHost {
     this.clock = parts.clock;
     this.log = parts.log;
     this.metrics = parts.metrics;
+    this.memory = parts.memory;
+    this.spool = parts.spool;
     this.#load = parts.load;
     this.#health = parts.health;
     this.#storageFull = parts.storageFull ?? (() => undefined);
@@ -126,8 +135,8 @@ export class Edge implements ExchangeHost {
     return new Place(this.#load, this.#waiting, waiter);
   }
 
-  failed({ code }: ServiceError): void {
-    if (code === 'storage_full') this.#storageFull();
+  failed(error: ServiceError): void {
+    if (error.code === 'storage_full' && !(error instanceof SpoolFull)) this.#storageFull();
   }
 
   finished(exchange: Exchange, report: RequestReport): void {

@@ -8,6 +8,8 @@
  */
 import type { CloseReason } from '../../contracts/close-codes.js';
 import type { ServiceError } from '../../contracts/errors.js';
+import type { MemoryKind, MemoryShare } from '../../contracts/ports/accounts/memory.js';
+import type { SpoolFile } from './bodies/spool.js';
 import type { Permission } from '../../contracts/permissions.js';
 
 export interface HttpRequest {
@@ -35,8 +37,17 @@ export interface HttpRequest {
   readonly signal: AbortSignal;
   /** Whether `signal` is aborted; cheaper than asking the signal. */
   readonly isAborted: boolean;
-  /** Marks the caller as known; from then on the request counts towards the limit of authenticated requests. */
-  authenticated(): void;
+  /**
+   * Marks the caller as known; from then on the request counts towards the limit of authenticated requests, and its memory is the
+   * workspace's, if there is one. Errors: `memory_exhausted`.
+   */
+  authenticated(workspaceId?: string): void;
+  /** The request's memory of one kind: whatever is kept of a body or for a reply is charged there. Given back at its end. */
+  share(kind: MemoryKind): MemoryShare;
+  /** A file for a large part of the body, removed at the request's end; undefined if the server has no spool. */
+  store(): SpoolFile | undefined;
+  /** Calls `close` once the request has ended, in whatever way. */
+  atEnd(close: () => void): void;
   /**
    * The body as it arrives; read at most once. Throws `payload_too_large` as soon as the limit is
    * passed, `request_timeout` when it is too slow. Pulling is the back-pressure.

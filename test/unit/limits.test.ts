@@ -103,6 +103,11 @@ const DOCUMENTED = {
   'running work during a drain': `${CONTRACT.http.drainMs / SECOND} s, calls \`DRAIN_SECONDS\`; hurried: ${CONTRACT.http.hurriedDrainMs / SECOND} s`,
   'one answer of the language model': `${number(languageModel.answerLength)} characters, ${languageModel.calls} tool calls, ${size(languageModel.streamBytes)} of stream, ${size(languageModel.eventBytes)} without a whole event`,
   'what a language model thought, for its tool calls': `${number(languageModel.thoughts)} characters, ${number(languageModel.thoughtDetails)} of details`,
+  'all fields of a form together, without its files': size(CONTRACT.http.multipartFieldsBytes),
+  'JSON with audio: one text; everything but strings of 64 KiB and more': `${size(body.text)}; ${size(body.shortStrings)}`,
+  'what waits in memory, of all workspaces (bodies, audio, texts, held answers)':
+    '`MEMORY_BUDGET_MB` ([memory.md](../operate/memory.md))',
+  'large uploads in progress on disk, of one gateway process': '4 GiB (`SPOOL_MB`)',
   "an audio file's declared sample rate (WAV, FLAC, CAF, AIFF, Ogg)": `${DECLARED_RATE.min / 1000} kHz to ${DECLARED_RATE.max / 1_000_000} MHz`,
   'host name in a URL that the gateway is to call (tools, webhooks, redirects)': `${MOST_HOST} characters`,
   'slow uploads': `under ${size(CONTRACT.http.uploadBytesPerSecond)}/s`,

@@ -15,7 +15,7 @@ export const PIECE_BYTES = 256;
 
 export interface MemoryOwner {
   readonly kind: MemoryKind;
-  /** The workspace; for a client that has not shown who it is, `address:` and its address. */
+  /** The workspace's id; for a client that has not shown who it is, `address:` and its address. */
   readonly holder: string;
   /** Called once if the budget is used up and this is the largest share of the largest holder: its work must end at once. */
   evict(error: ServiceError): void;
@@ -47,7 +47,13 @@ export function mustCharge(share: MemoryShare, bytes: number): void {
   if (!share.charge(bytes)) throw memoryExhausted();
 }
 
-/** For tests, and for parts that are used without a gateway: everything fits. */
-export const UNBOUNDED_MEMORY: MemoryLedger = {
-  open: () => ({ bytes: 0, charge: () => true, release: () => undefined, close: () => undefined }),
+/** A share that counts nothing. */
+export const UNCHARGED: MemoryShare = {
+  bytes: 0,
+  charge: () => true,
+  release: () => undefined,
+  close: () => undefined,
 };
+
+/** For tests, and for parts that are used without a gateway: everything fits. */
+export const UNBOUNDED_MEMORY: MemoryLedger = { open: () => UNCHARGED };

@@ -25,12 +25,25 @@ export type Encode = (
   changes?: AudioChanges,
 ) => AsyncIterable<Uint8Array>;
 
+/** An uploaded file on disk, which only this user can read; it is there until its request has ended. */
+export class StoredFile {
+  /** `size`: bytes. */
+  constructor(
+    readonly path: string,
+    readonly size: number,
+  ) {}
+}
+
+/** Bytes of an uploaded file. */
+export const sizeOf = (file: Uint8Array | StoredFile): number =>
+  file instanceof StoredFile ? file.size : file.length;
+
 /**
  * Decodes an uploaded file of any known container to 16 kHz mono PCM, in an isolated process under limits.
  * Errors: `audio_unreadable`, `audio_too_long`, `engine_busy`.
  */
 export type Decode = (
-  file: Uint8Array,
+  file: Uint8Array | StoredFile,
   caller: Pick<Caller, 'workspaceId' | 'isLive'>,
   signal: AbortSignal,
 ) => AsyncIterable<Int16Array>;

@@ -5,7 +5,7 @@ import { isJson, mediaType, readAll } from '../../server/bodies/body.js';
 import type { HttpRequest } from '../../server/port.js';
 import { boundJson } from '../../server/bodies/structure.js';
 
-type Incoming = Pick<HttpRequest, 'headers' | 'body'>;
+type Incoming = Pick<HttpRequest, 'headers' | 'body' | 'share'>;
 
 /** The text of a body, and its parsed value. */
 export interface JsonBody {

@@ -7,6 +7,7 @@
 import type { Clock } from '../../../contracts/clock.js';
 import { ServiceError } from '../../../contracts/errors.js';
 import { LIMITS } from '../../../contracts/limits.js';
+import { memoryExhausted, type MemoryShare, UNCHARGED } from '../../../contracts/ports/accounts/memory.js';
 
 const HELD_BYTES = 64 * 1024;
 /** Shorter than the 8 s after which uWebSockets.js itself drops a slow upload without a reply. */
@@ -32,6 +33,7 @@ export class BodyPipe {
   #failure: Error | undefined;
   #wake: (() => void) | undefined;
   #read = false;
+  #share: MemoryShare = UNCHARGED;
   /** Time at which the last byte arrived, on the monotonic clock. */
   endedAt: number | undefined;
 
@@ -54,12 +56,16 @@ export class BodyPipe {
     return this.#receivedBytes;
   }
 
+  /** Charges what waits for the reader, from now on. */
+  charge(share: MemoryShare): void {
+    this.#share = share;
+  }
+
   /** Takes ownership of `chunk`. With `isLast`, `end` follows, so the connection is not paused any more. */
   push(chunk: Uint8Array, isLast = false): void {
     this.#receivedBytes += chunk.byteLength;
     if (this.#failure) return this.#notify();
-    this.#heldBytes += chunk.byteLength;
-    if (chunk.byteLength > 0) this.#chunks.push(chunk);
+    if (chunk.byteLength > 0 && !this.#hold(chunk)) return this.fail(memoryExhausted());
     if (this.#heldBytes >= HELD_BYTES && !this.#paused && !isLast) this.#setPaused(true);
     this.#notify();
   }
@@ -75,6 +81,7 @@ export class BodyPipe {
   /** Makes the reader throw the first `error`, and drops all further bytes. */
   fail(error: Error): void {
     this.#failure ??= error;
+    this.#drop();
     if (this.#paused) this.#setPaused(false);
     this.#notify();
   }
@@ -133,8 +140,21 @@ export class BodyPipe {
     while (this.#chunks.length === 0 && !this.#ended && !this.#failure) await this.#arrival();
     if (this.#failure) throw this.#failure;
     const chunk = this.#chunks.shift();
-    this.#heldBytes -= chunk?.byteLength ?? 0;
+    if (chunk) this.#let(chunk);
     return chunk;
+  }
+
+  /** False if there is no memory for it. */
+  #hold(chunk: Uint8Array): boolean {
+    if (!this.#share.charge(chunk.byteLength)) return false;
+    this.#heldBytes += chunk.byteLength;
+    this.#chunks.push(chunk);
+    return true;
+  }
+
+  #let({ byteLength }: Uint8Array): void {
+    this.#share.release(byteLength);
+    this.#heldBytes -= byteLength;
   }
 
   /** Resolves when something has changed; reads from the connection until then. */
@@ -147,8 +167,7 @@ export class BodyPipe {
 
   #drop(): number {
     const bytes = this.#heldBytes;
-    this.#chunks = [];
-    this.#heldBytes = 0;
+    for (const chunk of this.#chunks.splice(0)) this.#let(chunk);
     return bytes;
   }
 

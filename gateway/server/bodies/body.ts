@@ -5,7 +5,7 @@ import { ArrivingBytes, mostBytesOf } from './arriving-bytes.js';
 import type { HttpRequest } from '../port.js';
 import { boundJson, boundMsgpack } from './structure.js';
 
-type Incoming = Pick<HttpRequest, 'headers' | 'body'>;
+type Incoming = Pick<HttpRequest, 'headers' | 'body' | 'share'>;
 
 const JSON_TYPES = ['application/json', 'text/json'];
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
@@ -32,9 +32,9 @@ export function expectMediaType(headers: HttpRequest['headers'], fits: (type: st
   throw new ServiceError('unsupported_media_type', { param: 'content-type' });
 }
 
-/** Errors: `payload_too_large`, `request_timeout`. */
+/** The bytes are charged until the request has ended. Errors: `payload_too_large`, `request_timeout`, `memory_exhausted`. */
 export async function readAll(request: Incoming, limitBytes: number): Promise<Uint8Array> {
-  const arriving = new ArrivingBytes(mostBytesOf(request.headers, limitBytes));
+  const arriving = new ArrivingBytes(mostBytesOf(request.headers, limitBytes), request.share('body'));
   for await (const chunk of request.body(limitBytes)) arriving.add(chunk);
   return arriving.whole();
 }

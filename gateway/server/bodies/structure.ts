@@ -118,7 +118,7 @@ const LONG_TOKENS: Readonly<Record<number, (view: DataView, at: number) => Token
 };
 
 /** Errors: RangeError if the bytes end within the token. */
-function tokenAt(view: DataView, at: number): Token {
+export function tokenAt(view: DataView, at: number): Token {
   const byte = view.getUint8(at);
   if (byte < 0x80 || byte >= 0xe0) return scalar(1);
   if (byte < 0x90) return container(1, 2 * (byte & 0x0f));
