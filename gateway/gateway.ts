@@ -29,6 +29,7 @@ import { permissionsFor } from './permissions.js';
 import { openPlatform } from './wiring/platform.js';
 import { openRecordings } from './wiring/recordings.js';
 import type { RoleSockets } from './wiring/roles.js';
+import { Ledger } from './server/memory/ledger.js';
 import { Health } from './server/system/health.js';
 import { listen } from './server/listen.js';
 import type { CertificateFiles } from './server/certificate.js';
@@ -176,6 +177,8 @@ export async function startGateway(config: Config, resources: Resources, log: Lo
   parts.recorded.addGauges(metrics);
   transport.addMetrics(metrics);
   addNodeMetrics(metrics, parts.node, transport.figures().places);
+  // The one ledger of this process. Its budget is MEMORY_BUDGET_MB's part of this process.
+  const memory = new Ledger(Infinity);
   const figures = shareFigures({ metrics, peers: resources.peers ?? [], clock, log });
   const stopWatching = children.watch(health, parts.database, clock);
   const storage = watchStorage({ health, database: parts.database, dataDir: config.dataDir, clock, log });
@@ -187,7 +190,7 @@ export async function startGateway(config: Config, resources: Resources, log: Lo
   };
   const listening = await listen({
     ...edgeOf(config, certificateOf(config)),
-    ...{ ids, clock, log, metrics, health },
+    ...{ ids, clock, log, metrics, health, memory },
     dialects: dialectsOf(parts, config, log, figures.history),
     permissionOf: permissionsFor(config.vocabulary),
     scraping: { keys: identity.keys, token: config.metricsToken, figures: figures.read },

@@ -8,6 +8,7 @@ import { Deadline } from '../../contracts/time/deadline.js';
 import { ServiceError } from '../../contracts/errors.js';
 import type { Ids } from '../../contracts/ids.js';
 import type { Log } from '../../contracts/log.js';
+import type { MemoryLedger } from '../../contracts/ports/accounts/memory.js';
 import { LIMITS } from '../../contracts/limits.js';
 import type { Arrival, ReplyHead } from './adapters/adapter.js';
 import type { Origins } from './client-address.js';
@@ -33,6 +34,8 @@ export interface EdgeParts {
   readonly load: Load;
   readonly metrics: Metrics;
   readonly health: Health;
+  /** Ledger of what waits in this process. */
+  readonly memory: MemoryLedger;
   /** Called when a request failed because storage is full. */
   readonly storageFull?: () => void;
 }

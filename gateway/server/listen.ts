@@ -8,6 +8,7 @@ import { Deadline } from '../../contracts/time/deadline.js';
 import type { Ids } from '../../contracts/ids.js';
 import { LIMITS } from '../../contracts/limits.js';
 import type { Log } from '../../contracts/log.js';
+import { type MemoryLedger, UNBOUNDED_MEMORY } from '../../contracts/ports/accounts/memory.js';
 import type { Adapter, AdapterOptions } from './adapters/adapter.js';
 import { type Binding, loadBinding } from './adapters/bindings.js';
 import { type CertificateFiles, checkCertificate } from './certificate.js';
@@ -50,6 +51,8 @@ export interface ListenOptions {
   readonly announceMs?: number;
   readonly metrics: Metrics;
   readonly health: Health;
+  /** Ledger of what waits in this process; absent: everything fits. */
+  readonly memory?: MemoryLedger;
   /** Called when a request failed because storage is full. */
   readonly storageFull?: () => void;
 }
@@ -99,8 +102,8 @@ export async function listen(options: ListenOptions): Promise<Listening> {
   const stack = uws ? 'uws' : 'node';
   checkSharing(stack, options.exclusive);
   const load = new Load(clock, options.load);
-  const { ids, storageFull } = options;
-  const parts = { router, origins, system, ids, clock, log, load, metrics, health };
+  const { ids, storageFull, memory = UNBOUNDED_MEMORY } = options;
+  const parts = { router, origins, system, ids, clock, log, load, metrics, health, memory };
   const edge = new Edge(storageFull ? { ...parts, storageFull } : parts);
   const adapter = await open(uws, {
     ...options,

@@ -11,6 +11,7 @@ import { type ConversationItem, ConversationItems } from '../../actors/realtime-
 import { CALL_TIMES } from '../../contracts/limits/call-times.js';
 import { CLOSE } from '../../contracts/close-codes.js';
 import { LIMITS } from '../../contracts/limits.js';
+import { UNBOUNDED_SHARE } from '../../contracts/ports/accounts/memory.js';
 import { MOST_HOST } from '../../gateway/outbound/guard.js';
 import { CONTRACT, KiB, MiB, MINUTE, SECOND } from '../fixtures/contract-numbers.js';
 
@@ -181,7 +182,7 @@ const pendingItem = (index: number): ConversationItem => ({
 });
 
 t.test('a realtime session takes 1,024 pending items and refuses the next', async (t) => {
-  const conversation = new ConversationItems(() => undefined);
+  const conversation = new ConversationItems(() => undefined, UNBOUNDED_SHARE);
   for (let index = 1; index < 1024; index += 1) conversation.add(pendingItem(index));
   t.ok(conversation.admits(pendingItem(1024), 0), 'the 1,024th');
   conversation.add(pendingItem(1024));

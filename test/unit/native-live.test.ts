@@ -5,6 +5,7 @@ import t from 'tap';
 import { ServiceError } from '../../contracts/errors.js';
 import { LIMITS } from '../../contracts/limits.js';
 import { silentLog } from '../../contracts/log.js';
+import type { MemoryLedger } from '../../contracts/ports/accounts/memory.js';
 import type { StreamingSynthesisRequest, Speech, TimedAudio } from '../../contracts/ports/speech/speech.js';
 import { defaultVocabulary } from '../../contracts/vocabulary.js';
 import { liveSockets } from '../../gateway/dialects/native/live.js';
@@ -14,6 +15,7 @@ import type { NativeParts } from '../../gateway/dialects/native/parts.js';
 import type { HttpRequest, Socket } from '../../gateway/server/port.js';
 import { SimulatedClock } from '../fixtures/edge-clock.js';
 import type { ServerEvent } from '../fixtures/live.js';
+import { chargedTo } from '../fixtures/socket-memory.js';
 import { pick, seeded } from '../fixtures/random.js';
 
 type Order = { readonly audio: number } | 'end' | ServiceError;
@@ -65,14 +67,16 @@ class ToldSpeech {
 
 const trace = { context: { traceparent: '' }, engine: () => undefined };
 
-function open(audio = BARE_AUDIO) {
+function open(audio = BARE_AUDIO, ledger?: MemoryLedger) {
   const speech = new ToldSpeech();
   const clock = new SimulatedClock();
   let isClosed = false;
   const log: (ServerEvent | { readonly close: unknown })[] = [];
   let readable = true;
   let release = (): void => undefined;
+  const memory = chargedTo(ledger, (error) => session.exhausted(error));
   const socket: Socket = {
+    ...memory.charged,
     send: (data) => void log.push(decode(data as Uint8Array) as ServerEvent),
     queuedBytes: 0,
     drained: () => (readable ? Promise.resolve() : new Promise((resolve) => (release = resolve))),
@@ -95,6 +99,7 @@ function open(audio = BARE_AUDIO) {
   const end = (): void => {
     if (!isClosed) session.gone();
     isClosed = true;
+    memory.close();
     release();
   };
   return {

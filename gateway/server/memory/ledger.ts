@@ -7,14 +7,12 @@
  */
 import {
   memoryExhausted,
-  PIECE_BYTES,
+  pieceOf,
   type MemoryKind,
   type MemoryLedger,
   type MemoryOwner,
   type MemoryShare,
 } from '../../../contracts/ports/accounts/memory.js';
-
-const pieceOf = (bytes: number): number => Math.max(bytes, PIECE_BYTES);
 
 interface Holder {
   bytes: number;
