@@ -182,7 +182,7 @@ export class IncomingAudio {
       ...this.#chunks,
       this.#block.subarray(this.#start, this.#end),
     ]);
-    if (alignment === 'silent' && !isTurn) return;
+    if (alignment === 'unknown' && !isTurn) return;
     if (alignment !== 'anew') {
       this.#chunks.unshift(Uint8Array.of(this.#half));
       this.#bytes += 1;
@@ -209,15 +209,22 @@ export class IncomingAudio {
   #leaveBlock(): void {
     const waiting = this.#block.subarray(this.#start, this.#end);
     const isFew = this.#start === 0 && 2 * waiting.length <= this.#block.length;
-    if (isFew && (waiting.length === 0 || this.share.charge(waiting.length))) {
-      if (waiting.length > 0) this.#held += pieceOf(waiting.length);
-      this.#push(copyOf(waiting));
-    } else {
+    if (isFew && (waiting.length === 0 || this.share.charge(waiting.length))) this.#copyOut(waiting);
+    else {
       this.#push(waiting);
       this.#held += this.#block.length;
       this.#block = NO_BLOCK;
-      this.#start = 0;
     }
+    this.#start = 0;
     this.#end = 0;
+  }
+
+  /** The copy is charged already. A small block stays for the next turn. */
+  #copyOut(waiting: Uint8Array): void {
+    if (waiting.length > 0) this.#held += pieceOf(waiting.length);
+    this.#push(copyOf(waiting));
+    if (this.#block.length <= OWN_PIECE_BYTES) return;
+    this.share.release(this.#block.length);
+    this.#block = NO_BLOCK;
   }
 }

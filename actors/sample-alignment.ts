@@ -13,7 +13,7 @@ const FACTOR = 2;
 /** Read from the wrong byte on, already a step between two neighbouring samples is one of 256. */
 const LEAST = 255;
 
-export type Alignment = 'continues' | 'anew' | 'silent';
+export type Alignment = 'continues' | 'anew' | 'unknown';
 
 /** Signed 16-bit sample of two bytes. */
 const sampleOf = (low: number, high: number): number => ((high << 24) >> 16) | low;
@@ -48,11 +48,11 @@ class Roughness {
   }
 }
 
-/** Whether the bytes of `chunks` go on after `half`, the first byte of a sample. */
+/** Whether the bytes of `chunks` go on after `half`, the first byte of a sample. Silence does not tell. */
 export function alignmentAfter(half: number, chunks: readonly Uint8Array[]): Alignment {
   const roughness = new Roughness(half);
   for (const chunk of chunks) roughness.read(chunk);
   const [continued = 0, anew = 0] = roughness.sums;
-  if (continued === 0 && anew === 0) return 'silent';
+  if (continued <= LEAST && anew <= LEAST) return 'unknown';
   return continued > FACTOR * anew + LEAST ? 'anew' : 'continues';
 }

@@ -1,10 +1,9 @@
 /**
- * The parts of protocol A's realtime session without its machine: the budgets of its input buffer, its conversation and
- * its cache of audio (docs/contract/protocol-a.md 5).
+ * The parts of protocol A's realtime session without its machine: the budgets of its conversation and its
+ * cache of audio (docs/contract/protocol-a.md 5).
  */
 import { isDeepStrictEqual } from 'node:util';
 import t from 'tap';
-import { IncomingAudio } from '../../actors/incoming-audio.js';
 import { type ConversationItem, ConversationItems, textOf } from '../../actors/realtime-items.js';
 import { LIMITS } from '../../contracts/limits.js';
 import { UNBOUNDED_SHARE } from '../../contracts/ports/accounts/memory.js';
@@ -12,66 +11,6 @@ import { eventIdOf } from '../../gateway/dialects/protocol-a/realtime/client-eve
 import { ItemAudioCache } from '../../gateway/dialects/protocol-a/realtime/item-audio-cache.js';
 import { readItem } from '../../gateway/dialects/protocol-a/realtime/items.js';
 import { pick, seeded } from '../fixtures/random.js';
-import { base64, bytesOf } from '../fixtures/realtime-host.js';
-
-t.test('the input buffer gives the bytes that were appended, within its budget', async (t) => {
-  const input = new IncomingAudio(UNBOUNDED_SHARE);
-  const budget = 200_000;
-  const random = seeded(5);
-  let expected = Buffer.alloc(0);
-  for (let step = 0; step < 3000; step += 1) {
-    const bytes = Buffer.alloc(Math.floor(random() ** 8 * 40_000), Math.floor(random() * 256));
-    const text = bytes.toString('base64');
-    const unpadded = random() < 0.5 ? text.replace(/=+$/, '') : text;
-    const outcome = input.append(random() < 0.05 ? `${unpadded}%` : unpadded, budget);
-    if (outcome === 'taken') expected = Buffer.concat([expected, bytes]);
-    if (outcome === 'full' && expected.length + bytes.length <= budget) return t.fail(`step ${step}: full`);
-    if (input.bytes !== expected.length || input.bytes > budget) return t.fail(`step ${step}`);
-    if (random() > 0.01) continue;
-    const taken = input.take();
-    t.ok(Buffer.concat(taken.chunks).equals(expected), `step ${step}`);
-    t.equal(taken.bytes, expected.length);
-    if (random() < 0.5) input.putBack(taken);
-    else expected = Buffer.alloc(0);
-  }
-  t.equal(input.append('A', budget), 'malformed');
-  t.equal(input.append('', budget), 'taken', 'no bytes at all');
-});
-
-t.test('audio that comes back to the input buffer is put in front, in its order', async (t) => {
-  const input = new IncomingAudio(UNBOUNDED_SHARE);
-  const take = (byte: number) => {
-    input.append(base64(byte), 100);
-    return input.take();
-  };
-  const [one, two, three] = [take(1), take(2), take(3)];
-  input.append(base64(4), 100);
-  input.putBack(two);
-  input.putBack(three);
-  input.putBack(one);
-  t.equal(input.bytes, 4);
-  t.strictSame(bytesOf(input.take().chunks), [1, 2, 3, 4]);
-  t.equal(input.bytes, 0);
-});
-
-t.test('the input buffer takes data URLs by the same rules', async (t) => {
-  const input = new IncomingAudio(UNBOUNDED_SHARE);
-  const append = (base64: string) => input.append(`data:audio/pcm;base64,${base64}`, 10);
-  const zeros = (count: number) => append(Buffer.alloc(count).toString('base64'));
-  t.equal(append('A'), 'malformed');
-  t.equal(zeros(6), 'taken');
-  t.equal(zeros(5), 'full');
-  t.equal(zeros(4), 'taken', 'to the last byte');
-  t.equal(input.bytes, 10);
-});
-
-t.test('many small appends cost the input buffer no more than their bytes', async (t) => {
-  const input = new IncomingAudio(UNBOUNDED_SHARE);
-  for (let index = 0; index < 100_000; index += 1) input.append('AAA=', 10 ** 6);
-  const { chunks, bytes } = input.take();
-  t.equal(bytes, 200_000);
-  t.ok(chunks.length < 10, `${chunks.length} chunks`);
-});
 
 const limits = {
   pendingItems: 8,
