@@ -13,6 +13,7 @@ import { BARE_AUDIO, TIMED_AUDIO } from '../../gateway/dialects/native/live-audi
 import { LiveSession } from '../../gateway/dialects/native/live-session.js';
 import type { NativeParts } from '../../gateway/dialects/native/parts.js';
 import type { HttpRequest, Socket } from '../../gateway/server/port.js';
+import { Ledger } from '../../gateway/server/memory/ledger.js';
 import { SimulatedClock } from '../fixtures/edge-clock.js';
 import type { ServerEvent } from '../fixtures/live.js';
 import { chargedTo } from '../fixtures/socket-memory.js';
@@ -308,4 +309,24 @@ t.test('key and quota are checked before the upgrade', async (t) => {
   await t.rejects(upgrade([['authorization', 'Bearer good']], spent), { code: 'quota_exceeded' });
   t.match(await upgrade([['authorization', 'Bearer good']], fine), { open: Function });
   t.equal(known, 2);
+});
+
+t.test('waiting text is charged; without memory the socket finishes with an error, and closes with 1013', async (t) => {
+  const ends = [
+    { event: 'finish', reason: 'error', message: 'The server has no memory left for this request, try again later' },
+    { close: 'memory' },
+  ];
+  const ledger = new Ledger(40 * 1024);
+  const refused = open(BARE_AUDIO, ledger);
+  refused.send({ event: 'start', request: { text: 'a'.repeat(30_000) } });
+  t.ok(ledger.bytesOf('text') > 20_000);
+  refused.send({ event: 'text', text: 'a'.repeat(30_000) });
+  t.match(refused.log.slice(-2), ends);
+  t.equal(ledger.bytes, 0);
+
+  const evicted = open(BARE_AUDIO, ledger);
+  evicted.send({ event: 'start', request: { text: 'a'.repeat(30_000) } });
+  ledger.open({ kind: 'body', holder: 'other', evict: () => undefined }).charge(20_000);
+  t.match(evicted.log.slice(-2), ends);
+  t.equal(ledger.bytesOf('text'), 0);
 });

@@ -6,9 +6,15 @@ import { setImmediate as turn } from 'node:timers/promises';
 import t from 'tap';
 import { CLOSE } from '../../contracts/close-codes.js';
 import { PIECE_BYTES } from '../../contracts/ports/accounts/memory.js';
+import { silentLog } from '../../contracts/log.js';
+import type { StreamProvider } from '../../gateway/phone/provider.js';
+import { PhoneStream } from '../../gateway/phone/stream.js';
 import { EgressQueue } from '../../gateway/server/egress-queue.js';
 import { Ledger } from '../../gateway/server/memory/ledger.js';
 import { SocketMemory } from '../../gateway/server/memory/socket-memory.js';
+import type { Socket } from '../../gateway/server/port.js';
+import { SimulatedClock } from '../fixtures/edge-clock.js';
+import { chargedTo } from '../fixtures/socket-memory.js';
 import { open as openRealtime, base64 } from '../fixtures/realtime-host.js';
 import { open as openSpeech } from '../fixtures/stream-input-host.js';
 import { chunkFrame, openSession, second } from '../fixtures/transcription-session-host.js';
@@ -153,6 +159,51 @@ t.test('frames that come before the key is known are charged to the address', as
   for (let count = 0; count < 40; count += 1) socket.send({ text: 'a' });
   t.match(socket.log.at(-1), { close: { code: 1013 } });
   t.equal(ledger.bytes, 0);
+});
+
+/** A media stream of a telephone provider whose call has not been set up yet. */
+function openStream(ledger: Ledger) {
+  const closes: unknown[] = [];
+  const memory = chargedTo(ledger, (error) => stream.exhausted(error));
+  const socket: Socket = {
+    ...memory.charged,
+    send: () => undefined,
+    queuedBytes: 0,
+    drained: () => Promise.resolve(),
+    close(reason) {
+      closes.push(reason);
+      stream.gone();
+      memory.close();
+    },
+    authenticated: () => undefined,
+  };
+  const provider = { name: 'twilio', read: (message: string) => JSON.parse(message) as unknown };
+  const parts = {
+    calls: { begin: () => new Promise<never>(() => undefined) },
+    tokens: { verify: () => 'session' },
+    admit: undefined,
+    clock: new SimulatedClock(),
+    log: silentLog,
+  };
+  const handshake = { query: new URLSearchParams(), headers: new Map<string, string>(), baseUrl: '' };
+  const stream = new PhoneStream(socket, provider as unknown as StreamProvider, handshake, parts);
+  const format = { codec: 'mulaw', rate: 8000 };
+  stream.message(JSON.stringify({ type: 'start', stream: 's', callId: 'c', token: 't', format }));
+  const hear = (text: string): void => stream.message(JSON.stringify({ type: 'media', audio: text }));
+  return { hear, closes };
+}
+
+t.test('telephone: messages that wait for their call are charged, and the stream closes with 1013', async (t) => {
+  for (const isRefused of [true, false]) {
+    const ledger = new Ledger(8 * KiB);
+    const { hear, closes } = openStream(ledger);
+    for (let count = 0; count < 20; count += 1) hear('a');
+    t.equal(ledger.bytesOf('frame'), 20 * PIECE_BYTES);
+    if (isRefused) hear('a'.repeat(8 * KiB));
+    else t.ok(crowd(ledger));
+    t.match(closes, [{ code: 1013 }]);
+    t.equal(ledger.bytesOf('frame'), 0);
+  }
 });
 
 t.test('the egress queue charges what its client has not read, each frame with 256 bytes', async (t) => {
