@@ -72,16 +72,19 @@ for (const stack of stacks(t.comment)) {
       await until('all frames are taken', () => events.length > before);
     };
 
-    await t.test('20,000 appends of a byte in odd spellings cost two blocks, and none after the close', async (t) => {
-      const session = await connect('/realtime/attacker');
-      const frames = ['AA== ', 'A A==', 'data:audio/pcm;base64,AA=='].map(append);
-      for (let count = 0; count < 20_000; count += 1) session.client.send(frames[count % 3] ?? '');
-      await answered(session);
-      t.equal(session.events.filter(({ type }) => type === 'error').length, 1, 'that of the answer');
-      t.equal(ledger.bytesOf('audio'), (16 + 64) * KiB);
-      session.client.terminate();
-      await until('it is closed', () => ledger.bytes === 0);
-    });
+    await t.test(
+      '20,000 appends of a byte in odd spellings cost two blocks, and none after the close',
+      async (t) => {
+        const session = await connect('/realtime/attacker');
+        const frames = ['AA== ', 'A A==', 'data:audio/pcm;base64,AA=='].map(append);
+        for (let count = 0; count < 20_000; count += 1) session.client.send(frames[count % 3] ?? '');
+        await answered(session);
+        t.equal(session.events.filter(({ type }) => type === 'error').length, 1, 'that of the answer');
+        t.equal(ledger.bytesOf('audio'), (16 + 64) * KiB);
+        session.client.terminate();
+        await until('it is closed', () => ledger.bytes === 0);
+      },
+    );
 
     await t.test('the largest socket of the largest workspace goes, with an error and 1013', async (t) => {
       const large = await connect('/realtime/large');
@@ -94,7 +97,11 @@ for (const stack of stacks(t.comment)) {
       await answered(large);
       large.client.send(append(Buffer.alloc(3 * 1024 * KiB).toString('base64')));
       await answered(large);
-      t.match(large.events.at(-2), { type: 'error', error: { code: 'memory_exhausted' } }, 'refused for itself');
+      t.match(
+        large.events.at(-2),
+        { type: 'error', error: { code: 'memory_exhausted' } },
+        'refused for itself',
+      );
       other.client.send(append(Buffer.alloc(3 * 1024 * KiB).toString('base64')));
       t.match(await closed, { code: 1013 });
       t.match(large.events.at(-1), { type: 'error', error: { code: 'memory_exhausted' } });

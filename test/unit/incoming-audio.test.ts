@@ -69,7 +69,6 @@ t.test('many small appends cost the input buffer no more than their bytes', asyn
   t.ok(chunks.length < 10, `${chunks.length} chunks`);
 });
 
-
 const KiB = 1024;
 
 function charged(budget = Infinity) {
@@ -78,21 +77,24 @@ function charged(budget = Infinity) {
   return { ledger, share, input: new IncomingAudio(share) };
 }
 
-t.test('pieces of two bytes in any spelling are charged as blocks, and give all of it back (X2)', async (t) => {
-  const spellings = ['AAA= ', 'AA A=', 'data:audio/pcm;base64,AAA=', 'AAA=', '\nAAA', Buffer.alloc(2)];
-  for (const spelling of spellings) {
-    const { ledger, input } = charged();
-    for (let piece = 0; piece < 50_000; piece += 1)
-      if (typeof spelling === 'string') input.append(spelling, 10 ** 6);
-      else input.add(spelling, 10 ** 6);
-    t.equal(input.bytes, 100_000, String(spelling));
-    t.equal(ledger.bytes, (16 + 64 + 64) * KiB);
-    const taken = input.take();
-    t.ok(taken.chunks.length < 5, `${taken.chunks.length} chunks`);
-    input.release(taken);
-    t.equal(ledger.bytes, 0, 'the last block went with the turn');
-  }
-});
+t.test(
+  'pieces of two bytes in any spelling are charged as blocks, and give all of it back (X2)',
+  async (t) => {
+    const spellings = ['AAA= ', 'AA A=', 'data:audio/pcm;base64,AAA=', 'AAA=', '\nAAA', Buffer.alloc(2)];
+    for (const spelling of spellings) {
+      const { ledger, input } = charged();
+      for (let piece = 0; piece < 50_000; piece += 1)
+        if (typeof spelling === 'string') input.append(spelling, 10 ** 6);
+        else input.add(spelling, 10 ** 6);
+      t.equal(input.bytes, 100_000, String(spelling));
+      t.equal(ledger.bytes, (16 + 64 + 64) * KiB);
+      const taken = input.take();
+      t.ok(taken.chunks.length < 5, `${taken.chunks.length} chunks`);
+      input.release(taken);
+      t.equal(ledger.bytes, 0, 'the last block went with the turn');
+    }
+  },
+);
 
 t.test('a small turn takes no block with it', async (t) => {
   const { ledger, input } = charged();

@@ -311,22 +311,29 @@ t.test('key and quota are checked before the upgrade', async (t) => {
   t.equal(known, 2);
 });
 
-t.test('waiting text is charged; without memory the socket finishes with an error, and closes with 1013', async (t) => {
-  const ends = [
-    { event: 'finish', reason: 'error', message: 'The server has no memory left for this request, try again later' },
-    { close: 'memory' },
-  ];
-  const ledger = new Ledger(40 * 1024);
-  const refused = open(BARE_AUDIO, ledger);
-  refused.send({ event: 'start', request: { text: 'a'.repeat(30_000) } });
-  t.ok(ledger.bytesOf('text') > 20_000);
-  refused.send({ event: 'text', text: 'a'.repeat(30_000) });
-  t.match(refused.log.slice(-2), ends);
-  t.equal(ledger.bytes, 0);
+t.test(
+  'waiting text is charged; without memory the socket finishes with an error, and closes with 1013',
+  async (t) => {
+    const ends = [
+      {
+        event: 'finish',
+        reason: 'error',
+        message: 'The server has no memory left for this request, try again later',
+      },
+      { close: 'memory' },
+    ];
+    const ledger = new Ledger(40 * 1024);
+    const refused = open(BARE_AUDIO, ledger);
+    refused.send({ event: 'start', request: { text: 'a'.repeat(30_000) } });
+    t.ok(ledger.bytesOf('text') > 20_000);
+    refused.send({ event: 'text', text: 'a'.repeat(30_000) });
+    t.match(refused.log.slice(-2), ends);
+    t.equal(ledger.bytes, 0);
 
-  const evicted = open(BARE_AUDIO, ledger);
-  evicted.send({ event: 'start', request: { text: 'a'.repeat(30_000) } });
-  ledger.open({ kind: 'body', holder: 'other', evict: () => undefined }).charge(20_000);
-  t.match(evicted.log.slice(-2), ends);
-  t.equal(ledger.bytesOf('text'), 0);
-});
+    const evicted = open(BARE_AUDIO, ledger);
+    evicted.send({ event: 'start', request: { text: 'a'.repeat(30_000) } });
+    ledger.open({ kind: 'body', holder: 'other', evict: () => undefined }).charge(20_000);
+    t.match(evicted.log.slice(-2), ends);
+    t.equal(ledger.bytesOf('text'), 0);
+  },
+);

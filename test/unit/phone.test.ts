@@ -188,7 +188,9 @@ t.test('pieces of a linear line may end within a sample, and a provider may begi
     return Int16Array.from(heard);
   };
   const piecesOf = (from: Buffer, size: number): Uint8Array[] =>
-    Array.from({ length: Math.ceil(from.length / size) }, (_, at) => from.subarray(at * size, (at + 1) * size));
+    Array.from({ length: Math.ceil(from.length / size) }, (_, at) =>
+      from.subarray(at * size, (at + 1) * size),
+    );
   const odd = hears(piecesOf(bytes, 641));
   t.ok(peakOf(odd.map((sample, at) => sample - (sound[at] ?? 0))) < 10, 'pieces of 641 bytes');
   const cut = hears([bytes.subarray(0, 6401), ...piecesOf(bytes, 640)]);

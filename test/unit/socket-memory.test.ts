@@ -125,17 +125,20 @@ const busy = {
   }),
 };
 
-t.test('stream-input: text is charged while it waits; without memory the socket closes with 1013', async (t) => {
-  const ledger = new Ledger(24 * KiB);
-  const socket = await openSpeech({ speech: busy, ledger });
-  socket.send({ text: 'a'.repeat(10 * KiB) });
-  await turn();
-  t.ok(ledger.bytesOf('text') >= 4 * KiB);
-  socket.send({ text: 'a'.repeat(40 * KiB) });
-  await turn();
-  t.match(socket.log.slice(-2), [{ error: 'system_busy', code: 1013 }, { close: { code: 1013 } }]);
-  t.equal(ledger.bytes, 0);
-});
+t.test(
+  'stream-input: text is charged while it waits; without memory the socket closes with 1013',
+  async (t) => {
+    const ledger = new Ledger(24 * KiB);
+    const socket = await openSpeech({ speech: busy, ledger });
+    socket.send({ text: 'a'.repeat(10 * KiB) });
+    await turn();
+    t.ok(ledger.bytesOf('text') >= 4 * KiB);
+    socket.send({ text: 'a'.repeat(40 * KiB) });
+    await turn();
+    t.match(socket.log.slice(-2), [{ error: 'system_busy', code: 1013 }, { close: { code: 1013 } }]);
+    t.equal(ledger.bytes, 0);
+  },
+);
 
 t.test('multi-stream-input: without memory a context ends, and the socket when it has to go', async (t) => {
   const ledger = new Ledger(48 * KiB);
@@ -193,18 +196,21 @@ function openStream(ledger: Ledger) {
   return { hear, closes };
 }
 
-t.test('telephone: messages that wait for their call are charged, and the stream closes with 1013', async (t) => {
-  for (const isRefused of [true, false]) {
-    const ledger = new Ledger(8 * KiB);
-    const { hear, closes } = openStream(ledger);
-    for (let count = 0; count < 20; count += 1) hear('a');
-    t.equal(ledger.bytesOf('frame'), 20 * PIECE_BYTES);
-    if (isRefused) hear('a'.repeat(8 * KiB));
-    else t.ok(crowd(ledger));
-    t.match(closes, [{ code: 1013 }]);
-    t.equal(ledger.bytesOf('frame'), 0);
-  }
-});
+t.test(
+  'telephone: messages that wait for their call are charged, and the stream closes with 1013',
+  async (t) => {
+    for (const isRefused of [true, false]) {
+      const ledger = new Ledger(8 * KiB);
+      const { hear, closes } = openStream(ledger);
+      for (let count = 0; count < 20; count += 1) hear('a');
+      t.equal(ledger.bytesOf('frame'), 20 * PIECE_BYTES);
+      if (isRefused) hear('a'.repeat(8 * KiB));
+      else t.ok(crowd(ledger));
+      t.match(closes, [{ code: 1013 }]);
+      t.equal(ledger.bytesOf('frame'), 0);
+    }
+  },
+);
 
 t.test('the egress queue charges what its client has not read, each frame with 256 bytes', async (t) => {
   const ledger = new Ledger(100 * KiB);

@@ -115,7 +115,10 @@ export class LiveSession implements SocketEvents {
 
   #begin(number: number, request: SynthesisRequest): void {
     this.#since = this.parts.clock.monotonic();
-    const feed = new TextFeed(LIMITS.native.liveTextBytes, () => void this.#memory.set(this.#job?.feed.memory ?? 0));
+    const feed = new TextFeed(
+      LIMITS.native.liveTextBytes,
+      () => void this.#memory.set(this.#job?.feed.memory ?? 0),
+    );
     const job = { number, feed, abort: new AbortController() };
     this.#job = job;
     this.#openFeed = job.feed;

@@ -37,7 +37,8 @@ export function refuseTranscription({ client }: SessionState): void {
 export const commit: Handler = (session) => {
   const { input, conversation, events, settings, decide } = session;
   refuseTranscription(session);
-  if (input.bytes < (isPcm(settings) ? BYTES_PER_SAMPLE : 1)) throw new Fault('input_audio_buffer_commit_empty');
+  if (input.bytes < (isPcm(settings) ? BYTES_PER_SAMPLE : 1))
+    throw new Fault('input_audio_buffer_commit_empty');
   const { transcription } = settings;
   if (transcription && conversation.isFull)
     throw new Fault('conversation_too_large', undefined, 'input_audio_buffer');

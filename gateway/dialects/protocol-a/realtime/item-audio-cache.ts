@@ -133,7 +133,11 @@ export class ItemAudioCache {
     this.drop(session, item);
     if (clip && bytes !== undefined) {
       const { format, sampleRate, chunks } = clip;
-      this.put(session, item, { format, sampleRate, chunks: chunks.map((whole) => whole.subarray(0, bytes)) });
+      this.put(session, item, {
+        format,
+        sampleRate,
+        chunks: chunks.map((whole) => whole.subarray(0, bytes)),
+      });
     }
   }
 }
