@@ -131,8 +131,11 @@ export class IncomingAudio {
 
   /** Forgets everything, since the socket closes; the memory goes back with the share. */
   drop(): void {
-    this.takeFile();
+    this.#half = undefined;
     this.#block = NO_BLOCK;
+    this.#start = 0;
+    this.#end = 0;
+    this.#empty();
   }
 
   /** Whether the block has room for as many bytes, or a new one was begun. */
@@ -197,12 +200,16 @@ export class IncomingAudio {
     const chunks = this.#returned.flatMap((taken) => taken.chunks);
     const held = this.#returned.reduce((sum, taken) => sum + taken.held, this.#held);
     const all = { chunks: [...chunks, ...this.#chunks], bytes, held, order: this.#taken++ };
+    this.#empty();
+    return all;
+  }
+
+  #empty(): void {
     this.#chunks = [];
     this.#bytes = 0;
     this.#held = 0;
     this.#returned = [];
     this.#returnedBytes = 0;
-    return all;
   }
 
   /** Moves the block's bytes to the chunks: as a copy if they are few and the block is of no other chunk, else with the block. */

@@ -43,7 +43,7 @@ class LazyShare implements MemoryShare {
 }
 
 export class SocketMemory {
-  readonly #open = new Set<MemoryShare>();
+  #open: MemoryShare[] = [];
   #closed = false;
 
   /** `exhausted`: called if one of the shares must go. */
@@ -67,8 +67,7 @@ export class SocketMemory {
 
   close(): void {
     this.#closed = true;
-    for (const share of this.#open) share.close();
-    this.#open.clear();
+    for (const share of this.#open.splice(0)) share.close();
   }
 
   #opened(kind: MemoryKind, evict: MemoryOwner['evict']): MemoryShare | undefined {
@@ -76,11 +75,11 @@ export class SocketMemory {
     const share = this.ledger.open({
       ...{ kind, holder: this.holder() },
       evict: (error) => {
-        this.#open.delete(share);
+        this.#open = this.#open.filter((other) => other !== share);
         evict(error);
       },
     });
-    this.#open.add(share);
+    this.#open.push(share);
     return share;
   }
 }

@@ -66,7 +66,7 @@ function wholeOf(chunks: Chunks, size: number): Uint8Array {
 export class ItemAudioCache {
   /** Clips by session and item. */
   readonly #clips: LRUCache<string, KeptClip>;
-  readonly #sessions = new Map<string, { readonly share: MemoryShare; readonly keys: Set<string> }>();
+  readonly #sessions = new Map<string, { readonly share: MemoryShare; keys?: Set<string> }>();
 
   constructor(bytes: number = MOST_IN_ALL) {
     this.#clips = new LRUCache({
@@ -74,7 +74,7 @@ export class ItemAudioCache {
       sizeCalculation: ({ memory }) => memory,
       dispose: ({ share, memory }, key) => {
         share.release(memory);
-        this.#sessions.get(sessionOf(key))?.keys.delete(key);
+        this.#sessions.get(sessionOf(key))?.keys?.delete(key);
       },
     });
   }
@@ -86,7 +86,7 @@ export class ItemAudioCache {
 
   /** Before a session's first clip. `share` is charged for its clips. */
   open(session: string, share: MemoryShare): void {
-    this.#sessions.set(session, { share, keys: new Set() });
+    this.#sessions.set(session, { share });
   }
 
   /** Drops all clips of a session, and takes no more. */
@@ -108,7 +108,7 @@ export class ItemAudioCache {
     const memory = size + ENTRY_BYTES;
     if (!kept || size > MOST_OF_ITEM || !kept.share.charge(memory)) return;
     const key = keyOf(session, item);
-    kept.keys.add(key);
+    (kept.keys ??= new Set()).add(key);
     this.#clips.set(key, { ...clip, chunks: [wholeOf(clip.chunks, size)], share: kept.share, memory });
   }
 
