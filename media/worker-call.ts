@@ -15,6 +15,7 @@ import type {
   CallOptions,
   TranscriptText,
 } from '../contracts/ports/calls/calls.js';
+import { pieceOf } from '../contracts/ports/accounts/memory.js';
 import type { JobRunner } from '../contracts/ports/jobs.js';
 import { ownerOf } from '../processes/job-owner.js';
 import { AsyncQueue } from './async-queue.js';
@@ -28,11 +29,13 @@ const MOST_WAITING_BYTES = 8 * 1024 * 1024;
 
 type AnyCommand = Command | SignalCommand | LineCommand;
 
-function weightOf(command: AnyCommand): number {
+function bytesIn(command: AnyCommand): number {
   if (command.op === 'play') return command.pcm.length;
   if (command.op === 'hear') return command.audio.length;
   return command.op === 'signal' ? command.frame.length : 0;
 }
+
+const weightOf = (command: AnyCommand): number => pieceOf(bytesIn(command));
 
 const milliseconds = (samples: number): number => (samples / PLAYOUT_RATE) * 1000;
 

@@ -132,7 +132,7 @@ export class PhoneCalls {
       record: plan.recordAudio,
       ...(part !== undefined && { part }),
     });
-    const call = new SessionCall(media);
+    const call = new SessionCall(media, record.workspaceId);
     const transfer = this.parts.transferring.of(leg, record, call);
     const line = { press: (keys: string) => media.press(keys), ...(transfer && { transfer }) };
     const owned = new PhoneOwned(media, session, this.parts, line);

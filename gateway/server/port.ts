@@ -122,6 +122,13 @@ export interface Socket {
   close(reason: CloseReason | { readonly code: number; readonly reason: string }): void;
   /** Marks the client of a socket that was accepted as `unauthenticated` as known. */
   authenticated(): void;
+  /** Shares that are charged for the first time from now on are that holder's; before, the client's address's. */
+  chargeTo(holder: string): void;
+  /**
+   * A share of the memory budget for what waits here; closed as soon as the socket begins to close. If it is the one that
+   * must go, the socket ends (`SocketEvents.exhausted`), or `evict` is called instead, if given.
+   */
+  memory(kind: MemoryKind, evict?: () => void): MemoryShare;
 }
 
 export interface SocketEvents {
@@ -129,6 +136,11 @@ export interface SocketEvents {
   message(data: string | Uint8Array): void;
   /** A frame was larger than allowed: the last moment to say so, before the socket closes with 1009. */
   tooBig?(): void;
+  /**
+   * The memory budget is used up, and this socket has to go: it tells its client so in the shape of its protocol, and
+   * closes. It is closed in any case.
+   */
+  exhausted?(error: ServiceError): void;
   /** The socket begins to close, from either side; no more frames pass. Called once, before `closed`. */
   gone?(): void;
   /** Called exactly once. */

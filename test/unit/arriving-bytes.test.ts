@@ -1,13 +1,13 @@
 /** Collecting bodies and files in one piece: small ones, large ones, and their limit. */
 import t from 'tap';
-import { UNCHARGED } from '../../contracts/ports/accounts/memory.js';
+import { UNBOUNDED_SHARE } from '../../contracts/ports/accounts/memory.js';
 import { Ledger } from '../../gateway/server/memory/ledger.js';
 import { ArrivingBytes, mostBytesOf } from '../../gateway/server/bodies/arriving-bytes.js';
 
 const MIB = 1024 * 1024;
 
 function whole(chunks: readonly Uint8Array[], mostBytes: number): Uint8Array {
-  const arriving = new ArrivingBytes(mostBytes, UNCHARGED);
+  const arriving = new ArrivingBytes(mostBytes, UNBOUNDED_SHARE);
   for (const chunk of chunks) arriving.add(chunk);
   return arriving.whole();
 }

@@ -12,6 +12,7 @@ import { CALL_TIMES } from '../../contracts/limits/call-times.js';
 import { CLOSE } from '../../contracts/close-codes.js';
 import { JOB_PLACES } from '../../contracts/limits/job-places.js';
 import { LIMITS } from '../../contracts/limits.js';
+import { PIECE_BYTES, UNBOUNDED_SHARE } from '../../contracts/ports/accounts/memory.js';
 import { MOST_HOST } from '../../gateway/outbound/guard.js';
 import { CONTRACT, KiB, MiB, MINUTE, SECOND } from '../fixtures/contract-numbers.js';
 
@@ -93,6 +94,7 @@ const DOCUMENTED = {
   'realtime: text of one item': size(realtime.itemTextBytes),
   'realtime: pending items (text not spoken, audio not transcribed)': number(realtime.pendingItems),
   'realtime: audio that waits, in the buffer and in items': size(realtime.bufferedAudioBytes),
+  'a piece that waits (audio, text of an item, frame, flush), however small': `counts ${PIECE_BYTES} bytes`,
   'realtime: finished items that can be read': `the newest ${number(realtime.finishedItems)}`,
   '`stream-input`: buffered text': size(CONTRACT.streamInput.bufferedTextBytes),
   'realtime transcription (B): buffered audio': size(CONTRACT.realtimeTranscription.bufferedAudioBytes),
@@ -157,6 +159,7 @@ t.test('close codes', async (t) => {
     tooBig: 1009,
     internal: 1011,
     restart: 1012,
+    memory: 1013,
   });
   const documented = rowsOf('Close codes').map(([code]) => Number(code));
   t.strictSame(documented, [...new Set(Object.values(codes))].sort(), 'the page names the same');
@@ -193,7 +196,7 @@ const pendingItem = (index: number): ConversationItem => ({
 });
 
 t.test('a realtime session takes 1,024 pending items and refuses the next', async (t) => {
-  const conversation = new ConversationItems(() => undefined);
+  const conversation = new ConversationItems(() => undefined, UNBOUNDED_SHARE);
   for (let index = 1; index < 1024; index += 1) conversation.add(pendingItem(index));
   t.ok(conversation.admits(pendingItem(1024), 0), 'the 1,024th');
   conversation.add(pendingItem(1024));

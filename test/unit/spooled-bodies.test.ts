@@ -6,7 +6,7 @@ import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
-import { UNCHARGED } from '../../contracts/ports/accounts/memory.js';
+import { UNBOUNDED_SHARE } from '../../contracts/ports/accounts/memory.js';
 import { StoredFile } from '../../contracts/ports/speech/codec.js';
 import { readAudioJson } from '../../gateway/server/bodies/audio-json.js';
 import { readSpooledMultipart } from '../../gateway/server/bodies/multipart.js';
@@ -116,7 +116,7 @@ t.test('a starting gateway removes what a killed one has left, and nothing else'
 });
 
 t.test('a disk without room is 503, which says so, and is no fault of the node’s storage', async (t) => {
-  const file = new SpoolFile(join(spooling(t).folder, 'none'), open('/dev/full', 'w'), UNCHARGED);
+  const file = new SpoolFile(join(spooling(t).folder, 'none'), open('/dev/full', 'w'), UNBOUNDED_SHARE);
   t.teardown(() => file.remove());
   file.write(Buffer.alloc(100_000));
   await t.rejects(file.room(), { code: 'storage_full', status: 503, retryAfter: 1 });

@@ -9,7 +9,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { ServiceError, toServiceError } from '../../../contracts/errors.js';
 import { LIMITS } from '../../../contracts/limits.js';
-import { mustCharge, type MemoryShare, UNCHARGED } from '../../../contracts/ports/accounts/memory.js';
+import { mustCharge, type MemoryShare, UNBOUNDED_SHARE } from '../../../contracts/ports/accounts/memory.js';
 import type { TimedAudio } from '../../../contracts/ports/speech/speech.js';
 import { seconds } from '../../server/seconds.js';
 import type { CharacterTimes } from './alignment.js';
@@ -161,7 +161,7 @@ const tooLong = (): ServiceError =>
 export async function* timedDocument(
   text: string,
   audio: AsyncIterable<TimedAudio>,
-  share: MemoryShare = UNCHARGED,
+  share: MemoryShare = UNBOUNDED_SHARE,
   heldBytes: number = LIMITS.timedSpeech.heldBytes,
 ): AsyncGenerator<string> {
   const alignment = new TextAlignment(text);

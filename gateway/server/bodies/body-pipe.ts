@@ -7,7 +7,7 @@
 import type { Clock } from '../../../contracts/clock.js';
 import { ServiceError } from '../../../contracts/errors.js';
 import { LIMITS } from '../../../contracts/limits.js';
-import { memoryExhausted, type MemoryShare, UNCHARGED } from '../../../contracts/ports/accounts/memory.js';
+import { memoryExhausted, type MemoryShare, UNBOUNDED_SHARE } from '../../../contracts/ports/accounts/memory.js';
 
 const HELD_BYTES = 64 * 1024;
 /** Shorter than the 8 s after which uWebSockets.js itself drops a slow upload without a reply. */
@@ -33,7 +33,7 @@ export class BodyPipe {
   #failure: Error | undefined;
   #wake: (() => void) | undefined;
   #read = false;
-  #share: MemoryShare = UNCHARGED;
+  #share: MemoryShare = UNBOUNDED_SHARE;
   /** Time at which the last byte arrived, on the monotonic clock. */
   endedAt: number | undefined;
 

@@ -7,15 +7,13 @@
  */
 import {
   memoryExhausted,
-  PIECE_BYTES,
+  pieceOf,
   type MemoryKind,
   type MemoryLedger,
   type MemoryOwner,
   type MemoryShare,
 } from '../../../contracts/ports/accounts/memory.js';
 import { LargestFirst, type Sized } from './largest-first.js';
-
-const pieceOf = (bytes: number): number => Math.max(bytes, PIECE_BYTES);
 
 interface Holder extends Sized {
   bytes: number;

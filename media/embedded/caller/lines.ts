@@ -3,6 +3,7 @@ import { bytesOf, PLAYOUT_RATE, samplesOf } from '../../../contracts/audio.js';
 import type { SignalConnect, SignalEnd, SignalLink } from '../../../contracts/ports/calls/calls.js';
 import { ServiceError } from '../../../contracts/errors.js';
 import type { JobOwner, JobRunner } from '../../../contracts/ports/jobs.js';
+import { UNBOUNDED_SHARE } from '../../../contracts/ports/accounts/memory.js';
 import type {
   CallerEvent,
   CallerLine,
@@ -84,6 +85,7 @@ class WorkerLine implements CallerLine {
   /** Joins as a client from this machine, so that its private and loopback candidates are accepted. */
   #join(query: URLSearchParams): void {
     const link: SignalLink = {
+      memory: UNBOUNDED_SHARE,
       send: (frame) => void this.#commands.push({ op: 'signal', frame }),
       close: () => void this.#commands.push({ op: 'closed' }),
     };

@@ -4,7 +4,7 @@
  * connection.
  */
 import { LIMITS } from '../../../../contracts/limits.js';
-import { mustCharge, type MemoryShare, UNCHARGED } from '../../../../contracts/ports/accounts/memory.js';
+import { mustCharge, type MemoryShare, UNBOUNDED_SHARE } from '../../../../contracts/ports/accounts/memory.js';
 import type { Transcript } from '../../../../contracts/ports/speech/speech.js';
 import type { Answer } from './answer.js';
 import type { ChatEvent } from './events.js';
@@ -46,7 +46,7 @@ const afterAudio = (transcript: string, usage: ChatUsage): string =>
 export async function* speechCompletion(
   events: AsyncIterable<ChatEvent>,
   answer: Answer,
-  share: MemoryShare = UNCHARGED,
+  share: MemoryShare = UNBOUNDED_SHARE,
   heldLimit: number = LIMITS.chat.heldBytes,
 ): AsyncGenerator<string> {
   const waiting = [beforeAudio(answer)];
