@@ -59,6 +59,18 @@ export const LIMITS = {
     frameBytes: 2 * MiB,
     socketMs: 30 * SECOND,
   },
+  /**
+   * Bodies that still arrive after their refusal, and are dropped so that it reaches the client: how many bytes, how long,
+   * with pauses of what length; how long those that were refused for being late; and connections of one address and of all that
+   * do so at once, beyond which the oldest is cut.
+   */
+  refused: {
+    bytes: 140 * MiB,
+    ms: 30 * SECOND,
+    idleMs: 5 * SECOND,
+    lateMs: 5 * SECOND,
+    connections: { perAddress: 128, total: 1024, graceMs: 0 },
+  },
   timedSpeech: {
     /** Base64 of an answer with the times of its characters, which is held until it is whole. */
     heldBytes: 64 * MiB,
