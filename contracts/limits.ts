@@ -71,6 +71,8 @@ export const LIMITS = {
     lateMs: 5 * SECOND,
     connections: { perAddress: 128, total: 1024, graceMs: 0 },
   },
+  /** Characters of one sentence: a longer one counts as several, as far as its language is concerned. */
+  sentenceLength: 4096,
   timedSpeech: {
     /** Base64 of an answer with the times of its characters, which is held until it is whole. */
     heldBytes: 64 * MiB,

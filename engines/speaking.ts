@@ -10,7 +10,7 @@ import type { StreamingSynthesisRequest, SynthesisRequest } from '../contracts/p
 import type { Demand } from '../contracts/ports/speech/demand.js';
 import type { TtsCapabilities, TtsEvent, TtsRequest } from '../contracts/ports/speech/tts.js';
 import type { SpokenPart } from './composite-voice.js';
-import { isTurnOver } from './loop-turn.js';
+import { isTurnOver } from '../contracts/time/loop-turn.js';
 import { paceOf, stretchedWord } from './pace.js';
 import { Resampling } from './resampling.js';
 import type { Listener } from './scheduling/listener.js';

@@ -8,44 +8,19 @@
 import { randomUUID } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { decodeBase64, decodedLength, withoutWhiteSpace } from '../../../contracts/text/base64.js';
+import { isTurnOver } from '../../../contracts/time/loop-turn.js';
 import { ServiceError } from '../../../contracts/errors.js';
-import { expectMediaType, isJson, parseJson, readAll } from './body.js';
-import { readText, textOf } from './long-text.js';
+import { expectMediaType, isJson, parseLongJson, readAll } from './body.js';
+import { readText } from './long-text.js';
 import type { HttpRequest } from '../port.js';
-import { boundJson } from './structure.js';
 
-const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const COMMA = 0x2c;
 const PAD = 0x3d;
-/** Bytes from which a string is lifted. */
-const LONG = 64 * 1024;
 /** Characters decoded per turn of the event loop; a multiple of four. */
 const PIECE = 1024 * 1024;
 /** Longest head of a `data:` URI, in characters. */
 const HEAD_ALLOWANCE = 256;
-
-interface Span {
-  readonly start: number;
-  readonly end: number;
-}
-
-const isEscaped = (bytes: Buffer, at: number): boolean => {
-  let before = at - 1;
-  while (bytes[before] === BACKSLASH) before -= 1;
-  return (at - before) % 2 === 0;
-};
-
-/** The text between the quotes of each string. */
-function* stringsIn(bytes: Buffer): Generator<Span> {
-  for (let open = bytes.indexOf(QUOTE); open >= 0;) {
-    let close = bytes.indexOf(QUOTE, open + 1);
-    while (close >= 0 && isEscaped(bytes, close)) close = bytes.indexOf(QUOTE, close + 1);
-    if (close < 0) return;
-    yield { start: open + 1, end: close };
-    open = bytes.indexOf(QUOTE, close + 1);
-  }
-}
 
 /** A parsed document whose long strings are still bytes. */
 export interface AudioDocument {
@@ -58,22 +33,7 @@ export interface AudioDocument {
   /** A string of the document, of any length. Errors: `malformed_body`. */
   text(text: string): Promise<string>;
   /** The original document, with its long strings in place. Errors: `malformed_body`. */
-  whole(): unknown;
-}
-
-function lift(bytes: Buffer): { readonly rest: Uint8Array; readonly lifted: ReadonlyMap<string, Buffer> } {
-  const prefix = randomUUID();
-  const lifted = new Map<string, Buffer>();
-  const kept: Uint8Array[] = [];
-  let from = 0;
-  for (const span of stringsIn(bytes)) {
-    if (span.end - span.start < LONG) continue;
-    const name = `${prefix}-${lifted.size}`;
-    lifted.set(name, bytes.subarray(span.start, span.end));
-    kept.push(bytes.subarray(from, span.start), Buffer.from(name));
-    from = span.end;
-  }
-  return { rest: Buffer.concat([...kept, bytes.subarray(from)]), lifted };
+  whole(): Promise<unknown>;
 }
 
 /** The index after a `data:` URI's comma; 0 if the text is no such URI. */
@@ -119,16 +79,18 @@ async function decodeLifted(text: Buffer): Promise<Uint8Array | undefined> {
 }
 
 /** The value with all lifted strings back in place. */
-function restored(value: unknown, lifted: ReadonlyMap<string, Buffer>): unknown {
+async function restored(value: unknown, lifted: ReadonlyMap<string, Buffer>): Promise<unknown> {
   if (typeof value === 'string') {
     const long = lifted.get(value);
-    return long ? textOf(long) : value;
+    return long ? readText(long) : value;
   }
   if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) return value.map((member: unknown) => restored(member, lifted));
-  return Object.fromEntries(
-    Object.entries(value).map(([name, member]) => [name, restored(member, lifted)]),
-  ) as unknown;
+  const members: [string, unknown][] = [];
+  for (const [name, member] of Object.entries(value)) {
+    if (isTurnOver()) await nextTurn();
+    members.push([name, await restored(member, lifted)]);
+  }
+  return Array.isArray(value) ? members.map(([, member]) => member) : Object.fromEntries(members);
 }
 
 function checkSize(size: number, limit: number): void {
@@ -138,14 +100,16 @@ function checkSize(size: number, limit: number): void {
 /** Errors: those of `readAll`, `unsupported_media_type`, `malformed_body`. */
 export async function readAudioJson(request: HttpRequest, limitBytes: number): Promise<AudioDocument> {
   expectMediaType(request.headers, isJson);
-  const read = await readAll(request, limitBytes);
-  const bytes = Buffer.from(read.buffer, read.byteOffset, read.byteLength);
-  boundJson(bytes);
-  const { rest, lifted } = lift(bytes);
-  const value = parseJson(rest);
+  const prefix = randomUUID();
+  const lifted = new Map<string, Buffer>();
+  const value = await parseLongJson(await readAll(request, limitBytes), (text) => {
+    const name = `${prefix}-${lifted.size}`;
+    lifted.set(name, text);
+    return name;
+  });
   return {
     value,
-    whole: () => (lifted.size === 0 ? value : restored(value, lifted)),
+    whole: async () => (lifted.size === 0 ? value : restored(value, lifted)),
     async text(text) {
       const long = lifted.get(text);
       return long ? readText(long) : text;
