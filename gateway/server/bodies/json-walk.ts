@@ -12,7 +12,6 @@ const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const COMMA = 0x2c;
 const COLON = 0x3a;
-const BLANKS = new Set([0x20, 0x09, 0x0a, 0x0d]);
 const OBJECT = { open: 0x7b, close: 0x7d };
 const ARRAY = { open: 0x5b, close: 0x5d };
 const LITERAL = /^[-+.0-9A-Za-z]*/;
@@ -20,11 +19,16 @@ const LITERAL = /^[-+.0-9A-Za-z]*/;
 const LITERAL_BYTES = 400;
 /** Bytes from which a string is long. */
 const LONG = 64 * 1024;
+/** Bytes looked at one by one before the time is. */
+const TURN_BYTES = 64 * 1024;
 /** Bytes searched at once for the end of a string. */
 const SEARCHED = 1024 * 1024;
 
 /** Reads a long string from the bytes between its quotes. */
 export type ReadLong = (bytes: Buffer) => Promise<string> | string;
+
+const isBlank = (byte: number | undefined): boolean =>
+  byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
 
 const malformed = (cause?: unknown): ServiceError =>
   new ServiceError('malformed_body', { message: 'The request body is not valid JSON', cause });
@@ -113,7 +117,7 @@ class JsonWalk {
     let before = quote - 1;
     while (before >= start && this.bytes[before] === BACKSLASH) {
       before -= 1;
-      if (before % SEARCHED === 0) await nextTurn();
+      if (before % TURN_BYTES === 0 && isTurnOver()) await nextTurn();
     }
     return (quote - before) % 2 === 0;
   }
@@ -142,11 +146,14 @@ class JsonWalk {
   }
 
   #skipBlanks(): void {
+    const { bytes } = this;
     const from = this.#at;
-    while (BLANKS.has(this.bytes[this.#at] ?? 0)) this.#at += 1;
-    this.#outside += this.#at - from;
-    if (this.#outside > JSON_BOUNDS.outside)
-      throw tooLarge('The request body has too much outside of its strings');
+    const most = from + JSON_BOUNDS.outside - this.#outside;
+    let at = from;
+    while (at <= most && isBlank(bytes[at])) at += 1;
+    if (at > most) throw tooLarge('The request body has too much outside of its strings');
+    this.#at = at;
+    this.#outside += at - from;
   }
 
   #count(): void {
