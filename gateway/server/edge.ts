@@ -167,7 +167,7 @@ export class Edge implements ExchangeHost {
     stopAccepting();
     const isIdle = (): boolean => this.#exchanges.size + this.sockets.size === 0;
     if (await this.#before(until, isIdle)) return;
-    this.sockets.closeAll('restart');
+    await this.sockets.closeAll('restart');
     const forced = new Deadline(this.clock, FORCE_MS);
     if (!(await this.#before(forced.passed, isIdle))) this.dropAll();
     forced.drop();

@@ -10,6 +10,8 @@ import { inputsOf } from '../chaos/loop/routes.js';
  */
 const MOST_MS = 125;
 
+t.setTimeout(600_000);
+
 const WORST = [
   ['POST', '/v1/tts', 'text of one cyrillic word'],
   ['POST', '/v1/tts', 'MessagePack, short strings'],

@@ -62,7 +62,7 @@ t.test('what is no JSON is refused', async (t) => {
   await t.rejects(walkJson(Buffer.from([0x22, 0xff, 0x22])), MALFORMED, 'no UTF-8');
 });
 
-t.test('bounds of JSON: depth, nodes, escapes, bytes outside of strings', async (t) => {
+t.test('bounds of JSON: depth, nodes, bytes outside of strings', async (t) => {
   const { depth, nodes, outside } = JSON_BOUNDS;
   const nested = (levels: number): string => '['.repeat(levels) + ']'.repeat(levels);
   t.ok(await walked(nested(depth)));
@@ -71,7 +71,6 @@ t.test('bounds of JSON: depth, nodes, escapes, bytes outside of strings', async 
   await t.rejects(walked(`[${'1,'.repeat(nodes)}1]`), MALFORMED);
   t.equal(await walked(`${' '.repeat(outside)}1`), 1);
   await t.rejects(walked(`${' '.repeat(outside + 1)}1`), MALFORMED);
-  await t.rejects(walked(`"${'\\"'.repeat(JSON_BOUNDS.escapes + 1)}"`), MALFORMED);
 });
 
 t.test('MessagePack is read as by its package', async (t) => {
