@@ -88,7 +88,7 @@ t.test(
       'escaped base64',
     );
     await t.rejects(document.decode(value.base64, audio.length - 1000), { code: 'audio_too_large' });
-    const whole = document.whole() as typeof fields;
+    const whole = (await document.whole()) as typeof fields;
     for (const [name, text] of Object.entries(fields))
       t.ok(whole[name as keyof typeof fields] === text, name);
   },
