@@ -69,6 +69,20 @@ export const LIMITS = {
     parts: 1000,
     socketMs: 30 * SECOND,
   },
+  /**
+   * Bodies that still arrive after their refusal, and are dropped so that it reaches the client: how many bytes, how long,
+   * with pauses of what length; how long those that were refused for being late; and connections of one address and of all that
+   * do so at once, beyond which the oldest is cut.
+   */
+  refused: {
+    bytes: 140 * MiB,
+    ms: 30 * SECOND,
+    idleMs: 5 * SECOND,
+    lateMs: 5 * SECOND,
+    connections: { perAddress: 128, total: 1024, graceMs: 0 },
+  },
+  /** Characters of one sentence: a longer one counts as several, as far as its language is concerned. */
+  sentenceLength: 4096,
   timedSpeech: {
     /** Base64 of an answer with the times of its characters, which is held until it is whole. */
     heldBytes: 64 * MiB,

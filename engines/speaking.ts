@@ -11,7 +11,7 @@ import type { JobOwner } from '../contracts/ports/jobs.js';
 import type { TtsCapabilities, TtsEvent, TtsRequest } from '../contracts/ports/speech/tts.js';
 import { ownerOf } from '../processes/job-owner.js';
 import type { SpokenPart } from './composite-voice.js';
-import { isTurnOver } from './loop-turn.js';
+import { isTurnOver } from '../contracts/time/loop-turn.js';
 import { paceOf, stretchedWord } from './pace.js';
 import { Resampling } from './resampling.js';
 import type { Listener } from './scheduling/listener.js';

@@ -188,7 +188,7 @@ async function compositeDivision({ registry }: SpeechParts, { request }: Job): P
   const voice = new CompositeVoice(defaultVoices(request, registry), likelyLanguage, whole);
   await voice.check();
   const partsOf = (pieces: Pieces): Parts => compositeParts(voice, pieces);
-  return whole ? { partsOf, silent: () => voice.voiceOf(whole.text) } : { partsOf };
+  return whole ? { partsOf, silent: () => voice.voiceOfWhole(whole) } : { partsOf };
 }
 
 /** Selects the voices, and refuses what cannot be spoken, as far as that is known before the text has arrived. */

@@ -75,6 +75,7 @@ export class Edge implements ExchangeHost {
   readonly #storageFull: () => void;
   readonly #exchanges = new Set<Exchange>();
   readonly #waiting: WaitingPool;
+  readonly #lingering: WaitingPool;
   /** Checks again whether the drain can continue. */
   #look: () => void = () => undefined;
 
@@ -92,6 +93,7 @@ export class Edge implements ExchangeHost {
     this.#health = parts.health;
     this.#storageFull = parts.storageFull ?? (() => undefined);
     this.#waiting = new WaitingPool(LIMITS.unauthenticated.requests, parts.clock);
+    this.#lingering = new WaitingPool(LIMITS.refused.connections, parts.clock);
     this.sockets = new SocketHost(parts, () => this.#look());
     parts.metrics.gauge('requests_in_flight', 'Requests under way', () => this.#exchanges.size);
     const loopDelay = (): number => this.#load.loopDelayMs / MS_A_SECOND;
@@ -107,6 +109,11 @@ export class Edge implements ExchangeHost {
       'requests_waiting',
       'Requests that wait for their client, without a key or answered already',
       () => this.#waiting.size,
+    );
+    parts.metrics.gauge(
+      'requests_lingering',
+      'Refused requests whose bodies still arrive, and are dropped',
+      () => this.#lingering.size,
     );
   }
 
@@ -132,7 +139,7 @@ export class Edge implements ExchangeHost {
   }
 
   place(waiter: Waiter): Place {
-    return new Place(this.#load, this.#waiting, waiter);
+    return new Place(this.#load, { waiting: this.#waiting, lingering: this.#lingering }, waiter);
   }
 
   failed(error: ServiceError): void {
@@ -169,7 +176,7 @@ export class Edge implements ExchangeHost {
     stopAccepting();
     const isIdle = (): boolean => this.#exchanges.size + this.sockets.size === 0;
     if (await this.#before(until, isIdle)) return;
-    this.sockets.closeAll('restart');
+    await this.sockets.closeAll('restart');
     const forced = new Deadline(this.clock, FORCE_MS);
     if (!(await this.#before(forced.passed, isIdle))) this.dropAll();
     forced.drop();

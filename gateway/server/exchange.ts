@@ -31,23 +31,14 @@ import { closesConnection, errorHeaders, replyHead } from './reply-head.js';
 import type { ExchangeHost } from './exchange-host.js';
 import { parametersOf, SOCKET, type Endpoint, type Match } from './router.js';
 import { isAccept, offeredProtocols } from './socket-host.js';
+import { endingOf } from './unread-body.js';
 
-/** How much of an unread upload, and for how long, is discarded before its reply begins; if more is left, the connection ends. */
-const REST = { bytes: 1024 * 1024, ms: 2000 };
-const NO_REST = { bytes: -1, ms: 0 };
-/**
- * Bounds of an upload that still arrives while the reply waits to end. Many clients read a reply only once they have
- * sent everything, and report a closed connection instead of the reply if it closes during their upload.
- */
-const LINGER = { bytes: LIMITS.body.transcription, ms: 5000 };
 /** A client that reads nothing of its reply for this long counts as gone. */
 const STALL_MS = 5 * 60 * 1000;
 /** A larger reply in one piece is charged while its client reads it. */
 const LARGE_REPLY = 64 * 1024;
 /** Status in the metrics if the client left first. */
 const CLIENT_LEFT = 499;
-/** Statuses after which the rest of an upload is not awaited: the client is too slow, or the server is overloaded. */
-const IMPATIENT = new Set([408, 503]);
 /** Errors of an overloaded server: their number is in the metrics. */
 const EXPECTED = new Set(['overloaded', 'draining', 'memory_exhausted', 'storage_busy']);
 const NO_BODY = new Set([204, 205, 304]);
@@ -217,18 +208,19 @@ export class Exchange {
       return discardReply(reply);
     }
     if (isStream(reply.body)) return this.#stream(head, reply.body);
-    if (!settled && reply.body && !this.#isImpatient(reply)) return this.#linger(head, reply.body);
+    if (!settled && reply.body) return this.#linger(head, reply.body);
     await this.#sendWhole(head, reply.body ?? '');
   }
 
-  /** Sends the reply at once, and ends it once the client has sent everything, or too much, or took too long. */
+  /** Sends the reply, and ends it once the client has sent everything, or too much, or took too long. */
   async #linger(head: ReturnType<typeof replyHead>, body: Chunk): Promise<void> {
     const { channel, body: upload } = this.arrival;
+    const { behind } = endingOf(head.status, this.#evicted);
     this.#mark(head.status);
     this.edge.metrics.sent(body.length);
-    if (!channel.begin(head, body)) await this.#writable();
-    const sent = () => this.#race(upload?.over(LINGER.bytes, LINGER.ms) ?? Promise.resolve());
-    await this.#clientsTurn(sent, true);
+    this.#place.lingers();
+    if (!channel.begin(head, body, lengthOf(body))) await this.#writable();
+    if (upload) await this.#race(upload.over(behind));
     channel.finish();
   }
 
@@ -329,10 +321,6 @@ export class Exchange {
     }
   }
 
-  #isImpatient({ status }: Reply): boolean {
-    return this.#evicted || IMPATIENT.has(status);
-  }
-
   /** Ends the request for the sake of others: its client is not waited for. */
   #end(error: ServiceError): void {
     this.#evicted = true;
@@ -373,8 +361,8 @@ export class Exchange {
   async #bodyIsSettled(reply: Reply): Promise<boolean> {
     const { body } = this.arrival;
     if (!body || body.ended) return true;
-    const { bytes, ms } = reply.status === 413 || this.#isImpatient(reply) ? NO_REST : REST;
-    return this.#clientsTurn(() => body.discard(bytes, ms), true);
+    const { before } = endingOf(reply.status, this.#evicted);
+    return this.#clientsTurn(() => body.discard(before), true);
   }
 
   #mustClose(): boolean {

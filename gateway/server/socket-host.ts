@@ -8,6 +8,7 @@
  */
 import { CLOSE, type CloseReason } from '../../contracts/close-codes.js';
 import type { Clock } from '../../contracts/clock.js';
+import { eachInTurns } from '../../contracts/time/loop-turn.js';
 import { ServiceError } from '../../contracts/errors.js';
 import { LIMITS } from '../../contracts/limits.js';
 import type { Log } from '../../contracts/log.js';
@@ -149,8 +150,8 @@ export class SocketHost {
     });
   }
 
-  closeAll(reason: CloseReason): void {
-    for (const connection of this.#open) connection.close(reason);
+  async closeAll(reason: CloseReason): Promise<void> {
+    await eachInTurns(this.#open, (connection) => connection.close(reason));
   }
 
   terminateAll(): void {

@@ -3,6 +3,7 @@
  * block the event loop for a third of a second. Long strings are lifted out of the bytes as they arrive (long-strings.ts), and
  * decoded piece by piece on demand.
  */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { decodeBase64, withoutWhiteSpace } from '../../../contracts/text/base64.js';
 import { ServiceError } from '../../../contracts/errors.js';
 import { LIMITS } from '../../../contracts/limits.js';
@@ -10,7 +11,8 @@ import { mustCharge } from '../../../contracts/ports/accounts/memory.js';
 import type { StoredFile } from '../../../contracts/ports/speech/codec.js';
 import { mostBytesOf } from './arriving-bytes.js';
 import { ArrivingFile, type Keeping } from './arriving-file.js';
-import { expectMediaType, isJson, parseJson } from './body.js';
+import { isTurnOver } from '../../../contracts/time/loop-turn.js';
+import { expectMediaType, isJson, parseLongJson } from './body.js';
 import { type LongString, LongStrings } from './long-strings.js';
 import { base64Of, readText } from './long-text.js';
 import type { HttpRequest } from '../port.js';
@@ -94,14 +96,16 @@ async function decodeLong(
   }
 }
 
-/** The value with all lifted strings back in place. */
-function restored(value: unknown, texts: ReadonlyMap<string, string>): unknown {
+/** The value with all lifted strings back in place, in turns of the event loop. */
+async function restored(value: unknown, texts: ReadonlyMap<string, string>): Promise<unknown> {
   if (typeof value === 'string') return texts.get(value) ?? value;
   if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) return value.map((member: unknown) => restored(member, texts));
-  return Object.fromEntries(
-    Object.entries(value).map(([name, member]) => [name, restored(member, texts)]),
-  ) as unknown;
+  const members: [string, unknown][] = [];
+  for (const [name, member] of Object.entries(value)) {
+    if (isTurnOver()) await nextTurn();
+    members.push([name, await restored(member, texts)]);
+  }
+  return Array.isArray(value) ? members.map(([, member]) => member) : Object.fromEntries(members);
 }
 
 class Document implements AudioDocument {
@@ -146,7 +150,7 @@ export async function readAudioJson(
   try {
     for await (const chunk of request.body(limitBytes))
       await strings.add(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength));
-    return new Document(parseJson(strings.rest()), strings.lifted, request);
+    return new Document(await parseLongJson(strings.rest()), strings.lifted, request);
   } catch (error) {
     strings.clear();
     throw error;

@@ -20,7 +20,7 @@ const CHARACTER = 4;
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /** `bytes`: the text between the quotes, with its escapes. Errors: `malformed_body`. */
-function textOf(bytes: Uint8Array): string {
+export function textOf(bytes: Uint8Array): string {
   try {
     return JSON.parse(`"${UTF8.decode(bytes)}"`) as string;
   } catch (cause) {
@@ -74,7 +74,7 @@ function splitCharacter(bytes: Buffer): number {
 }
 
 /** The string in pieces of text. Errors: `malformed_body`. */
-async function* textsOf({ content }: LongString): AsyncGenerator<string> {
+async function* textsOf({ content }: Pick<LongString, 'content'>): AsyncGenerator<string> {
   let split: Buffer = Buffer.alloc(0);
   for await (const piece of piecesOf(content)) {
     const bytes = split.length === 0 ? piece : Buffer.concat([split, piece]);
@@ -92,7 +92,7 @@ export async function* base64Of(long: LongString): AsyncGenerator<string> {
 }
 
 /** Errors: `malformed_body`. */
-export async function readText(long: LongString): Promise<string> {
+export async function readText(long: Pick<LongString, 'content'>): Promise<string> {
   const texts: string[] = [];
   for await (const text of textsOf(long)) texts.push(text);
   return texts.join('');

@@ -4,7 +4,11 @@
  * connection.
  */
 import { LIMITS } from '../../../../contracts/limits.js';
-import { mustCharge, type MemoryShare, UNBOUNDED_SHARE } from '../../../../contracts/ports/accounts/memory.js';
+import {
+  mustCharge,
+  type MemoryShare,
+  UNBOUNDED_SHARE,
+} from '../../../../contracts/ports/accounts/memory.js';
 import type { Transcript } from '../../../../contracts/ports/speech/speech.js';
 import type { Answer } from './answer.js';
 import type { ChatEvent } from './events.js';
