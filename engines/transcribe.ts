@@ -167,7 +167,12 @@ export function createTranscription(parts: TranscriptionParts): Transcription {
       const language = hintOf(request.language);
       const transcriber = transcriberFor(registry, request, language);
       request.trace?.engine(transcriber.name);
-      const { samples, sampleRate, seconds, duration: lengthOf } = await hearingOf(request, parts, caller, signal);
+      const {
+        samples,
+        sampleRate,
+        seconds,
+        duration: lengthOf,
+      } = await hearingOf(request, parts, caller, signal);
       const leave = await enter(caller, interim);
       try {
         const found: TimedSegment[] = [];
