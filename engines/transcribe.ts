@@ -167,23 +167,19 @@ export function createTranscription(parts: TranscriptionParts): Transcription {
       const language = hintOf(request.language);
       const transcriber = transcriberFor(registry, request, language);
       request.trace?.engine(transcriber.name);
-      const {
-        samples,
-        sampleRate,
-        seconds,
-        duration: lengthOf,
-      } = await hearingOf(request, parts, caller, signal);
+      const sound = await hearingOf(request, parts, caller, signal);
+      const { sampleRate, seconds } = sound;
       const leave = await enter(caller, interim);
       try {
         const found: TimedSegment[] = [];
         const traceContext = request.trace?.context;
         const demand = { ...ownerOf(caller), aheadSeconds: 0 };
         const transcribing = { language, words, interim, sampleRate, seconds, traceContext, demand };
-        for await (const segment of transcriber.transcribe(samples, transcribing, signal)) {
+        for await (const segment of transcriber.transcribe(sound.samples, transcribing, signal)) {
           found.push(segment);
           heard?.(withoutWords(segment));
         }
-        const duration = lengthOf();
+        const duration = sound.duration();
         if (!uncounted) count(caller, duration);
         return {
           text: textOf(found),
