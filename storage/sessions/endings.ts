@@ -3,19 +3,16 @@
  * in the same transaction. The texts with the session's variables are deleted then.
  */
 import { LIMITS } from '../../contracts/limits.js';
-import {
-  ENDED_REASONS,
-  type EndedReason,
-  type SessionPlan,
-} from '../../contracts/ports/sessions/sessions.js';
+import { ENDED_REASONS, type EndedReason } from '../../contracts/ports/sessions/sessions.js';
 import { endedBody } from '../../contracts/sessions/post-call.js';
+import type { StoredPlan } from '../plans/plan-contents.js';
 import type { Sql, Transaction } from '../postgres/sql.js';
 import { addDeliveries } from '../deliveries.js';
 import { columns, recordOf, type Row } from './rows.js';
 import { reportOf } from './turns.js';
 
 interface Ended extends Row {
-  readonly plan: Omit<SessionPlan, 'prompt'> | null;
+  readonly plan: StoredPlan | null;
   readonly prices: string | null;
 }
 

@@ -11,13 +11,11 @@ import type {
   CallOwner,
   JoinRefusal,
   RunningSession,
-  SessionPlan,
   SessionRuns,
 } from '../../contracts/ports/sessions/sessions.js';
 import { repeat } from '../../contracts/time/repeat.js';
-import { completeConfig } from '../../contracts/schemas/agent-merge.js';
-import { completeTool } from '../../contracts/schemas/tools.js';
 import type { Database } from '../postgres/database.js';
+import type { PlanContents, StoredPlan } from '../plans/plan-contents.js';
 import type { Sql } from '../postgres/sql.js';
 import { nextPart } from '../recordings.js';
 import { endSession } from './endings.js';
@@ -34,6 +32,7 @@ export interface SessionRunsParts {
   /** Unique among all live processes. */
   readonly processId: string;
   readonly node: Pick<OwnNode, 'dropStale'>;
+  readonly plans: PlanContents;
   readonly clock: Clock;
   readonly log: Log;
   /** Days for which sessions are kept after their end; 0, the default: for ever. */
@@ -43,7 +42,7 @@ export interface SessionRunsParts {
 const SWEEP_MS = 5000;
 const CLEAN_MS = 60_000;
 
-const spend = (sql: Sql, id: string, processId: string) => sql<(Row & { plan: SessionPlan })[]>`
+const spend = (sql: Sql, id: string, processId: string) => sql<Planned[]>`
   update sessions s set joined_at = now(), owner_id = ${processId}
   where s.id = ${id} and s.status = 'pending' and s.joined_at is null and s.expires_at > now()
   returning ${columns(sql)}, s.plan`;
@@ -57,28 +56,34 @@ async function refusalOf(sql: Sql, id: string): Promise<JoinRefusal | undefined>
   return row ? (row.refused ?? undefined) : 'unknown';
 }
 
-/** Completes the plan of a session from another version of the gateway, with defaults for newer fields. */
-const completePlan = (plan: SessionPlan): SessionPlan => ({
-  ...plan,
-  config: completeConfig(plan.config),
-  tools: plan.tools.map((tool) => ({ ...tool, definition: completeTool(tool.definition) })),
+type Planned = Row & { readonly plan: StoredPlan };
+
+const sessionOf = async ({ plan, ...row }: Planned, plans: PlanContents): Promise<RunningSession> => ({
+  record: recordOf(row),
+  plan: await plans.planOf(plan, row),
 });
 
-const sessionOf = ({ plan, ...row }: Row & { readonly plan: SessionPlan }): RunningSession => ({
-  record: recordOf(row),
-  plan: completePlan(plan),
-});
+/** As `sessionOf` for a session that this process has just got; given up if there is no memory for its plan. */
+async function entered(
+  row: Planned,
+  { database: { sql }, processId, plans }: SessionRunsParts,
+): Promise<RunningSession> {
+  try {
+    return await sessionOf(row, plans);
+  } catch (error) {
+    await disown(sql, row.id, processId);
+    throw error;
+  }
+}
 
 type Outcome = Awaited<ReturnType<SessionRuns['takeOver']>>;
 
-async function join(
-  sql: Sql,
-  id: string,
-  processId: string,
-): Promise<Exclude<Outcome, { owner: CallOwner }>> {
+async function join(parts: SessionRunsParts, id: string): Promise<Exclude<Outcome, { owner: CallOwner }>> {
+  const { database, processId } = parts;
+  const { sql } = database;
   const [row] = await spend(sql, id, processId);
   // A session that is free again now was not at the time of the request.
-  return row ? sessionOf(row) : { refused: (await refusalOf(sql, id)) ?? 'used' };
+  return row ? entered(row, parts) : { refused: (await refusalOf(sql, id)) ?? 'used' };
 }
 
 /** Whether a session had an owner: in livekit mode the agent waits for the user, so it has one before it is joined. */
@@ -86,7 +91,7 @@ const wasHeld = (sql: Sql) =>
   sql`(s.joined_at is not null or s.owner_id is not null or s.lost_at is not null)`;
 
 /** Takes over a joined or held session whose owner is dead. If several processes try, the first changes the row that the others saw. */
-const inherit = (sql: Sql, id: string, processId: string) => sql<(Row & { plan: SessionPlan })[]>`
+const inherit = (sql: Sql, id: string, processId: string) => sql<Planned[]>`
   with seen as (select id, owner_id from sessions where id = ${id})
   update sessions s set owner_id = ${processId}, lost_at = null from seen
   where s.id = seen.id and s.owner_id is not distinct from seen.owner_id
@@ -95,7 +100,8 @@ const inherit = (sql: Sql, id: string, processId: string) => sql<(Row & { plan: 
     and not exists (select from session_owners o where o.process_id = seen.owner_id)
   returning ${columns(sql)}, s.plan`;
 
-async function takeOver({ database, node, processId }: SessionRunsParts, id: string): Promise<Outcome> {
+async function takeOver(parts: SessionRunsParts, id: string): Promise<Outcome> {
+  const { database, node, processId } = parts;
   const { sql } = database;
   const owner = await ownerOf(sql, id);
   if (owner?.alive) return { owner };
@@ -105,7 +111,7 @@ async function takeOver({ database, node, processId }: SessionRunsParts, id: str
     const other = await ownerOf(sql, id);
     return other ? { owner: other } : { refused: (await refusalOf(sql, id)) ?? 'used' };
   }
-  const session = sessionOf(row);
+  const session = await entered(row, parts);
   if (session.record.status !== 'active') return session;
   const [said, last, part] = await Promise.all([itemsOf(sql, id), lastTurn(sql, id), nextPart(sql, id)]);
   return { ...session, said, lastTurn: last, part };
@@ -155,11 +161,14 @@ async function joinOwned<Joined extends Outcome>(
   }
 }
 
-async function unheld(sql: Sql, id: string): Promise<RunningSession | undefined> {
-  const [row] = await sql<(Row & { plan: SessionPlan })[]>`
+async function unheld(
+  { database: { sql }, plans }: SessionRunsParts,
+  id: string,
+): Promise<RunningSession | undefined> {
+  const [row] = await sql<Planned[]>`
     select ${columns(sql)}, s.plan from sessions s
     where s.id = ${id} and s.status = 'pending' and s.owner_id is null and s.expires_at > now()`;
-  return row && sessionOf(row);
+  return row && sessionOf(row, plans);
 }
 
 const own = (sql: Sql, id: string, processId: string) => sql`
@@ -229,7 +238,7 @@ export async function createSessionRuns(parts: SessionRunsParts): Promise<Sessio
       joinOwned(
         owned,
         id,
-        () => join(sql, id, processId),
+        () => join(parts, id),
         () => owns(id),
       ),
     takeOver: (id) =>
@@ -243,7 +252,7 @@ export async function createSessionRuns(parts: SessionRunsParts): Promise<Sessio
     lost: () => lost(sql),
     isLost: (id) => isLost(sql, id),
     refusal: (id) => refusalOf(sql, id),
-    unheld: (id) => unheld(sql, id),
+    unheld: (id) => unheld(parts, id),
     async hold(id) {
       owned.add(id);
       await own(sql, id, processId);
