@@ -3,7 +3,7 @@
  * needs. Dialects with other key headers pass the key themselves.
  */
 import { ServiceError } from '../../contracts/errors.js';
-import { allows, type Permission, rolesOf } from '../../contracts/permissions.js';
+import { holds, type Permission, rolesOf } from '../../contracts/permissions.js';
 import type { Caller, Identity, KeyAuthority } from '../../contracts/ports/accounts/identity.js';
 import type { Credentials, HttpRequest } from './port.js';
 
@@ -24,10 +24,11 @@ export function bearerToken(headers: HttpRequest['headers']): string | undefined
 }
 
 /** Errors: `role_forbidden`, naming the roles that have the permission. */
-export function permitted({ role, ...caller }: Identity, permission: Permission): Caller {
-  if (allows(role, permission)) return caller;
+export function permitted({ role, isOperators, ...caller }: Identity, permission: Permission): Caller {
+  if (holds({ role, isOperators }, permission)) return caller;
+  const where = role === 'full' ? ' outside of the workspace Default' : '';
   throw new ServiceError('role_forbidden', {
-    message: `A key of role "${role}" may not do this; it takes a key of role ${rolesOf(permission).join(' or ')}`,
+    message: `A key of role "${role}" may not do this${where}; it takes a key of role ${rolesOf(permission).join(' or ')}`,
   });
 }
 

@@ -19,6 +19,7 @@ export function languageModel({
     model,
     asksUsage,
     silenceMs: SILENCE_MS,
+    keySetting: 'LLM_API_KEY',
     ...(key !== undefined && { key }),
   });
 }

@@ -22,7 +22,7 @@ import { endSession } from './endings.js';
 import { isAlive, type OwnNode } from '../nodes.js';
 import { OwnedSessions } from './owned-sessions.js';
 import { appendItems } from './items.js';
-import { columns, itemsOf, recordOf, type Row } from './rows.js';
+import { columns, itemsOf, lastedUntilNow, recordOf, type Row } from './rows.js';
 import { keepSaid } from './said.js';
 import { endOverdue, removeOld } from './sweep.js';
 import { keepTurn, lastTurn } from './turns.js';
@@ -91,14 +91,14 @@ const wasHeld = (sql: Sql) =>
   sql`(s.joined_at is not null or s.owner_id is not null or s.lost_at is not null)`;
 
 /** Takes over a joined or held session whose owner is dead. If several processes try, the first changes the row that the others saw. */
-const inherit = (sql: Sql, id: string, processId: string) => sql<Planned[]>`
+const inherit = (sql: Sql, id: string, processId: string) => sql<(Planned & { lastedMs: string | null })[]>`
   with seen as (select id, owner_id from sessions where id = ${id})
   update sessions s set owner_id = ${processId}, lost_at = null from seen
   where s.id = seen.id and s.owner_id is not distinct from seen.owner_id
     and s.ended_at is null and ${wasHeld(sql)}
     and (s.status = 'active' or s.expires_at + ${CALL_TIMES.connectMs}::int * interval '1 millisecond' > now())
     and not exists (select from session_owners o where o.process_id = seen.owner_id)
-  returning ${columns(sql)}, s.plan`;
+  returning ${columns(sql)}, s.plan, ${lastedUntilNow(sql)}::text as "lastedMs"`;
 
 async function takeOver(parts: SessionRunsParts, id: string): Promise<Outcome> {
   const { database, node, processId } = parts;
@@ -114,7 +114,8 @@ async function takeOver(parts: SessionRunsParts, id: string): Promise<Outcome> {
   const session = await entered(row, parts);
   if (session.record.status !== 'active') return session;
   const [said, last, part] = await Promise.all([itemsOf(sql, id), lastTurn(sql, id), nextPart(sql, id)]);
-  return { ...session, said, lastTurn: last, part };
+  const lastedMs = row.lastedMs === null ? {} : { lastedMs: Number(row.lastedMs) };
+  return { ...session, ...lastedMs, said, lastTurn: last, part };
 }
 
 const LOST_AT_ONCE = 20;
@@ -154,7 +155,7 @@ async function joinOwned<Joined extends Outcome>(
     const outcome = await joining();
     keeps = 'record' in outcome || (await isOurs());
     if ('record' in outcome && outcome.record.status === 'active')
-      owned.begun(id, outcome.plan.maxDurationSeconds);
+      owned.begun(id, outcome.plan.maxDurationSeconds, outcome.lastedMs);
     return outcome;
   } finally {
     if (!keeps) owned.delete(id);
@@ -183,7 +184,7 @@ const disown = (sql: Sql, id: string, processId: string) => sql`
 
 async function activate(sql: Sql, id: string, processId: string, owned: OwnedSessions): Promise<boolean> {
   const [row] = await sql<{ seconds: number }[]>`
-    update sessions set status = 'active', started_at = date_trunc('milliseconds', now())
+    update sessions set status = 'active', started_at = date_trunc('milliseconds', now()), measured_ms = 0, measured_at = now()
     where id = ${id} and owner_id = ${processId} and status = 'pending'
     returning max_duration_seconds as seconds`;
   if (row) owned.begun(id, row.seconds);
@@ -206,9 +207,20 @@ async function ownerOf(sql: Sql, id: string): Promise<CallOwner | undefined> {
 /** Ends sessions of this process whose calls have outlived their longest duration. */
 async function endOwnOverdue(sql: Sql, owned: OwnedSessions, processId: string): Promise<void> {
   for (const id of owned.overdue) {
-    await endSession(sql, id, 'timeout', { ownerId: processId });
+    await endSession(sql, id, 'timeout', { ownerId: processId, lastedMs: owned.lasted(id) });
     owned.heard(id);
   }
+}
+
+/** Writes how long the calls of this process have lasted, for whoever ends or takes them over. */
+async function noteLasted(sql: Sql, owned: OwnedSessions, processId: string): Promise<void> {
+  const ids = [...owned.keys()].filter((id) => owned.lasted(id) !== null);
+  if (ids.length === 0) return;
+  const lasted = ids.map((id) => owned.lasted(id));
+  await sql`
+    update sessions s set measured_ms = n.ms, measured_at = now()
+    from unnest(${ids}::text[], ${lasted}::bigint[]) as n (id, ms)
+    where s.id = n.id and s.owner_id = ${processId} and s.status = 'active'`;
 }
 
 /** Starts the periodic upkeep of a process; failures are logged and retried. */
@@ -220,6 +232,7 @@ function startUpkeep(parts: SessionRunsParts, owned: OwnedSessions): (() => void
   return [
     every(SWEEP_MS, 'could not sweep sessions', () => endOverdue(sql)),
     every(SWEEP_MS, 'could not end overdue sessions', () => endOwnOverdue(sql, owned, processId)),
+    every(SWEEP_MS, 'could not note how long calls have lasted', () => noteLasted(sql, owned, processId)),
     every(SWEEP_MS, 'could not keep what was said', () => keepSaid(sql)),
     every(CLEAN_MS, 'could not remove old rows', () => removeOld(sql, sessionDays)),
   ];
@@ -266,7 +279,7 @@ export async function createSessionRuns(parts: SessionRunsParts): Promise<Sessio
     append: (id, items) => appendItems(sql, { id, ownerId: processId }, items),
     keepTurn: (id, turn) => keepTurn(sql, { id, ownerId: processId }, turn),
     end: (id, reason) => endSession(sql, id, reason),
-    finish: (id, reason) => endSession(sql, id, reason, { ownerId: processId }),
+    finish: (id, reason) => endSession(sql, id, reason, { ownerId: processId, lastedMs: owned.lasted(id) }),
     hasEnded: (id) => hasEnded(sql, id),
     owner: (id) => ownerOf(sql, id),
     onEnded: (listener) => owned.onEnded(listener),

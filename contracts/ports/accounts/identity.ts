@@ -9,6 +9,8 @@ export interface Caller {
 /** A caller by a key, or by a token that a key has issued, which has the key's permissions. */
 export interface Identity extends Caller {
   readonly role: Role;
+  /** Whether its workspace is the default one. Absent: no. */
+  readonly isOperators?: boolean;
 }
 
 export interface KeyAuthority {

@@ -220,6 +220,8 @@ export interface RunningSession {
   readonly plan: SessionPlan;
   /** After a takeover: the record until the previous owner died. */
   readonly said?: readonly SessionItem[];
+  /** After a takeover: how long the call has lasted, in milliseconds. Absent for one of the previous release. */
+  readonly lastedMs?: number;
   /** The caller is back from a failed transfer. */
   readonly returned?: boolean;
   /** After a takeover: the number of the last turn in the record. */
