@@ -31,7 +31,8 @@ export const columns = (sql: Sql | Transaction) => sql`
   s.caller_number as "callerNumber", s.dialed_number as "dialedNumber", s.direction, s.room, s.timezone, s.metadata, s.overrides, s.status,
   s.created_at as "createdAt", s.expires_at as "expiresAt", s.started_at as "startedAt", s.ended_at as "endedAt",
   s.ended_reason as "endedReason",
-  case when s.ended_at is not null then floor(coalesce(s.measured_ms, ${wallTime(sql)}) / 1000)::int end as "durationSeconds"`;
+  case when s.ended_at is not null and s.started_at is not null
+    then floor(coalesce(s.measured_ms, ${wallTime(sql)}) / 1000)::int end as "durationSeconds"`;
 
 export const recordOf = (row: Row): SessionRecord => ({
   id: row.id,
