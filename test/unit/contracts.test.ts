@@ -281,10 +281,11 @@ t.test('options of a body are an object, and a fault names its place', async (t)
 
 t.test('a role permits what docs/keys-and-workspaces.md says', async (t) => {
   const permitted: Readonly<Record<Role, readonly Permission[]>> = {
-    full: ['open', 'speech', 'catalogue', 'sessions', 'records', 'read', 'manage'],
+    full: ['open', 'speech', 'catalogue', 'sessions', 'records', 'read', 'machine', 'manage'],
     speech: ['open', 'speech', 'catalogue'],
     sessions: ['open', 'sessions', 'records'],
     read: ['open', 'catalogue', 'records', 'read'],
+    machine: ['open', 'machine'],
   };
   for (const [role, wanted] of Object.entries(permitted)) {
     t.ok(isRole(role));
