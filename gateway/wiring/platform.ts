@@ -4,7 +4,7 @@ import type { Ids } from '../../contracts/ids.js';
 import { LIMITS } from '../../contracts/limits.js';
 import { LANGUAGES, type Language } from '../../contracts/speech/languages.js';
 import { DEFAULT_TRANSCRIPTION_MODEL } from '../../contracts/speech/models.js';
-import { type MemoryLedger, UNBOUNDED_MEMORY } from '../../contracts/ports/accounts/memory.js';
+import type { MemoryLedger } from '../../contracts/ports/accounts/memory.js';
 import type { KeyAuthority } from '../../contracts/ports/accounts/identity.js';
 import type { Speech } from '../../contracts/ports/speech/speech.js';
 import type { Registry } from '../../engines/registry.js';
@@ -46,7 +46,7 @@ export interface PlatformOptions {
   readonly ids: Ids;
   readonly clock: Clock;
   /** What plans are charged to; default: nothing. */
-  readonly memory?: MemoryLedger;
+  readonly memory: MemoryLedger;
 }
 
 /** The languages that the engines of sessions recognise. */
@@ -60,7 +60,7 @@ function languagesOf(registry: Registry): PlatformParts['languages'] {
  * `KnowledgeSearch`). Errors: `StorageFailure` for the installation's secret, an Error for OUTBOUND_ALLOW.
  */
 export async function openPlatform(options: PlatformOptions) {
-  const { config, database, keys, speech, registry, ids, clock, memory = UNBOUNDED_MEMORY } = options;
+  const { config, database, keys, speech, registry, ids, clock, memory } = options;
   const { sql, asked } = database;
   const cache = new PlanCache(memory, LIMITS.agent.keptPlanBytes);
   const plans = new PlanContents(sql, cache);
