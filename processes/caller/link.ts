@@ -2,10 +2,11 @@
  * A caller's permanent connection to one child: connects, reconnects after a restart, and carries calls.
  *
  * Invariants: a link is up from the child's hello until the connection ends; every call on a connection that
- * ends fails with `engine_lost`; a cancel is acknowledged within its deadline or the child is killed; with
- * `health`, a child that is silent for `silenceMs` is killed too. The process that spawned the child accepts a hello
- * only with that child's pid; a process is killed only if it is ours, has the socket on its command line, and its
- * connection is open. The link to an idle child that wants to retire is closed, and takes no further call.
+ * ends is lost (call.ts); a cancel is acknowledged within its deadline or the child is killed; the connection to a
+ * child that is frozen (silence.ts) is cut, as if the child had died, and its supervisor kills it as well. The process that
+ * spawned the child accepts a hello only with that child's pid; a process is killed only if it is ours, has the socket on
+ * its command line, and its connection is open. The link to an idle child that wants to retire is closed, and takes no
+ * further call.
  */
 import { connect } from 'node:net';
 import type { Clock } from '../../contracts/clock.js';
@@ -17,7 +18,8 @@ import { Outbound } from '../channel/credit.js';
 import { errorFromWire } from '../errors.js';
 import { isCount, KIND, PROTOCOL_VERSION, type Frame, type Waits } from '../channel/frames.js';
 import type { Log } from '../../contracts/log.js';
-import { isOurs } from '../process-table.js';
+import { isOurs, restOf } from '../process-table.js';
+import { CHILD_SILENCE, lookEveryMs, type SilenceTimes, SilenceWatch } from './silence.js';
 
 export interface LinkOptions {
   readonly socketPath: string;
@@ -25,8 +27,10 @@ export interface LinkOptions {
   readonly log: Log;
   /** How long a cancelled job may take to end. */
   readonly cancelDeadlineMs: number;
-  /** Interval of pings, and the silence after which a child is killed. */
-  readonly health?: { readonly everyMs: number; readonly silenceMs: number };
+  /** How long the child may be silent. Default: `CHILD_SILENCE`. */
+  readonly health?: SilenceTimes;
+  /** Called when the child is frozen, before the connection is cut; kills it if `kill` is called. */
+  frozen?(kill: () => void): void;
   /** The child that was spawned for the socket: no other's hello counts. Absent: another process spawned it. */
   spawned?(): number | undefined;
   /** Called when the child has said hello. */
@@ -42,8 +46,8 @@ const WAIT_KINDS: readonly WaitOf[] = ['jobs', 'pieces'];
 const LONGEST_WAIT_MS = 24 * 3_600_000;
 
 const RECONNECT = { initialMs: 20, maxMs: 1000 };
-/** Load added for a child that wants to retire, or has no slot left: any other child is chosen first. */
-const UNWANTED = { retiring: 2 ** 24, full: 2 ** 32 };
+/** Load added for a child that wants to retire, is silent, or has no slot left: any other child is chosen first. */
+const UNWANTED = { retiring: 2 ** 24, doubtful: 2 ** 28, full: 2 ** 32 };
 
 /** A child's report of its load: jobs, and pieces of them that wait for an engine. */
 export interface Reported {
@@ -65,6 +69,9 @@ export class Link {
   #reported = NOTHING;
   #places = Infinity;
   #retiring = false;
+  /** Whether the child does long work that it announced. */
+  #announced = false;
+  #silence: SilenceWatch | undefined;
   #nextStream = 1;
   #closed = false;
   #stopTimer: (() => void) | undefined;
@@ -88,8 +95,9 @@ export class Link {
     const ours = this.#calls.size + this.#cancelled.size;
     const jobs = Math.max(ours, this.#reported.running + this.#reported.queued);
     const full = jobs >= this.#places ? UNWANTED.full : 0;
+    const doubtful = this.#silence?.isDoubtful === true ? UNWANTED.doubtful : 0;
     // Among several that want to retire the busiest is chosen: the others fall idle and can go.
-    return full + (this.#retiring ? UNWANTED.retiring - jobs : jobs);
+    return full + doubtful + (this.#retiring ? UNWANTED.retiring - jobs : jobs);
   }
 
   /** Whether the child, or the last one, asked to retire. */
@@ -133,7 +141,7 @@ export class Link {
       frame: (frame, bytes) => this.#receive(frame, bytes),
       closed: (error) => this.#lost(error),
     });
-    if (this.#options.health !== undefined) this.#watch(this.#channel, this.#options.health);
+    this.#watch(this.#channel, this.#options.health ?? CHILD_SILENCE);
   }
 
   #receive(frame: Frame, bytes: number): void {
@@ -141,6 +149,7 @@ export class Link {
     if (kind === KIND.hello) return this.#hello(payload);
     if (kind === KIND.load) return this.#loaded(payload, more, last === true, waits);
     if (kind === KIND.ack) return this.#acknowledged(stream);
+    if (kind === KIND.announce) return void (this.#announced = payload === true);
     const call = this.#calls.get(stream);
     if (call !== undefined) this.#forCall(call, stream, kind, payload, bytes);
   }
@@ -183,6 +192,7 @@ export class Link {
     this.#pid = pid;
     this.#places = isCount(places) ? places : Infinity;
     this.#retiring = false;
+    this.#announced = false;
     this.#backoff.reset();
     this.#options.up?.();
   }
@@ -235,25 +245,40 @@ export class Link {
     const calls = [...this.#calls.values()];
     this.#calls.clear();
     if (!this.#closed) this.#reconnectLater();
-    for (const call of calls) call.fail(new ServiceError('engine_lost'));
+    for (const call of calls) call.lost();
   }
 
   #reconnectLater(): void {
     this.#stopTimer = this.#options.clock.after(this.#backoff.next(), () => this.#connect());
   }
 
-  /** Counts silence in pings without any frame since, not by the clock, so that a caller that slept kills no child. */
-  #watch(channel: Channel, health: { readonly everyMs: number; readonly silenceMs: number }): void {
-    let heard = -1;
-    let silentMs = 0;
-    const check = (): void => {
-      silentMs = channel.heard === heard ? silentMs + health.everyMs : 0;
-      heard = channel.heard;
-      if (silentMs >= health.silenceMs) this.#kill('is silent');
+  /** Pings the child, and looks more often whether it has said anything since. */
+  #watch(channel: Channel, times: SilenceTimes): void {
+    const { clock } = this.#options;
+    const silence = new SilenceWatch(times);
+    let pinged = -Infinity;
+    const ping = (now: number): void => {
+      if (now - pinged < times.everyMs) return;
+      pinged = now;
       channel.control(KIND.ping, 0);
-      this.#stopHealth = this.#options.clock.after(health.everyMs, check);
     };
-    check();
+    const look = (): void => {
+      const now = clock.monotonic();
+      ping(now);
+      const rest = () => (this.#pid === undefined ? undefined : restOf(this.#pid));
+      const frozen = silence.look({ now, heard: channel.heard, announced: this.#announced, rest });
+      // Until its hello a child is its supervisor's concern alone.
+      if (frozen && this.up) return this.#freeze(channel);
+      this.#stopHealth = clock.after(lookEveryMs(times), look);
+    };
+    this.#silence = silence;
+    look();
+  }
+
+  #freeze(channel: Channel): void {
+    const said = `said nothing for ${(this.#options.health ?? CHILD_SILENCE).silenceMs / 1000} s`;
+    this.#options.frozen?.(() => this.#kill(said));
+    channel.close(new Error(`it ${said}`));
   }
 
   #kill(why: string): void {

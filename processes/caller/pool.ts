@@ -2,7 +2,8 @@
  * The children of one role as their caller sees them: a `JobRunner` over the Unix sockets of a role.
  *
  * Invariants: a job goes to the connected child with the least to do, preferably one with a place left, and of those
- * one that does not want to retire, and stays there; a child that dies fails only its own jobs; with no child
+ * one that answers its pings and does not want to retire, and stays there; a child that dies or freezes fails only its own
+ * jobs, and of these only what was begun (call.ts); with no child
  * connected a bounded number of jobs waits a short while, then they fail.
  */
 import { systemClock, type Clock } from '../../contracts/clock.js';
@@ -10,6 +11,7 @@ import { ServiceError } from '../../contracts/errors.js';
 import type { JobRunner } from '../../contracts/ports/jobs.js';
 import { Call } from './call.js';
 import { Link, type Reported, type WaitOf } from './link.js';
+import { CHILD_SILENCE, type SilenceTimes } from './silence.js';
 import type { Log } from '../../contracts/log.js';
 
 export interface PoolOptions {
@@ -23,6 +25,10 @@ export interface PoolOptions {
   readonly waitMs?: number;
   /** Most jobs that may wait for a child to connect. */
   readonly waiting?: number;
+  /** How long a child may be silent before its jobs are lost. Default: `CHILD_SILENCE`. */
+  readonly health?: SilenceTimes;
+  /** Called when the child at a socket is frozen. */
+  frozen?(socket: string): void;
   /** Called with how long a job or piece waited in a child before it began, for work of any caller. */
   waited?(of: WaitOf, ms: number): void;
 }
@@ -50,6 +56,8 @@ const DEFAULTS = {
   cancelDeadlineMs: 10_000,
   waitMs: 10_000,
   waiting: 1024,
+  health: CHILD_SILENCE,
+  frozen: (): void => undefined,
   waited: (): void => undefined,
 };
 
@@ -72,7 +80,11 @@ class ChildPool implements Pool {
   constructor(options: Required<PoolOptions>) {
     this.#options = options;
     this.#links = options.sockets.map(
-      (socketPath) => new Link({ ...options, socketPath, up: () => this.#up() }),
+      (socketPath) =>
+        new Link({
+          ...{ ...options, socketPath, up: () => this.#up() },
+          frozen: () => options.frozen(socketPath),
+        }),
     );
   }
 

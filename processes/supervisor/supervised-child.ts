@@ -47,6 +47,7 @@ export class SupervisedChild {
     this.#link = new Link({
       ...{ socketPath: socket, clock, log, health, up, cancelDeadlineMs: health.silenceMs },
       spawned: () => this.pid,
+      frozen: (kill) => this.#frozen(kill),
     });
     this.#start();
   }
@@ -119,6 +120,14 @@ export class SupervisedChild {
       clock.after(startMs, () => this.#killUnready(child)),
     );
     log.info(this.#name(), 'worker started');
+  }
+
+  /** A process that is stopped does not act on what it is asked to do, and not on SIGTERM. */
+  #frozen(kill: () => void): void {
+    const { role, health, log } = this.#options;
+    const seconds = health.silenceMs / 1000;
+    log.error(this.#name(), `${role} worker ${this.#index} said nothing for ${seconds} s: replaced`);
+    kill();
   }
 
   #killUnready(child: Process): void {
