@@ -6,5 +6,7 @@ import { encodeJobs } from '../../codecs/encode/jobs.js';
 import { serveAsChild } from '../../processes/child/child.js';
 
 const SLOTS = 256;
+/** A stream leaves about 10 KiB in the heaps of its libraries, so a child is replaced, when it is idle, before that is 50 MB. */
+const RETIRE_AFTER = 5000;
 
-await serveAsChild({ handlers: encodeJobs, slots: SLOTS });
+await serveAsChild({ handlers: encodeJobs, slots: SLOTS, retireAfter: RETIRE_AFTER });

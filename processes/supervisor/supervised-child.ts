@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { Backoff } from '../backoff.js';
 import { eachLine } from '../lines.js';
 import { Link } from '../caller/link.js';
+import { goesFirst } from '../oom.js';
 import { writePrivateFile } from '../private-folder.js';
 import type { ChildName, SuperviseOptions } from './supervise-options.js';
 import { ownerText, pidFileOf } from './sweep.js';
@@ -114,6 +115,7 @@ export class SupervisedChild {
     const { clock, startMs, restart, nice, log } = this.#options;
     const owner = ownerText(pid, process.pid);
     this.#attempt('write the pid file', () => writePrivateFile(pidFileOf(this.#socket), owner));
+    goesFirst(pid);
     if (nice !== 0) this.#attempt('set the priority', () => setPriority(pid, behindUs(nice)));
     this.#stopTimers.push(
       clock.after(restart.stableMs, () => this.#backoff.reset()),

@@ -183,7 +183,7 @@ t.test(
       [
         [200, 'done'],
         [200, 'done'],
-        [502, 'failed'],
+        [503, 'failed'],
         [400, 'done'],
         [500, 'failed'],
         [200, 'left'],
@@ -237,7 +237,7 @@ t.test('a request whose client has gone is logged as left, one that ran out of t
       [499, 'left'],
       [200, 'left'],
       [502, 'failed'],
-      [502, 'failed'],
+      [503, 'failed'],
     ],
   );
 });
