@@ -72,6 +72,7 @@ export class Link {
   /** Whether the child does long work that it announced. */
   #announced = false;
   #silence: SilenceWatch | undefined;
+  #frozen = 0;
   #nextStream = 1;
   #closed = false;
   #stopTimer: (() => void) | undefined;
@@ -98,6 +99,11 @@ export class Link {
     const doubtful = this.#silence?.isDoubtful === true ? UNWANTED.doubtful : 0;
     // Among several that want to retire the busiest is chosen: the others fall idle and can go.
     return full + doubtful + (this.#retiring ? UNWANTED.retiring - jobs : jobs);
+  }
+
+  /** How often its child was lost after it had left pings unanswered. */
+  get frozen(): number {
+    return this.#frozen;
   }
 
   /** Whether the child, or the last one, asked to retire. */
@@ -237,6 +243,8 @@ export class Link {
   #lost(error: Error | undefined): void {
     if (this.up && !this.#closed)
       this.#warn(`lost the connection to a child: ${error?.message ?? 'it ended'}`);
+    // Its supervisor may have killed it before this caller found it frozen.
+    if (this.up && !this.#closed && this.#silence?.isDoubtful === true) this.#frozen += 1;
     this.#channel = undefined;
     this.#pid = undefined;
     this.#reported = NOTHING;

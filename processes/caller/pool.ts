@@ -27,8 +27,6 @@ export interface PoolOptions {
   readonly waiting?: number;
   /** How long a child may be silent before its jobs are lost. Default: `CHILD_SILENCE`. */
   readonly health?: SilenceTimes;
-  /** Called when the child at a socket is frozen. */
-  frozen?(socket: string): void;
   /** Called with how long a job or piece waited in a child before it began, for work of any caller. */
   waited?(of: WaitOf, ms: number): void;
 }
@@ -38,6 +36,8 @@ export interface ChildState extends Reported {
   readonly socket: string;
   readonly connected: boolean;
   readonly pid: number | undefined;
+  /** How often it was lost after it had left pings unanswered. */
+  readonly frozen: number;
 }
 
 export interface Pool extends JobRunner {
@@ -57,7 +57,6 @@ const DEFAULTS = {
   waitMs: 10_000,
   waiting: 1024,
   health: CHILD_SILENCE,
-  frozen: (): void => undefined,
   waited: (): void => undefined,
 };
 
@@ -80,11 +79,7 @@ class ChildPool implements Pool {
   constructor(options: Required<PoolOptions>) {
     this.#options = options;
     this.#links = options.sockets.map(
-      (socketPath) =>
-        new Link({
-          ...{ ...options, socketPath, up: () => this.#up() },
-          frozen: () => options.frozen(socketPath),
-        }),
+      (socketPath) => new Link({ ...options, socketPath, up: () => this.#up() }),
     );
   }
 
@@ -103,6 +98,7 @@ class ChildPool implements Pool {
       socket: this.#options.sockets[index] ?? '',
       connected: link.up,
       pid: link.pid,
+      frozen: link.frozen,
       ...link.reported,
     }));
   }
