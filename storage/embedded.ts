@@ -93,6 +93,22 @@ async function startAgain(parts: Launch, stopping: AbortSignal): Promise<Postmas
   }
 }
 
+/**
+ * Looks at the server's process, and kills one that stays stopped (SIGSTOP): it gives nobody a connection, and acts on no
+ * other signal.
+ */
+function replacesStopped(pidNow: () => number, log: Log): () => void {
+  let looks = 0;
+  return () => {
+    const pid = pidNow();
+    looks = restOf(pid)?.state === 'stopped' ? looks + 1 : 0;
+    if (looks < STOPPED.looks) return;
+    looks = 0;
+    log.error({ pid }, 'embedded Postgres was stopped for 5 s: replaced');
+    process.kill(pid, 'SIGKILL');
+  };
+}
+
 /** Keeps a server running: restarts it, with backoff, whenever it ends unasked. */
 function keepRunning(first: Postmaster, parts: Launch): Pick<EmbeddedPostgres, 'pid' | 'stop'> {
   let server = first;
@@ -118,22 +134,13 @@ function keepRunning(first: Postmaster, parts: Launch): Pick<EmbeddedPostgres, '
     await watched.stop();
   }
 
-  let stoppedLooks = 0;
-  /** Replaces a server that is stopped (SIGSTOP): nobody else gets a connection, and it acts on no signal but this. */
-  function lookAtProcess(): void {
-    const { pid } = server;
-    const isStopped = !stopping.signal.aborted && restOf(pid)?.state === 'stopped';
-    stoppedLooks = isStopped ? stoppedLooks + 1 : 0;
-    if (stoppedLooks < STOPPED.looks) return;
-    stoppedLooks = 0;
-    log.error({ pid }, 'embedded Postgres was stopped for 5 s: replaced');
-    process.kill(pid, 'SIGKILL');
-  }
-
   const watched = watch();
   const timers = [
     setInterval(() => void look().catch(() => undefined), LOOK_MS).unref(),
-    setInterval(lookAtProcess, STOPPED.lookMs).unref(),
+    setInterval(
+      replacesStopped(() => server.pid, log),
+      STOPPED.lookMs,
+    ).unref(),
   ];
   return {
     pid: () => server.pid,

@@ -10,7 +10,7 @@ const LOOK_MS = 100;
 /** How long a victim goes on after the replacement. */
 const AFTER_MS = 3000;
 /** How requests end that were with the stopped process. */
-const ENDS: readonly (number | string)[] = [200, 503, 'TypeError'];
+const ENDS: readonly (number | string)[] = [200, 503, 'ECONNRESET'];
 
 export interface Outcome {
   readonly name: string;

@@ -11,13 +11,17 @@ const LATE_MS = 60_000;
 const MOST_WAITING = 4 * 1024 * 1024;
 const TURN_MS = 5;
 
+/** How a request failed that has no status. */
+export const failureOf = (error: unknown): number | string =>
+  error instanceof Error && error.name === 'TimeoutError' ? 'no answer' : toldBy(error);
+
 export const ask = async (told: Told, url: string, options: RequestInit): Promise<void> => {
   const answer = fetch(url, { ...options, signal: AbortSignal.timeout(LATE_MS) }).then(
     async (response) => {
       await response.arrayBuffer();
       return response.status;
     },
-    (error: Error) => (error.name === 'TimeoutError' ? 'no answer' : toldBy(error)),
+    (error: unknown) => failureOf(error),
   );
   count(told, await answer);
 };

@@ -3,6 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { client, makeAgent } from '../../fixtures/agents.js';
 import { Caller, type SessionInvite } from '../../fixtures/caller.js';
 import { until } from '../../fixtures/until.js';
+import { failureOf } from './senders.js';
 import type { Target } from './target.js';
 
 const EVERY_MS = 500;
@@ -29,7 +30,7 @@ export const speak = async (base: string, key: string, text = 'Good morning.'): 
       await answer.arrayBuffer();
       return answer.status;
     },
-    (error: Error) => error.name,
+    (error: unknown) => failureOf(error),
   );
   return { told, ms: performance.now() - from };
 };
