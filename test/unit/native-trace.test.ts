@@ -237,7 +237,7 @@ t.test('a request whose client has gone is logged as left, one that ran out of t
       [499, 'left'],
       [200, 'left'],
       [502, 'failed'],
-      [503, 'failed'],
+      [502, 'failed'],
     ],
   );
 });
