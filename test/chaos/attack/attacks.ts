@@ -73,7 +73,7 @@ const webhooks = ASKING.flatMap((provider): Attack[] =>
 
 const queries: Attack = {
   name: 'X1 long queries and heads',
-  allowed: [400, 401, 403, 404, 413, 414, 429, 431],
+  allowed: [400, 401, 403, 404, 405, 413, 414, 429, 431],
   seconds: 1,
   atOnce: 4,
   async run({ base }, told, size) {

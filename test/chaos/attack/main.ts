@@ -54,14 +54,14 @@ async function withTarget(env: Readonly<Record<string, string>>, work: (target: 
 
 async function attackAll(rows: readonly Attack[]): Promise<void> {
   await withTarget({}, async (target) => {
-    let call: VictimCall | undefined;
     for (const row of rows) {
-      if (!isShort && (call === undefined || call.isOver)) call = await VictimCall.begin(target);
+      // A new one for each row, as no story goes on for all of them.
+      const call = isShort ? undefined : await VictimCall.begin(target);
       const size = Number(values.size ?? (isShort ? SHORT_SIZE : 1));
       const rules: Rules = { size, timed: !isShort, budgetBytes: Number(values.budget) * MiB, call };
       tell(await judge(target, row, rules));
+      call?.end();
     }
-    call?.end();
   });
 }
 

@@ -10,7 +10,7 @@ const EVERY_MS = 500;
 /** Longer than any answer of a gateway that serves. */
 const LATE_MS = 20_000;
 /** Spoken for minutes. */
-const LONG_STORY = 'and then there was another word of it '.repeat(100);
+const LONG_STORY = 'and then there was another word of it '.repeat(200);
 
 export interface Asked {
   /** A status, or how the connection failed. */
@@ -71,8 +71,9 @@ export class VictimCall {
 
   /** The longest time without sound since `from`, in ms. */
   gapSince(from: number): number {
-    const times = this.caller.heard.map(({ at }) => at).filter((at) => at >= from);
-    return Math.max(0, ...times.map((at, index) => at - (times[index - 1] ?? at)));
+    const heard = this.caller.heard.map(({ at }) => at).filter((at) => at >= from);
+    const times = [from, ...heard, performance.now()];
+    return Math.max(...times.map((at, index) => at - (times[index - 1] ?? at)));
   }
 
   get isOver(): boolean {
