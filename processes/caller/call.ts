@@ -105,7 +105,8 @@ export class Call implements AsyncIterableIterator<JobValue> {
 
   /** Its child is lost. */
   lost(): void {
-    if (this.#options.input !== undefined || this.#received || this.#moved) return this.fail(new ServiceError('engine_lost'));
+    if (this.#options.input !== undefined || this.#received || this.#moved)
+      return this.fail(new ServiceError('engine_lost'));
     this.#moved = true;
     this.#line = undefined;
     this.#dispatch(this);
