@@ -75,21 +75,15 @@ export async function openSessions(options: SessionOptions): Promise<OpenSession
     ...{ database, processId, node, plans, clock, log },
     sessionDays: config.sessionDays,
   });
-  const queue = createDeliveryQueue(database);
   const deliveries = await startDeliveries({
-    queue,
-    outbound,
-    secrets: agents,
-    vocabulary,
-    clock,
-    log,
+    queue: createDeliveryQueue(database),
+    ...{ outbound, secrets: agents, vocabulary, clock, log },
   });
   const analyst = languageModel(config);
   const analyses = startAnalyses({
     queue: createAnalysisQueue(sql),
     ...(analyst && { chat: analyst }),
-    clock,
-    log,
+    ...{ clock, log },
   });
   const parts = {
     ...{ keys, numbers, placed, tokens, speech, vocabulary, runs },
