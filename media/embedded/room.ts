@@ -6,6 +6,7 @@
  * Invariants: unreadable frames are ignored; after `close` nothing is reported.
  */
 import {
+  type AddTrackRequest,
   DisconnectReason,
   ICEServer,
   LeaveRequest,
@@ -28,18 +29,18 @@ import type { Clock } from '../../contracts/clock.js';
 import type { CallArgs, Report, SignalCommand, SignalReport } from '../wire.js';
 import { RemoteCandidates } from './candidates.js';
 import { readPacket, refusalOfCall, RELIABLE, sidOf } from './data.js';
-import { sentTracks } from './directions.js';
+import { sentTracks, soundLines } from './directions.js';
 import { Messages } from './messages.js';
 import { Agent, joinResponse, User } from './participants.js';
 import { type MediaNetwork, Peer, type PeerEvents } from './peer.js';
-import { OPUS_TYPE } from './rtp.js';
+import { OPUS_TYPE, readRtp, type RtpPacket } from './rtp.js';
 import { isBounded, offeredOpusType } from './sdp.js';
 import { type Incoming, type Joining, joiningOf, type Outgoing, readSignal, writeSignal } from './signal.js';
 
 export interface RoomEvents {
   report(report: Report | SignalReport): void;
-  /** A packet of the microphone. */
-  packet(bytes: Buffer, type: number): void;
+  /** A packet of the track that is the user; `track` is its name. */
+  packet(packet: RtpPacket, track: string): void;
   /** The client has a new connection: its microphone stream restarts, with this payload type for Opus. */
   renewed(opusType: number): void;
   /** The call cannot continue because of an error on our side. */
@@ -116,7 +117,7 @@ export class Room {
     private readonly args: CallArgs,
     private readonly network: RoomNetwork,
     private readonly events: RoomEvents,
-    clock: Clock,
+    private readonly clock: Clock,
   ) {
     this.agent = new Agent(args.agent.identity, args.agent.name);
     const { agent } = this;
@@ -126,7 +127,7 @@ export class Room {
   }
 
   #newUser(): User {
-    return new User(this.args.user.identity, this.args.user.name);
+    return new User(this.args.user.identity, this.args.user.name, () => this.clock.monotonic());
   }
 
   get ssrc(): number {
@@ -234,11 +235,17 @@ export class Room {
         mine(() => primary && this.#client.send({ type: state === 'connected' ? 'mediaUp' : 'mediaDown' }))(),
       channelOpen: (label) => mine(() => label === RELIABLE && this.#messages.flush())(),
       message: (_label, bytes) => mine(() => this.#receive(bytes))(),
-      packet: (bytes, type) => mine(() => this.events.packet(bytes, type))(),
+      packet: (bytes, type, mid) => mine(() => this.#hear(bytes, type, mid))(),
     };
     const admits = this.#candidates.ofConnection(from);
     const peer: Peer = new Peer(sidOf('PA'), this.network, events, admits);
     return peer;
+  }
+
+  #hear(bytes: Buffer, type: number, mid: string): void {
+    const packet = readRtp(bytes, type);
+    const track = packet && this.#connection?.user.tracks.received(mid);
+    if (packet && track !== undefined) this.events.packet(packet, track);
   }
 
   #trickle(candidate: string, sdpMid: string, target: SignalTarget): void {
@@ -277,7 +284,7 @@ export class Room {
     },
     trickle: ({ value }) => this.#candidate(value.candidateInit, value.target),
     addTrack: ({ value }) => this.#publish(value),
-    mute: ({ value }) => this.#connection?.user.mute(value.sid, value.muted),
+    mute: ({ value }) => this.#connection?.user.tracks.mute(value.sid, value.muted),
     ping: () => this.#send({ case: 'pong', value: BigInt(Date.now()) }),
     pingReq: ({ value }) => {
       const timestamp = BigInt(Date.now());
@@ -298,7 +305,7 @@ export class Room {
     const opusType = offeredOpusType(sdp);
     if (version === 1 && publisher.opusType === undefined && opusType !== undefined)
       this.events.renewed(opusType);
-    user.sends(sentTracks(sdp));
+    user.tracks.offered(sentTracks(sdp), soundLines(sdp));
     this.#negotiate(link, () => {
       const answer = publisher.answer(sdp, version === 1 ? this.#track : undefined);
       this.#describe('answer', answer.sdp, id, answer.agentMid);
@@ -345,10 +352,10 @@ export class Room {
     }
   }
 
-  #publish(request: Parameters<User['publish']>[0]): void {
+  #publish(request: AddTrackRequest): void {
     const { user } = this.#connection ?? {};
     if (!user) return;
-    const track = user.publish(request);
+    const track = user.tracks.announce(request);
     this.#send({ case: 'trackPublished', value: new TrackPublishedResponse({ cid: request.cid, track }) });
     // The agent subscribes at once.
     this.#send({ case: 'trackSubscribed', value: new TrackSubscribed({ trackSid: track.sid }) });

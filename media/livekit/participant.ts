@@ -16,6 +16,7 @@ import { connection, type ConnectionEffect, type ConnectionEvent } from '../../a
 import { type Effects, run, type Running } from '../../actors/run.js';
 import type { RoomArgs } from '../wire.js';
 import { FRAME_MS } from '../playout.js';
+import { SOURCES, userTrack } from '../user-track.js';
 import { pressKeys } from './keys.js';
 import { Listener, type ListenerEvents } from './listener.js';
 import { Outgoing } from './outgoing.js';
@@ -135,7 +136,12 @@ export class RoomParticipant {
     const agent = room.localParticipant;
     if (!agent) throw new ServiceError('transport_failed');
     this.speaker = voice.speaker;
-    this.outgoing = new Outgoing(agent, args.user.identity, () => voice.trackSid);
+    this.outgoing = new Outgoing(
+      agent,
+      args.user.identity,
+      () => voice.trackSid,
+      () => this.#sound()?.sid,
+    );
     this.#listener = new Listener(rtc, events);
     this.#client = run(connection, undefined, clock, this.#effects, (error) => events.failed(error));
     room.on(rtc.RoomEvent.DataReceived, (payload, from, _kind, topic = '') => {
@@ -288,12 +294,19 @@ export class RoomParticipant {
     this.#client.send({ type: up ? 'mediaUp' : 'mediaDown' });
   }
 
-  /** The user's audio track, preferably a microphone; subscribes to it once. */
-  #microphone() {
-    const { rtc } = this.parts;
+  /** The audio track that is the user. */
+  #sound(): RemoteTrackPublication | undefined {
+    const { KIND_AUDIO } = this.parts.rtc.TrackKind;
     const published = [...(this.#user?.trackPublications.values() ?? [])] as RemoteTrackPublication[];
-    const sounds = published.filter(({ kind }) => kind === rtc.TrackKind.KIND_AUDIO);
-    const chosen = sounds.find(({ source }) => source === rtc.TrackSource.SOURCE_MICROPHONE) ?? sounds[0];
+    const sounds = published.filter(({ kind }) => kind === KIND_AUDIO);
+    return userTrack(
+      sounds.map((sound) => ({ sound, source: sound.source ?? SOURCES.unknown, sends: !sound.muted })),
+    )?.sound;
+  }
+
+  /** The track of the user, to which it subscribes once. */
+  #microphone() {
+    const chosen = this.#sound();
     if (chosen && !this.#asked.has(chosen)) {
       this.#asked.add(chosen);
       chosen.setSubscribed(true);
