@@ -28,8 +28,9 @@ import { type Effects, run, type Running } from '../../actors/run.js';
 import type { Clock } from '../../contracts/clock.js';
 import type { CallArgs, Report, SignalCommand, SignalReport } from '../wire.js';
 import { RemoteCandidates } from './candidates.js';
-import { readPacket, refusalOfCall, RELIABLE, sidOf } from './data.js';
+import { RELIABLE, sidOf } from './data.js';
 import { sentTracks, soundLines } from './directions.js';
+import { Inbox } from './inbox.js';
 import { Messages } from './messages.js';
 import { Agent, joinResponse, User } from './participants.js';
 import { type MediaNetwork, Peer, type PeerEvents } from './peer.js';
@@ -56,9 +57,6 @@ export interface RoomNetwork extends MediaNetwork {
   }[];
 }
 
-/** Largest message of a client, and longest name of its topic. */
-const MOST_MESSAGE_BYTES = 64 * 1024;
-const MOST_TOPIC = 128;
 /** The peers of one client. With one connection (`version` 1) the publisher is both. */
 interface Connection {
   readonly version: 1 | 0;
@@ -102,6 +100,7 @@ export class Room {
   readonly agent: Agent;
   readonly #sid = sidOf('RM');
   readonly #messages: Messages;
+  #inbox: Inbox;
   readonly #candidates = new RemoteCandidates(() => performance.now());
   readonly #ssrc = 1 + Math.floor(Math.random() * 0xfffffffe);
   readonly #client: Running<ConnectionEvent>;
@@ -123,7 +122,17 @@ export class Room {
     const { agent } = this;
     const user = (): User => this.#connection?.user ?? this.#newUser();
     this.#messages = new Messages({ agent, user }, (packet) => this.#sendPacket(packet));
+    this.#inbox = this.#newInbox();
     this.#client = run(connection, undefined, clock, this.#effects, (error) => events.failed(error));
+  }
+
+  #newInbox(): Inbox {
+    return new Inbox({
+      agent: this.agent.identity,
+      now: () => this.clock.monotonic(),
+      report: (report) => this.events.report(report),
+      answer: (values) => this.#messages.answer(values),
+    });
   }
 
   #newUser(): User {
@@ -209,6 +218,7 @@ export class Room {
     const subscriber = version === 0 ? this.#peer(SignalTarget.SUBSCRIBER, true, from) : undefined;
     this.#connection = { version, publisher, subscriber, user, asked: false };
     this.#messages.renew();
+    this.#inbox = this.#newInbox();
     const iceServers = this.network.clientIceServers.map(
       ({ urls, ...rest }) => new ICEServer({ urls: [...urls], ...rest }),
     );
@@ -234,7 +244,7 @@ export class Room {
       state: (state) =>
         mine(() => primary && this.#client.send({ type: state === 'connected' ? 'mediaUp' : 'mediaDown' }))(),
       channelOpen: (label) => mine(() => label === RELIABLE && this.#messages.flush())(),
-      message: (_label, bytes) => mine(() => this.#receive(bytes))(),
+      message: (_label, bytes) => mine(() => this.#inbox.receive(bytes))(),
       packet: (bytes, type, mid) => mine(() => this.#hear(bytes, type, mid))(),
     };
     const admits = this.#candidates.ofConnection(from);
@@ -359,17 +369,6 @@ export class Room {
     this.#send({ case: 'trackPublished', value: new TrackPublishedResponse({ cid: request.cid, track }) });
     // The agent subscribes at once.
     this.#send({ case: 'trackSubscribed', value: new TrackSubscribed({ trackSid: track.sid }) });
-  }
-
-  #receive(bytes: Uint8Array): void {
-    const { value, destinationIdentities: to } = readPacket(bytes) ?? {};
-    if (value?.case === 'user') {
-      const { topic = '', payload } = value.value;
-      const fits = payload.length <= MOST_MESSAGE_BYTES && topic.length <= MOST_TOPIC;
-      if (fits) this.events.report({ on: 'data', topic, payload });
-    }
-    const toAgent = to?.length === 0 || to?.includes(this.agent.identity);
-    if (value?.case === 'rpcRequest' && toAgent) this.#messages.answer(refusalOfCall(value.value.id));
   }
 
   #sendPacket(packet: Uint8Array): boolean {

@@ -87,7 +87,13 @@ export type CallEvent =
   | { readonly kind: 'audio'; readonly samples: Int16Array }
   /** How much of an utterance has been sent to the user; at least every 200 ms, and when it ends or is cleared. */
   | { readonly kind: 'played'; readonly utterance: number; readonly ms: number; readonly ended: boolean }
-  | { readonly kind: 'data'; readonly topic: string; readonly payload: Uint8Array };
+  /** A message of the client. `tooLong`: it was longer than a message may be, and its payload is left out. */
+  | {
+      readonly kind: 'data';
+      readonly topic: string;
+      readonly payload: Uint8Array;
+      readonly tooLong?: boolean;
+    };
 
 /** A caption of one side, shown as it is spoken (docs/contract/platform.md 6.9, `lk.transcription`). */
 export interface TranscriptText {
