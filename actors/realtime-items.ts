@@ -2,10 +2,12 @@
  * The items of one realtime session, in order (docs/contract/decisions.md "Protocol A", budgets of a realtime session).
  *
  * Invariants: pending items (text not yet spoken, audio not yet transcribed) never exceed their budgets in items and bytes;
- * of finished items the newest stay, within their budgets; an id stands for one item.
+ * of finished items the newest stay, within their budgets; an id stands for one item; each item is charged for its text,
+ * with PIECE_BYTES at least for itself and for each part. The audio is charged by its buffer (incoming-audio.ts).
  */
 import { LIMITS } from '../contracts/limits.js';
-import type { TakenAudio } from './realtime-audio.js';
+import { type MemoryShare, PIECE_BYTES, pieceOf } from '../contracts/ports/accounts/memory.js';
+import type { TakenAudio } from './incoming-audio.js';
 
 export type Role = 'user' | 'assistant' | 'system';
 export type ItemStatus = 'in_progress' | 'completed' | 'incomplete';
@@ -40,6 +42,10 @@ const sizeOf = ({ text, transcript }: ItemPart): number =>
 export const textBytesOf = ({ parts }: Pick<ConversationItem, 'parts'>): number =>
   parts.reduce((sum, part) => sum + sizeOf(part), 0);
 
+/** Memory of an item without its audio. */
+const memoryOf = ({ parts }: ConversationItem): number =>
+  parts.reduce((sum, part) => sum + pieceOf(sizeOf(part)), PIECE_BYTES);
+
 /** The text of an item to speak: its texts, one per line. */
 export const textOf = ({ parts }: Pick<ConversationItem, 'parts'>): string =>
   parts.flatMap(({ text }) => (text === undefined ? [] : [text])).join('\n');
@@ -57,10 +63,13 @@ export class ConversationItems {
   #pendingTextBytes = 0;
   #finishedTextBytes = 0;
   #audioBytes = 0;
+  /** Memory charged for each item. */
+  readonly #held = new Map<ConversationItem, number>();
 
   /** `forgotten` is called with each finished item that was dropped to keep the budgets. */
   constructor(
     private readonly forgotten: (id: string) => void,
+    private readonly share: MemoryShare,
     private readonly limits: Limits = LIMITS.realtime,
   ) {}
 
@@ -102,12 +111,21 @@ export class ConversationItems {
     );
   }
 
+  /** Charges an item that is about to be added; false if there is no memory for it. */
+  hold(item: ConversationItem): boolean {
+    const memory = memoryOf(item);
+    if (!this.share.charge(memory)) return false;
+    this.#held.set(item, memory);
+    return true;
+  }
+
   /** Adds the item after `previous`, or at the front for null; returns the id before it. Its id must be new. */
   add(item: ConversationItem, previous: string | null = this.lastId): string | null {
     this.#items.set(item.id, item);
     // Nearly always at the end; no id is empty.
     this.#order.splice(this.#order.lastIndexOf(previous ?? '') + 1, 0, item.id);
     this.#count(item, 1);
+    if (!this.#held.has(item)) this.hold(item);
     return previous;
   }
 
@@ -116,7 +134,10 @@ export class ConversationItems {
     const item = this.get(id);
     if (!item) return;
     this.#count(item, -1);
+    this.#letGo(item);
     change(item);
+    // What it has become is small: nothing is refused for it.
+    this.hold(item);
     this.#count(item, 1);
   }
 
@@ -124,6 +145,7 @@ export class ConversationItems {
     const item = this.get(id);
     if (!item) return;
     this.#count(item, -1);
+    this.#letGo(item);
     this.#items.delete(id);
     this.#order = this.#order.filter((other) => other !== id);
   }
@@ -131,6 +153,12 @@ export class ConversationItems {
   /** User items whose text waits to be spoken, in order. */
   unspoken(): ConversationItem[] {
     return this.#order.flatMap((id) => this.get(id) ?? []).filter(({ unspoken }) => unspoken);
+  }
+
+  #letGo(item: ConversationItem): void {
+    const memory = this.#held.get(item);
+    if (memory !== undefined) this.share.release(memory);
+    this.#held.delete(item);
   }
 
   #count(item: ConversationItem, sign: 1 | -1): void {

@@ -15,7 +15,7 @@ import { assign, emit, enqueueActions, setup } from 'xstate';
 import type { ServiceError } from '../contracts/errors.js';
 import { LIMITS } from '../contracts/limits.js';
 import type { SynthesisRequest, Transcript } from '../contracts/ports/speech/speech.js';
-import type { TakenAudio } from './realtime-audio.js';
+import type { TakenAudio } from './incoming-audio.js';
 import type { ConversationItem } from './realtime-items.js';
 import type { RealtimeSettings } from './realtime-settings.js';
 

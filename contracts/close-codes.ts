@@ -9,6 +9,8 @@ export const CLOSE = {
   tooBig: { code: 1009, reason: 'frame is too large' },
   internal: { code: 1011, reason: 'internal error' },
   restart: { code: 1012, reason: 'service restart' },
+  /** What waits in the process has used MEMORY_BUDGET_MB up, and this connection is of the largest holder. */
+  memory: { code: 1013, reason: 'no memory left, try again later' },
   slowReader: { code: 1008, reason: 'client does not read' },
 } as const;
 

@@ -25,6 +25,8 @@ export const LIMITS = {
     egressBytes: 1 * MiB,
     multipartFields: 64,
     multipartFieldBytes: 1 * MiB,
+    /** All fields of a form together, without its files. */
+    multipartFieldsBytes: 8 * MiB,
     multipartHeaderPairs: 32,
   },
   /** `tracestate`: list members, beyond which it is ignored, and characters that are passed on. */
@@ -35,6 +37,9 @@ export const LIMITS = {
     nativeSynthesis: 32 * MiB,
     transcription: 140 * MiB,
     platform: 2 * MiB,
+    /** Text in one request, and what a body of JSON with audio has besides strings of 64 KiB and more. */
+    text: 32 * MiB,
+    shortStrings: 32 * MiB,
   },
   transcription: {
     audioBytes: 100 * MiB,
@@ -50,15 +55,34 @@ export const LIMITS = {
   },
   /**
    * Clients that have not shown a key: how much may wait for them, of one address and of all (beyond that the oldest
-   * goes, once it has waited for `graceMs`), the bytes of a WebSocket frame before it is authenticated, and how long
-   * that may take.
+   * goes, once it has waited for `graceMs`), and what is read of them: bytes of a body, bytes of a WebSocket frame, and
+   * fields or nodes of either. `wireFrameBytes`: larger frames end the connection before they have arrived, without an answer.
    */
   unauthenticated: {
     requests: { perAddress: 128, total: 1024, graceMs: 0 },
     sockets: { perAddress: 64, total: 256, graceMs: 5 * SECOND },
-    frameBytes: 2 * MiB,
+    /** Sockets whose handshake was proven, and that wait for their first message: of one number or call, and of all. */
+    provenSockets: { perAddress: 64, total: 1024, graceMs: 5 * SECOND },
+    bodyBytes: 64 * KiB,
+    frameBytes: 64 * KiB,
+    wireFrameBytes: 2 * MiB,
+    parts: 1000,
     socketMs: 30 * SECOND,
   },
+  /**
+   * Bodies that still arrive after their refusal, and are dropped so that it reaches the client: how many bytes, how long,
+   * with pauses of what length; how long those that were refused for being late; and connections of one address and of all that
+   * do so at once, beyond which the oldest is cut.
+   */
+  refused: {
+    bytes: 140 * MiB,
+    ms: 30 * SECOND,
+    idleMs: 5 * SECOND,
+    lateMs: 5 * SECOND,
+    connections: { perAddress: 128, total: 1024, graceMs: 0 },
+  },
+  /** Characters of one sentence: a longer one counts as several, as far as its language is concerned. */
+  sentenceLength: 4096,
   timedSpeech: {
     /** Base64 of an answer with the times of its characters, which is held until it is whole. */
     heldBytes: 64 * MiB,

@@ -61,6 +61,7 @@ export function createAdmission(parts: AdmissionParts): RunningAdmission {
       await ledger.admit(workspaceId, kind);
       return slots.take(workspaceId);
     },
+    reserve: (workspaceId) => slots.take(workspaceId),
     check: ledger.admit,
     use: ledger.count,
     stop: () => (stopped ??= stop()),

@@ -1,7 +1,7 @@
 /**
  * Engines that run in a speech child, seen from the gateway: the ports over a JobRunner. An engine's
  * capabilities come from its description, so nothing is loaded here. Errors besides the engine's own:
- * `engine_lost` when the child dies, `engine_busy` when its queue is full.
+ * `engine_lost` when the child dies, `engine_busy` when its queue is full of the owner's jobs.
  */
 import type { JobRunner } from '../contracts/ports/jobs.js';
 import type { SttCapabilities } from '../contracts/ports/speech/stt.js';
@@ -33,8 +33,8 @@ export function ttsInChild(runner: JobRunner, description: TtsDescription): TtsE
     ...description,
     async *synthesize(request, signal): AsyncGenerator<TtsEvent> {
       const args: SynthesizeArgs = { engine: description.name, request };
-      for await (const value of runner.run(SPEECH_JOBS.synthesize, args, { signal }))
-        yield eventOfValue(value);
+      const options = { signal, ...(request.demand && { owner: request.demand }) };
+      for await (const value of runner.run(SPEECH_JOBS.synthesize, args, options)) yield eventOfValue(value);
     },
   };
 }
@@ -60,7 +60,7 @@ export function sttInChild(runner: JobRunner, description: SttDescription): Tran
     languages: description.capabilities.languages,
     async *transcribe(audio, asked, signal): AsyncGenerator<TimedSegment> {
       const args = argsOf(description.name, asked);
-      const options = { input: valuesOfAudio(audio), signal };
+      const options = { input: valuesOfAudio(audio), signal, ...(asked.demand && { owner: asked.demand }) };
       for await (const value of runner.run(SPEECH_JOBS.transcribe, args, options))
         yield segmentOfValue(value);
     },

@@ -5,8 +5,10 @@
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { ServiceError } from '../contracts/errors.js';
+import { LIMITS } from '../contracts/limits.js';
 import { type LanguageCode, scriptsOf } from '../contracts/speech/languages.js';
 import { hasSound } from './backends/sound.js';
+import { isTurnOver } from '../contracts/time/loop-turn.js';
 import { languageByWords } from './text/language-words.js';
 import { languagesIn, likelyLanguages, scriptsIn, type TextScripts } from './text/language.js';
 import { breaksIn } from './text/text-breaks.js';
@@ -30,9 +32,10 @@ export interface WholeText {
 const LATIN_ALONE: TextScripts = new Set();
 /** Fewer words in Latin letters among another script are a name. */
 const SENTENCE_WORDS = 3;
-/** Characters examined in one turn of the event loop. */
-const SLICE = 64 * 1024;
+/** Of a text in Latin letters this much tells its language. */
+const TELLING_LENGTH = 2000;
 
+const isLowSurrogate = (unit: number): boolean => unit >= 0xdc00 && unit <= 0xdfff;
 const isLatin = (language: LanguageCode): boolean => scriptsOf(language).some((script) => script === 'Latin');
 const isShort = (sentence: string): boolean => (sentence.match(/\p{L}+/gu)?.length ?? 0) < SENTENCE_WORDS;
 const fits = (language: LanguageCode, scripts: TextScripts): boolean =>
@@ -40,14 +43,24 @@ const fits = (language: LanguageCode, scripts: TextScripts): boolean =>
 const isSame = (one: SelectedVoice | undefined, other: SelectedVoice): boolean =>
   one?.engine === other.engine && one.voice === other.voice && one.language === other.language;
 
+/** The end of the sentence that begins at `start`, or of as much of it as is looked at in one piece. */
+function sentenceEnd(text: string, start: number): number {
+  const most = start + LIMITS.sentenceLength;
+  if (most >= text.length) return firstEnd(text, start, text.length);
+  return firstEnd(text, start, isLowSurrogate(text.charCodeAt(most)) ? most + 1 : most);
+}
+
+function firstEnd(text: string, start: number, until: number): number {
+  for (const { end, kind } of breaksIn(text, start, until, true)) if (kind === 'sentence') return end;
+  return until;
+}
+
 function* sentencesOf(text: string): Generator<{ readonly sentence: string; readonly end: number }> {
-  let start = 0;
-  for (const { end, kind } of breaksIn(text, 0, text.length, true)) {
-    if (kind !== 'sentence') continue;
+  for (let start = 0; start < text.length;) {
+    const end = sentenceEnd(text, start);
     yield { sentence: text.slice(start, end), end };
     start = end;
   }
-  if (start < text.length) yield { sentence: text.slice(start), end: text.length };
 }
 
 export class CompositeVoice {
@@ -95,25 +108,26 @@ export class CompositeVoice {
     return this.#last;
   }
 
+  /** The voice for a whole text in which nothing is spoken. Throws `language_unavailable`. */
+  voiceOfWhole({ text, scripts }: WholeText): SelectedVoice {
+    return scripts.size > 0 ? this.#ofScripts(scripts) : this.#ofWords(text.slice(0, TELLING_LENGTH));
+  }
+
   /** Refuses a whole text if any sentence cannot be spoken. Throws `language_unavailable`. */
   async check(): Promise<void> {
     if (!this.#whole) return;
     const { text, scripts } = this.#whole;
     const other = new CompositeVoice(this.#voiceFor, this.#likely, this.#whole);
-    if (scripts.size === 0) other.#ofWords(text);
+    if (scripts.size === 0) other.#ofWords(text.slice(0, TELLING_LENGTH));
     else await other.#findAll(text);
     // Chosen from the whole text, so it is the same for every sentence.
     this.#latin = other.#latin;
   }
 
   async #findAll(text: string): Promise<void> {
-    let turned = 0;
-    for (const { sentence, end } of sentencesOf(text)) {
-      if (end > turned + SLICE) {
-        turned = end;
-        await nextTurn();
-      }
+    for (const { sentence } of sentencesOf(text)) {
       if (hasSound(sentence)) this.voiceOf(sentence);
+      if (isTurnOver()) await nextTurn();
     }
   }
 

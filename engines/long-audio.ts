@@ -31,7 +31,7 @@ export interface TranscribeOptions {
   readonly seconds?: number | undefined;
   /**
    * True if the audio is not complete yet: such work is refused with `engine_busy` if the engine has other work, and
-   * cancelled when it gets some.
+   * cancelled when it gets some (precedence.ts).
    */
   readonly interim?: boolean | undefined;
   readonly traceContext?: TraceContext | undefined;
@@ -124,7 +124,7 @@ export function createTranscriber(parts: TranscriberParts): Transcriber {
     { sampleRate = RECOGNITION_RATE, interim = false, ...options }: TranscribeOptions,
     signal: AbortSignal,
   ): AsyncGenerator<TimedSegment> {
-    const turn = precedence.enter(interim, signal);
+    const turn = precedence.enter({ interim, isLive: options.demand?.isLive === true }, signal);
     try {
       yield* transcribeStream(atRecognitionRate(audio, sampleRate), { ...parts, ...options }, turn.signal);
     } finally {

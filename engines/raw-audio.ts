@@ -10,11 +10,13 @@ import { LIMITS } from '../contracts/limits.js';
 import type { RawAudio } from '../contracts/ports/speech/speech.js';
 
 /** Bytes per message: two seconds at 16 kHz, so that the short commits of many sockets take few messages. */
-const BLOCK_BYTES = 64 * 1024;
+export const BLOCK_BYTES = 64 * 1024;
 
 const { min: LEAST_RATE, max: MOST_RATE } = LIMITS.transcription.rawSampleRate;
 
-const isTaken = (rate: number): boolean => Number.isInteger(rate) && rate >= LEAST_RATE && rate <= MOST_RATE;
+/** Whether audio of that rate, in Hz, is accepted. */
+export const isTaken = (rate: number): boolean =>
+  Number.isInteger(rate) && rate >= LEAST_RATE && rate <= MOST_RATE;
 
 /** The PCM of an uploaded file that needs no decoder; undefined for any other file. */
 export function rawAudioIn(file: Uint8Array): RawAudio | undefined {
@@ -26,9 +28,12 @@ const bytesIn = (chunks: readonly Uint8Array[]): number =>
   chunks.reduce((sum, { byteLength }) => sum + byteLength, 0);
 
 /** Length of the audio in seconds. Errors: `audio_too_long`, `unsupported_format` for a rate that is not accepted. */
-export function secondsOf({ chunks, sampleRate }: RawAudio): number {
+export const secondsOf = ({ chunks, sampleRate }: RawAudio): number => secondsIn(bytesIn(chunks), sampleRate);
+
+/** The same of so many bytes. */
+export function secondsIn(bytes: number, sampleRate: number): number {
   if (!isTaken(sampleRate)) throw new ServiceError('unsupported_format');
-  const seconds = Math.floor(bytesIn(chunks) / BYTES_PER_SAMPLE) / sampleRate;
+  const seconds = Math.floor(bytes / BYTES_PER_SAMPLE) / sampleRate;
   if (seconds * 1000 > LIMITS.transcription.decodedMs) throw new ServiceError('audio_too_long');
   return seconds;
 }

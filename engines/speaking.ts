@@ -7,14 +7,14 @@ import { encoderDelaySeconds } from '../codecs/encoder-delay.js';
 import { ServiceError } from '../contracts/errors.js';
 import type { Caller } from '../contracts/ports/accounts/identity.js';
 import type { StreamingSynthesisRequest, SynthesisRequest } from '../contracts/ports/speech/speech.js';
-import type { Demand } from '../contracts/ports/speech/demand.js';
+import type { JobOwner } from '../contracts/ports/jobs.js';
 import type { TtsCapabilities, TtsEvent, TtsRequest } from '../contracts/ports/speech/tts.js';
+import { ownerOf } from '../processes/job-owner.js';
 import type { SpokenPart } from './composite-voice.js';
-import { isTurnOver } from './loop-turn.js';
+import { isTurnOver } from '../contracts/time/loop-turn.js';
 import { paceOf, stretchedWord } from './pace.js';
 import { Resampling } from './resampling.js';
 import type { Listener } from './scheduling/listener.js';
-import { workspaceTag as tagOf } from './scheduling/workspace-tag.js';
 import { SpeakerTags, stripTags } from './text/style-tags.js';
 import { PAUSE, type Pause } from './text/text-source.js';
 import type { Timeline } from './timeline.js';
@@ -50,7 +50,7 @@ function engineTextFor({ styleTags, speakers }: TtsCapabilities): (text: string)
 interface Mouth {
   readonly selected: SelectedVoice;
   readonly options: Omit<TtsRequest, 'text'>;
-  readonly workspaceTag: Demand['workspaceTag'];
+  readonly owner: JobOwner;
   engineText(text: string): string;
 }
 
@@ -66,8 +66,7 @@ function mouthOf(selected: SelectedVoice, stretch: number, { request, caller, ti
     ...(normalize !== undefined && { normalize }),
     ...(trace && { traceContext: trace.context }),
   };
-  const workspaceTag = tagOf(caller.workspaceId);
-  return { selected, options, workspaceTag, engineText: engineTextFor(capabilities) };
+  return { selected, options, owner: ownerOf(caller), engineText: engineTextFor(capabilities) };
 }
 
 /** The voices of a job, each created once. */
@@ -105,13 +104,13 @@ async function* resampled(
 /** The engine's events for a part, with the audio at `rate`. Errors: the engine's. */
 function synthesized(
   { text }: SpokenPart,
-  { selected, options, workspaceTag, engineText }: Mouth,
+  { selected, options, owner, engineText }: Mouth,
   rate: number,
   { signal, listener }: Job,
 ): AsyncIterable<TtsEvent> {
   const { engine } = selected;
   const { sampleRate } = engine.capabilities;
-  const demand = { workspaceTag, aheadSeconds: listener.aheadSeconds };
+  const demand = { ...owner, aheadSeconds: listener.aheadSeconds };
   const events = engine.synthesize({ ...options, text: engineText(text), demand }, signal);
   return sampleRate === rate ? events : resampled(events, sampleRate, rate);
 }

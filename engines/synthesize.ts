@@ -4,6 +4,7 @@
  * Invariants: synthesis is ahead of the reader by no more than the credit of the job's stream; the slot is returned
  * on every path; a failure makes the stream throw, and never just ends it (docs/contract/limits.md).
  */
+import { enterJob } from './admission/job-slot.js';
 import { progressOf } from '../codecs/progress.js';
 import { ServiceError } from '../contracts/errors.js';
 import { systemClock, type Clock } from '../contracts/clock.js';
@@ -11,6 +12,7 @@ import type { Encode } from '../contracts/ports/speech/codec.js';
 import type { Admission, Caller } from '../contracts/ports/accounts/identity.js';
 import type { Speech, TextPart, TimedAudio, VoiceWish } from '../contracts/ports/speech/speech.js';
 import type { VoiceLibrary } from '../contracts/ports/speech/voices.js';
+import { ownerOf } from '../processes/job-owner.js';
 import { CompositeVoice, type SpokenPart } from './composite-voice.js';
 import { scriptsIn, scriptsInLong, type TextScripts } from './text/language.js';
 import { paceOf } from './pace.js';
@@ -104,14 +106,14 @@ function render(
   spoken: Parts,
   job: Job,
 ): AsyncIterable<Uint8Array> {
-  const { request, signal } = job;
+  const { request, caller, signal } = job;
   request.trace?.engine(first.engine.name);
   const pcm = speak(first, spoken, job);
   const { capabilities } = first.engine;
   const { stretch: speed } = paceOf(capabilities, request.speed);
   const { output, volume, normalizeLoudness } = request;
   const level = { volume, normalizeLoudness };
-  return parts.encode(pcm, capabilities.sampleRate, output, signal, { speed, level });
+  return parts.encode(pcm, capabilities.sampleRate, output, signal, { speed, level, owner: ownerOf(caller) });
 }
 
 /** Reads the pieces up to and including the first audible one. */
@@ -186,7 +188,7 @@ async function compositeDivision({ registry }: SpeechParts, { request }: Job): P
   const voice = new CompositeVoice(defaultVoices(request, registry), likelyLanguage, whole);
   await voice.check();
   const partsOf = (pieces: Pieces): Parts => compositeParts(voice, pieces);
-  return whole ? { partsOf, silent: () => voice.voiceOf(whole.text) } : { partsOf };
+  return whole ? { partsOf, silent: () => voice.voiceOfWhole(whole) } : { partsOf };
 }
 
 /** Selects the voices, and refuses what cannot be spoken, as far as that is known before the text has arrived. */
@@ -203,7 +205,7 @@ async function divisionOf(parts: SpeechParts, job: Job): Promise<Division> {
 
 async function* run(parts: SpeechParts, job: Job): AsyncGenerator<Uint8Array> {
   const { partsOf, silent } = await divisionOf(parts, job);
-  const leave = await parts.admission.enter(job.caller.workspaceId, KIND);
+  const leave = await enterJob(parts.admission, job.caller, KIND);
   try {
     const pieces = piecesOf(meter(parts, job), job.signal);
     const audio = await rendered(parts, partsOf(pieces), silent, job);

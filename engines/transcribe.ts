@@ -3,7 +3,8 @@
  * while the file is still being decoded, and only the current piece and the next one are in memory. Raw audio, in a WAV
  * file too, needs no decoder and goes to the engine at its own rate.
  *
- * Invariant: only complete audio takes a slot and counts as usage, and it counts only once all of it was transcribed.
+ * Invariant: only complete audio takes a slot, unless its caller has reserved one, and counts as usage, and it counts only once
+ * all of it was transcribed.
  */
 import { RECOGNITION_RATE } from '../contracts/audio.js';
 import { ServiceError } from '../contracts/errors.js';
@@ -21,10 +22,12 @@ import type {
 import type { TimedWord } from '../contracts/ports/speech/tts.js';
 import { joinedTexts } from '../contracts/text/joined-texts.js';
 import { share, wordsIn } from './alignment/transcript-words.js';
+import { enterJob } from './admission/job-slot.js';
 import type { TimedSegment, Transcriber } from './long-audio.js';
+import { pcmIn, type PcmOnDisk, samplesOnDisk, secondsOnDisk, wholePcm } from './audio-on-disk.js';
 import { rawAudioIn, samplesOfRaw, secondsOf } from './raw-audio.js';
+import { ownerOf } from '../processes/job-owner.js';
 import type { Registry } from './registry.js';
-import { workspaceTag } from './scheduling/workspace-tag.js';
 
 export interface TranscriptionParts {
   readonly registry: Registry;
@@ -61,6 +64,11 @@ function soundOfRaw(audio: RawAudio): Sound {
   return { sampleRate: audio.sampleRate, samples: samplesOfRaw(audio), seconds, duration: () => seconds };
 }
 
+function soundOnDisk(pcm: PcmOnDisk): Sound {
+  const seconds = secondsOnDisk(pcm);
+  return { sampleRate: pcm.sampleRate, samples: samplesOnDisk(pcm), seconds, duration: () => seconds };
+}
+
 const textOf = (segments: readonly TranscriptSegment[]): string =>
   joinedTexts(segments.map(({ text }) => text));
 
@@ -72,18 +80,26 @@ function withLessNoise(sound: Sound, denoise: () => Promise<RawAudio>): Sound {
   return { ...sound, sampleRate: RECOGNITION_RATE, samples: pass() };
 }
 
-function hearingOf(
+async function hearingOf(
   { audio, reducesNoise }: TranscriptionRequest,
   { decode, denoiser }: TranscriptionParts,
+  caller: Caller,
   signal: AbortSignal,
-): Sound {
+): Promise<Sound> {
   function soundOf(raw: RawAudio): Sound {
     const sound = soundOfRaw(raw);
-    return reducesNoise && denoiser ? withLessNoise(sound, () => denoiser.denoise(raw, signal)) : sound;
+    return reducesNoise && denoiser
+      ? withLessNoise(sound, () => denoiser.denoise(raw, ownerOf(caller), signal))
+      : sound;
   }
-  if (!(audio instanceof Uint8Array)) return soundOf(audio);
-  const raw = rawAudioIn(audio);
-  return raw ? soundOf(raw) : counted(decode(audio, signal));
+  if ('chunks' in audio) return soundOf(audio);
+  if ('file' in audio) return soundOnDisk(wholePcm(audio));
+  if (audio instanceof Uint8Array) {
+    const raw = rawAudioIn(audio);
+    return raw ? soundOf(raw) : counted(decode(audio, caller, signal));
+  }
+  const pcm = await pcmIn(audio);
+  return pcm ? soundOnDisk(pcm) : counted(decode(audio, caller, signal));
 }
 
 /** The language with the most seconds of speech. */
@@ -133,9 +149,9 @@ export function createTranscription(parts: TranscriptionParts): Transcription {
   const { registry, admission, denoiser } = parts;
 
   /** The returned function must be called when the job has ended. */
-  async function enter({ workspaceId }: Caller, interim: boolean): Promise<() => void> {
-    if (!interim) return admission.enter(workspaceId, KIND);
-    await admission.check(workspaceId, KIND);
+  async function enter(caller: Caller, interim: boolean): Promise<() => void> {
+    if (!interim) return enterJob(admission, caller, KIND);
+    await admission.check(caller.workspaceId, KIND);
     return () => undefined;
   }
 
@@ -151,18 +167,19 @@ export function createTranscription(parts: TranscriptionParts): Transcription {
       const language = hintOf(request.language);
       const transcriber = transcriberFor(registry, request, language);
       request.trace?.engine(transcriber.name);
-      const { samples, sampleRate, seconds, duration: lengthOf } = hearingOf(request, parts, signal);
+      const sound = await hearingOf(request, parts, caller, signal);
+      const { sampleRate, seconds } = sound;
       const leave = await enter(caller, interim);
       try {
         const found: TimedSegment[] = [];
         const traceContext = request.trace?.context;
-        const demand = { workspaceTag: workspaceTag(caller.workspaceId), aheadSeconds: 0 };
+        const demand = { ...ownerOf(caller), aheadSeconds: 0 };
         const transcribing = { language, words, interim, sampleRate, seconds, traceContext, demand };
-        for await (const segment of transcriber.transcribe(samples, transcribing, signal)) {
+        for await (const segment of transcriber.transcribe(sound.samples, transcribing, signal)) {
           found.push(segment);
           heard?.(withoutWords(segment));
         }
-        const duration = lengthOf();
+        const duration = sound.duration();
         if (!uncounted) count(caller, duration);
         return {
           text: textOf(found),

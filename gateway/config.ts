@@ -7,6 +7,7 @@ import type { Detector } from '../contracts/ports/speech/turns.js';
 import type { Vocabulary } from '../contracts/vocabulary.js';
 import { SHERPA } from '../engines/backends/sherpa/folder.js';
 import { checkContradictions } from './config/contradictions.js';
+import { memoryBudgetBytes } from './config/memory-budget.js';
 import { denoiserFile, modelFolders, turnModelFolder } from './config/model-folders.js';
 import { strangeBase } from './config/pcm-rates.js';
 import { readRemotes, type Remotes } from './config/remotes.js';
@@ -45,6 +46,8 @@ export interface Config extends Settings {
   readonly turns: TurnModelPlace | undefined;
   /** File of the noise reduction model; undefined if none was added. */
   readonly denoiser: string | undefined;
+  /** Bounds what waits in the memory of all gateway processes. */
+  readonly memoryBudgetBytes: number;
 }
 
 /** LiveKit's variables, which are set together or not at all. */
@@ -98,6 +101,7 @@ export function readConfig(env: Env): Config {
     vocabulary,
     remotes: readRemotes(env),
     livekit: readLivekit(env),
+    memoryBudgetBytes: memoryBudgetBytes(settings.memoryBudgetMb, settings.workers),
   };
   readTable(TRACING, env);
   checkWords(vocabulary);

@@ -24,9 +24,11 @@ import { Drain } from './wiring/drain.js';
 import { shareFigures } from './wiring/figures.js';
 import { openIdentity } from './wiring/identity.js';
 import { addNodeMetrics, nodeUrl, VERSION } from './wiring/nodes.js';
+import { openSpool } from './wiring/spool.js';
 import { startTracing } from './wiring/tracing.js';
 import { permissionsFor } from './permissions.js';
 import { openPlatform } from './wiring/platform.js';
+import { addMemoryMetrics, openMemory } from './wiring/memory.js';
 import { openRecordings } from './wiring/recordings.js';
 import type { RoleSockets } from './wiring/roles.js';
 import { Health } from './server/system/health.js';
@@ -79,7 +81,9 @@ async function openParts(config: Config, resources: Resources, log: Log) {
   });
   const processId = randomUUID();
   const address = join(runtimeFolder, `signal-${process.pid}.sock`);
-  const common = { config, database, processId, installation, ids, clock, log };
+  const memory = openMemory(config);
+  const spooled = await openSpool(config);
+  const common = { config, database, memory, processId, installation, ids, clock, log };
   const node = await OwnNode.open({ ...common, sql: database.urgent, address, version: VERSION });
   const children = new Children(sockets, log);
   const identity = await openIdentity(common);
@@ -112,7 +116,7 @@ async function openParts(config: Config, resources: Resources, log: Log) {
     await database.close();
   };
   return {
-    ...{ database, node, children, identity, voiced, platform },
+    ...{ database, memory, spooled, node, children, identity, voiced, platform },
     ...{ recorded, sessions, tests, transport, letGo },
   };
 }
@@ -121,13 +125,13 @@ export type Parts = Awaited<ReturnType<typeof openParts>>;
 
 /** A new protocol is one line here, and its rows in permissions.ts. */
 export function dialectsOf(
-  { identity, voiced, platform, sessions, tests, transport }: Parts,
+  { memory, identity, voiced, platform, sessions, tests, transport }: Parts,
   config: Config,
   log: Log,
   history: OperationParts['history'],
 ) {
   const { vocabulary, pcmRates } = config;
-  const common = { ...identity, ...voiced, vocabulary, clock, log };
+  const common = { ...identity, ...voiced, memory, vocabulary, clock, log };
   const dialects: readonly Dialect[] = [
     nativeDialect(common),
     protocolADialect({ ...common, pcmRates }),
@@ -165,16 +169,22 @@ function edgeOf(
   };
 }
 
+function addMetrics(metrics: Metrics, parts: Parts): void {
+  parts.children.addMetrics(metrics);
+  parts.identity.addGauges(metrics);
+  addMemoryMetrics(metrics, parts.memory);
+  parts.spooled.addGauge(metrics);
+  parts.recorded.addGauges(metrics);
+  parts.transport.addMetrics(metrics);
+}
+
 /** Errors: `StorageFailure` for the database, a clear error for the port, the certificate and FFMPEG_PATH. */
 export async function startGateway(config: Config, resources: Resources, log: Log): Promise<RunningGateway> {
   const parts = await openParts(config, resources, log);
   const { children, transport, identity } = parts;
   const health = new Health(['database', ...children.needed]);
   const metrics = new Metrics();
-  children.addMetrics(metrics);
-  identity.addGauges(metrics);
-  parts.recorded.addGauges(metrics);
-  transport.addMetrics(metrics);
+  addMetrics(metrics, parts);
   addNodeMetrics(metrics, parts.node, transport.figures().places);
   const figures = shareFigures({ metrics, peers: resources.peers ?? [], clock, log });
   const stopWatching = children.watch(health, parts.database, clock);
@@ -188,10 +198,12 @@ export async function startGateway(config: Config, resources: Resources, log: Lo
   const listening = await listen({
     ...edgeOf(config, certificateOf(config)),
     ...{ ids, clock, log, metrics, health },
+    memory: parts.memory,
+    spool: parts.spooled.spool,
     dialects: dialectsOf(parts, config, log, figures.history),
     permissionOf: permissionsFor(config.vocabulary),
     scraping: { keys: identity.keys, token: config.metricsToken, figures: figures.read },
-    load: { thresholds: { loopDelayMs: config.shedDelayMs }, saturated: () => children.saturated },
+    load: { thresholds: { loopDelayMs: config.shedDelayMs } },
     storageFull: () => storage.full(),
   }).catch(async (error: unknown) => {
     await letGo();

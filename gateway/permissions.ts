@@ -120,7 +120,7 @@ const PHONE: Rows = {
   'GET /v1/agent/calls': 'records',
   'GET /v1/agent/calls/{call_id}': 'records',
   // Authenticated by the provider's signature, and by the token it was given.
-  'POST /v1/phone/{provider}/answer': 'open',
+  'POST /v1/phone/{provider}/answer/{token?}': 'open',
   'POST /v1/phone/{provider}/calls/{call_id}/answer': 'open',
   'POST /v1/phone/{provider}/calls/{call_id}/message': 'open',
   'POST /v1/phone/{provider}/calls/{call_id}/status': 'open',
@@ -130,7 +130,7 @@ const PHONE: Rows = {
   'POST /v1/phone/{provider}/transfers/{transfer_id}/machine': 'open',
   'POST /v1/phone/{provider}/transfers/{transfer_id}/action': 'open',
   'POST /v1/phone/{provider}/transfers/{transfer_id}/document': 'open',
-  'SOCKET /v1/phone/{provider}': 'open',
+  'SOCKET /v1/phone/{provider}/{token?}': 'open',
 };
 
 const SESSIONS: Rows = {

@@ -1,7 +1,10 @@
 /**
  * An async queue: values are pushed as they happen and read as a stream by one reader. Order is kept, and no accepted value is
- * dropped unless the reader stops; producers check `length` and `bytes` if the reader may be slow.
+ * dropped unless the reader stops; producers check `length` and `bytes` if the reader may be slow, or give a share of the memory
+ * budget, which is charged for values while they wait.
  */
+import type { MemoryShare } from '../contracts/ports/accounts/memory.js';
+
 export class AsyncQueue<T> implements AsyncIterableIterator<T, undefined> {
   #values: T[] = [];
   #bytes = 0;
@@ -9,13 +12,16 @@ export class AsyncQueue<T> implements AsyncIterableIterator<T, undefined> {
   #ended = false;
 
   /** `weigh` returns the memory of a value, in bytes. */
-  constructor(private readonly weigh: (value: T) => number = () => 0) {}
+  constructor(
+    private readonly weigh: (value: T) => number = () => 0,
+    private readonly share?: Pick<MemoryShare, 'charge' | 'release'>,
+  ) {}
 
-  /** False if the queue has ended. */
+  /** False if the queue has ended, or there is no memory for the value. */
   push(value: T): boolean {
     if (this.#ended) return false;
-    if (this.#waiting) this.#hand({ done: false, value });
-    else this.#keep(value);
+    if (!this.#waiting) return this.#keep(value);
+    this.#hand({ done: false, value });
     return true;
   }
 
@@ -34,15 +40,24 @@ export class AsyncQueue<T> implements AsyncIterableIterator<T, undefined> {
     return this.#bytes;
   }
 
-  #keep(value: T): void {
+  #keep(value: T): boolean {
+    const bytes = this.weigh(value);
+    if (this.share?.charge(bytes) === false) return false;
     this.#values.push(value);
-    this.#bytes += this.weigh(value);
+    this.#bytes += bytes;
+    return true;
+  }
+
+  #letGo(value: T): void {
+    const bytes = this.weigh(value);
+    this.#bytes -= bytes;
+    this.share?.release(bytes);
   }
 
   next(): Promise<IteratorResult<T, undefined>> {
     const value = this.#values.shift();
     if (value !== undefined) {
-      this.#bytes -= this.weigh(value);
+      this.#letGo(value);
       return Promise.resolve({ done: false, value });
     }
     if (this.#ended) return Promise.resolve({ done: true, value: undefined });
@@ -50,8 +65,7 @@ export class AsyncQueue<T> implements AsyncIterableIterator<T, undefined> {
   }
 
   return(): Promise<IteratorResult<T, undefined>> {
-    this.#values = [];
-    this.#bytes = 0;
+    for (const value of this.#values.splice(0)) this.#letGo(value);
     this.end();
     return Promise.resolve({ done: true, value: undefined });
   }

@@ -6,6 +6,7 @@
  * releases its detector once and leaves nothing running.
  */
 import { join } from 'node:path';
+import { pieceOf } from '../contracts/ports/accounts/memory.js';
 import type { Clock } from '../contracts/clock.js';
 import type { JobContext, JobValue } from '../contracts/ports/jobs.js';
 import type { FrameCounts, TranscriptText } from '../contracts/ports/calls/calls.js';
@@ -75,7 +76,7 @@ export class ServedCall<
   OwnReport extends { readonly on: string },
 > {
   readonly reports = new AsyncQueue<Report | OwnReport>((report) =>
-    report.on === 'data' ? (report as Extract<Report, { readonly on: 'data' }>).payload.length : 0,
+    report.on === 'data' ? pieceOf((report as Extract<Report, { readonly on: 'data' }>).payload.length) : 0,
   );
   readonly #carrier: Carrier<OwnCommand>;
   readonly #windows: VadWindows;

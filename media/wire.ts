@@ -2,7 +2,7 @@
  * Messages of a call across the socket of its worker: one job per call, commands in, reports out. Plain values for
  * MessagePack; audio as PCM bytes. `Command` and `Report` are common to all calls; each carrier adds its own.
  */
-import type { CallOptions, FrameCounts, LineFormat, TranscriptText } from '../contracts/ports/calls/calls.js';
+import type { CarriedCall, FrameCounts, LineFormat, TranscriptText } from '../contracts/ports/calls/calls.js';
 
 /** The job of a media worker: a call whose signalling arrives as commands. */
 export const CALL_JOB = 'call';
@@ -11,7 +11,7 @@ export const ROOM_JOB = 'room';
 /** The job of a media worker: a phone call whose audio arrives as commands. */
 export const PHONE_JOB = 'phone';
 
-export type CallArgs = CallOptions;
+export type CallArgs = CarriedCall;
 
 export interface RoomArgs extends CallArgs {
   /** The server's WebSocket address, and the token with which the agent joins the session's room. */

@@ -15,7 +15,9 @@ import type {
   CallOptions,
   TranscriptText,
 } from '../contracts/ports/calls/calls.js';
+import { pieceOf } from '../contracts/ports/accounts/memory.js';
 import type { JobRunner } from '../contracts/ports/jobs.js';
+import { ownerOf } from '../processes/job-owner.js';
 import { AsyncQueue } from './async-queue.js';
 import type { Command, LineCommand, Report, SignalCommand } from './wire.js';
 
@@ -27,11 +29,13 @@ const MOST_WAITING_BYTES = 8 * 1024 * 1024;
 
 type AnyCommand = Command | SignalCommand | LineCommand;
 
-function weightOf(command: AnyCommand): number {
+function bytesIn(command: AnyCommand): number {
   if (command.op === 'play') return command.pcm.length;
   if (command.op === 'hear') return command.audio.length;
   return command.op === 'signal' ? command.frame.length : 0;
 }
+
+const weightOf = (command: AnyCommand): number => pieceOf(bytesIn(command));
 
 const milliseconds = (samples: number): number => (samples / PLAYOUT_RATE) * 1000;
 
@@ -63,9 +67,11 @@ export abstract class WorkerCall<Own extends { readonly on: string }> implements
   /** The job has ended. Called once, never rejects; unless the call broke, the events end when it has settled. */
   protected abstract closed(): void | Promise<void>;
 
-  /** Options of the job: its commands and its abort signal. */
+  /** Options of the job: its commands, its abort signal, and whose it is. */
   protected get run(): Parameters<JobRunner['run']>[2] {
-    return { input: this.#commands, signal: this.#abort.signal };
+    const { workspaceId, isTest } = this.options;
+    const owner = ownerOf({ workspaceId, isLive: isTest !== true });
+    return { input: this.#commands, signal: this.#abort.signal, owner };
   }
 
   protected get over(): boolean {

@@ -3,6 +3,7 @@
  * if that process dies, the row is free again when its lease ends. Events of one session to one address go out in order:
  * the earlier one is settled before the later one is given out.
  */
+import { LIMITS } from '../contracts/limits.js';
 import type {
   Delivery,
   DeliveryEvent,
@@ -33,28 +34,49 @@ export async function addDeliveries(
     from unnest(${urls as string[]}::text[]) as u (url)`;
 }
 
-/** Most running deliveries of one workspace, in all processes: its slow endpoints must not delay those of others. */
-const MOST_A_WORKSPACE = 16;
-
 /**
  * Whether rows are due that may be free: what an idle gateway asks each second. Without parameters, so that Postgres plans it once for
  * a connection; to plan `take` takes it a hundred times as long as to run it on an empty outbox.
  */
 const isDue = async (sql: Sql): Promise<boolean> =>
-  (await sql`select from deliveries where settled_at is null and due_at <= now() limit 1`).length > 0;
+  (
+    await sql`
+      select from deliveries
+      where settled_at is null and due_at <= now() and (taken_until is null or taken_until <= now()) limit 1`
+  ).length > 0;
 
+/**
+ * Workspaces take turns: the next row is one of the workspace with the fewest running deliveries, those of this statement
+ * counted. Each workspace is found, and its due rows, by an index, however many rows another one has.
+ */
 const take = (sql: Sql, most: number, leaseMs: number) => sql<Delivery[]>`
+  with recursive tenants as (
+    (select workspace_id from deliveries where settled_at is null order by workspace_id limit 1)
+    union all
+    select o.workspace_id from tenants t cross join lateral (
+      select workspace_id from deliveries
+      where settled_at is null and workspace_id > t.workspace_id order by workspace_id limit 1) o
+  ), due as (
+    select n.id, n.due_at, r.running + row_number() over (partition by t.workspace_id order by n.due_at) as turn
+    from tenants t
+    cross join lateral (
+      select count(*) as running from deliveries w
+      where w.workspace_id = t.workspace_id and w.settled_at is null and w.taken_until > now()) r
+    cross join lateral (
+      select id, due_at from deliveries n
+      where n.workspace_id = t.workspace_id and n.settled_at is null and n.due_at <= now()
+        and (n.taken_until is null or n.taken_until <= now())
+        and not exists (
+          select 1 from deliveries e
+          where e.session_id = n.session_id and e.url = n.url and e.id < n.id and e.settled_at is null)
+      order by n.due_at limit ${most}) n
+  )
   update deliveries d set taken_until = now() + ${leaseMs}::int * interval '1 millisecond'
   where d.id in (
-    select n.id from deliveries n
-    where n.settled_at is null and n.due_at <= now() and (n.taken_until is null or n.taken_until <= now())
-      and not exists (
-        select 1 from deliveries e
-        where e.session_id = n.session_id and e.url = n.url and e.id < n.id and e.settled_at is null)
-      and ${MOST_A_WORKSPACE} > (
-        select count(*) from deliveries w
-        where w.workspace_id = n.workspace_id and w.settled_at is null and w.taken_until > now())
-    order by n.due_at limit ${most} for update skip locked
+    select f.id from due join deliveries f on f.id = due.id
+    where due.turn <= ${LIMITS.postCallWebhook.atOnce}
+      and f.settled_at is null and (f.taken_until is null or f.taken_until <= now())
+    order by due.turn, due.due_at limit ${most} for update of f skip locked
   )
   returning d.id::text as id, d.agent_id as "agentId", d.event, d.url, d.body, d.attempts,
     d.redelivered_at is not null as redelivery,

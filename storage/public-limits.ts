@@ -31,27 +31,27 @@ async function secondsLeft(sql: Sql): Promise<number> {
   return Math.max(1, row?.seconds ?? 1);
 }
 
-/** The exceeded limit; the address is checked first. */
-async function fullOne(
-  { sql, perAddress, perAgent }: PublicLimitOptions,
-  address: string,
-  agentId: string,
-): Promise<FullLimit['full'] | undefined> {
-  const [row] = await sql<{ kind: FullLimit['full'] }[]>`
-    select w.kind
-    from (values ('address', ${address}::text, ${perAddress}::int), ('agent', ${agentId}::text, ${perAgent}::int))
-      as w (kind, subject, most)
+type Subject = readonly [kind: FullLimit['full'], subject: string, most: number];
+
+/** The first of the limits that is exceeded. */
+async function exceeded(sql: Sql, subjects: readonly Subject[]): Promise<FullLimit | undefined> {
+  const [kinds, names, mosts] = [0, 1, 2].map((at) => subjects.map((subject) => String(subject[at])));
+  const [row] = await sql<{ full: FullLimit['full'] }[]>`
+    select w.kind as full
+    from unnest(${kinds!}::text[], ${names!}::text[], ${mosts!}::int[]) with ordinality as w (kind, subject, most, place)
     left join public_limits l
       on l.kind = w.kind and l.subject = w.subject and l.minute = date_trunc('minute', now())
-    where coalesce(l.taken, 0) >= w.most order by w.kind limit 1`;
-  return row?.kind;
+    where coalesce(l.taken, 0) >= w.most order by w.place limit 1`;
+  return row && { ...row, retryAfter: await secondsLeft(sql) };
 }
 
 export const createPublicLimits = ({ sql, perAddress, perAgent }: PublicLimitOptions): PublicLimits => ({
-  async full(address, agentId) {
-    const full = await fullOne({ sql, perAddress, perAgent }, address, agentId);
-    return full && { full, retryAfter: await secondsLeft(sql) };
-  },
+  full: (address, agentId) =>
+    exceeded(sql, [
+      ['address', address, perAddress],
+      ['agent', agentId, perAgent],
+    ]),
+  fullAddress: (address) => exceeded(sql, [['address', address, perAddress]]),
   async take(address, agentId) {
     const own = await count(sql, 'address', address, perAddress);
     if (own.length === 0) return { full: 'address', retryAfter: await secondsLeft(sql) };

@@ -7,6 +7,7 @@ import type { Sql } from './postgres/sql.js';
 
 export interface Upload {
   readonly sessionId: string;
+  readonly workspaceId: string;
   /** From 1 on. */
   readonly part: number;
   /** The machine that has its files. */
@@ -38,7 +39,7 @@ export async function claimUploads(
   const ms = (count: number) => sql`${count}::int * interval '1 millisecond'`;
   const rows = await sql<Upload[]>`
     with mine as (
-      select r.session_id, r.part, s.ended_at from recording_parts r join sessions s on s.id = r.session_id
+      select r.session_id, r.part, s.workspace_id, s.ended_at from recording_parts r join sessions s on s.id = r.session_id
       where r.store = ${store} and r.kept_at is null and r.failure is null and (
         r.claimed_by = ${processId}
         or (r.host = ${host} and coalesce(r.claimed_until, '-infinity') < now())
@@ -47,7 +48,7 @@ export async function claimUploads(
       order by r.started_at limit ${AT_ONCE} for update of r skip locked)
     update recording_parts r set claimed_by = ${processId}, claimed_until = now() + ${ms(leaseMs)}
     from mine where r.session_id = mine.session_id and r.part = mine.part
-    returning r.session_id as "sessionId", r.part, r.host, r.started_at as "startedAt",
+    returning r.session_id as "sessionId", mine.workspace_id as "workspaceId", r.part, r.host, r.started_at as "startedAt",
       (extract(epoch from now() - mine.ended_at) * 1000)::float8 as "sinceEndMs"`;
   return [...rows].sort((one, other) => one.startedAt.getTime() - other.startedAt.getTime());
 }

@@ -5,7 +5,8 @@
  */
 import { ServiceError } from '../../contracts/errors.js';
 import { DECLARED_RATE } from './limits.js';
-import { type Container, id3Length } from './sniff.js';
+import type { FileHead } from './file-head.js';
+import type { Container } from './sniff.js';
 
 const HEAD_BYTES = 8;
 const FIRST_CHUNK = 12;
@@ -45,8 +46,8 @@ const RATES: Readonly<Partial<Record<Container, (view: DataView) => number | und
   },
 };
 
-function declaredRate(file: Uint8Array, container: Container): number | undefined {
-  const { buffer, byteOffset, byteLength } = file.subarray(id3Length(file));
+function declaredRate({ bytes }: FileHead, container: Container): number | undefined {
+  const { buffer, byteOffset, byteLength } = bytes;
   try {
     return RATES[container]?.(new DataView(buffer, byteOffset, byteLength));
   } catch (error) {
@@ -56,8 +57,8 @@ function declaredRate(file: Uint8Array, container: Container): number | undefine
 }
 
 /** Refuses a file whose declared rate is outside of DECLARED_RATE; one without a rate is left to the decoder. Errors: `audio_unreadable`. */
-export function checkDeclaredRate(file: Uint8Array, container: Container): void {
-  const rate = declaredRate(file, container);
+export function checkDeclaredRate(head: FileHead, container: Container): void {
+  const rate = declaredRate(head, container);
   const { min, max } = DECLARED_RATE;
   if (rate === undefined || (rate >= min && rate <= max)) return;
   const message = `The audio file says that its sample rate is ${rate} Hz; it must be ${min} to ${max} Hz`;

@@ -7,9 +7,10 @@
  */
 import { availableParallelism } from 'node:os';
 import { samplesOf } from '../../contracts/audio.js';
+import { FairPlaces } from '../../contracts/admission/fair-places.js';
 import { ServiceError } from '../../contracts/errors.js';
 import type { Decode } from '../../contracts/ports/speech/codec.js';
-import { JobSlots } from '../../processes/job-slots.js';
+import { ownerOf } from '../../processes/job-owner.js';
 import { findFfmpegs } from './binaries.js';
 import { ffmpegDecoder } from './ffmpeg.js';
 import { checkDeclaredRate } from './declared-rate.js';
@@ -17,6 +18,7 @@ import { type DecodeLimits, decodeLimits } from './limits.js';
 import { onceDecoder } from './once.js';
 import type { DecoderProcess, StartDecoder } from './process.js';
 import { DEMUXERS, sniff } from './sniff.js';
+import { headOf } from './file-head.js';
 import { Uploads } from './uploads.js';
 
 export interface DecodeOptions {
@@ -41,21 +43,22 @@ const PROCESSES_PER_CORE = 4;
  */
 export function createDecode(options: DecodeOptions): Decode {
   const limits = { ...decodeLimits(PROCESSES_PER_CORE * availableParallelism()), ...options.limits };
-  const slots = new JobSlots(limits.processes, limits.queue, () => undefined);
+  const places = new FairPlaces({ slots: limits.processes, queue: limits.queue });
   const uploads = new Uploads(options.tempFolder);
   const binaries = findFfmpegs(options.ffmpegPath, options.searchPath);
   const starters = [...binaries.map(ffmpegDecoder), onceDecoder(options.decodeOnce)];
 
-  return async function* decode(file, signal) {
-    const container = sniff(file);
+  return async function* decode(file, caller, signal) {
+    const head = await headOf(file);
+    const container = sniff(head);
     if (container === undefined) throw new ServiceError('audio_unreadable');
-    checkDeclaredRate(file, container);
-    await slots.turn(signal);
+    checkDeclaredRate(head, container);
+    const leave = await places.turn(ownerOf(caller), signal);
     try {
       const demuxer = DEMUXERS[container];
       yield* uploads.with(file, (path) => attempts(starters, { path, demuxer, limits, signal }));
     } finally {
-      slots.leave();
+      leave();
     }
   };
 }

@@ -34,23 +34,36 @@ function rateOf(view: DataView, at: number): number | undefined {
  * samples that it has.
  */
 export function plainWav(file: Uint8Array): PlainWav | undefined {
-  const view = new DataView(file.buffer, file.byteOffset, file.byteLength);
+  const span = wavSpan(file, file.length);
+  return span && { pcm: file.subarray(span.from, span.to), sampleRate: span.sampleRate };
+}
+
+/** Where the samples of such a file are. */
+export interface WavSpan {
+  readonly from: number;
+  readonly to: number;
+  readonly sampleRate: number;
+}
+
+/** The same from the file's first bytes and its size. */
+export function wavSpan(head: Uint8Array, size: number): WavSpan | undefined {
+  const view = new DataView(head.buffer, head.byteOffset, head.byteLength);
   if (view.byteLength < FIRST_CHUNK || tagOf(view, 0) !== 'RIFF' || tagOf(view, 8) !== 'WAVE')
     return undefined;
   let sampleRate: number | undefined;
   let at = FIRST_CHUNK;
   for (let count = 0; count < MOST_CHUNKS && at + HEAD_BYTES <= view.byteLength; count += 1) {
-    const [tag, size] = [tagOf(view, at), view.getUint32(at + 4, true)];
+    const [tag, length] = [tagOf(view, at), view.getUint32(at + 4, true)];
     const from = at + HEAD_BYTES;
-    if (tag === 'data') return dataOf(file.subarray(from, from + size), sampleRate);
+    if (tag === 'data') return spanOf(from, Math.min(from + length, size), sampleRate);
     if (tag === 'fmt ') {
-      if (size < FORMAT_BYTES || from + FORMAT_BYTES > view.byteLength) return undefined;
+      if (length < FORMAT_BYTES || from + FORMAT_BYTES > view.byteLength) return undefined;
       sampleRate = rateOf(view, from);
     }
-    at = from + size + (size % 2);
+    at = from + length + (length % 2);
   }
   return undefined;
 }
 
-const dataOf = (pcm: Uint8Array, sampleRate: number | undefined): PlainWav | undefined =>
-  sampleRate === undefined || pcm.length < BYTES_PER_SAMPLE ? undefined : { pcm, sampleRate };
+const spanOf = (from: number, to: number, sampleRate: number | undefined): WavSpan | undefined =>
+  sampleRate === undefined || to - from < BYTES_PER_SAMPLE ? undefined : { from, to, sampleRate };

@@ -3,6 +3,7 @@
  * Any other file, such as a playlist or a script, is refused before a process is started.
  */
 
+import type { FileHead } from './file-head.js';
 import { holdsMpegFrames, isMpegFrame } from './mpeg-frames.js';
 
 export type Container = 'wav' | 'mp3' | 'aac' | 'mp4' | 'ogg' | 'webm' | 'flac' | 'aiff' | 'caf';
@@ -47,24 +48,11 @@ const MAGICS: readonly Magic[] = [
 ];
 
 /** The container; undefined if it is not supported. */
-export function sniff(file: Uint8Array): Container | undefined {
-  const tag = id3Length(file);
-  const bytes = file.subarray(tag);
+export function sniff({ bytes, tag }: FileHead): Container | undefined {
   const found = MAGICS.find(({ matches }) => matches(bytes))?.container;
   // A tag may be followed by padding that only a demuxer can skip; only MP3 files are tagged like that.
   const isTagged = tag > 0 && bytes.length > 0;
   return found ?? (isTagged || holdsMpegFrames(bytes) ? 'mp3' : undefined);
-}
-
-const ID3_HEADER_BYTES = 10;
-
-/** Length of an ID3v2 tag at the start: a ten-byte header, and the size in its last four bytes, seven bits each. */
-export function id3Length(bytes: Uint8Array): number {
-  if (bytes.length < ID3_HEADER_BYTES || latin1(bytes, 0, 3) !== 'ID3') return 0;
-  return (
-    bytes.subarray(6, ID3_HEADER_BYTES).reduce((size, byte) => size * 128 + (byte & 0x7f), 0) +
-    ID3_HEADER_BYTES
-  );
 }
 
 /** An ADTS header: twelve sync bits, layer 0, a known sampling frequency. */

@@ -7,6 +7,7 @@ import { randomUUID } from 'node:crypto';
 import { readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ServiceError } from '../../contracts/errors.js';
+import type { StoredFile } from '../../contracts/ports/speech/codec.js';
 import { privateFolder } from '../../processes/private-folder.js';
 
 const NAME = /^upload-(\d+)-[0-9a-f-]{36}$/;
@@ -34,8 +35,9 @@ export class Uploads {
     this.#ready.catch(() => undefined);
   }
 
-  /** Writes the file and runs `use` with its path; the file is removed before this ends. */
-  async *with<T>(file: Uint8Array, use: (path: string) => AsyncIterable<T>): AsyncGenerator<T> {
+  /** Writes the file, unless it is on disk already, and runs `use` with its path; what was written is removed before this ends. */
+  async *with<T>(file: Uint8Array | StoredFile, use: (path: string) => AsyncIterable<T>): AsyncGenerator<T> {
+    if (!(file instanceof Uint8Array)) return yield* use(file.path);
     await this.#ready;
     const path = join(this.#folder, `upload-${process.pid}-${randomUUID()}`);
     try {
@@ -50,15 +52,20 @@ export class Uploads {
 
   async #open(): Promise<void> {
     privateFolder(this.#folder);
-    const names = await readdir(this.#folder);
-    await Promise.all(names.filter((name) => NAME.test(name)).map((name) => this.#removeIfStale(name)));
+    await removeStale(this.#folder);
   }
+}
 
-  async #removeIfStale(name: string): Promise<void> {
-    const path = join(this.#folder, name);
-    const owner = Number(NAME.exec(name)?.[1]);
-    if (owner === process.pid ? await isOlderThanUs(path) : !isAlive(owner)) await rm(path, { force: true });
-  }
+/** Removes the uploads of killed gateways from a folder. */
+export async function removeStale(folder: string): Promise<void> {
+  const names = await readdir(folder);
+  await Promise.all(names.filter((name) => NAME.test(name)).map((name) => removeIfStale(folder, name)));
+}
+
+async function removeIfStale(folder: string, name: string): Promise<void> {
+  const path = join(folder, name);
+  const owner = Number(NAME.exec(name)?.[1]);
+  if (owner === process.pid ? await isOlderThanUs(path) : !isAlive(owner)) await rm(path, { force: true });
 }
 
 /** For files with this process's id: in a container, every run has the same one. */

@@ -6,7 +6,7 @@
 import { bytesOf, type LevelOptions } from '../../contracts/audio.js';
 import { ServiceError } from '../../contracts/errors.js';
 import type { Encode } from '../../contracts/ports/speech/codec.js';
-import type { JobRunner } from '../../contracts/ports/jobs.js';
+import { type JobOwner, type JobRunner, NOBODY } from '../../contracts/ports/jobs.js';
 import { changesLevel, Level } from '../gain.js';
 import { wavHeader } from '../wav.js';
 import type { EncodeArgs } from './jobs.js';
@@ -16,10 +16,12 @@ const PIECE_SAMPLES = 32 * 1024;
 
 /** An encoder that runs its jobs on `runner`. */
 export function createEncode(runner: JobRunner): Encode {
-  return (pcm, rate, output, signal, { speed = 1, level: asked } = {}) => {
+  return (pcm, rate, output, signal, { speed = 1, level: asked, owner = NOBODY } = {}) => {
     const level = asked && changesLevel(asked) ? asked : undefined;
     const args = { rate, output, speed, ...(level && { level }) };
-    const audio = passes(args) ? passThrough(pcm, signal, level) : encodeInChild(runner, pcm, args, signal);
+    const audio = passes(args)
+      ? passThrough(pcm, signal, level)
+      : encodeInChild(runner, pcm, args, { owner, signal });
     return output.format === 'wav' ? withWavHeader(audio, output.sampleRate) : audio;
   };
 }
@@ -43,9 +45,9 @@ async function* encodeInChild(
   runner: JobRunner,
   pcm: AsyncIterable<Int16Array>,
   args: EncodeArgs,
-  signal: AbortSignal,
+  options: { readonly owner: JobOwner; readonly signal: AbortSignal },
 ): AsyncGenerator<Uint8Array> {
-  for await (const bytes of runner.run('encode', args, { input: pieces(pcm), signal })) {
+  for await (const bytes of runner.run('encode', args, { input: pieces(pcm), ...options })) {
     if (!(bytes instanceof Uint8Array)) throw new ServiceError('engine_failed');
     yield bytes;
   }

@@ -1,13 +1,15 @@
 /** Limits of phone numbers and calls: rows of `LIMITS` (contracts/limits.ts). Bytes, milliseconds, characters. */
 export const PHONE_LIMITS = {
   perWorkspace: 500,
-  /** Most workspaces that may share a number: a webhook's signature is tried with the secret of each. */
-  sharers: 20,
+  /** Claims to one number that are read at once: a webhook's signature is tried with the secret of each. */
+  claims: 20,
+  /** Numbers of a provider whose secrets are tried for a handshake that names none, and how long they are kept. */
+  handshakeSecrets: 200,
+  handshakeSecretsMs: 5000,
   /** Length of the secret that verifies webhooks. */
   credential: { min: 1, max: 4000 },
   /** The address of a provider's API. */
   apiUrl: { min: 1, max: 2000 },
-  webhookBytes: 64 * 1024,
   /** Time for a provider to close a stream after it was told to. */
   byeMs: 5000,
   /** One message of a provider's media stream. */

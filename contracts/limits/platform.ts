@@ -41,6 +41,8 @@ export const PLATFORM_LIMITS = {
     retryMs: [1 * SECOND, 5 * SECOND],
     /** Redeliveries by request: of one delivery, and of one workspace per minute. */
     redeliveries: { perDelivery: 20, perMinute: 60 },
+    /** Deliveries under way of one workspace, in all processes: its slow endpoints must not delay those of others. */
+    atOnce: 16,
   },
   analysis: {
     dataFields: 20,
@@ -163,8 +165,8 @@ export const PLATFORM_LIMITS = {
     openRuns: 20,
     /** Kept runs of one agent; the oldest are deleted. */
     keptRuns: 100,
-    /** Scenarios played at once: by one process, and of one workspace in all processes. */
-    atOnce: { process: 4, workspace: 4 },
+    /** Scenarios played at once: by one process, and of one workspace in all processes, which leaves some for others. */
+    atOnce: { process: 6, workspace: 4 },
     /** A scenario whose process has not renewed its lease for this long goes to another; at most `attempts` in all. */
     leaseMs: 30 * SECOND,
     attempts: 2,

@@ -25,6 +25,9 @@ export const PHONE_PROVIDERS = Object.keys(PHONE_CREDENTIALS) as readonly PhoneP
 /** Providers without an answer webhook: their settings hold the address of the media stream itself. */
 export const STREAM_PROVIDERS: ReadonlySet<PhoneProvider> = new Set(['exotel', 'genesys']);
 
+/** Providers whose verifying credential is public: that a signature fits it shows who sent a webhook, not whose the number is. */
+export const PUBLIC_CREDENTIALS: ReadonlySet<PhoneProvider> = new Set(['telnyx', 'sip']);
+
 /** Credentials with a format of their own. */
 export const CREDENTIAL_FORMS: Readonly<Partial<Record<string, readonly [form: RegExp, as: string]>>> = {
   allowed_addresses: [

@@ -71,6 +71,7 @@ export const PhoneNumberChange = strict(
     ...{ phone_number_id: readOnly.own, workspace_id: readOnly.own },
     ...{ provider: readOnly.own, phone_number: readOnly.own },
     places_calls: Type.Optional(Type.Boolean({ readOnly: true, description: 'Ignored.' })),
+    belongs_to_another: Type.Optional(Type.Boolean({ readOnly: true, description: 'Ignored.' })),
     ...{ answer_url: readOnly.text, created_at: readOnly.text, updated_at: readOnly.text },
   },
   { examples: [{ enabled: false }] },
@@ -91,8 +92,16 @@ export const PhoneNumberEntity = Type.Object(
     api_url: nullable(Type.String()),
     answer_url: Type.String({
       description:
-        'Address of the webhook to enter at the provider; for `exotel` and `genesys` that of the media stream.',
+        'Address of the webhook to enter at the provider; for `exotel` and `genesys` that of the media stream. It takes the ' +
+        'calls of all numbers that the workspace has at this provider, and of no other workspace. Keep it to yourself.',
     }),
+    belongs_to_another: Type.Optional(
+      Type.Boolean({
+        description:
+          'Only where it is true, and only of `sip`: another workspace has registered the number before, and gets its calls. ' +
+          'The gateway’s operator can settle whose it is.',
+      }),
+    ),
     created_at: Moment,
     updated_at: Moment,
   },
@@ -107,7 +116,8 @@ export const PhoneNumberEntity = Type.Object(
         enabled: true,
         places_calls: false,
         api_url: null,
-        answer_url: 'https://speech.example.com/v1/phone/twilio/answer',
+        answer_url:
+          'https://speech.example.com/v1/phone/twilio/answer/3f1c0e9a5b7d4c2e8a6f1b3d5c7e9f02b4d6f8a1c3e5d7f9b2a4c6e8d0f1a3b5',
         created_at: '2026-01-01T12:00:00.000Z',
         updated_at: '2026-01-01T12:00:00.000Z',
       },

@@ -8,7 +8,7 @@ import { RECOGNITION_RATE } from '../../contracts/audio.js';
 import type { Clock } from '../../contracts/clock.js';
 import type { Log } from '../../contracts/log.js';
 import type { Denoiser } from '../../contracts/ports/speech/denoiser.js';
-import type { JobRunner } from '../../contracts/ports/jobs.js';
+import type { JobOwner, JobRunner } from '../../contracts/ports/jobs.js';
 import type { RawAudio } from '../../contracts/ports/speech/speech.js';
 import { samplesOfRaw, secondsOf } from '../raw-audio.js';
 import { atRate } from '../resampling.js';
@@ -27,11 +27,11 @@ export class DenoiserInChild implements Denoiser {
     private readonly log: Log,
   ) {}
 
-  async denoise(audio: RawAudio, signal: AbortSignal): Promise<RawAudio> {
+  async denoise(audio: RawAudio, owner: JobOwner, signal: AbortSignal): Promise<RawAudio> {
     const late = new AbortController();
     const cancel = this.clock.after(mostMs(audio), () => late.abort());
     try {
-      const chunks = await this.#ask(audio, AbortSignal.any([signal, late.signal]));
+      const chunks = await this.#ask(audio, owner, AbortSignal.any([signal, late.signal]));
       this.#fails = false;
       return { chunks, sampleRate: RECOGNITION_RATE };
     } catch (error) {
@@ -43,10 +43,10 @@ export class DenoiserInChild implements Denoiser {
     }
   }
 
-  async #ask(audio: RawAudio, signal: AbortSignal): Promise<readonly Uint8Array[]> {
+  async #ask(audio: RawAudio, owner: JobOwner, signal: AbortSignal): Promise<readonly Uint8Array[]> {
     const input = valuesOfAudio(atRate(samplesOfRaw(audio), audio.sampleRate, RECOGNITION_RATE));
     const chunks: Uint8Array[] = [];
-    for await (const value of this.runner.run(DENOISE_JOB, null, { input, signal }))
+    for await (const value of this.runner.run(DENOISE_JOB, null, { input, owner, signal }))
       chunks.push(value as Uint8Array);
     return chunks;
   }

@@ -1,5 +1,5 @@
 /**
- * Schedules one engine, which works on `atOnce` pieces at once, by the rules of fair-queue.ts.
+ * Schedules one engine, which works on `atOnce` pieces at once, by the rules of contracts/admission/fair-queue.ts.
  *
  * Invariants: an abort does not stop running work; its result is discarded, and the engine stays occupied until it has
  * ended; aborted work that has not begun never begins. The event loop turns between two pieces, so that requests that
@@ -7,10 +7,10 @@
  * synchronous engine blocks the loop again.
  */
 import { setImmediate } from 'node:timers';
+import { FairQueue, type Place } from '../../contracts/admission/fair-queue.js';
 import { systemClock, type Clock } from '../../contracts/clock.js';
 import type { WaitTally } from '../../contracts/time/wait-tally.js';
 import { NO_DEMAND, type Demand } from '../../contracts/ports/speech/demand.js';
-import { FairQueue, type Place } from './fair-queue.js';
 
 export interface SchedulerOptions {
   /** Pieces that the engine works on at once. Default 1. */
@@ -54,8 +54,8 @@ export class EngineScheduler {
   }
 
   /** The place of work requested now. */
-  placeOf({ workspaceTag, aheadSeconds }: Demand = NO_DEMAND): Place {
-    return { workspaceTag, due: this.#clock.monotonic() + aheadSeconds * 1000 };
+  placeOf({ workspaceTag, isLive = false, aheadSeconds }: Demand = NO_DEMAND): Place {
+    return { workspaceTag, isLive, due: this.#clock.monotonic() + aheadSeconds * 1000 };
   }
 
   /** Runs the work once it is next. Errors: the work's, or the reason of an abort. */
@@ -71,10 +71,10 @@ export class EngineScheduler {
   }
 
   /** Waits until it is next; the returned function reports that its work has ended. Errors: the reason of an abort. */
-  enter({ workspaceTag, due }: Place, signal: AbortSignal): Promise<() => void> {
+  enter(place: Place, signal: AbortSignal): Promise<() => void> {
     return new Promise((resolve, reject) => {
       if (signal.aborted) return reject(signal.reason as Error);
-      const waiting = { workspaceTag, due, start };
+      const waiting = { ...place, start };
       const waited = this.#waits?.enter();
       const withdraw = (): void => {
         if (!this.#queue.withdraw(waiting)) return;

@@ -12,7 +12,7 @@ import type {
   TextPart,
 } from '../../contracts/ports/speech/speech.js';
 import { OPEN_TAG } from '../../contracts/text/open-tag.js';
-import { isTurnOver } from '../loop-turn.js';
+import { isTurnOver } from '../../contracts/time/loop-turn.js';
 import { maskTags } from './style-tags.js';
 import { type CutRequest, FIRST, pastSpace, pieceEnd, THEN } from './text-pieces.js';
 

@@ -3,14 +3,18 @@
  *
  * Invariants: a text whose number of bytes decides starts no thread; the thread starts with the first text that needs it,
  * never keeps the process alive without work, and ends after a while without work; a thread that ends fails its
- * texts with `overloaded`, and the next text starts another; a bounded number of texts waits.
+ * texts with `overloaded`, and the next text starts another; it is given one text at a time, workspaces take turns, and a
+ * bounded number of texts waits.
  */
+import { setMaxListeners } from 'node:events';
 import { Worker } from 'node:worker_threads';
+import { FairPlaces } from '../../contracts/admission/fair-places.js';
 import { BUILT } from '../../contracts/places.js';
 import type { Clock } from '../../contracts/clock.js';
 import { ServiceError } from '../../contracts/errors.js';
 import { LIMITS } from '../../contracts/limits.js';
-import type { TokenCounter } from '../../contracts/ports/tokens.js';
+import type { TokenAsker, TokenCounter } from '../../contracts/ports/tokens.js';
+import { ownerOf } from '../../processes/job-owner.js';
 import { defaultModelsFolder } from '../backends/model-files.js';
 
 export interface CountTask {
@@ -36,10 +40,19 @@ const LONGEST_TOKEN = 128;
 const overloaded = (): ServiceError =>
   new ServiceError('overloaded', { message: 'The server cannot count tokens now, try again', retryAfter: 1 });
 
+/** Every text that waits listens to it. */
+function newStopping(): AbortController {
+  const stopping = new AbortController();
+  setMaxListeners(0, stopping.signal);
+  return stopping;
+}
+
 type Settle = (result: CountResult | undefined) => void;
 
 export class ThreadedCounter implements TokenCounter {
-  readonly #waiting = new Map<number, Settle>();
+  readonly #places = new FairPlaces({ slots: 1, queue: LIMITS.tokenQueue });
+  readonly #counting = new Map<number, Settle>();
+  #stopping = newStopping();
   #worker: Worker | undefined;
   #next = 0;
   #cancelRest = (): void => undefined;
@@ -49,35 +62,51 @@ export class ThreadedCounter implements TokenCounter {
     private readonly modelsFolder: string,
   ) {}
 
-  async exceeds(text: string, limit: number): Promise<boolean> {
+  async exceeds(text: string, limit: number, asker: TokenAsker): Promise<boolean> {
     const bytes = Buffer.byteLength(text);
     if (bytes <= limit) return false;
     if (bytes > limit * LONGEST_TOKEN) return true;
-    return (await this.#ask(text, limit)) > limit;
+    return (await this.#ask(text, limit, asker)) > limit;
   }
 
-  async count(text: string): Promise<number> {
-    return text === '' ? 0 : this.#ask(text, Infinity);
+  async count(text: string, asker: TokenAsker): Promise<number> {
+    return text === '' ? 0 : this.#ask(text, Infinity, asker);
   }
 
-  /** Ends the thread. Idempotent. */
+  /** Fails all texts, and ends the thread. Idempotent. */
   async stop(): Promise<void> {
+    this.#stopping.abort();
+    this.#stopping = newStopping();
+    await this.#end();
+  }
+
+  async #end(): Promise<void> {
     const stopped = this.#worker;
     this.#ended();
     this.#cancelRest();
     await stopped?.terminate();
   }
 
-  #ask(text: string, limit: number): Promise<number> {
-    if (this.#waiting.size >= LIMITS.tokenQueue) return Promise.reject(overloaded());
+  async #ask(text: string, limit: number, asker: TokenAsker): Promise<number> {
+    const { signal } = this.#stopping;
+    const leave = await this.#places.turn(ownerOf(asker), signal).catch(() => Promise.reject(overloaded()));
+    try {
+      if (signal.aborted) throw overloaded();
+      return await this.#counted(text, limit);
+    } finally {
+      leave();
+    }
+  }
+
+  #counted(text: string, limit: number): Promise<number> {
     this.#cancelRest();
     const worker = (this.#worker ??= this.#start());
     worker.ref();
     const task: CountTask = { id: this.#next++, text, limit };
     return new Promise((resolve, reject) => {
-      this.#waiting.set(task.id, (result) => {
-        this.#waiting.delete(task.id);
-        if (this.#waiting.size === 0) this.#rest();
+      this.#counting.set(task.id, (result) => {
+        this.#counting.delete(task.id);
+        if (this.#counting.size === 0) this.#rest();
         if (result) resolve(result.count);
         else reject(overloaded());
       });
@@ -91,7 +120,7 @@ export class ThreadedCounter implements TokenCounter {
       workerData: this.modelsFolder,
     });
     worker.unref();
-    worker.on('message', (result: CountResult) => this.#waiting.get(result.id)?.(result));
+    worker.on('message', (result: CountResult) => this.#counting.get(result.id)?.(result));
     // An error is followed by an exit.
     worker.on('error', () => undefined);
     worker.on('exit', () => {
@@ -103,12 +132,12 @@ export class ThreadedCounter implements TokenCounter {
   /** Fails the waiting texts once the thread has ended. */
   #ended(): void {
     this.#worker = undefined;
-    for (const settle of [...this.#waiting.values()]) settle(undefined);
+    for (const settle of [...this.#counting.values()]) settle(undefined);
   }
 
   #rest(): void {
     this.#worker?.unref();
-    this.#cancelRest = this.clock.after(REST_MS, () => void this.stop());
+    this.#cancelRest = this.clock.after(REST_MS, () => void this.#end());
   }
 }
 

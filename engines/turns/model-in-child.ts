@@ -7,8 +7,9 @@
 import type { Clock } from '../../contracts/clock.js';
 import { ServiceError } from '../../contracts/errors.js';
 import type { Log } from '../../contracts/log.js';
-import type { JobRunner } from '../../contracts/ports/jobs.js';
+import { type JobOwner, type JobRunner, NOBODY } from '../../contracts/ports/jobs.js';
 import type { TurnModel } from '../../contracts/ports/speech/turns.js';
+import { ownerOf } from '../../processes/job-owner.js';
 import { lastOf, MOST_BYTES, TURN_JOB } from './jobs.js';
 
 /** Longest useful wait: later, the turn has ended or its words have decided. */
@@ -32,14 +33,19 @@ export class TurnModelInChild implements TurnModel {
   ) {}
 
   prepare(): void {
-    this.#ask([], new AbortController().signal).catch((error: unknown) => this.#failed(error));
+    this.#ask([], NOBODY, new AbortController().signal).catch((error: unknown) => this.#failed(error));
   }
 
-  async probability(chunks: readonly Uint8Array[], signal: AbortSignal): Promise<number | undefined> {
+  async probability(
+    chunks: readonly Uint8Array[],
+    workspaceId: string,
+    signal: AbortSignal,
+  ): Promise<number | undefined> {
+    const owner = ownerOf({ workspaceId, isLive: true });
     const late = new AbortController();
     const cancel = this.clock.after(WITHIN_MS, () => late.abort());
     try {
-      const probability = await this.#ask(chunks, AbortSignal.any([signal, late.signal]));
+      const probability = await this.#ask(chunks, owner, AbortSignal.any([signal, late.signal]));
       if (probability !== undefined) this.#known();
       return probability;
     } catch (error) {
@@ -53,9 +59,10 @@ export class TurnModelInChild implements TurnModel {
     }
   }
 
-  async #ask(chunks: readonly Uint8Array[], signal: AbortSignal): Promise<number | undefined> {
+  async #ask(chunks: readonly Uint8Array[], owner: JobOwner, signal: AbortSignal) {
     const input = valuesOf(lastOf(chunks, MOST_BYTES));
-    for await (const value of this.runner.run(TURN_JOB, null, { input, signal })) return value as number;
+    for await (const value of this.runner.run(TURN_JOB, null, { input, owner, signal }))
+      return value as number;
     return undefined;
   }
 

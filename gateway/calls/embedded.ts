@@ -145,16 +145,19 @@ export class EmbeddedCalls {
       giveBack: (call) => this.#giveBack(call),
       leave: (call) => this.#leave(call),
     };
-    this.#registry.add(new JoinedCall(this.#open(session), session, { ...this.parts, ...own }, leaving));
+    this.#registry.add(new JoinedCall(this.#open(session, own), session, { ...this.parts, ...own }, leaving));
   }
 
   /** Recordings of a node that died stay as they are: the call continues in another part. */
-  #open({ record: { id, agentName }, plan, part }: RunningSession): JoinableCall {
+  #open(
+    { record: { id, workspaceId, agentName }, plan, part }: RunningSession,
+    { isTest }: Partial<CallParts>,
+  ) {
     const { calls, clock, joinTokens } = this.parts;
     const { connectMs, goneMs } = CALL_TIMES;
     const expiresAt = new Date(clock.now() + connectMs + plan.maxDurationSeconds * 1000 + goneMs);
     return calls.open({
-      sessionId: id,
+      ...{ sessionId: id, workspaceId, ...(isTest && { isTest }) },
       user: { identity: IDENTITIES.user, name: '' },
       agent: { identity: IDENTITIES.agent, name: agentName },
       record: plan.recordAudio,

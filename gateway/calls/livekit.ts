@@ -244,6 +244,7 @@ export class LivekitCalls implements AgentWork {
     const phone = record.source === 'phone';
     const options = {
       sessionId: record.id,
+      workspaceId: record.workspaceId,
       user: { identity: IDENTITIES.user, name: '' },
       agent: { identity: IDENTITIES.agent, name: record.agentName },
       ...{ record: plan.recordAudio, part, phone },

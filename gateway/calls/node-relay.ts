@@ -10,6 +10,7 @@ import { ServiceError } from '../../contracts/errors.js';
 import { LIMITS } from '../../contracts/limits.js';
 import type { Log } from '../../contracts/log.js';
 import type { SignalConnect, SignalEnd, SignalLink } from '../../contracts/ports/calls/calls.js';
+import { MeteredMemory, pieceOf } from '../../contracts/ports/accounts/memory.js';
 import type { JoinClaims } from '../../contracts/ports/calls/join-tokens.js';
 import { type NodeRecord, type Nodes, stateOf } from '../../contracts/ports/calls/nodes.js';
 import type { CallOwner } from '../../contracts/ports/sessions/sessions.js';
@@ -99,10 +100,14 @@ function carry(socket: WebSocket, link: SignalLink): SignalEnd {
   socket.on('message', (frame: Buffer, isBinary) => link.send(isBinary ? frame : frame.toString()));
   socket.once('close', () => link.close());
   if (socket.readyState !== WebSocket.OPEN) link.close();
+  const memory = new MeteredMemory(link.memory);
+  let waiting = 0;
   return {
     receive(frame) {
-      if (socket.bufferedAmount + frame.length > waitingBytes) socket.terminate();
-      else socket.send(frame);
+      const bytes = pieceOf(frame.length);
+      if (waiting + bytes > waitingBytes || !memory.set(waiting + bytes)) return socket.terminate();
+      waiting += bytes;
+      socket.send(frame, () => void memory.set((waiting -= bytes)));
     },
     closed: () => socket.close(),
   };

@@ -123,7 +123,9 @@ class RelayedSocket implements SocketEvents {
     this.#giveUp();
     const how = introducedBy(frame, this.claims);
     const { socket } = this;
+    socket.chargeTo(`session:${this.claims.sessionId}`);
     const link = {
+      memory: socket.memory('frame'),
       send: (each: Uint8Array | string) => socket.send(each),
       close: () => socket.close('normal'),
     };

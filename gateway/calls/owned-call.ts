@@ -40,6 +40,8 @@ export interface CallParts {
   readonly mcp: OpenMcp;
   /** In tests: replaces tools. */
   readonly standIn?: NonNullable<ConversationParts['tools']['standIn']>;
+  /** A call that nobody hears: it is batch work. */
+  readonly isTest?: true;
   readonly agents: Pick<PublishedAgents, 'version'>;
   readonly admission: Pick<Admission, 'use'>;
   /** This process's right to act for its calls. */
@@ -129,7 +131,8 @@ export class OwnedCall {
     const { parts, session, id } = this;
     const { runs, clock, log, transcription, chat, knowledge, outbound, credentials, mcp, agents, speech } =
       parts;
-    const caller: Caller = { workspaceId: session.record.workspaceId, keyId: 'session' };
+    const { workspaceId } = session.record;
+    const caller: Caller = { workspaceId, keyId: 'session', isLive: parts.isTest !== true };
     const { speaking_language: language } = (session.inCharge ?? session.plan).config.voice;
     return {
       clock,
@@ -147,7 +150,7 @@ export class OwnedCall {
         }),
       },
       listening: { transcription, model: DEFAULT_TRANSCRIPTION_MODEL, caller, language, turns: parts.turns },
-      thinking: { chat, knowledge, tokens: parts.tokens },
+      thinking: { chat, knowledge, tokens: { count: (text) => parts.tokens.count(text, caller) } },
       tools: {
         ...{ outbound, credentials, mcp },
         ...(parts.standIn && { standIn: parts.standIn }),

@@ -3,6 +3,7 @@
  * well; all are released if the process was taken for dead; a stopping process ends those that are left.
  */
 import type { Held } from '../../contracts/ports/calls/nodes.js';
+import { eachInTurns } from '../../contracts/time/loop-turn.js';
 import type { SessionRuns } from '../../contracts/ports/sessions/sessions.js';
 import type { OwnedCall } from './owned-call.js';
 
@@ -20,7 +21,7 @@ export class CallRegistry<Owned extends Pick<OwnedCall, 'id' | 'over' | 'closedB
     this.#stops = [
       parts.runs.onEnded((id) => this.find(id)?.closedBy('session')),
       parts.held.onChange((state) => {
-        if (state === 'lost') for (const call of this.all) call.closedBy('lost');
+        if (state === 'lost') void eachInTurns(this.all, (call) => call.closedBy('lost'));
       }),
     ];
   }
@@ -50,7 +51,7 @@ export class CallRegistry<Owned extends Pick<OwnedCall, 'id' | 'over' | 'closedB
   async stop(until: Promise<unknown>): Promise<void> {
     void until.then(() => {
       this.#closing = true;
-      for (const call of this.all) call.closedBy('shutdown');
+      void eachInTurns(this.all, (call) => call.closedBy('shutdown'));
     });
     while (this.#calls.size > 0) await Promise.all(this.all.map(({ over }) => over));
     for (const stop of this.#stops) stop();

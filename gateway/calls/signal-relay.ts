@@ -6,6 +6,7 @@
 import { CALL_TIMES } from '../../contracts/limits/call-times.js';
 import type { Log } from '../../contracts/log.js';
 import type { SignalConnect, SignalEnd, SignalLink } from '../../contracts/ports/calls/calls.js';
+import { pieceOf, UNBOUNDED_SHARE } from '../../contracts/ports/accounts/memory.js';
 import type { JobHandlers } from '../../contracts/ports/jobs.js';
 import { AsyncQueue } from '../../media/async-queue.js';
 import { createPool, type Pool } from '../../processes/caller/pool.js';
@@ -30,16 +31,24 @@ interface SignalArgs {
 
 /** Most connections that a process takes from others. */
 export const RELAYED = 1024;
-/** Most bytes of one client's frames that wait to be relayed. */
+/** Most bytes of frames that wait to be relayed, in each direction of a connection. */
 const MOST_BYTES = 2 * 1024 * 1024;
 
-const lengthOf = (frame: Frame): number => frame.length;
+const memoryOf = (frame: Frame): number => pieceOf(frame.length);
 
 /** The owner's side: treats the connection as if it had been made here. It ends at once if the conversation is not here. */
 export const relayedSignals = (calls: Pick<EmbeddedCalls, 'connect'>): JobHandlers => ({
   async *[JOB]({ sessionId, version, query, from }: SignalArgs, input, { signal }): AsyncGenerator<Frame> {
-    const out = new AsyncQueue<Frame>(lengthOf);
-    const link = { send: (frame: Frame) => void out.push(frame), close: () => out.end() };
+    const out = new AsyncQueue<Frame>(memoryOf);
+    const link = {
+      // The process of the client charges what comes from it, and what goes to it.
+      memory: UNBOUNDED_SHARE,
+      send(frame: Frame) {
+        if (out.bytes + memoryOf(frame) > MOST_BYTES) out.end();
+        else out.push(frame);
+      },
+      close: () => out.end(),
+    };
     const end = calls.connect(sessionId, { version, query: new URLSearchParams(query), from }, link);
     if (!end) return;
     const close = (): void => out.end();
@@ -104,12 +113,11 @@ export function createSignalRelay(log: Log): SignalRelay {
 
   return {
     connect(address, sessionId, { version, query, from }: SignalConnect, link): SignalEnd {
-      const input = new AsyncQueue<Frame>(lengthOf);
+      const input = new AsyncQueue<Frame>(memoryOf, link.memory);
       void relay(address, { sessionId, version, query: query.toString(), from }, input, link);
       return {
         receive(frame) {
-          if (input.bytes + frame.length > MOST_BYTES) link.close();
-          else input.push(frame);
+          if (input.bytes + memoryOf(frame) > MOST_BYTES || !input.push(frame)) link.close();
         },
         closed: () => input.end(),
       };

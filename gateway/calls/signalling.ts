@@ -29,8 +29,10 @@ async function claimsOf(request: HttpRequest, { joinTokens }: MediaParts): Promi
   return claims;
 }
 
-function open(socket: Socket, connect: Connect) {
+function open(socket: Socket, sessionId: string, connect: Connect) {
+  socket.chargeTo(`session:${sessionId}`);
   const end = connect({
+    memory: socket.memory('frame'),
     send: (frame: Uint8Array | string) => socket.send(frame),
     close: () => socket.close('normal'),
   });
@@ -57,7 +59,7 @@ const signalling = (path: 1 | 0, parts: MediaParts): SocketRoute => ({
       maxFrameBytes: LIMITS.socket.rtcFrameBytes,
       // Calls end by their own longest duration (docs/contract/decisions.md 9).
       connectionMs: null,
-      open: (socket) => open(socket, connect),
+      open: (socket) => open(socket, sessionId, connect),
     };
   },
 });

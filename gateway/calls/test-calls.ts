@@ -57,7 +57,7 @@ async function joined(
 export async function placeTestCall(
   session: NewSession,
   agent: TestedAgent,
-  caller: CallerOptions,
+  caller: Omit<CallerOptions, 'workspaceId'>,
   parts: TestCallParts,
 ): Promise<TestCall | undefined> {
   const { calls, lines, runs, sessions, held } = parts;
@@ -65,10 +65,10 @@ export async function placeTestCall(
   const running = await joined(session, parts);
   if (!running) return undefined;
   const { id, workspaceId } = running.record;
-  calls.begin(running, agent);
+  calls.begin(running, { ...agent, isTest: true });
   return {
     sessionId: id,
-    line: lines.open(caller, (how, link) => calls.connect(id, how, link)),
+    line: lines.open({ ...caller, workspaceId }, (how, link) => calls.connect(id, how, link)),
     async close() {
       calls.end(id);
       await calls.over(id);

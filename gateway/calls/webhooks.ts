@@ -7,6 +7,7 @@
  */
 import type { Log } from '../../contracts/log.js';
 import { ServiceError, toServiceError } from '../../contracts/errors.js';
+import { LIMITS } from '../../contracts/limits.js';
 import type { RoomCalls } from '../../contracts/ports/calls/calls.js';
 import type { SessionRuns } from '../../contracts/ports/sessions/sessions.js';
 import { readAll } from '../server/bodies/body.js';
@@ -19,7 +20,6 @@ export interface WebhookParts {
   readonly log: Log;
 }
 
-const MOST_BYTES = 256 * 1024;
 const UTF8 = new TextDecoder();
 /** Ids of our sessions, which name their rooms. */
 const SESSION = /^sess_[0-9a-f]{24}$/;
@@ -45,9 +45,9 @@ interface RoomEvent {
 
 /** Errors: `payload_too_large`, `missing_key`, `invalid_key`. */
 async function eventOf(request: HttpRequest, { server }: WebhookParts): Promise<RoomEvent> {
-  const body = UTF8.decode(await readAll(request, MOST_BYTES));
   const signature = request.headers.get('authorization');
   if (!signature) throw new ServiceError('missing_key', { message: 'Missing signature' });
+  const body = UTF8.decode(await readAll(request, LIMITS.unauthenticated.bodyBytes));
   const { WebhookReceiver } = await livekit();
   const receiver = new WebhookReceiver(server.key, server.secret);
   const { event, room } = await receiver.receive(body, signature).catch((cause: unknown) => {

@@ -1,5 +1,5 @@
 /**
- * Runs the operator's commands (`npm run keys`, `workspaces`, `sessions`, `secrets`). They use DATABASE_URL, else the embedded
+ * Runs the operator's commands (`npm run keys`, `workspaces`, `sessions`, `secrets`, `numbers`). They use DATABASE_URL, else the embedded
  * Postgres of DATA_DIR: the running one if a gateway has started it, else one that runs only for the command.
  */
 import { resolve } from 'node:path';

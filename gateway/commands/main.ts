@@ -1,5 +1,5 @@
 /**
- * The operator's commands as a program: its first word is a group of commands (`keys`, `workspaces`, `sessions`, `secrets`), the
+ * The operator's commands as a program: its first word is a group of commands (`keys`, `workspaces`, `sessions`, `secrets`, `numbers`), the
  * second a command of it.
  */
 import { realpathSync } from 'node:fs';
@@ -7,11 +7,14 @@ import { fileURLToPath } from 'node:url';
 import { outliveReaders } from '../output.js';
 import { EXIT, type Io, type Program, runCommand } from './database-command.js';
 import { keys } from './keys.js';
+import { numbers } from './numbers.js';
 import { secrets } from './secrets.js';
 import { sessions } from './sessions.js';
 import { workspaces } from './workspaces.js';
 
-export const PROGRAMS = { keys, workspaces, sessions, secrets } satisfies Readonly<Record<string, Program>>;
+export const PROGRAMS = { keys, workspaces, sessions, secrets, numbers } satisfies Readonly<
+  Record<string, Program>
+>;
 
 const output: Io = {
   out: (line) => void process.stdout.write(`${line}\n`),

@@ -317,6 +317,17 @@ const LIMITED = {
     [0, 1_000_000],
     'Sessions per minute that may be started with one agent without a key.',
   ),
+  memoryBudgetMb: optionalCount(
+    'MEMORY_BUDGET_MB',
+    'MiB of memory for what waits (bodies, audio, answers), in all gateway processes (503 beyond); at least 64 for each of WORKERS.',
+    { shown: 'half of the memory above 450 MiB' },
+  ),
+  spoolMb: count(
+    'SPOOL_MB',
+    4096,
+    [256, 1_048_576],
+    'MiB on disk for large uploads in progress of one gateway process, in DATA_DIR/spool (503 beyond).',
+  ),
   outboundAllow: list(
     'OUTBOUND_ALLOW',
     [],

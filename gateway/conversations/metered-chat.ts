@@ -3,13 +3,13 @@
  * here if the model does not report them, or was stopped before it could.
  */
 import type { AnswerCut, ChatEvent, ChatModel, ChatRequest } from '../../contracts/ports/chat.js';
-import type { TokenCounter } from '../../contracts/ports/tokens.js';
 import type { Usage } from '../../contracts/sessions/turns.js';
 import type { NoteTurn } from './turns/turn-events.js';
 
 export interface ChatMeterParts {
   readonly chat: ChatModel;
-  readonly tokens: Pick<TokenCounter, 'count'>;
+  /** Errors of `count`: any, if it cannot be counted now. */
+  readonly tokens: { count(text: string): Promise<number> };
   readonly note: NoteTurn;
 }
 

@@ -9,13 +9,14 @@ import type { Clock } from '../../contracts/clock.js';
 import { ServiceError, toServiceError } from '../../contracts/errors.js';
 import { LIMITS } from '../../contracts/limits.js';
 import type { Log } from '../../contracts/log.js';
-import { callerAddress, phoneAddress } from '../../contracts/phone/phone.js';
+import { callerAddress } from '../../contracts/phone/phone.js';
 import type { DialledNumbers, PhoneNumber, PhoneSessions } from '../../contracts/ports/phone/phone.js';
 import { readAll } from '../server/bodies/body.js';
 import type { HttpRequest, Reply } from '../server/port.js';
+import { numberOf } from './claims.js';
 import type { PhoneCalls } from './phone-calls.js';
 import type { IncomingCall, Provider, Webhook } from './provider.js';
-import type { StreamTokens } from './stream-tokens.js';
+import type { StreamProofs, StreamTokens } from './stream-tokens.js';
 
 export interface AnsweringParts {
   readonly numbers: DialledNumbers;
@@ -23,6 +24,7 @@ export interface AnsweringParts {
   /** Undefined if this gateway carries no phone calls. */
   readonly calls: Pick<PhoneCalls, 'hasRoom'> | undefined;
   readonly tokens: Pick<StreamTokens, 'issue'>;
+  readonly proofs: Pick<StreamProofs, 'issue'>;
   readonly clock: Pick<Clock, 'now'>;
   readonly log: Log;
 }
@@ -37,43 +39,38 @@ export async function answerOnce(
     throw new ServiceError('conflict', { message: 'The call was answered already' });
 }
 
-/** Answers with a media stream for the session, under a token that is spent when it starts. */
+/** Answers with a media stream for the session, under a token that is spent when it starts, at an address that proves the answer. */
 export function accepted(
   { baseUrl }: HttpRequest,
   provider: Provider,
   { sessionId, callId }: { readonly sessionId: string; readonly callId: string },
-  tokens: Pick<StreamTokens, 'issue'>,
+  { tokens, proofs }: Pick<AnsweringParts, 'tokens' | 'proofs'>,
 ): Reply {
-  const token = tokens.issue(sessionId, { provider: provider.name, callId });
-  const url = `${baseUrl.replace(/^http/, 'ws')}/v1/phone/${provider.name}`;
+  const { name } = provider;
+  const token = tokens.issue(sessionId, { provider: name, callId });
+  const url = `${baseUrl.replace(/^http/, 'ws')}/v1/phone/${name}/${proofs.issue(name)}`;
   return provider.accept({ url, token, callId });
 }
 
+type Head = Pick<HttpRequest, 'baseUrl' | 'path' | 'search' | 'headers'>;
+
 /** The provider's request without its body. */
-const headOf = ({ baseUrl, path, search, headers }: HttpRequest): Omit<Webhook, 'body'> => ({
+const headOf = ({ baseUrl, path, search, headers }: Head): Omit<Webhook, 'body'> => ({
   url: baseUrl + path + search,
   headers,
 });
 
+/** A stream's handshake, as what a provider signs. */
+export const handshakeOf = (handshake: Head): Webhook => ({ ...headOf(handshake), body: new Uint8Array() });
+
+/** The number's token in the address of the request; empty if it is the address of all. */
+const tokenOf = ({ params }: Pick<HttpRequest, 'params'>): string => params['token'] ?? '';
+
 /** Errors: `payload_too_large`. */
 export const webhookOf = async (request: HttpRequest): Promise<Webhook> => ({
   ...headOf(request),
-  body: await readAll(request, LIMITS.phone.webhookBytes),
+  body: await readAll(request, LIMITS.unauthenticated.bodyBytes),
 });
-
-/** Errors: `forbidden`. */
-async function numberOf(
-  { to }: IncomingCall,
-  webhook: Webhook,
-  provider: Pick<Provider, 'name' | 'isSigned'>,
-  { numbers, clock }: AnsweringParts,
-): Promise<PhoneNumber> {
-  const address = phoneAddress(to);
-  const candidates = address === undefined ? [] : await numbers.find(provider.name, address);
-  const meant = candidates.find(({ secret }) => provider.isSigned(webhook, secret, clock.now()));
-  if (!meant) throw new ServiceError('forbidden', { message: 'Invalid signature' });
-  return meant.number;
-}
 
 /** Errors: those of `PhoneSessions.begin`, `overloaded`, `conflict` if nobody answers that number. */
 async function sessionFor(
@@ -117,12 +114,12 @@ export async function answer(
   const webhook = await webhookOf(request);
   const call = provider.incoming(webhook);
   if (!call) throw new ServiceError('invalid_request', { message: 'The webhook is about no call' });
-  const number = await numberOf(call, webhook, provider, parts);
+  const number = await numberOf(call, webhook, tokenOf(request), provider, parts);
   request.authenticated();
   await answerOnce(number.id, call.callId, parts.numbers);
   try {
     const sessionId = await sessionFor(number, call, parts);
-    return accepted(request, provider, { sessionId, callId: call.callId }, parts.tokens);
+    return accepted(request, provider, { sessionId, callId: call.callId }, parts);
   } catch (error) {
     return rejected(toServiceError(error), number, provider, parts);
   }
@@ -138,8 +135,7 @@ export async function admit(
   provider: Pick<Provider, 'name' | 'isSigned'>,
   parts: AnsweringParts,
 ): Promise<string> {
-  const proof = { ...headOf(handshake), body: new Uint8Array() };
-  const number = await numberOf(call, proof, provider, parts);
+  const number = await numberOf(call, handshakeOf(handshake), tokenOf(handshake), provider, parts);
   await answerOnce(number.id, call.callId, parts.numbers);
   return sessionFor(number, call, parts);
 }

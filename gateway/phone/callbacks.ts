@@ -11,16 +11,18 @@ import type { DialledNumbers, DiallingNumbers } from '../../contracts/ports/phon
 import type { PlacedCall, PlacedCalls } from '../../contracts/ports/phone/placed-calls.js';
 import type { HttpRequest, Reply } from '../server/port.js';
 import { accepted, answerOnce } from './answering.js';
+import { forged } from './claims.js';
 import type { CallReport } from './dialling.js';
 import { type Placing, spokenOf } from './placing.js';
-import { forged, reportOf, signedCallback, type Spoken } from './signed-callback.js';
-import type { StreamTokens } from './stream-tokens.js';
+import { reportOf, signedCallback, type Spoken } from './signed-callback.js';
+import type { StreamProofs, StreamTokens } from './stream-tokens.js';
 
 export interface CallbackParts {
   readonly placed: PlacedCalls;
-  readonly numbers: DiallingNumbers & Pick<DialledNumbers, 'note'>;
+  readonly numbers: DiallingNumbers & Pick<DialledNumbers, 'note' | 'prove'>;
   readonly placing: Pick<Placing, 'ended' | 'hangUp' | 'giveUp' | 'leaveMessage'>;
   readonly tokens: Pick<StreamTokens, 'issue'>;
+  readonly proofs: Pick<StreamProofs, 'issue'>;
   readonly clock: Pick<Clock, 'now'>;
 }
 
@@ -70,7 +72,9 @@ export async function answerPlaced(
   const { callId, numberId, sessionId } = call;
   if (call.endedAt || callId === null || numberId === null || sessionId === null) return dialling.ended;
   await answerOnce(numberId, callId, parts.numbers);
-  return accepted(request, provider, { sessionId, callId }, parts.tokens);
+  // Nobody but the owner of the number is asked about its calls.
+  await parts.numbers.prove(numberId);
+  return accepted(request, provider, { sessionId, callId }, parts);
 }
 
 /** Does once what was agreed for an answering machine. */

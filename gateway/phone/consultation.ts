@@ -46,6 +46,7 @@ const { consultMs } = LIMITS.phone;
 
 export class Consultation implements Streamed {
   readonly id: string;
+  readonly workspaceId: string;
   /** Resolves when the call has ended. Never rejects. */
   readonly over: Promise<void>;
   #decided = false;
@@ -66,6 +67,7 @@ export class Consultation implements Streamed {
     private readonly parts: ConsultationParts,
   ) {
     this.id = transfer.id;
+    this.workspaceId = transfer.workspaceId;
     const { transcription, clock, log } = parts;
     const { language } = briefing;
     const listening = { transcription, model: DEFAULT_TRANSCRIPTION_MODEL, language, log };
@@ -84,7 +86,7 @@ export class Consultation implements Streamed {
   }
 
   get #caller() {
-    return { workspaceId: this.transfer.workspaceId, keyId: 'session' };
+    return { workspaceId: this.transfer.workspaceId, keyId: 'session', isLive: true };
   }
 
   hungUp(): void {

@@ -12,7 +12,7 @@ import {
   type PhoneMedia,
   type PhoneOptions,
 } from '../../contracts/ports/calls/calls.js';
-import type { RunningSession, SessionItem } from '../../contracts/ports/sessions/sessions.js';
+import type { RunningSession, SessionItem, SessionRecord } from '../../contracts/ports/sessions/sessions.js';
 import type { Transfer } from '../../contracts/phone/transfers.js';
 import { REFUSALS } from '../calls/joining.js';
 import { type CallParts, OwnedCall } from '../calls/owned-call.js';
@@ -128,11 +128,11 @@ export class PhoneCalls {
 
   #open(session: RunningSession, format: LineFormat, link: PhoneLink, leg: Leg): Streamed {
     const { record, plan, part } = session;
-    const media = this.#media(record.id, record.agentName, format, link, {
+    const media = this.#media(record, record.agentName, format, link, {
       record: plan.recordAudio,
       ...(part !== undefined && { part }),
     });
-    const call = new SessionCall(media);
+    const call = new SessionCall(media, record.workspaceId);
     const transfer = this.parts.transferring.of(leg, record, call);
     const line = { press: (keys: string) => media.press(keys), ...(transfer && { transfer }) };
     const owned = new PhoneOwned(media, session, this.parts, line);
@@ -145,7 +145,7 @@ export class PhoneCalls {
     const { transferring, clock, log, speech, transcription } = this.parts;
     const { briefing, id, endedAt } = transfer;
     if (endedAt !== null || briefing === null || this.#registry.find(id)) throw refused(REFUSALS.used);
-    const media = this.#media(id, transfer.label, format, link, { record: false });
+    const media = this.#media(transfer, transfer.label, format, link, { record: false });
     const { transfers } = transferring.parts;
     const parts = { transfers, transferring, speech, transcription, clock, log };
     const consultation = new Consultation(media, transfer, briefing, parts);
@@ -154,7 +154,7 @@ export class PhoneCalls {
   }
 
   #media(
-    sessionId: string,
+    { id: sessionId, workspaceId }: Pick<SessionRecord, 'id' | 'workspaceId'>,
     agentName: string,
     format: LineFormat,
     link: PhoneLink,
@@ -162,7 +162,7 @@ export class PhoneCalls {
   ): PhoneCall {
     const user = { identity: IDENTITIES.user, name: '' };
     const agent = { identity: IDENTITIES.agent, name: agentName };
-    return this.parts.calls.open({ sessionId, user, agent, format, ...recording }, link);
+    return this.parts.calls.open({ sessionId, workspaceId, user, agent, format, ...recording }, link);
   }
 
   /** Begins no more calls, and ends those left after `until`. */

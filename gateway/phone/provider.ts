@@ -2,9 +2,12 @@
  * A telephone provider's webhooks and media streams in our terms. Each provider is one file of providers/: a table of its
  * events, and functions for the answers to it.
  */
+import { ServiceError } from '../../contracts/errors.js';
+import { LIMITS } from '../../contracts/limits.js';
 import { isPlainObject, type PlainObject } from '../../contracts/schemas/plain-object.js';
 import type { PhoneProvider } from '../../contracts/phone/phone.js';
 import type { LineFormat } from '../../contracts/ports/calls/calls.js';
+import { boundFields, boundJson } from '../server/bodies/structure.js';
 import type { Reply } from '../server/port.js';
 
 /** A webhook as received. */
@@ -13,6 +16,19 @@ export interface Webhook {
   readonly url: string;
   readonly headers: ReadonlyMap<string, string>;
   readonly body: Uint8Array;
+}
+
+/**
+ * Reads something of a webhook once, however often it is asked for: its signature is tried with the secret of every number that
+ * it may be about, by senders who are not known yet.
+ */
+export function onceForEach<Read>(read: (webhook: Webhook) => Read): (webhook: Webhook) => Read {
+  const known = new WeakMap<Webhook, { readonly is: Read }>();
+  return (webhook) => {
+    const found = known.get(webhook) ?? { is: read(webhook) };
+    known.set(webhook, found);
+    return found.is;
+  };
 }
 
 /** An incoming call, as the provider writes it. */
@@ -69,7 +85,10 @@ export interface Conversing {
 
 interface Named {
   readonly name: PhoneProvider;
-  /** Whether the webhook, or the handshake of a stream, was signed with that secret. `now`: milliseconds since 1970. */
+  /**
+   * Whether the webhook, or the handshake of a stream, was signed with that secret. `now`: milliseconds since 1970. What it reads
+   * of the webhook it reads once (`onceForEach`), so that a secret costs one signature. Errors: `invalid_request` for too many fields.
+   */
   isSigned(webhook: Webhook, secret: string, now: number): boolean;
 }
 
@@ -89,7 +108,7 @@ export interface Provider extends Named, Speaking {
 /** Error that ends a media stream; the provider is told the reason. */
 export class StreamFault extends Error {
   constructor(
-    readonly code: 1003 | 1007 | 1008 | 1013,
+    readonly code: 1003 | 1007 | 1008 | 1009 | 1013,
     reason: string,
   ) {
     super(reason);
@@ -131,9 +150,20 @@ export function jsonObject(text: string): PlainObject | undefined {
   }
 }
 
-/** A message that is a JSON object. Errors: `StreamFault`. */
+const { parts } = LIMITS.unauthenticated;
+
+function boundMessage(message: string): void {
+  try {
+    boundJson(Buffer.from(message), parts);
+  } catch {
+    throw new StreamFault(1009, 'a message is nested too deep, or has too many parts');
+  }
+}
+
+/** A message that is a JSON object: the first of a stream are a stranger's. Errors: `StreamFault`. */
 export function jsonMessage(message: string | Uint8Array): PlainObject {
   if (typeof message !== 'string') throw new StreamFault(1003, 'messages are text');
+  boundMessage(message);
   const fields = jsonObject(message);
   if (!fields) throw new StreamFault(1007, 'a message is no JSON object');
   return fields;
@@ -149,6 +179,23 @@ export function incomingOf(callId: string, from: string, to: string): IncomingCa
 const UTF8 = new TextDecoder();
 
 export const bodyOf = ({ body }: Pick<Webhook, 'body'>): string => UTF8.decode(body);
+
+/** The fields of a webhook that is a form. Errors: `invalid_request` for too many. */
+export const formOf = onceForEach((webhook) => {
+  const text = bodyOf(webhook);
+  boundFields(text, parts);
+  return new URLSearchParams(text);
+});
+
+/** The members of a webhook that is JSON; undefined if it is no object. Errors: `invalid_request` for too many. */
+export const fieldsOf = onceForEach((webhook) => {
+  try {
+    boundJson(webhook.body, parts);
+  } catch (cause) {
+    throw new ServiceError('invalid_request', { message: 'Nested too deep, or too many parts', cause });
+  }
+  return jsonObject(bodyOf(webhook));
+});
 
 const XML: Readonly<Record<string, string>> = {
   '<': '&lt;',

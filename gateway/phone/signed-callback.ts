@@ -7,6 +7,7 @@ import { ServiceError } from '../../contracts/errors.js';
 import type { DiallingNumbers } from '../../contracts/ports/phone/phone.js';
 import type { HttpRequest } from '../server/port.js';
 import { webhookOf } from './answering.js';
+import { forged } from './claims.js';
 import type { CallReport, Dialling } from './dialling.js';
 import type { Provider, Webhook } from './provider.js';
 
@@ -15,8 +16,6 @@ export interface Spoken {
   readonly provider: Provider;
   readonly dialling: Dialling;
 }
-
-export const forged = (): ServiceError => new ServiceError('forbidden', { message: 'Invalid signature' });
 
 export const aboutNothing = (): ServiceError =>
   new ServiceError('invalid_request', { message: 'The callback is about no call' });

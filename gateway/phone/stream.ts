@@ -3,13 +3,15 @@
  * messages that arrive while the session is joined wait.
  *
  * Invariants: nothing counts before `start`, and a stream starts once; any end of the stream ends its call, and a normal
- * close by the provider means that the caller has hung up; a provider that sends faster than anybody speaks is cut off.
+ * close by the provider means that the caller has hung up; a provider that sends faster than anybody speaks is cut off;
+ * what waits is charged.
  */
 import type { Clock } from '../../contracts/clock.js';
 import { ServiceError } from '../../contracts/errors.js';
 import { LIMITS } from '../../contracts/limits.js';
 import type { Log } from '../../contracts/log.js';
 import type { PhoneLink } from '../../contracts/ports/calls/calls.js';
+import { type MemoryShare, mustCharge } from '../../contracts/ports/accounts/memory.js';
 import { TokenBucket } from '../../contracts/limits/token-bucket.js';
 import { encodeEvent, TOPICS } from '../conversations/client/events.js';
 import { Keypad } from '../conversations/client/keypad.js';
@@ -61,7 +63,9 @@ export class PhoneStream implements SocketEvents {
   readonly #speaking: Speaking;
   #started = false;
   #call: Streamed | undefined;
-  #waiting: Later[] = [];
+  #waiting: { readonly event: Later; readonly bytes: number }[] = [];
+  /** Of the messages that wait for the session. */
+  readonly #memory: MemoryShare;
   /** The close code, once the stream has ended. */
   #code: number | undefined;
   #hungUp = false;
@@ -74,6 +78,7 @@ export class PhoneStream implements SocketEvents {
     private readonly parts: StreamParts,
   ) {
     const { clock } = parts;
+    this.#memory = socket.memory('frame');
     this.#speaking =
       'converse' in provider
         ? provider.converse((message) => socket.send(message), handshake.headers)
@@ -89,17 +94,27 @@ export class PhoneStream implements SocketEvents {
     try {
       if (!this.#rate.take()) throw new StreamFault(NOT_ALLOWED, 'too many messages');
       const event = this.#speaking.read(message);
-      if (event) this.#meet(event);
+      if (event) this.#meet(event, message.length);
     } catch (error) {
       this.#fail(error);
     }
   }
 
-  #meet(event: StreamEvent): void {
+  exhausted(error: ServiceError): void {
+    this.#fail(error);
+  }
+
+  #meet(event: StreamEvent, bytes: number): void {
     if (event.type === 'start') this.#start(event);
     else if (!this.#started) throw new StreamFault(NOT_ALLOWED, 'the stream has not started');
     else if (this.#call) this.#take(event, this.#call);
-    else if (this.#waiting.length < LIMITS.phone.waiting) this.#waiting.push(event);
+    else if (this.#waiting.length < LIMITS.phone.waiting) this.#wait(event, bytes);
+  }
+
+  /** `bytes`: of its message, all of which its audio may keep. */
+  #wait(event: Later, bytes: number): void {
+    mustCharge(this.#memory, bytes);
+    this.#waiting.push({ event, bytes });
   }
 
   #start(start: Start): void {
@@ -133,15 +148,20 @@ export class PhoneStream implements SocketEvents {
     const leg = { provider: provider.name, callId, baseUrl: this.handshake.baseUrl };
     const call = await parts.calls.begin(sessionId, format, this.#linkOf(writer), leg);
     this.#call = call;
+    socket.chargeTo(call.workspaceId);
     const greeting = writer.begin?.();
     if (greeting !== undefined) socket.send(greeting);
-    for (const event of this.#waiting.splice(0)) this.#take(event, call);
+    for (const { event, bytes } of this.#waiting.splice(0)) {
+      this.#memory.release(bytes);
+      this.#take(event, call);
+    }
     if (this.#code !== undefined) this.#end(this.#code);
   }
 
   #linkOf(writer: StreamWriter): PhoneLink {
     const { socket } = this;
     return {
+      memory: socket.memory('audio'),
       speak: (audio) => socket.send(writer.speak(audio)),
       mark: (mark) => {
         const message = writer.mark?.(mark);
@@ -199,6 +219,7 @@ export class PhoneStream implements SocketEvents {
 
   gone(): void {
     this.#stop();
+    this.#waiting = [];
     this.#keypad.close();
   }
 

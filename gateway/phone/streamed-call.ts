@@ -8,6 +8,7 @@ import type { OwnedCall } from '../calls/owned-call.js';
 
 /** A call as its stream sees it. */
 export interface Streamed {
+  readonly workspaceId: string;
   readonly media: PhoneCall;
   /** The stream has ended normally. */
   hungUp(): void;
@@ -27,7 +28,10 @@ export class SessionCall implements Streamed {
   #owned: Pick<OwnedCall, 'closedBy'> | undefined;
   #moving: Promise<boolean> = Promise.resolve(false);
 
-  constructor(readonly media: PhoneCall) {}
+  constructor(
+    readonly media: PhoneCall,
+    readonly workspaceId: string,
+  ) {}
 
   begin(owned: Pick<OwnedCall, 'closedBy'>): void {
     this.#owned = owned;

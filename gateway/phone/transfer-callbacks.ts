@@ -13,10 +13,11 @@ import type { Clock } from '../../contracts/clock.js';
 import type { LastTransferState, Transfer } from '../../contracts/phone/transfers.js';
 import type { HttpRequest, Reply } from '../server/port.js';
 import { accepted, answerOnce } from './answering.js';
+import { forged } from './claims.js';
 import type { CallReport, DialledReport } from './dialling.js';
 import type { Webhook } from './provider.js';
-import { aboutNothing, forged, reportOf, signedCallback, type Spoken } from './signed-callback.js';
-import type { StreamTokens } from './stream-tokens.js';
+import { aboutNothing, reportOf, signedCallback, type Spoken } from './signed-callback.js';
+import type { StreamProofs, StreamTokens } from './stream-tokens.js';
 import { legOf, type Transferring } from './transferring.js';
 
 export interface TransferCallbackParts {
@@ -25,6 +26,7 @@ export interface TransferCallbackParts {
   readonly runs: Pick<SessionRuns, 'end'>;
   readonly numbers: DiallingNumbers & Pick<DialledNumbers, 'note'>;
   readonly tokens: Pick<StreamTokens, 'issue'>;
+  readonly proofs: Pick<StreamProofs, 'issue'>;
   readonly clock: Pick<Clock, 'now'>;
 }
 
@@ -58,7 +60,7 @@ export const answerColleague: Answered = async (request, spoken, parts) => {
   const current = await parts.transfers.report(transfer.id, { callId, state: 'answered' });
   if (!current || current.numberId === null) return spoken.dialling.ended;
   await answerOnce(current.numberId, callId, parts.numbers);
-  return accepted(request, spoken.provider, { sessionId: transfer.id, callId }, parts.tokens);
+  return accepted(request, spoken.provider, { sessionId: transfer.id, callId }, parts);
 };
 
 /** Ends of the colleague's call before the caller is connected. */
@@ -155,7 +157,7 @@ export const goOn: Answered = async (request, spoken, parts) => {
   if (transfer.mode !== 'cold' || (report.callId ?? callId) !== callId) throw forged();
   await settle(transfer, report, parts);
   if (await isBack(transfer, report, parts))
-    return accepted(request, provider, { sessionId: id, callId }, parts.tokens);
+    return accepted(request, provider, { sessionId: id, callId }, parts);
   return report.asks ? dialling.ended : DONE;
 };
 

@@ -1,10 +1,11 @@
 /**
  * Uploads recordings to the bucket during their calls: a process of the machine claims them, and uploads new audio, a few
- * recordings at a time. If the bucket is unreachable, it retries with backoff while the files wait in the data folder;
+ * recordings at a time, of one workspace after the other. If the bucket is unreachable, it retries with backoff while the files wait in the data folder;
  * files beyond its limit are given up, oldest first. The call itself never waits for any of it.
  */
 import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { inTurns } from '../../contracts/admission/in-turns.js';
 import type { Clock } from '../../contracts/clock.js';
 import { LIMITS } from '../../contracts/limits.js';
 import type { Log } from '../../contracts/log.js';
@@ -84,7 +85,8 @@ export class RecordingUploads {
 
   /** Claims the uploads for this process to work on from now on. */
   async claim(): Promise<void> {
-    this.#claimed = await claimUploads(this.parts.sql, this.#claimant, { leaseMs: LEASE_MS, absentMs });
+    const { sql } = this.parts;
+    this.#claimed = inTurns(await claimUploads(sql, this.#claimant, { leaseMs: LEASE_MS, absentMs }));
     const ids = new Set(this.#claimed.map(idOf));
     for (const key of this.#tracks.keys()) if (!ids.has(key.replace(/ \w+$/, ''))) this.#tracks.delete(key);
     for (const id of this.#failed.keys()) if (!ids.has(id)) this.#failed.delete(id);

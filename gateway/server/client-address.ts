@@ -20,6 +20,9 @@ const FORWARDING = [
 ];
 const PRIVATE_RANGES: readonly string[] = ['loopback', 'private', 'uniqueLocal', 'linkLocal'];
 
+/** Most entries of X-Forwarded-For that are read, from the right; no chain of proxies is longer. */
+const MOST_HOPS = 32;
+
 const HOST = /^[A-Za-z0-9._~:[\]%-]{1,255}$/;
 
 /** Undefined if the text is no address. IPv4-mapped IPv6 becomes IPv4. */
@@ -111,13 +114,14 @@ export class Origins {
   #forwarded(direct: Address, headers: Headers): Address | undefined {
     const forwarded = headers.get('x-forwarded-for');
     if (forwarded === undefined || !this.#trusts(direct)) return undefined;
-    const isWhole = forwarded.split(',').every((entry) => parseEntry(entry) !== undefined);
+    const entries = forwarded.split(',', MOST_HOPS + 1);
+    const isWhole = entries.length <= MOST_HOPS && entries.every((entry) => parseEntry(entry) !== undefined);
     return isWhole ? this.#lastUntrusted(direct, forwarded) : undefined;
   }
 
   #lastUntrusted(direct: Address, forwarded: string): Address {
     let client = direct;
-    for (const entry of forwarded.split(',').reverse()) {
+    for (const entry of forwarded.split(',').slice(-MOST_HOPS).reverse()) {
       const address = parseEntry(entry);
       if (!address) return client;
       client = address;

@@ -1,8 +1,13 @@
 /** The request as handlers see it (port.ts). Parts that few handlers use are made on first use. */
 import { ServiceError } from '../../contracts/errors.js';
+import { LIMITS } from '../../contracts/limits.js';
 import type { Permission } from '../../contracts/permissions.js';
 import type { Arrival } from './adapters/adapter.js';
+import { boundFields } from './bodies/structure.js';
 import type { Origins } from './client-address.js';
+import type { MemoryKind, MemoryShare } from '../../contracts/ports/accounts/memory.js';
+import type { RequestMemory } from './memory/request-memory.js';
+import type { Spool, SpoolFile } from './bodies/spool.js';
 import type { Place } from './place.js';
 import type { HttpRequest } from './port.js';
 
@@ -21,20 +26,29 @@ export class EdgeRequest implements HttpRequest {
   #abort: AbortController | undefined;
   #abortReason: Error | undefined;
   #query: URLSearchParams | undefined;
+  /** Undefined once the request has ended. */
+  #closers: (() => void)[] | undefined = [];
 
   constructor(
     private readonly arrival: Arrival,
     readonly generationId: string,
     private readonly origins: Origins,
     private readonly place: Pick<Place, 'authenticated' | 'waits' | 'goesOn'>,
+    private readonly memory: RequestMemory,
+    private readonly disk: RequestMemory,
+    private readonly spool: Spool | undefined,
   ) {
     this.method = arrival.head.method;
     this.path = arrival.head.path;
     this.headers = arrival.head.headers;
   }
 
+  /** Errors: `invalid_request` for too many fields: nobody knows yet whose request it is. */
   get query(): URLSearchParams {
-    return (this.#query ??= new URLSearchParams(this.arrival.head.query));
+    if (this.#query) return this.#query;
+    const { query } = this.arrival.head;
+    boundFields(query, LIMITS.unauthenticated.parts);
+    return (this.#query = new URLSearchParams(query));
   }
 
   get search(): string {
@@ -73,8 +87,33 @@ export class EdgeRequest implements HttpRequest {
     return this.arrival.body ? this.#arriving(this.arrival.body.chunks(limitBytes)) : nothing();
   }
 
-  authenticated(): void {
+  authenticated(workspaceId?: string): void {
     this.place.authenticated();
+    if (workspaceId === undefined) return;
+    this.memory.belongsTo(workspaceId);
+    this.disk.belongsTo(workspaceId);
+  }
+
+  share(kind: MemoryKind): MemoryShare {
+    return this.memory.share(kind);
+  }
+
+  store(): SpoolFile | undefined {
+    const file = this.spool?.create(this.disk.open('body'));
+    if (file) this.atEnd(() => file.remove());
+    return file;
+  }
+
+  atEnd(close: () => void): void {
+    if (this.#closers) this.#closers.push(close);
+    else close();
+  }
+
+  /** Calls what waits for the end of the request. */
+  ended(): void {
+    const closers = this.#closers ?? [];
+    this.#closers = undefined;
+    for (const close of closers) close();
   }
 
   async *#arriving(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {

@@ -8,10 +8,13 @@ import { Deadline } from '../../contracts/time/deadline.js';
 import { ServiceError } from '../../contracts/errors.js';
 import type { Ids } from '../../contracts/ids.js';
 import type { Log } from '../../contracts/log.js';
+import { type Spool, SpoolFull } from './bodies/spool.js';
+import type { MemoryLedger } from '../../contracts/ports/accounts/memory.js';
 import { LIMITS } from '../../contracts/limits.js';
 import type { Arrival, ReplyHead } from './adapters/adapter.js';
 import type { Origins } from './client-address.js';
-import { Exchange, type ExchangeHost } from './exchange.js';
+import { Exchange } from './exchange.js';
+import type { ExchangeHost } from './exchange-host.js';
 import type { Health } from './system/health.js';
 import type { Load } from './load.js';
 import type { Metrics, RequestReport } from './system/metrics.js';
@@ -32,6 +35,8 @@ export interface EdgeParts {
   readonly log: Log;
   readonly load: Load;
   readonly metrics: Metrics;
+  readonly memory: MemoryLedger;
+  readonly spool?: Spool | undefined;
   readonly health: Health;
   /** Called when a request failed because storage is full. */
   readonly storageFull?: () => void;
@@ -61,6 +66,8 @@ export class Edge implements ExchangeHost {
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Metrics;
+  readonly memory: MemoryLedger;
+  readonly spool?: Spool | undefined;
   readonly sockets: SocketHost;
   draining = false;
   readonly #load: Load;
@@ -68,6 +75,7 @@ export class Edge implements ExchangeHost {
   readonly #storageFull: () => void;
   readonly #exchanges = new Set<Exchange>();
   readonly #waiting: WaitingPool;
+  readonly #lingering: WaitingPool;
   /** Checks again whether the drain can continue. */
   #look: () => void = () => undefined;
 
@@ -79,10 +87,13 @@ export class Edge implements ExchangeHost {
     this.clock = parts.clock;
     this.log = parts.log;
     this.metrics = parts.metrics;
+    this.memory = parts.memory;
+    this.spool = parts.spool;
     this.#load = parts.load;
     this.#health = parts.health;
     this.#storageFull = parts.storageFull ?? (() => undefined);
     this.#waiting = new WaitingPool(LIMITS.unauthenticated.requests, parts.clock);
+    this.#lingering = new WaitingPool(LIMITS.refused.connections, parts.clock);
     this.sockets = new SocketHost(parts, () => this.#look());
     parts.metrics.gauge('requests_in_flight', 'Requests under way', () => this.#exchanges.size);
     const loopDelay = (): number => this.#load.loopDelayMs / MS_A_SECOND;
@@ -98,6 +109,11 @@ export class Edge implements ExchangeHost {
       'requests_waiting',
       'Requests that wait for their client, without a key or answered already',
       () => this.#waiting.size,
+    );
+    parts.metrics.gauge(
+      'requests_lingering',
+      'Refused requests whose bodies still arrive, and are dropped',
+      () => this.#lingering.size,
     );
   }
 
@@ -123,11 +139,11 @@ export class Edge implements ExchangeHost {
   }
 
   place(waiter: Waiter): Place {
-    return new Place(this.#load, this.#waiting, waiter);
+    return new Place(this.#load, { waiting: this.#waiting, lingering: this.#lingering }, waiter);
   }
 
-  failed({ code }: ServiceError): void {
-    if (code === 'storage_full') this.#storageFull();
+  failed(error: ServiceError): void {
+    if (error.code === 'storage_full' && !(error instanceof SpoolFull)) this.#storageFull();
   }
 
   finished(exchange: Exchange, report: RequestReport): void {
@@ -160,7 +176,7 @@ export class Edge implements ExchangeHost {
     stopAccepting();
     const isIdle = (): boolean => this.#exchanges.size + this.sockets.size === 0;
     if (await this.#before(until, isIdle)) return;
-    this.sockets.closeAll('restart');
+    await this.sockets.closeAll('restart');
     const forced = new Deadline(this.clock, FORCE_MS);
     if (!(await this.#before(forced.passed, isIdle))) this.dropAll();
     forced.drop();

@@ -1,7 +1,9 @@
 /**
  * Frames that wait to be sent on one WebSocket. They are sent in order, audio and events alike; the wire gets at most
- * WIRE_BYTES at a time, so that the rest can be counted, and dropped if the client does not read.
+ * WIRE_BYTES at a time, so that the rest can be counted, and dropped if the client does not read. What is not with the kernel
+ * yet is charged, a waiting frame with PIECE_BYTES at least.
  */
+import { MeteredMemory, type MemoryShare, pieceOf } from '../../contracts/ports/accounts/memory.js';
 import type { Wire } from './adapters/adapter.js';
 
 /** Bytes that keep a fast client busy between two drain events. */
@@ -17,9 +19,17 @@ export class EgressQueue {
   #frames: (string | Uint8Array)[] = [];
   #head = 0;
   #waitingBytes = 0;
+  /** Memory of the waiting frames. */
+  #waitingMemory = 0;
   #acceptedBytes = 0;
+  readonly #memory: MeteredMemory;
 
-  constructor(private readonly wire: Wire) {}
+  constructor(
+    private readonly wire: Wire,
+    share: MemoryShare,
+  ) {
+    this.#memory = new MeteredMemory(share);
+  }
 
   /** Bytes that are not with the kernel yet. */
   get bytes(): number {
@@ -31,25 +41,25 @@ export class EgressQueue {
     return this.#acceptedBytes - this.bytes;
   }
 
+  /** Returns the frame's size. */
   push(frame: string | Uint8Array): number {
     const size = sizeOf(frame);
     this.#acceptedBytes += size;
     this.#frames.push(frame);
-    this.#waitingBytes += size;
-    this.flush();
+    this.#count(size, 1);
+    this.#pass();
     return size;
   }
 
   /** Passes frames to the wire until it is full. */
   flush(): void {
-    while (this.#head < this.#frames.length && this.wire.bufferedBytes < WIRE_BYTES) {
-      const frame = this.#frames[this.#head] ?? '';
-      this.#frames[this.#head++] = '';
-      this.#waitingBytes -= sizeOf(frame);
-      this.wire.send(frame);
-    }
-    if (this.#head === this.#frames.length) this.clear();
-    else if (this.#head > COMPACT_AT) this.#compact();
+    this.#pass();
+    this.charge();
+  }
+
+  /** Charges what waits now. False if there is no memory for it. */
+  charge(): boolean {
+    return this.#memory.set(this.#waitingMemory + this.wire.bufferedBytes);
   }
 
   /** Drops frames that were not passed to the wire. */
@@ -57,6 +67,23 @@ export class EgressQueue {
     this.#frames = [];
     this.#head = 0;
     this.#waitingBytes = 0;
+    this.#waitingMemory = 0;
+  }
+
+  #pass(): void {
+    while (this.#head < this.#frames.length && this.wire.bufferedBytes < WIRE_BYTES) {
+      const frame = this.#frames[this.#head] ?? '';
+      this.#frames[this.#head++] = '';
+      this.#count(sizeOf(frame), -1);
+      this.wire.send(frame);
+    }
+    if (this.#head === this.#frames.length) this.clear();
+    else if (this.#head > COMPACT_AT) this.#compact();
+  }
+
+  #count(size: number, sign: 1 | -1): void {
+    this.#waitingBytes += sign * size;
+    this.#waitingMemory += sign * pieceOf(size);
   }
 
   #compact(): void {

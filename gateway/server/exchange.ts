@@ -6,19 +6,17 @@
  * is read only as fast as the client reads and is abandoned when the client leaves.
  * (docs/contract/limits.md: first byte, SSE connection.)
  */
-import type { Clock } from '../../contracts/clock.js';
 import { ServiceError, toServiceError } from '../../contracts/errors.js';
-import type { Ids } from '../../contracts/ids.js';
 import { LIMITS } from '../../contracts/limits.js';
 import { ownedBy, type Owner } from '../../contracts/owner.js';
-import type { Log } from '../../contracts/log.js';
 import type { Arrival } from './adapters/adapter.js';
-import type { Origins } from './client-address.js';
+import { networkOf } from './client-address.js';
 import { preflightHeaders, isPreflight } from './cors.js';
+import { mustCharge, UNBOUNDED_MEMORY } from '../../contracts/ports/accounts/memory.js';
 import { EdgeRequest } from './edge-request.js';
+import { RequestMemory, type RequestOwner } from './memory/request-memory.js';
 import { GatheredWrites } from './adapters/gathered-writes.js';
-import type { Metrics, RequestReport } from './system/metrics.js';
-import type { Place, Waiter } from './place.js';
+import type { Place } from './place.js';
 import type { Dialect, Reply } from './port.js';
 import {
   abandon,
@@ -30,57 +28,27 @@ import {
   lengthOf,
 } from './reply-body.js';
 import { closesConnection, errorHeaders, replyHead } from './reply-head.js';
-import { parametersOf, SOCKET, type Endpoint, type Match, type Router } from './router.js';
-import { isAccept, offeredProtocols, type SocketHost } from './socket-host.js';
+import type { ExchangeHost } from './exchange-host.js';
+import { parametersOf, SOCKET, type Endpoint, type Match } from './router.js';
+import { isAccept, offeredProtocols } from './socket-host.js';
+import { endingOf } from './unread-body.js';
 
-/** How much of an unread upload, and for how long, is discarded before its reply begins; if more is left, the connection ends. */
-const REST = { bytes: 1024 * 1024, ms: 2000 };
-const NO_REST = { bytes: -1, ms: 0 };
-/**
- * Bounds of an upload that still arrives while the reply waits to end. Many clients read a reply only once they have
- * sent everything, and report a closed connection instead of the reply if it closes during their upload.
- */
-const LINGER = { bytes: LIMITS.body.transcription, ms: 5000 };
 /** A client that reads nothing of its reply for this long counts as gone. */
 const STALL_MS = 5 * 60 * 1000;
+/** A larger reply in one piece is charged while its client reads it. */
+const LARGE_REPLY = 64 * 1024;
 /** Status in the metrics if the client left first. */
 const CLIENT_LEFT = 499;
-/** Statuses after which the rest of an upload is not awaited: the client is too slow, or the server is overloaded. */
-const IMPATIENT = new Set([408, 503]);
-/** Refusals under load, which a log would only multiply. */
-const UNTOLD: ReadonlySet<string> = new Set(['overloaded', 'draining', 'storage_busy']);
+/** Errors of an overloaded server: their number is in the metrics. */
+const EXPECTED = new Set(['overloaded', 'draining', 'memory_exhausted', 'storage_busy']);
 const NO_BODY = new Set([204, 205, 304]);
 
 class ClientLeft extends Error {}
 
-/** The part of the server that a request needs (edge.ts). */
-export interface ExchangeHost {
-  readonly router: Router;
-  readonly origins: Origins;
-  /** The dialect of the server's own routes, and of requests that fit no route. */
-  readonly system: Dialect;
-  readonly ids: Ids;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly metrics: Metrics;
-  readonly sockets: SocketHost;
-  readonly draining: boolean;
-  readonly retryAfterSeconds: number;
-  /** Counts the request in the server's load from its arrival on. */
-  place(waiter: Waiter): Place;
-  /** Errors: `draining`, `overloaded`; never for the server's own routes. `endpoint`: the matching one, if any. */
-  admit(dialect: Dialect, endpoint?: Endpoint): void;
-  /** Always throws. */
-  refuse(code: 'draining' | 'overloaded'): never;
-  /** The request is about to report this error to its client. */
-  failed(error: ServiceError): void;
-  /** The request has ended. */
-  finished(exchange: Exchange, report: RequestReport): void;
-}
-
 export class Exchange {
   readonly #request: EdgeRequest;
   readonly #place: Place;
+  readonly #memory: RequestMemory;
   readonly #since: number;
   #endpoint: Endpoint | undefined;
   #dialect: Dialect;
@@ -99,7 +67,21 @@ export class Exchange {
     private readonly arrival: Arrival,
   ) {
     this.#place = edge.place(this);
-    this.#request = new EdgeRequest(arrival, edge.ids.next('generation'), edge.origins, this.#place);
+    const owner: RequestOwner = {
+      network: () => networkOf(this.clientAddress),
+      evict: (error) => this.#end(error),
+    };
+    this.#memory = new RequestMemory(edge.memory, owner);
+    this.#request = new EdgeRequest(
+      arrival,
+      edge.ids.next('generation'),
+      edge.origins,
+      this.#place,
+      this.#memory,
+      new RequestMemory(edge.spool?.ledger ?? UNBOUNDED_MEMORY, owner),
+      edge.spool,
+    );
+    arrival.body?.charge(this.#memory.share('body'));
     this.#since = edge.clock.monotonic();
     this.#dialect = edge.system;
   }
@@ -134,6 +116,8 @@ export class Exchange {
       this.#ended = true;
       this.#cancelDeadline();
       this.#place.leave();
+      this.#memory.close();
+      this.#request.ended();
       this.#report();
     }
   }
@@ -144,8 +128,7 @@ export class Exchange {
 
   /** Ends the request, since too many requests wait for their clients. */
   evict(): void {
-    this.#evicted = true;
-    this.#stop(new ServiceError('overloaded', { retryAfter: this.edge.retryAfterSeconds }));
+    this.#end(new ServiceError('overloaded', { retryAfter: this.edge.retryAfterSeconds }));
   }
 
   /** Breaks the connection in any state, since the server closes. */
@@ -225,22 +208,24 @@ export class Exchange {
       return discardReply(reply);
     }
     if (isStream(reply.body)) return this.#stream(head, reply.body);
-    if (!settled && reply.body && !this.#isImpatient(reply)) return this.#linger(head, reply.body);
+    if (!settled && reply.body) return this.#linger(head, reply.body);
     await this.#sendWhole(head, reply.body ?? '');
   }
 
-  /** Sends the reply at once, and ends it once the client has sent everything, or too much, or took too long. */
+  /** Sends the reply, and ends it once the client has sent everything, or too much, or took too long. */
   async #linger(head: ReturnType<typeof replyHead>, body: Chunk): Promise<void> {
     const { channel, body: upload } = this.arrival;
+    const { behind } = endingOf(head.status, this.#evicted);
     this.#mark(head.status);
     this.edge.metrics.sent(body.length);
-    if (!channel.begin(head, body)) await this.#writable();
-    const sent = () => this.#race(upload?.over(LINGER.bytes, LINGER.ms) ?? Promise.resolve());
-    await this.#clientsTurn(sent, true);
+    this.#place.lingers();
+    if (!channel.begin(head, body, lengthOf(body))) await this.#writable();
+    if (upload) await this.#race(upload.over(behind));
     channel.finish();
   }
 
   async #sendWhole(head: ReturnType<typeof replyHead>, body: Chunk): Promise<void> {
+    if (body.length > LARGE_REPLY && head.status < 400) mustCharge(this.#memory.share('answer'), body.length);
     this.#mark(head.status);
     this.edge.metrics.sent(body.length);
     if (!this.arrival.channel.whole(head, body)) await this.#writable();
@@ -272,6 +257,8 @@ export class Exchange {
 
   async #fail(error: unknown): Promise<void> {
     const { channel } = this.arrival;
+    this.#memory.release();
+    this.#request.ended();
     if (error instanceof ClientLeft || channel.closed) return channel.destroy();
     const told = toServiceError(error);
     this.edge.failed(told);
@@ -289,7 +276,7 @@ export class Exchange {
   }
 
   #log(error: ServiceError): void {
-    if (error.status < 500 || UNTOLD.has(error.code)) return;
+    if (error.status < 500 || EXPECTED.has(error.code)) return;
     const { generationId } = this.#request;
     const details = { generationId, route: this.#endpoint?.pattern, code: error.code, err: error.cause };
     if (error.code === 'internal') this.edge.log.error(details, 'a request failed');
@@ -334,8 +321,10 @@ export class Exchange {
     }
   }
 
-  #isImpatient({ status }: Reply): boolean {
-    return this.#evicted || IMPATIENT.has(status);
+  /** Ends the request for the sake of others: its client is not waited for. */
+  #end(error: ServiceError): void {
+    this.#evicted = true;
+    this.#stop(error);
   }
 
   #stop(error: Error): void {
@@ -372,8 +361,8 @@ export class Exchange {
   async #bodyIsSettled(reply: Reply): Promise<boolean> {
     const { body } = this.arrival;
     if (!body || body.ended) return true;
-    const { bytes, ms } = reply.status === 413 || this.#isImpatient(reply) ? NO_REST : REST;
-    return this.#clientsTurn(() => body.discard(bytes, ms), true);
+    const { before } = endingOf(reply.status, this.#evicted);
+    return this.#clientsTurn(() => body.discard(before), true);
   }
 
   #mustClose(): boolean {

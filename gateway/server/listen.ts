@@ -8,9 +8,11 @@ import { Deadline } from '../../contracts/time/deadline.js';
 import type { Ids } from '../../contracts/ids.js';
 import { LIMITS } from '../../contracts/limits.js';
 import type { Log } from '../../contracts/log.js';
+import { type MemoryLedger, UNBOUNDED_MEMORY } from '../../contracts/ports/accounts/memory.js';
 import type { Adapter, AdapterOptions } from './adapters/adapter.js';
 import { type Binding, loadBinding } from './adapters/bindings.js';
 import { type CertificateFiles, checkCertificate } from './certificate.js';
+import type { Spool } from './bodies/spool.js';
 import { Origins } from './client-address.js';
 import { type Drain, Edge } from './edge.js';
 import type { Health } from './system/health.js';
@@ -49,6 +51,10 @@ export interface ListenOptions {
   /** How long a drain is announced before the port is closed; 0 by default. */
   readonly announceMs?: number;
   readonly metrics: Metrics;
+  /** Absent: whatever waits is taken. */
+  readonly memory?: MemoryLedger;
+  /** For large files of bodies; absent: they stay in memory. */
+  readonly spool?: Spool | undefined;
   readonly health: Health;
   /** Called when a request failed because storage is full. */
   readonly storageFull?: () => void;
@@ -99,8 +105,8 @@ export async function listen(options: ListenOptions): Promise<Listening> {
   const stack = uws ? 'uws' : 'node';
   checkSharing(stack, options.exclusive);
   const load = new Load(clock, options.load);
-  const { ids, storageFull } = options;
-  const parts = { router, origins, system, ids, clock, log, load, metrics, health };
+  const { ids, storageFull, memory = UNBOUNDED_MEMORY, spool } = options;
+  const parts = { router, origins, system, ids, clock, log, load, metrics, memory, spool, health };
   const edge = new Edge(storageFull ? { ...parts, storageFull } : parts);
   const adapter = await open(uws, {
     ...options,

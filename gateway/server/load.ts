@@ -1,7 +1,7 @@
 /**
  * Load shedding: above a threshold new requests get 503 `overloaded` before any work is done for them, so that running
- * requests keep their latency. Thresholds: the event loop's delay, the requests in flight (known callers and others
- * counted separately, place.ts), and any queue that the wiring wants watched.
+ * requests keep their latency. Thresholds: the event loop's delay, and the requests in flight (known callers and others
+ * counted separately, place.ts). What waits behind the gateway has its own admission, by workspace (contracts/admission).
  */
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
 import type { Clock } from '../../contracts/clock.js';
@@ -63,8 +63,6 @@ export function measureLoopDelay(): LoopDelay {
 
 export interface LoadOptions {
   readonly thresholds?: Partial<LoadThresholds>;
-  /** Whether a queue behind the gateway has fallen behind; called at every request. */
-  readonly saturated?: () => boolean;
   /** Replaces the measurement, in tests. */
   readonly loopDelay?: LoopDelay;
 }
@@ -73,7 +71,6 @@ export class Load {
   readonly thresholds: LoadThresholds;
   readonly underWay: Record<Standing, number> = { unauthenticated: 0, authenticated: 0 };
   loopDelayMs = 0;
-  readonly #saturated: () => boolean;
   readonly #loopDelay: LoopDelay;
   #cancel: () => void = () => undefined;
 
@@ -82,13 +79,12 @@ export class Load {
     options: LoadOptions = {},
   ) {
     this.thresholds = { ...LOAD, ...options.thresholds };
-    this.#saturated = options.saturated ?? (() => false);
     this.#loopDelay = options.loopDelay ?? measureLoopDelay();
     this.#sample();
   }
 
   get overloaded(): boolean {
-    return this.loopDelayMs > this.thresholds.loopDelayMs || this.full || this.#saturated();
+    return this.loopDelayMs > this.thresholds.loopDelayMs || this.full;
   }
 
   /** Whether as many requests are under way as memory is meant for. */

@@ -11,6 +11,12 @@ export interface Waiter {
   evict(): void;
 }
 
+export interface Pools {
+  readonly waiting: WaitingPool;
+  /** Answered requests whose bodies still arrive (unread-body.ts): apart, so that no refusal costs another request its place. */
+  readonly lingering: WaitingPool;
+}
+
 export class Place {
   #standing: Standing = 'unauthenticated';
   #stopWaiting: (() => void) | undefined;
@@ -18,7 +24,7 @@ export class Place {
 
   constructor(
     private readonly load: Load,
-    private readonly pool: WaitingPool,
+    private readonly pools: Pools,
     private readonly waiter: Waiter,
   ) {
     load.underWay[this.#standing] += 1;
@@ -35,7 +41,15 @@ export class Place {
   waits(answered = false): void {
     if (this.#left || this.#stopWaiting || (this.#standing === 'authenticated' && !answered)) return;
     this.load.underWay[this.#standing] -= 1;
-    this.#stopWaiting = this.pool.enter(this.waiter.clientAddress, () => this.waiter.evict());
+    this.#enter(this.pools.waiting);
+  }
+
+  /** The request is answered, and only drops the rest of its body. */
+  lingers(): void {
+    this.goesOn();
+    if (this.#left) return;
+    this.load.underWay[this.#standing] -= 1;
+    this.#enter(this.pools.lingering);
   }
 
   goesOn(): void {
@@ -50,6 +64,10 @@ export class Place {
     if (this.#stopWaiting) this.#stopWaiting();
     else this.load.underWay[this.#standing] -= 1;
     this.#left = true;
+  }
+
+  #enter(pool: WaitingPool): void {
+    this.#stopWaiting = pool.enter(this.waiter.clientAddress, () => this.waiter.evict());
   }
 
   #move(change: () => void): void {

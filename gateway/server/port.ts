@@ -8,6 +8,8 @@
  */
 import type { CloseReason } from '../../contracts/close-codes.js';
 import type { ServiceError } from '../../contracts/errors.js';
+import type { MemoryKind, MemoryShare } from '../../contracts/ports/accounts/memory.js';
+import type { SpoolFile } from './bodies/spool.js';
 import type { Permission } from '../../contracts/permissions.js';
 
 export interface HttpRequest {
@@ -35,8 +37,17 @@ export interface HttpRequest {
   readonly signal: AbortSignal;
   /** Whether `signal` is aborted; cheaper than asking the signal. */
   readonly isAborted: boolean;
-  /** Marks the caller as known; from then on the request counts towards the limit of authenticated requests. */
-  authenticated(): void;
+  /**
+   * Marks the caller as known; from then on the request counts towards the limit of authenticated requests, and its memory is the
+   * workspace's, if there is one. Errors: `memory_exhausted`.
+   */
+  authenticated(workspaceId?: string): void;
+  /** The request's memory of one kind: whatever is kept of a body or for a reply is charged there. Given back at its end. */
+  share(kind: MemoryKind): MemoryShare;
+  /** A file for a large part of the body, removed at the request's end; undefined if the server has no spool. */
+  store(): SpoolFile | undefined;
+  /** Calls `close` once the request has ended, in whatever way. */
+  atEnd(close: () => void): void;
   /**
    * The body as it arrives; read at most once. Throws `payload_too_large` as soon as the limit is
    * passed, `request_timeout` when it is too slow. Pulling is the back-pressure.
@@ -111,11 +122,25 @@ export interface Socket {
   close(reason: CloseReason | { readonly code: number; readonly reason: string }): void;
   /** Marks the client of a socket that was accepted as `unauthenticated` as known. */
   authenticated(): void;
+  /** Shares that are charged for the first time from now on are that holder's; before, the client's address's. */
+  chargeTo(holder: string): void;
+  /**
+   * A share of the memory budget for what waits here; closed as soon as the socket begins to close. If it is the one that
+   * must go, the socket ends (`SocketEvents.exhausted`), or `evict` is called instead, if given.
+   */
+  memory(kind: MemoryKind, evict?: () => void): MemoryShare;
 }
 
 export interface SocketEvents {
   /** The bytes belong to the receiver. */
   message(data: string | Uint8Array): void;
+  /** A frame was larger than allowed: the last moment to say so, before the socket closes with 1009. */
+  tooBig?(): void;
+  /**
+   * The memory budget is used up, and this socket has to go: it tells its client so in the shape of its protocol, and
+   * closes. It is closed in any case.
+   */
+  exhausted?(error: ServiceError): void;
   /** The socket begins to close, from either side; no more frames pass. Called once, before `closed`. */
   gone?(): void;
   /** Called exactly once. */
@@ -133,6 +158,11 @@ export interface SocketAccept {
    * LIMITS.unauthenticated. A stack that cannot raise the limit of frames later keeps it for this socket.
    */
   readonly unauthenticated?: boolean;
+  /**
+   * The number or call that the handshake of an unauthenticated socket was proven with: it then waits among those of that
+   * holder, and strangers take no place from it.
+   */
+  readonly provenAs?: string | undefined;
   /** Absent: LIMITS.socket.connectionMs. `null`: it lasts as long as its call, and a drain waits for it as for calls. */
   readonly connectionMs?: number | null;
   open(socket: Socket): SocketEvents;

@@ -1,4 +1,4 @@
-/** The body of a reply: whole, or a stream that somebody reads or abandons. */
+/** The body of a reply as the exchange sends it: in one piece, or as a stream that is read as its client reads. */
 import type { Reply } from './port.js';
 import type { replyHead } from './reply-head.js';
 

@@ -1,19 +1,28 @@
 /**
  * WebSockets above the adapters: an egress queue for each, the limit on frames, the connection cap, slow
- * readers, orderly closing (docs/contract/limits.md; contracts/close-codes.ts).
+ * readers, the memory of what waits, orderly closing (docs/contract/limits.md; contracts/close-codes.ts).
  *
  * Invariants: frames leave in the order of `send`; `closed` is called exactly once and nothing after it;
  * after `close` only frames that are queued already are sent, and none is received; a connection whose client
- * does not read ends within GRACE_MS of its queue being full.
+ * does not read ends within GRACE_MS of its queue being full; no memory stays charged to a connection that has closed.
  */
 import { CLOSE, type CloseReason } from '../../contracts/close-codes.js';
 import type { Clock } from '../../contracts/clock.js';
+import { eachInTurns } from '../../contracts/time/loop-turn.js';
 import { ServiceError } from '../../contracts/errors.js';
 import { LIMITS } from '../../contracts/limits.js';
 import type { Log } from '../../contracts/log.js';
 import { currentOwner, ownedBy, type Owner } from '../../contracts/owner.js';
+import {
+  type MemoryKind,
+  type MemoryLedger,
+  memoryExhausted,
+  type MemoryOwner,
+  type MemoryShare,
+} from '../../contracts/ports/accounts/memory.js';
 import type { Arrival, Wire, WireEvents } from './adapters/adapter.js';
 import { EgressQueue } from './egress-queue.js';
+import { SocketMemory } from './memory/socket-memory.js';
 import type { Metrics } from './system/metrics.js';
 import type { HttpRequest, Reply, Socket, SocketAccept, SocketEvents } from './port.js';
 import { GENERATION_ID } from './reply-head.js';
@@ -21,6 +30,8 @@ import { WaitingPool } from './waiting-pool.js';
 
 /** How long a full queue may make no progress, and how long an orderly close may take. */
 const GRACE_MS = 15_000;
+/** The same for a connection that has to go for want of memory. */
+const EXHAUSTED_GRACE_MS = 1000;
 /** `drained()` resolves below this. */
 const LOW_BYTES = LIMITS.http.egressBytes / 4;
 /** A socket whose producer ignores `drained()` is cut at this size, without a grace. */
@@ -71,11 +82,15 @@ interface Surroundings {
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Metrics;
+  /** Ledger of what waits for sockets. */
+  readonly memory: MemoryLedger;
 }
 
 export class SocketHost {
   readonly #open = new Set<Connection>();
   readonly #unauthenticated: WaitingPool;
+  /** Of those whose handshake was proven, by number or call. */
+  readonly #proven: WaitingPool;
 
   /** `ended` is called for each connection that has closed. */
   constructor(
@@ -83,11 +98,12 @@ export class SocketHost {
     private readonly ended: () => void,
   ) {
     this.#unauthenticated = new WaitingPool(LIMITS.unauthenticated.sockets, around.clock);
+    this.#proven = new WaitingPool(LIMITS.unauthenticated.provenSockets, around.clock);
     around.metrics.gauge('open_sockets', 'Open WebSockets', () => this.#open.size);
     around.metrics.gauge(
       'unauthenticated_sockets',
       'Open WebSockets that are not authenticated yet',
-      () => this.#unauthenticated.size,
+      () => this.#unauthenticated.size + this.#proven.size,
     );
     around.metrics.gauge('egress_queue_bytes', 'Bytes queued for WebSocket clients', () => this.queuedBytes);
   }
@@ -108,8 +124,12 @@ export class SocketHost {
   }
 
   /** Whether there is room for a socket of that client. */
-  admits({ unauthenticated }: SocketAccept, client: Pick<HttpRequest, 'clientAddress'>): boolean {
-    return unauthenticated !== true || this.#unauthenticated.hasRoom(client.clientAddress);
+  admits(accept: SocketAccept, { clientAddress }: Pick<HttpRequest, 'clientAddress'>): boolean {
+    return accept.unauthenticated !== true || this.#poolOf(accept).hasRoom(accept.provenAs ?? clientAddress);
+  }
+
+  #poolOf({ provenAs }: SocketAccept): WaitingPool {
+    return provenAs === undefined ? this.#unauthenticated : this.#proven;
   }
 
   /** Completes the handshake of `arrival`, which must have one. */
@@ -121,33 +141,37 @@ export class SocketHost {
   ): void {
     const { generationId } = request;
     const unauthenticated = accept.unauthenticated === true;
-    const address = unauthenticated ? request.clientAddress : undefined;
     const protocol = offered.find((name) => name === accept.protocol);
     arrival.upgrade?.({
       protocol,
       headers: [[GENERATION_ID, generationId], ...Object.entries(accept.headers ?? {})],
       unauthenticated,
-      opened: (wire) => this.#opened(wire, accept, generationId, address),
+      opened: (wire) => this.#opened(wire, accept, request),
     });
   }
 
-  closeAll(reason: CloseReason): void {
-    for (const connection of this.#open) connection.close(reason);
+  async closeAll(reason: CloseReason): Promise<void> {
+    await eachInTurns(this.#open, (connection) => connection.close(reason));
   }
 
   terminateAll(): void {
     for (const connection of this.#open) connection.terminate();
   }
 
-  /** `address`: of an unauthenticated client; otherwise undefined. */
-  #opened(wire: Wire, accept: SocketAccept, generationId: string, address: string | undefined): WireEvents {
-    const connection = new Connection(wire, accept, generationId, this.around, () => {
+  #opened(
+    wire: Wire,
+    accept: SocketAccept,
+    { generationId, clientAddress }: Pick<HttpRequest, 'generationId' | 'clientAddress'>,
+  ): WireEvents {
+    const connection = new Connection(wire, accept, { generationId, clientAddress }, this.around, () => {
       this.#open.delete(connection);
       this.ended();
     });
     this.#open.add(connection);
-    if (address !== undefined)
-      connection.wait(this.#unauthenticated.enter(address, () => connection.terminate()));
+    if (accept.unauthenticated === true) {
+      const holder = accept.provenAs ?? clientAddress;
+      connection.wait(this.#poolOf(accept).enter(holder, () => connection.terminate()));
+    }
     connection.start();
     return connection;
   }
@@ -166,16 +190,28 @@ class Connection implements Socket, WireEvents {
   #cancelCap: () => void = () => undefined;
   /** Ends the wait for the client's authentication. */
   #stopWaiting: () => void = () => undefined;
+  #mostBytes: number;
   #cancelGrace: (() => void) | undefined;
+  #isExhausted = false;
+  #holder: string;
+  /** Of what waits for the dialect, and of what waits for the client. */
+  readonly #waits: SocketMemory;
+  readonly #frames: SocketMemory;
 
   constructor(
     private readonly wire: Wire,
     private readonly accept: SocketAccept,
-    private readonly generationId: string,
+    private readonly request: Pick<HttpRequest, 'generationId' | 'clientAddress'>,
     private readonly around: Surroundings,
     private readonly left: () => void,
   ) {
-    this.#egress = new EgressQueue(wire);
+    this.#holder = `address:${request.clientAddress}`;
+    const memory = (exhausted: MemoryOwner['evict']): SocketMemory =>
+      new SocketMemory(around.memory, () => this.#holder, exhausted);
+    this.#waits = memory((error) => this.#exhausted(error));
+    this.#frames = memory((error) => this.#unread(error));
+    this.#egress = new EgressQueue(wire, this.#frames.share('frame'));
+    this.#mostBytes = accept.maxFrameBytes;
   }
 
   get queuedBytes(): number {
@@ -201,7 +237,10 @@ class Connection implements Socket, WireEvents {
     const late = this.around.clock.after(LIMITS.unauthenticated.socketMs, () =>
       this.close('unauthenticated'),
     );
+    const { maxFrameBytes } = this.accept;
+    this.#mostBytes = Math.min(maxFrameBytes, LIMITS.unauthenticated.frameBytes);
     this.#stopWaiting = () => {
+      this.#mostBytes = maxFrameBytes;
       late();
       leave();
     };
@@ -213,9 +252,18 @@ class Connection implements Socket, WireEvents {
     this.wire.authenticated();
   }
 
+  chargeTo(holder: string): void {
+    this.#holder = holder;
+  }
+
+  memory(kind: MemoryKind, evict?: () => void): MemoryShare {
+    return this.#waits.share(kind, evict);
+  }
+
   send(data: string | Uint8Array): void {
     if (this.#ending || this.#isClosed) return;
     this.around.metrics.sent(this.#egress.push(data));
+    if (!this.#egress.charge()) this.#unread(memoryExhausted());
     const queued = this.#egress.bytes;
     if (queued > HARD_BYTES) this.#cut();
     else if (queued > LIMITS.http.egressBytes) this.#watchReader();
@@ -231,7 +279,9 @@ class Connection implements Socket, WireEvents {
     this.#ending = typeof reason === 'string' ? CLOSE[reason] : reason;
     this.#cancelCap();
     this.#cancelGrace?.();
-    this.#cancelGrace = this.around.clock.after(GRACE_MS, () => this.wire.terminate());
+    this.#cancelGrace = this.around.clock.after(this.#isExhausted ? EXHAUSTED_GRACE_MS : GRACE_MS, () =>
+      this.wire.terminate(),
+    );
     this.#tellGone();
     this.#endWhenSent();
   }
@@ -243,8 +293,10 @@ class Connection implements Socket, WireEvents {
   admits(byteLength: number): boolean {
     if (this.#ending || this.#isClosed) return false;
     this.around.metrics.received(byteLength);
-    if (byteLength > this.accept.maxFrameBytes) this.close('tooBig');
-    return byteLength <= this.accept.maxFrameBytes;
+    if (byteLength <= this.#mostBytes) return true;
+    this.#guarded(() => this.#events?.tooBig?.());
+    this.close('tooBig');
+    return false;
   }
 
   message(frame: string | Uint8Array): void {
@@ -268,13 +320,33 @@ class Connection implements Socket, WireEvents {
     this.left();
     this.#tellGone();
     this.#release();
+    this.#waits.close();
+    this.#frames.close();
     this.#guarded(() => this.#events?.closed(this.#ending?.code ?? code));
+    // Whoever still knows this connection keeps nothing of what waited for it.
+    this.#events = undefined;
+  }
+
+  /** Ends the socket for want of memory, in the shape of its protocol. */
+  #exhausted(error: ServiceError): void {
+    if (this.#ending || this.#isClosed || this.#isExhausted) return;
+    this.#isExhausted = true;
+    this.#guarded(() => this.#events?.exhausted?.(error));
+    this.close('memory');
+  }
+
+  /** The same because of frames that its client does not read: they are dropped. */
+  #unread(error: ServiceError): void {
+    // The frame that says so is sent without a charge.
+    if (!this.#isExhausted) this.#egress.clear();
+    this.#exhausted(error);
   }
 
   #tellGone(): void {
     if (!this.#events || this.#goneTold) return;
     this.#goneTold = true;
     this.#guarded(() => this.#events?.gone?.());
+    this.#waits.close();
   }
 
   #release(): void {
@@ -316,7 +388,7 @@ class Connection implements Socket, WireEvents {
     try {
       ownedBy(this.#owner, task);
     } catch (err) {
-      this.around.log.error({ generationId: this.generationId, err }, 'a socket failed');
+      this.around.log.error({ generationId: this.request.generationId, err }, 'a socket failed');
       this.close('internal');
     }
   }

@@ -1,4 +1,4 @@
-/** The child processes of one gateway: how to reach them, whether they are alive, and whether they are overloaded. */
+/** The child processes of one gateway: how to reach them, and whether they are alive. */
 import type { Clock } from '../../contracts/clock.js';
 import type { Log } from '../../contracts/log.js';
 import { repeat } from '../../contracts/time/repeat.js';
@@ -10,8 +10,6 @@ import type { Metrics } from '../server/system/metrics.js';
 import type { WaitOf } from '../../processes/caller/link.js';
 
 const HEALTH_MS = 2000;
-/** Jobs that wait in each child of a role before new requests are shed. */
-const SATURATED = 48;
 
 type ChildState = ReturnType<Pool['state']>[number];
 
@@ -85,11 +83,6 @@ export class Children {
     const pool = this.#pools.get(role);
     if (pool) return pool;
     throw new Error(`no children run as ${role}`);
-  }
-
-  get saturated(): boolean {
-    for (const { fewestQueued } of this.#pools.values()) if (fewestQueued > SATURATED) return true;
-    return false;
   }
 
   /** Checks regularly whether the database answers and the children are connected. The result stops it. */

@@ -10,6 +10,7 @@ interface Ready {
   readonly firstKey: FirstKey;
 }
 
+const MIB = 1024 * 1024;
 const EVERYWHERE = new Set(['0.0.0.0', '::', '']);
 
 function addressOf({ config, port }: Ready): string {
@@ -58,6 +59,7 @@ export function greeting(ready: Ready): string {
     `  address  ${address}`,
     `  key      ${line}`,
     ...unencrypted(address),
+    `  memory   ${ready.config.memoryBudgetBytes / MIB} MiB for what waits (MEMORY_BUDGET_MB)`,
     '  try      ' +
       `curl -s ${address}/v1/tts -H "Authorization: Bearer ${shell}" -H "Content-Type: application/json" ` +
       `-d '{"text": "Hello, and welcome."}' -o hello.mp3`,

@@ -1,10 +1,8 @@
 /**
- * The `encode` child: resampling and encoders, on node-av (docs/architecture.md "Processes"). A job spends its life
- * waiting for speech and holds 0.4 MB, so there are many slots to a child.
+ * The `encode` child: resampling and encoders, on node-av (docs/architecture.md "Processes").
  */
+import { JOB_PLACES } from '../../contracts/limits/job-places.js';
 import { encodeJobs } from '../../codecs/encode/jobs.js';
 import { serveAsChild } from '../../processes/child/child.js';
 
-const SLOTS = 256;
-
-await serveAsChild({ handlers: encodeJobs, slots: SLOTS });
+await serveAsChild({ handlers: encodeJobs, ...JOB_PLACES.encode });

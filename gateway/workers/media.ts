@@ -2,6 +2,7 @@
  * The `media` children (docs/architecture.md "Processes"): WebRTC, Opus, pacing and voice activity of the calls that are on them.
  * `MEDIA` is their network as JSON (gateway/calls/media-settings.ts), `MODELS_DIR` the folder of the model files.
  */
+import { JOB_PLACES } from '../../contracts/limits/job-places.js';
 import { systemClock } from '../../contracts/clock.js';
 import { callerJobs } from '../../media/embedded/caller/serve-caller.js';
 import { callJobs } from '../../media/embedded/serve-call.js';
@@ -11,9 +12,6 @@ import { phoneJobs } from '../../media/phone/serve-phone.js';
 import { childPlace, serveAsChild } from '../../processes/child/child.js';
 import type { MediaSettings } from '../calls/media-settings.js';
 import { DETECTORS } from './detectors.js';
-
-/** Calls at once: more than a core carries, so that admission refuses before this does. */
-const SLOTS = 512;
 
 const settings = JSON.parse(process.env['MEDIA'] ?? '{}') as MediaSettings;
 const wanted = settings.basePort === 0 ? 0 : settings.basePort + childPlace().index;
@@ -32,5 +30,5 @@ await serveAsChild({
     ...phoneJobs(parts),
     ...callerJobs(pacer),
   },
-  slots: SLOTS,
+  ...JOB_PLACES.media,
 });

@@ -1,6 +1,6 @@
 /**
  * The `room` children (docs/architecture.md "Processes"): agents in rooms of a LiveKit server. The native library leaks and takes
- * many threads per room, so a child holds few rooms, queues none, and is replaced after a while.
+ * many threads per room, so a child holds few rooms, queues none, and is replaced after a while; a workspace alone may have all of them.
  * `ROOMS` holds its settings as JSON (gateway/calls/media-settings.ts), `MODELS_DIR` the folder of the model files.
  */
 import { systemClock } from '../../contracts/clock.js';
@@ -17,5 +17,6 @@ await serveAsChild({
   handlers: roomJobs({ pacer: new Pacer(), clock: systemClock, complexity, recordings, detector }),
   slots,
   queue: 0,
+  share: 1,
   retireAfter,
 });

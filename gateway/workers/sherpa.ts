@@ -4,6 +4,7 @@
  * ready, the others on first use. Words are aligned for English models only, because the reference for alignment is
  * English speech.
  */
+import { JOB_PLACES } from '../../contracts/limits/job-places.js';
 import { RECOGNITION_RATE } from '../../contracts/audio.js';
 import type { SttEngine } from '../../contracts/ports/speech/stt.js';
 import type { TtsEngine } from '../../contracts/ports/speech/tts.js';
@@ -18,9 +19,6 @@ import { engineWaits } from '../../engines/scheduling/engine-waits.js';
 import { childPlace, serveAsChild } from '../../processes/child/child.js';
 import { readConfig } from '../config.js';
 import { folderForCopies } from '../config/model-folders.js';
-
-/** A job waits on its reader or its audio most of the time, and holds the model only while it works. */
-const SLOTS = 64;
 
 interface Loaded {
   readonly engines: LoadedEngines;
@@ -66,14 +64,13 @@ function openEars(): Loaded {
   return { engines: { tts: [], stt }, warmUp: async () => recognisers[0]?.transcribe(hum, {}, signal) };
 }
 
-const ROLES: Readonly<Record<string, () => Loaded>> = {
+const ROLES: Readonly<Record<'sherpa-tts' | 'sherpa-stt', () => Loaded>> = {
   'sherpa-tts': openSpeech,
   'sherpa-stt': openEars,
 };
 
 const { role } = childPlace();
-const open = ROLES[role];
-if (!open) throw new Error(`There is no role "${role}" here`);
-const { engines, warmUp } = open();
+if (role !== 'sherpa-tts' && role !== 'sherpa-stt') throw new Error(`There is no role "${role}" here`);
+const { engines, warmUp } = ROLES[role]();
 await warmUp();
-await serveAsChild({ engineWaits, handlers: speechJobs(engines), slots: SLOTS });
+await serveAsChild({ engineWaits, handlers: speechJobs(engines), ...JOB_PLACES[role] });

@@ -5,8 +5,10 @@
  * `MODELS_DIR` names the folder of the model files.
  *
  * A job waits on its reader or its audio most of the time and holds no engine meanwhile, so a child has
- * more slots than it can speak at once: one slow reader does not keep the others waiting.
+ * more slots than it can speak at once: one slow reader does not keep the others waiting. One workspace's usual number
+ * of jobs fits into those for batch work.
  */
+import { JOB_PLACES } from '../../contracts/limits/job-places.js';
 import type { TtsEngine } from '../../contracts/ports/speech/tts.js';
 import { createAligner } from '../../engines/alignment/aligner.js';
 import { createFlite } from '../../engines/backends/flite/index.js';
@@ -21,7 +23,6 @@ import { speechJobs, type LoadedEngines } from '../../engines/serve-speech.js';
 import { childPlace, serveAsChild } from '../../processes/child/child.js';
 
 interface Role {
-  readonly slots: number;
   load(): Promise<{ readonly engines: LoadedEngines; warmUp?(): Promise<void> }>;
 }
 
@@ -46,16 +47,14 @@ async function loadTranscriber(): Promise<Transcriber> {
   return createTranscriber({ engine, voiceActivity: createSilero(folder), align });
 }
 
-const ROLES: Readonly<Record<string, Role>> = {
+const ROLES: Readonly<Record<'tts' | 'stt', Role>> = {
   tts: {
-    slots: 64,
     async load() {
       const flite = await createFlite();
       return { engines: { tts: [flite], stt: [] }, warmUp: () => sayHello(flite) };
     },
   },
   stt: {
-    slots: 32,
     load() {
       const transcriber = onFirstUse(moonshine, loadTranscriber);
       return Promise.resolve({ engines: { tts: [], stt: [transcriber] } });
@@ -64,8 +63,8 @@ const ROLES: Readonly<Record<string, Role>> = {
 };
 
 const { role } = childPlace();
+if (role !== 'tts' && role !== 'stt') throw new Error(`There is no speech role "${role}"`);
 const row = ROLES[role];
-if (!row) throw new Error(`There is no speech role "${role}"`);
 const { engines, warmUp } = await row.load();
-await serveAsChild({ engineWaits, handlers: speechJobs(engines), slots: row.slots });
+await serveAsChild({ engineWaits, handlers: speechJobs(engines), ...JOB_PLACES[role] });
 await warmUp?.();

@@ -11,6 +11,7 @@ import type {
   SignalEnd,
   SignalLink,
 } from '../../contracts/ports/calls/calls.js';
+import { MeteredMemory, pieceOf } from '../../contracts/ports/accounts/memory.js';
 import type { JobRunner } from '../../contracts/ports/jobs.js';
 import { CALL_JOB, type CallArgs, type SignalReport } from '../wire.js';
 import { WorkerCall } from '../worker-call.js';
@@ -18,8 +19,14 @@ import { WorkerCall } from '../worker-call.js';
 /** Most bytes of commands that may wait for the worker when a client's frame is added. */
 const MOST_SIGNAL_BYTES = 2 * 1024 * 1024;
 
+/** A client's connection, and what its frames that wait are charged to. */
+interface Connected {
+  readonly link: SignalLink;
+  readonly metered: MeteredMemory;
+}
+
 class EmbeddedCall extends WorkerCall<SignalReport> implements JoinableCall {
-  readonly #links = new Map<number, SignalLink>();
+  readonly #links = new Map<number, Connected>();
   #link = 0;
 
   constructor(
@@ -39,10 +46,19 @@ class EmbeddedCall extends WorkerCall<SignalReport> implements JoinableCall {
   connect(how: SignalConnect, link: SignalLink): SignalEnd {
     const number = ++this.#link;
     if (this.over) link.close();
-    else this.#links.set(number, link);
+    else this.#links.set(number, { link, metered: new MeteredMemory(link.memory) });
     const ready = this.#introduce(number, how).catch(() => link.close());
+    /** Bytes of frames that came before the connection was introduced. */
+    let early = 0;
     return {
-      receive: (frame) => void ready.then(() => this.#signal(number, frame)),
+      receive: (frame) => {
+        early += pieceOf(frame.length);
+        if (early > MOST_SIGNAL_BYTES) return link.close();
+        void ready.then(() => {
+          early -= pieceOf(frame.length);
+          this.#signal(number, frame);
+        });
+      },
       closed: () => {
         this.#links.delete(number);
         void ready.then(() => this.tell({ op: 'gone', link: number }));
@@ -51,10 +67,14 @@ class EmbeddedCall extends WorkerCall<SignalReport> implements JoinableCall {
   }
 
   /** Forwards a frame, or closes the connection if too much is waiting. */
-  #signal(link: number, frame: Uint8Array | string): void {
+  #signal(number: number, frame: Uint8Array | string): void {
+    const connected = this.#links.get(number);
+    if (!connected) return;
+    const { link, metered } = connected;
     const waiting = this.waitingBytes;
-    if (waiting > 0 && waiting + frame.length > MOST_SIGNAL_BYTES) this.#links.get(link)?.close();
-    else if (this.#links.has(link)) this.tell({ op: 'signal', link, frame });
+    const bytes = waiting + pieceOf(frame.length);
+    if (waiting > 0 && (bytes > MOST_SIGNAL_BYTES || !metered.set(bytes))) link.close();
+    else this.tell({ op: 'signal', link: number, frame });
   }
 
   async #introduce(link: number, { version, query, from }: SignalConnect): Promise<void> {
@@ -63,13 +83,13 @@ class EmbeddedCall extends WorkerCall<SignalReport> implements JoinableCall {
   }
 
   protected take(report: SignalReport): void {
-    const link = this.#links.get(report.link);
+    const link = this.#links.get(report.link)?.link;
     if (report.on === 'signal') link?.send(report.frame);
     else link?.close();
   }
 
   protected closed(): void {
-    for (const link of this.#links.values()) link.close();
+    for (const { link } of this.#links.values()) link.close();
     this.#links.clear();
   }
 }

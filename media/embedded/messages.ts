@@ -3,6 +3,7 @@
  * is open wait, bounded in bytes.
  */
 import type { DataPacket } from '@livekit/protocol';
+import { pieceOf } from '../../contracts/ports/accounts/memory.js';
 import type { TranscriptText } from '../../contracts/ports/calls/calls.js';
 import { Transcripts } from '../transcripts.js';
 import { PacketWriter, type Sender, TextStream } from './data.js';
@@ -59,15 +60,16 @@ export class Messages {
   flush(): void {
     for (let packet = this.#waiting[0]; packet && this.send(packet); packet = this.#waiting[0]) {
       this.#waiting.shift();
-      this.#waitingBytes -= packet.length;
+      this.#waitingBytes -= pieceOf(packet.length);
     }
   }
 
   #post(packet: Uint8Array): void {
     const { length } = packet;
-    if (length > MOST_SENT_BYTES || this.#waitingBytes + length > MOST_WAITING_BYTES) return;
+    const memory = pieceOf(length);
+    if (length > MOST_SENT_BYTES || this.#waitingBytes + memory > MOST_WAITING_BYTES) return;
     this.#waiting.push(packet);
-    this.#waitingBytes += length;
+    this.#waitingBytes += memory;
     this.flush();
   }
 }

@@ -9,14 +9,17 @@ import type {
   PhoneMedia,
   PhoneOptions,
 } from '../../contracts/ports/calls/calls.js';
+import { MeteredMemory, pieceOf } from '../../contracts/ports/accounts/memory.js';
 import type { JobRunner } from '../../contracts/ports/jobs.js';
 import { type LineReport, PHONE_JOB, type PhoneArgs } from '../wire.js';
 import { WorkerCall } from '../worker-call.js';
 
-/** Most bytes of commands that may wait for the worker when audio is added: half a minute of G.711. */
+/** Most bytes of commands that may wait for the worker when audio is added: 20 s of pieces of 20 ms. */
 const MOST_WAITING_BYTES = 256 * 1024;
 
 class LineCall extends WorkerCall<LineReport> implements PhoneCall {
+  readonly #memory: MeteredMemory;
+
   constructor(
     private readonly media: JobRunner,
     protected override readonly options: PhoneOptions,
@@ -24,6 +27,7 @@ class LineCall extends WorkerCall<LineReport> implements PhoneCall {
     observer: CallObserver,
   ) {
     super(options, observer);
+    this.#memory = new MeteredMemory(link.memory);
   }
 
   protected reports(): AsyncIterable<unknown> {
@@ -33,7 +37,8 @@ class LineCall extends WorkerCall<LineReport> implements PhoneCall {
   }
 
   hear(audio: Uint8Array, order?: number): void {
-    if (this.waitingBytes + audio.length > MOST_WAITING_BYTES) return;
+    const bytes = this.waitingBytes + pieceOf(audio.length);
+    if (bytes > MOST_WAITING_BYTES || !this.#memory.set(bytes)) return;
     this.tell({ op: 'hear', audio, ...(order !== undefined && { order }) });
   }
 

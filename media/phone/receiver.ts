@@ -3,6 +3,7 @@
  * are pieces of the provider's stream. Pieces are put in order if the provider numbers them, bursts are accepted, and a
  * stuttering provider is waited for longer than a lossy network.
  */
+import { alignmentAfter } from '../../actors/sample-alignment.js';
 import { bytesOf, RECOGNITION_RATE } from '../../contracts/audio.js';
 import type { LineFormat } from '../../contracts/ports/calls/calls.js';
 import { Resampling } from '../../engines/resampling.js';
@@ -21,6 +22,9 @@ export class PhoneReceiver {
   readonly #packetBytes: number;
   /** Sequence number of the last packet for the microphone. */
   #sequence = 0;
+  readonly #sampleBytes: number;
+  /** First byte of a sample that a piece ended in. */
+  #half: number | undefined;
   /** Packets by which it is ahead of the provider's count, as long pieces become several packets. */
   #more = 0;
 
@@ -28,6 +32,7 @@ export class PhoneReceiver {
   constructor(format: LineFormat, heard: (samples: Int16Array) => void) {
     const codec = codecFor(format);
     const resampling = format.rate === RECOGNITION_RATE ? undefined : new Resampling(format.rate);
+    this.#sampleBytes = codec.bytesPerSample;
     this.#packetBytes = MOST_FRAMES * codec.bytesPerSample * ((format.rate * FRAME_MS) / 1000);
     const decoder = {
       decode(audio: Uint8Array): Uint8Array {
@@ -39,13 +44,24 @@ export class PhoneReceiver {
   }
 
   /** Takes a piece of any length. `order`: its sequence number, if the provider counts. */
-  hear(audio: Uint8Array, order?: number): void {
+  hear(piece: Uint8Array, order?: number): void {
+    const audio = this.#sampleBytes === 1 ? piece : this.#aligned(piece);
     const first = order === undefined ? this.#sequence + 1 : order + this.#more;
     // An empty piece has a sequence number as well.
     const packets = Math.max(1, Math.ceil(audio.length / this.#packetBytes));
     for (let at = 0; at < packets; at += 1)
       this.#receive(audio.subarray(at * this.#packetBytes, (at + 1) * this.#packetBytes), first + at);
     this.#more += packets - 1;
+  }
+
+  /** The piece in whole samples: a half one at its end goes with the next piece, unless that begins anew. */
+  #aligned(piece: Uint8Array): Uint8Array {
+    const half = this.#half;
+    const goesOn = half !== undefined && alignmentAfter(half, [piece]) !== 'anew';
+    const audio = goesOn ? Uint8Array.of(half, ...piece) : piece;
+    const odd = audio.length % this.#sampleBytes;
+    this.#half = odd === 0 ? undefined : audio.at(-1);
+    return audio.subarray(0, audio.length - odd);
   }
 
   #receive(payload: Uint8Array, order: number): void {

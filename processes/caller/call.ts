@@ -4,7 +4,7 @@
  * Invariants: a call is settled exactly once (ended, failed or abandoned), and then holds no listener and
  * feeds no input; leaving the loop or an abort releases the reader at once and cancels the job in the background.
  */
-import type { JobRunner, JobValue } from '../../contracts/ports/jobs.js';
+import { type JobOwner, type JobRunner, type JobValue, NOBODY } from '../../contracts/ports/jobs.js';
 import { Inbound, type Outbound } from '../channel/credit.js';
 import { Feed } from './feed.js';
 
@@ -43,8 +43,15 @@ export class Call implements AsyncIterableIterator<JobValue> {
     });
   }
 
-  get hasInput(): boolean {
-    return this.#options.input !== undefined;
+  get owner(): JobOwner {
+    return this.#options.owner ?? NOBODY;
+  }
+
+  /** What the child is told to open it. */
+  get opening() {
+    const { workspaceTag, isLive } = this.owner;
+    const owner = { workspaceTag, isLive };
+    return { job: this.job, args: this.args, input: this.#options.input !== undefined, owner };
   }
 
   [Symbol.asyncIterator](): this {

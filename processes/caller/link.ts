@@ -10,6 +10,7 @@
 import { connect } from 'node:net';
 import type { Clock } from '../../contracts/clock.js';
 import { ServiceError } from '../../contracts/errors.js';
+import type { JobOwner } from '../../contracts/ports/jobs.js';
 import { Backoff } from '../backoff.js';
 import type { Call } from './call.js';
 import { Channel } from '../channel/channel.js';
@@ -53,6 +54,7 @@ export interface Reported {
 }
 
 const NOTHING: Reported = { running: 0, queued: 0, waitingPieces: 0 };
+const ROOMY = { places: Infinity, batchPlaces: Infinity };
 
 export class Link {
   readonly #options: LinkOptions;
@@ -63,7 +65,9 @@ export class Link {
   #channel: Channel | undefined;
   #pid: number | undefined;
   #reported = NOTHING;
-  #places = Infinity;
+  #room = ROOMY;
+  /** Batch work of all callers, as the child last reported it. */
+  #batch = 0;
   #retiring = false;
   #nextStream = 1;
   #closed = false;
@@ -83,13 +87,23 @@ export class Link {
     return this.#pid;
   }
 
-  /** The pool chooses the link with the lowest load: the child's jobs as it reports them, but at least this caller's. */
-  get load(): number {
+  /**
+   * The pool chooses the link with the lowest load for the job: the child's jobs as it reports them, but at least this
+   * caller's. Live work has places in a child that is full of batch work.
+   */
+  loadFor({ isLive = false }: JobOwner): number {
     const ours = this.#calls.size + this.#cancelled.size;
     const jobs = Math.max(ours, this.#reported.running + this.#reported.queued);
-    const full = jobs >= this.#places ? UNWANTED.full : 0;
+    const isFull = jobs >= this.#room.places || (!isLive && this.#batchJobs >= this.#room.batchPlaces);
+    const full = isFull ? UNWANTED.full : 0;
     // Among several that want to retire the busiest is chosen: the others fall idle and can go.
     return full + (this.#retiring ? UNWANTED.retiring - jobs : jobs);
+  }
+
+  get #batchJobs(): number {
+    let ours = 0;
+    for (const { owner } of this.#calls.values()) if (owner.isLive !== true) ours += 1;
+    return Math.max(ours, this.#batch);
   }
 
   /** Whether the child, or the last one, asked to retire. */
@@ -108,7 +122,7 @@ export class Link {
     if (channel === undefined) return call.fail(new ServiceError('engine_lost'));
     const stream = this.#nextStream++;
     try {
-      channel.control(KIND.open, stream, { job: call.job, args: call.args, input: call.hasInput });
+      channel.control(KIND.open, stream, call.opening);
     } catch (error) {
       return call.fail(error);
     }
@@ -137,9 +151,9 @@ export class Link {
   }
 
   #receive(frame: Frame, bytes: number): void {
-    const [kind, stream, payload, more, last, waits] = frame;
+    const [kind, stream, payload] = frame;
     if (kind === KIND.hello) return this.#hello(payload);
-    if (kind === KIND.load) return this.#loaded(payload, more, last === true, waits);
+    if (kind === KIND.load) return this.#loaded(frame.slice(2));
     if (kind === KIND.ack) return this.#acknowledged(stream);
     const call = this.#calls.get(stream);
     if (call !== undefined) this.#forCall(call, stream, kind, payload, bytes);
@@ -172,7 +186,7 @@ export class Link {
   }
 
   #hello(payload: unknown): void {
-    const { version, pid, places } = (payload ?? {}) as Record<string, unknown>;
+    const { version, pid, places, batchPlaces } = (payload ?? {}) as Record<string, unknown>;
     if (version !== PROTOCOL_VERSION || !isCount(pid) || pid < 2)
       throw new TypeError('hello of another protocol');
     const { spawned } = this.#options;
@@ -181,18 +195,22 @@ export class Link {
       throw new TypeError('hello of another process');
     }
     this.#pid = pid;
-    this.#places = isCount(places) ? places : Infinity;
+    this.#room = {
+      places: isCount(places) ? places : Infinity,
+      batchPlaces: isCount(batchPlaces) ? batchPlaces : Infinity,
+    };
     this.#retiring = false;
     this.#backoff.reset();
     this.#options.up?.();
   }
 
-  #loaded(running: unknown, queued: unknown, retiring: boolean, said: unknown): void {
+  #loaded([running, queued, retiring, said, batch]: readonly unknown[]): void {
     if (!isCount(running) || !isCount(queued)) return;
     const waits = (said ?? {}) as Partial<Waits>;
     const waitingPieces = isCount(waits.waitingPieces) ? waits.waitingPieces : 0;
     this.#reported = { running, queued, waitingPieces };
-    this.#retiring = retiring;
+    this.#retiring = retiring === true;
+    this.#batch = isCount(batch) ? batch : 0;
     for (const kind of WAIT_KINDS) this.#noteWaits(kind, waits[kind]);
     this.#letGo();
   }
@@ -230,6 +248,7 @@ export class Link {
     this.#channel = undefined;
     this.#pid = undefined;
     this.#reported = NOTHING;
+    this.#batch = 0;
     this.#stopHealth?.();
     for (const stream of [...this.#cancelled.keys()]) this.#acknowledged(stream);
     const calls = [...this.#calls.values()];

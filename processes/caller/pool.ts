@@ -3,11 +3,12 @@
  *
  * Invariants: a job goes to the connected child with the least to do, preferably one with a place left, and of those
  * one that does not want to retire, and stays there; a child that dies fails only its own jobs; with no child
- * connected a bounded number of jobs waits a short while, then they fail.
+ * connected a bounded number of jobs waits a short while, by the rules of fair admission, then they fail.
  */
+import { FairQueue, type Place } from '../../contracts/admission/fair-queue.js';
 import { systemClock, type Clock } from '../../contracts/clock.js';
 import { ServiceError } from '../../contracts/errors.js';
-import type { JobRunner } from '../../contracts/ports/jobs.js';
+import type { JobOwner, JobRunner } from '../../contracts/ports/jobs.js';
 import { Call } from './call.js';
 import { Link, type Reported, type WaitOf } from './link.js';
 import type { Log } from '../../contracts/log.js';
@@ -21,7 +22,7 @@ export interface PoolOptions {
   readonly cancelDeadlineMs?: number;
   /** How long a job waits while no child is connected. */
   readonly waitMs?: number;
-  /** Most jobs that may wait for a child to connect. */
+  /** Most jobs that may wait for a child to connect: of live work, and of batch work. */
   readonly waiting?: number;
   /** Called with how long a job or piece waited in a child before it began, for work of any caller. */
   waited?(of: WaitOf, ms: number): void;
@@ -39,8 +40,6 @@ export interface Pool extends JobRunner {
   ready(): Promise<void>;
   /** One row per child, for metrics and health. */
   state(): ChildState[];
-  /** Jobs queued at the child with the shortest queue, as last reported. Read at every request. */
-  readonly fewestQueued: number;
   /** Fails all jobs with `engine_lost` and disconnects. Idempotent. */
   close(): void;
 }
@@ -61,10 +60,14 @@ interface ReadyWaiter {
   reject(error: unknown): void;
 }
 
+interface WaitingCall extends Place {
+  readonly call: Call;
+}
+
 class ChildPool implements Pool {
   readonly #options: Required<PoolOptions>;
   readonly #links: readonly Link[];
-  readonly #waiting = new Set<Call>();
+  readonly #waiting = new FairQueue<WaitingCall>();
   #readyWaiters: ReadyWaiter[] = [];
   #turn = 0;
   #closed = false;
@@ -95,55 +98,60 @@ class ChildPool implements Pool {
     }));
   }
 
-  get fewestQueued(): number {
-    let fewest = Infinity;
-    for (const { reported } of this.#links) fewest = Math.min(fewest, reported.queued);
-    return fewest;
-  }
-
   close(): void {
     this.#closed = true;
     for (const link of this.#links) link.close();
-    for (const call of [...this.#waiting]) call.fail(new ServiceError('engine_lost'));
+    for (const call of this.#takeWaiting()) call.fail(new ServiceError('engine_lost'));
     for (const waiter of this.#readyWaiters.splice(0)) waiter.reject(new ServiceError('draining'));
   }
 
   #dispatch(call: Call): void {
-    const link = this.#leastLoaded();
+    const link = this.#leastLoaded(call.owner);
     if (link !== undefined) link.open(call);
     else if (this.#closed) call.fail(new ServiceError('engine_lost'));
     else this.#wait(call);
   }
 
   /** Breaks ties in turn, so that callers of the same children do not all begin with the first. */
-  #leastLoaded(): Link | undefined {
+  #leastLoaded(owner: JobOwner): Link | undefined {
     const { length } = this.#links;
     this.#turn = (this.#turn + 1) % Math.max(1, length);
     let best: Link | undefined;
+    let least = Infinity;
     for (let step = 0; step < length; step += 1) {
       const link = this.#links[(this.#turn + step) % length];
-      if (link?.up === true && (best === undefined || link.load < best.load)) best = link;
+      if (link?.up !== true) continue;
+      const load = link.loadFor(owner);
+      if (load < least) [best, least] = [link, load];
     }
     return best;
   }
 
   #wait(call: Call): void {
-    if (this.#waiting.size >= this.#options.waiting) return call.fail(new ServiceError('engine_busy'));
+    const waiting: WaitingCall = { ...call.owner, due: 0, call };
     const tooLate = (): void => call.fail(new ServiceError('engine_lost'));
     const stopTimer = this.#options.clock.after(this.#options.waitMs, tooLate);
-    this.#waiting.add(call);
+    this.#waiting.add(waiting);
     call.onSettled = () => {
       stopTimer();
-      this.#waiting.delete(call);
+      this.#waiting.withdraw(waiting);
     };
+    this.#waiting
+      .crowdedOut(waiting, this.#options.waiting)
+      ?.call.fail(new ServiceError('engine_busy', { retryAfter: 1 }));
+  }
+
+  /** The waiting calls, whose turns come in this order; none of them waits any more. */
+  *#takeWaiting(): Generator<Call> {
+    for (let next = this.#waiting.next(0); next !== undefined; next = this.#waiting.next(0)) {
+      next.call.onSettled?.();
+      next.call.onSettled = undefined;
+      yield next.call;
+    }
   }
 
   #up(): void {
-    for (const call of [...this.#waiting]) {
-      call.onSettled?.();
-      call.onSettled = undefined;
-      this.#dispatch(call);
-    }
+    for (const call of this.#takeWaiting()) this.#dispatch(call);
     if (!this.#links.every((link) => link.up)) return;
     for (const waiter of this.#readyWaiters.splice(0)) waiter.resolve();
   }

@@ -10,9 +10,12 @@ import { Decoder, Encoder } from '@msgpack/msgpack';
 import { ServiceError } from '../../contracts/errors.js';
 
 export const KIND = {
-  /** child → caller, once it is ready: { version, pid, places }; places: jobs that it runs or queues at most */
+  /**
+   * child → caller, once it is ready: { version, pid, places, batchPlaces }; places: jobs that it runs or queues at most,
+   * and of batch work
+   */
   hello: 0,
-  /** caller → child: { job, args, input, meta? } */
+  /** caller → child: { job, args, input, owner? } */
   open: 1,
   /** either way: one value */
   data: 2,
@@ -29,8 +32,8 @@ export const KIND = {
   /** child → caller: the handler wants no more input */
   stop: 8,
   /**
-   * child → caller, for the whole child: jobs running and queued, whether it wants to retire, and its `Waits` since the
-   * last such frame
+   * child → caller, for the whole child: jobs running and queued, whether it wants to retire, its `Waits` since the last
+   * such frame, and how many of the jobs are batch work
    */
   load: 9,
   ping: 10,

@@ -1,12 +1,13 @@
 /**
  * The child's side: listens on a Unix socket and runs the jobs of all callers that connect.
  *
- * Invariants: all connections share slots and queue; a connection that ends, or breaks the protocol, stops only its own
- * jobs; every cancel is acknowledged exactly once. A child that retires ends once it is idle and all callers have
- * disconnected, so that no job is on its way to it: it refuses none.
+ * Invariants: all connections share slots and queue, by workspace and not by connection; a connection that ends, or breaks
+ * the protocol, stops only its own jobs; every cancel is acknowledged exactly once. A child that retires ends once it is
+ * idle and all callers have disconnected, so that no job is on its way to it: it refuses none.
  */
 import { createServer, type Server, type Socket } from 'node:net';
 import { rm } from 'node:fs/promises';
+import { FairPlaces, SHARE } from '../../contracts/admission/fair-places.js';
 import { systemClock, type Clock } from '../../contracts/clock.js';
 import { ServiceError } from '../../contracts/errors.js';
 import type { JobHandlers } from '../../contracts/ports/jobs.js';
@@ -15,15 +16,17 @@ import { Channel } from '../channel/channel.js';
 import { KIND, PROTOCOL_VERSION, type Frame, type Waits } from '../channel/frames.js';
 import { silentLog, type Log } from '../../contracts/log.js';
 import { ServedJob, type Workplace } from './served-job.js';
-import { JobSlots } from '../job-slots.js';
 import { checkSocketPath } from '../channel/socket-path.js';
 
 export interface ServeOptions {
   readonly socketPath: string;
   readonly handlers: JobHandlers;
-  /** Jobs that run at once. */
+  /** Jobs that run at once: all, and those that batch work cannot take (contracts/admission/fair-places.ts). */
   readonly slots: number;
-  /** Jobs that may wait for a slot; one more is refused with `engine_busy`. Default 64. */
+  readonly keptForLive?: number;
+  /** The most of a workspace. */
+  readonly share?: number;
+  /** Jobs that may wait for a slot: of live work, and of batch work. Default 64. */
   readonly queue?: number;
   /** Jobs after which the child asks to retire, so that a fresh one takes its place. Default: never. */
   readonly retireAfter?: number;
@@ -51,6 +54,8 @@ export interface JobServer {
 export const ABORT_MS = 1000;
 const MAX_CONNECTIONS = 256;
 const DEFAULTS = {
+  keptForLive: 0,
+  share: SHARE,
   queue: 64,
   retireAfter: Infinity,
   ready: Promise.resolve(),
@@ -66,6 +71,17 @@ export async function serveJobs(options: ServeOptions): Promise<JobServer> {
   await child.listen();
   return child;
 }
+
+/** Jobs that it runs or queues at most: all, and those of batch work. */
+interface RoomFor {
+  readonly places: number;
+  readonly batchPlaces: number;
+}
+
+const roomFor = ({ slots, keptForLive, queue }: Required<ServeOptions>): RoomFor => ({
+  places: slots + 2 * queue,
+  batchPlaces: slots - keptForLive + queue,
+});
 
 class Child implements JobServer {
   readonly #options: Required<ServeOptions>;
@@ -83,8 +99,10 @@ class Child implements JobServer {
 
   constructor(options: Required<ServeOptions>) {
     this.#options = options;
-    const slots = new JobSlots(options.slots, options.queue, () => this.#loadChanged(), this.#jobWaits);
-    this.#place = { handlers: options.handlers, slots, log: options.log };
+    const { handlers, log } = options;
+    const changed = (): void => this.#loadChanged();
+    const places = new FairPlaces({ ...options, changed, waits: this.#jobWaits });
+    this.#place = { handlers, places, log };
     options.engineWaits.watch(() => this.#loadChanged());
     this.#server = createServer((socket) => this.#connected(socket));
     this.#server.maxConnections = MAX_CONNECTIONS;
@@ -92,11 +110,11 @@ class Child implements JobServer {
   }
 
   get running(): number {
-    return this.#place.slots.running;
+    return this.#place.places.running;
   }
 
   get queued(): number {
-    return this.#place.slots.queued;
+    return this.#place.places.queued;
   }
 
   async listen(): Promise<void> {
@@ -152,7 +170,7 @@ class Child implements JobServer {
   }
 
   get #retiring(): boolean {
-    return this.#place.slots.begun >= this.#options.retireAfter;
+    return this.#place.places.begun >= this.#options.retireAfter;
   }
 
   #retire(): void {
@@ -165,7 +183,7 @@ class Child implements JobServer {
   }
 
   #welcome(connection: Connection): void {
-    connection.hello(this.#options.slots + this.#options.queue);
+    connection.hello(roomFor(this.#options));
     connection.load(this.#retiring, {
       jobs: [],
       pieces: [],
@@ -212,13 +230,13 @@ class Connection {
     });
   }
 
-  hello(places: number): void {
-    this.#channel.control(KIND.hello, 0, { version: PROTOCOL_VERSION, pid: process.pid, places });
+  hello(room: RoomFor): void {
+    this.#channel.control(KIND.hello, 0, { version: PROTOCOL_VERSION, pid: process.pid, ...room });
   }
 
   load(retiring: boolean, waits: Waits): void {
-    const { running, queued } = this.#place.slots;
-    this.#channel.control(KIND.load, 0, running, queued, retiring, waits);
+    const { running, queued, batch } = this.#place.places;
+    this.#channel.control(KIND.load, 0, running, queued, retiring, waits, batch);
   }
 
   /** Refuses jobs from now on, the queued ones too. */

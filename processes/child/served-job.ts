@@ -6,20 +6,20 @@
  * the value is written and a cancel is noticed even if the handler never waits.
  */
 import { setImmediate } from 'node:timers';
+import type { FairPlaces, Ticket } from '../../contracts/admission/fair-places.js';
 import type { ServiceError } from '../../contracts/errors.js';
-import type { JobHandlers } from '../../contracts/ports/jobs.js';
+import { type JobHandlers, type JobOwner, NOBODY } from '../../contracts/ports/jobs.js';
 import type { Channel } from '../channel/channel.js';
 import { Inbound, Outbound } from '../channel/credit.js';
 import { asServiceError, errorToWire } from '../errors.js';
 import { isCount, KIND } from '../channel/frames.js';
 import { handlerOf } from './handlers.js';
 import type { Log } from '../../contracts/log.js';
-import type { JobSlots } from '../job-slots.js';
 
 /** Shared by all jobs of one child. */
 export interface Workplace {
   readonly handlers: JobHandlers;
-  readonly slots: JobSlots;
+  readonly places: FairPlaces;
   readonly log: Log;
 }
 
@@ -29,20 +29,23 @@ export class ServedJob {
   readonly #stream: number;
   readonly #name: string;
   readonly #args: unknown;
+  readonly #owner: JobOwner;
   readonly #left: () => void;
   readonly #abort = new AbortController();
   readonly #input: Inbound;
   readonly #output: Outbound;
+  #ticket: Ticket | undefined;
   #cancelled = false;
 
   /** `left` is called once, when the job has ended. */
   constructor(place: Workplace, channel: Channel, stream: number, open: unknown, left: () => void) {
-    const { job, args, input } = (open ?? {}) as Record<string, unknown>;
+    const { job, args, input, owner } = (open ?? {}) as Record<string, unknown>;
     this.#place = place;
     this.#channel = channel;
     this.#stream = stream;
     this.#name = String(job);
     this.#args = args;
+    this.#owner = ownerOfWire(owner);
     this.#left = left;
     this.#output = new Outbound(channel, stream);
     this.#input = new Inbound({
@@ -52,13 +55,11 @@ export class ServedJob {
     if (input !== true) this.#input.end();
   }
 
-  /** Runs the job now or queues it; if the queue is full, the caller gets the error. */
+  /** Runs the job now or queues it; if it is crowded out of the queue, the caller gets the error. */
   enter(): void {
-    try {
-      this.#place.slots.enter(this.#start);
-    } catch (error) {
-      this.refuse(error);
-    }
+    const begin = (): void => void this.#run();
+    const refuse = (error: ServiceError): void => this.refuse(error);
+    this.#ticket = this.#place.places.enter(this.#owner, { begin, refuse });
   }
 
   /** Ends a job that is not running, with an error. */
@@ -69,7 +70,7 @@ export class ServedJob {
 
   /** Removes a queued job with an error; a running one continues. */
   dequeue(error: ServiceError): void {
-    if (this.#place.slots.withdraw(this.#start)) this.refuse(error);
+    if (this.#withdraw()) this.refuse(error);
   }
 
   /** Handles a frame of this job. Throws on a kind that callers may not send. */
@@ -83,13 +84,13 @@ export class ServedJob {
 
   /** Stops the job, queued or running; a caller that is still connected gets the error. */
   stop(error: ServiceError): void {
-    if (this.#place.slots.withdraw(this.#start)) this.refuse(error);
+    if (this.#withdraw()) this.refuse(error);
     else this.#stopRunning(error);
   }
 
   #cancel(): void {
     this.#cancelled = true;
-    if (this.#place.slots.withdraw(this.#start)) this.#over();
+    if (this.#withdraw()) this.#over();
     else this.#stopRunning(new DOMException('The caller cancelled the job', 'AbortError'));
   }
 
@@ -99,7 +100,10 @@ export class ServedJob {
     this.#input.drop({ error: reason });
   }
 
-  readonly #start = (): void => void this.#run();
+  /** False if it was not in the queue. */
+  #withdraw(): boolean {
+    return this.#ticket?.withdraw() === true;
+  }
 
   async #run(): Promise<void> {
     try {
@@ -110,7 +114,7 @@ export class ServedJob {
       const { aborted, reason } = this.#abort.signal;
       this.#fail(aborted ? reason : error);
     } finally {
-      this.#place.slots.leave();
+      this.#ticket?.leave();
       this.#over();
     }
   }
@@ -141,6 +145,12 @@ export class ServedJob {
     if (this.#cancelled) this.#channel.control(KIND.ack, this.#stream);
     this.#left();
   }
+}
+
+/** A caller of an earlier release names no owner. */
+function ownerOfWire(owner: unknown): JobOwner {
+  const { workspaceTag, isLive } = (owner ?? {}) as Record<string, unknown>;
+  return typeof workspaceTag === 'string' ? { workspaceTag, isLive: isLive === true } : NOBODY;
 }
 
 let turn: Promise<void> | undefined;

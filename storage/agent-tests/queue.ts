@@ -17,17 +17,24 @@ const GIVEN_UP: TestOutcome = {
   ...{ endedBy: null, checks: [], usage: null, items: [], call: null },
 };
 
+/**
+ * Workspaces take turns: the next scenario is one of the workspace that has the fewest running, and of those the one whose
+ * last turn is longest ago.
+ */
 const takeNext = (sql: Sql, leaseMs: number, modes: readonly TestMode[]) => sql<QueuedTest[]>`
+  with turns as (
+    select w.workspace_id, max(w.started_at) as last,
+      count(*) filter (where w.status = 'running' and w.taken_until > now()) as running
+    from agent_test_runs o join agent_test_results w on w.run_id = o.id
+    where o.ended_at is null group by w.workspace_id)
   update agent_test_results t set status = 'running', attempts = t.attempts + 1,
     started_at = coalesce(t.started_at, now()), taken_until = now() + ${leaseMs}::int * interval '1 millisecond'
   where (t.run_id, t.place) = (
-    select q.run_id, q.place from agent_test_results q
+    select q.run_id, q.place from agent_test_results q join turns on turns.workspace_id = q.workspace_id
     where (q.status = 'queued' or q.status = 'running' and q.taken_until <= now())
       and q.definition ->> 'mode' = any(${modes as string[]})
-      and ${atOnce.workspace} > (
-        select count(*) from agent_test_results w
-        where w.workspace_id = q.workspace_id and w.status = 'running' and w.taken_until > now())
-    order by q.position limit 1 for update skip locked)
+      and turns.running < ${atOnce.workspace}
+    order by turns.running, turns.last nulls first, q.position limit 1 for update of q skip locked)
   returning t.run_id as "runId", t.place, t.workspace_id as "workspaceId", t.attempts as attempt, t.definition, t.plan,
     (select json_build_object('id', r.agent_id, 'name', r.agent_name, 'versionNumber', r.version_number)
       from agent_test_runs r where r.id = t.run_id) as agent`;

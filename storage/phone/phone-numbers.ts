@@ -9,6 +9,7 @@ import { phoneAddress } from '../../contracts/phone/phone.js';
 import type { Listed, PageRequest } from '../../contracts/ports/page.js';
 import type {
   AnsweredNumbers,
+  Claim,
   Credentials,
   DialledNumbers,
   DiallingNumbers,
@@ -24,9 +25,19 @@ import { listed, positionAfter, wantedRows } from '../page.js';
 import { phoneApiContext, phoneContext } from '../secrets/sealed.js';
 import type { Sql, Transaction } from '../postgres/sql.js';
 
+/** The order of claims to one number: the first is whose it is. */
+const precedence = (sql: Sql | Transaction) => sql`p.proven_at nulls last, p.position`;
+
+/** Whether the number is another workspace's; of providers that have no address of ours, which would tell them apart. */
+const belongsToAnother = (sql: Sql | Transaction) => sql`
+  p.provider = 'sip' and exists (
+    select from phone_numbers o where o.provider = p.provider and o.address = p.address and o.id <> p.id
+      and (coalesce(o.proven_at, 'infinity'), o.position) < (coalesce(p.proven_at, 'infinity'), p.position))`;
+
 const columns = (sql: Sql | Transaction) => sql`
   p.id, p.workspace_id as "workspaceId", p.provider, p.address, p.agent_id as "agentId", p.enabled,
-  p.api_url as "apiUrl", p.sealed_api is not null as "placesCalls",
+  p.api_url as "apiUrl", p.sealed_api is not null as "placesCalls", p.token,
+  ${belongsToAnother(sql)} as "belongsToAnother",
   p.created_at as "createdAt", p.updated_at as "updatedAt"`;
 
 const conflict = (message: string): ServiceError => new ServiceError('conflict', { message });
@@ -170,25 +181,55 @@ async function open({ sql, secrets }: Parts, id: string): Promise<OpenedNumber |
   };
 }
 
-async function find({ sql, secrets }: Parts, provider: string, address: string) {
-  const rows = await sql<(PhoneNumber & { sealed: Buffer })[]>`
-    select ${columns(sql)}, p.sealed from phone_numbers p
+type ClaimRow = PhoneNumber & { readonly sealed: Buffer; readonly isProven: boolean };
+
+const claimColumns = (sql: Sql) => sql`${columns(sql)}, p.sealed, p.proven_at is not null as "isProven"`;
+
+const claimOf = ({ sealed, isProven, ...number }: ClaimRow, secrets: Secrets): Claim => ({
+  number,
+  secret: secrets.open(sealed, phoneContext(number.id)),
+  isProven,
+});
+
+async function find({ sql, secrets }: Parts, provider: string, address: string, skip: number) {
+  const rows = await sql<ClaimRow[]>`
+    select ${claimColumns(sql)} from phone_numbers p
     where p.provider = ${provider} and p.address = ${address}
-    order by p.position limit ${LIMITS.phone.sharers}`;
-  return rows.map(({ sealed, ...number }) => ({
-    number,
-    secret: secrets.open(sealed, phoneContext(number.id)),
-  }));
+    order by ${precedence(sql)} offset ${skip} limit ${LIMITS.phone.claims}`;
+  return rows.map((row) => claimOf(row, secrets));
 }
 
-async function answered(sql: Sql, secrets: Secrets, provider: string) {
-  const rows = await sql<(PhoneNumber & { sealed: Buffer })[]>`
-    select ${columns(sql)}, p.sealed from phone_numbers p
-    where p.provider = ${provider} and p.enabled and p.agent_id is not null order by p.position`;
-  return rows.map(({ sealed, ...number }) => ({
-    number,
-    secret: secrets.open(sealed, phoneContext(number.id)),
-  }));
+async function addressed({ sql, secrets }: Parts, provider: string, token: string, address: string) {
+  const [row] = await sql<ClaimRow[]>`
+    select ${claimColumns(sql)} from phone_numbers told
+    join phone_numbers p on p.workspace_id = told.workspace_id and p.provider = told.provider
+    where told.token = ${token} and told.provider = ${provider} and p.address = ${address}`;
+  return row && claimOf(row, secrets);
+}
+
+async function tokened({ sql, secrets }: Parts, provider: string, token: string) {
+  const [row] = await sql<ClaimRow[]>`
+    select ${claimColumns(sql)} from phone_numbers p where p.token = ${token} and p.provider = ${provider}`;
+  return row && claimOf(row, secrets);
+}
+
+async function known({ sql, secrets }: Parts, provider: string, most: number) {
+  const rows = await sql<ClaimRow[]>`
+    select ${claimColumns(sql)} from phone_numbers p where p.provider = ${provider} and p.enabled
+    order by ${precedence(sql)} limit ${most}`;
+  return rows.map((row) => claimOf(row, secrets));
+}
+
+const prove = (sql: Sql, id: string) =>
+  sql`update phone_numbers set proven_at = now() where id = ${id} and proven_at is null`;
+
+async function answered({ sql, secrets }: Parts, provider: string) {
+  const rows = await sql<ClaimRow[]>`
+    select ${claimColumns(sql)} from (
+      select distinct on (address) * from phone_numbers p where provider = ${provider}
+      order by address, ${precedence(sql)}) p
+    where p.enabled and p.agent_id is not null order by p.position`;
+  return rows.map((row) => claimOf(row, secrets));
 }
 
 const AT_ONCE = 200;
@@ -209,8 +250,14 @@ export const createPhoneNumbers = (
   remove: (id, workspaceId) => remove(parts.sql, id, workspaceId),
   named: (name, workspaceId) => named(parts.sql, name, workspaceId),
   open: (id) => open(parts, id),
-  find: (provider, address) => find(parts, provider, address),
-  answered: (provider) => answered(parts.sql, parts.secrets, provider),
+  find: (provider, address, skip = 0) => find(parts, provider, address, skip),
+  addressed: (provider, token, address) => addressed(parts, provider, token, address),
+  tokened: (provider, token) => tokened(parts, provider, token),
+  known: (provider, most) => known(parts, provider, most),
+  async prove(numberId) {
+    await prove(parts.sql, numberId);
+  },
+  answered: (provider) => answered(parts, provider),
   async note(numberId, callId) {
     const { count } = await parts.sql`
       insert into phone_calls (number_id, call_id) values (${numberId}, ${callId}) on conflict do nothing`;

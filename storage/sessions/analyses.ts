@@ -21,12 +21,18 @@ const GIVEN_UP: SessionAnalysis = {
   error: 'The analysis could not be made',
 };
 
+/** Workspaces take turns: the next is of the workspace with the fewest under way, which are those that have begun and are not due. */
 const takeNext = (sql: Sql, leaseMs: number) => sql<(Planned & { attempts: number })[]>`
+  with busy as (
+    select workspace_id, count(*) as running from sessions
+    where analysis_due_at > now() and analysis_attempts > 0 group by workspace_id)
   update sessions s set
     analysis_attempts = s.analysis_attempts + 1,
     analysis_due_at = now() + ${leaseMs}::int * interval '1 millisecond'
   where s.id = (
-    select id from sessions where analysis_due_at <= now() order by analysis_due_at limit 1 for update skip locked
+    select d.id from sessions d left join busy on busy.workspace_id = d.workspace_id
+    where d.analysis_due_at <= now()
+    order by coalesce(busy.running, 0), d.analysis_due_at limit 1 for update of d skip locked
   )
   returning ${columns(sql)}, s.plan, s.analysis_attempts as attempts`;
 

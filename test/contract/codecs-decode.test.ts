@@ -41,6 +41,7 @@ const folder = mkdtempSync(joinPath(tmpdir(), 'decode-'));
 const uploads = joinPath(folder, 'uploads');
 const decodeOnce = productFile('gateway/workers/decode-once');
 const neverAborted = new AbortController().signal;
+const anybody = { workspaceId: 'ws' };
 
 t.teardown(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -58,7 +59,7 @@ const decoder = (options: Partial<DecodeOptions> = {}) =>
   createDecode({ tempFolder: uploads, decodeOnce, searchPath: NO_FFMPEG_ON_PATH, ...options });
 
 const decodeAll = async (decode: ReturnType<typeof decoder>, file: Uint8Array): Promise<Int16Array> =>
-  joinSamples(await collect(decode(file, neverAborted)));
+  joinSamples(await collect(decode(file, anybody, neverAborted)));
 
 /** Command lines of processes that work on a file in our folder. */
 const decoders = (): string[] => commandLines().filter((line) => line.includes(joinPath(uploads, 'upload-')));
@@ -149,7 +150,7 @@ function cutsHoursOff(t: Test, options: Partial<DecodeOptions>): void {
     t.ok(bomb.length < 2 ** 20);
     let bytes = 0;
     await t.rejects(async () => {
-      for await (const samples of decoder(options)(bomb, neverAborted)) bytes += samples.byteLength;
+      for await (const samples of decoder(options)(bomb, anybody, neverAborted)) bytes += samples.byteLength;
     }, tooLong);
     t.ok(bytes > HOUR_BYTES * 0.99 && bytes < HOUR_BYTES * 1.01, `${bytes} bytes came before`);
   });
@@ -215,7 +216,7 @@ for (const [way, { options, skip, tones, all }] of Object.entries(WAYS)) {
     if (all) cutsHoursOff(t, options);
 
     t.test('a reader who leaves takes the process along', async (t) => {
-      for await (const samples of decode(bomb, neverAborted)) {
+      for await (const samples of decode(bomb, anybody, neverAborted)) {
         t.ok(samples.length > 0);
         t.equal(decoders().length, 1, 'the process runs while it is read');
         break;
@@ -227,7 +228,7 @@ for (const [way, { options, skip, tones, all }] of Object.entries(WAYS)) {
       const gone = new AbortController();
       await t.rejects(
         async () => {
-          for await (const _samples of decode(bomb, gone.signal)) gone.abort(new Error('gone'));
+          for await (const _samples of decode(bomb, anybody, gone.signal)) gone.abort(new Error('gone'));
         },
         { message: 'gone' },
       );
@@ -256,9 +257,9 @@ t.test('a decoder runs under limits, without our environment', async (t) => {
   process.env['CODECS_TEST_SECRET'] = 'do-not-tell';
   const script = 'env; echo "f $(ulimit -f) t $(ulimit -t) c $(ulimit -c)"';
   const decode = decoder({ ffmpegPath: standIn('tells', script) });
-  const said = Buffer.concat((await collect(decode(wavHeader(RATE), neverAborted))).map(bytesOf)).toString(
-    'latin1',
-  );
+  const said = Buffer.concat(
+    (await collect(decode(wavHeader(RATE), anybody, neverAborted))).map(bytesOf),
+  ).toString('latin1');
   delete process.env['CODECS_TEST_SECRET'];
   t.notMatch(said, /do-not-tell/);
   t.match(said, /f 0 t 120 c 0/);
@@ -278,10 +279,10 @@ t.test('a decoder that crashes is an error, though it had begun', async (t) => {
 
 t.test('too many uploads: some wait, the rest are refused', async (t) => {
   const decode = decoder({ limits: { processes: 1, queue: 1 } });
-  const first = decode(bomb, neverAborted)[Symbol.asyncIterator]();
+  const first = decode(bomb, anybody, neverAborted)[Symbol.asyncIterator]();
   await first.next();
   const gone = new AbortController();
-  const second = decode(fixture('tone.wav'), gone.signal)[Symbol.asyncIterator]();
+  const second = decode(fixture('tone.wav'), anybody, gone.signal)[Symbol.asyncIterator]();
   const waiting = t.rejects(second.next(), { message: 'gone' }, 'who waits may leave');
   await t.rejects(decodeAll(decode, fixture('tone.wav')), { code: 'engine_busy', status: 503 });
   gone.abort(new Error('gone'));
@@ -380,8 +381,8 @@ t.test('what the build from npm lacks is decoded by an ffmpeg on PATH', async (t
 
 t.test('an upload is readable by us alone', async (t) => {
   const decode = decoder({ ffmpegPath: standIn('lists', `ls -l ${uploads}`) });
-  const said = Buffer.concat((await collect(decode(wavHeader(RATE), neverAborted))).map(bytesOf)).toString(
-    'latin1',
-  );
+  const said = Buffer.concat(
+    (await collect(decode(wavHeader(RATE), anybody, neverAborted))).map(bytesOf),
+  ).toString('latin1');
   t.match(said, /-rw-------/);
 });

@@ -2,8 +2,10 @@
  * Engines in real speech children, over their sockets, as in a gateway: they speak, hear raw audio, time its words, and share
  * their time. One file, since each child that hears loads its model, which takes a second.
  */
+import { setMaxListeners } from 'node:events';
 import t from 'tap';
 import { RECOGNITION_RATE } from '../../contracts/audio.js';
+import type { JobOwner } from '../../contracts/ports/jobs.js';
 import type { TranscriptSegment } from '../../contracts/ports/speech/speech.js';
 import type { TimedWord, TtsRequest } from '../../contracts/ports/speech/tts.js';
 import { fliteDescription } from '../../engines/backends/flite/description.js';
@@ -122,6 +124,46 @@ t.test("a piece of one workspace does not wait for all of another's", async (t) 
   await Promise.all([...Array.from({ length: 12 }, () => speak('many')), speak('one')]);
   t.ok(order.indexOf('one') < 4, order.join(' '));
 });
+
+t.test(
+  'fifty files of one workspace keep neither the words nor the files of another one waiting',
+  async (t) => {
+    const audio = await spoken(flite, 'Yes.');
+    const uploads = new AbortController();
+    setMaxListeners(0, uploads.signal);
+    const over: string[] = [];
+    const hear = async (
+      name: string,
+      owner: JobOwner,
+      signal: AbortSignal,
+      interim = false,
+    ): Promise<void> => {
+      const asked = {
+        seconds: audio.length / RECOGNITION_RATE,
+        interim,
+        demand: { ...owner, aheadSeconds: 0 },
+      };
+      for await (const segment of moonshine.transcribe(streamed(audio), asked, signal)) void segment;
+      over.push(name);
+    };
+    const many = Array.from({ length: 50 }, () =>
+      hear('upload', { workspaceTag: 'many' }, uploads.signal).catch(() => undefined),
+    );
+    await until('the child is full of them', () => stt.pool.state().some(({ queued }) => queued > 0));
+    await Promise.all([
+      hear('file', { workspaceTag: 'one' }, neverAborted),
+      hear('words', { workspaceTag: 'two', isLive: true }, neverAborted),
+    ]);
+    const before = over.filter((name) => name === 'upload').length;
+    await hear('guess', { workspaceTag: 'two', isLive: true }, neverAborted, true);
+    t.ok(before < 20, `${before} of 50 before them`);
+    t.ok(over.indexOf('words') < over.indexOf('file') + 3, over.join(' '));
+    t.ok(over.includes('guess'), 'guesses of live speech go on beside them');
+    uploads.abort();
+    await Promise.all(many);
+    await until('their slots are free', idle(stt.pool));
+  },
+);
 
 t.test('several long transcriptions at once keep their own words', async (t) => {
   const texts = [sentence, 'There are two flights to London that match your request.'];

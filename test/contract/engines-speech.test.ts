@@ -248,7 +248,10 @@ t.test("tones survive MP3 at its lowest bit rate and a telephone's sample rate",
   ];
   for (const output of [...hardest, ...shortOrLong([], easier)]) {
     const file = await collected(encode(streamed(samples), 16_000, output, neverAborted));
-    const heard = await heardBy(createToneTranscriber(), joined(...(await all(decode(file, neverAborted)))));
+    const heard = await heardBy(
+      createToneTranscriber(),
+      joined(...(await all(decode(file, { workspaceId: 'ws' }, neverAborted)))),
+    );
     t.equal(heard, text, JSON.stringify(output));
   }
 });

@@ -27,7 +27,8 @@ t.test('a number is added, read, listed, changed and removed', async (t) => {
   const number = newNumber();
   const { status, body: added } = await post({ phone_number: number, agent_id: agentId });
   t.equal(status, 201);
-  const { phone_number_id: id, created_at: created, updated_at: updated, ...rest } = added;
+  const { phone_number_id: id, created_at: created, updated_at: updated, answer_url: url, ...rest } = added;
+  t.match(url, new RegExp(`^${gateway.base}/v1/phone/twilio/answer/[0-9a-f]{64}$`));
   t.match(id, /^phone_[0-9a-f]{24}$/);
   t.equal(created, updated);
   t.strictSame(rest, {
@@ -38,7 +39,6 @@ t.test('a number is added, read, listed, changed and removed', async (t) => {
     enabled: true,
     places_calls: false,
     api_url: null,
-    answer_url: `${gateway.base}/v1/phone/twilio/answer`,
   });
   t.strictSame((await call('GET', at(id))).body, added);
   const listed = await call('GET', `${NUMBERS}?include_total=true`);

@@ -252,18 +252,6 @@ t.test('a pool that goes takes its jobs with it, and no other’s', async (t) =>
   await kept.return?.();
 });
 
-t.test('the load of a pool is that of the child with the fewest waiting jobs', async (t) => {
-  const { pool } = await children(t, 2, { slots: 1 });
-  t.equal(pool.fewestQueued, 0);
-  const jobs = Array.from({ length: 5 }, (_, index) => start(pool, 'hold', { name: `job ${index}` }));
-  const first = jobs.map((job) => job.next().catch(() => undefined));
-  const queued = () => pool.state().map((child) => child.queued);
-  await until('one waits at one child, two at the other', () => queued().sort().join() === '1,2');
-  t.equal(pool.fewestQueued, 1);
-  pool.close();
-  await Promise.all(first);
-});
-
 t.test('control frames overtake the data that waits, and each kind keeps its order', async (t) => {
   const path = join(await socketFolder(t), 'x.sock');
   const seen: Frame[] = [];

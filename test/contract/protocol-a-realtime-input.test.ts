@@ -92,6 +92,24 @@ t.test('clear drops what waits; the next commit holds what came after', async (t
   client.leave();
 });
 
+t.test('a turn that ends within a sample leaves the later ones whole, and so does a clear', async (t) => {
+  const client = await connect();
+  const texts = ['First.', 'Second.', 'Third.'] as const;
+  const [first, second, third] = await Promise.all([speech(texts[0]), speech(texts[1]), speech(texts[2])]);
+  const heard = async (audio: Uint8Array): Promise<unknown> =>
+    (await client.append(audio).commit().next(`${TRANSCRIPTION}.completed`))['transcript'];
+  /** The end of a pause that an odd number of bytes cuts. */
+  const [rest, odd] = [Buffer.alloc(1323), Buffer.alloc(1001)];
+  t.equal(await heard(Buffer.concat([first, odd])), texts[0]);
+  t.equal(await heard(Buffer.concat([rest, second, odd])), texts[1], 'the stream goes on');
+  client.append(Buffer.concat([rest, first, odd])).send({ type: 'input_audio_buffer.clear' });
+  t.equal(await heard(Buffer.concat([rest, third, odd])), texts[2], 'also after a clear');
+  t.equal(await heard(second), texts[1], 'another stream begins');
+  client.append(odd).send({ type: 'input_audio_buffer.clear' });
+  t.equal(await heard(first), texts[0], 'also after a clear');
+  client.leave();
+});
+
 t.test('without transcription a commit makes an item and no more', async (t) => {
   const client = await connect();
   const audio = await speech('Unheard.');

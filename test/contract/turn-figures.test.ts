@@ -64,7 +64,9 @@ t.test(
     const trialOf = async (samples: Int16Array, ends: boolean): Promise<Trial> => {
       const heard = joined(samples, silence(NOTICED_MS / 1000));
       const { text } = await ear.transcribe(heard, {}, FOREVER);
-      const probability = await until('it is known', () => model.probability([bytesOf(heard)], FOREVER));
+      const probability = await until('it is known', () =>
+        model.probability([bytesOf(heard)], 'ws', FOREVER),
+      );
       return { ends, words: completenessOf(text, 'en'), probability };
     };
     const trials: Trial[] = [];

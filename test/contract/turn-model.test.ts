@@ -18,7 +18,7 @@ t.test('a child whose model cannot be loaded lives, and says that nothing is kno
   const [pid] = workers.pids();
   model.prepare();
   await until('it has failed', () => model.answers.failed === 1);
-  t.equal(await model.probability([new Uint8Array(3200)], FOREVER), undefined);
+  t.equal(await model.probability([new Uint8Array(3200)], 'ws', FOREVER), undefined);
   t.equal(warnings.length, 1);
   t.same(workers.pids(), [pid]);
 });
@@ -37,7 +37,7 @@ async function said(voice: TtsEngine, text: string, words?: number): Promise<Uin
 t.test('smart-turn distinguishes a sentence that has ended from one that continues', { skip }, async (t) => {
   const { model } = await startedTurnModel(t, folder!);
   const voice = await createFlite();
-  const heard = (audio: Uint8Array) => until('it is known', () => model.probability([audio], FOREVER));
+  const heard = (audio: Uint8Array) => until('it is known', () => model.probability([audio], 'ws', FOREVER));
   const ended = await heard(await said(voice, 'What time is it?'));
   const text = 'I would like to go to the station tomorrow morning.';
   const goesOn = await heard(await said(voice, text, 'I would like to go'.split(' ').length));

@@ -220,6 +220,7 @@ t.test('a transcript has words on request, shared by length if the engine gives 
     registry: createRegistry({ tts: [], stt: [wordless] }),
     admission: {
       check: () => Promise.resolve(),
+      reserve: () => Promise.resolve(() => undefined),
       enter: () => Promise.resolve(() => undefined),
       use: () => undefined,
     },

@@ -1,11 +1,13 @@
 /** Collecting bodies and files in one piece: small ones, large ones, and their limit. */
 import t from 'tap';
+import { UNBOUNDED_SHARE } from '../../contracts/ports/accounts/memory.js';
+import { Ledger } from '../../gateway/server/memory/ledger.js';
 import { ArrivingBytes, mostBytesOf } from '../../gateway/server/bodies/arriving-bytes.js';
 
 const MIB = 1024 * 1024;
 
 function whole(chunks: readonly Uint8Array[], mostBytes: number): Uint8Array {
-  const arriving = new ArrivingBytes(mostBytes);
+  const arriving = new ArrivingBytes(mostBytes, UNBOUNDED_SHARE);
   for (const chunk of chunks) arriving.add(chunk);
   return arriving.whole();
 }
@@ -33,5 +35,17 @@ t.test('room is made for what a body declares, and never beyond its limit', (t) 
   t.equal(declared('5000'), 1000);
   t.equal(declared(), 1000, 'in chunks');
   t.throws(() => whole([Buffer.alloc(2 * MIB), Buffer.alloc(1)], 2 * MIB), RangeError);
+  t.end();
+});
+
+t.test('what has arrived is charged, many small chunks as one piece, and given back', (t) => {
+  const ledger = new Ledger(MIB);
+  const share = ledger.open({ kind: 'body', holder: 'a', evict: () => undefined });
+  const arriving = new ArrivingBytes(MIB, share);
+  for (let count = 0; count < 10_000; count += 1) arriving.add(Buffer.alloc(10));
+  t.ok(ledger.bytes >= 100_000 && ledger.bytes < 200_000, `${ledger.bytes} for 100,000`);
+  t.throws(() => arriving.add(Buffer.alloc(MIB)), { code: 'memory_exhausted' });
+  arriving.clear();
+  t.equal(ledger.bytes, 0);
   t.end();
 });

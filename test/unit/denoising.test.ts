@@ -8,7 +8,7 @@ import t, { type Test } from 'tap';
 import { bytesOf, samplesOf } from '../../contracts/audio.js';
 import { ServiceError } from '../../contracts/errors.js';
 import { type Log, silentLog } from '../../contracts/log.js';
-import type { JobRunner } from '../../contracts/ports/jobs.js';
+import { type JobRunner, NOBODY } from '../../contracts/ports/jobs.js';
 import type { RawAudio } from '../../contracts/ports/speech/speech.js';
 import { DenoiserInChild } from '../../engines/denoising/denoiser-in-child.js';
 import { loadGtcrn } from '../../engines/denoising/gtcrn.js';
@@ -58,7 +58,7 @@ function loaded(t: Test, gain: number) {
 t.test('the output has the length of the input, at the same times', async (t) => {
   const { denoiser } = loaded(t, 1);
   for (const rate of [RATE, 24_000, 8000]) {
-    const { sampleRate, chunks } = await denoiser.denoise(rawOf(sound(rate), rate), forever);
+    const { sampleRate, chunks } = await denoiser.denoise(rawOf(sound(rate), rate), NOBODY, forever);
     const heard = samplesIn({ chunks, sampleRate });
     t.equal(sampleRate, RATE);
     t.equal(heard.length, RATE, `${rate} Hz: a second`);
@@ -72,14 +72,14 @@ t.test('what the model takes out is gone; a model is used again, and begins anew
   const { denoiser, models } = loaded(t, 0);
   for (const seconds of [1, 1, 0.001]) {
     const audio = rawOf(sound().subarray(0, RATE * seconds));
-    const heard = samplesIn(await denoiser.denoise(audio, forever));
+    const heard = samplesIn(await denoiser.denoise(audio, NOBODY, forever));
     t.equal(heard.length, RATE * seconds);
     t.ok(heard.every((sample) => sample === 0));
   }
   t.equal(models(), 1);
-  await Promise.all([1, 2].map(() => denoiser.denoise(rawOf(sound()), forever)));
+  await Promise.all([1, 2].map(() => denoiser.denoise(rawOf(sound()), NOBODY, forever)));
   t.equal(models(), 2, 'streams at once have a model each');
-  const none = await denoiser.denoise({ chunks: [], sampleRate: RATE }, forever);
+  const none = await denoiser.denoise({ chunks: [], sampleRate: RATE }, NOBODY, forever);
   t.equal(samplesIn(none).length, 0, 'nothing is nothing');
 });
 
@@ -90,7 +90,7 @@ t.test('a model that gives too little or too much changes no length', async (t) 
       finish: () => new Int16Array(200 + extra),
     };
     const { denoiser } = denoiserOf(inProcess(denoiseJobs(() => model)));
-    t.equal(samplesIn(await denoiser.denoise(rawOf(sound()), forever)).length, RATE);
+    t.equal(samplesIn(await denoiser.denoise(rawOf(sound()), NOBODY, forever)).length, RATE);
   }
 });
 
@@ -104,13 +104,13 @@ t.test('a failure leaves the audio as it was, and is logged once until it works 
   };
   const { denoiser, warnings } = denoiserOf(runner);
   const audio = rawOf(sound());
-  t.equal(await denoiser.denoise(audio, forever), audio);
-  t.equal(await denoiser.denoise(audio, forever), audio);
+  t.equal(await denoiser.denoise(audio, NOBODY, forever), audio);
+  t.equal(await denoiser.denoise(audio, NOBODY, forever), audio);
   t.equal(warnings.length, 1);
   fails = false;
-  t.not(await denoiser.denoise(audio, forever), audio);
+  t.not(await denoiser.denoise(audio, NOBODY, forever), audio);
   fails = true;
-  await denoiser.denoise(audio, forever);
+  await denoiser.denoise(audio, NOBODY, forever);
   t.equal(warnings.length, 2);
 });
 
@@ -127,7 +127,7 @@ t.test('a late answer is given up; a cancelled request is rejected', async (t) =
   };
   const { denoiser, clock } = denoiserOf(runner);
   const audio = rawOf(sound());
-  const late = denoiser.denoise(audio, forever);
+  const late = denoiser.denoise(audio, NOBODY, forever);
   await until('it is asked', () => signals.length === 1);
   clock.advance(1249);
   t.notOk(signals[0]?.aborted);
@@ -135,7 +135,7 @@ t.test('a late answer is given up; a cancelled request is rejected', async (t) =
   t.equal(await late, audio);
   t.ok(signals[0]?.aborted, 'the child is told');
   const leaver = new AbortController();
-  const left = denoiser.denoise(audio, leaver.signal);
+  const left = denoiser.denoise(audio, NOBODY, leaver.signal);
   await until('it is asked again', () => signals.length === 2);
   leaver.abort(new Error('left'));
   await t.rejects(left, { message: 'left' });

@@ -1,6 +1,7 @@
 /** The parts of the edge that need no socket. */
 import { encode } from '@msgpack/msgpack';
 import t, { type Test } from 'tap';
+import { UNBOUNDED_SHARE } from '../../contracts/ports/accounts/memory.js';
 import { ServiceError } from '../../contracts/errors.js';
 import type { Role } from '../../contracts/permissions.js';
 import { authenticate, bearerToken } from '../../gateway/server/auth.js';
@@ -212,6 +213,7 @@ async function* pieces(body: Uint8Array, size: number): AsyncGenerator<Uint8Arra
 const incoming = (contentType: string | undefined, body: string | Uint8Array, size = 7) => ({
   headers: new Map(contentType === undefined ? [] : [['content-type', contentType]]),
   body: () => pieces(Buffer.from(body), size),
+  share: () => UNBOUNDED_SHARE,
 });
 
 void t.test('content types', async (t) => {

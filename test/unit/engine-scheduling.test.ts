@@ -2,9 +2,9 @@
 import t from 'tap';
 import { WaitTally } from '../../contracts/time/wait-tally.js';
 import { EngineScheduler } from '../../engines/scheduling/engine-scheduler.js';
-import { FAR_AHEAD_MS, FairQueue, later, type Place } from '../../engines/scheduling/fair-queue.js';
+import { FAR_AHEAD_MS, FairQueue, later, type Place } from '../../contracts/admission/fair-queue.js';
 import { Listener } from '../../engines/scheduling/listener.js';
-import { workspaceTag } from '../../engines/scheduling/workspace-tag.js';
+import { workspaceTag } from '../../processes/job-owner.js';
 import { seeded } from '../fixtures/random.js';
 
 interface Named extends Place {

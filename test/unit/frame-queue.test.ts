@@ -2,25 +2,28 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import t from 'tap';
 import { LIMITS } from '../../contracts/limits.js';
+import { type MemoryShare, UNBOUNDED_SHARE } from '../../contracts/ports/accounts/memory.js';
 import { FrameQueue } from '../../gateway/dialects/protocol-a/realtime/frame-queue.js';
 
 /** A queue in which frames that begin with `?` are processed until the test ends that. */
-function openQueue() {
+function openQueue(share: MemoryShare = UNBOUNDED_SHARE) {
   const taken: string[] = [];
   const answers: (() => void)[] = [];
   let refused = 0;
-  const queue = new FrameQueue(
-    (frame) => {
+  let exhausted = 0;
+  const queue = new FrameQueue(share, {
+    take(frame) {
       taken.push(String(frame).slice(0, 8));
       return String(frame).startsWith('?') ? new Promise((resolve) => answers.push(resolve)) : undefined;
     },
-    () => (refused += 1),
-  );
+    full: () => (refused += 1),
+    exhausted: () => (exhausted += 1),
+  });
   const answer = async (): Promise<void> => {
     answers.shift()?.();
     await turn();
   };
-  return { queue, taken, answer, refused: () => refused };
+  return { queue, taken, answer, refused: () => refused, exhausted: () => exhausted };
 }
 
 t.test('one frame at a time, in order', async (t) => {

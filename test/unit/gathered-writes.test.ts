@@ -3,7 +3,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import t from 'tap';
 import type { ReplyHead } from '../../gateway/server/adapters/adapter.js';
 import { GatheredWrites } from '../../gateway/server/adapters/gathered-writes.js';
-import { isTurnOver } from '../../engines/loop-turn.js';
+import { isTurnOver } from '../../contracts/time/loop-turn.js';
 
 const HEAD: ReplyHead = { status: 200, headers: [], close: false };
 

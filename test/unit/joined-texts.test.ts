@@ -28,6 +28,7 @@ async function transcribed(texts: readonly string[]) {
   const transcription = createTranscription({
     registry: createRegistry({ tts: [], stt: [transcriber] }),
     admission: {
+      reserve: () => Promise.resolve(() => undefined),
       enter: () => Promise.resolve(() => undefined),
       check: () => Promise.resolve(),
       use: () => undefined,

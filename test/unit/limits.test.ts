@@ -10,7 +10,9 @@ import { ENDPOINTING_MS } from '../../actors/agent/turns/endpointing.js';
 import { type ConversationItem, ConversationItems } from '../../actors/realtime-items.js';
 import { CALL_TIMES } from '../../contracts/limits/call-times.js';
 import { CLOSE } from '../../contracts/close-codes.js';
+import { JOB_PLACES } from '../../contracts/limits/job-places.js';
 import { LIMITS } from '../../contracts/limits.js';
+import { PIECE_BYTES, UNBOUNDED_SHARE } from '../../contracts/ports/accounts/memory.js';
 import { MOST_HOST } from '../../gateway/outbound/guard.js';
 import { CONTRACT, KiB, MiB, MINUTE, SECOND } from '../fixtures/contract-numbers.js';
 
@@ -48,6 +50,7 @@ const DOCUMENTED = {
   '`max_duration_seconds`': span(agent.maxDurationSeconds),
   'post-call webhooks': `${postCallWebhook.count}; address ${span(postCallWebhook.url)}, secret ${postCallWebhook.secret} characters`,
   'deliveries that are sent again': `${postCallWebhook.redeliveries.perDelivery} times each, ${postCallWebhook.redeliveries.perMinute} of a workspace a minute`,
+  'deliveries under way, of a workspace': `${postCallWebhook.atOnce} in all processes`,
   'analysis: data fields, criteria, summary prompt': `${analysis.dataFields}, ${analysis.criteria}, ${number(analysis.summaryPrompt)} characters`,
   'names in the analysis': `\`${analysis.namePattern}\`, descriptions ${analysis.description} characters`,
   'session `name`, `metadata`, dynamic variables': `${session.name} characters, ${size(session.metadataBytes)}, ${session.dynamicVariables}`,
@@ -65,7 +68,7 @@ const DOCUMENTED = {
   'tests by voice: calls of a process at once, waiting for a place': `${agentTest.voice.atOnce}, ${agentTest.voice.placeSeconds} s`,
   'tests by voice: interruptions, a pause, pauses of a line': `${agentTest.voice.interruptions}, ${number(agentTest.voice.pause.max)} ms, ${number(agentTest.voice.pauses)} ms`,
   'phone numbers of a workspace': `${phone.perWorkspace}`,
-  'phone: a webhook, one message of a stream': `${size(phone.webhookBytes)}, ${size(phone.frameBytes)}`,
+  'phone: a webhook, one message of a stream': `${size(unauthenticated.bodyBytes)}, ${size(phone.frameBytes)}`,
   'phone: messages of a stream': `${phone.messages.perSecond} a second, ${number(phone.messages.burst)} at once`,
   'phone: time for a provider to close a stream that has ended': `${phone.byeMs / SECOND} s`,
   'phone: keys that are reported together': `${phone.keys}, or those before \`#\` or a pause of ${phone.keysMs / SECOND} s`,
@@ -84,10 +87,14 @@ const DOCUMENTED = {
   headers: size(CONTRACT.http.headerBytes),
   'delay of the event loop, on average': `${CONTRACT.http.shedDelayMs} ms (\`SHED_DELAY_MS\`)`,
   'WebSocket frame': `${size(CONTRACT.socket.frameBytes)}; on \`/rtc\` ${size(CONTRACT.socket.rtcFrameBytes)}`,
-  'a WebSocket that authenticates by its first message: bytes, time until then': `${size(unauthenticated.frameBytes)}, ${unauthenticated.socketMs / SECOND} s`,
+  'before a key, token or signature is known: a body; its fields or nodes, fields of a query': `${size(unauthenticated.bodyBytes)}; ${number(unauthenticated.parts)}`,
+  'a WebSocket that authenticates by its first message: one frame and its nodes, time until then': `${size(unauthenticated.frameBytes)} and ${number(unauthenticated.parts)}, ${unauthenticated.socketMs / SECOND} s`,
+  'WebSockets that have not authenticated: of an address, of all': `${unauthenticated.sockets.perAddress}, ${unauthenticated.sockets.total}`,
+  'media streams with a proven handshake that have not begun: of a call or number, of all': `${unauthenticated.provenSockets.perAddress}, ${number(unauthenticated.provenSockets.total)}`,
   'realtime: text of one item': size(realtime.itemTextBytes),
   'realtime: pending items (text not spoken, audio not transcribed)': number(realtime.pendingItems),
   'realtime: audio that waits, in the buffer and in items': size(realtime.bufferedAudioBytes),
+  'a piece that waits (audio, text of an item, frame, flush), however small': `counts ${PIECE_BYTES} bytes`,
   'realtime: finished items that can be read': `the newest ${number(realtime.finishedItems)}`,
   '`stream-input`: buffered text': size(CONTRACT.streamInput.bufferedTextBytes),
   'realtime transcription (B): buffered audio': size(CONTRACT.realtimeTranscription.bufferedAudioBytes),
@@ -98,12 +105,19 @@ const DOCUMENTED = {
   'running work during a drain': `${CONTRACT.http.drainMs / SECOND} s, calls \`DRAIN_SECONDS\`; hurried: ${CONTRACT.http.hurriedDrainMs / SECOND} s`,
   'one answer of the language model': `${number(languageModel.answerLength)} characters, ${languageModel.calls} tool calls, ${size(languageModel.streamBytes)} of stream, ${size(languageModel.eventBytes)} without a whole event`,
   'what a language model thought, for its tool calls': `${number(languageModel.thoughts)} characters, ${number(languageModel.thoughtDetails)} of details`,
+  'all fields of a form together, without its files': size(CONTRACT.http.multipartFieldsBytes),
+  'JSON with audio: one text; everything but strings of 64 KiB and more': `${size(body.text)}; ${size(body.shortStrings)}`,
+  'what waits in memory, of all workspaces (bodies, audio, texts, held answers)':
+    '`MEMORY_BUDGET_MB` ([memory.md](../operate/memory.md))',
+  'large uploads in progress on disk, of one gateway process': '4 GiB (`SPOOL_MB`)',
   "an audio file's declared sample rate (WAV, FLAC, CAF, AIFF, Ogg)": `${DECLARED_RATE.min / 1000} kHz to ${DECLARED_RATE.max / 1_000_000} MHz`,
   'host name in a URL that the gateway is to call (tools, webhooks, redirects)': `${MOST_HOST} characters`,
   'slow uploads': `under ${size(CONTRACT.http.uploadBytesPerSecond)}/s`,
   'return of a client whose node has died': `${CALL_TIMES.returnMs / SECOND} s`,
   'calls at once at a gateway process': 'any number (`CALL_PLACES`)',
   'jobs at once in a workspace': `${CONTRACT.workspace.concurrency} (\`CONCURRENCY\`)`,
+  'jobs that wait for one process of a role': `${JOB_PLACES.stt.queue} live, ${JOB_PLACES.stt.queue} others; \`turns\` ${JOB_PLACES.turns.queue}`,
+  'prompts whose tokens are counted or wait for it, in one process': `${CONTRACT.tokenQueue}`,
   'public sessions a minute': `${perMinute.ip} an address, ${perMinute.agent} an agent`,
   'refused public requests a minute': `${perMinute.refused} an address and gateway process`,
 };
@@ -145,6 +159,7 @@ t.test('close codes', async (t) => {
     tooBig: 1009,
     internal: 1011,
     restart: 1012,
+    memory: 1013,
   });
   const documented = rowsOf('Close codes').map(([code]) => Number(code));
   t.strictSame(documented, [...new Set(Object.values(codes))].sort(), 'the page names the same');
@@ -181,7 +196,7 @@ const pendingItem = (index: number): ConversationItem => ({
 });
 
 t.test('a realtime session takes 1,024 pending items and refuses the next', async (t) => {
-  const conversation = new ConversationItems(() => undefined);
+  const conversation = new ConversationItems(() => undefined, UNBOUNDED_SHARE);
   for (let index = 1; index < 1024; index += 1) conversation.add(pendingItem(index));
   t.ok(conversation.admits(pendingItem(1024), 0), 'the 1,024th');
   conversation.add(pendingItem(1024));

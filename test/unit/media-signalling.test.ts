@@ -35,6 +35,7 @@ import { User } from '../../media/embedded/participants.js';
 import { announced } from '../../media/embedded/peer.js';
 import { isBounded, offeredOpusType, trimOffer, userFragmentOf } from '../../media/embedded/sdp.js';
 import { joiningOf, readSignal, writeSignal } from '../../media/embedded/signal.js';
+import { Ledger } from '../../gateway/server/memory/ledger.js';
 import { AsyncQueue } from '../../media/async-queue.js';
 
 /** The audio section of an offer. */
@@ -366,6 +367,22 @@ t.test('messages that the client does not take now are sent later, once and in o
   message(4);
   const told = sent.map(({ value }) => (value.case === 'user' ? value.value.payload[0] : undefined));
   t.same(told, [0, 1, 2, 3, 4], 'what no client reads has held up nothing');
+});
+
+t.test('an async queue charges its share for what waits, and refuses what does not fit', async (t) => {
+  const ledger = new Ledger(1000);
+  const share = ledger.open({ kind: 'frame', holder: 'w', evict: () => undefined });
+  const queue = new AsyncQueue<number>((value) => value, share);
+  const next = queue.next();
+  t.ok(queue.push(2000), 'what does not wait needs no memory');
+  await next;
+  t.ok(queue.push(600));
+  t.notOk(queue.push(600));
+  t.same([ledger.bytes, queue.bytes], [600, 600]);
+  await queue.next();
+  t.ok(queue.push(600));
+  await queue.return();
+  t.equal(ledger.bytes, 0);
 });
 
 t.test('an async queue keeps order, counts the weight of what waits, and ends when ended', async (t) => {

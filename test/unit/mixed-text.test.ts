@@ -78,7 +78,12 @@ async function say(
   const speech = createSpeech({
     registry: createRegistry({ tts: engines, stt: [] }),
     voices: engineVoices(engines),
-    admission: { enter: async () => () => undefined, check: async () => undefined, use: () => undefined },
+    admission: {
+      reserve: () => Promise.resolve(() => undefined),
+      enter: async () => () => undefined,
+      check: async () => undefined,
+      use: () => undefined,
+    },
     encode: async function* (pcm) {
       for await (const samples of pcm) yield bytesOf(samples);
     },

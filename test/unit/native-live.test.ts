@@ -5,6 +5,7 @@ import t from 'tap';
 import { ServiceError } from '../../contracts/errors.js';
 import { LIMITS } from '../../contracts/limits.js';
 import { silentLog } from '../../contracts/log.js';
+import type { MemoryLedger } from '../../contracts/ports/accounts/memory.js';
 import type { StreamingSynthesisRequest, Speech, TimedAudio } from '../../contracts/ports/speech/speech.js';
 import { defaultVocabulary } from '../../contracts/vocabulary.js';
 import { liveSockets } from '../../gateway/dialects/native/live.js';
@@ -12,8 +13,10 @@ import { BARE_AUDIO, TIMED_AUDIO } from '../../gateway/dialects/native/live-audi
 import { LiveSession } from '../../gateway/dialects/native/live-session.js';
 import type { NativeParts } from '../../gateway/dialects/native/parts.js';
 import type { HttpRequest, Socket } from '../../gateway/server/port.js';
+import { Ledger } from '../../gateway/server/memory/ledger.js';
 import { SimulatedClock } from '../fixtures/edge-clock.js';
 import type { ServerEvent } from '../fixtures/live.js';
+import { chargedTo } from '../fixtures/socket-memory.js';
 import { pick, seeded } from '../fixtures/random.js';
 
 type Order = { readonly audio: number } | 'end' | ServiceError;
@@ -65,14 +68,16 @@ class ToldSpeech {
 
 const trace = { context: { traceparent: '' }, engine: () => undefined };
 
-function open(audio = BARE_AUDIO) {
+function open(audio = BARE_AUDIO, ledger?: MemoryLedger) {
   const speech = new ToldSpeech();
   const clock = new SimulatedClock();
   let isClosed = false;
   const log: (ServerEvent | { readonly close: unknown })[] = [];
   let readable = true;
   let release = (): void => undefined;
+  const memory = chargedTo(ledger, (error) => session.exhausted(error));
   const socket: Socket = {
+    ...memory.charged,
     send: (data) => void log.push(decode(data as Uint8Array) as ServerEvent),
     queuedBytes: 0,
     drained: () => (readable ? Promise.resolve() : new Promise((resolve) => (release = resolve))),
@@ -95,6 +100,7 @@ function open(audio = BARE_AUDIO) {
   const end = (): void => {
     if (!isClosed) session.gone();
     isClosed = true;
+    memory.close();
     release();
   };
   return {
@@ -304,3 +310,30 @@ t.test('key and quota are checked before the upgrade', async (t) => {
   t.match(await upgrade([['authorization', 'Bearer good']], fine), { open: Function });
   t.equal(known, 2);
 });
+
+t.test(
+  'waiting text is charged; without memory the socket finishes with an error, and closes with 1013',
+  async (t) => {
+    const ends = [
+      {
+        event: 'finish',
+        reason: 'error',
+        message: 'The server has no memory left for this request, try again later',
+      },
+      { close: 'memory' },
+    ];
+    const ledger = new Ledger(40 * 1024);
+    const refused = open(BARE_AUDIO, ledger);
+    refused.send({ event: 'start', request: { text: 'a'.repeat(30_000) } });
+    t.ok(ledger.bytesOf('text') > 20_000);
+    refused.send({ event: 'text', text: 'a'.repeat(30_000) });
+    t.match(refused.log.slice(-2), ends);
+    t.equal(ledger.bytes, 0);
+
+    const evicted = open(BARE_AUDIO, ledger);
+    evicted.send({ event: 'start', request: { text: 'a'.repeat(30_000) } });
+    ledger.open({ kind: 'body', holder: 'other', evict: () => undefined }).charge(20_000);
+    t.match(evicted.log.slice(-2), ends);
+    t.equal(ledger.bytesOf('text'), 0);
+  },
+);

@@ -6,7 +6,7 @@ import type { PhoneNumber } from '../../contracts/ports/phone/phone.js';
 import type { SessionRecord } from '../../contracts/ports/sessions/sessions.js';
 import { answer, type AnsweringParts } from '../../gateway/phone/answering.js';
 import { twilio } from '../../gateway/phone/providers/twilio.js';
-import { createStreamTokens } from '../../gateway/phone/stream-tokens.js';
+import { createStreamProofs, createStreamTokens } from '../../gateway/phone/stream-tokens.js';
 import type { HttpRequest } from '../../gateway/server/port.js';
 import { SimulatedClock } from '../fixtures/edge-clock.js';
 import { twilioDouble } from '../fixtures/phone-twilio.js';
@@ -23,10 +23,22 @@ const NUMBER = {
   address: CALL.to,
 } as PhoneNumber;
 
+const NUMBERS: AnsweringParts['numbers'] = {
+  find: () => Promise.resolve([]),
+  addressed: () => Promise.resolve(undefined),
+  tokened: () => Promise.resolve(undefined),
+  known: () => Promise.resolve([]),
+  prove: () => Promise.resolve(),
+  note: () => Promise.resolve(true),
+};
+
+const KEY = new Uint8Array(32);
+const PROOFS = createStreamProofs(KEY, new SimulatedClock());
+
 function request(secret = 'secret', search = ''): HttpRequest {
   const { headers, body } = twilioDouble.ask(BASE + PATH + search, CALL, secret);
   return {
-    ...{ baseUrl: BASE, path: PATH, search, authenticated: () => undefined },
+    ...{ baseUrl: BASE, path: PATH, search, authenticated: () => undefined, params: {} },
     headers: new Map(Object.entries(headers as Record<string, string>)),
     async *body() {
       yield Buffer.from(body as string);
@@ -41,12 +53,13 @@ async function answered(
 ): Promise<string> {
   const parts: AnsweringParts = {
     numbers: {
-      find: () => Promise.resolve([{ number, secret: 'secret' }]),
-      note: () => Promise.resolve(true),
+      ...NUMBERS,
+      find: () => Promise.resolve([{ number, secret: 'secret', isProven: false }]),
     },
     sessions: { begin: () => Promise.resolve({ id: 'sess_1' } as SessionRecord) },
     calls: { hasRoom: true },
-    tokens: createStreamTokens(new Uint8Array(32)),
+    tokens: createStreamTokens(KEY),
+    proofs: PROOFS,
     ...{ clock: new SimulatedClock(), log: silentLog },
     ...more,
   };
@@ -57,11 +70,15 @@ const failing = (code: ErrorCode): Partial<AnsweringParts> => ({
   sessions: { begin: () => Promise.reject(new ServiceError(code)) },
 });
 
-t.test('a call that can be taken gets a stream to the same address', async (t) => {
-  const { url, token } = twilioDouble.streamOf(await answered())!;
-  t.equal(url, 'wss://speech.example.com/v1/phone/twilio');
-  t.match(token, /^sess_1\./);
-});
+t.test(
+  'a call that can be taken gets a stream to the same host, whose address proves that it was answered',
+  async (t) => {
+    const { url, token } = twilioDouble.streamOf(await answered())!;
+    const [, proof = ''] = /^wss:\/\/speech\.example\.com\/v1\/phone\/twilio\/([\w.-]+)$/.exec(url) ?? [];
+    t.match(PROOFS.verify('twilio', proof), /^call /);
+    t.match(token, /^sess_1\./);
+  },
+);
 
 t.test('an address is signed as it was entered at the provider, however its query is written', async (t) => {
   for (const search of ['?a=x%20y&b=~', '?b=1&a=2&b=1', '?q', '?a=%C3%A9+é'])
@@ -87,8 +104,8 @@ t.test('a number without an agent, or not enabled, is rejected', async (t) => {
 
 t.test('while the database is away a call is not rejected, and the provider asks again', async (t) => {
   const away = {
+    ...NUMBERS,
     find: () => Promise.reject(new ServiceError('storage_unavailable')),
-    note: () => Promise.resolve(true),
   };
   await t.rejects(answered({ numbers: away }), { code: 'storage_unavailable', status: 503 });
 });

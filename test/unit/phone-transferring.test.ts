@@ -178,7 +178,10 @@ t.test('a transfer that fails midway has ended, and the call is still with the a
   const broken = new Error('the database is away');
   const open = () => ((opened += 1) === 1 ? Promise.resolve(OPENED) : Promise.reject(broken));
   const left: string[] = [];
-  const call = new SessionCall({ hungUp: () => left.push('hung up') } as Partial<PhoneCall> as PhoneCall);
+  const call = new SessionCall(
+    { hungUp: () => left.push('hung up') } as Partial<PhoneCall> as PhoneCall,
+    'w',
+  );
   call.begin({ closedBy: (cause) => left.push(cause) });
   const { ended, transferring } = at(t, [NUMBER], { open });
   await t.rejects(transferring.of(LEG, INBOUND, call)!.begin(request('+491771234567')), broken);

@@ -178,6 +178,28 @@ function ears(format: typeof MULAW | typeof WIDE = MULAW) {
   return { heard, levels, chunk };
 }
 
+t.test('pieces of a linear line may end within a sample, and a provider may begin anew after one', (t) => {
+  const sound = sine(300, 16_000, 16_000);
+  const bytes = Buffer.from(bytesOf(sound));
+  const hears = (pieces: readonly Uint8Array[]): Int16Array => {
+    const heard: number[] = [];
+    const receiver = new PhoneReceiver(WIDE, (samples) => heard.push(...samples));
+    for (const piece of pieces) receiver.hear(piece);
+    return Int16Array.from(heard);
+  };
+  const piecesOf = (from: Buffer, size: number): Uint8Array[] =>
+    Array.from({ length: Math.ceil(from.length / size) }, (_, at) =>
+      from.subarray(at * size, (at + 1) * size),
+    );
+  const odd = hears(piecesOf(bytes, 641));
+  t.ok(peakOf(odd.map((sample, at) => sample - (sound[at] ?? 0))) < 10, 'pieces of 641 bytes');
+  const cut = hears([bytes.subarray(0, 6401), ...piecesOf(bytes, 640)]);
+  const after = cut.subarray(cut.length - 12_000);
+  t.ok(Math.abs(frequencyOf(after, 16_000) - 300) < 5, 'what begins anew');
+  t.ok(peakOf(after) < 9000, 'is no noise');
+  t.end();
+});
+
 t.test('a burst is heard whole, and a provider that is late breaks no word in two', (t) => {
   const { heard, levels, chunk } = ears();
   heard.hear(chunk(4));

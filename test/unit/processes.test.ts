@@ -15,7 +15,6 @@ import {
 import { Backoff } from '../../processes/backoff.js';
 import { errorFromWire, errorToWire } from '../../processes/errors.js';
 import { inProcess } from '../../processes/caller/in-process.js';
-import { JobSlots } from '../../processes/job-slots.js';
 import { checkSocketPath } from '../../processes/channel/socket-path.js';
 import { collect, never } from '../fixtures/processes-tools.js';
 
@@ -127,37 +126,6 @@ t.test('leaving releases a waiting reader, and notifies the sender once', async 
   await inbound.return();
   t.equal((await waiting).done, true);
   t.equal(left, 1);
-});
-
-t.test('slots run in order of arrival, queue up to their bound, and refuse more', (t) => {
-  const ran: string[] = [];
-  const slots = new JobSlots(1, 2, () => undefined);
-  const [a, b, c, d] = ['a', 'b', 'c', 'd'].map((name) => () => void ran.push(name)) as (() => void)[];
-  for (const start of [a, b, c]) slots.enter(start as () => void);
-  t.throws(() => slots.enter(d as () => void), { code: 'engine_busy', retryAfter: 1 });
-  t.equal(slots.withdraw(b as () => void), true);
-  t.equal(slots.withdraw(a as () => void), false, 'what runs is not queued');
-  slots.leave();
-  t.same(ran, ['a', 'c']);
-  t.same([slots.running, slots.queued], [1, 0]);
-  slots.leave();
-  t.equal(slots.running, 0);
-  t.end();
-});
-
-t.test('jobs say how long they waited for a slot; who leaves without one says nothing', (t) => {
-  let now = 0;
-  const waits = new WaitTally({ monotonic: () => now });
-  const slots = new JobSlots(1, 2, () => undefined, waits);
-  const [first, second, third] = [() => undefined, () => undefined, () => undefined];
-  for (const start of [first, second, third]) slots.enter(start);
-  t.same([waits.waiting, waits.take()], [2, [0]]);
-  now = 30;
-  slots.withdraw(second);
-  now = 70;
-  slots.leave();
-  t.same([waits.waiting, waits.take(), waits.take()], [0, [70], []]);
-  t.end();
 });
 
 t.test('waits that are not read are bounded', (t) => {

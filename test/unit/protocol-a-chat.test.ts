@@ -1,5 +1,6 @@
 /** Chat answers without a server: blocks of base64, pieces of transcript, segments in the order of the audio, failures. */
 import t from 'tap';
+import { UNBOUNDED_SHARE } from '../../contracts/ports/accounts/memory.js';
 import { ServiceError } from '../../contracts/errors.js';
 import type {
   SpokenPiece,
@@ -188,7 +189,7 @@ t.test('a completion is held whole up to its bound, and sent as it is made beyon
   async function* endless(): AsyncGenerator<ChatEvent> {
     for (;;) yield { kind: 'audio', base64: `${(made += 1)}`.padStart(8, 'A') };
   }
-  const completion = speechCompletion(endless(), ANSWER, 80);
+  const completion = speechCompletion(endless(), ANSWER, UNBOUNDED_SHARE, 80);
   await completion.next();
   t.equal(made, 11, 'ten blocks are held');
   const held = Array.from({ length: 11 }, () => completion.next());
@@ -197,6 +198,6 @@ t.test('a completion is held whole up to its bound, and sent as it is made beyon
   await completion.next();
   t.equal(made, 12, 'one for one from then on');
   await completion.return(undefined);
-  const failed = speechCompletion(failing(new ServiceError('engine_lost')), ANSWER, 80);
+  const failed = speechCompletion(failing(new ServiceError('engine_lost')), ANSWER, UNBOUNDED_SHARE, 80);
   await t.rejects(failed.next(), { code: 'engine_lost' }, 'before anything was sent');
 });

@@ -3,6 +3,7 @@ import t from 'tap';
 import { ServiceError } from '../../contracts/errors.js';
 import type { SpokenPiece, TimedAudio } from '../../contracts/ports/speech/speech.js';
 import { characterTimes } from '../../gateway/dialects/protocol-b/alignment.js';
+import { UNBOUNDED_SHARE } from '../../contracts/ports/accounts/memory.js';
 import { timedDocument, timedLines } from '../../gateway/dialects/protocol-b/timed-speech.js';
 import { pick, seeded } from '../fixtures/random.js';
 
@@ -208,7 +209,7 @@ t.test('a failure in the middle is the last line; an object is not begun before 
     'who has left',
   );
   await t.rejects(timedDocument(TEXT, breaking()).next(), { code: 'engine_lost' });
-  await t.rejects(timedDocument(TEXT, heard(PIECES), 1000).next(), {
+  await t.rejects(timedDocument(TEXT, heard(PIECES), UNBOUNDED_SHARE, 1000).next(), {
     code: 'payload_too_large',
     status: 413,
   });

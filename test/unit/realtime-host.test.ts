@@ -39,7 +39,7 @@ t.test('appends are taken in every spelling, and refused where they are broken',
   for (const frame of frames) session.message(frame);
   t.strictSame(of('error'), []);
   t.strictSame(
-    bytesOf(session.input.take().chunks),
+    bytesOf(session.input.takeFile().chunks),
     Array.from({ length: 21 }, (_, byte) => byte),
   );
   session.message(`{${type},"audio":"AA","audio":"%"}`);

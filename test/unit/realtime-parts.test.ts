@@ -1,76 +1,16 @@
 /**
- * The parts of protocol A's realtime session without its machine: the budgets of its input buffer, its conversation and
- * its cache of audio (docs/contract/protocol-a.md 5).
+ * The parts of protocol A's realtime session without its machine: the budgets of its conversation and its
+ * cache of audio (docs/contract/protocol-a.md 5).
  */
 import { isDeepStrictEqual } from 'node:util';
 import t from 'tap';
-import { InputAudio } from '../../actors/realtime-audio.js';
 import { type ConversationItem, ConversationItems, textOf } from '../../actors/realtime-items.js';
 import { LIMITS } from '../../contracts/limits.js';
+import { UNBOUNDED_SHARE } from '../../contracts/ports/accounts/memory.js';
 import { eventIdOf } from '../../gateway/dialects/protocol-a/realtime/client-events.js';
 import { ItemAudioCache } from '../../gateway/dialects/protocol-a/realtime/item-audio-cache.js';
 import { readItem } from '../../gateway/dialects/protocol-a/realtime/items.js';
 import { pick, seeded } from '../fixtures/random.js';
-import { base64, bytesOf } from '../fixtures/realtime-host.js';
-
-t.test('the input buffer gives the bytes that were appended, within its budget', async (t) => {
-  const input = new InputAudio();
-  const budget = 200_000;
-  const random = seeded(5);
-  let expected = Buffer.alloc(0);
-  for (let step = 0; step < 3000; step += 1) {
-    const bytes = Buffer.alloc(Math.floor(random() ** 8 * 40_000), Math.floor(random() * 256));
-    const text = bytes.toString('base64');
-    const unpadded = random() < 0.5 ? text.replace(/=+$/, '') : text;
-    const outcome = input.append(random() < 0.05 ? `${unpadded}%` : unpadded, budget);
-    if (outcome === 'taken') expected = Buffer.concat([expected, bytes]);
-    if (outcome === 'full' && expected.length + bytes.length <= budget) return t.fail(`step ${step}: full`);
-    if (input.bytes !== expected.length || input.bytes > budget) return t.fail(`step ${step}`);
-    if (random() > 0.01) continue;
-    const taken = input.take();
-    t.ok(Buffer.concat(taken.chunks).equals(expected), `step ${step}`);
-    t.equal(taken.bytes, expected.length);
-    if (random() < 0.5) input.putBack(taken);
-    else expected = Buffer.alloc(0);
-  }
-  t.equal(input.append('A', budget), 'malformed');
-  t.equal(input.append('', budget), 'taken', 'no bytes at all');
-});
-
-t.test('audio that comes back to the input buffer is put in front, in its order', async (t) => {
-  const input = new InputAudio();
-  const take = (byte: number) => {
-    input.append(base64(byte), 100);
-    return input.take();
-  };
-  const [one, two, three] = [take(1), take(2), take(3)];
-  input.append(base64(4), 100);
-  input.putBack(two);
-  input.putBack(three);
-  input.putBack(one);
-  t.equal(input.bytes, 4);
-  t.strictSame(bytesOf(input.take().chunks), [1, 2, 3, 4]);
-  t.equal(input.bytes, 0);
-});
-
-t.test('the input buffer takes data URLs by the same rules', async (t) => {
-  const input = new InputAudio();
-  const append = (base64: string) => input.append(`data:audio/pcm;base64,${base64}`, 10);
-  const zeros = (count: number) => append(Buffer.alloc(count).toString('base64'));
-  t.equal(append('A'), 'malformed');
-  t.equal(zeros(6), 'taken');
-  t.equal(zeros(5), 'full');
-  t.equal(zeros(4), 'taken', 'to the last byte');
-  t.equal(input.bytes, 10);
-});
-
-t.test('many small appends cost the input buffer no more than their bytes', async (t) => {
-  const input = new InputAudio();
-  for (let index = 0; index < 100_000; index += 1) input.append('AAA=', 10 ** 6);
-  const { chunks, bytes } = input.take();
-  t.equal(bytes, 200_000);
-  t.ok(chunks.length < 10, `${chunks.length} chunks`);
-});
 
 const limits = {
   pendingItems: 8,
@@ -145,7 +85,7 @@ function someItem(random: () => number, id: string): ConversationItem {
     status: kind === 'in progress' ? 'in_progress' : 'completed',
     parts: [kind === 'heard' ? { type: 'input_audio', transcript: null } : { type: 'input_text', text }],
     unspoken: kind === 'spoken',
-    untranscribed: kind === 'heard' ? { chunks: [], bytes, order: 0 } : undefined,
+    untranscribed: kind === 'heard' ? { chunks: [], bytes, order: 0, held: 0 } : undefined,
   };
 }
 
@@ -154,6 +94,7 @@ t.test('the conversation on a random walk is what plain lists make of it, budget
   const forgotten: string[] = [];
   const conversation = new ConversationItems(
     (id) => forgotten.push(id),
+    UNBOUNDED_SHARE,
     limits as unknown as typeof LIMITS.realtime,
   );
   const plain = new PlainConversation();
@@ -239,6 +180,7 @@ t.test('an error repeats the id of its event, unless that has more than 512 char
 
 t.test('the cache of item audio is bounded for one item and in all', async (t) => {
   const cache = new ItemAudioCache(10_000);
+  for (const session of ['s', 'other']) cache.open(session, UNBOUNDED_SHARE);
   const clip = (bytes: number) =>
     ({ chunks: [Buffer.alloc(bytes, 1)], format: 'pcm', sampleRate: 8000 }) as const;
   for (let index = 0; index < 100; index += 1) cache.put('s', `i${index}`, clip(1000));
@@ -252,6 +194,7 @@ t.test('the cache of item audio is bounded for one item and in all', async (t) =
   cache.cut('s', 'i', 10);
   t.strictSame(cache.get('s', 'i'), [], 'what cannot be cut is dropped');
   const large = new ItemAudioCache();
+  large.open('s', UNBOUNDED_SHARE);
   large.put('s', 'i', clip(LIMITS.realtime.readableAudioBytes.item + 1));
   t.equal(large.size, 0);
 });

@@ -149,7 +149,12 @@ const speechOf = (engine: TtsEngine) =>
   createSpeech({
     registry: createRegistry({ tts: [engine], stt: [] }),
     voices: engineVoices([engine]),
-    admission: { enter: () => Promise.resolve(() => {}), check: () => Promise.resolve(), use: () => {} },
+    admission: {
+      reserve: () => Promise.resolve(() => undefined),
+      enter: () => Promise.resolve(() => {}),
+      check: () => Promise.resolve(),
+      use: () => {},
+    },
     encode: createEncode(inProcess(encodeJobs)),
   });
 

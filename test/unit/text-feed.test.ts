@@ -1,12 +1,13 @@
 /** The feed that holds arriving text until its reader takes it: order, budget, flushes, ends on both sides. */
 import t from 'tap';
 import { TextFeed } from '../../actors/text-feed.js';
+import { PIECE_BYTES } from '../../contracts/ports/accounts/memory.js';
 import { until } from '../fixtures/until.js';
 
 const DONE = { done: true, value: undefined } as const;
 
 t.test('a feed gives all text in order, within its budget', async (t) => {
-  const feed = new TextFeed(10_000);
+  const feed = new TextFeed(10_000 + PIECE_BYTES);
   const read: string[] = [];
   const reading = (async () => {
     for await (const part of feed) read.push(part.kind === 'text' ? part.text : '|');
@@ -17,7 +18,7 @@ t.test('a feed gives all text in order, within its budget', async (t) => {
   t.ok(feed.add(' three'));
   feed.flush();
   feed.flush();
-  t.ok(feed.add('é'.repeat(4990)), '9,980 bytes and what waits');
+  t.ok(feed.add('é'.repeat(4990)), '9,980 bytes, a flush and what waits');
   t.notOk(feed.add('a'.repeat(100)), 'over the budget');
   feed.end();
   t.ok(feed.add('late'), 'taken, and not kept');
@@ -34,7 +35,7 @@ t.test('a feed gives all text in order, within its budget', async (t) => {
 });
 
 t.test('the feed says how much waits in it', async (t) => {
-  const feed = new TextFeed(100);
+  const feed = new TextFeed(1000);
   t.ok(feed.add('äöü'));
   t.equal(feed.bytes, 6);
   feed.flush();
@@ -74,7 +75,7 @@ t.test('a feed gives 4,096 characters at once, and counts the others as waiting'
 });
 
 t.test('a feed whose reader has left takes nothing', async (t) => {
-  const feed = new TextFeed(100);
+  const feed = new TextFeed(1000);
   feed.add('a');
   t.strictSame(await feed.return(), DONE);
   t.ok(feed.add('b'));
@@ -83,7 +84,7 @@ t.test('a feed whose reader has left takes nothing', async (t) => {
 });
 
 t.test('each flush is given where it came, one where several came', async (t) => {
-  const feed = new TextFeed(100);
+  const feed = new TextFeed(1000);
   feed.flush();
   feed.flush();
   feed.add('a');
@@ -95,7 +96,7 @@ t.test('each flush is given where it came, one where several came', async (t) =>
 });
 
 t.test('a reader who waits is given text, a flush and the end as they come', async (t) => {
-  const feed = new TextFeed(100);
+  const feed = new TextFeed(1000);
   const text = feed.next();
   feed.add('a');
   t.strictSame(await text, { done: false, value: { kind: 'text', text: 'a' } });
@@ -109,7 +110,7 @@ t.test('a reader who waits is given text, a flush and the end as they come', asy
 });
 
 t.test('a reader who leaves while it waits is told the end', async (t) => {
-  const feed = new TextFeed(100);
+  const feed = new TextFeed(1000);
   const waiting = feed.next();
   await feed.return();
   t.strictSame(await waiting, DONE);

@@ -30,6 +30,7 @@ const caller = { workspaceId: 'w', keyId: 'k' };
 const admission = () => {
   const state = { inside: 0, used: 0 };
   const port: Admission = {
+    reserve: () => Promise.resolve(() => undefined),
     enter: () => {
       state.inside += 1;
       return Promise.resolve(() => void (state.inside -= 1));

@@ -34,6 +34,8 @@ const TEXTS: Readonly<Record<string, string>> = {
   mixed: 'CamelCaseWordsAndURLs https://example.com/a?b=c&d=e#f',
 };
 
+const ASKER = { workspaceId: 'ws' };
+
 t.test('counts what the tokenizer itself counts', async (t) => {
   for (const [name, text] of Object.entries(TEXTS))
     t.equal(counter.count(text), stock.encode(text).length, name);
@@ -42,7 +44,7 @@ t.test('counts what the tokenizer itself counts', async (t) => {
 t.test('a text is counted off this thread, to its end', async (t) => {
   const counting = createTokenCounter({ clock: systemClock });
   t.teardown(() => counting.stop());
-  t.same(await Promise.all(['', 'hello', TEXTS['prose']!].map((text) => counting.count(text))), [
+  t.same(await Promise.all(['', 'hello', TEXTS['prose']!].map((text) => counting.count(text, ASKER))), [
     0,
     1,
     counter.count(TEXTS['prose']!),
@@ -110,8 +112,8 @@ t.test('on its thread', async (t) => {
   t.equal(stock.encode(word.repeat(4000)).length, 4000);
 
   t.test('the limit itself is allowed, one more is not', async (t) => {
-    t.equal(await threaded.exceeds(word.repeat(4000), 4000), false);
-    t.equal(await threaded.exceeds(word.repeat(4001), 4000), true);
+    t.equal(await threaded.exceeds(word.repeat(4000), 4000, ASKER), false);
+    t.equal(await threaded.exceeds(word.repeat(4001), 4000, ASKER), true);
   });
 
   t.test('what its bytes decide needs no thread, and a thread that rests ends', async (t) => {
@@ -122,28 +124,28 @@ t.test('on its thread', async (t) => {
     const clock = new SimulatedClock();
     const own = createTokenCounter({ clock });
     t.teardown(() => own.stop());
-    t.equal(await own.exceeds('é'.repeat(2000), 4000), false);
-    t.equal(await own.exceeds('a'.repeat(4000 * 128 + 1), 4000), true);
+    t.equal(await own.exceeds('é'.repeat(2000), 4000, ASKER), false);
+    t.equal(await own.exceeds('a'.repeat(4000 * 128 + 1), 4000, ASKER), true);
     t.equal(threads, 0);
-    t.equal(await own.exceeds(word.repeat(700), 4000), false);
+    t.equal(await own.exceeds(word.repeat(700), 4000, ASKER), false);
     clock.advance(30_000);
-    t.equal(await own.exceeds(word.repeat(700), 4000), false);
+    t.equal(await own.exceeds(word.repeat(700), 4000, ASKER), false);
     t.equal(threads, 1, 'it stays for a while');
     clock.advance(59_000);
-    t.equal(await own.exceeds(word.repeat(700), 4000), false);
+    t.equal(await own.exceeds(word.repeat(700), 4000, ASKER), false);
     t.equal(threads, 1, 'each text makes the while begin anew');
     clock.advance(60_000);
-    t.equal(await own.exceeds(word.repeat(700), 4000), false);
+    t.equal(await own.exceeds(word.repeat(700), 4000, ASKER), false);
     t.equal(threads, 2, 'it had ended');
   });
 
   t.test('texts that wait are bounded; those within the bound are all counted', async (t) => {
     const text = word.repeat(4001);
-    const asked = Array.from({ length: LIMITS.tokenQueue + 3 }, () =>
-      threaded.exceeds(text, 4000).catch((error: unknown) => error),
+    const asked = Array.from({ length: LIMITS.tokenQueue + 4 }, () =>
+      threaded.exceeds(text, 4000, ASKER).catch((error: unknown) => error),
     );
     const results = await Promise.all(asked);
-    t.equal(results.filter((result) => result === true).length, LIMITS.tokenQueue);
+    t.equal(results.filter((result) => result === true).length, LIMITS.tokenQueue + 1);
     const refused = results.filter((result) => result instanceof ServiceError);
     t.strictSame(
       refused.map(({ code }) => code),
@@ -151,11 +153,25 @@ t.test('on its thread', async (t) => {
     );
   });
 
+  t.test('workspaces take turns, and a full queue refuses the one that fills it', async (t) => {
+    const text = word.repeat(701);
+    const order: string[] = [];
+    const ask = (workspaceId: string): Promise<unknown> =>
+      threaded.exceeds(text, 4000, { workspaceId }).then(
+        () => order.push(workspaceId),
+        () => order.push(`${workspaceId} refused`),
+      );
+    const many = Array.from({ length: LIMITS.tokenQueue + 1 }, () => ask('many'));
+    await Promise.all([...many, ask('one')]);
+    t.ok(order.indexOf('one') <= 3, order.slice(0, 5).join(', '));
+    t.equal(order.filter((name) => name === 'many refused').length, 1);
+  });
+
   t.test('a thread that is stopped fails its texts, and the next text starts another', async (t) => {
-    const waiting = threaded.exceeds(word.repeat(4001), 4000);
+    const waiting = threaded.exceeds(word.repeat(4001), 4000, ASKER);
     waiting.catch(() => undefined);
     await threaded.stop();
     await t.rejects(waiting, { code: 'overloaded' });
-    t.equal(await threaded.exceeds(word.repeat(4001), 4000), true);
+    t.equal(await threaded.exceeds(word.repeat(4001), 4000, ASKER), true);
   });
 });

@@ -98,14 +98,14 @@ const untilAborted = (signal: AbortSignal): Promise<never> =>
 
 t.test('the model tells the probability that the child answers', async (t) => {
   const { model, jobs } = asked(() => Promise.resolve(0.25));
-  t.equal(await model.probability(AUDIO, FOREVER), 0.25);
+  t.equal(await model.probability(AUDIO, 'ws', FOREVER), 0.25);
   t.same(jobs, [3200]);
   t.match(model.answers, { known: 1, failed: 0 });
 });
 
 t.test('an answer that takes longer than WITHIN_MS is given up and counted as late', async (t) => {
   const { model, clock, jobs } = asked(untilAborted);
-  const told = model.probability(AUDIO, FOREVER);
+  const told = model.probability(AUDIO, 'ws', FOREVER);
   await until('it is asked', () => jobs.length === 1);
   clock.advance(WITHIN_MS);
   t.equal(await told, undefined);
@@ -115,7 +115,7 @@ t.test('an answer that takes longer than WITHIN_MS is given up and counted as la
 t.test('when the speaker goes on, the question is dropped, and that is no failure', async (t) => {
   const { model, jobs, warnings } = asked(untilAborted);
   const goesOn = new AbortController();
-  const told = model.probability(AUDIO, goesOn.signal);
+  const told = model.probability(AUDIO, 'ws', goesOn.signal);
   await until('it is asked', () => jobs.length === 1);
   goesOn.abort();
   t.equal(await told, undefined);
@@ -125,7 +125,7 @@ t.test('when the speaker goes on, the question is dropped, and that is no failur
 
 t.test('a child whose queue is full counts as busy, not as a failure', async (t) => {
   const { model, warnings } = asked(() => Promise.reject(new ServiceError('engine_busy')));
-  t.equal(await model.probability(AUDIO, FOREVER), undefined);
+  t.equal(await model.probability(AUDIO, 'ws', FOREVER), undefined);
   t.match(model.answers, { busy: 1, failed: 0 });
   t.same(warnings, []);
 });
@@ -135,19 +135,23 @@ t.test('a child that fails gives no answer, and is logged once until it answers 
   const { model, warnings } = asked(() =>
     works ? Promise.resolve(1) : Promise.reject(new ServiceError('engine_lost')),
   );
-  for (let time = 0; time < 3; time += 1) t.equal(await model.probability(AUDIO, FOREVER), undefined);
+  for (let time = 0; time < 3; time += 1) t.equal(await model.probability(AUDIO, 'ws', FOREVER), undefined);
   t.same(warnings, ['the model of ends of turns failed: the tables decide']);
   works = true;
-  t.equal(await model.probability(AUDIO, FOREVER), 1);
+  t.equal(await model.probability(AUDIO, 'ws', FOREVER), 1);
   works = false;
-  await model.probability(AUDIO, FOREVER);
+  await model.probability(AUDIO, 'ws', FOREVER);
   t.equal(warnings.length, 2);
   t.match(model.answers, { known: 1, failed: 4 });
 });
 
 t.test('the child gets the last eight seconds of audio, and no more', async (t) => {
   const { model, jobs } = asked(() => Promise.resolve(1));
-  await model.probability([new Uint8Array(MOST_BYTES), new Uint8Array(200), new Uint8Array(100)], FOREVER);
+  await model.probability(
+    [new Uint8Array(MOST_BYTES), new Uint8Array(200), new Uint8Array(100)],
+    'ws',
+    FOREVER,
+  );
   t.same(jobs, [MOST_BYTES]);
   const chunks = [1, 2, 3].map((value) => Uint8Array.of(value, value));
   t.same(
@@ -208,7 +212,11 @@ class Listener implements TurnModel {
     this.prepared += 1;
   }
 
-  probability(chunks: readonly Uint8Array[], signal: AbortSignal): Promise<number | undefined> {
+  probability(
+    chunks: readonly Uint8Array[],
+    _workspaceId: string,
+    signal: AbortSignal,
+  ): Promise<number | undefined> {
     const bytes = chunks.reduce((sum, { length }) => sum + length, 0);
     return new Promise((tell) => this.asked.push({ bytes, signal, tell }));
   }
@@ -218,7 +226,7 @@ t.test(
   'a turn of several stretches is judged as a whole, up to eight seconds, and the next turn on its own',
   async (t) => {
     const model = new Listener();
-    const sound = new TurnSound(model, () => undefined);
+    const sound = new TurnSound(model, 'ws', () => undefined);
     const second = new Uint8Array(32_000);
     void sound.ended(1, [second]);
     void sound.ended(2, [second, second]);
@@ -239,7 +247,7 @@ t.test(
 t.test('when the user goes on, the verdict on the stretch is dropped and reported to nobody', async (t) => {
   const model = new Listener();
   const told: (number | undefined)[][] = [];
-  const sound = new TurnSound(model, (...answer) => told.push(answer));
+  const sound = new TurnSound(model, 'ws', (...answer) => told.push(answer));
   const first = sound.ended(1, AUDIO);
   sound.goesOn();
   t.ok(model.asked[0]?.signal.aborted);

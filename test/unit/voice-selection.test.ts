@@ -22,6 +22,7 @@ import { engineVoices, voiceId } from '../../engines/voices.js';
 const neverAborted = new AbortController().signal;
 const caller = { workspaceId: 'w', keyId: 'k' };
 const free: Admission = {
+  reserve: () => Promise.resolve(() => undefined),
   enter: () => Promise.resolve(() => undefined),
   check: () => Promise.resolve(),
   use: () => undefined,

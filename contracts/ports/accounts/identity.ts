@@ -4,12 +4,28 @@ import type { Role } from '../../permissions.js';
 export interface Caller {
   readonly workspaceId: string;
   readonly keyId: string;
+  /** Whether it works in a call or on a socket, where somebody waits for each word: such work goes first. */
+  readonly isLive?: boolean;
+  /** A place that the caller's next job takes over; absent: each job takes one of its own. */
+  readonly place?: ReservedPlace;
+}
+
+/** A concurrency slot that was taken before the job is known, so that a body that arrives slowly counts. */
+export interface ReservedPlace {
+  /** Passes the slot on, once; the result returns it and may be called twice. Undefined if it is taken or returned. */
+  take(): (() => void) | undefined;
 }
 
 /** A caller by a key, or by a token that a key has issued, which has the key's permissions. */
 export interface Identity extends Caller {
   readonly role: Role;
 }
+
+/** The caller as it works in a call or on a socket. */
+export const live = <C extends Caller>(caller: C): C & { readonly isLive: true } => ({
+  ...caller,
+  isLive: true,
+});
 
 export interface KeyAuthority {
   /**
@@ -26,6 +42,8 @@ export type UsageKind = 'synthesis_characters' | 'transcription_ms' | 'conversat
  * Errors: `concurrency_exceeded` with `retryAfter`, `quota_exceeded`.
  */
 export interface Admission {
+  /** Takes a slot for a job that is not known yet; the result returns it and may be called twice. Errors: `concurrency_exceeded`. */
+  reserve(workspaceId: string): Promise<() => void>;
   /**
    * Takes a slot; the result returns it and may be called twice. An exhausted quota refuses: that of
    * `kind`, or any of the workspace's if no kind is given.

@@ -13,9 +13,15 @@ export type MemoryKind = (typeof MEMORY_KINDS)[number];
 /** Bytes that a piece counts at least: an object, its buffer and its place in a list, however short its content. */
 export const PIECE_BYTES = 256;
 
+/** Bytes that a piece of that size counts. */
+export const pieceOf = (bytes: number): number => Math.max(bytes, PIECE_BYTES);
+
 export interface MemoryOwner {
   readonly kind: MemoryKind;
-  /** The workspace; for a client that has not shown who it is, `address:` and its address. */
+  /**
+   * The workspace; `session:` and its id for signalling, which knows no more; for a client that has not shown who it is,
+   * `address:` and its address.
+   */
   readonly holder: string;
   /** Called once if the budget is used up and this is the largest share of the largest holder: its work must end at once. */
   evict(error: ServiceError): void;
@@ -47,7 +53,33 @@ export function mustCharge(share: MemoryShare, bytes: number): void {
   if (!share.charge(bytes)) throw memoryExhausted();
 }
 
-/** For tests, and for parts that are used without a gateway: everything fits. */
-export const UNBOUNDED_MEMORY: MemoryLedger = {
-  open: () => ({ bytes: 0, charge: () => true, release: () => undefined, close: () => undefined }),
+/** Bytes of an amount that a share is not charged for: less than what carries it. */
+const STEP_BYTES = 4096;
+
+/** An amount that changes often, charged in steps of 4 KiB, so that most changes cost nothing. */
+export class MeteredMemory {
+  #charged = 0;
+
+  constructor(private readonly share: MemoryShare) {}
+
+  /** Sets the amount. False if it does not fit: then as much is charged as before. */
+  set(bytes: number): boolean {
+    const due = bytes - (bytes % STEP_BYTES);
+    if (due === this.#charged) return true;
+    if (due < this.#charged) this.share.release(this.#charged - due);
+    else if (!this.share.charge(due - this.#charged)) return false;
+    this.#charged = due;
+    return true;
+  }
+}
+
+/** A share in which everything fits. */
+export const UNBOUNDED_SHARE: MemoryShare = {
+  bytes: 0,
+  charge: () => true,
+  release: () => undefined,
+  close: () => undefined,
 };
+
+/** For tests, and for parts that are used without a gateway: everything fits. */
+export const UNBOUNDED_MEMORY: MemoryLedger = { open: () => UNBOUNDED_SHARE };

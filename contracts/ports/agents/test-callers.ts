@@ -27,6 +27,7 @@ export interface CallerLine {
 export interface CallerOptions {
   /** RMS of the noise around the caller, in 16-bit samples; 0 is silence. */
   readonly noise: number;
+  readonly workspaceId: string;
 }
 
 export interface CallerLines {

@@ -3,10 +3,13 @@
  * gateway sees speech, playout and messages; 20 ms frames, codecs and connections stay behind this port. PCM is
  * 16-bit mono.
  */
+import type { MemoryShare } from '../accounts/memory.js';
 import type { RecordingBegan } from '../sessions/recordings.js';
 
 /** A client's signalling connection, for sending. */
 export interface SignalLink {
+  /** Charged for the client's frames that wait. */
+  readonly memory: MemoryShare;
   /** A frame for the client; dropped once the connection is closed. */
   send(frame: Uint8Array | string): void;
   close(): void;
@@ -31,7 +34,14 @@ export interface SignalConnect {
 /** Identities of the participants of a session. */
 export const IDENTITIES = { user: 'user', agent: 'agent' } as const;
 
-export interface CallOptions {
+export interface CallOptions extends CarriedCall {
+  readonly workspaceId: string;
+  /** Nobody hears it: it is batch work. */
+  readonly isTest?: true;
+}
+
+/** What a worker is told of a call. */
+export interface CarriedCall {
   readonly sessionId: string;
   readonly user: { readonly identity: string; readonly name: string };
   readonly agent: { readonly identity: string; readonly name: string };
@@ -155,6 +165,8 @@ export interface JoinableCalls {
 
 /** The provider's side of a phone line. Nothing is called after `close`. */
 export interface PhoneLink {
+  /** Charged for the caller's audio that waits. */
+  readonly memory: MemoryShare;
   /** Audio for the caller: 20 ms, or a longer piece that the provider queues. */
   speak(audio: Uint8Array): void;
   /** Asks for `PhoneCall.marked` once everything before it has been heard. */

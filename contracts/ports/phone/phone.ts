@@ -28,6 +28,10 @@ export interface PhoneNumber extends NewPhoneNumber {
   readonly workspaceId: string;
   /** Whether it has the credentials for the provider's API. */
   readonly placesCalls: boolean;
+  /** Unguessable part of the address that its provider is told. */
+  readonly token: string;
+  /** Another workspace has it, so that its calls go there; only of numbers that a server has to know beforehand (`sip`). */
+  readonly belongsToAnother: boolean;
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }
@@ -53,20 +57,36 @@ export interface PhoneNumbers {
   remove(id: string, workspaceId: string): Promise<boolean>;
 }
 
+/** A workspace's claim to a number, with the secret that verifies its webhooks. */
+export interface Claim {
+  readonly number: PhoneNumber;
+  readonly secret: string;
+  /** Whether the workspace has shown that it has the number at the provider, or the operator has decided so. */
+  readonly isProven: boolean;
+}
+
 /** Numbers of all workspaces, for webhooks of the provider. */
 export interface DialledNumbers {
-  /** Several if workspaces share a number: the webhook's signature tells whose call it is. */
-  find(
-    provider: PhoneProvider,
-    address: string,
-  ): Promise<readonly { readonly number: PhoneNumber; readonly secret: string }[]>;
+  /**
+   * Claims to a number from the `skip`th on, a page of at most `LIMITS.phone.claims`: those that were proven first, then those that
+   * were registered first.
+   */
+  find(provider: PhoneProvider, address: string, skip?: number): Promise<readonly Claim[]>;
+  /** The claim to that number of the workspace to one of whose numbers at this provider the token belongs. */
+  addressed(provider: PhoneProvider, token: string, address: string): Promise<Claim | undefined>;
+  /** The number with that token. */
+  tokened(provider: PhoneProvider, token: string): Promise<Claim | undefined>;
+  /** Claims at that provider, at most `most`: for handshakes that name no number. */
+  known(provider: PhoneProvider, most: number): Promise<readonly Claim[]>;
+  /** Notes that the workspace has the number at its provider. The first to have shown it keeps the number. */
+  prove(numberId: string): Promise<void>;
   /** Notes that the provider has asked about the call. False if it had asked before. */
   note(numberId: string, callId: string): Promise<boolean>;
 }
 
 /** Numbers of all workspaces, for services that must know them beforehand. */
 export interface AnsweredNumbers {
-  /** All enabled numbers of that provider that have an agent. */
+  /** All enabled numbers of that provider that have an agent, each of the one workspace whose it is. */
   answered(
     provider: PhoneProvider,
   ): Promise<readonly { readonly number: PhoneNumber; readonly secret: string }[]>;

@@ -10,6 +10,8 @@ export interface PublicLimits {
    * another session; undefined if both allow one. Counts nothing.
    */
   full(address: string, agentId: string): Promise<FullLimit | undefined>;
+  /** As `full`, for the address alone. */
+  fullAddress(address: string): Promise<FullLimit | undefined>;
   /** Counts one session for both; if one is exhausted, as `full`. A refusal by the address does not count for the agent. */
   take(address: string, agentId: string): Promise<FullLimit | undefined>;
 }

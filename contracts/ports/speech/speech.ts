@@ -6,6 +6,7 @@ import type { OutputFormat } from '../../audio.js';
 import type { LanguageCode } from '../../speech/languages.js';
 import type { SynthesisModel, TranscriptionModel } from '../../speech/models.js';
 import type { Caller } from '../accounts/identity.js';
+import type { StoredFile } from './codec.js';
 import type { RequestTrace } from '../trace.js';
 import type { Latency, ReferenceAudio, Sampling, TimedWord } from './tts.js';
 
@@ -122,16 +123,23 @@ export interface RawAudio {
   readonly sampleRate: number;
 }
 
+/** The same in a file on disk. */
+export interface RawAudioFile {
+  readonly file: StoredFile;
+  /** Hz, as above. */
+  readonly sampleRate: number;
+}
+
 export interface TranscriptionRequest {
   /** An uploaded file, any of the containers that `decode-once` takes (sniffed, never trusted), or raw audio. */
-  readonly audio: Uint8Array | RawAudio;
+  readonly audio: Uint8Array | StoredFile | RawAudio | RawAudioFile;
   readonly model: TranscriptionModel;
   readonly language?: string;
   /** Whether the time of each word is wanted. */
   readonly words?: boolean;
   /**
    * The audio is not complete yet and its transcript only a partial one: it takes no slot, does not count as usage, and
-   * fails at once (`engine_busy`) if the engine has other work.
+   * fails at once (`engine_busy`) if the engine has other work; of a live caller, if it has other live work.
    */
   readonly interim?: boolean;
   /** The audio may not be complete, though it is likely: it counts as usage when `count` is called. */

@@ -10,9 +10,13 @@ export interface TurnModel {
   /**
    * The probability, 0 to 1, that the speaker at the end of this audio has finished. PCM at the rate of recognition whose
    * chunks follow one another, with the first moments of silence behind the voice; the last eight seconds count.
-   * Undefined if it is not known in time, for any reason, or after an abort. Never rejects.
+   * Undefined if it is not known in time, for any reason, or after an abort. Never rejects. `workspaceId`: whose call it is.
    */
-  probability(chunks: readonly Uint8Array[], signal: AbortSignal): Promise<number | undefined>;
+  probability(
+    chunks: readonly Uint8Array[],
+    workspaceId: string,
+    signal: AbortSignal,
+  ): Promise<number | undefined>;
 }
 
 /** Detection of ends of turns besides the tables; `detector`: the default if the agent leaves it to the gateway. */

@@ -7,7 +7,7 @@ import { ServiceError } from '../../../contracts/errors.js';
 import type { TimedWord, TtsEngine, TtsEvent, TtsRequest } from '../../../contracts/ports/speech/tts.js';
 import { EngineScheduler } from '../../scheduling/engine-scheduler.js';
 import { engineWaits } from '../../scheduling/engine-waits.js';
-import { later } from '../../scheduling/fair-queue.js';
+import { later } from '../../../contracts/admission/fair-queue.js';
 import { cutText } from '../../text/text-pieces.js';
 import { ESPEAK_RATE, espeakDescription } from './description.js';
 import { isJapanese, japaneseUnits } from './japanese.js';

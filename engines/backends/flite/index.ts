@@ -6,7 +6,7 @@ import type { TimedWord, TtsEngine, TtsEvent, TtsRequest } from '../../../contra
 import { ServiceError } from '../../../contracts/errors.js';
 import { EngineScheduler } from '../../scheduling/engine-scheduler.js';
 import { engineWaits } from '../../scheduling/engine-waits.js';
-import { later } from '../../scheduling/fair-queue.js';
+import { later } from '../../../contracts/admission/fair-queue.js';
 import { FLITE_RATE, fliteDescription } from './description.js';
 import { leadingPause, loadFlite, type FliteProgram, type VoiceSettings } from './program.js';
 import { runsOf } from './runs.js';

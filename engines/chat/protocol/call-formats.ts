@@ -6,14 +6,7 @@
 import { isPlainObject, type PlainObject } from '../../../contracts/schemas/plain-object.js';
 import { BracketEnd } from './bracket-end.js';
 import { pythonicCalls } from './pythonic.js';
-
-export interface WrittenCall {
-  readonly name: string;
-  /** An object, or the text of one. */
-  readonly arguments: unknown;
-}
-
-export type ReadCalls = (text: string) => readonly WrittenCall[];
+import type { ReadCalls, WrittenCall } from './written-call.js';
 
 function parsed(text: string): unknown {
   try {

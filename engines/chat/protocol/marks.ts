@@ -10,9 +10,9 @@ import {
   kimiCalls,
   mistralCalls,
   pythonTagCalls,
-  type ReadCalls,
   taggedCalls,
 } from './call-formats.js';
+import type { ReadCalls } from './written-call.js';
 
 export interface Block {
   /** At the beginning of a text; its first group may be used in `ends`. */

@@ -1,6 +1,6 @@
 /** A block of protocol that has begun in an answer and arrives in pieces, until one of its ends. */
 import { BracketEnd } from './bracket-end.js';
-import type { ReadCalls } from './call-formats.js';
+import type { ReadCalls } from './written-call.js';
 
 export interface BlockEnds {
   /** Are part of the block. */

@@ -2,7 +2,7 @@
  * Calls as Python writes them: `[weather(city="Bonn", days=2), clock()]` (Llama 4, Gemma), and `weather.call(city="Bonn")`
  * (Llama 3). Literals only: what is no literal is no call.
  */
-import type { WrittenCall } from './call-formats.js';
+import type { WrittenCall } from './written-call.js';
 
 const SPACE = /\s*/y;
 const NAME = /[A-Za-z_][\w.-]*/y;

@@ -11,7 +11,8 @@
  */
 import { LIMITS } from '../../../contracts/limits.js';
 import type { ChatRequest, ChatTool } from '../../../contracts/ports/chat.js';
-import { fencedCalls, jsonCalls, type WrittenCall } from './call-formats.js';
+import { fencedCalls, jsonCalls } from './call-formats.js';
+import type { WrittenCall } from './written-call.js';
 import { harmonyMessage, MESSAGE_ENDS, mayBeHeader } from './harmony.js';
 import { BLOCKS, CONTROL, LABELS, OTHERS_LINE, OWN_LABEL, OWN_ROLES, ROLES } from './marks.js';
 import { type BlockKind, OpenBlock } from './open-block.js';

@@ -35,7 +35,7 @@ export interface VoiceParts {
   place(
     session: NewSession,
     agent: Pick<AgentParts, 'chat' | 'mcp'> & { standIn(tool: ConversationTool): ConversationTool },
-    caller: CallerOptions,
+    caller: Omit<CallerOptions, 'workspaceId'>,
   ): Promise<PlacedCall | undefined>;
   /** Makes the session part of the scenario's run; false if the scenario was cancelled meanwhile. */
   began(test: QueuedTest, sessionId: string): Promise<boolean>;

@@ -66,9 +66,9 @@ export class Listening {
   attend({ language, detector, reducesNoise }: ListeningSettings): void {
     this.#transcription.language = language;
     this.#transcription.reducesNoise = reducesNoise;
-    const { turns } = this.parts;
+    const { turns, caller } = this.parts;
     if (detector !== 'tables' && turns) {
-      this.#sound ??= new TurnSound(turns.model, (...told) => this.on.sounded(...told));
+      this.#sound ??= new TurnSound(turns.model, caller.workspaceId, (...told) => this.on.sounded(...told));
       return;
     }
     this.#sound?.goesOn();

@@ -15,6 +15,7 @@ export class TurnSound {
   /** `told`: gets the probability that the turn ended with that stretch; undefined if unknown. */
   constructor(
     private readonly model: TurnModel,
+    private readonly workspaceId: string,
     private readonly told: (span: number, probability: number | undefined) => void,
   ) {
     model.prepare();
@@ -30,7 +31,7 @@ export class TurnSound {
     this.goesOn();
     const { signal } = (this.#asked = new AbortController());
     this.#keep(chunks);
-    const probability = await this.model.probability([...this.#chunks], signal);
+    const probability = await this.model.probability([...this.#chunks], this.workspaceId, signal);
     if (!signal.aborted) this.told(span, probability);
   }
 

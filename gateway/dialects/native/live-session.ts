@@ -3,7 +3,7 @@
  *
  * Invariants: text goes straight into the feed of the running job and its audio straight to the socket, both
  * bypassing the statechart; no audio of a cancelled job is sent; a job is read only while the client reads, so
- * that a slow client delays only its own synthesis.
+ * that a slow client delays only its own synthesis; waiting text is charged until it is spoken.
  */
 import { type LiveEffect, type LiveEvent, nativeLive } from '../../../actors/native-live.js';
 import { type Effects, runOnDemand, type Running } from '../../../actors/run.js';
@@ -11,6 +11,7 @@ import { TextFeed } from '../../../actors/text-feed.js';
 import type { ServiceError } from '../../../contracts/errors.js';
 import { LIMITS } from '../../../contracts/limits.js';
 import type { SynthesisModel } from '../../../contracts/speech/models.js';
+import { memoryExhausted, MeteredMemory } from '../../../contracts/ports/accounts/memory.js';
 import type { Caller } from '../../../contracts/ports/accounts/identity.js';
 import type { RequestTrace } from '../../../contracts/ports/trace.js';
 import type { SynthesisRequest } from '../../../contracts/ports/speech/speech.js';
@@ -44,6 +45,8 @@ export class LiveSession implements SocketEvents {
   /** The job's feed while it accepts text and flushes: from `begin` until the job or its text ends. */
   #openFeed: TextFeed | undefined;
   #since: number;
+  /** Of the waiting text. */
+  readonly #memory: MeteredMemory;
   /** HTTP status that is reported for the socket when it closes. */
   #status = 101;
 
@@ -53,6 +56,8 @@ export class LiveSession implements SocketEvents {
     private readonly parts: NativeParts,
     private readonly ended: (status: number) => void,
   ) {
+    socket.chargeTo(client.caller.workspaceId);
+    this.#memory = new MeteredMemory(socket.memory('text'));
     this.#since = parts.clock.monotonic();
     this.#machine = runOnDemand(nativeLive, undefined, parts.clock, () => this.#effects(), 'gone');
   }
@@ -64,6 +69,11 @@ export class LiveSession implements SocketEvents {
       if (!(error instanceof LiveFrameFault)) throw error;
       this.#machine.send({ type: 'fault', message: error.message, close: error.close });
     }
+  }
+
+  exhausted(error: ServiceError): void {
+    this.#status = error.status;
+    this.#machine.send({ type: 'fault', message: nativeMessage(error), close: 'memory' });
   }
 
   gone(): void {
@@ -84,6 +94,7 @@ export class LiveSession implements SocketEvents {
 
   #feed(feed: TextFeed, text: string): void {
     if (!feed.add(text)) this.#machine.send({ type: 'fault', ...TOO_MUCH_TEXT });
+    else if (!this.#memory.set(feed.memory)) this.exhausted(memoryExhausted());
   }
 
   #effects(): Effects<LiveEffect> {
@@ -104,7 +115,11 @@ export class LiveSession implements SocketEvents {
 
   #begin(number: number, request: SynthesisRequest): void {
     this.#since = this.parts.clock.monotonic();
-    const job = { number, feed: new TextFeed(LIMITS.native.liveTextBytes), abort: new AbortController() };
+    const feed = new TextFeed(
+      LIMITS.native.liveTextBytes,
+      () => void this.#memory.set(this.#job?.feed.memory ?? 0),
+    );
+    const job = { number, feed, abort: new AbortController() };
     this.#job = job;
     this.#openFeed = job.feed;
     this.#feed(job.feed, request.text);

@@ -2,6 +2,7 @@
  * The handshake of the live sockets (docs/contract/native.md 3): key and quota are checked before the upgrade,
  * so a refusal is an ordinary HTTP reply; the `model` header applies to every synthesis of the socket.
  */
+import { live } from '../../../contracts/ports/accounts/identity.js';
 import { WIRE_FRAME_BYTES } from '../../server/adapters/adapter.js';
 import { authenticate } from '../../server/auth.js';
 import type { HttpRequest, SocketAccept, SocketRoute } from '../../server/port.js';
@@ -24,7 +25,7 @@ async function accept(
   observation: Observation,
 ): Promise<SocketAccept> {
   const { generationId } = request;
-  const caller = await authenticate(request, parts.keys);
+  const caller = live(await authenticate(request, parts.keys));
   await parts.speech.checkQuota(caller);
   const model = modelOf(request.headers.get('model'), parts.vocabulary.vendor);
   observation.model(model);

@@ -8,6 +8,7 @@ import { authenticate } from '../../server/auth.js';
 import { readJson, readMsgpack } from '../../server/bodies/body.js';
 import { unknownFields, warnOfIgnored } from '../../server/ignored-fields.js';
 import { AUDIO_CONTENT } from '../../server/openapi/openapi-audio.js';
+import { withPlace } from '../../server/job-place.js';
 import type { HttpRequest } from '../../server/port.js';
 import { SSE_HEADERS } from '../../server/sse.js';
 import type { Observation } from '../../server/tracing/trace-requests.js';
@@ -31,10 +32,10 @@ interface Wanted {
 /** Checks the key, then reads the body. Errors: those of authentication, of the body's reader and of `synthesisRequest`. */
 async function readSynthesis(
   request: HttpRequest,
-  { keys, vocabulary, log }: NativeParts,
+  { keys, admission, vocabulary, log }: NativeParts,
   observation: Observation,
 ): Promise<Wanted> {
-  const caller = await authenticate(request, keys);
+  const caller = await withPlace(request, await authenticate(request, keys), admission);
   const body = await readBody(request, READERS);
   warnOfIgnored(unknownFields(body, TtsBody.properties), request.generationId, log);
   const model = modelOf(request.headers.get('model'), vocabulary.vendor);

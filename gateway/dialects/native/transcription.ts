@@ -3,15 +3,17 @@ import { ServiceError } from '../../../contracts/errors.js';
 import { languageOfTag } from '../../../contracts/speech/languages.js';
 import { LIMITS } from '../../../contracts/limits.js';
 import { DEFAULT_TRANSCRIPTION_MODEL } from '../../../contracts/speech/models.js';
+import { sizeOf, StoredFile } from '../../../contracts/ports/speech/codec.js';
 import type { Transcript } from '../../../contracts/ports/speech/speech.js';
 import { checker, withoutNulls } from '../../../contracts/schemas/check.js';
 import { Type } from '../../../contracts/schemas/type.js';
 import { authenticate } from '../../server/auth.js';
-import { readMsgpack } from '../../server/bodies/body.js';
+import { readPackedAudio } from '../../server/bodies/packed-audio.js';
 import { unknownFields, warnOfIgnored } from '../../server/ignored-fields.js';
-import { readMultipart } from '../../server/bodies/multipart.js';
+import { readSpooledMultipart } from '../../server/bodies/multipart.js';
 import { BYTES } from '../../server/openapi/openapi-audio.js';
 import { answers } from '../../server/openapi/openapi-parts.js';
+import { withPlace } from '../../server/job-place.js';
 import type { HttpRequest } from '../../server/port.js';
 import { json } from '../../server/replies.js';
 import { seconds } from '../../server/seconds.js';
@@ -22,7 +24,7 @@ import { AsrFields, AsrResult } from './schema.js';
 const checkAsr = checker(AsrFields);
 
 interface AsrInput {
-  readonly audio: Uint8Array;
+  readonly audio: Uint8Array | StoredFile;
   readonly language?: string;
   readonly ignoreTimestamps: boolean;
   /** Names of unknown fields that were sent. */
@@ -32,8 +34,8 @@ interface AsrInput {
 const ASR_KNOWN = { audio: true, ...AsrFields.properties };
 
 /** `sent`: all fields by name, to find unknown ones. Errors: `invalid_request`. */
-function asrInput(audio: unknown, fields: unknown, sent: unknown): AsrInput {
-  if (!(audio instanceof Uint8Array)) {
+function asrInput(audio: Uint8Array | StoredFile | undefined, fields: unknown, sent: unknown): AsrInput {
+  if (audio === undefined) {
     throw new ServiceError('invalid_request', { message: 'missing field audio', param: 'audio' });
   }
   const checked = checkAsr(withoutNulls(fields));
@@ -48,7 +50,7 @@ function asrInput(audio: unknown, fields: unknown, sent: unknown): AsrInput {
 
 /** Reads a form. Its values are text; only `true` counts as true. */
 async function asrForm(request: HttpRequest): Promise<AsrInput> {
-  const form = await readMultipart(request, {
+  const form = await readSpooledMultipart(request, {
     bodyBytes: LIMITS.body.transcription,
     fileBytes: LIMITS.transcription.audioBytes,
   });
@@ -62,11 +64,14 @@ async function asrForm(request: HttpRequest): Promise<AsrInput> {
   return asrInput(form.files.get('audio')?.bytes, fields, sent);
 }
 
+const isAudio = (value: unknown): value is Uint8Array | StoredFile =>
+  value instanceof Uint8Array || value instanceof StoredFile;
+
 async function asrPacked(request: HttpRequest): Promise<AsrInput> {
-  const body = await readMsgpack(request, LIMITS.body.transcription);
-  const { audio } = (body ?? {}) as { readonly audio?: unknown };
-  const input = asrInput(audio, body, body);
-  if (input.audio.length > LIMITS.transcription.audioBytes) throw new ServiceError('audio_too_large');
+  const body = await readPackedAudio(request, LIMITS.body.transcription);
+  const { audio, ...fields } = body;
+  const input = asrInput(isAudio(audio) ? audio : undefined, fields, body);
+  if (sizeOf(input.audio) > LIMITS.transcription.audioBytes) throw new ServiceError('audio_too_large');
   return input;
 }
 
@@ -96,9 +101,9 @@ const resultOf = ({ text, duration, words = [], language: heard }: Transcript, h
   ...languageOf(hint, heard),
 });
 
-const transcribe: Handler = async (request, { transcription, keys, log }, observation) => {
+const transcribe: Handler = async (request, { transcription, keys, admission, log }, observation) => {
   observation.model(DEFAULT_TRANSCRIPTION_MODEL);
-  const caller = await authenticate(request, keys);
+  const caller = await withPlace(request, await authenticate(request, keys), admission);
   const input = await readBody(request, READERS);
   warnOfIgnored(input.ignored, request.generationId, log);
   const transcript = await transcription.transcribe(

@@ -5,7 +5,7 @@ import { isJson, mediaType, readAll } from '../../server/bodies/body.js';
 import type { HttpRequest } from '../../server/port.js';
 import { boundJson } from '../../server/bodies/structure.js';
 
-type Incoming = Pick<HttpRequest, 'headers' | 'body'>;
+type Incoming = Pick<HttpRequest, 'headers' | 'body' | 'share'>;
 
 /** The text of a body, and its parsed value. */
 export interface JsonBody {
@@ -13,13 +13,22 @@ export interface JsonBody {
   readonly value: unknown;
 }
 
-/** Most parts of a body; 16 KiB of metadata have 8,000. Validating more would take too long. */
-const MOST_PARTS = 10_000;
+/** How much of a body is read. */
+export interface BodyBounds {
+  readonly bytes: number;
+  readonly parts: number;
+}
+
+/** With a key: 16 KiB of metadata have 8,000 parts, and validating more than this would take too long. */
+const WITH_KEY: BodyBounds = { bytes: LIMITS.body.platform, parts: 10_000 };
+const { bodyBytes: bytes, parts } = LIMITS.unauthenticated;
+/** Without one. */
+export const OF_STRANGERS: BodyBounds = { bytes, parts };
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
 const NOTHING: JsonBody = { text: '{}', value: {} };
 
-function parse(bytes: Uint8Array): JsonBody {
-  boundJson(bytes, MOST_PARTS);
+function parse(bytes: Uint8Array, mostParts: number): JsonBody {
+  boundJson(bytes, mostParts);
   try {
     const text = UTF8.decode(bytes);
     return { text, value: JSON.parse(text) as unknown };
@@ -37,17 +46,17 @@ function expectJson(headers: HttpRequest['headers']): void {
 }
 
 /** Errors: `unsupported_media_type`, `malformed_body`, `payload_too_large`, `request_timeout`. */
-export async function readJsonBody(request: Incoming): Promise<JsonBody> {
+export async function readJsonBody(request: Incoming, bounds = WITH_KEY): Promise<JsonBody> {
   expectJson(request.headers);
-  return parse(await readAll(request, LIMITS.body.platform));
+  return parse(await readAll(request, bounds.bytes), bounds.parts);
 }
 
 /** As `readJsonBody`, but a missing body counts as an empty object. */
-export async function readOptionalJsonBody(request: Incoming): Promise<JsonBody> {
-  const bytes = await readAll(request, LIMITS.body.platform);
-  if (bytes.length === 0) return NOTHING;
+export async function readOptionalJsonBody(request: Incoming, bounds = WITH_KEY): Promise<JsonBody> {
+  const body = await readAll(request, bounds.bytes);
+  if (body.length === 0) return NOTHING;
   expectJson(request.headers);
-  return parse(bytes);
+  return parse(body, bounds.parts);
 }
 
 /** The parsed body. Errors: those of `readJsonBody`. */

@@ -35,11 +35,12 @@ function webhookProblems({ webhooks }: ConfigChanges, outbound: Outbound): Probl
 
 async function promptProblems(
   { prompt }: ConfigChanges,
+  workspaceId: string,
   tokens: PlatformParts['tokens'],
 ): Promise<Problem[]> {
   const text = prompt?.system_prompt ?? '';
   const most = LIMITS.agent.systemPromptTokens;
-  if (!(await tokens.exceeds(text, most))) return [];
+  if (!(await tokens.exceeds(text, most, { workspaceId }))) return [];
   return [
     problem(['prompt', 'system_prompt'], `prompt.system_prompt must have at most ${most} tokens`, 'tokens'),
   ];
@@ -75,7 +76,7 @@ export async function configProblems(
   const tools = changes.tools?.tool_ids ?? [];
   const sources = changes.knowledge_base?.knowledge_source_ids ?? [];
   return [
-    ...(await promptProblems(changes, tokens)),
+    ...(await promptProblems(changes, workspaceId, tokens)),
     ...timezoneProblems(changes),
     ...webhookProblems(changes, outbound),
     ...analysisProblems(changes),

@@ -38,11 +38,11 @@ const checkChange = checked(PhoneNumberChange);
 
 const numberIdOf = (request: HttpRequest): string => idOf(request, 'phone_number_id', WHAT);
 
-/** The address at which the provider asks who answers, or opens its media stream. */
-const answerUrlOf = ({ provider }: PhoneNumber, baseUrl: string): string =>
+/** The address at which the provider asks who answers, or opens its media stream. Only the owner and the provider know it. */
+const answerUrlOf = ({ provider, token }: PhoneNumber, baseUrl: string): string =>
   STREAM_PROVIDERS.has(provider)
-    ? `${baseUrl.replace(/^http/, 'ws')}/v1/phone/${provider}`
-    : `${baseUrl}/v1/phone/${provider}/answer`;
+    ? `${baseUrl.replace(/^http/, 'ws')}/v1/phone/${provider}/${token}`
+    : `${baseUrl}/v1/phone/${provider}/answer/${token}`;
 
 const entityOf =
   ({ baseUrl }: HttpRequest) =>
@@ -56,6 +56,7 @@ const entityOf =
     places_calls: number.placesCalls,
     api_url: number.apiUrl,
     answer_url: answerUrlOf(number, baseUrl),
+    ...(number.belongsToAnother && { belongs_to_another: true }),
     created_at: number.createdAt.toISOString(),
     updated_at: number.updatedAt.toISOString(),
   });

@@ -2,14 +2,15 @@
 import { FORMATS } from '../../../codecs/formats.js';
 import { LIMITS } from '../../../contracts/limits.js';
 import { authenticate } from '../../server/auth.js';
+import { withPlace } from '../../server/job-place.js';
 import { readJson } from '../../server/bodies/body.js';
 import { AUDIO_CONTENT } from '../../server/openapi/openapi-audio.js';
 import { FAILURES, type Handler, type Row, TAGS } from './rows.js';
 import { SpeechBody } from './schema.js';
 import { speechRequest } from './speech-params.js';
 
-const speak: Handler = async (request, { base, speech, keys, vocabulary }, observation) => {
-  const caller = await authenticate(request, keys);
+const speak: Handler = async (request, { base, speech, keys, admission, vocabulary }, observation) => {
+  const caller = await withPlace(request, await authenticate(request, keys), admission);
   const body = await readJson(request, LIMITS.body.protocolASynthesis);
   const wanted = speechRequest({ body, headers: request.headers }, base, vocabulary);
   observation.model(wanted.model);

@@ -1,6 +1,7 @@
 /** `POST …/audio/transcriptions` (docs/contract/protocol-a.md 2): the whole transcript, or a stream of events. */
 import { Type } from '../../../contracts/schemas/type.js';
 import { authenticate } from '../../server/auth.js';
+import { withPlace } from '../../server/job-place.js';
 import { warnOfIgnored } from '../../server/ignored-fields.js';
 import type { Transcribe } from './transcript-stream.js';
 import { FAILURES, type Handler, type Row, TAGS } from './rows.js';
@@ -9,8 +10,8 @@ import { needsWords, transcriptReply, transcriptStream } from './transcripts.js'
 import { readTranscriptionInput } from './uploads.js';
 
 const transcribe: Handler = async (request, parts, observation) => {
-  const { base, transcription, keys, vocabulary, log } = parts;
-  const caller = await authenticate(request, keys);
+  const { base, transcription, keys, admission, vocabulary, log } = parts;
+  const caller = await withPlace(request, await authenticate(request, keys), admission);
   const input = await readTranscriptionInput(request, vocabulary);
   warnOfIgnored(input.ignored, request.generationId, log);
   const { audio, model, language, format } = input;

@@ -5,6 +5,7 @@
 import { booleanOf, isUnset } from '../../../contracts/schemas/coerce.js';
 import { ServiceError } from '../../../contracts/errors.js';
 import { LIMITS } from '../../../contracts/limits.js';
+import type { StoredFile } from '../../../contracts/ports/speech/codec.js';
 import type { TranscriptionModel } from '../../../contracts/speech/models.js';
 import { isPlainObject, type PlainObject } from '../../../contracts/schemas/plain-object.js';
 import { checker, withoutNulls } from '../../../contracts/schemas/check.js';
@@ -18,7 +19,7 @@ import { invalid, valid } from '../../../contracts/schemas/valid.js';
 import type { Vocabulary } from '../../../contracts/vocabulary.js';
 import { mediaType } from '../../server/bodies/body.js';
 import { jsonOf, providerOptionsOf } from '../../server/bodies/form-options.js';
-import { type FormLimits, readMultipart } from '../../server/bodies/multipart.js';
+import { type FormLimits, readSpooledMultipart } from '../../server/bodies/multipart.js';
 import type { HttpRequest } from '../../server/port.js';
 import { type AudioDocument, readAudioJson } from '../../server/bodies/audio-json.js';
 import { TRANSCRIPTION_IGNORED, TRANSCRIPTION_REFUSALS } from './refusals.js';
@@ -26,14 +27,14 @@ import { InputAudio, type ResponseFormat, TranscriptionFields } from './schema.j
 
 interface Upload {
   /** Decodes the audio; called after all other fields were checked. */
-  audio(): Promise<Uint8Array | undefined>;
+  audio(): Promise<Uint8Array | StoredFile | undefined>;
   /** Name of the field with the audio, for errors. */
   readonly audioField: string;
   readonly fields: PlainObject;
 }
 
 export interface TranscriptionInput {
-  readonly audio: Uint8Array;
+  readonly audio: Uint8Array | StoredFile;
   readonly model: TranscriptionModel;
   /** As sent; empty if none was. */
   readonly language: string;
@@ -90,7 +91,7 @@ const FORM: FormLimits = {
 };
 
 async function readForm(request: HttpRequest): Promise<Upload> {
-  const form = await readMultipart(request, FORM);
+  const form = await readSpooledMultipart(request, FORM);
   const audio = form.files.get('file')?.bytes;
   return { audio: () => Promise.resolve(audio), audioField: 'file', fields: formFields(form.fields) };
 }
@@ -102,7 +103,7 @@ export async function inputAudio(
   value: unknown,
   document: AudioDocument,
   field: string,
-): Promise<Uint8Array> {
+): Promise<Uint8Array | StoredFile> {
   const { data } = valid(checkInputAudio(value), field);
   const audio = await document.decode(data, AUDIO_BYTES);
   if (!audio) throw invalid(`${field}.data is not base64`, `${field}.data`);

@@ -17,6 +17,7 @@ const SLUGS: Readonly<Partial<Record<ErrorCode, string>>> = {
   overloaded: 'system_busy',
   draining: 'system_busy',
   engine_busy: 'system_busy',
+  memory_exhausted: 'system_busy',
   storage_unavailable: 'system_busy',
   storage_busy: 'system_busy',
   storage_full: 'system_busy',

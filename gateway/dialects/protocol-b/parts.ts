@@ -2,10 +2,12 @@
 import type { Clock } from '../../../contracts/clock.js';
 import type { Log } from '../../../contracts/log.js';
 import type { KeyAuthority } from '../../../contracts/ports/accounts/identity.js';
+import type { MemoryLedger } from '../../../contracts/ports/accounts/memory.js';
 import type { SingleUseTokens } from '../../../contracts/ports/accounts/single-use-tokens.js';
 import type { Speech, Transcription } from '../../../contracts/ports/speech/speech.js';
 import type { VoiceCatalogue } from '../../../contracts/ports/speech/voices.js';
 import type { ReadWallet } from '../../../contracts/ports/accounts/wallet.js';
+import type { Places } from '../../server/job-place.js';
 import type { Vocabulary } from '../../../contracts/vocabulary.js';
 
 export interface ProtocolBParts {
@@ -14,6 +16,9 @@ export interface ProtocolBParts {
   readonly voices: VoiceCatalogue;
   readonly wallet: ReadWallet;
   readonly keys: KeyAuthority;
+  readonly admission: Places;
+  /** For what sockets keep; requests have their own (gateway/server/port.ts `share`). */
+  readonly memory: MemoryLedger;
   readonly tokens: SingleUseTokens;
   readonly vocabulary: Vocabulary;
   readonly clock: Clock;

@@ -10,6 +10,7 @@ import { refuseOptions } from '../../../contracts/schemas/refusals.js';
 import { type TSchema, Type } from '../../../contracts/schemas/type.js';
 import { invalid, valid } from '../../../contracts/schemas/valid.js';
 import { readAudioJson } from '../../server/bodies/audio-json.js';
+import { withPlace } from '../../server/job-place.js';
 import { AUDIO_CONTENT } from '../../server/openapi/openapi-audio.js';
 import { SPEECH_FAILURES } from '../../server/openapi/openapi-errors.js';
 import type { HttpRequest, Reply, ReplyBody, RouteDescription } from '../../server/port.js';
@@ -59,7 +60,7 @@ async function wantedBy(
   parts: ProtocolBParts,
   observation: Observation,
 ): Promise<Wanted> {
-  const caller = await callerOf(request, parts);
+  const caller = await withPlace(request, await callerOf(request, parts), parts.admission);
   const body = await readBody(request);
   const options = speechOptions(
     {
@@ -106,7 +107,7 @@ type Write = (
   text: string,
   audio: AsyncIterable<TimedAudio>,
   failure: (error: ServiceError) => object,
-  signal: AbortSignal,
+  request: Pick<HttpRequest, 'signal' | 'share'>,
 ) => AsyncIterable<string>;
 
 /** The last line of a stream that failed. Logged and recorded here, since for the server this reply ends as a success. */
@@ -132,14 +133,16 @@ const timed =
     const audio = parts.speech.synthesizeTimed(synthesis, caller, signal);
     const failure = (error: ServiceError) => failureOf(error, generationId, parts, observation);
     const headers = { 'content-type': 'application/json', ...costOf(wanted) };
-    return identified(request, headers, write(text, audio, failure, signal));
+    return identified(request, headers, write(text, audio, failure, request));
   };
 
 /** Replies with one JSON object. */
-const speakTimed = timed((text, audio) => timedDocument(text, audio));
+const speakTimed = timed((text, audio, _failure, request) =>
+  timedDocument(text, audio, request.share('answer')),
+);
 
 /** Replies with one JSON line per chunk. */
-const streamTimed = timed(timedLines);
+const streamTimed = timed((text, audio, failure, { signal }) => timedLines(text, audio, failure, signal));
 
 const OUTPUT = {
   name: 'output_format',

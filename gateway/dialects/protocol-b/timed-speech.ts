@@ -9,6 +9,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { ServiceError, toServiceError } from '../../../contracts/errors.js';
 import { LIMITS } from '../../../contracts/limits.js';
+import { mustCharge, type MemoryShare, UNBOUNDED_SHARE } from '../../../contracts/ports/accounts/memory.js';
 import type { TimedAudio } from '../../../contracts/ports/speech/speech.js';
 import { seconds } from '../../server/seconds.js';
 import type { CharacterTimes } from './alignment.js';
@@ -102,21 +103,25 @@ export async function* timedLines(
   }
 }
 
-/** Encodes chunks of any length as one base64 text. */
-class Base64Stream {
+/** Cuts audio at multiples of three bytes, so that its pieces in base64 follow one another as one text. */
+class Thirds {
   #rest: Uint8Array = NO_AUDIO;
 
-  next(bytes: Uint8Array): string {
-    const all = this.#rest.length === 0 ? bytes : Buffer.concat([this.#rest, bytes]);
+  /** A copy: chunks may be views of larger memory. */
+  next(bytes: Uint8Array): Uint8Array {
+    const all = Buffer.concat([this.#rest, bytes]);
     const whole = all.length - (all.length % 3);
-    this.#rest = all.slice(whole);
-    return base64Of(all.subarray(0, whole));
+    this.#rest = Uint8Array.from(all.subarray(whole));
+    return all.subarray(0, whole);
   }
 
-  end(): string {
-    return base64Of(this.#rest);
+  end(): Uint8Array {
+    return this.#rest;
   }
 }
+
+/** Characters of so many bytes in base64. */
+const encodedLength = (bytes: number): number => Math.ceil(bytes / 3) * 4;
 
 type Member = readonly [name: string, valuesOf: (times: CharacterTimes) => readonly unknown[]];
 
@@ -152,26 +157,33 @@ const tooLong = (): ServiceError =>
     message: 'The audio is too long for one answer: use stream/with-timestamps',
   });
 
-/** One object with all audio and the whole alignment, once it is complete. Errors: `payload_too_large`. */
+/** One object with all audio and the whole alignment, once it is complete. Errors: `payload_too_large`, `memory_exhausted`. */
 export async function* timedDocument(
   text: string,
   audio: AsyncIterable<TimedAudio>,
+  share: MemoryShare = UNBOUNDED_SHARE,
   heldBytes: number = LIMITS.timedSpeech.heldBytes,
 ): AsyncGenerator<string> {
   const alignment = new TextAlignment(text);
   const stretches: Stretch[] = [];
-  const base64 = new Base64Stream();
-  const held = ['{"audio_base64":"'];
-  let length = 0;
+  const thirds = new Thirds();
+  const held: Uint8Array[] = [];
+  let bytes = 0;
   for await (const chunk of audio) {
     stretches.push(...alignment.add(chunk.piece));
-    const part = base64.next(chunk.audio);
-    length += part.length;
-    if (length > heldBytes) throw tooLong();
+    const part = thirds.next(chunk.audio);
+    bytes += part.length;
+    if (encodedLength(bytes) > heldBytes) throw tooLong();
+    if (part.length === 0) continue;
+    mustCharge(share, part.length);
     held.push(part);
   }
-  yield* held.splice(0);
-  yield `${base64.end()}"`;
+  yield '{"audio_base64":"';
+  for (const part of held.splice(0)) {
+    share.release(part.length);
+    yield base64Of(part);
+  }
+  yield `${base64Of(thirds.end())}"`;
   const known = alignment.untimed ? undefined : stretches;
   for (const name of ['alignment', 'normalized_alignment']) {
     yield `,"${name}":`;

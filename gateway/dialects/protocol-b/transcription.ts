@@ -5,6 +5,7 @@
 import { isUnset } from '../../../contracts/schemas/coerce.js';
 import { RECOGNITION_RATE } from '../../../contracts/audio.js';
 import { LIMITS } from '../../../contracts/limits.js';
+import { sizeOf, type StoredFile } from '../../../contracts/ports/speech/codec.js';
 import type { Transcript, TranscriptionRequest } from '../../../contracts/ports/speech/speech.js';
 import { checker } from '../../../contracts/schemas/check.js';
 import {
@@ -15,9 +16,10 @@ import {
 import { invalid, valid } from '../../../contracts/schemas/valid.js';
 import type { PlainObject } from '../../../contracts/schemas/plain-object.js';
 import { providerOptionsOf } from '../../server/bodies/form-options.js';
-import { type Form, type FormLimits, readMultipart } from '../../server/bodies/multipart.js';
+import { type Form, type FormLimits, readSpooledMultipart } from '../../server/bodies/multipart.js';
 import { SPEECH_FAILURES } from '../../server/openapi/openapi-errors.js';
 import { answers } from '../../server/openapi/openapi-parts.js';
+import { withPlace } from '../../server/job-place.js';
 import { json } from '../../server/replies.js';
 import { seconds } from '../../server/seconds.js';
 import { callerOrToken } from './auth.js';
@@ -64,8 +66,16 @@ interface Asked {
   readonly words: boolean;
 }
 
+const rawAudio = (file: Uint8Array | StoredFile): TranscriptionRequest['audio'] =>
+  file instanceof Uint8Array
+    ? { chunks: [file], sampleRate: RECOGNITION_RATE }
+    : { file, sampleRate: RECOGNITION_RATE };
+
 /** Checks the whole form. Errors: `invalid_request`, `unsupported_option`, `model_not_found`. */
-function askedBy({ fields: form, files }: Form, { vocabulary }: ProtocolBParts): Asked {
+function askedBy(
+  { fields: form, files }: Form<Uint8Array | StoredFile>,
+  { vocabulary }: ProtocolBParts,
+): Asked {
   refuseProviderOptions(providerOptionsOf(form), vocabulary);
   refuseUnlogged(form.get('enable_logging') ?? []);
   const fields = formFields(form);
@@ -73,9 +83,9 @@ function askedBy({ fields: form, files }: Form, { vocabulary }: ProtocolBParts):
   const asked = valid(checkFields(fields));
   const model = transcriptionModel(asked.model_id, vocabulary);
   const file = files.get('file')?.bytes;
-  if (!file || file.length === 0) throw invalid('missing field file', 'file');
+  if (!file || sizeOf(file) === 0) throw invalid('missing field file', 'file');
   const { language_code: language = '', timestamps_granularity: granularity, file_format: format } = asked;
-  const audio = format === 'pcm_s16le_16' ? { chunks: [file], sampleRate: RECOGNITION_RATE } : file;
+  const audio = format === 'pcm_s16le_16' ? rawAudio(file) : file;
   const words = granularity !== 'none';
   const code = languageCode(language);
   return { request: { audio, model, words, ...(code === '' ? {} : { language: code }) }, language, words };
@@ -92,10 +102,11 @@ const resultOf = (transcript: Transcript, { language, words }: Asked, id: string
 });
 
 const transcribe: Handler = async (request, parts, observation) => {
-  const caller = await callerOrToken(request, 'batch_scribe', parts);
+  const known = await callerOrToken(request, 'batch_scribe', parts);
+  const caller = await withPlace(request, known, parts.admission);
   refuseOptionHeaders(request.headers, parts.vocabulary);
   refuseUnlogged(request.query.getAll('enable_logging'));
-  const form = await readMultipart(request, FORM);
+  const form = await readSpooledMultipart(request, FORM);
   const asked = askedBy(form, parts);
   observation.model(asked.request.model);
   const wanted = { ...asked.request, trace: observation };

@@ -1,6 +1,7 @@
 /** Makes a new voice of a body: checks the sizes of its files, and that each of them is audio. */
 import { ServiceError } from '../../../contracts/errors.js';
 import { LIMITS } from '../../../contracts/limits.js';
+import type { Caller } from '../../../contracts/ports/accounts/identity.js';
 import type { Decode } from '../../../contracts/ports/speech/codec.js';
 import type { NewVoice } from '../../../contracts/ports/speech/voices.js';
 import type { Body } from './bodies.js';
@@ -30,10 +31,15 @@ function checkTexts(texts: readonly string[], files: readonly Uint8Array[]): voi
 }
 
 /** Decodes the beginning of each file. Errors: `audio_unreadable`, `engine_busy`. */
-async function checkAudio(files: readonly Uint8Array[], decode: Decode, signal: AbortSignal): Promise<void> {
+async function checkAudio(
+  files: readonly Uint8Array[],
+  caller: Caller,
+  decode: Decode,
+  signal: AbortSignal,
+): Promise<void> {
   for (const file of files) {
     let samples = 0;
-    for await (const part of decode(file, signal)) {
+    for await (const part of decode(file, caller, signal)) {
       samples += part.length;
       if (samples > 0) break;
     }
@@ -44,13 +50,14 @@ async function checkAudio(files: readonly Uint8Array[], decode: Decode, signal: 
 /** Errors: `invalid_request`, `audio_too_large`, `audio_unreadable`, `engine_busy`. */
 export async function newVoice(
   { fields, files }: Body,
+  caller: Caller,
   decode: Decode,
   signal: AbortSignal,
 ): Promise<NewVoice> {
   const { title, description = '', tags = [], texts = [], visibility = 'public' } = checkFields(fields);
   checkFiles(files);
   checkTexts(texts, files);
-  await checkAudio(files, decode, signal);
+  await checkAudio(files, caller, decode, signal);
   const references = files.map((audio, index) => ({ audio, text: texts[index] ?? '' }));
   return { title, description, tags, visibility, references };
 }

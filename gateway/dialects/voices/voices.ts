@@ -36,13 +36,13 @@ const list: Handler = async (request, { voices }, { workspaceId }) => {
 const read: Handler = async (request, parts, caller) =>
   json(200, entityOf(await voiceOf(request, parts, caller)));
 
-const create: Handler = async (request, { voices, decode }, { workspaceId }) => {
+const create: Handler = async (request, { voices, decode }, caller) => {
   if (!voices.clones) {
     const message = 'No configured engine can clone a voice from reference audio';
     throw new ServiceError('cloning_unavailable', { message });
   }
-  const voice = await newVoice(await readBody(request), decode, request.signal);
-  return json(201, entityOf(await voices.create(voice, workspaceId)));
+  const voice = await newVoice(await readBody(request), caller, decode, request.signal);
+  return json(201, entityOf(await voices.create(voice, caller.workspaceId)));
 };
 
 /** Refuses voices of engines before reading the body, since no change of them is valid. */

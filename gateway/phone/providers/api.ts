@@ -1,8 +1,7 @@
 /** Common parts of the providers' APIs and callbacks; most of them follow Twilio. */
 import type { AnsweredBy, CallState, Voicemail } from '../../../contracts/phone/phone.js';
 import type { ApiRequest, CallReport, DialledLeg, DialledReport, OutgoingCall, Room } from '../dialling.js';
-import { incomingOf, type Webhook, xmlReply, xmlText } from '../provider.js';
-import { formOf } from './messages.js';
+import { formOf, incomingOf, type Webhook, xmlReply, xmlText } from '../provider.js';
 
 type FormFields = readonly (readonly [name: string, value: string])[];
 

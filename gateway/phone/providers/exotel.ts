@@ -7,7 +7,7 @@
  */
 import type { LineFormat } from '../../../contracts/ports/calls/calls.js';
 import type { PlainObject } from '../../../contracts/schemas/plain-object.js';
-import { countIn, objectIn, StreamFault, type StreamProvider, textIn } from '../provider.js';
+import { countIn, objectIn, onceForEach, StreamFault, type StreamProvider, textIn } from '../provider.js';
 import { isSame } from '../signatures.js';
 import { mediaOf, readWith, startOf, type StreamMessages, streamMessages } from './messages.js';
 
@@ -48,12 +48,17 @@ const read = readWith(MESSAGES, {
   },
 });
 
+/** User and password of the handshake, in base64; empty if there are none. */
+const toldBy = onceForEach(({ headers }) => {
+  const [scheme = '', told = ''] = (headers.get('authorization') ?? '').split(' ', 2);
+  return scheme.toLowerCase() === 'basic' ? told : '';
+});
+
 export const exotel: StreamProvider = {
   name: 'exotel',
-  isSigned({ headers }, secret) {
-    const [scheme = '', told = ''] = (headers.get('authorization') ?? '').split(' ', 2);
-    const wanted = Buffer.from(secret).toString('base64');
-    return scheme.toLowerCase() === 'basic' && isSame(told, wanted);
+  isSigned(handshake, secret) {
+    const told = toldBy(handshake);
+    return told !== '' && isSame(told, Buffer.from(secret).toString('base64'));
   },
   read,
   writer: (stream) => streamMessages({ stream_sid: stream }),

@@ -3,7 +3,6 @@ import { decodeBase64 } from '../../../contracts/text/base64.js';
 import type { LineFormat } from '../../../contracts/ports/calls/calls.js';
 import type { PlainObject } from '../../../contracts/schemas/plain-object.js';
 import {
-  bodyOf,
   countIn,
   type IncomingCall,
   incomingOf,
@@ -14,10 +13,7 @@ import {
   type StreamEvent,
   type StreamWriter,
   textIn,
-  type Webhook,
 } from '../provider.js';
-
-export const formOf = (webhook: Webhook): URLSearchParams => new URLSearchParams(bodyOf(webhook));
 
 export const incomingForm = (form: URLSearchParams): IncomingCall | undefined =>
   incomingOf(form.get('CallSid') ?? '', form.get('From') ?? '', form.get('To') ?? '');

@@ -12,9 +12,8 @@
 import type { AnsweredBy, CallState } from '../../../contracts/phone/phone.js';
 import type { Credentials } from '../../../contracts/ports/phone/phone.js';
 import type { ApiRequest, DialledReport, Dialling } from '../dialling.js';
-import { incomingOf, textIn, xmlReply, xmlText } from '../provider.js';
+import { formOf, incomingOf, textIn, xmlReply, xmlText } from '../provider.js';
 import { codeOf, HANG_UP, jsonHeaders, rowOf } from './api.js';
-import { formOf } from './messages.js';
 
 const authorizationOf = ({ auth_id: user, auth_token: password }: Credentials): string =>
   `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;

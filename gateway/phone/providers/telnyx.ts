@@ -8,9 +8,9 @@
 import { createPublicKey, type KeyObject, verify } from 'node:crypto';
 import type { LineFormat } from '../../../contracts/ports/calls/calls.js';
 import type { PlainObject } from '../../../contracts/schemas/plain-object.js';
-import { type Provider, textIn, type Webhook, xmlReply, xmlText } from '../provider.js';
+import { formOf, onceForEach, type Provider, textIn, type Webhook, xmlReply, xmlText } from '../provider.js';
 import { isTimely } from '../signatures.js';
-import { formOf, incomingForm, readWith, type StreamMessages, streamMessages } from './messages.js';
+import { incomingForm, readWith, type StreamMessages, streamMessages } from './messages.js';
 
 /** How Ed25519 keys begin as DER (RFC 8410); Telnyx shows the 32 bytes after that in base64. */
 const DER_HEAD = Buffer.from('302a300506032b6570032100', 'hex');
@@ -22,12 +22,20 @@ function publicKeyOf(secret: string): KeyObject | undefined {
   return createPublicKey({ key: Buffer.concat([DER_HEAD, bytes]), format: 'der', type: 'spki' });
 }
 
-function isSigned({ headers, body }: Webhook, secret: string, now: number): boolean {
+/** Bytes of an Ed25519 signature. */
+const SIGNATURE_BYTES = 64;
+
+const signedOf = onceForEach(({ headers, body }) => {
   const time = headers.get('telnyx-timestamp') ?? '';
-  const signature = Buffer.from(headers.get('telnyx-signature-ed25519') ?? '', 'base64');
-  const fits = /^\d{1,12}$/.test(time) && isTimely(Number(time), now);
-  const key = fits ? publicKeyOf(secret) : undefined;
-  return key !== undefined && verify(null, Buffer.concat([Buffer.from(`${time}|`), body]), key, signature);
+  const told = Buffer.from(headers.get('telnyx-signature-ed25519') ?? '', 'base64');
+  const fits = /^\d{1,12}$/.test(time) && told.length === SIGNATURE_BYTES;
+  return fits ? { time, told, text: Buffer.concat([Buffer.from(`${time}|`), body]) } : undefined;
+});
+
+function isSigned(webhook: Webhook, secret: string, now: number): boolean {
+  const signed = signedOf(webhook);
+  const key = signed && isTimely(Number(signed.time), now) ? publicKeyOf(secret) : undefined;
+  return signed !== undefined && key !== undefined && verify(null, signed.text, key, signed.told);
 }
 
 const CODECS: Readonly<Record<string, LineFormat['codec']>> = { PCMU: 'mulaw', PCMA: 'alaw' };

@@ -7,29 +7,43 @@
 import { createHmac } from 'node:crypto';
 import type { LineFormat } from '../../../contracts/ports/calls/calls.js';
 import type { PlainObject } from '../../../contracts/schemas/plain-object.js';
-import { type Provider, xmlReply, xmlText } from '../provider.js';
+import { formOf, onceForEach, type Provider, xmlReply, xmlText } from '../provider.js';
 import { isSame } from '../signatures.js';
-import { formOf, incomingForm, readWith, type StreamMessages, streamMessages } from './messages.js';
+import { incomingForm, readWith, type StreamMessages, streamMessages } from './messages.js';
 
-/** The address followed by all fields, sorted; each value of a repeated field once. */
-function signed(url: string, form: URLSearchParams): string {
-  const names = [...new Set(form.keys())].sort();
-  const fields = names.flatMap((name) => [...new Set(form.getAll(name))].sort().map((value) => name + value));
-  return url + fields.join('');
+/** What is signed behind the address: all fields, sorted; each value of a repeated field once. */
+function signedFields(form: URLSearchParams): string {
+  const fields = new Map<string, Set<string>>();
+  for (const [name, value] of form) fields.set(name, (fields.get(name) ?? new Set()).add(value));
+  const names = [...fields.keys()].sort();
+  return names
+    .map((name) =>
+      [...(fields.get(name) ?? [])]
+        .sort()
+        .map((value) => name + value)
+        .join(''),
+    )
+    .join('');
 }
 
 const PORTS: Readonly<Record<string, string>> = { 'https:': '443', 'http:': '80' };
 
 /** Forms of the address that may have been signed: with or without a port. */
-function spellingsOf(url: string): readonly string[] {
+function spellingsOf(url: string): ReadonlySet<string> {
   const { protocol, hostname, port } = new URL(url);
   const rest = url.slice(url.indexOf('/', protocol.length + 2));
-  return [
+  return new Set([
     url,
     `${protocol}//${hostname}:${port || PORTS[protocol]}${rest}`,
     `${protocol}//${hostname}${rest}`,
-  ];
+  ]);
 }
+
+/** The texts of which one was signed. */
+const signedTexts = onceForEach((webhook) => {
+  const fields = signedFields(formOf(webhook));
+  return [...spellingsOf(webhook.url)].map((url) => url + fields);
+});
 
 /** Undefined if it is not as Twilio documents it. */
 function formatOf({ encoding, sampleRate, channels }: PlainObject): LineFormat | undefined {
@@ -49,9 +63,11 @@ export const twilio: Provider = {
   incoming: (webhook) => incomingForm(formOf(webhook)),
   isSigned(webhook, secret) {
     const signature = webhook.headers.get('x-twilio-signature') ?? '';
-    const form = formOf(webhook);
-    return spellingsOf(webhook.url).some((url) =>
-      isSame(signature, createHmac('sha1', secret).update(signed(url, form)).digest('base64')),
+    return (
+      signature !== '' &&
+      signedTexts(webhook).some((text) =>
+        isSame(signature, createHmac('sha1', secret).update(text).digest('base64')),
+      )
     );
   },
   accept: ({ url, token }) =>

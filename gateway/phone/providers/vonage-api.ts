@@ -13,7 +13,7 @@ import type { AnsweredBy, CallState } from '../../../contracts/phone/phone.js';
 import type { Credentials } from '../../../contracts/ports/phone/phone.js';
 import { json } from '../../server/replies.js';
 import { type ApiRequest, CredentialError, type DialledReport, type Dialling } from '../dialling.js';
-import { bodyOf, incomingOf, jsonObject, textIn } from '../provider.js';
+import { fieldsOf, incomingOf, textIn } from '../provider.js';
 import { codeOf, jsonHeaders, rowOf } from './api.js';
 
 const TOKEN_SECONDS = 300;
@@ -133,7 +133,7 @@ export const vonageDialling: Dialling = {
   },
   // The callback names the leg, and comes for each of its states.
   dialled(callback) {
-    const fields = jsonObject(bodyOf(callback)) ?? {};
+    const fields = fieldsOf(callback) ?? {};
     if (!incomingOf(textIn(fields, 'uuid'), '', '-')) return undefined;
     const state = rowOf(DIALLED, textIn(fields, 'status'));
     return { callId: undefined, state, waits: state !== 'cancelled', asks: false };
@@ -143,7 +143,7 @@ export const vonageDialling: Dialling = {
     return request('PUT', callOf(callId), transfer(ncco), credentials);
   },
   report(callback) {
-    const fields = jsonObject(bodyOf(callback)) ?? {};
+    const fields = fieldsOf(callback) ?? {};
     const call = incomingOf(textIn(fields, 'uuid'), '', '-');
     if (!call) return undefined;
     const status = textIn(fields, 'status');

@@ -9,11 +9,12 @@ import type { LineFormat } from '../../../contracts/ports/calls/calls.js';
 import type { PlainObject } from '../../../contracts/schemas/plain-object.js';
 import { json } from '../../server/replies.js';
 import {
-  bodyOf,
+  fieldsOf,
   incomingOf,
   jsonMessage,
   jsonObject,
   objectIn,
+  onceForEach,
   type Provider,
   type StreamEvent,
   StreamFault,
@@ -23,24 +24,31 @@ import {
 import { isSame, isTimely } from '../signatures.js';
 import { markOf } from './messages.js';
 
+/** The token of the header; empty if there is none. */
+const tokenOf = onceForEach(({ headers }) => {
+  const [scheme = '', token = ''] = (headers.get('authorization') ?? '').split(' ', 2);
+  return scheme.toLowerCase() === 'bearer' ? token : '';
+});
+
+const hashOf = onceForEach(({ body }) => createHash('sha256').update(body).digest('hex'));
+
 /** The claims of a token signed with that secret by HMAC-SHA256, whatever algorithm its header names (RFC 7519). */
 function claimsOf(token: string, secret: string): PlainObject | undefined {
-  const [head = '', claims = '', signature = '', ...more] = token.split('.');
+  const [head = '', claims = '', signature = '', ...more] = token.split('.', 4);
+  if (signature === '') return undefined;
   const wanted = createHmac('sha256', secret).update(`${head}.${claims}`).digest('base64url');
   if (more.length > 0 || !isSame(signature, wanted)) return undefined;
   return jsonObject(Buffer.from(claims, 'base64url').toString());
 }
 
 /** The token contains its time and a hash of the body; a replay concerns the same call, which is answered once. */
-function isSigned({ headers, body }: Webhook, secret: string, now: number): boolean {
-  const [scheme = '', token = ''] = (headers.get('authorization') ?? '').split(' ', 2);
-  const claims = scheme.toLowerCase() === 'bearer' ? claimsOf(token, secret) : undefined;
+function isSigned(webhook: Webhook, secret: string, now: number): boolean {
+  const claims = claimsOf(tokenOf(webhook), secret);
   if (!claims) return false;
   const { iat, exp = Infinity } = claims;
   const isCurrent =
     typeof iat === 'number' && isTimely(iat, now) && typeof exp === 'number' && now <= exp * 1000;
-  const hash = createHash('sha256').update(body).digest('hex');
-  return isCurrent && isSame(textIn(claims, 'payload_hash').toLowerCase(), hash);
+  return isCurrent && isSame(textIn(claims, 'payload_hash').toLowerCase(), hashOf(webhook));
 }
 
 /** A member of webhooks about the state of a call, absent from the question who answers. */
@@ -72,7 +80,7 @@ function soundOf(audio: Uint8Array): StreamEvent {
 export const vonage: Provider = {
   name: 'vonage',
   incoming(webhook) {
-    const fields = jsonObject(bodyOf(webhook));
+    const fields = fieldsOf(webhook);
     if (!fields || STATE in fields) return undefined;
     return incomingOf(textIn(fields, 'uuid'), textIn(fields, 'from'), textIn(fields, 'to'));
   },

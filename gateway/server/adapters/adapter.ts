@@ -26,8 +26,11 @@ export interface Channel {
   whole(head: ReplyHead, body: string | Uint8Array): boolean;
   /** Sends a reply without a body: to HEAD (`length` in bytes if known), or with a status that has none. */
   bare(head: ReplyHead, length?: number): void;
-  /** Sends head and first chunk of a streamed reply. False: wait for `onWritable`. */
-  begin(head: ReplyHead, chunk: string | Uint8Array): boolean;
+  /**
+   * Sends head and first chunk of a streamed reply. False: wait for `onWritable`. `length`: bytes of the whole, if they are
+   * known; a stack that can says so, and the client need not wait for the end.
+   */
+  begin(head: ReplyHead, chunk: string | Uint8Array, length?: number): boolean;
   write(chunk: string | Uint8Array): boolean;
   /** Sends the last chunk, if any, and ends the reply. False: not all of it is with the kernel yet. */
   finish(chunk?: string | Uint8Array): boolean;
@@ -61,7 +64,7 @@ export interface WireEvents {
 export interface Handshake {
   readonly protocol: string | undefined;
   readonly headers: ReplyHead['headers'];
-  /** Frames above LIMITS.unauthenticated.frameBytes end the connection, until `Wire.authenticated`. */
+  /** Frames above LIMITS.unauthenticated.wireFrameBytes end the connection, until `Wire.authenticated`. */
   readonly unauthenticated: boolean;
   opened(wire: Wire): WireEvents;
 }

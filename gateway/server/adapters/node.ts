@@ -77,9 +77,9 @@ class NodeChannel implements Channel {
     this.response.end();
   }
 
-  begin(head: ReplyHead, chunk: string | Uint8Array): boolean {
+  begin(head: ReplyHead, chunk: string | Uint8Array, length?: number): boolean {
     if (this.closed) return true;
-    this.#writeHead(head);
+    this.#writeHead(head, length);
     return this.response.write(chunk);
   }
 
@@ -131,7 +131,7 @@ function boundUnauthenticated(connection: Duplex, socket: WebSocket): () => void
   let bytes = 0;
   const count = (chunk: Buffer): void => {
     bytes += chunk.byteLength;
-    if (bytes > LIMITS.unauthenticated.frameBytes) socket.terminate();
+    if (bytes > LIMITS.unauthenticated.wireFrameBytes) socket.terminate();
   };
   connection.on('data', count);
   return () => void connection.off('data', count);
@@ -176,8 +176,11 @@ function headOf({ method = '', url = '', httpVersion, rawHeaders }: IncomingMess
 /** Whether the version is HTTP/1.x; node:http also accepts requests that claim HTTP/2.0. */
 const isSpoken = ({ httpVersionMajor }: IncomingMessage): boolean => httpVersionMajor === 1;
 
-function bodyOf(head: RequestHead, request: IncomingMessage, clock: Clock): BodyPipe {
-  const source = { pause: () => void request.pause(), resume: () => void request.resume() };
+type Invite = (() => void) | undefined;
+
+function bodyOf(head: RequestHead, request: IncomingMessage, clock: Clock, invite: Invite): BodyPipe {
+  const flow = { pause: () => void request.pause(), resume: () => void request.resume() };
+  const source = invite ? { ...flow, invite } : flow;
   const body = new BodyPipe(source, clock, head.contentLength);
   request.on('data', (chunk: Buffer) => body.push(chunk));
   request.on('end', () => body.end());
@@ -261,8 +264,9 @@ function refuseVersion(channel: NodeChannel, unreadable: Options['unreadable']):
 /** Connections that end with the reply to a refused head; later requests on them are not served. */
 const ending = new WeakSet<TcpSocket>();
 
+/** `expects`: of requests with `Expect: 100-continue`. */
 const onRequest =
-  ({ arrived, dropped, unreadable, clock }: Options): RequestListener =>
+  ({ arrived, dropped, unreadable, clock }: Options, expects = false): RequestListener =>
   (request, response) => {
     // The parser continues with the data that it has read, even after a request whose connection was destroyed.
     if (request.socket.destroyed || ending.has(request.socket)) return;
@@ -274,10 +278,11 @@ const onRequest =
     const channel = new NodeChannel(response);
     if (head.refusal || !isSpoken(request)) ending.add(request.socket);
     if (!isSpoken(request)) return refuseVersion(channel, unreadable);
+    const invite = expects ? (): void => void (channel.closed || response.writeContinue()) : undefined;
     arrived({
       head,
       peerAddress: request.socket.remoteAddress ?? '',
-      body: head.hasBody ? bodyOf(head, request, clock) : undefined,
+      body: head.hasBody ? bodyOf(head, request, clock, invite) : undefined,
       channel,
     });
   };
@@ -375,6 +380,8 @@ export async function listenNode(options: Options): Promise<Adapter> {
   // The guard limits the bytes of headers; node's limit on their number would drop some silently.
   server.maxHeadersCount = 0;
   server.on('request', onRequest(options));
+  // A client that asks first is told to send once its body is read, so that a refusal comes before it.
+  server.on('checkContinue', onRequest(options, true));
   // Expectations other than `100-continue`, which node itself would refuse; a server may ignore them.
   server.on('checkExpectation', onRequest(options));
   server.on('upgrade', onUpgrade(options, upgrades, servedAgain(server, options)));

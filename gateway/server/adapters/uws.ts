@@ -202,7 +202,7 @@ export async function listenUws(
   let bounded: us_socket_context_t | undefined;
   app.ws<Upgraded>('/:segment/*', {
     ...SOCKETS,
-    maxPayloadLength: LIMITS.unauthenticated.frameBytes,
+    maxPayloadLength: LIMITS.unauthenticated.wireFrameBytes,
     upgrade(_response, request, context) {
       bounded = context;
       request.setYield(true);

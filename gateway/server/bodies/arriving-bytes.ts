@@ -1,42 +1,76 @@
 /**
  * Collects chunks into one piece. Joining a hundred megabytes at the end would need twice the memory and block the event
- * loop for half a second, so chunks of large bodies are copied into place as they arrive.
+ * loop for half a second, so chunks are copied into place as they arrive; what they take is charged.
  */
+import { mustCharge, PIECE_BYTES, type MemoryShare } from '../../../contracts/ports/accounts/memory.js';
 
-/** Smaller bodies are joined at the end. Also how much a client must have sent before memory is reserved for its declared length. */
+/** Also how much a client must have sent before memory is reserved for its declared length. */
 const LARGE_BYTES = 1024 * 1024;
+const LEAST_BYTES = 4096;
+/** Most bytes that are charged in advance. */
+const AHEAD_BYTES = 64 * 1024;
+const NOTHING = Buffer.alloc(0);
 
 export class ArrivingBytes {
-  #chunks: Uint8Array[] = [];
+  /** The only chunk so far; kept without a copy. */
+  #first: Uint8Array | undefined;
+  #whole: Buffer = NOTHING;
   #length = 0;
-  #whole: Buffer | undefined;
+  #charged = 0;
 
   /** `mostBytes`: the most that may arrive; reserved memory that is never written costs nothing. */
-  constructor(private readonly mostBytes: number) {}
+  constructor(
+    private readonly mostBytes: number,
+    private readonly share: MemoryShare,
+  ) {}
 
-  /** Takes ownership of `chunk`. Errors: RangeError beyond `mostBytes`. */
+  get length(): number {
+    return this.#length;
+  }
+
+  /** Takes ownership of `chunk`. Errors: `memory_exhausted`; RangeError beyond `mostBytes`. */
   add(chunk: Uint8Array): void {
-    if (!this.#whole && this.#length + chunk.length > LARGE_BYTES) this.#makeRoom();
-    if (this.#whole) this.#whole.set(chunk, this.#length);
-    else this.#chunks.push(chunk);
+    this.#charge(this.#length + chunk.length);
+    if (this.#length === 0) this.#first = chunk;
+    else this.#copy(chunk);
     this.#length += chunk.length;
   }
 
   /** All bytes in one piece; a single chunk is returned without a copy. */
   whole(): Uint8Array {
-    if (this.#whole) return this.#whole.subarray(0, this.#length);
-    const [only] = this.#chunks;
-    return only && this.#chunks.length === 1 ? only : Buffer.concat(this.#chunks, this.#length);
+    return this.#first ?? this.#whole.subarray(0, this.#length);
   }
 
-  #makeRoom(): void {
-    this.#whole = Buffer.allocUnsafeSlow(this.mostBytes);
-    let at = 0;
-    for (const chunk of this.#chunks) {
-      this.#whole.set(chunk, at);
-      at += chunk.length;
-    }
-    this.#chunks = [];
+  /** Forgets the bytes and gives back what they were charged. */
+  clear(): void {
+    this.#first = undefined;
+    this.#whole = NOTHING;
+    this.#length = 0;
+    if (this.#charged > 0) this.share.release(this.#charged);
+    this.#charged = 0;
+  }
+
+  /** Somewhat in advance, since many small chunks take no more room than a few large ones. */
+  #charge(length: number): void {
+    if (length <= this.#charged) return;
+    const ahead = Math.max(PIECE_BYTES, Math.min(this.#charged, AHEAD_BYTES));
+    const bytes = Math.max(length - this.#charged, ahead);
+    mustCharge(this.share, bytes);
+    this.#charged += bytes;
+  }
+
+  #copy(chunk: Uint8Array): void {
+    this.#makeRoom(this.#length + chunk.length);
+    this.#whole.set(chunk, this.#length);
+  }
+
+  #makeRoom(length: number): void {
+    if (length <= this.#whole.length) return;
+    const size = length > LARGE_BYTES ? this.mostBytes : Math.max(2 * length, LEAST_BYTES);
+    const larger = Buffer.allocUnsafeSlow(size);
+    larger.set(this.whole());
+    this.#whole = larger;
+    this.#first = undefined;
   }
 }
 

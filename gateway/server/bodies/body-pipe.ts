@@ -7,6 +7,12 @@
 import type { Clock } from '../../../contracts/clock.js';
 import { ServiceError } from '../../../contracts/errors.js';
 import { LIMITS } from '../../../contracts/limits.js';
+import {
+  memoryExhausted,
+  type MemoryShare,
+  UNBOUNDED_SHARE,
+} from '../../../contracts/ports/accounts/memory.js';
+import type { Drop } from '../unread-body.js';
 
 const HELD_BYTES = 64 * 1024;
 /** Shorter than the 8 s after which uWebSockets.js itself drops a slow upload without a reply. */
@@ -19,6 +25,8 @@ interface Source {
   resume(): void;
   /** Reports that the client is fast enough; restarts the stack's own timer for slow uploads, if it has one. */
   renew?(): void;
+  /** Tells a client to send that waits to be told (`Expect: 100-continue`); absent if it does not wait. */
+  invite?(): void;
 }
 
 export class BodyPipe {
@@ -32,6 +40,8 @@ export class BodyPipe {
   #failure: Error | undefined;
   #wake: (() => void) | undefined;
   #read = false;
+  #share: MemoryShare = UNBOUNDED_SHARE;
+  #invited = false;
   /** Time at which the last byte arrived, on the monotonic clock. */
   endedAt: number | undefined;
 
@@ -54,12 +64,16 @@ export class BodyPipe {
     return this.#receivedBytes;
   }
 
+  /** Charges what waits for the reader, from now on. */
+  charge(share: MemoryShare): void {
+    this.#share = share;
+  }
+
   /** Takes ownership of `chunk`. With `isLast`, `end` follows, so the connection is not paused any more. */
   push(chunk: Uint8Array, isLast = false): void {
     this.#receivedBytes += chunk.byteLength;
     if (this.#failure) return this.#notify();
-    this.#heldBytes += chunk.byteLength;
-    if (chunk.byteLength > 0) this.#chunks.push(chunk);
+    if (chunk.byteLength > 0 && !this.#hold(chunk)) return this.fail(memoryExhausted());
     if (this.#heldBytes >= HELD_BYTES && !this.#paused && !isLast) this.#setPaused(true);
     this.#notify();
   }
@@ -75,6 +89,7 @@ export class BodyPipe {
   /** Makes the reader throw the first `error`, and drops all further bytes. */
   fail(error: Error): void {
     this.#failure ??= error;
+    this.#drop();
     if (this.#paused) this.#setPaused(false);
     this.#notify();
   }
@@ -87,6 +102,7 @@ export class BodyPipe {
     if (this.#read) throw new Error('A request body can be read only once');
     this.#read = true;
     if ((this.declaredBytes ?? 0) > limitBytes) throw new ServiceError('payload_too_large');
+    this.#invite();
     const stopPacing = this.#pace();
     try {
       for (let bytes = 0, chunk = await this.#next(); chunk; chunk = await this.#next()) {
@@ -100,11 +116,11 @@ export class BodyPipe {
   }
 
   /**
-   * Discards the rest of the body, so that a client that reads only after it has written everything gets its reply.
-   * Resolves with whether the body ended within `limitBytes` and `ms`; if not, it fails for every reader.
+   * Drops what is left of the body; resolves with whether it ended within these bounds. If not, it fails for every reader.
    */
-  async discard(limitBytes: number, ms: number): Promise<boolean> {
-    if ((this.declaredBytes ?? 0) - this.#receivedBytes > limitBytes) this.fail(new Error('discarded'));
+  async discard({ bytes: limitBytes, ms }: Drop): Promise<boolean> {
+    if (this.#waitsToBeTold || (this.declaredBytes ?? 0) - this.#receivedBytes > limitBytes)
+      this.fail(new Error('discarded'));
     const cancel = this.clock.after(ms, () => this.fail(new Error('discarded')));
     try {
       for (let bytes = this.#drop(); !this.#ended && !this.#failure; bytes += this.#drop()) {
@@ -117,24 +133,55 @@ export class BodyPipe {
     }
   }
 
-  /** Discards the body; resolves when it has ended, after `ms`, or once more than `mostBytes` have arrived in all. */
-  async over(mostBytes: number, ms: number): Promise<void> {
-    let late = false;
-    const cancel = this.clock.after(ms, () => {
-      late = true;
-      this.#notify();
-    });
+  /** Drops the body of an answered request; resolves when it has ended, or is beyond these bounds. `bytes`: of the whole body. */
+  async over({ bytes, ms, idleMs = ms }: Drop): Promise<void> {
+    const until = this.clock.monotonic() + ms;
+    let isLate = false;
+    let cancel = (): void => undefined;
+    const wait = (before: number): void => {
+      const left = until - this.clock.monotonic();
+      cancel = this.clock.after(Math.min(idleMs, left), () => {
+        isLate = this.#receivedBytes === before || left <= idleMs;
+        if (isLate) return this.#notify();
+        this.source.renew?.();
+        wait(this.#receivedBytes);
+      });
+    };
     this.fail(new Error('discarded'));
-    while (!this.#ended && !late && this.#receivedBytes <= mostBytes) await this.#arrival();
+    wait(this.#receivedBytes);
+    while (!this.#ended && !isLate && this.#receivedBytes <= bytes) await this.#arrival();
     cancel();
+  }
+
+  /** Whether the client sends nothing until it is told to. */
+  get #waitsToBeTold(): boolean {
+    return this.source.invite !== undefined && !this.#invited && this.#receivedBytes === 0;
+  }
+
+  #invite(): void {
+    if (this.#waitsToBeTold) this.source.invite?.();
+    this.#invited = true;
   }
 
   async #next(): Promise<Uint8Array | undefined> {
     while (this.#chunks.length === 0 && !this.#ended && !this.#failure) await this.#arrival();
     if (this.#failure) throw this.#failure;
     const chunk = this.#chunks.shift();
-    this.#heldBytes -= chunk?.byteLength ?? 0;
+    if (chunk) this.#let(chunk);
     return chunk;
+  }
+
+  /** False if there is no memory for it. */
+  #hold(chunk: Uint8Array): boolean {
+    if (!this.#share.charge(chunk.byteLength)) return false;
+    this.#heldBytes += chunk.byteLength;
+    this.#chunks.push(chunk);
+    return true;
+  }
+
+  #let({ byteLength }: Uint8Array): void {
+    this.#share.release(byteLength);
+    this.#heldBytes -= byteLength;
   }
 
   /** Resolves when something has changed; reads from the connection until then. */
@@ -147,8 +194,7 @@ export class BodyPipe {
 
   #drop(): number {
     const bytes = this.#heldBytes;
-    this.#chunks = [];
-    this.#heldBytes = 0;
+    for (const chunk of this.#chunks.splice(0)) this.#let(chunk);
     return bytes;
   }
 

@@ -3,13 +3,18 @@ import { decode } from '@msgpack/msgpack';
 import { ServiceError } from '../../../contracts/errors.js';
 import { ArrivingBytes, mostBytesOf } from './arriving-bytes.js';
 import type { HttpRequest } from '../port.js';
+import { type ReadLong, walkJson } from './json-walk.js';
+import { walkMsgpack } from './msgpack-walk.js';
 import { boundJson, boundMsgpack } from './structure.js';
 
-type Incoming = Pick<HttpRequest, 'headers' | 'body'>;
+type Incoming = Pick<HttpRequest, 'headers' | 'body' | 'share'>;
 
 const JSON_TYPES = ['application/json', 'text/json'];
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
 const MSGPACK_TYPES = ['application/msgpack', 'application/x-msgpack', 'application/vnd.msgpack'];
+
+/** Smaller bodies are parsed in one turn. */
+const AT_ONCE_BYTES = 256 * 1024;
 
 /** The media type in lower case, without parameters; empty if there is none. */
 export const mediaType = (headers: HttpRequest['headers']): string =>
@@ -32,9 +37,9 @@ export function expectMediaType(headers: HttpRequest['headers'], fits: (type: st
   throw new ServiceError('unsupported_media_type', { param: 'content-type' });
 }
 
-/** Errors: `payload_too_large`, `request_timeout`. */
+/** The bytes are charged until the request has ended. Errors: `payload_too_large`, `request_timeout`, `memory_exhausted`. */
 export async function readAll(request: Incoming, limitBytes: number): Promise<Uint8Array> {
-  const arriving = new ArrivingBytes(mostBytesOf(request.headers, limitBytes));
+  const arriving = new ArrivingBytes(mostBytesOf(request.headers, limitBytes), request.share('body'));
   for await (const chunk of request.body(limitBytes)) arriving.add(chunk);
   return arriving.whole();
 }
@@ -42,13 +47,13 @@ export async function readAll(request: Incoming, limitBytes: number): Promise<Ui
 /** Errors: those of `readAll`, `unsupported_media_type`, `malformed_body`. */
 export async function readJson(request: Incoming, limitBytes: number): Promise<unknown> {
   expectMediaType(request.headers, isJson);
-  return parseJson(await readAll(request, limitBytes));
+  return parseLongJson(await readAll(request, limitBytes));
 }
 
 /** Errors: those of `readAll`, `unsupported_media_type`, `malformed_body`. Binary fields are views of the body. */
 export async function readMsgpack(request: Incoming, limitBytes: number): Promise<unknown> {
   expectMediaType(request.headers, isMsgpack);
-  return parseMsgpack(await readAll(request, limitBytes));
+  return parseLongMsgpack(await readAll(request, limitBytes));
 }
 
 /** UTF-8 JSON of any value. Errors: `malformed_body`. */
@@ -61,13 +66,33 @@ export function parseJson(bytes: Uint8Array): unknown {
   }
 }
 
+/** The same in turns of the event loop, if it is large. `readLong`: reads strings of 64 KiB and more. Errors: `malformed_body`. */
+export async function parseLongJson(bytes: Uint8Array, readLong?: ReadLong): Promise<unknown> {
+  if (bytes.length < AT_ONCE_BYTES) return parseJson(bytes);
+  return walkJson(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength), readLong);
+}
+
 /** One MessagePack value and nothing after it. Errors: `malformed_body`. */
 export function parseMsgpack(bytes: Uint8Array): unknown {
   try {
     boundMsgpack(bytes);
     return decode(bytes);
   } catch (cause) {
-    if (cause instanceof ServiceError) throw cause;
-    throw new ServiceError('malformed_body', { message: 'The request body is not valid MessagePack', cause });
+    throw unreadableMsgpack(cause);
   }
 }
+
+/** The same in turns of the event loop, if it is large. Errors: `malformed_body`. */
+export async function parseLongMsgpack(bytes: Uint8Array): Promise<unknown> {
+  if (bytes.length < AT_ONCE_BYTES) return parseMsgpack(bytes);
+  try {
+    return await walkMsgpack(bytes);
+  } catch (cause) {
+    throw unreadableMsgpack(cause);
+  }
+}
+
+const unreadableMsgpack = (cause: unknown): ServiceError =>
+  cause instanceof ServiceError
+    ? cause
+    : new ServiceError('malformed_body', { message: 'The request body is not valid MessagePack', cause });

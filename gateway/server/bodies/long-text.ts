@@ -1,9 +1,12 @@
 /**
- * Reads strings of a JSON document from their bytes. Reading a hundred megabytes at once would block the event loop, so
- * long strings are read in pieces. `bytes`: the text between the quotes, with its escapes.
+ * Reads long strings of a JSON document, from memory or from disk. Reading a hundred megabytes at once would block the event
+ * loop, so they are read in pieces.
  */
+import { open } from 'node:fs/promises';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { ServiceError } from '../../../contracts/errors.js';
+import type { StoredFile } from '../../../contracts/ports/speech/codec.js';
+import type { LongString } from './long-strings.js';
 
 const BACKSLASH = 0x5c;
 const LETTER_U = 0x75;
@@ -11,10 +14,12 @@ const LETTER_U = 0x75;
 const ESCAPE = { short: 2, long: 6 };
 /** Bytes read per turn of the event loop. */
 const PIECE = 256 * 1024;
+/** Most bytes of a character. */
+const CHARACTER = 4;
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** Errors: `malformed_body`. */
+/** `bytes`: the text between the quotes, with its escapes. Errors: `malformed_body`. */
 export function textOf(bytes: Uint8Array): string {
   try {
     return JSON.parse(`"${UTF8.decode(bytes)}"`) as string;
@@ -23,35 +28,72 @@ export function textOf(bytes: Uint8Array): string {
   }
 }
 
+async function* piecesOf(content: Uint8Array | StoredFile): AsyncGenerator<Buffer> {
+  if (content instanceof Uint8Array) {
+    for (let at = 0; at < content.length; at += PIECE) {
+      yield Buffer.from(content.buffer, content.byteOffset + at, Math.min(PIECE, content.length - at));
+      await nextTurn();
+    }
+    return;
+  }
+  const handle = await open(content.path);
+  try {
+    for (let at = 0; at < content.size;) {
+      const { buffer, bytesRead } = await handle.read(Buffer.allocUnsafeSlow(PIECE), 0, PIECE, at);
+      if (bytesRead === 0) throw new Error('A stored body is shorter than it was');
+      at += bytesRead;
+      yield buffer.subarray(0, bytesRead);
+    }
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Start of an escape that the end of the bytes splits; undefined if it splits none. */
+function splitEscape(bytes: Buffer): number | undefined {
+  const last = bytes.lastIndexOf(BACKSLASH);
+  if (last < 0 || last + ESCAPE.long <= bytes.length) return undefined;
+  let run = last;
+  while (run > 0 && bytes[run - 1] === BACKSLASH) run -= 1;
+  if ((last - run) % 2 !== 0) return undefined;
+  const length = bytes[last + 1] === LETTER_U ? ESCAPE.long : ESCAPE.short;
+  return last + length > bytes.length ? last : undefined;
+}
+
 const isContinuation = (byte: number): boolean => (byte & 0xc0) === 0x80;
 
-/** Start of the escape that `to` would split; undefined if it splits none. */
-function escapeAround(bytes: Buffer, from: number, to: number): number | undefined {
-  const last = bytes.subarray(from, to).lastIndexOf(BACKSLASH) + from;
-  if (last < from || last + ESCAPE.long <= to) return undefined;
-  let run = last;
-  while (run > from && bytes[run - 1] === BACKSLASH) run -= 1;
-  const escapes = (last - run) % 2 === 0;
-  const length = bytes[last + 1] === LETTER_U ? ESCAPE.long : ESCAPE.short;
-  return escapes && last + length > to ? last : undefined;
+/** Bytes of the character that begins with this one. */
+const characterLength = (byte: number): number =>
+  byte < 0xc0 ? 1 : byte < 0xe0 ? 2 : byte < 0xf0 ? 3 : CHARACTER;
+
+/** Start of the last character, if the end of the bytes splits it; else their end. */
+function splitCharacter(bytes: Buffer): number {
+  let at = bytes.length - 1;
+  while (at > bytes.length - CHARACTER && isContinuation(bytes[at] ?? 0)) at -= 1;
+  return at + characterLength(bytes[at] ?? 0) > bytes.length ? at : bytes.length;
 }
 
-/** End of the piece that begins at `from`; splits neither an escape nor a character. */
-function pieceEnd(bytes: Buffer, from: number): number {
-  let to = from + PIECE;
-  if (to >= bytes.length) return bytes.length;
-  while (isContinuation(bytes[to] ?? 0) && to > from + PIECE - 4) to -= 1;
-  return escapeAround(bytes, from, to) ?? to;
-}
-
-/** Like `textOf`, in turns of the event loop. Errors: `malformed_body`. */
-export async function readText(bytes: Buffer): Promise<string> {
-  const pieces: string[] = [];
-  for (let from = 0; from < bytes.length;) {
-    const to = pieceEnd(bytes, from);
-    pieces.push(textOf(bytes.subarray(from, to)));
-    from = to;
-    await nextTurn();
+/** The string in pieces of text. Errors: `malformed_body`. */
+async function* textsOf({ content }: Pick<LongString, 'content'>): AsyncGenerator<string> {
+  let split: Buffer = Buffer.alloc(0);
+  for await (const piece of piecesOf(content)) {
+    const bytes = split.length === 0 ? piece : Buffer.concat([split, piece]);
+    const to = splitEscape(bytes) ?? splitCharacter(bytes);
+    yield textOf(bytes.subarray(0, to));
+    split = Buffer.from(bytes.subarray(to));
   }
-  return pieces.join('');
+  yield textOf(split);
+}
+
+/** The string as base64, whose characters need no decoding unless they are escaped. Errors: `malformed_body`. */
+export async function* base64Of(long: LongString): AsyncGenerator<string> {
+  if (long.escaped) return yield* textsOf(long);
+  for await (const piece of piecesOf(long.content)) yield piece.toString('latin1');
+}
+
+/** Errors: `malformed_body`. */
+export async function readText(long: Pick<LongString, 'content'>): Promise<string> {
+  const texts: string[] = [];
+  for await (const text of textsOf(long)) texts.push(text);
+  return texts.join('');
 }

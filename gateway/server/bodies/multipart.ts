@@ -5,23 +5,26 @@
 import { Busboy, type BusboyFileStream, type BusboyInstance } from '@fastify/busboy';
 import { ServiceError } from '../../../contracts/errors.js';
 import { LIMITS } from '../../../contracts/limits.js';
-import { ArrivingBytes, mostBytesOf } from './arriving-bytes.js';
+import { mustCharge } from '../../../contracts/ports/accounts/memory.js';
+import type { StoredFile } from '../../../contracts/ports/speech/codec.js';
+import { mostBytesOf } from './arriving-bytes.js';
+import { ArrivingFile, type Keeping } from './arriving-file.js';
 import { expectMediaType } from './body.js';
 import type { HttpRequest } from '../port.js';
 
-export interface UploadedFile {
+export interface UploadedFile<Content = Uint8Array> {
   readonly filename: string;
   readonly contentType: string;
-  readonly bytes: Uint8Array;
+  readonly bytes: Content;
 }
 
-export interface Form {
+export interface Form<Content = Uint8Array> {
   /** All values of each field, in order. */
   readonly fields: ReadonlyMap<string, readonly string[]>;
   /** The last file of each name. */
-  readonly files: ReadonlyMap<string, UploadedFile>;
+  readonly files: ReadonlyMap<string, UploadedFile<Content>>;
   /** All files of each name, in order. */
-  readonly everyFile: ReadonlyMap<string, readonly UploadedFile[]>;
+  readonly everyFile: ReadonlyMap<string, readonly UploadedFile<Content>[]>;
 }
 
 export interface FormLimits {
@@ -71,18 +74,31 @@ function createParser(
   }
 }
 
+type Kept = Uint8Array | StoredFile;
+
+type Incoming = Pick<HttpRequest, 'headers' | 'body'> & Keeping;
+
 /** Parses one form. The first failure ends it. */
 class FormParser {
   readonly fields = new Map<string, string[]>();
-  readonly files = new Map<string, UploadedFile>();
-  readonly everyFile = new Map<string, UploadedFile[]>();
+  readonly files = new Map<string, UploadedFile<Kept>>();
+  readonly everyFile = new Map<string, UploadedFile<Kept>[]>();
+  /** The file that arrives: parts come one after the other. */
+  #arriving: ArrivingFile | undefined;
+  #fieldBytes = 0;
+  /** Resolves when every file that has ended is stored. */
+  #stored: Promise<void> = Promise.resolve();
   readonly #parser: BusboyInstance;
   readonly #mostBytes: number;
   #failure: Error | undefined;
   #finished = false;
   #wake: (() => void) | undefined;
 
-  constructor(headers: HttpRequest['headers'], limits: FormLimits) {
+  constructor(
+    private readonly request: Incoming,
+    limits: FormLimits,
+  ) {
+    const { headers } = request;
     this.#mostBytes = Math.min(mostBytesOf(headers, limits.bodyBytes), limits.fileBytes);
     this.#parser = createParser(headers.get('content-type') ?? '', limits)
       .on('field', (name, value, nameTruncated, valueTruncated) => {
@@ -107,28 +123,35 @@ class FormParser {
     for (let at = 0; at < chunk.length; at += SLICE_BYTES) {
       if (!this.#parser.write(chunk.subarray(at, at + SLICE_BYTES))) await this.#event();
       if (this.#failure) throw this.#failure;
+      await this.#arriving?.room();
     }
   }
 
-  async end(): Promise<Form> {
+  async end(): Promise<Form<Kept>> {
     this.#parser.end();
     while (!this.#finished && !this.#failure) await this.#event();
     if (this.#failure) throw this.#failure;
+    await this.#stored;
     return { fields: this.fields, files: this.files, everyFile: this.everyFile };
   }
 
+  /** Ends the parser; a form that was not read to its end is forgotten at once. */
   stop(): void {
     this.#parser.destroy();
+    this.#arriving?.clear();
   }
 
   #addField(name: string | undefined, value: string): void {
     if (!isName(name)) return this.#fail(malformed('A form field has no usable name'));
+    this.#fieldBytes += value.length;
+    if (this.#fieldBytes > LIMITS.http.multipartFieldsBytes) return this.#fail(tooLarge(name));
+    if (!this.#charge(value.length)) return;
     const values = this.fields.get(name);
     if (values) values.push(value);
     else this.fields.set(name, [value]);
   }
 
-  #addFile(name: string, file: UploadedFile): void {
+  #addFile(name: string, file: UploadedFile<Kept>): void {
     this.files.set(name, file);
     const all = this.everyFile.get(name);
     if (all) all.push(file);
@@ -140,18 +163,37 @@ class FormParser {
     stream: BusboyFileStream,
     about: Pick<UploadedFile, 'filename' | 'contentType'>,
   ): void {
-    const bytes = new ArrivingBytes(this.#mostBytes);
+    const file = new ArrivingFile(this.request, this.#mostBytes);
+    this.#arriving = file;
     stream.on('error', (error) => this.#fail(malformed('A file ends early', error)));
     stream.on('limit', () =>
       this.#fail(new ServiceError('audio_too_large', isName(name) ? { param: name } : {})),
     );
     stream.on('data', (chunk: Buffer) => {
-      if (!this.#failure) bytes.add(chunk);
+      if (!this.#failure) this.#attempt(() => file.add(chunk));
     });
     stream.on('end', () => {
       if (!isName(name)) return this.#fail(malformed('A file has no usable name'));
-      this.#addFile(name, { ...about, filename: about.filename ?? '', bytes: bytes.whole() });
+      this.#arriving = undefined;
+      const before = this.#stored;
+      this.#stored = before.then(async () =>
+        this.#addFile(name, { ...about, filename: about.filename ?? '', bytes: await file.finish() }),
+      );
+      this.#stored.catch((error: unknown) => this.#fail(error as Error));
     });
+  }
+
+  #attempt(task: () => void): void {
+    try {
+      task();
+    } catch (error) {
+      this.#fail(error as Error);
+    }
+  }
+
+  #charge(bytes: number): boolean {
+    this.#attempt(() => mustCharge(this.request.share('body'), bytes));
+    return this.#failure === undefined;
   }
 
   #event(): Promise<void> {
@@ -182,18 +224,28 @@ const tooLarge = (name: string | undefined): ServiceError =>
 
 /**
  * Reads the whole form. Errors: `unsupported_media_type`, `malformed_body`, `payload_too_large` (body or
- * field), `audio_too_large` (file), `request_timeout`.
+ * field), `audio_too_large` (file), `request_timeout`, `memory_exhausted`, `storage_full`. Large files are on disk.
  */
-export async function readMultipart(
-  request: Pick<HttpRequest, 'headers' | 'body'>,
-  limits: FormLimits,
-): Promise<Form> {
+export async function readSpooledMultipart(request: Incoming, limits: FormLimits): Promise<Form<Kept>> {
   expectMediaType(request.headers, (type) => type === 'multipart/form-data');
-  const parser = new FormParser(request.headers, limits);
+  const parser = new FormParser(request, limits);
   try {
     for await (const chunk of request.body(limits.bodyBytes)) await parser.feed(chunk);
     return await parser.end();
   } finally {
     parser.stop();
   }
+}
+
+/** As `readSpooledMultipart`, for files that are small, or needed in memory: they stay there. */
+export async function readMultipart(request: Omit<Incoming, 'store'>, limits: FormLimits): Promise<Form> {
+  const { headers } = request;
+  const inMemory: Incoming = {
+    headers,
+    body: (limitBytes) => request.body(limitBytes),
+    share: (kind) => request.share(kind),
+    store: () => undefined,
+  };
+  // Without a spool every file is bytes.
+  return (await readSpooledMultipart(inMemory, limits)) as Form;
 }

@@ -4,19 +4,19 @@
  */
 import { ServiceError } from '../../../contracts/errors.js';
 
-/** More than any request of the contract needs, few enough to parse within milliseconds. */
-const MAX_NODES = 100_000;
-const MAX_DEPTH = 64;
-/** Most escaped quotes within strings; each costs a search. */
-const MAX_ESCAPES = 1_000_000;
 /**
- * Most bytes outside of strings: each is looked at here, and again by the parser. As many blanks or digits as the largest body
- * holds would keep the event loop for seconds.
+ * Nodes: more than any request of the contract needs, few enough to parse within milliseconds. Escaped quotes within strings: each
+ * costs a search. Bytes outside of strings: each is looked at here, and again by the parser.
  */
-const MAX_OUTSIDE = 4 * 1024 * 1024;
+export const JSON_BOUNDS = { nodes: 100_000, depth: 64, escapes: 1_000_000, outside: 4 * 1024 * 1024 };
+export const MSGPACK_BOUNDS = { nodes: JSON_BOUNDS.nodes, depth: JSON_BOUNDS.depth };
 
-const fail = (message = 'The request body is nested too deep or has too many parts'): never => {
-  throw new ServiceError('malformed_body', { message });
+export const tooLarge = (
+  message = 'The request body is nested too deep or has too many parts',
+): ServiceError => new ServiceError('malformed_body', { message });
+
+const fail = (message?: string): never => {
+  throw tooLarge(message);
 };
 
 const QUOTE = 0x22;
@@ -33,7 +33,7 @@ function endOfString(bytes: Uint8Array, start: number): { readonly end: number; 
     let before = end - 1;
     while (before >= start && bytes[before] === BACKSLASH) before -= 1;
     if ((end - before) % 2 === 1) return { end, escapes };
-    if (escapes > MAX_ESCAPES) fail();
+    if (escapes > JSON_BOUNDS.escapes) fail();
     from = end + 1;
   }
 }
@@ -42,13 +42,13 @@ function endOfString(bytes: Uint8Array, start: number): { readonly end: number; 
  * Errors: `malformed_body` if JSON is too deep, has too many values, or too many bytes outside of its strings. Does not
  * check its grammar.
  */
-export function boundJson(bytes: Uint8Array, maxNodes = MAX_NODES): void {
+export function boundJson(bytes: Uint8Array, maxNodes = JSON_BOUNDS.nodes): void {
   let nodes = 0;
   let depth = 0;
   let escapes = 0;
   for (let at = 0, outside = 0; at < bytes.length; at += 1, outside += 1) {
     const byte = bytes[at] ?? 0;
-    if (outside > MAX_OUTSIDE) fail('The request body has too much outside of its strings');
+    if (outside > JSON_BOUNDS.outside) fail('The request body has too much outside of its strings');
     if (byte === QUOTE) {
       const string = endOfString(bytes, at + 1);
       at = string.end;
@@ -58,8 +58,18 @@ export function boundJson(bytes: Uint8Array, maxNodes = MAX_NODES): void {
       depth += 1;
     } else if (CLOSING.has(byte)) depth -= 1;
     else if (byte === COMMA) nodes += 1;
-    if (depth > MAX_DEPTH || nodes > maxNodes || escapes > MAX_ESCAPES) fail();
+    if (depth > JSON_BOUNDS.depth || nodes > maxNodes || escapes > JSON_BOUNDS.escapes) fail();
   }
+}
+
+const AMPERSAND = '&';
+
+/** Errors: `invalid_request` if a form or query has more fields than that. */
+export function boundFields(text: string, mostFields: number): void {
+  let fields = 1;
+  for (let at = text.indexOf(AMPERSAND); at >= 0; at = text.indexOf(AMPERSAND, at + 1)) fields += 1;
+  if (fields > mostFields)
+    throw new ServiceError('invalid_request', { message: `More than ${mostFields} fields` });
 }
 
 interface Token {
@@ -108,7 +118,7 @@ const LONG_TOKENS: Readonly<Record<number, (view: DataView, at: number) => Token
 };
 
 /** Errors: RangeError if the bytes end within the token. */
-function tokenAt(view: DataView, at: number): Token {
+export function tokenAt(view: DataView, at: number): Token {
   const byte = view.getUint8(at);
   if (byte < 0x80 || byte >= 0xe0) return scalar(1);
   if (byte < 0x90) return container(1, 2 * (byte & 0x0f));
@@ -135,6 +145,6 @@ export function boundMsgpack(bytes: Uint8Array): void {
     at += size;
     nodes += 1 + children;
     if (children > 0) open.push(children);
-    if (nodes > MAX_NODES || open.length > MAX_DEPTH) fail();
+    if (nodes > MSGPACK_BOUNDS.nodes || open.length > MSGPACK_BOUNDS.depth) fail();
   }
 }

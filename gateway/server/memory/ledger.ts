@@ -7,23 +7,24 @@
  */
 import {
   memoryExhausted,
-  PIECE_BYTES,
+  pieceOf,
   type MemoryKind,
   type MemoryLedger,
   type MemoryOwner,
   type MemoryShare,
 } from '../../../contracts/ports/accounts/memory.js';
+import { LargestFirst, type Sized } from './largest-first.js';
 
-const pieceOf = (bytes: number): number => Math.max(bytes, PIECE_BYTES);
-
-interface Holder {
+interface Holder extends Sized {
   bytes: number;
-  readonly shares: Set<Share>;
+  readonly shares: LargestFirst<Share>;
 }
 
 export class Ledger implements MemoryLedger {
   readonly #holders = new Map<string, Holder>();
+  readonly #bySize = new LargestFirst<Holder>();
   readonly #kinds = new Map<MemoryKind, number>();
+  readonly #refused = new Map<MemoryKind, number>();
   #bytes = 0;
 
   constructor(readonly budgetBytes: number) {}
@@ -37,62 +38,75 @@ export class Ledger implements MemoryLedger {
     return this.#kinds.get(kind) ?? 0;
   }
 
+  /** How many pieces of that kind were refused, and shares evicted, since the start. */
+  refusedOf(kind: MemoryKind): number {
+    return this.#refused.get(kind) ?? 0;
+  }
+
   open(owner: MemoryOwner): MemoryShare {
-    const holder = this.#holders.get(owner.holder) ?? { bytes: 0, shares: new Set() };
-    this.#holders.set(owner.holder, holder);
+    const holder = this.#holderOf(owner.holder);
     const share = new Share(owner, {
       charge: (bytes) => this.#charge(share, holder, bytes),
-      release: (bytes) => this.#count(holder, owner.kind, -bytes),
+      release: (bytes) => this.#count(share, holder, -bytes),
       closed: () => this.#closed(share, holder),
     });
     holder.shares.add(share);
     return share;
   }
 
+  #holderOf(name: string): Holder {
+    const known = this.#holders.get(name);
+    if (known) return known;
+    const holder = { bytes: 0, place: 0, shares: new LargestFirst<Share>() };
+    this.#holders.set(name, holder);
+    this.#bySize.add(holder);
+    return holder;
+  }
+
   #charge(share: Share, holder: Holder, bytes: number): boolean {
     while (this.#bytes + bytes > this.budgetBytes) {
-      const largest = this.#largest();
-      if (!largest || largest.bytes <= holder.bytes + bytes) return false;
-      largestOf(largest)?.evict();
-      if (share.closed) return false;
+      const { largest } = this.#bySize;
+      const evicted = largest && largest.bytes > holder.bytes + bytes ? largest.shares.largest : undefined;
+      this.#refuse((evicted ?? share).owner.kind);
+      evicted?.evict();
+      if (!evicted || share.closed) return false;
     }
-    this.#count(holder, share.owner.kind, bytes);
+    this.#count(share, holder, bytes);
     return true;
   }
 
-  #largest(): Holder | undefined {
-    let largest: Holder | undefined;
-    for (const holder of this.#holders.values()) if (holder.bytes > (largest?.bytes ?? 0)) largest = holder;
-    return largest;
+  #refuse(kind: MemoryKind): void {
+    this.#refused.set(kind, this.refusedOf(kind) + 1);
   }
 
-  #count(holder: Holder, kind: MemoryKind, bytes: number): void {
+  #count(share: Share, holder: Holder, bytes: number): void {
+    const { kind } = share.owner;
     this.#bytes += bytes;
-    holder.bytes += bytes;
     this.#kinds.set(kind, this.bytesOf(kind) + bytes);
+    share.bytes += bytes;
+    holder.shares.changed(share);
+    holder.bytes += bytes;
+    this.#bySize.changed(holder);
   }
 
   #closed(share: Share, holder: Holder): void {
-    holder.shares.delete(share);
-    if (holder.shares.size === 0 && this.#holders.get(share.owner.holder) === holder)
-      this.#holders.delete(share.owner.holder);
+    holder.shares.remove(share);
+    if (holder.shares.size > 0) return;
+    this.#holders.delete(share.owner.holder);
+    this.#bySize.remove(holder);
   }
 }
 
-function largestOf({ shares }: Holder): Share | undefined {
-  let largest: Share | undefined;
-  for (const share of shares) if (share.bytes > (largest?.bytes ?? 0)) largest = share;
-  return largest;
-}
-
 interface Book {
+  /** Adds to the share's bytes, or refuses. */
   charge(bytes: number): boolean;
   release(bytes: number): void;
   closed(): void;
 }
 
-class Share implements MemoryShare {
+class Share implements MemoryShare, Sized {
   bytes = 0;
+  place = 0;
   closed = false;
 
   constructor(
@@ -101,23 +115,17 @@ class Share implements MemoryShare {
   ) {}
 
   charge(bytes: number): boolean {
-    const piece = pieceOf(bytes);
-    if (this.closed || !this.book.charge(piece)) return false;
-    this.bytes += piece;
-    return true;
+    return !this.closed && this.book.charge(pieceOf(bytes));
   }
 
   release(bytes: number): void {
-    const piece = Math.min(pieceOf(bytes), this.bytes);
-    this.bytes -= piece;
-    this.book.release(piece);
+    if (!this.closed) this.book.release(Math.min(pieceOf(bytes), this.bytes));
   }
 
   close(): void {
     if (this.closed) return;
     this.closed = true;
     this.book.release(this.bytes);
-    this.bytes = 0;
     this.book.closed();
   }
 

@@ -1,4 +1,5 @@
 /** `/openapi.json`: OpenAPI 3.1 from the descriptions that routes carry (docs/contract/decisions.md 25). */
+import { randomUUID } from 'node:crypto';
 import { type Permission, rolesOf } from '../../../contracts/permissions.js';
 import type { Dialect, Route, RouteDescription } from '../port.js';
 import type { PermissionOf } from '../router.js';
@@ -79,6 +80,24 @@ function pathsOf(
   };
   for (const dialect of dialects) for (const route of dialect.routes) add(dialect, route);
   return paths;
+}
+
+/**
+ * The description as bytes, which are made once: a megabyte takes tens of milliseconds, and whoever asks needs no key. Only the
+ * address is put in for each client.
+ */
+export function interfaceBytes(describe: (baseUrl: string) => object): (baseUrl: string) => Uint8Array {
+  let around: readonly Buffer[] | undefined;
+  const made = (): readonly Buffer[] => {
+    const place = randomUUID();
+    return JSON.stringify(describe(place))
+      .split(JSON.stringify(place))
+      .map((part) => Buffer.from(part));
+  };
+  return (baseUrl) => {
+    const [before, after] = (around ??= made());
+    return Buffer.concat([before ?? Buffer.of(), Buffer.from(JSON.stringify(baseUrl)), after ?? Buffer.of()]);
+  };
 }
 
 /** The description, built when it is first asked for; the returned function adds the address that the client used. */

@@ -5,7 +5,7 @@ import { docsRoutes } from './docs.js';
 import type { Health } from './health.js';
 import { homeRoute } from './home.js';
 import type { Metrics } from './metrics.js';
-import { describeInterface, INFO } from '../openapi/openapi.js';
+import { describeInterface, INFO, interfaceBytes } from '../openapi/openapi.js';
 import type { Dialect, Reply, Route } from '../port.js';
 import { json } from '../replies.js';
 import type { PermissionOf } from '../router.js';
@@ -44,7 +44,7 @@ export function systemDialect(parts: {
   readonly dialects: readonly Dialect[];
   readonly permissionOf?: PermissionOf | undefined;
 }): Dialect {
-  const describe = describeInterface(parts.dialects, parts.permissionOf);
+  const description = interfaceBytes(describeInterface(parts.dialects, parts.permissionOf));
   const pages = consoleRoutes();
   return {
     name: 'system',
@@ -57,7 +57,11 @@ export function systemDialect(parts: {
       {
         method: 'GET',
         path: '/openapi.json',
-        handler: async (request) => uncached(200, describe(request.baseUrl)),
+        handler: async (request) => ({
+          status: 200,
+          headers: { 'content-type': 'application/json', 'cache-control': 'no-store' },
+          body: description(request.baseUrl),
+        }),
       },
       ...docsRoutes(),
       ...pages,

@@ -1,10 +1,11 @@
 /** Wires telephone providers: their webhooks, placed calls and transfers. */
 import type { PhoneCalls } from '../../phone/phone-calls.js';
-import { DIALLING, phoneDialect } from '../../phone/index.js';
+import { phoneDialect } from '../../phone/index.js';
 import { Placing } from '../../phone/placing.js';
+import { DIALLING } from '../../phone/providers.js';
 import type { SipDialling } from '../../phone/sip/dialling.js';
 import { Transferring } from '../../phone/transferring.js';
-import { createStreamTokens } from '../../phone/stream-tokens.js';
+import { createStreamProofs, createStreamTokens } from '../../phone/stream-tokens.js';
 import type { TransportOptions } from './parts.js';
 
 /** Webhooks and media streams of telephone providers; without `carried` every call is rejected, and none is placed. */
@@ -20,12 +21,13 @@ export function openPhone(
     ...{ ...common, runs: sessions.runs, outbound, dialling: DIALLING },
     ...(sip && { sip }),
   });
-  const tokens = createStreamTokens(platform.secrets.key('phone streams'));
+  const key = platform.secrets.key('phone streams');
+  const [tokens, proofs] = [createStreamTokens(key), createStreamProofs(key, clock)];
   const { runs } = sessions;
   const transfers = carried && {
     ...{ transfers: platform.transfers, transferring: carried.transferring, runs },
   };
-  const parts = { ...common, placing, transfers, sessions: sessions.phone, tokens };
+  const parts = { ...common, placing, transfers, sessions: sessions.phone, tokens, proofs };
   return { placing, dialect: phoneDialect(parts) };
 }
 

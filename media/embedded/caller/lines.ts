@@ -2,13 +2,15 @@
 import { bytesOf, PLAYOUT_RATE, samplesOf } from '../../../contracts/audio.js';
 import type { SignalConnect, SignalEnd, SignalLink } from '../../../contracts/ports/calls/calls.js';
 import { ServiceError } from '../../../contracts/errors.js';
-import type { JobRunner } from '../../../contracts/ports/jobs.js';
+import type { JobOwner, JobRunner } from '../../../contracts/ports/jobs.js';
+import { UNBOUNDED_SHARE } from '../../../contracts/ports/accounts/memory.js';
 import type {
   CallerEvent,
   CallerLine,
   CallerLines,
   CallerOptions,
 } from '../../../contracts/ports/agents/test-callers.js';
+import { ownerOf } from '../../../processes/job-owner.js';
 import { AsyncQueue } from '../../async-queue.js';
 import { CALLER_JOB, type CallerArgs, type CallerCommand, type CallerReport } from './wire.js';
 
@@ -26,10 +28,10 @@ class WorkerLine implements CallerLine {
 
   constructor(
     media: JobRunner,
-    args: CallerArgs,
+    { noise, workspaceId }: CallerOptions,
     private readonly connect: Connect,
   ) {
-    this.events = this.#follow(media, args);
+    this.events = this.#follow(media, { noise }, ownerOf({ workspaceId }));
   }
 
   say(samples: Int16Array, at = 0): number {
@@ -45,10 +47,10 @@ class WorkerLine implements CallerLine {
     this.#commands.push({ op: 'hangUp' });
   }
 
-  async *#follow(media: JobRunner, args: CallerArgs): AsyncGenerator<CallerEvent> {
+  async *#follow(media: JobRunner, args: CallerArgs, owner: JobOwner): AsyncGenerator<CallerEvent> {
     const { signal } = this.#abort;
     try {
-      for await (const report of media.run(CALLER_JOB, args, { input: this.#commands, signal })) {
+      for await (const report of media.run(CALLER_JOB, args, { input: this.#commands, signal, owner })) {
         const event = this.#eventOf(report as CallerReport);
         if (event) yield event;
       }
@@ -83,6 +85,7 @@ class WorkerLine implements CallerLine {
   /** Joins as a client from this machine, so that its private and loopback candidates are accepted. */
   #join(query: URLSearchParams): void {
     const link: SignalLink = {
+      memory: UNBOUNDED_SHARE,
       send: (frame) => void this.#commands.push({ op: 'signal', frame }),
       close: () => void this.#commands.push({ op: 'closed' }),
     };
@@ -93,5 +96,5 @@ class WorkerLine implements CallerLine {
 
 /** `media`: the pool of media workers. */
 export const createCallerLines = (media: JobRunner): CallerLines => ({
-  open: (options: CallerOptions, connect) => new WorkerLine(media, { noise: options.noise }, connect),
+  open: (options, connect) => new WorkerLine(media, options, connect),
 });

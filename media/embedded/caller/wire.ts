@@ -4,7 +4,7 @@ import type { CallerOptions } from '../../../contracts/ports/agents/test-callers
 /** The job of a media worker: the caller's end of a call. */
 export const CALLER_JOB = 'caller';
 
-export type CallerArgs = CallerOptions;
+export type CallerArgs = Pick<CallerOptions, 'noise'>;
 
 export type CallerCommand =
   | { readonly op: 'signal'; readonly frame: Uint8Array | string }

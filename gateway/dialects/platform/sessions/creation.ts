@@ -1,7 +1,8 @@
 /**
  * Creating a session (docs/contract/platform.md 6.6; docs/contract/decisions.md 12). The checks run in the order of their
  * errors' precedence: malformed JSON 400, key 401, shape 422, agent 404, public or origin 403, rate 429, refused override or
- * name 400, values 422, state 409, quota 402. A request without any Authorization header is a public one.
+ * name 400, values 422, state 409, quota 402. A request without any Authorization header is a public one: the rate of its
+ * address is looked at before its body.
  */
 import { ServiceError } from '../../../../contracts/errors.js';
 import type { RunnableAgent } from '../../../../contracts/ports/agents/agents.js';
@@ -23,7 +24,7 @@ import { answers, jsonBody } from '../../../server/openapi/openapi-parts.js';
 import type { HttpRequest, Reply, RouteDescription } from '../../../server/port.js';
 import { json } from '../../../server/replies.js';
 import type { Handler, Row } from '../../../server/routes.js';
-import { readJsonBody, readOptionalJsonBody } from '../bodies.js';
+import { type JsonBody, OF_STRANGERS, readJsonBody, readOptionalJsonBody } from '../bodies.js';
 import { notFound } from '../errors.js';
 import { bodyFailures, failures, found, idOf } from '../rows.js';
 import { type MakingParts, makeSession } from './making.js';
@@ -31,6 +32,8 @@ import { admitOrigin } from './origin.js';
 import type { RefusalLimit } from './refusal-limit.js';
 import { previewRequest, sessionRequest, type Wanted } from './request.js';
 import { PreviewRequest, SessionRequest, SessionResponse, WidgetEntity } from './schema.js';
+
+const FAILED = 500;
 
 export interface CreationParts extends MakingParts {
   readonly keys: KeyAuthority;
@@ -99,18 +102,38 @@ async function agentFor(
   return found(await agents.find(agentId, workspaceId), 'Agent');
 }
 
+/**
+ * The body of a request with a key, and its caller. The key is looked at first, so that little is read of whoever has none;
+ * that it is wrong is said after a malformed body. Errors: those of `read` and `authenticate`.
+ */
+async function readWithKey(
+  request: HttpRequest,
+  { keys }: CreationParts,
+  read: typeof readJsonBody,
+): Promise<{ readonly body: JsonBody; readonly caller: Caller }> {
+  const caller = await authenticate(request, keys).catch((error: unknown) => {
+    if (error instanceof ServiceError && error.status < FAILED) return error;
+    throw error;
+  });
+  if (!(caller instanceof ServiceError)) return { body: await read(request), caller };
+  await read(request, OF_STRANGERS);
+  throw caller;
+}
+
 async function createWithKey(request: HttpRequest, parts: CreationParts): Promise<Reply> {
-  const body = await readJsonBody(request);
-  const { workspaceId } = await authenticate(request, parts.keys);
+  const { body, caller } = await readWithKey(request, parts, readJsonBody);
+  const { workspaceId } = caller;
   const { agent_id: agentId, ...wanted } = sessionRequest(body);
   return start(await agentFor(agentId, workspaceId, parts), wanted, 'api_key', request, parts);
 }
 
 async function createPublic(request: HttpRequest, address: string, parts: CreationParts): Promise<Reply> {
-  const { agent_id: agentId, ...wanted } = sessionRequest(await readJsonBody(request));
+  const { limits } = parts;
+  refuseFull(await limits.fullAddress(address));
+  const { agent_id: agentId, ...wanted } = sessionRequest(await readJsonBody(request, OF_STRANGERS));
   const runnable = await agentFor(agentId, undefined, parts);
   admitOrigin(runnable.agent, request);
-  refuseFull(await parts.limits.full(address, runnable.agent.id));
+  refuseFull(await limits.full(address, runnable.agent.id));
   return start(runnable, wanted, 'public', request, parts);
 }
 
@@ -124,8 +147,8 @@ const create: CreationHandler = async (request, parts) => {
 
 /** A session on the draft or one of the versions, for the agent's owner. */
 const preview: CreationHandler = async (request, parts) => {
-  const body = await readOptionalJsonBody(request);
-  const { workspaceId }: Caller = await authenticate(request, parts.keys);
+  const { body, caller } = await readWithKey(request, parts, readOptionalJsonBody);
+  const { workspaceId } = caller;
   const { version_number: number, ...wanted } = previewRequest(body);
   const id = idOf(request, 'agent_id', 'Agent');
   const finding = number

@@ -86,7 +86,7 @@ export async function makeSession(
 ): Promise<RunningSession> {
   const { agent } = runnable;
   permit(wanted, agent.overridesAllowed, source === 'public');
-  refuse(await valueProblems(wanted, parts.tokens));
+  refuse(await valueProblems(wanted, { workspaceId: agent.workspaceId, isLive: true }, parts.tokens));
   const isPreview = source === 'dashboard';
   const version = publishedOf(runnable);
   const reachable = await pinnedAgents(version.config, agent.workspaceId, parts);

@@ -6,7 +6,7 @@ import type { Variables } from '../../../../contracts/agents/plan.js';
 import { ServiceError } from '../../../../contracts/errors.js';
 import { LIMITS } from '../../../../contracts/limits.js';
 import type { Override } from '../../../../contracts/schemas/agents.js';
-import type { TokenCounter } from '../../../../contracts/ports/tokens.js';
+import type { TokenAsker, TokenCounter } from '../../../../contracts/ports/tokens.js';
 import type { Problem } from '../../../../contracts/schemas/check.js';
 import { isLonger } from '../../../../contracts/text/text.js';
 import { isTimezone } from '../../../../contracts/time/timezones.js';
@@ -97,23 +97,27 @@ function openingProblems(wanted: Wanted): Problem[] {
   return [problem(['overrides', 'first_message_prompt'], message)];
 }
 
-async function promptProblems(wanted: Wanted, tokens: TokenCounter): Promise<Problem[]> {
+async function promptProblems(wanted: Wanted, asker: TokenAsker, tokens: TokenCounter): Promise<Problem[]> {
   const { system_prompt: prompt } = sentOverrides(wanted);
   const most = agent.systemPromptTokens;
-  if (prompt === undefined || !(await tokens.exceeds(prompt, most))) return [];
+  if (prompt === undefined || !(await tokens.exceeds(prompt, most, asker))) return [];
   return [
     problem(['overrides', 'system_prompt'], `overrides.system_prompt must have at most ${most} tokens`),
   ];
 }
 
 /** All problems of the values; counting tokens may have to wait. Errors: `overloaded`. */
-export async function valueProblems(wanted: Wanted, tokens: TokenCounter): Promise<readonly Problem[]> {
+export async function valueProblems(
+  wanted: Wanted,
+  asker: TokenAsker,
+  tokens: TokenCounter,
+): Promise<readonly Problem[]> {
   return [
     ...openingProblems(wanted),
     ...variableProblems(wanted.dynamic_variables),
     ...timezoneProblems(wanted),
     ...metadataProblems(wanted),
-    ...(await promptProblems(wanted, tokens)),
+    ...(await promptProblems(wanted, asker, tokens)),
   ];
 }
 

@@ -10,7 +10,7 @@ import {
   type ScenarioDefinition,
 } from '../../../../contracts/schemas/agent-tests.js';
 import type { Problem } from '../../../../contracts/schemas/check.js';
-import type { TokenCounter } from '../../../../contracts/ports/tokens.js';
+import type { TokenAsker, TokenCounter } from '../../../../contracts/ports/tokens.js';
 import { checked } from '../checked.js';
 import { problem, refuse, rethrowUnder } from '../errors.js';
 import type { Wanted } from '../sessions/request.js';
@@ -85,7 +85,11 @@ function voiceProblems({ mode, caller, checks, user }: ScenarioDefinition): read
 }
 
 /** Errors: `validation_failed` with all problems. */
-export async function checkScenario(definition: ScenarioDefinition, tokens: TokenCounter): Promise<void> {
+export async function checkScenario(
+  definition: ScenarioDefinition,
+  asker: TokenAsker,
+  tokens: TokenCounter,
+): Promise<void> {
   try {
     checkOverrides(definition.overrides);
   } catch (error) {
@@ -95,7 +99,7 @@ export async function checkScenario(definition: ScenarioDefinition, tokens: Toke
     ...userProblems(definition),
     ...voiceProblems(definition),
     ...definition.checks.flatMap(checkProblems),
-    ...(await valueProblems(wantedOf(definition), tokens)),
+    ...(await valueProblems(wantedOf(definition), asker, tokens)),
   ]);
 }
 

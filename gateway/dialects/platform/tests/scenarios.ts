@@ -38,10 +38,11 @@ const list: Handler = async ({ query }, { scenarios }, { workspaceId }) => {
   return json(200, pageBody(LIST, LIST, listed, entityOf));
 };
 
-const create: Handler = async (request, { scenarios, tokens }, { workspaceId }) => {
+const create: Handler = async (request, { scenarios, tokens }, caller) => {
+  const { workspaceId } = caller;
   const wanted = checkCreation(await readBody(request));
   const definition = reviseScenario(undefined, wanted);
-  await checkScenario(definition, tokens);
+  await checkScenario(definition, caller, tokens);
   const { agent_id: agentId, name } = wanted;
   return json(
     201,
@@ -52,13 +53,14 @@ const create: Handler = async (request, { scenarios, tokens }, { workspaceId }) 
 const read: Handler = async (request, { scenarios }, { workspaceId }) =>
   json(200, entityOf(found(await scenarios.read(scenarioIdOf(request), workspaceId), WHAT)));
 
-const change: Handler = async (request, { scenarios, tokens }, { workspaceId }) => {
+const change: Handler = async (request, { scenarios, tokens }, caller) => {
+  const { workspaceId } = caller;
   const id = scenarioIdOf(request);
   const wanted = checkChange(await readBody(request));
   const current = found(await scenarios.read(id, workspaceId), WHAT);
   refuse(foreignProblems(wanted, { scenario_id: id, agent_id: current.agentId }));
   // Counting tokens takes time, so no row is locked meanwhile.
-  await checkScenario(reviseScenario(current.definition, wanted), tokens);
+  await checkScenario(reviseScenario(current.definition, wanted), caller, tokens);
   const changed = await scenarios.change(id, workspaceId, ({ name, definition }) => ({
     name: wanted.name ?? name,
     definition: reviseScenario(definition, wanted),

@@ -4,6 +4,11 @@
  * connection.
  */
 import { LIMITS } from '../../../../contracts/limits.js';
+import {
+  mustCharge,
+  type MemoryShare,
+  UNBOUNDED_SHARE,
+} from '../../../../contracts/ports/accounts/memory.js';
 import type { Transcript } from '../../../../contracts/ports/speech/speech.js';
 import type { Answer } from './answer.js';
 import type { ChatEvent } from './events.js';
@@ -41,10 +46,11 @@ function beforeAudio(answer: Answer): string {
 const afterAudio = (transcript: string, usage: ChatUsage): string =>
   `","transcript":${JSON.stringify(transcript)}${CLOSING},"usage":${JSON.stringify(usage)}}`;
 
-/** The completion's JSON text, piece by piece. */
+/** The completion's JSON text, piece by piece. Errors: `memory_exhausted`, while it is held. */
 export async function* speechCompletion(
   events: AsyncIterable<ChatEvent>,
   answer: Answer,
+  share: MemoryShare = UNBOUNDED_SHARE,
   heldLimit: number = LIMITS.chat.heldBytes,
 ): AsyncGenerator<string> {
   const waiting = [beforeAudio(answer)];
@@ -56,7 +62,11 @@ export async function* speechCompletion(
     if (event.kind !== 'audio') continue;
     waiting.push(event.base64);
     length += event.base64.length;
-    if (length > heldLimit) yield* waiting.splice(0);
+    if (length <= heldLimit) mustCharge(share, event.base64.length);
+    else {
+      share.close();
+      yield* waiting.splice(0);
+    }
   }
   yield* waiting;
 }

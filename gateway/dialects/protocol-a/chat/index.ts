@@ -6,6 +6,7 @@ import type { SynthesisRequest, TranscriptionRequest } from '../../../../contrac
 import { Type } from '../../../../contracts/schemas/type.js';
 import { readAudioJson } from '../../../server/bodies/audio-json.js';
 import { authenticate } from '../../../server/auth.js';
+import { withPlace } from '../../../server/job-place.js';
 import type { HttpRequest, Reply } from '../../../server/port.js';
 import { SSE_HEADERS } from '../../../server/sse.js';
 import type { Observation } from '../../../server/tracing/trace-requests.js';
@@ -57,7 +58,11 @@ function speak(speech: SynthesisRequest, call: Call): Reply {
   const audio = parts.speech.synthesizeTimed({ ...speech, trace }, caller, request.signal);
   const events = speechEvents(audio, speech.text);
   if (wanted.stream) return streamed(events, call);
-  return { status: 200, headers: JSON_HEADERS, body: speechCompletion(events, answer) };
+  return {
+    status: 200,
+    headers: JSON_HEADERS,
+    body: speechCompletion(events, answer, request.share('answer')),
+  };
 }
 
 async function transcribe(audio: TranscriptionRequest, call: Call): Promise<Reply> {
@@ -74,7 +79,7 @@ async function transcribe(audio: TranscriptionRequest, call: Call): Promise<Repl
 }
 
 const completeChat: Handler = async (request, parts, observation) => {
-  const caller = await authenticate(request, parts.keys);
+  const caller = await withPlace(request, await authenticate(request, parts.keys), parts.admission);
   const document = await readAudioJson(request, LIMITS.body.protocolASynthesis);
   const wanted = await chatRequest({ document, headers: request.headers }, parts.base, parts.vocabulary);
   const { model } = wanted.speak ?? wanted.transcribe;

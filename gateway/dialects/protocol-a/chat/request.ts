@@ -132,7 +132,7 @@ export async function chatRequest(
   const transcribes = body.messages.some((message) => partsOf(message).some(isAudio));
   if (speaks && transcribes) throw refused('Audio input and audio output do not go together', 'modalities');
   if (speaks) {
-    const whole = check(source.document.whole());
+    const whole = check(await source.document.whole());
     return { ...formOf(body), speak: spoken(whole, source, base, vocabulary) };
   }
   if (transcribes) return { ...formOf(body), transcribe: await transcriptionOf(body, source, vocabulary) };

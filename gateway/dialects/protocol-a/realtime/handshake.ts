@@ -8,7 +8,7 @@ import {
 } from '../../../../contracts/ports/accounts/client-secrets.js';
 import { ServiceError } from '../../../../contracts/errors.js';
 import { findSynthesisModel, findTranscriptionModel } from '../../../../contracts/speech/models.js';
-import type { Caller } from '../../../../contracts/ports/accounts/identity.js';
+import { type Caller, live } from '../../../../contracts/ports/accounts/identity.js';
 import type { RequestTrace } from '../../../../contracts/ports/trace.js';
 import type { NativeOptions } from '../../../../contracts/schemas/native-options.js';
 import { hasOptionHeaders } from '../../../../contracts/schemas/option-sources.js';
@@ -105,7 +105,7 @@ export function clientOf(
   const { vocabulary } = parts;
   const hasOptions = hasOptionHeaders(headers, vocabulary.headerPrefix);
   return {
-    caller,
+    caller: live(caller),
     generationId,
     trace,
     options: hasOptions ? nativeOptions(headers, undefined, {}, vocabulary) : NO_OPTIONS,

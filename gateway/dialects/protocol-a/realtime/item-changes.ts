@@ -3,6 +3,7 @@
  * decides (actors/realtime.ts). Nothing is checked here.
  */
 import type { NewItem, Truncation } from '../../../../actors/realtime.js';
+import { takeTurn } from './input-events.js';
 import type { ItemTranscriptions } from './item-transcriptions.js';
 import { showItem } from './items.js';
 import type { SessionState } from './state.js';
@@ -25,7 +26,7 @@ export class ItemChanges {
   }
 
   clear(): void {
-    this.session.input.take();
+    this.session.input.release(takeTurn(this.session));
     this.session.events.send('input_audio_buffer.cleared');
   }
 
@@ -49,12 +50,11 @@ export class ItemChanges {
 
   /** Keeps the audio until it is transcribed, or for `conversation.item.retrieve`. */
   #keepAudio({ item, audio, transcription }: NewItem, isCommit: boolean): void {
-    const { audioCache, id, settings } = this.session;
+    const { audioCache, id, input, settings } = this.session;
     if (!audio) return;
-    if (transcription) this.transcriptions.add({ item, audio, transcription, isBuffered: isCommit });
-    else {
-      const format = item.role === 'assistant' ? settings.output : settings.input;
-      audioCache.put(id, item.id, { chunks: audio.chunks, ...format });
-    }
+    if (transcription) return this.transcriptions.add({ item, audio, transcription, isBuffered: isCommit });
+    const format = item.role === 'assistant' ? settings.output : settings.input;
+    input.release(audio);
+    audioCache.put(id, item.id, { chunks: audio.chunks, ...format });
   }
 }

@@ -1,6 +1,7 @@
 /** Client events about the items of the conversation (docs/contract/protocol-a.md 5.3 and 5.5). */
+import { memoryExhausted } from '../../../../contracts/ports/accounts/memory.js';
 import type { PlainObject } from '../../../../contracts/schemas/plain-object.js';
-import type { TakenAudio } from '../../../../actors/realtime-audio.js';
+import type { TakenAudio } from '../../../../actors/incoming-audio.js';
 import type { ConversationItem } from '../../../../actors/realtime-items.js';
 import { base64Of } from './item-audio-cache.js';
 import { textField } from './client-events.js';
@@ -27,21 +28,37 @@ function placeOf({ conversation }: SessionState, fields: PlainObject): string | 
   throw new Fault('item_not_found', undefined, 'previous_item_id');
 }
 
-const inOneChunk = (audio: Uint8Array): TakenAudio => ({ chunks: [audio], bytes: audio.length, order: 0 });
+/** Charges the audio of a new item. Errors: `memory_exhausted`. */
+function charged({ input }: SessionState, bytes: Uint8Array | undefined): TakenAudio | undefined {
+  const audio = bytes && input.adopt(bytes);
+  if (bytes && !audio) throw memoryExhausted();
+  return audio;
+}
+
+/** Errors: `Fault` beyond the session's budgets, `memory_exhausted`. */
+function admit({ conversation, input }: SessionState, item: ConversationItem): void {
+  if (!conversation.admits(item, input.bytes)) throw new Fault('conversation_too_large', undefined, 'item');
+  if (!conversation.hold(item)) throw memoryExhausted();
+}
 
 const lacksTranscript = (item: ConversationItem): boolean =>
   item.role === 'user' && item.parts[audioPartOf(item)]?.transcript === null;
 
 export const create: Handler = (session, { fields }) => {
-  const { conversation, events, input, settings, decide } = session;
+  const { conversation, events, settings, decide } = session;
   const previous = placeOf(session, fields);
   const { item, audio: bytes } = readItem(fields['item'], () => events.id('item'));
   if (conversation.get(item.id)) throw invalid('The conversation has an item with this id', 'item.id');
   const transcription = bytes && lacksTranscript(item) ? settings.transcription : null;
   if (transcription) refuseTranscription(session);
-  const audio = bytes && inOneChunk(bytes);
+  const audio = charged(session, bytes);
   item.untranscribed = transcription ? audio : undefined;
-  if (!conversation.admits(item, input.bytes)) throw new Fault('conversation_too_large', undefined, 'item');
+  try {
+    admit(session, item);
+  } catch (error) {
+    if (audio) session.input.release(audio);
+    throw error;
+  }
   decide({ type: 'create', entry: { item, previous, audio, transcription } });
 };
 

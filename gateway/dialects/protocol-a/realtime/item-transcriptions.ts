@@ -5,7 +5,7 @@
  * buffer goes back there if its transcription fails, unless it is too long or the input format has changed; no event about a
  * transcription is sent after `abandon`.
  */
-import type { TakenAudio } from '../../../../actors/realtime-audio.js';
+import type { TakenAudio } from '../../../../actors/incoming-audio.js';
 import type { ConversationItem } from '../../../../actors/realtime-items.js';
 import { isSameFormat } from '../../../../actors/realtime-settings.js';
 import { type ServiceError, toServiceError } from '../../../../contracts/errors.js';
@@ -81,14 +81,16 @@ export class ItemTranscriptions {
 
   /** Aborts it: its item was deleted, or the client has gone. */
   abandon(item: string): void {
-    this.#jobs.get(item)?.abort.abort(new DOMException('The item was deleted', 'AbortError'));
-    this.#jobs.delete(item);
+    const job = this.#take(item);
+    job?.abort.abort(new DOMException('The item was deleted', 'AbortError'));
+    if (job) this.session.input.release(job.audio);
   }
 
   completed(item: string, transcript: Transcript): void {
     const job = this.#take(item);
     if (!job) return;
-    const { conversation, audioCache, id } = this.session;
+    const { conversation, audioCache, id, input } = this.session;
+    input.release(job.audio);
     conversation.change(item, (entry) => {
       entry.untranscribed = undefined;
       const part = entry.parts[audioPartOf(entry)];
@@ -104,6 +106,7 @@ export class ItemTranscriptions {
     const { conversation, input, settings } = this.session;
     conversation.change(item, (entry) => (entry.untranscribed = undefined));
     if (goesBack(job, error) && isSameFormat(job.input, settings.input)) input.putBack(job.audio);
+    else input.release(job.audio);
     job.events.failed(error);
   }
 

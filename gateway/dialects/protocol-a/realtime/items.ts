@@ -2,7 +2,7 @@
  * Reads conversation items from the wire and shows them there (docs/contract/protocol-a.md 5.3 and 5.4). Only messages: no
  * function calls, no images.
  */
-import type { TakenAudio } from '../../../../actors/realtime-audio.js';
+import type { TakenAudio } from '../../../../actors/incoming-audio.js';
 import {
   type ConversationItem,
   type ItemPart,

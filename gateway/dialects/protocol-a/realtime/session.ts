@@ -6,10 +6,11 @@
  * or is held once the socket is closed.
  */
 import { realtime, type RealtimeEvent, type ToldError } from '../../../../actors/realtime.js';
-import { InputAudio } from '../../../../actors/realtime-audio.js';
+import { IncomingAudio } from '../../../../actors/incoming-audio.js';
 import { ConversationItems } from '../../../../actors/realtime-items.js';
 import { performing, runOnDemand, type Running } from '../../../../actors/run.js';
 import { ServiceError, toServiceError } from '../../../../contracts/errors.js';
+import { memoryExhausted } from '../../../../contracts/ports/accounts/memory.js';
 import type { Socket, SocketEvents } from '../../../server/port.js';
 import type { ProtocolAParts } from '../parts.js';
 import type { ItemAudioCache } from './item-audio-cache.js';
@@ -60,18 +61,12 @@ export class RealtimeSession implements SocketEvents, SessionState {
   readonly expiresAt: number;
   readonly events: ServerEvents;
   readonly conversation: ConversationItems;
-  readonly input = new InputAudio();
+  readonly input: IncomingAudio;
   settings: Settings;
   readonly #machine: Running<RealtimeEvent>;
   /** Set while new settings wait for their voice; frames wait meanwhile. Never rejects. */
   #voiceSearch: Promise<void> | undefined;
-  readonly #frames = new FrameQueue(
-    (frame) => {
-      this.#take(frame);
-      return this.#voiceSearch;
-    },
-    () => this.events.error(toldFault(new Fault('conversation_too_large', TOO_MANY_FRAMES)), null),
-  );
+  readonly #frames: FrameQueue;
 
   constructor(
     readonly socket: Socket,
@@ -86,7 +81,24 @@ export class RealtimeSession implements SocketEvents, SessionState {
     this.expiresAt = expiryFrom(parts.clock.now());
     this.settings = client.settings;
     this.events = new ServerEvents(socket, suffix);
-    this.conversation = new ConversationItems((item) => audioCache.drop(this.id, item));
+    socket.chargeTo(client.caller.workspaceId);
+    this.input = new IncomingAudio(socket.memory('audio'));
+    this.#frames = new FrameQueue(socket.memory('frame'), {
+      take: (frame) => {
+        this.#take(frame);
+        return this.#voiceSearch;
+      },
+      full: () => this.#refuse(new Fault('conversation_too_large', TOO_MANY_FRAMES)),
+      exhausted: () => this.#refuse(memoryExhausted()),
+    });
+    audioCache.open(
+      this.id,
+      socket.memory('audio', () => audioCache.forget(this.id)),
+    );
+    this.conversation = new ConversationItems(
+      (item) => audioCache.drop(this.id, item),
+      socket.memory('text'),
+    );
     const effects = () => performing(EFFECTS, new Performers(this));
     this.#machine = runOnDemand(realtime, undefined, parts.clock, effects, 'gone');
     this.events.send('session.created', sessionFields(this));
@@ -107,14 +119,24 @@ export class RealtimeSession implements SocketEvents, SessionState {
     this.#frames.push(frame);
   }
 
+  exhausted(error: ServiceError): void {
+    this.#refuse(error);
+    this.socket.close('memory');
+  }
+
   gone(): void {
     this.decide({ type: 'gone' });
+    this.#frames.clear();
+    this.input.drop();
+    this.audioCache.close(this.id);
   }
 
   closed(): void {
-    this.#frames.clear();
-    for (const item of this.conversation.ids) this.audioCache.drop(this.id, item);
     this.ended();
+  }
+
+  #refuse(error: unknown, eventId: string | null = null): void {
+    this.events.error(toldOf(error), eventId);
   }
 
   #take(frame: string | Uint8Array): void {
@@ -125,7 +147,7 @@ export class RealtimeSession implements SocketEvents, SessionState {
       eventId = eventIdOf(fields);
       this.#handle(clientEvent(fields));
     } catch (error) {
-      this.events.error(toldOf(error), eventId);
+      this.#refuse(error, eventId);
     }
   }
 

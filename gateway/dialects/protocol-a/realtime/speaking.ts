@@ -9,6 +9,7 @@ import type { ConversationItem } from '../../../../actors/realtime-items.js';
 import type { Ending, ResponseOrder } from '../../../../actors/realtime.js';
 import { ServiceError, TEXT_FAILURES } from '../../../../contracts/errors.js';
 import { LIMITS } from '../../../../contracts/limits.js';
+import type { MemoryShare } from '../../../../contracts/ports/accounts/memory.js';
 import type { TimedAudio } from '../../../../contracts/ports/speech/speech.js';
 import { pump } from '../../../server/pump.js';
 import { toldError } from './faults.js';
@@ -25,9 +26,12 @@ interface Live {
   readonly abort: AbortController;
   /** Stops the timer for the first byte. */
   cancelTimeout: () => void;
+  /** Its audio so far, while it is short enough to be kept. */
   readonly audio: Uint8Array[];
   audioBytes: number;
 }
+
+const MOST_KEPT = LIMITS.realtime.readableAudioBytes.item;
 
 const none = (): void => undefined;
 
@@ -43,8 +47,12 @@ function left<Chunk>(chunks: AsyncIterable<Chunk>, signal: AbortSignal): AsyncIt
 
 export class Speaking {
   #live: Live | undefined;
+  /** Of the audio that is kept of the running response. */
+  readonly #memory: MemoryShare;
 
-  constructor(private readonly session: SessionState) {}
+  constructor(private readonly session: SessionState) {
+    this.#memory = session.socket.memory('audio', () => this.#forget());
+  }
 
   begin(order: ResponseOrder): void {
     const { events, conversation, conversationId } = this.session;
@@ -70,13 +78,14 @@ export class Speaking {
     const live = this.#live;
     if (!live) return;
     this.#live = undefined;
+    const audio = this.#forget(live);
     const { events, conversation } = this.session;
     const { order, response, spoken, previous } = live;
     if (ending.as === 'failed') events.error(toldError(ending.error), order.eventId);
     if (ending.as !== 'failed' || TEXT_FAILURES.has(ending.error.code)) this.#markSpoken(spoken);
     if (previous === undefined) return response.close(ending, previous);
     conversation.change(response.item.id, () => response.close(ending, previous));
-    this.#keep(live);
+    this.#keep(live, audio);
   }
 
   async #run(live: Live): Promise<void> {
@@ -103,8 +112,19 @@ export class Speaking {
     live.cancelTimeout();
     live.response.carry(timed);
     live.audioBytes += timed.audio.length;
-    if (live.audioBytes > LIMITS.realtime.readableAudioBytes.item) live.audio.length = 0;
-    else if (timed.audio.length > 0) live.audio.push(timed.audio);
+    if (timed.audio.length === 0) return;
+    if (live.audioBytes <= MOST_KEPT && this.#memory.charge(timed.audio.length)) live.audio.push(timed.audio);
+    else this.#forget(live);
+  }
+
+  /** Keeps no audio of the response any more; returns what was kept, nothing if there was more. */
+  #forget(live = this.#live): readonly Uint8Array[] {
+    if (!live) return [];
+    const audio = live.audio.splice(0);
+    for (const { length } of audio) this.#memory.release(length);
+    const isWhole = live.audioBytes <= MOST_KEPT;
+    live.audioBytes = Infinity;
+    return isWhole ? audio : [];
   }
 
   #markSpoken(items: readonly ConversationItem[]): void {
@@ -114,7 +134,7 @@ export class Speaking {
   }
 
   /** Keeps the audio for `conversation.item.retrieve`. */
-  #keep({ order, response, audio }: Live): void {
+  #keep({ order, response }: Live, audio: readonly Uint8Array[]): void {
     const { audioCache, id, conversation } = this.session;
     if (audio.length === 0 || !conversation.get(response.item.id)) return;
     audioCache.put(id, response.item.id, { chunks: audio, ...order.request.output });

@@ -1,6 +1,6 @@
 /** The state of one realtime session, shared by its parts. */
 import type { RealtimeEvent } from '../../../../actors/realtime.js';
-import type { InputAudio } from '../../../../actors/realtime-audio.js';
+import type { IncomingAudio } from '../../../../actors/incoming-audio.js';
 import type { ConversationItems } from '../../../../actors/realtime-items.js';
 import type { ServiceError } from '../../../../contracts/errors.js';
 import type { Caller } from '../../../../contracts/ports/accounts/identity.js';
@@ -38,7 +38,7 @@ export interface SessionState {
   readonly audioCache: ItemAudioCache;
   readonly events: ServerEvents;
   readonly conversation: ConversationItems;
-  readonly input: InputAudio;
+  readonly input: IncomingAudio;
   /** Seconds since the epoch. */
   readonly expiresAt: number;
   readonly settings: Settings;

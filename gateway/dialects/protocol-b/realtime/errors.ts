@@ -38,6 +38,7 @@ const ROWS: Readonly<Partial<Record<ErrorCode, Row>>> = {
   engine_busy: EXHAUSTED,
   overloaded: EXHAUSTED,
   storage_busy: EXHAUSTED,
+  memory_exhausted: EXHAUSTED,
   draining: EXHAUSTED,
 };
 
@@ -69,6 +70,11 @@ export const TOO_MANY_COMMITS: PassingFault & Row = {
 };
 
 export const BUFFER_FULL = inputFault('The audio was dropped: 100 MiB wait to be committed or transcribed');
+
+export const NO_MEMORY: PassingFault & Row = {
+  type: 'resource_exhausted',
+  message: 'The audio was dropped: the server has no memory left, try again later',
+};
 
 /** Fault for a commit with only `seconds` of audio, which is too little. */
 export const throttled = (seconds: number): PassingFault & Row => ({

@@ -5,6 +5,7 @@
 import { CLOSE } from '../../../../contracts/close-codes.js';
 import { type ServiceError, toServiceError } from '../../../../contracts/errors.js';
 import { LIMITS } from '../../../../contracts/limits.js';
+import { live } from '../../../../contracts/ports/accounts/identity.js';
 import { hasOptionHeaders } from '../../../../contracts/schemas/option-sources.js';
 import { WIRE_FRAME_BYTES } from '../../../server/adapters/adapter.js';
 import type { HttpRequest, Socket, SocketAccept, SocketEvents, SocketRoute } from '../../../server/port.js';
@@ -36,7 +37,7 @@ async function clientOf(
   const refused = hasOptionHeaders(headers, headerPrefix)
     ? inputFault(`${headerPrefix}* headers are for synthesis only`)
     : undefined;
-  return { caller, options, generationId, refused, observation };
+  return { caller: live(caller), options, generationId, refused, observation };
 }
 
 /** Sends the error, then closes. */

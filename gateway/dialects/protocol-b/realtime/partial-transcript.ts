@@ -5,7 +5,7 @@
  * Invariants: positions are bytes from the start of the uncommitted audio, at sample boundaries; settled text does
  * not change before `reset`.
  */
-import type { TakenAudio } from '../../../../actors/realtime-audio.js';
+import type { TakenAudio } from '../../../../actors/incoming-audio.js';
 import { BYTES_PER_SAMPLE } from '../../../../contracts/audio.js';
 import { joinedTexts } from '../../../../contracts/text/joined-texts.js';
 import type { RawAudio, TranscriptSegment } from '../../../../contracts/ports/speech/speech.js';

@@ -6,7 +6,7 @@
  * audio, committed or not, shares one budget and is released when its transcription ends; audio whose transcription was
  * refused for lack of resources can be committed again; nothing is reported of a cancelled job.
  */
-import { InputAudio, type TakenAudio } from '../../../../actors/realtime-audio.js';
+import { IncomingAudio, type TakenAudio } from '../../../../actors/incoming-audio.js';
 import { type Effects, run, type Running } from '../../../../actors/run.js';
 import {
   type PassingFault,
@@ -24,7 +24,15 @@ import type { Socket, SocketEvents } from '../../../server/port.js';
 import type { Observation } from '../../../server/tracing/trace-requests.js';
 import type { ProtocolBParts } from '../parts.js';
 import { type ClientFrame, TranscriptionFrameFault, readFrame } from './client-frames.js';
-import { BUFFER_FULL, faultOf, inputFault, isExhausted, throttled, TOO_MANY_COMMITS } from './errors.js';
+import {
+  BUFFER_FULL,
+  faultOf,
+  inputFault,
+  isExhausted,
+  NO_MEMORY,
+  throttled,
+  TOO_MANY_COMMITS,
+} from './errors.js';
 import { hintOf, type SessionOptions } from './options.js';
 import { committedFrames, errorFrame, partialFrame, startedFrame } from './server-frames.js';
 import { PartialTranscript } from './partial-transcript.js';
@@ -56,11 +64,11 @@ interface CommittedAudio extends TakenAudio {
   readonly from: number;
 }
 
-const NO_AUDIO: CommittedAudio = { chunks: [], bytes: 0, order: 0, from: 0 };
+const NO_AUDIO: CommittedAudio = { chunks: [], bytes: 0, order: 0, held: 0, from: 0 };
 
 export class TranscriptionSession implements SocketEvents {
   readonly #machine: Running<SessionEvent>;
-  readonly #audio = new InputAudio();
+  readonly #audio: IncomingAudio;
   readonly #partial: PartialTranscript;
   /** Audio of commits whose transcription has not started, oldest first. */
   readonly #committed: CommittedAudio[] = [];
@@ -81,6 +89,8 @@ export class TranscriptionSession implements SocketEvents {
     private readonly client: SessionClient,
     private readonly parts: SessionParts,
   ) {
+    socket.chargeTo(client.caller.workspaceId);
+    this.#audio = new IncomingAudio(socket.memory('audio'));
     this.#partial = new PartialTranscript(client.options.sampleRate);
     this.#machine = run(transcriptionSession, { tooMany: TOO_MANY_COMMITS }, parts.clock, this.#effects);
     socket.send(startedFrame(client.generationId, client.options, parts.vocabulary));
@@ -96,8 +106,15 @@ export class TranscriptionSession implements SocketEvents {
     }
   }
 
+  exhausted(error: ServiceError): void {
+    this.#status = error.status;
+    this.#machine.send({ type: 'fault', fault: { ...faultOf(error), close: 'memory' } });
+  }
+
   gone(): void {
     this.#machine.send({ type: 'gone' });
+    this.#audio.drop();
+    this.#committed.length = 0;
   }
 
   closed(): void {
@@ -109,6 +126,7 @@ export class TranscriptionSession implements SocketEvents {
     const appended = this.#audio.append(audio, bufferedAudioBytes - this.#committedBytes);
     if (appended === 'malformed') throw new TranscriptionFrameFault(NOT_BASE64);
     if (appended === 'full') this.#machine.send({ type: 'fault', fault: BUFFER_FULL });
+    if (appended === 'exhausted') this.#machine.send({ type: 'fault', fault: NO_MEMORY });
     this.#begun = true;
     if (commit) this.#commit();
     else this.#interimWhenDue();
@@ -120,7 +138,7 @@ export class TranscriptionSession implements SocketEvents {
     if (!refused && seconds * 1000 < commitMs)
       return this.#machine.send({ type: 'refusal', fault: throttled(seconds) });
     if (!refused) return this.#machine.send({ type: 'commit' });
-    this.#takeAudio();
+    this.#audio.release(this.#takeAudio());
     this.#machine.send({ type: 'refusal', fault: refused });
   }
 
@@ -136,7 +154,7 @@ export class TranscriptionSession implements SocketEvents {
   }
 
   #takeAudio(): TakenAudio {
-    const taken = this.#audio.takeSamples();
+    const taken = this.#audio.take();
     this.#passedBytes += taken.bytes;
     this.#startAnew();
     return taken;
@@ -156,7 +174,8 @@ export class TranscriptionSession implements SocketEvents {
   /** Gives the audio of a refused commit to the one that already waits, so that texts and times stay in order. */
   #joinToNext(refused: CommittedAudio, next: CommittedAudio): void {
     const chunks = [...refused.chunks, ...next.chunks];
-    this.#committed[0] = { ...refused, chunks, bytes: refused.bytes + next.bytes };
+    const held = refused.held + next.held;
+    this.#committed[0] = { ...refused, chunks, held, bytes: refused.bytes + next.bytes };
     this.#committedBytes += refused.bytes;
   }
 
@@ -164,13 +183,6 @@ export class TranscriptionSession implements SocketEvents {
   #startAnew(): void {
     this.#partial.reset();
     this.#lastPartial = '';
-  }
-
-  /** Reads the uncommitted audio without taking it. */
-  #lookAtAudio(): TakenAudio {
-    const taken = this.#audio.take();
-    this.#audio.putBack(taken);
-    return taken;
   }
 
   #interimWhenDue(): void {
@@ -214,7 +226,9 @@ export class TranscriptionSession implements SocketEvents {
       const transcript = await this.parts.transcription.transcribe(request, this.client.caller, signal);
       await this.socket.drained();
       this.#machine.send({ type: 'transcript', job, transcript: { ...transcript, from } });
+      this.#audio.release(committed);
     } catch (error) {
+      // Memory of an aborted one goes back with its socket.
       if (!signal.aborted) this.#failed(job, toServiceError(error), committed);
     } finally {
       this.#committedBytes -= bytes;
@@ -226,7 +240,7 @@ export class TranscriptionSession implements SocketEvents {
   async #transcribeInterim(job: number): Promise<void> {
     const signal = this.#begin();
     const { options, caller, observation: trace } = this.client;
-    const audio = this.#partial.take(this.#lookAtAudio());
+    const audio = this.#partial.take(this.#audio.look());
     const request = { audio, model: options.model, interim: true, trace, ...hintOf(options) };
     let segments: readonly TranscriptSegment[] | undefined;
     try {
@@ -254,6 +268,7 @@ export class TranscriptionSession implements SocketEvents {
     const fault = faultOf(error);
     if (fault.close) this.#status = status;
     if (isExhausted(fault)) this.#returnAudio(committed);
+    else this.#audio.release(committed);
     this.#machine.send({ type: 'failed', job, fault });
   }
 }

@@ -79,19 +79,30 @@ const refuse = (problem: string): never => {
   throw new SpeechFrameFault(invalidMessage(problem));
 };
 
-function parse(data: string | Uint8Array): unknown {
+/** Errors: `SpeechFrameFault` for more nodes than are read of a client without a key. */
+function boundStranger(bytes: Uint8Array): void {
+  try {
+    boundJson(bytes, LIMITS.unauthenticated.parts);
+  } catch {
+    throw new SpeechFrameFault(TOO_LARGE);
+  }
+}
+
+function parse(data: string | Uint8Array, isStranger: boolean): unknown {
   if (typeof data !== 'string') return refuse('frames must be text');
   if (data.length > MOST_CHARACTERS) throw new SpeechFrameFault(TOO_LARGE);
+  const bytes = Buffer.from(data);
+  if (isStranger) boundStranger(bytes);
   try {
-    boundJson(Buffer.from(data));
+    boundJson(bytes);
     return JSON.parse(withoutByteOrderMark(data)) as unknown;
   } catch {
     return refuse('not JSON, or nested too deep');
   }
 }
 
-function messageOf(data: string | Uint8Array): Message {
-  const checked = checkMessage(withoutNulls(parse(data)));
+function messageOf(data: string | Uint8Array, isStranger: boolean): Message {
+  const checked = checkMessage(withoutNulls(parse(data, isStranger)));
   return checked.ok ? checked.value : refuse(checked.problems[0].message);
 }
 
@@ -126,9 +137,9 @@ function checkOptions(message: Message): void {
   }
 }
 
-/** Errors: `SpeechFrameFault`. */
-export function readFrame(data: string | Uint8Array, names: KeyNames): ClientFrame {
-  const message = messageOf(data);
+/** `isStranger`: nobody knows yet who the client is, so less of it is read. Errors: `SpeechFrameFault`. */
+export function readFrame(data: string | Uint8Array, names: KeyNames, isStranger = false): ClientFrame {
+  const message = messageOf(data, isStranger);
   checkOptions(message);
   const flags = flagsOf(message);
   const { text, voice_settings: settings, generation_config: config } = message;

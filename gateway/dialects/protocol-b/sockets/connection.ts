@@ -16,6 +16,7 @@ import {
 import { ServiceError, toServiceError } from '../../../../contracts/errors.js';
 import { LIMITS } from '../../../../contracts/limits.js';
 import type { Permission } from '../../../../contracts/permissions.js';
+import { memoryExhausted, type MemoryShare } from '../../../../contracts/ports/accounts/memory.js';
 import type { Caller } from '../../../../contracts/ports/accounts/identity.js';
 import type { SpeechOptions } from '../../../../contracts/ports/speech/speech.js';
 import type { Socket } from '../../../server/port.js';
@@ -23,7 +24,7 @@ import type { Observation } from '../../../server/tracing/trace-requests.js';
 import type { ProtocolBParts } from '../parts.js';
 import { type ClientFrame, readFrame, SpeechFrameFault } from './client-frames.js';
 import { type ContextEvents, type ContextPlan, SpeechContext } from './context.js';
-import { faultOf, OVERFLOW, silence } from './faults.js';
+import { faultOf, OVERFLOW, silence, TOO_LARGE } from './faults.js';
 import { callerOfKey } from './identity.js';
 import { ContextFrames } from './server-frames.js';
 import type { SocketSettings } from './settings.js';
@@ -61,8 +62,10 @@ export class SpeechConnection {
   #identifying = false;
   /** Whether the machine lets frames take effect. */
   #takesFrames = false;
-  readonly #waiting: ClientFrame[] = [];
+  readonly #waiting: { readonly frame: ClientFrame; readonly length: number }[] = [];
   #waitingLength = 0;
+  /** Of the frames that wait for the caller. */
+  readonly #memory: MemoryShare;
   /** HTTP status that is reported for the socket when it closes. */
   #status = OPEN;
 
@@ -72,6 +75,7 @@ export class SpeechConnection {
     private readonly parts: ProtocolBParts,
     private readonly events: ConnectionEvents,
   ) {
+    this.#memory = socket.memory('frame');
     const { inactivityMs } = handshake.settings;
     const input = { inactivityMs, silence: silence(inactivityMs) };
     this.#machine = run(speechSocket, input, parts.clock, this.#effects);
@@ -80,15 +84,25 @@ export class SpeechConnection {
 
   receive(data: string | Uint8Array): void {
     try {
-      this.#received(readFrame(data, this.parts.vocabulary), data.length);
+      this.#received(readFrame(data, this.parts.vocabulary, !this.#caller), data.length);
     } catch (error) {
       if (!(error instanceof SpeechFrameFault)) throw error;
       this.refuse(error.fault);
     }
   }
 
+  tooBig(): void {
+    this.refuse(TOO_LARGE);
+  }
+
+  /** There is no memory left for this socket. */
+  exhausted(error: ServiceError): void {
+    this.#refuseFor(error);
+  }
+
   gone(): void {
     this.#machine.send({ type: 'gone' });
+    this.#waiting.length = 0;
     this.events.gone();
   }
 
@@ -146,7 +160,8 @@ export class SpeechConnection {
   #received(frame: ClientFrame, length: number): void {
     this.#machine.send({ type: 'message' });
     if (this.#caller) return this.#take(frame, this.#caller);
-    this.#waiting.push(frame);
+    if (!this.#memory.charge(length)) return void this.#refuseFor(memoryExhausted());
+    this.#waiting.push({ frame, length });
     this.#waitingLength += length;
     if (this.#waitingLength > bufferedTextBytes || this.#waiting.length > MOST_WAITING) this.refuse(OVERFLOW);
     else if (!this.#identifying) void this.#identify(frame.key);
@@ -168,8 +183,12 @@ export class SpeechConnection {
   #identified(caller: Caller): void {
     this.#caller = caller;
     this.socket.authenticated();
+    this.socket.chargeTo(caller.workspaceId);
     this.#machine.send({ type: 'identified' });
-    for (const frame of this.#waiting.splice(0)) this.#take(frame, caller);
+    for (const { frame, length } of this.#waiting.splice(0)) {
+      this.#memory.release(length);
+      this.#take(frame, caller);
+    }
   }
 
   #refuseFor(error: ServiceError): undefined {

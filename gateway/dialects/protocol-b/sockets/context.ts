@@ -3,7 +3,8 @@
  * of its only job, and sends the job's audio to the socket.
  *
  * Invariants: each generation is flushed, so that all of it is spoken without waiting for more text; no frame is
- * sent once the context has ended or was left; text in buffer and feed together never exceeds the budget.
+ * sent once the context has ended or was left; text in buffer and feed together never exceeds the budget, and is charged
+ * until it is spoken or the context has ended.
  */
 import { type Effects, run, type Running } from '../../../../actors/run.js';
 import {
@@ -16,6 +17,7 @@ import { isBlank, TextBuffer } from '../../../../actors/text-buffer.js';
 import { TextFeed } from '../../../../actors/text-feed.js';
 import type { ServiceError } from '../../../../contracts/errors.js';
 import { LIMITS } from '../../../../contracts/limits.js';
+import { memoryExhausted, MeteredMemory } from '../../../../contracts/ports/accounts/memory.js';
 import type { Caller } from '../../../../contracts/ports/accounts/identity.js';
 import type { SpeechOptions } from '../../../../contracts/ports/speech/speech.js';
 import type { RequestTrace } from '../../../../contracts/ports/trace.js';
@@ -64,20 +66,23 @@ type Parts = Pick<ProtocolBParts, 'speech' | 'clock' | 'log'>;
 export class SpeechContext {
   readonly #machine: Running<StreamInputEvent>;
   readonly #buffer: TextBuffer;
-  readonly #feed = new TextFeed(bufferedTextBytes);
+  readonly #feed = new TextFeed(bufferedTextBytes, () => void this.#charge());
+  readonly #memory: MeteredMemory;
+  #over = false;
   readonly #frames: AudioFrames;
   readonly #abort = new AbortController();
   #status = REFUSED;
 
   constructor(
     private readonly plan: ContextPlan,
-    private readonly socket: Pick<Socket, 'send' | 'drained'>,
+    private readonly socket: Pick<Socket, 'send' | 'drained' | 'memory'>,
     private readonly parts: Parts,
     private readonly events: ContextEvents,
   ) {
     const { schedule, settings, frames } = plan;
     this.#buffer = new TextBuffer(schedule.length > 0 ? schedule : usualSchedule.default);
     this.#frames = new AudioFrames(frames, settings.sync);
+    this.#memory = new MeteredMemory(socket.memory('text'));
     this.#machine = run(streamInput, settings, parts.clock, this.#effects);
   }
 
@@ -89,6 +94,7 @@ export class SpeechContext {
   take({ text = '', flags }: Pick<ClientFrame, 'text' | 'flags'>): void {
     this.#machine.send({ type: 'message' });
     if (!this.#add(text)) return this.refuse(OVERFLOW);
+    if (!this.#charge()) return this.#failed(memoryExhausted());
     if (flags.has('flush') || (this.plan.settings.auto && !isBlank(text))) this.#speak(this.#buffer.rest());
     else if (flags.has('try_trigger_generation')) this.#speak(this.#buffer.ripe());
     for (let due = this.#buffer.due(); due !== undefined; due = this.#buffer.due()) this.#speak(due);
@@ -109,6 +115,7 @@ export class SpeechContext {
   /** Stops at once, since the socket is closing. Idempotent. */
   leave(): void {
     this.#machine.send({ type: 'gone' });
+    this.#letGo();
   }
 
   /** Stops at once, and tells the client why. `status`: an HTTP status. */
@@ -119,10 +126,20 @@ export class SpeechContext {
 
   /** False if the text exceeds the budget. */
   #add(text: string): boolean {
-    const bytes = this.#buffer.bytes + this.#feed.bytes + Buffer.byteLength(text);
+    const bytes = this.#buffer.bytes + this.#feed.memory + Buffer.byteLength(text);
     if (bytes > bufferedTextBytes) return false;
     this.#buffer.add(text);
     return true;
+  }
+
+  /** Charges the text that waits now. False if there is no memory for it. */
+  #charge(): boolean {
+    return this.#memory.set(this.#over ? 0 : this.#buffer.bytes + this.#feed.memory);
+  }
+
+  #letGo(): void {
+    this.#over = true;
+    this.#charge();
   }
 
   /** Speaks one generation. */
@@ -144,10 +161,14 @@ export class SpeechContext {
     },
     idle: () => this.events.idle(),
     finish: () => {
+      this.#letGo();
       this.socket.send(this.plan.frames.final());
       this.events.finished();
     },
-    refuse: ({ fault }) => this.events.refused(fault, this.#status),
+    refuse: ({ fault }) => {
+      this.#letGo();
+      this.events.refused(fault, this.#status);
+    },
   };
 
   async #run(): Promise<void> {

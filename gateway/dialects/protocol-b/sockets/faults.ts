@@ -21,10 +21,15 @@ const SLUGS: Readonly<Partial<Record<ErrorCode, string>>> = {
   engine_lost: 'internal_error',
 };
 
+function codeOf({ code, status }: ServiceError): number {
+  if (code === 'memory_exhausted') return CLOSE.memory.code;
+  return status >= FAILED ? CLOSE.internal.code : POLICY;
+}
+
 export const faultOf = (error: ServiceError): SocketFault => ({
   message: toldMessage(error, VOICE_LIST),
   error: SLUGS[error.code] ?? slugOf(error),
-  code: error.status >= FAILED ? CLOSE.internal.code : POLICY,
+  code: codeOf(error),
   param: error.param,
 });
 

@@ -2,7 +2,7 @@
  * Finds the caller of a speech socket (docs/contract/protocol-b.md 3, "Authentication places"): by the key of the
  * headers or the query, else by a single-use token in the query, else by the key of the first message.
  */
-import type { Caller } from '../../../../contracts/ports/accounts/identity.js';
+import { type Caller, live } from '../../../../contracts/ports/accounts/identity.js';
 import { authenticateKey } from '../../../server/auth.js';
 import type { HttpRequest } from '../../../server/port.js';
 import { redeem, socketKey } from '../auth.js';
@@ -12,7 +12,7 @@ type Parts = Pick<ProtocolBParts, 'keys' | 'tokens' | 'vocabulary' | 'speech'>;
 
 async function solvent(caller: Caller, { speech }: Parts): Promise<Caller> {
   await speech.checkQuota(caller);
-  return caller;
+  return live(caller);
 }
 
 type Needs = Pick<HttpRequest, 'permission'>;

@@ -4,7 +4,7 @@
  * the place of a closed one that still speaks.
  */
 import type { SocketFault } from '../../../../actors/stream-input.js';
-import { TEXT_FAILURES } from '../../../../contracts/errors.js';
+import { type ServiceError, TEXT_FAILURES } from '../../../../contracts/errors.js';
 import type { Caller } from '../../../../contracts/ports/accounts/identity.js';
 import type { Socket, SocketEvents } from '../../../server/port.js';
 import type { ProtocolBParts } from '../parts.js';
@@ -41,6 +41,14 @@ export class MultiStreamInputSession implements SocketEvents {
 
   message(data: string | Uint8Array): void {
     this.#connection.receive(data);
+  }
+
+  tooBig(): void {
+    this.#connection.tooBig();
+  }
+
+  exhausted(error: ServiceError): void {
+    this.#connection.exhausted(error);
   }
 
   gone(): void {

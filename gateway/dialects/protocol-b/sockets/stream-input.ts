@@ -3,6 +3,7 @@
  * ends. Any error ends the socket.
  */
 import { isDeepStrictEqual } from 'node:util';
+import type { ServiceError } from '../../../../contracts/errors.js';
 import type { Caller } from '../../../../contracts/ports/accounts/identity.js';
 import type { Socket, SocketEvents } from '../../../server/port.js';
 import type { ProtocolBParts } from '../parts.js';
@@ -29,6 +30,14 @@ export class StreamInputSession implements SocketEvents {
 
   message(data: string | Uint8Array): void {
     this.#connection.receive(data);
+  }
+
+  tooBig(): void {
+    this.#connection.tooBig();
+  }
+
+  exhausted(error: ServiceError): void {
+    this.#connection.exhausted(error);
   }
 
   gone(): void {

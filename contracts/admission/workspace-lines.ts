@@ -1,32 +1,19 @@
-/**
- * Decides which waiting work an engine does next. Pure: times are arguments.
- *
- * Rules: work due later than FAR_AHEAD_MS from now waits while there is any other; of the rest, the workspace
- * whose last turn is longest ago is next, regardless of the number of its jobs; within a workspace the work due first (a
- * job's first piece is due at once), then the work that came first. A job's pieces come one after the other, so the jobs
- * of a workspace alternate as well. Invariant: if something waits, there is a next one.
- */
+/** Waiting work of one kind in a line for each workspace, which take turns: part of fair-queue.ts. */
+import type { JobOwner } from '../ports/jobs.js';
 
 /** A piece of work's place in the queue. */
-export interface Place {
-  readonly workspaceTag: string;
+export interface Place extends JobOwner {
   /** Monotonic time in milliseconds at which its listener has heard everything before it. */
   readonly due: number;
 }
 
-/** The place of work that comes `seconds` of speech later. */
-export const later = ({ workspaceTag, due }: Place, seconds: number): Place => ({
-  workspaceTag,
-  due: due + seconds * 1000,
-});
-
-/** Longer than the turns of thirty others, each with its longest piece. */
-export const FAR_AHEAD_MS = 5000;
+/** Whether work of this owner may go now; otherwise others go first. */
+export type May = (owner: JobOwner) => boolean;
 
 /** Most workspaces whose last turn is remembered; a forgotten one counts as new, so its turn comes sooner. */
 const REMEMBERED = 1024;
 
-/** Waiting work of one workspace: by due time, then by arrival. Never empty in the queue. */
+/** Waiting work of one workspace: by due time, then by arrival. Never empty. */
 type Line<P extends Place> = [P, ...P[]];
 
 /** Inserts it after everything due no later. Its search is logarithmic in the line's length. */
@@ -40,8 +27,7 @@ function insert<P extends Place>(line: Line<P>, place: P): void {
   line.splice(low, 0, place);
 }
 
-/** A turn is linear in the number of waiting workspaces, not of their jobs. */
-export class FairQueue<P extends Place> {
+export class WorkspaceLines<P extends Place> {
   readonly #lines = new Map<string, Line<P>>();
   /** The number of each workspace's last turn, the longest ago first. */
   readonly #lastTurns = new Map<string, number>();
@@ -59,31 +45,38 @@ export class FairQueue<P extends Place> {
     else this.#lines.set(place.workspaceTag, [place]);
   }
 
-  /** Removes it; false if it is not in the queue. */
+  /** Removes it; false if it does not wait here. */
   withdraw(place: P): boolean {
     const line = this.#lines.get(place.workspaceTag);
     const index = line?.indexOf(place) ?? -1;
     if (!line || index < 0) return false;
-    this.#take(line, index);
+    this.#remove(line, index);
     return true;
   }
 
-  /** Removes and returns the next one; undefined if nothing waits. `now` in milliseconds, monotonic. */
-  next(now: number): P | undefined {
-    const line = this.#nextLine(now + FAR_AHEAD_MS) ?? this.#nextLine(Infinity);
-    if (line === undefined) return undefined;
-    const [place] = line;
-    this.#take(line, 0);
-    this.#noteTurn(place.workspaceTag);
-    return place;
+  /** Among the workspaces that may go and have work due by `dueUntil`, the first work of the one whose turn it is. */
+  first(dueUntil: number, may: May): P | undefined {
+    let found: P | undefined;
+    for (const [first] of this.#lines.values())
+      if (first.due <= dueUntil && (found === undefined || this.#isBefore(first, found)) && may(first))
+        found = first;
+    return found;
   }
 
-  /** Among the workspaces with work due by `dueUntil`, the line of the one whose turn it is. */
-  #nextLine(dueUntil: number): Line<P> | undefined {
-    let found: Line<P> | undefined;
-    for (const line of this.#lines.values())
-      if (line[0].due <= dueUntil && (found === undefined || this.#isBefore(line[0], found[0]))) found = line;
-    return found;
+  /** Removes the work, which has its turn now. */
+  take(place: P): void {
+    this.withdraw(place);
+    this.#noteTurn(place.workspaceTag);
+  }
+
+  /** Removes and returns the last work of the longest line; of lines as long as the newcomer's, the newcomer. */
+  dropLast(newcomer: P): P {
+    let longest = this.#lines.get(newcomer.workspaceTag)!;
+    const own = longest;
+    for (const line of this.#lines.values()) if (line.length > longest.length) longest = line;
+    const dropped = longest === own ? newcomer : longest.at(-1)!;
+    this.withdraw(dropped);
+    return dropped;
   }
 
   /** By last turn; workspaces that wait for their first turn go by due time. */
@@ -92,7 +85,7 @@ export class FairQueue<P extends Place> {
     return turn === otherTurn ? one.due < other.due : turn < otherTurn;
   }
 
-  #take(line: Line<P>, index: number): void {
+  #remove(line: Line<P>, index: number): void {
     this.#size -= 1;
     if (line.length === 1) this.#lines.delete(line[0].workspaceTag);
     else line.splice(index, 1);

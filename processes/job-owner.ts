@@ -1,6 +1,7 @@
-/** The tag by which an engine's child tells workspaces apart: the same in every gateway process, and not the id. */
+/** The owner of a caller's jobs. Its tag is the same in every gateway process, and is not the workspace's id. */
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
+import type { JobOwner } from '../contracts/ports/jobs.js';
 
 const TAG_LENGTH = 16;
 const KEPT = 1000;
@@ -11,3 +12,11 @@ const tagOf = (workspaceId: string): string =>
 const tags = new LRUCache<string, string>({ max: KEPT, memoMethod: tagOf });
 
 export const workspaceTag = (workspaceId: string): string => tags.memo(workspaceId);
+
+export const ownerOf = ({
+  workspaceId,
+  isLive = false,
+}: {
+  readonly workspaceId: string;
+  readonly isLive?: boolean;
+}): JobOwner => ({ workspaceTag: workspaceTag(workspaceId), isLive });

@@ -2,7 +2,6 @@
  * Time spent in this turn of the event loop: work that may never wait by itself checks it, and lets the loop
  * turn once the time is used up. All such work shares one turn's time.
  */
-import { setImmediate } from 'node:timers';
 
 const TURN_MS = 2;
 
@@ -16,4 +15,14 @@ export function isTurnOver(): boolean {
     setImmediate(() => (began = undefined));
   }
   return now - began >= TURN_MS;
+}
+
+const nextTurn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
+
+/** Does the task for each item, in turns of the event loop: thousands of sockets or calls are closed this way. */
+export async function eachInTurns<T>(items: Iterable<T>, task: (item: T) => void): Promise<void> {
+  for (const item of items) {
+    task(item);
+    if (isTurnOver()) await nextTurn();
+  }
 }

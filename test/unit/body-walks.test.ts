@@ -1,0 +1,94 @@
+/** Large bodies are parsed as small ones are, in turns of the event loop. */
+import { encode } from '@msgpack/msgpack';
+import t from 'tap';
+import { walkJson } from '../../gateway/server/bodies/json-walk.js';
+import { walkMsgpack } from '../../gateway/server/bodies/msgpack-walk.js';
+import { JSON_BOUNDS } from '../../gateway/server/bodies/structure.js';
+
+const MALFORMED = { code: 'malformed_body' };
+const walked = (text: string): Promise<unknown> => walkJson(Buffer.from(text));
+
+const DOCUMENTS = [
+  'null',
+  ' [ ] ',
+  '{}',
+  '"a\\"b\\\\"',
+  '[1,-2.5e+10,true,false,null,"",{"a":{"b":[[]]}}]',
+  ' {"a" : 1 ,\n"b":\t[1 , 2 ]\r}\n',
+  '{"__proto__":{"a":1},"a":1,"a":2,"2":1,"1":2}',
+  '"\\u00e4\\ud83d\\ude00\\n\\/ ä 😀"',
+  JSON.stringify({ text: 'x😀"\\'.repeat(40_000), tail: ['\u2028'] }),
+  JSON.stringify(Array.from({ length: 3000 }, (_, at) => ({ at, text: `${at}` }))),
+];
+
+const NO_DOCUMENTS = [
+  '',
+  ' ',
+  '{',
+  '[1,]',
+  '[,1]',
+  '{"a":1,}',
+  '{"a"}',
+  '{"a":}',
+  '{a:1}',
+  '[1 2]',
+  '1 2',
+  '"a',
+  '"a\\"',
+  '"\\x"',
+  '"\n"',
+  '01',
+  '+1',
+  'NaN',
+  'nul',
+  '[1]]',
+  '{"a":1]',
+  '\ufeff1',
+];
+
+t.test('JSON is read as by JSON.parse', async (t) => {
+  for (const text of DOCUMENTS) {
+    const expected: unknown = JSON.parse(text);
+    t.strictSame(await walked(text), expected, text.slice(0, 60));
+    t.equal(JSON.stringify(await walked(text)), JSON.stringify(expected));
+  }
+});
+
+t.test('what is no JSON is refused', async (t) => {
+  for (const text of NO_DOCUMENTS) {
+    t.throws(() => JSON.parse(text) as unknown);
+    await t.rejects(walked(text), MALFORMED, text);
+  }
+  await t.rejects(walkJson(Buffer.from([0x22, 0xff, 0x22])), MALFORMED, 'no UTF-8');
+});
+
+t.test('bounds of JSON: depth, nodes, bytes outside of strings', async (t) => {
+  const { depth, nodes, outside } = JSON_BOUNDS;
+  const nested = (levels: number): string => '['.repeat(levels) + ']'.repeat(levels);
+  t.ok(await walked(nested(depth)));
+  await t.rejects(walked(nested(depth + 1)), MALFORMED);
+  t.equal(((await walked(`[${'1,'.repeat(nodes - 2)}1]`)) as unknown[]).length, nodes - 1);
+  await t.rejects(walked(`[${'1,'.repeat(nodes)}1]`), MALFORMED);
+  t.equal(await walked(`${' '.repeat(outside)}1`), 1);
+  await t.rejects(walked(`${' '.repeat(outside + 1)}1`), MALFORMED);
+});
+
+t.test('MessagePack is read as by its package', async (t) => {
+  const long = 'ä😀x'.repeat(60_000);
+  const value = {
+    long,
+    binary: new Uint8Array([1, 2, 3]),
+    list: [1, -1, 1.5, null, true, 2 ** 40, 'x', 'y'.repeat(300)],
+    empty: [{}, []],
+    many: Object.fromEntries(Array.from({ length: 5000 }, (_, at) => [`k${at}`, at])),
+  };
+  const bytes = encode(value);
+  t.strictSame(await walkMsgpack(bytes), value);
+  const binary = (await walkMsgpack(bytes)) as typeof value;
+  t.equal(binary.binary.buffer, bytes.buffer, 'binary is not copied');
+  await t.rejects(walkMsgpack(bytes.subarray(0, -1)));
+  await t.rejects(walkMsgpack(Buffer.concat([bytes, Buffer.from([1])])), MALFORMED);
+  await t.rejects(walkMsgpack(encode({ __proto__x: 1, ['__proto__']: 1 })), MALFORMED);
+  await t.rejects(walkMsgpack(new Uint8Array(100).fill(0x91)), MALFORMED, 'too deep');
+  await t.rejects(walkMsgpack(new Uint8Array([0xdd, 0xff, 0xff, 0xff, 0xff])), MALFORMED, 'too many');
+});
