@@ -254,7 +254,10 @@ export class RoomParticipant {
   /** A telephone does not come back. One that was never answered does not count as leaving: the code that placed the call knows why. */
   #hungUp({ disconnectReason }: RemoteParticipant): void {
     const { MEDIA_FAILURE, SIP_TRUNK_FAILURE } = this.parts.rtc.DisconnectReason;
-    const isCut = disconnectReason === MEDIA_FAILURE || disconnectReason === SIP_TRUNK_FAILURE;
+    const { rtc, room } = this.parts;
+    const isFailure = disconnectReason === MEDIA_FAILURE || disconnectReason === SIP_TRUNK_FAILURE;
+    // Who vanishes together with the server has not hung up.
+    const isCut = isFailure || room.connectionState !== rtc.ConnectionState.CONN_CONNECTED;
     this.#look(false);
     this.#user = undefined;
     if (this.#wasUp) this.#tell(() => (isCut ? this.events.cut() : this.events.left()));

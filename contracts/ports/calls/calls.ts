@@ -231,6 +231,8 @@ export interface RoomOpening {
   key?(key: string): void;
   /** The user's line broke without a hang-up. */
   cut?(): void;
+  /** While the user's media is lost: whether the server answers. True again once the user is back. */
+  reachable?(is: boolean): void;
 }
 
 /** A job offered by a cluster: a room wants an agent. */

@@ -108,6 +108,7 @@ const SESSION_ENDS: Readonly<Record<EndReason, string>> = {
   conversation_timeout: 'conversation_timeout',
   ended_by_api: 'agent_hangup',
   transferred: 'agent_hangup',
+  transport_lost: 'agent_hangup',
   error: 'agent_hangup',
 };
 
