@@ -40,6 +40,7 @@ import { tracedDialect } from './server/tracing/trace-requests.js';
 import { openAgentTests } from './wiring/agent-tests.js';
 import { openSessions } from './wiring/sessions.js';
 import { openSpeech } from './wiring/speech.js';
+import { embeddedRecognisers, warmUp } from './wiring/warm-up.js';
 import { watchStorage } from './wiring/storage-health.js';
 import { openTransport } from './wiring/transport/transport.js';
 
@@ -187,9 +188,15 @@ export async function startGateway(config: Config, resources: Resources, log: Lo
   addMetrics(metrics, parts);
   addNodeMetrics(metrics, parts.node, transport.figures().places);
   const figures = shareFigures({ metrics, peers: resources.peers ?? [], clock, log });
+  const stopWarming = warmUp({
+    ...{ sql: parts.database.sql, clock, log },
+    recognisers: embeddedRecognisers(resources.sockets, children),
+    ...{ turns: parts.voiced.turns?.model, denoiser: parts.voiced.denoiser },
+  });
   const stopWatching = children.watch(health, parts.database, clock);
   const storage = watchStorage({ health, database: parts.database, dataDir: config.dataDir, clock, log });
   const letGo = (): Promise<void> => {
+    stopWarming();
     stopWatching();
     storage.stop();
     figures.close();
