@@ -179,6 +179,12 @@ function addMetrics(metrics: Metrics, parts: Parts): void {
   parts.transport.addMetrics(metrics);
 }
 
+const warmModels = ({ database, children, voiced }: Parts, { sockets }: Resources, log: Log) =>
+  warmUp({
+    ...{ sql: database.sql, clock, log, turns: voiced.turns?.model, denoiser: voiced.denoiser },
+    recognisers: embeddedRecognisers(sockets, children),
+  });
+
 /** Errors: `StorageFailure` for the database, a clear error for the port, the certificate and FFMPEG_PATH. */
 export async function startGateway(config: Config, resources: Resources, log: Log): Promise<RunningGateway> {
   const parts = await openParts(config, resources, log);
@@ -188,11 +194,7 @@ export async function startGateway(config: Config, resources: Resources, log: Lo
   addMetrics(metrics, parts);
   addNodeMetrics(metrics, parts.node, transport.figures().places);
   const figures = shareFigures({ metrics, peers: resources.peers ?? [], clock, log });
-  const stopWarming = warmUp({
-    ...{ sql: parts.database.sql, clock, log },
-    recognisers: embeddedRecognisers(resources.sockets, children),
-    ...{ turns: parts.voiced.turns?.model, denoiser: parts.voiced.denoiser },
-  });
+  const stopWarming = warmModels(parts, resources, log);
   const stopWatching = children.watch(health, parts.database, clock);
   const storage = watchStorage({ health, database: parts.database, dataDir: config.dataDir, clock, log });
   const letGo = (): Promise<void> => {

@@ -170,7 +170,7 @@ t.test(
   },
 );
 
-function client(onHold = () => false) {
+function client(onHold = false) {
   const time = { ms: 0 };
   const taken: ClientEvent[] = [];
   const told: string[] = [];
@@ -181,8 +181,13 @@ function client(onHold = () => false) {
       ...{ 'user.message': take, 'user.dtmf': take, 'user.activity': take, 'user.interrupt': take },
       ...{ 'user.hangup': take, 'client_tool.result': take },
     },
-    onHold,
-    (type, reason) => told.push(`${type} ${reason}`),
+    { onHold },
+    {
+      send: (_topic, payload) => {
+        const { event, reason } = JSON.parse(Buffer.from(payload).toString()) as Record<string, string>;
+        told.push(`${event} ${reason}`);
+      },
+    },
   );
   const send = (topic: string, text: string | object, tooLong = false): void => {
     const payload = Buffer.from(typeof text === 'string' ? text : JSON.stringify(text));
@@ -234,7 +239,7 @@ t.test(
       Array.from({ length: clientMessages.burst }, () => 'user.message rate_limited'),
       'not without end',
     );
-    const waiting = client(() => true);
+    const waiting = client(true);
     waiting.send('lk.chat', 'Hi');
     t.same(waiting.told, ['user.message on_hold']);
   },

@@ -4,12 +4,14 @@
  */
 import type { Clock } from '../../../contracts/clock.js';
 import { LIMITS } from '../../../contracts/limits.js';
-import type { CallEvent } from '../../../contracts/ports/calls/calls.js';
+import type { Call, CallEvent } from '../../../contracts/ports/calls/calls.js';
 import { TokenBucket } from '../../../contracts/limits/token-bucket.js';
 import {
+  AGENT_EVENTS,
   type ClientEvent,
   type ClientEventHandlers,
   type Dropped,
+  encodeEvent,
   RATIONED,
   readClientEvent,
   TOPICS,
@@ -42,9 +44,9 @@ export class ClientMessages {
   constructor(
     clock: Pick<Clock, 'monotonic'>,
     private readonly handlers: ClientEventHandlers,
-    /** Whether the caller is on hold: events that cost something are dropped then. */
-    private readonly onHold: () => boolean,
-    private readonly dropped: (type: ClientEvent['type'], reason: Dropped) => void,
+    /** While the caller is on hold, events that cost something are dropped. */
+    private readonly caller: { readonly onHold: boolean },
+    private readonly call: Pick<Call, 'send'>,
   ) {
     const bucket = () => new TokenBucket(LIMITS.session.clientMessages, () => clock.monotonic());
     [this.#rate, this.#notices] = [bucket(), bucket()];
@@ -60,11 +62,12 @@ export class ClientMessages {
 
   #refusal({ type }: ClientEvent): Dropped | undefined {
     if (!RATIONED.has(type)) return undefined;
-    if (this.onHold()) return 'on_hold';
+    if (this.caller.onHold) return 'on_hold';
     return this.#rate.take() ? undefined : 'rate_limited';
   }
 
   #drop(type: ClientEvent['type'], reason: Dropped): void {
-    if (this.#notices.take()) this.dropped(type, reason);
+    if (!this.#notices.take()) return;
+    this.call.send(TOPICS.toClient, encodeEvent(AGENT_EVENTS.messageDropped(type, reason)));
   }
 }
