@@ -40,6 +40,7 @@ import { tracedDialect } from './server/tracing/trace-requests.js';
 import { openAgentTests } from './wiring/agent-tests.js';
 import { openSessions } from './wiring/sessions.js';
 import { openSpeech } from './wiring/speech.js';
+import { embeddedRecognisers, warmUp } from './wiring/warm-up.js';
 import { watchStorage } from './wiring/storage-health.js';
 import { openTransport } from './wiring/transport/transport.js';
 
@@ -178,6 +179,12 @@ function addMetrics(metrics: Metrics, parts: Parts): void {
   parts.transport.addMetrics(metrics);
 }
 
+const warmModels = ({ database, children, voiced }: Parts, { sockets }: Resources, log: Log) =>
+  warmUp({
+    ...{ sql: database.sql, clock, log, turns: voiced.turns?.model, denoiser: voiced.denoiser },
+    recognisers: embeddedRecognisers(sockets, children),
+  });
+
 /** Errors: `StorageFailure` for the database, a clear error for the port, the certificate and FFMPEG_PATH. */
 export async function startGateway(config: Config, resources: Resources, log: Log): Promise<RunningGateway> {
   const parts = await openParts(config, resources, log);
@@ -187,9 +194,11 @@ export async function startGateway(config: Config, resources: Resources, log: Lo
   addMetrics(metrics, parts);
   addNodeMetrics(metrics, parts.node, transport.figures().places);
   const figures = shareFigures({ metrics, peers: resources.peers ?? [], clock, log });
+  const stopWarming = warmModels(parts, resources, log);
   const stopWatching = children.watch(health, parts.database, clock);
   const storage = watchStorage({ health, database: parts.database, dataDir: config.dataDir, clock, log });
   const letGo = (): Promise<void> => {
+    stopWarming();
     stopWatching();
     storage.stop();
     figures.close();

@@ -74,6 +74,15 @@ export interface PlayedReport {
   readonly ended: boolean;
 }
 
+/** A message of the user. */
+export interface DataReport {
+  readonly on: 'data';
+  readonly topic: string;
+  readonly payload: Uint8Array;
+  /** It was longer than a message may be; the payload is left out. */
+  readonly tooLong?: boolean;
+}
+
 export type Report =
   | { readonly on: 'connected' | 'disconnected' | 'left' }
   /** Recording began at that time, in milliseconds since 1970. */
@@ -92,7 +101,7 @@ export type Report =
   | PlayedReport
   /** All keys of a `press` have been sent. */
   | { readonly on: 'pressed' }
-  | { readonly on: 'data'; readonly topic: string; readonly payload: Uint8Array }
+  | DataReport
   /** The last report. */
   | ({ readonly on: 'frames' } & FrameCounts);
 

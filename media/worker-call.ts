@@ -194,7 +194,10 @@ export abstract class WorkerCall<Own extends { readonly on: string }> implements
       case 'lull':
         return { kind: 'lull', active: report.active };
       case 'data':
-        return { kind: 'data', topic: report.topic, payload: report.payload };
+        return {
+          ...{ kind: 'data', topic: report.topic, payload: report.payload },
+          ...(report.tooLong && { tooLong: true }),
+        };
       case 'pressed':
         this.#pressed();
         return undefined;

@@ -9,6 +9,7 @@ export type EndReason =
   | 'ended_by_api'
   | 'transferred'
   | 'gone'
+  | 'transport_lost'
   | 'error';
 
 /** Reasons to ask the language model. */

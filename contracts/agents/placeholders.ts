@@ -9,6 +9,11 @@ export type Variable = string | number | boolean;
 /** The name is looked up, so the pattern only has to bound it. */
 const PLACEHOLDER = /\{\{ ?([A-Za-z][A-Za-z0-9_]{0,255}) ?\}\}/g;
 
+/** The names of the placeholders of a text, each once. */
+export const namesIn = (template: string): readonly string[] => [
+  ...new Set([...template.matchAll(PLACEHOLDER)].map(([, name = '']) => name)),
+];
+
 /** Undefined if the rendered text is longer than LIMITS.session.renderedLength. */
 export function render(template: string, variables: ReadonlyMap<string, Variable>): string | undefined {
   let done = '';

@@ -1,6 +1,6 @@
 /** The agent's part of a session's plan: made with the session, and again for each agent that takes its call over. */
 import { functionNames } from '../tools/function-names.js';
-import { render, type Variable } from './placeholders.js';
+import { namesIn, render, type Variable } from './placeholders.js';
 import type { RunnableVersion } from '../ports/agents/agents.js';
 import type { PlannedTool, SessionPlan } from '../ports/sessions/sessions.js';
 import type { AgentConfig } from '../schemas/agent-config.js';
@@ -11,6 +11,12 @@ export type Variables = Readonly<Record<string, Variable>>;
 type Prompt = AgentConfig['prompt'];
 
 const TEXTS = ['system_prompt', 'first_message', 'first_message_prompt'] as const;
+
+/** The texts of a prompt that have placeholders, and their names. */
+export const placeholdersOf = (
+  prompt: Prompt,
+): readonly (readonly [text: string, names: readonly string[]])[] =>
+  TEXTS.map((text) => [text, namesIn(prompt[text])] as const).filter(([, names]) => names.length > 0);
 
 /** The prompt with its placeholders rendered, or the texts that are too long with their variables. */
 export function renderPrompt(

@@ -86,6 +86,10 @@ export const PLATFORM_LIMITS = {
     previewSeconds: 600,
     /** Rate of a client's text events: messages, activity, interruptions. */
     clientMessages: { burst: 10, perSecond: 2 },
+    /** Characters of one typed line. */
+    typedLength: 10_000,
+    /** Text that a client sends in pieces: bytes, time until it is complete, and how many at once. */
+    clientStreams: { bytes: 64 * KiB, ms: 30 * SECOND, atOnce: 8 },
     /** Time after the end for the last words to reach the record. */
     lastWordsMs: 2 * SECOND,
     /** Most turns in a post-call event: the last ones. */

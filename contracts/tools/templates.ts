@@ -71,6 +71,11 @@ export function misplacedPlaceholder(template: string): string | undefined {
 /** A sample of the rendered URL, for checks at save time. */
 export const sampleUrl = (url: string): string => url.replace(PLACEHOLDER, 'x');
 
+/** The names of the placeholders of a text, each once. */
+export const placeholdersIn = (template: string): readonly string[] => [
+  ...new Set([...template.matchAll(PLACEHOLDER)].map(([, name = '']) => name.trim())),
+];
+
 /** Encodes also `!'()*`, which are special to some servers. */
 const percentEncoded: Write = (value) =>
   encodeURIComponent(plain(value).replace(/[\ud800-\udfff]/gu, '\ufffd')).replace(

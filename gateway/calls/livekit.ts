@@ -94,6 +94,8 @@ class Promised {
 class Staying extends Settling {
   /** This process was taken for dead. */
   lost = false;
+  /** Whether the server answered when it was last asked for a user whose media is lost. */
+  reachable = true;
 
   stays(broke: boolean): boolean {
     return this.lost || (broke && this.settled);
@@ -127,7 +129,10 @@ class RoomedCall extends OwnedCall {
   }
 
   protected override async endedFor(reason: EndedReason): Promise<EndedReason> {
-    return reason === 'hangup' && (await this.#handedOver) ? 'transferred' : reason;
+    if (reason !== 'hangup') return reason;
+    if (await this.#handedOver) return 'transferred';
+    // A user who is gone together with the server has not hung up.
+    return this.staying.reachable ? reason : 'transport_lost';
   }
 
   protected override isLeft(cause: ClosedBy | undefined): boolean {
@@ -261,6 +266,7 @@ export class LivekitCalls implements AgentWork {
       stays,
       key: (key) => keypad.press(key),
       cut: () => owned.closedBy('line'),
+      reachable: (is) => (staying.reachable = is),
     });
     const line = phone ? this.#line(call, record, (asked) => owned.handOver(asked)) : {};
     const owned: RoomedCall = new RoomedCall(call, session, this.parts, staying, line);

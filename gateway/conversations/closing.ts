@@ -9,9 +9,9 @@ export const CLOSED_BY = {
   /** The call ended by itself: the server closed its room. */
   transport: 'user_hangup',
   /** The provider's stream of a phone call broke off without a report that the caller has hung up. */
-  line: 'error',
-  /** The worker that carried it died. */
-  mediaLoss: 'error',
+  line: 'transport_lost',
+  /** The worker that carried it died, or the connection to its LiveKit server. */
+  mediaLoss: 'transport_lost',
   /** Its session could not become active. */
   storage: 'error',
   /** Its provider connects the caller to somebody else: the session continues without it until the outcome is known. */
@@ -36,6 +36,7 @@ export const SESSION_ENDS: Readonly<Record<EndReason, EndedReason>> = {
   conversation_timeout: 'timeout',
   ended_by_api: 'ended_by_api',
   transferred: 'transferred',
+  transport_lost: 'transport_lost',
   error: 'error',
 };
 

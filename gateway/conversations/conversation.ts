@@ -75,7 +75,7 @@ export class Conversation {
       worldClock: new WorldClock(session.record.startedAt ?? this.#now()),
       window: new ContextWindow(parts.thinking.chat.contextTokens),
     };
-    this.#messages = new ClientMessages(clock, this.#fromClient, () => this.#waiting.onHold);
+    this.#messages = new ClientMessages(clock, this.#fromClient, this.#waiting, call);
     this.#record = new RecordWriter(parts);
     this.#dialogue = new Dialogue(this.#now, (item) => this.#record.add(item), before(session.said));
     this.#turns = new TurnRecord({

@@ -53,6 +53,7 @@ export async function openSpeech(options: SpeechOptions) {
   });
   const encode = createEncode(children.pool('encode'));
   const registry = reachEngines(config, (role) => children.pool(role));
+  const denoiser = openDenoiser(options);
   const cloned = await createClonedVoices({ database, ids, clock, log });
   const voices = createVoices(registry.speakers, cloned);
   return {
@@ -61,7 +62,8 @@ export async function openSpeech(options: SpeechOptions) {
     voices,
     turns: openTurns(options),
     speech: createSpeech({ registry, voices, admission, encode, clock }),
-    transcription: createTranscription({ registry, admission, decode, denoiser: openDenoiser(options) }),
+    transcription: createTranscription({ registry, admission, decode, denoiser }),
+    denoiser,
     stop: (): void => cloned.stop(),
   };
 }

@@ -6,6 +6,7 @@
  * Invariant: the agent speaks on one line at most, and only while the client listens there.
  */
 import { isMedia, midOf, offersOpus, sectionsOf } from './sdp.js';
+import type { SoundLine } from './user-tracks.js';
 
 type Direction = 'sendrecv' | 'sendonly' | 'recvonly' | 'inactive';
 type Answers = Readonly<Record<Direction, Direction>>;
@@ -78,9 +79,21 @@ export function following(offer: string, answer: string, agentMid: string | unde
   return withoutGivenUp(offer, directed);
 }
 
+const sends = (section: string): boolean => isMedia(section) && /send/.test(directionOf(section));
+
+/** The names of the tracks that a line carries. */
+const namesOf = (section: string): string[] =>
+  [...section.matchAll(/^a=(?:ssrc:\d+ )?msid:\S+ (\S+)/gm)]
+    .map(([, name]) => name)
+    .filter((name) => name !== undefined);
+
 /** The names of the tracks that the client sends. */
-export function sentTracks(offer: string): ReadonlySet<string> {
-  const sending = sectionsOf(offer).filter((line) => isMedia(line) && /send/.test(directionOf(line)));
-  const names = sending.flatMap((line) => [...line.matchAll(/^a=msid:\S+ (\S+)/gm)].map(([, name]) => name));
-  return new Set(names.filter((name) => name !== undefined));
-}
+export const sentTracks = (offer: string): ReadonlySet<string> =>
+  new Set(sectionsOf(offer).filter(sends).flatMap(namesOf));
+
+/** The lines on which the client sends sound; one that does not name its track is named by its `mid`. */
+export const soundLines = (offer: string): readonly SoundLine[] =>
+  sectionsOf(offer)
+    .filter((line) => sends(line) && line.startsWith('m=audio ') && !isGivenUp(line))
+    .map((line) => ({ mid: midOf(line), name: namesOf(line)[0] ?? `mid ${midOf(line)}` }))
+    .filter((line): line is SoundLine => line.mid !== undefined);

@@ -15,7 +15,7 @@ const MOST_SENT_BYTES = 128 * 1024;
 export interface Speakers {
   readonly agent: Sender & { readonly trackSid: string };
   /** The user, a new one with each join. */
-  user(): Sender & { readonly microphone?: string | undefined };
+  user(): Sender & { readonly tracks: { readonly microphone?: string | undefined } };
 }
 
 export class Messages {
@@ -35,7 +35,7 @@ export class Messages {
     this.#transcripts = new Transcripts(
       (speaker, attributes) => new TextStream(speaker === 'agent' ? agent : user(), attributes, write),
       () => agent.trackSid,
-      () => user().microphone,
+      () => user().tracks.microphone,
     );
   }
 

@@ -3,7 +3,8 @@
  * order, a lost frame becomes a faded repeat of the last one and then silence, and a microphone that sends nothing
  * (muted, lost, or silent with DTX) is silence too.
  *
- * Invariants: one stream is heard at a time, another one only once it has gone quiet; audio is never more than three
+ * Invariants: one stream is heard at a time, another one only once it has gone quiet or after `restart` (which track is
+ * the user is decided by ../user-track.ts); audio is never more than three
  * seconds ahead of real time, whatever a client sends.
  */
 import { RECOGNITION_RATE, samplesOf } from '../../contracts/audio.js';
@@ -65,10 +66,16 @@ export class Microphone {
   #follows({ ssrc }: RtpPacket): boolean {
     if (ssrc === this.#stream) return true;
     if (this.#stream !== undefined && !this.#quiet.lasts) return false;
+    this.restart();
     this.#stream = ssrc;
+    return true;
+  }
+
+  /** The next packet begins a new stream, which is heard at once. */
+  restart(): void {
+    this.#stream = undefined;
     this.#last = undefined;
     this.#held.clear();
-    return true;
   }
 
   /** Called every 20 ms; `passed`: more than 1 if beats were skipped. */

@@ -1,7 +1,6 @@
 /** The participants of a room, as reported to LiveKit's clients: one user, one agent. */
 import {
   AudioTrackFeature,
-  type AddTrackRequest,
   Codec,
   JoinResponse,
   ParticipantInfo,
@@ -18,70 +17,34 @@ import {
 import { CALL_TIMES } from '../../contracts/limits/call-times.js';
 import type { CallArgs } from '../wire.js';
 import { type Sender, sidOf } from './data.js';
+import { MIME, UserTracks } from './user-tracks.js';
 
 /** The server version that we announce; clients derive the server's features from it. */
 const SERVER_VERSION = '1.9.0';
 const PROTOCOL = 16;
 const { pingIntervalMs, pingTimeoutMs, goneMs } = CALL_TIMES;
-/** Most tracks of a user at once; beyond it the oldest is dropped. */
-const MOST_TRACKS = 8;
-
-const MIME = 'audio/opus';
 const permission = new ParticipantPermission({ canPublish: true, canSubscribe: true, canPublishData: true });
 const seconds = (): bigint => BigInt(Math.floor(Date.now() / 1000));
 
 /** The user; a new one with each join. */
 export class User implements Sender {
   readonly sid = sidOf('PA');
-  readonly #tracks = new Map<string, TrackInfo>();
+  readonly tracks: UserTracks;
   readonly #joinedAt = seconds();
-  /** The names of tracks in the last offer. */
-  #sent: ReadonlySet<string> = new Set();
   #version = 0;
 
+  /** `now`: monotonic, in milliseconds. */
   constructor(
     readonly identity: string,
     readonly name: string,
-  ) {}
-
-  /** Adds a track, which a client announces before its packets. */
-  publish(request: AddTrackRequest): TrackInfo {
-    const { cid, type, name, source, muted, stream } = request;
-    const known = this.#tracks.get(cid);
-    if (known) return known;
-    const track = new TrackInfo({
-      sid: sidOf('TR'),
-      type,
-      name,
-      source,
-      muted,
-      stream,
-      mimeType: MIME,
-      disableRed: true,
-    });
-    const [oldest] = this.#tracks.keys();
-    if (oldest !== undefined && this.#tracks.size >= MOST_TRACKS) this.#tracks.delete(oldest);
-    this.#tracks.set(cid, track);
-    return track;
-  }
-
-  /** Notes the tracks of an offer; a track that is no longer named has been unpublished. */
-  sends(names: ReadonlySet<string>): void {
-    for (const name of this.#sent) if (!names.has(name)) this.#tracks.delete(name);
-    this.#sent = names;
-  }
-
-  /** The sid of the last published audio track. */
-  get microphone(): string | undefined {
-    return [...this.#tracks.values()].findLast(({ type }) => type === TrackType.AUDIO)?.sid;
-  }
-
-  mute(sid: string, muted: boolean): void {
-    for (const track of this.#tracks.values()) if (track.sid === sid) track.muted = muted;
+    now: () => number,
+  ) {
+    this.tracks = new UserTracks(now);
   }
 
   info(state: ParticipantInfo_State): ParticipantInfo {
     const { sid, identity, name } = this;
+    const tracks = this.tracks.infos;
     return new ParticipantInfo({
       sid,
       identity,
@@ -89,8 +52,8 @@ export class User implements Sender {
       state,
       version: ++this.#version,
       joinedAt: this.#joinedAt,
-      tracks: [...this.#tracks.values()],
-      isPublisher: this.#tracks.size > 0,
+      tracks,
+      isPublisher: tracks.length > 0,
       permission,
     });
   }

@@ -34,8 +34,8 @@ export interface PeerEvents {
   state(state: 'connected' | 'disconnected'): void;
   channelOpen(label: string): void;
   message(label: string, bytes: Uint8Array): void;
-  /** An RTP packet of the user's microphone. */
-  packet(bytes: Buffer, type: number): void;
+  /** An RTP packet of a track of the user, on that line. */
+  packet(bytes: Buffer, type: number, mid: string): void;
 }
 
 /** Ids of the agent's track, by which a client knows whose it is. */
@@ -159,7 +159,8 @@ export class Peer {
   }
 
   #listenTo(track: Track): void {
-    track.onMessage((bytes) => this.#tell(() => this.events.packet(bytes, this.#type ?? OPUS_TYPE)));
+    const mid = track.mid();
+    track.onMessage((bytes) => this.#tell(() => this.events.packet(bytes, this.#type ?? OPUS_TYPE, mid)));
   }
 
   /** The client's payload type for Opus, once it has offered any. */

@@ -6,6 +6,7 @@
  * Invariants: unreadable frames are ignored; after `close` nothing is reported.
  */
 import {
+  type AddTrackRequest,
   DisconnectReason,
   ICEServer,
   LeaveRequest,
@@ -27,19 +28,20 @@ import { type Effects, run, type Running } from '../../actors/run.js';
 import type { Clock } from '../../contracts/clock.js';
 import type { CallArgs, Report, SignalCommand, SignalReport } from '../wire.js';
 import { RemoteCandidates } from './candidates.js';
-import { readPacket, refusalOfCall, RELIABLE, sidOf } from './data.js';
-import { sentTracks } from './directions.js';
+import { RELIABLE, sidOf } from './data.js';
+import { sentTracks, soundLines } from './directions.js';
+import { Inbox } from './inbox.js';
 import { Messages } from './messages.js';
 import { Agent, joinResponse, User } from './participants.js';
 import { type MediaNetwork, Peer, type PeerEvents } from './peer.js';
-import { OPUS_TYPE } from './rtp.js';
+import { OPUS_TYPE, readRtp, type RtpPacket } from './rtp.js';
 import { isBounded, offeredOpusType } from './sdp.js';
 import { type Incoming, type Joining, joiningOf, type Outgoing, readSignal, writeSignal } from './signal.js';
 
 export interface RoomEvents {
   report(report: Report | SignalReport): void;
-  /** A packet of the microphone. */
-  packet(bytes: Buffer, type: number): void;
+  /** A packet of the track that is the user; `track` is its name. */
+  packet(packet: RtpPacket, track: string): void;
   /** The client has a new connection: its microphone stream restarts, with this payload type for Opus. */
   renewed(opusType: number): void;
   /** The call cannot continue because of an error on our side. */
@@ -55,9 +57,6 @@ export interface RoomNetwork extends MediaNetwork {
   }[];
 }
 
-/** Largest message of a client, and longest name of its topic. */
-const MOST_MESSAGE_BYTES = 64 * 1024;
-const MOST_TOPIC = 128;
 /** The peers of one client. With one connection (`version` 1) the publisher is both. */
 interface Connection {
   readonly version: 1 | 0;
@@ -101,6 +100,7 @@ export class Room {
   readonly agent: Agent;
   readonly #sid = sidOf('RM');
   readonly #messages: Messages;
+  #inbox: Inbox;
   readonly #candidates = new RemoteCandidates(() => performance.now());
   readonly #ssrc = 1 + Math.floor(Math.random() * 0xfffffffe);
   readonly #client: Running<ConnectionEvent>;
@@ -116,17 +116,27 @@ export class Room {
     private readonly args: CallArgs,
     private readonly network: RoomNetwork,
     private readonly events: RoomEvents,
-    clock: Clock,
+    private readonly clock: Clock,
   ) {
     this.agent = new Agent(args.agent.identity, args.agent.name);
     const { agent } = this;
     const user = (): User => this.#connection?.user ?? this.#newUser();
     this.#messages = new Messages({ agent, user }, (packet) => this.#sendPacket(packet));
+    this.#inbox = this.#newInbox();
     this.#client = run(connection, undefined, clock, this.#effects, (error) => events.failed(error));
   }
 
+  #newInbox(): Inbox {
+    return new Inbox({
+      agent: this.agent.identity,
+      now: () => this.clock.monotonic(),
+      report: (report) => this.events.report(report),
+      answer: (values) => this.#messages.answer(values),
+    });
+  }
+
   #newUser(): User {
-    return new User(this.args.user.identity, this.args.user.name);
+    return new User(this.args.user.identity, this.args.user.name, () => this.clock.monotonic());
   }
 
   get ssrc(): number {
@@ -208,6 +218,7 @@ export class Room {
     const subscriber = version === 0 ? this.#peer(SignalTarget.SUBSCRIBER, true, from) : undefined;
     this.#connection = { version, publisher, subscriber, user, asked: false };
     this.#messages.renew();
+    this.#inbox = this.#newInbox();
     const iceServers = this.network.clientIceServers.map(
       ({ urls, ...rest }) => new ICEServer({ urls: [...urls], ...rest }),
     );
@@ -233,12 +244,18 @@ export class Room {
       state: (state) =>
         mine(() => primary && this.#client.send({ type: state === 'connected' ? 'mediaUp' : 'mediaDown' }))(),
       channelOpen: (label) => mine(() => label === RELIABLE && this.#messages.flush())(),
-      message: (_label, bytes) => mine(() => this.#receive(bytes))(),
-      packet: (bytes, type) => mine(() => this.events.packet(bytes, type))(),
+      message: (_label, bytes) => mine(() => this.#inbox.receive(bytes))(),
+      packet: (bytes, type, mid) => mine(() => this.#hear(bytes, type, mid))(),
     };
     const admits = this.#candidates.ofConnection(from);
     const peer: Peer = new Peer(sidOf('PA'), this.network, events, admits);
     return peer;
+  }
+
+  #hear(bytes: Buffer, type: number, mid: string): void {
+    const packet = readRtp(bytes, type);
+    const track = packet && this.#connection?.user.tracks.received(mid);
+    if (packet && track !== undefined) this.events.packet(packet, track);
   }
 
   #trickle(candidate: string, sdpMid: string, target: SignalTarget): void {
@@ -277,7 +294,7 @@ export class Room {
     },
     trickle: ({ value }) => this.#candidate(value.candidateInit, value.target),
     addTrack: ({ value }) => this.#publish(value),
-    mute: ({ value }) => this.#connection?.user.mute(value.sid, value.muted),
+    mute: ({ value }) => this.#connection?.user.tracks.mute(value.sid, value.muted),
     ping: () => this.#send({ case: 'pong', value: BigInt(Date.now()) }),
     pingReq: ({ value }) => {
       const timestamp = BigInt(Date.now());
@@ -298,7 +315,7 @@ export class Room {
     const opusType = offeredOpusType(sdp);
     if (version === 1 && publisher.opusType === undefined && opusType !== undefined)
       this.events.renewed(opusType);
-    user.sends(sentTracks(sdp));
+    user.tracks.offered(sentTracks(sdp), soundLines(sdp));
     this.#negotiate(link, () => {
       const answer = publisher.answer(sdp, version === 1 ? this.#track : undefined);
       this.#describe('answer', answer.sdp, id, answer.agentMid);
@@ -345,24 +362,13 @@ export class Room {
     }
   }
 
-  #publish(request: Parameters<User['publish']>[0]): void {
+  #publish(request: AddTrackRequest): void {
     const { user } = this.#connection ?? {};
     if (!user) return;
-    const track = user.publish(request);
+    const track = user.tracks.announce(request);
     this.#send({ case: 'trackPublished', value: new TrackPublishedResponse({ cid: request.cid, track }) });
     // The agent subscribes at once.
     this.#send({ case: 'trackSubscribed', value: new TrackSubscribed({ trackSid: track.sid }) });
-  }
-
-  #receive(bytes: Uint8Array): void {
-    const { value, destinationIdentities: to } = readPacket(bytes) ?? {};
-    if (value?.case === 'user') {
-      const { topic = '', payload } = value.value;
-      const fits = payload.length <= MOST_MESSAGE_BYTES && topic.length <= MOST_TOPIC;
-      if (fits) this.events.report({ on: 'data', topic, payload });
-    }
-    const toAgent = to?.length === 0 || to?.includes(this.agent.identity);
-    if (value?.case === 'rpcRequest' && toAgent) this.#messages.answer(refusalOfCall(value.value.id));
   }
 
   #sendPacket(packet: Uint8Array): boolean {

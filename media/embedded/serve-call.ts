@@ -9,7 +9,7 @@ import { type Carrier, type CarriedCall, serve, ServedCall, type ServedParts } f
 import { CALL_JOB, type CallArgs, type Report, type SignalCommand, type SignalReport } from '../wire.js';
 import { Microphone } from './microphone.js';
 import { Room, type RoomEvents, type RoomNetwork } from './room.js';
-import { OPUS_TYPE, readRtp } from './rtp.js';
+import { OPUS_TYPE } from './rtp.js';
 import { VoiceSender } from './voice-sender.js';
 
 export interface MediaParts extends ServedParts {
@@ -21,6 +21,8 @@ class EmbeddedCarrier implements Carrier<SignalCommand> {
   readonly #voice: VoiceSender;
   readonly #decoder = decoders.take();
   #microphone: Microphone;
+  /** The name of the track that is heard. */
+  #track: string | undefined;
 
   constructor(
     args: CallArgs,
@@ -30,9 +32,9 @@ class EmbeddedCarrier implements Carrier<SignalCommand> {
     this.#microphone = this.#newMicrophone();
     const events: RoomEvents = {
       report: (report) => call.report(report),
-      packet: (bytes, type) => {
-        const packet = readRtp(bytes, type);
-        if (packet) this.#microphone.receive(packet);
+      packet: (packet, track) => {
+        if (track !== this.#track) this.#follow(track);
+        this.#microphone.receive(packet);
       },
       renewed: (opusType) => {
         this.#microphone = this.#newMicrophone();
@@ -57,6 +59,14 @@ class EmbeddedCarrier implements Carrier<SignalCommand> {
       (samples) => call.samples(samples),
       (packet) => call.recorder()?.user(packet),
     );
+  }
+
+  /** Another track is the user from now on, with sequence numbers and timestamps of its own. */
+  #follow(track: string): void {
+    this.#track = track;
+    this.#decoder.reset();
+    this.#microphone.restart();
+    this.call.recorder()?.renew();
   }
 
   /** The user's audio continues, at least as silence, for the whole call. */

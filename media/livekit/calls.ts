@@ -16,7 +16,7 @@ import type {
 } from '../../contracts/ports/calls/calls.js';
 import type { JobRunner } from '../../contracts/ports/jobs.js';
 import { ServiceError } from '../../contracts/errors.js';
-import { ROOM_JOB, type RoomArgs, type RoomReport } from '../wire.js';
+import { type Report, ROOM_JOB, type RoomArgs, type RoomReport } from '../wire.js';
 import { WorkerCall } from '../worker-call.js';
 import { createRoomService, type LivekitServer, type RoomService } from './room-service.js';
 
@@ -67,7 +67,10 @@ class ClusterCall extends WorkerCall<RoomReport> implements RoomCall {
     try {
       const args = await this.#prepare();
       if (this.ended) return;
-      yield* this.parts.rooms.run(ROOM_JOB, args, this.run);
+      for await (const report of this.parts.rooms.run(ROOM_JOB, args, this.run)) {
+        if ((report as Report).on === 'connected') this.how.reachable?.(true);
+        yield report;
+      }
     } catch (error) {
       this.#refused(error);
       throw error;
@@ -113,8 +116,10 @@ class ClusterCall extends WorkerCall<RoomReport> implements RoomCall {
   async #missed({ times, sid }: Extract<RoomReport, { readonly on: 'missed' }>): Promise<void> {
     const { sessionId, user } = this.options;
     this.#asked = times;
-    const isBack = await this.service.isBack(this.#room, user.identity, sid).catch(() => false);
+    const answer = await this.service.isBack(this.#room, user.identity, sid).catch(() => undefined);
     if (this.#asked !== times) return;
+    this.how.reachable?.(answer !== undefined);
+    const isBack = answer === true;
     this.#unseen = isBack ? (times === 1 ? 1 : this.#unseen + 1) : 0;
     if (this.#unseen < MOST_UNSEEN || this.ended) return;
     this.parts.log.warn({ sessionId }, 'an agent does not see its user, who is in the room: it joins anew');

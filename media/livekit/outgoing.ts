@@ -42,6 +42,7 @@ export class Outgoing {
     private readonly agent: LocalParticipant,
     private readonly userIdentity: string,
     trackSid: () => string,
+    userTrack?: () => string | undefined,
   ) {
     let speech: Written | undefined;
     const open = (speaker: TranscriptText['speaker'], attributes: Record<string, string>): TextOut => {
@@ -50,7 +51,7 @@ export class Outgoing {
       speech?.drop();
       return (speech = this.#text(agent.identity, attributes));
     };
-    this.#transcripts = new Transcripts(open, trackSid);
+    this.#transcripts = new Transcripts(open, trackSid, userTrack);
   }
 
   message(topic: string, payload: Uint8Array): void {

@@ -14,8 +14,10 @@ import { ServiceError } from '../../contracts/errors.js';
 import { withTimeout } from '../../contracts/time/timeouts.js';
 import { connection, type ConnectionEffect, type ConnectionEvent } from '../../actors/connection.js';
 import { type Effects, run, type Running } from '../../actors/run.js';
-import type { RoomArgs } from '../wire.js';
+import type { DataReport, RoomArgs } from '../wire.js';
 import { FRAME_MS } from '../playout.js';
+import { SOURCES, userTrack } from '../user-track.js';
+import { listenToData, type Received } from './incoming.js';
 import { pressKeys } from './keys.js';
 import { Listener, type ListenerEvents } from './listener.js';
 import { Outgoing } from './outgoing.js';
@@ -44,7 +46,7 @@ export interface RoomEvents extends ListenerEvents {
   usurped(): void;
   /** The user's media is still lost (media/wire.ts). */
   missed(times: number, sid: string): void;
-  data(topic: string, payload: Uint8Array): void;
+  data(data: Omit<DataReport, 'on'>): void;
   /** The user has pressed a key of the telephone. */
   key(key: string): void;
   /** The line of a user who came by telephone broke. */
@@ -135,19 +137,16 @@ export class RoomParticipant {
     const agent = room.localParticipant;
     if (!agent) throw new ServiceError('transport_failed');
     this.speaker = voice.speaker;
-    this.outgoing = new Outgoing(agent, args.user.identity, () => voice.trackSid);
+    this.outgoing = new Outgoing(
+      agent,
+      args.user.identity,
+      () => voice.trackSid,
+      () => this.#sound()?.sid,
+    );
     this.#listener = new Listener(rtc, events);
     this.#client = run(connection, undefined, clock, this.#effects, (error) => events.failed(error));
-    room.on(rtc.RoomEvent.DataReceived, (payload, from, _kind, topic = '') => {
-      // A telephone sends no data.
-      if (args.phone) return;
-      const fits = payload.length <= MOST_MESSAGE_BYTES && topic.length <= MOST_TOPIC;
-      if (!fits || from?.identity !== args.user.identity || !this.#mayEnter(from)) return;
-      // A user who sends data is connected, whether it listens or not.
-      this.#unheard = UNHEARD_BEATS;
-      if (!this.#leaving) this.#connect();
-      this.#tell(() => events.data(topic, payload));
-    });
+    // A telephone sends no data.
+    if (!args.phone) listenToData(rtc, room, (...received) => this.#received(...received));
     room.on(rtc.RoomEvent.DtmfReceived, (_code, key, from) => {
       if (from === this.#user && isTelephone(rtc, from)) this.#tell(() => events.key(key));
     });
@@ -166,6 +165,18 @@ export class RoomParticipant {
   #turn(connected: boolean): void {
     this.outgoing.there(connected);
     this.events.connected(connected);
+  }
+
+  #received(...[from, topic, payload, isLong]: Parameters<Received>): void {
+    const sender = from === this.args.user.identity && this.parts.room.remoteParticipants.get(from);
+    if (!sender || topic.length > MOST_TOPIC || !this.#mayEnter(sender)) return;
+    // A user who sends data is connected, whether it listens or not.
+    this.#unheard = UNHEARD_BEATS;
+    if (!this.#leaving) this.#connect();
+    const tooLong = isLong || payload.length > MOST_MESSAGE_BYTES;
+    this.#tell(() =>
+      this.events.data({ topic, ...(tooLong ? { payload: new Uint8Array(), tooLong } : { payload }) }),
+    );
   }
 
   #tell(event: () => void): void {
@@ -243,7 +254,10 @@ export class RoomParticipant {
   /** A telephone does not come back. One that was never answered does not count as leaving: the code that placed the call knows why. */
   #hungUp({ disconnectReason }: RemoteParticipant): void {
     const { MEDIA_FAILURE, SIP_TRUNK_FAILURE } = this.parts.rtc.DisconnectReason;
-    const isCut = disconnectReason === MEDIA_FAILURE || disconnectReason === SIP_TRUNK_FAILURE;
+    const { rtc, room } = this.parts;
+    const isFailure = disconnectReason === MEDIA_FAILURE || disconnectReason === SIP_TRUNK_FAILURE;
+    // Who vanishes together with the server has not hung up.
+    const isCut = isFailure || room.connectionState !== rtc.ConnectionState.CONN_CONNECTED;
     this.#look(false);
     this.#user = undefined;
     if (this.#wasUp) this.#tell(() => (isCut ? this.events.cut() : this.events.left()));
@@ -288,12 +302,19 @@ export class RoomParticipant {
     this.#client.send({ type: up ? 'mediaUp' : 'mediaDown' });
   }
 
-  /** The user's audio track, preferably a microphone; subscribes to it once. */
-  #microphone() {
-    const { rtc } = this.parts;
+  /** The audio track that is the user. */
+  #sound(): RemoteTrackPublication | undefined {
+    const { KIND_AUDIO } = this.parts.rtc.TrackKind;
     const published = [...(this.#user?.trackPublications.values() ?? [])] as RemoteTrackPublication[];
-    const sounds = published.filter(({ kind }) => kind === rtc.TrackKind.KIND_AUDIO);
-    const chosen = sounds.find(({ source }) => source === rtc.TrackSource.SOURCE_MICROPHONE) ?? sounds[0];
+    const sounds = published.filter(({ kind }) => kind === KIND_AUDIO);
+    return userTrack(
+      sounds.map((sound) => ({ sound, source: sound.source ?? SOURCES.unknown, sends: !sound.muted })),
+    )?.sound;
+  }
+
+  /** The track of the user, to which it subscribes once. */
+  #microphone() {
+    const chosen = this.#sound();
     if (chosen && !this.#asked.has(chosen)) {
       this.#asked.add(chosen);
       chosen.setSubscribed(true);

@@ -32,7 +32,7 @@ class RoomCarrier implements Carrier<TelephoneCommand> {
       missed: (times, sid) => call.report({ on: 'missed', times, sid }),
       key: (key) => call.report({ on: 'key', key }),
       cut: () => call.report({ on: 'cut' }),
-      data: (topic, payload) => call.report({ on: 'data', topic, payload }),
+      data: (data) => call.report({ on: 'data', ...data }),
       heard: (samples) => call.samples(samples),
       sent: (samples) => this.#kept()?.user(samples),
       paused: () => this.#kept()?.pause(),

@@ -23,7 +23,7 @@ const overdue = (sql: Sql) => sql<{ id: string; reason: EndedReason }[]>`
     when s.status = 'pending' then 'not_joined'
     when s.lost_at is not null and exists (select from phone_transfers t where t.session_id = s.id and t.mode = 'cold'
       and t.returned_at is null) then 'hangup'
-    when s.lost_at is not null then 'error'
+    when s.lost_at is not null then 'transport_lost'
     else 'timeout' end as reason
   from sessions s
   where s.status in ('pending', 'active') and case s.status
@@ -43,7 +43,7 @@ export async function endOverdue(sql: Sql): Promise<number> {
   const ends = (await overdue(sql)).map(
     ({ id, reason }) =>
       () =>
-        endSession(sql, id, reason, reason === 'error' || reason === 'hangup' ? 'lost' : undefined),
+        endSession(sql, id, reason, reason === 'transport_lost' || reason === 'hangup' ? 'lost' : undefined),
   );
   let ended = 0;
   let failure: unknown;

@@ -47,7 +47,8 @@ const callProblem = (faults: readonly Fault[], call: CallRecord): string | undef
   if (broken && !hard) return `was gone at ${broken.at} by no fault`;
   if (call.reason === 'hangup') return undefined;
   if (call.hungUp && !hard) return `was hung up, and ended as ${call.reason}`;
-  if (call.reason === 'error') return hard ? undefined : 'failed without a fault';
+  if (call.reason === 'error' || call.reason === 'transport_lost')
+    return hard ? undefined : 'failed without a fault';
   return `ended as ${call.reason}, which nobody did`;
 };
 

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { DisconnectReason } from '@livekit/protocol';
 import t from 'tap';
+import type { RoomOpening } from '../../contracts/ports/calls/calls.js';
 import { CALL_TIMES } from '../../contracts/limits/call-times.js';
 import { type ClusterRoom, startCluster } from '../fixtures/livekit-cluster.js';
 import { openRoom, roomWorkers } from '../fixtures/livekit-rooms.js';
@@ -33,8 +34,8 @@ const gone = (name: string) => until(`room ${name} is gone`, () => !cluster.room
 const shared = await roomWorkers(t, { ...cluster, slots: 8 });
 
 /** A call that is ready in its room, where its user has not arrived. */
-async function waitingCall() {
-  const opened = openRoom(shared.calls);
+async function waitingCall(how: RoomOpening = {}) {
+  const opened = openRoom(shared.calls, { how });
   cluster.setPresence(false, opened.sessionId);
   await opened.call.ready;
   return { ...opened, person: roomOf(opened.sessionId).person };
@@ -211,6 +212,25 @@ t.test(
     t.ok(shared.lines.some(({ message }) => /does not see its user/.test(message)));
   },
 );
+
+t.test('a user who is gone together with the server is told apart from one who is gone', ALONE, async (t) => {
+  const told: boolean[] = [];
+  const { call, followed, person } = await waitingCall({ reachable: (is) => told.push(is) });
+  person.come();
+  await followed.seen('connected');
+  person.go(DisconnectReason.UNKNOWN_REASON);
+  await until('the server answers', () => told.length >= 2);
+  t.same(told.slice(0, 2), [true, true], 'at the connection, and when asked');
+  const before = told.length;
+  cluster.refuses = true;
+  await until('the server does not answer', () => told.slice(before).includes(false));
+  cluster.refuses = false;
+  person.come();
+  await followed.seen('connected', 2);
+  t.equal(told.at(-1), true, 'a user who is back shows that it does');
+  call.end();
+  t.equal(await followed.over, undefined);
+});
 
 t.test('a user who comes back is looked for no longer', async (t) => {
   const { sessionId, call, followed, person } = await waitingCall();

@@ -158,7 +158,7 @@ for (const provider of PROVIDERS) {
     const dropped = await calls.dial(provider);
     await until('it goes on', async () => (await dropped.record()).status === 'active');
     dropped.line.drop();
-    t.match(await dropped.ended(), { status: 'failed', ended_reason: 'error' });
+    t.match(await dropped.ended(), { status: 'failed', ended_reason: 'transport_lost' });
   });
 }
 

@@ -123,7 +123,7 @@ t.test('a call whose process has died waits for its client, then its session end
   await endOverdue(sql);
   t.equal((await read(alive)).status, 'active');
   t.equal((await read(dead)).status, 'active', 'its client may return');
-  t.match(await read(longDead), { status: 'failed', endedReason: 'error' });
+  t.match(await read(longDead), { status: 'failed', endedReason: 'transport_lost' });
   t.strictSame(
     await Promise.all([alive, dead, longDead].map(rowsOf)),
     [1, 0, 0],

@@ -237,11 +237,30 @@ t.test('settings that will not work are reported when a draft is published (deci
     [{ voice: { voice_id: '' } }, []],
     [{ voice: { voice_id: 'alloy' } }, []],
     [{ voice: { speaking_language: 'ja' } }, ['No speech recognition for "ja"']],
+    [
+      {
+        prompt: {
+          first_message: 'Hello {{caller}} from {{ town }}, {{caller}}!',
+          system_prompt: '{{9}} {{}} {a}',
+        },
+      },
+      [
+        'prompt.first_message uses variables that have no default: ' +
+          'sessions that do not set "caller", "town" show the braces',
+      ],
+    ],
   ];
   for (const [config, warnings] of cases) {
     const id = await platform.agent({ config });
     t.strictSame((await publish(id))['warnings'], warnings, JSON.stringify(config));
   }
+  const tool = await platform.tool({
+    ...{ name: 'look', url: 'https://example.com/{{order}}/{{caller}}', arguments: [{ name: 'order' }] },
+  });
+  const calling = await platform.agent({ config: { tools: { tool_ids: [tool] } } });
+  t.strictSame((await publish(calling))['warnings'], [
+    'The tool "look" has placeholders that no argument of it fills: "caller"',
+  ]);
   const [live, draft] = [await platform.agent(), await platform.agent()];
   await publish(live);
   const targets = [live, draft, 'agent_none'].map((id) => ({ agent_id: id }));

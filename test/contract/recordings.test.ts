@@ -185,7 +185,7 @@ t.test('on one gateway', async (t) => {
     const file = join(gateway.dataDir, 'recordings', invite.session_id, 'user.ogg');
     await until('some of it is written', () => statSync(file).size > 2000);
     process.kill(memberOf(gateway.pid, 'workers/media'), 'SIGKILL');
-    t.match(await talks.ended(invite), { status: 'failed', ended_reason: 'error' });
+    t.match(await talks.ended(invite), { status: 'failed', ended_reason: 'transport_lost' });
     caller.drop();
     const recording = await finished(invite);
     t.match(recording, { status: 'failed', error_code: 'interrupted' });

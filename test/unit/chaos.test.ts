@@ -44,7 +44,7 @@ const told = (what: number | string, kind: FaultKind, at = 15_000): Partial<Reco
 const ALLOWED: Record<string, Partial<Recorded>> = {
   'a write that nobody was told of, and that was done': { kept: ['one', 'two'] },
   'a call that was taken over': call({}),
-  'a call that failed with its node': call({ reason: 'error', hungUp: false }),
+  'a call that failed with its node': call({ reason: 'transport_lost', hungUp: false }),
   'a call of a node that drained': call({ returns: [] }, 'drain'),
   'an answer that a busy machine owes for long': call(
     { returns: [{ at: 15_000, why: 'unanswered' }] },
@@ -67,7 +67,7 @@ const FOUND: Record<string, [Partial<Recorded>, RegExp]> = {
   'a call whose user waits in vain': [call({ silent: true }), /was not answered/],
   'a call that a rolling upgrade breaks': [call({}, 'drain'), /was gone at 15000 by no fault/],
   'a call that fails though nothing does': [
-    call({ reason: 'error', returns: [], hungUp: false }, 'drain'),
+    call({ reason: 'transport_lost', returns: [], hungUp: false }, 'drain'),
     /without a fault/,
   ],
   'a reason that is none': [call({ reason: 'timeout', hungUp: false }), /which nobody did/],

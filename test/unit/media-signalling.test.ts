@@ -22,7 +22,14 @@ import {
   refusalOfCall,
   TextStream,
 } from '../../media/embedded/data.js';
-import { agentLineOf, allOn, following, listeningMid, sentTracks } from '../../media/embedded/directions.js';
+import {
+  agentLineOf,
+  allOn,
+  following,
+  listeningMid,
+  sentTracks,
+  soundLines,
+} from '../../media/embedded/directions.js';
 import { Messages } from '../../media/embedded/messages.js';
 import { User } from '../../media/embedded/participants.js';
 import { announced } from '../../media/embedded/peer.js';
@@ -141,23 +148,45 @@ t.test('the tracks that a client sends are those on lines that send', async (t) 
 });
 
 t.test('a track is unpublished by an offer that does not name it', async (t) => {
-  const user = new User('user', 'User');
+  const user = new User('user', 'User', () => 0);
   const publish = (cid: string, type = TrackType.AUDIO) =>
-    user.publish(new AddTrackRequest({ cid, type })).sid;
+    user.tracks.announce(new AddTrackRequest({ cid, type })).sid;
+  const sends = (...names: readonly string[]) =>
+    user.tracks.offered(
+      new Set(names),
+      names.filter((name) => name !== 'c').map((name) => ({ mid: name, name })),
+    );
   const sids = () => user.info(0).tracks.map(({ sid }) => sid);
   const first = publish('a');
-  user.sends(new Set());
+  sends();
   t.same(sids(), [first], 'not named yet');
-  user.sends(new Set(['a']));
+  t.equal(user.tracks.microphone, undefined);
+  sends('a');
   t.equal(publish('a'), first, 'the same again');
   const second = publish('b');
-  t.equal(user.microphone, second);
+  t.equal(user.tracks.microphone, first, 'the second is announced, but not offered');
+  sends('a', 'b');
+  t.equal(user.tracks.microphone, second);
   publish('c', TrackType.VIDEO);
-  t.equal(user.microphone, second, 'pictures are not heard');
-  user.sends(new Set(['c']));
+  sends('a', 'b', 'c');
+  t.equal(user.tracks.microphone, second, 'pictures are not heard');
+  sends('c');
   t.notOk(sids().includes(first));
   const many = Array.from({ length: 20 }, (_, index) => publish(`more ${index}`));
   t.same(sids(), many.slice(-8), 'so many at a time, the latest');
+});
+
+t.test('the lines on which a client sends sound are named by their tracks, or by themselves', async (t) => {
+  const named = lines('sendonly', 'sendrecv', 'inactive').replace(
+    'a=mid:1',
+    'a=mid:1\r\na=msid:stream track',
+  );
+  t.same(soundLines(named), [
+    { mid: '0', name: 'mid 0' },
+    { mid: '1', name: 'track' },
+  ]);
+  t.same(soundLines(lines('sendonly').replace('m=audio', 'm=video')), []);
+  t.same(soundLines(lines('sendonly').replace('m=audio 9', 'm=audio 0')), [], 'a line that was given up');
 });
 
 t.test('candidates name the public address, if there is one', async (t) => {
@@ -255,7 +284,10 @@ function messages(microphone?: string) {
   const sent: DataPacket[] = [];
   let open = true;
   const made = new Messages(
-    { agent: { ...sender, trackSid: 'TR_a' }, user: () => ({ identity: 'user', sid: 'PA_u', microphone }) },
+    {
+      agent: { ...sender, trackSid: 'TR_a' },
+      user: () => ({ identity: 'user', sid: 'PA_u', tracks: { microphone } }),
+    },
     (bytes) => {
       if (open) sent.push(DataPacket.fromBinary(bytes));
       return open;

@@ -97,7 +97,13 @@ export type CallEvent =
   | { readonly kind: 'audio'; readonly samples: Int16Array }
   /** How much of an utterance has been sent to the user; at least every 200 ms, and when it ends or is cleared. */
   | { readonly kind: 'played'; readonly utterance: number; readonly ms: number; readonly ended: boolean }
-  | { readonly kind: 'data'; readonly topic: string; readonly payload: Uint8Array };
+  /** A message of the client. `tooLong`: it was longer than a message may be, and its payload is left out. */
+  | {
+      readonly kind: 'data';
+      readonly topic: string;
+      readonly payload: Uint8Array;
+      readonly tooLong?: boolean;
+    };
 
 /** A caption of one side, shown as it is spoken (docs/contract/platform.md 6.9, `lk.transcription`). */
 export interface TranscriptText {
@@ -225,6 +231,8 @@ export interface RoomOpening {
   key?(key: string): void;
   /** The user's line broke without a hang-up. */
   cut?(): void;
+  /** While the user's media is lost: whether the server answers. True again once the user is back. */
+  reachable?(is: boolean): void;
 }
 
 /** A job offered by a cluster: a room wants an agent. */

@@ -27,6 +27,8 @@ export const ENDED_REASONS = {
   ended_by_api: 'completed',
   error: 'failed',
   not_joined: 'failed',
+  /** Its transport died under the call: a LiveKit server, a media worker, a telephone provider's stream. */
+  transport_lost: 'failed',
   /** The caller was connected to somebody else. */
   transferred: 'completed',
 } as const satisfies Record<string, SessionStatus>;

@@ -5,6 +5,7 @@
 import type { EndReason } from '../../../actors/agent/events.js';
 import { withoutByteOrderMark } from '../../../contracts/text/byte-order-mark.js';
 import { isPlainObject, type PlainObject } from '../../../contracts/schemas/plain-object.js';
+import { LIMITS } from '../../../contracts/limits.js';
 import { firstBytes, wellFormed } from '../../../contracts/text/text.js';
 import type { Turn } from '../../../contracts/sessions/turns.js';
 
@@ -12,7 +13,6 @@ export const TOPICS = { toClient: 'agent-event', fromClient: 'client-event' } as
 
 /** Most bytes of a message; one data packet is not larger. */
 const MOST_BYTES = 64 * 1024;
-const MOST_TEXT = 10_000;
 /** Most bytes of input, of output and of an error that a lifecycle event shows. */
 const SHOWN = 4096;
 
@@ -50,13 +50,28 @@ const KEYS = /^[0-9*#A-D]{1,32}$/;
 
 const SIMPLE = new Set(['user.activity', 'user.interrupt', 'user.hangup']);
 
-function eventOf(fields: PlainObject): ClientEvent | undefined {
+/** Why an event that was understood has no effect. */
+export type Dropped = 'rate_limited' | 'too_long' | 'on_hold';
+
+/** A line that the user has typed, longer than one is taken. */
+export interface TooLong {
+  readonly type: 'user.message';
+  readonly dropped: 'too_long';
+}
+
+/** A line that the user has typed; undefined for a blank one. */
+export function typedLine(text: string, aloud: boolean): ClientEvent | TooLong | undefined {
+  if (text.trim() === '') return undefined;
+  if (text.length > LIMITS.session.typedLength) return { type: 'user.message', dropped: 'too_long' };
+  return { type: 'user.message', text: wellFormed(text), aloud };
+}
+
+function eventOf(fields: PlainObject): ClientEvent | TooLong | undefined {
   const { type, text, audio, digits, callId, result, isError } = fields;
   // Only strings: a value that merely converts to one would escape the rate limit, which goes by type.
   if (typeof type !== 'string') return undefined;
   if (SIMPLE.has(type)) return { type } as ClientEvent;
-  if (type === 'user.message' && typeof text === 'string' && text.trim() !== '')
-    return { type, text: wellFormed(text.slice(0, MOST_TEXT)), aloud: audio !== false };
+  if (type === 'user.message' && typeof text === 'string') return typedLine(text, audio !== false);
   if (type === 'user.dtmf' && typeof digits === 'string' && KEYS.test(digits)) return { type, digits };
   if (type === 'client_tool.result' && typeof callId === 'string')
     return { type, callId, result, isError: isError === true };
@@ -64,7 +79,7 @@ function eventOf(fields: PlainObject): ClientEvent | undefined {
 }
 
 /** Undefined if the payload is no event of ours. */
-export function readClientEvent(payload: Uint8Array): ClientEvent | undefined {
+export function readClientEvent(payload: Uint8Array): ClientEvent | TooLong | undefined {
   if (payload.byteLength > MOST_BYTES) return undefined;
   try {
     const value = JSON.parse(withoutByteOrderMark(Buffer.from(payload).toString())) as unknown;
@@ -93,6 +108,7 @@ const SESSION_ENDS: Readonly<Record<EndReason, string>> = {
   conversation_timeout: 'conversation_timeout',
   ended_by_api: 'agent_hangup',
   transferred: 'agent_hangup',
+  transport_lost: 'agent_hangup',
   error: 'agent_hangup',
 };
 
@@ -131,6 +147,12 @@ export const AGENT_EVENTS = {
     interruptedBy: turn.interrupted?.by ?? null,
   }),
   agentChanged: (agentId: string, agentName: string) => ({ type: 'agent.changed', agentId, agentName }),
+  /** A message of the client had no effect. */
+  messageDropped: (event: ClientEvent['type'], reason: Dropped) => ({
+    type: 'message.dropped',
+    event,
+    reason,
+  }),
   error: (code: 'provider_error' | 'internal_error') => ({ type: 'error', code }),
   ended: (reason: EndReason) => ({ type: 'session.ended', reason: SESSION_ENDS[reason] }),
 } as const;

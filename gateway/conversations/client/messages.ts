@@ -1,26 +1,73 @@
-/** Reads a client's messages in a call, limits their rate, and passes each to its handler. */
+/**
+ * Reads a client's messages in a call, limits their rate, and passes each to its handler. One that is dropped although it
+ * was understood is told to the client, at most as often as messages are taken.
+ */
 import type { Clock } from '../../../contracts/clock.js';
 import { LIMITS } from '../../../contracts/limits.js';
-import type { CallEvent } from '../../../contracts/ports/calls/calls.js';
+import type { Call, CallEvent } from '../../../contracts/ports/calls/calls.js';
 import { TokenBucket } from '../../../contracts/limits/token-bucket.js';
-import { type ClientEvent, type ClientEventHandlers, RATIONED, readClientEvent, TOPICS } from './events.js';
+import {
+  AGENT_EVENTS,
+  type ClientEvent,
+  type ClientEventHandlers,
+  type Dropped,
+  encodeEvent,
+  RATIONED,
+  readClientEvent,
+  TOPICS,
+  type TooLong,
+  typedLine,
+} from './events.js';
+import { isTypedTopic, typedText } from './typed.js';
+
+type Data = Extract<CallEvent, { readonly kind: 'data' }>;
+type Read = ClientEvent | TooLong;
+
+function typed(topic: string, payload: Uint8Array): Read | undefined {
+  const text = typedText(topic, payload);
+  return text === undefined ? undefined : typedLine(text, true);
+}
+
+function read({ topic, payload, tooLong }: Data): Read | undefined {
+  const isOurs = topic === TOPICS.fromClient;
+  if (!isOurs && !isTypedTopic(topic)) return undefined;
+  if (tooLong) return { type: 'user.message', dropped: 'too_long' };
+  return isOurs ? readClientEvent(payload) : typed(topic, payload);
+}
 
 export class ClientMessages {
   /** Rate limit of events that cost something. */
   readonly #rate: TokenBucket;
+  /** Rate limit of what the client is told about dropped ones. */
+  readonly #notices: TokenBucket;
 
   constructor(
     clock: Pick<Clock, 'monotonic'>,
     private readonly handlers: ClientEventHandlers,
-    /** Whether the caller is on hold: events that cost something are dropped then. */
-    private readonly onHold: () => boolean,
+    /** While the caller is on hold, events that cost something are dropped. */
+    private readonly caller: { readonly onHold: boolean },
+    private readonly call: Pick<Call, 'send'>,
   ) {
-    this.#rate = new TokenBucket(LIMITS.session.clientMessages, () => clock.monotonic());
+    const bucket = () => new TokenBucket(LIMITS.session.clientMessages, () => clock.monotonic());
+    [this.#rate, this.#notices] = [bucket(), bucket()];
   }
 
-  take({ topic, payload }: Extract<CallEvent, { readonly kind: 'data' }>): void {
-    const event = topic === TOPICS.fromClient ? readClientEvent(payload) : undefined;
-    if (!event || (RATIONED.has(event.type) && (this.onHold() || !this.#rate.take()))) return;
-    (this.handlers[event.type] as (event: ClientEvent) => void)(event);
+  take(data: Data): void {
+    const event = read(data);
+    if (!event) return;
+    const reason = 'dropped' in event ? event.dropped : this.#refusal(event);
+    if (reason !== undefined) return this.#drop(event.type, reason);
+    (this.handlers[event.type] as (event: ClientEvent) => void)(event as ClientEvent);
+  }
+
+  #refusal({ type }: ClientEvent): Dropped | undefined {
+    if (!RATIONED.has(type)) return undefined;
+    if (this.caller.onHold) return 'on_hold';
+    return this.#rate.take() ? undefined : 'rate_limited';
+  }
+
+  #drop(type: ClientEvent['type'], reason: Dropped): void {
+    if (!this.#notices.take()) return;
+    this.call.send(TOPICS.toClient, encodeEvent(AGENT_EVENTS.messageDropped(type, reason)));
   }
 }

@@ -23,7 +23,7 @@ const BY_END: Readonly<Partial<Record<EndReason, InterruptedBy>>> = {
   gone: 'gone',
   conversation_timeout: 'timeout',
   ended_by_api: 'api',
-  error: 'error',
+  ...{ transport_lost: 'error', error: 'error' },
 };
 
 /** How many of the newest rows late news may still change. */

@@ -11,6 +11,7 @@ import { agentIdOf, configEntity } from './agents.js';
 import { readOptionalBody } from './bodies.js';
 import { checked } from './checked.js';
 import { transferWarnings, warningsOf } from './config-check.js';
+import { toolWarnings, variableWarnings } from './variable-warnings.js';
 import { notFound, refuse } from './errors.js';
 import { Page, pageBody, pageRequest, PAGING } from './paging.js';
 import type { PlatformParts } from './parts.js';
@@ -50,6 +51,8 @@ const publish: Handler = async (request, parts, { workspaceId }) => {
   const version = await publishChecked(agentIdOf(request), workspaceId, about, parts);
   const warnings = [
     ...warningsOf(version.config, parts.languages),
+    ...variableWarnings(version.config),
+    ...(await toolWarnings(agentIdOf(request), workspaceId, version.number, parts)),
     ...(await transferWarnings(version.config, workspaceId, parts)),
   ];
   return json(200, { ...summaryOf(version), warnings });

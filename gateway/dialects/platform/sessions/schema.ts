@@ -258,7 +258,9 @@ export const SessionEntity = Type.Object(
       description: 'Those that took effect, as the request had them.',
     }),
     ended_reason: nullable(
-      Type.String({ description: 'hangup, timeout, ended_by_api, transferred, error, not_joined …' }),
+      Type.String({
+        description: 'hangup, timeout, ended_by_api, transferred, error, transport_lost, not_joined …',
+      }),
     ),
     recorded: Type.Boolean({ description: 'Whether there is a recording, or one is being made.' }),
     items: Type.Array(Item),
