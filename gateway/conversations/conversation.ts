@@ -25,8 +25,9 @@ import type { Job, Work } from './job.js';
 import { Listening, type ListeningEvents } from './listening/listening.js';
 import { ChatMeter } from './metered-chat.js';
 import { pause, RecordWriter } from './record.js';
-import { beginningOf, before, firstSegments, timesAfter } from './recovery.js';
+import { beginningOf, before, firstSegments, lostCalls, timesAfter } from './recovery.js';
 import { reply, type ReplyParts, saying, type Told } from './replies.js';
+import { Permission } from './tools/permission.js';
 import { ConversationTools, type ToolParts } from './tools/tools.js';
 import { TurnRecord } from './turns/turn-record.js';
 import { shown, Utterance } from './utterance.js';
@@ -111,6 +112,8 @@ export class Conversation {
       log,
       dialogue: this.#dialogue,
       note: this.#turns.note,
+      permission: this.#permission,
+      session: { id: this.session.record.id ?? '', ...(this.session.said && { said: this.session.said }) },
       job: () => this.#job?.utterance.job ?? 0,
       send: (event) => this.#send(event),
       acted: () => {
@@ -176,6 +179,8 @@ export class Conversation {
     'client_tool.result': ({ callId, result, isError }) => this.#tools.answered(callId, result, isError),
   };
 
+  readonly #permission = new Permission((job, acts) => this.#machine.send({ type: 'wants', job, acts }));
+
   /** The caller, while the agent connects them to somebody else. */
   readonly #waiting = new WaitingCaller(
     () => ({
@@ -189,12 +194,14 @@ export class Conversation {
   /** Activation is queued before the items and not awaited; if the session has ended, so does the conversation. */
   #connected(): void {
     if (this.#ending) return;
+    if (!this.#activated) {
+      this.#activated = true;
+      this.#record.begin(() => this.#activate());
+      for (const outcome of lostCalls(this.session)) this.#dialogue.lost(outcome);
+    }
     this.#machine.send({ type: 'connected' });
     // The tool's answer is that nobody took the call.
     if (this.session.returned) this.#machine.send({ type: 'news' });
-    if (this.#activated) return;
-    this.#activated = true;
-    this.#record.begin(() => this.#activate());
   }
 
   async #activate(): Promise<void> {
@@ -251,6 +258,8 @@ export class Conversation {
     fill: ({ job }) => {
       if (this.#job?.utterance.job === job) this.#job.utterance.fill(this.#agent.lines.filler);
     },
+    proceed: ({ job }) => this.#permission.decide(job, true),
+    desist: ({ job }) => this.#permission.decide(job, false),
     lastWords: () => (this.#leaving = true),
     cancel: () => this.#cancel(),
     pause: () => this.call.pause(),
@@ -387,9 +396,10 @@ export class Conversation {
 
   /** Never rejects. */
   async #endSession(reason: EndReason): Promise<void> {
+    const settled = this.#tools.settled();
     await Promise.race([this.#listening.finish(), pause(this.parts.clock, LAST_WORDS_MS)]);
     this.#listening.stop();
-    await Promise.all([this.#tools.settled(), this.#meter.settled()]);
+    await Promise.all([settled, this.#meter.settled()]);
     this.#turns.close();
     await this.#record.written();
     await this.parts
