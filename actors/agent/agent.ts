@@ -176,7 +176,7 @@ export const agentMachine = parts.createMachine({
     waiting: { on: { connected: 'talking' } },
     talking: {
       type: 'parallel',
-      on: { echo: { actions: 'noteEcho' }, handedOver: { actions: 'adopt' } },
+      on: { echo: { actions: 'noteEcho' }, replaced: { actions: 'adopt' } },
       after: { maxDuration: ends('conversation_timeout') },
       states: { link, duration, news, agent, user, crowd },
     },

@@ -34,8 +34,7 @@ export const EFFECTS: Readonly<Record<Act | 'speak', EffectRule>> = {
 };
 
 /** Whether these may begin whatever the user does. */
-export const mayBeginOverUser = (acts: readonly Act[]): boolean =>
-  acts.every((act) => EFFECTS[act].overUser);
+export const mayBeginOverUser = (acts: readonly Act[]): boolean => acts.every((act) => EFFECTS[act].overUser);
 
 /** Whether the user's next words cut it off. */
 export const isCutByUser = (act: Act): boolean => EFFECTS[act].cutBy.includes('user');

@@ -66,8 +66,10 @@ export type AgentEvent =
   | { readonly type: 'informed' }
   /** The model has called the hang-up tool: the call ends with this job. */
   | { readonly type: 'hangUp'; readonly job: number }
-  /** The model has handed the call over: another agent, with these settings, continues once the job has ended. If the job was cancelled meanwhile, it continues with the next one. */
+  /** The model has handed the call over: another agent, with these settings, continues once the job has ended. */
   | { readonly type: 'handedOver'; readonly job: number; readonly settings: AgentSettings }
+  /** The same, but its job was cancelled meanwhile: the other agent, with these settings, has the next one. */
+  | { readonly type: 'replaced'; readonly settings: AgentSettings }
   /** All speech of the job has been heard. */
   | { readonly type: 'ended'; readonly job: number }
   | { readonly type: 'failed'; readonly job: number }

@@ -1,5 +1,5 @@
 /** The agent while a job runs: thinking and speaking, and the effect of the user's words on it. */
-import { and, or } from 'xstate';
+import { and, not, or } from 'xstate';
 import { AGREE, ANSWER, ANSWER_TYPED, asks, COUNT_SENTENCE, ends, parts, says } from './parts.js';
 
 /** Another job replaces this one. */
@@ -16,9 +16,12 @@ const ENDINGS = {
     { target: '#idle', actions: ['cancel', 'closeTurn'] },
   ],
   ended: [
+    {
+      guard: and(['isCurrent', 'isHangingUp', 'isFloorFree', not('isAsked')]),
+      ...ends('agent_hangup'),
+    },
     { guard: and(['isCurrent', 'isLeaving']), ...ends('conversation_timeout') },
     { guard: and(['isCurrent', 'isAsked']), ...NEXT, actions: ['closeTurn', ...asks('turn')] },
-    { guard: and(['isCurrent', 'isHangingUp', 'isFloorFree']), ...ends('agent_hangup') },
     { guard: and(['isCurrent', 'isHangingUp']), target: '#parting', actions: 'closeTurn' },
     { guard: and(['isCurrent', 'isHandingOver']), ...NEXT, actions: ['closeTurn', ...asks('handover')] },
     { guard: 'isCurrent', target: '#idle', actions: 'closeTurn' },

@@ -256,7 +256,7 @@ export const parts = setup({
     proceed: emit(({ context }) => ({ type: 'proceed' as const, job: context.job })),
     desist: emit(({ context }) => ({ type: 'desist' as const, job: context.job })),
     /** Takes another agent's settings. */
-    adopt: assign(({ event }) => (event.type === 'handedOver' ? { settings: event.settings } : {})),
+    adopt: assign(({ event }) => ('settings' in event ? { settings: event.settings } : {})),
     noteReengaged: assign(({ context }) => ({ reengaged: context.reengaged + 1 })),
     noteEcho: assign({ echoes: true }),
     noteUser: assign({ reengaged: 0 }),

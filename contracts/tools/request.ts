@@ -16,8 +16,10 @@ const names = (headers: Headers, wanted: string): boolean =>
   headers.some(([name]) => name.toLowerCase() === wanted);
 
 /** Whether its call changes nothing, as far as the method says. */
-export const isReading = ({ tool_type: type, method }: Pick<ToolDefinition, 'tool_type' | 'method'>): boolean =>
-  type === 'webhook' && method === 'GET';
+export const isReading = ({
+  tool_type: type,
+  method,
+}: Pick<ToolDefinition, 'tool_type' | 'method'>): boolean => type === 'webhook' && method === 'GET';
 
 const KEY_HEADER = 'Idempotency-Key';
 

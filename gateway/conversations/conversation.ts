@@ -13,6 +13,7 @@ import { CALL_TIMES } from '../../contracts/limits/call-times.js';
 import { ServiceError } from '../../contracts/errors.js';
 import type { Call, CallEvent } from '../../contracts/ports/calls/calls.js';
 import type { PinnedAgent } from '../../contracts/ports/sessions/sessions.js';
+import { activateSession } from './activation.js';
 import { AgentInCharge, type HostedSession } from './agent-in-charge.js';
 import { AGENT_EVENTS, type ClientEventHandlers, encodeEvent, keyed, TOPICS } from './client/events.js';
 import { Captions } from './client/captions.js';
@@ -113,14 +114,9 @@ export class Conversation {
       dialogue: this.#dialogue,
       note: this.#turns.note,
       permission: this.#permission,
-      session: { id: this.session.record.id ?? '', ...(this.session.said && { said: this.session.said }) },
+      session: this.session,
       job: () => this.#job?.utterance.job ?? 0,
       send: (event) => this.#send(event),
-      acted: () => {
-        const job = this.#job?.utterance.job ?? 0;
-        this.#machine.send({ type: 'acted', job });
-        return () => this.#machine.send({ type: 'returned', job });
-      },
       news: () => this.#machine.send({ type: 'news' }),
       consulting: this.#waiting,
       hangUp: () => this.#machine.send({ type: 'hangUp', job: this.#job?.utterance.job ?? 0 }),
@@ -179,7 +175,10 @@ export class Conversation {
     'client_tool.result': ({ callId, result, isError }) => this.#tools.answered(callId, result, isError),
   };
 
-  readonly #permission = new Permission((job, acts) => this.#machine.send({ type: 'wants', job, acts }));
+  readonly #permission = new Permission(
+    () => this.#job?.utterance.job ?? 0,
+    (event) => this.#machine.send(event),
+  );
 
   /** The caller, while the agent connects them to somebody else. */
   readonly #waiting = new WaitingCaller(
@@ -196,21 +195,12 @@ export class Conversation {
     if (this.#ending) return;
     if (!this.#activated) {
       this.#activated = true;
-      this.#record.begin(() => this.#activate());
+      this.#record.begin(() => activateSession(this.parts, (cause) => this.closedBy(cause)));
       for (const outcome of lostCalls(this.session)) this.#dialogue.lost(outcome);
     }
     this.#machine.send({ type: 'connected' });
     // The tool's answer is that nobody took the call.
     if (this.session.returned) this.#machine.send({ type: 'news' });
-  }
-
-  async #activate(): Promise<void> {
-    try {
-      if (!(await this.parts.activate())) this.closedBy('session');
-    } catch (error) {
-      this.parts.log.error({ err: error }, 'a session could not become active');
-      this.closedBy('storage');
-    }
   }
 
   /** The user's last words, if they are known only after the end, are recorded and not answered. */
@@ -295,7 +285,8 @@ export class Conversation {
     this.#tools.enter(plan);
     this.#listening.attend(listening);
     this.#send(AGENT_EVENTS.agentChanged(agentId, name));
-    this.#machine.send({ type: 'handedOver', job, settings });
+    const isNow = this.#job?.utterance.job === job;
+    this.#machine.send(isNow ? { type: 'handedOver', job, settings } : { type: 'replaced', settings });
     return undefined;
   }
 

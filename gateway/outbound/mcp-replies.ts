@@ -74,7 +74,9 @@ export class ReplyReader {
     if (this.#answer) return resultIn(this.#answer);
     if (this.#refusal) return resultIn(this.#refusal);
     if (status < 200 || status > 299) throw new McpError(`The server answered HTTP ${status}`);
-    throw new McpUnanswered(truncated ? 'The answer is too large' : 'The server did not answer with JSON-RPC');
+    throw new McpUnanswered(
+      truncated ? 'The answer is too large' : 'The server did not answer with JSON-RPC',
+    );
   }
 
   #parser() {

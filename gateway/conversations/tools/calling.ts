@@ -9,10 +9,10 @@ import { isCutByUser } from '../../../actors/agent/effects.js';
 import type { Clock } from '../../../contracts/clock.js';
 import { LIMITS } from '../../../contracts/limits.js';
 import type { ToolCall } from '../../../contracts/ports/chat.js';
-import type { SessionItem } from '../../../contracts/ports/sessions/sessions.js';
 import { wellFormed } from '../../../contracts/text/text.js';
 import { TOOL_RUNS, toolNews } from '../../../contracts/tools/news.js';
 import { AGENT_EVENTS, type ToolNote } from '../client/events.js';
+import type { HostedSession } from '../agent-in-charge.js';
 import type { Dialogue } from '../dialogue.js';
 import type { NoteTurn } from '../turns/turn-events.js';
 import { failedCall, HIDDEN } from './failures.js';
@@ -29,16 +29,12 @@ export interface CallingParts {
   readonly clock: Clock;
   readonly dialogue: Dialogue;
   readonly note: NoteTurn;
-  /** Asks whether tools may begin. */
   readonly permission: Permission;
-  /** The session, and its record so far if another process had the call before. */
-  readonly session: { readonly id: string; readonly said?: readonly SessionItem[] };
+  readonly session: Pick<HostedSession, 'record' | 'said'>;
   /** Number of the running job. */
   job(): number;
   /** Sends to the client. */
   send(event: object): void;
-  /** Called when tools start, whose actions cannot be undone. The result reports that all of them have answered. */
-  acted(): () => void;
   /** Called when a tool for which no answer waits has answered. */
   news(): void;
 }
@@ -64,7 +60,8 @@ export class ToolCalls {
     /** Whether the client is told of tools. */
     private readonly isTold: boolean,
   ) {
-    this.#intents = new Intents(parts.session.id, parts.session.said);
+    const { record, said } = parts.session;
+    this.#intents = new Intents(record.id ?? '', said);
   }
 
   /** Aborted when the conversation has ended. */
@@ -74,7 +71,7 @@ export class ToolCalls {
 
   /** Runs all calls of a step in parallel. Resolves when each has ended, or runs on by itself; true if somebody else takes over. */
   async run(step: readonly (readonly [ConversationTool | undefined, ToolCall])[], signal: AbortSignal) {
-    const returned = this.parts.acted();
+    const returned = this.parts.permission.acted();
     const handedOver = await Promise.all(step.map(([tool, call]) => this.#call(tool, call, signal)));
     returned();
     return handedOver.includes(true);
@@ -148,7 +145,11 @@ export class ToolCalls {
    * Starts a call with an effect, or joins the `same` one that runs. `signal`: that of the answer that waits for its result;
    * undefined if none does. Resolves once it has ended or the answer was cancelled.
    */
-  #undertake(calling: Calling, same: Undertaking | undefined, signal: AbortSignal | undefined): Promise<boolean> {
+  #undertake(
+    calling: Calling,
+    same: Undertaking | undefined,
+    signal: AbortSignal | undefined,
+  ): Promise<boolean> {
     const begun = { yet: !calling.tool.beginsLater };
     const undertaking = same ?? this.#begin(calling, begun, signal);
     const { call } = calling;
@@ -181,7 +182,7 @@ export class ToolCalls {
 
   #begin({ call, tool, note }: Calling, begun: { yet: boolean }, signal = this.over): Undertaking {
     const begin = async (): Promise<boolean> => {
-      begun.yet = await this.parts.permission.of(this.parts.job(), [tool.act], signal);
+      begun.yet = await this.parts.permission.ask([tool.act], signal);
       return begun.yet;
     };
     const use = { callId: note.callId, signal: this.over, begin };

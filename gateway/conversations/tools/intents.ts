@@ -61,8 +61,7 @@ export class Intents {
   ) {
     const calls = new Map<string, Called>();
     for (const item of said) {
-      if (item.type === 'tool_call')
-        calls.set(item.callId, { name: item.toolName, arguments: item.input });
+      if (item.type === 'tool_call') calls.set(item.callId, { name: item.toolName, arguments: item.input });
       const call = item.type === 'tool_result' && !isUndecided(item) ? calls.get(item.callId) : undefined;
       if (call) this.#note(wishOf(call));
     }

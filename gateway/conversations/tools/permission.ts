@@ -1,5 +1,9 @@
-/** Asks the conversation's machine when tools may begin (actors/agent/effects.ts): some wait until the user has fallen silent. */
+/**
+ * What tools have to do with the conversation's machine: it says when they may begin (actors/agent/effects.ts), as some wait until
+ * the user has fallen silent, and is told of those that run.
+ */
 import type { Act } from '../../../actors/agent/effects.js';
+import type { AgentEvent } from '../../../actors/agent/events.js';
 
 interface Asked {
   readonly job: number;
@@ -9,11 +13,17 @@ interface Asked {
 export class Permission {
   readonly #asked = new Set<Asked>();
 
-  constructor(private readonly ask: (job: number, acts: readonly Act[]) => void) {}
+  constructor(
+    /** Number of the running job. */
+    private readonly job: () => number,
+    /** Tells the machine. */
+    private readonly tell: (event: AgentEvent) => void,
+  ) {}
 
   /** Resolves to false if they must not begin: the user has spoken since, or `signal` was aborted as the job was cancelled. */
-  of(job: number, acts: readonly Act[], signal: AbortSignal): Promise<boolean> {
+  ask(acts: readonly Act[], signal: AbortSignal): Promise<boolean> {
     if (signal.aborted) return Promise.resolve(false);
+    const job = this.job();
     return new Promise((resolve) => {
       const left = (): void => asked.answer(false);
       const asked: Asked = {
@@ -26,12 +36,19 @@ export class Permission {
       };
       this.#asked.add(asked);
       signal.addEventListener('abort', left);
-      this.ask(job, acts);
+      this.tell({ type: 'wants', job, acts });
     });
   }
 
   /** The machine has decided for all tools of that job that wait. */
   decide(job: number, may: boolean): void {
     for (const asked of this.#asked) if (asked.job === job) asked.answer(may);
+  }
+
+  /** Tools start, whose actions cannot be undone. The result reports that all of them have answered. */
+  acted(): () => void {
+    const job = this.job();
+    this.tell({ type: 'acted', job });
+    return () => this.tell({ type: 'returned', job });
   }
 }

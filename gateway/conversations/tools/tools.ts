@@ -106,7 +106,7 @@ export class ConversationTools {
   /** Resolves when the calls of a step may begin; to false if they must not, as the user has spoken since, or `signal` was aborted. */
   mayBegin(calls: readonly ToolCall[], signal: AbortSignal): Promise<boolean> {
     const acts = calls.map(({ name }): Act => this.#tools.get(name)?.act ?? 'read');
-    return this.parts.permission.of(this.parts.job(), acts, signal);
+    return this.parts.permission.ask(acts, signal);
   }
 
   /** Runs all calls of a step in parallel. Resolves when each has ended, or runs on by itself; true if nothing is said after them. */
