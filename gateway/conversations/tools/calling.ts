@@ -9,10 +9,10 @@ import { isCutByUser } from '../../../actors/agent/effects.js';
 import type { Clock } from '../../../contracts/clock.js';
 import { LIMITS } from '../../../contracts/limits.js';
 import type { ToolCall } from '../../../contracts/ports/chat.js';
+import type { RunningSession, SessionRecord } from '../../../contracts/ports/sessions/sessions.js';
 import { wellFormed } from '../../../contracts/text/text.js';
 import { TOOL_RUNS, toolNews } from '../../../contracts/tools/news.js';
 import { AGENT_EVENTS, type ToolNote } from '../client/events.js';
-import type { HostedSession } from '../agent-in-charge.js';
 import type { Dialogue } from '../dialogue.js';
 import type { NoteTurn } from '../turns/turn-events.js';
 import { failedCall, HIDDEN } from './failures.js';
@@ -30,7 +30,7 @@ export interface CallingParts {
   readonly dialogue: Dialogue;
   readonly note: NoteTurn;
   readonly permission: Permission;
-  readonly session: Pick<HostedSession, 'record' | 'said'>;
+  readonly session: Pick<RunningSession, 'said'> & { readonly record: Partial<Pick<SessionRecord, 'id'>> };
   /** Number of the running job. */
   job(): number;
   /** Sends to the client. */
