@@ -60,7 +60,7 @@ for (const [at, [what, does]] of Object.entries(MEANWHILE).entries())
     await until('it is ordered', () => orders.has(place));
     does(meeting);
     await until('the caller is told', () =>
-      meeting.caller.shown.some(({ final, text }) => final && text.trim() === 'It is ordered.'),
+      meeting.caller.shown.some(({ final, text }) => final && text.includes('It is ordered.')),
     );
     t.match(
       orders.get(place)?.map(({ headers }) => headers['idempotency-key']),
