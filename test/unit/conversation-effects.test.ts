@@ -9,7 +9,14 @@ import type { ChatMessage } from '../../contracts/ports/chat.js';
 import { OutboundError, type OutboundRequest } from '../../contracts/ports/outbound.js';
 import type { SessionItem } from '../../contracts/ports/sessions/sessions.js';
 import { canonical, keyOf } from '../../gateway/conversations/tools/intents.js';
-import { type Answer, type Hosted, type HostedOptions, joined, saying, webhookTool } from '../fixtures/hosted.js';
+import {
+  type Answer,
+  type Hosted,
+  type HostedOptions,
+  joined,
+  saying,
+  webhookTool,
+} from '../fixtures/hosted.js';
 import { until } from '../fixtures/until.js';
 
 const BOOK = webhookTool('book', {
