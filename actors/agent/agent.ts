@@ -10,6 +10,8 @@
  * - a turn has one answer: one that is withdrawn before it was heard, or as it began, is asked for again;
  * - the agent neither begins nor continues while the user's voice is active or a transcript is owed, for a minute at most, and no
  *   longer than it takes to find that the sound has no words;
+ * - nothing with an effect begins while the user's voice is active or a transcript is owed (effects.ts), except in a voice without
+ *   words; what is said before it begins belongs to the turn, and the model is asked again;
  * - each pause of the playout ends: when the turn closes, when the job has ended, or when the sound was noise;
  * - `end` is the last effect, and happens once.
  */
@@ -49,6 +51,24 @@ const news = parts.createStateConfig({
   states: {
     told: { on: { news: 'untold' } },
     untold: { id: 'untold', on: { informed: 'told' } },
+  },
+});
+
+/** Whether the user's voice has had no words for a while, across its pauses: a crowd. */
+const crowd = parts.createStateConfig({
+  initial: 'unvoiced',
+  states: {
+    unvoiced: { on: { voice: { guard: 'isActive', target: 'listened' } } },
+    listened: {
+      always: { guard: 'isUserSilent', target: 'unvoiced' },
+      on: { transcript: { guard: and(['isOwed', 'bringsWords']), target: 'listened', reenter: true } },
+      after: { wordless: 'wordless' },
+    },
+    wordless: {
+      id: 'wordless',
+      always: { guard: 'isUserSilent', target: 'unvoiced' },
+      on: { transcript: { guard: and(['isOwed', 'bringsWords']), target: 'listened' } },
+    },
   },
 });
 
@@ -121,6 +141,20 @@ const agent = parts.createStateConfig({
     owing: { id: 'owing', ...unlessWords('turn') },
     /** Words that seemed certain interrupted the agent. It continues if there were none after all. */
     cutOff: { id: 'cutOff', ...unlessWords('continue') },
+    /** The agent has said goodbye while the user made a sound. The call ends unless that has words. */
+    parting: {
+      id: 'parting',
+      entry: { type: 'show', params: 'listening' },
+      always: { guard: 'isFloorFree', ...ends('agent_hangup') },
+      on: {
+        turnOver: [
+          { guard: 'isAgreement', actions: AGREE },
+          { guard: 'hasWords', target: 'working', actions: ANSWER },
+        ],
+        typed: { target: 'working', actions: ANSWER_TYPED },
+        interrupt: { target: '#idle' },
+      },
+    },
     drafting,
     working,
   },
@@ -142,9 +176,9 @@ export const agentMachine = parts.createMachine({
     waiting: { on: { connected: 'talking' } },
     talking: {
       type: 'parallel',
-      on: { echo: { actions: 'noteEcho' } },
+      on: { echo: { actions: 'noteEcho' }, replaced: { actions: 'adopt' } },
       after: { maxDuration: ends('conversation_timeout') },
-      states: { link, duration, news, agent, user },
+      states: { link, duration, news, agent, user, crowd },
     },
     over: { id: 'over', type: 'final' },
   },

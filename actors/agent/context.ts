@@ -2,6 +2,7 @@
  * Context of an agent's machine: numbers, words and settings only. Anything that decides which events count is a
  * state instead.
  */
+import type { Act } from './effects.js';
 import type { Cause } from './events.js';
 import type { AgentSettings } from './settings.js';
 import { detected, type EndOfTurn } from './turns/detectors.js';
@@ -21,6 +22,8 @@ export interface Context {
    * been.
    */
   readonly aloud: boolean;
+  /** What the tools do that wait until they may begin. */
+  readonly wanted: readonly Act[];
   /** The number of the user's last stretch of voice. */
   readonly span: number;
   readonly stretches: Stretches;
@@ -42,7 +45,7 @@ export interface Context {
 }
 
 export const contextOf = (settings: AgentSettings): Context => ({
-  ...{ settings, job: 0, cause: undefined, aloud: true, span: 0, stretches: [], said: '' },
+  ...{ settings, job: 0, cause: undefined, aloud: true, wanted: [], span: 0, stretches: [], said: '' },
   ...{ shown: false, probability: undefined, silentAt: undefined, pace: USUAL_PACE, paused: false },
   ...{ reengaged: 0, echoes: false },
 });
@@ -54,6 +57,11 @@ export const hasWords = (context: Context): boolean => newWords(context) !== '';
 
 /** All words of the turn. */
 export const turnText = (context: Context): string => joined([context.said, newWords(context)]);
+
+/** Whether the words so far, if any, are none, and every stretch of voice but the present one is transcribed. */
+export const isWordlessSoFar = ({ stretches, span }: Context): boolean =>
+  overlapOf(partialText(stretches)) === 'noise' &&
+  stretches.every((each) => each.final || each.span === span);
 
 /** Effect of the words so far on an agent that speaks; `finished`: the user has stopped, and all words are known. */
 export function verdictOn({ settings, stretches }: Context, finished: boolean): Verdict | undefined {

@@ -1,4 +1,5 @@
 /** The events of a conversation's machine, and its effects (agent.ts). */
+import type { Act } from './effects.js';
 import type { AgentSettings } from './settings.js';
 import type { EndOfTurn } from './turns/detectors.js';
 
@@ -54,6 +55,8 @@ export type AgentEvent =
   | { readonly type: 'audible'; readonly job: number }
   /** The last `TIMES.endingMs` of the job's speech are playing. */
   | { readonly type: 'ending'; readonly job: number }
+  /** The model wants tools that do this; none has begun. The answer is `proceed` or `desist`, unless the job is cancelled. */
+  | { readonly type: 'wants'; readonly job: number; readonly acts: readonly Act[] }
   /** The job has called tools: its answer can no longer be withdrawn. */
   | { readonly type: 'acted'; readonly job: number }
   /** All tools that the job has called have answered. */
@@ -66,6 +69,8 @@ export type AgentEvent =
   | { readonly type: 'hangUp'; readonly job: number }
   /** The model has handed the call over: another agent, with these settings, continues once the job has ended. */
   | { readonly type: 'handedOver'; readonly job: number; readonly settings: AgentSettings }
+  /** The same, but its job was cancelled meanwhile: the other agent, with these settings, has the next one. */
+  | { readonly type: 'replaced'; readonly settings: AgentSettings }
   /** All speech of the job has been heard. */
   | { readonly type: 'ended'; readonly job: number }
   | { readonly type: 'failed'; readonly job: number }
@@ -131,7 +136,11 @@ export type AgentEffect =
   | { readonly type: 'fill'; readonly job: number }
   /** From now on, report the end of each of the agent's sentences. */
   | { readonly type: 'lastWords' }
-  /** Stop thinking and speaking at once; the record keeps what was heard. */
+  /** The tools that the job wants may begin. */
+  | { readonly type: 'proceed'; readonly job: number }
+  /** They must not: the user has said something that the model does not know yet. The job ends with what it has said. */
+  | { readonly type: 'desist'; readonly job: number }
+  /** Stop thinking and speaking at once, but nothing that has begun and may not be cut off; the record keeps what was heard. */
   | { readonly type: 'cancel'; readonly job: number; readonly by: BrokenOffBy }
   /** Pause the playout; `resume` continues from there. */
   | { readonly type: 'pause' }

@@ -1,5 +1,5 @@
 /** The agent while a job runs: thinking and speaking, and the effect of the user's words on it. */
-import { and, or } from 'xstate';
+import { and, not, or } from 'xstate';
 import { AGREE, ANSWER, ANSWER_TYPED, asks, COUNT_SENTENCE, ends, parts, says } from './parts.js';
 
 /** Another job replaces this one. */
@@ -16,9 +16,13 @@ const ENDINGS = {
     { target: '#idle', actions: ['cancel', 'closeTurn'] },
   ],
   ended: [
-    { guard: and(['isCurrent', 'isHangingUp']), ...ends('agent_hangup') },
+    {
+      guard: and(['isCurrent', 'isHangingUp', 'isFloorFree', not('isAsked')]),
+      ...ends('agent_hangup'),
+    },
     { guard: and(['isCurrent', 'isLeaving']), ...ends('conversation_timeout') },
     { guard: and(['isCurrent', 'isAsked']), ...NEXT, actions: ['closeTurn', ...asks('turn')] },
+    { guard: and(['isCurrent', 'isHangingUp']), target: '#parting', actions: 'closeTurn' },
     { guard: and(['isCurrent', 'isHandingOver']), ...NEXT, actions: ['closeTurn', ...asks('handover')] },
     { guard: 'isCurrent', target: '#idle', actions: 'closeTurn' },
   ],
@@ -142,6 +146,21 @@ export const working = parts.createStateConfig({
         hangingUp: { id: 'hangingUp' },
         /** The job says that the previous one has failed. It asks no model, so it cannot hang up. */
         excusing: { id: 'excusing' },
+      },
+    },
+    /** Whether tools that the model wants wait until they may begin (effects.ts). */
+    tools: {
+      initial: 'begun',
+      on: { wants: { guard: 'isCurrent', target: '.wanted', actions: 'noteWanted' } },
+      states: {
+        begun: { entry: 'forgetWanted' },
+        wanted: {
+          always: [
+            { guard: 'isHarmless', target: 'begun', actions: 'proceed' },
+            { guard: 'isAsked', target: 'begun', actions: 'desist' },
+            { guard: 'isFloorFree', target: 'begun', actions: 'proceed' },
+          ],
+        },
       },
     },
     /** Whether the user has asked something to be answered after the job has ended. */

@@ -1,5 +1,5 @@
 /** Delays, guards and actions of an agent's machine (agent.ts), shared by its regions. */
-import { assign, emit, enqueueActions, or, raise, setup, stateIn } from 'xstate';
+import { and, assign, emit, enqueueActions, or, raise, setup, stateIn } from 'xstate';
 import {
   belongToTurn,
   type Context,
@@ -11,11 +11,13 @@ import {
   isAnsweredLater,
   isDraftable,
   isAgreement,
+  isWordlessSoFar,
   newWords,
   turnCompleteness,
   turnText,
   verdictOn,
 } from './context.js';
+import { mayBeginOverUser } from './effects.js';
 import type { AgentEffect, AgentEvent, Cause, EndReason } from './events.js';
 import type { AgentSettings } from './settings.js';
 import { isLastTime, reengageMs, TIMES } from './times.js';
@@ -72,6 +74,7 @@ const delays = {
   words: TIMES.wordsMs,
   sound: TIMES.soundMs,
   noise: TIMES.noiseMs,
+  wordless: TIMES.wordlessMs,
   join: TIMES.joinMs,
   reengage: ({ context }: { context: Context }) => reengageMs(context.reengaged),
   gone: TIMES.goneMs,
@@ -127,6 +130,16 @@ export const parts = setup({
     isUntold: stateIn('#untold'),
     isWarningDue: stateIn('#warningDue'),
     isLeaving: stateIn('#leaving'),
+    /** What the tools do that wait may begin whatever the user does. */
+    isHarmless: ({ context }) => mayBeginOverUser(context.wanted),
+    isUserSilent: stateIn({ talking: { user: 'quiet' } }),
+    /** Nobody waits for the user's words: effects may begin. */
+    isFloorFree: or([
+      stateIn({ talking: { user: 'quiet' } }),
+      stateIn({ talking: { user: { speaking: 'noise' } } }),
+      and([stateIn('#wordless'), 'isWordlessSoFar', or([stateIn('#voiced'), 'isWhole'])]),
+    ]),
+    isWordlessSoFar: ({ context }) => isWordlessSoFar(context),
     /** The user is connected, and silent or making noise. */
     isUserQuiet: or([
       stateIn({ talking: { user: 'quiet', link: 'up' } }),
@@ -235,8 +248,15 @@ export const parts = setup({
     }),
     excuse: emit(({ context: { job, aloud } }) => ({ type: 'excuse' as const, job, aloud })),
     fill: emit(({ context }) => ({ type: 'fill' as const, job: context.job })),
+    /** Tools that wait until they may begin. */
+    noteWanted: assign(({ context, event }) =>
+      event.type === 'wants' ? { wanted: [...context.wanted, ...event.acts] } : {},
+    ),
+    forgetWanted: assign({ wanted: [] }),
+    proceed: emit(({ context }) => ({ type: 'proceed' as const, job: context.job })),
+    desist: emit(({ context }) => ({ type: 'desist' as const, job: context.job })),
     /** Takes another agent's settings. */
-    adopt: assign(({ event }) => (event.type === 'handedOver' ? { settings: event.settings } : {})),
+    adopt: assign(({ event }) => ('settings' in event ? { settings: event.settings } : {})),
     noteReengaged: assign(({ context }) => ({ reengaged: context.reengaged + 1 })),
     noteEcho: assign({ echoes: true }),
     noteUser: assign({ reengaged: 0 }),

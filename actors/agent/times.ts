@@ -6,6 +6,8 @@ const SECOND = 1000;
 export const TIMES = {
   /** A sound without a new word for this long counts as noise; nothing waits for it any more. */
   noiseMs: 60 * SECOND,
+  /** A voice in which no words are found for this long, a crowd for instance, holds no effect back any more. */
+  wordlessMs: 3 * SECOND,
   /** Longest wait for an owed transcript; a later one is still accepted. */
   wordsMs: 60 * SECOND,
   /** Longest wait, after the voice, for the detector by sound; a later answer still counts while the silence lasts. */

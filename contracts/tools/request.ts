@@ -15,6 +15,18 @@ type Headers = ToolRequest['headers'];
 const names = (headers: Headers, wanted: string): boolean =>
   headers.some(([name]) => name.toLowerCase() === wanted);
 
+/** Whether its call changes nothing, as far as the method says. */
+export const isReading = ({
+  tool_type: type,
+  method,
+}: Pick<ToolDefinition, 'tool_type' | 'method'>): boolean => type === 'webhook' && method === 'GET';
+
+const KEY_HEADER = 'Idempotency-Key';
+
+/** With the key by which the receiver knows a call that is tried again, unless the owner has set that header. */
+export const keyed = (headers: Headers, key: string | undefined): Headers =>
+  key === undefined || names(headers, KEY_HEADER.toLowerCase()) ? headers : [...headers, [KEY_HEADER, key]];
+
 /**
  * `headers` are the tool's own with its credentials (`ToolCredentials.headersOf`). GET carries no body.
  * Errors: `invalid_request` if the values do not fit the URL.

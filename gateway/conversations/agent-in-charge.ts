@@ -16,7 +16,7 @@ import type { AgentVoice } from './utterance.js';
 
 /** A session as its conversation knows it; that of a test has no record. */
 export interface HostedSession extends Omit<RunningSession, 'record'> {
-  readonly record: Pick<SessionRecord, 'workspaceId'> & Partial<Pick<SessionRecord, 'startedAt'>>;
+  readonly record: Pick<SessionRecord, 'workspaceId'> & Partial<Pick<SessionRecord, 'id' | 'startedAt'>>;
 }
 
 export interface AgentParts {

@@ -13,6 +13,7 @@ import { CALL_TIMES } from '../../contracts/limits/call-times.js';
 import { ServiceError } from '../../contracts/errors.js';
 import type { Call, CallEvent } from '../../contracts/ports/calls/calls.js';
 import type { PinnedAgent } from '../../contracts/ports/sessions/sessions.js';
+import { activateSession } from './activation.js';
 import { AgentInCharge, type HostedSession } from './agent-in-charge.js';
 import { AGENT_EVENTS, type ClientEventHandlers, encodeEvent, keyed, TOPICS } from './client/events.js';
 import { Captions } from './client/captions.js';
@@ -25,8 +26,9 @@ import type { Job, Work } from './job.js';
 import { Listening, type ListeningEvents } from './listening/listening.js';
 import { ChatMeter } from './metered-chat.js';
 import { pause, RecordWriter } from './record.js';
-import { beginningOf, before, firstSegments, timesAfter } from './recovery.js';
+import { beginningOf, before, firstSegments, lostCalls, timesAfter } from './recovery.js';
 import { reply, type ReplyParts, saying, type Told } from './replies.js';
+import { Permission } from './tools/permission.js';
 import { ConversationTools, type ToolParts } from './tools/tools.js';
 import { TurnRecord } from './turns/turn-record.js';
 import { shown, Utterance } from './utterance.js';
@@ -111,13 +113,10 @@ export class Conversation {
       log,
       dialogue: this.#dialogue,
       note: this.#turns.note,
+      permission: this.#permission,
+      session: this.session,
       job: () => this.#job?.utterance.job ?? 0,
       send: (event) => this.#send(event),
-      acted: () => {
-        const job = this.#job?.utterance.job ?? 0;
-        this.#machine.send({ type: 'acted', job });
-        return () => this.#machine.send({ type: 'returned', job });
-      },
       news: () => this.#machine.send({ type: 'news' }),
       consulting: this.#waiting,
       hangUp: () => this.#machine.send({ type: 'hangUp', job: this.#job?.utterance.job ?? 0 }),
@@ -176,6 +175,11 @@ export class Conversation {
     'client_tool.result': ({ callId, result, isError }) => this.#tools.answered(callId, result, isError),
   };
 
+  readonly #permission = new Permission(
+    () => this.#job?.utterance.job ?? 0,
+    (event) => this.#machine.send(event),
+  );
+
   /** The caller, while the agent connects them to somebody else. */
   readonly #waiting = new WaitingCaller(
     () => ({
@@ -189,21 +193,14 @@ export class Conversation {
   /** Activation is queued before the items and not awaited; if the session has ended, so does the conversation. */
   #connected(): void {
     if (this.#ending) return;
+    if (!this.#activated) {
+      this.#activated = true;
+      this.#record.begin(() => activateSession(this.parts, (cause) => this.closedBy(cause)));
+      for (const outcome of lostCalls(this.session)) this.#dialogue.lost(outcome);
+    }
     this.#machine.send({ type: 'connected' });
     // The tool's answer is that nobody took the call.
     if (this.session.returned) this.#machine.send({ type: 'news' });
-    if (this.#activated) return;
-    this.#activated = true;
-    this.#record.begin(() => this.#activate());
-  }
-
-  async #activate(): Promise<void> {
-    try {
-      if (!(await this.parts.activate())) this.closedBy('session');
-    } catch (error) {
-      this.parts.log.error({ err: error }, 'a session could not become active');
-      this.closedBy('storage');
-    }
   }
 
   /** The user's last words, if they are known only after the end, are recorded and not answered. */
@@ -251,6 +248,8 @@ export class Conversation {
     fill: ({ job }) => {
       if (this.#job?.utterance.job === job) this.#job.utterance.fill(this.#agent.lines.filler);
     },
+    proceed: ({ job }) => this.#permission.decide(job, true),
+    desist: ({ job }) => this.#permission.decide(job, false),
     lastWords: () => (this.#leaving = true),
     cancel: () => this.#cancel(),
     pause: () => this.call.pause(),
@@ -286,7 +285,8 @@ export class Conversation {
     this.#tools.enter(plan);
     this.#listening.attend(listening);
     this.#send(AGENT_EVENTS.agentChanged(agentId, name));
-    this.#machine.send({ type: 'handedOver', job, settings });
+    const isNow = this.#job?.utterance.job === job;
+    this.#machine.send(isNow ? { type: 'handedOver', job, settings } : { type: 'replaced', settings });
     return undefined;
   }
 
@@ -387,9 +387,10 @@ export class Conversation {
 
   /** Never rejects. */
   async #endSession(reason: EndReason): Promise<void> {
+    const settled = this.#tools.settled();
     await Promise.race([this.#listening.finish(), pause(this.parts.clock, LAST_WORDS_MS)]);
     this.#listening.stop();
-    await Promise.all([this.#tools.settled(), this.#meter.settled()]);
+    await Promise.all([settled, this.#meter.settled()]);
     this.#turns.close();
     await this.#record.written();
     await this.parts

@@ -37,7 +37,7 @@ export interface SpokenStep {
   readonly filler?: true;
 }
 
-/** Each call has an answer right after it, even if it was broken off: models refuse anything else. */
+/** Each call has an answer right after it, even if it was broken off, as lookups are: models refuse anything else. */
 const expand = ({ content, calls, told }: Calls): ChatMessage[] => [
   { role: 'assistant', content, toolCalls: calls },
   ...calls.map(({ id }): ChatMessage => ({ role: 'tool', callId: id, content: told.get(id) ?? BROKEN_OFF })),
@@ -186,6 +186,12 @@ export class Dialogue {
         each.calls.some(({ id }) => id === modelCallId),
     );
     asked?.told.set(modelCallId, content);
+  }
+
+  /** Records and tells the model that a call from before a takeover was lost. */
+  lost(outcome: ToolOutcome): void {
+    this.outcome(outcome);
+    this.told(JSON.stringify({ error: outcome.error }), outcome.callId);
   }
 
   /** Tells the model something that nobody said. */

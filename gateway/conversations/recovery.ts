@@ -10,10 +10,11 @@ import type { ChatMessage } from '../../contracts/ports/chat.js';
 import type { RunningSession, SessionItem } from '../../contracts/ports/sessions/sessions.js';
 import { AgentInCharge, type AgentParts, type HostedSession } from './agent-in-charge.js';
 import { parseArguments } from './tools/arguments.js';
-import type { Before, Calls } from './dialogue.js';
+import { isReading } from '../../contracts/tools/request.js';
+import type { Before, Calls, ToolOutcome } from './dialogue.js';
 import { recoveryOf } from './settings.js';
-import { TRANSFER } from './tools/system-tools.js';
-import { TOLD } from './tools/tool.js';
+import { HANG_UP, TRANSFER } from './tools/system-tools.js';
+import { TOLD, undecided } from './tools/tool.js';
 
 type Result = Extract<SessionItem, { readonly type: 'tool_result' }>;
 
@@ -67,6 +68,24 @@ export function firstSegments({ record: { startedAt }, said }: HostedSession, no
 
 const answerOf = ({ status, output, error }: Result): string =>
   status === 'completed' ? output : JSON.stringify({ error });
+
+const LOST = undecided('The connection to the tool was lost').output;
+/** Tools of ours whose effect can be seen: it did not happen. */
+const SEEN: ReadonlySet<string> = new Set([TRANSFER, HANG_UP]);
+
+/** Calls that ran when the process died, and may have had their effect. */
+export function lostCalls({ plan, inCharge = plan, said = [] }: HostedSession): readonly ToolOutcome[] {
+  const answered = new Set(said.flatMap((item) => (item.type === 'tool_result' ? [item.callId] : [])));
+  const lookups = inCharge.tools.filter(({ definition }) => isReading(definition));
+  const harmless = new Set([...SEEN, ...lookups.map(({ functionName }) => functionName)]);
+  return said
+    .filter((item) => item.type === 'tool_call')
+    .filter(({ callId, toolName }) => !answered.has(callId) && !harmless.has(toolName))
+    .map(({ callId, toolName, toolSource }) => ({
+      ...{ callId, toolName, toolSource, status: 'failed', output: '', outputTruncated: false },
+      ...{ error: LOST, latencyMs: 0 },
+    }));
+}
 
 /** State of the dialogue, from its record. */
 export const before = (items: readonly SessionItem[] = []): Before => ({

@@ -165,6 +165,10 @@ export async function reply(
     mayBeEmpty ||= said.trim() !== '';
     if (draft !== undefined) await text.sure;
     signal.throwIfAborted();
+    const mayBegin = await tools.mayBegin(calls, signal);
+    signal.throwIfAborted();
+    // What the user has said since is answered next, with no word of these calls.
+    if (!mayBegin) return;
     text.called(dialogue.calls(calls, said));
     isEnding ||= tools.hangsUp(calls);
     const isOver = await tools.run(calls, signal);

@@ -3,7 +3,7 @@ import { createParser } from 'eventsource-parser';
 import { LIMITS } from '../../contracts/limits.js';
 import { isPlainObject, type PlainObject } from '../../contracts/schemas/plain-object.js';
 import type { ChatTool } from '../../contracts/ports/chat.js';
-import { type McpAnswer, McpError } from '../../contracts/ports/agents/mcp.js';
+import { type McpAnswer, McpError, McpUnanswered } from '../../contracts/ports/agents/mcp.js';
 import type { OutboundReply } from '../../contracts/ports/outbound.js';
 
 /** Longest id of an event that is sent back. */
@@ -74,7 +74,9 @@ export class ReplyReader {
     if (this.#answer) return resultIn(this.#answer);
     if (this.#refusal) return resultIn(this.#refusal);
     if (status < 200 || status > 299) throw new McpError(`The server answered HTTP ${status}`);
-    throw new McpError(truncated ? 'The answer is too large' : 'The server did not answer with JSON-RPC');
+    throw new McpUnanswered(
+      truncated ? 'The answer is too large' : 'The server did not answer with JSON-RPC',
+    );
   }
 
   #parser() {

@@ -12,9 +12,11 @@ import type { ChatTool } from '../../contracts/ports/chat.js';
 import { isPlainObject } from '../../contracts/schemas/plain-object.js';
 import {
   type McpAnswer,
+  MCP_KEY,
   McpError,
   type McpServer,
   type McpTarget,
+  McpUnanswered,
   type OpenMcp,
 } from '../../contracts/ports/agents/mcp.js';
 import type { Outbound, OutboundReply } from '../../contracts/ports/outbound.js';
@@ -76,8 +78,9 @@ class Client implements McpServer {
     return tools.slice(0, LIMITS.mcp.tools);
   }
 
-  async call(name: string, args: object, signal: AbortSignal): Promise<McpAnswer> {
-    return answerOf(await this.#ask('tools/call', { name, arguments: args }, signal));
+  async call(name: string, args: object, signal: AbortSignal, key?: string): Promise<McpAnswer> {
+    const meta = key === undefined ? {} : { _meta: { [MCP_KEY]: key } };
+    return answerOf(await this.#ask('tools/call', { name, arguments: args, ...meta }, signal));
   }
 
   close(): void {
@@ -174,7 +177,7 @@ class Client implements McpServer {
       if (reply && (isOver || reply.truncated)) return reply;
       await pauseOf(reader, this.clock, signal);
       const left = until - this.clock.monotonic();
-      if (left <= 0) throw new McpError('The server broke its answer off');
+      if (left <= 0) throw new McpUnanswered('The server broke its answer off');
       ask = () => this.#listen(session, reader, signal, left);
     }
   }

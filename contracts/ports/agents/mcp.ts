@@ -18,16 +18,25 @@ export interface McpAnswer {
   readonly text: string;
 }
 
+/** The name of a call's key in its `_meta`. */
+export const MCP_KEY = 'speech-gateway/idempotency-key';
+
 /** Its message may be shown to the server's owner and to a language model. */
 export class McpError extends Error {
-  override readonly name = 'McpError';
+  override readonly name: string = 'McpError';
+}
+
+/** The request has reached the server, and there is no answer that says what came of it. */
+export class McpUnanswered extends McpError {
+  override readonly name = 'McpUnanswered';
 }
 
 /** Errors of its methods: `McpError`, `OutboundError`; the signal's reason if it was aborted. */
 export interface McpServer {
   /** All its tools, within `LIMITS.mcp`, under its own names. */
   list(signal: AbortSignal): Promise<readonly ChatTool[]>;
-  call(name: string, args: object, signal: AbortSignal): Promise<McpAnswer>;
+  /** `key`: stays the same when the call is tried again; the server reads it in the request's `_meta`, under `MCP_KEY`. */
+  call(name: string, args: object, signal: AbortSignal, key?: string): Promise<McpAnswer>;
   /** Ends the use of the server. Never throws. */
   close(): void;
 }

@@ -114,12 +114,14 @@ const toolOf = (
   ...tool,
   name,
   source: 'mcp',
+  // Whether it only reads is the server's word, which it may change.
+  act: 'effect',
   hidesErrors: definition.error_handling === 'hide',
   besideSpeech: definition.while_speaking,
-  async run(args, { signal }) {
+  async run(args, { signal, key }) {
     const given = parseArguments(args);
     if (!isPlainObject(given)) return failure('The arguments must be a JSON object');
-    const { ok, text } = await server.call(tool.name, given, signal);
+    const { ok, text } = await server.call(tool.name, given, signal, key);
     return { ok, output: text };
   },
 });

@@ -5,17 +5,17 @@ import type { Outbound } from '../../../contracts/ports/outbound.js';
 import type { PlannedTool } from '../../../contracts/ports/sessions/sessions.js';
 import type { ToolCredentials } from '../../../contracts/ports/agents/tools.js';
 import { replyText } from '../../../contracts/outbound/reply-text.js';
-import { toolRequest } from '../../../contracts/tools/request.js';
+import { isReading, keyed, toolRequest } from '../../../contracts/tools/request.js';
 import type { PlainObject } from '../../../contracts/schemas/plain-object.js';
 import { checkArguments, parametersOf } from './arguments.js';
 import { AGENT_EVENTS } from '../client/events.js';
-import { type ConversationTool, failure, type ToolResult, type ToolUse } from './tool.js';
+import { type ConversationTool, failure, type ToolResult, type ToolUse, undecided } from './tool.js';
 
 /** The part of a tool that the agent's owner has configured. */
 function described(
   { functionName, definition }: PlannedTool,
   run: (values: PlainObject, use: ToolUse) => Promise<ToolResult>,
-): Omit<ConversationTool, 'source'> {
+): Omit<ConversationTool, 'source' | 'act'> {
   return {
     name: functionName,
     description: definition.description,
@@ -40,8 +40,8 @@ export function webhookTool(
   { outbound, credentials }: EndpointParts,
 ): ConversationTool {
   const { toolId: id, definition } = planned;
-  const run = async (values: PlainObject, { signal }: ToolUse): Promise<ToolResult> => {
-    const headers = await credentials.headersOf({ id, definition });
+  const run = async (values: PlainObject, { signal, key }: ToolUse): Promise<ToolResult> => {
+    const headers = keyed(await credentials.headersOf({ id, definition }), key);
     const request = toolRequest(definition, headers, values);
     const captureBytes = LIMITS.session.toolOutputBytes;
     const reply = await outbound.fetch({ ...request, captureBytes, signal });
@@ -49,7 +49,8 @@ export function webhookTool(
     const output = replyText(reply);
     return { ok, output: ok ? output : `HTTP ${reply.status}: ${output}`, truncated: reply.truncated };
   };
-  return { ...described(planned, run), source: 'webhook' };
+  const act = isReading(definition) ? 'read' : 'effect';
+  return { ...described(planned, run), source: 'webhook', act };
 }
 
 interface Waiting {
@@ -76,7 +77,7 @@ export class ClientTools {
 
   tool(planned: PlannedTool): ConversationTool {
     const run = (values: PlainObject, use: ToolUse): Promise<ToolResult> => this.#ask(planned, values, use);
-    return { ...described(planned, run), source: 'client' };
+    return { ...described(planned, run), source: 'client', act: 'effect' };
   }
 
   /** A client tool's result. */
@@ -84,7 +85,7 @@ export class ClientTools {
     this.#waiting.get(callId)?.answer(resultOf(value, isError));
   }
 
-  /** Waits for the client as long as the tool allows; a cancelled call fails at once. */
+  /** Waits for the client as long as the tool allows, or until the call ends. */
   #ask(
     { functionName, definition }: PlannedTool,
     values: PlainObject,
@@ -100,8 +101,8 @@ export class ClientTools {
         this.#waiting.delete(callId);
         resolve(result);
       };
-      const cancelled = (): void => answer(failure('The call was cancelled'));
-      const late = failure(`The client did not answer within ${seconds} s`);
+      const cancelled = (): void => answer(undecided('The call ended before the client answered'));
+      const late = undecided(`The client did not answer within ${seconds} s`);
       const stopTimer = this.clock.after(seconds * 1000, () => answer(late));
       this.#waiting.set(callId, { answer });
       if (signal.aborted) cancelled();

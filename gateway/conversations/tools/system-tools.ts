@@ -5,17 +5,20 @@ import { parseArguments } from './arguments.js';
 import type { Reachable } from './reachable.js';
 import { type ConversationTool, failure } from './tool.js';
 
+export const HANG_UP = 'hang_up_call';
+
 /** Ends the call after the words that are being said. */
 export const hangUpTool = (hangUp: () => void): ConversationTool => ({
-  name: 'hang_up_call',
+  name: HANG_UP,
   description:
     'Ends the call. Say goodbye first. Use it when the caller wants to end the call or all is done.',
   parameters: { type: 'object', properties: {}, additionalProperties: false },
   source: 'builtin',
+  act: 'hangUp',
   endsAnswer: true,
   run: () => {
     hangUp();
-    return Promise.resolve({ ok: true, output: 'The call ends' });
+    return Promise.resolve({ ok: true, output: 'The call ends, unless the user says something more' });
   },
 });
 
@@ -39,6 +42,7 @@ export const sendDigitsTool = (press: (keys: string) => Promise<void>): Conversa
     additionalProperties: false,
   },
   source: 'builtin',
+  act: 'effect',
   async run(args) {
     const wanted = parseArguments(args);
     const digits = isPlainObject(wanted) ? wanted['digits'] : undefined;
@@ -82,6 +86,7 @@ export const transferTool = (
     additionalProperties: false,
   },
   source: 'builtin',
+  act: 'handOver',
   async run(args, { signal }) {
     const wanted = noteOf(parseArguments(args));
     const target = reachable.find(({ agentId }) => agentId === wanted?.id);

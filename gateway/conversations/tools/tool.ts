@@ -1,4 +1,5 @@
 /** A tool as a conversation calls it, wherever it comes from: an endpoint, the client, an MCP server, or ourselves. */
+import type { Act } from '../../../actors/agent/effects.js';
 import type { ChatTool } from '../../../contracts/ports/chat.js';
 import type { Briefing, TransferMode } from '../../../contracts/phone/transfers.js';
 
@@ -9,15 +10,33 @@ export interface ToolResult {
   readonly truncated?: boolean;
   /** Somebody else takes over: the answer ends, whatever other tools were called with this one. */
   readonly handsOver?: boolean;
+  /** It failed, and nobody knows whether it has happened all the same. */
+  readonly undecided?: boolean;
 }
 
 export const failure = (output: string): ToolResult => ({ ok: false, output });
 
+const MAY_HAVE_HAPPENED = ': it may have happened';
+
+/** A call that was cut off, for `why`, or never answered. */
+export const undecided = (why: string): ToolResult => ({
+  ...failure(`${why}${MAY_HAVE_HAPPENED}`),
+  undecided: true,
+});
+
+/** Whether that is the record of such a call. */
+export const isUndecided = ({ error }: { readonly error: string | null }): boolean =>
+  error?.endsWith(MAY_HAVE_HAPPENED) ?? false;
+
 /** One call of a tool. */
 export interface ToolUse {
   readonly callId: string;
-  /** Aborted when nobody waits for the result any more. */
+  /** Aborted when it is cut off: what may be, when nobody waits for the result any more; everything else, when the call ends. */
   readonly signal: AbortSignal;
+  /** Stays the same when the call is tried again; only for tools with an effect. */
+  readonly key?: string;
+  /** For tools that `beginLater`: resolves when it may begin, to false if nobody wants it any more. It cannot be cut off from then on. */
+  begin(): Promise<boolean>;
 }
 
 /** Most characters of an output that a model is told. */
@@ -54,6 +73,10 @@ export interface PhoneTransfer {
 /** A tool as the model is told of it, under the name by which it is called. */
 export interface ConversationTool extends ChatTool {
   readonly source: 'webhook' | 'client' | 'mcp' | 'builtin';
+  /** What it does, which decides when it may begin and what may cut it off (actors/agent/effects.ts). */
+  readonly act: Act;
+  /** It prepares something before it begins, and says itself when it does. */
+  readonly beginsLater?: boolean;
   /** The model is told that it failed, but not why. */
   readonly hidesErrors?: boolean;
   /** The conversation continues while it runs; the model is told of its answer when it comes. */

@@ -22,13 +22,14 @@ const nameOf = ({ label, phone_number }: Destination, _: number, all: readonly D
   label !== '' && all.filter((other) => other.label === label).length === 1 ? label : phone_number;
 
 export const TRANSFER_CALL = 'transfer_call';
-/** The caller broke in, or the answer failed. */
-const NOT_HEARD = 'Your answer ended before the caller had heard it, and the caller is not connected';
+/** The caller broke in or said something meanwhile, or the answer failed. */
+const NOT_HEARD =
+  'The caller spoke, or your answer ended, before they had heard that they are connected, and they are not';
 const DONE = { cold: 'The caller is being connected', warm: 'The caller is connected' } as const;
 
 async function connect(
   { label, phone_number: to, mode, warm_connect: connects }: Destination,
-  { callId, signal }: ToolUse,
+  { callId, signal, begin }: ToolUse,
   transfer: PhoneTransfer,
   consulting: Consulting,
 ): Promise<ToolResult> {
@@ -36,7 +37,7 @@ async function connect(
   // The briefing is written while the caller is told of the transfer.
   const writing = mode === 'warm' ? consulting.briefing(asks, signal) : Promise.resolve(null);
   await consulting.heard();
-  if (signal.aborted) return failure(NOT_HEARD);
+  if (!(await begin())) return failure(NOT_HEARD);
   const goOn = consulting.hold();
   try {
     const request = { toolCallId: callId, label, to, mode, briefing: await writing, signal };
@@ -65,6 +66,8 @@ export function transferCallTool(
       additionalProperties: false,
     },
     source: 'builtin',
+    act: 'transfer',
+    beginsLater: true,
     async run(args, use) {
       const wanted = parseArguments(args);
       const at = isPlainObject(wanted) ? names.indexOf(String(wanted['destination'])) : -1;
