@@ -98,7 +98,10 @@ export class OwnNode implements Nodes {
     const node = new OwnNode(parts);
     await node.#enter().catch((error: unknown) => {
       if (toServiceError(error).code !== 'storage_full') throw error;
-      parts.log.warn({ reason: errorText(error) }, 'no room to say that this process lives: it takes no calls');
+      parts.log.warn(
+        { reason: errorText(error) },
+        'no room to say that this process lives: it takes no calls',
+      );
     });
     node.#start();
     return node;
@@ -172,8 +175,7 @@ export class OwnNode implements Nodes {
       this.#heartbeats.saw(renewed.beats);
       return this.#tenure.renew(sentAt, renewed.alone ? aloneSilentMs : silentMs);
     }
-    if (this.#entered)
-      this.parts.log.error({}, 'this process was taken for dead: it lets go of its calls');
+    if (this.#entered) this.parts.log.error({}, 'this process was taken for dead: it lets go of its calls');
     this.#tenure.lose();
     await this.#enter();
   }

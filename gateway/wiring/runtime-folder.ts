@@ -60,7 +60,9 @@ async function choose(dataDir: string): Promise<RuntimeFolder> {
   const near = join(dataDir, 'run');
   if (Buffer.byteLength(join(near, LONGEST_NAME)) > LONGEST) return temporary(dataDir);
   const made = roomFor(() => privateFolder(near));
-  return made !== undefined && (await takesSockets(near)) ? { path: near, stop: () => Promise.resolve() } : temporary(dataDir);
+  return made !== undefined && (await takesSockets(near))
+    ? { path: near, stop: () => Promise.resolve() }
+    : temporary(dataDir);
 }
 
 /** DATA_DIR must exist and be writable. Errors: names the folder that belongs to another user. */

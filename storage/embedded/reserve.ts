@@ -3,7 +3,7 @@
  * file, so without it a gateway that could still read and speak would be down until somebody has made room.
  *
  * It is given up just before a server starts, if the disk is full, and taken again just after, as far as there is room: such
- * a start costs it some pages, which a stop gives back. Only the folder's owner takes it.
+ * a start costs it a mebibyte, if others use up what the server leaves. Only the folder's owner takes it.
  */
 import { randomBytes } from 'node:crypto';
 import { constants, rmSync, statfsSync } from 'node:fs';
@@ -15,6 +15,8 @@ import type { Log } from '../../contracts/log.js';
 
 const { freeBytes, reserveBytes } = LIMITS.storage;
 const PIECE_BYTES = 256 * 1024;
+/** What a server needs after its start: the first connections write caches of the catalogue, without which none is taken. */
+const SERVER_BYTES = 1024 * 1024;
 const { O_CREAT, O_NOFOLLOW, O_WRONLY } = constants;
 
 function freeIn(folder: string): number {
@@ -22,10 +24,10 @@ function freeIn(folder: string): number {
   return bavail * bsize;
 }
 
-/** Appends until the file has its size or the disk is full. Random bytes: some disks keep no room for zeros. */
-async function fill(file: FileHandle, from: number): Promise<void> {
+/** Appends until the file has its size, or `mayTake` says no. Random bytes: some disks keep no room for zeros. */
+async function fill(file: FileHandle, from: number, mayTake: () => boolean): Promise<void> {
   const piece = randomBytes(PIECE_BYTES);
-  for (let at = from; at < reserveBytes; ) {
+  for (let at = from; at < reserveBytes && mayTake();) {
     const { bytesWritten } = await file.write(piece, 0, Math.min(PIECE_BYTES, reserveBytes - at), at);
     at += bytesWritten;
   }
@@ -79,7 +81,7 @@ export class Reserve {
       const leavesRoom = freeIn(this.dataDir) - (reserveBytes - size) >= freeBytes;
       if (size >= reserveBytes || !(this.#released || leavesRoom)) return;
       this.#released = false;
-      await fill(file, size);
+      await fill(file, size, () => freeIn(this.dataDir) >= SERVER_BYTES + PIECE_BYTES);
     } finally {
       await file.close();
     }

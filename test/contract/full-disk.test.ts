@@ -89,14 +89,17 @@ t.test('a full disk', { skip }, async (t) => {
     const { ask, speak, health, end } = await start();
     fillDisk();
     const make = () => {
-      const system_prompt = randomBytes(10_000).toString('hex');
+      const system_prompt = randomBytes(1500).toString('hex');
       return ask('agents', { body: { name: 'large', config: { prompt: { system_prompt } } } });
     };
     const refused = await until('the tables are full', async () => {
       const answers = await Promise.all(Array.from({ length: 20 }, make));
       return answers.find(({ status }) => status >= 400);
     });
-    t.match(refused, { status: 503, body: { message: 'The server has no space left to store this, try again later' } });
+    t.match(refused, {
+      status: 503,
+      body: { message: 'The server has no space left to store this, try again later' },
+    });
     t.equal(await speak(), 200);
     rmSync(filling);
     await until('it is well again', async () => ((await health()) as { status: string }).status === 'ok');
