@@ -76,14 +76,7 @@ export async function openSessions(options: SessionOptions): Promise<OpenSession
     sessionDays: config.sessionDays,
   });
   const queue = createDeliveryQueue(database);
-  const deliveries = await startDeliveries({
-    queue,
-    outbound,
-    secrets: agents,
-    vocabulary,
-    clock,
-    log,
-  });
+  const deliveries = await startDeliveries({ queue, outbound, secrets: agents, vocabulary, clock, log });
   const analyst = languageModel(config);
   const analyses = startAnalyses({
     queue: createAnalysisQueue(sql),

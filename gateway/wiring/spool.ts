@@ -23,7 +23,7 @@ export async function openSpool({
   if (roomFor(() => privateFolder(folder))) await removeStale(folder);
   const ledger = new Ledger(spoolMb * MIB);
   return {
-    spool: new Spool(folder, ledger),
+    spool: new Spool(folder, ledger, () => privateFolder(folder)),
     addGauge: (metrics) =>
       metrics.gauge('spool_bytes', 'Bytes of uploads in progress on disk', () => ledger.bytes),
   };

@@ -10,7 +10,6 @@ import { type FileHandle, open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isFullDisk, ServiceError } from '../../../contracts/errors.js';
 import { mustCharge, type MemoryLedger, type MemoryShare } from '../../../contracts/ports/accounts/memory.js';
-import { privateFolder } from '../../../processes/private-folder.js';
 import { StoredFile } from '../../../contracts/ports/speech/codec.js';
 
 /** Bytes written at once. */
@@ -26,10 +25,11 @@ export class SpoolFull extends ServiceError {
 const storable = (error: unknown): unknown => (isFullDisk(error) ? new SpoolFull(error) : error);
 
 export class Spool {
-  /** `folder`: private to this user; `ledger`: of the bytes on disk. */
+  /** `folder`: private to this user; `ledger`: of the bytes on disk; `makeFolder`: makes the folder unless it is there. */
   constructor(
     private readonly folder: string,
     readonly ledger: MemoryLedger,
+    private readonly makeFolder = (): unknown => undefined,
   ) {}
 
   /** A new file; `share` is one of the ledger's. */
@@ -40,7 +40,7 @@ export class Spool {
 
   /** A start on a full disk could not make the folder. */
   async #open(path: string): Promise<FileHandle> {
-    privateFolder(this.folder);
+    this.makeFolder();
     return open(path, 'wx', 0o600);
   }
 }
