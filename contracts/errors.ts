@@ -152,6 +152,10 @@ const RATE_LIMITS: ReadonlySet<ErrorCode> = new Set(['rate_limited', 'concurrenc
 
 export const isRateLimit = ({ code }: ServiceError): boolean => RATE_LIMITS.has(code);
 
+/** Whether a system call failed because the disk is full, or a quota used up. */
+export const isFullDisk = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && FULL_DISK.test(String(error.code));
+
 export const isErrorCode = (code: string): code is ErrorCode => Object.hasOwn(ERRORS, code);
 
 export const errorText = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -199,8 +199,11 @@ export const LIMITS = {
   speed: { protocolA: range(0.25, 4), protocolB: range(0.7, 1.2), native: range(0.5, 2) },
   ...PLATFORM_LIMITS,
   phone: PHONE_LIMITS,
-  /** Less room than this in the data folder, and the gateway is not ready: Postgres alone takes 16 MiB at a time. */
-  storage: { freeBytes: 32 * MiB },
+  /**
+   * Less room than `freeBytes` in the data folder, and the gateway is not ready: Postgres alone takes 16 MiB at a time.
+   * `reserveBytes` of it are kept for starting the embedded Postgres on a full disk.
+   */
+  storage: { freeBytes: 32 * MiB, reserveBytes: 24 * MiB },
   /**
    * What clients ask of the database, in one process: how long a statement that only reads may take, how long one waits for its
    * turn, how many of one workspace run and wait, and how many wait of all; and the whole time of a look into an

@@ -3,6 +3,7 @@
  * to this process's user, and nobody else may write into it.
  */
 import { chmodSync, closeSync, constants, lstatSync, mkdirSync, openSync, rmSync, writeSync } from 'node:fs';
+import { isFullDisk } from '../contracts/errors.js';
 
 const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = constants;
 const OTHERS_MAY_WRITE = 0o022;
@@ -50,5 +51,15 @@ export function writePrivateFile(path: string, text: string): void {
     writeSync(descriptor, text);
   } finally {
     closeSync(descriptor);
+  }
+}
+
+/** The result of work on files; undefined if the disk is full. */
+export function roomFor<T>(work: () => T): T | undefined {
+  try {
+    return work();
+  } catch (error) {
+    if (isFullDisk(error)) return undefined;
+    throw error;
   }
 }

@@ -24,6 +24,7 @@ import {
 } from './embedded/cluster.js';
 import { FolderInUse, type Holder, type Lock, readHolder, takeLock } from './embedded/lock.js';
 import { clearOrphan, launch, type Launch, type Postmaster, serversOn } from './embedded/postmaster.js';
+import { Reserve } from './embedded/reserve.js';
 import { isAlive, restOf } from '../processes/process-table.js';
 import { StorageFailure } from './failure.js';
 
@@ -77,16 +78,32 @@ export async function runningEmbedded(dataDir: string): Promise<string | undefin
   return (await isServedElsewhere(dataDir)) ? addressOf(nearSocketFolder(dataDir)) : undefined;
 }
 
+/** A server to launch, in the room that is kept for that if there is no other. */
+interface Start extends Launch {
+  readonly dataDir: string;
+  readonly reserve: Reserve;
+}
+
+async function launchWithRoom(parts: Start): Promise<Postmaster> {
+  const { reserve } = parts;
+  reserve.release();
+  try {
+    openSocketFolder(parts);
+    return await launch(parts);
+  } finally {
+    await reserve.retake();
+  }
+}
+
 /** Starts another server, retrying until that succeeds; undefined once `stopping` is aborted. */
-async function startAgain(parts: Launch, stopping: AbortSignal): Promise<Postmaster | undefined> {
+async function startAgain(parts: Start, stopping: AbortSignal): Promise<Postmaster | undefined> {
   const { folder, log } = parts;
   for (let wait = RESTART_MS.first; ; wait = Math.min(wait * 2, RESTART_MS.most)) {
     await pause(wait, undefined, { signal: stopping }).catch(() => undefined);
     if (stopping.aborted) return undefined;
     try {
       await clearOrphan(folder, log);
-      openSocketFolder(parts);
-      return await launch(parts);
+      return await launchWithRoom(parts);
     } catch (error) {
       log.error({ reason: errorText(error) }, 'embedded Postgres does not start again, trying on');
     }
@@ -110,10 +127,10 @@ function replacesStopped(pidNow: () => number, log: Log): () => void {
 }
 
 /** Keeps a server running: restarts it, with backoff, whenever it ends unasked. */
-function keepRunning(first: Postmaster, parts: Launch): Pick<EmbeddedPostgres, 'pid' | 'stop'> {
+function keepRunning(first: Postmaster, parts: Start): Pick<EmbeddedPostgres, 'pid' | 'stop'> {
   let server = first;
   const stopping = new AbortController();
-  const { log } = parts;
+  const { log, reserve } = parts;
 
   async function watch(): Promise<void> {
     for (;;) {
@@ -126,9 +143,10 @@ function keepRunning(first: Postmaster, parts: Launch): Pick<EmbeddedPostgres, '
     }
   }
 
-  /** Replaces a server whose socket was removed: it runs on, but nobody can reach it. */
+  /** Replaces a server whose socket was removed: it runs on, but nobody can reach it. Takes the reserve once there is room. */
   async function look(): Promise<void> {
     const watched = server;
+    await reserve.take();
     if (stopping.signal.aborted || !isAlive(watched.pid) || hasSocket(parts.socketFolder)) return;
     log.error({ pid: watched.pid }, 'the socket of embedded Postgres is gone, starting another server');
     await watched.stop();
@@ -151,29 +169,28 @@ function keepRunning(first: Postmaster, parts: Launch): Pick<EmbeddedPostgres, '
       await watched;
       // A restart that was running at the time of the stop may have started another server.
       await server.stop();
+      await reserve.settled;
     },
   };
 }
 
-function openSocketFolder({ socketFolder, account }: Launch): void {
-  makeSocketFolder(socketFolder);
-  account.own(socketFolder);
+function openSocketFolder({ dataDir, socketFolder, account }: Start): void {
+  writing(dataDir, () => {
+    makeSocketFolder(socketFolder);
+    account.own(socketFolder);
+  });
 }
 
 async function startUnderLock(
-  parts: Launch,
-  dataDir: string,
+  parts: Start,
   previous: Holder | undefined,
 ): Promise<Pick<EmbeddedPostgres, 'pid' | 'stop'>> {
-  const { folder, account, log } = parts;
+  const { dataDir, folder, account, log } = parts;
   await ensureCluster(dataDir, parts);
   await clearOrphan(folder, log);
   if (previous && isTemporary(previous.socketFolder)) removeFolder(previous.socketFolder);
-  writing(dataDir, () => {
-    account.own(folder);
-    openSocketFolder(parts);
-  });
-  return keepRunning(await launch(parts), parts);
+  writing(dataDir, () => account.own(folder));
+  return keepRunning(await launchWithRoom(parts), parts);
 }
 
 interface Locked {
@@ -181,9 +198,10 @@ interface Locked {
   readonly socketFolder: string;
 }
 
-function lockFolder(dataDir: string, brief?: boolean): Locked {
+function lockFolder(dataDir: string, reserve: Reserve, brief?: boolean): Locked {
   const socketFolder = chooseSocketFolder(dataDir);
   try {
+    if (!readHolder(dataDir)) reserve.release();
     return { lock: writing(dataDir, () => takeLock(dataDir, socketFolder, brief)), socketFolder };
   } catch (error) {
     if (isTemporary(socketFolder)) removeFolder(socketFolder);
@@ -192,11 +210,15 @@ function lockFolder(dataDir: string, brief?: boolean): Locked {
 }
 
 /** Takes the folder once the commands that hold it have ended. */
-async function lockInTurn(dataDir: string, { brief, signal }: EmbeddedOptions): Promise<Locked> {
+async function lockInTurn(
+  dataDir: string,
+  reserve: Reserve,
+  { brief, signal }: EmbeddedOptions,
+): Promise<Locked> {
   const end = performance.now() + TURN_MS.most;
   for (;;) {
     try {
-      return lockFolder(dataDir, brief);
+      return lockFolder(dataDir, reserve, brief);
     } catch (error) {
       const waits = error instanceof FolderInUse && error.holder.brief === true;
       if (!waits || signal?.aborted || performance.now() > end) throw error;
@@ -220,17 +242,18 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedP
     throw new StorageFailure(
       `DATA_DIR ${dataDir} is in use by a gateway in another container: stop it first, or set another DATA_DIR or a DATABASE_URL`,
     );
-  const { lock, socketFolder } = await lockInTurn(dataDir, options);
+  const reserve = new Reserve(dataDir, log);
+  const { lock, socketFolder } = await lockInTurn(dataDir, reserve, options);
   const leave = (): void => {
     removeFolder(socketFolder);
     lock.release();
   };
   try {
     const running = await startUnderLock(
-      { folder, socketFolder, binaries, account, log, signal },
-      dataDir,
+      { dataDir, folder, socketFolder, binaries, account, log, signal, reserve },
       lock.previous,
     );
+    if (!options.brief) void reserve.take();
     let stopped: Promise<void> | undefined;
     const stop = (): Promise<void> => (stopped ??= running.stop().finally(leave));
     return { url: addressOf(socketFolder), pid: running.pid, stop };

@@ -8,7 +8,7 @@
  */
 import { CALL_TIMES } from '../contracts/limits/call-times.js';
 import type { Clock } from '../contracts/clock.js';
-import { errorText } from '../contracts/errors.js';
+import { errorText, toServiceError } from '../contracts/errors.js';
 import type { Log } from '../contracts/log.js';
 import type { Held, NodeFigures, NodeRecord, Nodes } from '../contracts/ports/calls/nodes.js';
 import { repeat } from '../contracts/time/repeat.js';
@@ -69,6 +69,7 @@ const list = (sql: Sql) => sql<NodeRecord[]>`
 export class OwnNode implements Nodes {
   readonly #tenure: Tenure;
   readonly #heartbeats: Heartbeats;
+  #entered = false;
   #stops: readonly (() => void)[] = [];
   #url: string | null = null;
   #figures = (): NodeFigures => ALONE;
@@ -92,10 +93,16 @@ export class OwnNode implements Nodes {
     ];
   }
 
-  /** Resolves once its row is written. Errors: the database's. */
+  /** Resolves once its row is written, or the disk has no room for it: then it is tried again. Errors: the database's. */
   static async open(parts: NodeParts): Promise<OwnNode> {
     const node = new OwnNode(parts);
-    await node.#enter();
+    await node.#enter().catch((error: unknown) => {
+      if (toServiceError(error).code !== 'storage_full') throw error;
+      parts.log.warn(
+        { reason: errorText(error) },
+        'no room to say that this process lives: it takes no calls',
+      );
+    });
     node.#start();
     return node;
   }
@@ -154,6 +161,7 @@ export class OwnNode implements Nodes {
         values (${processId}, ${address}, ${installation}, ${version}, ${leaseMs}, true)
         on conflict (process_id) do update set seen_at = now(), lease_ms = excluded.lease_ms`;
     });
+    this.#entered = true;
     this.#tenure.renew(sentAt, silentMs);
   }
 
@@ -167,7 +175,7 @@ export class OwnNode implements Nodes {
       this.#heartbeats.saw(renewed.beats);
       return this.#tenure.renew(sentAt, renewed.alone ? aloneSilentMs : silentMs);
     }
-    this.parts.log.error({}, 'this process was taken for dead: it lets go of its calls');
+    if (this.#entered) this.parts.log.error({}, 'this process was taken for dead: it lets go of its calls');
     this.#tenure.lose();
     await this.#enter();
   }

@@ -26,19 +26,18 @@ const storable = (error: unknown): unknown =>
 
 export class Uploads {
   readonly #folder: string;
-  readonly #ready: Promise<void>;
+  #ready: Promise<void> | undefined;
 
   constructor(folder: string) {
     this.#folder = folder;
-    this.#ready = this.#open();
     // Reported by `with`.
-    this.#ready.catch(() => undefined);
+    this.#opened().catch(() => undefined);
   }
 
   /** Writes the file, unless it is on disk already, and runs `use` with its path; what was written is removed before this ends. */
   async *with<T>(file: Uint8Array | StoredFile, use: (path: string) => AsyncIterable<T>): AsyncGenerator<T> {
     if (!(file instanceof Uint8Array)) return yield* use(file.path);
-    await this.#ready;
+    await this.#opened();
     const path = join(this.#folder, `upload-${process.pid}-${randomUUID()}`);
     try {
       await writeFile(path, file, { mode: 0o600, flag: 'wx' }).catch((error: unknown) => {
@@ -48,6 +47,14 @@ export class Uploads {
     } finally {
       await rm(path, { force: true });
     }
+  }
+
+  /** A start on a full disk cannot make the folder: it is tried again. */
+  #opened(): Promise<void> {
+    return (this.#ready ??= this.#open().catch((error: unknown) => {
+      this.#ready = undefined;
+      throw storable(error);
+    }));
   }
 
   async #open(): Promise<void> {

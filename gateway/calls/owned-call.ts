@@ -23,6 +23,7 @@ import { FencedCall } from './fenced-call.js';
 import { Conversation } from '../conversations/conversation.js';
 import type { ConversationParts } from '../conversations/conversation-parts.js';
 import { pause } from '../conversations/record.js';
+import { passedMs } from '../conversations/recovery.js';
 import type { PhoneLine } from '../conversations/tools/tool.js';
 import { CALL_SPEECH } from '../conversations/utterance.js';
 
@@ -117,10 +118,9 @@ export class OwnedCall {
   /** The user is connected for the first time. */
   protected connected(): void {
     const { clock } = this.parts;
-    const { record, said, returned } = this.session;
-    const { startedAt } = record;
+    const { said, returned } = this.session;
     // The time before a takeover was not counted by the owner that died.
-    const before = said && !returned && startedAt ? Math.max(0, clock.now() - startedAt.getTime()) : 0;
+    const before = said && !returned ? passedMs(this.session, new Date(clock.now())) : 0;
     this.#since = clock.monotonic() - before;
     this.#trace = new CallTrace(this.id, this.session.record.agentId, new Date(clock.now()));
     this.parts.metrics.started();

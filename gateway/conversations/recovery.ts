@@ -46,23 +46,27 @@ export function timesAfter(said: readonly SessionItem[] = [], clock: Pick<Clock,
   return () => new Date(now());
 }
 
+type Passed = Pick<HostedSession, 'record' | 'lastedMs'>;
+
+/** Milliseconds that the call has lasted: as its owners measured, else by the wall clock, which may have been set. */
+export const passedMs = ({ record: { startedAt }, lastedMs }: Passed, now: Date): number =>
+  lastedMs ?? (startedAt ? Math.max(0, now.getTime() - startedAt.getTime()) : 0);
+
 /** How the agent begins: with its opening, or, after a takeover, with its recovery line and the time that is left. */
 export function beginningOf(session: HostedSession, settings: AgentSettings, now: Date): AgentSettings {
-  const { record, plan, inCharge = plan, said, lastedMs } = session;
+  const { plan, inCharge = plan, said } = session;
   if (!said) return settings;
   const text = session.returned ? '' : recoveryOf(inCharge.config);
-  const passed = lastedMs ?? (record.startedAt ? now.getTime() - record.startedAt.getTime() : 0);
   return {
     ...settings,
     opening: text === '' ? { mode: 'off' } : { mode: 'fixed', text },
-    maxDurationMs: Math.max(0, settings.maxDurationMs - passed),
+    maxDurationMs: Math.max(0, settings.maxDurationMs - passedMs(session, now)),
   };
 }
 
 /** Segment numbers that the client has not been shown yet: there are fewer than ten segments a second. */
-export function firstSegments({ record: { startedAt }, said }: HostedSession, now: Date) {
-  const first =
-    said && startedAt ? 1 + Math.max(0, Math.ceil((now.getTime() - startedAt.getTime()) / 100)) : 1;
+export function firstSegments(session: HostedSession, now: Date) {
+  const first = session.said ? 1 + Math.ceil(passedMs(session, now) / 100) : 1;
   return { user: first, agent: first };
 }
 

@@ -266,7 +266,7 @@ export class Transferring {
     const transfer = await this.parts.transfers.finish(id, state, reason);
     if (!transfer) return undefined;
     const { sessionId, workspaceId, provider, mode, createdAt, endedAt } = transfer;
-    const ms = (endedAt?.getTime() ?? 0) - createdAt.getTime();
+    const ms = Math.max(0, (endedAt?.getTime() ?? 0) - createdAt.getTime());
     const key = `${mode} ${state}`;
     this.#counts[key] = (this.#counts[key] ?? 0) + 1;
     this.parts.log.info(

@@ -1,7 +1,7 @@
 /**
  * The folder for files that live no longer than a gateway: sockets, pid files, uploads being decoded. It is in DATA_DIR,
- * which belongs to this installation and user. If its path is too long for a Unix socket, or the disk supports none, it is
- * a temporary folder with an unpredictable name, which a file in DATA_DIR records, so that the next start finds what a
+ * which belongs to this installation and user. If its path is too long for a Unix socket, or the disk supports none or is full,
+ * it is a temporary folder with an unpredictable name, which a file in DATA_DIR records, so that the next start finds what a
  * killed gateway left.
  */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -9,7 +9,7 @@ import { rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
-import { isPrivateFolder, privateFolder, writePrivateFile } from '../../processes/private-folder.js';
+import { isPrivateFolder, privateFolder, roomFor, writePrivateFile } from '../../processes/private-folder.js';
 import { LONGEST } from '../../processes/channel/socket-path.js';
 import { sweepSockets } from '../../processes/supervisor/sweep.js';
 
@@ -46,14 +46,11 @@ function remembered(dataDir: string): string | undefined {
 }
 
 function temporary(dataDir: string): RuntimeFolder {
-  let path = remembered(dataDir);
-  if (path === undefined) {
-    path = mkdtempSync(join(tmpdir(), PREFIX));
-    writePrivateFile(recordOf(dataDir), `${path}\n`);
-  }
-  const made = path;
+  const known = remembered(dataDir);
+  const path = known ?? mkdtempSync(join(tmpdir(), PREFIX));
+  if (known === undefined) roomFor(() => writePrivateFile(recordOf(dataDir), `${path}\n`));
   const stop = async (): Promise<void> => {
-    await rm(made, { recursive: true, force: true });
+    await rm(path, { recursive: true, force: true });
     await rm(recordOf(dataDir), { force: true });
   };
   return { path, stop };
@@ -62,8 +59,10 @@ function temporary(dataDir: string): RuntimeFolder {
 async function choose(dataDir: string): Promise<RuntimeFolder> {
   const near = join(dataDir, 'run');
   if (Buffer.byteLength(join(near, LONGEST_NAME)) > LONGEST) return temporary(dataDir);
-  privateFolder(near);
-  return (await takesSockets(near)) ? { path: near, stop: () => Promise.resolve() } : temporary(dataDir);
+  const made = roomFor(() => privateFolder(near));
+  return made !== undefined && (await takesSockets(near))
+    ? { path: near, stop: () => Promise.resolve() }
+    : temporary(dataDir);
 }
 
 /** DATA_DIR must exist and be writable. Errors: names the folder that belongs to another user. */

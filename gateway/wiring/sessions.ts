@@ -75,10 +75,8 @@ export async function openSessions(options: SessionOptions): Promise<OpenSession
     ...{ database, processId, node, plans, clock, log },
     sessionDays: config.sessionDays,
   });
-  const deliveries = await startDeliveries({
-    queue: createDeliveryQueue(database),
-    ...{ outbound, secrets: agents, vocabulary, clock, log },
-  });
+  const queue = createDeliveryQueue(database);
+  const deliveries = await startDeliveries({ queue, outbound, secrets: agents, vocabulary, clock, log });
   const analyst = languageModel(config);
   const analyses = startAnalyses({
     queue: createAnalysisQueue(sql),

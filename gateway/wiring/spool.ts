@@ -1,7 +1,7 @@
 /** Opens DATA_DIR/spool, where large uploads are kept while they arrive and are decoded. */
 import { join } from 'node:path';
 import { removeStale } from '../../codecs/decode/uploads.js';
-import { privateFolder } from '../../processes/private-folder.js';
+import { privateFolder, roomFor } from '../../processes/private-folder.js';
 import type { Config } from '../config.js';
 import { Spool } from '../server/bodies/spool.js';
 import { Ledger } from '../server/memory/ledger.js';
@@ -19,11 +19,11 @@ export async function openSpool({
   dataDir,
   spoolMb,
 }: Pick<Config, 'dataDir' | 'spoolMb'>): Promise<OpenedSpool> {
-  const folder = privateFolder(join(dataDir, 'spool'));
-  await removeStale(folder);
+  const folder = join(dataDir, 'spool');
+  if (roomFor(() => privateFolder(folder))) await removeStale(folder);
   const ledger = new Ledger(spoolMb * MIB);
   return {
-    spool: new Spool(folder, ledger),
+    spool: new Spool(folder, ledger, () => privateFolder(folder)),
     addGauge: (metrics) =>
       metrics.gauge('spool_bytes', 'Bytes of uploads in progress on disk', () => ledger.bytes),
   };

@@ -3,7 +3,7 @@
  * beside its final place and moved there when complete, so that an interrupted first start leaves nothing that
  * looks like data.
  */
-import { errorText } from '../../contracts/errors.js';
+import { errorText, isFullDisk } from '../../contracts/errors.js';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
@@ -42,6 +42,8 @@ const WRITE_ERRORS: Readonly<Record<string, string>> = {
   ENOENT: 'it cannot be made',
 };
 
+const adviceOn = (error: unknown): string => (isFullDisk(error) ? 'Make some room there, or set' : 'Set');
+
 export const clusterFolder = (dataDir: string): string => join(dataDir, 'postgres');
 
 /** Runs work on the data folder; turns write errors into messages for the operator. */
@@ -52,7 +54,7 @@ export function writing<T>(dataDir: string, work: () => T): T {
     const reason = WRITE_ERRORS[codeOf(error)];
     if (reason === undefined) throw error;
     throw new StorageFailure(
-      `DATA_DIR ${dataDir} cannot be written: ${reason} (${errorText(error)}). Set DATA_DIR to another folder`,
+      `DATA_DIR ${dataDir} cannot be written: ${reason} (${errorText(error)}). ${adviceOn(error)} DATA_DIR to another folder`,
       { cause: error },
     );
   }

@@ -87,9 +87,9 @@ export function takeLock(dataDir: string, socketFolder: string, brief = false): 
   const file = lockFile(dataDir);
   const own = `${file}.${process.pid}-${randomBytes(4).toString('hex')}`;
   const holder: Holder = { pid: process.pid, started: startOf(process.pid) ?? '', socketFolder, brief };
-  writeFileSync(own, JSON.stringify(holder), { mode: 0o600, flag: 'wx' });
   let previous: Holder | undefined;
   try {
+    writeFileSync(own, JSON.stringify(holder), { mode: 0o600, flag: 'wx' });
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       if (link(own, file)) return { previous, release: () => rmSync(file, { force: true }) };
       previous = clearStale(dataDir, `${own}.stale`) ?? previous;

@@ -8,14 +8,12 @@
 import { randomUUID } from 'node:crypto';
 import { type FileHandle, open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ServiceError } from '../../../contracts/errors.js';
+import { isFullDisk, ServiceError } from '../../../contracts/errors.js';
 import { mustCharge, type MemoryLedger, type MemoryShare } from '../../../contracts/ports/accounts/memory.js';
 import { StoredFile } from '../../../contracts/ports/speech/codec.js';
 
 /** Bytes written at once. */
 const WINDOW_BYTES = 64 * 1024;
-
-const NO_ROOM = new Set(['ENOSPC', 'EDQUOT']);
 
 /** The disk has no room for an upload. The file is gone again, so other writes still succeed. */
 export class SpoolFull extends ServiceError {
@@ -24,20 +22,26 @@ export class SpoolFull extends ServiceError {
   }
 }
 
-const storable = (error: unknown): unknown =>
-  NO_ROOM.has((error as NodeJS.ErrnoException).code ?? '') ? new SpoolFull(error) : error;
+const storable = (error: unknown): unknown => (isFullDisk(error) ? new SpoolFull(error) : error);
 
 export class Spool {
-  /** `folder`: private to this user; `ledger`: of the bytes on disk. */
+  /** `folder`: private to this user; `ledger`: of the bytes on disk; `makeFolder`: makes the folder unless it is there. */
   constructor(
     private readonly folder: string,
     readonly ledger: MemoryLedger,
+    private readonly makeFolder = (): unknown => undefined,
   ) {}
 
   /** A new file; `share` is one of the ledger's. */
   create(share: MemoryShare): SpoolFile {
     const path = join(this.folder, `upload-${process.pid}-${randomUUID()}`);
-    return new SpoolFile(path, open(path, 'wx', 0o600), share);
+    return new SpoolFile(path, this.#open(path), share);
+  }
+
+  /** A start on a full disk could not make the folder. */
+  async #open(path: string): Promise<FileHandle> {
+    this.makeFolder();
+    return open(path, 'wx', 0o600);
   }
 }
 
