@@ -61,6 +61,7 @@ const DOCUMENTED = {
   'typed lines, keys, `user.activity`, `user.interrupt` of a call': `${session.clientMessages.burst} at once, ${session.clientMessages.perSecond} a second`,
   "a message of a client's data channel; a text stream: bytes, time, at once": '64 KiB; 64 KiB, 30 s, 8',
   'tool with an effect: voice without words that holds it back, calls that run beside the conversation': `3 s, ${session.callsBesideSpeech}`,
+  'room left in the data folder; of it, kept for starting the embedded Postgres on a full disk': `${size(CONTRACT.storage.freeBytes)}; ${size(CONTRACT.storage.reserveBytes)}`,
   'first messages': `${number(agent.firstMessage)} characters each`,
   '`filler_message`': `${agent.filler} characters`,
   '`recovery_message`': `${agent.recovery} characters`,
