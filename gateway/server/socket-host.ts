@@ -290,6 +290,11 @@ class Connection implements Socket, WireEvents {
     if (!this.#isClosed) this.wire.terminate();
   }
 
+  failed(err: unknown): void {
+    this.around.log.error({ generationId: this.request.generationId, err }, 'a socket failed');
+    this.close('internal');
+  }
+
   admits(byteLength: number): boolean {
     if (this.#ending || this.#isClosed) return false;
     this.around.metrics.received(byteLength);
@@ -301,6 +306,13 @@ class Connection implements Socket, WireEvents {
 
   message(frame: string | Uint8Array): void {
     this.#guarded(() => this.#events?.message(frame));
+  }
+
+  longText(bytes: Buffer): void {
+    this.#guarded(() => {
+      if (this.#events?.longText) this.#events.longText(bytes);
+      else this.#events?.message(bytes.toString());
+    });
   }
 
   flushed(): void {
@@ -387,9 +399,8 @@ class Connection implements Socket, WireEvents {
   #guarded(task: () => void): void {
     try {
       ownedBy(this.#owner, task);
-    } catch (err) {
-      this.around.log.error({ generationId: this.request.generationId, err }, 'a socket failed');
-      this.close('internal');
+    } catch (error) {
+      this.failed(error);
     }
   }
 }

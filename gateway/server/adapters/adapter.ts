@@ -56,6 +56,8 @@ export interface WireEvents {
   admits(byteLength: number): boolean;
   /** The bytes belong to the receiver. */
   message(frame: string | Uint8Array): void;
+  /** A text frame of more than AT_ONCE_BYTES, in UTF-8. */
+  longText(bytes: Buffer): void;
   /** Some of the buffered bytes are with the kernel now. */
   flushed(): void;
   closed(code: number): void;
