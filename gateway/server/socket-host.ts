@@ -154,8 +154,8 @@ export class SocketHost {
     await eachInTurns(this.#open, (connection) => connection.close(reason));
   }
 
-  terminateAll(): void {
-    for (const connection of this.#open) connection.terminate();
+  async terminateAll(): Promise<void> {
+    await eachInTurns(this.#open, (connection) => connection.terminate());
   }
 
   #opened(
