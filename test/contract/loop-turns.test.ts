@@ -17,14 +17,12 @@ t.setTimeout(600_000);
 const WORST = [
   ['native POST /v1/tts', 'text of one cyrillic word'],
   ['native POST /v1/tts', 'MessagePack, short strings'],
-  ['native POST /v1/tts', 'blanks'],
   ['protocol-a POST /audio/transcriptions', 'strings of 60 KiB'],
   ['platform POST /v1/agent/agents', 'short strings'],
 ] as const;
 
 const WORST_FRAMES = [
   ['protocol-a SOCKET /realtime', 'append'],
-  ['protocol-a SOCKET /realtime', 'short strings'],
   ['native SOCKET /v1/tts/live', 'MessagePack, short strings'],
   ['protocol-b SOCKET /compat/elevenlabs/v1/speech-to-text/realtime', 'chunk'],
 ] as const;

@@ -35,8 +35,7 @@ function openQueue(share: MemoryShare = UNBOUNDED_SHARE) {
   });
   const answer = async (): Promise<void> => {
     answers.shift()?.();
-    await turn();
-    await turn();
+    for (let turns = 0; turns < 4; turns += 1) await turn();
   };
   return { queue, taken, answer, failures, refused: () => refused, exhausted: () => exhausted };
 }

@@ -24,9 +24,9 @@ import {
   type Wire,
   WIRE_FRAME_BYTES,
   WIRE_IDLE_SECONDS,
+  tell,
 } from './adapter.js';
 import { BodyPipe } from '../bodies/body-pipe.js';
-import { AT_ONCE_BYTES } from '../bodies/structure.js';
 import { RequestHead } from './guard.js';
 import { type ClientError, faultOf, sayAndEnd } from './unreadable.js';
 
@@ -233,10 +233,7 @@ class Upgrades {
     const events = handshake.opened(new NodeWire(socket, () => events?.flushed(), authenticated));
     socket.on('message', (data: Buffer, isBinary) => {
       this.#quiet.set(socket, false);
-      if (!events.admits(data.byteLength)) return;
-      if (isBinary) events.message(data);
-      else if (data.byteLength > AT_ONCE_BYTES) events.longText(data);
-      else events.message(data.toString());
+      if (events.admits(data.byteLength)) tell(events, data, isBinary);
     });
     socket.on('pong', () => this.#quiet.set(socket, false));
     // `ws` closes the socket itself, with the right code.

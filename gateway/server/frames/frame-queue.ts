@@ -31,6 +31,8 @@ const WIDE = /[^\0-\xff]/;
 const memoryOf = (frame: Frame): number =>
   pieceOf(typeof frame === 'string' && WIDE.test(frame) ? 2 * frame.length : frame.length);
 
+const isLong = (frame: Frame): boolean => typeof frame !== 'string' && frame.length > AT_ONCE_BYTES;
+
 export interface FrameQueueEvents<Read> {
   /** Reads a frame; a promise if it is so large that this takes turns. Errors go to `failed`. */
   read(frame: Frame): Read | Promise<Read>;
@@ -113,7 +115,7 @@ export class FrameQueue<Read> {
     this.#waiting[this.#next] = '';
     this.#next += 1;
     try {
-      const taken = this.#take(frame);
+      const taken = isLong(frame) ? this.#takeInItsTurn(frame) : this.#take(frame);
       if (taken) return taken.finally(() => this.#free(frame));
     } catch (error) {
       this.#free(frame);
@@ -121,6 +123,12 @@ export class FrameQueue<Read> {
     }
     this.#free(frame);
     return undefined;
+  }
+
+  /** Not in the turn in which it arrived: copying it has taken its time already. */
+  async #takeInItsTurn(frame: Frame): Promise<void> {
+    await nextTurn();
+    if (!this.#cleared) await this.#take(frame);
   }
 
   #free(frame: Frame): void {
