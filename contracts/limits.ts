@@ -90,6 +90,10 @@ export const LIMITS = {
   socket: {
     frameBytes: 32 * MiB,
     rtcFrameBytes: 1 * MiB,
+    /** Frames of one socket that wait while a large one is read, or another one is looked into, and their bytes. */
+    waiting: { frames: 65_536, bytes: 100 * MiB },
+    /** Characters of a frame's text, audio apart: more than any field may have, so that longer ones need not be read on. */
+    textLength: 2 * MiB,
     connectionMs: 3600 * SECOND,
   },
   realtime: {
@@ -103,8 +107,6 @@ export const LIMITS = {
     itemParts: 64,
     idLength: range(1, 128),
     eventIdLength: 512,
-    /** Frames that may wait while another one is looked into. */
-    waitingFrames: 1024,
     /** Transcriptions of one session that run at once; more wait for their turn. */
     transcriptions: 4,
     /** Audio of finished items that can be retrieved: of one item, and of all sessions of a process. */

@@ -4,6 +4,7 @@
  * many requests are under way as the server may hold: their callbacks do not come again.
  */
 import type { Clock } from '../../contracts/clock.js';
+import { eachInTurns } from '../../contracts/time/loop-turn.js';
 import { Deadline } from '../../contracts/time/deadline.js';
 import { ServiceError } from '../../contracts/errors.js';
 import type { Ids } from '../../contracts/ids.js';
@@ -178,13 +179,13 @@ export class Edge implements ExchangeHost {
     if (await this.#before(until, isIdle)) return;
     await this.sockets.closeAll('restart');
     const forced = new Deadline(this.clock, FORCE_MS);
-    if (!(await this.#before(forced.passed, isIdle))) this.dropAll();
+    if (!(await this.#before(forced.passed, isIdle))) await this.dropAll();
     forced.drop();
   }
 
-  dropAll(): void {
-    this.sockets.terminateAll();
-    for (const exchange of this.#exchanges) exchange.cut();
+  async dropAll(): Promise<void> {
+    await this.sockets.terminateAll();
+    await eachInTurns(this.#exchanges, (exchange) => exchange.cut());
   }
 
   refuse(code: 'draining' | 'overloaded'): never {

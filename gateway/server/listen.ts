@@ -133,7 +133,7 @@ export async function listen(options: ListenOptions): Promise<Listening> {
     async close() {
       load.stop();
       adapter.stopAccepting();
-      edge.dropAll();
+      await edge.dropAll();
       await adapter.close();
     },
   };

@@ -120,6 +120,8 @@ export interface Socket {
   drained(): Promise<void>;
   /** Idempotent. Queued frames are sent first; a client that does not read is cut after a grace. */
   close(reason: CloseReason | { readonly code: number; readonly reason: string }): void;
+  /** Reports an error that is not the client's: it is logged, and the socket closes as `internal`. */
+  failed(error: unknown): void;
   /** Marks the client of a socket that was accepted as `unauthenticated` as known. */
   authenticated(): void;
   /** Shares that are charged for the first time from now on are that holder's; before, the client's address's. */
@@ -134,6 +136,8 @@ export interface Socket {
 export interface SocketEvents {
   /** The bytes belong to the receiver. */
   message(data: string | Uint8Array): void;
+  /** A text frame of more than AT_ONCE_BYTES, in UTF-8, since decoding it would hold the event loop. Without this, `message` gets its text. */
+  longText?(bytes: Buffer): void;
   /** A frame was larger than allowed: the last moment to say so, before the socket closes with 1009. */
   tooBig?(): void;
   /**

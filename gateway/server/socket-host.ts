@@ -21,6 +21,7 @@ import {
   type MemoryShare,
 } from '../../contracts/ports/accounts/memory.js';
 import type { Arrival, Wire, WireEvents } from './adapters/adapter.js';
+import { fitReason } from './close-reason.js';
 import { EgressQueue } from './egress-queue.js';
 import { SocketMemory } from './memory/socket-memory.js';
 import type { Metrics } from './system/metrics.js';
@@ -36,8 +37,6 @@ const EXHAUSTED_GRACE_MS = 1000;
 const LOW_BYTES = LIMITS.http.egressBytes / 4;
 /** A socket whose producer ignores `drained()` is cut at this size, without a grace. */
 const HARD_BYTES = 64 * LIMITS.http.egressBytes;
-/** RFC 6455 section 5.5: a control frame holds 125 bytes, two of which are the code. */
-const REASON_BYTES = 123;
 
 const TOKENS = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+(, *[!#$%&'*+.^_`|~0-9A-Za-z-]+)*$/;
 const HANDSHAKE_KEY = /^[+/0-9A-Za-z]{22}==$/;
@@ -68,15 +67,6 @@ export function offeredProtocols({
 
 export const isAccept = (decision: SocketAccept | { readonly refuse: Reply }): decision is SocketAccept =>
   !('refuse' in decision);
-
-/** Shortens a reason to the size of a close frame, never inside a character. */
-function fitReason(reason: string): string {
-  const bytes = Buffer.from(reason);
-  if (bytes.byteLength <= REASON_BYTES) return reason;
-  let end = REASON_BYTES;
-  while (((bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1;
-  return bytes.toString('utf8', 0, end);
-}
 
 interface Surroundings {
   readonly clock: Clock;
@@ -154,8 +144,8 @@ export class SocketHost {
     await eachInTurns(this.#open, (connection) => connection.close(reason));
   }
 
-  terminateAll(): void {
-    for (const connection of this.#open) connection.terminate();
+  async terminateAll(): Promise<void> {
+    await eachInTurns(this.#open, (connection) => connection.terminate());
   }
 
   #opened(
@@ -290,6 +280,11 @@ class Connection implements Socket, WireEvents {
     if (!this.#isClosed) this.wire.terminate();
   }
 
+  failed(err: unknown): void {
+    this.around.log.error({ generationId: this.request.generationId, err }, 'a socket failed');
+    this.close('internal');
+  }
+
   admits(byteLength: number): boolean {
     if (this.#ending || this.#isClosed) return false;
     this.around.metrics.received(byteLength);
@@ -301,6 +296,13 @@ class Connection implements Socket, WireEvents {
 
   message(frame: string | Uint8Array): void {
     this.#guarded(() => this.#events?.message(frame));
+  }
+
+  longText(bytes: Buffer): void {
+    this.#guarded(() => {
+      if (this.#events?.longText) this.#events.longText(bytes);
+      else this.#events?.message(bytes.toString());
+    });
   }
 
   flushed(): void {
@@ -387,9 +389,8 @@ class Connection implements Socket, WireEvents {
   #guarded(task: () => void): void {
     try {
       ownedBy(this.#owner, task);
-    } catch (err) {
-      this.around.log.error({ generationId: this.request.generationId, err }, 'a socket failed');
-      this.close('internal');
+    } catch (error) {
+      this.failed(error);
     }
   }
 }

@@ -62,6 +62,20 @@ t.test('what is no JSON is refused', async (t) => {
   await t.rejects(walkJson(Buffer.from([0x22, 0xff, 0x22])), MALFORMED, 'no UTF-8');
 });
 
+t.test('bounds of JSON: escaped quotes', async (t) => {
+  const { escapes } = JSON_BOUNDS;
+  const quotes = (count: number): string => `"${'\\"'.repeat(count)}"`;
+  const [first = '', second = ''] = (await walked(
+    `[${quotes(escapes / 2)},${quotes(escapes / 2)}]`,
+  )) as string[];
+  t.equal(first.length + second.length, escapes);
+  await t.rejects(
+    walked(`[${quotes(escapes / 2)},${quotes(escapes / 2 + 1)}]`),
+    MALFORMED,
+    'of all strings together',
+  );
+});
+
 t.test('bounds of JSON: depth, nodes, bytes outside of strings', async (t) => {
   const { depth, nodes, outside } = JSON_BOUNDS;
   const nested = (levels: number): string => '['.repeat(levels) + ']'.repeat(levels);

@@ -78,6 +78,9 @@ function open(audio = BARE_AUDIO, ledger?: MemoryLedger) {
   const memory = chargedTo(ledger, (error) => session.exhausted(error));
   const socket: Socket = {
     ...memory.charged,
+    failed: (error) => {
+      throw error;
+    },
     send: (data) => void log.push(decode(data as Uint8Array) as ServerEvent),
     queuedBytes: 0,
     drained: () => (readable ? Promise.resolve() : new Promise((resolve) => (release = resolve))),

@@ -170,6 +170,9 @@ function openStream(ledger: Ledger) {
   const memory = chargedTo(ledger, (error) => stream.exhausted(error));
   const socket: Socket = {
     ...memory.charged,
+    failed: (error) => {
+      throw error;
+    },
     send: () => undefined,
     queuedBytes: 0,
     drained: () => Promise.resolve(),

@@ -17,12 +17,14 @@ import { LIMITS } from '../../contracts/limits.js';
 import { defaultVocabulary } from '../../contracts/vocabulary.js';
 import {
   SpeechFrameFault,
+  type ClientFrame,
   readFrame as readFrameOf,
 } from '../../gateway/dialects/protocol-b/sockets/client-frames.js';
 import { SimulatedClock } from '../fixtures/edge-clock.js';
 import { pick, seeded } from '../fixtures/random.js';
 
-const readFrame = (data: string | Uint8Array) => readFrameOf(data, defaultVocabulary);
+/** Frames that are not long are read at once. */
+const readFrame = (data: string | Uint8Array) => readFrameOf(data, defaultVocabulary) as ClientFrame;
 const SCHEDULE = LIMITS.streamInput.schedule.default;
 const FAULT: SocketFault = { message: 'no', error: 'no', code: 1008 };
 

@@ -48,7 +48,7 @@ t.test('each option of the query is taken, or refused with its code', (t) => {
 
 const faultIn = (data: string | Uint8Array): SessionFault | undefined => {
   try {
-    readFrame(data, 16_000);
+    void readFrame(data, 16_000);
     return undefined;
   } catch (error) {
     if (error instanceof TranscriptionFrameFault) return error.fault;

@@ -11,7 +11,9 @@ import { LIMITS } from '../../../contracts/limits.js';
 import type { SynthesisModel } from '../../../contracts/speech/models.js';
 import { isPlainObject, type PlainObject } from '../../../contracts/schemas/plain-object.js';
 import type { SynthesisRequest, TimedAudio } from '../../../contracts/ports/speech/speech.js';
-import { parseMsgpack } from '../../server/bodies/body.js';
+import { parseLongMsgpack, parseMsgpack } from '../../server/bodies/body.js';
+import { AT_ONCE_BYTES } from '../../server/bodies/structure.js';
+import type { Frame } from '../../server/frames/frame-queue.js';
 import { unknownFields } from '../../server/ignored-fields.js';
 import { synthesisRequest } from './speech-params.js';
 import { TtsBody } from './schema.js';
@@ -59,20 +61,32 @@ const EVENTS = new Map<unknown, (fields: PlainObject, model: SynthesisModel) => 
 
 const NAMES = [...EVENTS.keys()].map((name) => `\`${String(name)}\``).join(', ');
 
-function parse(data: string | Uint8Array): unknown {
-  if (typeof data === 'string') throw new LiveFrameFault('unsupportedData', 'Frames must be binary');
+const unreadable = (): LiveFrameFault =>
+  new LiveFrameFault('invalidPayload', 'The frame is not valid MessagePack');
+
+/** A promise if it is long. */
+function parse(data: Frame): unknown {
+  if (!(data instanceof Uint8Array)) throw new LiveFrameFault('unsupportedData', 'Frames must be binary');
   if (data.byteLength > LIMITS.socket.frameBytes)
     throw new LiveFrameFault('tooBig', 'The frame is larger than 32 MiB');
+  if (data.byteLength > AT_ONCE_BYTES)
+    return parseLongMsgpack(data, LIMITS.socket.textLength).catch(() => {
+      throw unreadable();
+    });
   try {
     return parseMsgpack(data);
   } catch {
-    throw new LiveFrameFault('invalidPayload', 'The frame is not valid MessagePack');
+    throw unreadable();
   }
 }
 
-/** Binary fields are views of `data`. Errors: `LiveFrameFault`. */
-export function readFrame(data: string | Uint8Array, model: SynthesisModel): ClientEvent {
-  const frame = parse(data);
+/** Binary fields are views of the frame. Errors: `LiveFrameFault`. */
+export function readFrame(frame: Frame, model: SynthesisModel): ClientEvent | Promise<ClientEvent> {
+  const value = parse(frame);
+  return value instanceof Promise ? value.then((later) => eventOf(later, model)) : eventOf(value, model);
+}
+
+function eventOf(frame: unknown, model: SynthesisModel): ClientEvent {
   const read = isPlainObject(frame) ? EVENTS.get(frame['event']) : undefined;
   if (!isPlainObject(frame) || !read) throw new LiveFrameFault('policy', `event must be one of ${NAMES}`);
   try {

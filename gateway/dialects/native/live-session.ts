@@ -15,6 +15,7 @@ import { memoryExhausted, MeteredMemory } from '../../../contracts/ports/account
 import type { Caller } from '../../../contracts/ports/accounts/identity.js';
 import type { RequestTrace } from '../../../contracts/ports/trace.js';
 import type { SynthesisRequest } from '../../../contracts/ports/speech/speech.js';
+import { FrameQueue } from '../../server/frames/frame-queue.js';
 import type { Socket, SocketEvents } from '../../server/port.js';
 import { warnOfIgnored } from '../../server/ignored-fields.js';
 import { nativeMessage } from '../../server/native-error.js';
@@ -47,6 +48,7 @@ export class LiveSession implements SocketEvents {
   #since: number;
   /** Of the waiting text. */
   readonly #memory: MeteredMemory;
+  readonly #frames: FrameQueue<ClientEvent>;
   /** HTTP status that is reported for the socket when it closes. */
   #status = 101;
 
@@ -58,17 +60,19 @@ export class LiveSession implements SocketEvents {
   ) {
     socket.chargeTo(client.caller.workspaceId);
     this.#memory = new MeteredMemory(socket.memory('text'));
+    this.#frames = new FrameQueue(socket, {
+      read: (frame) => readFrame(frame, client.model),
+      take: (event) => void this.#take(event),
+      failed: (error) => this.#unreadable(error),
+      full: () => this.#machine.send({ type: 'fault', ...TOO_MUCH_TEXT }),
+      exhausted: () => this.exhausted(memoryExhausted()),
+    });
     this.#since = parts.clock.monotonic();
     this.#machine = runOnDemand(nativeLive, undefined, parts.clock, () => this.#effects(), 'gone');
   }
 
   message(data: string | Uint8Array): void {
-    try {
-      this.#take(readFrame(data, this.client.model));
-    } catch (error) {
-      if (!(error instanceof LiveFrameFault)) throw error;
-      this.#machine.send({ type: 'fault', message: error.message, close: error.close });
-    }
+    this.#frames.push(data);
   }
 
   exhausted(error: ServiceError): void {
@@ -77,11 +81,17 @@ export class LiveSession implements SocketEvents {
   }
 
   gone(): void {
+    this.#frames.clear();
     this.#machine.send({ type: 'gone' });
   }
 
   closed(): void {
     this.ended(this.#status);
+  }
+
+  #unreadable(error: unknown): void {
+    if (!(error instanceof LiveFrameFault)) throw error;
+    this.#machine.send({ type: 'fault', message: error.message, close: error.close });
   }
 
   #take(event: ClientEvent): void {

@@ -1,9 +1,9 @@
 /** JSON bodies of the platform (docs/contract/platform.md 6.11): 415 without a JSON content type, 400 `Malformed JSON`. */
 import { ServiceError } from '../../../contracts/errors.js';
 import { LIMITS } from '../../../contracts/limits.js';
-import { isJson, mediaType, readAll } from '../../server/bodies/body.js';
+import { isJson, mediaType, parseLongJson, readAll } from '../../server/bodies/body.js';
 import type { HttpRequest } from '../../server/port.js';
-import { boundJson } from '../../server/bodies/structure.js';
+import { isNoJson } from '../../server/bodies/structure.js';
 
 type Incoming = Pick<HttpRequest, 'headers' | 'body' | 'share'>;
 
@@ -24,15 +24,16 @@ const WITH_KEY: BodyBounds = { bytes: LIMITS.body.platform, parts: 10_000 };
 const { bodyBytes: bytes, parts } = LIMITS.unauthenticated;
 /** Without one. */
 export const OF_STRANGERS: BodyBounds = { bytes, parts };
-const UTF8 = new TextDecoder('utf-8', { fatal: true });
+const UTF8 = new TextDecoder();
 const NOTHING: JsonBody = { text: '{}', value: {} };
 
-function parse(bytes: Uint8Array, mostParts: number): JsonBody {
-  boundJson(bytes, mostParts);
+/** In turns of the event loop, if it is large. */
+async function parse(bytes: Uint8Array, mostParts: number): Promise<JsonBody> {
   try {
-    const text = UTF8.decode(bytes);
-    return { text, value: JSON.parse(text) as unknown };
+    const value = await parseLongJson(bytes, undefined, mostParts);
+    return { text: UTF8.decode(bytes), value };
   } catch (cause) {
+    if (!isNoJson(cause)) throw cause;
     throw new ServiceError('malformed_body', { message: 'Malformed JSON', cause });
   }
 }

@@ -5,6 +5,7 @@
  * Invariants: a channel sends exactly one reply, by `whole`, `bare`, or `begin` … `finish`; after `onClosed`
  * or `destroy` all its methods do nothing.
  */
+import { AT_ONCE_BYTES } from '../bodies/structure.js';
 import type { ServiceError } from '../../../contracts/errors.js';
 import type { BodyPipe } from '../bodies/body-pipe.js';
 import type { RequestHead } from './guard.js';
@@ -56,9 +57,18 @@ export interface WireEvents {
   admits(byteLength: number): boolean;
   /** The bytes belong to the receiver. */
   message(frame: string | Uint8Array): void;
+  /** A text frame of more than AT_ONCE_BYTES, in UTF-8. */
+  longText(bytes: Buffer): void;
   /** Some of the buffered bytes are with the kernel now. */
   flushed(): void;
   closed(code: number): void;
+}
+
+/** Passes on a frame whose bytes are the receiver's. */
+export function tell(events: WireEvents, bytes: Buffer, isBinary: boolean): void {
+  if (isBinary) events.message(bytes);
+  else if (bytes.length > AT_ONCE_BYTES) events.longText(bytes);
+  else events.message(bytes.toString());
 }
 
 export interface Handshake {

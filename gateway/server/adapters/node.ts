@@ -24,6 +24,7 @@ import {
   type Wire,
   WIRE_FRAME_BYTES,
   WIRE_IDLE_SECONDS,
+  tell,
 } from './adapter.js';
 import { BodyPipe } from '../bodies/body-pipe.js';
 import { RequestHead } from './guard.js';
@@ -232,7 +233,7 @@ class Upgrades {
     const events = handshake.opened(new NodeWire(socket, () => events?.flushed(), authenticated));
     socket.on('message', (data: Buffer, isBinary) => {
       this.#quiet.set(socket, false);
-      if (events.admits(data.byteLength)) events.message(isBinary ? data : data.toString());
+      if (events.admits(data.byteLength)) tell(events, data, isBinary);
     });
     socket.on('pong', () => this.#quiet.set(socket, false));
     // `ws` closes the socket itself, with the right code.

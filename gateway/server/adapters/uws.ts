@@ -26,6 +26,7 @@ import {
   WIRE_IDLE_SECONDS,
 } from './adapter.js';
 import { BodyPipe } from '../bodies/body-pipe.js';
+import { AT_ONCE_BYTES } from '../bodies/structure.js';
 import { RequestHead } from './guard.js';
 import { statusLine, UwsChannel } from './uws-channel.js';
 
@@ -154,7 +155,9 @@ const SOCKETS: WebSocketBehavior<Upgraded> = {
   message(socket, bytes, isBinary) {
     const { events } = socket.getUserData();
     if (!events?.admits(bytes.byteLength)) return;
-    events.message(isBinary ? new Uint8Array(bytes.slice(0)) : Buffer.from(bytes).toString());
+    if (isBinary) events.message(new Uint8Array(bytes.slice(0)));
+    else if (bytes.byteLength > AT_ONCE_BYTES) events.longText(Buffer.from(bytes.slice(0)));
+    else events.message(Buffer.from(bytes).toString());
   },
   drain(socket) {
     const user = socket.getUserData();

@@ -4,7 +4,7 @@
  * decoded piece by piece on demand.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { decodeBase64, withoutWhiteSpace } from '../../../contracts/text/base64.js';
+import { decodeBase64 } from '../../../contracts/text/base64.js';
 import { ServiceError } from '../../../contracts/errors.js';
 import { LIMITS } from '../../../contracts/limits.js';
 import { mustCharge } from '../../../contracts/ports/accounts/memory.js';
@@ -13,14 +13,10 @@ import { mostBytesOf } from './arriving-bytes.js';
 import { ArrivingFile, type Keeping } from './arriving-file.js';
 import { isTurnOver } from '../../../contracts/time/loop-turn.js';
 import { expectMediaType, isJson, parseLongJson } from './body.js';
+import { decoded, HEAD_ALLOWANCE } from './long-base64.js';
 import { type LongString, LongStrings } from './long-strings.js';
-import { base64Of, readText } from './long-text.js';
+import { readText } from './long-text.js';
 import type { HttpRequest } from '../port.js';
-
-/** Longest head of a `data:` URI, in characters. */
-const HEAD_ALLOWANCE = 256;
-/** Characters of base64 that stand for three bytes. */
-const QUARTET = 4;
 
 /** A parsed document whose long strings were lifted out of it. */
 export interface AudioDocument {
@@ -38,39 +34,6 @@ export interface AudioDocument {
 
 function checkSize(size: number, limit: number): void {
   if (size > limit) throw new ServiceError('audio_too_large');
-}
-
-/** The text after a `data:` URI's head, if it is one. */
-const payloadOf = (text: string): string =>
-  text.slice(0, 5).toLowerCase() === 'data:'
-    ? text.slice(text.slice(0, HEAD_ALLOWANCE).indexOf(',') + 1)
-    : text;
-
-/** Decodes base64 that arrives in pieces. */
-class Base64Decoding {
-  /** Characters that wait: the end of a text may be padded. */
-  #waiting = '';
-  #begun = false;
-
-  /** The bytes that are complete; undefined if the text is not base64. */
-  next(piece: string): Uint8Array | undefined {
-    const text = this.#waiting + withoutWhiteSpace(this.#begun ? piece : payloadOf(piece));
-    this.#begun = true;
-    const to = Math.max(0, text.length - QUARTET - (text.length % QUARTET));
-    this.#waiting = text.slice(to);
-    const bytes = Buffer.from(text.slice(0, to), 'base64');
-    return bytes.length === (to / QUARTET) * 3 ? bytes : undefined;
-  }
-
-  end(): Uint8Array | undefined {
-    return decodeBase64(this.#waiting);
-  }
-}
-
-async function* decoded(long: LongString): AsyncGenerator<Uint8Array | undefined> {
-  const decoding = new Base64Decoding();
-  for await (const piece of base64Of(long)) yield decoding.next(piece);
-  yield decoding.end();
 }
 
 async function decodeLong(

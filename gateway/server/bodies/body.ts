@@ -5,16 +5,14 @@ import { ArrivingBytes, mostBytesOf } from './arriving-bytes.js';
 import type { HttpRequest } from '../port.js';
 import { type ReadLong, walkJson } from './json-walk.js';
 import { walkMsgpack } from './msgpack-walk.js';
-import { boundJson, boundMsgpack } from './structure.js';
+import { AT_ONCE_BYTES, boundJson, boundMsgpack, noJson } from './structure.js';
 
 type Incoming = Pick<HttpRequest, 'headers' | 'body' | 'share'>;
 
 const JSON_TYPES = ['application/json', 'text/json'];
+const BYTE_ORDER_MARK = Buffer.from('\ufeff');
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
 const MSGPACK_TYPES = ['application/msgpack', 'application/x-msgpack', 'application/vnd.msgpack'];
-
-/** Smaller bodies are parsed in one turn. */
-const AT_ONCE_BYTES = 256 * 1024;
 
 /** The media type in lower case, without parameters; empty if there is none. */
 export const mediaType = (headers: HttpRequest['headers']): string =>
@@ -57,19 +55,32 @@ export async function readMsgpack(request: Incoming, limitBytes: number): Promis
 }
 
 /** UTF-8 JSON of any value. Errors: `malformed_body`. */
-export function parseJson(bytes: Uint8Array): unknown {
-  boundJson(bytes);
+export function parseJson(bytes: Uint8Array, mostNodes?: number): unknown {
+  boundJson(bytes, mostNodes);
   try {
     return JSON.parse(UTF8.decode(bytes)) as unknown;
   } catch (cause) {
-    throw new ServiceError('malformed_body', { message: 'The request body is not valid JSON', cause });
+    throw noJson(cause);
   }
 }
 
+const isMarked = (bytes: Buffer): boolean =>
+  bytes.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK);
+
+/** Without a byte order mark, as the decoder does it for small ones. */
+function unmarked(bytes: Uint8Array): Buffer {
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  return isMarked(buffer) ? buffer.subarray(BYTE_ORDER_MARK.length) : buffer;
+}
+
 /** The same in turns of the event loop, if it is large. `readLong`: reads strings of 64 KiB and more. Errors: `malformed_body`. */
-export async function parseLongJson(bytes: Uint8Array, readLong?: ReadLong): Promise<unknown> {
-  if (bytes.length < AT_ONCE_BYTES) return parseJson(bytes);
-  return walkJson(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength), readLong);
+export async function parseLongJson(
+  bytes: Uint8Array,
+  readLong?: ReadLong,
+  mostNodes?: number,
+): Promise<unknown> {
+  if (bytes.length < AT_ONCE_BYTES) return parseJson(bytes, mostNodes);
+  return walkJson(unmarked(bytes), readLong, mostNodes);
 }
 
 /** One MessagePack value and nothing after it. Errors: `malformed_body`. */
@@ -82,11 +93,14 @@ export function parseMsgpack(bytes: Uint8Array): unknown {
   }
 }
 
-/** The same in turns of the event loop, if it is large. Errors: `malformed_body`. */
-export async function parseLongMsgpack(bytes: Uint8Array): Promise<unknown> {
+/**
+ * The same in turns of the event loop, if it is large. Of a string of 256 KiB and more, no more than `mostText` characters and a piece are
+ * read. Errors: `malformed_body`.
+ */
+export async function parseLongMsgpack(bytes: Uint8Array, mostText?: number): Promise<unknown> {
   if (bytes.length < AT_ONCE_BYTES) return parseMsgpack(bytes);
   try {
-    return await walkMsgpack(bytes);
+    return await walkMsgpack(bytes, mostText);
   } catch (cause) {
     throw unreadableMsgpack(cause);
   }

@@ -3,10 +3,9 @@
  * second. Bounds of its structure are those of structure.ts.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { ServiceError } from '../../../contracts/errors.js';
 import { isTurnOver } from '../../../contracts/time/loop-turn.js';
 import { readText, textOf } from './long-text.js';
-import { JSON_BOUNDS, tooLarge } from './structure.js';
+import { JSON_BOUNDS, noJson, tooLarge } from './structure.js';
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -24,30 +23,30 @@ const TURN_BYTES = 64 * 1024;
 /** Bytes searched at once for the end of a string. */
 const SEARCHED = 1024 * 1024;
 
-/** Reads a long string from the bytes between its quotes. */
-export type ReadLong = (bytes: Buffer) => Promise<string> | string;
+/** Reads a long string from the bytes between its quotes; `name`: of the member that it is the value of, or of the one that it lies in. */
+export type ReadLong = (bytes: Buffer, name: string) => unknown;
 
 const isBlank = (byte: number | undefined): boolean =>
   byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
-
-const malformed = (cause?: unknown): ServiceError =>
-  new ServiceError('malformed_body', { message: 'The request body is not valid JSON', cause });
 
 class JsonWalk {
   #at = 0;
   #nodes = 0;
   #escapes = 0;
   #outside = 0;
+  /** The last name of a member. */
+  #name = '';
 
   constructor(
     private readonly bytes: Buffer,
     private readonly readLong: ReadLong,
+    private readonly mostNodes: number,
   ) {}
 
   async document(): Promise<unknown> {
     this.#skipBlanks();
     const value = await this.#value(0);
-    if (this.#at < this.bytes.length) throw malformed();
+    if (this.#at < this.bytes.length) throw noJson();
     return value;
   }
 
@@ -64,8 +63,9 @@ class JsonWalk {
   async #object(depth: number): Promise<unknown> {
     const members: Record<string, unknown> = {};
     await this.#members(depth, OBJECT.close, async () => {
-      const name = await this.#string();
-      if (!this.#take(COLON)) throw malformed();
+      const name = await this.#nameOf();
+      if (!this.#take(COLON)) throw noJson();
+      this.#name = name;
       put(members, name, await this.#value(depth));
     });
     return members;
@@ -85,19 +85,30 @@ class JsonWalk {
     for (;;) {
       await member();
       if (this.#take(close)) return;
-      if (!this.#take(COMMA)) throw malformed();
+      if (!this.#take(COMMA)) throw noJson();
       this.#count();
     }
   }
 
-  async #string(): Promise<string> {
-    if (this.bytes[this.#at] !== QUOTE) throw malformed();
+  async #nameOf(): Promise<string> {
+    const text = await this.#quoted();
+    return text.length < LONG ? textOf(text) : readText({ content: text });
+  }
+
+  async #string(): Promise<unknown> {
+    const text = await this.#quoted();
+    return text.length < LONG ? textOf(text) : this.readLong(text, this.#name);
+  }
+
+  /** The bytes between the quotes at the current place. */
+  async #quoted(): Promise<Buffer> {
+    if (this.bytes[this.#at] !== QUOTE) throw noJson();
     const start = this.#at + 1;
     const end = await this.#endOfString(start);
     const text = this.bytes.subarray(start, end);
     this.#at = end;
     this.#step();
-    return text.length < LONG ? textOf(text) : this.readLong(text);
+    return text;
   }
 
   async #endOfString(start: number): Promise<number> {
@@ -110,7 +121,7 @@ class JsonWalk {
       from += found < 0 ? SEARCHED : found + 1;
       if (isTurnOver()) await nextTurn();
     }
-    throw malformed();
+    throw noJson();
   }
 
   async #isEscaped(start: number, quote: number): Promise<boolean> {
@@ -129,7 +140,7 @@ class JsonWalk {
     try {
       return JSON.parse(text) as unknown;
     } catch (cause) {
-      throw malformed(cause);
+      throw noJson(cause);
     }
   }
 
@@ -158,7 +169,7 @@ class JsonWalk {
 
   #count(): void {
     this.#nodes += 1;
-    if (this.#nodes > JSON_BOUNDS.nodes) throw tooLarge();
+    if (this.#nodes > this.mostNodes) throw tooLarge();
   }
 }
 
@@ -172,4 +183,5 @@ function put(members: Record<string, unknown>, name: string, value: unknown): vo
 export const walkJson = (
   bytes: Buffer,
   readLong: ReadLong = (content) => readText({ content }),
-): Promise<unknown> => new JsonWalk(bytes, readLong).document();
+  mostNodes = JSON_BOUNDS.nodes,
+): Promise<unknown> => new JsonWalk(bytes, readLong, mostNodes).document();

@@ -4,9 +4,9 @@
  */
 import { open } from 'node:fs/promises';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { ServiceError } from '../../../contracts/errors.js';
 import type { StoredFile } from '../../../contracts/ports/speech/codec.js';
 import type { LongString } from './long-strings.js';
+import { noJson } from './structure.js';
 
 const BACKSLASH = 0x5c;
 const LETTER_U = 0x75;
@@ -24,7 +24,7 @@ export function textOf(bytes: Uint8Array): string {
   try {
     return JSON.parse(`"${UTF8.decode(bytes)}"`) as string;
   } catch (cause) {
-    throw new ServiceError('malformed_body', { message: 'The request body is not valid JSON', cause });
+    throw noJson(cause);
   }
 }
 
@@ -91,9 +91,14 @@ export async function* base64Of(long: LongString): AsyncGenerator<string> {
   for await (const piece of piecesOf(long.content)) yield piece.toString('latin1');
 }
 
-/** Errors: `malformed_body`. */
-export async function readText(long: Pick<LongString, 'content'>): Promise<string> {
+/** `most`: characters after which it is not read on. Errors: `malformed_body`. */
+export async function readText(long: Pick<LongString, 'content'>, most = Infinity): Promise<string> {
   const texts: string[] = [];
-  for await (const text of textsOf(long)) texts.push(text);
+  let length = 0;
+  for await (const text of textsOf(long)) {
+    texts.push(text);
+    length += text.length;
+    if (length > most) break;
+  }
   return texts.join('');
 }

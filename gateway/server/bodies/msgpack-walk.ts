@@ -13,11 +13,13 @@ const PIECE = 256 * 1024;
 const isMap = (byte: number): boolean => (byte & 0xf0) === 0x80 || byte === 0xde || byte === 0xdf;
 const isArray = (byte: number): boolean => (byte & 0xf0) === 0x90 || byte === 0xdc || byte === 0xdd;
 
-async function readString(bytes: Uint8Array): Promise<string> {
+async function readString(bytes: Uint8Array, mostText: number): Promise<string> {
   const decoder = new TextDecoder();
   const pieces: string[] = [];
-  for (let at = 0; at < bytes.length; at += PIECE) {
-    pieces.push(decoder.decode(bytes.subarray(at, at + PIECE), { stream: true }));
+  for (let at = 0, length = 0; at < bytes.length && length <= mostText; at += PIECE) {
+    const piece = decoder.decode(bytes.subarray(at, at + PIECE), { stream: true });
+    pieces.push(piece);
+    length += piece.length;
     await nextTurn();
   }
   return pieces.join('') + decoder.decode();
@@ -28,7 +30,10 @@ class MsgpackWalk {
   #at = 0;
   #nodes = 0;
 
-  constructor(private readonly bytes: Uint8Array) {
+  constructor(
+    private readonly bytes: Uint8Array,
+    private readonly mostText: number,
+  ) {
     this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   }
 
@@ -50,7 +55,9 @@ class MsgpackWalk {
     if (isMap(byte)) return this.#map(children / 2, depth + 1);
     if (isArray(byte)) return this.#array(children, depth + 1);
     const token = this.bytes.subarray(from, this.#at);
-    return byte === STRING_32 && size > PIECE ? readString(token.subarray(HEAD_BYTES)) : decode(token);
+    return byte === STRING_32 && size > PIECE
+      ? readString(token.subarray(HEAD_BYTES), this.mostText)
+      : decode(token);
   }
 
   async #array(length: number, depth: number): Promise<unknown> {
@@ -71,5 +78,9 @@ class MsgpackWalk {
   }
 }
 
-/** One MessagePack value and nothing after it. Binary fields are views of `bytes`. Errors: `malformed_body`, those of the format. */
-export const walkMsgpack = (bytes: Uint8Array): Promise<unknown> => new MsgpackWalk(bytes).document();
+/**
+ * One MessagePack value and nothing after it. Binary fields are views of `bytes`. `mostText`: characters after which a string of 256 KiB
+ * and more is not read on. Errors: `malformed_body`, those of the format.
+ */
+export const walkMsgpack = (bytes: Uint8Array, mostText = Infinity): Promise<unknown> =>
+  new MsgpackWalk(bytes, mostText).document();

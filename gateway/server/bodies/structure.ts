@@ -11,9 +11,21 @@ import { ServiceError } from '../../../contracts/errors.js';
 export const JSON_BOUNDS = { nodes: 100_000, depth: 64, escapes: 1_000_000, outside: 4 * 1024 * 1024 };
 export const MSGPACK_BOUNDS = { nodes: JSON_BOUNDS.nodes, depth: JSON_BOUNDS.depth };
 
+/** Documents and text frames up to this size are decoded and parsed in one turn of the event loop, larger ones in several. */
+export const AT_ONCE_BYTES = 256 * 1024;
+
 export const tooLarge = (
   message = 'The request body is nested too deep or has too many parts',
 ): ServiceError => new ServiceError('malformed_body', { message });
+
+const NO_JSON = 'The request body is not valid JSON';
+
+export const noJson = (cause?: unknown): ServiceError =>
+  new ServiceError('malformed_body', { message: NO_JSON, cause });
+
+/** Whether the error says that the grammar of JSON is broken, not that there is too much of it. */
+export const isNoJson = (error: unknown): boolean =>
+  error instanceof ServiceError && error.message === NO_JSON;
 
 const fail = (message?: string): never => {
   throw tooLarge(message);

@@ -3,9 +3,10 @@ import { encode } from '@msgpack/msgpack';
 
 const MiB = 1024 * 1024;
 
-/** A request's body. */
+/** A request's body, and its query with its `?`. */
 export interface Input {
   readonly name: string;
+  readonly query?: string;
   readonly type: string;
   readonly body: () => Buffer;
 }
@@ -125,6 +126,13 @@ export const forms = (bytes: number): readonly Input[] =>
         'half boundaries in a file',
         () => filled(`${PART('file')}; filename="a.wav"\r\n\r\n`, '\r\n--', bytes, '\r\n--b--\r\n'),
       ],
+      ['headers of a part', () => Buffer.from(`--b\r\n${'x: y\r\n'.repeat(bytes / 8)}\r\n\r\n--b--\r\n`)],
+      [
+        'one long header',
+        () => filled('--b\r\nContent-Disposition: form-data; name="', 'a', bytes, '"\r\n\r\n--b--\r\n'),
+      ],
+      ['boundaries', () => filled('--b\r\n', '\r\n--b\r\n', bytes, '--b--\r\n')],
+      ['thousands of fields', () => filled('', `${PART('f')}\r\n\r\na\r\n`, bytes, '--b--\r\n')],
       [
         'fields',
         () =>
@@ -136,6 +144,26 @@ export const forms = (bytes: number): readonly Input[] =>
       ],
     ] as const
   ).map(([name, body]) => ({ name: `form, ${name}`, type: 'multipart/form-data; boundary=b', body }));
+
+/** Most bytes of a query: the rest of a head's 64 KiB is for its headers, and some stacks take less. */
+const QUERY_BYTES = 12_000;
+
+/** Queries: many fields, long ones, escapes, numbers. */
+export const queries = (): readonly Input[] =>
+  (
+    [
+      ['fields', 'a&'],
+      ['escapes', '%D0%BF'],
+      ['page_size=', '9'],
+      ['cursor=', 'A'],
+      ['search=', '%'],
+    ] as const
+  ).map(([head, piece]) => ({
+    name: `query of ${head}${piece}`,
+    type: 'text/plain',
+    query: `?${head === 'fields' || head === 'escapes' ? '' : head}${piece.repeat(QUERY_BYTES / piece.length)}`,
+    body: () => Buffer.alloc(0),
+  }));
 
 export const SMALL = 64 * 1024;
 export const megabytes = (count: number): number => count * MiB - 2000;

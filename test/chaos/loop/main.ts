@@ -1,27 +1,45 @@
 /**
  * `npm run chaos -- loop [part of a route …]`: sends each route of a gateway its worst inputs within its limits, and prints for how long
  * each held the event loop: processor time of the loop's thread, best of three. Exit code 1 if one is above the bound, or if
- * a route has no inputs.
+ * a route or socket has no inputs.
  */
+import { loadavg } from 'node:os';
 import { declaredRoutes, type DeclaredRoute } from '../../fixtures/routes.js';
-import { holdOf, type Probed, startProbed } from './holds.js';
+import { type Hold, holdOf, holdOfFrame, type Probed, startProbed } from './holds.js';
 import { inputsOf } from './routes.js';
+import { framesOf } from './sockets.js';
 
 const MOST_MS = 25;
 const PARTS = process.argv.slice(2);
-const NO_BODY = new Set(['GET', 'DELETE', 'SOCKET']);
 
 const pathOf = (path: string): string => path.replace(/\{[^}]+\}/g, 'x');
-const isWanted = ({ path }: DeclaredRoute): boolean =>
-  PARTS.length === 0 || PARTS.some((part) => path.includes(part));
+const isWanted = ({ method, path }: DeclaredRoute): boolean =>
+  PARTS.length === 0 || PARTS.some((part) => `${method} ${path}`.includes(part));
+
+/** Each input of a route, and how it is measured. */
+function measuring(
+  probed: Probed,
+  route: DeclaredRoute,
+): readonly { readonly name: string; measure(): Promise<Hold> }[] | undefined {
+  const { method, path } = route;
+  if (method === 'SOCKET')
+    return framesOf(route)?.map((input) => ({
+      name: input.name,
+      measure: () => holdOfFrame(probed, input, MOST_MS),
+    }));
+  return inputsOf(route)?.map((input) => ({
+    name: input.name,
+    measure: () => holdOf(probed, method, pathOf(path), input, MOST_MS),
+  }));
+}
 
 async function ofRoute(probed: Probed, route: DeclaredRoute): Promise<readonly string[]> {
-  const inputs = inputsOf(route);
   const name = `${route.method} ${route.path}`;
-  if (!inputs) return [`${name}: has no worst inputs (test/chaos/loop/routes.ts)`];
+  const inputs = measuring(probed, route);
+  if (!inputs) return [`${name}: has no worst inputs (test/chaos/loop/routes.ts, sockets.ts)`];
   const found: string[] = [];
   for (const input of inputs) {
-    const { ms, status } = await holdOf(probed, route.method, pathOf(route.path), input, MOST_MS);
+    const { ms, status } = await input.measure();
     const line = `${ms.toFixed(1).padStart(8)} ms  ${status}  ${name}: ${input.name}`;
     console.log(line);
     if (ms > MOST_MS) found.push(line);
@@ -33,14 +51,14 @@ async function all(): Promise<readonly string[]> {
   const probed = await startProbed();
   try {
     const found: string[] = [];
-    for (const route of declaredRoutes().filter(isWanted))
-      if (!NO_BODY.has(route.method)) found.push(...(await ofRoute(probed, route)));
+    for (const route of declaredRoutes().filter(isWanted)) found.push(...(await ofRoute(probed, route)));
     return found;
   } finally {
     await probed.gateway.stop();
   }
 }
 
+console.log(`loop: load of the machine ${loadavg()[0]?.toFixed(1)}`);
 const found = await all();
 console.log(
   found.length === 0 ? `loop: no turn above ${MOST_MS} ms` : `loop: ${found.length} above ${MOST_MS} ms`,

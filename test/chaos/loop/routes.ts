@@ -1,7 +1,17 @@
 /** Which inputs each route gets. A route that takes a body or frames and has no row here fails the run. */
 import { LIMITS } from '../../../contracts/limits.js';
 import type { DeclaredRoute } from '../../fixtures/routes.js';
-import { forms, type Input, msgpackStructures, msgpackTexts, SMALL, structures, texts } from './inputs.js';
+import { routeOf } from './route-names.js';
+import {
+  forms,
+  type Input,
+  queries,
+  msgpackStructures,
+  msgpackTexts,
+  SMALL,
+  structures,
+  texts,
+} from './inputs.js';
 
 const { body } = LIMITS;
 const MARGIN = 2000;
@@ -32,10 +42,21 @@ const chat = (): readonly Input[] => [
   }),
 ];
 
-/** Method and the end of a path, the first that fits. */
-const ROWS: readonly (readonly [route: string, inputs: () => readonly Input[]])[] = [
+const AGENT = '/v1/agent';
+const PHONE = '/v1/phone/{provider}';
+const B = '/compat/elevenlabs/v1';
+
+const each = (
+  dialect: string,
+  names: readonly string[],
+  inputs: () => readonly Input[],
+): readonly (readonly [string, () => readonly Input[]])[] =>
+  names.map((name) => [`${dialect} ${name}`, inputs] as const);
+
+/** Dialect, method and whole path; of protocol A without its base. */
+const ROWS: ReadonlyMap<string, () => readonly Input[]> = new Map([
   [
-    'POST /v1/tts',
+    'native POST /v1/tts',
     () => [
       ...structures(body.nativeSynthesis - MARGIN),
       ...texts('text', {}, body.nativeSynthesis - MARGIN),
@@ -43,75 +64,87 @@ const ROWS: readonly (readonly [route: string, inputs: () => readonly Input[]])[
       ...msgpackStructures(body.nativeSynthesis - MARGIN),
     ],
   ],
-  ['POST /v1/tts/stream/with-timestamp', timed],
+  ['native POST /v1/tts/stream/with-timestamp', timed],
   [
-    'POST /v1/asr',
+    'native POST /v1/asr',
     () => [...forms(body.transcription - MARGIN), ...msgpackStructures(body.nativeSynthesis - MARGIN)],
   ],
   [
-    'POST /audio/speech',
+    'protocol-a POST /audio/speech',
     () => texts('input', { model: 'tone', voice: 'default' }, body.protocolASynthesis - MARGIN, FEW),
   ],
-  ['POST /audio/transcriptions', () => uploads(body.transcription)],
-  ['POST /chat/completions', chat],
-  ['POST /realtime/client_secrets', small],
+  ['protocol-a POST /audio/transcriptions', () => uploads(body.transcription)],
+  ['protocol-a POST /chat/completions', chat],
+  ['protocol-a POST /realtime/client_secrets', small],
   [
-    'POST /v1/text-to-speech/{voice_id?}',
+    `protocol-b POST ${B}/text-to-speech/{voice_id?}`,
     () => [
       ...structures(body.protocolB - MARGIN),
       ...texts('text', {}, body.protocolB - MARGIN, ['letters']),
     ],
   ],
-  ['POST /stream', timed],
-  ['POST /with-timestamps', timed],
-  ['POST /v1/speech-to-text', () => forms(body.transcription - MARGIN)],
-  ['POST /v1/single-use-token/{type}', small],
+  ...each(
+    'protocol-b',
+    ['/stream', '/with-timestamps', '/stream/with-timestamps'].map(
+      (end) => `POST ${B}/text-to-speech/{voice_id?}${end}`,
+    ),
+    timed,
+  ),
+  [`protocol-b POST ${B}/speech-to-text`, () => forms(body.transcription - MARGIN)],
+  [`protocol-b POST ${B}/single-use-token/{type}`, small],
   [
-    'POST /model',
+    'voices POST /model',
     () => [...structures(LIMITS.voice.bodyBytes - MARGIN), ...forms(LIMITS.voice.bodyBytes - MARGIN)],
   ],
-  ['PATCH /model/{id}', platform],
-  ...[
-    'POST /agents',
-    'PATCH /agents/{agent_id}',
-    'PATCH /config',
-    'POST /publish',
-    'POST /tools',
-    'PATCH /tools/{tool_id}',
-    'POST /test',
-    'POST /knowledge-sources',
-    'PATCH /knowledge-sources/{source_id}',
-    'POST /knowledge/search',
-    'POST /redeliver',
-    'POST /sessions',
-    'POST /preview',
-    'POST /end',
-    'POST /scenarios',
-    'PATCH /scenarios/{scenario_id}',
-    'POST /suites',
-    'PATCH /suites/{suite_id}',
-    'POST /runs',
-    'POST /cancel',
-    'POST /phone-numbers',
-    'PATCH /phone-numbers/{phone_number_id}',
-    'POST /v1/agent/calls',
-  ].map((route) => [route, platform] as const),
-  ...[
-    'POST /answer',
-    'POST /message',
-    'POST /status',
-    'POST /machine',
-    'POST /action',
-    'POST /document',
-    'POST /webhook',
-  ].map((route) => [route, small] as const),
-];
+  ['voices PATCH /model/{id}', platform],
+  ...each(
+    'platform',
+    [
+      'POST /agents',
+      'PATCH /agents/{agent_id}',
+      'PATCH /agents/{agent_id}/config',
+      'POST /agents/{agent_id}/publish',
+      'POST /tools',
+      'PATCH /tools/{tool_id}',
+      'POST /tools/{tool_id}/test',
+      'POST /tools/test',
+      'POST /knowledge-sources',
+      'PATCH /knowledge-sources/{source_id}',
+      'POST /agents/{agent_id}/knowledge/search',
+      'POST /deliveries/{delivery_id}/redeliver',
+      'POST /agents/{agent_id}/webhooks/test',
+      'POST /sessions',
+      'POST /agents/{agent_id}/preview',
+      'POST /sessions/{session_id}/end',
+      'POST /tests/scenarios',
+      'PATCH /tests/scenarios/{scenario_id}',
+      'POST /tests/suites',
+      'PATCH /tests/suites/{suite_id}',
+      'POST /tests/runs',
+      'POST /tests/runs/{run_id}/cancel',
+      'POST /phone-numbers',
+      'PATCH /phone-numbers/{phone_number_id}',
+      'POST /calls',
+      'POST /calls/{call_id}/cancel',
+    ].map((name) => name.replace(' ', ` ${AGENT}`)),
+    platform,
+  ),
+  ...each(
+    'phone',
+    [
+      'answer/{token?}',
+      ...['answer', 'message', 'status', 'machine'].map((name) => `calls/{call_id}/${name}`),
+      ...['answer', 'status', 'machine', 'action', 'document'].map(
+        (name) => `transfers/{transfer_id}/${name}`,
+      ),
+    ].map((name) => `POST ${PHONE}/${name}`),
+    small,
+  ),
+  ['media POST /livekit/webhook', small],
+]);
 
-/** The inputs of a route; undefined if nobody has thought of any. */
-export function inputsOf({ method, path }: DeclaredRoute): readonly Input[] | undefined {
-  const row = ROWS.find(([route]) => {
-    const [wanted = '', end = ''] = route.split(' ');
-    return method === wanted && path.endsWith(end);
-  });
-  return row?.[1]();
-}
+const HAS_NO_BODY = new Set(['GET', 'DELETE']);
+
+/** The inputs of a route that is no socket; undefined if nobody has thought of any. */
+export const inputsOf = (route: DeclaredRoute): readonly Input[] | undefined =>
+  HAS_NO_BODY.has(route.method) ? queries() : ROWS.get(routeOf(route))?.();

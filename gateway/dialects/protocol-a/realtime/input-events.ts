@@ -1,8 +1,10 @@
 /** Client events about the input audio buffer (docs/contract/protocol-a.md 5.3 and 5.5). */
-import type { TakenAudio } from '../../../../actors/incoming-audio.js';
+import type { Appended, IncomingAudio, TakenAudio } from '../../../../actors/incoming-audio.js';
 import { BYTES_PER_SAMPLE } from '../../../../contracts/audio.js';
 import { LIMITS } from '../../../../contracts/limits.js';
 import { memoryExhausted } from '../../../../contracts/ports/accounts/memory.js';
+import type { PlainObject } from '../../../../contracts/schemas/plain-object.js';
+import { DecodedBase64 } from '../../../server/frames/long-json.js';
 import { textField } from './client-events.js';
 import { Fault } from './faults.js';
 import { audioItem } from './items.js';
@@ -13,9 +15,16 @@ const isPcm = ({ input }: Settings): boolean => input.format === 'pcm';
 
 const TOO_MUCH_AUDIO = `At most ${LIMITS.realtime.bufferedAudioBytes / 2 ** 20} MiB of audio may wait; nothing was added`;
 
+/** Errors: `Fault` without audio. */
+function appendedOf(input: IncomingAudio, fields: PlainObject, budgetBytes: number): Appended {
+  const { audio } = fields;
+  if (!(audio instanceof DecodedBase64)) return input.append(textField(fields, 'audio'), budgetBytes);
+  return audio.bytes ? input.add(audio.bytes, budgetBytes) : 'malformed';
+}
+
 /** Adds audio, without an answer or an event for the machine. An append beyond the budget is dropped; earlier audio stays. */
 export const append: Handler = ({ input, conversation }, { fields }) => {
-  const appended = input.append(textField(fields, 'audio'), conversation.audioBudget);
+  const appended = appendedOf(input, fields, conversation.audioBudget);
   if (appended === 'taken') return;
   if (appended === 'exhausted') throw memoryExhausted();
   if (appended === 'full') throw new Fault('conversation_too_large', TOO_MUCH_AUDIO, 'audio');

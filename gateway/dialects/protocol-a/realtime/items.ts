@@ -13,6 +13,7 @@ import { decodeBase64 } from '../../../../contracts/text/base64.js';
 import { LIMITS } from '../../../../contracts/limits.js';
 import { checker, withoutNulls } from '../../../../contracts/schemas/check.js';
 import { type Static, Type } from '../../../../contracts/schemas/type.js';
+import { DecodedBase64 } from '../../../server/frames/long-json.js';
 import { Fault } from './faults.js';
 
 const optional = Type.Optional;
@@ -21,7 +22,8 @@ const { min, max } = LIMITS.realtime.idLength;
 const Part = Type.Object({
   type: Type.Enum(['input_text', 'input_audio', 'output_text', 'output_audio']),
   text: optional(Type.String()),
-  audio: optional(Type.String({ description: 'base64' })),
+  /** Base64, decoded already if it is long. */
+  audio: optional(Type.Unknown()),
   transcript: optional(Type.String()),
 });
 type Part = Static<typeof Part>;
@@ -73,8 +75,10 @@ function readPart(part: Part, role: Role, param: string): ItemPart {
   return { type, transcript: transcript ?? null };
 }
 
-function decodeAudio(base64: string, param: string): Uint8Array {
-  const audio = decodeBase64(base64);
+function decodeAudio(base64: unknown, param: string): Uint8Array {
+  const isDecoded = base64 instanceof DecodedBase64;
+  if (!isDecoded && typeof base64 !== 'string') throw invalid(`${param} must be of type string`, param);
+  const audio = isDecoded ? base64.bytes : decodeBase64(base64);
   if (audio && audio.length > 0) return audio;
   throw invalid(`${param} is no base64 of audio`, param);
 }

@@ -11,7 +11,9 @@ import { ConversationItems } from '../../../../actors/realtime-items.js';
 import { performing, runOnDemand, type Running } from '../../../../actors/run.js';
 import { ServiceError, toServiceError } from '../../../../contracts/errors.js';
 import { memoryExhausted } from '../../../../contracts/ports/accounts/memory.js';
+import { type Frame, FrameQueue, LongText } from '../../../server/frames/frame-queue.js';
 import type { Socket, SocketEvents } from '../../../server/port.js';
+import type { PlainObject } from '../../../../contracts/schemas/plain-object.js';
 import type { ProtocolAParts } from '../parts.js';
 import type { ItemAudioCache } from './item-audio-cache.js';
 import {
@@ -24,7 +26,6 @@ import {
 } from './client-events.js';
 import { EFFECTS, Performers } from './effects.js';
 import { Fault, FAULTS, toldError, toldFault } from './faults.js';
-import { FrameQueue } from './frame-queue.js';
 import { append, clear, commit } from './input-events.js';
 import { create, remove, retrieve, truncate } from './item-events.js';
 import { ServerEvents } from './server-events.js';
@@ -46,7 +47,10 @@ const HANDLERS: ReadonlyMap<string, Handler> = new Map([
   ['session.update', update],
 ]);
 
-const TOO_MANY_FRAMES = 'Too much came before session.update was answered; this event was dropped';
+const TOO_MANY_FRAMES = 'Too much came before an earlier event was read or answered; this one was dropped';
+
+/** What a frame was: fields, or undefined for an append whose audio is in the buffer already. */
+type Read = PlainObject | undefined;
 
 /** The error as the client is told it. Errors: rethrows any error that is not for clients. */
 export function toldOf(error: unknown): ToldError {
@@ -66,7 +70,7 @@ export class RealtimeSession implements SocketEvents, SessionState {
   readonly #machine: Running<RealtimeEvent>;
   /** Set while new settings wait for their voice; frames wait meanwhile. Never rejects. */
   #voiceSearch: Promise<void> | undefined;
-  readonly #frames: FrameQueue;
+  readonly #frames: FrameQueue<Read>;
 
   constructor(
     readonly socket: Socket,
@@ -83,11 +87,13 @@ export class RealtimeSession implements SocketEvents, SessionState {
     this.events = new ServerEvents(socket, suffix);
     socket.chargeTo(client.caller.workspaceId);
     this.input = new IncomingAudio(socket.memory('audio'));
-    this.#frames = new FrameQueue(socket.memory('frame'), {
-      take: (frame) => {
-        this.#take(frame);
+    this.#frames = new FrameQueue(socket, {
+      read: (frame) => this.#read(frame),
+      take: (fields) => {
+        if (fields) this.#take(fields);
         return this.#voiceSearch;
       },
+      failed: (error) => this.#refuse(error),
       full: () => this.#refuse(new Fault('conversation_too_large', TOO_MANY_FRAMES)),
       exhausted: () => this.#refuse(memoryExhausted()),
     });
@@ -119,6 +125,10 @@ export class RealtimeSession implements SocketEvents, SessionState {
     this.#frames.push(frame);
   }
 
+  longText(bytes: Buffer): void {
+    this.#frames.push(new LongText(bytes));
+  }
+
   exhausted(error: ServiceError): void {
     this.#refuse(error);
     this.socket.close('memory');
@@ -139,15 +149,16 @@ export class RealtimeSession implements SocketEvents, SessionState {
     this.events.error(toldOf(error), eventId);
   }
 
-  #take(frame: string | Uint8Array): void {
-    if (typeof frame === 'string' && this.#takesAudio(frame)) return;
-    let eventId: string | null = null;
+  #read(frame: Frame): Read | Promise<Read> {
+    if (typeof frame === 'string' && this.#takesAudio(frame)) return undefined;
+    return readFields(frame);
+  }
+
+  #take(fields: PlainObject): void {
     try {
-      const fields = readFields(frame);
-      eventId = eventIdOf(fields);
       this.#handle(clientEvent(fields));
     } catch (error) {
-      this.#refuse(error, eventId);
+      this.#refuse(error, eventIdOf(fields));
     }
   }
 

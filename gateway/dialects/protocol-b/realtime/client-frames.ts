@@ -8,11 +8,13 @@ import { booleanOf, isUnset } from '../../../../contracts/schemas/coerce.js';
 import { LIMITS } from '../../../../contracts/limits.js';
 import { isPlainObject, type PlainObject } from '../../../../contracts/schemas/plain-object.js';
 import { parseJson } from '../../../server/bodies/body.js';
+import type { Frame, LongText } from '../../../server/frames/frame-queue.js';
+import { DecodedBase64, parseLongText } from '../../../server/frames/long-json.js';
 import { FRAME_TOO_LARGE, inputFault } from './errors.js';
 
 export interface ClientFrame {
-  /** Base64, not validated yet; empty if the frame has no audio. */
-  readonly audio: string;
+  /** Base64, not validated yet, or decoded if it was long; empty if the frame has no audio. */
+  readonly audio: string | DecodedBase64;
   readonly commit: boolean;
   readonly hasPreviousText: boolean;
 }
@@ -43,21 +45,30 @@ function jsonOf(text: string): unknown {
   return parseJson(bytes);
 }
 
-function parse(data: string | Uint8Array): PlainObject {
-  if (typeof data !== 'string') return refuse('Frames must be text');
-  let value: unknown;
-  try {
-    value = jsonOf(data);
-  } catch (error) {
-    if (error instanceof TranscriptionFrameFault) throw error;
-    return refuse('The frame is not valid JSON');
-  }
-  return isPlainObject(value) ? value : refuse('The frame is no object');
+function unreadable(error: unknown): never {
+  if (error instanceof TranscriptionFrameFault) throw error;
+  return refuse('The frame is not valid JSON');
 }
 
-function audioOf({ audio_base_64: text }: PlainObject): string {
+function parse(data: string): unknown {
+  try {
+    return jsonOf(data);
+  } catch (error) {
+    return unreadable(error);
+  }
+}
+
+/** In turns of the event loop. */
+async function parseLong(frame: LongText): Promise<unknown> {
+  if (frame.length > LIMITS.socket.frameBytes) throw new TranscriptionFrameFault(FRAME_TOO_LARGE);
+  return parseLongText(frame, 'audio_base_64').catch(unreadable);
+}
+
+function audioOf({ audio_base_64: text }: PlainObject): string | DecodedBase64 {
   if (text === undefined || text === null) return '';
-  return typeof text === 'string' ? text : refuse('audio_base_64 must be a string');
+  return text instanceof DecodedBase64 || typeof text === 'string'
+    ? text
+    : refuse('audio_base_64 must be a string');
 }
 
 function checkRate({ sample_rate: rate }: PlainObject, expected: number): void {
@@ -80,8 +91,14 @@ const FRAMES = new Map<unknown, (fields: PlainObject, sampleRate: number) => Cli
 const NAMES = [...FRAMES.keys()].join(', ');
 
 /** Errors: `TranscriptionFrameFault`. */
-export function readFrame(data: string | Uint8Array, sampleRate: number): ClientFrame {
-  const fields = parse(data);
+export function readFrame(frame: Frame, sampleRate: number): ClientFrame | Promise<ClientFrame> {
+  if (frame instanceof Uint8Array) return refuse('Frames must be text');
+  if (typeof frame === 'string') return frameOf(parse(frame), sampleRate);
+  return parseLong(frame).then((value) => frameOf(value, sampleRate));
+}
+
+function frameOf(value: unknown, sampleRate: number): ClientFrame {
+  const fields = isPlainObject(value) ? value : refuse('The frame is no object');
   const read = FRAMES.get(fields['message_type']) ?? refuse(`message_type must be one of ${NAMES}`);
   return read(fields, sampleRate);
 }

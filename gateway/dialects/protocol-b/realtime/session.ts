@@ -6,7 +6,7 @@
  * audio, committed or not, shares one budget and is released when its transcription ends; audio whose transcription was
  * refused for lack of resources can be committed again; nothing is reported of a cancelled job.
  */
-import { IncomingAudio, type TakenAudio } from '../../../../actors/incoming-audio.js';
+import { type Appended, IncomingAudio, type TakenAudio } from '../../../../actors/incoming-audio.js';
 import { type Effects, run, type Running } from '../../../../actors/run.js';
 import {
   type PassingFault,
@@ -20,6 +20,7 @@ import { type ServiceError, toServiceError } from '../../../../contracts/errors.
 import { LIMITS } from '../../../../contracts/limits.js';
 import type { Caller } from '../../../../contracts/ports/accounts/identity.js';
 import type { TranscriptSegment } from '../../../../contracts/ports/speech/speech.js';
+import { FrameQueue, LongText } from '../../../server/frames/frame-queue.js';
 import type { Socket, SocketEvents } from '../../../server/port.js';
 import type { Observation } from '../../../server/tracing/trace-requests.js';
 import type { ProtocolBParts } from '../parts.js';
@@ -70,6 +71,7 @@ export class TranscriptionSession implements SocketEvents {
   readonly #machine: Running<SessionEvent>;
   readonly #audio: IncomingAudio;
   readonly #partial: PartialTranscript;
+  readonly #frames: FrameQueue<ClientFrame>;
   /** Audio of commits whose transcription has not started, oldest first. */
   readonly #committed: CommittedAudio[] = [];
   /** Bytes of commits whose transcription has not ended. */
@@ -91,19 +93,24 @@ export class TranscriptionSession implements SocketEvents {
   ) {
     socket.chargeTo(client.caller.workspaceId);
     this.#audio = new IncomingAudio(socket.memory('audio'));
+    this.#frames = new FrameQueue(socket, {
+      read: (frame) => readFrame(frame, client.options.sampleRate),
+      take: (frame) => void this.#take(frame),
+      failed: (error) => this.#unreadable(error),
+      full: () => this.#machine.send({ type: 'fault', fault: BUFFER_FULL }),
+      exhausted: () => this.#machine.send({ type: 'fault', fault: NO_MEMORY }),
+    });
     this.#partial = new PartialTranscript(client.options.sampleRate);
     this.#machine = run(transcriptionSession, { tooMany: TOO_MANY_COMMITS }, parts.clock, this.#effects);
     socket.send(startedFrame(client.generationId, client.options, parts.vocabulary));
   }
 
   message(data: string | Uint8Array): void {
-    try {
-      this.#take(readFrame(data, this.client.options.sampleRate));
-    } catch (error) {
-      if (!(error instanceof TranscriptionFrameFault)) throw error;
-      if (error.fault.close) this.#status = REFUSED;
-      this.#machine.send({ type: 'fault', fault: error.fault });
-    }
+    this.#frames.push(data);
+  }
+
+  longText(bytes: Buffer): void {
+    this.#frames.push(new LongText(bytes));
   }
 
   exhausted(error: ServiceError): void {
@@ -113,6 +120,7 @@ export class TranscriptionSession implements SocketEvents {
 
   gone(): void {
     this.#machine.send({ type: 'gone' });
+    this.#frames.clear();
     this.#audio.drop();
     this.#committed.length = 0;
   }
@@ -121,9 +129,21 @@ export class TranscriptionSession implements SocketEvents {
     this.client.observation.end(this.#status);
   }
 
+  #unreadable(error: unknown): void {
+    if (!(error instanceof TranscriptionFrameFault)) throw error;
+    if (error.fault.close) this.#status = REFUSED;
+    this.#machine.send({ type: 'fault', fault: error.fault });
+  }
+
+  #append(audio: ClientFrame['audio']): Appended {
+    const budget = bufferedAudioBytes - this.#committedBytes;
+    if (typeof audio === 'string') return this.#audio.append(audio, budget);
+    return audio.bytes ? this.#audio.add(audio.bytes, budget) : 'malformed';
+  }
+
   #take({ audio, commit, hasPreviousText }: ClientFrame): void {
     if (hasPreviousText && this.#begun) throw new TranscriptionFrameFault(LATE_PREVIOUS_TEXT);
-    const appended = this.#audio.append(audio, bufferedAudioBytes - this.#committedBytes);
+    const appended = this.#append(audio);
     if (appended === 'malformed') throw new TranscriptionFrameFault(NOT_BASE64);
     if (appended === 'full') this.#machine.send({ type: 'fault', fault: BUFFER_FULL });
     if (appended === 'exhausted') this.#machine.send({ type: 'fault', fault: NO_MEMORY });

@@ -12,6 +12,8 @@ import { refuseOptions } from '../../../../contracts/schemas/refusals.js';
 import { type Static, type TSchema, Type } from '../../../../contracts/schemas/type.js';
 import type { Vocabulary } from '../../../../contracts/vocabulary.js';
 import { boundJson } from '../../../server/bodies/structure.js';
+import type { Frame, LongText } from '../../../server/frames/frame-queue.js';
+import { parseLongText } from '../../../server/frames/long-json.js';
 import { keyNames, withoutScheme } from '../auth.js';
 import { SPEECH_REFUSALS } from '../refusals.js';
 import { faultOf, invalidMessage, TOO_LARGE } from './faults.js';
@@ -88,21 +90,35 @@ function boundStranger(bytes: Uint8Array): void {
   }
 }
 
-function parse(data: string | Uint8Array, isStranger: boolean): unknown {
-  if (typeof data !== 'string') return refuse('frames must be text');
-  if (data.length > MOST_CHARACTERS) throw new SpeechFrameFault(TOO_LARGE);
+const unreadable = (): SpeechFrameFault =>
+  new SpeechFrameFault(invalidMessage('not JSON, or nested too deep'));
+
+function checkSize({ length }: Frame): void {
+  if (length > MOST_CHARACTERS) throw new SpeechFrameFault(TOO_LARGE);
+}
+
+function parse(data: string, isStranger: boolean): unknown {
+  checkSize(data);
   const bytes = Buffer.from(data);
   if (isStranger) boundStranger(bytes);
   try {
     boundJson(bytes);
     return JSON.parse(withoutByteOrderMark(data)) as unknown;
   } catch {
-    return refuse('not JSON, or nested too deep');
+    throw unreadable();
   }
 }
 
-function messageOf(data: string | Uint8Array, isStranger: boolean): Message {
-  const checked = checkMessage(withoutNulls(parse(data, isStranger)));
+/** In turns of the event loop. */
+async function parseLong(frame: LongText): Promise<unknown> {
+  checkSize(frame);
+  return parseLongText(frame).catch(() => {
+    throw unreadable();
+  });
+}
+
+function messageOf(value: unknown): Message {
+  const checked = checkMessage(withoutNulls(value));
   return checked.ok ? checked.value : refuse(checked.problems[0].message);
 }
 
@@ -138,8 +154,18 @@ function checkOptions(message: Message): void {
 }
 
 /** `isStranger`: nobody knows yet who the client is, so less of it is read. Errors: `SpeechFrameFault`. */
-export function readFrame(data: string | Uint8Array, names: KeyNames, isStranger = false): ClientFrame {
-  const message = messageOf(data, isStranger);
+export function readFrame(
+  frame: Frame,
+  names: KeyNames,
+  isStranger = false,
+): ClientFrame | Promise<ClientFrame> {
+  if (frame instanceof Uint8Array) return refuse('frames must be text');
+  if (typeof frame === 'string') return frameOf(parse(frame, isStranger), names);
+  return parseLong(frame).then((value) => frameOf(value, names));
+}
+
+function frameOf(value: unknown, names: KeyNames): ClientFrame {
+  const message = messageOf(value);
   checkOptions(message);
   const flags = flagsOf(message);
   const { text, voice_settings: settings, generation_config: config } = message;

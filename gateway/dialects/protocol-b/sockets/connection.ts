@@ -7,6 +7,7 @@
  * is one error frame, then the close.
  */
 import { type Effects, run, type Running } from '../../../../actors/run.js';
+import { type Frame, FrameQueue } from '../../../server/frames/frame-queue.js';
 import type { SocketFault } from '../../../../actors/stream-input.js';
 import {
   speechSocket,
@@ -53,6 +54,11 @@ export interface ConnectionEvents {
   gone(): void;
 }
 
+interface Received {
+  readonly frame: ClientFrame;
+  readonly length: number;
+}
+
 /** The part of a context's plan that depends on the kind of socket. */
 export type ContextForm = Pick<ContextPlan, 'frames' | 'phrases'>;
 
@@ -62,10 +68,11 @@ export class SpeechConnection {
   #identifying = false;
   /** Whether the machine lets frames take effect. */
   #takesFrames = false;
-  readonly #waiting: { readonly frame: ClientFrame; readonly length: number }[] = [];
+  readonly #waiting: Received[] = [];
   #waitingLength = 0;
   /** Of the frames that wait for the caller. */
   readonly #memory: MemoryShare;
+  readonly #frames: FrameQueue<Received>;
   /** HTTP status that is reported for the socket when it closes. */
   #status = OPEN;
 
@@ -76,19 +83,21 @@ export class SpeechConnection {
     private readonly events: ConnectionEvents,
   ) {
     this.#memory = socket.memory('frame');
+    this.#frames = new FrameQueue(socket, {
+      read: (frame) => this.#read(frame),
+      take: ({ frame, length }) => void this.#received(frame, length),
+      failed: (error) => this.#unreadable(error),
+      full: () => this.refuse(OVERFLOW),
+      exhausted: () => this.#refuseFor(memoryExhausted()),
+    });
     const { inactivityMs } = handshake.settings;
     const input = { inactivityMs, silence: silence(inactivityMs) };
     this.#machine = run(speechSocket, input, parts.clock, this.#effects);
     if (handshake.caller) this.#identified(handshake.caller);
   }
 
-  receive(data: string | Uint8Array): void {
-    try {
-      this.#received(readFrame(data, this.parts.vocabulary, !this.#caller), data.length);
-    } catch (error) {
-      if (!(error instanceof SpeechFrameFault)) throw error;
-      this.refuse(error.fault);
-    }
+  receive(frame: Frame): void {
+    this.#frames.push(frame);
   }
 
   tooBig(): void {
@@ -103,6 +112,7 @@ export class SpeechConnection {
   gone(): void {
     this.#machine.send({ type: 'gone' });
     this.#waiting.length = 0;
+    this.#frames.clear();
     this.events.gone();
   }
 
@@ -155,6 +165,19 @@ export class SpeechConnection {
   refuse(fault: SocketFault): void {
     if (this.#status === OPEN) this.#status = REFUSED;
     this.#machine.send({ type: 'fault', fault });
+  }
+
+  #read(frame: Frame): Received | Promise<Received> {
+    const { length } = frame;
+    const read = readFrame(frame, this.parts.vocabulary, !this.#caller);
+    return read instanceof Promise
+      ? read.then((later) => ({ frame: later, length }))
+      : { frame: read, length };
+  }
+
+  #unreadable(error: unknown): void {
+    if (!(error instanceof SpeechFrameFault)) throw error;
+    this.refuse(error.fault);
   }
 
   #received(frame: ClientFrame, length: number): void {

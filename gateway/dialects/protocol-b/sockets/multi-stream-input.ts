@@ -6,6 +6,7 @@
 import type { SocketFault } from '../../../../actors/stream-input.js';
 import { type ServiceError, TEXT_FAILURES } from '../../../../contracts/errors.js';
 import type { Caller } from '../../../../contracts/ports/accounts/identity.js';
+import { LongText } from '../../../server/frames/frame-queue.js';
 import type { Socket, SocketEvents } from '../../../server/port.js';
 import type { ProtocolBParts } from '../parts.js';
 import type { ClientFrame } from './client-frames.js';
@@ -41,6 +42,10 @@ export class MultiStreamInputSession implements SocketEvents {
 
   message(data: string | Uint8Array): void {
     this.#connection.receive(data);
+  }
+
+  longText(bytes: Buffer): void {
+    this.#connection.receive(new LongText(bytes));
   }
 
   tooBig(): void {

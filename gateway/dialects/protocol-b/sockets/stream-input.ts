@@ -5,6 +5,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ServiceError } from '../../../../contracts/errors.js';
 import type { Caller } from '../../../../contracts/ports/accounts/identity.js';
+import { LongText } from '../../../server/frames/frame-queue.js';
 import type { Socket, SocketEvents } from '../../../server/port.js';
 import type { ProtocolBParts } from '../parts.js';
 import type { ClientFrame } from './client-frames.js';
@@ -30,6 +31,10 @@ export class StreamInputSession implements SocketEvents {
 
   message(data: string | Uint8Array): void {
     this.#connection.receive(data);
+  }
+
+  longText(bytes: Buffer): void {
+    this.#connection.receive(new LongText(bytes));
   }
 
   tooBig(): void {
