@@ -22,3 +22,7 @@ export function errorFromWire(wire: unknown): ServiceError {
     ...(typeof retryAfter === 'number' && { retryAfter }),
   });
 }
+
+/** A child was frozen and is replaced: whoever asks again is served by another. */
+export const engineFrozen = (): ServiceError =>
+  new ServiceError('engine_lost', { status: 503, retryAfter: 1 });

@@ -12,6 +12,7 @@ import { ServiceError } from '../../contracts/errors.js';
 import type { Decode } from '../../contracts/ports/speech/codec.js';
 import { CHILD_SILENCE, lookEveryMs, SilenceWatch } from '../../processes/caller/silence.js';
 import { type Rest, restOf } from '../../processes/process-table.js';
+import { engineFrozen } from '../../processes/errors.js';
 import { ownerOf } from '../../processes/job-owner.js';
 import { findFfmpegs } from './binaries.js';
 import { ffmpegDecoder } from './ffmpeg.js';
@@ -132,7 +133,7 @@ async function* patiently(decoder: DecoderProcess, waitMs: number): AsyncGenerat
   for (;;) {
     const watch = watchSilence(decoder, waitMs);
     const step = await pieces.next().catch(() => undefined);
-    if (watch.ends()) throw new ServiceError('engine_lost');
+    if (watch.ends()) throw engineFrozen();
     if (step === undefined || step.done === true) return;
     yield step.value;
   }

@@ -103,10 +103,9 @@ export class Call implements AsyncIterableIterator<JobValue> {
     if (this.#settle()) this.#inbound.fail(error);
   }
 
-  /** Its child is lost. */
-  lost(): void {
-    if (this.#options.input !== undefined || this.#received || this.#moved)
-      return this.fail(new ServiceError('engine_lost'));
+  /** Its child is lost; `error`: what the call fails with if it cannot move. */
+  lost(error = new ServiceError('engine_lost')): void {
+    if (this.#options.input !== undefined || this.#received || this.#moved) return this.fail(error);
     this.#moved = true;
     this.#line = undefined;
     this.#dispatch(this);

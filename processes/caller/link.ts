@@ -16,7 +16,7 @@ import { Backoff } from '../backoff.js';
 import type { Call } from './call.js';
 import { Channel } from '../channel/channel.js';
 import { Outbound } from '../channel/credit.js';
-import { errorFromWire } from '../errors.js';
+import { engineFrozen, errorFromWire } from '../errors.js';
 import { isCount, KIND, PROTOCOL_VERSION, type Frame, type Waits } from '../channel/frames.js';
 import type { Log } from '../../contracts/log.js';
 import { isOurs, restOf } from '../process-table.js';
@@ -262,7 +262,8 @@ export class Link {
     if (this.up && !this.#closed)
       this.#warn(`lost the connection to a child: ${error?.message ?? 'it ended'}`);
     // Its supervisor may have killed it before this caller found it frozen.
-    if (this.up && !this.#closed && this.#silence?.isDoubtful === true) this.#frozen += 1;
+    const isFrozen = this.up && !this.#closed && this.#silence?.isDoubtful === true;
+    if (isFrozen) this.#frozen += 1;
     this.#channel = undefined;
     this.#pid = undefined;
     this.#reported = NOTHING;
@@ -272,7 +273,7 @@ export class Link {
     const calls = [...this.#calls.values()];
     this.#calls.clear();
     if (!this.#closed) this.#reconnectLater();
-    for (const call of calls) call.lost();
+    for (const call of calls) call.lost(isFrozen ? engineFrozen() : undefined);
   }
 
   #reconnectLater(): void {

@@ -126,7 +126,7 @@ export async function workThroughViews(t, { browser, workspace, outward, long })
     await page.getByLabel('Number', { exact: true }).fill('+493012345678');
     await page.getByLabel('Agent that answers').selectOption(HOSTILE[0]);
     await button('Add').click();
-    await page.getByText(/\/v1\/phone\/twilio\/answer$/).waitFor();
+    await page.getByText(/\/v1\/phone\/twilio\/answer\/[\w-]+$/).waitFor();
     await page.getByText('Answers', { exact: true }).waitFor();
     await page.getByText('Providers use https only').waitFor();
     await page.getByLabel('Calls are answered').uncheck();

@@ -178,8 +178,8 @@ const STATUSES: Readonly<Record<number, string>> = {
   431: 'head_too_large',
   500: 'internal',
   501: 'unknown_method',
-  502: 'engine_failed provider_failed context_exceeded transport_failed first_byte_timeout',
-  503: 'overloaded memory_exhausted draining storage_unavailable storage_busy storage_full engine_lost engine_busy',
+  502: 'engine_failed engine_lost provider_failed context_exceeded transport_failed first_byte_timeout',
+  503: 'overloaded memory_exhausted draining storage_unavailable storage_busy storage_full engine_busy',
   505: 'http_version',
 };
 

@@ -183,7 +183,7 @@ t.test(
       [
         [200, 'done'],
         [200, 'done'],
-        [503, 'failed'],
+        [502, 'failed'],
         [400, 'done'],
         [500, 'failed'],
         [200, 'left'],
