@@ -109,14 +109,14 @@ async function* resampled(
 /** The engine's events for a part, with the audio at `rate`. Errors: the engine's. */
 function synthesized(
   { text }: SpokenPart,
-  { selected, options, workspaceTag, engineText }: Mouth,
+  { selected, options, owner, engineText }: Mouth,
   rate: number,
   { listener }: Job,
   signal: AbortSignal,
 ): AsyncIterable<TtsEvent> {
   const { engine } = selected;
   const { sampleRate } = engine.capabilities;
-  const demand = { workspaceTag, aheadSeconds: listener.aheadSeconds };
+  const demand = { ...owner, aheadSeconds: listener.aheadSeconds };
   const events = engine.synthesize({ ...options, text: engineText(text), demand }, signal);
   return sampleRate === rate ? events : resampled(events, sampleRate, rate);
 }

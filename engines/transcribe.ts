@@ -162,7 +162,7 @@ async function foundBy(
   most?: number,
 ): Promise<readonly TimedSegment[]> {
   const found: TimedSegment[] = [];
-  const demand = { workspaceTag: workspaceTag(caller.workspaceId), aheadSeconds: 0 };
+  const demand = { ...ownerOf(caller), aheadSeconds: 0 };
   const traceContext = trace?.context;
   const asked = { language, words, interim, sampleRate, seconds, traceContext, demand };
   const work = (until: AbortSignal) => transcriber.transcribe(samples, asked, until);
@@ -192,7 +192,7 @@ async function foundInTime(
   const engines = request.interim ? able.slice(0, 1) : able;
   for (const [index, engine] of engines.entries()) {
     const next = engines[index + 1];
-    const sound = hearingOf(request, parts, signal);
+    const sound = await hearingOf(request, parts, asked.caller, signal);
     try {
       return await foundBy(engine, sound, asked, signal, patience(sound, !next));
     } catch (error) {
@@ -229,7 +229,7 @@ export function createTranscription(parts: TranscriptionParts): Transcription {
       const transcriber = transcriberFor(registry, request, hint);
       request.trace?.engine(transcriber.name);
       const asked = { request, caller, hint, heard };
-      const sound = hearingOf(request, parts, signal);
+      const sound = await hearingOf(request, parts, caller, signal);
       const leave = await enter(caller, interim);
       try {
         const found = await (request.standIn

@@ -10,6 +10,8 @@
  * - a turn has one answer: one that is withdrawn before it was heard, or as it began, is asked for again;
  * - the agent neither begins nor continues while the user's voice is active or a transcript is owed, for a minute at most, and no
  *   longer than it takes to find that the sound has no words;
+ * - while an answer is awaited and nothing of it is heard, fillers are said in the user's silence, unless the agent has none;
+ * - answers that fail in a row end the call, with an apology;
  * - each pause of the playout ends: when the turn closes, when the job has ended, or when the sound was noise;
  * - `end` is the last effect, and happens once.
  */
@@ -18,7 +20,18 @@ import { contextOf } from './context.js';
 import type { Cause } from './events.js';
 import { drafting } from './drafting.js';
 import { working } from './job.js';
-import { AGREE, ANSWER, ANSWER_TYPED, asks, COUNT_SENTENCE, DRAFT, ends, parts } from './parts.js';
+import {
+  AGREE,
+  ANSWER,
+  ANSWER_TYPED,
+  APOLOGISE,
+  asks,
+  COUNT_SENTENCE,
+  DRAFT,
+  ends,
+  NOT_UNDERSTOOD,
+  parts,
+} from './parts.js';
 import { user } from './user.js';
 
 const link = parts.createStateConfig({
@@ -49,6 +62,17 @@ const news = parts.createStateConfig({
   states: {
     told: { on: { news: 'untold' } },
     untold: { id: 'untold', on: { informed: 'told' } },
+  },
+});
+
+/** How long the user has been silent since their last voice: they wait for an answer. */
+const wait = parts.createStateConfig({
+  initial: 'free',
+  on: { voice: [{ guard: 'isActive', target: '.free' }, { target: '.fresh' }] },
+  states: {
+    free: {},
+    fresh: { after: { waited: 'waited' } },
+    waited: { id: 'waited', after: { wait: 'free' } },
   },
 });
 
@@ -96,6 +120,12 @@ const agent = parts.createStateConfig({
         turnOver: [
           { guard: 'isAgreement', actions: AGREE },
           { guard: 'hasWords', target: 'working', actions: ANSWER },
+          {
+            guard: and(['isLost', 'isLastFailure']),
+            target: '#apologising',
+            actions: ['noteDeaf', ...APOLOGISE],
+          },
+          { guard: 'isLost', target: '#excusing', actions: ['noteDeaf', ...NOT_UNDERSTOOD] },
         ],
         typed: { target: 'working', actions: ANSWER_TYPED },
         activity: { target: 'idle', reenter: true },
@@ -144,7 +174,7 @@ export const agentMachine = parts.createMachine({
       type: 'parallel',
       on: { echo: { actions: 'noteEcho' } },
       after: { maxDuration: ends('conversation_timeout') },
-      states: { link, duration, news, agent, user },
+      states: { link, duration, news, agent, user, wait },
     },
     over: { id: 'over', type: 'final' },
   },

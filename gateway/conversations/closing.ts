@@ -36,6 +36,8 @@ export const SESSION_ENDS: Readonly<Record<EndReason, EndedReason>> = {
   conversation_timeout: 'timeout',
   ended_by_api: 'ended_by_api',
   transferred: 'transferred',
+  llm_endpoint_failure: 'llm_endpoint_failure',
+  speech_failure: 'speech_failure',
   error: 'error',
 };
 

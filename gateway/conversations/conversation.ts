@@ -11,6 +11,9 @@ import type { AgentEffect, AgentEvent, EndReason } from '../../actors/agent/even
 import { type Effects, performed, run, type Running } from '../../actors/run.js';
 import { CALL_TIMES } from '../../contracts/limits/call-times.js';
 import { ServiceError } from '../../contracts/errors.js';
+import { type Log, withFields } from '../../contracts/log.js';
+import type { ModelFailure } from '../../contracts/ports/chat.js';
+import type { StandIn } from '../../contracts/ports/speech/speech.js';
 import type { Call, CallEvent } from '../../contracts/ports/calls/calls.js';
 import type { PinnedAgent } from '../../contracts/ports/sessions/sessions.js';
 import { AgentInCharge, type HostedSession } from './agent-in-charge.js';
@@ -27,15 +30,19 @@ import { ChatMeter } from './metered-chat.js';
 import { pause, RecordWriter } from './record.js';
 import { beginningOf, before, firstSegments, timesAfter } from './recovery.js';
 import { reply, type ReplyParts, saying, type Told } from './replies.js';
+import { lengthMs, SpokenLines } from './spoken-lines.js';
 import { ConversationTools, type ToolParts } from './tools/tools.js';
 import { TurnRecord } from './turns/turn-record.js';
-import { shown, Utterance } from './utterance.js';
+import { type AgentVoice, type Failure, shown, Utterance } from './utterance.js';
 import { WaitingCaller } from './waiting-caller.js';
 import { WorldClock } from './world-clock.js';
 
 type Events = {
   readonly [Kind in CallEvent['kind']]: (event: Extract<CallEvent, { readonly kind: Kind }>) => void;
 };
+
+/** The fixed lines of a call are made this long after its beginning, so that the opening does not wait for them. */
+const LINES_AFTER_MS = 1500;
 
 export class Conversation {
   readonly #machine: Running<AgentEvent>;
@@ -57,6 +64,8 @@ export class Conversation {
   readonly #turns: TurnRecord;
   readonly #meter: ChatMeter;
   readonly #captions: Captions;
+  readonly #log: Log;
+  readonly #lines: SpokenLines;
   readonly #now: () => Date;
   readonly #told: Told;
   #settle = (): void => undefined;
@@ -69,7 +78,10 @@ export class Conversation {
     private readonly session: HostedSession,
     private readonly parts: ConversationParts,
   ) {
-    const { clock, log } = parts;
+    const { clock } = parts;
+    const { id: sessionId, agentId } = session.record;
+    const log = (this.#log = withFields(parts.log, { sessionId, agentId }));
+    this.#lines = parts.lines ?? new SpokenLines();
     this.#now = timesAfter(session.said, clock);
     this.#told = {
       worldClock: new WorldClock(session.record.startedAt ?? this.#now()),
@@ -91,7 +103,9 @@ export class Conversation {
     this.#captions = new Captions(call, firstSegments(session, this.#now()));
     this.#agent = new AgentInCharge(session, parts.agent, parts.listening.turns?.detector);
     const ahead = (): string => (this.#job?.aloud ? this.#job.utterance.ahead : '');
-    this.#meter = new ChatMeter({ ...parts.thinking, note: this.#turns.note });
+    const failed = (failure: ModelFailure): void =>
+      this.#log.warn({ part: 'model', ...failure }, 'a language model failed somebody on the line');
+    this.#meter = new ChatMeter({ ...parts.thinking, failed, note: this.#turns.note });
     const recognised = (ms: number): void => this.#turns.note({ type: 'used', usage: { recognisedMs: ms } });
     this.#listening = new Listening({ ...parts.listening, log, recognised }, clock, ahead, this.#heard);
     this.#listening.attend(this.#agent.listening);
@@ -104,11 +118,10 @@ export class Conversation {
 
   /** What tools need of the conversation. */
   #forTools(): ToolParts {
-    const { clock, log } = this.parts;
     return {
       ...this.parts.tools,
-      clock,
-      log,
+      clock: this.parts.clock,
+      log: this.#log,
       dialogue: this.#dialogue,
       note: this.#turns.note,
       job: () => this.#job?.utterance.job ?? 0,
@@ -147,7 +160,7 @@ export class Conversation {
       for await (const event of this.call.events) this.#meet(event);
       this.closedBy('transport');
     } catch (error) {
-      this.parts.log.warn({ err: error }, 'the media of a conversation was lost');
+      this.#log.warn({ err: error }, 'the media of a conversation was lost');
       this.closedBy('mediaLoss');
     }
   }
@@ -194,6 +207,7 @@ export class Conversation {
     if (this.session.returned) this.#machine.send({ type: 'news' });
     if (this.#activated) return;
     this.#activated = true;
+    this.parts.clock.after(LINES_AFTER_MS, () => this.#prepareLines());
     this.#record.begin(() => this.#activate());
   }
 
@@ -201,7 +215,7 @@ export class Conversation {
     try {
       if (!(await this.parts.activate())) this.closedBy('session');
     } catch (error) {
-      this.parts.log.error({ err: error }, 'a session could not become active');
+      this.#log.error({ err: error }, 'a session could not become active');
       this.closedBy('storage');
     }
   }
@@ -210,8 +224,16 @@ export class Conversation {
   readonly #heard: ListeningEvents = {
     voice: (active, at, silentMs) =>
       this.#machine.send({ type: 'voice', active, at, ...(silentMs !== undefined && { silentMs }) }),
-    transcript: (span, text, final) => {
-      if (!this.#ending) this.#machine.send({ type: 'transcript', span, text, final });
+    transcript: (span, text, final, lost) => {
+      if (lost !== undefined) this.#unheard(lost);
+      if (!this.#ending)
+        this.#machine.send({
+          type: 'transcript',
+          span,
+          text,
+          final,
+          ...(lost !== undefined && { lost: true }),
+        });
       else if (final && text !== '') this.#dialogue.userApart(text);
     },
     sounded: (span, probability) => this.#machine.send({ type: 'sounded', span, probability }),
@@ -243,14 +265,12 @@ export class Conversation {
     },
     sure: () => this.#job?.utterance.makeSure(),
     say: ({ job, text }) => void this.#work({ job, aloud: true, think: saying(text) }),
-    excuse: ({ job, aloud }) => {
-      this.#send(AGENT_EVENTS.error(this.#error === 'internal' ? 'internal_error' : 'provider_error'));
-      void this.#work({ job, aloud, error: this.#error, think: saying(this.#agent.lines.excuse) });
+    excuse: ({ job, aloud, what }) => {
+      if (what !== 'understood') this.#tellError();
+      void this.#workLine(this.#agent.lines.excuse[what], { job, aloud, error: this.#error });
     },
-    warn: ({ job }) => void this.#work({ job, aloud: true, think: saying(this.#agent.lines.warning) }),
-    fill: ({ job }) => {
-      if (this.#job?.utterance.job === job) this.#job.utterance.fill(this.#agent.lines.filler);
-    },
+    warn: ({ job }) => void this.#workLine(this.#agent.lines.warning, { job, aloud: true }),
+    fill: ({ job }) => void this.#fill(job),
     lastWords: () => (this.#leaving = true),
     cancel: () => this.#cancel(),
     pause: () => this.call.pause(),
@@ -285,46 +305,91 @@ export class Conversation {
     const { plan, listening, settings } = this.#agent;
     this.#tools.enter(plan);
     this.#listening.attend(listening);
+    this.#prepareLines();
     this.#send(AGENT_EVENTS.agentChanged(agentId, name));
     this.#machine.send({ type: 'handedOver', job, settings });
     return undefined;
   }
 
-  /** Thinks and speaks in parallel. Never rejects. */
-  async #work({ job, aloud, error: excused, think }: Work): Promise<void> {
-    const utterance = new Utterance(job, this.call, this.#now, this.#turns.note);
-    this.#job = { utterance, aloud, error: excused };
-    try {
-      const speaking = aloud ? this.#speak(utterance) : Promise.resolve(false);
-      // A voice that fails ends the thinking too.
-      speaking.catch((error: unknown) => this.#failed(utterance, error));
-      await think(aloud ? utterance : shown(utterance, this.#captions), utterance.signal);
-      utterance.endText();
-      const said = await speaking;
-      if (said || utterance.signal.aborted) return;
-      // An answer without anything to say, of emoji for instance, fails, so that nobody waits for it.
-      if (aloud && utterance.written.trim() !== '') throw new ServiceError('nothing_to_say');
-      this.#ended(utterance);
-    } catch (error) {
-      this.#failed(utterance, error);
-    }
+  /** Its fixed lines are made ahead, behind the opening. */
+  #prepareLines(): void {
+    if (!this.#ending) void this.#lines.prepare(this.#voice, this.#agent.linesAtHand);
   }
 
-  #speak(utterance: Utterance): Promise<boolean> {
-    return utterance.speak(this.#agent.voice, () =>
-      this.#machine.send({ type: 'audible', job: utterance.job }),
-    );
+  /** The agent's voice, and what is done where its engine fails. */
+  get #voice(): AgentVoice {
+    const { options, ...voice } = this.#agent.voice;
+    const failed: StandIn['failed'] = (failure) =>
+      this.#log.warn({ part: 'voice', ...failure }, 'a voice failed somebody on the line');
+    return { ...voice, options: { ...options, standIn: { failed } } };
+  }
+
+  #workLine(text: string, work: Pick<Work, 'job' | 'aloud' | 'error'>): Promise<void> {
+    const line = work.aloud ? { line: this.#lines.of(this.#voice, text) } : {};
+    line.line?.catch(() => undefined);
+    return this.#work({ ...work, ...line, think: saying(text) });
+  }
+
+  /** Says a filler, unless the answer is faster. Never rejects. */
+  async #fill(job: number): Promise<void> {
+    const filled = (): void => this.#machine.send({ type: 'filled', job });
+    const text = this.#agent.lines.filler;
+    const line = await this.#lines.of(this.#voice, text).catch(() => undefined);
+    const utterance = this.#job?.utterance;
+    if (utterance?.job !== job || !line) return;
+    if (!utterance.fill(line)) return;
+    this.#captions.show('agent', `${text} `);
+    this.#listening.agentSaid(text);
+    this.parts.clock.after(lengthMs(line), filled);
+  }
+
+  /** Thinks and speaks in parallel; what was made before either fails is heard first. Never rejects. */
+  async #work({ job, aloud, error: excused, line, think }: Work): Promise<void> {
+    const utterance = new Utterance(job, this.call, this.#now, this.#turns.note);
+    this.#job = { utterance, aloud, error: excused };
+    const speaking = aloud ? this.#speak(utterance, line) : Promise.resolve(false);
+    // A voice that fails ends the thinking too.
+    const spoken = speaking.catch((error: unknown) => this.#failed(utterance, { error, by: 'speech' }));
+    try {
+      await think(aloud ? utterance : shown(utterance, this.#captions), utterance.signal);
+    } catch (error) {
+      if (!aloud || !utterance.breakOff({ error })) return this.#failed(utterance, { error });
+    }
+    utterance.endText();
+    if ((await spoken) || utterance.signal.aborted) return;
+    if (utterance.failure) return this.#failed(utterance, utterance.failure);
+    // An answer without anything to say, of emoji for instance, fails, so that nobody waits for it.
+    if (aloud && utterance.written.trim() !== '')
+      return this.#failed(utterance, { error: new ServiceError('nothing_to_say') });
+    this.#ended(utterance);
+  }
+
+  async #speak(utterance: Utterance, line: Work['line']): Promise<boolean> {
+    const audible = (): void => this.#machine.send({ type: 'audible', job: utterance.job });
+    return line ? utterance.sayLine(await line, audible) : utterance.speak(this.#voice, audible);
   }
 
   /** Takes effect once for each job, and never after its end. */
-  #failed(utterance: Utterance, error: unknown): void {
-    if (utterance.signal.aborted) return;
-    const code = error instanceof ServiceError ? error.code : 'internal';
-    this.parts.log.warn({ code, err: error }, 'an agent could not answer');
+  #failed(utterance: Utterance, { error, by = 'model' }: Failure): void {
+    const { job, signal } = utterance;
+    if (signal.aborted) return;
+    const { code } = error instanceof ServiceError ? error : { code: 'internal' };
+    this.#log.warn({ part: by, job, code, err: error }, 'an agent could not answer');
     this.#cancel();
     this.#error = code;
-    this.#turns.note({ type: 'refused', job: utterance.job, code });
-    this.#machine.send({ type: 'failed', job: utterance.job });
+    this.#turns.note({ type: 'refused', job, code });
+    this.#machine.send({ type: 'failed', job, by });
+  }
+
+  /** What the user has said, if anything, is unknown. */
+  #unheard(code: string): void {
+    this.#error = code;
+    this.#turns.note({ type: 'refused', job: this.#job?.utterance.job ?? 0, code });
+    this.#tellError();
+  }
+
+  #tellError(): void {
+    this.#send(AGENT_EVENTS.error(this.#error === 'internal' ? 'internal_error' : 'provider_error'));
   }
 
   /** Falls silent at once; the record keeps what was heard until now. */
@@ -346,6 +411,8 @@ export class Conversation {
       this.#captions.show('agent', fresh);
       this.#listening.agentSaid(fresh);
     }
+    const { failure } = job.utterance;
+    if (ended && failure) return this.#failed(job.utterance, failure);
     if (ended) return this.#ended(job.utterance);
     if (job.utterance.endsWithin(TIMES.endingMs, ms)) this.#machine.send({ type: 'ending', job: number });
     if (this.#leaving && fresh !== '' && job.utterance.isBetweenSentences)
@@ -366,7 +433,7 @@ export class Conversation {
     const said = aloud ? utterance.heard : utterance.written;
     this.#dialogue.agent(utterance.stepsOf(said), error);
     this.#dialogue.take();
-    if (said.trim() !== '') this.#captions.show('agent', '', true);
+    if (said.trim() !== '' || utterance.hasFillers) this.#captions.show('agent', '', true);
   }
 
   #send(event: object): void {
@@ -394,6 +461,6 @@ export class Conversation {
     await this.#record.written();
     await this.parts
       .end(SESSION_ENDS[reason], this.#closedBy)
-      .catch((error: unknown) => this.parts.log.error({ err: error }, 'a session was not ended'));
+      .catch((error: unknown) => this.#log.error({ err: error }, 'a session was not ended'));
   }
 }

@@ -26,6 +26,9 @@ export const ENDED_REASONS = {
   timeout: 'completed',
   ended_by_api: 'completed',
   error: 'failed',
+  /** Three answers in a row failed: because of the language model, or of voice or recogniser. */
+  llm_endpoint_failure: 'failed',
+  speech_failure: 'failed',
   not_joined: 'failed',
   /** The caller was connected to somebody else. */
   transferred: 'completed',

@@ -93,6 +93,8 @@ const SESSION_ENDS: Readonly<Record<EndReason, string>> = {
   conversation_timeout: 'conversation_timeout',
   ended_by_api: 'agent_hangup',
   transferred: 'agent_hangup',
+  llm_endpoint_failure: 'agent_hangup',
+  speech_failure: 'agent_hangup',
   error: 'agent_hangup',
 };
 

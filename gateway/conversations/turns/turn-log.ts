@@ -95,7 +95,8 @@ export class TurnLog {
     say: ({ job }, at) => this.#sentence('opener', job, at),
     warn: ({ job }, at) => this.#sentence('warning', job, at),
     excuse: ({ job }, at) => this.#excuse(job, at),
-    fill: ({ job }, at) => this.#find(job)?.timeline.enter('voice', at),
+    // A filler is the first that is heard of the answer.
+    fill: ({ job }, at) => this.#audible(job, at),
     sure: ({ job }) => {
       const draft = this.#drafts.get(job);
       this.#drafts.delete(job);
@@ -104,12 +105,7 @@ export class TurnLog {
     cancel: (event, at) => this.#cancelled(event, at),
     pause: (_event, at) => this.#pause(at),
     resume: ({ goesOn }, at) => this.#resume(goesOn, at),
-    audible: ({ job }, at) => {
-      const answer = this.#find(job);
-      if (!answer || answer.audible !== undefined) return;
-      answer.audible = at;
-      answer.timeline.enter('transport', at);
-    },
+    audible: ({ job }, at) => this.#audible(job, at),
     acted: ({ job }, at) => this.#enter(job, 'tools', at),
     returned: ({ job }, at) => this.#enter(job, 'waiting', at),
     ended: ({ job }, at) => this.#jobOver(job, at),
@@ -267,6 +263,13 @@ export class TurnLog {
     answer.timeline.enter('voice', at);
     row.answer = answer;
     row.error = this.#refusal;
+  }
+
+  #audible(job: number, at: number): void {
+    const answer = this.#find(job);
+    if (!answer || answer.audible !== undefined) return;
+    answer.audible = at;
+    answer.timeline.enter('transport', at);
   }
 
   #find(job: number): Answer | undefined {
