@@ -55,13 +55,13 @@ export const contextOf = (settings: AgentSettings): Context => ({
 
 /** What the excuse for a failed job says; undefined if nobody waits for it. */
 export function excuseFor({ cause }: Context): Exclude<Excuse, 'apology'> | undefined {
-  if (cause === 'reengage') return undefined;
+  if (cause === 'reengage' || cause === 'farewell') return undefined;
   return cause === 'opener' || cause === 'handover' ? 'opener' : 'answer';
 }
 
 /** Whether one more failed answer ends the call. */
 export const isLastFailure = ({ failures, cause }: Context): boolean =>
-  failures + 1 >= ONLINE_TIMES.failures && cause !== 'reengage';
+  failures + 1 >= ONLINE_TIMES.failures && cause !== 'reengage' && cause !== 'farewell';
 
 /** Jobs whose answer somebody waits for. */
 const AWAITED: ReadonlySet<Cause> = new Set(['turn', 'opener', 'continue', 'handover']);

@@ -37,7 +37,7 @@ const ENDINGS = {
   ],
   failed: [
     ...APOLOGISED,
-    { guard: and(['isCurrent', 'isHangingUp']), ...ends('agent_hangup') },
+    { guard: and(['isCurrent', 'isHangingUp', 'isUnasked']), ...ends('agent_hangup') },
     { guard: and(['isCurrent', 'isExcusing', 'isAsked']), ...NEXT, actions: ['closeTurn', ...asks('turn')] },
     { guard: and(['isCurrent', 'isExcusing']), target: '#idle', actions: 'closeTurn' },
     {
@@ -146,12 +146,12 @@ const filler = parts.createStateConfig({
     },
     /** Tools run, and nothing was said before them. */
     calling: {
-      on: { returned: { guard: 'isCurrent', target: 'young' } },
+      on: { returned: { guard: 'isCurrent', target: 'patient' } },
       after: { filler: 'filling' },
     },
     /** A filler is said as soon as the user is quiet. */
     filling: {
-      on: { returned: { guard: 'isCurrent', target: 'young' } },
+      on: { returned: { guard: 'isCurrent', target: 'patient' } },
       always: { guard: and(['isThinking', 'isUserQuiet']), target: 'said', actions: 'fill' },
     },
     said: {

@@ -13,7 +13,6 @@ import { CALL_TIMES } from '../../contracts/limits/call-times.js';
 import { ServiceError } from '../../contracts/errors.js';
 import { type Log, withFields } from '../../contracts/log.js';
 import type { ModelFailure } from '../../contracts/ports/chat.js';
-import type { StandIn } from '../../contracts/ports/speech/speech.js';
 import type { Call, CallEvent } from '../../contracts/ports/calls/calls.js';
 import type { PinnedAgent } from '../../contracts/ports/sessions/sessions.js';
 import { AgentInCharge, type HostedSession } from './agent-in-charge.js';
@@ -30,10 +29,11 @@ import { ChatMeter } from './metered-chat.js';
 import { pause, RecordWriter } from './record.js';
 import { beginningOf, before, firstSegments, timesAfter } from './recovery.js';
 import { reply, type ReplyParts, saying, type Told } from './replies.js';
-import { lengthMs, SpokenLines } from './spoken-lines.js';
+import { Speaking } from './speaking.js';
+import { SpokenLines } from './spoken-lines.js';
 import { ConversationTools, type ToolParts } from './tools/tools.js';
 import { TurnRecord } from './turns/turn-record.js';
-import { type AgentVoice, type Failure, shown, Utterance } from './utterance.js';
+import type { Failure, Utterance } from './utterance.js';
 import { WaitingCaller } from './waiting-caller.js';
 import { WorldClock } from './world-clock.js';
 
@@ -41,16 +41,13 @@ type Events = {
   readonly [Kind in CallEvent['kind']]: (event: Extract<CallEvent, { readonly kind: Kind }>) => void;
 };
 
-/** The fixed lines of a call are made this long after its beginning, so that the opening does not wait for them. */
-const LINES_AFTER_MS = 1500;
-
 export class Conversation {
   readonly #machine: Running<AgentEvent>;
   readonly #agent: AgentInCharge;
   readonly #listening: Listening;
   readonly #dialogue: Dialogue;
   readonly #tools: ConversationTools;
-  #job: Job | undefined;
+  readonly #speaking: Speaking;
   /** Error code of the last failed job. */
   #error: string | undefined;
   /** The longest duration is nearly over: the agent's next sentence is its last. */
@@ -65,7 +62,6 @@ export class Conversation {
   readonly #meter: ChatMeter;
   readonly #captions: Captions;
   readonly #log: Log;
-  readonly #lines: SpokenLines;
   readonly #now: () => Date;
   readonly #told: Told;
   #settle = (): void => undefined;
@@ -81,7 +77,6 @@ export class Conversation {
     const { clock } = parts;
     const { id: sessionId, agentId } = session.record;
     const log = (this.#log = withFields(parts.log, { sessionId, agentId }));
-    this.#lines = parts.lines ?? new SpokenLines();
     this.#now = timesAfter(session.said, clock);
     this.#told = {
       worldClock: new WorldClock(session.record.startedAt ?? this.#now()),
@@ -102,6 +97,15 @@ export class Conversation {
     });
     this.#captions = new Captions(call, firstSegments(session, this.#now()));
     this.#agent = new AgentInCharge(session, parts.agent, parts.listening.turns?.detector);
+    this.#speaking = new Speaking({
+      ...{ call, clock, log, now: this.#now, note: this.#turns.note, captions: this.#captions },
+      ...{ agent: this.#agent, lines: parts.lines ?? new SpokenLines(), isOver: () => this.#ending },
+      audible: (job) => this.#machine.send({ type: 'audible', job }),
+      filling: (text) => this.#listening.agentSaid(text),
+      filled: (job) => this.#machine.send({ type: 'filled', job }),
+      ended: (utterance) => this.#ended(utterance),
+      failed: (utterance, failure) => this.#failed(utterance, failure),
+    });
     const ahead = (): string => (this.#job?.aloud ? this.#job.utterance.ahead : '');
     const failed = (failure: ModelFailure): void =>
       this.#log.warn({ part: 'model', ...failure }, 'a language model failed somebody on the line');
@@ -136,6 +140,10 @@ export class Conversation {
       hangUp: () => this.#machine.send({ type: 'hangUp', job: this.#job?.utterance.job ?? 0 }),
       handOver: (target, signal) => this.#handOver(target, signal),
     };
+  }
+
+  get #job(): Job | undefined {
+    return this.#speaking.job;
   }
 
   /** Resolves when the call has ended and its record is kept. */
@@ -207,7 +215,7 @@ export class Conversation {
     if (this.session.returned) this.#machine.send({ type: 'news' });
     if (this.#activated) return;
     this.#activated = true;
-    this.parts.clock.after(LINES_AFTER_MS, () => this.#prepareLines());
+    this.#speaking.connected();
     this.#record.begin(() => this.#activate());
   }
 
@@ -261,16 +269,16 @@ export class Conversation {
     reply: ({ job, cause, aloud, draft }) => {
       if (draft === undefined) this.#dialogue.take();
       const think: Work['think'] = (text, signal) => reply(cause, this.#thinking(job, draft), text, signal);
-      void this.#work({ job, aloud, think });
+      void this.#speaking.work({ job, aloud, think });
     },
     sure: () => this.#job?.utterance.makeSure(),
-    say: ({ job, text }) => void this.#work({ job, aloud: true, think: saying(text) }),
+    say: ({ job, text }) => void this.#speaking.work({ job, aloud: true, think: saying(text) }),
     excuse: ({ job, aloud, what }) => {
       if (what !== 'understood') this.#tellError();
-      void this.#workLine(this.#agent.lines.excuse[what], { job, aloud, error: this.#error });
+      void this.#speaking.workLine(this.#agent.lines.excuse[what], { job, aloud, error: this.#error });
     },
-    warn: ({ job }) => void this.#workLine(this.#agent.lines.warning, { job, aloud: true }),
-    fill: ({ job }) => void this.#fill(job),
+    warn: ({ job }) => void this.#speaking.workLine(this.#agent.lines.warning, { job, aloud: true }),
+    fill: ({ job }) => void this.#speaking.fill(job),
     lastWords: () => (this.#leaving = true),
     cancel: () => this.#cancel(),
     pause: () => this.call.pause(),
@@ -305,68 +313,10 @@ export class Conversation {
     const { plan, listening, settings } = this.#agent;
     this.#tools.enter(plan);
     this.#listening.attend(listening);
-    this.#prepareLines();
+    this.#speaking.prepareLines();
     this.#send(AGENT_EVENTS.agentChanged(agentId, name));
     this.#machine.send({ type: 'handedOver', job, settings });
     return undefined;
-  }
-
-  /** Its fixed lines are made ahead, behind the opening. */
-  #prepareLines(): void {
-    if (!this.#ending) void this.#lines.prepare(this.#voice, this.#agent.linesAtHand);
-  }
-
-  /** The agent's voice, and what is done where its engine fails. */
-  get #voice(): AgentVoice {
-    const { options, ...voice } = this.#agent.voice;
-    const failed: StandIn['failed'] = (failure) =>
-      this.#log.warn({ part: 'voice', ...failure }, 'a voice failed somebody on the line');
-    return { ...voice, options: { ...options, standIn: { failed } } };
-  }
-
-  #workLine(text: string, work: Pick<Work, 'job' | 'aloud' | 'error'>): Promise<void> {
-    const line = work.aloud ? { line: this.#lines.of(this.#voice, text) } : {};
-    line.line?.catch(() => undefined);
-    return this.#work({ ...work, ...line, think: saying(text) });
-  }
-
-  /** Says a filler, unless the answer is faster. Never rejects. */
-  async #fill(job: number): Promise<void> {
-    const filled = (): void => this.#machine.send({ type: 'filled', job });
-    const text = this.#agent.lines.filler;
-    const line = await this.#lines.of(this.#voice, text).catch(() => undefined);
-    const utterance = this.#job?.utterance;
-    if (utterance?.job !== job || !line) return;
-    if (!utterance.fill(line)) return;
-    this.#captions.show('agent', `${text} `);
-    this.#listening.agentSaid(text);
-    this.parts.clock.after(lengthMs(line), filled);
-  }
-
-  /** Thinks and speaks in parallel; what was made before either fails is heard first. Never rejects. */
-  async #work({ job, aloud, error: excused, line, think }: Work): Promise<void> {
-    const utterance = new Utterance(job, this.call, this.#now, this.#turns.note);
-    this.#job = { utterance, aloud, error: excused };
-    const speaking = aloud ? this.#speak(utterance, line) : Promise.resolve(false);
-    // A voice that fails ends the thinking too.
-    const spoken = speaking.catch((error: unknown) => this.#failed(utterance, { error, by: 'speech' }));
-    try {
-      await think(aloud ? utterance : shown(utterance, this.#captions), utterance.signal);
-    } catch (error) {
-      if (!aloud || !utterance.breakOff({ error })) return this.#failed(utterance, { error });
-    }
-    utterance.endText();
-    if ((await spoken) || utterance.signal.aborted) return;
-    if (utterance.failure) return this.#failed(utterance, utterance.failure);
-    // An answer without anything to say, of emoji for instance, fails, so that nobody waits for it.
-    if (aloud && utterance.written.trim() !== '')
-      return this.#failed(utterance, { error: new ServiceError('nothing_to_say') });
-    this.#ended(utterance);
-  }
-
-  async #speak(utterance: Utterance, line: Work['line']): Promise<boolean> {
-    const audible = (): void => this.#machine.send({ type: 'audible', job: utterance.job });
-    return line ? utterance.sayLine(await line, audible) : utterance.speak(this.#voice, audible);
   }
 
   /** Takes effect once for each job, and never after its end. */
@@ -429,7 +379,7 @@ export class Conversation {
   }
 
   #finish({ utterance, aloud, error }: Job): void {
-    this.#job = undefined;
+    this.#speaking.job = undefined;
     const said = aloud ? utterance.heard : utterance.written;
     this.#dialogue.agent(utterance.stepsOf(said), error);
     this.#dialogue.take();

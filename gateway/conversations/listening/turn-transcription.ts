@@ -189,6 +189,7 @@ export class TurnTranscription {
     });
     if (this.#stop.signal.aborted) return;
     if (stretch.span === undefined) this.on.background(text);
+    else if (lost === undefined) this.on.user(stretch.span, text, true);
     else this.on.user(stretch.span, text, true, lost);
   }
 
