@@ -20,7 +20,6 @@ import { AGENT_EVENTS, type ClientEventHandlers, encodeEvent, keyed, TOPICS } fr
 import { Captions } from './client/captions.js';
 import { ClientMessages } from './client/messages.js';
 import { CLOSED_BY, type ClosedBy, LAST_WORDS_MS, SESSION_ENDS } from './closing.js';
-import { ContextWindow } from './context-window.js';
 import type { ConversationParts } from './conversation-parts.js';
 import { Dialogue } from './dialogue.js';
 import type { Job, Work } from './job.js';
@@ -28,14 +27,13 @@ import { Listening, type ListeningEvents } from './listening/listening.js';
 import { ChatMeter } from './metered-chat.js';
 import { pause, RecordWriter } from './record.js';
 import { beginningOf, before, firstSegments, timesAfter } from './recovery.js';
-import { reply, type ReplyParts, saying, type Told } from './replies.js';
-import { Speaking } from './speaking.js';
+import { reply, type ReplyParts, saying, type Told, toldFrom } from './replies.js';
+import { Speaking, type SpeakingParts } from './speaking.js';
 import { SpokenLines } from './spoken-lines.js';
 import { ConversationTools, type ToolParts } from './tools/tools.js';
 import { TurnRecord } from './turns/turn-record.js';
 import type { Failure, Utterance } from './utterance.js';
 import { WaitingCaller } from './waiting-caller.js';
-import { WorldClock } from './world-clock.js';
 
 type Events = {
   readonly [Kind in CallEvent['kind']]: (event: Extract<CallEvent, { readonly kind: Kind }>) => void;
@@ -78,10 +76,7 @@ export class Conversation {
     const { id: sessionId, agentId } = session.record;
     const log = (this.#log = withFields(parts.log, { sessionId, agentId }));
     this.#now = timesAfter(session.said, clock);
-    this.#told = {
-      worldClock: new WorldClock(session.record.startedAt ?? this.#now()),
-      window: new ContextWindow(parts.thinking.chat.contextTokens),
-    };
+    this.#told = toldFrom(session.record.startedAt ?? this.#now(), parts.thinking.chat.contextTokens);
     this.#messages = new ClientMessages(clock, this.#fromClient, () => this.#waiting.onHold);
     this.#record = new RecordWriter(parts);
     this.#dialogue = new Dialogue(this.#now, (item) => this.#record.add(item), before(session.said));
@@ -97,15 +92,7 @@ export class Conversation {
     });
     this.#captions = new Captions(call, firstSegments(session, this.#now()));
     this.#agent = new AgentInCharge(session, parts.agent, parts.listening.turns?.detector);
-    this.#speaking = new Speaking({
-      ...{ call, clock, log, now: this.#now, note: this.#turns.note, captions: this.#captions },
-      ...{ agent: this.#agent, lines: parts.lines ?? new SpokenLines(), isOver: () => this.#ending },
-      audible: (job) => this.#machine.send({ type: 'audible', job }),
-      filling: (text) => this.#listening.agentSaid(text),
-      filled: (job) => this.#machine.send({ type: 'filled', job }),
-      ended: (utterance) => this.#ended(utterance),
-      failed: (utterance, failure) => this.#failed(utterance, failure),
-    });
+    this.#speaking = new Speaking(this.#forSpeaking());
     const ahead = (): string => (this.#job?.aloud ? this.#job.utterance.ahead : '');
     const failed = (failure: ModelFailure): void =>
       this.#log.warn({ part: 'model', ...failure }, 'a language model failed somebody on the line');
@@ -118,6 +105,24 @@ export class Conversation {
     const beginning = beginningOf(session, this.#agent.settings, this.#now());
     this.#machine = this.#turns.noting(run(agentMachine, beginning, clock, perform));
     this.#followed = this.#follow();
+  }
+
+  #forSpeaking(): SpeakingParts {
+    const { clock, lines } = this.parts;
+    const { call } = this;
+    return {
+      ...{ call, clock, log: this.#log, now: this.#now, note: this.#turns.note, captions: this.#captions },
+      said: (steps, error) => {
+        this.#dialogue.agent(steps, error);
+        this.#dialogue.take();
+      },
+      ...{ agent: this.#agent, lines: lines ?? new SpokenLines(), isOver: () => this.#ending },
+      audible: (job) => this.#machine.send({ type: 'audible', job }),
+      filling: (text) => this.#listening.agentSaid(text),
+      filled: (job) => this.#machine.send({ type: 'filled', job }),
+      ended: (utterance) => this.#ended(utterance),
+      failed: (utterance, failure) => this.#failed(utterance, failure),
+    };
   }
 
   /** What tools need of the conversation. */
@@ -280,7 +285,7 @@ export class Conversation {
     warn: ({ job }) => void this.#speaking.workLine(this.#agent.lines.warning, { job, aloud: true }),
     fill: ({ job }) => void this.#speaking.fill(job),
     lastWords: () => (this.#leaving = true),
-    cancel: () => this.#cancel(),
+    cancel: () => this.#speaking.cancel(),
     pause: () => this.call.pause(),
     resume: () => this.call.resume(),
     state: ({ state }) => {
@@ -325,7 +330,7 @@ export class Conversation {
     if (signal.aborted) return;
     const { code } = error instanceof ServiceError ? error : { code: 'internal' };
     this.#log.warn({ part: by, job, code, err: error }, 'an agent could not answer');
-    this.#cancel();
+    this.#speaking.cancel();
     this.#error = code;
     this.#turns.note({ type: 'refused', job, code });
     this.#machine.send({ type: 'failed', job, by });
@@ -340,15 +345,6 @@ export class Conversation {
 
   #tellError(): void {
     this.#send(AGENT_EVENTS.error(this.#error === 'internal' ? 'internal_error' : 'provider_error'));
-  }
-
-  /** Falls silent at once; the record keeps what was heard until now. */
-  #cancel(): void {
-    const job = this.#job;
-    if (!job) return;
-    job.utterance.cancel();
-    this.call.clear();
-    this.#finish(job);
   }
 
   #played(number: number, ms: number, ended: boolean): void {
@@ -374,16 +370,8 @@ export class Conversation {
     if (job?.utterance !== utterance) return;
     // In the record, the user's message comes before its answer.
     this.#dialogue.closeTurn();
-    this.#finish(job);
+    this.#speaking.finish(job);
     this.#machine.send({ type: 'ended', job: utterance.job });
-  }
-
-  #finish({ utterance, aloud, error }: Job): void {
-    this.#speaking.job = undefined;
-    const said = aloud ? utterance.heard : utterance.written;
-    this.#dialogue.agent(utterance.stepsOf(said), error);
-    this.#dialogue.take();
-    if (said.trim() !== '' || utterance.hasFillers) this.#captions.show('agent', '', true);
   }
 
   #send(event: object): void {
@@ -393,7 +381,7 @@ export class Conversation {
   async #close(reason: EndReason): Promise<void> {
     this.#ending = true;
     this.#dialogue.closeTurn();
-    this.#cancel();
+    this.#speaking.cancel();
     this.#dialogue.take();
     this.#send(AGENT_EVENTS.ended(reason));
     const left = pause(this.parts.clock, CALL_TIMES.goodbyeMs).then(() => this.call.end());

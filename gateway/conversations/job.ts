@@ -1,6 +1,6 @@
 /** One job of the agent: a reply, or a fixed sentence. */
 import type { ReplyText } from './replies.js';
-import type { SpokenLine } from './spoken-lines.js';
+import type { SpokenLine } from './spoken-line.js';
 import type { Utterance } from './utterance.js';
 
 /** The running job, spoken or only written. */

@@ -9,9 +9,11 @@ import type { Call } from '../../contracts/ports/calls/calls.js';
 import type { StandIn } from '../../contracts/ports/speech/speech.js';
 import type { AgentInCharge } from './agent-in-charge.js';
 import type { Captions } from './client/captions.js';
+import type { SpokenStep } from './dialogue.js';
 import type { Job, Work } from './job.js';
 import { saying } from './replies.js';
-import { lengthMs, type SpokenLines } from './spoken-lines.js';
+import { lengthMs } from './spoken-line.js';
+import type { SpokenLines } from './spoken-lines.js';
 import type { NoteTurn } from './turns/turn-events.js';
 import { type AgentVoice, type Failure, shown, Utterance } from './utterance.js';
 
@@ -24,6 +26,8 @@ export interface SpeakingParts {
   readonly captions: Captions;
   readonly lines: SpokenLines;
   readonly agent: Pick<AgentInCharge, 'voice' | 'lines' | 'linesAtHand'>;
+  /** The job is over: that much of it was heard, or read; `error`: why it was an excuse. */
+  said(steps: readonly SpokenStep[], error: string | undefined): void;
   /** The first audio of the job is on its way. */
   audible(job: number): void;
   /** The user hears a filler with this text; then that of the job has been heard. */
@@ -62,6 +66,23 @@ export class Speaking {
     const failed: StandIn['failed'] = (failure) =>
       this.parts.log.warn({ part: 'voice', ...failure }, 'a voice failed somebody on the line');
     return { ...voice, options: { ...options, standIn: { failed } } };
+  }
+
+  /** Falls silent at once; the record keeps what was heard until now. */
+  cancel(): void {
+    const { job } = this;
+    if (!job) return;
+    job.utterance.cancel();
+    this.parts.call.clear();
+    this.finish(job);
+  }
+
+  /** The job is over. */
+  finish({ utterance, aloud, error }: Job): void {
+    this.job = undefined;
+    const said = aloud ? utterance.heard : utterance.written;
+    this.parts.said(utterance.stepsOf(said), error);
+    if (said.trim() !== '' || utterance.hasFillers) this.parts.captions.show('agent', '', true);
   }
 
   /** Says a fixed line. */

@@ -2,19 +2,12 @@
  * An agent's fixed lines as sound, made ahead, so that no engine is needed when they are due: fillers, excuses, the apology. One set
  * for all calls of a process; the lines of voices that were not heard for long are forgotten.
  */
-import { PLAYOUT_RATE, samplesOf } from '../../contracts/audio.js';
+import { samplesOf } from '../../contracts/audio.js';
 import { ServiceError } from '../../contracts/errors.js';
 import { LIMITS } from '../../contracts/limits.js';
 import type { TextPart } from '../../contracts/ports/speech/speech.js';
+import type { SpokenLine } from './spoken-line.js';
 import type { AgentVoice } from './utterance.js';
-
-export interface SpokenLine {
-  readonly text: string;
-  /** PCM at PLAYOUT_RATE. */
-  readonly samples: Int16Array;
-}
-
-export const lengthMs = ({ samples }: SpokenLine): number => (samples.length * 1000) / PLAYOUT_RATE;
 
 async function* partsOf(text: string): AsyncGenerator<TextPart> {
   yield { kind: 'text', text };

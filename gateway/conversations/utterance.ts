@@ -16,7 +16,7 @@ import type { Captions } from './client/captions.js';
 import type { Calls, SpokenStep } from './dialogue.js';
 import { HeardText } from './heard-text.js';
 import { pause } from './record.js';
-import type { SpokenLine } from './spoken-lines.js';
+import type { SpokenLine } from './spoken-line.js';
 import type { ReplyText } from './replies.js';
 import type { NoteTurn } from './turns/turn-events.js';
 

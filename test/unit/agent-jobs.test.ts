@@ -151,7 +151,11 @@ t.test('a waiting question is answered after the excuse, even if the excuse fail
   for (const end of ['ended', 'failed'] as const) {
     const steps = new Steps({ sensitivity: 'low' }).answering().say('In a minute.').pass(700);
     steps.job('failed').job(end);
-    t.strictSame(steps.took(...JOBS), ['reply 1 turn aloud', 'excuse 2 aloud answer', 'reply 3 turn aloud'], end);
+    t.strictSame(
+      steps.took(...JOBS),
+      ['reply 1 turn aloud', 'excuse 2 aloud answer', 'reply 3 turn aloud'],
+      end,
+    );
   }
 });
 

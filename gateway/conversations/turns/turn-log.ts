@@ -95,8 +95,7 @@ export class TurnLog {
     say: ({ job }, at) => this.#sentence('opener', job, at),
     warn: ({ job }, at) => this.#sentence('warning', job, at),
     excuse: ({ job }, at) => this.#excuse(job, at),
-    // A filler is the first that is heard of the answer.
-    fill: ({ job }, at) => this.#audible(job, at),
+    fill: ({ job }, at) => this.#find(job)?.begin(at),
     sure: ({ job }) => {
       const draft = this.#drafts.get(job);
       this.#drafts.delete(job);
@@ -105,7 +104,7 @@ export class TurnLog {
     cancel: (event, at) => this.#cancelled(event, at),
     pause: (_event, at) => this.#pause(at),
     resume: ({ goesOn }, at) => this.#resume(goesOn, at),
-    audible: ({ job }, at) => this.#audible(job, at),
+    audible: ({ job }, at) => this.#find(job)?.begin(at),
     acted: ({ job }, at) => this.#enter(job, 'tools', at),
     returned: ({ job }, at) => this.#enter(job, 'waiting', at),
     ended: ({ job }, at) => this.#jobOver(job, at),
@@ -263,13 +262,6 @@ export class TurnLog {
     answer.timeline.enter('voice', at);
     row.answer = answer;
     row.error = this.#refusal;
-  }
-
-  #audible(job: number, at: number): void {
-    const answer = this.#find(job);
-    if (!answer || answer.audible !== undefined) return;
-    answer.audible = at;
-    answer.timeline.enter('transport', at);
   }
 
   #find(job: number): Answer | undefined {
