@@ -108,8 +108,7 @@ export class Conversation {
   }
 
   #forSpeaking(): SpeakingParts {
-    const { clock, lines } = this.parts;
-    const { call } = this;
+    const [{ clock, lines }, { call }] = [this.parts, this];
     return {
       ...{ call, clock, log: this.#log, now: this.#now, note: this.#turns.note, captions: this.#captions },
       said: (steps, error) => {
@@ -279,7 +278,7 @@ export class Conversation {
     sure: () => this.#job?.utterance.makeSure(),
     say: ({ job, text }) => void this.#speaking.work({ job, aloud: true, think: saying(text) }),
     excuse: ({ job, aloud, what }) => {
-      if (what !== 'understood') this.#tellError();
+      if (what !== 'understood') this.#send(AGENT_EVENTS.failed(this.#error));
       void this.#speaking.workLine(this.#agent.lines.excuse[what], { job, aloud, error: this.#error });
     },
     warn: ({ job }) => void this.#speaking.workLine(this.#agent.lines.warning, { job, aloud: true }),
@@ -340,11 +339,7 @@ export class Conversation {
   #unheard(code: string): void {
     this.#error = code;
     this.#turns.note({ type: 'refused', job: this.#job?.utterance.job ?? 0, code });
-    this.#tellError();
-  }
-
-  #tellError(): void {
-    this.#send(AGENT_EVENTS.error(this.#error === 'internal' ? 'internal_error' : 'provider_error'));
+    this.#send(AGENT_EVENTS.failed(code));
   }
 
   #played(number: number, ms: number, ended: boolean): void {

@@ -133,7 +133,11 @@ export const AGENT_EVENTS = {
     interruptedBy: turn.interrupted?.by ?? null,
   }),
   agentChanged: (agentId: string, agentName: string) => ({ type: 'agent.changed', agentId, agentName }),
-  error: (code: 'provider_error' | 'internal_error') => ({ type: 'error', code }),
+  /** `code`: of the error, if it is known (contracts/errors.ts). */
+  failed: (code: string | undefined) => ({
+    type: 'error',
+    code: code === 'internal' ? 'internal_error' : 'provider_error',
+  }),
   ended: (reason: EndReason) => ({ type: 'session.ended', reason: SESSION_ENDS[reason] }),
 } as const;
 
