@@ -22,8 +22,10 @@ const caller = { workspaceId: 'w', keyId: 'k' };
 const { signal: going } = new AbortController();
 const failed = (status = 502): ServiceError => new ServiceError('provider_failed', { status });
 
+const CALLS = Symbol('calls');
+
 /** What a model does when it is asked: an event, an error, or nothing until it is stopped. */
-type Step = string | Error | 'calls' | undefined;
+type Step = string | Error | typeof CALLS | undefined;
 
 function model(name: string, asked: string[], ...answers: (readonly Step[])[]): ChatModel {
   return {
@@ -32,7 +34,7 @@ function model(name: string, asked: string[], ...answers: (readonly Step[])[]): 
       asked.push(name);
       for (const step of answers.shift() ?? [name]) {
         if (step instanceof Error) throw step;
-        if (step === 'calls') yield { kind: 'calls', calls: [{ id: '1', name: 'look', arguments: '{}' }] };
+        if (step === CALLS) yield { kind: 'calls', calls: [{ id: '1', name: 'look', arguments: '{}' }] };
         else if (step !== undefined) yield { kind: 'text', text: step };
         else
           await new Promise((_, reject) =>
@@ -82,7 +84,7 @@ t.test('a request to which nothing was answered is sent once more, and a third t
 });
 
 t.test('nothing is asked again after a word, or a tool call', async (t) => {
-  for (const step of ['Let me', 'calls'] as const) {
+  for (const step of ['Let me', CALLS] as const) {
     const told = await asked([[step, new Unanswered(failed())]], [[]]);
     t.match(told, { names: ['first'], error: { code: 'provider_failed' } });
   }
@@ -246,9 +248,9 @@ t.test('words that no recogniser gets are asked for again, with an error and a t
   t.match(hosted.turns.at(-1), { error: 'provider_failed' });
 });
 
-const breaks: Answer = async function* () {
-  throw failed();
-};
+const breaks: Answer = () => ({
+  [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(failed()) }),
+});
 
 t.test('three failed answers in a row end the call with an apology', async (t) => {
   const hosted = joinedCall(t, { answer: breaks });
