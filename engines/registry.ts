@@ -16,6 +16,8 @@ export interface Registry {
   speakersFor(model: SynthesisModel): readonly TtsEngine[];
   /** The first engine of the model that transcribes the language; without a language, its first engine. */
   transcriberFor(model: TranscriptionModel, language: string | undefined): Transcriber | undefined;
+  /** That one, and all others that transcribe the language: those of the model first. */
+  transcribersFor(model: TranscriptionModel, language: string | undefined): readonly Transcriber[];
 }
 
 export interface RegistryOptions {
@@ -41,5 +43,7 @@ export function createRegistry({ tts, stt, routes = {} }: RegistryOptions): Regi
     speakers: tts,
     speakersFor: (model) => routed(tts, model),
     transcriberFor: (model, language) => routed(stt, model).find((engine) => transcribesIn(engine, language)),
+    transcribersFor: (model, language) =>
+      [...new Set([...routed(stt, model), ...stt])].filter((engine) => transcribesIn(engine, language)),
   };
 }

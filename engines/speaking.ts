@@ -8,13 +8,16 @@ import { ServiceError } from '../contracts/errors.js';
 import type { Caller } from '../contracts/ports/accounts/identity.js';
 import type { StreamingSynthesisRequest, SynthesisRequest } from '../contracts/ports/speech/speech.js';
 import type { JobOwner } from '../contracts/ports/jobs.js';
-import type { TtsCapabilities, TtsEvent, TtsRequest } from '../contracts/ports/speech/tts.js';
+import type { TtsCapabilities, TtsEngine, TtsEvent, TtsRequest } from '../contracts/ports/speech/tts.js';
 import { ownerOf } from '../processes/job-owner.js';
+import { hasSound } from './backends/sound.js';
 import type { SpokenPart } from './composite-voice.js';
+import { inTime } from './in-time.js';
 import { isTurnOver } from '../contracts/time/loop-turn.js';
 import { paceOf, stretchedWord } from './pace.js';
 import { Resampling } from './resampling.js';
 import type { Listener } from './scheduling/listener.js';
+import { soundless, StandInVoices } from './stand-in-voices.js';
 import { SpeakerTags, stripTags } from './text/style-tags.js';
 import { PAUSE, type Pause } from './text/text-source.js';
 import type { Timeline } from './timeline.js';
@@ -29,6 +32,8 @@ export interface Job {
   readonly signal: AbortSignal;
   /** Measures how urgent the next piece is. */
   readonly listener: Listener;
+  /** Engines that may speak where the request's own fails somebody on the line, in order of preference. */
+  readonly others?: readonly TtsEngine[];
   /** Records when each piece and word is spoken; absent if the client wants no times. */
   readonly timeline?: Timeline;
 }
@@ -106,7 +111,8 @@ function synthesized(
   { text }: SpokenPart,
   { selected, options, owner, engineText }: Mouth,
   rate: number,
-  { signal, listener }: Job,
+  { listener }: Job,
+  signal: AbortSignal,
 ): AsyncIterable<TtsEvent> {
   const { engine } = selected;
   const { sampleRate } = engine.capabilities;
@@ -115,45 +121,94 @@ function synthesized(
   return sampleRate === rate ? events : resampled(events, sampleRate, rate);
 }
 
+/** Speaks the parts of a job one after the other. */
+class Speaker {
+  readonly #pace: ReturnType<typeof paceOf>;
+  readonly #rate: number;
+  readonly #mouths: Mouths;
+  readonly #voices: StandInVoices | undefined;
+  heard = false;
+
+  constructor(
+    { engine: { capabilities } }: SelectedVoice,
+    private readonly job: Job,
+  ) {
+    const { request, timeline, listener, others = [] } = job;
+    this.#pace = paceOf(capabilities, request.speed);
+    this.#rate = capabilities.sampleRate;
+    this.#mouths = new Mouths(this.#pace.stretch, job);
+    this.#voices = request.standIn && new StandInVoices(others, request.standIn, listener);
+    timeline?.open(this.#rate * this.#pace.stretch);
+  }
+
+  /** Flushes the end of the speech out of the encoder, which would hold it until more text comes. */
+  silence(): Int16Array {
+    const { stretch } = this.#pace;
+    const { output } = this.job.request;
+    const silence = new Int16Array(encoderDelaySeconds(output, stretch) * stretch * this.#rate);
+    this.job.timeline?.paused(silence.length);
+    return silence;
+  }
+
+  /** The samples of a part. Errors: those of the last engine that can speak it. */
+  async *partOf(part: SpokenPart): AsyncGenerator<Int16Array> {
+    let selected = this.#voices?.voiceOf(part) ?? part.selected;
+    for (;;) {
+      try {
+        return yield* this.#spokenBy(selected, part);
+      } catch (error) {
+        if (!this.#voices || this.job.signal.aborted) throw error;
+        this.job.timeline?.end();
+        selected = this.#voices.instead(part, selected, error);
+      }
+    }
+  }
+
+  async *#spokenBy(selected: SelectedVoice, part: SpokenPart): AsyncGenerator<Int16Array> {
+    const { timeline } = this.job;
+    const mouth = this.#mouths.of(selected);
+    timeline?.begin(part, mouth.options.timing === true);
+    let length = 0;
+    for await (const event of this.#eventsOf(part, mouth)) {
+      if (event.kind === 'word') {
+        timeline?.word(stretchedWord(event.word, this.#pace));
+        continue;
+      }
+      const { samples } = event;
+      this.#receive(samples);
+      length += samples.length;
+      yield samples;
+      // Lets requests without any audio yet go before later audio of this one.
+      if (!this.heard || isTurnOver()) await nextTurn();
+      this.heard ||= samples.length > 0;
+    }
+    if (this.#voices && length === 0 && hasSound(part.text)) throw soundless();
+    timeline?.end();
+  }
+
+  #eventsOf(part: SpokenPart, mouth: Mouth): AsyncIterable<TtsEvent> {
+    const { job } = this;
+    const voices = this.#voices;
+    const work = (signal: AbortSignal) => synthesized(part, mouth, this.#rate, job, signal);
+    return voices ? inTime(work, () => voices.patience(part, mouth.selected), job.signal) : work(job.signal);
+  }
+
+  #receive({ length }: Int16Array): void {
+    const { timeline, listener } = this.job;
+    timeline?.made(length);
+    listener.receive(length / (this.#rate * this.#pace.stretch));
+  }
+}
+
 /**
  * The samples of the whole text, part by part, at the first one's rate and not yet stretched. Errors: the engines';
  * `nothing_to_say` if a whole text that is not blank gave no samples.
  */
 export async function* speak(first: SelectedVoice, parts: Parts, job: Job): AsyncGenerator<Int16Array> {
-  const { request, timeline, listener } = job;
-  const { capabilities } = first.engine;
-  const pace = paceOf(capabilities, request.speed);
-  const { sampleRate: rate } = capabilities;
-  const mouths = new Mouths(pace.stretch, job);
-  timeline?.open(rate * pace.stretch);
-  const receive = ({ length }: Int16Array): void => {
-    timeline?.made(length);
-    listener.receive(length / (rate * pace.stretch));
-  };
-  let heard = false;
-  // Flushes the end of the speech out of the encoder, which would hold it until more text comes.
-  const silence = new Int16Array(encoderDelaySeconds(request.output, pace.stretch) * pace.stretch * rate);
+  const speaker = new Speaker(first, job);
   for await (const part of parts) {
-    if (part === PAUSE) {
-      timeline?.paused(silence.length);
-      yield silence;
-      continue;
-    }
-    const mouth = mouths.of(part.selected);
-    timeline?.begin(part, mouth.options.timing === true);
-    for await (const event of synthesized(part, mouth, rate, job)) {
-      if (event.kind === 'word') {
-        timeline?.word(stretchedWord(event.word, pace));
-        continue;
-      }
-      const { samples } = event;
-      receive(samples);
-      yield samples;
-      // Lets requests without any audio yet go before later audio of this one.
-      if (!heard || isTurnOver()) await nextTurn();
-      heard ||= samples.length > 0;
-    }
-    timeline?.end();
+    if (part === PAUSE) yield speaker.silence();
+    else yield* speaker.partOf(part);
   }
-  if (!heard && mustBeHeard(request)) throw new ServiceError('nothing_to_say');
+  if (!speaker.heard && mustBeHeard(job.request)) throw new ServiceError('nothing_to_say');
 }

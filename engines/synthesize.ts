@@ -228,11 +228,16 @@ async function* runTimed(parts: SpeechParts, job: Job): AsyncGenerator<TimedAudi
 }
 
 const jobOf = (
-  { clock = systemClock }: SpeechParts,
+  { clock = systemClock, registry }: SpeechParts,
   request: Request,
   caller: Caller,
   signal: AbortSignal,
-): Job => ({ request, caller, signal, listener: new Listener(clock) });
+): Job => ({
+  ...{ request, caller, signal, listener: new Listener(clock) },
+  ...(request.standIn && {
+    others: [...new Set([...registry.speakersFor(request.model), ...registry.speakers])],
+  }),
+});
 
 export const createSpeech = (parts: SpeechParts): Speech => ({
   synthesize: (request, caller, signal) => run(parts, jobOf(parts, request, caller, signal)),

@@ -7,13 +7,15 @@
  * all of it was transcribed.
  */
 import { RECOGNITION_RATE } from '../contracts/audio.js';
-import { ServiceError } from '../contracts/errors.js';
+import { ServiceError, toServiceError } from '../contracts/errors.js';
+import { ONLINE_TIMES } from '../contracts/limits/online-times.js';
 import { type LanguageCode, languageOfTag } from '../contracts/speech/languages.js';
 import type { Decode } from '../contracts/ports/speech/codec.js';
 import type { Denoiser } from '../contracts/ports/speech/denoiser.js';
 import type { Admission, Caller } from '../contracts/ports/accounts/identity.js';
 import type {
   RawAudio,
+  StandIn,
   Transcript,
   Transcription,
   TranscriptionRequest,
@@ -23,6 +25,7 @@ import type { TimedWord } from '../contracts/ports/speech/tts.js';
 import { joinedTexts } from '../contracts/text/joined-texts.js';
 import { share, wordsIn } from './alignment/transcript-words.js';
 import { enterJob } from './admission/job-slot.js';
+import { inTime } from './in-time.js';
 import type { TimedSegment, Transcriber } from './long-audio.js';
 import { pcmIn, type PcmOnDisk, samplesOnDisk, secondsOnDisk, wholePcm } from './audio-on-disk.js';
 import { rawAudioIn, samplesOfRaw, secondsOf } from './raw-audio.js';
@@ -143,6 +146,64 @@ function transcriberFor(
   return transcriber;
 }
 
+interface Asked {
+  readonly request: TranscriptionRequest;
+  readonly caller: Caller;
+  readonly hint: LanguageCode | undefined;
+  readonly heard: ((segment: TranscriptSegment) => void) | undefined;
+}
+
+/** The segments that an engine finds in a sound; `most`: how long each is waited for, in ms. Errors: the engine's. */
+async function foundBy(
+  transcriber: Transcriber,
+  { samples, sampleRate, seconds }: Sound,
+  { request: { words = false, interim = false, trace }, caller, hint: language, heard }: Asked,
+  signal: AbortSignal,
+  most?: number,
+): Promise<readonly TimedSegment[]> {
+  const found: TimedSegment[] = [];
+  const demand = { ...ownerOf(caller), aheadSeconds: 0 };
+  const traceContext = trace?.context;
+  const asked = { language, words, interim, sampleRate, seconds, traceContext, demand };
+  const work = (until: AbortSignal) => transcriber.transcribe(samples, asked, until);
+  for await (const segment of most === undefined ? work(signal) : inTime(work, () => most, signal)) {
+    found.push(segment);
+    heard?.(withoutWords(segment));
+  }
+  return found;
+}
+
+/** Longest wait for words of a sound, in ms. */
+function patience({ seconds = 0 }: Sound, isAlone: boolean): number {
+  const { aloneMs, wordsMs } = ONLINE_TIMES.recogniser;
+  return isAlone ? aloneMs + seconds * 500 : wordsMs;
+}
+
+/** The segments, for somebody on the line: an engine that fails is replaced by the next of the list. Errors: the last one's. */
+async function foundInTime(
+  parts: TranscriptionParts,
+  asked: Asked,
+  standIn: StandIn,
+  signal: AbortSignal,
+): Promise<readonly TimedSegment[]> {
+  const { request, hint } = asked;
+  const able = parts.registry.transcribersFor(request.model, hint);
+  // A guess is not worth another engine.
+  const engines = request.interim ? able.slice(0, 1) : able;
+  for (const [index, engine] of engines.entries()) {
+    const next = engines[index + 1];
+    const sound = await hearingOf(request, parts, asked.caller, signal);
+    try {
+      return await foundBy(engine, sound, asked, signal, patience(sound, !next));
+    } catch (error) {
+      if (signal.aborted || request.interim) throw error;
+      standIn.failed({ engine: engine.name, code: toServiceError(error).code, next: next?.name });
+      if (!next) throw error;
+    }
+  }
+  throw unavailable(request.language);
+}
+
 const KIND = 'transcription_ms';
 
 export function createTranscription(parts: TranscriptionParts): Transcription {
@@ -164,21 +225,16 @@ export function createTranscription(parts: TranscriptionParts): Transcription {
     reducesNoise: denoiser !== undefined,
     async transcribe(request, caller, signal, heard): Promise<Transcript> {
       const { words = false, interim = false, uncounted = interim } = request;
-      const language = hintOf(request.language);
-      const transcriber = transcriberFor(registry, request, language);
+      const hint = hintOf(request.language);
+      const transcriber = transcriberFor(registry, request, hint);
       request.trace?.engine(transcriber.name);
+      const asked = { request, caller, hint, heard };
       const sound = await hearingOf(request, parts, caller, signal);
-      const { sampleRate, seconds } = sound;
       const leave = await enter(caller, interim);
       try {
-        const found: TimedSegment[] = [];
-        const traceContext = request.trace?.context;
-        const demand = { ...ownerOf(caller), aheadSeconds: 0 };
-        const transcribing = { language, words, interim, sampleRate, seconds, traceContext, demand };
-        for await (const segment of transcriber.transcribe(sound.samples, transcribing, signal)) {
-          found.push(segment);
-          heard?.(withoutWords(segment));
-        }
+        const found = await (request.standIn
+          ? foundInTime(parts, asked, request.standIn, signal)
+          : foundBy(transcriber, sound, asked, signal));
         const duration = sound.duration();
         if (!uncounted) count(caller, duration);
         return {

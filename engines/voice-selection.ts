@@ -10,7 +10,13 @@ import type { Caller } from '../contracts/ports/accounts/identity.js';
 import type { SpeechOptions } from '../contracts/ports/speech/speech.js';
 import type { EngineVoice, ReferenceAudio, TtsEngine, TtsRequest } from '../contracts/ports/speech/tts.js';
 import type { SpeakingVoice, VoiceLibrary } from '../contracts/ports/speech/voices.js';
-import { type LikelyLanguages, likelyLanguages, type TextScripts, unreadBy } from './text/language.js';
+import {
+  type LikelyLanguages,
+  likelyLanguages,
+  scriptsIn,
+  type TextScripts,
+  unreadBy,
+} from './text/language.js';
 import type { Registry } from './registry.js';
 
 /** The engine, voice and language for a text. */
@@ -229,6 +235,21 @@ export async function selectVoice(
   throw new ServiceError('invalid_request', {
     message: 'Reference audio cannot be joined with a cloned voice',
   });
+}
+
+/** The best voice of these engines for a text in that language; undefined if none speaks it. */
+export function standInVoice(
+  engines: readonly TtsEngine[],
+  text: string,
+  language: LanguageCode,
+): SelectedVoice | undefined {
+  const needs = { scripts: scriptsIn(text), languages: [language], sure: true };
+  for (const engine of engines)
+    for (const voice of engine.voices) {
+      const spoken = languageBy(engine, voice, needs);
+      if (spoken !== undefined) return { engine, voice: voice.name, language: spoken, references: [] };
+    }
+  return undefined;
 }
 
 /** Whether the default voice speaks a text of any language. */

@@ -12,6 +12,8 @@
  *   longer than it takes to find that the sound has no words;
  * - nothing with an effect begins while the user's voice is active or a transcript is owed (effects.ts), except in a voice without
  *   words; what is said before it begins belongs to the turn, and the model is asked again;
+ * - while an answer is awaited and nothing of it is heard, fillers are said in the user's silence, unless the agent has none;
+ * - answers that fail in a row end the call, with an apology;
  * - each pause of the playout ends: when the turn closes, when the job has ended, or when the sound was noise;
  * - `end` is the last effect, and happens once.
  */
@@ -20,7 +22,18 @@ import { contextOf } from './context.js';
 import type { Cause } from './events.js';
 import { drafting } from './drafting.js';
 import { working } from './job.js';
-import { AGREE, ANSWER, ANSWER_TYPED, asks, COUNT_SENTENCE, DRAFT, ends, parts } from './parts.js';
+import {
+  AGREE,
+  ANSWER,
+  ANSWER_TYPED,
+  APOLOGISE,
+  asks,
+  COUNT_SENTENCE,
+  DRAFT,
+  ends,
+  NOT_UNDERSTOOD,
+  parts,
+} from './parts.js';
 import { user } from './user.js';
 
 const link = parts.createStateConfig({
@@ -72,6 +85,17 @@ const crowd = parts.createStateConfig({
   },
 });
 
+/** How long the user has been silent since their last voice: they wait for an answer. */
+const wait = parts.createStateConfig({
+  initial: 'free',
+  on: { voice: [{ guard: 'isActive', target: '.free' }, { target: '.fresh' }] },
+  states: {
+    free: {},
+    fresh: { after: { waited: 'waited' } },
+    waited: { id: 'waited', after: { wait: 'free' } },
+  },
+});
+
 /** All words of the user are known and may be the whole turn: asks the model for a draft, unheard until the turn has ended. */
 const DRAFTS = { guard: 'isDraftable', target: '#drafting', actions: DRAFT } as const;
 
@@ -116,6 +140,12 @@ const agent = parts.createStateConfig({
         turnOver: [
           { guard: 'isAgreement', actions: AGREE },
           { guard: 'hasWords', target: 'working', actions: ANSWER },
+          {
+            guard: and(['isLost', 'isLastFailure']),
+            target: '#apologising',
+            actions: ['noteDeaf', ...APOLOGISE],
+          },
+          { guard: 'isLost', target: '#excusing', actions: ['noteDeaf', ...NOT_UNDERSTOOD] },
         ],
         typed: { target: 'working', actions: ANSWER_TYPED },
         activity: { target: 'idle', reenter: true },
@@ -178,7 +208,7 @@ export const agentMachine = parts.createMachine({
       type: 'parallel',
       on: { echo: { actions: 'noteEcho' }, replaced: { actions: 'adopt' } },
       after: { maxDuration: ends('conversation_timeout') },
-      states: { link, duration, news, agent, user, crowd },
+      states: { link, duration, news, agent, user, crowd, wait },
     },
     over: { id: 'over', type: 'final' },
   },

@@ -3,8 +3,9 @@
  * state instead.
  */
 import type { Act } from './effects.js';
-import type { Cause } from './events.js';
+import type { Cause, Excuse, FailedPart } from './events.js';
 import type { AgentSettings } from './settings.js';
+import { ONLINE_TIMES } from '../../contracts/limits/online-times.js';
 import { detected, type EndOfTurn } from './turns/detectors.js';
 import { completenessOf, delaysOf, type TurnCompleteness } from './turns/endpointing.js';
 import { INTERRUPTION, interrupts, overlapOf, type Verdict, verdictOf } from './turns/interruption.js';
@@ -40,6 +41,11 @@ export interface Context {
   readonly paused: boolean;
   /** The agent hears its own echo, so a sound alone does not prove that the user speaks. */
   readonly echoes: boolean;
+  /** Failed answers in a row, and the part of the gateway that failed last. */
+  readonly failures: number;
+  readonly failedPart: FailedPart;
+  /** Words of the turn, if there were any, are unknown: the recogniser has failed. */
+  readonly lost: boolean;
   /** Times in a row that the agent has broken the silence. */
   readonly reengaged: number;
 }
@@ -47,8 +53,25 @@ export interface Context {
 export const contextOf = (settings: AgentSettings): Context => ({
   ...{ settings, job: 0, cause: undefined, aloud: true, wanted: [], span: 0, stretches: [], said: '' },
   ...{ shown: false, probability: undefined, silentAt: undefined, pace: USUAL_PACE, paused: false },
-  ...{ reengaged: 0, echoes: false },
+  ...{ reengaged: 0, echoes: false, failures: 0, failedPart: 'model', lost: false },
 });
+
+/** What the excuse for a failed job says; undefined if nobody waits for it. */
+export function excuseFor({ cause }: Context): Exclude<Excuse, 'apology'> | undefined {
+  if (cause === 'reengage' || cause === 'farewell') return undefined;
+  return cause === 'opener' || cause === 'handover' ? 'opener' : 'answer';
+}
+
+/** Whether one more failed answer ends the call. */
+export const isLastFailure = ({ failures, cause }: Context): boolean =>
+  failures + 1 >= ONLINE_TIMES.failures && cause !== 'reengage' && cause !== 'farewell';
+
+/** Jobs whose answer somebody waits for. */
+const AWAITED: ReadonlySet<Cause> = new Set(['turn', 'opener', 'continue', 'handover']);
+
+/** Whether silence before the answer is filled, whatever takes long. */
+export const isAwaited = ({ settings, aloud, cause }: Context): boolean =>
+  settings.fills && aloud && cause !== undefined && AWAITED.has(cause);
 
 /** The user's words that are not yet a message. */
 export const newWords = ({ stretches }: Context): string => finalText(stretches);

@@ -11,7 +11,19 @@ export type EndReason =
   | 'transferred'
   | 'gone'
   | 'transport_lost'
+  /** Answers failed in a row, because of the language model, or of voice or recogniser. */
+  | 'llm_endpoint_failure'
+  | 'speech_failure'
   | 'error';
+
+/** What failed an answer, if it was not the language model. */
+export type FailedPart = 'model' | 'speech';
+
+/**
+ * What an excuse says: an `answer` could not be given, the agent greets although its `opener` could not be made, the user was not
+ * `understood`, or too much has failed and the call ends with an `apology`.
+ */
+export type Excuse = 'answer' | 'opener' | 'understood' | 'apology';
 
 /** Reasons to ask the language model. */
 export type Cause =
@@ -39,7 +51,14 @@ export type AgentEvent =
   /** `at`: milliseconds of the host's clock, for measuring pauses. */
   | { readonly type: 'voice'; readonly active: boolean; readonly at: number; readonly silentMs?: number }
   /** The transcript of that stretch of voice so far; `final`: complete, once per stretch. */
-  | { readonly type: 'transcript'; readonly span: number; readonly text: string; readonly final: boolean }
+  | {
+      readonly type: 'transcript';
+      readonly span: number;
+      readonly text: string;
+      readonly final: boolean;
+      /** The recogniser has failed: what was said, if anything, is unknown. */
+      readonly lost?: true;
+    }
   /**
    * Probability, 0 to 1, that the turn has ended, by the sound of that stretch of voice; undefined if unknown.
    * Only for agents with such a detector.
@@ -73,7 +92,9 @@ export type AgentEvent =
   | { readonly type: 'replaced'; readonly settings: AgentSettings }
   /** All speech of the job has been heard. */
   | { readonly type: 'ended'; readonly job: number }
-  | { readonly type: 'failed'; readonly job: number }
+  | { readonly type: 'failed'; readonly job: number; readonly by?: FailedPart }
+  /** The filler of the job has been heard. */
+  | { readonly type: 'filled'; readonly job: number }
   /** After `lastWords`: a sentence of the job has been heard to its end. */
   | { readonly type: 'sentenceOver'; readonly job: number }
   /** Internal: the agent's side must judge the user's words so far. */
@@ -128,11 +149,11 @@ export type AgentEffect =
   /** The turn that this draft answers has ended. */
   | { readonly type: 'sure'; readonly job: number }
   | { readonly type: 'say'; readonly job: number; readonly text: string }
-  /** Say that the question could not be answered. */
-  | { readonly type: 'excuse'; readonly job: number; readonly aloud: boolean }
+  /** Say a fixed sentence in place of an answer. */
+  | { readonly type: 'excuse'; readonly job: number; readonly aloud: boolean; readonly what: Excuse }
   /** Say that the maximum duration is near. */
   | { readonly type: 'warn'; readonly job: number }
-  /** Say a filler within this job, as its tools take long; it is not part of the answer. */
+  /** Say a filler within this job, as the user has waited long for its answer, of which it is no part; `filled` follows. */
   | { readonly type: 'fill'; readonly job: number }
   /** From now on, report the end of each of the agent's sentences. */
   | { readonly type: 'lastWords' }

@@ -1,11 +1,15 @@
 /** The agent while a job runs: thinking and speaking, and the effect of the user's words on it. */
 import { and, not, or } from 'xstate';
-import { AGREE, ANSWER, ANSWER_TYPED, asks, COUNT_SENTENCE, ends, parts, says } from './parts.js';
+import { AGREE, ANSWER, ANSWER_TYPED, APOLOGISE, asks, ends, EXCUSE, parts, says } from './parts.js';
 
 /** Another job replaces this one. */
 const NEXT = { target: '#working', reenter: true } as const;
 
-const RETURNED = { returned: { guard: 'isCurrent', target: 'asking' } } as const;
+/** The apology has been said, or cannot be: the call ends. */
+const APOLOGISED = [
+  { guard: and(['isCurrent', 'isApologising', 'isSpeechAtFault']), ...ends('speech_failure') },
+  { guard: and(['isCurrent', 'isApologising']), ...ends('llm_endpoint_failure') },
+] as const;
 
 /** Events that end a job, or close its turn. */
 const ENDINGS = {
@@ -16,32 +20,63 @@ const ENDINGS = {
     { target: '#idle', actions: ['cancel', 'closeTurn'] },
   ],
   ended: [
+    ...APOLOGISED,
     {
       guard: and(['isCurrent', 'isHangingUp', 'isFloorFree', not('isAsked')]),
       ...ends('agent_hangup'),
     },
     { guard: and(['isCurrent', 'isLeaving']), ...ends('conversation_timeout') },
-    { guard: and(['isCurrent', 'isAsked']), ...NEXT, actions: ['closeTurn', ...asks('turn')] },
+    {
+      guard: and(['isCurrent', 'isAsked']),
+      ...NEXT,
+      actions: ['noteAnswered', 'closeTurn', ...asks('turn')],
+    },
     { guard: and(['isCurrent', 'isHangingUp']), target: '#parting', actions: 'closeTurn' },
-    { guard: and(['isCurrent', 'isHandingOver']), ...NEXT, actions: ['closeTurn', ...asks('handover')] },
-    { guard: 'isCurrent', target: '#idle', actions: 'closeTurn' },
+    {
+      guard: and(['isCurrent', 'isHandingOver']),
+      ...NEXT,
+      actions: ['noteAnswered', 'closeTurn', ...asks('handover')],
+    },
+    { guard: 'isCurrent', target: '#idle', actions: ['noteAnswered', 'closeTurn'] },
   ],
   failed: [
+    ...APOLOGISED,
+    {
+      guard: and(['isCurrent', 'isHangingUp', 'isUnasked', 'isFloorFree', not('isAsked')]),
+      ...ends('agent_hangup'),
+    },
+    {
+      guard: and(['isCurrent', 'isHangingUp', 'isUnasked', not('isAsked')]),
+      target: '#parting',
+      actions: 'closeTurn',
+    },
     { guard: and(['isCurrent', 'isExcusing', 'isAsked']), ...NEXT, actions: ['closeTurn', ...asks('turn')] },
     { guard: and(['isCurrent', 'isExcusing']), target: '#idle', actions: 'closeTurn' },
+    {
+      guard: and(['isCurrent', 'isLastFailure']),
+      target: '#apologising',
+      reenter: true,
+      actions: ['noteFailedPart', ...APOLOGISE],
+    },
     {
       guard: and(['isCurrent', 'isAsked']),
       target: ['#excusing', '#asked'],
       reenter: true,
-      actions: [COUNT_SENTENCE, 'excuse'],
+      actions: ['noteFailedPart', ...EXCUSE],
     },
-    { guard: 'isCurrent', target: '#excusing', reenter: true, actions: [COUNT_SENTENCE, 'excuse'] },
+    { guard: and(['isCurrent', 'isUnasked']), target: '#idle', actions: 'closeTurn' },
+    { guard: 'isCurrent', target: '#excusing', reenter: true, actions: ['noteFailedPart', ...EXCUSE] },
   ],
   sentenceOver: {
     guard: and(['isCurrent', 'isLeaving']),
     target: '#over',
     actions: ['cancel', 'flush', { type: 'end', params: 'conversation_timeout' }],
   },
+} as const;
+
+/** Its tools run: if nothing was said before them, they get a filler sooner. */
+const CALLED = {
+  acted: { guard: and(['isCurrent', 'fills']), target: 'calling', actions: 'closeTurn' },
 } as const;
 
 /** Nothing of the job has been heard yet, so the user's words belong to the turn that it answers. */
@@ -61,7 +96,7 @@ const unheard = parts.createStateConfig({
   },
   states: {
     thinking: {
-      initial: 'asking',
+      id: 'thinking',
       on: {
         audible: [
           {
@@ -70,20 +105,6 @@ const unheard = parts.createStateConfig({
           },
           { guard: 'isCurrent', target: '#speaking' },
         ],
-      },
-      states: {
-        asking: {
-          on: { acted: { guard: and(['isCurrent', 'fills']), target: 'running', actions: 'closeTurn' } },
-        },
-        /** Tools run, and nothing was said before them. */
-        running: { on: RETURNED, after: { filler: 'bridging' } },
-        /** They take long: a filler is said as soon as the user is quiet. */
-        bridging: {
-          on: RETURNED,
-          always: { guard: 'isUserQuiet', target: 'bridged', actions: 'fill' },
-        },
-        /** The filler was said; there is at most one per answer. */
-        bridged: {},
       },
     },
     /** Its speech is ready, but the user makes a sound, or has made one that is not transcribed yet. */
@@ -124,6 +145,35 @@ const speaking = parts.createStateConfig({
   },
 });
 
+/** The lines that fill a long wait for an answer, until something of it is heard. */
+const filler = parts.createStateConfig({
+  initial: 'young',
+  states: {
+    young: { on: CALLED, after: { fillerLeast: { guard: 'isAwaited', target: 'patient' } } },
+    /** The user has waited for long, or soon will have. */
+    patient: {
+      on: CALLED,
+      always: { guard: 'hasWaited', target: 'filling' },
+      after: { fillerRest: 'filling' },
+    },
+    /** Tools run, and nothing was said before them. */
+    calling: {
+      on: { returned: { guard: 'isCurrent', target: 'patient' } },
+      after: { filler: 'filling' },
+    },
+    /** A filler is said as soon as the user is quiet. */
+    filling: {
+      on: { returned: { guard: 'isCurrent', target: 'patient' } },
+      always: { guard: and(['isThinking', 'isUserQuiet']), target: 'said', actions: 'fill' },
+    },
+    said: {
+      on: { filled: { guard: 'isCurrent', target: 'rested' } },
+      after: { fillerHeard: 'rested' },
+    },
+    rested: { after: { fillerAgain: 'filling' } },
+  },
+});
+
 export const working = parts.createStateConfig({
   id: 'working',
   type: 'parallel',
@@ -146,6 +196,8 @@ export const working = parts.createStateConfig({
         hangingUp: { id: 'hangingUp' },
         /** The job says that the previous one has failed. It asks no model, so it cannot hang up. */
         excusing: { id: 'excusing' },
+        /** The same, for the last time: the call ends with it. */
+        apologising: { id: 'apologising' },
       },
     },
     /** Whether tools that the model wants wait until they may begin (effects.ts). */
@@ -163,6 +215,7 @@ export const working = parts.createStateConfig({
         },
       },
     },
+    filler,
     /** Whether the user has asked something to be answered after the job has ended. */
     question: {
       initial: 'none',

@@ -4,6 +4,9 @@ import {
   belongToTurn,
   type Context,
   delayFor,
+  excuseFor,
+  isAwaited,
+  isLastFailure,
   endOfTurn,
   hasWords,
   holds,
@@ -18,8 +21,9 @@ import {
   verdictOn,
 } from './context.js';
 import { mayBeginOverUser } from './effects.js';
-import type { AgentEffect, AgentEvent, Cause, EndReason } from './events.js';
+import type { AgentEffect, AgentEvent, Cause, EndReason, Excuse } from './events.js';
 import type { AgentSettings } from './settings.js';
+import { ONLINE_TIMES } from '../../contracts/limits/online-times.js';
 import { isLastTime, reengageMs, TIMES } from './times.js';
 import { brokenOffBy } from './turns/broken-off.js';
 import type { TurnCompleteness } from './turns/endpointing.js';
@@ -79,6 +83,12 @@ const delays = {
   reengage: ({ context }: { context: Context }) => reengageMs(context.reengaged),
   gone: TIMES.goneMs,
   filler: TIMES.fillerMs,
+  fillerLeast: TIMES.fillerLeastMs,
+  fillerRest: ONLINE_TIMES.filler.silenceMs - TIMES.fillerLeastMs,
+  fillerHeard: TIMES.fillerHeardMs,
+  fillerAgain: TIMES.fillerAgainMs,
+  waited: TIMES.waitedMs,
+  wait: TIMES.waitMs,
 };
 
 export const parts = setup({
@@ -123,6 +133,18 @@ export const parts = setup({
     isEnding: stateIn('#ending'),
     isHangingUp: stateIn('#hangingUp'),
     isExcusing: stateIn('#excusing'),
+    isApologising: stateIn('#apologising'),
+    isThinking: stateIn('#thinking'),
+    hasWaited: stateIn('#waited'),
+    isAwaited: ({ context }) => isAwaited(context),
+    isLastFailure: ({ context }) => isLastFailure(context),
+    isSpeechAtFault: ({ context }) => context.failedPart === 'speech',
+    /** Nobody has asked: the job's failure needs no excuse. */
+    isUnasked: ({ context }) => excuseFor(context) === undefined,
+    /** The recogniser has failed, and nothing of the turn is known. */
+    isLost: ({ context }) => context.lost,
+    isLostFinal: ({ context, event }) =>
+      event.type === 'transcript' && event.lost === true && isOwedTo(context, event),
     isAsked: stateIn('#asked'),
     isVoiced: stateIn('#voiced'),
     isEndpointing: stateIn('#endpointing'),
@@ -166,7 +188,7 @@ export const parts = setup({
       const stretches = heard(context.stretches, event);
       const text = partialText(stretches);
       const shown = overlapOf(event.text) !== 'noise';
-      enqueue.assign({ stretches, shown: context.shown || shown });
+      enqueue.assign({ stretches, shown: context.shown || shown, lost: context.lost || event.lost === true });
       if (shown) enqueue.emit({ type: 'words', text, final: false });
     }),
     /** Clears shown words that did not become a message. */
@@ -176,7 +198,7 @@ export const parts = setup({
         enqueue.assign({ shown: false });
         enqueue.emit({ type: 'words', text: '', final: true });
       }
-      enqueue.assign({ stretches });
+      enqueue.assign({ stretches, lost: false });
     }),
     noteSound: assign(({ event }) => (event.type === 'sounded' ? { probability: event.probability } : {})),
     noteSilence: assign(({ event }) => (event.type === 'voice' ? { silentAt: event.at } : {})),
@@ -246,7 +268,25 @@ export const parts = setup({
       enqueue.emit({ type: 'warn', job: context.job });
       enqueue.raise({ type: 'warned' });
     }),
-    excuse: emit(({ context: { job, aloud } }) => ({ type: 'excuse' as const, job, aloud })),
+    /** Counts a failed answer, and the job that says a fixed sentence in its place: `what`, or what its cause asks for. */
+    excuse: enqueueActions(({ context, event, enqueue }, what: Excuse | undefined) => {
+      const { failures, cause } = context;
+      const job = context.job + 1;
+      const aloud = event.type === 'failed' ? context.aloud : true;
+      enqueue.assign({
+        job,
+        aloud,
+        cause: undefined,
+        failures: cause === 'reengage' ? failures : failures + 1,
+      });
+      enqueue.emit({ type: 'excuse', job, aloud, what: what ?? excuseFor(context) ?? 'answer' });
+    }),
+    noteFailedPart: assign(({ event }) =>
+      event.type === 'failed' ? { failedPart: event.by ?? ('model' as const) } : {},
+    ),
+    noteDeaf: assign({ failedPart: 'speech' }),
+    /** An answer was given: earlier failures are forgiven. */
+    noteAnswered: assign(({ context }) => (context.cause === undefined ? {} : { failures: 0 })),
     fill: emit(({ context }) => ({ type: 'fill' as const, job: context.job })),
     /** Tools that wait until they may begin. */
     noteWanted: assign(({ context, event }) =>
@@ -302,6 +342,13 @@ export const DRAFT = [{ type: 'count', params: 'turn' }, 'draft'] as const;
 
 /** A job that says a fixed sentence. */
 export const COUNT_SENTENCE = { type: 'count', params: undefined } as const;
+
+/** The failed job's excuse. */
+export const EXCUSE = [{ type: 'excuse', params: undefined }] as const;
+/** The last of too many failures. */
+export const APOLOGISE = [{ type: 'excuse', params: 'apology' }] as const;
+/** The user was not understood. */
+export const NOT_UNDERSTOOD = [{ type: 'excuse', params: 'understood' }] as const;
 
 /** Agreement while the agent spoke becomes a separate message without an answer. */
 export const AGREE = ['closeTurn', 'noteUser', 'messageApart'] as const;

@@ -1,4 +1,5 @@
 /** The times of an agent's machine, in ms. */
+import { ONLINE_TIMES } from '../../contracts/limits/online-times.js';
 import { CALL_TIMES } from '../../contracts/limits/call-times.js';
 
 const SECOND = 1000;
@@ -18,7 +19,15 @@ export const TIMES = {
    */
   joinMs: 700,
   /** Tools that take longer than this get a filler. */
-  fillerMs: 1 * SECOND,
+  fillerMs: ONLINE_TIMES.filler.toolMs,
+  /** An answer gets one if the user has been silent this long, less than it takes to notice that; but not before the second one. */
+  waitedMs: ONLINE_TIMES.filler.silenceMs - 250,
+  fillerLeastMs: ONLINE_TIMES.filler.leastMs,
+  /** A silence longer than this is no wait for the answer. */
+  waitMs: 20 * SECOND,
+  /** The next filler, after the one before was heard; which counts as heard after the second time. */
+  fillerAgainMs: ONLINE_TIMES.filler.againMs,
+  fillerHeardMs: ONLINE_TIMES.filler.heardMs,
   /** A user who begins this close to the agent's end has understood it and answers, so the agent finishes its last words. */
   endingMs: 1 * SECOND,
   /** Before the maximum duration: `warnMs` when the user is warned, `lastWordsMs` when the agent's sentence becomes its last. */

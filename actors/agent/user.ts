@@ -48,6 +48,7 @@ export const user = parts.createStateConfig({
         voice: { guard: 'isActive', target: 'speaking', actions: ['notePauseInTurn', 'beginSpan'] },
         transcript: [
           { guard: and(['isOwedFinal', 'bringsWords']), target: 'closing', actions: 'noteWords' },
+          { guard: 'isLostFinal', target: 'closing', actions: 'noteWords' },
           { guard: 'isOwedFinal', actions: ['noteWords', 'forgetNoise'] },
         ],
         heard: { actions: 'closeTurn' },

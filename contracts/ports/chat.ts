@@ -46,12 +46,26 @@ export interface ChatRequest {
 export const ANSWER_CUTS = ['length', 'content_filter', 'unfinished'] as const;
 export type AnswerCut = (typeof ANSWER_CUTS)[number];
 
+export interface ModelFailure {
+  readonly model: string;
+  /** Its host, and the setting that names it. */
+  readonly address: string;
+  readonly setting: string;
+  /** Code and status of the error (contracts/errors.ts). */
+  readonly code: string;
+  readonly status: number;
+  /** The setting of the model that is asked next. */
+  readonly next: string | undefined;
+}
+
 export type ChatEvent =
   | { readonly kind: 'text'; readonly text: string }
   /** Whole calls, once the model has written them. */
   | { readonly kind: 'calls'; readonly calls: readonly ToolCall[] }
   /** The answer is incomplete; what was written of it stands. */
   | { readonly kind: 'cut'; readonly why: AnswerCut }
+  /** A model has failed before it said anything: the same request is sent again, to it or to another one, if there is a `next`. */
+  | { readonly kind: 'failed'; readonly failure: ModelFailure }
   /** Tokens used by the request, sent last; some models never send it. */
   | {
       readonly kind: 'usage';
@@ -66,6 +80,13 @@ export class ContextExceeded extends ServiceError {
   }
 }
 
+/** The model could not be reached, or failed before it answered anything: asking once more repeats nothing. */
+export class Unanswered extends ServiceError {
+  constructor({ status, message, cause }: ServiceError) {
+    super('provider_failed', { status, message, cause });
+  }
+}
+
 export interface ChatModel {
   /** Shown in logs and records; the embedded one is `builtin-dialogue`. */
   readonly name: string;
@@ -75,7 +96,7 @@ export interface ChatModel {
   readonly contextTokens?: number;
   /**
    * Errors: `provider_failed` (with the model's status; also for an answer that is too long, no stream, or empty unless it
-   * may be), `ContextExceeded`, `first_byte_timeout`. Never retried after the request was
+   * may be), `Unanswered`, `ContextExceeded`, `first_byte_timeout`. Never retried after the request was
    * sent. Leaving the loop, or an abort, ends the request.
    */
   chat(request: ChatRequest, signal: AbortSignal): AsyncIterable<ChatEvent>;

@@ -49,7 +49,10 @@ const reportOf = (report: CallReport): object => ({
 const body = (event: DeliveryEvent, record: Told, report: CallReport, more: object): string =>
   stringify({ event, session: sessionOf(record), ...more, ...reportOf(report) });
 
-/** `ended_reason` is an open set: hangup, timeout, ended_by_api, transferred, transport_lost, error. */
+/**
+ * `ended_reason` is an open set: hangup, timeout, ended_by_api, transferred, transport_lost, llm_endpoint_failure,
+ * speech_failure, error.
+ */
 export const endedBody = (record: SessionRecord, report: CallReport): string =>
   body('call.ended', record, report, { ended_reason: record.endedReason });
 

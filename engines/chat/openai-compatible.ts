@@ -14,6 +14,7 @@ import {
   type ChatModel,
   type ChatRequest,
   type ToolCall,
+  Unanswered,
 } from '../../contracts/ports/chat.js';
 import {
   ask,
@@ -235,6 +236,16 @@ class Answer {
   }
 }
 
+/** Statuses of a server that is gone for a moment, and of one that cannot be reached. */
+const PASSING: ReadonlySet<number> = new Set([500, 502, 503]);
+
+/** The same error, marked as harmless to repeat if it is one of a server that has answered nothing. */
+function marked(error: unknown, hasAnswered: boolean): unknown {
+  const isPassing =
+    error instanceof ServiceError && error.code === 'provider_failed' && PASSING.has(error.status);
+  return isPassing && !hasAnswered ? new Unanswered(error) : error;
+}
+
 /** Aborts `abort` after `ms`, unless the returned function is called before. */
 function abortAfter(ms: number, abort: AbortController): () => void {
   const timer = setTimeout(() => abort.abort(new ServiceError('first_byte_timeout')), ms);
@@ -254,6 +265,7 @@ export const createOpenaiChat = (
     let inTime = abortAfter(settings.silenceMs, late);
     const answer = new Answer(request, habit);
     let isDone = false;
+    let hasAnswered = false;
     try {
       const headers = { 'content-type': 'application/json', accept: 'text/event-stream' };
       const body = bodyOf(request, settings);
@@ -261,6 +273,7 @@ export const createOpenaiChat = (
       const reply = await ask(settings, asked, both);
       checkType(reply);
       for await (const data of eventsOf(reply, both)) {
+        hasAnswered = true;
         inTime();
         if ((isDone = data === '[DONE]')) break;
         const text = answer.take(data);
@@ -274,6 +287,8 @@ export const createOpenaiChat = (
       if (cut) yield { kind: 'cut', why: cut };
       const calls = answer.end();
       if (calls.length > 0) yield { kind: 'calls', calls };
+    } catch (error) {
+      throw marked(error, hasAnswered);
     } finally {
       inTime();
       late.abort();

@@ -14,6 +14,7 @@ import type {
 import { OPEN_TAG } from '../../contracts/text/open-tag.js';
 import { isTurnOver } from '../../contracts/time/loop-turn.js';
 import { maskTags } from './style-tags.js';
+import { breaksIn } from './text-breaks.js';
 import { type CutRequest, FIRST, pastSpace, pieceEnd, THEN } from './text-pieces.js';
 
 export interface Piece {
@@ -26,6 +27,12 @@ export interface Piece {
 /** Marks a pause in the text: everything flushed has been spoken, and nothing follows yet. */
 export const PAUSE = Symbol('pause');
 export type Pause = typeof PAUSE;
+
+/** Nothing has followed for a moment. */
+const LULL = Symbol('lull');
+
+/** A number that may go on. */
+const AFTER_DIGIT = /\d\.$/u;
 
 const SLICE = 4096;
 
@@ -61,6 +68,14 @@ export class Cutter {
     this.#rest = this.#rest.slice(start);
     if (ended) this.#until = FIRST[latency];
   }
+
+  /** Whether the text so far ends with a whole sentence, unless more text changes that. */
+  get endsSentence(): boolean {
+    const text = this.#rest.trimEnd();
+    if (text === '' || OPEN_TAG.test(text) || AFTER_DIGIT.test(text)) return false;
+    const last = [...breaksIn(text, 0, text.length, true)].at(-1);
+    return last?.kind === 'sentence' && last.end === text.length;
+  }
 }
 
 function* slicesOf(text: string): Generator<TextPart> {
@@ -87,21 +102,37 @@ const isThere = (step: Promise<unknown>): Promise<boolean> =>
     nextTurn(false),
   ]);
 
-/** The parts, with a pause after a flush that nothing follows at once. Stops waiting for more once aborted. */
+/** Whether the step has settled within `ms`. */
+async function isThereIn(ms: number, step: Promise<unknown>): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<false>((resolve) => (timer = setTimeout(resolve, ms, false)));
+  const there = step.then(
+    () => true,
+    () => true,
+  );
+  return Promise.race([there, late]).finally(() => clearTimeout(timer));
+}
+
+/**
+ * The parts, with a pause after a flush that nothing follows at once, and a lull after text that nothing follows for `lullMs`.
+ * Stops waiting for more once aborted.
+ */
 async function* arriving(
   parts: AsyncIterable<TextPart>,
   signal: AbortSignal,
-): AsyncGenerator<TextPart | Pause> {
+  lullMs: number | undefined,
+): AsyncGenerator<TextPart | Pause | typeof LULL> {
   const iterator = parts[Symbol.asyncIterator]();
-  let flushed = false;
+  let last: TextPart['kind'] | undefined;
   try {
     for (;;) {
       const next = orAborted(iterator.next(), signal);
-      if (flushed && !(await isThere(next))) yield PAUSE;
+      if (last === 'flush' && !(await isThere(next))) yield PAUSE;
+      if (last === 'text' && lullMs !== undefined && !(await isThereIn(lullMs, next))) yield LULL;
       const step = await next;
       if (step.done) return;
       yield step.value;
-      flushed = step.value.kind === 'flush';
+      last = step.value.kind;
     }
   } finally {
     // Not awaited: an iterator that still waits for text may not settle.
@@ -125,18 +156,21 @@ export async function* piecesOf(
   signal: AbortSignal,
 ): AsyncGenerator<Piece | Pause> {
   const cutter = new Cutter(request);
-  const parts = typeof request.text === 'string' ? slicesOf(request.text) : arriving(request.text, signal);
+  const { text, sentenceMs } = request;
+  const parts = typeof text === 'string' ? slicesOf(text) : arriving(text, signal, sentenceMs);
   let begun = false;
   for await (const part of parts) {
     if (part === PAUSE) {
       if (begun) yield PAUSE;
       continue;
     }
-    if (part.kind === 'text') cutter.add(part.text);
-    for await (const piece of inTurns(cutter.take(part.kind === 'flush'), signal)) {
+    if (part === LULL && !cutter.endsSentence) continue;
+    if (part !== LULL && part.kind === 'text') cutter.add(part.text);
+    for await (const piece of inTurns(cutter.take(part === LULL || part.kind === 'flush'), signal)) {
       begun = true;
       yield piece;
     }
+    if (part === LULL) yield PAUSE;
   }
   yield* inTurns(cutter.take(true), signal);
 }

@@ -25,6 +25,7 @@ import type { ConversationParts } from '../conversations/conversation-parts.js';
 import { pause } from '../conversations/record.js';
 import { passedMs } from '../conversations/recovery.js';
 import type { PhoneLine } from '../conversations/tools/tool.js';
+import type { SpokenLines } from '../conversations/spoken-lines.js';
 import { CALL_SPEECH } from '../conversations/utterance.js';
 
 export interface CallParts {
@@ -47,6 +48,8 @@ export interface CallParts {
   readonly admission: Pick<Admission, 'use'>;
   /** This process's right to act for its calls. */
   readonly held: Held;
+  /** Fixed lines of agents as sound. */
+  readonly lines?: SpokenLines;
   readonly metrics: Pick<CallMetrics, 'started' | 'ended' | 'turn'>;
   /** How calls are carried, for the log. */
   readonly carrier: 'embedded' | 'livekit' | 'phone';
@@ -137,6 +140,7 @@ export class OwnedCall {
     return {
       clock,
       log,
+      ...(parts.lines && { lines: parts.lines }),
       agent: {
         agents,
         voice: (plan) => ({

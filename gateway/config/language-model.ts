@@ -1,14 +1,14 @@
 /** The settings of the language model that agents think with. */
 import { address, choice, count, credential, text } from './setting.js';
 
+/** Its name in the log, too. */
+export const LLM_URL = 'LLM_BASE_URL';
+export const LLM_FALLBACK_URL = 'LLM_FALLBACK_BASE_URL';
+
 export const LANGUAGE_MODEL = {
-  llmUrl: address(
-    'LLM_BASE_URL',
-    'OpenAI-compatible server of the language model of agents, including /v1.',
-    {
-      shown: 'none: builtin-dialogue',
-    },
-  ),
+  llmUrl: address(LLM_URL, 'OpenAI-compatible server of the language model of agents, including /v1.', {
+    shown: 'none: builtin-dialogue',
+  }),
   llmKey: credential('LLM_API_KEY', 'Its API key.'),
   llmModel: text('LLM_MODEL', 'default', 'Its model.'),
   llmContext: count(
@@ -17,6 +17,18 @@ export const LANGUAGE_MODEL = {
     [0, 10_000_000],
     'Its context window in tokens; 0: about 20,000 tokens of a conversation are told, fewer once the model refuses them.',
   ),
+  llmFirstWord: count(
+    'LLM_FIRST_WORD_SECONDS',
+    0,
+    [0, 60],
+    'How long its first spoken word is waited for in a call; 0: 10 seconds, or 4 where a second model is set.',
+  ),
+  llmFallbackUrl: address(
+    LLM_FALLBACK_URL,
+    'A second server, asked in calls where the first fails or says nothing in time.',
+  ),
+  llmFallbackKey: credential('LLM_FALLBACK_API_KEY', 'Its API key.'),
+  llmFallbackModel: text('LLM_FALLBACK_MODEL', 'default', 'Its model.'),
   llmUsage: choice(
     'LLM_USAGE',
     'true',

@@ -2,13 +2,14 @@
  * The agent that talks now: its plan, its voice and its lines. Another one of the same workspace takes its place when the
  * model hands the call over (docs/contract/platform.md 6.5).
  */
+import type { Excuse } from '../../actors/agent/events.js';
 import type { AgentSettings } from '../../actors/agent/settings.js';
 import { takenOver } from '../../contracts/agents/plan.js';
 import { LIMITS } from '../../contracts/limits.js';
 import type { PublishedAgents } from '../../contracts/ports/agents/agents.js';
 import type { RunningSession, SessionPlan, SessionRecord } from '../../contracts/ports/sessions/sessions.js';
 import type { TurnListening } from '../../contracts/ports/speech/turns.js';
-import { excuseIn, warningIn } from './lines.js';
+import { apologyIn, excuseIn, greetingIn, notUnderstoodIn, warningIn } from './lines.js';
 import type { ListeningSettings } from './listening/listening.js';
 import { reachableFrom } from './tools/reachable.js';
 import { fillerOf, settingsOf } from './settings.js';
@@ -16,7 +17,8 @@ import type { AgentVoice } from './utterance.js';
 
 /** A session as its conversation knows it; that of a test has no record. */
 export interface HostedSession extends Omit<RunningSession, 'record'> {
-  readonly record: Pick<SessionRecord, 'workspaceId'> & Partial<Pick<SessionRecord, 'id' | 'startedAt'>>;
+  readonly record: Pick<SessionRecord, 'workspaceId'> &
+    Partial<Pick<SessionRecord, 'id' | 'agentId' | 'startedAt'>>;
 }
 
 export interface AgentParts {
@@ -64,9 +66,27 @@ export class AgentInCharge {
 
   get lines() {
     return {
-      excuse: excuseIn(this.language),
+      excuse: this.#excuses,
       warning: warningIn(this.language),
       filler: fillerOf(this.#plan.config),
+    };
+  }
+
+  /** The lines that may be due at any moment. */
+  get linesAtHand(): readonly string[] {
+    const { filler, warning } = this.lines;
+    const { answer, understood, apology } = this.#excuses;
+    return [filler, answer, understood, apology, warning];
+  }
+
+  /** What the agent says in place of an answer. */
+  get #excuses(): Readonly<Record<Excuse, string>> {
+    const { first_message: greeting } = this.#plan.config.prompt;
+    return {
+      answer: excuseIn(this.language),
+      opener: greeting.trim() || greetingIn(this.language),
+      understood: notUnderstoodIn(this.language),
+      apology: apologyIn(this.language),
     };
   }
 

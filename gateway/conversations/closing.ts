@@ -37,6 +37,8 @@ export const SESSION_ENDS: Readonly<Record<EndReason, EndedReason>> = {
   ended_by_api: 'ended_by_api',
   transferred: 'transferred',
   transport_lost: 'transport_lost',
+  llm_endpoint_failure: 'llm_endpoint_failure',
+  speech_failure: 'speech_failure',
   error: 'error',
 };
 

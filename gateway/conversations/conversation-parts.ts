@@ -7,6 +7,7 @@ import type { ListeningParts } from './listening/listening.js';
 import type { ChatMeterParts } from './metered-chat.js';
 import type { RecordParts } from './record.js';
 import type { ReplyParts } from './replies.js';
+import type { SpokenLines } from './spoken-lines.js';
 import type { PhoneLine } from './tools/tool.js';
 import type { ToolParts } from './tools/tools.js';
 
@@ -15,6 +16,8 @@ export interface ConversationParts extends RecordParts {
   readonly listening: Omit<ListeningParts, 'log' | 'recognised'>;
   readonly thinking: Pick<ReplyParts, 'knowledge'> & Pick<ChatMeterParts, 'chat' | 'tokens'>;
   readonly tools: Pick<ToolParts, 'outbound' | 'credentials' | 'mcp' | 'standIn' | keyof PhoneLine>;
+  /** The lines of all calls of this process as sound; absent: those of this call alone. */
+  readonly lines?: SpokenLines;
   /** Called when the user first connects; false if the session has ended meanwhile. */
   activate(): Promise<boolean>;
   /** Called when a turn has ended, with all that is known of it. */

@@ -11,6 +11,8 @@ import type { AgentEffect, AgentEvent, EndReason } from '../../actors/agent/even
 import { type Effects, performed, run, type Running } from '../../actors/run.js';
 import { CALL_TIMES } from '../../contracts/limits/call-times.js';
 import { ServiceError } from '../../contracts/errors.js';
+import { type Log, withFields } from '../../contracts/log.js';
+import type { ModelFailure } from '../../contracts/ports/chat.js';
 import type { Call, CallEvent } from '../../contracts/ports/calls/calls.js';
 import type { PinnedAgent } from '../../contracts/ports/sessions/sessions.js';
 import { activateSession } from './activation.js';
@@ -19,7 +21,6 @@ import { AGENT_EVENTS, type ClientEventHandlers, encodeEvent, keyed, TOPICS } fr
 import { Captions } from './client/captions.js';
 import { ClientMessages } from './client/messages.js';
 import { CLOSED_BY, type ClosedBy, LAST_WORDS_MS, SESSION_ENDS } from './closing.js';
-import { ContextWindow } from './context-window.js';
 import type { ConversationParts } from './conversation-parts.js';
 import { Dialogue } from './dialogue.js';
 import type { Job, Work } from './job.js';
@@ -27,13 +28,14 @@ import { Listening, type ListeningEvents } from './listening/listening.js';
 import { ChatMeter } from './metered-chat.js';
 import { pause, RecordWriter } from './record.js';
 import { beginningOf, before, firstSegments, lostCalls, timesAfter } from './recovery.js';
-import { reply, type ReplyParts, saying, type Told } from './replies.js';
+import { reply, type ReplyParts, saying, type Told, toldFrom } from './replies.js';
+import { Speaking, type SpeakingParts } from './speaking.js';
+import { SpokenLines } from './spoken-lines.js';
 import { Permission } from './tools/permission.js';
 import { ConversationTools, type ToolParts } from './tools/tools.js';
 import { TurnRecord } from './turns/turn-record.js';
-import { shown, Utterance } from './utterance.js';
+import type { Failure, Utterance } from './utterance.js';
 import { WaitingCaller } from './waiting-caller.js';
-import { WorldClock } from './world-clock.js';
 
 type Events = {
   readonly [Kind in CallEvent['kind']]: (event: Extract<CallEvent, { readonly kind: Kind }>) => void;
@@ -45,7 +47,7 @@ export class Conversation {
   readonly #listening: Listening;
   readonly #dialogue: Dialogue;
   readonly #tools: ConversationTools;
-  #job: Job | undefined;
+  readonly #speaking: Speaking;
   /** Error code of the last failed job. */
   #error: string | undefined;
   /** The longest duration is nearly over: the agent's next sentence is its last. */
@@ -59,6 +61,7 @@ export class Conversation {
   readonly #turns: TurnRecord;
   readonly #meter: ChatMeter;
   readonly #captions: Captions;
+  readonly #log: Log;
   readonly #now: () => Date;
   readonly #told: Told;
   #settle = (): void => undefined;
@@ -71,12 +74,11 @@ export class Conversation {
     private readonly session: HostedSession,
     private readonly parts: ConversationParts,
   ) {
-    const { clock, log } = parts;
+    const { clock } = parts;
+    const { id: sessionId, agentId } = session.record;
+    const log = (this.#log = withFields(parts.log, { sessionId, agentId }));
     this.#now = timesAfter(session.said, clock);
-    this.#told = {
-      worldClock: new WorldClock(session.record.startedAt ?? this.#now()),
-      window: new ContextWindow(parts.thinking.chat.contextTokens),
-    };
+    this.#told = toldFrom(session.record.startedAt ?? this.#now(), parts.thinking.chat.contextTokens);
     this.#messages = new ClientMessages(clock, this.#fromClient, this.#waiting, call);
     this.#record = new RecordWriter(parts);
     this.#dialogue = new Dialogue(this.#now, (item) => this.#record.add(item), before(session.said));
@@ -92,8 +94,11 @@ export class Conversation {
     });
     this.#captions = new Captions(call, firstSegments(session, this.#now()));
     this.#agent = new AgentInCharge(session, parts.agent, parts.listening.turns?.detector);
+    this.#speaking = new Speaking(this.#forSpeaking());
     const ahead = (): string => (this.#job?.aloud ? this.#job.utterance.ahead : '');
-    this.#meter = new ChatMeter({ ...parts.thinking, note: this.#turns.note });
+    const failed = (failure: ModelFailure): void =>
+      this.#log.warn({ part: 'model', ...failure }, 'a language model failed somebody on the line');
+    this.#meter = new ChatMeter({ ...parts.thinking, failed, note: this.#turns.note });
     const recognised = (ms: number): void => this.#turns.note({ type: 'used', usage: { recognisedMs: ms } });
     this.#listening = new Listening({ ...parts.listening, log, recognised }, clock, ahead, this.#heard);
     this.#listening.attend(this.#agent.listening);
@@ -104,13 +109,29 @@ export class Conversation {
     this.#followed = this.#follow();
   }
 
+  #forSpeaking(): SpeakingParts {
+    const [{ clock, lines }, { call }] = [this.parts, this];
+    return {
+      ...{ call, clock, log: this.#log, now: this.#now, note: this.#turns.note, captions: this.#captions },
+      said: (steps, error) => {
+        this.#dialogue.agent(steps, error);
+        this.#dialogue.take();
+      },
+      ...{ agent: this.#agent, lines: lines ?? new SpokenLines(), isOver: () => this.#ending },
+      audible: (job) => this.#machine.send({ type: 'audible', job }),
+      filling: (text) => this.#listening.agentSaid(text),
+      filled: (job) => this.#machine.send({ type: 'filled', job }),
+      ended: (utterance) => this.#ended(utterance),
+      failed: (utterance, failure) => this.#failed(utterance, failure),
+    };
+  }
+
   /** What tools need of the conversation. */
   #forTools(): ToolParts {
-    const { clock, log } = this.parts;
     return {
       ...this.parts.tools,
-      clock,
-      log,
+      clock: this.parts.clock,
+      log: this.#log,
       dialogue: this.#dialogue,
       note: this.#turns.note,
       permission: this.#permission,
@@ -122,6 +143,10 @@ export class Conversation {
       hangUp: () => this.#machine.send({ type: 'hangUp', job: this.#job?.utterance.job ?? 0 }),
       handOver: (target, signal) => this.#handOver(target, signal),
     };
+  }
+
+  get #job(): Job | undefined {
+    return this.#speaking.job;
   }
 
   /** Resolves when the call has ended and its record is kept. */
@@ -146,7 +171,7 @@ export class Conversation {
       for await (const event of this.call.events) this.#meet(event);
       this.closedBy('transport');
     } catch (error) {
-      this.parts.log.warn({ err: error }, 'the media of a conversation was lost');
+      this.#log.warn({ err: error }, 'the media of a conversation was lost');
       this.closedBy('mediaLoss');
     }
   }
@@ -195,6 +220,7 @@ export class Conversation {
     if (this.#ending) return;
     if (!this.#activated) {
       this.#activated = true;
+      this.#speaking.connected();
       this.#record.begin(() => activateSession(this.parts, (cause) => this.closedBy(cause)));
       for (const outcome of lostCalls(this.session)) this.#dialogue.lost(outcome);
     }
@@ -207,8 +233,16 @@ export class Conversation {
   readonly #heard: ListeningEvents = {
     voice: (active, at, silentMs) =>
       this.#machine.send({ type: 'voice', active, at, ...(silentMs !== undefined && { silentMs }) }),
-    transcript: (span, text, final) => {
-      if (!this.#ending) this.#machine.send({ type: 'transcript', span, text, final });
+    transcript: (span, text, final, lost) => {
+      if (lost !== undefined) this.#unheard(lost);
+      if (!this.#ending)
+        this.#machine.send({
+          type: 'transcript',
+          span,
+          text,
+          final,
+          ...(lost !== undefined && { lost: true }),
+        });
       else if (final && text !== '') this.#dialogue.userApart(text);
     },
     sounded: (span, probability) => this.#machine.send({ type: 'sounded', span, probability }),
@@ -236,22 +270,20 @@ export class Conversation {
     reply: ({ job, cause, aloud, draft }) => {
       if (draft === undefined) this.#dialogue.take();
       const think: Work['think'] = (text, signal) => reply(cause, this.#thinking(job, draft), text, signal);
-      void this.#work({ job, aloud, think });
+      void this.#speaking.work({ job, aloud, think });
     },
     sure: () => this.#job?.utterance.makeSure(),
-    say: ({ job, text }) => void this.#work({ job, aloud: true, think: saying(text) }),
-    excuse: ({ job, aloud }) => {
-      this.#send(AGENT_EVENTS.error(this.#error === 'internal' ? 'internal_error' : 'provider_error'));
-      void this.#work({ job, aloud, error: this.#error, think: saying(this.#agent.lines.excuse) });
-    },
-    warn: ({ job }) => void this.#work({ job, aloud: true, think: saying(this.#agent.lines.warning) }),
-    fill: ({ job }) => {
-      if (this.#job?.utterance.job === job) this.#job.utterance.fill(this.#agent.lines.filler);
+    say: ({ job, text }) => void this.#speaking.work({ job, aloud: true, think: saying(text) }),
+    excuse: ({ job, aloud, what }) => {
+      if (what !== 'understood') this.#send(AGENT_EVENTS.failed(this.#error));
+      void this.#speaking.workLine(this.#agent.lines.excuse[what], { job, aloud, error: this.#error });
     },
     proceed: ({ job }) => this.#permission.decide(job, true),
     desist: ({ job }) => this.#permission.decide(job, false),
+    warn: ({ job }) => void this.#speaking.workLine(this.#agent.lines.warning, { job, aloud: true }),
+    fill: ({ job }) => void this.#speaking.fill(job),
     lastWords: () => (this.#leaving = true),
-    cancel: () => this.#cancel(),
+    cancel: () => this.#speaking.cancel(),
     pause: () => this.call.pause(),
     resume: () => this.call.resume(),
     state: ({ state }) => {
@@ -284,56 +316,30 @@ export class Conversation {
     const { plan, listening, settings } = this.#agent;
     this.#tools.enter(plan);
     this.#listening.attend(listening);
+    this.#speaking.prepareLines();
     this.#send(AGENT_EVENTS.agentChanged(agentId, name));
     const isNow = this.#job?.utterance.job === job;
     this.#machine.send(isNow ? { type: 'handedOver', job, settings } : { type: 'replaced', settings });
     return undefined;
   }
 
-  /** Thinks and speaks in parallel. Never rejects. */
-  async #work({ job, aloud, error: excused, think }: Work): Promise<void> {
-    const utterance = new Utterance(job, this.call, this.#now, this.#turns.note);
-    this.#job = { utterance, aloud, error: excused };
-    try {
-      const speaking = aloud ? this.#speak(utterance) : Promise.resolve(false);
-      // A voice that fails ends the thinking too.
-      speaking.catch((error: unknown) => this.#failed(utterance, error));
-      await think(aloud ? utterance : shown(utterance, this.#captions), utterance.signal);
-      utterance.endText();
-      const said = await speaking;
-      if (said || utterance.signal.aborted) return;
-      // An answer without anything to say, of emoji for instance, fails, so that nobody waits for it.
-      if (aloud && utterance.written.trim() !== '') throw new ServiceError('nothing_to_say');
-      this.#ended(utterance);
-    } catch (error) {
-      this.#failed(utterance, error);
-    }
-  }
-
-  #speak(utterance: Utterance): Promise<boolean> {
-    return utterance.speak(this.#agent.voice, () =>
-      this.#machine.send({ type: 'audible', job: utterance.job }),
-    );
-  }
-
   /** Takes effect once for each job, and never after its end. */
-  #failed(utterance: Utterance, error: unknown): void {
-    if (utterance.signal.aborted) return;
-    const code = error instanceof ServiceError ? error.code : 'internal';
-    this.parts.log.warn({ code, err: error }, 'an agent could not answer');
-    this.#cancel();
+  #failed(utterance: Utterance, { error, by = 'model' }: Failure): void {
+    const { job, signal } = utterance;
+    if (signal.aborted) return;
+    const { code } = error instanceof ServiceError ? error : { code: 'internal' };
+    this.#log.warn({ part: by, job, code, err: error }, 'an agent could not answer');
+    this.#speaking.cancel();
     this.#error = code;
-    this.#turns.note({ type: 'refused', job: utterance.job, code });
-    this.#machine.send({ type: 'failed', job: utterance.job });
+    this.#turns.note({ type: 'refused', job, code });
+    this.#machine.send({ type: 'failed', job, by });
   }
 
-  /** Falls silent at once; the record keeps what was heard until now. */
-  #cancel(): void {
-    const job = this.#job;
-    if (!job) return;
-    job.utterance.cancel();
-    this.call.clear();
-    this.#finish(job);
+  /** What the user has said, if anything, is unknown. */
+  #unheard(code: string): void {
+    this.#error = code;
+    this.#turns.note({ type: 'refused', job: this.#job?.utterance.job ?? 0, code });
+    this.#send(AGENT_EVENTS.failed(code));
   }
 
   #played(number: number, ms: number, ended: boolean): void {
@@ -346,6 +352,8 @@ export class Conversation {
       this.#captions.show('agent', fresh);
       this.#listening.agentSaid(fresh);
     }
+    const { failure } = job.utterance;
+    if (ended && failure) return this.#failed(job.utterance, failure);
     if (ended) return this.#ended(job.utterance);
     if (job.utterance.endsWithin(TIMES.endingMs, ms)) this.#machine.send({ type: 'ending', job: number });
     if (this.#leaving && fresh !== '' && job.utterance.isBetweenSentences)
@@ -357,16 +365,8 @@ export class Conversation {
     if (job?.utterance !== utterance) return;
     // In the record, the user's message comes before its answer.
     this.#dialogue.closeTurn();
-    this.#finish(job);
+    this.#speaking.finish(job);
     this.#machine.send({ type: 'ended', job: utterance.job });
-  }
-
-  #finish({ utterance, aloud, error }: Job): void {
-    this.#job = undefined;
-    const said = aloud ? utterance.heard : utterance.written;
-    this.#dialogue.agent(utterance.stepsOf(said), error);
-    this.#dialogue.take();
-    if (said.trim() !== '') this.#captions.show('agent', '', true);
   }
 
   #send(event: object): void {
@@ -376,7 +376,7 @@ export class Conversation {
   async #close(reason: EndReason): Promise<void> {
     this.#ending = true;
     this.#dialogue.closeTurn();
-    this.#cancel();
+    this.#speaking.cancel();
     this.#dialogue.take();
     this.#send(AGENT_EVENTS.ended(reason));
     const left = pause(this.parts.clock, CALL_TIMES.goodbyeMs).then(() => this.call.end());
@@ -395,6 +395,6 @@ export class Conversation {
     await this.#record.written();
     await this.parts
       .end(SESSION_ENDS[reason], this.#closedBy)
-      .catch((error: unknown) => this.parts.log.error({ err: error }, 'a session was not ended'));
+      .catch((error: unknown) => this.#log.error({ err: error }, 'a session was not ended'));
   }
 }

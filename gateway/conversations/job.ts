@@ -1,5 +1,6 @@
 /** One job of the agent: a reply, or a fixed sentence. */
 import type { ReplyText } from './replies.js';
+import type { SpokenLine } from './spoken-line.js';
 import type { Utterance } from './utterance.js';
 
 /** The running job, spoken or only written. */
@@ -15,6 +16,8 @@ export interface Work {
   readonly job: number;
   readonly aloud: boolean;
   readonly error?: string | undefined;
+  /** Its text as sound, if that does not need to be made any more. */
+  readonly line?: Promise<SpokenLine>;
   /** Writes the job's text; resolves when all is written. */
   think(text: ReplyText, signal: AbortSignal): Promise<void>;
 }

@@ -11,6 +11,39 @@ const EXCUSES: Readonly<Record<Language, string>> = {
   de: 'Entschuldigung, das konnte ich nicht beantworten. Bitte versuchen Sie es noch einmal.',
 };
 
+/** Said where the recogniser has failed. */
+const NOT_UNDERSTOOD: Readonly<Record<Language, string>> = {
+  en: 'Sorry, I did not get that. Could you say it again?',
+  ja: 'すみません、聞き取れませんでした。もう一度お願いします。',
+  zh: '抱歉，我没有听清。请再说一遍。',
+  ko: '죄송합니다, 잘 듣지 못했습니다. 다시 말씀해 주세요.',
+  es: 'Perdone, no le he entendido. ¿Puede repetirlo?',
+  fr: "Excusez-moi, je n'ai pas compris. Pouvez-vous répéter ?",
+  de: 'Entschuldigung, das habe ich nicht verstanden. Können Sie es wiederholen?',
+};
+
+/** Said at the beginning of a call where the agent's own opening cannot be made: nobody has asked anything yet. */
+const GREETINGS: Readonly<Record<Language, string>> = {
+  en: 'Hello! How can I help you?',
+  ja: 'こんにちは。ご用件をお聞かせください。',
+  zh: '您好！请问有什么可以帮您？',
+  ko: '안녕하세요! 무엇을 도와드릴까요?',
+  es: '¡Hola! ¿En qué puedo ayudarle?',
+  fr: 'Bonjour ! Comment puis-je vous aider ?',
+  de: 'Guten Tag! Wie kann ich Ihnen helfen?',
+};
+
+/** Said before the call ends because too many answers have failed. */
+const APOLOGIES: Readonly<Record<Language, string>> = {
+  en: 'I am sorry, something is wrong on our side. Please call again later. Goodbye.',
+  ja: '申し訳ございません。こちらで問題が発生しています。後ほどおかけ直しください。失礼いたします。',
+  zh: '非常抱歉，我们这边出现了问题。请稍后再打来。再见。',
+  ko: '죄송합니다. 저희 쪽에 문제가 생겼습니다. 나중에 다시 전화해 주세요. 안녕히 계세요.',
+  es: 'Lo siento, tenemos un problema técnico. Vuelva a llamar más tarde, por favor. Adiós.',
+  fr: 'Je suis désolé, nous avons un problème technique. Veuillez rappeler plus tard. Au revoir.',
+  de: 'Es tut mir leid, bei uns ist etwas gestört. Bitte rufen Sie später noch einmal an. Auf Wiederhören.',
+};
+
 /** Said `warnMs` before the longest duration ends (actors/agent/times.ts). */
 const WARNINGS: Readonly<Record<Language, string>> = {
   en: 'We have about half a minute left on this call.',
@@ -22,7 +55,7 @@ const WARNINGS: Readonly<Record<Language, string>> = {
   de: 'Wir haben noch etwa eine halbe Minute in diesem Gespräch.',
 };
 
-/** Said while tools take long. */
+/** Said while an answer takes long. */
 const FILLERS: Readonly<Record<Language, string>> = {
   en: 'One moment, please.',
   ja: '少々お待ちください。',
@@ -69,6 +102,9 @@ const QUESTIONS: Readonly<Record<Language, string>> = {
 export const introductionIn = (language: Language): string => INTRODUCTIONS[language];
 export const questionIn = (language: Language): string => QUESTIONS[language];
 export const excuseIn = (language: Language): string => EXCUSES[language];
+export const notUnderstoodIn = (language: Language): string => NOT_UNDERSTOOD[language];
+export const greetingIn = (language: Language): string => GREETINGS[language];
+export const apologyIn = (language: Language): string => APOLOGIES[language];
 export const warningIn = (language: Language): string => WARNINGS[language];
 export const recoveryIn = (language: Language): string => RECOVERIES[language];
 export const fillerIn = (language: Language): string => FILLERS[language];

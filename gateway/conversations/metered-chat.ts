@@ -2,7 +2,13 @@
  * The language model of a conversation, metered: notes when it is asked, begins and ends, and its usage. Tokens are counted
  * here if the model does not report them, or was stopped before it could.
  */
-import type { AnswerCut, ChatEvent, ChatModel, ChatRequest } from '../../contracts/ports/chat.js';
+import type {
+  AnswerCut,
+  ChatEvent,
+  ChatModel,
+  ChatRequest,
+  ModelFailure,
+} from '../../contracts/ports/chat.js';
 import type { Usage } from '../../contracts/sessions/turns.js';
 import type { NoteTurn } from './turns/turn-events.js';
 
@@ -11,6 +17,8 @@ export interface ChatMeterParts {
   /** Errors of `count`: any, if it cannot be counted now. */
   readonly tokens: { count(text: string): Promise<number> };
   readonly note: NoteTurn;
+  /** Called for each model that fails before it said anything. */
+  failed(failure: ModelFailure): void;
 }
 
 /** Approximate characters of a token, used if counting fails. */
@@ -39,6 +47,14 @@ export class ChatMeter {
       for await (const event of chat.chat(request, signal)) {
         if (event.kind === 'usage') {
           usage = event;
+          continue;
+        }
+        if (event.kind === 'failed') {
+          this.parts.failed(event.failure);
+          // The next request is one of its own in the record.
+          if (event.failure.next === undefined) continue;
+          note({ type: 'modelEnded', job });
+          note({ type: 'modelAsked', job });
           continue;
         }
         if (event.kind === 'cut') {

@@ -16,10 +16,10 @@ import {
 import type { KnowledgeSearch } from '../../contracts/ports/agents/knowledge.js';
 import type { SessionPlan } from '../../contracts/ports/sessions/sessions.js';
 import type { Calls, Dialogue } from './dialogue.js';
-import { type ContextWindow, tokensIn } from './context-window.js';
+import { ContextWindow, tokensIn } from './context-window.js';
 import { instructionsFor, occasionOf } from './prompt.js';
 import type { ConversationTools } from './tools/tools.js';
-import type { WorldClock } from './world-clock.js';
+import { WorldClock } from './world-clock.js';
 
 export const MOST_STEPS = 5;
 
@@ -28,6 +28,11 @@ export interface Told {
   readonly worldClock: WorldClock;
   readonly window: ContextWindow;
 }
+
+export const toldFrom = (begun: Date, contextTokens: number | undefined): Told => ({
+  worldClock: new WorldClock(begun),
+  window: new ContextWindow(contextTokens),
+});
 
 export interface ReplyParts {
   /** Asks the language model. */

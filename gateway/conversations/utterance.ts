@@ -9,11 +9,14 @@ import { DEFAULT_SYNTHESIS_MODEL } from '../../contracts/speech/models.js';
 import type { Call } from '../../contracts/ports/calls/calls.js';
 import type { Caller } from '../../contracts/ports/accounts/identity.js';
 import type { Speech, SpeechOptions } from '../../contracts/ports/speech/speech.js';
+import type { FailedPart } from '../../actors/agent/events.js';
+import { ONLINE_TIMES } from '../../contracts/limits/online-times.js';
 import { TextFeed } from '../../actors/text-feed.js';
 import type { Captions } from './client/captions.js';
 import type { Calls, SpokenStep } from './dialogue.js';
 import { HeardText } from './heard-text.js';
 import { pause } from './record.js';
+import type { SpokenLine } from './spoken-line.js';
 import type { ReplyText } from './replies.js';
 import type { NoteTurn } from './turns/turn-events.js';
 
@@ -39,6 +42,7 @@ export const CALL_SPEECH: SpeechOptions = {
   normalizeLoudness: false,
   // Pieces of this length begin soon and still sound whole.
   chunkLength: 200,
+  sentenceMs: ONLINE_TIMES.sentenceMs,
   sampling: {},
 };
 
@@ -57,7 +61,12 @@ interface Step {
   readonly end: number;
   readonly at: Date;
   readonly calls: Calls | undefined;
-  readonly filler?: true;
+}
+
+/** Why an utterance stops early. */
+export interface Failure {
+  readonly error: unknown;
+  readonly by?: FailedPart;
 }
 
 export class Utterance implements ReplyText {
@@ -74,6 +83,11 @@ export class Utterance implements ReplyText {
   #written = '';
   /** Length of all its speech; undefined until it is known. */
   #wholeMs: number | undefined;
+  /** Samples of its speech so far, and of the fillers, which all come before it. */
+  #samples = 0;
+  #filled = 0;
+  readonly #fillers: SpokenStep[] = [];
+  #failure: Failure | undefined;
 
   constructor(
     readonly job: number,
@@ -104,12 +118,31 @@ export class Utterance implements ReplyText {
     this.#feed.flush();
   }
 
-  /** Says a line that is no part of the answer, while its tools run. */
-  fill(line: string): void {
-    this.write(`${line} `);
-    this.#steps.push({ end: this.#written.length, at: this.now(), calls: undefined, filler: true });
-    this.#begins = undefined;
-    this.#feed.flush();
+  /** Says a line that is no part of the answer, before it; false if that has begun. */
+  fill({ text, samples }: SpokenLine): boolean {
+    if (this.#samples > 0 || this.signal.aborted) return false;
+    this.#fillers.push({ text, at: this.now(), calls: undefined, filler: true });
+    this.#filled += samples.length;
+    // It is short, so nobody waits for room.
+    void this.call.play(this.job, samples);
+    return true;
+  }
+
+  get hasFillers(): boolean {
+    return this.#fillers.length > 0;
+  }
+
+  /** Why it stops early: what was made of it is heard to its end first. */
+  get failure(): Failure | undefined {
+    return this.#failure;
+  }
+
+  /** Nothing more is written, as that has failed; false if there is nothing to be heard of it. */
+  breakOff(failure: Failure): boolean {
+    if (this.signal.aborted || this.#written.trim() === '') return false;
+    this.#failure ??= failure;
+    this.#feed.end();
+    return true;
   }
 
   /** The turn has ended: text written before counts as said from now on, after the user's message. */
@@ -142,8 +175,38 @@ export class Utterance implements ReplyText {
     }
   }
 
-  async #speak({ speech, options, caller }: AgentVoice, audible: () => void): Promise<boolean> {
-    let samples = 0;
+  /** Says its text as it was made before. */
+  sayLine({ text, samples }: SpokenLine, audible: () => void): boolean {
+    if (this.signal.aborted) return false;
+    const duration = samples.length / PLAYOUT_RATE;
+    const piece = { index: 0, at: 0, text, offset: 0, duration, complete: true, words: undefined };
+    this.#heard.note(piece);
+    void this.call.play(this.job, samples);
+    this.#samples = samples.length;
+    audible();
+    return this.#finish();
+  }
+
+  /** A voice that fails after its first sound is heard that far. */
+  async #speak(voice: AgentVoice, audible: () => void): Promise<boolean> {
+    try {
+      await this.#stream(voice, audible);
+    } catch (error) {
+      if (this.#samples === 0 || this.signal.aborted) throw error;
+      this.#failure ??= { error, by: 'speech' };
+    }
+    return this.#finish();
+  }
+
+  /** False if there was nothing to be heard. */
+  #finish(): boolean {
+    if (this.#samples === 0) return false;
+    this.#wholeMs = ((this.#filled + this.#samples) * 1000) / PLAYOUT_RATE;
+    if (!this.signal.aborted) this.call.finish(this.job);
+    return true;
+  }
+
+  async #stream({ speech, options, caller }: AgentVoice, audible: () => void): Promise<void> {
     let pieces = 0;
     const request = { ...options, text: this.#feed };
     for await (const { audio, piece } of speech.synthesizeTimed(request, caller, this.signal)) {
@@ -154,14 +217,10 @@ export class Utterance implements ReplyText {
       if (this.signal.aborted) break;
       const speech = samplesOf(audio);
       const room = this.call.play(this.job, speech);
-      if (samples === 0) audible();
-      samples += speech.length;
+      if (this.#samples === 0) audible();
+      this.#samples += speech.length;
       await room;
     }
-    if (samples === 0) return false;
-    this.#wholeMs = (samples * 1000) / PLAYOUT_RATE;
-    if (!this.signal.aborted) this.call.finish(this.job);
-    return true;
   }
 
   #count({ length: characters }: string): void {
@@ -175,8 +234,9 @@ export class Utterance implements ReplyText {
 
   /** The text that is newly heard after `ms` of playout; all the rest if it has `ended` by itself. */
   progress(ms: number, ended: boolean): string {
-    const whole = ended && !this.signal.aborted;
-    const heard = whole ? this.#written : this.#written.slice(0, this.#heard.at(ms));
+    const whole = ended && !this.signal.aborted && !this.#failure;
+    const spokenMs = ms - (this.#filled * 1000) / PLAYOUT_RATE;
+    const heard = whole ? this.#written : this.#written.slice(0, this.#heard.at(Math.max(0, spokenMs)));
     if (heard.length <= this.#shown.length) return '';
     const fresh = heard.slice(this.#shown.length);
     this.#shown = heard;
@@ -215,7 +275,11 @@ export class Utterance implements ReplyText {
       from = end;
       return { text: part, ...step };
     });
-    return [...steps, { text: text.slice(from), at: this.#begins ?? this.now(), calls: undefined }];
+    return [
+      ...this.#fillers,
+      ...steps,
+      { text: text.slice(from), at: this.#begins ?? this.now(), calls: undefined },
+    ];
   }
 }
 

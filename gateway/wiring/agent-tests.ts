@@ -18,13 +18,24 @@ import { placeTestCall } from '../calls/test-calls.js';
 import type { Config } from '../config.js';
 import { testRoutes } from '../dialects/platform/tests/index.js';
 import type { Route } from '../server/port.js';
-import { languageModel } from './language-model.js';
+import { conversationModel, languageModel } from './language-model.js';
 import type { openPlatform } from './platform.js';
 import type { OpenSessions } from './sessions.js';
 import type { OpenTransport } from './transport/parts.js';
 
 export interface AgentTestOptions {
-  readonly config: Pick<Config, 'llmUrl' | 'llmKey' | 'llmModel' | 'llmUsage' | 'llmContext'>;
+  readonly config: Pick<
+    Config,
+    | 'llmUrl'
+    | 'llmKey'
+    | 'llmModel'
+    | 'llmUsage'
+    | 'llmContext'
+    | 'llmFirstWord'
+    | 'llmFallbackUrl'
+    | 'llmFallbackKey'
+    | 'llmFallbackModel'
+  >;
   readonly database: Pick<Database, 'sql' | 'asked' | 'events'>;
   readonly platform: Awaited<ReturnType<typeof openPlatform>>;
   readonly sessions: Pick<OpenSessions, 'runs' | 'sessions'>;
@@ -69,7 +80,7 @@ export async function openAgentTests(options: AgentTestOptions): Promise<OpenAge
   const loop = await startAgentTests({
     queue,
     ...(voice && { voice }),
-    chat: model ?? createBuiltinDialogue(),
+    chat: conversationModel(config, clock) ?? createBuiltinDialogue(),
     ...(model && { model }),
     knowledge: platform.knowledge,
     outbound: platform.outbound,

@@ -17,7 +17,7 @@ t.test('jobs are numbered in the order in which they begin', async (t) => {
   t.strictSame(steps.took(...JOBS), [
     'say 1 Hi',
     'reply 2 turn aloud',
-    'excuse 3 aloud',
+    'excuse 3 aloud answer',
     'reply 4 news aloud',
     'warn 5',
   ]);
@@ -141,7 +141,7 @@ t.test('after an excuse that fails the agent listens again, without another excu
     'state listening',
     'reply 1 turn aloud',
     'state thinking',
-    'excuse 2 aloud',
+    'excuse 2 aloud answer',
     'state thinking',
     'state listening',
   ]);
@@ -151,13 +151,17 @@ t.test('a waiting question is answered after the excuse, even if the excuse fail
   for (const end of ['ended', 'failed'] as const) {
     const steps = new Steps({ sensitivity: 'low' }).answering().say('In a minute.').pass(700);
     steps.job('failed').job(end);
-    t.strictSame(steps.took(...JOBS), ['reply 1 turn aloud', 'excuse 2 aloud', 'reply 3 turn aloud'], end);
+    t.strictSame(
+      steps.took(...JOBS),
+      ['reply 1 turn aloud', 'excuse 2 aloud answer', 'reply 3 turn aloud'],
+      end,
+    );
   }
 });
 
 t.test('a goodbye that fails is excused, and the call goes on', async (t) => {
   const steps = new Steps().type('Bye.').job('hangUp').job('failed').job('audible').job('ended');
-  t.strictSame(steps.took('end', 'excuse'), ['excuse 2 aloud']);
+  t.strictSame(steps.took('end', 'excuse'), ['excuse 2 aloud answer']);
 });
 
 t.test('a job that ends in the last seconds of the longest duration ends the call with it', async (t) => {
@@ -254,7 +258,7 @@ t.test(
     t.strictSame(drafted().voice(false).took('cancel'), [], 'silence discards none');
     t.strictSame(
       over.broken().voice(false).pass(700).took('excuse'),
-      ['excuse 2 aloud'],
+      ['excuse 2 aloud answer'],
       'nor one that failed',
     );
   },

@@ -7,7 +7,7 @@ import { TIMES } from '../../actors/agent/times.js';
 import type { AgentEffect } from '../../actors/agent/events.js';
 import type { AgentSettings, Sensitivity } from '../../actors/agent/settings.js';
 import { ENDPOINTING_MS } from '../../actors/agent/turns/endpointing.js';
-import { answering, LONG, Scene } from '../fixtures/scene.js';
+import { answering, LONG, Scene, type SceneOptions } from '../fixtures/scene.js';
 
 const SENSITIVITIES = ['low', 'balanced', 'high'] as const satisfies Sensitivity[];
 
@@ -263,23 +263,40 @@ t.test('the eagerness sets how long a silence ends a turn', async (t) => {
 t.test('a tool that takes longer than a second gets a filler, and the answer follows', async (t) => {
   const scene = new Scene({}, { toolsMs: [3000], reply: 'It is sunny' }).say('What is the weather?');
   scene.untilAgentSpeaks();
-  const { told } = scene.pause(8000);
-  t.same(told, ['user: What is the weather?', 'agent: One moment, It is sunny']);
+  const { told, fillers } = scene.pause(8000);
+  t.same(told, ['user: What is the weather?', 'agent: It is sunny']);
+  t.equal(fillers.length, 1);
 });
 
-t.test('quick tools in a row get no filler, nor does any where fillers are off', async (t) => {
-  const answers = (settings: Partial<AgentSettings>, toolsMs: number[]): string[] =>
-    new Scene(settings, { toolsMs, reply: 'It is sunny' }).say('What is the weather?').pause(20_000).told;
-  const quick = ['user: What is the weather?', 'agent: It is sunny'];
-  t.same(answers({}, [TIMES.fillerMs - 10]), quick);
-  t.same(answers({}, [900, 900, 900]), quick, 'the time of thinking counts for none');
-  t.same(answers({ fills: false }, [5000]), quick);
+/** When fillers were said, in ms after the end of the user's voice. */
+function fillersOf(settings: Partial<AgentSettings>, options: SceneOptions): number[] {
+  const scene = new Scene(settings, { reply: 'It is sunny', ...options }).say('What is the weather?');
+  const silent = scene.clock.now();
+  t.same(scene.pause(40_000).told, ['user: What is the weather?', 'agent: It is sunny']);
+  return scene.fillers.map((at) => at - silent);
+}
+
+t.test('a quick tool gets no filler, nor does anything where fillers are off', async (t) => {
+  t.same(fillersOf({}, { toolsMs: [TIMES.fillerMs - 10] }), []);
+  t.same(fillersOf({ fills: false }, { toolsMs: [5000] }), []);
+  t.same(fillersOf({ fills: false }, { thinkMs: 9000 }), []);
 });
 
-t.test('an answer has at most one filler, however many tools take long', async (t) => {
-  const scene = new Scene({}, { toolsMs: [4000, 4000, 4000], reply: 'It is sunny' });
-  const { told } = scene.say('What is the weather?').pause(30_000);
-  t.same(told, ['user: What is the weather?', 'agent: One moment, It is sunny']);
+t.test('an answer that nobody hears within two seconds gets a filler, whatever takes long', async (t) => {
+  for (const options of [{ thinkMs: 3500 }, { toolsMs: [900, 900, 900] }]) {
+    const [first = 0, ...others] = fillersOf({}, options);
+    t.ok(first >= 1900 && first < 3000, `after ${first} ms`);
+    t.same(others, []);
+  }
+});
+
+t.test('another filler follows five seconds after the end of each, until the answer is heard', async (t) => {
+  for (const options of [{ thinkMs: 16_000 }, { toolsMs: [4000, 4000, 8000] }]) {
+    const fillers = fillersOf({}, options);
+    t.equal(fillers.length, 3);
+    for (const [index, at] of fillers.slice(1).entries())
+      t.ok(Math.abs(at - (fillers[index] ?? 0) - 6000) < 100, 'a second of filler, five of silence');
+  }
 });
 
 t.test('a filler is never said over the user’s voice, and pauses if the user speaks', async (t) => {
@@ -287,18 +304,16 @@ t.test('a filler is never said over the user’s voice, and pauses if the user s
   scene.pause(1200).voice(true).pause(2000);
   t.notOk(scene.agentSpeaks, 'the user makes a sound');
   scene.voice(false).untilAgentSpeaks().pause(10_000);
-  t.same(scene.told, ['user: What is the weather?', 'agent: One moment, It is sunny']);
+  t.same(scene.told, ['user: What is the weather?', 'agent: It is sunny']);
+  t.equal(scene.fillers.length, 1);
 });
 
-t.test('a filler can be interrupted like an answer', async (t) => {
+t.test('words over a filler belong to the turn whose answer it waits for', async (t) => {
   const scene = new Scene({}, { toolsMs: [9000], reply: 'It is sunny' }).say('What is the weather?');
-  scene.untilAgentSpeaks().pause(350).say('No, stop, never mind that please.').pause(1000);
-  t.match(scene.told.slice(0, 3), [
-    'user: What is the weather?',
-    /^agent: One/,
-    'user: No, stop, never mind that please.',
-  ]);
-  t.notMatch(scene.told[1], /sunny/);
+  scene.pause(2500);
+  t.equal(scene.fillers.length, 1);
+  scene.say('No, stop, never mind that please.').pause(1500);
+  t.same(scene.told, ['user: What is the weather?', 'user: No, stop, never mind that please.']);
 });
 
 t.test('the result of a tool in the background is told once, as soon as nobody speaks', async (t) => {

@@ -5,6 +5,7 @@
 import { readFileSync } from 'node:fs';
 import t from 'tap';
 import { DECLARED_RATE } from '../../codecs/decode/limits.js';
+import { TIMES } from '../../actors/agent/times.js';
 import { INTERRUPTION, overlapOf, verdictOf } from '../../actors/agent/turns/interruption.js';
 import { ENDPOINTING_MS } from '../../actors/agent/turns/endpointing.js';
 import { type ConversationItem, ConversationItems } from '../../actors/realtime-items.js';
@@ -46,6 +47,7 @@ const DOCUMENTED = {
   'agent `name`, `description`': `${span(agent.name)}, ${number(agent.description)} characters`,
   '`system_prompt`': `${number(agent.systemPromptLength)} characters and ${number(agent.systemPromptTokens)} tokens`,
   'an agent as a whole when it is published, previewed or tested: its configuration and its tools': `${size(agent.planBytes)} of JSON`,
+  'tool with an effect: voice without words that holds it back, calls that run beside the conversation': `${TIMES.wordlessMs / SECOND} s, ${session.callsBesideSpeech}`,
   'MCP: a stream that breaks off before its answer': `resumed ${mcp.resumes} times, after ${mcp.resumeMs.min / SECOND} to ${mcp.resumeMs.max / SECOND} s each`,
   'MCP: a named session that the server refuses (4xx)': 'begun anew once',
   'database: a list, read or search': `${statements.readMs / SECOND} s (\`LIMITS.statements\`)`,

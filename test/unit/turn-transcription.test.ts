@@ -15,6 +15,7 @@ interface Asked {
 function listening() {
   const asked: Asked[] = [];
   const transcripts: [span: number, text: string, final: boolean][] = [];
+  const losses: string[] = [];
   const background: string[] = [];
   /** Seconds of audio that was transcribed before its end was certain, and turned out to be all. */
   const counted: number[] = [];
@@ -38,7 +39,10 @@ function listening() {
       recognised: () => undefined,
     },
     {
-      user: (...told) => transcripts.push(told),
+      user: (span, text, final, lost) => {
+        transcripts.push([span, text, final]);
+        if (lost !== undefined) losses.push(lost);
+      },
       background: (text) => background.push(text),
     },
   );
@@ -46,6 +50,7 @@ function listening() {
     transcriber,
     asked,
     transcripts,
+    losses,
     background,
     counted,
     speak: (ms: number) => transcriber.audio(new Int16Array(16 * ms)),

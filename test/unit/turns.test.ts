@@ -176,7 +176,7 @@ t.test('a turn whose answer fails has the error, and its excuse is part of the t
     ...STORY.slice(0, 8),
     [2000, { type: 'refused', job: 1, code: 'provider_failed' }],
     [2000, { type: 'failed', job: 1 }],
-    [2000, { type: 'excuse', job: 2, aloud: true }],
+    [2000, { type: 'excuse', what: 'answer', job: 2, aloud: true }],
     [2100, { type: 'audible', job: 2 }],
     [2200, { type: 'played', job: 2, ms: 100, complete: false }],
   );

@@ -26,6 +26,9 @@ export const ENDED_REASONS = {
   timeout: 'completed',
   ended_by_api: 'completed',
   error: 'failed',
+  /** Three answers in a row failed: because of the language model, or of voice or recogniser. */
+  llm_endpoint_failure: 'failed',
+  speech_failure: 'failed',
   not_joined: 'failed',
   /** Its transport died under the call: a LiveKit server, a media worker, a telephone provider's stream. */
   transport_lost: 'failed',

@@ -10,6 +10,21 @@ import type { StoredFile } from './codec.js';
 import type { RequestTrace } from '../trace.js';
 import type { Latency, ReferenceAudio, Sampling, TimedWord } from './tts.js';
 
+/** An engine that failed somebody on the line. */
+export interface EngineFailure {
+  readonly engine: string;
+  /** Code of the error (contracts/errors.ts). */
+  readonly code: string;
+  /** The engine that is asked instead; undefined if there is none. */
+  readonly next: string | undefined;
+}
+
+/** What is done about engines that fail somebody on the line. */
+export interface StandIn {
+  /** Called for each engine that fails. */
+  failed(failure: EngineFailure): void;
+}
+
 /** A synthesis request without its text. */
 export interface SpeechOptions {
   readonly model: SynthesisModel;
@@ -37,6 +52,10 @@ export interface SpeechOptions {
   /** Whether numbers and abbreviations are written out; absent: yes, if the gateway does so. */
   readonly normalize?: boolean;
   readonly sampling: Sampling;
+  /** Text that still arrives: a finished sentence is spoken when nothing follows it for this long, in ms; absent: never. */
+  readonly sentenceMs?: number;
+  /** Somebody waits on the line: engines that fail or say nothing are replaced (contracts/limits/online-times.ts). Absent: never. */
+  readonly standIn?: StandIn;
   readonly trace?: RequestTrace;
 }
 
@@ -146,6 +165,8 @@ export interface TranscriptionRequest {
   readonly uncounted?: boolean;
   /** Whether noise is removed first, if the gateway can; raw audio only. */
   readonly reducesNoise?: boolean;
+  /** Somebody waits on the line, as for speech; of interim transcripts only the time is bounded. Raw audio only. */
+  readonly standIn?: StandIn;
   readonly trace?: RequestTrace;
 }
 

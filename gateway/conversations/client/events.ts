@@ -109,6 +109,8 @@ const SESSION_ENDS: Readonly<Record<EndReason, string>> = {
   ended_by_api: 'agent_hangup',
   transferred: 'agent_hangup',
   transport_lost: 'agent_hangup',
+  llm_endpoint_failure: 'agent_hangup',
+  speech_failure: 'agent_hangup',
   error: 'agent_hangup',
 };
 
@@ -153,7 +155,11 @@ export const AGENT_EVENTS = {
     event,
     reason,
   }),
-  error: (code: 'provider_error' | 'internal_error') => ({ type: 'error', code }),
+  /** `code`: of the error, if it is known (contracts/errors.ts). */
+  failed: (code: string | undefined) => ({
+    type: 'error',
+    code: code === 'internal' ? 'internal_error' : 'provider_error',
+  }),
   ended: (reason: EndReason) => ({ type: 'session.ended', reason: SESSION_ENDS[reason] }),
 } as const;
 

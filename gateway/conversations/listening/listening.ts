@@ -27,8 +27,8 @@ export interface ListeningSettings {
 export interface ListeningEvents {
   /** The user's voice begins or ends; `at` in milliseconds of the clock; `silentMs`: how long it had been silent at that moment. */
   voice(active: boolean, at: number, silentMs?: number): void;
-  /** The user's words in that stretch of voice so far; `final`: to its end. Empty if there were none, or only echo. */
-  transcript(span: number, text: string, final: boolean): void;
+  /** The user's words in that stretch of voice so far; `final`: to its end. Empty if there were none, or only echo; `lost`: code of the error, if they are unknown. */
+  transcript(span: number, text: string, final: boolean, lost?: string): void;
   /** The probability that the turn ended with that stretch of voice; undefined if unknown. */
   sounded(span: number, probability: number | undefined): void;
   /** Words that are not the user's. */
@@ -49,7 +49,7 @@ export class Listening {
     private readonly on: ListeningEvents,
   ) {
     this.#transcription = new TurnTranscription(parts, {
-      user: (span, text, final) => this.#understand(span, text, final),
+      user: (...transcript) => this.#understand(...transcript),
       background: (text) => {
         if (text !== '') on.aside(text, 'background');
       },
@@ -108,10 +108,10 @@ export class Listening {
     this.#echo.said(text, this.clock.monotonic());
   }
 
-  #understand(span: number, text: string, final: boolean): void {
+  #understand(span: number, text: string, final: boolean, lost?: string): void {
     const isEcho = this.#echo.isEcho(span, text, final, this.ahead());
     if (isEcho && final) this.on.aside(text, 'echo');
-    this.on.transcript(span, isEcho ? '' : text, final);
+    this.on.transcript(span, isEcho ? '' : text, final, lost);
   }
 
   /** No more audio comes: resolves when everything is transcribed and reported. */

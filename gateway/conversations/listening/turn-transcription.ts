@@ -9,10 +9,12 @@
  */
 import { bytesOf, RECOGNITION_RATE } from '../../../contracts/audio.js';
 import type { TranscriptionModel } from '../../../contracts/speech/models.js';
+import { toServiceError } from '../../../contracts/errors.js';
 import type { Log } from '../../../contracts/log.js';
 import type { Caller } from '../../../contracts/ports/accounts/identity.js';
 import type {
   RawAudio,
+  StandIn,
   Transcript,
   Transcription,
   TranscriptionRequest,
@@ -63,8 +65,8 @@ interface Ahead {
 const isOfLull = (ahead: Ahead, samples: number): boolean => samples - ahead.samples <= LULL;
 
 export interface OnTranscripts {
-  /** Reports the transcript of a stretch of the user's voice so far; `final`: to its end. */
-  user(span: number, text: string, final: boolean): void;
+  /** Reports the transcript of a stretch of the user's voice so far; `final`: to its end; `lost`: code of the error, if it is unknown. */
+  user(span: number, text: string, final: boolean, lost?: string): void;
   /** Reports the final transcript of a stretch of background. */
   background(text: string): void;
 }
@@ -82,6 +84,10 @@ export class TurnTranscription {
   /** Language of transcriptions from now on. */
   language: string;
   reducesNoise = false;
+  readonly #standIn: StandIn = {
+    failed: (failure) =>
+      this.parts.log.warn({ part: 'recogniser', ...failure }, 'a recogniser failed somebody on the line'),
+  };
 
   constructor(
     private readonly parts: TurnTranscriptionParts,
@@ -176,10 +182,15 @@ export class TurnTranscription {
   }
 
   async #settle(stretch: Stretch, ahead: Ahead['heard'] | undefined): Promise<void> {
-    const text = await this.#whole(stretch, ahead).catch((error: unknown) => this.#failed(error));
+    let lost: string | undefined;
+    const text = await this.#whole(stretch, ahead).catch((error: unknown) => {
+      lost = this.#failed(error);
+      return '';
+    });
     if (this.#stop.signal.aborted) return;
     if (stretch.span === undefined) this.on.background(text);
-    else this.on.user(stretch.span, text, true);
+    else if (lost === undefined) this.on.user(stretch.span, text, true);
+    else this.on.user(stretch.span, text, true, lost);
   }
 
   async #transcribeInterim(stretch: Stretch, span: number): Promise<void> {
@@ -213,14 +224,17 @@ export class TurnTranscription {
   ): Promise<Transcript> {
     const { transcription, model, caller } = this.parts;
     const audio: RawAudio = { chunks: [...chunks], sampleRate: RECOGNITION_RATE };
-    const request = { audio, model, language: this.language, reducesNoise: this.reducesNoise, ...how };
+    const { language, reducesNoise } = this;
+    const request = { audio, model, language, reducesNoise, standIn: this.#standIn, ...how };
     const { signal: stop } = this.#stop;
     return transcription.transcribe(request, caller, signal ? AbortSignal.any([stop, signal]) : stop);
   }
 
-  /** Voice that cannot be transcribed counts as nothing said. */
+  /** The code of why a stretch could not be transcribed. */
   #failed(error: unknown): string {
-    if (!this.#stop.signal.aborted) this.parts.log.warn({ err: error }, 'a turn could not be transcribed');
-    return '';
+    const { code } = toServiceError(error);
+    if (!this.#stop.signal.aborted)
+      this.parts.log.warn({ part: 'recogniser', code, err: error }, 'a turn could not be transcribed');
+    return code;
   }
 }

@@ -95,7 +95,7 @@ export class TurnLog {
     say: ({ job }, at) => this.#sentence('opener', job, at),
     warn: ({ job }, at) => this.#sentence('warning', job, at),
     excuse: ({ job }, at) => this.#excuse(job, at),
-    fill: ({ job }, at) => this.#find(job)?.timeline.enter('voice', at),
+    fill: ({ job }, at) => this.#find(job)?.begin(at),
     sure: ({ job }) => {
       const draft = this.#drafts.get(job);
       this.#drafts.delete(job);
@@ -104,12 +104,7 @@ export class TurnLog {
     cancel: (event, at) => this.#cancelled(event, at),
     pause: (_event, at) => this.#pause(at),
     resume: ({ goesOn }, at) => this.#resume(goesOn, at),
-    audible: ({ job }, at) => {
-      const answer = this.#find(job);
-      if (!answer || answer.audible !== undefined) return;
-      answer.audible = at;
-      answer.timeline.enter('transport', at);
-    },
+    audible: ({ job }, at) => this.#find(job)?.begin(at),
     acted: ({ job }, at) => this.#enter(job, 'tools', at),
     returned: ({ job }, at) => this.#enter(job, 'waiting', at),
     ended: ({ job }, at) => this.#jobOver(job, at),

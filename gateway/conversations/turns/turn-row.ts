@@ -58,6 +58,13 @@ export class Answer {
     public job: number,
     readonly drafted = false,
   ) {}
+
+  /** Its first audio, or a filler before it, is on its way. */
+  begin(at: number): void {
+    if (this.audible !== undefined) return;
+    this.audible = at;
+    this.timeline.enter('transport', at);
+  }
 }
 
 const NO_ANSWER: Readonly<Answer> = new Answer(0);

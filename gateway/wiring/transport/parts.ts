@@ -16,7 +16,8 @@ import type { Config } from '../../config.js';
 import type { CallMetrics } from '../../calls/call-metrics.js';
 import type { CallParts } from '../../calls/owned-call.js';
 import type { TestCallParts } from '../../calls/test-calls.js';
-import { languageModel } from '../language-model.js';
+import { SpokenLines } from '../../conversations/spoken-lines.js';
+import { conversationModel } from '../language-model.js';
 import type { openPlatform } from '../platform.js';
 import type { HeldRecordings } from '../../recordings/recordings.js';
 import type { Metrics } from '../../server/system/metrics.js';
@@ -65,7 +66,7 @@ export function callParts(
   { config, sessions, platform, ...rest }: TransportOptions,
   metrics: CallMetrics,
 ): CallParts {
-  const chat = languageModel(config) ?? createBuiltinDialogue();
+  const chat = conversationModel(config, rest.clock) ?? createBuiltinDialogue();
   rest.log.info({ model: chat.name }, 'agents think with');
   return {
     ...rest,
@@ -73,6 +74,7 @@ export function callParts(
     metrics,
     carrier: config.livekit ? 'livekit' : 'embedded',
     chat,
+    lines: new SpokenLines(),
     tokens: platform.tokens,
     runs: sessions.runs,
     knowledge: platform.knowledge,

@@ -1,0 +1,133 @@
+/**
+ * The agent's jobs as sound: thinks and speaks in parallel, says fixed lines that were made ahead, and fillers while the answer takes long.
+ * One job at a time; what was made of it before thinking or voice fails is heard first.
+ */
+import { ServiceError } from '../../contracts/errors.js';
+import type { Clock } from '../../contracts/clock.js';
+import type { Log } from '../../contracts/log.js';
+import type { Call } from '../../contracts/ports/calls/calls.js';
+import type { StandIn } from '../../contracts/ports/speech/speech.js';
+import type { AgentInCharge } from './agent-in-charge.js';
+import type { Captions } from './client/captions.js';
+import type { SpokenStep } from './dialogue.js';
+import type { Job, Work } from './job.js';
+import { saying } from './replies.js';
+import { lengthMs } from './spoken-line.js';
+import type { SpokenLines } from './spoken-lines.js';
+import type { NoteTurn } from './turns/turn-events.js';
+import { type AgentVoice, type Failure, shown, Utterance } from './utterance.js';
+
+export interface SpeakingParts {
+  readonly call: Call;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly now: () => Date;
+  readonly note: NoteTurn;
+  readonly captions: Captions;
+  readonly lines: SpokenLines;
+  readonly agent: Pick<AgentInCharge, 'voice' | 'lines' | 'linesAtHand'>;
+  /** The job is over: that much of it was heard, or read; `error`: why it was an excuse. */
+  said(steps: readonly SpokenStep[], error: string | undefined): void;
+  /** The first audio of the job is on its way. */
+  audible(job: number): void;
+  /** The user hears a filler with this text; then that of the job has been heard. */
+  filling(text: string): void;
+  filled(job: number): void;
+  /** Whether the call is ending. */
+  isOver(): boolean;
+  /** The job has nothing more to say, or has failed. */
+  ended(utterance: Utterance): void;
+  failed(utterance: Utterance, failure: Failure): void;
+}
+
+/** The fixed lines of a call are made this long after its beginning, so that the opening does not wait for them. */
+const LINES_AFTER_MS = 1500;
+
+export class Speaking {
+  /** The running job. */
+  job: Job | undefined;
+
+  constructor(private readonly parts: SpeakingParts) {}
+
+  /** The user is connected: the fixed lines are made soon. */
+  connected(): void {
+    this.parts.clock.after(LINES_AFTER_MS, () => this.prepareLines());
+  }
+
+  /** Makes the agent's fixed lines. */
+  prepareLines(): void {
+    const { lines, agent } = this.parts;
+    if (!this.parts.isOver()) void lines.prepare(this.#voice, agent.linesAtHand);
+  }
+
+  /** The agent's voice, and what is done where its engine fails. */
+  get #voice(): AgentVoice {
+    const { options, ...voice } = this.parts.agent.voice;
+    const failed: StandIn['failed'] = (failure) =>
+      this.parts.log.warn({ part: 'voice', ...failure }, 'a voice failed somebody on the line');
+    return { ...voice, options: { ...options, standIn: { failed } } };
+  }
+
+  /** Falls silent at once; the record keeps what was heard until now. */
+  cancel(): void {
+    const { job } = this;
+    if (!job) return;
+    job.utterance.cancel();
+    this.parts.call.clear();
+    this.finish(job);
+  }
+
+  /** The job is over. */
+  finish({ utterance, aloud, error }: Job): void {
+    this.job = undefined;
+    const said = aloud ? utterance.heard : utterance.written;
+    this.parts.said(utterance.stepsOf(said), error);
+    if (said.trim() !== '' || utterance.hasFillers) this.parts.captions.show('agent', '', true);
+  }
+
+  /** Says a fixed line. */
+  workLine(text: string, work: Pick<Work, 'job' | 'aloud' | 'error'>): Promise<void> {
+    const line = work.aloud ? { line: this.parts.lines.of(this.#voice, text) } : {};
+    line.line?.catch(() => undefined);
+    return this.work({ ...work, ...line, think: saying(text) });
+  }
+
+  /** Says a filler, unless the answer is faster. Never rejects. */
+  async fill(job: number): Promise<void> {
+    const { agent, lines, captions, clock } = this.parts;
+    const text = agent.lines.filler;
+    const line = await lines.of(this.#voice, text).catch(() => undefined);
+    const utterance = this.job?.utterance;
+    if (!line || utterance?.job !== job || !utterance.fill(line)) return;
+    captions.show('agent', `${text} `);
+    this.parts.filling(text);
+    clock.after(lengthMs(line), () => this.parts.filled(job));
+  }
+
+  /** Thinks and speaks in parallel; what was made before either fails is heard first. Never rejects. */
+  async work({ job, aloud, error: excused, line, think }: Work): Promise<void> {
+    const { call, now, note, captions } = this.parts;
+    const utterance = new Utterance(job, call, now, note);
+    this.job = { utterance, aloud, error: excused };
+    const speaking = aloud ? this.#speak(utterance, line) : Promise.resolve(false);
+    // A voice that fails ends the thinking too.
+    const spoken = speaking.catch((error: unknown) => this.parts.failed(utterance, { error, by: 'speech' }));
+    try {
+      await think(aloud ? utterance : shown(utterance, captions), utterance.signal);
+    } catch (error) {
+      if (!aloud || !utterance.breakOff({ error })) return this.parts.failed(utterance, { error });
+    }
+    utterance.endText();
+    if ((await spoken) || utterance.signal.aborted) return;
+    if (utterance.failure) return this.parts.failed(utterance, utterance.failure);
+    // An answer without anything to say, of emoji for instance, fails, so that nobody waits for it.
+    if (aloud && utterance.written.trim() !== '')
+      return this.parts.failed(utterance, { error: new ServiceError('nothing_to_say') });
+    this.parts.ended(utterance);
+  }
+
+  async #speak(utterance: Utterance, line: Work['line']): Promise<boolean> {
+    const audible = (): void => this.parts.audible(utterance.job);
+    return line ? utterance.sayLine(await line, audible) : utterance.speak(this.#voice, audible);
+  }
+}
