@@ -63,7 +63,6 @@ const DOCUMENTED = {
   'a typed line (`user.message`, `lk.chat`)': `${number(session.typedLength)} characters`,
   'typed lines, keys, `user.activity`, `user.interrupt` of a call': `${session.clientMessages.burst} at once, ${session.clientMessages.perSecond} a second`,
   "a message of a client's data channel; a text stream: bytes, time, at once": '64 KiB; 64 KiB, 30 s, 8',
-  'tool with an effect: voice without words that holds it back, calls that run beside the conversation': `3 s, ${session.callsBesideSpeech}`,
   'room left in the data folder; of it, kept for starting the embedded Postgres on a full disk': `${size(CONTRACT.storage.freeBytes)}; ${size(CONTRACT.storage.reserveBytes)}`,
   'frames of one socket that wait while a large one is read, or another one is looked into': `${number(socket.waiting.frames)}; ${size(socket.waiting.bytes)}`,
   'a text in a frame, audio apart': `${socket.textLength / MiB} Mi characters are read`,
