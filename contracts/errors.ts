@@ -59,13 +59,13 @@ export const ERRORS = {
   audio_unreadable: service(400, 'Audio could not be decoded'),
   audio_too_long: service(413, 'Audio is longer than 60 minutes'),
   engine_failed: service(502, 'The speech engine failed'),
-  engine_lost: service(502, 'The speech engine stopped while working on this request'),
   /** A remote engine; `status` is its answer's, if it answered. */
   provider_failed: service(502, 'The speech provider failed'),
   context_exceeded: service(502, 'The conversation is longer than the language model can read'),
   /** The cluster that hosts the sessions (`LIVEKIT_URL`). */
   transport_failed: service(502, 'The media server could not be reached or refused'),
   first_byte_timeout: service(502, 'No response within 5 minutes'),
+  engine_lost: service(503, 'The speech engine stopped while working on this request, try again'),
   engine_busy: service(503, 'All speech engines are busy, try again later'),
   internal: service(500, 'Internal error'),
 } as const satisfies Record<string, ErrorRow>;

@@ -206,7 +206,7 @@ export const LIMITS = {
    * turn, how many of one workspace run and wait, and how many wait of all; and the whole time of a look into an
    * agent's knowledge during a call, which then goes on without.
    */
-  statements: { readMs: 2000, waitMs: 5000, perOwner: 2, waiting: 256, waitingOfAll: 2048, inCallMs: 300 },
+  statements: { readMs: 2000, waitMs: 10_000, waiting: 256, inCallMs: 300 },
   /** Prompts whose tokens are counted or wait for it, in one process; one takes half a second at most. */
   tokenQueue: 64,
   clientSecret: {

@@ -1,8 +1,8 @@
 /**
  * Permissions of keys. A key has one role; a route needs one permission (gateway/permissions.ts); a permission is
- * held by some roles. `full` holds all of them.
+ * held by some roles. `full` holds all of them, `machine` only in the default workspace.
  */
-export const ROLES = ['full', 'speech', 'sessions', 'read'] as const;
+export const ROLES = ['full', 'speech', 'sessions', 'read', 'machine'] as const;
 export type Role = (typeof ROLES)[number];
 
 export const isRole = (role: string): role is Role => (ROLES as readonly string[]).includes(role);
@@ -15,7 +15,10 @@ interface PermissionRow {
 }
 
 export const PERMISSIONS = {
-  open: { roles: ['speech', 'sessions', 'read'], what: 'needs no key, or checks a token of its own' },
+  open: {
+    roles: ['speech', 'sessions', 'read', 'machine'],
+    what: 'needs no key, or checks a token of its own',
+  },
   speech: { roles: ['speech'], what: 'speak, transcribe, hand out short-lived speech keys' },
   catalogue: { roles: ['speech', 'read'], what: 'read voices, models and what is left of the quota' },
   sessions: {
@@ -26,7 +29,11 @@ export const PERMISSIONS = {
     roles: ['sessions', 'read'],
     what: 'read sessions, their recordings and deliveries, placed calls, and tests',
   },
-  read: { roles: ['read'], what: 'read agents, versions, tools, knowledge sources, metrics, nodes and keys' },
+  read: { roles: ['read'], what: 'read agents, versions, tools, knowledge sources and keys' },
+  machine: {
+    roles: ['machine'],
+    what: 'read figures of all workspaces: nodes, metrics, history (`full` of the workspace Default only)',
+  },
   manage: { roles: [], what: 'change anything else' },
 } as const satisfies Record<string, PermissionRow>;
 
@@ -34,6 +41,16 @@ export type Permission = keyof typeof PERMISSIONS;
 
 export const allows = (role: Role, permission: Permission): boolean =>
   role === 'full' || (PERMISSIONS[permission].roles as readonly Role[]).includes(role);
+
+/** A key's role, and whether its workspace is the default one, which is the operator's. */
+export interface Holder {
+  readonly role: Role;
+  readonly isOperators?: boolean | undefined;
+}
+
+/** As `allows`, but full keys of other workspaces may not see what concerns all. */
+export const holds = ({ role, isOperators = false }: Holder, permission: Permission): boolean =>
+  allows(role, permission) && (permission !== 'machine' || role !== 'full' || isOperators);
 
 /** The roles that hold a permission, the narrowest first. */
 export const rolesOf = (permission: Permission): readonly Role[] => [

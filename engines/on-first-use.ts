@@ -2,6 +2,7 @@
  * A recogniser whose models are loaded with the first audio: they take 200 MB, which an installation that only speaks
  * never needs. The next audio retries a failed load.
  */
+import { announced } from '../processes/child/announce.js';
 import type { Transcriber } from './long-audio.js';
 
 export function onFirstUse(
@@ -10,7 +11,7 @@ export function onFirstUse(
 ): Transcriber {
   let loading: Promise<Transcriber> | undefined;
   function loaded(): Promise<Transcriber> {
-    loading ??= load().catch((error: unknown) => {
+    loading ??= announced(load).catch((error: unknown) => {
       loading = undefined;
       throw error;
     });

@@ -125,13 +125,13 @@ export type Parts = Awaited<ReturnType<typeof openParts>>;
 
 /** A new protocol is one line here, and its rows in permissions.ts. */
 export function dialectsOf(
-  { memory, identity, voiced, platform, sessions, tests, transport }: Parts,
+  { identity, voiced, platform, sessions, tests, transport }: Parts,
   config: Config,
   log: Log,
   history: OperationParts['history'],
 ) {
   const { vocabulary, pcmRates } = config;
-  const common = { ...identity, ...voiced, memory, vocabulary, clock, log };
+  const common = { ...identity, ...voiced, vocabulary, clock, log };
   const dialects: readonly Dialect[] = [
     nativeDialect(common),
     protocolADialect({ ...common, pcmRates }),

@@ -45,7 +45,7 @@ const PROTOCOL_A: Rows = {
 
 /** Below `/v1` only: lists that need no key. */
 const AUDIO_LISTS: Rows = {
-  'GET /audio/voices': 'catalogue',
+  'GET /audio/voices': 'open',
   'GET /audio/models': 'open',
 };
 
@@ -178,8 +178,8 @@ const MEDIA: Rows = {
 
 /** For operators, or authenticated by the signature of another node. */
 const NODES: Rows = {
-  'GET /nodes': 'read',
-  'GET /v1/machine/history': 'read',
+  'GET /nodes': 'machine',
+  'GET /v1/machine/history': 'machine',
   'GET /v1/usage': 'catalogue',
   'GET /v1/keys': 'read',
   'SOCKET /nodes/signal': 'open',
@@ -198,7 +198,7 @@ const SYSTEM: Rows = {
   'GET /console/': 'open',
   'GET /console/*': 'open',
   // For requests from outside private networks.
-  'GET /metrics': 'read',
+  'GET /metrics': 'machine',
 };
 
 const below = (base: string, rows: Rows): Rows =>

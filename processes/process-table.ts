@@ -68,6 +68,24 @@ export function userOf(pid: number): number | undefined {
   return found === undefined ? undefined : Number(found);
 }
 
+/** What a process does, and how long its first thread has waited for a processor since it started. */
+export interface Rest {
+  readonly state: 'stopped' | 'disk' | 'other';
+  /** 0 if the system does not tell. */
+  readonly waitedMs: number;
+}
+
+const STATES: Readonly<Record<string, Rest['state']>> = { T: 'stopped', t: 'stopped', D: 'disk' };
+
+/** How a living process rests; undefined for a dead one, and outside of Linux. */
+export function restOf(pid: number): Rest | undefined {
+  const stat = LINUX ? procStat(pid) : undefined;
+  if (stat === undefined) return undefined;
+  // Nanoseconds on a processor, nanoseconds in its queue, turns.
+  const [, waited = '0'] = readProc(`${pid}/schedstat`)?.split(' ') ?? [];
+  return { state: STATES[stat.state] ?? 'other', waitedMs: Number(waited) / 1e6 };
+}
+
 /** Whether it is a process of our user, started at `started`, with the word as an argument on its command line. */
 export const isOurs = (pid: number, word: string, started = startOf(pid)): boolean =>
   started !== undefined &&

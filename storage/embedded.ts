@@ -24,7 +24,7 @@ import {
 } from './embedded/cluster.js';
 import { FolderInUse, type Holder, type Lock, readHolder, takeLock } from './embedded/lock.js';
 import { clearOrphan, launch, type Launch, type Postmaster, serversOn } from './embedded/postmaster.js';
-import { isAlive } from '../processes/process-table.js';
+import { isAlive, restOf } from '../processes/process-table.js';
 import { StorageFailure } from './failure.js';
 
 export { prepareDataDir } from './embedded/cluster.js';
@@ -50,6 +50,8 @@ export interface EmbeddedOptions {
 const RESTART_MS = { first: 100, most: 10_000 };
 /** Interval of checks whether the server can still be reached. */
 const LOOK_MS = 5000;
+/** Interval of looks at its process, and the number of them that find it stopped before it is replaced. */
+const STOPPED = { lookMs: 1000, looks: 5 };
 /** How long a start waits for commands that hold the folder, and the interval of its looks. */
 const TURN_MS = { most: 30_000, look: 50 };
 
@@ -91,6 +93,22 @@ async function startAgain(parts: Launch, stopping: AbortSignal): Promise<Postmas
   }
 }
 
+/**
+ * Looks at the server's process, and kills one that stays stopped (SIGSTOP): it gives nobody a connection, and acts on no
+ * other signal.
+ */
+function replacesStopped(pidNow: () => number, log: Log): () => void {
+  let looks = 0;
+  return () => {
+    const pid = pidNow();
+    looks = restOf(pid)?.state === 'stopped' ? looks + 1 : 0;
+    if (looks < STOPPED.looks) return;
+    looks = 0;
+    log.error({ pid }, 'embedded Postgres was stopped for 5 s: replaced');
+    process.kill(pid, 'SIGKILL');
+  };
+}
+
 /** Keeps a server running: restarts it, with backoff, whenever it ends unasked. */
 function keepRunning(first: Postmaster, parts: Launch): Pick<EmbeddedPostgres, 'pid' | 'stop'> {
   let server = first;
@@ -117,11 +135,17 @@ function keepRunning(first: Postmaster, parts: Launch): Pick<EmbeddedPostgres, '
   }
 
   const watched = watch();
-  const timer = setInterval(() => void look().catch(() => undefined), LOOK_MS).unref();
+  const timers = [
+    setInterval(() => void look().catch(() => undefined), LOOK_MS).unref(),
+    setInterval(
+      replacesStopped(() => server.pid, log),
+      STOPPED.lookMs,
+    ).unref(),
+  ];
   return {
     pid: () => server.pid,
     async stop() {
-      clearInterval(timer);
+      for (const timer of timers) clearInterval(timer);
       stopping.abort();
       await server.stop();
       await watched;

@@ -150,8 +150,8 @@ export class OwnNode implements Nodes {
         update sessions set owner_id = null, lost_at = coalesce(lost_at, now())
         where owner_id = ${processId} and status in ('pending', 'active')`;
       await tx`
-        insert into session_owners (process_id, address, installation, version, lease_ms)
-        values (${processId}, ${address}, ${installation}, ${version}, ${leaseMs})
+        insert into session_owners (process_id, address, installation, version, lease_ms, shares_plans)
+        values (${processId}, ${address}, ${installation}, ${version}, ${leaseMs}, true)
         on conflict (process_id) do update set seen_at = now(), lease_ms = excluded.lease_ms`;
     });
     this.#tenure.renew(sentAt, silentMs);

@@ -17,6 +17,7 @@ import {
 import type { Sql } from './postgres/sql.js';
 import { transfersOf } from './phone/phone-transfers.js';
 import { listSessions } from './sessions/list.js';
+import { type PlanContents, storedPlan } from './plans/plan-contents.js';
 import { countLiveOf, removeSession, removeSomeOf } from './sessions/removal.js';
 import { columns, itemsOf, recordOf, type Row } from './sessions/rows.js';
 import { pricesOf, turnsOf } from './sessions/turns.js';
@@ -26,6 +27,7 @@ export interface SessionParts {
   /** For everything that is no record of a call. Default: `sql`. */
   readonly asked?: Sql;
   readonly ids: Ids;
+  readonly plans: PlanContents;
   /** Live conversations of a workspace without a limit of its own. */
   readonly defaultLimit: number;
   /** For sessions created from now on. */
@@ -56,13 +58,14 @@ async function refusal(sql: Sql, session: NewSession): Promise<ServiceError> {
  * session, or comes first. Public sessions that nobody joins take no slot from sessions with a key.
  */
 async function insert(
-  { sql, ids, defaultLimit, prices }: SessionParts,
+  { sql, ids, plans, defaultLimit, prices }: SessionParts,
   session: NewSession,
 ): Promise<SessionRecord> {
-  const { plan, workspaceId, leg } = session;
+  const { plan, agentId, workspaceId, leg } = session;
+  await plans.keep(plan, { agentId, workspaceId });
   const [row] = await sql<Row[]>`
     with agent as (
-      select from agents where id = ${session.agentId} and workspace_id = ${workspaceId} and status = 'active'
+      select from agents where id = ${agentId} and workspace_id = ${workspaceId} and status = 'active'
       for key share
     ), live as (
       select count(*) filter (where status = 'active') as active,
@@ -72,10 +75,10 @@ async function insert(
       insert into sessions (
         id, workspace_id, agent_id, agent_name, version_number, config_hash, source, name, end_user_id, caller_number,
         dialed_number, direction, timezone, metadata, overrides, plan, prices, max_duration_seconds, created_at, expires_at)
-      select ${ids.next('session')}, w.id, ${session.agentId}, ${session.agentName}, ${session.versionNumber},
+      select ${ids.next('session')}, w.id, ${agentId}, ${session.agentName}, ${session.versionNumber},
         ${plan.configHash}, ${session.source}, ${session.name}, ${session.endUserId}, ${leg?.callerNumber ?? null},
         ${leg?.dialedNumber ?? null}, ${leg?.direction ?? null}, ${plan.timezone},
-        ${session.metadata.text}, ${JSON.stringify(session.overrides)}, ${sql.json(plan as never)},
+        ${session.metadata.text}, ${JSON.stringify(session.overrides)}, ${sql.json(storedPlan(plan) as never)},
         ${prices ? JSON.stringify(prices) : null},
         ${plan.maxDurationSeconds}, date_trunc('milliseconds', now()),
         date_trunc('milliseconds', now()) + ${session.joinMs ?? CALL_TIMES.joinWindowMs}::int * interval '1 millisecond'

@@ -10,6 +10,8 @@ import { samplesOf } from '../../contracts/audio.js';
 import { FairPlaces } from '../../contracts/admission/fair-places.js';
 import { ServiceError } from '../../contracts/errors.js';
 import type { Decode } from '../../contracts/ports/speech/codec.js';
+import { CHILD_SILENCE, lookEveryMs, SilenceWatch } from '../../processes/caller/silence.js';
+import { type Rest, restOf } from '../../processes/process-table.js';
 import { ownerOf } from '../../processes/job-owner.js';
 import { findFfmpegs } from './binaries.js';
 import { ffmpegDecoder } from './ffmpeg.js';
@@ -121,16 +123,45 @@ async function ended(decoder: DecoderProcess): Promise<void> {
   await decoder.exited;
 }
 
-/** The decoder's output. A decoder silent for `waitMs` is killed, which ends its output. A broken pipe counts as the end. */
-async function* patiently({ pcm, kill }: DecoderProcess, waitMs: number): AsyncGenerator<Buffer> {
-  const pieces = pcm.iterator({ destroyOnReturn: false }) as AsyncIterableIterator<Buffer>;
+/**
+ * The decoder's output. A decoder silent for `waitMs` is killed, which ends its output. A broken pipe counts as the end.
+ * Errors: `engine_lost` if its process was stopped, which is no fault of the file.
+ */
+async function* patiently(decoder: DecoderProcess, waitMs: number): AsyncGenerator<Buffer> {
+  const pieces = decoder.pcm.iterator({ destroyOnReturn: false }) as AsyncIterableIterator<Buffer>;
   for (;;) {
-    const timer = setTimeout(kill, waitMs);
+    const watch = watchSilence(decoder, waitMs);
     const step = await pieces.next().catch(() => undefined);
-    clearTimeout(timer);
+    if (watch.ends()) throw new ServiceError('engine_lost');
     if (step === undefined || step.done === true) return;
     yield step.value;
   }
+}
+
+/** Kills a decoder that says nothing for `waitMs`, or is stopped for five seconds. `ends` ends the watch: true if it was stopped. */
+function watchSilence({ pid, kill }: DecoderProcess, waitMs: number): { ends(): boolean } {
+  const times = { ...CHILD_SILENCE, announcedMs: waitMs };
+  const silence = new SilenceWatch(times);
+  let [silentMs, isStopped] = [0, false];
+  const rest = (): Rest | undefined => {
+    const number = pid();
+    return number === undefined ? undefined : restOf(number);
+  };
+  const look = (): void => {
+    silentMs += lookEveryMs(times);
+    // Decoding is long work by nature.
+    if (!silence.look({ now: performance.now(), heard: 0, announced: true, rest })) return;
+    isStopped = silentMs < waitMs;
+    kill();
+  };
+  look();
+  const timer = setInterval(look, lookEveryMs(times));
+  return {
+    ends() {
+      clearInterval(timer);
+      return isStopped;
+    },
+  };
 }
 
 /** The same bytes in pieces of whole samples. */

@@ -51,6 +51,11 @@ function commandFor(binary: string, file: string, demuxer: string): FfmpegComman
 
 type Ring = { get(): string };
 type Ended = (error?: unknown, output?: Ring, said?: Ring) => void;
+/** The library keeps its process under a name that its types lack. */
+interface Spawned {
+  readonly ffmpegProc?: { readonly pid?: number | undefined };
+}
+
 type Spawn = (this: FfmpegCommand, args: unknown, options: object, started: unknown, ended: Ended) => void;
 
 const { _spawnFfmpeg: spawnFfmpeg } = createCommand.prototype as unknown as { _spawnFfmpeg: Spawn };
@@ -94,6 +99,7 @@ function running(command: FfmpegCommand, pcm: PassThrough): DecoderProcess {
   return {
     pcm,
     exited,
+    pid: () => (command as Spawned).ffmpegProc?.pid,
     kill() {
       killed = true;
       command.kill('SIGKILL');

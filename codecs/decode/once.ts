@@ -46,11 +46,17 @@ function running(child: ChildProcess): DecoderProcess {
     );
     child.on('error', (error) => resolve(failed(error)));
   });
-  return { pcm: child.stdout ?? Readable.from([]), exited, kill: () => child.kill('SIGKILL') };
+  return {
+    pcm: child.stdout ?? Readable.from([]),
+    exited,
+    pid: () => child.pid,
+    kill: () => child.kill('SIGKILL'),
+  };
 }
 
 const notStarted = (error: unknown): DecoderProcess => ({
   pcm: Readable.from([]),
   exited: Promise.resolve(failed(error)),
+  pid: () => undefined,
   kill: () => undefined,
 });

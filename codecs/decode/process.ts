@@ -10,6 +10,8 @@ export interface DecoderProcess {
   /** 16-bit mono PCM at 16 kHz, in pieces of any length; ends when the process does. */
   readonly pcm: Readable;
   readonly exited: Promise<DecoderExit>;
+  /** Its number, if it runs. */
+  pid(): number | undefined;
   /** Sends SIGKILL, also to a process that is still being spawned. Idempotent. */
   kill(): void;
 }

@@ -24,13 +24,22 @@ export function renderPrompt(
   return { prompt: { ...prompt, ...Object.fromEntries(rendered) } };
 }
 
+const planned = new WeakMap<RunnableVersion['tools'], readonly PlannedTool[]>();
+
+/** The tools with their function names: one list for all plans with the same list of tools. */
 export function plannedTools({ tools }: Pick<RunnableVersion, 'tools'>): readonly PlannedTool[] {
-  const named = tools.map(({ id, definition }) => ({
+  const list = planned.get(tools) ?? named(tools);
+  planned.set(tools, list);
+  return list;
+}
+
+function named(tools: RunnableVersion['tools']): readonly PlannedTool[] {
+  const callable = tools.map(({ id, definition }) => ({
     id,
     name: definition.name,
     client: definition.tool_type === 'client',
   }));
-  const names = functionNames(named);
+  const names = functionNames(callable);
   return tools.map(({ id, definition }) => ({ toolId: id, functionName: names.get(id) ?? id, definition }));
 }
 

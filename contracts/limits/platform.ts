@@ -2,7 +2,7 @@
  * Limits of the agent platform (`/v1/agent`): agents, their tools, knowledge and tests, sessions, and post-call deliveries.
  * Rows of `LIMITS` (contracts/limits.ts), in bytes, milliseconds and characters unless the name says otherwise.
  */
-import { KiB, MINUTE, range, SECOND } from './units.js';
+import { KiB, MiB, MINUTE, range, SECOND } from './units.js';
 
 export const PLATFORM_LIMITS = {
   agent: {
@@ -28,6 +28,13 @@ export const PLATFORM_LIMITS = {
     transferNumber: range(1, 128),
     transferAgents: 20,
     transferDescription: 500,
+    /**
+     * What publishing freezes: the configuration and the tools, as JSON text in UTF-8; a preview or a test of a draft as well.
+     * Limits of parts multiply: a hundred tools at theirs have 36 MB.
+     */
+    planBytes: 8 * MiB,
+    /** Plans that a process keeps for the next session; those of running sessions are shared as well. */
+    keptPlanBytes: 64 * MiB,
     versionTitle: 120,
     versionDescription: 2000,
     search: 200,

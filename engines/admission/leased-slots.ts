@@ -19,7 +19,8 @@ export class LeasedSlots {
     });
   }
 
-  /** Errors: `concurrency_exceeded` with `retryAfter`; `overloaded` if the store is unreachable for too long. */
+  /** Errors: `concurrency_exceeded` with `retryAfter`; `overloaded` if the store is unreachable for too long,
+   * `storage_full` if it cannot write the lease. */
   take(workspaceId: string): Promise<() => void> {
     const lease = this.#leases.get(workspaceId) ?? new SlotLease(workspaceId, this.parts);
     this.#leases.set(workspaceId, lease);

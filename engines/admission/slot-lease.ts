@@ -7,7 +7,7 @@
  * A workspace has one running request at a time. Without the store, a lease stays valid for a grace past its end.
  */
 import type { Clock } from '../../contracts/clock.js';
-import { errorText, ServiceError } from '../../contracts/errors.js';
+import { errorText, ServiceError, toServiceError } from '../../contracts/errors.js';
 import type { Log } from '../../contracts/log.js';
 import type { SlotLeases } from '../../contracts/ports/accounts/identity.js';
 import { waitUpTo, withTimeout } from '../../contracts/time/timeouts.js';
@@ -42,11 +42,13 @@ export class SlotLease {
   #held = 0;
   #limit: number;
   /** When the lease ends, on the monotonic clock. */
-  #until = 0;
+  #until = -Infinity;
   /** Earliest time of the next request for more: the last answer was short, or there was none. */
   #askFrom = 0;
   /** Whether the store did not answer the last time. */
   #away = false;
+  /** Whether it answered that its disk is full. */
+  #full = false;
   #asking: Promise<void> | undefined;
 
   constructor(
@@ -152,6 +154,7 @@ export class SlotLease {
 
   #refusal(): ServiceError {
     const retryAfter = RETRY_AFTER_SECONDS;
+    if (this.#full) return new ServiceError('storage_full', { retryAfter });
     if (this.#isValid) return new ServiceError('concurrency_exceeded', { retryAfter });
     const message = 'The server cannot reach its database, try again';
     return new ServiceError('overloaded', { message, retryAfter });
@@ -180,10 +183,12 @@ export class SlotLease {
       this.#limit = limit;
       this.#until = asked + leases.leaseMs;
       this.#away = false;
+      this.#full = false;
       const short = held < Math.min(wanted, limit);
       this.#askFrom = short ? clock.monotonic() + ASK_AGAIN_MS : 0;
     } catch (error) {
       this.#away = true;
+      this.#full = toServiceError(error).code === 'storage_full';
       this.#askFrom = clock.monotonic() + ASK_AGAIN_MS;
       log.warn({ workspaceId, reason: errorText(error) }, 'slots could not be leased');
     }

@@ -5,6 +5,7 @@
 import { bytesOf, samplesOf } from '../../contracts/audio.js';
 import { ServiceError } from '../../contracts/errors.js';
 import type { JobContext, JobHandlers, JobValue } from '../../contracts/ports/jobs.js';
+import { announced } from '../../processes/child/announce.js';
 
 export const DENOISE_JOB = 'denoise';
 
@@ -52,7 +53,7 @@ export function denoiseJobs(load: () => StreamDenoiser): JobHandlers {
   ): AsyncGenerator<Uint8Array> {
     let model: StreamDenoiser | undefined;
     try {
-      model = free.pop() ?? load();
+      model = free.pop() ?? (await announced(load));
       const stream = new Length(model);
       for await (const value of input) {
         signal.throwIfAborted();

@@ -2,6 +2,7 @@
 import { RECOGNITION_RATE, samplesOf } from '../../contracts/audio.js';
 import { ServiceError } from '../../contracts/errors.js';
 import type { JobContext, JobHandlers, JobValue } from '../../contracts/ports/jobs.js';
+import { announced } from '../../processes/child/announce.js';
 import type { SmartTurn } from './smart-turn.js';
 import { SECONDS } from './window.js';
 
@@ -37,7 +38,7 @@ export function turnJobs(load: () => SmartTurn): JobHandlers {
   ): AsyncGenerator<number> {
     const samples = await collected(input);
     try {
-      model ??= load();
+      model ??= await announced(load);
       if (samples.length > 0 && !signal.aborted) yield model(samples);
     } catch (error) {
       console.error(error);

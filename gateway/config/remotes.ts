@@ -53,5 +53,8 @@ export type Remotes = Readonly<Partial<Record<RemoteName, RemoteSettings>>>;
 
 export function readRemotes(env: Env): Remotes {
   const read = Object.entries(REMOTES).map(([name, table]) => [name, readTable(table, env)] as const);
-  return Object.fromEntries(read.filter(([, { urls }]) => urls !== undefined)) as Remotes;
+  const used = read.filter(([, { urls }]) => urls !== undefined);
+  return Object.fromEntries(
+    used.map(([name, settings]) => [name, { ...settings, keySetting: REMOTES[name as RemoteName].key.env }]),
+  ) as Remotes;
 }

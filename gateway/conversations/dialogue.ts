@@ -193,6 +193,12 @@ export class Dialogue {
     this.#said.push({ role: 'system', content });
   }
 
+  /** The same, in front of what the user has just said, which stays the last word. */
+  note(content: string): void {
+    const isAsked = this.#said.at(-1)?.role === 'user';
+    this.#said.splice(this.#said.length - (isAsked ? 1 : 0), 0, { role: 'system', content });
+  }
+
   #keep<Type extends SessionItem['type']>(
     item: Item<Type>,
     createdAt = this.now(),

@@ -47,10 +47,10 @@ export function timesAfter(said: readonly SessionItem[] = [], clock: Pick<Clock,
 
 /** How the agent begins: with its opening, or, after a takeover, with its recovery line and the time that is left. */
 export function beginningOf(session: HostedSession, settings: AgentSettings, now: Date): AgentSettings {
-  const { record, plan, inCharge = plan, said } = session;
+  const { record, plan, inCharge = plan, said, lastedMs } = session;
   if (!said) return settings;
   const text = session.returned ? '' : recoveryOf(inCharge.config);
-  const passed = record.startedAt ? now.getTime() - record.startedAt.getTime() : 0;
+  const passed = lastedMs ?? (record.startedAt ? now.getTime() - record.startedAt.getTime() : 0);
   return {
     ...settings,
     opening: text === '' ? { mode: 'off' } : { mode: 'fixed', text },

@@ -102,7 +102,7 @@ interface Step {
 /** Tells the model the time, if it has passed on. */
 function noteTime({ plan, dialogue, now, told }: ReplyParts): void {
   const note = plan.worldContext ? told.worldClock.note(now(), plan.timezone) : undefined;
-  if (note !== undefined) dialogue.news(note);
+  if (note !== undefined) dialogue.note(note);
 }
 
 const lengthOf = (parts: readonly object[]): number =>

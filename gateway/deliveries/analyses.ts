@@ -5,9 +5,9 @@
 import type { Clock } from '../../contracts/clock.js';
 import type { Log } from '../../contracts/log.js';
 import type { ChatModel } from '../../contracts/ports/chat.js';
-import type { AnalysisQueue } from '../../contracts/ports/sessions/sessions.js';
+import type { AnalysedSession, AnalysisQueue } from '../../contracts/ports/sessions/sessions.js';
 import { Lookout } from '../../contracts/time/lookout.js';
-import { analyse, type AnalysedSession, failedAnalysis } from './analysis.js';
+import { analyse, failedAnalysis } from './analysis.js';
 
 export interface AnalysesParts {
   readonly queue: AnalysisQueue;

@@ -6,17 +6,13 @@
 import { isPlainObject, type PlainObject } from '../../contracts/schemas/plain-object.js';
 import { type ChatMessage, type ChatModel, wholeAnswer } from '../../contracts/ports/chat.js';
 import type {
-  RunningSession,
+  AnalysedSession,
   SessionAnalysis,
   SessionItem,
 } from '../../contracts/ports/sessions/sessions.js';
 import type { AgentConfig } from '../../contracts/schemas/agent-config.js';
 
 type Wanted = AgentConfig['analysis'];
-
-export interface AnalysedSession extends RunningSession {
-  readonly items: readonly SessionItem[];
-}
 
 /** The conversation to analyse, and the questions about it. */
 type Analysed = Pick<AnalysedSession, 'plan' | 'items'>;

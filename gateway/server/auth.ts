@@ -4,7 +4,7 @@
  */
 import { ServiceError } from '../../contracts/errors.js';
 import { ownedByWorkspace } from '../../contracts/owner.js';
-import { allows, type Permission, rolesOf } from '../../contracts/permissions.js';
+import { holds, type Permission, rolesOf } from '../../contracts/permissions.js';
 import type { Caller, Identity, KeyAuthority } from '../../contracts/ports/accounts/identity.js';
 import type { Credentials, HttpRequest } from './port.js';
 
@@ -25,11 +25,12 @@ export function bearerToken(headers: HttpRequest['headers']): string | undefined
 }
 
 /** Errors: `role_forbidden`, naming the roles that have the permission. */
-export function permitted({ role, ...caller }: Identity, permission: Permission): Caller {
+export function permitted({ role, isOperators, ...caller }: Identity, permission: Permission): Caller {
   ownedByWorkspace(caller.workspaceId);
-  if (allows(role, permission)) return caller;
+  if (holds({ role, isOperators }, permission)) return caller;
+  const where = role === 'full' ? ' outside of the workspace Default' : '';
   throw new ServiceError('role_forbidden', {
-    message: `A key of role "${role}" may not do this; it takes a key of role ${rolesOf(permission).join(' or ')}`,
+    message: `A key of role "${role}" may not do this${where}; it takes a key of role ${rolesOf(permission).join(' or ')}`,
   });
 }
 

@@ -75,7 +75,7 @@ export async function openAgentTests(options: AgentTestOptions): Promise<OpenAge
   const { config, database, platform, ids, clock, log } = options;
   const { asked: sql } = database;
   const model = languageModel(config);
-  const queue = createTestQueue(database);
+  const queue = createTestQueue(database, platform.plans);
   const voice = voiceParts(options, queue);
   const loop = await startAgentTests({
     queue,
@@ -98,7 +98,7 @@ export async function openAgentTests(options: AgentTestOptions): Promise<OpenAge
     transcribes: platform.languages.transcribes,
     scenarios: createScenarios({ sql, ids }),
     suites: createSuites({ sql, ids }),
-    runs: createTestRuns({ sql, ids }),
+    runs: createTestRuns({ sql, ids, plans: platform.plans }),
     hasModel: model !== undefined,
     hasCalls: voice !== undefined,
     speech: platform.speech,

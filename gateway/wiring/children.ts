@@ -44,6 +44,12 @@ const GAUGES: readonly {
     merged: 'max',
     read: ({ waitingPieces }) => waitingPieces,
   },
+  {
+    name: 'child_frozen',
+    help: 'How often a child process said nothing for five seconds, and was replaced',
+    merged: 'max',
+    read: ({ frozen }) => frozen,
+  },
 ];
 
 /** How long jobs waited before they began. */

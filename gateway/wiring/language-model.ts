@@ -27,6 +27,7 @@ export function languageModel({
     model,
     asksUsage,
     silenceMs: SILENCE_MS,
+    keySetting: 'LLM_API_KEY',
     ...(key !== undefined && { key }),
     ...(llmContext > 0 && { contextTokens: llmContext }),
   });

@@ -1,8 +1,10 @@
 /** Wires the agent platform of one gateway: its stores, the token counter, outbound requests. */
 import type { Clock } from '../../contracts/clock.js';
 import type { Ids } from '../../contracts/ids.js';
+import { LIMITS } from '../../contracts/limits.js';
 import { LANGUAGES, type Language } from '../../contracts/speech/languages.js';
 import { DEFAULT_TRANSCRIPTION_MODEL } from '../../contracts/speech/models.js';
+import type { MemoryLedger } from '../../contracts/ports/accounts/memory.js';
 import type { KeyAuthority } from '../../contracts/ports/accounts/identity.js';
 import type { Speech } from '../../contracts/ports/speech/speech.js';
 import type { Registry } from '../../engines/registry.js';
@@ -17,6 +19,8 @@ import { createTransfers } from '../../storage/phone/phone-transfers.js';
 import { createPlacedCalls } from '../../storage/phone/placed-calls.js';
 import { openSecrets } from '../../storage/secrets/secrets.js';
 import { createTools } from '../../storage/agents/tools.js';
+import { PlanCache } from '../../storage/plans/plan-cache.js';
+import { PlanContents } from '../../storage/plans/plan-contents.js';
 import { createVersions } from '../../storage/agents/versions.js';
 import type { Config } from '../config.js';
 import { send } from '../deliveries/deliver.js';
@@ -41,6 +45,8 @@ export interface PlatformOptions {
   readonly registry: Registry;
   readonly ids: Ids;
   readonly clock: Clock;
+  /** What plans are charged to; default: nothing. */
+  readonly memory: MemoryLedger;
 }
 
 /** The languages that the engines of sessions recognise. */
@@ -54,8 +60,10 @@ function languagesOf(registry: Registry): PlatformParts['languages'] {
  * `KnowledgeSearch`). Errors: `StorageFailure` for the installation's secret, an Error for OUTBOUND_ALLOW.
  */
 export async function openPlatform(options: PlatformOptions) {
-  const { config, database, keys, speech, registry, ids, clock } = options;
+  const { config, database, keys, speech, registry, ids, clock, memory } = options;
   const { sql, asked } = database;
+  const cache = new PlanCache(memory, LIMITS.agent.keptPlanBytes);
+  const plans = new PlanContents(sql, cache);
   const outbound = createOutbound({ allow: config.outboundAllow, clock });
   const { dataDir, secretsKey, secretsKeyPrevious: previous } = config;
   const secrets = await openSecrets({ sql, dataDir, secretsKey, previous });
@@ -78,7 +86,8 @@ export async function openPlatform(options: PlatformOptions) {
     agents,
     deliveries: createDeliveryRecords(asked),
     sendToWebhook,
-    versions: createVersions(asked),
+    plans,
+    versions: createVersions({ sql: asked, cache, plans }),
     tools: createTools({ sql: asked, ids, secrets }),
     knowledge: createKnowledge({ sql: asked, ids }),
     numbers: createPhoneNumbers({ sql: asked, ids, secrets }),

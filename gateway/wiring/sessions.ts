@@ -69,10 +69,10 @@ export interface OpenSessions {
 export async function openSessions(options: SessionOptions): Promise<OpenSessions> {
   const { config, database, platform, processId, node, ids, clock, log } = options;
   const { sql, asked, callers } = database;
-  const { keys, tokens, speech, outbound, languages, agents, numbers, placed } = platform;
+  const { keys, tokens, speech, outbound, languages, agents, numbers, placed, plans } = platform;
   const { vocabulary, publicSessionsPerAddress: perAddress, publicSessionsPerAgent: perAgent } = config;
   const runs = await createSessionRuns({
-    ...{ database, processId, node, clock, log },
+    ...{ database, processId, node, plans, clock, log },
     sessionDays: config.sessionDays,
   });
   const queue = createDeliveryQueue(database);
@@ -94,7 +94,14 @@ export async function openSessions(options: SessionOptions): Promise<OpenSession
   const parts = {
     ...{ keys, numbers, placed, tokens, speech, vocabulary, runs },
     agents: platform.versions,
-    sessions: createSessions({ sql, asked, ids, defaultLimit: config.concurrency, prices: config.prices }),
+    sessions: createSessions({
+      sql,
+      asked,
+      ids,
+      plans,
+      defaultLimit: config.concurrency,
+      prices: config.prices,
+    }),
     limits: createPublicLimits({ sql: callers, perAddress, perAgent }),
     refusals: createRefusalLimit(clock),
     admission: options.admission,

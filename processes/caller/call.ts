@@ -2,10 +2,12 @@
  * One job as its caller sees it: an iterator that starts the job on its first `next()`.
  *
  * Invariants: a call is settled exactly once (ended, failed or abandoned), and then holds no listener and
- * feeds no input; leaving the loop or an abort releases the reader at once and cancels the job in the background.
+ * feeds no input; leaving the loop or an abort releases the reader at once and cancels the job in the background. A call
+ * whose child is lost begins once more elsewhere if it has no input and has received nothing: nobody can tell.
  */
 import { type JobOwner, type JobRunner, type JobValue, NOBODY } from '../../contracts/ports/jobs.js';
 import { Inbound, type Outbound } from '../channel/credit.js';
+import { ServiceError } from '../../contracts/errors.js';
 import { Feed } from './feed.js';
 
 export type RunOptions = Parameters<JobRunner['run']>[2];
@@ -28,6 +30,8 @@ export class Call implements AsyncIterableIterator<JobValue> {
   #phase: 'idle' | 'running' | 'settled' = 'idle';
   #line: Line | undefined;
   #feed: Feed | undefined;
+  #received = false;
+  #moved = false;
   /** Called once when the call is settled. */
   onSettled: (() => void) | undefined;
 
@@ -77,6 +81,7 @@ export class Call implements AsyncIterableIterator<JobValue> {
   }
 
   receive(value: JobValue, bytes: number): void {
+    this.#received = true;
     this.#inbound.push(value, bytes);
   }
 
@@ -96,6 +101,15 @@ export class Call implements AsyncIterableIterator<JobValue> {
 
   fail(error: unknown): void {
     if (this.#settle()) this.#inbound.fail(error);
+  }
+
+  /** Its child is lost. */
+  lost(): void {
+    if (this.#options.input !== undefined || this.#received || this.#moved)
+      return this.fail(new ServiceError('engine_lost'));
+    this.#moved = true;
+    this.#line = undefined;
+    this.#dispatch(this);
   }
 
   #start(): void {

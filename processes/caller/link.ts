@@ -2,10 +2,11 @@
  * A caller's permanent connection to one child: connects, reconnects after a restart, and carries calls.
  *
  * Invariants: a link is up from the child's hello until the connection ends; every call on a connection that
- * ends fails with `engine_lost`; a cancel is acknowledged within its deadline or the child is killed; with
- * `health`, a child that is silent for `silenceMs` is killed too. The process that spawned the child accepts a hello
- * only with that child's pid; a process is killed only if it is ours, has the socket on its command line, and its
- * connection is open. The link to an idle child that wants to retire is closed, and takes no further call.
+ * ends is lost (call.ts); a cancel is acknowledged within its deadline or the child is killed; the connection to a
+ * child that is frozen (silence.ts) is cut, as if the child had died, and its supervisor kills it as well. The process that
+ * spawned the child accepts a hello only with that child's pid; a process is killed only if it is ours, has the socket on
+ * its command line, and its connection is open. The link to an idle child that wants to retire is closed, and takes no
+ * further call.
  */
 import { connect } from 'node:net';
 import type { Clock } from '../../contracts/clock.js';
@@ -18,7 +19,8 @@ import { Outbound } from '../channel/credit.js';
 import { errorFromWire } from '../errors.js';
 import { isCount, KIND, PROTOCOL_VERSION, type Frame, type Waits } from '../channel/frames.js';
 import type { Log } from '../../contracts/log.js';
-import { isOurs } from '../process-table.js';
+import { isOurs, restOf } from '../process-table.js';
+import { CHILD_SILENCE, lookEveryMs, type SilenceTimes, SilenceWatch } from './silence.js';
 
 export interface LinkOptions {
   readonly socketPath: string;
@@ -26,8 +28,10 @@ export interface LinkOptions {
   readonly log: Log;
   /** How long a cancelled job may take to end. */
   readonly cancelDeadlineMs: number;
-  /** Interval of pings, and the silence after which a child is killed. */
-  readonly health?: { readonly everyMs: number; readonly silenceMs: number };
+  /** How long the child may be silent. Default: `CHILD_SILENCE`. */
+  readonly health?: SilenceTimes;
+  /** Called when the child is frozen, before the connection is cut; kills it if `kill` is called. */
+  frozen?(kill: () => void): void;
   /** The child that was spawned for the socket: no other's hello counts. Absent: another process spawned it. */
   spawned?(): number | undefined;
   /** Called when the child has said hello. */
@@ -43,8 +47,8 @@ const WAIT_KINDS: readonly WaitOf[] = ['jobs', 'pieces'];
 const LONGEST_WAIT_MS = 24 * 3_600_000;
 
 const RECONNECT = { initialMs: 20, maxMs: 1000 };
-/** Load added for a child that wants to retire, or has no slot left: any other child is chosen first. */
-const UNWANTED = { retiring: 2 ** 24, full: 2 ** 32 };
+/** Load added for a child that wants to retire, is silent, or has no slot left: any other child is chosen first. */
+const UNWANTED = { retiring: 2 ** 24, doubtful: 2 ** 28, full: 2 ** 32 };
 
 /** A child's report of its load: jobs, and pieces of them that wait for an engine. */
 export interface Reported {
@@ -69,6 +73,10 @@ export class Link {
   /** Batch work of all callers, as the child last reported it. */
   #batch = 0;
   #retiring = false;
+  /** Whether the child does long work that it announced. */
+  #announced = false;
+  #silence: SilenceWatch | undefined;
+  #frozen = 0;
   #nextStream = 1;
   #closed = false;
   #stopTimer: (() => void) | undefined;
@@ -96,8 +104,14 @@ export class Link {
     const jobs = Math.max(ours, this.#reported.running + this.#reported.queued);
     const isFull = jobs >= this.#room.places || (!isLive && this.#batchJobs >= this.#room.batchPlaces);
     const full = isFull ? UNWANTED.full : 0;
+    const doubtful = this.#silence?.isDoubtful === true ? UNWANTED.doubtful : 0;
     // Among several that want to retire the busiest is chosen: the others fall idle and can go.
-    return full + (this.#retiring ? UNWANTED.retiring - jobs : jobs);
+    return full + doubtful + (this.#retiring ? UNWANTED.retiring - jobs : jobs);
+  }
+
+  /** How often its child was lost after it had left pings unanswered. */
+  get frozen(): number {
+    return this.#frozen;
   }
 
   get #batchJobs(): number {
@@ -147,7 +161,7 @@ export class Link {
       frame: (frame, bytes) => this.#receive(frame, bytes),
       closed: (error) => this.#lost(error),
     });
-    if (this.#options.health !== undefined) this.#watch(this.#channel, this.#options.health);
+    this.#watch(this.#channel, this.#options.health ?? CHILD_SILENCE);
   }
 
   #receive(frame: Frame, bytes: number): void {
@@ -155,6 +169,7 @@ export class Link {
     if (kind === KIND.hello) return this.#hello(payload);
     if (kind === KIND.load) return this.#loaded(frame.slice(2));
     if (kind === KIND.ack) return this.#acknowledged(stream);
+    if (kind === KIND.announce) return void (this.#announced = payload === true);
     const call = this.#calls.get(stream);
     if (call !== undefined) this.#forCall(call, stream, kind, payload, bytes);
   }
@@ -200,6 +215,7 @@ export class Link {
       batchPlaces: isCount(batchPlaces) ? batchPlaces : Infinity,
     };
     this.#retiring = false;
+    this.#announced = false;
     this.#backoff.reset();
     this.#options.up?.();
   }
@@ -245,6 +261,8 @@ export class Link {
   #lost(error: Error | undefined): void {
     if (this.up && !this.#closed)
       this.#warn(`lost the connection to a child: ${error?.message ?? 'it ended'}`);
+    // Its supervisor may have killed it before this caller found it frozen.
+    if (this.up && !this.#closed && this.#silence?.isDoubtful === true) this.#frozen += 1;
     this.#channel = undefined;
     this.#pid = undefined;
     this.#reported = NOTHING;
@@ -254,25 +272,40 @@ export class Link {
     const calls = [...this.#calls.values()];
     this.#calls.clear();
     if (!this.#closed) this.#reconnectLater();
-    for (const call of calls) call.fail(new ServiceError('engine_lost'));
+    for (const call of calls) call.lost();
   }
 
   #reconnectLater(): void {
     this.#stopTimer = this.#options.clock.after(this.#backoff.next(), () => this.#connect());
   }
 
-  /** Counts silence in pings without any frame since, not by the clock, so that a caller that slept kills no child. */
-  #watch(channel: Channel, health: { readonly everyMs: number; readonly silenceMs: number }): void {
-    let heard = -1;
-    let silentMs = 0;
-    const check = (): void => {
-      silentMs = channel.heard === heard ? silentMs + health.everyMs : 0;
-      heard = channel.heard;
-      if (silentMs >= health.silenceMs) this.#kill('is silent');
+  /** Pings the child, and looks more often whether it has said anything since. */
+  #watch(channel: Channel, times: SilenceTimes): void {
+    const { clock } = this.#options;
+    const silence = new SilenceWatch(times);
+    let pinged = -Infinity;
+    const ping = (now: number): void => {
+      if (now - pinged < times.everyMs) return;
+      pinged = now;
       channel.control(KIND.ping, 0);
-      this.#stopHealth = this.#options.clock.after(health.everyMs, check);
     };
-    check();
+    const look = (): void => {
+      const now = clock.monotonic();
+      ping(now);
+      const rest = () => (this.#pid === undefined ? undefined : restOf(this.#pid));
+      const frozen = silence.look({ now, heard: channel.heard, announced: this.#announced, rest });
+      // Until its hello a child is its supervisor's concern alone.
+      if (frozen && this.up) return this.#freeze(channel);
+      this.#stopHealth = clock.after(lookEveryMs(times), look);
+    };
+    this.#silence = silence;
+    look();
+  }
+
+  #freeze(channel: Channel): void {
+    const said = `said nothing for ${(this.#options.health ?? CHILD_SILENCE).silenceMs / 1000} s`;
+    this.#options.frozen?.(() => this.#kill(said));
+    channel.close(new Error(`it ${said}`));
   }
 
   #kill(why: string): void {

@@ -2,8 +2,9 @@
  * The children of one role as their caller sees them: a `JobRunner` over the Unix sockets of a role.
  *
  * Invariants: a job goes to the connected child with the least to do, preferably one with a place left, and of those
- * one that does not want to retire, and stays there; a child that dies fails only its own jobs; with no child
- * connected a bounded number of jobs waits a short while, by the rules of fair admission, then they fail.
+ * one that answers its pings and does not want to retire, and stays there; a child that dies or freezes fails only its own
+ * jobs, and of these only what was begun (call.ts); with no child connected a bounded number of jobs waits a short while, by the
+ * rules of fair admission, then they fail.
  */
 import { FairQueue, type Place } from '../../contracts/admission/fair-queue.js';
 import { systemClock, type Clock } from '../../contracts/clock.js';
@@ -11,6 +12,7 @@ import { ServiceError } from '../../contracts/errors.js';
 import type { JobOwner, JobRunner } from '../../contracts/ports/jobs.js';
 import { Call } from './call.js';
 import { Link, type Reported, type WaitOf } from './link.js';
+import { CHILD_SILENCE, type SilenceTimes } from './silence.js';
 import type { Log } from '../../contracts/log.js';
 
 export interface PoolOptions {
@@ -24,6 +26,8 @@ export interface PoolOptions {
   readonly waitMs?: number;
   /** Most jobs that may wait for a child to connect: of live work, and of batch work. */
   readonly waiting?: number;
+  /** How long a child may be silent before its jobs are lost. Default: `CHILD_SILENCE`. */
+  readonly health?: SilenceTimes;
   /** Called with how long a job or piece waited in a child before it began, for work of any caller. */
   waited?(of: WaitOf, ms: number): void;
 }
@@ -33,6 +37,8 @@ export interface ChildState extends Reported {
   readonly socket: string;
   readonly connected: boolean;
   readonly pid: number | undefined;
+  /** How often it was lost after it had left pings unanswered. */
+  readonly frozen: number;
 }
 
 export interface Pool extends JobRunner {
@@ -49,6 +55,7 @@ const DEFAULTS = {
   cancelDeadlineMs: 10_000,
   waitMs: 10_000,
   waiting: 1024,
+  health: CHILD_SILENCE,
   waited: (): void => undefined,
 };
 
@@ -94,6 +101,7 @@ class ChildPool implements Pool {
       socket: this.#options.sockets[index] ?? '',
       connected: link.up,
       pid: link.pid,
+      frozen: link.frozen,
       ...link.reported,
     }));
   }

@@ -38,6 +38,8 @@ export const KIND = {
   load: 9,
   ping: 10,
   pong: 11,
+  /** child → caller: whether it does work that it announced, and so may be silent for long */
+  announce: 12,
 } as const;
 
 /** Waits, in milliseconds, of the work that began since the last report, and the number of pieces that wait now. */

@@ -13,6 +13,7 @@ import { ServiceError } from '../../contracts/errors.js';
 import type { JobHandlers } from '../../contracts/ports/jobs.js';
 import { WaitTally } from '../../contracts/time/wait-tally.js';
 import { Channel } from '../channel/channel.js';
+import { offAnnounced, onAnnounced } from './announce.js';
 import { KIND, PROTOCOL_VERSION, type Frame, type Waits } from '../channel/frames.js';
 import { silentLog, type Log } from '../../contracts/log.js';
 import { ServedJob, type Workplace } from './served-job.js';
@@ -91,7 +92,8 @@ class Child implements JobServer {
   readonly #connections = new Set<Connection>();
   readonly retired: Promise<void>;
   #resolveRetired = (): void => undefined;
-  #announced = false;
+  #reported = false;
+  #busy = false;
   #ready = false;
   #closing: Promise<void> | undefined;
   /** Wakes `close`, which waits for running jobs. */
@@ -126,7 +128,14 @@ class Child implements JobServer {
       () => this.#becomeReady(),
       () => undefined,
     );
+    onAnnounced(this.#announce);
   }
+
+  /** Tells all callers whether long work goes on. */
+  readonly #announce = (busy: boolean): void => {
+    this.#busy = busy;
+    for (const connection of this.#connections) connection.announce(busy);
+  };
 
   close(graceMs: number): Promise<void> {
     return (this.#closing ??= this.#close(graceMs));
@@ -142,6 +151,7 @@ class Child implements JobServer {
     await this.#until(idle, ABORT_MS);
     for (const connection of this.#connections) connection.end();
     await this.#until(() => this.#connections.size === 0, ABORT_MS);
+    offAnnounced(this.#announce);
   }
 
   /** Resolves when `so` is true, or after `ms`. */
@@ -184,6 +194,7 @@ class Child implements JobServer {
 
   #welcome(connection: Connection): void {
     connection.hello(roomFor(this.#options));
+    if (this.#busy) connection.announce(true);
     connection.load(this.#retiring, {
       jobs: [],
       pieces: [],
@@ -201,10 +212,10 @@ class Child implements JobServer {
   /** Reports the load to callers, at most once per turn of the event loop. */
   #loadChanged(): void {
     this.#changed?.();
-    if (this.#announced) return;
-    this.#announced = true;
+    if (this.#reported) return;
+    this.#reported = true;
     setImmediate(() => {
-      this.#announced = false;
+      this.#reported = false;
       const waits = this.#waits();
       for (const connection of this.#connections) connection.load(this.#retiring, waits);
     });
@@ -232,6 +243,10 @@ class Connection {
 
   hello(room: RoomFor): void {
     this.#channel.control(KIND.hello, 0, { version: PROTOCOL_VERSION, pid: process.pid, ...room });
+  }
+
+  announce(busy: boolean): void {
+    this.#channel.control(KIND.announce, 0, busy);
   }
 
   load(retiring: boolean, waits: Waits): void {

@@ -1,6 +1,7 @@
 /** How the children of a role are started, watched and ended (supervise.ts). */
 import type { Clock } from '../../contracts/clock.js';
 import type { Log } from '../../contracts/log.js';
+import type { SilenceTimes } from '../caller/silence.js';
 
 export interface SuperviseOptions {
   /** Names the children in logs, on command lines and in socket files: lower-case letters, digits, hyphens. */
@@ -22,7 +23,8 @@ export interface SuperviseOptions {
   readonly clock?: Clock;
   /** A child that stayed up for `stableMs` is restarted after `initialMs` again. */
   readonly restart?: { readonly initialMs: number; readonly maxMs: number; readonly stableMs: number };
-  readonly health?: { readonly everyMs: number; readonly silenceMs: number };
+  /** How long a child may be silent before it is replaced. */
+  readonly health?: SilenceTimes;
   /** How long a child may take from its start to its hello. */
   readonly startMs?: number;
   /** How long a child may take to leave, before it is killed. */

@@ -2,12 +2,13 @@
  * The children of one role, kept alive by the supervisor.
  *
  * Invariants: a child that exits is started again, after a wait that doubles while it does not stay up; one
- * that says nothing for `silenceMs`, or no hello within `startMs`, is killed; after `stop` there is no
+ * that says nothing for five seconds (processes/caller/silence.ts), or no hello within `startMs`, is killed; after `stop` there is no
  * process, socket or pid file left. The caller owns the socket folder alone (the gateway's lock sees to that).
  */
 import { systemClock } from '../../contracts/clock.js';
 import { ServiceError } from '../../contracts/errors.js';
 import type { Log } from '../../contracts/log.js';
+import { CHILD_SILENCE } from '../caller/silence.js';
 import { privateFolder } from '../private-folder.js';
 import { checkSocketPath, socketOf } from '../channel/socket-path.js';
 import type { SuperviseOptions } from './supervise-options.js';
@@ -35,7 +36,7 @@ const DEFAULTS = {
   servesBeforeHello: false,
   clock: systemClock,
   restart: { initialMs: 100, maxMs: 10_000, stableMs: 10_000 },
-  health: { everyMs: 5000, silenceMs: 30_000 },
+  health: CHILD_SILENCE,
   startMs: 120_000,
   stopMs: 8000,
 };

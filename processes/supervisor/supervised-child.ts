@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { Backoff } from '../backoff.js';
 import { eachLine } from '../lines.js';
 import { Link } from '../caller/link.js';
+import { goesFirst } from '../oom.js';
 import { writePrivateFile } from '../private-folder.js';
 import type { ChildName, SuperviseOptions } from './supervise-options.js';
 import { ownerText, pidFileOf } from './sweep.js';
@@ -47,6 +48,7 @@ export class SupervisedChild {
     this.#link = new Link({
       ...{ socketPath: socket, clock, log, health, up, cancelDeadlineMs: health.silenceMs },
       spawned: () => this.pid,
+      frozen: (kill) => this.#frozen(kill),
     });
     this.#start();
   }
@@ -113,12 +115,21 @@ export class SupervisedChild {
     const { clock, startMs, restart, nice, log } = this.#options;
     const owner = ownerText(pid, process.pid);
     this.#attempt('write the pid file', () => writePrivateFile(pidFileOf(this.#socket), owner));
+    goesFirst(pid);
     if (nice !== 0) this.#attempt('set the priority', () => setPriority(pid, behindUs(nice)));
     this.#stopTimers.push(
       clock.after(restart.stableMs, () => this.#backoff.reset()),
       clock.after(startMs, () => this.#killUnready(child)),
     );
     log.info(this.#name(), 'worker started');
+  }
+
+  /** A process that is stopped does not act on what it is asked to do, and not on SIGTERM. */
+  #frozen(kill: () => void): void {
+    const { role, health, log } = this.#options;
+    const seconds = health.silenceMs / 1000;
+    log.error(this.#name(), `${role} worker ${this.#index} said nothing for ${seconds} s: replaced`);
+    kill();
   }
 
   #killUnready(child: Process): void {

@@ -7,6 +7,7 @@ import { LIMITS } from '../../contracts/limits.js';
 import type { QueuedTest, TestOutcome, TestQueue } from '../../contracts/ports/agents/agent-tests.js';
 import { TEST_MODES, type TestMode } from '../../contracts/schemas/agent-tests.js';
 import type { Database } from '../postgres/database.js';
+import type { PlanContents, StoredPlan } from '../plans/plan-contents.js';
 import type { Sql, Transaction } from '../postgres/sql.js';
 
 const { atOnce, attempts: MOST_ATTEMPTS } = LIMITS.agentTest;
@@ -17,11 +18,14 @@ const GIVEN_UP: TestOutcome = {
   ...{ endedBy: null, checks: [], usage: null, items: [], call: null },
 };
 
+/** As its row has it. */
+type StoredTest = Omit<QueuedTest, 'plan'> & { readonly plan: StoredPlan };
+
 /**
  * Workspaces take turns: the next scenario is one of the workspace that has the fewest running, and of those the one whose
  * last turn is longest ago.
  */
-const takeNext = (sql: Sql, leaseMs: number, modes: readonly TestMode[]) => sql<QueuedTest[]>`
+const takeNext = (sql: Sql, leaseMs: number, modes: readonly TestMode[]) => sql<StoredTest[]>`
   with turns as (
     select w.workspace_id, max(w.started_at) as last,
       count(*) filter (where w.status = 'running' and w.taken_until > now()) as running
@@ -43,11 +47,11 @@ const takeNext = (sql: Sql, leaseMs: number, modes: readonly TestMode[]) => sql<
 export const announce = (sql: Sql | Transaction) => sql`notify agent_tests`;
 
 /** How often a scenario may begin. */
-const mostAttempts = ({ definition }: QueuedTest): number =>
+const mostAttempts = ({ definition }: StoredTest): number =>
   definition.unmocked_tools === 'call' || definition.mode === 'voice' ? 1 : MOST_ATTEMPTS;
 
 /** In two statements: ending or cancelling a run locks the run before its scenarios. */
-async function take(sql: Sql, leaseMs: number, modes: readonly TestMode[]): Promise<QueuedTest | undefined> {
+async function take(sql: Sql, leaseMs: number, modes: readonly TestMode[]): Promise<StoredTest | undefined> {
   const [test] = await takeNext(sql, leaseMs, modes);
   if (test)
     await sql`
@@ -57,7 +61,7 @@ async function take(sql: Sql, leaseMs: number, modes: readonly TestMode[]): Prom
 }
 
 /** The condition that the row is still this process's. */
-const own = (sql: Sql | Transaction, { runId, place, attempt }: QueuedTest) => sql`
+const own = (sql: Sql | Transaction, { runId, place, attempt }: StoredTest) => sql`
   run_id = ${runId} and place = ${place} and status = 'running' and attempts = ${attempt}`;
 
 /** Ends the run if none of its scenarios is left. The worst result becomes the run's status. */
@@ -70,7 +74,7 @@ const endRun = (tx: Transaction, runId: string) => tx`
     from agent_test_results where run_id = ${runId}) as t
   where r.id = ${runId} and r.ended_at is null and t.open = 0`;
 
-const finish = (sql: Sql, test: QueuedTest, { items, ...outcome }: TestOutcome): Promise<void> =>
+const finish = (sql: Sql, test: StoredTest, { items, ...outcome }: TestOutcome): Promise<void> =>
   sql.begin(async (tx) => {
     // Locked first: if the last two scenarios end at once, the second sees the first.
     await tx`select from agent_test_runs where id = ${test.runId} for no key update`;
@@ -90,11 +94,23 @@ const removeStray = (sql: Sql, { runId, place }: QueuedTest, sessionId: string):
     if (!kept) await tx`delete from sessions where id = ${sessionId}`;
   }) as Promise<unknown> as Promise<void>;
 
-export const createTestQueue = ({ sql, events }: Pick<Database, 'sql' | 'events'>): TestQueue => ({
+/** Errors: `memory_exhausted`; the test is free again when its lease ends. */
+async function planned({ plan, ...test }: StoredTest, plans: PlanContents): Promise<QueuedTest> {
+  return {
+    ...test,
+    plan: await plans.planOf(plan, { agentId: test.agent.id, workspaceId: test.workspaceId }),
+  };
+}
+
+export const createTestQueue = (
+  { sql, events }: Pick<Database, 'sql' | 'events'>,
+  plans: PlanContents,
+): TestQueue => ({
   async take(leaseMs, modes = TEST_MODES) {
     for (;;) {
       const test = await take(sql, leaseMs, modes);
-      if (!test || test.attempt <= mostAttempts(test)) return test;
+      if (!test) return undefined;
+      if (test.attempt <= mostAttempts(test)) return planned(test, plans);
       await finish(sql, test, GIVEN_UP);
     }
   },

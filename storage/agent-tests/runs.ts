@@ -20,8 +20,15 @@ import type { Listed, PageRequest } from '../../contracts/ports/page.js';
 import type { SessionItem } from '../../contracts/ports/sessions/sessions.js';
 import type { ScenarioDefinition } from '../../contracts/schemas/agent-tests.js';
 import { listed, positionAfter, wantedRows } from '../page.js';
+import { type PlanContents, storedPlan } from '../plans/plan-contents.js';
 import type { Sql, Transaction } from '../postgres/sql.js';
 import { announce } from './queue.js';
+
+export interface TestRunParts {
+  readonly sql: Sql;
+  readonly ids: Ids;
+  readonly plans: PlanContents;
+}
 
 const columns = (sql: Sql | Transaction) => sql`
   r.id, r.agent_id as "agentId", r.agent_name as "agentName", r.suite_id as "suiteId", r.suite_name as "suiteName",
@@ -120,10 +127,21 @@ async function insertResults(
     await tx`
       insert into agent_test_results (run_id, place, workspace_id, scenario_id, scenario_name, definition, plan)
       values (${runId}, ${place}, ${workspaceId}, ${scenario.id}, ${scenario.name},
-        ${tx.json(scenario.definition as never)}, ${tx.json(plan as never)})`;
+        ${tx.json(scenario.definition as never)}, ${tx.json(storedPlan(plan) as never)})`;
 }
 
-const create = (sql: Sql, id: string, run: NewTestRun, workspaceId: string): Promise<TestRunDetail> =>
+async function create(
+  { sql, ids, plans }: TestRunParts,
+  run: NewTestRun,
+  workspaceId: string,
+): Promise<TestRunDetail> {
+  const { agentId, scenarios } = run;
+  // All of them run on one content.
+  for (const { plan } of scenarios.slice(0, 1)) await plans.keep(plan, { agentId, workspaceId });
+  return insert(sql, ids.next('testRun'), run, workspaceId);
+}
+
+const insert = (sql: Sql, id: string, run: NewTestRun, workspaceId: string): Promise<TestRunDetail> =>
   sql.begin(async (tx) => {
     await checkRoom(tx, workspaceId);
     await tx`
@@ -159,13 +177,13 @@ async function remove(sql: Sql, id: string, workspaceId: string): Promise<RunRem
   return row ? 'open' : 'unknown';
 }
 
-export const createTestRuns = ({ sql, ids }: { readonly sql: Sql; readonly ids: Ids }): TestRuns => ({
-  create: (run, workspaceId) => create(sql, ids.next('testRun'), run, workspaceId),
-  list: (workspaceId, filter, page) => list(sql, workspaceId, filter, page),
-  read: (id, workspaceId) => read(sql, id, workspaceId),
-  result: (id, scenarioId, workspaceId) => readResult(sql, id, scenarioId, workspaceId),
-  cancel: (id, workspaceId) => cancel(sql, id, workspaceId),
-  remove: (id, workspaceId) => remove(sql, id, workspaceId),
+export const createTestRuns = (parts: TestRunParts): TestRuns => ({
+  create: (run, workspaceId) => create(parts, run, workspaceId),
+  list: (workspaceId, filter, page) => list(parts.sql, workspaceId, filter, page),
+  read: (id, workspaceId) => read(parts.sql, id, workspaceId),
+  result: (id, scenarioId, workspaceId) => readResult(parts.sql, id, scenarioId, workspaceId),
+  cancel: (id, workspaceId) => cancel(parts.sql, id, workspaceId),
+  remove: (id, workspaceId) => remove(parts.sql, id, workspaceId),
 });
 
 const AT_ONCE = 200;

@@ -8,6 +8,7 @@ import type { PinnedSource, References } from '../../contracts/ports/agents/agen
 import type { AgentConfig } from '../../contracts/schemas/agent-config.js';
 import type { Problem } from '../../contracts/schemas/check.js';
 import type { ToolDefinition } from '../../contracts/schemas/tools.js';
+import type { ToolRow } from '../plans/plan-contents.js';
 import type { Sql, Transaction } from '../postgres/sql.js';
 
 const missing = (
@@ -122,11 +123,28 @@ export async function draftContent(sql: Sql | Transaction, agentId: string): Pro
   return { tools: [...tools], knowledge: [...knowledge] };
 }
 
-/** The draft's tools as a version freezes them: one JSON list, without mock responses, which no call uses. */
+/** A tool `t` as a version freezes it: without mock responses, which no call uses. */
+const frozen = (sql: Sql | Transaction) => sql`jsonb_set(t.definition, '{mock_responses}', '[]')`;
+
+/** The draft's tools as a version freezes them, a row each. */
+export const draftTools = (sql: Sql | Transaction, agentId: string) => sql<ToolRow[]>`
+  select t.id, ${frozen(sql)} as definition, octet_length(${frozen(sql)}::text) as bytes
+  from agent_tools a join tools t on t.id = a.tool_id where a.agent_id = ${agentId} order by a.position`;
+
+/** Bytes of the draft's configuration, and of its tools as a version freezes them, with their names. */
+export const draftSizes = (sql: Sql | Transaction, agentId: string) => sql<
+  { name: string | null; place: number; bytes: number }[]
+>`
+  select null as name, 0 as place, octet_length(a.config::text) as bytes from agents a where a.id = ${agentId}
+  union all
+  select t.name, a.position::int as place, octet_length(${frozen(sql)}::text) as bytes
+  from agent_tools a join tools t on t.id = a.tool_id where a.agent_id = ${agentId}`;
+
+/** The same as one JSON list. */
 export const frozenTools = (sql: Sql | Transaction, agentId: string) => sql`
   select coalesce(
     jsonb_agg(
-      jsonb_build_object('id', t.id, 'definition', jsonb_set(t.definition, '{mock_responses}', '[]'))
+      jsonb_build_object('id', t.id, 'definition', ${frozen(sql)})
       order by a.position),
     '[]') as tools
   from agent_tools a join tools t on t.id = a.tool_id where a.agent_id = ${agentId}`;

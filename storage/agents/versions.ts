@@ -9,15 +9,19 @@ import type {
   AgentVersions,
   PinnedSource,
   PublishedAgents,
+  ReachableAgent,
   RunnableAgent,
+  RunnableVersion,
   VersionSummary,
 } from '../../contracts/ports/agents/agents.js';
 import type { Listed, PageRequest } from '../../contracts/ports/page.js';
-import type { FrozenTool } from '../../contracts/ports/agents/tools.js';
+import type { AgentConfig } from '../../contracts/schemas/agent-config.js';
 import { completeConfig, configHash } from '../../contracts/schemas/agent-merge.js';
-import { completeTool } from '../../contracts/schemas/tools.js';
+import type { PlanCache } from '../plans/plan-cache.js';
+import { type PlanContents, type PlanKey, publishedTools, weighed } from '../plans/plan-contents.js';
 import { agentColumns } from './agents.js';
-import { draftContent, frozenTools, holdContent } from './agent-content.js';
+import { draftContent, draftTools, frozenTools, holdContent } from './agent-content.js';
+import { checkSize } from './plan-size.js';
 import type { Sql, Transaction } from '../postgres/sql.js';
 import { listed, positionAfter, wantedRows } from '../page.js';
 
@@ -94,6 +98,7 @@ const publish: (
     const config = completeConfig(draft.config);
     if (!isDeepStrictEqual(config.voice, voice)) return 'changed';
     await holdContent(tx, agentId);
+    await checkSize(tx, agentId);
     const content = await draftContent(tx, agentId);
     const number = draft.lastVersion + 1;
     const toolIds = content.tools.map(({ id }) => id);
@@ -107,67 +112,124 @@ const publish: (
     return read(tx, agentId, workspaceId, number);
   }) as ReturnType<AgentVersions['publish']>;
 
-const completeTools = (frozen: readonly FrozenTool[] | null = []): readonly FrozenTool[] =>
-  (frozen ?? []).map(({ id, definition }) => ({ id, definition: completeTool(definition) }));
-
-interface Runnable extends Agent {
+/** A version without what many share. */
+interface Numbered extends Agent {
   readonly number: number | null;
-  readonly config: unknown;
   readonly configHash: string | null;
-  readonly tools: readonly FrozenTool[] | null;
   readonly knowledge: readonly PinnedSource[];
 }
 
-/** The agent with a version, or with its last one. One statement, since every session begins with it. */
+interface VersionParts {
+  readonly sql: Sql;
+  readonly cache: PlanCache;
+  readonly plans: PlanContents;
+}
+
+function configOf(
+  { sql, cache }: VersionParts,
+  { agentId, workspaceId, configHash: hash }: PlanKey,
+  number: number,
+): Promise<AgentConfig> {
+  return cache.get(`config ${agentId} ${hash}`, workspaceId, async () => {
+    const [row] = await sql<{ config: unknown; bytes: number }[]>`
+      select config, octet_length(config::text) as bytes from agent_versions
+      where agent_id = ${agentId} and number = ${number}`;
+    return { content: completeConfig(row?.config), bytes: row?.bytes ?? 0 };
+  });
+}
+
+async function versionIn(
+  parts: VersionParts,
+  key: PlanKey,
+  { number, knowledge }: Pick<RunnableVersion, 'number' | 'knowledge'>,
+): Promise<RunnableVersion> {
+  const config = await configOf(parts, key, number);
+  const tools = await parts.plans.tools(key, async () =>
+    weighed(await publishedTools(parts.sql, key.agentId, number)),
+  );
+  return { number, config, configHash: key.configHash, tools, knowledge };
+}
+
+/** The agent with a version, or with its last one. One short statement, since every session begins with it. */
 async function find(
-  sql: Sql,
+  parts: VersionParts,
   agentId: string,
   workspaceId?: string,
   number?: number,
 ): Promise<RunnableAgent | undefined> {
-  const [row] = await sql<Runnable[]>`
-    select ${agentColumns(sql)}, v.number, v.config, v.config_hash as "configHash", v.tools, coalesce((
+  const { sql } = parts;
+  const [row] = await sql<Numbered[]>`
+    select ${agentColumns(sql)}, v.number, v.config_hash as "configHash", coalesce((
         select jsonb_agg(jsonb_build_object('sourceId', k.source_id, 'revision', k.revision) order by k.position)
         from version_knowledge k where k.agent_id = v.agent_id and k.number = v.number
       ), '[]') as knowledge
     from agents a left join agent_versions v on v.agent_id = a.id and v.number = coalesce(${number ?? null}::int, a.last_version)
     where a.id = ${agentId} and (${workspaceId ?? null}::text is null or a.workspace_id = ${workspaceId ?? null})`;
   if (!row) return undefined;
-  const { number: found, config, configHash: hash, tools, knowledge, ...agent } = row;
+  const { number: found, configHash: hash, knowledge, ...agent } = row;
   if (found === null || hash === null) return { agent, version: undefined };
-  return {
-    agent,
-    version: {
-      number: found,
-      config: completeConfig(config),
-      configHash: hash,
-      tools: completeTools(tools),
-      knowledge,
-    },
-  };
+  const key = { agentId, workspaceId: agent.workspaceId, configHash: hash };
+  return { agent, version: await versionIn(parts, key, { number: found, knowledge }) };
 }
 
-async function draft(sql: Sql, agentId: string, workspaceId: string): Promise<RunnableAgent | undefined> {
-  const [row] = await sql<(Agent & { config: unknown })[]>`
-    select ${agentColumns(sql)}, a.config from agents a where a.id = ${agentId} and a.workspace_id = ${workspaceId}`;
+type ReachableRow = ReachableAgent['agent'] & {
+  readonly number: number | null;
+  readonly language: AgentConfig['voice']['speaking_language'];
+  readonly targets: readonly string[];
+};
+
+async function reachable(
+  sql: Sql,
+  agentId: string,
+  workspaceId: string,
+): Promise<ReachableAgent | undefined> {
+  const [row] = await sql<ReachableRow[]>`
+    select a.id, a.name, a.status, v.number, v.config #>> '{voice,speaking_language}' as language,
+      coalesce(jsonb_path_query_array(v.config, '$.tools.transfer_agents[*].agent_id'), '[]') as targets
+    from agents a left join agent_versions v on v.agent_id = a.id and v.number = a.last_version
+    where a.id = ${agentId} and a.workspace_id = ${workspaceId}`;
   if (!row) return undefined;
-  const { config: stored, ...agent } = row;
-  const config = completeConfig(stored);
-  const content = await draftContent(sql, agentId);
-  const [frozen] = await sql<{ tools: readonly FrozenTool[] }[]>`${frozenTools(sql, agentId)}`;
-  const { knowledge } = content;
-  const hash = configHash({ config, ...content });
-  return {
-    agent,
-    version: { number: 0, config, configHash: hash, tools: completeTools(frozen?.tools), knowledge },
-  };
+  const { number, language, targets, ...agent } = row;
+  return { agent, version: number === null ? undefined : { number, language, targets } };
 }
 
-export const createVersions = (sql: Sql): AgentVersions & PublishedAgents => ({
-  list: (agentId, workspaceId, page) => list(sql, agentId, workspaceId, page),
-  read: (agentId, workspaceId, number) => read(sql, agentId, workspaceId, number),
-  publish: (agentId, workspaceId, about) => publish(sql, agentId, workspaceId, about),
-  find: (agentId, workspaceId) => find(sql, agentId, workspaceId),
-  version: (agentId, workspaceId, number) => find(sql, agentId, workspaceId, number),
-  draft: (agentId, workspaceId) => draft(sql, agentId, workspaceId),
-});
+/** The draft, with its tools unless this process has them; in one snapshot, so that the hash is theirs. */
+const readDraft = ({ sql, plans }: VersionParts, agentId: string, workspaceId: string) =>
+  sql.begin('isolation level repeatable read read only', async (tx) => {
+    const [row] = await tx<(Agent & { config: unknown })[]>`
+      select ${agentColumns(tx)}, a.config from agents a where a.id = ${agentId} and a.workspace_id = ${workspaceId}`;
+    if (!row) return undefined;
+    await checkSize(tx, agentId);
+    const { config: stored, ...agent } = row;
+    const config = completeConfig(stored);
+    const content = await draftContent(tx, agentId);
+    const key = { agentId, workspaceId, configHash: configHash({ config, ...content }) };
+    // Nothing here waits for another's reading, which may wait for a connection.
+    const tools = plans.known(key) ?? weighed(await draftTools(tx, agentId));
+    return { agent, config, key, knowledge: content.knowledge, tools };
+  });
+
+async function draft(
+  parts: VersionParts,
+  agentId: string,
+  workspaceId: string,
+): Promise<RunnableAgent | undefined> {
+  const read = await readDraft(parts, agentId, workspaceId);
+  if (!read) return undefined;
+  const { agent, config, key, knowledge, tools } = read;
+  const shared = 'bytes' in tools ? await parts.plans.tools(key, () => Promise.resolve(tools)) : tools;
+  return { agent, version: { number: 0, config, configHash: key.configHash, tools: shared, knowledge } };
+}
+
+export function createVersions(parts: VersionParts): AgentVersions & PublishedAgents {
+  const { sql } = parts;
+  return {
+    list: (agentId, workspaceId, page) => list(sql, agentId, workspaceId, page),
+    read: (agentId, workspaceId, number) => read(sql, agentId, workspaceId, number),
+    publish: (agentId, workspaceId, about) => publish(sql, agentId, workspaceId, about),
+    find: (agentId, workspaceId) => find(parts, agentId, workspaceId),
+    version: (agentId, workspaceId, number) => find(parts, agentId, workspaceId, number),
+    reachable: (agentId, workspaceId) => reachable(sql, agentId, workspaceId),
+    draft: (agentId, workspaceId) => draft(parts, agentId, workspaceId),
+  };
+}

@@ -121,7 +121,9 @@ const LOOKUP_MS = 5000;
 /** The key with this digest, expired or not. */
 async function find(sql: Sql, digest: string): Promise<KeyHolder | undefined> {
   const [row] = await sql<KeyHolder[]>`
-    select workspace_id as "workspaceId", id as "keyId", role, expires_at as "expiresAt" from api_keys
+    select workspace_id as "workspaceId", id as "keyId", role, expires_at as "expiresAt",
+      exists (select from settings s where s.name = 'default_workspace' and s.value = workspace_id) as "isOperators"
+    from api_keys
     where digest = ${Buffer.from(digest, 'hex')} and revoked_at is null`;
   return row;
 }
@@ -165,9 +167,9 @@ class Authority implements KeyAuthority {
   /** Checked at each request: a cached key may have expired since. */
   #unexpired(holder: KeyHolder | undefined): Identity | undefined {
     if (!holder) return undefined;
-    const { workspaceId, keyId, role, expiresAt } = holder;
+    const { expiresAt, ...identity } = holder;
     if (expiresAt && expiresAt.getTime() <= this.parts.clock.now()) throw new ServiceError('expired_key');
-    return { workspaceId, keyId, role };
+    return identity;
   }
 
   /** If a look-up fails, known keys stay valid for a while; others get a retryable error. */

@@ -24,4 +24,7 @@ export const dropOrphanSecrets = (sql: Sql | Transaction, workspaceId?: string) 
       and not exists (
         select from sessions c where c.workspace_id = s.workspace_id and c.status in ('pending', 'active')
           and c.plan->'tools' @> jsonb_build_array(jsonb_build_object('toolId', s.owner_id)))
+      and not exists (
+        select from plan_tools p join sessions c on c.agent_id = p.agent_id and c.config_hash = p.config_hash
+        where p.tool_id = s.owner_id and c.plan is not null and c.status in ('pending', 'active'))
     end`;

@@ -4,14 +4,15 @@
  * `call.ended` is followed by an analysed event.
  */
 import { LIMITS } from '../../contracts/limits.js';
-import type { AnalysisQueue, SessionAnalysis, SessionPlan } from '../../contracts/ports/sessions/sessions.js';
+import type { AnalysisQueue, SessionAnalysis } from '../../contracts/ports/sessions/sessions.js';
 import { analyzedBody } from '../../contracts/sessions/post-call.js';
+import type { StoredPlan } from '../plans/plan-contents.js';
 import type { Sql } from '../postgres/sql.js';
 import { addDeliveries } from '../deliveries.js';
 import { columns, itemsOf, recordOf, type Row } from './rows.js';
 import { reportOf } from './turns.js';
 
-type Planned = Row & { readonly plan: SessionPlan };
+type Planned = Row & { readonly plan: StoredPlan };
 
 const GIVEN_UP: SessionAnalysis = {
   status: 'error',

@@ -3,24 +3,24 @@
  * in the same transaction. The texts with the session's variables are deleted then.
  */
 import { LIMITS } from '../../contracts/limits.js';
-import {
-  ENDED_REASONS,
-  type EndedReason,
-  type SessionPlan,
-} from '../../contracts/ports/sessions/sessions.js';
+import { ENDED_REASONS, type EndedReason } from '../../contracts/ports/sessions/sessions.js';
 import { endedBody } from '../../contracts/sessions/post-call.js';
+import type { StoredPlan } from '../plans/plan-contents.js';
 import type { Sql, Transaction } from '../postgres/sql.js';
 import { addDeliveries } from '../deliveries.js';
-import { columns, recordOf, type Row } from './rows.js';
+import { columns, lastedUntilNow, recordOf, type Row } from './rows.js';
 import { reportOf } from './turns.js';
 
 interface Ended extends Row {
-  readonly plan: Omit<SessionPlan, 'prompt'> | null;
+  readonly plan: StoredPlan | null;
   readonly prices: string | null;
 }
 
-/** The owner that the session must still have for this end to apply: that process, or none (`lost`). Default: any. */
-type Only = { readonly ownerId: string } | 'lost' | undefined;
+/**
+ * The owner that the session must still have for this end to apply: that process, with how long the call has lasted by its
+ * clock, or none (`lost`). Default: any.
+ */
+type Only = { readonly ownerId: string; readonly lastedMs: number | null } | 'lost' | undefined;
 
 function conditionOf(tx: Transaction, only: Only) {
   if (only === undefined) return tx`true`;
@@ -33,6 +33,7 @@ const update = (tx: Transaction, id: string, reason: EndedReason, only: Only) =>
     status = case when s.status = 'pending' then 'failed' else ${ENDED_REASONS[reason]} end,
     ended_at = greatest(s.started_at, date_trunc('milliseconds', clock_timestamp())),
     ended_reason = ${reason},
+    measured_ms = coalesce(${typeof only === 'object' ? only.lastedMs : null}::bigint, ${lastedUntilNow(tx)}),
     analysis_due_at = case when s.status = 'active' and s.source <> 'dashboard'
       then now() + ${LIMITS.session.lastWordsMs}::int * interval '1 millisecond' end,
     plan = case when s.status = 'active' and s.source <> 'dashboard' then s.plan #- '{config,prompt}' #- '{transfers}' end

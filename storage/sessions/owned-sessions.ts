@@ -1,6 +1,6 @@
 /**
- * The sessions that this process owns: their ids, and when each must have ended, by this process's own clock, since the
- * database's may be set while they run. Notifies listeners when one of them has ended: learnt by NOTIFY, or from the rows
+ * The sessions that this process owns: their ids, how long each has lasted, and when it must have ended, by this process's own
+ * clock, since the database's may be set while they run. Notifies listeners when one of them has ended: learnt by NOTIFY, or from the rows
  * if a notification may have been lost.
  */
 import { CALL_TIMES } from '../../contracts/limits/call-times.js';
@@ -10,8 +10,16 @@ import type { Log } from '../../contracts/log.js';
 import type { Sql } from '../postgres/sql.js';
 import type { Listener } from '../postgres/events.js';
 
-/** By id: when it must have ended, in monotonic milliseconds; infinite until its user is connected. */
-export class OwnedSessions extends Map<string, number> implements Listener {
+/** Monotonic milliseconds. */
+interface Span {
+  /** When it began, or would have, had it been here from the beginning. */
+  readonly begun: number;
+  /** When it must have ended. */
+  readonly end: number;
+}
+
+/** By id; undefined until its user is connected. */
+export class OwnedSessions extends Map<string, Span | undefined> implements Listener {
   readonly #listeners = new Set<(id: string) => void>();
 
   constructor(
@@ -23,19 +31,26 @@ export class OwnedSessions extends Map<string, number> implements Listener {
   }
 
   add(id: string): void {
-    this.set(id, Infinity);
+    this.set(id, undefined);
   }
 
-  /** Its user is connected, and may be for so long. */
-  begun(id: string, maxDurationSeconds: number): void {
-    const end = this.clock.monotonic() + maxDurationSeconds * 1000 + CALL_TIMES.overtimeMs;
-    if (this.has(id)) this.set(id, end);
+  /** Its user is connected, and may be for so long; `lasted`: milliseconds elsewhere before. */
+  begun(id: string, maxDurationSeconds: number, lasted = 0): void {
+    const now = this.clock.monotonic();
+    const end = now + maxDurationSeconds * 1000 + CALL_TIMES.overtimeMs;
+    if (this.has(id)) this.set(id, { begun: now - lasted, end });
+  }
+
+  /** How long it has lasted in milliseconds; null if its user is not connected. */
+  lasted(id: string): number | null {
+    const span = this.get(id);
+    return span ? Math.round(this.clock.monotonic() - span.begun) : null;
   }
 
   /** Sessions that should have been ended long ago. */
   get overdue(): readonly string[] {
     const now = this.clock.monotonic();
-    return [...this].flatMap(([id, end]) => (end <= now ? [id] : []));
+    return [...this].flatMap(([id, span]) => (span && span.end <= now ? [id] : []));
   }
 
   onEnded(listener: (id: string) => void): () => void {

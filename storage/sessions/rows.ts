@@ -1,4 +1,5 @@
 /** A session's row: the columns that statements select, and its form in the ports. */
+import { CALL_TIMES } from '../../contracts/limits/call-times.js';
 import type { EndedReason, SessionItem, SessionRecord } from '../../contracts/ports/sessions/sessions.js';
 import { RawJson } from '../../contracts/text/raw-json.js';
 import type { PlainObject } from '../../contracts/schemas/plain-object.js';
@@ -10,6 +11,19 @@ export interface Row extends Omit<SessionRecord, 'metadata' | 'overrides'> {
   readonly overrides: string;
 }
 
+/** Milliseconds between start and end, for calls of the previous release: those clocks may have been set meanwhile. */
+const wallTime = (sql: Sql | Transaction) => sql`
+  least(greatest(extract(epoch from s.ended_at - s.started_at) * 1000, 0),
+    s.max_duration_seconds * 1000 + ${CALL_TIMES.overtimeMs}::int)`;
+
+/**
+ * Milliseconds that a running call has lasted: what its owner measured last, and what the database's clock says since then,
+ * which is little unless the clock was set, so it is bounded. Null for calls of the previous release.
+ */
+export const lastedUntilNow = (sql: Sql | Transaction) => sql`
+  (s.measured_ms + least(greatest(extract(epoch from clock_timestamp() - s.measured_at) * 1000, 0),
+    ${CALL_TIMES.returnMs}::int))::bigint`;
+
 /** Needs the sessions as `s`. */
 export const columns = (sql: Sql | Transaction) => sql`
   s.id, s.position::text as position, s.workspace_id as "workspaceId", s.agent_id as "agentId", s.agent_name as "agentName",
@@ -17,7 +31,8 @@ export const columns = (sql: Sql | Transaction) => sql`
   s.caller_number as "callerNumber", s.dialed_number as "dialedNumber", s.direction, s.room, s.timezone, s.metadata, s.overrides, s.status,
   s.created_at as "createdAt", s.expires_at as "expiresAt", s.started_at as "startedAt", s.ended_at as "endedAt",
   s.ended_reason as "endedReason",
-  floor(extract(epoch from s.ended_at - s.started_at))::int as "durationSeconds"`;
+  case when s.ended_at is not null and s.started_at is not null
+    then floor(coalesce(s.measured_ms, ${wallTime(sql)}) / 1000)::int end as "durationSeconds"`;
 
 export const recordOf = (row: Row): SessionRecord => ({
   id: row.id,

@@ -11,20 +11,18 @@ import type {
   CallOwner,
   JoinRefusal,
   RunningSession,
-  SessionPlan,
   SessionRuns,
 } from '../../contracts/ports/sessions/sessions.js';
 import { repeat } from '../../contracts/time/repeat.js';
-import { completeConfig } from '../../contracts/schemas/agent-merge.js';
-import { completeTool } from '../../contracts/schemas/tools.js';
 import type { Database } from '../postgres/database.js';
+import type { PlanContents, StoredPlan } from '../plans/plan-contents.js';
 import type { Sql } from '../postgres/sql.js';
 import { nextPart } from '../recordings.js';
 import { endSession } from './endings.js';
 import { isAlive, type OwnNode } from '../nodes.js';
 import { OwnedSessions } from './owned-sessions.js';
 import { appendItems } from './items.js';
-import { columns, itemsOf, recordOf, type Row } from './rows.js';
+import { columns, itemsOf, lastedUntilNow, recordOf, type Row } from './rows.js';
 import { keepSaid } from './said.js';
 import { endOverdue, removeOld } from './sweep.js';
 import { keepTurn, lastTurn } from './turns.js';
@@ -34,6 +32,7 @@ export interface SessionRunsParts {
   /** Unique among all live processes. */
   readonly processId: string;
   readonly node: Pick<OwnNode, 'dropStale'>;
+  readonly plans: PlanContents;
   readonly clock: Clock;
   readonly log: Log;
   /** Days for which sessions are kept after their end; 0, the default: for ever. */
@@ -43,7 +42,7 @@ export interface SessionRunsParts {
 const SWEEP_MS = 5000;
 const CLEAN_MS = 60_000;
 
-const spend = (sql: Sql, id: string, processId: string) => sql<(Row & { plan: SessionPlan })[]>`
+const spend = (sql: Sql, id: string, processId: string) => sql<Planned[]>`
   update sessions s set joined_at = now(), owner_id = ${processId}
   where s.id = ${id} and s.status = 'pending' and s.joined_at is null and s.expires_at > now()
   returning ${columns(sql)}, s.plan`;
@@ -57,28 +56,34 @@ async function refusalOf(sql: Sql, id: string): Promise<JoinRefusal | undefined>
   return row ? (row.refused ?? undefined) : 'unknown';
 }
 
-/** Completes the plan of a session from another version of the gateway, with defaults for newer fields. */
-const completePlan = (plan: SessionPlan): SessionPlan => ({
-  ...plan,
-  config: completeConfig(plan.config),
-  tools: plan.tools.map((tool) => ({ ...tool, definition: completeTool(tool.definition) })),
+type Planned = Row & { readonly plan: StoredPlan };
+
+const sessionOf = async ({ plan, ...row }: Planned, plans: PlanContents): Promise<RunningSession> => ({
+  record: recordOf(row),
+  plan: await plans.planOf(plan, row),
 });
 
-const sessionOf = ({ plan, ...row }: Row & { readonly plan: SessionPlan }): RunningSession => ({
-  record: recordOf(row),
-  plan: completePlan(plan),
-});
+/** As `sessionOf` for a session that this process has just got; given up if there is no memory for its plan. */
+async function entered(
+  row: Planned,
+  { database: { sql }, processId, plans }: SessionRunsParts,
+): Promise<RunningSession> {
+  try {
+    return await sessionOf(row, plans);
+  } catch (error) {
+    await disown(sql, row.id, processId);
+    throw error;
+  }
+}
 
 type Outcome = Awaited<ReturnType<SessionRuns['takeOver']>>;
 
-async function join(
-  sql: Sql,
-  id: string,
-  processId: string,
-): Promise<Exclude<Outcome, { owner: CallOwner }>> {
+async function join(parts: SessionRunsParts, id: string): Promise<Exclude<Outcome, { owner: CallOwner }>> {
+  const { database, processId } = parts;
+  const { sql } = database;
   const [row] = await spend(sql, id, processId);
   // A session that is free again now was not at the time of the request.
-  return row ? sessionOf(row) : { refused: (await refusalOf(sql, id)) ?? 'used' };
+  return row ? entered(row, parts) : { refused: (await refusalOf(sql, id)) ?? 'used' };
 }
 
 /** Whether a session had an owner: in livekit mode the agent waits for the user, so it has one before it is joined. */
@@ -86,16 +91,17 @@ const wasHeld = (sql: Sql) =>
   sql`(s.joined_at is not null or s.owner_id is not null or s.lost_at is not null)`;
 
 /** Takes over a joined or held session whose owner is dead. If several processes try, the first changes the row that the others saw. */
-const inherit = (sql: Sql, id: string, processId: string) => sql<(Row & { plan: SessionPlan })[]>`
+const inherit = (sql: Sql, id: string, processId: string) => sql<(Planned & { lastedMs: string | null })[]>`
   with seen as (select id, owner_id from sessions where id = ${id})
   update sessions s set owner_id = ${processId}, lost_at = null from seen
   where s.id = seen.id and s.owner_id is not distinct from seen.owner_id
     and s.ended_at is null and ${wasHeld(sql)}
     and (s.status = 'active' or s.expires_at + ${CALL_TIMES.connectMs}::int * interval '1 millisecond' > now())
     and not exists (select from session_owners o where o.process_id = seen.owner_id)
-  returning ${columns(sql)}, s.plan`;
+  returning ${columns(sql)}, s.plan, ${lastedUntilNow(sql)}::text as "lastedMs"`;
 
-async function takeOver({ database, node, processId }: SessionRunsParts, id: string): Promise<Outcome> {
+async function takeOver(parts: SessionRunsParts, id: string): Promise<Outcome> {
+  const { database, node, processId } = parts;
   const { sql } = database;
   const owner = await ownerOf(sql, id);
   if (owner?.alive) return { owner };
@@ -105,10 +111,11 @@ async function takeOver({ database, node, processId }: SessionRunsParts, id: str
     const other = await ownerOf(sql, id);
     return other ? { owner: other } : { refused: (await refusalOf(sql, id)) ?? 'used' };
   }
-  const session = sessionOf(row);
+  const session = await entered(row, parts);
   if (session.record.status !== 'active') return session;
   const [said, last, part] = await Promise.all([itemsOf(sql, id), lastTurn(sql, id), nextPart(sql, id)]);
-  return { ...session, said, lastTurn: last, part };
+  const lastedMs = row.lastedMs === null ? {} : { lastedMs: Number(row.lastedMs) };
+  return { ...session, ...lastedMs, said, lastTurn: last, part };
 }
 
 const LOST_AT_ONCE = 20;
@@ -148,18 +155,21 @@ async function joinOwned<Joined extends Outcome>(
     const outcome = await joining();
     keeps = 'record' in outcome || (await isOurs());
     if ('record' in outcome && outcome.record.status === 'active')
-      owned.begun(id, outcome.plan.maxDurationSeconds);
+      owned.begun(id, outcome.plan.maxDurationSeconds, outcome.lastedMs);
     return outcome;
   } finally {
     if (!keeps) owned.delete(id);
   }
 }
 
-async function unheld(sql: Sql, id: string): Promise<RunningSession | undefined> {
-  const [row] = await sql<(Row & { plan: SessionPlan })[]>`
+async function unheld(
+  { database: { sql }, plans }: SessionRunsParts,
+  id: string,
+): Promise<RunningSession | undefined> {
+  const [row] = await sql<Planned[]>`
     select ${columns(sql)}, s.plan from sessions s
     where s.id = ${id} and s.status = 'pending' and s.owner_id is null and s.expires_at > now()`;
-  return row && sessionOf(row);
+  return row && sessionOf(row, plans);
 }
 
 const own = (sql: Sql, id: string, processId: string) => sql`
@@ -174,7 +184,7 @@ const disown = (sql: Sql, id: string, processId: string) => sql`
 
 async function activate(sql: Sql, id: string, processId: string, owned: OwnedSessions): Promise<boolean> {
   const [row] = await sql<{ seconds: number }[]>`
-    update sessions set status = 'active', started_at = date_trunc('milliseconds', now())
+    update sessions set status = 'active', started_at = date_trunc('milliseconds', now()), measured_ms = 0, measured_at = now()
     where id = ${id} and owner_id = ${processId} and status = 'pending'
     returning max_duration_seconds as seconds`;
   if (row) owned.begun(id, row.seconds);
@@ -197,9 +207,20 @@ async function ownerOf(sql: Sql, id: string): Promise<CallOwner | undefined> {
 /** Ends sessions of this process whose calls have outlived their longest duration. */
 async function endOwnOverdue(sql: Sql, owned: OwnedSessions, processId: string): Promise<void> {
   for (const id of owned.overdue) {
-    await endSession(sql, id, 'timeout', { ownerId: processId });
+    await endSession(sql, id, 'timeout', { ownerId: processId, lastedMs: owned.lasted(id) });
     owned.heard(id);
   }
+}
+
+/** Writes how long the calls of this process have lasted, for whoever ends or takes them over. */
+async function noteLasted(sql: Sql, owned: OwnedSessions, processId: string): Promise<void> {
+  const ids = [...owned.keys()].filter((id) => owned.lasted(id) !== null);
+  if (ids.length === 0) return;
+  const lasted = ids.map((id) => owned.lasted(id));
+  await sql`
+    update sessions s set measured_ms = n.ms, measured_at = now()
+    from unnest(${ids}::text[], ${lasted}::bigint[]) as n (id, ms)
+    where s.id = n.id and s.owner_id = ${processId} and s.status = 'active'`;
 }
 
 /** Starts the periodic upkeep of a process; failures are logged and retried. */
@@ -211,6 +232,7 @@ function startUpkeep(parts: SessionRunsParts, owned: OwnedSessions): (() => void
   return [
     every(SWEEP_MS, 'could not sweep sessions', () => endOverdue(sql)),
     every(SWEEP_MS, 'could not end overdue sessions', () => endOwnOverdue(sql, owned, processId)),
+    every(SWEEP_MS, 'could not note how long calls have lasted', () => noteLasted(sql, owned, processId)),
     every(SWEEP_MS, 'could not keep what was said', () => keepSaid(sql)),
     every(CLEAN_MS, 'could not remove old rows', () => removeOld(sql, sessionDays)),
   ];
@@ -229,7 +251,7 @@ export async function createSessionRuns(parts: SessionRunsParts): Promise<Sessio
       joinOwned(
         owned,
         id,
-        () => join(sql, id, processId),
+        () => join(parts, id),
         () => owns(id),
       ),
     takeOver: (id) =>
@@ -243,7 +265,7 @@ export async function createSessionRuns(parts: SessionRunsParts): Promise<Sessio
     lost: () => lost(sql),
     isLost: (id) => isLost(sql, id),
     refusal: (id) => refusalOf(sql, id),
-    unheld: (id) => unheld(sql, id),
+    unheld: (id) => unheld(parts, id),
     async hold(id) {
       owned.add(id);
       await own(sql, id, processId);
@@ -257,7 +279,7 @@ export async function createSessionRuns(parts: SessionRunsParts): Promise<Sessio
     append: (id, items) => appendItems(sql, { id, ownerId: processId }, items),
     keepTurn: (id, turn) => keepTurn(sql, { id, ownerId: processId }, turn),
     end: (id, reason) => endSession(sql, id, reason),
-    finish: (id, reason) => endSession(sql, id, reason, { ownerId: processId }),
+    finish: (id, reason) => endSession(sql, id, reason, { ownerId: processId, lastedMs: owned.lasted(id) }),
     hasEnded: (id) => hasEnded(sql, id),
     owner: (id) => ownerOf(sql, id),
     onEnded: (listener) => owned.onEnded(listener),

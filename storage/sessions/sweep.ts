@@ -9,6 +9,7 @@ import type { EndedReason } from '../../contracts/ports/sessions/sessions.js';
 import type { Sql } from '../postgres/sql.js';
 import { removeOldRuns } from '../agent-tests/runs.js';
 import { forgetOldCalls } from '../phone/phone-numbers.js';
+import { dropUnusedPlans } from '../plans/plan-contents.js';
 import { dropOrphanSecrets } from '../secrets/orphans.js';
 import { endSession } from './endings.js';
 import { removeExpired } from './removal.js';
@@ -67,6 +68,7 @@ export async function removeOld(sql: Sql, sessionDays = 0): Promise<void> {
     await removeOldRuns(sql, sessionDays);
     await forgetOldCalls(sql, sessionDays);
   }
+  await dropUnusedPlans(sql);
   await dropOrphanSecrets(sql);
   await sql`delete from deleted_recordings where deleted_at < now() - interval '90 days'`;
   await sql`delete from public_limits where minute < now() - interval '2 minutes'`;

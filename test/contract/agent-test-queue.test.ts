@@ -13,13 +13,15 @@ import { createTestRuns } from '../../storage/agent-tests/runs.js';
 import { removeOld } from '../../storage/sessions/sweep.js';
 import { startPostgres } from '../fixtures/postgres.js';
 import { until } from '../fixtures/until.js';
+import { plansOn } from '../fixtures/plans.js';
 
 const { agentTest: limits } = LIMITS;
 const postgres = await startPostgres(t);
 const database = await postgres.migrated();
 const { sql } = database;
-const runs = createTestRuns({ sql, ids: randomIds });
-const queue = createTestQueue(database);
+const { plans } = plansOn(sql);
+const runs = createTestRuns({ sql, ids: randomIds, plans });
+const queue = createTestQueue(database, plans);
 const LEASE = 60_000;
 
 const plan = { config: {}, tools: [] } as unknown as SessionPlan;
@@ -112,7 +114,7 @@ t.test(
 t.test('scenarios that may begin are announced to every process', async (t) => {
   const { workspaceId, agentId } = await workspace();
   let announced = 0;
-  const stop = await createTestQueue(await postgres.open()).onQueued(() => (announced += 1));
+  const stop = await createTestQueue(await postgres.open(), plans).onQueued(() => (announced += 1));
   t.teardown(stop);
   const cases: Readonly<Record<string, (test?: QueuedTest) => Promise<unknown>>> = {
     added: () => runs.create(runOf(agentId, 1), workspaceId),

@@ -271,6 +271,12 @@ t.test('a decoder that says nothing is killed', async (t) => {
   nothingLeft(t);
 });
 
+t.test('a decoder that is stopped is killed after five seconds: no fault of the file', async (t) => {
+  const decode = decoder({ ffmpegPath: standIn('stops', 'kill -STOP $$; exec sleep 1000') });
+  await t.rejects(decodeAll(decode, fixture('tone.wav')), { code: 'engine_lost', status: 503 });
+  nothingLeft(t);
+});
+
 t.test('a decoder that crashes is an error, though it had begun', async (t) => {
   const decode = decoder({ ffmpegPath: standIn('crashes', 'echo AAAA; kill -SEGV $$') });
   await t.rejects(decodeAll(decode, fixture('tone.wav')), unreadable);

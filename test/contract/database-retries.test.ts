@@ -1,5 +1,6 @@
 /** A statement whose connection dies is sent once more if that cannot have its effect twice (storage/postgres/once-more.ts). */
 import t from 'tap';
+import { plansOn } from '../fixtures/plans.js';
 import { systemClock } from '../../contracts/clock.js';
 import { silentLog } from '../../contracts/log.js';
 import { openDatabase } from '../../storage/postgres/database.js';
@@ -87,6 +88,7 @@ t.test('an item of a conversation whose answer was lost is in its record once', 
   const node = { dropStale: () => Promise.resolve() };
   const runs = await createSessionRuns({
     ...{ database, processId: 'here', node, clock: systemClock, log: silentLog },
+    ...plansOn(database.sql),
   });
   t.teardown(() => runs.stop());
   const id = await create();

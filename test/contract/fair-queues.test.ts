@@ -2,6 +2,7 @@
  * Queues in the database (contracts/admission, "workspaces take turns"): post-call events, analyses and tests of agents of a
  * workspace with few are not behind those of one with many. No gateway takes any meanwhile.
  */
+import { plansOn } from '../fixtures/plans.js';
 import t from 'tap';
 import { randomIds } from '../../contracts/ids.js';
 import { LIMITS } from '../../contracts/limits.js';
@@ -84,8 +85,8 @@ t.test('analyses: the next is one of the workspace with the fewest under way', a
 });
 
 t.test('tests of agents: workspaces take turns, however many scenarios one has', async (t) => {
-  const queue = createTestQueue(database);
-  const runs = createTestRuns({ sql, ids: randomIds });
+  const queue = createTestQueue(database, plansOn(sql).plans);
+  const runs = createTestRuns({ ...plansOn(sql), ids: randomIds });
   const plan = { config: {}, tools: [] } as unknown as SessionPlan;
   const definition = reviseScenario(undefined, { user: { lines: ['a'] } });
   const run = ({ workspaceId, agentId }: { workspaceId: string; agentId: string }, count: number) =>

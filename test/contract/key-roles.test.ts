@@ -8,6 +8,7 @@ import { WebSocket } from 'ws';
 import { randomIds } from '../../contracts/ids.js';
 import {
   allows,
+  holds,
   type Permission,
   PERMISSIONS,
   type Role,
@@ -16,6 +17,7 @@ import {
 } from '../../contracts/permissions.js';
 import { defaultVocabulary } from '../../contracts/vocabulary.js';
 import { permissionRows, permissionsFor } from '../../gateway/permissions.js';
+import { ensureDefaultWorkspace } from '../../storage/workspaces.js';
 import { createKey } from '../../storage/keys/keys.js';
 import type { GatewayAddress } from '../fixtures/gateway.js';
 import { shortOrLong } from '../fixtures/long.js';
@@ -33,11 +35,15 @@ async function keyOf(of: Platform, role: Role, expiresAt: Date | null = null): P
 interface Keyed {
   readonly gateway: GatewayAddress;
   readonly keys: Readonly<Record<Role, string>>;
+  /** Whether the workspace is the default one. */
+  readonly isOperators: boolean;
 }
 
 async function keyed(platform: Platform): Promise<Keyed> {
   const keys = await Promise.all(ROLES.map(async (role) => [role, await keyOf(platform, role)] as const));
-  return { gateway: platform.gateway, keys: Object.fromEntries(keys) as Record<Role, string> };
+  const { database, gateway, workspaceId } = platform;
+  const isOperators = (await ensureDefaultWorkspace(database.sql, randomIds)) === workspaceId;
+  return { gateway, isOperators, keys: Object.fromEntries(keys) as Record<Role, string> };
 }
 
 const permissionOf = permissionsFor(defaultVocabulary);
@@ -71,7 +77,14 @@ t.test('the permissions of each role', (t) => {
   for (const { method, path } of held('read'))
     t.ok(method === 'GET' || !billable.test(path), `a reader does not change anything by ${method} ${path}`);
   t.ok(held('read').every(({ method, path }) => method === 'GET' || path.endsWith('/search')));
-  t.ok(tried.filter(({ method }) => method === 'GET').every(({ permission }) => allows('read', permission)));
+  const own = tried.filter(({ method, permission }) => method === 'GET' && permission !== 'machine');
+  t.ok(own.every(({ permission }) => allows('read', permission)));
+  t.strictSame(
+    held('machine')
+      .map(({ path }) => path)
+      .sort(),
+    ['/nodes', '/v1/machine/history'],
+  );
   t.notOk(held('speech').some(({ path }) => path.startsWith('/v1/agent')));
   t.ok(held('sessions').every(({ path }) => /^\/v1\/agent\/(calls|sessions|deliveries|tests)/.test(path)));
   t.end();
@@ -141,15 +154,25 @@ class Refusals {
   }
 }
 
-async function isSocketRight({ gateway, keys }: Keyed, route: Needing, role: Role): Promise<boolean> {
+async function isSocketRight(
+  { gateway, keys, isOperators }: Keyed,
+  route: Needing,
+  role: Role,
+): Promise<boolean> {
   const answer = await connect(gateway, route, keys[role]);
-  if (allows(role, route.permission)) return typeof answer === 'string' && !IN_BAND.test(answer);
+  if (holds({ role, isOperators }, route.permission))
+    return typeof answer === 'string' && !IN_BAND.test(answer);
   return route.dialect === 'protocol-b' ? IN_BAND.test(String(answer)) : answer === 403;
 }
 
-async function isAnswerRight({ gateway, keys }: Keyed, route: Needing, role: Role, refusals: Refusals) {
+async function isAnswerRight(
+  { gateway, keys, isOperators }: Keyed,
+  route: Needing,
+  role: Role,
+  refusals: Refusals,
+) {
   const { status, body } = await request(gateway, route, keys[role]);
-  if (allows(role, route.permission)) return status < 500 && status !== 401 && status !== 403;
+  if (holds({ role, isOperators }, route.permission)) return status < 500 && status !== 401 && status !== 403;
   if (status === 403) refusals.add(route.dialect, body);
   return status === 403;
 }
@@ -199,13 +222,45 @@ for (const [stack, routes] of Object.entries(STACKS)) {
       for (const role of ROLES) {
         const answer = await ask(keys[role]);
         t.equal(answer.headers.get('cache-control'), 'no-store');
-        const permissions = Object.keys(PERMISSIONS).filter((name) => allows(role, name as Permission));
+        const permissions = Object.keys(PERMISSIONS).filter((name) =>
+          holds({ role, isOperators: at.isOperators }, name as Permission),
+        );
         const said = { key_id: /^key_/, workspace_id: workspaceId, role, permissions };
         t.match(await answer.json(), said, role);
       }
       t.equal((await ask('sk_unknown')).status, 401);
       t.equal((await ask(await keyOf(platform, 'full', new Date(Date.now() - 1000)))).status, 401);
       t.equal((await fetch(`${gateway.base}/v1/key`)).status, 401);
+    });
+
+    t.test(
+      'figures of all workspaces are for the operator: full keys of the default workspace, and role machine',
+      async (t) => {
+        const status = async (path: string, key: string) => {
+          const headers = { authorization: `Bearer ${key}`, 'x-forwarded-for': '203.0.113.9' };
+          return (await fetch(gateway.base + path, { headers })).status;
+        };
+        const operator = await ensureDefaultWorkspace(sql, randomIds);
+        const made = { workspaceId: operator, name: 'operator', expiresAt: null };
+        const { key } = await createKey(sql, randomIds, { ...made, role: 'full' });
+        const { key: reader } = await createKey(sql, randomIds, { ...made, role: 'read' });
+        for (const path of ['/nodes', '/v1/machine/history']) {
+          t.equal(await status(path, key), 200, path);
+          t.equal(await status(path, keys.machine), 200, path);
+          t.equal(await status(path, reader), 403, path);
+          t.equal(await status(path, keys.full), at.isOperators ? 200 : 403, path);
+        }
+      },
+    );
+
+    t.test('lists that need no key take a key of any role', async (t) => {
+      for (const path of ['/v1/audio/voices', '/v1/audio/models', '/v1/models'])
+        for (const role of ROLES) {
+          const answer = await fetch(gateway.base + path, {
+            headers: { authorization: `Bearer ${keys[role]}` },
+          });
+          t.equal(answer.status, 200, `${role} ${path}`);
+        }
     });
 
     t.test('an expired key is refused, and says so', async (t) => {

@@ -56,16 +56,20 @@ const CASES: readonly Case[] = [
   { name: 'X-Real-IP', headers: { 'x-real-ip': '127.0.0.1' }, plain: 401, proxied: 401 },
   { name: 'the operator token', headers: bearer(TOKEN), plain: 200, proxied: 200 },
   { name: 'another token', headers: bearer(`${TOKEN}x`), plain: 401, proxied: 401 },
-  { name: 'a key that reads', headers: bearer('read'), plain: 200, proxied: 200 },
-  { name: 'a full key', headers: bearer('full'), plain: 200, proxied: 200 },
+  { name: 'a key that reads', headers: bearer('read'), plain: 403, proxied: 403 },
+  { name: 'a key for the machine', headers: bearer('machine'), plain: 200, proxied: 200 },
+  { name: 'a full key of the default workspace', headers: bearer('full'), plain: 200, proxied: 200 },
+  { name: 'a full key of another one', headers: bearer('other'), plain: 403, proxied: 403 },
   { name: 'a key that speaks', headers: bearer('speech'), plain: 403, proxied: 403 },
 ];
+
+const ROLE_OF: Readonly<Record<string, Role>> = { other: 'full' };
 
 const keys = {
   authenticate: (key: string) =>
     Promise.resolve(
-      ['full', 'read', 'speech'].includes(key)
-        ? { workspaceId: 'w', keyId: 'k', role: key as Role }
+      ['full', 'read', 'speech', 'machine', 'other'].includes(key)
+        ? { workspaceId: 'w', keyId: 'k', role: ROLE_OF[key] ?? (key as Role), isOperators: key !== 'other' }
         : undefined,
     ),
 };

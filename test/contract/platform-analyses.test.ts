@@ -18,13 +18,14 @@ import { ensureDefaultWorkspace } from '../../storage/workspaces.js';
 import { startPostgres } from '../fixtures/postgres.js';
 import { runsOn, storeAgent } from '../fixtures/session-runs.js';
 import { until } from '../fixtures/until.js';
+import { plansOn } from '../fixtures/plans.js';
 
 const postgres = await startPostgres(t);
 const database = await postgres.migrated();
 const { sql } = database;
 const workspaceId = await ensureDefaultWorkspace(sql, randomIds);
 await storeAgent(database, workspaceId);
-const sessions = createSessions({ sql, ids: randomIds, defaultLimit: 100 });
+const sessions = createSessions({ ...plansOn(sql), ids: randomIds, defaultLimit: 100 });
 const runs = await runsOn(t, database, 'one');
 
 const planOf = (analysis: AgentConfig['analysis']): SessionPlan => ({

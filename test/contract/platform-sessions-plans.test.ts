@@ -6,6 +6,7 @@ import t from 'tap';
 import { createVersions } from '../../storage/agents/versions.js';
 import { type Body, makeAgent } from '../fixtures/agents.js';
 import { ALL_OVERRIDES, startSessions } from '../fixtures/platform-sessions.js';
+import { plansOn } from '../fixtures/plans.js';
 
 const { sql, workspaceId, call, agentId, create, read, planOf, configOf, endAll } = await startSessions(t);
 
@@ -230,7 +231,7 @@ t.test(
   },
 );
 
-const versions = createVersions(sql);
+const versions = createVersions(plansOn(sql));
 const transfers = (...ids: readonly string[]) => ({
   config: { tools: { transfer_agents: ids.map((agent_id) => ({ agent_id, description: 'Orders' })) } },
 });

@@ -8,6 +8,7 @@ import { createTools } from '../../storage/agents/tools.js';
 import { createVersions } from '../../storage/agents/versions.js';
 import { TEST_SECRET } from '../fixtures/gateway.js';
 import { formOf, type Json, places, startPlatform } from '../fixtures/platform.js';
+import { plansOn } from '../fixtures/plans.js';
 
 /** One engine speaks only English, another all languages; neither is called. */
 const platform = await startPlatform(t, {
@@ -20,7 +21,7 @@ const { call, database, workspaceId } = platform;
 const AGENTS = '/v1/agent/agents';
 const secrets = await openSecrets({ sql: database.sql, dataDir: '', secretsKey: TEST_SECRET });
 const parts = { sql: database.sql, ids: randomIds, secrets };
-const versions = createVersions(database.sql);
+const versions = createVersions(plansOn(database.sql));
 const tools = createTools(parts);
 const agents = createAgents(parts);
 const knowledge = createKnowledge(parts);

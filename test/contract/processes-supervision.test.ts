@@ -118,7 +118,7 @@ t.test('a worker that crashes at its start is tried again ever more slowly', asy
   const clock = new SimulatedClock();
   const log = recordingLog();
   const restart = { initialMs: 100, maxMs: 1000, stableMs: 60_000 };
-  const health = { everyMs: 1e9, silenceMs: 1e9 };
+  const health = { everyMs: 1e9, silenceMs: 1e9, announcedMs: 1e9 };
   const workers = await superviseRole(
     echo(folder, { clock, log, restart, health, args: ['{"crash":true}'], output: () => undefined }),
   );
@@ -140,7 +140,7 @@ t.test('a worker that crashes at its start is tried again ever more slowly', asy
 t.test('a worker that is silent, or never ready, is killed; a busy one is not', async (t) => {
   const folder = await socketFolder(t);
   const log = recordingLog();
-  const health = { everyMs: 100, silenceMs: 1000 };
+  const health = { everyMs: 100, silenceMs: 1000, announcedMs: 60_000 };
   const restart = { initialMs: 10, maxMs: 100, stableMs: 10_000 };
   const workers = await superviseRole(echo(folder, { log, health, restart }));
   t.teardown(() => workers.stop());
@@ -155,7 +155,7 @@ t.test('a worker that is silent, or never ready, is killed; a busy one is not', 
   const stuck = pool.run('stuck', {}, { signal: never() })[Symbol.asyncIterator]();
   await stuck.next();
   await t.rejects(stuck.next(), { code: 'engine_lost' });
-  t.ok(log.lines.some(({ message }) => message.includes('silent')));
+  t.ok(log.lines.some(({ message }) => message.includes('echo worker 0 said nothing for 1 s')));
   await pool.ready();
 
   const unreadyLog = recordingLog();

@@ -103,7 +103,7 @@ t.test(
       [
         401,
         { error: { message: 'Incorrect API key provided: operators-own' } },
-        { message: 'The speech provider answered 401' },
+        { status: 502, message: 'The speech provider does not accept this gateway' },
       ],
       [402, { message: 'pay' }, { status: 402 }],
       [429, 'slow down', { retryAfter: 7 }],
@@ -365,7 +365,7 @@ t.test('another gateway as the remote', async (t) => {
   });
   await t.test('its refusals are ours: a wrong key, reference audio that it cannot use', async (t) => {
     const wrong = createNativeSpeech({ ...there, key: 'nobody' });
-    await t.rejects(speakAll(wrong, { ...request, speed: 1 }), { code: 'provider_failed', status: 401 });
+    await t.rejects(speakAll(wrong, { ...request, speed: 1 }), { code: 'provider_failed', status: 502 });
     const references = [{ audio: new Uint8Array([1]), text: 'x' }];
     await t.rejects(
       speakAll(createNativeSpeech(there), { ...request, voice: 'default', speed: 1, references }),

@@ -129,7 +129,7 @@ t.test('a child is not believed to be another process', async (t) => {
   const workers = await superviseRole({
     ...{ role: 'liar', entry, count: 1, socketFolder: join(folderOf(t), 's'), log },
     args: [String(victim.pid)],
-    health: { everyMs: 20, silenceMs: 60 },
+    health: { everyMs: 20, silenceMs: 60, announcedMs: 60 },
     stopMs: 200,
   });
   await until('it was found out', () => log.lines.some(({ message }) => /not spawned here/.test(message)));

@@ -45,7 +45,7 @@ const REFUSED = 'http://127.0.0.1:1';
 
 function poolOf(...urls: readonly string[]) {
   const clock = new SimulatedClock();
-  const pool = new ServicePool(urls, 'key', clock);
+  const pool = new ServicePool(urls, { key: 'key' }, clock);
   const ask = () => pool.ask({ path: '/v1/tts', body: 'x' }, neverAborted);
   const done = async (): Promise<void> =>
     void (await pool.bytes({ path: '/', body: 'x' }, 100, neverAborted));

@@ -48,6 +48,15 @@ t.test(
   },
 );
 
+t.test('frozen is dead: a server that is stopped is replaced, and its data is there', async (t) => {
+  const server = await start(t, shared);
+  const pid = server.pid();
+  process.kill(pid, 'SIGSTOP');
+  await until('another one runs', () => server.pid() !== pid, 60_000);
+  t.notOk(isAlive(pid));
+  t.same(await notesIn(server.url), ['kept']);
+});
+
 t.test('it listens on a private socket only', async (t) => {
   const dataDir = shared;
   const server = await start(t, dataDir);

@@ -279,6 +279,15 @@ t.test('a workspace that was never seen is refused while the store is away or si
   t.equal((await refusal)?.code, 'overloaded');
 });
 
+t.test('a lease that a full disk refuses is no limit of the client: 503, which says so', async (t) => {
+  const { clock, store } = world();
+  const full = Object.assign(new Error('could not extend file'), { code: '53100', query: 'insert' });
+  const leases = { ...store.leases('a'), hold: () => Promise.reject(full) };
+  const parts = { leases, usage: store.usage, clock, log: silentLog, defaultLimit: 50 };
+  const refusal = await refusalOf(createAdmission(parts).enter('ws'));
+  t.match(refusal, { code: 'storage_full', status: 503, retryAfter: 1 });
+});
+
 t.test('the first jobs of a workspace wait for a store that is slow and not away', async (t) => {
   const { admit, store, clock } = world();
   store.slowMs = 4000;

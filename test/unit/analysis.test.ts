@@ -1,14 +1,14 @@
 /** The analysis of a conversation: which parts of a language model's answer are accepted, and which are ignored. */
 import t from 'tap';
 import type { ChatModel } from '../../contracts/ports/chat.js';
-import type { SessionItem, SessionPlan, SessionRecord } from '../../contracts/ports/sessions/sessions.js';
+import type {
+  AnalysedSession,
+  SessionItem,
+  SessionPlan,
+  SessionRecord,
+} from '../../contracts/ports/sessions/sessions.js';
 import { type AgentConfig, DEFAULT_CONFIG } from '../../contracts/schemas/agent-config.js';
-import {
-  type AnalysedSession,
-  analysisIn,
-  messagesOf,
-  reasonToSkip,
-} from '../../gateway/deliveries/analysis.js';
+import { analysisIn, messagesOf, reasonToSkip } from '../../gateway/deliveries/analysis.js';
 
 type Wanted = AgentConfig['analysis'];
 

@@ -178,8 +178,8 @@ const STATUSES: Readonly<Record<number, string>> = {
   431: 'head_too_large',
   500: 'internal',
   501: 'unknown_method',
-  502: 'engine_failed engine_lost provider_failed transport_failed first_byte_timeout',
-  503: 'overloaded memory_exhausted draining storage_unavailable storage_busy storage_full engine_busy',
+  502: 'engine_failed provider_failed context_exceeded transport_failed first_byte_timeout',
+  503: 'overloaded memory_exhausted draining storage_unavailable storage_busy storage_full engine_lost engine_busy',
   505: 'http_version',
 };
 
@@ -281,10 +281,11 @@ t.test('options of a body are an object, and a fault names its place', async (t)
 
 t.test('a role permits what docs/keys-and-workspaces.md says', async (t) => {
   const permitted: Readonly<Record<Role, readonly Permission[]>> = {
-    full: ['open', 'speech', 'catalogue', 'sessions', 'records', 'read', 'manage'],
+    full: ['open', 'speech', 'catalogue', 'sessions', 'records', 'read', 'machine', 'manage'],
     speech: ['open', 'speech', 'catalogue'],
     sessions: ['open', 'sessions', 'records'],
     read: ['open', 'catalogue', 'records', 'read'],
+    machine: ['open', 'machine'],
   };
   for (const [role, wanted] of Object.entries(permitted)) {
     t.ok(isRole(role));

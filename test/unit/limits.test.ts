@@ -33,6 +33,10 @@ const {
   agentTest,
   phone,
   unauthenticated,
+  refused,
+  statements,
+  knowledge,
+  sentenceLength,
 } = CONTRACT;
 const { publicPerMinute: perMinute } = session;
 
@@ -40,6 +44,19 @@ const { publicPerMinute: perMinute } = session;
 const DOCUMENTED = {
   'agent `name`, `description`': `${span(agent.name)}, ${number(agent.description)} characters`,
   '`system_prompt`': `${number(agent.systemPromptLength)} characters and ${number(agent.systemPromptTokens)} tokens`,
+  'an agent as a whole when it is published, previewed or tested: its configuration and its tools': `${size(agent.planBytes)} of JSON`,
+  'MCP: a stream that breaks off before its answer': `resumed ${mcp.resumes} times, after ${mcp.resumeMs.min / SECOND} to ${mcp.resumeMs.max / SECOND} s each`,
+  'MCP: a named session that the server refuses (4xx)': 'begun anew once',
+  'database: a list, read or search': `${statements.readMs / SECOND} s (\`LIMITS.statements\`)`,
+  'database: statements of a workspace at once, in each gateway process; that wait; how long one waits': `2; ${statements.waiting} reads and ${statements.waiting} changes; ${statements.waitMs / SECOND} s`,
+  'database: statements of a client that has gone': 'none',
+  'knowledge: words of a question that are looked up, passages that are ranked': `the ${knowledge.words} rarest, ${number(knowledge.candidates)}`,
+  'knowledge: a search during a call, turns included': `${statements.inCallMs} ms`,
+  'conversation that a language model is told': `\`LLM_CONTEXT_TOKENS\` without ${number(languageModel.answerTokens)} for the answer; ${number(languageModel.conversationTokens)} tokens if unset`,
+  'requests that a language model refuses as too long': `${languageModel.shortened} for one answer, each with less of the conversation`,
+  'one sentence of a text for the default voice': `${number(sentenceLength)} characters`,
+  'what still arrives of a refused body, and is dropped so that the refusal reaches its client': `${size(refused.bytes)}; ${refused.ms / SECOND} s, with pauses of ${refused.idleMs / SECOND} s; after a 408 ${refused.lateMs / SECOND} s`,
+  'connections that do so at once': `${refused.connections.perAddress} of an address, ${number(refused.connections.total)} of a process`,
   'first messages': `${number(agent.firstMessage)} characters each`,
   '`filler_message`': `${agent.filler} characters`,
   '`recovery_message`': `${agent.recovery} characters`,

@@ -86,3 +86,12 @@ t.test(
       t.ok(whole[name as keyof typeof fields] === text, name);
   },
 );
+
+t.test('a document of too many strings is refused while it arrives', async (t) => {
+  const world = spooling(t);
+  const strings = `{"input_audio":[${'"a",'.repeat(300_000)}`;
+  await t.rejects(readAudioJson(requestWith(world, strings, 50_001), 100_000_000), {
+    code: 'malformed_body',
+    message: /too many parts/,
+  });
+});

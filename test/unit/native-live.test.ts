@@ -212,7 +212,7 @@ t.test('the status of a failed synthesis is that of the socket', async (t) => {
   await turn();
   t.match(log, [{ event: 'finish', reason: 'error' }, { close: 'internal' }]);
   session.closed();
-  t.strictSame(ends, [502]);
+  t.strictSame(ends, [503]);
 });
 
 t.test('in a random walk each start has one finish, and nothing follows a close', async (t) => {

@@ -183,7 +183,7 @@ t.test(
       [
         [200, 'done'],
         [200, 'done'],
-        [502, 'failed'],
+        [503, 'failed'],
         [400, 'done'],
         [500, 'failed'],
         [200, 'left'],

@@ -4,7 +4,15 @@ import { useContext } from 'preact/hooks';
 import { ask } from './api.js';
 
 /** Names of contracts/permissions.ts; an open set. */
-export type Permission = 'open' | 'speech' | 'catalogue' | 'sessions' | 'records' | 'read' | 'manage';
+export type Permission =
+  | 'open'
+  | 'speech'
+  | 'catalogue'
+  | 'sessions'
+  | 'records'
+  | 'read'
+  | 'machine'
+  | 'manage';
 
 export interface Account {
   readonly key_id: string;

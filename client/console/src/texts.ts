@@ -459,6 +459,8 @@ export const texts = {
   machine: {
     intro:
       'The state of the gateways, refreshed every five seconds while this view is open. Counts begin at the start of each gateway.',
+    ownOnly:
+      'What this workspace used. The figures of the whole gateway are for full keys of the workspace Default, and for keys of role machine.',
     nothing: 'Nothing to tell.',
     gauges: {
       gateway_calls: 'Calls',

@@ -19,6 +19,8 @@ export interface ReservedPlace {
 /** A caller by a key, or by a token that a key has issued, which has the key's permissions. */
 export interface Identity extends Caller {
   readonly role: Role;
+  /** Whether its workspace is the default one. Absent: no. */
+  readonly isOperators?: boolean;
 }
 
 /** The caller as it works in a call or on a socket. */

@@ -97,7 +97,7 @@ export interface AgentVersions {
   read(agentId: string, workspaceId: string, number: number): Promise<AgentVersion | undefined>;
   /**
    * Makes the draft, with its tools and the revisions of its knowledge, the next version. `changed` if its voice is no
-   * longer the one that was checked.
+   * longer the one that was checked. Errors: `validation_failed` if it is too large as a whole.
    */
   publish(
     agentId: string,
@@ -112,7 +112,10 @@ export interface PinnedSource {
   readonly revision: number;
 }
 
-/** Everything that a conversation runs on: configuration, tools and knowledge sources. */
+/**
+ * Everything that a conversation runs on: configuration, tools and knowledge sources. Shared by all who ask for it, so it is
+ * never changed.
+ */
 export interface RunnableVersion {
   /** 0 for a draft. */
   readonly number: number;
@@ -129,12 +132,27 @@ export interface RunnableAgent {
   readonly version: RunnableVersion | undefined;
 }
 
+/** An agent as one that may take calls over, without what it runs on. */
+export interface ReachableAgent {
+  readonly agent: Pick<Agent, 'id' | 'name' | 'status'>;
+  /** Its last version; undefined if nothing was published yet. */
+  readonly version:
+    | {
+        readonly number: number;
+        readonly language: AgentConfig['voice']['speaking_language'];
+        /** Ids of the agents that it hands calls over to. */
+        readonly targets: readonly string[];
+      }
+    | undefined;
+}
+
 export interface PublishedAgents {
   /** The agent with its last version. Without a workspace, as for public sessions: of any owner. */
   find(agentId: string, workspaceId?: string): Promise<RunnableAgent | undefined>;
   /** The agent with that version. */
   version(agentId: string, workspaceId: string, number: number): Promise<RunnableAgent | undefined>;
-  /** The agent with its draft, as for previews. */
+  reachable(agentId: string, workspaceId: string): Promise<ReachableAgent | undefined>;
+  /** The agent with its draft, as for previews. Errors: `validation_failed` if it is too large as a whole. */
   draft(agentId: string, workspaceId: string): Promise<RunnableAgent | undefined>;
 }
 

@@ -57,6 +57,7 @@ export interface PinnedAgent {
  */
 export interface SessionPlan {
   readonly config: AgentConfig;
+  /** One list for all sessions of a process with the same agent and `configHash`. */
   readonly tools: readonly PlannedTool[];
   readonly knowledge: readonly { readonly sourceId: string; readonly revision: number }[];
   readonly configHash: string;
@@ -222,6 +223,8 @@ export interface RunningSession {
   readonly plan: SessionPlan;
   /** After a takeover: the record until the previous owner died. */
   readonly said?: readonly SessionItem[];
+  /** After a takeover: how long the call has lasted, in milliseconds. Absent for one of the previous release. */
+  readonly lastedMs?: number;
   /** The caller is back from a failed transfer. */
   readonly returned?: boolean;
   /** After a takeover: the number of the last turn in the record. */
@@ -298,10 +301,17 @@ export interface SessionRuns {
   onEnded(listener: (id: string) => void): () => void;
 }
 
+/** An ended session, and what was said. */
+export interface AnalysedSession {
+  readonly record: SessionRecord;
+  readonly plan: Pick<SessionPlan, 'config'>;
+  readonly items: readonly SessionItem[];
+}
+
 /** Analyses of ended sessions, made from their records by any process. */
 export interface AnalysisQueue {
   /** Leases one session that awaits analysis for `leaseMs`; after that another process may take it, three times in all. */
-  take(leaseMs: number): Promise<(RunningSession & { readonly items: readonly SessionItem[] }) | undefined>;
+  take(leaseMs: number): Promise<AnalysedSession | undefined>;
   /** Stores the result and queues its deliveries, once. Deletes the session's plan. */
   finish(id: string, analysis: SessionAnalysis): Promise<void>;
 }

@@ -5,6 +5,7 @@
 import { dirname, join } from 'node:path';
 import { createRequire } from 'node:module';
 import type { Token, Tokenizer } from 'kuromoji';
+import { announced } from '../../../processes/child/announce.js';
 import { type Unit, unitsFrom } from './spoken-text.js';
 
 const JAPANESE = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/u;
@@ -33,6 +34,6 @@ const unitOf = ({ surface_form: text, pronunciation, pos }: Token): Unit => ({
 
 /** A unit for each word of the dictionary. Rejects if the optional package is not installed. */
 export async function japaneseUnits(text: string): Promise<Unit[]> {
-  loading ??= loadTokenizer();
+  loading ??= announced(loadTokenizer);
   return unitsFrom((await loading).tokenize(text).map(unitOf));
 }

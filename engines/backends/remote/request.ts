@@ -10,6 +10,8 @@ export interface RemoteAddress {
   /** Without a slash at the end. */
   readonly url: string;
   readonly key?: string | undefined;
+  /** The setting that holds the key, for the operator's log. */
+  readonly keySetting?: string | undefined;
 }
 
 export interface RemoteRequest {
@@ -39,6 +41,8 @@ const ALWAYS = { accept: '*/*', 'user-agent': 'speech-gateway' };
 
 /** Statuses that refuse the request itself: the service's message is passed on to the client. */
 const TELLING = new Set([400, 413, 415, 422]);
+/** Statuses that refuse the operator's key: nothing that the client could mend. */
+const OF_THE_KEY = new Set([401, 403, 407]);
 const MESSAGE_LENGTH = 300;
 const ERROR_BYTES = 64 * 1024;
 const RETRY_SECONDS = 3600;
@@ -101,9 +105,26 @@ function retryAfterOf({ statusCode, headers }: RemoteReply): number | undefined 
   return statusCode === TOO_MANY_REQUESTS ? RETRY_DEFAULT_SECONDS : undefined;
 }
 
-async function refusalOf(reply: RemoteReply, { refusal }: RemoteRequest): Promise<ServiceError> {
+/** For the log: which key was refused, and where. */
+const keyRefused = ({ url, keySetting = 'its API key' }: RemoteAddress, status: number): Error =>
+  new Error(
+    `The service at ${new URL(url).origin} answered ${status}: it refuses the key; see ${keySetting}`,
+  );
+
+/** A client learns only that the provider failed if the operator's key is the cause. */
+function unauthorized(address: RemoteAddress, status: number): ServiceError {
+  const message = 'The speech provider does not accept this gateway';
+  return new ServiceError('provider_failed', { message, cause: keyRefused(address, status) });
+}
+
+async function refusalOf(
+  reply: RemoteReply,
+  address: RemoteAddress,
+  { refusal }: RemoteRequest,
+): Promise<ServiceError> {
   const { statusCode: status } = reply;
   const body = parsed(await bytesOfReply(reply, ERROR_BYTES).catch(() => Buffer.alloc(0)));
+  if (OF_THE_KEY.has(status)) return unauthorized(address, status);
   const known = refusal?.(body);
   if (known) return known;
   const said = TELLING.has(status) ? sentenceIn(body)?.slice(0, MESSAGE_LENGTH) : undefined;
@@ -127,14 +148,15 @@ export function endpoint(url: string, below: string): { readonly origin: string;
 }
 
 /**
- * The reply of a service that accepts the request. Errors: `provider_failed` with the service's status, or 502 without
- * one.
+ * The reply of a service that accepts the request. Errors: `provider_failed` with the service's status; 502 without one, and
+ * if the service refuses the key.
  */
 export async function ask(
-  { url, key }: RemoteAddress,
+  address: RemoteAddress,
   request: RemoteRequest,
   signal: AbortSignal,
 ): Promise<RemoteReply> {
+  const { url, key } = address;
   const authorization = key === undefined ? {} : { authorization: `Bearer ${key}` };
   const headers = { ...ALWAYS, ...authorization, ...request.traceContext, ...request.headers };
   const { origin, path } = endpoint(url, request.path);
@@ -147,7 +169,7 @@ export async function ask(
     throw broken(error);
   }
   if (reply.statusCode >= 200 && reply.statusCode < 300) return reply;
-  throw await refusalOf(reply, request);
+  throw await refusalOf(reply, address, request);
 }
 
 /** The parts of the body as they arrive. Errors: `provider_failed` if it breaks off. */

@@ -11,7 +11,7 @@ import { type Clock, systemClock } from '../../../contracts/clock.js';
 import { LIMITS } from '../../../contracts/limits.js';
 import { ServiceError } from '../../../contracts/errors.js';
 import { Backoff } from '../../../processes/backoff.js';
-import { ask, bytesOfReply, type RemoteReply, type RemoteRequest } from './request.js';
+import { ask, bytesOfReply, type RemoteAddress, type RemoteReply, type RemoteRequest } from './request.js';
 
 /** A reply that begins. `over`: to be called once it was read, or if nobody reads it. */
 export interface Asked {
@@ -83,7 +83,7 @@ export class ServicePool {
 
   constructor(
     urls: readonly string[],
-    private readonly key: string | undefined,
+    private readonly access: Omit<RemoteAddress, 'url'>,
     private readonly clock: Clock = systemClock,
   ) {
     this.#members = urls.map((url) => new Member(url, clock));
@@ -118,7 +118,7 @@ export class ServicePool {
     member.underWay += 1;
     const over = (): void => void (member.underWay -= 1);
     try {
-      const reply = await ask({ url: member.url, key: this.key }, request, signal);
+      const reply = await ask({ url: member.url, ...this.access }, request, signal);
       member.answered();
       return { reply, over };
     } catch (error) {

@@ -8,6 +8,8 @@ export interface RemoteSettings {
   /** Without a trailing slash; one, or several that do the same work. */
   readonly urls: readonly string[];
   readonly key?: string | undefined;
+  /** As of a `RemoteAddress`. */
+  readonly keySetting?: string | undefined;
   readonly ttsModel: string;
   readonly sttModel: string;
   /** Names as the service knows them. */
@@ -25,7 +27,7 @@ const pools = new WeakMap<RemoteSettings, ServicePool>();
 
 /** The pool of these settings, shared by all engines that use them. */
 export function servicesOf(settings: RemoteSettings): ServicePool {
-  const pool = pools.get(settings) ?? new ServicePool(settings.urls, settings.key);
+  const pool = pools.get(settings) ?? new ServicePool(settings.urls, settings);
   pools.set(settings, pool);
   return pool;
 }

@@ -8,6 +8,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import v8 from 'node:v8';
 import vm from 'node:vm';
+import { announced } from '../../../processes/child/announce.js';
 
 /** A model as it can be loaded. */
 export interface Loadable<M> {
@@ -111,7 +112,7 @@ export class LoadedModels {
 
   #load(wanted: Loadable<unknown>): Held {
     if (this.#left) this.#released = this.#release();
-    const model = this.#released.then(() => wanted.load());
+    const model = this.#released.then(() => announced(() => wanted.load()));
     const held = { model, bytes: wanted.bytes, users: 0 };
     model.catch(() => {
       if (this.#held.get(wanted) === held) this.#held.delete(wanted);

@@ -1,5 +1,5 @@
 /** `GET /v1/key`: permissions of the request's key, so that a client offers nothing that would be refused. */
-import { allows, type Permission, PERMISSIONS, ROLES } from '../../../contracts/permissions.js';
+import { holds, type Permission, PERMISSIONS, ROLES } from '../../../contracts/permissions.js';
 import type { KeyAuthority } from '../../../contracts/ports/accounts/identity.js';
 import { Type } from '../../../contracts/schemas/type.js';
 import { bearerToken, identify } from '../../server/auth.js';
@@ -32,9 +32,10 @@ export const keyRoute = (keys: KeyAuthority): Route => ({
   method: 'GET',
   path: '/v1/key',
   async handler(request) {
-    const { keyId, workspaceId, role } = await identify(bearerToken(request.headers), keys);
+    const identity = await identify(bearerToken(request.headers), keys);
+    const { keyId, workspaceId, role } = identity;
     request.authenticated();
-    const permissions = NAMES.filter((name) => allows(role, name));
+    const permissions = NAMES.filter((name) => holds(identity, name));
     const entity = { key_id: keyId, workspace_id: workspaceId, role, permissions };
     return json(200, entity, { 'cache-control': 'no-store' });
   },

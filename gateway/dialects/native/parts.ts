@@ -2,7 +2,6 @@
 import type { Clock } from '../../../contracts/clock.js';
 import type { Log } from '../../../contracts/log.js';
 import type { KeyAuthority } from '../../../contracts/ports/accounts/identity.js';
-import type { MemoryLedger } from '../../../contracts/ports/accounts/memory.js';
 import type { Speech, Transcription } from '../../../contracts/ports/speech/speech.js';
 import type { Places } from '../../server/job-place.js';
 import type { Vocabulary } from '../../../contracts/vocabulary.js';
@@ -12,8 +11,6 @@ export interface NativeParts {
   readonly transcription: Transcription;
   readonly keys: KeyAuthority;
   readonly admission: Places;
-  /** For what sockets keep; requests have their own (gateway/server/port.ts `share`). */
-  readonly memory: MemoryLedger;
   readonly vocabulary: Vocabulary;
   readonly clock: Clock;
   readonly log: Log;

@@ -3,7 +3,6 @@ import type { Clock } from '../../../contracts/clock.js';
 import type { Log } from '../../../contracts/log.js';
 import type { ClientSecrets } from '../../../contracts/ports/accounts/client-secrets.js';
 import type { KeyAuthority } from '../../../contracts/ports/accounts/identity.js';
-import type { MemoryLedger } from '../../../contracts/ports/accounts/memory.js';
 import type { Speech, Transcription } from '../../../contracts/ports/speech/speech.js';
 import type { VoiceCatalogue } from '../../../contracts/ports/speech/voices.js';
 import type { Places } from '../../server/job-place.js';
@@ -16,8 +15,6 @@ export interface ProtocolAParts {
   readonly voices: Pick<VoiceCatalogue, 'list' | 'own'>;
   readonly keys: KeyAuthority;
   readonly admission: Places;
-  /** For what sockets keep; requests have their own (gateway/server/port.ts `share`). */
-  readonly memory: MemoryLedger;
   readonly clientSecrets: ClientSecrets;
   readonly vocabulary: Vocabulary;
   /** Configured sample rates of `pcm`. */

@@ -2,7 +2,6 @@
 import type { Clock } from '../../../contracts/clock.js';
 import type { Log } from '../../../contracts/log.js';
 import type { KeyAuthority } from '../../../contracts/ports/accounts/identity.js';
-import type { MemoryLedger } from '../../../contracts/ports/accounts/memory.js';
 import type { SingleUseTokens } from '../../../contracts/ports/accounts/single-use-tokens.js';
 import type { Speech, Transcription } from '../../../contracts/ports/speech/speech.js';
 import type { VoiceCatalogue } from '../../../contracts/ports/speech/voices.js';
@@ -17,8 +16,6 @@ export interface ProtocolBParts {
   readonly wallet: ReadWallet;
   readonly keys: KeyAuthority;
   readonly admission: Places;
-  /** For what sockets keep; requests have their own (gateway/server/port.ts `share`). */
-  readonly memory: MemoryLedger;
   readonly tokens: SingleUseTokens;
   readonly vocabulary: Vocabulary;
   readonly clock: Clock;

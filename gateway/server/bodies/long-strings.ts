@@ -10,6 +10,7 @@ import { LIMITS } from '../../../contracts/limits.js';
 import type { StoredFile } from '../../../contracts/ports/speech/codec.js';
 import { ArrivingBytes } from './arriving-bytes.js';
 import { ArrivingFile, type Keeping } from './arriving-file.js';
+import { JSON_BOUNDS, tooLarge } from './structure.js';
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -40,6 +41,7 @@ export class LongStrings {
   readonly #rest: ArrivingBytes;
   readonly #restBytes: number;
   #inString = false;
+  #strings = 0;
   /** Whether the byte to come is escaped. */
   #escapes = false;
   /** The string that arrives, while it is short. */
@@ -58,7 +60,7 @@ export class LongStrings {
     this.#rest = new ArrivingBytes(this.#restBytes, request.share('body'));
   }
 
-  /** Takes ownership of `chunk`. Errors: `payload_too_large`, `memory_exhausted`, `storage_full`. */
+  /** Takes ownership of `chunk`. Errors: `payload_too_large`, `memory_exhausted`, `storage_full`, `malformed_body` for too many strings. */
   async add(chunk: Buffer): Promise<void> {
     for (let at = 0; at < chunk.length;)
       at = this.#inString ? await this.#within(chunk, at) : this.#outside(chunk, at);
@@ -81,8 +83,15 @@ export class LongStrings {
     const open = chunk.indexOf(QUOTE, at);
     const end = open < 0 ? chunk.length : open + 1;
     this.#keep(chunk.subarray(at, end));
-    this.#inString = open >= 0;
+    if (open >= 0) this.#open();
     return end;
+  }
+
+  /** A name and a value are two strings of one node; more than that is refused before the rest arrives. */
+  #open(): void {
+    this.#inString = true;
+    this.#strings += 1;
+    if (this.#strings > 2 * JSON_BOUNDS.nodes) throw tooLarge();
   }
 
   async #within(chunk: Buffer, from: number): Promise<number> {

@@ -1,5 +1,5 @@
 /**
- * Access to `/metrics`: free on this machine and private networks; from elsewhere with a key that may read, or the
+ * Access to `/metrics`: free on this machine and private networks; from elsewhere with a key that may see the machine, or the
  * operator's METRICS_TOKEN, as a bearer token.
  */
 import { createHash, timingSafeEqual } from 'node:crypto';

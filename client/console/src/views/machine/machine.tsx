@@ -1,5 +1,6 @@
 /** Health of the gateways: nodes, current work, workers, latency and failures. */
 import { useEffect, useState } from 'preact/hooks';
+import { useMay } from '../../account.js';
 import { ask, request } from '../../api.js';
 import { momentText } from '../../format.js';
 import { type Loaded, useLoad } from '../../hooks.js';
@@ -191,8 +192,23 @@ const Facts = ({ figures }: { readonly figures: Figures }) => {
 
 const hasAnswered = ({ data, error }: Loaded<unknown>): boolean => data !== undefined || error !== undefined;
 
-/** The view is shown only when all of it is loaded: late parts would push away what the user has begun to read. */
+/** For keys that may not see the figures of all workspaces: those of their own. */
+function OwnFigures() {
+  const workspace = useWorkspace();
+  return (
+    <Page title={texts.views.machine} intro={machine.ownOnly}>
+      {hasAnswered(workspace) ? <Workspace workspace={workspace} /> : <Loading />}
+    </Page>
+  );
+}
+
 export function Machine() {
+  const may = useMay();
+  return may('machine') ? <WholeMachine /> : <OwnFigures />;
+}
+
+/** The view is shown only when all of it is loaded: late parts would push away what the user has begun to read. */
+function WholeMachine() {
   const { data, error, seen, reload } = useSeen();
   const hour = useHour();
   const workspace = useWorkspace();

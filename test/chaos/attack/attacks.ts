@@ -1,0 +1,349 @@
+/**
+ * What strangers and tenants try, row by row of the review that named them (X1 to X10). Each row is run beside a victim of
+ * another workspace (main.ts); `size` 1 is the whole attack, a fraction of it the short form.
+ */
+import type { Body } from '../../fixtures/agents.js';
+import { ASKING, newCall, newNumber, SECRET, STREAMING } from '../../fixtures/incoming-calls.js';
+import { PhoneLine } from '../../fixtures/phone-line.js';
+import { ask, flood, repeated, sendFrames, stall } from './senders.js';
+import type { Target } from './target.js';
+import { count, type Told } from './told.js';
+
+export interface Attack {
+  /** `X1 twilio`; the first word is the row of the review. */
+  readonly name: string;
+  /** Whether the short form has it. */
+  readonly short?: true;
+  /** Answers and closes that may be told to an attacker. */
+  readonly allowed: readonly (number | string)[];
+  /** Processor seconds that the gateway's process may use, at full size. */
+  readonly seconds: number;
+  /** How many lawful requests at once are compared with it. */
+  readonly atOnce: number;
+  run(target: Target, told: Told, size: number): Promise<void>;
+}
+
+/** Protocol B. */
+const B = '/compat/elevenlabs/v1';
+const KiB = 1024;
+const MiB = KiB * KiB;
+const REST_MS = 3000;
+const sized = (number: number, size: number): number => Math.max(1, Math.round(number * size));
+const bearer = (key: string): Record<string, string> => ({ authorization: `Bearer ${key}` });
+const JSON_TYPE = { 'content-type': 'application/json' };
+const FORM_TYPE = { 'content-type': 'application/x-www-form-urlencoded' };
+
+/** 64 KB of short, distinct names. */
+const manyFields = (first: string): string =>
+  `${first}&${Array.from({ length: 16_000 }, (_, at) => at.toString(36)).join('&')}`.slice(0, 64 * KiB - 1);
+const manyMembers = (first: object, members: number): string =>
+  JSON.stringify({
+    ...first,
+    ...Object.fromEntries(Array.from({ length: members }, (_, at) => [`m${at}`, 0])),
+  });
+
+async function ownNumber({ attacker, agent }: Target, provider: (typeof ASKING)[number]): Promise<string> {
+  const number = newNumber();
+  const credentials = { [provider.credential]: provider.dialect.credentialOf(SECRET) };
+  const body = { provider: provider.name, phone_number: number, agent_id: agent, credentials };
+  const { status } = await attacker('phone-numbers', { body });
+  if (status !== 201) throw new Error(`a number of ${provider.name}: ${status}`);
+  return number;
+}
+
+const webhooks = ASKING.flatMap((provider): Attack[] =>
+  ['answer', 'calls/call_0/status'].map((noun) => ({
+    name: `X1 ${provider.name} ${noun.split('/')[0]}`,
+    ...(noun === 'answer' && { short: true }),
+    allowed: [400, 401, 403, 404, 409, 413, 429],
+    seconds: 1,
+    atOnce: 1,
+    async run(target, told, size) {
+      const to = encodeURIComponent(await ownNumber(target, provider));
+      const url = `${target.base}/v1/phone/${provider.name}/${noun}`;
+      const fields = `To=${to}&From=%2B1&CallSid=CA1&CallUUID=1&uuid=1&to=${to}&from=1`;
+      await flood(sized(10, size), 2, async (turn) => {
+        const form = turn % 2 === 0;
+        const body = form ? manyFields(fields) : manyMembers({ to, from: '1', uuid: '1' }, 4500);
+        await ask(told, url, { method: 'POST', headers: form ? FORM_TYPE : JSON_TYPE, body });
+      });
+    },
+  })),
+);
+
+const queries: Attack = {
+  name: 'X1 long queries and heads',
+  allowed: [400, 401, 403, 404, 405, 413, 414, 429, 431],
+  seconds: 1,
+  atOnce: 4,
+  async run({ base }, told, size) {
+    const query = Array.from({ length: 4000 }, (_, at) => at.toString(36)).join('&');
+    const paths = [
+      '/v1/phone/vonage/answer',
+      '/v1/voices',
+      `${B}/text-to-speech/x/stream-input`,
+      '/v1/nothing',
+    ];
+    await flood(sized(40, size), 4, (turn) => ask(told, `${base}${paths[turn % paths.length]}?${query}`, {}));
+  },
+};
+
+/** A socket of small pieces, each with more overhead than payload. */
+const pieces = (
+  name: string,
+  path: string,
+  first: readonly string[],
+  frame: string,
+  short?: true,
+): Attack => ({
+  name: `X2 ${name}`,
+  ...(short && { short }),
+  allowed: ['stayed open', 1000, 1008, 1009, 1011, 1013],
+  seconds: 30,
+  atOnce: 4,
+  async run({ base, keys }, told, size) {
+    function* frames(): Generator<string> {
+      yield* first;
+      yield* repeated(frame, sized(300_000, size));
+    }
+    await sendFrames(told, base, { path, key: keys.speech, frames: frames(), restMs: REST_MS });
+  },
+});
+
+const appended = (audio: string): string => JSON.stringify({ type: 'input_audio_buffer.append', audio });
+const smallPieces: readonly Attack[] = [
+  pieces('A realtime, a blank', '/v1/realtime', [], appended('AAA= '), true),
+  pieces('A realtime, data:', '/v1/realtime', [], appended('data:audio/pcm;base64,AAA=')),
+  pieces('A realtime, base64', '/v1/realtime', [], appended('AAA=')),
+  pieces(
+    'B realtime',
+    `${B}/speech-to-text/realtime?audio_format=pcm_16000&commit_strategy=manual`,
+    [],
+    JSON.stringify({
+      message_type: 'input_audio_chunk',
+      audio_base_64: 'AAA= ',
+      commit: false,
+      sample_rate: 16_000,
+    }),
+  ),
+  pieces(
+    'B stream-input text',
+    `${B}/text-to-speech/default/stream-input`,
+    [JSON.stringify({ text: ' ' })],
+    JSON.stringify({ text: 'a' }),
+  ),
+];
+
+const uploads: Attack = {
+  name: 'X3 fifty uploads',
+  allowed: [200, 429, 503],
+  seconds: 60,
+  atOnce: 50,
+  async run({ base, keys }, told, size) {
+    const { wavHeader } = await import('../../../codecs/wav.js');
+    const wav = Buffer.concat([wavHeader(16_000), Buffer.alloc(sized(300, size) * 32_000, 7)]);
+    await flood(sized(50, size), 50, async () => {
+      const body = new FormData();
+      body.set('audio', new File([wav], 'a.wav', { type: 'audio/wav' }));
+      await ask(told, `${base}/v1/asr`, { method: 'POST', headers: bearer(keys.speech), body });
+    });
+  },
+};
+
+const stalled = (kind: string, path: string, type: string, first: string, short?: true): Attack => ({
+  name: `X4 stalled ${kind}`,
+  ...(short && { short }),
+  allowed: [400, 408, 413, 429, 503, 'no answer'],
+  seconds: 20,
+  atOnce: 36,
+  async run({ base, keys }, told, size) {
+    const head = [`POST ${path} HTTP/1.1`, `Authorization: Bearer ${keys.speech}`, `Content-Type: ${type}`];
+    const one = () =>
+      stall(told, base, { head, first, bytes: sized(120, size) * MiB, stallMs: 5 * REST_MS * size });
+    await Promise.all(Array.from({ length: sized(36, Math.sqrt(size)) }, one));
+  },
+});
+
+const PART = '--x\r\nContent-Disposition: form-data; name="file"; filename="a.wav"\r\n\r\n';
+const bodies: readonly Attack[] = [
+  stalled('multipart, A', '/v1/audio/transcriptions', 'multipart/form-data; boundary=x', `\r\n${PART}`, true),
+  stalled('multipart, B', `${B}/speech-to-text`, 'multipart/form-data; boundary=x', `\r\n${PART}`),
+  stalled('multipart, native', '/v1/asr', 'multipart/form-data; boundary=x', `\r\n${PART}`),
+  stalled('JSON', '/v1/audio/transcriptions', 'application/json', '\r\n{"input_audio":{"data":"'),
+  stalled('JSON speech', '/v1/tts', 'application/json', '\r\n{"text":"'),
+];
+
+const searches: Attack = {
+  name: 'X5 searches of 900 words',
+  allowed: [200, 400, 422, 429, 503],
+  seconds: 30,
+  atOnce: 25,
+  async run({ base, keys, attacker }, told, size) {
+    const words = Array.from({ length: 5000 }, (_, at) => `word${at.toString(36)}`);
+    const ids: unknown[] = [];
+    for (let source = 0; source < sized(20, size); source += 1) {
+      const content = Array.from({ length: 40_000 }, (_, at) => words[(at * 7919 + source) % words.length]);
+      const text = content.join(' ').slice(0, 300_000);
+      const made = await attacker('knowledge-sources', { body: { name: `S${source}`, content: text } });
+      if (made.status === 201) ids.push(made.body['knowledge_source_id']);
+      else count(told, made.status);
+    }
+    const config = { knowledge_base: { knowledge_source_ids: ids.slice(0, 20) } };
+    const agent = await attacker('agents', { body: { name: 'Knows', config } });
+    const url = `${base}/v1/agent/agents/${String(agent.body['agent_id'])}/knowledge/search`;
+    const body = JSON.stringify({ query: words.slice(0, 900).join(' ') });
+    const headers = { ...bearer(keys.read), ...JSON_TYPE };
+    await flood(sized(100, size), 100, () => ask(told, url, { method: 'POST', headers, body }));
+  },
+};
+
+const ORIGIN = { origin: 'https://www.example.com', ...JSON_TYPE };
+
+const plans: Attack = {
+  name: 'X6 an oversize plan, and public sessions',
+  allowed: [201, 413, 422, 429, 503],
+  seconds: 30,
+  atOnce: 20,
+  async run({ base, attacker }, told, size) {
+    const long = (length: number) => 'x'.repeat(length);
+    const tool: Body = {
+      name: 'T',
+      url: 'https://example.com/',
+      body_template: long(100_000),
+      headers: Array.from({ length: 50 }, (_, at) => ({ name: `h${at}`, kind: 'custom', value: long(4000) })),
+    };
+    const tools: unknown[] = [];
+    for (let turn = 0; turn < sized(100, size); turn += 1) {
+      const made = await attacker('tools', { body: tool });
+      if (made.status === 201) tools.push(made.body['tool_id']);
+      else count(told, made.status);
+    }
+    const made = await attacker('agents', {
+      body: { name: 'Large', config: { tools: { tool_ids: tools } } },
+    });
+    const agent = String(made.body['agent_id']);
+    const change = { public_enabled: true, allowed_origins: [ORIGIN.origin] };
+    await attacker(`agents/${agent}`, { method: 'PATCH', body: change });
+    count(told, (await attacker(`agents/${agent}/publish`, { method: 'POST' })).status);
+    told.delete(200);
+    const body = JSON.stringify({ agent_id: agent });
+    const url = `${base}/v1/agent/sessions`;
+    await flood(sized(100, size), 100, () => ask(told, url, { method: 'POST', headers: ORIGIN, body }));
+  },
+};
+
+const places = [...ASKING, ...STREAMING].map((provider): Attack => ({
+  name: `X7 idle sockets at ${provider.name}`,
+  ...(provider.name === 'twilio' && { short: true }),
+  allowed: [
+    'stayed open',
+    'a call was heard',
+    401,
+    403,
+    429,
+    503,
+    1000,
+    1006,
+    1008,
+    1011,
+    1013,
+    'ECONNRESET',
+  ],
+  seconds: 5,
+  atOnce: 1,
+  async run(target, told, size) {
+    const path = `/v1/phone/${provider.name}`;
+    const restMs = 2 * REST_MS;
+    const idle = Array.from({ length: sized(256, Math.sqrt(size)) }, () =>
+      sendFrames(told, target.base, { path, frames: [], restMs }),
+    );
+    const asking = ASKING.find(({ name }) => name === provider.name) ?? ASKING[0]!;
+    const number = await ownNumber(target, asking);
+    const url = `${target.base}/v1/phone/${asking.name}/answer`;
+    await flood(sized(15, size), 3, async () => {
+      const call = newCall(number);
+      const answered = await fetch(url, asking.dialect.ask(url, call, SECRET));
+      const line = await PhoneLine.answered(asking.dialect, call, await answered.text()).catch(
+        () => undefined,
+      );
+      const begins = line !== undefined && line.closed === undefined;
+      count(told, begins ? 'a call was heard' : 'a call was crowded out');
+      line?.drop();
+    });
+    await Promise.all(idle);
+  },
+}));
+
+const floods: readonly Attack[] = [
+  {
+    name: 'X9 frames of 99,000 members before a key',
+    short: true,
+    allowed: [1000, 1008, 1009, 1011, 'ECONNRESET', 1006],
+    seconds: 4,
+    atOnce: 5,
+    async run({ base }, told, size) {
+      const frame = manyMembers({ text: ' ' }, 99_000);
+      const path = `${B}/text-to-speech/default/stream-input`;
+      await flood(sized(25, size), 5, () =>
+        sendFrames(told, base, { path, frames: repeated(frame, 5), restMs: REST_MS }),
+      );
+    },
+  },
+  {
+    name: 'X9 the interface description',
+    allowed: [200, 304, 429, 503],
+    seconds: 2,
+    atOnce: 40,
+    run: ({ base }, told, size) => flood(sized(200, size), 40, () => ask(told, `${base}/openapi.json`, {})),
+  },
+  {
+    name: 'X9 sessions with 9,900 members',
+    short: true,
+    allowed: [400, 413, 422, 429],
+    seconds: 2,
+    atOnce: 10,
+    async run({ base, agent }, told, size) {
+      const body = JSON.stringify({ agent_id: agent, metadata: JSON.parse(manyMembers({}, 9900)) as object });
+      const url = `${base}/v1/agent/sessions`;
+      await flood(sized(100, size), 10, () => ask(told, url, { method: 'POST', headers: ORIGIN, body }));
+    },
+  },
+];
+
+const worstTexts: readonly Attack[] = [
+  {
+    name: 'X10 one sentence of 30 MiB',
+    allowed: [400, 413, 422, 429, 503],
+    seconds: 3,
+    atOnce: 1,
+    async run({ base, keys }, told, size) {
+      const body = JSON.stringify({ text: `п${'a'.repeat(sized(30, size) * MiB)}`, format: 'pcm' });
+      await ask(told, `${base}/v1/tts`, {
+        method: 'POST',
+        headers: { ...bearer(keys.speech), ...JSON_TYPE },
+        body,
+      });
+    },
+  },
+  {
+    name: 'X10 a form of strings',
+    short: true,
+    allowed: [400, 413, 422, 429, 503],
+    seconds: 6,
+    atOnce: 1,
+    async run({ base, keys }, told, size) {
+      const strings = '"a",'.repeat((sized(120, size) * MiB) / 4);
+      const body = `{"input_audio":[${strings}"a"]}`;
+      await ask(told, `${base}/v1/audio/transcriptions`, {
+        method: 'POST',
+        headers: { ...bearer(keys.speech), ...JSON_TYPE },
+        body,
+      });
+    },
+  },
+];
+
+export const ATTACKS: readonly Attack[] = [
+  ...[...webhooks, queries, ...smallPieces, uploads, ...bodies, searches, plans],
+  ...[...places, ...floods, ...worstTexts],
+];

@@ -1,0 +1,98 @@
+/** Runs an attack beside the victim, and judges what the victim, the memory and the processor say of it. */
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Attack } from './attacks.js';
+import type { Outcome } from './frozen.js';
+import { flood } from './senders.js';
+import { processorOf, residentOf, type Target } from './target.js';
+import { count, shown, type Told } from './told.js';
+import { beside, p95, speak, type VictimCall } from './victim.js';
+
+const MiB = 1024 * 1024;
+const SAMPLE_MS = 200;
+const LAWFUL_MS = 5000;
+/** Resting after an attack: then all is as before. */
+const REST_MS = 10_000;
+const GAP_MS = 200;
+const SLOWER = 3;
+/** Differences below this are no slowness, in ms. */
+const NOISE_MS = 50;
+/** What code, caches and heaps take when they are first used. */
+const WARMTH = 64 * MiB;
+
+export interface Rules {
+  /** Share of the whole attack. */
+  readonly size: number;
+  /** Whether seconds, gaps and p95 are judged as well: on a machine that does nothing else. */
+  readonly timed: boolean;
+  readonly budgetBytes: number;
+  readonly call: VictimCall | undefined;
+}
+
+async function watched<T>(target: Target, work: () => Promise<T>): Promise<{ result: T; peak: number }> {
+  let peak = residentOf(target);
+  const timer = setInterval(() => (peak = Math.max(peak, residentOf(target))), SAMPLE_MS);
+  try {
+    return { result: await work(), peak: Math.max(peak, residentOf(target)) };
+  } finally {
+    clearInterval(timer);
+  }
+}
+
+const lawful = new Map<number, number>();
+
+/** The victim's p95, in ms, while the attacker makes as many lawful requests at once. */
+async function lawfulP95(target: Target, atOnce: number): Promise<number> {
+  const known = lawful.get(atOnce);
+  if (known !== undefined) return known;
+  const end = performance.now() + LAWFUL_MS;
+  const { asked } = await beside(target, () =>
+    flood(atOnce, atOnce, async () => {
+      while (performance.now() < end) await speak(target.base, target.keys.full);
+    }),
+  );
+  lawful.set(atOnce, p95(asked));
+  return p95(asked);
+}
+
+export async function judge(target: Target, attack: Attack, rules: Rules): Promise<Outcome> {
+  const { size, timed, budgetBytes, call } = rules;
+  const allowedMs = timed ? Math.max(NOISE_MS, SLOWER * (await lawfulP95(target, attack.atOnce))) : Infinity;
+  const rest = residentOf(target);
+  const [from, processor] = [performance.now(), processorOf(target)];
+  const told: Told = new Map();
+  const { result, peak } = await watched(target, () => beside(target, () => attack.run(target, told, size)));
+  const { asked } = result;
+  const used = processorOf(target) - processor;
+  const gap = call?.gapSince(from) ?? 0;
+  if (timed) await pause(REST_MS);
+  const { asked: later } = await beside(target, () => pause(timed ? 2000 : 500));
+  const left = residentOf(target) - rest;
+  const p95Ms = p95(asked);
+  const most = Math.max(1, attack.seconds * size) + asked.length * 0.05;
+  const failedOf = (all: typeof asked) => all.filter((one) => one.told !== 200);
+  const toldOf = (all: typeof asked): string =>
+    shown(failedOf(all).reduce((sum, one) => count(sum, one.told), new Map()));
+  const checks: readonly [boolean, string][] = [
+    [failedOf(asked).length === 0, `the victim was told ${toldOf(asked)}`],
+    [p95Ms <= allowedMs, `p95 ${Math.round(p95Ms)} ms, allowed ${Math.round(allowedMs)}`],
+    [!timed || gap <= GAP_MS, `the call heard nothing for ${Math.round(gap)} ms`],
+    [call?.isOver !== true, 'the call was lost'],
+    [peak - rest <= budgetBytes + WARMTH, `${Math.round((peak - rest) / MiB)} MiB more than at rest`],
+    [used <= most, `${used.toFixed(1)} s of processor time, allowed ${most.toFixed(1)}`],
+    [failedOf(later).length === 0, `afterwards the victim was told ${toldOf(later)}`],
+    [!timed || left <= WARMTH, `${Math.round(left / MiB)} MiB were left ${REST_MS / 1000} s later`],
+    ...[...told.keys()].map((what): [boolean, string] => [
+      attack.allowed.includes(what),
+      `the attacker was told "${what}"`,
+    ]),
+  ];
+  const figures = [
+    `told ${shown(told) || 'nothing'}`,
+    `victim ${asked.length - failedOf(asked).length} of ${asked.length}, p95 ${Math.round(p95Ms)} ms`,
+    ...(call ? [`gap ${Math.round(gap)} ms`] : []),
+    `memory ${Math.round((peak - rest) / MiB)} MiB more`,
+    `processor ${used.toFixed(1)} s`,
+  ];
+  const faults = checks.filter(([holds]) => !holds).map(([, fault]) => fault);
+  return { name: attack.name, figures: figures.join('; '), faults };
+}

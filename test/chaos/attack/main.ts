@@ -1,0 +1,74 @@
+/**
+ * `npm run chaos -- attack [row …] [--short] [--size=1] [--budget=MB] [--cgroup]`: what strangers and tenants may try, beside
+ * a victim of another workspace (docs/operate/chaos.md). Prints a line for each row. Exit code 1 if one fails.
+ */
+import { parseArgs } from 'node:util';
+import { EMBEDDED, TONE } from '../../fixtures/gateway.js';
+import { letGo } from '../../fixtures/caller.js';
+import { freePort } from '../../fixtures/free-port.js';
+import { type Attack, ATTACKS } from './attacks.js';
+import { inGroup } from './cgroup.js';
+import { freezeEach, type Outcome } from './frozen.js';
+import { judge, type Rules } from './judge.js';
+import { startTarget, type Target } from './target.js';
+import { VictimCall } from './victim.js';
+
+const MiB = 1024 * 1024;
+const GROUP_BYTES = 768 * MiB;
+const SHORT_SIZE = 0.05;
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    short: { type: 'boolean', default: false },
+    size: { type: 'string' },
+    budget: { type: 'string', default: '256' },
+    cgroup: { type: 'boolean', default: false },
+  },
+});
+const isShort = values.short;
+const isWanted = (name: string): boolean =>
+  positionals.length === 0 || positionals.some((wanted) => `${name} `.startsWith(`${wanted} `));
+
+let failed = 0;
+function tell({ name, figures, faults }: Outcome): void {
+  if (faults.length > 0) failed += 1;
+  console.log(
+    `${faults.length > 0 ? 'FAIL' : 'PASS'} ${name}: ${figures}${faults.map((fault) => `\n     ${fault}`).join('')}`,
+  );
+}
+
+async function withTarget(env: Readonly<Record<string, string>>, work: (target: Target) => Promise<void>) {
+  const start = () =>
+    startTarget({ ...(isShort ? TONE : EMBEDDED), MEMORY_BUDGET_MB: values.budget, ...env });
+  const target = await (values.cgroup ? inGroup(GROUP_BYTES, start) : start());
+  const gone = target.gateway.exited.then(() => 'gone' as const);
+  try {
+    const end = await Promise.race([work(target), gone]);
+    if (end === 'gone')
+      tell({ name: 'the gateway', figures: 'ended', faults: [target.gateway.stderr().slice(-500)] });
+  } finally {
+    await target.stop();
+  }
+}
+
+async function attackAll(rows: readonly Attack[]): Promise<void> {
+  await withTarget({}, async (target) => {
+    for (const row of rows) {
+      // A new one for each row, as no story goes on for all of them.
+      const call = isShort ? undefined : await VictimCall.begin(target);
+      const size = Number(values.size ?? (isShort ? SHORT_SIZE : 1));
+      const rules: Rules = { size, timed: !isShort, budgetBytes: Number(values.budget) * MiB, call };
+      tell(await judge(target, row, rules));
+      call?.end();
+    }
+  });
+}
+
+const rows = ATTACKS.filter(({ name, short }) => isWanted(name) && (!isShort || short === true));
+if (rows.length > 0) await attackAll(rows);
+if (!isShort && isWanted('X11'))
+  await withTarget({ WORKERS: '3', PORT: String(await freePort()) }, (target) => freezeEach(target, tell));
+letGo();
+console.log(failed === 0 ? 'attack: all rows hold' : `attack: ${failed} rows fail`);
+process.exit(failed === 0 ? 0 : 1);

@@ -1,0 +1,101 @@
+/** The gateway that is attacked: its keys, its processes, and what they use. */
+import { readFileSync } from 'node:fs';
+import { randomIds } from '../../../contracts/ids.js';
+import { openDatabase } from '../../../storage/postgres/database.js';
+import { createKey } from '../../../storage/keys/keys.js';
+import { type Call, client, makeAgent } from '../../fixtures/agents.js';
+import { commandOf, familyOf } from '../../fixtures/family.js';
+import { type Gateway, startGateway, TEST_KEY, TEST_SECRET } from '../../fixtures/gateway.js';
+import { type OwnPostgres, startPostgres } from './postgres.js';
+import { memoryOf } from '../../fixtures/resources.js';
+
+const KEY_ROLES = ['full', 'speech', 'read'] as const;
+type KeyRole = (typeof KEY_ROLES)[number];
+const TICKS_A_SECOND = 100;
+
+export interface Target {
+  readonly gateway: Gateway;
+  readonly base: string;
+  /** Full key of the victim's workspace. */
+  readonly victim: string;
+  /** Keys of the attacker's, which is another one. */
+  readonly keys: Readonly<Record<KeyRole, string>>;
+  /** The attacker's requests below /v1/agent, with its full key. */
+  readonly attacker: Call;
+  /** The attacker's public agent. */
+  readonly agent: string;
+  stop(): Promise<void>;
+}
+
+async function keysOf(url: string): Promise<Target['keys']> {
+  const { sql, close } = await openDatabase({ url, connections: 1 });
+  try {
+    const workspaceId = randomIds.next('workspace');
+    await sql`insert into workspaces ${sql({ id: workspaceId, name: 'Attacker' })}`;
+    const made = KEY_ROLES.map(async (role) => {
+      const { key } = await createKey(sql, randomIds, { workspaceId, name: role, role, expiresAt: null });
+      return [role, key] as const;
+    });
+    return Object.fromEntries(await Promise.all(made)) as Target['keys'];
+  } finally {
+    await close();
+  }
+}
+
+/** `env`: settings besides the usual ones of tests. */
+export async function startTarget(env: Readonly<Record<string, string>>): Promise<Target> {
+  const postgres: OwnPostgres = await startPostgres();
+  const gateway = await startGateway({
+    DATABASE_URL: postgres.url,
+    SECRETS_KEY: TEST_SECRET,
+    LOG_LEVEL: 'error',
+    PUBLIC_SESSIONS_PER_IP: '1000',
+    PUBLIC_SESSIONS_PER_AGENT: '1000',
+    ...env,
+  }).catch(async (error: unknown) => {
+    await postgres.stop();
+    throw error;
+  });
+  const keys = await keysOf(postgres.url);
+  const attacker = client(gateway.base, keys.full);
+  const change = { public_enabled: true, allowed_origins: ['https://www.example.com'] };
+  return {
+    ...{ gateway, base: gateway.base, victim: TEST_KEY, keys, attacker },
+    agent: await makeAgent(attacker, { change }),
+    async stop() {
+      await gateway.stop();
+      await postgres.stop();
+    },
+  };
+}
+
+/** Resident bytes of all its processes. */
+export function residentOf({ gateway }: Target): number {
+  const sizes = familyOf(gateway.pid).map((pid) => {
+    try {
+      return memoryOf(pid);
+    } catch {
+      return 0;
+    }
+  });
+  return sizes.reduce((sum, size) => sum + size, 0);
+}
+
+/** Processor seconds that its first process, which with one of WORKERS is the gateway itself, has used. */
+export function processorOf({ gateway }: Target): number {
+  const fields = readFileSync(`/proc/${gateway.pid}/stat`, 'latin1')
+    .replace(/^.*\) /s, '')
+    .split(' ');
+  return (Number(fields[11]) + Number(fields[12])) / TICKS_A_SECOND;
+}
+
+/** Its child processes by what they run: `encode`, `media`, `gateway` …, each with its numbers. */
+export function partsOf({ gateway }: Target): ReadonlyMap<string, readonly number[]> {
+  const parts = new Map<string, number[]>();
+  for (const pid of familyOf(gateway.pid)) {
+    const [, worker, role] = /workers\/([a-z-]+)\.js ([a-z-]+)/.exec(commandOf(pid)) ?? [];
+    if (worker === undefined || role === undefined || worker === 'decode-once') continue;
+    parts.set(role, [...(parts.get(role) ?? []), pid]);
+  }
+  return parts;
+}
