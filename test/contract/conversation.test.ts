@@ -152,14 +152,14 @@ t.test('messages that are none are left out', async (t) => {
 });
 
 t.test(
-  'a model that fails: the client gets an error, the agent says so, and no request is repeated',
+  'a model that fails: the client gets an error, the agent says so, and what was not answered is asked once more',
   async (t) => {
     const meeting = await talks.meet();
     meeting.caller.send({ type: 'user.message', text: 'Well?' });
     await untilEvent(meeting, 'error');
     t.match(eventsOf(meeting, 'error'), [{ code: 'provider_error' }]);
     await untilShown(meeting, EXCUSE);
-    t.equal(model.asked.filter((messages) => said(messages) === 'Well?').length, 1);
+    t.equal(model.asked.filter((messages) => said(messages) === 'Well?').length, 2);
     meeting.caller.send({ type: 'user.message', text: 'And now?' });
     await untilShown(meeting, 'You said: And now?');
     meeting.caller.hangUp();
