@@ -3,11 +3,13 @@
  *
  * Invariants: a call is settled exactly once (ended, failed or abandoned), and then holds no listener and
  * feeds no input; leaving the loop or an abort releases the reader at once and cancels the job in the background. A call
- * whose child is lost begins once more elsewhere if it has no input and has received nothing: nobody can tell.
+ * whose child is frozen begins once more elsewhere if it has no input and has received nothing: nobody can tell. One whose
+ * child died fails: what it worked on may be the cause.
  */
 import { type JobOwner, type JobRunner, type JobValue, NOBODY } from '../../contracts/ports/jobs.js';
 import { Inbound, type Outbound } from '../channel/credit.js';
 import { ServiceError } from '../../contracts/errors.js';
+import { engineFrozen } from '../errors.js';
 import { Feed } from './feed.js';
 
 export type RunOptions = Parameters<JobRunner['run']>[2];
@@ -103,9 +105,10 @@ export class Call implements AsyncIterableIterator<JobValue> {
     if (this.#settle()) this.#inbound.fail(error);
   }
 
-  /** Its child is lost; `error`: what the call fails with if it cannot move. */
-  lost(error = new ServiceError('engine_lost')): void {
-    if (this.#options.input !== undefined || this.#received || this.#moved) return this.fail(error);
+  /** Its child is lost: it died, or was frozen and is replaced. */
+  lost(isFrozen: boolean): void {
+    if (!isFrozen) return this.fail(new ServiceError('engine_lost'));
+    if (this.#options.input !== undefined || this.#received || this.#moved) return this.fail(engineFrozen());
     this.#moved = true;
     this.#line = undefined;
     this.#dispatch(this);

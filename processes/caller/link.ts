@@ -16,7 +16,7 @@ import { Backoff } from '../backoff.js';
 import type { Call } from './call.js';
 import { Channel } from '../channel/channel.js';
 import { Outbound } from '../channel/credit.js';
-import { engineFrozen, errorFromWire } from '../errors.js';
+import { errorFromWire } from '../errors.js';
 import { isCount, KIND, PROTOCOL_VERSION, type Frame, type Waits } from '../channel/frames.js';
 import type { Log } from '../../contracts/log.js';
 import { isOurs, restOf } from '../process-table.js';
@@ -273,7 +273,7 @@ export class Link {
     const calls = [...this.#calls.values()];
     this.#calls.clear();
     if (!this.#closed) this.#reconnectLater();
-    for (const call of calls) call.lost(isFrozen ? engineFrozen() : undefined);
+    for (const call of calls) call.lost(isFrozen);
   }
 
   #reconnectLater(): void {

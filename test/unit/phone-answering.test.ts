@@ -1,5 +1,6 @@
 /** Answers to a provider whose call cannot be taken (gateway/phone/answering.ts): busy, rejected, or an error. */
 import t from 'tap';
+import { UNBOUNDED_SHARE } from '../../contracts/ports/accounts/memory.js';
 import { type ErrorCode, ServiceError } from '../../contracts/errors.js';
 import { silentLog } from '../../contracts/log.js';
 import type { PhoneNumber } from '../../contracts/ports/phone/phone.js';
@@ -39,6 +40,7 @@ function request(secret = 'secret', search = ''): HttpRequest {
   const { headers, body } = twilioDouble.ask(BASE + PATH + search, CALL, secret);
   return {
     ...{ baseUrl: BASE, path: PATH, search, authenticated: () => undefined, params: {} },
+    share: () => UNBOUNDED_SHARE,
     headers: new Map(Object.entries(headers as Record<string, string>)),
     async *body() {
       yield Buffer.from(body as string);

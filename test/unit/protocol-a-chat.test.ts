@@ -171,8 +171,8 @@ t.test(
 
 t.test('the type of an error in a stream', async (t) => {
   const types: [ServiceError, string | undefined][] = [
-    [new ServiceError('engine_failed'), 'provider_unavailable'],
-    [new ServiceError('engine_lost'), 'provider_overloaded'],
+    [new ServiceError('engine_lost'), 'provider_unavailable'],
+    [new ServiceError('engine_lost', { status: 503 }), 'provider_overloaded'],
     [new ServiceError('engine_busy'), 'provider_overloaded'],
     [new ServiceError('internal'), 'server'],
     [new ServiceError('provider_failed', { status: 504 }), 'timeout'],
