@@ -153,7 +153,11 @@ t.test(
     await process.pass(10_000);
     process.opened[0]?.die();
     await process.pass(300);
-    t.strictSame(process.told, ['activate s', 'count error', 'unjoin s'], 'its session has not ended');
+    t.strictSame(
+      process.told,
+      ['activate s', 'count transport_lost', 'unjoin s'],
+      'its session has not ended',
+    );
     process.calls.begin(session('s'));
     t.equal(process.opened.length, 2, 'here as well');
   },
@@ -168,7 +172,12 @@ t.test('a call whose media worker dies within 10 s fails, as it may be what kill
   await process.pass(9999);
   process.opened[0]?.die();
   await process.pass(300);
-  t.strictSame(process.told, ['activate s', 'use conversation_ms 9999', 'count error', 'end as error s']);
+  t.strictSame(process.told, [
+    'activate s',
+    'use conversation_ms 9999',
+    'count transport_lost',
+    'end as transport_lost s',
+  ]);
 });
 
 t.test(
@@ -288,7 +297,7 @@ t.test('a LiveKit call whose process has died continues here, in the same room',
   process.told.length = 0;
   process.opened[0]?.die();
   await process.pass(300);
-  t.strictSame(process.told, ['count error', 'unjoin l'], 'whoever looks next goes on with it');
+  t.strictSame(process.told, ['count transport_lost', 'unjoin l'], 'whoever looks next goes on with it');
   await calls.stop(Promise.resolve());
 });
 
