@@ -76,12 +76,13 @@ for (const stack of stacks(t.comment)) {
     });
 
     await t.test('503 arrives from a server that sheds load, and from one that drains', async (t) => {
-      let saturated = true;
-      const options = { load: { thresholds: { loopDelayMs: 10_000 }, saturated: () => saturated } };
-      const server = await startEdge(stack, [post('/x', refuses('internal'))], options);
+      const routes = [post('/x', refuses('internal'))];
+      const loopDelay = { sample: () => 20_000, stop: () => undefined };
+      const busy = await startEdge(stack, routes, { load: { loopDelay } });
+      t.teardown(() => busy.close());
+      t.strictSame(await seen(`${busy.base}/x`), [503]);
+      const server = await startEdge(stack, routes, { load: { thresholds: { loopDelayMs: 10_000 } } });
       t.teardown(() => server.close());
-      t.strictSame(await seen(`${server.base}/x`), [503]);
-      saturated = false;
       let over = (): void => undefined;
       const drained = server.drain({ calls: new Promise<void>((resolve) => (over = resolve)) });
       t.strictSame(await seen(`${server.base}/x`), [503]);
