@@ -76,7 +76,7 @@ t.test('sessions that nobody joined, connected to or ended end by time', async (
   const states = await Promise.all([fresh, late, connecting, lost, talking, endless, orphan].map(read));
   t.same(states.map(({ status, endedReason }) => [status, endedReason]), [
     ['pending', null], ['failed', 'not_joined'], ['pending', null], ['failed', 'not_joined'],
-    ['active', null], ['completed', 'timeout'], ['failed', 'error'],
+    ['active', null], ['completed', 'timeout'], ['failed', 'transport_lost'],
   ]); // oxfmt-ignore
   t.equal((await sql`select 1 from deliveries where session_id = ${late}`).length, 0);
   t.equal(
