@@ -105,7 +105,11 @@ for (const stack of ['uws', 'node'] as const) {
       answers.map(({ status }) => status),
       [200, 401, 204],
     );
-    t.match(await answers[0].text(), /^nodejs_eventloop_lag_mean_seconds (?:[\d.]+|Nan)$/m, "Node's, at the first");
+    t.match(
+      await answers[0].text(),
+      /^nodejs_eventloop_lag_mean_seconds (?:[\d.]+|Nan)$/m,
+      "Node's, at the first",
+    );
     for (const { headers } of answers)
       t.notOk([...headers.keys()].some((name) => name.startsWith('access-control')));
     const health = await fetch(`${server.base}/health`, { method: 'OPTIONS', headers: asked });
