@@ -36,8 +36,8 @@ t.test('keys', async (t) => {
   t.test('a key is known everywhere from when it is made until it is revoked', async (t) => {
     const { id, key } = await createKey(main.sql, randomIds, { workspaceId, name: 'mine' });
     t.match(key, /^sk_[A-Za-z0-9_-]{43}$/);
-    t.same(await here.authenticate(key), { workspaceId, keyId: id, role: 'full' });
-    t.same(await there.authenticate(key), { workspaceId, keyId: id, role: 'full' });
+    t.same(await here.authenticate(key), { workspaceId, keyId: id, role: 'full', isOperators: true });
+    t.same(await there.authenticate(key), { workspaceId, keyId: id, role: 'full', isOperators: true });
     t.same(await revokeKey(main.sql, id), { outcome: 'revoked', id });
     await until('both processes refuse it', async () => {
       const callers = await Promise.all([here.authenticate(key), there.authenticate(key)]);
@@ -107,7 +107,7 @@ t.test('keys', async (t) => {
     await away.authenticate(key);
     await lonely.close();
     now += 120_000;
-    t.same(await away.authenticate(key), { workspaceId, keyId: id, role: 'full' });
+    t.same(await away.authenticate(key), { workspaceId, keyId: id, role: 'full', isOperators: true });
     const refusal = await away.authenticate('sk_other').catch((error: unknown) => error as ServiceError);
     t.match(refusal, { code: 'overloaded', retryAfter: 1 });
     now += 600_000;
@@ -203,7 +203,7 @@ t.test('npm run keys', async (t) => {
     const created = await keys(env, 'create', 'from the command');
     const { id, key } = made(created.out);
     t.equal(created.code, 0);
-    t.same(await authority.authenticate(key), { workspaceId, keyId: id, role: 'full' });
+    t.same(await authority.authenticate(key), { workspaceId, keyId: id, role: 'full', isOperators: true });
     const listed = await keys(env, 'list');
     t.match(listed.out, id);
     t.match(listed.out, 'from the command');
