@@ -21,6 +21,7 @@ import { until } from '../fixtures/until.js';
 
 const KiB = 1024;
 const BUDGET = 8 * 1024 * KiB;
+const PIECE = 128 * KiB;
 
 const trace: RequestTrace = { context: { traceparent: '' }, engine: () => undefined };
 const parts = { vocabulary: defaultVocabulary, clock: systemClock, log: silentLog } as ProtocolAParts;
@@ -65,6 +66,11 @@ for (const stack of stacks(t.comment)) {
       return { client, events };
     };
     const append = (audio: string): string => JSON.stringify({ type: 'input_audio_buffer.append', audio });
+    /** In frames that are read at once: larger ones are charged themselves while they are. */
+    const fill = ({ client }: Awaited<ReturnType<typeof connect>>, bytes: number): void => {
+      const piece = append(Buffer.alloc(PIECE).toString('base64'));
+      for (let sent = 0; sent < bytes; sent += PIECE) client.send(piece);
+    };
     /** An answer shows that the frames before it were taken. */
     const answered = async ({ client, events }: Awaited<ReturnType<typeof connect>>): Promise<void> => {
       const before = events.length;
@@ -91,18 +97,18 @@ for (const stack of stacks(t.comment)) {
       const small = await connect('/realtime/large');
       const other = await connect('/realtime/other');
       const closed = closeOf(large.client);
-      small.client.send(append(Buffer.alloc(512 * KiB).toString('base64')));
+      fill(small, 512 * KiB);
       await answered(small);
-      large.client.send(append(Buffer.alloc(5 * 1024 * KiB).toString('base64')));
+      fill(large, 5 * 1024 * KiB);
       await answered(large);
-      large.client.send(append(Buffer.alloc(3 * 1024 * KiB).toString('base64')));
+      fill(large, 3 * 1024 * KiB);
       await answered(large);
       t.match(
         large.events.at(-2),
         { type: 'error', error: { code: 'memory_exhausted' } },
         'refused for itself',
       );
-      other.client.send(append(Buffer.alloc(3 * 1024 * KiB).toString('base64')));
+      fill(other, 3 * 1024 * KiB);
       t.match(await closed, { code: 1013 });
       t.match(large.events.at(-1), { type: 'error', error: { code: 'memory_exhausted' } });
       await answered(other);

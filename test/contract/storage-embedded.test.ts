@@ -42,7 +42,7 @@ t.test(
     const pid = first.pid();
     await Promise.all([first.stop(), first.stop()]);
     t.notOk(isAlive(pid));
-    t.same(readdirSync(shared), ['postgres']);
+    t.same(readdirSync(shared), ['postgres', 'reserve']);
     const second = await start(t, shared);
     t.same(await notesIn(second.url), ['kept']);
   },
@@ -221,7 +221,7 @@ t.test('a stop while the server is being started again leaves nothing', async (t
   await until('the server is dead', () => !isAlive(server.pid()));
   await server.stop();
   t.notOk(isAlive(server.pid()));
-  t.same(readdirSync(dataDir), ['postgres']);
+  t.same(readdirSync(dataDir), ['postgres', 'reserve']);
 });
 
 t.test('a server whose socket was removed makes place for one that can be reached', async (t) => {
