@@ -8,13 +8,25 @@ const TURN_MS = 2;
 /** Time of the first check in this turn, on the monotonic clock. */
 let began: number | undefined;
 
+let number = 0;
+
+function begin(now: number): number {
+  setImmediate(() => {
+    began = undefined;
+    number += 1;
+  });
+  return (began = now);
+}
+
 export function isTurnOver(): boolean {
   const now = performance.now();
-  if (began === undefined) {
-    began = now;
-    setImmediate(() => (began = undefined));
-  }
-  return now - began >= TURN_MS;
+  return now - (began ?? begin(now)) >= TURN_MS;
+}
+
+/** The number of this turn, for whoever counts what was done in one. */
+export function turnNumber(): number {
+  if (began === undefined) begin(performance.now());
+  return number;
 }
 
 const nextTurn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));

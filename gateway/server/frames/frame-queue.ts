@@ -1,6 +1,6 @@
 /**
  * Frames of one socket, taken in order: while one is read in turns of the event loop, or the answer to one needs a look-up, later
- * frames wait.
+ * frames wait. So do those of a burst, since the binding hands over thousands of small ones in one turn.
  *
  * Invariants: one frame at a time; waiting frames are bounded by count and memory, and a frame beyond that is refused, not kept;
  * a large frame is charged while it is read; nothing is taken once the socket closes.
@@ -8,7 +8,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { LIMITS } from '../../../contracts/limits.js';
 import { type MemoryShare, pieceOf } from '../../../contracts/ports/accounts/memory.js';
-import { isTurnOver } from '../../../contracts/time/loop-turn.js';
+import { isTurnOver, turnNumber } from '../../../contracts/time/loop-turn.js';
 import { AT_ONCE_BYTES } from '../bodies/structure.js';
 import type { Socket } from '../port.js';
 
@@ -24,6 +24,9 @@ export class LongText {
 export type Frame = string | Uint8Array | LongText;
 
 const { frames: MOST_FRAMES, bytes: MOST_BYTES } = LIMITS.socket.waiting;
+
+/** Frames of a socket that are always taken in the turn in which they arrive: more than audio has that comes in time. */
+const TAKEN_AT_ONCE = 8;
 
 /** A character for which each one of its string takes two bytes. */
 const WIDE = /[^\0-\xff]/;
@@ -51,6 +54,9 @@ export class FrameQueue<Read> {
   #next = 0;
   #size = 0;
   #busy = false;
+  /** The turn in which frames were pushed last, and how many of them. */
+  #turn = -1;
+  #inTurn = 0;
   #cleared = false;
 
   readonly #share: MemoryShare;
@@ -64,14 +70,23 @@ export class FrameQueue<Read> {
 
   push(frame: Frame): void {
     if (this.#cleared) return;
-    if (!this.#busy && frame.length <= AT_ONCE_BYTES) return this.#follow(this.#take(frame));
+    const isBurst = this.#isBurst();
+    if (!this.#busy && !isBurst && frame.length <= AT_ONCE_BYTES) return this.#follow(this.#take(frame));
     const memory = memoryOf(frame);
     if (this.#waiting.length - this.#next >= MOST_FRAMES || this.#size + memory > MOST_BYTES)
       return this.events.full();
     if (!this.#share.charge(memory)) return this.events.exhausted();
     this.#waiting.push(frame);
     this.#size += memory;
-    if (!this.#busy) this.#follow(this.#takeNext());
+    if (!this.#busy) this.#follow(isBurst ? nextTurn() : this.#takeNext());
+  }
+
+  /** Whether this socket had its share of this turn. */
+  #isBurst(): boolean {
+    const turn = turnNumber();
+    this.#inTurn = turn === this.#turn ? this.#inTurn + 1 : 1;
+    this.#turn = turn;
+    return this.#inTurn > TAKEN_AT_ONCE && isTurnOver();
   }
 
   /** Drops the waiting frames, since the socket closes. */

@@ -1,7 +1,8 @@
 /** X11: each kind of child is stopped in turn. It is replaced within eight seconds, and only what it did itself suffers. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { isAlive } from '../../fixtures/family.js';
-import { beside, speak } from './victim.js';
+import { speak } from './speak.js';
+import type { Victim } from './victim.js';
 import { partsOf, type Target } from './target.js';
 
 /** From SIGSTOP to another process of that kind. */
@@ -28,8 +29,8 @@ async function replaced(target: Target, part: string, victim: number): Promise<n
   return performance.now() - from;
 }
 
-async function freeze(target: Target, part: string, pid: number): Promise<Outcome> {
-  const { result: ms, asked } = await beside(target, async () => {
+async function freeze(target: Target, victim: Victim, part: string, pid: number): Promise<Outcome> {
+  const { result: ms, asked } = await victim.beside(async () => {
     const took = await replaced(target, part, pid);
     await pause(AFTER_MS);
     return took;
@@ -50,6 +51,11 @@ async function freeze(target: Target, part: string, pid: number): Promise<Outcom
 }
 
 /** Stops one process of each kind, one after the other. */
-export async function freezeEach(target: Target, tell: (outcome: Outcome) => void): Promise<void> {
-  for (const [part, [pid]] of partsOf(target)) if (pid !== undefined) tell(await freeze(target, part, pid));
+export async function freezeEach(
+  target: Target,
+  victim: Victim,
+  tell: (outcome: Outcome) => void,
+): Promise<void> {
+  for (const [part, [pid]] of partsOf(target))
+    if (pid !== undefined) tell(await freeze(target, victim, part, pid));
 }

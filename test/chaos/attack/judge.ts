@@ -5,7 +5,8 @@ import type { Outcome } from './frozen.js';
 import { flood } from './senders.js';
 import { processorOf, residentOf, type Target } from './target.js';
 import { count, shown, type Told } from './told.js';
-import { beside, p95, speak, type VictimCall } from './victim.js';
+import { p95, speak } from './speak.js';
+import type { Victim } from './victim.js';
 
 const MiB = 1024 * 1024;
 const SAMPLE_MS = 200;
@@ -27,7 +28,7 @@ export interface Rules {
   /** Whether seconds, gaps and p95 are judged as well: on a machine that does nothing else. */
   readonly timed: boolean;
   readonly budgetBytes: number;
-  readonly call: VictimCall | undefined;
+  readonly victim: Victim;
 }
 
 async function watched<T>(target: Target, work: () => Promise<T>): Promise<{ result: T; peak: number }> {
@@ -43,11 +44,11 @@ async function watched<T>(target: Target, work: () => Promise<T>): Promise<{ res
 const lawful = new Map<number, number>();
 
 /** The victim's p95, in ms, while the attacker makes as many lawful requests at once. */
-async function lawfulP95(target: Target, atOnce: number): Promise<number> {
+async function lawfulP95(target: Target, victim: Victim, atOnce: number): Promise<number> {
   const known = lawful.get(atOnce);
   if (known !== undefined) return known;
   const end = performance.now() + LAWFUL_MS;
-  const { asked } = await beside(target, () =>
+  const { asked } = await victim.beside(() =>
     flood(atOnce, atOnce, async () => {
       while (performance.now() < end) await speak(target.base, target.keys.full);
     }),
@@ -57,17 +58,18 @@ async function lawfulP95(target: Target, atOnce: number): Promise<number> {
 }
 
 export async function judge(target: Target, attack: Attack, rules: Rules): Promise<Outcome> {
-  const { size, timed, budgetBytes, call } = rules;
-  const allowedMs = timed ? Math.max(NOISE_MS, SLOWER * (await lawfulP95(target, attack.atOnce))) : Infinity;
+  const { size, timed, budgetBytes, victim } = rules;
+  const allowedMs = timed
+    ? Math.max(NOISE_MS, SLOWER * (await lawfulP95(target, victim, attack.atOnce)))
+    : Infinity;
   const rest = residentOf(target);
-  const [from, processor] = [performance.now(), processorOf(target)];
+  const processor = processorOf(target);
   const told: Told = new Map();
-  const { result, peak } = await watched(target, () => beside(target, () => attack.run(target, told, size)));
-  const { asked } = result;
+  const { result, peak } = await watched(target, () => victim.beside(() => attack.run(target, told, size)));
+  const { asked, gapMs } = result;
   const used = processorOf(target) - processor;
-  const gap = call?.gapSince(from) ?? 0;
   if (timed) await pause(REST_MS);
-  const { asked: later } = await beside(target, () => pause(timed ? 2000 : 500));
+  const { asked: later } = await victim.beside(() => pause(timed ? 2000 : 500));
   const left = residentOf(target) - rest;
   const p95Ms = p95(asked);
   const most = Math.max(timed ? 1 : UNTIMED_SECONDS, attack.seconds * size) + asked.length * 0.05;
@@ -77,8 +79,8 @@ export async function judge(target: Target, attack: Attack, rules: Rules): Promi
   const checks: readonly [boolean, string][] = [
     [failedOf(asked).length === 0, `the victim was told ${toldOf(asked)}`],
     [p95Ms <= allowedMs, `p95 ${Math.round(p95Ms)} ms, allowed ${Math.round(allowedMs)}`],
-    [!timed || gap <= GAP_MS, `the call heard nothing for ${Math.round(gap)} ms`],
-    [call?.isOver !== true, 'the call was lost'],
+    [!timed || gapMs <= GAP_MS, `the call heard nothing for ${Math.round(gapMs)} ms`],
+    [!result.isOver, 'the call was lost'],
     [peak - rest <= budgetBytes + WARMTH, `${Math.round((peak - rest) / MiB)} MiB more than at rest`],
     [used <= most, `${used.toFixed(1)} s of processor time, allowed ${most.toFixed(1)}`],
     [failedOf(later).length === 0, `afterwards the victim was told ${toldOf(later)}`],
@@ -91,7 +93,7 @@ export async function judge(target: Target, attack: Attack, rules: Rules): Promi
   const figures = [
     `told ${shown(told) || 'nothing'}`,
     `victim ${asked.length - failedOf(asked).length} of ${asked.length}, p95 ${Math.round(p95Ms)} ms`,
-    ...(call ? [`gap ${Math.round(gap)} ms`] : []),
+    ...(timed ? [`gap ${Math.round(gapMs)} ms`] : []),
     `memory ${Math.round((peak - rest) / MiB)} MiB more`,
     `processor ${used.toFixed(1)} s`,
   ];

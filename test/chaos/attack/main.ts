@@ -4,14 +4,13 @@
  */
 import { parseArgs } from 'node:util';
 import { EMBEDDED, TONE } from '../../fixtures/gateway.js';
-import { letGo } from '../../fixtures/caller.js';
 import { freePort } from '../../fixtures/free-port.js';
 import { type Attack, ATTACKS } from './attacks.js';
 import { inGroup } from './cgroup.js';
 import { freezeEach, type Outcome } from './frozen.js';
 import { judge, type Rules } from './judge.js';
 import { startTarget, type Target } from './target.js';
-import { VictimCall } from './victim.js';
+import { Victim } from './victim.js';
 
 const MiB = 1024 * 1024;
 const GROUP_BYTES = 768 * MiB;
@@ -38,29 +37,34 @@ function tell({ name, figures, faults }: Outcome): void {
   );
 }
 
-async function withTarget(env: Readonly<Record<string, string>>, work: (target: Target) => Promise<void>) {
+async function withTarget(
+  env: Readonly<Record<string, string>>,
+  work: (target: Target, victim: Victim) => Promise<void>,
+) {
   const start = () =>
     startTarget({ ...(isShort ? TONE : EMBEDDED), MEMORY_BUDGET_MB: values.budget, ...env });
   const target = await (values.cgroup ? inGroup(GROUP_BYTES, start) : start());
+  const victim = new Victim(target);
   const gone = target.gateway.exited.then(() => 'gone' as const);
   try {
-    const end = await Promise.race([work(target), gone]);
+    const end = await Promise.race([work(target, victim), gone]);
     if (end === 'gone')
       tell({ name: 'the gateway', figures: 'ended', faults: [target.gateway.stderr().slice(-500)] });
   } finally {
+    victim.end();
     await target.stop();
   }
 }
 
 async function attackAll(rows: readonly Attack[]): Promise<void> {
-  await withTarget({}, async (target) => {
+  await withTarget({}, async (target, victim) => {
     for (const row of rows) {
       // A new one for each row, as no story goes on for all of them.
-      const call = isShort ? undefined : await VictimCall.begin(target);
+      if (!isShort) await victim.call();
       const size = Number(values.size ?? (isShort ? SHORT_SIZE : 1));
-      const rules: Rules = { size, timed: !isShort, budgetBytes: Number(values.budget) * MiB, call };
+      const rules: Rules = { size, timed: !isShort, budgetBytes: Number(values.budget) * MiB, victim };
       tell(await judge(target, row, rules));
-      call?.end();
+      victim.hangUp();
     }
   });
 }
@@ -68,7 +72,8 @@ async function attackAll(rows: readonly Attack[]): Promise<void> {
 const rows = ATTACKS.filter(({ name, short }) => isWanted(name) && (!isShort || short === true));
 if (rows.length > 0) await attackAll(rows);
 if (!isShort && isWanted('X11'))
-  await withTarget({ WORKERS: '3', PORT: String(await freePort()) }, (target) => freezeEach(target, tell));
-letGo();
+  await withTarget({ WORKERS: '3', PORT: String(await freePort()) }, (target, victim) =>
+    freezeEach(target, victim, tell),
+  );
 console.log(failed === 0 ? 'attack: all rows hold' : `attack: ${failed} rows fail`);
 process.exit(failed === 0 ? 0 : 1);

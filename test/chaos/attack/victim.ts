@@ -1,86 +1,56 @@
 /** The victim: a key of another workspace that has a short sentence spoken twice a second, and a call on which its agent talks. */
-import { setTimeout as pause } from 'node:timers/promises';
-import { client, makeAgent } from '../../fixtures/agents.js';
-import { Caller, type SessionInvite } from '../../fixtures/caller.js';
-import { until } from '../../fixtures/until.js';
-import { failureOf } from './senders.js';
+import { type ChildProcess, fork } from 'node:child_process';
+import type { Asked } from './speak.js';
 import type { Target } from './target.js';
 
-const EVERY_MS = 500;
-/** Longer than any answer of a gateway that serves. */
-const LATE_MS = 20_000;
-/** Spoken for minutes. */
-const LONG_STORY = 'and then there was another word of it '.repeat(200);
+/** What victim.ts may tell the victim's process; `call` and `rest` are answered by a report. */
+export type VictimCommand = 'call' | 'ask' | 'rest' | 'hangUp';
 
-export interface Asked {
-  /** A status, or how the connection failed. */
-  readonly told: number | string;
-  readonly ms: number;
+export interface VictimReport {
+  readonly asked: readonly Asked[];
+  /** The longest time in which its call heard no sound, in ms. */
+  readonly gapMs: number;
+  /** Whether its call has ended. */
+  readonly isOver: boolean;
 }
 
-export const speak = async (base: string, key: string, text = 'Good morning.'): Promise<Asked> => {
-  const from = performance.now();
-  const told = await fetch(`${base}/v1/tts`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ text, format: 'pcm' }),
-    signal: AbortSignal.timeout(LATE_MS),
-  }).then(
-    async (answer) => {
-      await answer.arrayBuffer();
-      return answer.status;
-    },
-    (error: unknown) => failureOf(error),
-  );
-  return { told, ms: performance.now() - from };
-};
+export class Victim {
+  readonly #process: ChildProcess;
+  readonly #gone: Promise<never>;
 
-/** The victim's requests while `work` runs; the result of the work. */
-export async function beside<T>({ base, victim }: Target, work: () => Promise<T>) {
-  const asked: Promise<Asked>[] = [];
-  const done = new AbortController();
-  const asking = (async () => {
-    do {
-      asked.push(speak(base, victim));
-      await pause(EVERY_MS, undefined, { signal: done.signal }).catch(() => undefined);
-    } while (!done.signal.aborted);
-  })();
-  const result = await work().finally(() => done.abort());
-  await asking;
-  return { result, asked: await Promise.all(asked) };
-}
-
-export function p95(asked: readonly Asked[]): number {
-  const sorted = asked.map(({ ms }) => ms).sort((one, other) => one - other);
-  return sorted[Math.ceil(sorted.length * 0.95) - 1] ?? 0;
-}
-
-/** A call on which the agent talks all the time. */
-export class VictimCall {
-  private constructor(private readonly caller: Caller) {}
-
-  static async begin({ base, victim }: Target): Promise<VictimCall> {
-    const ask = client(base, victim);
-    const prompt = { first_message_mode: 'fixed', first_message: LONG_STORY };
-    const agent = await makeAgent(ask, { config: { prompt } });
-    const { body } = await ask('sessions', { body: { agent_id: agent } });
-    const caller = await Caller.join(body as unknown as SessionInvite);
-    await until('the agent talks', () => caller.heard.length > 0);
-    return new VictimCall(caller);
+  constructor({ base, victim }: Pick<Target, 'base' | 'victim'>) {
+    this.#process = fork(new URL('victim-process.js', import.meta.url), [base, victim]);
+    this.#gone = new Promise((_, reject) => {
+      this.#process.once('exit', () => reject(new Error('the victim’s process has ended')));
+    });
+    this.#gone.catch(() => undefined);
   }
 
-  /** The longest time without sound since `from`, in ms. */
-  gapSince(from: number): number {
-    const heard = this.caller.heard.map(({ at }) => at).filter((at) => at >= from);
-    const times = [from, ...heard, performance.now()];
-    return Math.max(...times.map((at, index) => at - (times[index - 1] ?? at)));
+  /** Begins a call; resolves once its agent talks. */
+  async call(): Promise<void> {
+    await this.#told('call');
   }
 
-  get isOver(): boolean {
-    return this.caller.ended;
+  hangUp(): void {
+    this.#process.send('hangUp');
+  }
+
+  /** Its requests while `work` runs; the result of the work. */
+  async beside<T>(work: () => Promise<T>): Promise<VictimReport & { readonly result: T }> {
+    this.#process.send('ask');
+    const result = await work();
+    return { ...(await this.#told('rest')), result };
   }
 
   end(): void {
-    this.caller.hangUp();
+    if (this.#process.connected) this.#process.disconnect();
+  }
+
+  async #told(command: VictimCommand): Promise<VictimReport> {
+    const report = new Promise<VictimReport>((resolve) => {
+      this.#process.once('message', (told) => resolve(told as VictimReport));
+    });
+    this.#process.send(command);
+    return await Promise.race([report, this.#gone]);
   }
 }
