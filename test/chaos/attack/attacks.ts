@@ -155,7 +155,8 @@ const stalled = (kind: string, path: string, type: string, first: string, short?
   name: `X4 stalled ${kind}`,
   ...(short && { short }),
   allowed: [400, 408, 413, 429, 503, 'no answer'],
-  seconds: 20,
+  // 4 GB that are read and spooled.
+  seconds: 40,
   atOnce: 36,
   async run({ base, keys }, told, size) {
     const head = [`POST ${path} HTTP/1.1`, `Authorization: Bearer ${keys.speech}`, `Content-Type: ${type}`];

@@ -3,12 +3,13 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Attack } from './attacks.js';
 import type { Outcome } from './frozen.js';
 import { flood } from './senders.js';
-import { processorOf, residentOf, type Target } from './target.js';
+import { growthOf, processorOf, type Resident, residentOf, type Target, totalOf } from './target.js';
 import { count, shown, type Told } from './told.js';
 import { p95, speak } from './speak.js';
 import type { Victim } from './victim.js';
 
 const MiB = 1024 * 1024;
+const mib = (bytes: number): number => Math.round(bytes / MiB);
 const SAMPLE_MS = 200;
 const LAWFUL_MS = 5000;
 /** Resting after an attack: then all is as before. */
@@ -31,11 +32,18 @@ export interface Rules {
   readonly victim: Victim;
 }
 
-async function watched<T>(target: Target, work: () => Promise<T>): Promise<{ result: T; peak: number }> {
+/** `peak`: its memory when it was largest. */
+async function watched<T>(target: Target, work: () => Promise<T>): Promise<{ result: T; peak: Resident }> {
   let peak = residentOf(target);
-  const timer = setInterval(() => (peak = Math.max(peak, residentOf(target))), SAMPLE_MS);
+  const look = (): void => {
+    const now = residentOf(target);
+    if (totalOf(now) > totalOf(peak)) peak = now;
+  };
+  const timer = setInterval(look, SAMPLE_MS);
   try {
-    return { result: await work(), peak: Math.max(peak, residentOf(target)) };
+    const result = await work();
+    look();
+    return { result, peak };
   } finally {
     clearInterval(timer);
   }
@@ -70,7 +78,8 @@ export async function judge(target: Target, attack: Attack, rules: Rules): Promi
   const used = processorOf(target) - processor;
   if (timed) await pause(REST_MS);
   const { asked: later } = await victim.beside(() => pause(timed ? 2000 : 500));
-  const left = residentOf(target) - rest;
+  const end = residentOf(target);
+  const [more, left] = [totalOf(peak) - totalOf(rest), totalOf(end) - totalOf(rest)];
   const p95Ms = p95(asked);
   const most = Math.max(timed ? 1 : UNTIMED_SECONDS, attack.seconds * size) + asked.length * 0.05;
   const failedOf = (all: typeof asked) => all.filter((one) => one.told !== 200);
@@ -81,10 +90,13 @@ export async function judge(target: Target, attack: Attack, rules: Rules): Promi
     [p95Ms <= allowedMs, `p95 ${Math.round(p95Ms)} ms, allowed ${Math.round(allowedMs)}`],
     [!timed || gapMs <= GAP_MS, `the call heard nothing for ${Math.round(gapMs)} ms`],
     [!result.isOver, 'the call was lost'],
-    [peak - rest <= budgetBytes + WARMTH, `${Math.round((peak - rest) / MiB)} MiB more than at rest`],
+    [more <= budgetBytes + WARMTH, `${mib(more)} MiB more than at rest: ${growthOf(rest, peak)}`],
     [used <= most, `${used.toFixed(1)} s of processor time, allowed ${most.toFixed(1)}`],
     [failedOf(later).length === 0, `afterwards the victim was told ${toldOf(later)}`],
-    [!timed || left <= WARMTH, `${Math.round(left / MiB)} MiB were left ${REST_MS / 1000} s later`],
+    [
+      !timed || left <= WARMTH,
+      `${mib(left)} MiB were left ${REST_MS / 1000} s later: ${growthOf(rest, end)}`,
+    ],
     ...[...told.keys()].map((what): [boolean, string] => [
       attack.allowed.includes(what),
       `the attacker was told "${what}"`,
@@ -94,7 +106,7 @@ export async function judge(target: Target, attack: Attack, rules: Rules): Promi
     `told ${shown(told) || 'nothing'}`,
     `victim ${asked.length - failedOf(asked).length} of ${asked.length}, p95 ${Math.round(p95Ms)} ms`,
     ...(timed ? [`gap ${Math.round(gapMs)} ms`] : []),
-    `memory ${Math.round((peak - rest) / MiB)} MiB more`,
+    `memory ${mib(more)} MiB more`,
     `processor ${used.toFixed(1)} s`,
   ];
   const faults = checks.filter(([holds]) => !holds).map(([, fault]) => fault);

@@ -12,19 +12,20 @@ const MOST_WAITING = 4 * 1024 * 1024;
 const TURN_MS = 5;
 
 /** How a request failed that has no status. */
-export const failureOf = (error: unknown): number | string =>
+const failureOf = (error: unknown): number | string =>
   error instanceof Error && error.name === 'TimeoutError' ? 'no answer' : toldBy(error);
 
-export const ask = async (told: Told, url: string, options: RequestInit): Promise<void> => {
-  const answer = fetch(url, { ...options, signal: AbortSignal.timeout(LATE_MS) }).then(
-    async (response) => {
+/** The status of an answer that was read to its end, or how it failed. */
+export const statusOf = (answer: Promise<Response>): Promise<number | string> =>
+  answer
+    .then(async (response) => {
       await response.arrayBuffer();
       return response.status;
-    },
-    (error: unknown) => failureOf(error),
-  );
-  count(told, await answer);
-};
+    })
+    .catch(failureOf);
+
+export const ask = async (told: Told, url: string, options: RequestInit): Promise<void> =>
+  void count(told, await statusOf(fetch(url, { ...options, signal: AbortSignal.timeout(LATE_MS) })));
 
 /** Does it `times` times, `atOnce` at the same time. */
 export async function flood(

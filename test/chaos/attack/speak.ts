@@ -1,5 +1,5 @@
 /** One short sentence spoken, and how long that took. */
-import { failureOf } from './senders.js';
+import { statusOf } from './senders.js';
 
 /** Longer than any answer of a gateway that serves. */
 const LATE_MS = 20_000;
@@ -12,18 +12,13 @@ export interface Asked {
 
 export const speak = async (base: string, key: string, text = 'Good morning.'): Promise<Asked> => {
   const from = performance.now();
-  const told = await fetch(`${base}/v1/tts`, {
+  const answered = fetch(`${base}/v1/tts`, {
     method: 'POST',
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
     body: JSON.stringify({ text, format: 'pcm' }),
     signal: AbortSignal.timeout(LATE_MS),
-  }).then(
-    async (answer) => {
-      await answer.arrayBuffer();
-      return answer.status;
-    },
-    (error: unknown) => failureOf(error),
-  );
+  });
+  const told = await statusOf(answered);
   return { told, ms: performance.now() - from };
 };
 

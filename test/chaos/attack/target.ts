@@ -69,17 +69,40 @@ export async function startTarget(env: Readonly<Record<string, string>>): Promis
   };
 }
 
-/** Resident bytes of all its processes. */
-export function residentOf({ gateway }: Target): number {
-  const sizes = familyOf(gateway.pid).map((pid) => {
+/** What a process of the gateway is for, by its command line. */
+const roleOf = (pid: number): string => {
+  const [, worker, role] = /workers\/([a-z-]+)\.js ([a-z-]+)/.exec(commandOf(pid)) ?? [];
+  return role ?? worker ?? (/postgres/.test(commandOf(pid)) ? 'postgres' : 'gateway');
+};
+
+/** Resident bytes of its processes, by what they are for. */
+export type Resident = ReadonlyMap<string, number>;
+
+export function residentOf({ gateway }: Target): Resident {
+  const sizes = new Map<string, number>();
+  for (const pid of familyOf(gateway.pid)) {
     try {
-      return memoryOf(pid);
+      const role = roleOf(pid);
+      sizes.set(role, (sizes.get(role) ?? 0) + memoryOf(pid));
     } catch {
-      return 0;
+      // It has just ended.
     }
-  });
-  return sizes.reduce((sum, size) => sum + size, 0);
+  }
+  return sizes;
 }
+
+export const totalOf = (resident: Resident): number =>
+  [...resident.values()].reduce((sum, size) => sum + size, 0);
+
+/** What grew most, as "stt +120 MiB, encode +3 MiB". */
+export const growthOf = (before: Resident, after: Resident): string =>
+  [...after]
+    .map(([role, size]) => ({ role, grown: Math.round((size - (before.get(role) ?? 0)) / 1024 / 1024) }))
+    .filter(({ grown }) => grown > 0)
+    .sort((one, other) => other.grown - one.grown)
+    .slice(0, 3)
+    .map(({ role, grown }) => `${role} +${grown} MiB`)
+    .join(', ');
 
 /** Processor seconds that its first process, which with one of WORKERS is the gateway itself, has used. */
 export function processorOf({ gateway }: Target): number {
