@@ -68,7 +68,7 @@ export function userOf(pid: number): number | undefined {
   return found === undefined ? undefined : Number(found);
 }
 
-/** What a process does, and how long its first thread has waited for a processor since it started. */
+/** What a process does, and how long its threads have waited for a processor since they started, taken together. */
 export interface Rest {
   readonly state: 'stopped' | 'disk' | 'other';
   /** 0 if the system does not tell. */
@@ -77,13 +77,28 @@ export interface Rest {
 
 const STATES: Readonly<Record<string, Rest['state']>> = { T: 'stopped', t: 'stopped', D: 'disk' };
 
+function threadsOf(pid: number): readonly string[] {
+  try {
+    return readdirSync(`/proc/${pid}/task`);
+  } catch {
+    return [];
+  }
+}
+
+/**
+ * All threads, since the first one may wait for another that waits for a processor: V8's collector and the engines work on
+ * threads of their own. In a schedstat stand nanoseconds on a processor, nanoseconds in its queue, turns.
+ */
+function waitedMs(pid: number): number {
+  const waited = threadsOf(pid).map((task) => Number(readProc(`${pid}/task/${task}/schedstat`)?.split(' ')[1] ?? 0));
+  return waited.reduce((sum, one) => sum + one, 0) / 1e6;
+}
+
 /** How a living process rests; undefined for a dead one, and outside of Linux. */
 export function restOf(pid: number): Rest | undefined {
   const stat = LINUX ? procStat(pid) : undefined;
   if (stat === undefined) return undefined;
-  // Nanoseconds on a processor, nanoseconds in its queue, turns.
-  const [, waited = '0'] = readProc(`${pid}/schedstat`)?.split(' ') ?? [];
-  return { state: STATES[stat.state] ?? 'other', waitedMs: Number(waited) / 1e6 };
+  return { state: STATES[stat.state] ?? 'other', waitedMs: waitedMs(pid) };
 }
 
 /** Whether it is a process of our user, started at `started`, with the word as an argument on its command line. */

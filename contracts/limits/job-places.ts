@@ -11,7 +11,8 @@ export const JOB_PLACES = {
   espeak: SPEAKING,
   'sherpa-tts': SPEAKING,
   'sherpa-stt': SPEAKING,
-  stt: { slots: 64, keptForLive: 32, queue: 64 },
+  /** Each job has a voice detector of its own: about 12 MB. */
+  stt: { slots: 48, keptForLive: 32, queue: 64 },
   /** A job spends its life waiting for speech and holds 0.4 MB. */
   encode: { slots: 256, keptForLive: 64, queue: 64 },
   /** Each stream has a model of its own: about 5 MB. */

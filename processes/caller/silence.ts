@@ -5,8 +5,8 @@
  *
  * Only time counts in which the process could have answered and this one listened. Between two looks pass at most two of
  * their intervals, so that a watcher which slept, or a machine which was suspended, finds nobody frozen. Time that the
- * process waited for a processor or a disk does not count either, up to `announcedMs` in all: healthy processes wait
- * long on a machine with too much to do. An announcement by a process that is stopped (SIGSTOP) is void.
+ * process, or a thread of it, waited for a processor or a disk does not count either, up to `announcedMs` in all: healthy
+ * processes wait long on a machine with too much to do. An announcement by a process that is stopped (SIGSTOP) is void.
  */
 import type { Rest } from '../process-table.js';
 
@@ -88,7 +88,8 @@ export class SilenceWatch {
   /** How long of the time since the last look it waited for a disk or a processor. */
   #excused(elapsed: number, resting: Rest | undefined): number {
     if (resting === undefined) return 0;
-    const waited = resting.waitedMs - (this.#waitedMs ?? resting.waitedMs);
+    // Less than before if a thread has ended.
+    const waited = Math.max(0, resting.waitedMs - (this.#waitedMs ?? resting.waitedMs));
     this.#waitedMs = resting.waitedMs;
     return resting.state === 'disk' ? elapsed : waited;
   }
