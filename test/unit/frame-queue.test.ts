@@ -40,7 +40,7 @@ function openQueue(share: MemoryShare = UNBOUNDED_SHARE) {
   return { queue, taken, answer, failures, refused: () => refused, exhausted: () => exhausted };
 }
 
-const long = (head: string): LongText => new LongText(Buffer.alloc(AT_ONCE_BYTES + 1, head.padEnd(8)));
+const long = (head: string): LongText => new LongText(Buffer.alloc(AT_ONCE_BYTES + 8192, head.padEnd(8)));
 
 t.test('one frame at a time, in order', async (t) => {
   const { queue, taken, answer } = openQueue();
