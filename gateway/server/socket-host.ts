@@ -9,7 +9,7 @@
 import { CLOSE, type CloseReason } from '../../contracts/close-codes.js';
 import type { Clock } from '../../contracts/clock.js';
 import { eachInTurns } from '../../contracts/time/loop-turn.js';
-import { ServiceError } from '../../contracts/errors.js';
+import type { ServiceError } from '../../contracts/errors.js';
 import { LIMITS } from '../../contracts/limits.js';
 import type { Log } from '../../contracts/log.js';
 import { currentOwner, ownedBy, type Owner } from '../../contracts/owner.js';
@@ -41,31 +41,9 @@ const LOW_BYTES = LIMITS.http.egressBytes / 4;
 /** A socket whose producer ignores `drained()` is cut at this size, without a grace. */
 const HARD_BYTES = 64 * LIMITS.http.egressBytes;
 
-const TOKENS = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+(, *[!#$%&'*+.^_`|~0-9A-Za-z-]+)*$/;
-const HANDSHAKE_KEY = /^[+/0-9A-Za-z]{22}==$/;
-
 interface Ending {
   readonly code: number;
   readonly reason: string;
-}
-
-const refuse = (message: string): never => {
-  throw new ServiceError('invalid_request', { message });
-};
-
-/** The subprotocols that the client offered. Errors: `invalid_request` if the handshake is malformed. */
-export function offeredProtocols({
-  head: { headers },
-  upgrade,
-}: Pick<Arrival, 'head' | 'upgrade'>): readonly string[] {
-  if (!HANDSHAKE_KEY.test(headers.get('sec-websocket-key') ?? '')) refuse('Malformed Sec-WebSocket-Key');
-  if (headers.get('sec-websocket-version') !== '13') refuse('Sec-WebSocket-Version must be 13');
-  // Seen behind a proxy that forwards only one of the two headers.
-  if (!upgrade) refuse('A WebSocket handshake needs the header "Connection: Upgrade"');
-  const offered = headers.get('sec-websocket-protocol');
-  if (offered === undefined) return [];
-  if (!TOKENS.test(offered)) refuse('Malformed Sec-WebSocket-Protocol');
-  return offered.split(/, */);
 }
 
 export const isAccept = (decision: SocketAccept | { readonly refuse: Reply }): decision is SocketAccept =>

@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { client, makeAgent } from '../../fixtures/agents.js';
 import { Caller, type SessionInvite } from '../../fixtures/caller.js';
 import { until } from '../../fixtures/until.js';
-import { failureOf } from './senders.js';
+import { answerOf } from './senders.js';
 import type { Target } from './target.js';
 
 const EVERY_MS = 500;
@@ -20,18 +20,12 @@ export interface Asked {
 
 export const speak = async (base: string, key: string, text = 'Good morning.'): Promise<Asked> => {
   const from = performance.now();
-  const told = await fetch(`${base}/v1/tts`, {
+  const told = await answerOf(`${base}/v1/tts`, {
     method: 'POST',
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
     body: JSON.stringify({ text, format: 'pcm' }),
     signal: AbortSignal.timeout(LATE_MS),
-  }).then(
-    async (answer) => {
-      await answer.arrayBuffer();
-      return answer.status;
-    },
-    (error: unknown) => failureOf(error),
-  );
+  });
   return { told, ms: performance.now() - from };
 };
 
