@@ -11,6 +11,7 @@ export const CLOSE = {
   restart: { code: 1012, reason: 'service restart' },
   /** What waits in the process has used MEMORY_BUDGET_MB up, and this connection is of the largest holder. */
   memory: { code: 1013, reason: 'no memory left, try again later' },
+  flooded: { code: 1008, reason: 'more frames than can be read' },
   slowReader: { code: 1008, reason: 'client does not read' },
 } as const;
 

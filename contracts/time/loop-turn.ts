@@ -7,26 +7,41 @@ const TURN_MS = 2;
 
 /** Time of the first check in this turn, on the monotonic clock. */
 let began: number | undefined;
+/** Number of this turn among those in which somebody has checked. */
+let turn = 0;
 
-let number = 0;
-
-function begin(now: number): number {
+/** Begins the turn, unless it has begun; the time now. */
+function checked(): number {
+  const now = performance.now();
+  if (began !== undefined) return now;
+  began = now;
   setImmediate(() => {
     began = undefined;
-    number += 1;
+    turn += 1;
   });
-  return (began = now);
+  return now;
 }
 
 export function isTurnOver(): boolean {
-  const now = performance.now();
-  return now - (began ?? begin(now)) >= TURN_MS;
+  const now = checked();
+  return now - (began ?? now) >= TURN_MS;
 }
 
-/** The number of this turn, for whoever counts what was done in one. */
-export function turnNumber(): number {
-  if (began === undefined) begin(performance.now());
-  return number;
+/** One peer's own time in each turn, which others do not use up: counted from its first check in the turn. */
+export class TurnShare {
+  #turn = -1;
+  #began = 0;
+
+  constructor(private readonly ms: number) {}
+
+  get isOver(): boolean {
+    const now = checked();
+    if (this.#turn !== turn) {
+      this.#turn = turn;
+      this.#began = now;
+    }
+    return now - this.#began >= this.ms;
+  }
 }
 
 const nextTurn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));

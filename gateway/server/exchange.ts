@@ -29,8 +29,9 @@ import {
 } from './reply-body.js';
 import { closesConnection, errorHeaders, replyHead } from './reply-head.js';
 import type { ExchangeHost } from './exchange-host.js';
+import { offeredProtocols } from './handshake.js';
 import { parametersOf, SOCKET, type Endpoint, type Match } from './router.js';
-import { isAccept, offeredProtocols } from './socket-host.js';
+import { isAccept } from './socket-host.js';
 import { endingOf } from './unread-body.js';
 
 /** A client that reads nothing of its reply for this long counts as gone. */

@@ -110,6 +110,7 @@ export async function listen(options: ListenOptions): Promise<Listening> {
   const edge = new Edge(storageFull ? { ...parts, storageFull } : parts);
   const adapter = await open(uws, {
     ...options,
+    memory,
     tls: options.tls,
     arrived: (arrival) => edge.arrived(arrival),
     unreadable: (error) => edge.unreadable(error),
@@ -140,10 +141,7 @@ export async function listen(options: ListenOptions): Promise<Listening> {
 }
 
 /** Loads the stack on node:http only if it is used. */
-async function open(
-  uws: UwsModule | undefined,
-  options: AdapterOptions & { clock: Clock },
-): Promise<Adapter> {
+async function open(uws: UwsModule | undefined, options: AdapterOptions): Promise<Adapter> {
   if (uws) return listenUws(uws, options);
   const { listenNode } = await import('./adapters/node.js');
   return listenNode(options);

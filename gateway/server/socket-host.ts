@@ -9,7 +9,7 @@
 import { CLOSE, type CloseReason } from '../../contracts/close-codes.js';
 import type { Clock } from '../../contracts/clock.js';
 import { eachInTurns } from '../../contracts/time/loop-turn.js';
-import { ServiceError } from '../../contracts/errors.js';
+import type { ServiceError } from '../../contracts/errors.js';
 import { LIMITS } from '../../contracts/limits.js';
 import type { Log } from '../../contracts/log.js';
 import { currentOwner, ownedBy, type Owner } from '../../contracts/owner.js';
@@ -24,6 +24,9 @@ import type { Arrival, Wire, WireEvents } from './adapters/adapter.js';
 import { fitReason } from './close-reason.js';
 import { EgressQueue } from './egress-queue.js';
 import { SocketMemory } from './memory/socket-memory.js';
+import { type Frame, LongText } from './frames/frame-queue.js';
+import { IngressQueue } from './frames/ingress-queue.js';
+import type { LandedFrame } from './frames/landing.js';
 import type { Metrics } from './system/metrics.js';
 import type { HttpRequest, Reply, Socket, SocketAccept, SocketEvents } from './port.js';
 import { GENERATION_ID } from './reply-head.js';
@@ -38,31 +41,9 @@ const LOW_BYTES = LIMITS.http.egressBytes / 4;
 /** A socket whose producer ignores `drained()` is cut at this size, without a grace. */
 const HARD_BYTES = 64 * LIMITS.http.egressBytes;
 
-const TOKENS = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+(, *[!#$%&'*+.^_`|~0-9A-Za-z-]+)*$/;
-const HANDSHAKE_KEY = /^[+/0-9A-Za-z]{22}==$/;
-
 interface Ending {
   readonly code: number;
   readonly reason: string;
-}
-
-const refuse = (message: string): never => {
-  throw new ServiceError('invalid_request', { message });
-};
-
-/** The subprotocols that the client offered. Errors: `invalid_request` if the handshake is malformed. */
-export function offeredProtocols({
-  head: { headers },
-  upgrade,
-}: Pick<Arrival, 'head' | 'upgrade'>): readonly string[] {
-  if (!HANDSHAKE_KEY.test(headers.get('sec-websocket-key') ?? '')) refuse('Malformed Sec-WebSocket-Key');
-  if (headers.get('sec-websocket-version') !== '13') refuse('Sec-WebSocket-Version must be 13');
-  // Seen behind a proxy that forwards only one of the two headers.
-  if (!upgrade) refuse('A WebSocket handshake needs the header "Connection: Upgrade"');
-  const offered = headers.get('sec-websocket-protocol');
-  if (offered === undefined) return [];
-  if (!TOKENS.test(offered)) refuse('Malformed Sec-WebSocket-Protocol');
-  return offered.split(/, */);
 }
 
 export const isAccept = (decision: SocketAccept | { readonly refuse: Reply }): decision is SocketAccept =>
@@ -184,6 +165,7 @@ class Connection implements Socket, WireEvents {
   #cancelGrace: (() => void) | undefined;
   #isExhausted = false;
   #holder: string;
+  readonly #ingress: IngressQueue;
   /** Of what waits for the dialect, and of what waits for the client. */
   readonly #waits: SocketMemory;
   readonly #frames: SocketMemory;
@@ -200,6 +182,11 @@ class Connection implements Socket, WireEvents {
       new SocketMemory(around.memory, () => this.#holder, exhausted);
     this.#waits = memory((error) => this.#exhausted(error));
     this.#frames = memory((error) => this.#unread(error));
+    this.#ingress = new IngressQueue(this.#waits.share('frame'), {
+      take: (frame) => this.#guarded(() => this.#take(frame)),
+      full: () => this.close('flooded'),
+      exhausted: () => this.#exhausted(memoryExhausted()),
+    });
     this.#egress = new EgressQueue(wire, this.#frames.share('frame'));
     this.#mostBytes = accept.maxFrameBytes;
   }
@@ -267,6 +254,7 @@ class Connection implements Socket, WireEvents {
   close(reason: CloseReason | Ending): void {
     if (this.#ending || this.#isClosed) return;
     this.#ending = typeof reason === 'string' ? CLOSE[reason] : reason;
+    this.#ingress.clear();
     this.#cancelCap();
     this.#cancelGrace?.();
     this.#cancelGrace = this.around.clock.after(this.#isExhausted ? EXHAUSTED_GRACE_MS : GRACE_MS, () =>
@@ -294,15 +282,8 @@ class Connection implements Socket, WireEvents {
     return false;
   }
 
-  message(frame: string | Uint8Array): void {
-    this.#guarded(() => this.#events?.message(frame));
-  }
-
-  longText(bytes: Buffer): void {
-    this.#guarded(() => {
-      if (this.#events?.longText) this.#events.longText(bytes);
-      else this.#events?.message(bytes.toString());
-    });
+  message(frame: Frame | LandedFrame): void {
+    this.#ingress.push(frame);
   }
 
   flushed(): void {
@@ -318,6 +299,7 @@ class Connection implements Socket, WireEvents {
     this.#stopWaiting();
     this.#cancelCap();
     this.#cancelGrace?.();
+    this.#ingress.clear();
     this.#egress.clear();
     this.left();
     this.#tellGone();
@@ -327,6 +309,12 @@ class Connection implements Socket, WireEvents {
     this.#guarded(() => this.#events?.closed(this.#ending?.code ?? code));
     // Whoever still knows this connection keeps nothing of what waited for it.
     this.#events = undefined;
+  }
+
+  #take(frame: Frame): void {
+    if (!(frame instanceof LongText)) this.#events?.message(frame);
+    else if (this.#events?.longText) this.#events.longText(frame.bytes);
+    else this.#events?.message(frame.bytes.toString());
   }
 
   /** Ends the socket for want of memory, in the shape of its protocol. */

@@ -181,6 +181,7 @@ t.test('close codes', async (t) => {
     invalidPayload: 1007,
     policy: 1008,
     unauthenticated: 1008,
+    flooded: 1008,
     slowReader: 1008,
     tooBig: 1009,
     internal: 1011,

@@ -59,3 +59,19 @@ await t.test('the shares of one holder count together', (t) => {
   t.equal(other.evicted.length, 0);
   t.end();
 });
+
+await t.test('what is spare goes before anybody pays, and makes nobody pay', (t) => {
+  const ledger = new Ledger(10_000);
+  const gone: string[] = [];
+  const spareOf = () =>
+    ledger.open({ kind: 'frame', holder: 'landing', isSpare: true, evict: () => gone.push('spare') });
+  const spare = spareOf();
+  t.ok(spare.charge(3000));
+  const large = opened(ledger, 'a', 6000);
+  const small = opened(ledger, 'b');
+  t.ok(small.share.charge(2000));
+  t.strictSame([gone, large.evicted, ledger.bytes], [['spare'], [], 8000]);
+  t.notOk(spareOf().charge(3000));
+  t.strictSame([large.evicted, small.evicted, ledger.bytes], [[], [], 8000]);
+  t.end();
+});

@@ -20,9 +20,11 @@ export interface MemoryOwner {
   readonly kind: MemoryKind;
   /**
    * The workspace; `session:` and its id for signalling, which knows no more; for a client that has not shown who it is,
-   * `address:` and its address.
+   * `address:` and its address; `landing` for the buffer in which large frames land.
    */
   readonly holder: string;
+  /** Whether it is kept only as long as nobody needs its memory: then it goes before anybody pays, and makes nobody pay itself. */
+  readonly isSpare?: boolean;
   /** Called once if the budget is used up and this is the largest share of the largest holder: its work must end at once. */
   evict(error: ServiceError): void;
 }

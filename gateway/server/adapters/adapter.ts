@@ -6,8 +6,12 @@
  * or `destroy` all its methods do nothing.
  */
 import { AT_ONCE_BYTES } from '../bodies/structure.js';
+import type { Clock } from '../../../contracts/clock.js';
 import type { ServiceError } from '../../../contracts/errors.js';
+import type { MemoryLedger } from '../../../contracts/ports/accounts/memory.js';
 import type { BodyPipe } from '../bodies/body-pipe.js';
+import { type Frame, LongText } from '../frames/frame-queue.js';
+import type { LandedFrame } from '../frames/landing.js';
 import type { RequestHead } from './guard.js';
 
 export interface ReplyHead {
@@ -56,19 +60,16 @@ export interface WireEvents {
   /** Called with a frame's size before it is copied; false: drop the frame. */
   admits(byteLength: number): boolean;
   /** The bytes belong to the receiver. */
-  message(frame: string | Uint8Array): void;
-  /** A text frame of more than AT_ONCE_BYTES, in UTF-8. */
-  longText(bytes: Buffer): void;
+  message(frame: Frame | LandedFrame): void;
   /** Some of the buffered bytes are with the kernel now. */
   flushed(): void;
   closed(code: number): void;
 }
 
-/** Passes on a frame whose bytes are the receiver's. */
-export function tell(events: WireEvents, bytes: Buffer, isBinary: boolean): void {
-  if (isBinary) events.message(bytes);
-  else if (bytes.length > AT_ONCE_BYTES) events.longText(bytes);
-  else events.message(bytes.toString());
+/** A frame of these bytes, which are its receiver's. */
+export function frameOf(bytes: Buffer, isBinary: boolean): Frame {
+  if (isBinary) return bytes;
+  return bytes.length > AT_ONCE_BYTES ? new LongText(bytes) : bytes.toString();
 }
 
 export interface Handshake {
@@ -91,6 +92,9 @@ export interface Arrival {
 }
 
 export interface AdapterOptions {
+  readonly clock: Clock;
+  /** Ledger of what waits in the process. */
+  readonly memory: MemoryLedger;
   readonly host: string;
   readonly port: number;
   /** True: no other process may listen on the port. */

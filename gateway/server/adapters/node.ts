@@ -24,7 +24,7 @@ import {
   type Wire,
   WIRE_FRAME_BYTES,
   WIRE_IDLE_SECONDS,
-  tell,
+  frameOf,
 } from './adapter.js';
 import { BodyPipe } from '../bodies/body-pipe.js';
 import { RequestHead } from './guard.js';
@@ -233,7 +233,7 @@ class Upgrades {
     const events = handshake.opened(new NodeWire(socket, () => events?.flushed(), authenticated));
     socket.on('message', (data: Buffer, isBinary) => {
       this.#quiet.set(socket, false);
-      if (events.admits(data.byteLength)) tell(events, data, isBinary);
+      if (events.admits(data.byteLength)) events.message(frameOf(data, isBinary));
     });
     socket.on('pong', () => this.#quiet.set(socket, false));
     // `ws` closes the socket itself, with the right code.
@@ -255,9 +255,7 @@ class Upgrades {
   }
 }
 
-type Options = AdapterOptions & { readonly clock: Clock };
-
-function refuseVersion(channel: NodeChannel, unreadable: Options['unreadable']): void {
+function refuseVersion(channel: NodeChannel, unreadable: AdapterOptions['unreadable']): void {
   const { head, body } = unreadable(new ServiceError('http_version'));
   channel.whole(head, body);
 }
@@ -267,7 +265,7 @@ const ending = new WeakSet<TcpSocket>();
 
 /** `expects`: of requests with `Expect: 100-continue`. */
 const onRequest =
-  ({ arrived, dropped, unreadable, clock }: Options, expects = false): RequestListener =>
+  ({ arrived, dropped, unreadable, clock }: AdapterOptions, expects = false): RequestListener =>
   (request, response) => {
     // The parser continues with the data that it has read, even after a request whose connection was destroyed.
     if (request.socket.destroyed || ending.has(request.socket)) return;
@@ -291,7 +289,7 @@ const onRequest =
 /** Handles WebSocket handshakes; `other` gets the connection of a request for another protocol, and its bytes. */
 const onUpgrade =
   (
-    { arrived, dropped, unreadable }: Options,
+    { arrived, dropped, unreadable }: AdapterOptions,
     upgrades: Upgrades,
     other: (socket: Duplex, bytes: Buffer) => void,
   ) =>
@@ -347,7 +345,7 @@ const replyOwed = (socket: Duplex): ServerResponse | undefined =>
 
 /** Answers requests that the parser cannot read, unless another reply on the connection has begun or must come first. */
 const onClientError =
-  ({ unreadable }: Options) =>
+  ({ unreadable }: AdapterOptions) =>
   (error: ClientError, socket: Duplex): void => {
     const owed = replyOwed(socket);
     const another = owed !== undefined && (owed.headersSent || owed.req.complete);
@@ -375,7 +373,7 @@ function bind(server: Server, { host, port, exclusive }: AdapterOptions): Promis
 }
 
 /** Rejects with node's own error if it cannot listen on the address. */
-export async function listenNode(options: Options): Promise<Adapter> {
+export async function listenNode(options: AdapterOptions): Promise<Adapter> {
   const server = await createFor(options);
   const upgrades = new Upgrades();
   // The guard limits the bytes of headers; node's limit on their number would drop some silently.

@@ -24,9 +24,11 @@ import {
   type WireEvents,
   WIRE_FRAME_BYTES,
   WIRE_IDLE_SECONDS,
+  frameOf,
 } from './adapter.js';
 import { BodyPipe } from '../bodies/body-pipe.js';
 import { AT_ONCE_BYTES } from '../bodies/structure.js';
+import { Landing } from '../frames/landing.js';
 import { RequestHead } from './guard.js';
 import { statusLine, UwsChannel } from './uws-channel.js';
 
@@ -142,7 +144,7 @@ function upgrader(
  * The behaviour of all sockets. The limit of frames belongs to a route, and so to the context that a socket is opened
  * in: there is one context for authenticated clients, and one for the others.
  */
-const SOCKETS: WebSocketBehavior<Upgraded> = {
+const socketsOf = (landing: Landing): WebSocketBehavior<Upgraded> => ({
   idleTimeout: WIRE_IDLE_SECONDS,
   sendPingsAutomatically: true,
   maxBackpressure: 0,
@@ -155,9 +157,11 @@ const SOCKETS: WebSocketBehavior<Upgraded> = {
   message(socket, bytes, isBinary) {
     const { events } = socket.getUserData();
     if (!events?.admits(bytes.byteLength)) return;
-    if (isBinary) events.message(new Uint8Array(bytes.slice(0)));
-    else if (bytes.byteLength > AT_ONCE_BYTES) events.longText(Buffer.from(bytes.slice(0)));
-    else events.message(Buffer.from(bytes).toString());
+    const isText = !isBinary && bytes.byteLength <= AT_ONCE_BYTES;
+    const owned = isText
+      ? Buffer.from(bytes).toString()
+      : (landing.land(bytes, !isBinary) ?? frameOf(Buffer.from(bytes.slice(0)), isBinary));
+    events.message(owned);
   },
   drain(socket) {
     const user = socket.getUserData();
@@ -171,13 +175,10 @@ const SOCKETS: WebSocketBehavior<Upgraded> = {
     user.closedWith = code;
     user.events?.closed(code);
   },
-};
+});
 
 /** Rejects if it cannot listen on the address. `uws`: the native binding. */
-export async function listenUws(
-  uws: UwsModule,
-  options: AdapterOptions & { clock: Clock },
-): Promise<Adapter> {
+export async function listenUws(uws: UwsModule, options: AdapterOptions): Promise<Adapter> {
   const receive = (response: HttpResponse, request: HttpRequest, context?: us_socket_context_t): void => {
     const contextFor = ({ unauthenticated }: Handshake): us_socket_context_t | undefined =>
       (unauthenticated && bounded) || context;
@@ -203,15 +204,16 @@ export async function listenUws(
     : uws.App();
   // Handshakes pass this route only so that its context becomes known, and continue to the next route.
   let bounded: us_socket_context_t | undefined;
+  const sockets = socketsOf(new Landing(options.memory, options.clock));
   app.ws<Upgraded>('/:segment/*', {
-    ...SOCKETS,
+    ...sockets,
     maxPayloadLength: LIMITS.unauthenticated.wireFrameBytes,
     upgrade(_response, request, context) {
       bounded = context;
       request.setYield(true);
     },
   });
-  app.ws<Upgraded>('/*', { ...SOCKETS, maxPayloadLength: WIRE_FRAME_BYTES, upgrade: receive });
+  app.ws<Upgraded>('/*', { ...sockets, maxPayloadLength: WIRE_FRAME_BYTES, upgrade: receive });
   app.any('/*', (response, request) => receive(response, request));
   return await bind(uws, app, options);
 }

@@ -1,6 +1,6 @@
 /**
  * The one ledger of a process's waiting memory, within a budget (contracts/ports/accounts/memory.ts). When a piece does not
- * fit, the largest holder pays: its own newest piece is refused, or, if somebody else asks, its largest share is evicted. So
+ * fit, what is spare goes; then the largest holder pays: its own newest piece is refused, or, if somebody else asks, its largest share is evicted. So
  * whoever fills the memory harms only themselves.
  *
  * Invariants: `bytes` is the sum of all shares and never exceeds the budget; a holder's total is the sum of its shares.
@@ -25,6 +25,7 @@ export class Ledger implements MemoryLedger {
   readonly #bySize = new LargestFirst<Holder>();
   readonly #kinds = new Map<MemoryKind, number>();
   readonly #refused = new Map<MemoryKind, number>();
+  readonly #spare = new Set<Share>();
   #bytes = 0;
 
   constructor(readonly budgetBytes: number) {}
@@ -51,6 +52,7 @@ export class Ledger implements MemoryLedger {
       closed: () => this.#closed(share, holder),
     });
     holder.shares.add(share);
+    if (owner.isSpare) this.#spare.add(share);
     return share;
   }
 
@@ -64,7 +66,9 @@ export class Ledger implements MemoryLedger {
   }
 
   #charge(share: Share, holder: Holder, bytes: number): boolean {
+    this.#spareGoes(share, bytes);
     while (this.#bytes + bytes > this.budgetBytes) {
+      if (share.owner.isSpare) return false;
       const { largest } = this.#bySize;
       const evicted = largest && largest.bytes > holder.bytes + bytes ? largest.shares.largest : undefined;
       this.#refuse((evicted ?? share).owner.kind);
@@ -73,6 +77,14 @@ export class Ledger implements MemoryLedger {
     }
     this.#count(share, holder, bytes);
     return true;
+  }
+
+  /** Evicts what is spare, for a piece that does not fit otherwise. */
+  #spareGoes(share: Share, bytes: number): void {
+    for (const spare of this.#spare) {
+      if (this.#bytes + bytes <= this.budgetBytes) return;
+      if (spare !== share) spare.evict();
+    }
   }
 
   #refuse(kind: MemoryKind): void {
@@ -90,6 +102,7 @@ export class Ledger implements MemoryLedger {
   }
 
   #closed(share: Share, holder: Holder): void {
+    this.#spare.delete(share);
     holder.shares.remove(share);
     if (holder.shares.size > 0) return;
     this.#holders.delete(share.owner.holder);

@@ -2,10 +2,12 @@
  * What strangers and tenants try, row by row of the review that named them (X1 to X10). Each row is run beside a victim of
  * another workspace (main.ts); `size` 1 is the whole attack, a fraction of it the short form.
  */
+import { encode } from '@msgpack/msgpack';
+import { LIMITS } from '../../../contracts/limits.js';
 import type { Body } from '../../fixtures/agents.js';
 import { ASKING, newCall, newNumber, SECRET, STREAMING } from '../../fixtures/incoming-calls.js';
 import { PhoneLine } from '../../fixtures/phone-line.js';
-import { ask, flood, repeated, sendFrames, stall } from './senders.js';
+import { ask, flood, listen, repeated, sendFrames, stall } from './senders.js';
 import type { Target } from './target.js';
 import { count, type Told } from './told.js';
 
@@ -88,31 +90,49 @@ const queries: Attack = {
   },
 };
 
+interface Pieces {
+  readonly short?: true;
+  /** Whose key it is; the attacker's of speech by default. */
+  readonly key?: (target: Target) => Promise<string>;
+}
+
 /** A socket of small pieces, each with more overhead than payload. */
 const pieces = (
   name: string,
   path: string,
-  first: readonly string[],
-  frame: string,
-  short?: true,
+  first: readonly (string | Uint8Array)[],
+  frame: string | Uint8Array,
+  { short, key = ({ keys }) => Promise.resolve(keys.speech) }: Pieces = {},
 ): Attack => ({
   name: `X2 ${name}`,
   ...(short && { short }),
   allowed: ['stayed open', 1000, 1008, 1009, 1011, 1013],
   seconds: 30,
   atOnce: 4,
-  async run({ base, keys }, told, size) {
-    function* frames(): Generator<string> {
+  async run(target, told, size) {
+    function* frames(): Generator<string | Uint8Array> {
       yield* first;
       yield* repeated(frame, sized(300_000, size));
     }
-    await sendFrames(told, base, { path, key: keys.speech, frames: frames(), restMs: REST_MS });
+    const opened = { path, key: await key(target), frames: frames(), restMs: REST_MS };
+    await sendFrames(told, target.base, opened);
   },
 });
 
 const appended = (audio: string): string => JSON.stringify({ type: 'input_audio_buffer.append', audio });
+
+/** What a tenant's page has: a client secret. */
+async function clientSecret({ base, keys }: Target): Promise<string> {
+  const url = `${base}/v1/realtime/client_secrets`;
+  const headers = { ...bearer(keys.full), ...JSON_TYPE };
+  const answer = await fetch(url, { method: 'POST', headers, body: '{}' });
+  if (!answer.ok) throw new Error(`a client secret: ${answer.status}`);
+  return ((await answer.json()) as { readonly value: string }).value;
+}
+
 const smallPieces: readonly Attack[] = [
-  pieces('A realtime, a blank', '/v1/realtime', [], appended('AAA= '), true),
+  pieces('A realtime, a blank', '/v1/realtime', [], appended('AAA= '), { short: true }),
+  pieces('A realtime, a client secret', '/v1/realtime', [], appended('AAA= '), { key: clientSecret }),
   pieces('A realtime, data:', '/v1/realtime', [], appended('data:audio/pcm;base64,AAA=')),
   pieces('A realtime, base64', '/v1/realtime', [], appended('AAA=')),
   pieces(
@@ -132,11 +152,25 @@ const smallPieces: readonly Attack[] = [
     [JSON.stringify({ text: ' ' })],
     JSON.stringify({ text: 'a' }),
   ),
+  pieces(
+    'B multi-stream-input text',
+    `${B}/text-to-speech/default/multi-stream-input`,
+    [JSON.stringify({ text: ' ' })],
+    JSON.stringify({ text: 'a' }),
+  ),
+  ...['live', 'live/with-timestamp'].map((name) =>
+    pieces(
+      `native ${name} text`,
+      `/v1/tts/${name}`,
+      [encode({ event: 'start', request: { text: '', format: 'pcm' } })],
+      encode({ event: 'text', text: 'a' }),
+    ),
+  ),
 ];
 
 const uploads: Attack = {
   name: 'X3 fifty uploads',
-  // Four hours of audio: no machine transcribes all of it in the time that we wait.
+  // Four hours of speech take longer than anybody waits.
   allowed: [200, 429, 503, 'no answer'],
   seconds: 60,
   atOnce: 50,
@@ -312,21 +346,23 @@ const floods: readonly Attack[] = [
   },
 ];
 
-const worstTexts: readonly Attack[] = [
-  {
-    name: 'X10 one sentence of 30 MiB',
-    allowed: [400, 413, 422, 429, 503],
-    seconds: 3,
-    atOnce: 1,
-    async run({ base, keys }, told, size) {
-      const body = JSON.stringify({ text: `п${'a'.repeat(sized(30, size) * MiB)}`, format: 'pcm' });
-      await ask(told, `${base}/v1/tts`, {
-        method: 'POST',
-        headers: { ...bearer(keys.speech), ...JSON_TYPE },
-        body,
-      });
-    },
+/** One sentence of a whole body, in a script of one or two bytes a character, is spoken as long as its client listens. */
+const longSentence = (name: string, first: string): Attack => ({
+  name: `X10 one sentence of the largest length, ${name}`,
+  allowed: [200, 400, 413, 422, 429, 503],
+  seconds: 6,
+  atOnce: 1,
+  async run({ base, keys }, told, size) {
+    const length = sized(LIMITS.body.nativeSynthesis - KiB, size);
+    const body = JSON.stringify({ text: first + 'a'.repeat(length), format: 'pcm' });
+    const headers = { ...bearer(keys.speech), ...JSON_TYPE };
+    await listen(told, `${base}/v1/tts`, { method: 'POST', headers, body }, REST_MS);
   },
+});
+
+const worstTexts: readonly Attack[] = [
+  longSentence('Latin', 'a'),
+  longSentence('a letter of another script', 'п'),
   {
     name: 'X10 a form of strings',
     short: true,

@@ -1,7 +1,8 @@
 /** How attackers send: floods of requests, bodies that stall, and sockets with frames. */
 import { connect } from 'node:net';
-import { setTimeout as pause } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
 import { WebSocket } from 'ws';
+import { isTurnOver } from '../../../contracts/time/loop-turn.js';
 import { toldBy } from '../world.js';
 import { count, type Told } from './told.js';
 
@@ -15,17 +16,32 @@ const TURN_MS = 5;
 const failureOf = (error: unknown): number | string =>
   error instanceof Error && error.name === 'TimeoutError' ? 'no answer' : toldBy(error);
 
-/** The status of an answer that was read to its end, or how it failed. */
-export const statusOf = (answer: Promise<Response>): Promise<number | string> =>
-  answer
+/** The status of a whole answer, or how it failed, at its beginning or later. */
+export const answerOf = (url: string, options: RequestInit): Promise<number | string> =>
+  fetch(url, options)
     .then(async (response) => {
       await response.arrayBuffer();
       return response.status;
     })
     .catch(failureOf);
 
-export const ask = async (told: Told, url: string, options: RequestInit): Promise<void> =>
-  void count(told, await statusOf(fetch(url, { ...options, signal: AbortSignal.timeout(LATE_MS) })));
+export const ask = async (told: Told, url: string, options: RequestInit): Promise<void> => {
+  count(told, await answerOf(url, { ...options, signal: AbortSignal.timeout(LATE_MS) }));
+};
+
+/** A request whose answer is as long as anybody listens: for `ms`. */
+export const listen = async (told: Told, url: string, options: RequestInit, ms: number): Promise<void> => {
+  const left = new AbortController();
+  const status = await fetch(url, { ...options, signal: left.signal })
+    .then(async ({ status, body }) => {
+      const end = AbortSignal.timeout(ms);
+      await body?.pipeTo(new WritableStream(), { signal: end }).catch(() => undefined);
+      return status;
+    })
+    .catch(failureOf);
+  left.abort();
+  count(told, status);
+};
 
 /** Does it `times` times, `atOnce` at the same time. */
 export async function flood(
@@ -63,8 +79,8 @@ export async function stall(
 interface Frames {
   readonly path: string;
   readonly key?: string;
-  /** The frames in turn; sent until there are no more. */
-  readonly frames: Iterable<string>;
+  /** The frames in turn, bytes as binary ones; sent until there are no more. */
+  readonly frames: Iterable<string | Uint8Array>;
   /** How long the socket stays open afterwards. */
   readonly restMs: number;
 }
@@ -90,6 +106,8 @@ export async function sendFrames(
   for (const frame of frames) {
     if (socket.readyState !== WebSocket.OPEN) break;
     socket.send(frame);
+    // The victim lives in this process as well.
+    if (isTurnOver()) await nextTurn();
     while (socket.bufferedAmount > MOST_WAITING && socket.readyState === WebSocket.OPEN) await pause(TURN_MS);
   }
   const end = await Promise.race([closed, pause(restMs, 'stayed open')]);
@@ -97,6 +115,6 @@ export async function sendFrames(
   count(told, end);
 }
 
-export function* repeated(frame: string, times: number): Generator<string> {
+export function* repeated<Frame>(frame: Frame, times: number): Generator<Frame> {
   for (let turn = 0; turn < times; turn += 1) yield frame;
 }

@@ -1,5 +1,5 @@
 /** One short sentence spoken, and how long that took. */
-import { statusOf } from './senders.js';
+import { answerOf } from './senders.js';
 
 /** Longer than any answer of a gateway that serves. */
 const LATE_MS = 20_000;
@@ -12,13 +12,12 @@ export interface Asked {
 
 export const speak = async (base: string, key: string, text = 'Good morning.'): Promise<Asked> => {
   const from = performance.now();
-  const answered = fetch(`${base}/v1/tts`, {
+  const told = await answerOf(`${base}/v1/tts`, {
     method: 'POST',
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
     body: JSON.stringify({ text, format: 'pcm' }),
     signal: AbortSignal.timeout(LATE_MS),
   });
-  const told = await statusOf(answered);
   return { told, ms: performance.now() - from };
 };
 

@@ -9,7 +9,25 @@ export interface FrameInput {
   /** A string is sent as text. */
   readonly isText: boolean;
   readonly body: () => Buffer;
+  /** How many of them are sent at once: once by default. */
+  readonly times?: number;
 }
+
+/** So many that the stack reads thousands of them at once. */
+const MANY = 100_000;
+
+/** Small frames, each many times. */
+const many = (
+  rows: readonly (readonly [name: string, frame: string | Uint8Array])[],
+  before?: FrameInput['before'],
+): readonly FrameInput[] =>
+  rows.map(([name, frame]) => ({
+    name: `many of ${name}`,
+    isText: typeof frame === 'string',
+    body: () => Buffer.from(frame),
+    times: MANY,
+    ...(before && { before }),
+  }));
 
 const FEW = ['letters', 'one cyrillic word', 'han', 'quotes'];
 
@@ -68,6 +86,13 @@ export const realtimeFrames = (bytes: number): readonly FrameInput[] => [
     ['parts of an item', '{"type":"conversation.item.create","item":{"content":[', '{},', '0]}}'],
     ['settings of nodes', '{"type":"session.update","session":{"tools":[', '{},', '0]}}'],
   ]),
+  ...many([
+    ['append', '{"type":"input_audio_buffer.append","audio":"AAA="}'],
+    ['clear', '{"type":"input_audio_buffer.clear"}'],
+    ['item', '{"type":"conversation.item.create","item":{"type":"message","role":"user","content":[]}}'],
+    ['no event', '{}'],
+    ['no JSON', 'x'],
+  ]),
 ];
 
 /** Frames of protocol B's speech sockets. */
@@ -81,6 +106,14 @@ export const speechFrames = (bytes: number): readonly FrameInput[] => [
     ];
   }),
   ...filledWith(Math.min(bytes, 300_000), [['unknown members', '{"text":"a","x":[', '{"a":null},', '0]}']]),
+  ...many(
+    [
+      ['text', '{"text":"a"}'],
+      ['words', '{"text":"Hello there, world. ","try_trigger_generation":true}'],
+      ['blanks', '{"text":" "}'],
+    ],
+    [JSON.stringify({ text: ' ' })],
+  ),
 ];
 
 /** Frames of protocol B's realtime transcription. */
@@ -91,6 +124,10 @@ export const transcriptionFrames = (bytes: number): readonly FrameInput[] => [
     ['chunk with line ends', '{"message_type":"input_audio_chunk","audio_base_64":"', 'QUJD\\n', '"}'],
     ['chunk of cyrillic', '{"message_type":"input_audio_chunk","audio_base_64":"', 'п', '"}'],
     ['previous text', '{"message_type":"input_audio_chunk","previous_text":"', 'п', '"}'],
+  ]),
+  ...many([
+    ['chunk', '{"message_type":"input_audio_chunk","audio_base_64":"AAA="}'],
+    ['no message', '{}'],
   ]),
 ];
 
@@ -128,6 +165,13 @@ export const liveFrames = (bytes: number): readonly FrameInput[] => [
       })),
     },
   })),
+  ...many(
+    [
+      ['text', encode({ event: 'text', text: 'a' })],
+      ['flush', encode({ event: 'flush' })],
+    ],
+    [START],
+  ),
 ];
 
 /** Messages of a telephone provider's media stream; each provider has its own names for the same parts. */
@@ -141,6 +185,11 @@ export const phoneFrames = (bytes: number): readonly FrameInput[] => [
     ['open of nodes', '{"version":"2","type":"open","parameters":{"media":[', '{},', '0]}}'],
   ]),
   { name: 'audio', isText: false, body: () => Buffer.alloc(bytes, 1) },
+  ...many([
+    ['media', '{"event":"media","media":{"payload":"AAAA"}}'],
+    ['nothing', '{}'],
+    ['audio', Buffer.alloc(2)],
+  ]),
 ];
 
 /** Signalling: protobuf, and what is none. Tags of fields: a varint of zero, an empty one, groups that are nested. */
@@ -171,6 +220,12 @@ export const signalFrames = (bytes: number): readonly FrameInput[] => [
     body: () => offerOf(line.repeat(Math.floor((bytes - 100) / line.length))),
   })),
   ...jsonStructures(bytes),
+  // A ping with a time, a trickled candidate, and an empty request.
+  ...many([
+    ['ping', Buffer.from([0x70, 0x01])],
+    ['candidate', Buffer.from([0x1a, 0x02, 0x0a, 0x00])],
+    ['nothing', Buffer.alloc(0)],
+  ]),
 ];
 
 const varint = (value: number): number[] =>

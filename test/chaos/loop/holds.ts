@@ -1,5 +1,5 @@
 /** Sends inputs to a gateway with a probe, and reads how long they held its event loop. */
-import { connect } from 'node:net';
+import { connect, type Socket, type TcpNetConnectOpts } from 'node:net';
 import { request } from 'node:http';
 import { WebSocket } from 'ws';
 import { join } from 'node:path';
@@ -117,15 +117,27 @@ function received(socket: WebSocket): Promise<number> {
   });
 }
 
+/** Frames in one piece, as a client sends them: masked, with a mask of zeros. `body`: at most 125 bytes. */
+function rawFrames(body: Buffer, isText: boolean, times: number): Buffer {
+  const head = Buffer.from([isText ? 0x81 : 0x82, 0x80 | body.length, 0, 0, 0, 0]);
+  const frame = Buffer.concat([head, body]);
+  return Buffer.alloc(times * frame.length, frame);
+}
+
 async function sendFrame({ gateway, longest }: Probed, input: SocketInput, body: Buffer): Promise<Hold> {
-  const socket = new WebSocket(await input.address(gateway), { headers: gateway.authorization });
+  let connection: Socket | undefined;
+  const socket = new WebSocket(await input.address(gateway), {
+    headers: gateway.authorization,
+    createConnection: ((options: TcpNetConnectOpts) => (connection = connect(options))) as typeof connect,
+  });
   try {
     const status = await opened(socket);
     if (status !== OPEN) return { ms: await longest(), status };
     for (const frame of input.before ?? []) socket.send(frame);
     await pause(QUIET_MS);
     await longest();
-    socket.send(body, { binary: !input.isText });
+    if (input.times === undefined) socket.send(body, { binary: !input.isText });
+    else connection?.write(rawFrames(body, input.isText, input.times));
     const code = await received(socket);
     return { ms: await settled(longest), status: code };
   } finally {

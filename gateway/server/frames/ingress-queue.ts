@@ -1,0 +1,71 @@
+/**
+ * Frames of one socket on their way to its dialect. They pass at once, until those of one turn of the event loop have taken TURN_MS: one
+ * read of the stack brings up to 65,000 small ones, which would hold the loop for a second. What is left waits for later turns,
+ * and so does everything behind a large frame that is still being copied.
+ *
+ * Invariants: frames pass in the order in which they came; waiting ones are bounded and charged (waiting-frames.ts); nothing passes once the socket closes.
+ */
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { MemoryShare } from '../../../contracts/ports/accounts/memory.js';
+import { TurnShare } from '../../../contracts/time/loop-turn.js';
+import { LongText } from './frame-queue.js';
+import type { Frame } from './frame-queue.js';
+import { LandedFrame } from './landing.js';
+import { WaitingFrames } from './waiting-frames.js';
+
+/** A client that sends as fast as it can, in pieces of the usual size, needs less for what one read brings. */
+const TURN_MS = 8;
+
+export interface IngressEvents {
+  /** Never throws. */
+  take(frame: Frame): void;
+  /** A frame was dropped: too much waits already. */
+  full(): void;
+  /** A frame was dropped: there is no memory for it. */
+  exhausted(): void;
+}
+
+export class IngressQueue {
+  readonly #waiting: WaitingFrames<Frame | LandedFrame>;
+  readonly #turn = new TurnShare(TURN_MS);
+  #isBusy = false;
+  #isCleared = false;
+
+  constructor(
+    share: MemoryShare,
+    private readonly events: IngressEvents,
+  ) {
+    this.#waiting = new WaitingFrames(share);
+  }
+
+  push(frame: Frame | LandedFrame): void {
+    if (this.#isCleared) return;
+    const passes = !this.#isBusy && !(frame instanceof LandedFrame) && !this.#turn.isOver;
+    if (passes) return this.events.take(frame);
+    const refused = this.#waiting.add(frame);
+    if (refused) return this.events[refused]();
+    if (!this.#isBusy) void this.#drain();
+  }
+
+  /** Drops the waiting frames, since the socket closes. */
+  clear(): void {
+    this.#isCleared = true;
+    this.#waiting.clear();
+  }
+
+  async #drain(): Promise<void> {
+    this.#isBusy = true;
+    await nextTurn();
+    for (let frame = this.#waiting.next(); frame !== undefined; frame = this.#waiting.next()) {
+      const own = frame instanceof LandedFrame ? await owned(frame) : frame;
+      if (this.#isCleared) return;
+      this.#waiting.free(frame);
+      this.events.take(own);
+      if (this.#turn.isOver) await nextTurn();
+    }
+    this.#isBusy = false;
+  }
+}
+
+const owned = async ({ bytes, isText }: LandedFrame): Promise<Frame> =>
+  isText ? new LongText(await bytes) : await bytes;
