@@ -29,7 +29,7 @@ async function startElsewhere() {
     PORT,
     DATA_DIR,
     PUBLIC_URL: 'https://speech.example.com',
-    CONCURRENCY: '4',
+    CALLS_PER_WORKSPACE: '4',
     TTS_ENGINES: 'openai-compatible,tone',
     STT_ENGINES: 'openai-compatible',
     REMOTE_OPENAI_URL: 'http://127.0.0.1:9/v1',
@@ -269,7 +269,7 @@ t.test(
   },
 );
 
-t.test('live sessions count against the concurrency of the workspace (decision 6)', async (t) => {
+t.test('a workspace has at most CALLS_PER_WORKSPACE calls at once, where no number of its own is set', async (t) => {
   const create = () => there('sessions', { body: { agent_id: agentId } });
   for (let made = 0; made < 4; made++) t.equal((await create()).status, 201);
   // Quickly, because no process holds these calls, and upkeep ends such sessions.
