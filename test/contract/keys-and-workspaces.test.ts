@@ -271,7 +271,16 @@ t.test('a workspace is removed with everything in it, and nothing else', async (
 t.test('a key sees what its workspace has used, and its keys', async (t) => {
   await workspaces('create', 'Measured');
   const key = keyIn((await keys('create', 'reader', '--workspace', 'Measured', '--role', 'read')).out);
-  const limits = ['--concurrency', '3', '--calls', '2', '--characters', '1000', '--conversation-seconds', '0'];
+  const limits = [
+    '--concurrency',
+    '3',
+    '--calls',
+    '2',
+    '--characters',
+    '1000',
+    '--conversation-seconds',
+    '0',
+  ];
   await workspaces('limits', 'Measured', ...limits);
   const [{ id } = { id: '' }] = await sql<
     { id: string }[]
