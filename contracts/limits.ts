@@ -257,6 +257,8 @@ export const LIMITS = {
     perCall: 256,
     /** Rate in one call: a client that reconnects names its addresses again. */
     rate: { burst: 48, perSecond: 0.5 },
+    /** Clients of one media worker by TURN over TCP or TLS; one that was not heard for `idleMs` makes room for others. */
+    relayed: { ways: 512, idleMs: 30 * SECOND },
   },
   singleUseToken: { ttlMs: 15 * MINUTE, perWorkspace: 10_000 },
   page: { size: { ...range(1, 100), default: 30 }, offset: 100_000 },

@@ -10,6 +10,8 @@ export interface AccountParts {
   /** For workspaces without their own. */
   readonly quotas: Quotas;
   readonly defaultLimit: number;
+  /** Calls at once; null: any number. */
+  readonly callsPerWorkspace: number | null;
 }
 
 interface Row extends Omit<WorkspaceUsage, 'kinds'> {
@@ -19,14 +21,14 @@ interface Row extends Omit<WorkspaceUsage, 'kinds'> {
 }
 
 async function usage(
-  { sql, quotas, defaultLimit }: AccountParts,
+  { sql, quotas, defaultLimit, callsPerWorkspace }: AccountParts,
   workspaceId: string,
 ): Promise<WorkspaceUsage | undefined> {
   const quota = (kind: UsageKind): number | null => quotas[kind] ?? null;
   const rows = await sql<Row[]>`
     with this as (select date_trunc('month', now() at time zone 'utc') as month)
     select w.name, this.month at time zone 'utc' as "from", (this.month + interval '1 month') at time zone 'utc' as until,
-      coalesce(w.concurrency, ${defaultLimit}::int) as concurrency, q.kind, q.quota::float8 as quota,
+      coalesce(w.concurrency, ${defaultLimit}::int) as concurrency, coalesce(w.calls, ${callsPerWorkspace}::float8) as calls, q.kind, q.quota::float8 as quota,
       coalesce(u.amount, 0)::float8 as used
     from this cross join workspaces w
     cross join lateral (values
@@ -38,9 +40,9 @@ async function usage(
     where w.id = ${workspaceId}`;
   const [first] = rows;
   if (!first) return undefined;
-  const { name, from, until, concurrency } = first;
+  const { name, from, until, concurrency, calls } = first;
   const kinds = Object.fromEntries(rows.map(({ kind, used, quota: most }) => [kind, { used, quota: most }]));
-  return { name, from, until, concurrency, kinds: kinds as WorkspaceUsage['kinds'] };
+  return { name, from, until, concurrency, calls, kinds: kinds as WorkspaceUsage['kinds'] };
 }
 
 export const createAccounts = (parts: AccountParts): Accounts => ({

@@ -2,6 +2,7 @@
  * Sessions as their workspace sees them (contracts/ports/sessions/sessions.ts). Every statement names the workspace, so sessions of
  * others do not exist. Times are the database's, so that all processes agree on them.
  */
+import { tooManyCalls } from '../contracts/admission/call-places.js';
 import { ServiceError } from '../contracts/errors.js';
 import type { Ids } from '../contracts/ids.js';
 import type { Prices } from '../contracts/sessions/prices.js';
@@ -14,8 +15,9 @@ import {
   type SessionRecord,
   type Sessions,
 } from '../contracts/ports/sessions/sessions.js';
-import type { Sql } from './postgres/sql.js';
+import type { Sql, Transaction } from './postgres/sql.js';
 import { transfersOf } from './phone/phone-transfers.js';
+import { hasCallLeft, withCallPlace } from './sessions/call-places.js';
 import { listSessions } from './sessions/list.js';
 import { type PlanContents, storedPlan } from './plans/plan-contents.js';
 import { countLiveOf, removeSession, removeSomeOf } from './sessions/removal.js';
@@ -28,67 +30,82 @@ export interface SessionParts {
   readonly asked?: Sql;
   readonly ids: Ids;
   readonly plans: PlanContents;
-  /** Live conversations of a workspace without a limit of its own. */
-  readonly defaultLimit: number;
+  /** Calls at once of a workspace without a number of its own; null: any number. */
+  readonly callsPerWorkspace: number | null;
   /** For sessions created from now on. */
   readonly prices?: Prices | undefined;
 }
 
-/** `Retry-After` in seconds: another session may have ended then. */
+/** `Retry-After` in seconds: another session may have been joined then, or is given up. */
 const RETRY_SECONDS = 5;
 
-const tooMany = (): ServiceError => new ServiceError('concurrency_exceeded', { retryAfter: RETRY_SECONDS });
+const tooManyPending = (): ServiceError =>
+  new ServiceError('concurrency_exceeded', { retryAfter: RETRY_SECONDS });
 
 /** Previews and tests, which run even if their agent is archived or deleted: their plan is complete. */
 const needsNoAgent = ({ source }: NewSession): boolean => source === 'dashboard';
 
-/** Why no session was made. */
-async function refusal(sql: Sql, session: NewSession): Promise<ServiceError> {
-  if (needsNoAgent(session)) return tooMany();
+/** Why no session was made: the agent, else `full`. */
+async function refusal(sql: Sql, session: NewSession, full: ServiceError): Promise<ServiceError> {
+  if (needsNoAgent(session)) return full;
   const [agent] = await sql<{ status: string }[]>`
     select status from agents where id = ${session.agentId} and workspace_id = ${session.workspaceId}`;
   if (!agent) return new ServiceError('not_found', { message: 'Agent not found' });
-  return agent.status === 'archived'
-    ? new ServiceError('conflict', { message: 'Agent is archived' })
-    : tooMany();
+  return agent.status === 'archived' ? new ServiceError('conflict', { message: 'Agent is archived' }) : full;
 }
 
 /**
  * Locks the agent until the session exists: archiving or deleting it at the same time either waits and then ends the
- * session, or comes first. Public sessions that nobody joins take no slot from sessions with a key.
+ * session, or comes first. Public sessions that nobody joins keep no other session from waiting.
  */
-async function insert(
-  { sql, ids, plans, defaultLimit, prices }: SessionParts,
+const insertion = (
+  sql: Sql | Transaction,
+  { ids, prices }: SessionParts,
   session: NewSession,
-): Promise<SessionRecord> {
-  const { plan, agentId, workspaceId, leg } = session;
-  await plans.keep(plan, { agentId, workspaceId });
-  const [row] = await sql<Row[]>`
+): Promise<Row[]> => {
+  const { plan, agentId, workspaceId, leg, reserved = false } = session;
+  return sql<Row[]>`
     with agent as (
       select from agents where id = ${agentId} and workspace_id = ${workspaceId} and status = 'active'
       for key share
-    ), live as (
-      select count(*) filter (where status = 'active') as active,
-        count(*) filter (where status = 'pending' and (source = 'public') = ${session.source === 'public'}) as pending
-      from sessions where workspace_id = ${workspaceId} and status in ('pending', 'active')
+    ), waiting as (
+      select count(*) as sessions from sessions
+      where workspace_id = ${workspaceId} and status = 'pending' and (source = 'public') = ${session.source === 'public'}
     ), s as (
       insert into sessions (
         id, workspace_id, agent_id, agent_name, version_number, config_hash, source, name, end_user_id, caller_number,
-        dialed_number, direction, timezone, metadata, overrides, plan, prices, max_duration_seconds, created_at, expires_at)
+        dialed_number, direction, timezone, metadata, overrides, plan, prices, max_duration_seconds, reserved, created_at,
+        expires_at)
       select ${ids.next('session')}, w.id, ${agentId}, ${session.agentName}, ${session.versionNumber},
         ${plan.configHash}, ${session.source}, ${session.name}, ${session.endUserId}, ${leg?.callerNumber ?? null},
         ${leg?.dialedNumber ?? null}, ${leg?.direction ?? null}, ${plan.timezone},
         ${session.metadata.text}, ${JSON.stringify(session.overrides)}, ${sql.json(storedPlan(plan) as never)},
         ${prices ? JSON.stringify(prices) : null},
-        ${plan.maxDurationSeconds}, date_trunc('milliseconds', now()),
+        ${plan.maxDurationSeconds}, ${reserved}, date_trunc('milliseconds', now()),
         date_trunc('milliseconds', now()) + ${session.joinMs ?? CALL_TIMES.joinWindowMs}::int * interval '1 millisecond'
-      from workspaces w, live
-      where w.id = ${workspaceId} and live.active < coalesce(w.concurrency, ${defaultLimit})
-        and live.pending < ${LIMITS.session.pending} and (${needsNoAgent(session)} or exists (select from agent))
+      from workspaces w, waiting
+      where w.id = ${workspaceId}
+        and waiting.sessions < ${LIMITS.session.pending} and (${needsNoAgent(session)} or exists (select from agent))
       returning *
     )
     select ${columns(sql)} from s`;
-  if (!row) throw await refusal(sql, session);
+};
+
+/** The new row, none if its agent or the number of waiting sessions forbids it; undefined if there is no place for its call. */
+async function inserted(parts: SessionParts, session: NewSession): Promise<readonly Row[] | undefined> {
+  const { sql, callsPerWorkspace: most } = parts;
+  const { workspaceId, reserved } = session;
+  if (reserved) return withCallPlace(sql, workspaceId, most, (tx) => insertion(tx, parts, session));
+  // Not the last word: it gets its place when it is joined.
+  return (await hasCallLeft(sql, workspaceId, most)) ? insertion(sql, parts, session) : undefined;
+}
+
+async function insert(parts: SessionParts, session: NewSession): Promise<SessionRecord> {
+  const { plan, agentId, workspaceId } = session;
+  await parts.plans.keep(plan, { agentId, workspaceId });
+  const rows = await inserted(parts, session);
+  const [row] = rows ?? [];
+  if (!row) throw await refusal(parts.sql, session, rows ? tooManyPending() : tooManyCalls());
   return recordOf(row);
 }
 

@@ -85,8 +85,10 @@ const liveSessions = (sql: Sql | Transaction, id: string) =>
 
 /** Limits of one workspace; null means the installation's. */
 export interface WorkspaceLimits {
-  /** Jobs at once. */
+  /** Jobs at once, calls apart. */
   readonly concurrency: number | null;
+  /** Calls at once. */
+  readonly calls: number | null;
   /** The others are quotas a month. */
   readonly synthesisCharacters: number | null;
   readonly transcriptionMs: number | null;
@@ -103,11 +105,11 @@ export async function limitWorkspace(
   const column = (name: keyof WorkspaceLimits) =>
     limits[name] === undefined ? sql`${sql(COLUMNS[name])}` : sql`${limits[name]}`;
   const [row] = await sql<(Workspace & WorkspaceLimits)[]>`
-    update workspaces set concurrency = ${column('concurrency')},
+    update workspaces set concurrency = ${column('concurrency')}, calls = ${column('calls')},
       synthesis_characters = ${column('synthesisCharacters')},
       transcription_ms = ${column('transcriptionMs')}, conversation_ms = ${column('conversationMs')}
     where id = ${id}
-    returning id, name, concurrency, synthesis_characters::float8 as "synthesisCharacters",
+    returning id, name, concurrency, calls, synthesis_characters::float8 as "synthesisCharacters",
       transcription_ms::float8 as "transcriptionMs", conversation_ms::float8 as "conversationMs"`;
   if (!row) throw new StorageFailure(`No workspace is named ${nameOrId}: see npm run workspaces -- list`);
   return row;
@@ -115,6 +117,7 @@ export async function limitWorkspace(
 
 const COLUMNS: Readonly<Record<keyof WorkspaceLimits, string>> = {
   concurrency: 'concurrency',
+  calls: 'calls',
   synthesisCharacters: 'synthesis_characters',
   transcriptionMs: 'transcription_ms',
   conversationMs: 'conversation_ms',

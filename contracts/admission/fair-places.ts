@@ -12,6 +12,7 @@ import { ServiceError } from '../errors.js';
 import { type JobOwner, NOBODY } from '../ports/jobs.js';
 import { WaitTally } from '../time/wait-tally.js';
 import { FairQueue, type Place } from './fair-queue.js';
+import { mayTake, SHARE } from './share.js';
 
 export interface PlacesOptions {
   /** Jobs at once. */
@@ -27,9 +28,6 @@ export interface PlacesOptions {
   /** Counts how long jobs wait for a slot. */
   readonly waits?: WaitTally;
 }
-
-/** Two thirds of all slots for a workspace alone, two fifths each for two, and always a rest for one more. */
-export const SHARE = 2 / 3;
 
 /** A job's place, from its entry on. */
 export interface Ticket {
@@ -137,8 +135,7 @@ export class FairPlaces {
     const free = slots - this.running;
     const here = isLive ? free : Math.min(free, slots - keptForLive - this.#batch.total);
     if (share >= 1 || workspaceTag === NOBODY.workspaceTag) return here > 0;
-    const held = this.#of(isLive).of(workspaceTag);
-    return here > 0 && held < share * (held + here);
+    return mayTake(this.#of(isLive).of(workspaceTag), here, share);
   };
 
   #of(isLive: boolean | undefined): Running {

@@ -2,6 +2,7 @@
  * Leads a client's connection to its call here, to the node that owns the call, or to a takeover of the call if its owner
  * has died (docs/contract/transport.md; ops/adr/0033-nodes.md).
  */
+import { tooManyCalls } from '../../contracts/admission/call-places.js';
 import { CALL_TIMES } from '../../contracts/limits/call-times.js';
 import type { Clock } from '../../contracts/clock.js';
 import { ServiceError } from '../../contracts/errors.js';
@@ -28,12 +29,16 @@ export interface JoiningParts {
 
 export const refused = (message: string): ServiceError => new ServiceError('invalid_key', { message });
 
-export const REFUSALS: Readonly<Record<JoinRefusal, string>> = {
+const REFUSALS: Readonly<Record<Exclude<JoinRefusal, 'full'>, string>> = {
   unknown: 'The session does not exist',
   used: 'The token was used already',
   expired: 'The token has expired',
   ended: 'The session has ended',
 };
+
+/** The error of a client that may not join, or not now. */
+export const refusedFor = (why: JoinRefusal): ServiceError =>
+  why === 'full' ? tooManyCalls() : refused(REFUSALS[why]);
 
 /** Interval between two searches for the owner while a client waits. */
 const LOOK_MS = 200;
@@ -52,7 +57,7 @@ function checkRoom({ calls }: JoiningParts): void {
   });
 }
 
-/** Continues or begins the call here, unless its owner lives, which is then the result. Errors: `invalid_key`, 503. */
+/** Continues or begins the call here, unless its owner lives, which is then the result. Errors: `invalid_key`, 429, 503. */
 async function enter({ sessionId, use }: Joins, parts: JoiningParts): Promise<CallOwner | undefined> {
   const { runs, calls, held } = parts;
   checkRoom(parts);
@@ -60,7 +65,7 @@ async function enter({ sessionId, use }: Joins, parts: JoiningParts): Promise<Ca
   const joined = await runs.join(sessionId);
   const entered = 'refused' in joined && joined.refused === 'used' ? await runs.takeOver(sessionId) : joined;
   if ('owner' in entered && use === 'rejoin') return entered.owner;
-  if (!('record' in entered)) throw refused(REFUSALS['refused' in entered ? entered.refused : 'used']);
+  if (!('record' in entered)) throw refusedFor('refused' in entered ? entered.refused : 'used');
   calls.begin(await withAgentInCharge(entered, parts.agents));
   return undefined;
 }
@@ -119,7 +124,8 @@ function warningOnce(log: Log): Log {
 
 /**
  * The way into the call. If its owner does not answer, the client waits until it does or the call may be taken over.
- * Errors: `invalid_key`; 503 with `Retry-After` if no node has room, or the wait was in vain.
+ * Errors: `invalid_key`; `concurrency_exceeded` if the workspace has as many calls as it may; 503 with `Retry-After` if no
+ * node has room, or the wait was in vain.
  */
 export async function join(request: RelayRequest, joining: JoiningParts): Promise<Connect> {
   const { clock } = joining;

@@ -3,6 +3,7 @@
  * its token is given out: the cluster is asked for an agent, and gives the job to one of the installation's processes, by
  * their load (ops/adr/0041-agents-of-livekit.md). The user's arrival spends the token.
  */
+import { tooManyCalls } from '../../contracts/admission/call-places.js';
 import { CALL_TIMES } from '../../contracts/limits/call-times.js';
 import type { Clock } from '../../contracts/clock.js';
 import { errorText, ServiceError } from '../../contracts/errors.js';
@@ -59,11 +60,17 @@ const noRoom = (): ServiceError => new ServiceError('engine_busy', { retryAfter:
 const metadataOf = ({ agentName, source }: SessionRecord): string =>
   JSON.stringify({ agent: agentName, source });
 
-/** Makes the session active; false if it has ended meanwhile. */
+/**
+ * Makes the session active; false if it has ended meanwhile. Errors: `concurrency_exceeded` for a visitor who comes when the
+ * workspace has as many calls as it may.
+ */
 async function activate({ id, status }: SessionRecord, { runs }: CallParts): Promise<boolean> {
   if (status === 'active') return runs.owns(id);
+  const joined = await runs.join(id);
+  const why = 'refused' in joined ? joined.refused : undefined;
+  if (why === 'full') throw tooManyCalls();
   // One that was taken over may be joined already.
-  const refused = 'refused' in (await runs.join(id)) && !(await runs.owns(id));
+  const refused = why !== undefined && !(await runs.owns(id));
   return !refused && runs.activate(id);
 }
 

@@ -13,9 +13,11 @@ interface Carrying {
 }
 
 /** `MEDIA`. */
-export interface MediaSettings extends Carrying, Omit<RoomNetwork, 'port'> {
+export interface MediaSettings extends Carrying, Omit<RoomNetwork, 'port' | 'relayed'> {
   /** UDP port of the first worker; each has its own. 0: any free port. */
   readonly basePort: number;
+  /** The same for clients that come by TURN over TCP or TLS; absent without such a server. */
+  readonly relayedBase?: number;
 }
 
 /** `ROOMS`. */
@@ -35,13 +37,22 @@ const carrying = (config: Config): Carrying => ({
   recordings: recordingsFolder(config.dataDir),
 });
 
+/** Whether clients may come by TURN over TCP or TLS. */
+const isRelayed = ({ iceServers }: Pick<Config, 'iceServers'>): boolean =>
+  iceServers.some(({ urls }) => urls.some((url) => /^turns:|^turn:.*[?&]transport=tcp/i.test(url)));
+
+/** Number of UDP ports of all media workers, from `MEDIA_UDP_PORT` on. */
+export const mediaPorts = (config: Pick<Config, 'mediaProcesses' | 'iceServers'>): number =>
+  config.mediaProcesses * (isRelayed(config) ? 2 : 1);
+
 export function mediaSettings(config: Config): string {
-  const { mediaHost, mediaUdpPort, mediaPublicAddress, iceServers } = config;
+  const { mediaHost, mediaUdpPort, mediaProcesses, mediaPublicAddress, iceServers } = config;
   const settings: MediaSettings = {
     ...carrying(config),
     ...(mediaHost !== undefined && { bind: mediaHost }),
     ...(mediaPublicAddress !== undefined && { publicAddress: mediaPublicAddress }),
     basePort: mediaUdpPort,
+    ...(isRelayed(config) && { relayedBase: mediaUdpPort === 0 ? 0 : mediaUdpPort + mediaProcesses }),
     clientIceServers: iceServers,
     iceServers: [],
   };

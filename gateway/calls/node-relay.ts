@@ -6,7 +6,8 @@
 import { WebSocket } from 'ws';
 import { CALL_TIMES } from '../../contracts/limits/call-times.js';
 import type { Clock } from '../../contracts/clock.js';
-import { ServiceError } from '../../contracts/errors.js';
+import { tooManyCalls } from '../../contracts/admission/call-places.js';
+import { type ErrorCode, ServiceError } from '../../contracts/errors.js';
 import { LIMITS } from '../../contracts/limits.js';
 import type { Log } from '../../contracts/log.js';
 import type { SignalConnect, SignalEnd, SignalLink } from '../../contracts/ports/calls/calls.js';
@@ -62,6 +63,7 @@ function introduce({ version, query, from }: SignalConnect): string {
 /** The error with which this node repeats a refusal of the other one. */
 function refusalOf(status: number, retryAfter: string | undefined): ServiceError {
   if (status === 401) return new ServiceError('invalid_key');
+  if (status === 429) return tooManyCalls();
   if (status === 503) return new ServiceError('overloaded', { retryAfter: Number(retryAfter) || 1 });
   return new ServiceError('transport_failed', { message: `The node of the call answered ${status}` });
 }
@@ -158,6 +160,9 @@ async function roomy({ nodes, installation }: RelayParts): Promise<readonly Room
     .slice(0, MOST_TRIES);
 }
 
+/** Refusals of one node that every other one would repeat. */
+const FINAL: ReadonlySet<string> = new Set<ErrorCode>(['invalid_key', 'concurrency_exceeded']);
+
 const noRoom = (): ServiceError =>
   new ServiceError('overloaded', {
     message: 'No node has a place for this call, try again later',
@@ -175,7 +180,7 @@ export const createNodeRelay = (parts: RelayParts): NodeRelay => ({
       try {
         return await far(url, { to, wants: 'room', sessionId, use }, how, parts);
       } catch (error) {
-        if (error instanceof ServiceError && error.code === 'invalid_key') throw error;
+        if (error instanceof ServiceError && FINAL.has(error.code)) throw error;
         parts.log.warn({ err: error, node: id }, 'a node did not take a call');
       }
     }

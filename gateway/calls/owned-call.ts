@@ -135,7 +135,7 @@ export class OwnedCall {
     const { runs, clock, log, transcription, chat, knowledge, outbound, credentials, mcp, agents, speech } =
       parts;
     const { workspaceId } = session.record;
-    const caller: Caller = { workspaceId, keyId: 'session', isLive: parts.isTest !== true };
+    const caller: Caller = { workspaceId, keyId: 'session', isLive: parts.isTest !== true, isCall: true };
     const { speaking_language: language } = (session.inCharge ?? session.plan).config.voice;
     return {
       clock,

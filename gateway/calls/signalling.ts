@@ -9,7 +9,7 @@ import type { SessionRuns } from '../../contracts/ports/sessions/sessions.js';
 import { bearerToken } from '../server/auth.js';
 import { nativeError } from '../server/native-error.js';
 import type { Dialect, HttpRequest, Reply, Route, Socket, SocketRoute } from '../server/port.js';
-import { join, type JoiningParts, refused, REFUSALS } from './joining.js';
+import { join, type JoiningParts, refused, refusedFor } from './joining.js';
 import type { Connect } from './node-relay.js';
 import { type WebhookParts, webhooks } from './webhooks.js';
 
@@ -74,7 +74,7 @@ const validation = (version: 1 | 0, parts: MediaParts): Route => ({
     await parts.calls.settled(sessionId);
     const why = await parts.runs.refusal(sessionId);
     const mayReturn = why === 'used' && (use === 'rejoin' || (await parts.runs.isLost(sessionId)));
-    if (why && !mayReturn) throw refused(REFUSALS[why]);
+    if (why && !mayReturn) throw refusedFor(why);
     return { status: 200, headers: { 'content-type': 'text/plain' }, body: 'success' };
   },
 });

@@ -44,7 +44,7 @@ async function joined(
 ): Promise<RunningSession | undefined> {
   await admission.check(session.workspaceId, 'conversation_ms');
   try {
-    const { id } = await sessions.create(session);
+    const { id } = await sessions.create({ ...session, reserved: true });
     const running = await runs.join(id);
     return 'refused' in running ? undefined : running;
   } catch (error) {

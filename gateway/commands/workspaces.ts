@@ -16,7 +16,8 @@ const USAGE = `Usage: npm run workspaces -- <command>
   create <name>                 creates a workspace; npm run keys -- create --workspace <name> creates a key for it
   list                          shows all workspaces
   limits <name or id> [options] shows its limits, and sets those that are named; "default" goes back to the settings
-      --concurrency <n>             speech jobs at once (CONCURRENCY)
+      --concurrency <n>             speech jobs at once, calls apart (CONCURRENCY)
+      --calls <n>                   calls at once (CALLS_PER_WORKSPACE)
       --characters <n>              characters spoken per month (QUOTA_SYNTHESIS_CHARACTERS)
       --transcription-seconds <n>   seconds transcribed per month (QUOTA_TRANSCRIPTION_SECONDS)
       --conversation-seconds <n>    seconds of calls per month (QUOTA_CONVERSATION_SECONDS)
@@ -65,6 +66,7 @@ interface Limit {
 
 const LIMITED: Readonly<Record<keyof WorkspaceLimits, Limit>> = {
   concurrency: { option: 'concurrency', each: 1, words: 'speech jobs at once' },
+  calls: { option: 'calls', each: 1, words: 'calls at once' },
   synthesisCharacters: { option: 'characters', each: 1, words: 'characters spoken a month' },
   transcriptionMs: { option: 'transcription-seconds', each: 1000, words: 'seconds transcribed a month' },
   conversationMs: { option: 'conversation-seconds', each: 1000, words: 'seconds of calls a month' },

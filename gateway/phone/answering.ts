@@ -88,7 +88,7 @@ async function sessionFor(
 }
 
 /** Refusals after which a caller may try again. */
-const isBusy = ({ status }: ServiceError): boolean => status === 429 || status === 503;
+export const isBusy = ({ status }: ServiceError): boolean => status === 429 || status === 503;
 
 function rejected(
   error: ServiceError,

@@ -86,7 +86,7 @@ export class Consultation implements Streamed {
   }
 
   get #caller() {
-    return { workspaceId: this.transfer.workspaceId, keyId: 'session', isLive: true };
+    return { workspaceId: this.transfer.workspaceId, keyId: 'session', isLive: true, isCall: true };
   }
 
   hungUp(): void {

@@ -14,7 +14,7 @@ import {
 } from '../../contracts/ports/calls/calls.js';
 import type { RunningSession, SessionItem, SessionRecord } from '../../contracts/ports/sessions/sessions.js';
 import type { Transfer } from '../../contracts/phone/transfers.js';
-import { REFUSALS } from '../calls/joining.js';
+import { refusedFor } from '../calls/joining.js';
 import { type CallParts, OwnedCall } from '../calls/owned-call.js';
 import { CallRegistry } from '../calls/registry.js';
 import type { ClosedBy } from '../conversations/closing.js';
@@ -35,8 +35,6 @@ export interface PhoneCallsParts extends CallParts {
 /** Interval and longest time of waiting for the caller's previous process, which writes its record to the end first. */
 const LOOK_MS = 200;
 const LET_GO_MS = 10_000;
-
-const refused = (message: string): ServiceError => new ServiceError('invalid_key', { message });
 
 /** A call of an agent; while the caller is connected to somebody else, the agent's part has ended and its session is released. */
 class PhoneOwned extends OwnedCall {
@@ -95,7 +93,7 @@ export class PhoneCalls {
 
   async #joined(sessionId: string): Promise<RunningSession> {
     const session = await this.parts.runs.join(sessionId);
-    if ('refused' in session) throw refused(REFUSALS[session.refused]);
+    if ('refused' in session) throw refusedFor(session.refused);
     return session;
   }
 
@@ -104,7 +102,7 @@ export class PhoneCalls {
     const { transferring, agents } = this.parts;
     const { transfers } = transferring.parts;
     const transfer = await transfers.bringBack(id);
-    if (!transfer) throw refused(REFUSALS.used);
+    if (!transfer) throw refusedFor('used');
     const session = await this.#taken(transfer.sessionId);
     const error = whyNot(transfer);
     await transfers.amend(transfer, error);
@@ -120,8 +118,8 @@ export class PhoneCalls {
     for (;;) {
       const taken = await runs.takeOver(sessionId);
       if ('record' in taken) return taken;
-      if ('refused' in taken) throw refused(REFUSALS[taken.refused]);
-      if (clock.monotonic() >= end) throw refused(REFUSALS.used);
+      if ('refused' in taken) throw refusedFor(taken.refused);
+      if (clock.monotonic() >= end) throw refusedFor('used');
       await pause(clock, LOOK_MS);
     }
   }
@@ -144,7 +142,7 @@ export class PhoneCalls {
   #consult(transfer: Transfer, format: LineFormat, link: PhoneLink): Streamed {
     const { transferring, clock, log, speech, transcription } = this.parts;
     const { briefing, id, endedAt } = transfer;
-    if (endedAt !== null || briefing === null || this.#registry.find(id)) throw refused(REFUSALS.used);
+    if (endedAt !== null || briefing === null || this.#registry.find(id)) throw refusedFor('used');
     const media = this.#media(transfer, transfer.label, format, link, { record: false });
     const { transfers } = transferring.parts;
     const parts = { transfers, transferring, speech, transcription, clock, log };

@@ -17,6 +17,7 @@ import { encodeEvent, TOPICS } from '../conversations/client/events.js';
 import { Keypad } from '../conversations/client/keypad.js';
 import type { HttpRequest, Socket, SocketEvents } from '../server/port.js';
 import type { PhoneCalls } from './phone-calls.js';
+import { isBusy } from './answering.js';
 import {
   type IncomingCall,
   incomingOf,
@@ -54,7 +55,7 @@ const CLOSED = new Set([1000, 1001, 1005]);
 function faultOf(error: unknown): StreamFault | undefined {
   if (error instanceof StreamFault) return error;
   if (!(error instanceof ServiceError)) return undefined;
-  return new StreamFault(error.status === 503 ? AGAIN_LATER : NOT_ALLOWED, error.message);
+  return new StreamFault(isBusy(error) ? AGAIN_LATER : NOT_ALLOWED, error.message);
 }
 
 export class PhoneStream implements SocketEvents {

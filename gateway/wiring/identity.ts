@@ -36,7 +36,7 @@ function quotasOf(config: Config): Quotas {
 }
 
 export async function openIdentity({ config, database, processId, clock, log }: IdentityOptions) {
-  const defaultLimit = config.concurrency;
+  const { concurrency: defaultLimit, callsPerWorkspace = null } = config;
   const quotas = quotasOf(config);
   const { asked, events } = database;
   const callers = { sql: database.callers, events };
@@ -51,10 +51,14 @@ export async function openIdentity({ config, database, processId, clock, log }: 
     tokens: createSingleUseTokens({ database: callers, log }),
     admission,
     wallet: createWallet(asked, quotas),
-    accounts: createAccounts({ sql: asked, quotas, defaultLimit }),
+    accounts: createAccounts({ sql: asked, quotas, defaultLimit, callsPerWorkspace }),
     addGauges(metrics: Metrics): void {
       const state = () => admission.state();
-      metrics.gauge('speech_jobs_running', 'Synthesis and transcription jobs that run', () => state().used);
+      metrics.gauge(
+        'speech_jobs_running',
+        'Synthesis and transcription jobs of requests and sockets that run',
+        () => state().used,
+      );
       metrics.gauge(
         'speech_slots_held',
         'Concurrency slots that gateway processes lease',

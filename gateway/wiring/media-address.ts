@@ -4,6 +4,7 @@
  */
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
+import { mediaPorts } from '../calls/media-settings.js';
 import { type Config, ConfigError } from '../config.js';
 
 const LAST_PORT = 65_535;
@@ -23,12 +24,13 @@ async function checkHost(host: string): Promise<void> {
 
 /** Errors: `ConfigError` naming the variable. */
 export async function checkMedia(
-  config: Pick<Config, 'mediaHost' | 'mediaUdpPort' | 'mediaProcesses'>,
+  config: Pick<Config, 'mediaHost' | 'mediaUdpPort' | 'mediaProcesses' | 'iceServers'>,
 ): Promise<void> {
-  const { mediaHost, mediaUdpPort, mediaProcesses } = config;
-  if (mediaUdpPort + mediaProcesses - 1 > LAST_PORT)
+  const { mediaHost, mediaUdpPort } = config;
+  const ports = mediaPorts(config);
+  if (mediaUdpPort + ports - 1 > LAST_PORT)
     throw new ConfigError(
-      `MEDIA_UDP_PORT must leave ${mediaProcesses} ports up to ${LAST_PORT} (MEDIA_PROCESSES)`,
+      `MEDIA_UDP_PORT must leave ${ports} ports up to ${LAST_PORT} (MEDIA_PROCESSES, twice with TURN over TCP or TLS)`,
     );
   if (mediaHost !== undefined) await checkHost(mediaHost);
 }

@@ -32,7 +32,7 @@ import type { Route } from '../server/port.js';
 export interface SessionOptions {
   readonly config: Pick<
     Config,
-    | 'concurrency'
+    | 'callsPerWorkspace'
     | 'sessionDays'
     | 'prices'
     | 'publicSessionsPerAddress'
@@ -71,9 +71,11 @@ export async function openSessions(options: SessionOptions): Promise<OpenSession
   const { sql, asked, callers } = database;
   const { keys, tokens, speech, outbound, languages, agents, numbers, placed, plans } = platform;
   const { vocabulary, publicSessionsPerAddress: perAddress, publicSessionsPerAgent: perAgent } = config;
+  const { callsPerWorkspace = null } = config;
   const runs = await createSessionRuns({
     ...{ database, processId, node, plans, clock, log },
     sessionDays: config.sessionDays,
+    callsPerWorkspace,
   });
   const queue = createDeliveryQueue(database);
   const deliveries = await startDeliveries({ queue, outbound, secrets: agents, vocabulary, clock, log });
@@ -91,7 +93,7 @@ export async function openSessions(options: SessionOptions): Promise<OpenSession
       asked,
       ids,
       plans,
-      defaultLimit: config.concurrency,
+      callsPerWorkspace,
       prices: config.prices,
     }),
     limits: createPublicLimits({ sql: callers, perAddress, perAgent }),

@@ -6,6 +6,7 @@ import { JOB_PLACES } from '../../contracts/limits/job-places.js';
 import { systemClock } from '../../contracts/clock.js';
 import { callerJobs } from '../../media/embedded/caller/serve-caller.js';
 import { callJobs } from '../../media/embedded/serve-call.js';
+import { RelayedPort } from '../../media/embedded/relayed-port.js';
 import { holdPort } from '../../media/embedded/udp-port.js';
 import { Pacer } from '../../media/pacer.js';
 import { phoneJobs } from '../../media/phone/serve-phone.js';
@@ -13,20 +14,38 @@ import { childPlace, serveAsChild } from '../../processes/child/child.js';
 import type { MediaSettings } from '../calls/media-settings.js';
 import { DETECTORS } from './detectors.js';
 
-const settings = JSON.parse(process.env['MEDIA'] ?? '{}') as MediaSettings;
-const wanted = settings.basePort === 0 ? 0 : settings.basePort + childPlace().index;
-const port = await holdPort(wanted, settings.bind);
-if (wanted !== 0 && port !== wanted)
+/** The port of this worker, counted from that of the first. */
+const portOf = (base: number): number => (base === 0 ? 0 : base + childPlace().index);
+
+function told(wanted: number, port: number): void {
+  if (wanted === 0 || port === wanted) return;
   console.error(
     `UDP port ${wanted} is taken by another process: calls use ${port}. Set MEDIA_UDP_PORT to one that is free and open in the firewall`,
   );
+}
+
+const settings = JSON.parse(process.env['MEDIA'] ?? '{}') as MediaSettings;
+const wanted = portOf(settings.basePort);
+const port = await holdPort(wanted, settings.bind);
+told(wanted, port);
+
+/** The port for clients that come by TURN over TCP or TLS. */
+async function openRelayed(base: number): Promise<RelayedPort> {
+  const relayed = await RelayedPort.open({
+    ...{ wanted: portOf(base), bind: settings.bind, to: port, clock: systemClock },
+  });
+  told(portOf(base), relayed.port);
+  return relayed;
+}
+
 const pacer = new Pacer();
-const { complexity, detector: kind, recordings, ...network } = settings;
+const { complexity, detector: kind, recordings, relayedBase, ...network } = settings;
+const relayed = relayedBase === undefined ? {} : { relayed: await openRelayed(relayedBase) };
 const detector = DETECTORS[kind];
 const parts = { pacer, clock: systemClock, complexity, detector, recordings };
 await serveAsChild({
   handlers: {
-    ...callJobs({ ...parts, network: { ...network, port } }),
+    ...callJobs({ ...parts, network: { ...network, port, ...relayed } }),
     ...phoneJobs(parts),
     ...callerJobs(pacer),
   },

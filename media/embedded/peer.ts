@@ -17,7 +17,8 @@ import {
 import { agentLineOf, allOn, following, listeningMid } from './directions.js';
 import { type Admits, withAdmitted } from './candidates.js';
 import { OPUS_CLOCK, OPUS_TYPE } from './rtp.js';
-import { offeredOpusType, trimOffer, userFragmentOf } from './sdp.js';
+import { behind, type RelayedPort } from './relayed-port.js';
+import { offeredOpusType, passwordOf, trimOffer, userFragmentOf } from './sdp.js';
 
 export interface MediaNetwork {
   /** Address to which UDP is bound; if absent, all. */
@@ -27,6 +28,8 @@ export interface MediaNetwork {
   /** Announced instead of this machine's addresses, for a machine behind NAT. */
   readonly publicAddress?: string;
   readonly iceServers: readonly string[];
+  /** Where clients come by TURN over TCP or TLS, if there is such a server for them. */
+  readonly relayed?: RelayedPort;
 }
 
 export interface PeerEvents {
@@ -68,6 +71,9 @@ export function announced(line: string, address: string | undefined): string {
   return fields.join(' ');
 }
 
+/** Whether it is an address of ours to which UDP of version 4 is sent. */
+const ownAddress = (candidate: string): boolean => / \d+\.[\d.]+ \d+ typ host/.test(candidate);
+
 /** The library frees a closed track (or channel), native memory included, only if it has a listener for `closed`. */
 const forgetClosed = (track: Track): void => track.onClosed(() => undefined);
 
@@ -94,6 +100,8 @@ export class Peer {
   /** The client's payload type for Opus. */
   #type: number | undefined;
   #closed = false;
+  /** Lets no more clients of this connection in. */
+  #shut: (() => void) | undefined;
 
   constructor(
     name: string,
@@ -121,11 +129,16 @@ export class Peer {
       if (CONNECTED.has(state)) this.#tell(() => this.events.state('connected'));
       if (LOST.has(state)) this.#tell(() => this.events.state('disconnected'));
     });
-    connection.onLocalCandidate((candidate, mid) =>
-      this.#tell(() => this.events.candidate(announced(candidate, this.network.publicAddress), mid)),
-    );
+    connection.onLocalCandidate((candidate, mid) => this.#tell(() => this.#announce(candidate, mid)));
     connection.onDataChannel((channel) => this.#take(channel));
     connection.onTrack((track) => this.#receive(track));
+  }
+
+  #announce(line: string, mid: string): void {
+    const { publicAddress, relayed } = this.network;
+    const candidate = announced(line, publicAddress);
+    this.events.candidate(candidate, mid);
+    if (relayed && ownAddress(candidate)) this.events.candidate(behind(candidate, relayed.port), mid);
   }
 
   #tell(event: () => void): void {
@@ -223,7 +236,8 @@ export class Peer {
 
   #description(): string {
     const { sdp = '' } = this.#connection.localDescription() ?? {};
-    const { publicAddress } = this.network;
+    const { publicAddress, relayed } = this.network;
+    this.#shut ??= relayed?.admit(userFragmentOf(sdp) ?? '', passwordOf(sdp) ?? '');
     return sdp.replace(
       /^a=(candidate:.*)$/gm,
       (_, candidate: string) => `a=${announced(candidate, publicAddress)}`,
@@ -269,6 +283,7 @@ export class Peer {
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
+    this.#shut?.();
     const parts = [...this.#tracks, ...this.#open, ...(this.#out ? [this.#out] : [])];
     this.#open.clear();
     this.#channels.clear();

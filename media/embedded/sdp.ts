@@ -17,6 +17,9 @@ export const isBounded = (sdp: string): boolean =>
 /** Changes with an ICE restart. */
 export const userFragmentOf = (sdp: string): string | undefined => /^a=ice-ufrag:(\S+)/m.exec(sdp)?.[1];
 
+/** The password of ICE, with which checks are signed. */
+export const passwordOf = (sdp: string): string | undefined => /^a=ice-pwd:(\S+)/m.exec(sdp)?.[1];
+
 export const midOf = (section: string): string | undefined => /^a=mid:(\S+)/m.exec(section)?.[1];
 
 /** Whether a section is audio or video, and not data. */

@@ -7,7 +7,8 @@
  */
 import { createServer, type Server, type Socket } from 'node:net';
 import { rm } from 'node:fs/promises';
-import { FairPlaces, SHARE } from '../../contracts/admission/fair-places.js';
+import { FairPlaces } from '../../contracts/admission/fair-places.js';
+import { SHARE } from '../../contracts/admission/share.js';
 import { systemClock, type Clock } from '../../contracts/clock.js';
 import { ServiceError } from '../../contracts/errors.js';
 import type { JobHandlers } from '../../contracts/ports/jobs.js';

@@ -16,10 +16,11 @@ import type {
 import { repeat } from '../../contracts/time/repeat.js';
 import type { Database } from '../postgres/database.js';
 import type { PlanContents, StoredPlan } from '../plans/plan-contents.js';
-import type { Sql } from '../postgres/sql.js';
+import type { Sql, Transaction } from '../postgres/sql.js';
 import { nextPart } from '../recordings.js';
 import { endSession } from './endings.js';
 import { isAlive, type OwnNode } from '../nodes.js';
+import { hasCallLeft, withCallPlace } from './call-places.js';
 import { OwnedSessions } from './owned-sessions.js';
 import { appendItems } from './items.js';
 import { columns, itemsOf, lastedUntilNow, recordOf, type Row } from './rows.js';
@@ -35,6 +36,8 @@ export interface SessionRunsParts {
   readonly plans: PlanContents;
   readonly clock: Clock;
   readonly log: Log;
+  /** Calls at once of a workspace without a number of its own. Default: null, any number. */
+  readonly callsPerWorkspace?: number | null;
   /** Days for which sessions are kept after their end; 0, the default: for ever. */
   readonly sessionDays?: number;
 }
@@ -42,7 +45,7 @@ export interface SessionRunsParts {
 const SWEEP_MS = 5000;
 const CLEAN_MS = 60_000;
 
-const spend = (sql: Sql, id: string, processId: string) => sql<Planned[]>`
+const spend = (sql: Sql | Transaction, id: string, processId: string) => sql<Planned[]>`
   update sessions s set joined_at = now(), owner_id = ${processId}
   where s.id = ${id} and s.status = 'pending' and s.joined_at is null and s.expires_at > now()
   returning ${columns(sql)}, s.plan`;
@@ -76,14 +79,42 @@ async function entered(
   }
 }
 
+/** The workspace in which a session has to get a place once it is joined; undefined if it has one, or does not exist. */
+async function placedBy(sql: Sql, id: string): Promise<string | undefined> {
+  const [row] = await sql<{ workspaceId: string }[]>`
+    select workspace_id as "workspaceId" from sessions where id = ${id} and status = 'pending' and not reserved`;
+  return row?.workspaceId;
+}
+
+/** Why it cannot be joined now; undefined if it can. */
+async function refusalNow(
+  { database: { sql }, callsPerWorkspace = null }: SessionRunsParts,
+  id: string,
+): Promise<JoinRefusal | undefined> {
+  const refused = await refusalOf(sql, id);
+  const workspaceId = refused ? undefined : await placedBy(sql, id);
+  if (workspaceId === undefined) return refused;
+  return (await hasCallLeft(sql, workspaceId, callsPerWorkspace)) ? undefined : 'full';
+}
+
+/** Spends the token, with a place for the call. No row if it cannot be joined; undefined if there is no place. */
+async function spendWithPlace(
+  { database: { sql }, processId, callsPerWorkspace = null }: SessionRunsParts,
+  id: string,
+): Promise<readonly Planned[] | undefined> {
+  const workspaceId = await placedBy(sql, id);
+  if (workspaceId === undefined) return spend(sql, id, processId);
+  return withCallPlace(sql, workspaceId, callsPerWorkspace, (tx) => spend(tx, id, processId));
+}
+
 type Outcome = Awaited<ReturnType<SessionRuns['takeOver']>>;
 
 async function join(parts: SessionRunsParts, id: string): Promise<Exclude<Outcome, { owner: CallOwner }>> {
-  const { database, processId } = parts;
-  const { sql } = database;
-  const [row] = await spend(sql, id, processId);
+  const rows = await spendWithPlace(parts, id);
+  const [row] = rows ?? [];
+  if (row) return entered(row, parts);
   // A session that is free again now was not at the time of the request.
-  return row ? entered(row, parts) : { refused: (await refusalOf(sql, id)) ?? 'used' };
+  return { refused: (await refusalOf(parts.database.sql, id)) ?? (rows ? 'used' : 'full') };
 }
 
 /** Whether a session had an owner: in livekit mode the agent waits for the user, so it has one before it is joined. */
@@ -264,7 +295,7 @@ export async function createSessionRuns(parts: SessionRunsParts): Promise<Sessio
     owns,
     lost: () => lost(sql),
     isLost: (id) => isLost(sql, id),
-    refusal: (id) => refusalOf(sql, id),
+    refusal: (id) => refusalNow(parts, id),
     unheld: (id) => unheld(parts, id),
     async hold(id) {
       owned.add(id);

@@ -134,11 +134,12 @@ t.test('a workspace has its own limits if they were set', async (t) => {
     t.equal(code, 0);
     return out.trim().split('\n').slice(1).map((line) => line.replace(/.*: /, '')); // oxfmt-ignore
   };
-  t.strictSame(await shown(), ['default', 'default', 'default', 'default']);
-  const given = ['--concurrency', '3', '--characters', '1000', '--conversation-seconds', '0'];
-  t.strictSame(await shown(...given), ['3', '1000', 'default', '0']);
+  t.strictSame(await shown(), ['default', 'default', 'default', 'default', 'default']);
+  const given = ['--concurrency', '3', '--calls', '2', '--characters', '1000', '--conversation-seconds', '0'];
+  t.strictSame(await shown(...given), ['3', '2', '1000', 'default', '0']);
   t.strictSame(await shown('--characters', 'default', '--transcription-seconds', '60'), [
     '3',
+    '2',
     'default',
     '60',
     '0',
@@ -270,7 +271,16 @@ t.test('a workspace is removed with everything in it, and nothing else', async (
 t.test('a key sees what its workspace has used, and its keys', async (t) => {
   await workspaces('create', 'Measured');
   const key = keyIn((await keys('create', 'reader', '--workspace', 'Measured', '--role', 'read')).out);
-  const limits = ['--concurrency', '3', '--characters', '1000', '--conversation-seconds', '0'];
+  const limits = [
+    '--concurrency',
+    '3',
+    '--calls',
+    '2',
+    '--characters',
+    '1000',
+    '--conversation-seconds',
+    '0',
+  ];
   await workspaces('limits', 'Measured', ...limits);
   const [{ id } = { id: '' }] = await sql<
     { id: string }[]
@@ -282,6 +292,7 @@ t.test('a key sees what its workspace has used, and its keys', async (t) => {
     workspace_id: id,
     workspace_name: 'Measured',
     concurrency: 3,
+    calls: 2,
     synthesis_characters: { used: 70, quota: 1000 },
     transcription_seconds: { used: 0 },
     conversation_seconds: { used: 2.5, quota: 0 },

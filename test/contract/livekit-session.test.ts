@@ -6,13 +6,17 @@ import t from 'tap';
 import { type ClusterRoom, startCluster } from '../fixtures/livekit-cluster.js';
 import { socketFolder } from '../fixtures/processes-tools.js';
 import { type Invite, messagesOf, Talks } from '../fixtures/conversation.js';
+import { startPostgres } from '../fixtures/postgres.js';
 import { loudMs } from '../fixtures/tones.js';
 import { until } from '../fixtures/until.js';
 
 const cluster = await startCluster(await socketFolder(t));
 t.teardown(() => cluster.close());
 const { url, key, secret } = cluster.server;
+const postgres = await startPostgres(t);
+const { sql } = await postgres.open();
 const talks = await Talks.start(t, {
+  DATABASE_URL: postgres.url,
   LIVEKIT_URL: url,
   LIVEKIT_API_KEY: key,
   LIVEKIT_API_SECRET: secret,
@@ -140,4 +144,27 @@ t.test('a test by voice is refused: the cluster has no place for a simulated cal
   t.equal(made.status, 201);
   const run = await talks.call('tests/runs', { body: { agent_id: agent } });
   t.match(run, { status: 409, body: { message: /livekit mode/ } });
+});
+
+t.test('calls at once are counted from their creation on, those of visitors once they come', async (t) => {
+  await sql`update workspaces set calls = 1`;
+  t.teardown(() => sql`update workspaces set calls = null`);
+  const agent = await talks.agent();
+  const origin = 'https://shop.example.com';
+  const body = { public_enabled: true, allowed_origins: [origin] };
+  await talks.call(`agents/${agent}`, { method: 'PATCH', body });
+  const asked = { body: { agent_id: agent } };
+  cluster.setPresence(false);
+  const visitor = await talks.call('sessions', { ...asked, key: null, headers: { origin } });
+  t.equal(visitor.status, 201);
+  const invite = await talks.session(agent);
+  const full = await talks.call('sessions', asked);
+  t.match([full.status, full.headers.get('retry-after')], [429, '5']);
+  cluster.setPresence(true);
+  const late = visitor.body as unknown as Invite;
+  (await roomOf(late)).person.come();
+  t.match(await talks.ended(late), { status: 'failed', ended_reason: 'error' });
+  await talks.call(`sessions/${invite.session_id}/end`, { method: 'POST' });
+  await talks.ended(invite);
+  t.equal((await talks.call('sessions', asked)).status, 201);
 });

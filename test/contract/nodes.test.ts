@@ -137,6 +137,22 @@ t.test(
   },
 );
 
+t.test('calls at once of a workspace are counted over all nodes, and refused as such by any', async (t) => {
+  await sql`update workspaces set calls = 1`;
+  t.teardown(() => sql`update workspaces set calls = null`);
+  const waiting = await talks.session(await talks.agent());
+  const { caller, invite } = await meetAtFirst();
+  t.strictSame(
+    await handshake(addressOf(waiting)),
+    [429, '5'],
+    'the first has no place, and passes on what the other says',
+  );
+  t.strictSame(await handshake(addressOf({ ...waiting, media_url: socketOf(second) })), [429, '5']);
+  caller.hangUp();
+  await talks.ended(invite);
+  await client(second.base)(`sessions/${waiting.session_id}/end`, { method: 'POST' });
+});
+
 t.test('a client that reaches another node than its call’s is carried there', async (t) => {
   const meeting = await meetAtFirst();
   const { caller, invite } = meeting;

@@ -25,7 +25,7 @@ const database = await postgres.migrated();
 const { sql } = database;
 const workspaceId = await ensureDefaultWorkspace(sql, randomIds);
 await storeAgent(database, workspaceId);
-const sessions = createSessions({ ...plansOn(sql), ids: randomIds, defaultLimit: 100 });
+const sessions = createSessions({ ...plansOn(sql), ids: randomIds, callsPerWorkspace: null });
 const runs = await runsOn(t, database, 'one');
 
 const planOf = (analysis: AgentConfig['analysis']): SessionPlan => ({

@@ -68,7 +68,7 @@ t.test('a hundred sessions of an agent at its limit share one plan, in rows and 
   const memory = new Ledger(64 * MiB);
   const shared = plansOn(sql, memory);
   const versions = createVersions(shared);
-  const sessions = createSessions({ ...shared, ids: randomIds, defaultLimit: 1000 });
+  const sessions = createSessions({ ...shared, ids: randomIds, callsPerWorkspace: null });
   const made = await Promise.all(
     Array.from({ length: 100 }, async () => {
       const found = (await versions.find(agentId, workspaceId))!;

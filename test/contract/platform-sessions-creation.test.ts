@@ -29,7 +29,7 @@ async function startElsewhere() {
     PORT,
     DATA_DIR,
     PUBLIC_URL: 'https://speech.example.com',
-    CONCURRENCY: '4',
+    CALLS_PER_WORKSPACE: '4',
     TTS_ENGINES: 'openai-compatible,tone',
     STT_ENGINES: 'openai-compatible',
     REMOTE_OPENAI_URL: 'http://127.0.0.1:9/v1',
@@ -269,18 +269,21 @@ t.test(
   },
 );
 
-t.test('live sessions count against the concurrency of the workspace (decision 6)', async (t) => {
-  const create = () => there('sessions', { body: { agent_id: agentId } });
-  for (let made = 0; made < 4; made++) t.equal((await create()).status, 201);
-  // Quickly, because no process holds these calls, and upkeep ends such sessions.
-  await sql`update sessions set status = 'active', started_at = now() 
+t.test(
+  'a workspace has at most CALLS_PER_WORKSPACE calls at once, where no number of its own is set',
+  async (t) => {
+    const create = () => there('sessions', { body: { agent_id: agentId } });
+    for (let made = 0; made < 4; made++) t.equal((await create()).status, 201);
+    // Quickly, because no process holds these calls, and upkeep ends such sessions.
+    await sql`update sessions set status = 'active', started_at = now() 
     where ended_at is null and workspace_id = ${workspaceId}`;
-  const full = await create();
-  t.equal(full.status, 429);
-  t.ok(Number(full.headers.get('retry-after')) >= 1);
-  await endAll();
-  t.equal((await create()).status, 201);
-});
+    const full = await create();
+    t.equal(full.status, 429);
+    t.ok(Number(full.headers.get('retry-after')) >= 1);
+    await endAll();
+    t.equal((await create()).status, 201);
+  },
+);
 
 t.test('sessions that wait to be joined are bounded', async (t) => {
   const pending = (count: number) => sql`

@@ -1,8 +1,9 @@
 /** Fair admission (contracts/admission): who begins, who waits, and who is refused, for given jobs and over seeded walks. */
 import { readFileSync } from 'node:fs';
 import t from 'tap';
-import { FairPlaces, type PlacesOptions, SHARE, type Ticket } from '../../contracts/admission/fair-places.js';
+import { FairPlaces, type PlacesOptions, type Ticket } from '../../contracts/admission/fair-places.js';
 import { FairQueue, LIVE_IN_A_ROW, type Place } from '../../contracts/admission/fair-queue.js';
+import { SHARE } from '../../contracts/admission/share.js';
 import { JOB_PLACES } from '../../contracts/limits/job-places.js';
 import { LIMITS } from '../../contracts/limits.js';
 import type { JobOwner } from '../../contracts/ports/jobs.js';

@@ -141,7 +141,10 @@ const DOCUMENTED = {
   'slow uploads': `under ${size(CONTRACT.http.uploadBytesPerSecond)}/s`,
   'return of a client whose node has died': `${CALL_TIMES.returnMs / SECOND} s`,
   'calls at once at a gateway process': 'any number (`CALL_PLACES`)',
-  'jobs at once in a workspace': `${CONTRACT.workspace.concurrency} (\`CONCURRENCY\`)`,
+  'clients by TURN over TCP or TLS of one media worker, with tie-breaker 0 ([network.md](../operate/network.md#nat-and-turn))': `${CONTRACT.ice.relayed.ways}`,
+  'calls at once in a workspace, on all nodes':
+    'any number (`CALLS_PER_WORKSPACE`, `workspaces limits --calls`); with other workspaces, its share of `CALL_PLACES` ([who goes first](../operate/fair-admission.md#calls))',
+  'speech jobs at once in a workspace, those of calls apart': `${CONTRACT.workspace.concurrency} (\`CONCURRENCY\`)`,
   'jobs that wait for one process of a role': `${JOB_PLACES.stt.queue} live, ${JOB_PLACES.stt.queue} others; \`turns\` ${JOB_PLACES.turns.queue}`,
   'prompts whose tokens are counted or wait for it, in one process': `${CONTRACT.tokenQueue}`,
   'public sessions a minute': `${perMinute.ip} an address, ${perMinute.agent} an agent`,

@@ -190,7 +190,14 @@ t.test('what settings name is looked for before anything starts', async (t) => {
     [{ MEDIA_HOST: '::1' }, /^MEDIA_HOST: ::1 is not an IPv4 address of this machine/],
     [
       { MEDIA_UDP_PORT: '65535', MEDIA_PROCESSES: '2' },
-      /^MEDIA_UDP_PORT must leave 2 ports up to 65535 \(MEDIA_PROCESSES\)$/,
+      /^MEDIA_UDP_PORT must leave 2 ports up to 65535 \(MEDIA_PROCESSES, twice with TURN over TCP or TLS\)$/,
+    ],
+    [
+      {
+        MEDIA_UDP_PORT: '65535',
+        ICE_SERVERS: '[{"urls": ["turns:turn.example.com:5349"], "username": "u", "credential": "c"}]',
+      },
+      /^MEDIA_UDP_PORT must leave 2 ports/,
     ],
   ];
   for (const [env, message] of cases)

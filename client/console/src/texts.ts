@@ -515,6 +515,7 @@ export const texts = {
       transcribed: 'Seconds transcribed',
       calls: 'Seconds of calls',
       concurrency: 'Jobs at once, at most',
+      callsAtOnce: 'Calls at once, at most',
       until: 'Counted until',
     },
     keys: 'Keys of the workspace',

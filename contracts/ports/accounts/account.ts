@@ -7,8 +7,10 @@ export interface WorkspaceUsage {
   /** The month counted, UTC. */
   readonly from: Date;
   readonly until: Date;
-  /** Most concurrent jobs. */
+  /** Most concurrent jobs, calls apart. */
   readonly concurrency: number;
+  /** Most calls at once; null: any number, within its share of all places. */
+  readonly calls: number | null;
   /** `quota` is null if there is none. Written in batches, so it lags a little. */
   readonly kinds: Readonly<Record<UsageKind, { readonly used: number; readonly quota: number | null }>>;
 }

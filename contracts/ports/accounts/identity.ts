@@ -6,6 +6,8 @@ export interface Caller {
   readonly keyId: string;
   /** Whether it works in a call or on a socket, where somebody waits for each word: such work goes first. */
   readonly isLive?: boolean;
+  /** Whether it is a call, which is counted as one (contracts/admission/call-places.ts): its jobs take no slots. */
+  readonly isCall?: boolean;
   /** A place that the caller's next job takes over; absent: each job takes one of its own. */
   readonly place?: ReservedPlace;
 }

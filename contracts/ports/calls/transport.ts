@@ -6,6 +6,8 @@ export interface SessionTransport {
   /** Address at which clients join; undefined: the one at which they created the session. */
   readonly url: string | undefined;
   readonly joinTokens: Pick<JoinTokens, 'issue'>;
+  /** Whether calls begin with their sessions, before anybody has joined them. Absent: with their first client. */
+  readonly beginsAtOnce?: boolean;
   /**
    * Called with each new session, before its token is given out. Errors: `transport_failed`, `engine_busy`,
    * `engine_lost`; after an error nothing of the session remains here.

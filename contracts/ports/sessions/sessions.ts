@@ -87,6 +87,8 @@ export interface NewSession {
   readonly endUserId: string | null;
   /** Phone calls only. */
   readonly leg?: PhoneLeg;
+  /** Its call has a place from now on, as nobody could refuse it later. Absent: once it is joined. */
+  readonly reserved?: boolean;
   /** Milliseconds in which it may be joined; default `CALL_TIMES.joinWindowMs`. */
   readonly joinMs?: number;
   /** An object. */
@@ -96,7 +98,7 @@ export interface NewSession {
   readonly plan: SessionPlan;
 }
 
-export interface SessionRecord extends Omit<NewSession, 'plan' | 'leg' | 'joinMs'> {
+export interface SessionRecord extends Omit<NewSession, 'plan' | 'leg' | 'joinMs' | 'reserved'> {
   readonly id: string;
   readonly status: SessionStatus;
   readonly configHash: string;
@@ -204,7 +206,7 @@ export type SessionRemoval = 'removed' | 'live' | 'unknown';
 /** Sessions for their workspace. Those of other workspaces do not exist. */
 export interface Sessions {
   /**
-   * Errors: `concurrency_exceeded` with as many live sessions as the workspace may have, or too many pending ones;
+   * Errors: `concurrency_exceeded` with as many calls as the workspace may have at once, or too many pending sessions;
    * `not_found` or `conflict` if the agent has been deleted or archived meanwhile.
    */
   create(session: NewSession): Promise<SessionRecord>;
@@ -250,7 +252,8 @@ export interface CallOwner {
   readonly alive: boolean;
 }
 
-export type JoinRefusal = 'unknown' | 'used' | 'expired' | 'ended';
+/** `full`: the workspace has as many calls at once as it may; the token stays valid. */
+export type JoinRefusal = 'unknown' | 'used' | 'expired' | 'ended' | 'full';
 
 /** Sessions for the process that runs their conversations. */
 export interface SessionRuns {

@@ -151,7 +151,7 @@ export async function converseByVoice(
 ): Promise<Conversed> {
   const { voice } = parts;
   const { plan, workspaceId, definition } = test;
-  const caller: Caller = { workspaceId, keyId: 'test' };
+  const caller: Caller = { workspaceId, keyId: 'test', isCall: true };
   const language = plan.config.voice.speaking_language;
   const transcripts = new SpanTranscripts({ transcription: voice.transcription, caller, language }, signal);
   const call = await placed(test, parts, voice, signal);

@@ -58,7 +58,8 @@ const UsageEntity = Type.Object({
   workspace_name: Type.String(),
   from: Moment,
   until: Moment,
-  concurrency: Type.Integer({ minimum: 0, description: 'Speech jobs at once.' }),
+  concurrency: Type.Integer({ minimum: 0, description: 'Speech jobs at once, calls apart.' }),
+  calls: nullable(Type.Integer({ minimum: 0, description: 'Calls at once; null: any number.' })),
   synthesis_characters: Kind,
   transcription_seconds: Kind,
   conversation_seconds: Kind,
@@ -137,13 +138,14 @@ const seconds = ({ used, quota }: WorkspaceUsage['kinds']['conversation_ms']): o
 
 const usageBody = (
   workspaceId: string,
-  { name, from, until, concurrency, kinds }: WorkspaceUsage,
+  { name, from, until, concurrency, calls, kinds }: WorkspaceUsage,
 ): object => ({
   workspace_id: workspaceId,
   workspace_name: name,
   from: from.toISOString(),
   until: until.toISOString(),
   concurrency,
+  calls,
   synthesis_characters: kinds.synthesis_characters,
   transcription_seconds: seconds(kinds.transcription_ms),
   conversation_seconds: seconds(kinds.conversation_ms),

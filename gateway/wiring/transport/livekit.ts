@@ -55,6 +55,7 @@ export function livekitTransport(server: LivekitServer, options: TransportOption
   const worker = new AgentWorker({ server, agentName, work: calls, clock, log });
   return {
     url: server.url,
+    beginsAtOnce: true,
     testable: undefined,
     joinTokens: createJoinTokens({ id: server.key, secret: server.secret }, clock),
     prepare: (session) => calls.prepare(session),

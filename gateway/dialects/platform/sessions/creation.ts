@@ -83,7 +83,7 @@ async function start(
   const session = await makeSession(
     runnable,
     wanted,
-    { source, ...(source === 'public' && { admit }) },
+    source === 'public' ? { source, admit } : { source, reserved: transport.beginsAtOnce === true },
     parts,
   );
   const { record, plan } = session;

@@ -42,6 +42,7 @@ export interface Origin {
   readonly admit?: () => Promise<void>;
   readonly leg?: PhoneLeg;
   /** As of a `NewSession`. */
+  readonly reserved?: boolean;
   readonly joinMs?: number;
 }
 
@@ -81,7 +82,7 @@ const withNumbers = (wanted: Wanted, leg: PhoneLeg | undefined): Wanted =>
 export async function makeSession(
   runnable: RunnableAgent,
   wanted: Wanted,
-  { source, admit, leg, joinMs }: Origin,
+  { source, admit, leg, reserved = leg !== undefined, joinMs }: Origin,
   parts: MakingParts,
 ): Promise<RunningSession> {
   const { agent } = runnable;
@@ -108,6 +109,7 @@ export async function makeSession(
     metadata: wanted.metadata,
     overrides: sentOverrides(wanted),
     ...(leg && { leg }),
+    reserved,
     ...(joinMs !== undefined && { joinMs }),
     plan,
   });

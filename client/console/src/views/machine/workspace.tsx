@@ -17,6 +17,7 @@ interface Usage {
   readonly workspace_name: string;
   readonly until: string;
   readonly concurrency: number;
+  readonly calls: number | null;
   readonly synthesis_characters: Used;
   readonly transcription_seconds: Used;
   readonly conversation_seconds: Used;
@@ -46,6 +47,7 @@ const UsagePanel = ({ usage }: { readonly usage: Usage }) => (
         [machine.kinds.transcribed, usedText(usage.transcription_seconds)],
         [machine.kinds.calls, usedText(usage.conversation_seconds)],
         [machine.kinds.concurrency, number(usage.concurrency)],
+        ...(usage.calls === null ? [] : [[machine.kinds.callsAtOnce, number(usage.calls)] as const]),
         [machine.kinds.until, momentText(usage.until)],
       ]}
     />
