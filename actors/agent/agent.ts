@@ -28,7 +28,7 @@ import {
   ANSWER_TYPED,
   APOLOGISE,
   asks,
-  COUNT_SENTENCE,
+  counts,
   DRAFT,
   ends,
   NOT_UNDERSTOOD,
@@ -85,10 +85,10 @@ const crowd = parts.createStateConfig({
   },
 });
 
-/** How long the user has been silent since their last voice: they wait for an answer. */
+/** How long the user has been silent since their voice, for which they wait; what they type is waited for from then on (job.ts). */
 const wait = parts.createStateConfig({
   initial: 'free',
-  on: { voice: [{ guard: 'isActive', target: '.free' }, { target: '.fresh' }] },
+  on: { voice: [{ guard: 'isActive', target: '.free' }, { target: '.fresh' }], typed: '.free' },
   states: {
     free: {},
     fresh: { after: { waited: 'waited' } },
@@ -119,7 +119,11 @@ const agent = parts.createStateConfig({
   states: {
     opening: {
       always: [
-        { guard: { type: 'opens', params: 'fixed' }, target: 'working', actions: [COUNT_SENTENCE, 'greet'] },
+        {
+          guard: { type: 'opens', params: 'fixed' },
+          target: 'working',
+          actions: [counts('greeting'), 'greet'],
+        },
         { guard: { type: 'opens', params: 'prompt' }, target: 'working', actions: asks('opener') },
         { target: 'idle' },
       ],
@@ -131,7 +135,7 @@ const agent = parts.createStateConfig({
         {
           guard: and(['isWarningDue', 'isUserQuiet']),
           target: 'working',
-          actions: [COUNT_SENTENCE, 'warn'],
+          actions: [counts('warning'), 'warn'],
         },
         { guard: and(['isUntold', 'isUserQuiet']), target: 'working', actions: asks('news') },
       ],

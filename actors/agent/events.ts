@@ -36,6 +36,9 @@ export type Cause =
   /** The agent was interrupted by a sound that turned out to have no words. */
   | 'continue';
 
+/** What jobs say without asking a model. */
+export type Sentence = 'greeting' | 'warning' | 'excuse';
+
 /**
  * Cause of a job's interruption, for the record of its turn. `voice`: a sound, which discards a draft; `message`: a typed
  * message; `client`: an `interrupt` of the client; `timeout`: the maximum duration.
