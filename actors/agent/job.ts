@@ -171,10 +171,14 @@ const filler = parts.createStateConfig({
       on: RETURNED,
       after: { filler: 'filling' },
     },
-    /** A filler is said as soon as the user is quiet. */
+    /** A filler is said as soon as the user is quiet, or has been silent for long. */
     filling: {
       on: RETURNED,
-      always: { guard: and(['isThinking', 'isUserQuiet']), target: 'said', actions: 'fill' },
+      always: {
+        guard: and(['isThinking', 'isUnbridged', or(['isUserQuiet', 'isUnheard'])]),
+        target: 'said',
+        actions: 'fill',
+      },
     },
     said: {
       on: { filled: { guard: 'isCurrent', target: 'rested' } },

@@ -1,5 +1,5 @@
 /** Delays, guards and actions of an agent's machine (agent.ts), shared by its regions. */
-import { and, assign, emit, enqueueActions, or, raise, setup, stateIn } from 'xstate';
+import { and, assign, emit, enqueueActions, not, or, raise, setup, stateIn } from 'xstate';
 import {
   belongToTurn,
   type Context,
@@ -168,6 +168,17 @@ export const parts = setup({
       stateIn({ talking: { user: 'quiet', link: 'up' } }),
       stateIn({ talking: { user: { speaking: 'noise' }, link: 'up' } }),
     ]),
+    /** The connected user has been silent for long, and what they said is not known yet. */
+    isUnheard: and([
+      stateIn('#waited'),
+      stateIn('#endpointing'),
+      'isOwing',
+      stateIn({ talking: { link: 'up' } }),
+    ]),
+    isIdle: not(or([stateIn('#working'), stateIn('#drafting')])),
+    /** No filler was said without an answer a while ago. */
+    isUnbridged: stateIn('#unbridged'),
+    mayBridge: ({ context }) => context.settings.fills,
     /** The call is long enough for a warning. */
     isLong: ({ context }) => context.settings.maxDurationMs >= 2 * TIMES.warnMs,
     fills: ({ context }) => mayFill(context),
@@ -283,6 +294,11 @@ export const parts = setup({
     /** An answer was given: earlier failures are forgiven. */
     noteAnswered: assign(({ context }) => (isAwaited(context) ? { failures: 0 } : {})),
     fill: emit(({ context }) => ({ type: 'fill' as const, job: context.job })),
+    bridge: enqueueActions(({ context, enqueue }) => {
+      const job = context.job + 1;
+      enqueue.assign({ job });
+      enqueue.emit({ type: 'bridge', job });
+    }),
     /** Tools that wait until they may begin. */
     noteWanted: assign(({ context, event }) =>
       event.type === 'wants' ? { wanted: [...context.wanted, ...event.acts] } : {},

@@ -246,6 +246,12 @@ t.test('a re-engagement that works forgives no answer that failed before it', as
   t.match(fails(), [/answer$/]);
   t.match(steps.pass(REENGAGE_MS[0]).job('audible').job('ended').took('reply').at(-1), /reengage/);
   t.match(fails(), [/apology$/, /^end llm_endpoint_failure/]);
+  const forgiven = new Steps();
+  const failed = () => forgiven.type('Hello').job('failed').job('ended').took('excuse');
+  const answered = () => forgiven.type('Hello').job('audible').job('ended');
+  t.match([...failed(), ...failed()], [/answer$/, /answer$/]);
+  answered().took();
+  t.match([...failed(), ...failed()], [/answer$/, /answer$/], 'an answer does');
 });
 
 t.test("a ready answer waits for the transcript of the user's sound, and no longer", async (t) => {
