@@ -113,7 +113,6 @@ export class Speaking {
 
   #sayFiller(utterance: Utterance, line: SpokenLine): void {
     const { captions, clock } = this.parts;
-    const { job } = utterance;
     if (!utterance.fill(line)) return;
     captions.show('agent', `${line.text} `);
     this.parts.filling(line.text);
