@@ -158,7 +158,7 @@ class Speaker {
         return yield* this.#spokenBy(selected, part);
       } catch (error) {
         if (!this.#voices || this.job.signal.aborted) throw error;
-        this.job.timeline?.end();
+        this.job.timeline?.end(false);
         selected = this.#voices.instead(part, selected, error);
       }
     }

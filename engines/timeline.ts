@@ -2,7 +2,7 @@
  * A timeline of the spoken pieces and words, in the time of the audio that leaves the pipeline: the engine's samples
  * are counted where they are made, and afterwards only the stretch, which is known, changes their times.
  *
- * Invariants: pieces leave in order; each is reported complete before it is forgotten; only audio that has
+ * Invariants: pieces leave in order; the end of each is reported before it is forgotten; only audio that has
  * been made but not yet heard is remembered, which the pipeline's back-pressure bounds.
  */
 import type { SpokenPiece } from '../contracts/ports/speech/speech.js';
@@ -21,8 +21,10 @@ interface Track {
   readonly words: TimedWord[];
   /** Whether its engine reports word times. */
   readonly hasWords: boolean;
+  /** Whether no more audio of it comes, and whether that is all of it. */
+  over: boolean;
   complete: boolean;
-  /** Whether it has been reported as complete. */
+  /** Whether its end has been reported. */
   told: boolean;
 }
 
@@ -33,6 +35,7 @@ const SILENT_TRACK: Track = {
   length: 0,
   words: [],
   hasWords: false,
+  over: true,
   complete: true,
   told: false,
 };
@@ -52,7 +55,7 @@ export class Timeline {
   begin({ text, at }: Piece, hasWords: boolean): void {
     const [index, offset] = [this.#begun++, this.#samples];
     const track = { index, piece: { text, at }, offset, length: 0, words: [], hasWords };
-    this.#tracks.push({ ...track, complete: false, told: false });
+    this.#tracks.push({ ...track, over: false, complete: false, told: false });
   }
 
   word(word: TimedWord): void {
@@ -71,16 +74,16 @@ export class Timeline {
     this.#samples += samples;
   }
 
-  /** Completes the piece that was begun last. */
-  end(): void {
+  /** Ends the piece that was begun last. `complete`: all of its text was spoken. */
+  end(complete = true): void {
     const track = this.#tracks.at(-1);
-    if (track) track.complete = true;
+    if (track && !track.over) [track.over, track.complete] = [true, complete];
   }
 
-  /** Forgets the pieces that have ended by `second`, and returns those not yet reported as complete. */
+  /** Forgets the pieces that have ended by `second`, and returns those whose end was not yet reported. */
   passed(second: number): SpokenPiece[] {
     const over = this.#tracks.findIndex(
-      (track) => !track.complete || this.#endOf(track) > second + TOLERANCE_SECONDS,
+      (track) => !track.over || this.#endOf(track) > second + TOLERANCE_SECONDS,
     );
     // The last one stays, for audio that an encoder adds after it.
     const left = this.#tracks.splice(0, over < 0 ? this.#tracks.length - 1 : over);
@@ -92,7 +95,7 @@ export class Timeline {
     return this.#show(this.#tracks[0] ?? SILENT_TRACK);
   }
 
-  /** At the end: the pieces not yet reported as complete. */
+  /** At the end: the pieces whose end was not yet reported. */
   rest(): SpokenPiece[] {
     return this.#tracks.filter(({ told }) => !told).map((track) => this.#show(track));
   }
@@ -100,8 +103,8 @@ export class Timeline {
   #endOf = ({ offset, length }: Track): number => (offset + length) / this.#rate;
 
   #show(track: Track): SpokenPiece {
-    const { index, piece, offset, length, words, hasWords, complete } = track;
-    track.told = complete;
+    const { index, piece, offset, length, words, hasWords, over, complete } = track;
+    track.told = over;
     return {
       index,
       ...piece,

@@ -12,12 +12,13 @@
  *   longer than it takes to find that the sound has no words;
  * - nothing with an effect begins while the user's voice is active or a transcript is owed (effects.ts), except in a voice without
  *   words; what is said before it begins belongs to the turn, and the model is asked again;
- * - while an answer is awaited and nothing of it is heard, fillers are said in the user's silence, unless the agent has none;
+ * - while an answer is awaited and nothing of it is heard, or the user's words are not known for long, fillers are said in the user's
+ *   silence, unless the agent has none;
  * - answers that fail in a row end the call, with an apology;
  * - each pause of the playout ends: when the turn closes, when the job has ended, or when the sound was noise;
  * - `end` is the last effect, and happens once.
  */
-import { and } from 'xstate';
+import { and, not } from 'xstate';
 import { contextOf } from './context.js';
 import type { Cause } from './events.js';
 import { drafting } from './drafting.js';
@@ -28,7 +29,7 @@ import {
   ANSWER_TYPED,
   APOLOGISE,
   asks,
-  COUNT_SENTENCE,
+  counts,
   DRAFT,
   ends,
   NOT_UNDERSTOOD,
@@ -85,14 +86,37 @@ const crowd = parts.createStateConfig({
   },
 });
 
-/** How long the user has been silent since their last voice: they wait for an answer. */
+/** How long the user has been silent since their voice, for which they wait; what they type is waited for from then on (job.ts). */
 const wait = parts.createStateConfig({
   initial: 'free',
-  on: { voice: [{ guard: 'isActive', target: '.free' }, { target: '.fresh' }] },
+  on: { voice: [{ guard: 'isActive', target: '.free' }, { target: '.fresh' }], typed: '.free' },
   states: {
     free: {},
     fresh: { after: { waited: 'waited' } },
     waited: { id: 'waited', after: { wait: 'free' } },
+  },
+});
+
+/** A slow recogniser: while the words of a silent user are not known, and no answer is being made (job.ts), fillers are said. */
+const bridging = parts.createStateConfig({
+  initial: 'unbridged',
+  states: {
+    unbridged: {
+      id: 'unbridged',
+      always: { guard: and(['isUnheard', 'isIdle', 'mayBridge']), target: 'said', actions: 'bridge' },
+    },
+    said: {
+      on: {
+        voice: { guard: 'isActive', target: 'rested', actions: 'cancel' },
+        interrupt: { target: 'rested', actions: 'cancel' },
+        filled: 'rested',
+      },
+      always: { guard: not('isIdle'), target: 'followed' },
+      after: { fillerHeard: 'rested' },
+    },
+    /** An answer has begun: it is heard after the filler. */
+    followed: { on: { filled: 'rested' }, after: { fillerHeard: 'rested' } },
+    rested: { after: { fillerAgain: 'unbridged' } },
   },
 });
 
@@ -119,7 +143,11 @@ const agent = parts.createStateConfig({
   states: {
     opening: {
       always: [
-        { guard: { type: 'opens', params: 'fixed' }, target: 'working', actions: [COUNT_SENTENCE, 'greet'] },
+        {
+          guard: { type: 'opens', params: 'fixed' },
+          target: 'working',
+          actions: [counts('greeting'), 'greet'],
+        },
         { guard: { type: 'opens', params: 'prompt' }, target: 'working', actions: asks('opener') },
         { target: 'idle' },
       ],
@@ -131,7 +159,7 @@ const agent = parts.createStateConfig({
         {
           guard: and(['isWarningDue', 'isUserQuiet']),
           target: 'working',
-          actions: [COUNT_SENTENCE, 'warn'],
+          actions: [counts('warning'), 'warn'],
         },
         { guard: and(['isUntold', 'isUserQuiet']), target: 'working', actions: asks('news') },
       ],
@@ -208,7 +236,7 @@ export const agentMachine = parts.createMachine({
       type: 'parallel',
       on: { echo: { actions: 'noteEcho' }, replaced: { actions: 'adopt' } },
       after: { maxDuration: ends('conversation_timeout') },
-      states: { link, duration, news, agent, user, crowd, wait },
+      states: { link, duration, news, agent, user, crowd, wait, bridging },
     },
     over: { id: 'over', type: 'final' },
   },

@@ -3,7 +3,7 @@
  * state instead.
  */
 import type { Act } from './effects.js';
-import type { Cause, Excuse, FailedPart } from './events.js';
+import type { Cause, Excuse, FailedPart, Sentence } from './events.js';
 import type { AgentSettings } from './settings.js';
 import { ONLINE_TIMES } from '../../contracts/limits/online-times.js';
 import { detected, type EndOfTurn } from './turns/detectors.js';
@@ -16,8 +16,8 @@ export interface Context {
   readonly settings: AgentSettings;
   /** The number of the last job. */
   readonly job: number;
-  /** The cause of the last job's reply; undefined for a fixed sentence. */
-  readonly cause: Cause | undefined;
+  /** The cause of the last job's reply, or the fixed sentence that it is. */
+  readonly cause: Cause | Sentence;
   /**
    * Whether this job speaks. Not a state, as it only goes into effects: an excuse is spoken if its answer would have
    * been.
@@ -51,27 +51,43 @@ export interface Context {
 }
 
 export const contextOf = (settings: AgentSettings): Context => ({
-  ...{ settings, job: 0, cause: undefined, aloud: true, wanted: [], span: 0, stretches: [], said: '' },
+  ...{ settings, job: 0, cause: 'greeting', aloud: true, wanted: [], span: 0, stretches: [], said: '' },
   ...{ shown: false, probability: undefined, silentAt: undefined, pace: USUAL_PACE, paused: false },
   ...{ reengaged: 0, echoes: false, failures: 0, failedPart: 'model', lost: false },
 });
 
-/** What the excuse for a failed job says; undefined if nobody waits for it. */
-export function excuseFor({ cause }: Context): Exclude<Excuse, 'apology'> | undefined {
-  if (cause === 'reengage' || cause === 'farewell') return undefined;
-  return cause === 'opener' || cause === 'handover' ? 'opener' : 'answer';
+interface Purpose {
+  /** What is said in its place if it fails; undefined if nobody asked for it. */
+  readonly excuse?: Exclude<Excuse, 'apology'>;
+  /** Somebody waits for the answer: silence before it is filled, and earlier failures are forgiven once it was given. */
+  readonly isAwaited: boolean;
 }
 
+/** What jobs are to whoever hears them. */
+const PURPOSES: Readonly<Record<Cause | Sentence, Purpose>> = {
+  turn: { excuse: 'answer', isAwaited: true },
+  continue: { excuse: 'answer', isAwaited: true },
+  opener: { excuse: 'opener', isAwaited: true },
+  handover: { excuse: 'opener', isAwaited: true },
+  news: { excuse: 'answer', isAwaited: false },
+  greeting: { excuse: 'opener', isAwaited: false },
+  reengage: { isAwaited: false },
+  farewell: { isAwaited: false },
+  warning: { isAwaited: false },
+  excuse: { isAwaited: false },
+};
+
+/** What the excuse for a failed job says; undefined if nobody waits for it. */
+export const excuseFor = ({ cause }: Context): Purpose['excuse'] => PURPOSES[cause].excuse;
+
 /** Whether one more failed answer ends the call. */
-export const isLastFailure = ({ failures, cause }: Context): boolean =>
-  failures + 1 >= ONLINE_TIMES.failures && cause !== 'reengage' && cause !== 'farewell';
+export const isLastFailure = ({ failures }: Context): boolean => failures + 1 >= ONLINE_TIMES.failures;
 
-/** Jobs whose answer somebody waits for. */
-const AWAITED: ReadonlySet<Cause> = new Set(['turn', 'opener', 'continue', 'handover']);
+/** Whether somebody waits for what the job says. */
+export const isAwaited = ({ cause }: Context): boolean => PURPOSES[cause].isAwaited;
 
-/** Whether silence before the answer is filled, whatever takes long. */
-export const isAwaited = ({ settings, aloud, cause }: Context): boolean =>
-  settings.fills && aloud && cause !== undefined && AWAITED.has(cause);
+/** Whether a silence before the job's first word may be filled. */
+export const mayFill = ({ settings, aloud }: Context): boolean => settings.fills && aloud;
 
 /** The user's words that are not yet a message. */
 export const newWords = ({ stretches }: Context): string => finalText(stretches);

@@ -36,6 +36,9 @@ export type Cause =
   /** The agent was interrupted by a sound that turned out to have no words. */
   | 'continue';
 
+/** What jobs say without asking a model. */
+export type Sentence = 'greeting' | 'warning' | 'excuse';
+
 /**
  * Cause of a job's interruption, for the record of its turn. `voice`: a sound, which discards a draft; `message`: a typed
  * message; `client`: an `interrupt` of the client; `timeout`: the maximum duration.
@@ -93,7 +96,7 @@ export type AgentEvent =
   /** All speech of the job has been heard. */
   | { readonly type: 'ended'; readonly job: number }
   | { readonly type: 'failed'; readonly job: number; readonly by?: FailedPart }
-  /** The filler of the job has been heard. */
+  /** The filler of the job, or the one that is the job, has been heard. */
   | { readonly type: 'filled'; readonly job: number }
   /** After `lastWords`: a sentence of the job has been heard to its end. */
   | { readonly type: 'sentenceOver'; readonly job: number }
@@ -155,6 +158,8 @@ export type AgentEffect =
   | { readonly type: 'warn'; readonly job: number }
   /** Say a filler within this job, as the user has waited long for its answer, of which it is no part; `filled` follows. */
   | { readonly type: 'fill'; readonly job: number }
+  /** The same where no answer is being made yet, as the user's words are not known: a job of its own. */
+  | { readonly type: 'bridge'; readonly job: number }
   /** From now on, report the end of each of the agent's sentences. */
   | { readonly type: 'lastWords' }
   /** The tools that the job wants may begin. */

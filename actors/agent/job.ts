@@ -50,8 +50,8 @@ const ENDINGS = {
       target: '#parting',
       actions: 'closeTurn',
     },
-    { guard: and(['isCurrent', 'isExcusing', 'isAsked']), ...NEXT, actions: ['closeTurn', ...asks('turn')] },
-    { guard: and(['isCurrent', 'isExcusing']), target: '#idle', actions: 'closeTurn' },
+    { guard: and(['isCurrent', 'isUnasked', 'isAsked']), ...NEXT, actions: ['closeTurn', ...asks('turn')] },
+    { guard: and(['isCurrent', 'isUnasked']), target: '#idle', actions: 'closeTurn' },
     {
       guard: and(['isCurrent', 'isLastFailure']),
       target: '#apologising',
@@ -64,7 +64,6 @@ const ENDINGS = {
       reenter: true,
       actions: ['noteFailedPart', ...EXCUSE],
     },
-    { guard: and(['isCurrent', 'isUnasked']), target: '#idle', actions: 'closeTurn' },
     { guard: 'isCurrent', target: '#excusing', reenter: true, actions: ['noteFailedPart', ...EXCUSE] },
   ],
   sentenceOver: {
@@ -145,7 +144,18 @@ const speaking = parts.createStateConfig({
   },
 });
 
-/** The lines that fill a long wait for an answer, until something of it is heard. */
+/** Its tools have answered: the job itself is waited for again, if anybody does. */
+const RETURNED = {
+  returned: [
+    { guard: and(['isCurrent', 'isAwaited']), target: 'patient' },
+    { guard: 'isCurrent', target: 'young' },
+  ],
+} as const;
+
+/**
+ * The lines that fill a long wait, until something of the job is heard: for an answer that somebody waits for, whatever takes long; in a job
+ * that the agent began by itself, once, while its tools run.
+ */
 const filler = parts.createStateConfig({
   initial: 'young',
   states: {
@@ -158,19 +168,23 @@ const filler = parts.createStateConfig({
     },
     /** Tools run, and nothing was said before them. */
     calling: {
-      on: { returned: { guard: 'isCurrent', target: 'patient' } },
+      on: RETURNED,
       after: { filler: 'filling' },
     },
-    /** A filler is said as soon as the user is quiet. */
+    /** A filler is said as soon as the user is quiet, or has been silent for long. */
     filling: {
-      on: { returned: { guard: 'isCurrent', target: 'patient' } },
-      always: { guard: and(['isThinking', 'isUserQuiet']), target: 'said', actions: 'fill' },
+      on: RETURNED,
+      always: {
+        guard: and(['isThinking', 'isUnbridged', or(['isUserQuiet', 'isUnheard'])]),
+        target: 'said',
+        actions: 'fill',
+      },
     },
     said: {
       on: { filled: { guard: 'isCurrent', target: 'rested' } },
       after: { fillerHeard: 'rested' },
     },
-    rested: { after: { fillerAgain: 'filling' } },
+    rested: { after: { fillerAgain: { guard: 'isAwaited', target: 'filling' } } },
   },
 });
 

@@ -1,5 +1,5 @@
 /** Delays, guards and actions of an agent's machine (agent.ts), shared by its regions. */
-import { and, assign, emit, enqueueActions, or, raise, setup, stateIn } from 'xstate';
+import { and, assign, emit, enqueueActions, not, or, raise, setup, stateIn } from 'xstate';
 import {
   belongToTurn,
   type Context,
@@ -7,6 +7,7 @@ import {
   excuseFor,
   isAwaited,
   isLastFailure,
+  mayFill,
   endOfTurn,
   hasWords,
   holds,
@@ -21,7 +22,7 @@ import {
   verdictOn,
 } from './context.js';
 import { mayBeginOverUser } from './effects.js';
-import type { AgentEffect, AgentEvent, Cause, EndReason, Excuse } from './events.js';
+import type { AgentEffect, AgentEvent, Cause, EndReason, Excuse, Sentence } from './events.js';
 import type { AgentSettings } from './settings.js';
 import { ONLINE_TIMES } from '../../contracts/limits/online-times.js';
 import { isLastTime, reengageMs, TIMES } from './times.js';
@@ -132,14 +133,14 @@ export const parts = setup({
     isHandingOver: stateIn('#handingOver'),
     isEnding: stateIn('#ending'),
     isHangingUp: stateIn('#hangingUp'),
-    isExcusing: stateIn('#excusing'),
     isApologising: stateIn('#apologising'),
     isThinking: stateIn('#thinking'),
     hasWaited: stateIn('#waited'),
-    isAwaited: ({ context }) => isAwaited(context),
+    /** The job's answer may be filled, and somebody waits for it. */
+    isAwaited: ({ context }) => mayFill(context) && isAwaited(context),
     isLastFailure: ({ context }) => isLastFailure(context),
     isSpeechAtFault: ({ context }) => context.failedPart === 'speech',
-    /** Nobody has asked: the job's failure needs no excuse. */
+    /** Nobody has asked, or it is an excuse itself: the job's failure needs no excuse. */
     isUnasked: ({ context }) => excuseFor(context) === undefined,
     /** The recogniser has failed, and nothing of the turn is known. */
     isLost: ({ context }) => context.lost,
@@ -167,9 +168,20 @@ export const parts = setup({
       stateIn({ talking: { user: 'quiet', link: 'up' } }),
       stateIn({ talking: { user: { speaking: 'noise' }, link: 'up' } }),
     ]),
+    /** The connected user has been silent for long, and what they said is not known yet. */
+    isUnheard: and([
+      stateIn('#waited'),
+      stateIn('#endpointing'),
+      'isOwing',
+      stateIn({ talking: { link: 'up' } }),
+    ]),
+    isIdle: not(or([stateIn('#working'), stateIn('#drafting')])),
+    /** No filler was said without an answer a while ago. */
+    isUnbridged: stateIn('#unbridged'),
+    mayBridge: ({ context }) => context.settings.fills,
     /** The call is long enough for a warning. */
     isLong: ({ context }) => context.settings.maxDurationMs >= 2 * TIMES.warnMs,
-    fills: ({ context }) => context.settings.fills && context.aloud,
+    fills: ({ context }) => mayFill(context),
     reengages: ({ context }) => context.settings.reengage,
     givesUp: ({ context: { settings, reengaged } }) =>
       settings.reengage && settings.hangsUp && isLastTime(reengaged),
@@ -242,14 +254,14 @@ export const parts = setup({
       enqueue.assign({ said: '', paused: false, pace });
     }),
 
-    /** Counts a job: a reply for `cause`, or a fixed sentence if undefined. An excuse is spoken if its answer would have been. */
-    count: assign(({ context, event }, cause: Cause | undefined) => ({
+    /** Counts a job. An excuse is spoken if its answer would have been. */
+    count: assign(({ context, event }, cause: Cause | Sentence) => ({
       job: context.job + 1,
       cause,
       aloud: event.type === 'failed' ? context.aloud : event.type !== 'typed' || event.aloud,
     })),
     /** Asks the model, which gets everything, the news included. */
-    reply: enqueueActions(({ context: { job, aloud, cause = 'turn' }, enqueue }) => {
+    reply: enqueueActions(({ context: { job, aloud }, enqueue }, cause: Cause) => {
       enqueue.emit({ type: 'reply', job, cause, aloud });
       enqueue.raise({ type: 'informed' });
     }),
@@ -270,15 +282,9 @@ export const parts = setup({
     }),
     /** Counts a failed answer, and the job that says a fixed sentence in its place: `what`, or what its cause asks for. */
     excuse: enqueueActions(({ context, event, enqueue }, what: Excuse | undefined) => {
-      const { failures, cause } = context;
       const job = context.job + 1;
       const aloud = event.type === 'failed' ? context.aloud : true;
-      enqueue.assign({
-        job,
-        aloud,
-        cause: undefined,
-        failures: cause === 'reengage' ? failures : failures + 1,
-      });
+      enqueue.assign({ job, aloud, cause: 'excuse', failures: context.failures + 1 });
       enqueue.emit({ type: 'excuse', job, aloud, what: what ?? excuseFor(context) ?? 'answer' });
     }),
     noteFailedPart: assign(({ event }) =>
@@ -286,8 +292,13 @@ export const parts = setup({
     ),
     noteDeaf: assign({ failedPart: 'speech' }),
     /** An answer was given: earlier failures are forgiven. */
-    noteAnswered: assign(({ context }) => (context.cause === undefined ? {} : { failures: 0 })),
+    noteAnswered: assign(({ context }) => (isAwaited(context) ? { failures: 0 } : {})),
     fill: emit(({ context }) => ({ type: 'fill' as const, job: context.job })),
+    bridge: enqueueActions(({ context, enqueue }) => {
+      const job = context.job + 1;
+      enqueue.assign({ job });
+      enqueue.emit({ type: 'bridge', job });
+    }),
     /** Tools that wait until they may begin. */
     noteWanted: assign(({ context, event }) =>
       event.type === 'wants' ? { wanted: [...context.wanted, ...event.acts] } : {},
@@ -335,13 +346,17 @@ export const ends = (reason: EndReason) =>
 export const says = (verdict: Verdict) => ({ type: 'says', params: verdict }) as const;
 
 /** Asks the model for `cause`. */
-export const asks = (cause: Cause) => [{ type: 'count', params: cause }, 'reply'] as const;
+export const asks = (cause: Cause) =>
+  [
+    { type: 'count', params: cause },
+    { type: 'reply', params: cause },
+  ] as const;
 
 /** Asks the model for an answer to a turn that may not have ended. */
 export const DRAFT = [{ type: 'count', params: 'turn' }, 'draft'] as const;
 
 /** A job that says a fixed sentence. */
-export const COUNT_SENTENCE = { type: 'count', params: undefined } as const;
+export const counts = (sentence: Sentence) => ({ type: 'count', params: sentence }) as const;
 
 /** The failed job's excuse. */
 export const EXCUSE = [{ type: 'excuse', params: undefined }] as const;

@@ -55,7 +55,11 @@ export interface SessionEvents {
     readonly latency: Readonly<Record<string, number>> | null;
     /** `words`, `command`, `hang_up` …, an open set; null if it was not interrupted. */
     readonly interruptedBy: string | null;
+    /** Why the model's answer is incomplete: `length`, `content_filter`, `unfinished`, an open set; null if it is not. */
+    readonly answerCut: string | null;
   };
+  /** Something that this client sent had no effect: `too_long`, `rate_limited`, `on_hold`, an open set. */
+  readonly messageDropped: { readonly event: string; readonly reason: string };
   /** The call was handed over: another agent speaks from now on. */
   readonly agentChange: { readonly agentId: string; readonly agentName: string };
   /** An error. A failed `start`, `setMuted`, `useMicrophone` or `useSpeaker` rejects with it as well. */

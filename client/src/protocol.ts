@@ -30,8 +30,11 @@ export interface AgentEvents {
   'tool.started': ToolNote & { readonly input?: string; readonly inputTruncated?: boolean };
   'tool.completed': ToolNote & { readonly output?: string; readonly outputTruncated?: boolean };
   'tool.failed': ToolNote & { readonly error?: string };
-  'turn.completed': SessionEvents['turnCompleted'];
+  'turn.completed': Omit<SessionEvents['turnCompleted'], 'answerCut'> & {
+    readonly answerCut?: string | null;
+  };
   'agent.changed': { readonly agentId: string; readonly agentName: string };
+  'message.dropped': SessionEvents['messageDropped'];
   error: { readonly code: string };
   'session.ended': { readonly reason: string };
 }

@@ -5,6 +5,7 @@
  * `end()`, the gateway, a lost connection and a failed start all lead to `#finish`, which releases the room and the sound.
  */
 import { AgentPresence } from './agent.js';
+import { type Handled, RELAYED } from './agent-events.js';
 import { asSessionError, SessionError, type SessionErrorCode } from './errors.js';
 import { Emitter, type EndReason, type Mode, type SessionEvents, type Status } from './events.js';
 import {
@@ -49,7 +50,7 @@ const aborted = (signal: AbortSignal): Promise<never> =>
     signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
   });
 
-type Handlers = { readonly [Type in keyof AgentEvents]: (event: AgentEvents[Type]) => void };
+type Handlers = { readonly [Type in Handled]: (event: AgentEvents[Type]) => void };
 
 export class AgentSession {
   readonly #events = new Emitter<SessionEvents>();
@@ -222,21 +223,20 @@ export class AgentSession {
 
   #receive(payload: Uint8Array): void {
     const event = this.#over.signal.aborted ? undefined : readAgentEvent(payload);
-    if (event && Object.hasOwn(this.#handlers, event.type))
-      (this.#handlers[event.type] as (event: object) => void)(event);
+    if (!event) return;
+    const { type } = event;
+    if (Object.hasOwn(this.#handlers, type))
+      (this.#handlers[type as Handled] as (event: object) => void)(event);
+    else if (Object.hasOwn(RELAYED, type)) {
+      const [name, told] = (RELAYED[type as keyof typeof RELAYED] as (event: object) => [never, never])(
+        event,
+      );
+      this.#events.emit(name, told);
+    }
   }
 
   readonly #handlers: Handlers = {
     'client_tool.call': (call) => void this.#run(call),
-    'tool.started': ({ callId, toolName, toolSource: source, input = '', inputTruncated = false }) =>
-      this.#events.emit('toolCallStarted', { callId, toolName, source, input, inputTruncated }),
-    'tool.completed': ({ callId, toolName, toolSource: source, output = '', outputTruncated = false }) =>
-      this.#events.emit('toolCallCompleted', { callId, toolName, source, output, outputTruncated }),
-    'tool.failed': ({ callId, toolName, toolSource: source, error = '' }) =>
-      this.#events.emit('toolCallFailed', { callId, toolName, source, error }),
-    'turn.completed': ({ number, turnId, cause, latencyMs, latency, interruptedBy }) =>
-      this.#events.emit('turnCompleted', { number, turnId, cause, latencyMs, latency, interruptedBy }),
-    'agent.changed': ({ agentId, agentName }) => this.#events.emit('agentChange', { agentId, agentName }),
     error: ({ code }) => this.#tell(new SessionError(code === 'provider_error' ? code : 'internal_error')),
     'session.ended': ({ reason }) =>
       void (this.#ending ??= END_REASONS.includes(reason) ? (reason as EndReason) : 'agent_hangup'),

@@ -1,7 +1,7 @@
 /** Turns, usage and cost of a session, as its record and its post-call events show them (docs/contract/platform.md 6.7). */
 import { costOf, type Prices } from './prices.js';
 import type { Transfer } from '../phone/transfers.js';
-import { LATENCY_PARTS, type Turn, type Usage, usageOf } from './turns.js';
+import { cutOf, LATENCY_PARTS, type Turn, type Usage, usageOf } from './turns.js';
 
 export interface CallReport {
   readonly turns: readonly Turn[];
@@ -68,7 +68,7 @@ export const turnBody = (turn: Turn): object => ({
     silence_ms: turn.interrupted.silenceMs,
     mistaken: turn.interrupted.mistaken,
   },
-  answer_cut: turn.requests.findLast(({ cut }) => cut)?.cut ?? null,
+  answer_cut: cutOf(turn),
   error: turn.error,
   usage: usageBody(turn.usage),
 });

@@ -86,6 +86,13 @@ export interface ModelRequest {
   readonly cut?: AnswerCut | null;
 }
 
+/** Why the model's answer is incomplete; null if it is not. */
+export const cutOf = ({
+  requests,
+}: {
+  readonly requests: readonly Pick<ModelRequest, 'cut'>[];
+}): AnswerCut | null => requests.findLast(({ cut }) => cut)?.cut ?? null;
+
 export interface TurnTool {
   readonly callId: string;
   readonly toolName: string;

@@ -75,8 +75,8 @@ export class AgentInCharge {
   /** The lines that may be due at any moment. */
   get linesAtHand(): readonly string[] {
     const { filler, warning } = this.lines;
-    const { answer, understood, apology } = this.#excuses;
-    return [filler, answer, understood, apology, warning];
+    const { answer, opener, understood, apology } = this.#excuses;
+    return [filler, answer, understood, apology, warning, opener];
   }
 
   /** What the agent says in place of an answer. */

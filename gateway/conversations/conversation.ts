@@ -282,6 +282,7 @@ export class Conversation {
     desist: ({ job }) => this.#permission.decide(job, false),
     warn: ({ job }) => void this.#speaking.workLine(this.#agent.lines.warning, { job, aloud: true }),
     fill: ({ job }) => void this.#speaking.fill(job),
+    bridge: ({ job }) => void this.#speaking.bridge(job),
     lastWords: () => (this.#leaving = true),
     cancel: () => this.#speaking.cancel(),
     pause: () => this.call.pause(),
@@ -354,7 +355,7 @@ export class Conversation {
     }
     const { failure } = job.utterance;
     if (ended && failure) return this.#failed(job.utterance, failure);
-    if (ended) return this.#ended(job.utterance);
+    if (ended && !job.isFiller) return this.#ended(job.utterance);
     if (job.utterance.endsWithin(TIMES.endingMs, ms)) this.#machine.send({ type: 'ending', job: number });
     if (this.#leaving && fresh !== '' && job.utterance.isBetweenSentences)
       this.#machine.send({ type: 'sentenceOver', job: number });

@@ -66,9 +66,10 @@ export class HeardText {
     let heard = 0;
     for (const piece of this.#pieces) {
       const over = piece.complete && piece.offset + piece.duration <= seconds + FRAME_SECONDS;
-      if (over) heard = piece.at + piece.text.length;
-      else if (piece.offset < seconds) return piece.at + heardOf(piece, seconds - piece.offset);
-      else break;
+      if (piece.offset >= seconds && !over) break;
+      // Behind a piece whose voice failed, another voice may begin with the same text.
+      const played = Math.min(seconds - piece.offset, piece.duration);
+      heard = Math.max(heard, piece.at + (over ? piece.text.length : heardOf(piece, played)));
     }
     return heard;
   }

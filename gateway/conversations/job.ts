@@ -9,6 +9,8 @@ export interface Job {
   readonly aloud: boolean;
   /** The code of the failure that this job excuses. */
   readonly error: string | undefined;
+  /** It is nothing but a filler. */
+  readonly isFiller?: true;
 }
 
 /** The task of a job. */

@@ -12,7 +12,7 @@ import type { Captions } from './client/captions.js';
 import type { SpokenStep } from './dialogue.js';
 import type { Job, Work } from './job.js';
 import { saying } from './replies.js';
-import { lengthMs } from './spoken-line.js';
+import { lengthMs, type SpokenLine } from './spoken-line.js';
 import type { SpokenLines } from './spoken-lines.js';
 import type { NoteTurn } from './turns/turn-events.js';
 import { type AgentVoice, type Failure, shown, Utterance } from './utterance.js';
@@ -94,19 +94,42 @@ export class Speaking {
 
   /** Says a filler, unless the answer is faster. Never rejects. */
   async fill(job: number): Promise<void> {
-    const { agent, lines, captions, clock } = this.parts;
-    const text = agent.lines.filler;
-    const line = await lines.of(this.#voice, text).catch(() => undefined);
+    const { agent, lines } = this.parts;
+    const line = await lines.of(this.#voice, agent.lines.filler).catch(() => undefined);
     const utterance = this.job?.utterance;
-    if (!line || utterance?.job !== job || !utterance.fill(line)) return;
-    captions.show('agent', `${text} `);
-    this.parts.filling(text);
-    clock.after(lengthMs(line), () => this.parts.filled(job));
+    if (line && utterance?.job === job) this.#sayFiller(utterance, line);
+  }
+
+  /** Says a filler as a job of its own, unless another one has begun. Never rejects. */
+  async bridge(job: number): Promise<void> {
+    const { agent, lines, call, now, note } = this.parts;
+    const line = await lines.of(this.#voice, agent.lines.filler).catch(() => undefined);
+    if (!line || this.job || this.parts.isOver()) return this.parts.filled(job);
+    const utterance = new Utterance(job, call, now, note);
+    this.job = { utterance, aloud: true, error: undefined, isFiller: true };
+    this.#sayFiller(utterance, line);
+    call.finish(job);
+  }
+
+  #sayFiller(utterance: Utterance, line: SpokenLine): void {
+    const { captions, clock } = this.parts;
+    if (!utterance.fill(line)) return;
+    captions.show('agent', `${line.text} `);
+    this.parts.filling(line.text);
+    clock.after(lengthMs(line), () => this.#filled(utterance));
+  }
+
+  /** A filler has been heard; one that was a job of its own is over. */
+  #filled(utterance: Utterance): void {
+    if (this.job?.utterance === utterance && this.job.isFiller) this.finish(this.job);
+    this.parts.filled(utterance.job);
   }
 
   /** Thinks and speaks in parallel; what was made before either fails is heard first. Never rejects. */
   async work({ job, aloud, error: excused, line, think }: Work): Promise<void> {
     const { call, now, note, captions } = this.parts;
+    // A filler that is still heard is followed by it.
+    if (this.job) this.finish(this.job);
     const utterance = new Utterance(job, call, now, note);
     this.job = { utterance, aloud, error: excused };
     const speaking = aloud ? this.#speak(utterance, line) : Promise.resolve(false);

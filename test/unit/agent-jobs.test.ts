@@ -5,6 +5,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import t from 'tap';
 import type { AgentEvent } from '../../actors/agent/events.js';
+import { REENGAGE_MS, TIMES } from '../../actors/agent/times.js';
 import { type JobEvent, Steps } from '../fixtures/agent-steps.js';
 import { SETTINGS } from '../fixtures/scene.js';
 
@@ -191,6 +192,66 @@ t.test('a slow tool in a written answer gets no filler', async (t) => {
   const waited = (aloud: boolean) => new Steps().type('Hello', aloud).job('acted').pass(5000).took('fill');
   t.strictSame(waited(true), ['fill 1']);
   t.strictSame(waited(false), []);
+});
+
+const voiceless = (job: number): AgentEvent => ({ type: 'failed', job, by: 'speech' });
+
+/** Jobs that the agent begins by itself: nobody waits for them. */
+const UNASKED: Readonly<Record<string, () => Steps>> = {
+  'a re-engagement': () => new Steps({ reengage: true }).pass(REENGAGE_MS[0]),
+  'news of a tool': () => new Steps().pass(5000).send({ type: 'news' }),
+};
+
+t.test('a job that nobody asked for gets one filler while its tools run, and none besides', async (t) => {
+  for (const [what, begin] of Object.entries(UNASKED)) {
+    const fills = (steps: Steps) => steps.took('fill').length;
+    t.equal(fills(begin().pass(60_000)), 0, `${what}: none while the model thinks`);
+    const returned = begin().job('acted').pass(900).job('returned');
+    t.equal(fills(returned.pass(60_000)), 0, `${what}: none once its tools have returned`);
+    t.equal(fills(returned.job('acted').pass(900).job('returned').pass(60_000)), 0, 'however often');
+    const slow = begin().job('acted').pass(4000).job('returned').pass(20_000);
+    t.equal(fills(slow.job('acted').pass(20_000)), 1, `${what}: one for slow tools`);
+  }
+});
+
+t.test(
+  'the wait for an answer begins with the typed line or the key, whenever the voice ended',
+  async (t) => {
+    const typed = new Steps().say('').pass(5000).type('Hello').job('filled');
+    t.strictSame(typed.pass(1900).took('fill'), []);
+    t.match(typed.pass(200).took('fill'), [/^fill/]);
+  },
+);
+
+t.test('a greeting that no voice could say is tried once more; a warning is let go', async (t) => {
+  const greeting = new Steps({ opening: { mode: 'fixed', text: 'Hi' } }).send(voiceless(1));
+  t.strictSame(greeting.took('say', 'excuse'), ['say 1 Hi', 'excuse 2 aloud opener']);
+  t.strictSame(
+    greeting
+      .job('failed')
+      .pass(60_000)
+      .took(...JOBS, 'excuse', 'say'),
+    [],
+    'once',
+  );
+  const warned = new Steps({ maxDurationMs: 120_000 }).pass(120_000 - TIMES.warnMs);
+  t.strictSame(warned.took('warn', 'excuse'), ['warn 1']);
+  t.strictSame(warned.send(voiceless(1)).took('warn', 'excuse', 'reply'), [], 'nobody asked for it');
+});
+
+t.test('a re-engagement that works forgives no answer that failed before it', async (t) => {
+  const steps = new Steps({ reengage: true });
+  const fails = () => steps.type('Hello').job('failed').job('ended').took('excuse', 'end');
+  t.match(fails(), [/answer$/]);
+  t.match(fails(), [/answer$/]);
+  t.match(steps.pass(REENGAGE_MS[0]).job('audible').job('ended').took('reply').at(-1), /reengage/);
+  t.match(fails(), [/apology$/, /^end llm_endpoint_failure/]);
+  const forgiven = new Steps();
+  const failed = () => forgiven.type('Hello').job('failed').job('ended').took('excuse');
+  const answered = () => forgiven.type('Hello').job('audible').job('ended');
+  t.match([...failed(), ...failed()], [/answer$/, /answer$/]);
+  answered().took();
+  t.match([...failed(), ...failed()], [/answer$/, /answer$/], 'an answer does');
 });
 
 t.test("a ready answer waits for the transcript of the user's sound, and no longer", async (t) => {

@@ -3,6 +3,8 @@
  * which of them are one message.
  */
 import t from 'tap';
+import type { AgentSettings } from '../../actors/agent/settings.js';
+import { TIMES } from '../../actors/agent/times.js';
 import { Steps } from '../fixtures/agent-steps.js';
 
 t.test('the client is told whether the agent listens, thinks or speaks', async (t) => {
@@ -240,4 +242,51 @@ t.test('words in what was taken for noise pause an agent that sounds do not paus
   t.strictSame(shown(noise().guess('I want another room now').guess('I want another room now')).slice(-1), [
     'cancel 1 words',
   ]);
+});
+
+/** The user has said something, and their recogniser is slow. */
+const unheard = (settings: Partial<AgentSettings> = {}): Steps =>
+  new Steps(settings).voice(true).pass(500).voice(false);
+
+t.test(
+  'while the words of a silent user are not known, fillers are said, each a while after the one before',
+  async (t) => {
+    const steps = unheard();
+    t.strictSame(steps.pass(1700).took('bridge'), []);
+    t.strictSame(steps.pass(200).took('bridge'), ['bridge 1'], 'after two seconds');
+    t.strictSame(
+      steps
+        .pass(1000)
+        .job('filled')
+        .pass(TIMES.fillerAgainMs - 100)
+        .took('bridge'),
+      [],
+    );
+    t.strictSame(steps.pass(200).took('bridge'), ['bridge 2'], 'again');
+    t.strictSame(unheard({ fills: false }).pass(20_000).took('bridge'), [], 'not where fillers are off');
+    t.strictSame(unheard().final('Hi.').pass(20_000).took('bridge'), [], 'nor once the words are known');
+    const gone = unheard().send({ type: 'disconnected' }).pass(5000);
+    t.strictSame(gone.took('bridge'), [], 'nor to nobody');
+  },
+);
+
+t.test(
+  'words that are known at last are answered behind the filler, and those that are lost excused',
+  async (t) => {
+    const answered = unheard().pass(2000).final('What is your name?').pass(1000).job('filled', 1).pass(2000);
+    t.strictSame(answered.took('bridge', 'cancel', 'reply'), ['bridge 1', 'reply 2 turn aloud']);
+    t.strictSame(answered.pass(2000).took('fill'), [], 'no filler right after another one');
+    t.strictSame(answered.pass(7000).took('fill'), ['fill 2']);
+    const lost = unheard()
+      .pass(2000)
+      .send({ type: 'transcript', span: 1, text: '', final: true, lost: true });
+    t.match(lost.pass(3000).took('excuse').at(-1), /understood$/);
+  },
+);
+
+t.test('a filler stops when the user speaks on, and is no answer that they interrupt', async (t) => {
+  const steps = unheard().pass(2000).voice(true);
+  t.strictSame(steps.took('bridge', 'cancel', 'reply'), ['bridge 1', 'cancel 1 voice']);
+  steps.final('I would like', 1).pass(500).voice(false).final('a table.').pass(3000);
+  t.strictSame(steps.took('message', 'reply'), ['message I would like a table.', 'reply 2 turn aloud']);
 });

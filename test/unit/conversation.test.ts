@@ -57,6 +57,22 @@ t.test('of a piece that is still synthesised no word counts before it is played'
   t.equal(at(3000), 'A long answer, of which a voice has made ', 'its length is known by now');
 });
 
+t.test(
+  'of a piece whose voice failed no more counts than was played; another voice may say it again',
+  async (t) => {
+    const text = 'A long answer, of which a voice has made three seconds before it failed.';
+    const heard = new HeardText();
+    const at = (ms: number): string => text.slice(0, heard.at(ms));
+    heard.note(piece(text, { duration: 2, complete: false }));
+    const broken = at(2000);
+    t.ok(broken !== '' && broken.length < text.length, broken);
+    t.equal(at(6000), broken, 'nor later');
+    heard.note(piece(text, { index: 1, offset: 2, duration: 5 }));
+    t.equal(at(2100), broken, 'nothing is taken back');
+    t.equal(at(7000), text);
+  },
+);
+
 t.test('in languages without blanks heard words are counted by their share', async (t) => {
   for (const [text, until] of [
     ['您的桌子订好了，星期二九点，我们期待您的光临。', '您的桌子订好了，'],

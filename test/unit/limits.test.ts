@@ -11,14 +11,16 @@ import { ENDPOINTING_MS } from '../../actors/agent/turns/endpointing.js';
 import { type ConversationItem, ConversationItems } from '../../actors/realtime-items.js';
 import { CALL_TIMES } from '../../contracts/limits/call-times.js';
 import { CLOSE } from '../../contracts/close-codes.js';
+import { ONLINE_TIMES } from '../../contracts/limits/online-times.js';
 import { JOB_PLACES } from '../../contracts/limits/job-places.js';
 import { LIMITS } from '../../contracts/limits.js';
 import { PIECE_BYTES, UNBOUNDED_SHARE } from '../../contracts/ports/accounts/memory.js';
 import { MOST_HOST } from '../../gateway/outbound/guard.js';
-import { CONTRACT, KiB, MiB, MINUTE, SECOND } from '../fixtures/contract-numbers.js';
+import { CONTRACT, KiB, MiB, MINUTE, ONLINE, SECOND } from '../fixtures/contract-numbers.js';
 
 const number = (value: number): string => value.toLocaleString('en-US');
 const size = (bytes: number): string => (bytes < MiB ? `${bytes / KiB} KiB` : `${bytes / MiB} MiB`);
+const seconds = (ms: number): string => `${ms / SECOND} s`;
 const span = ({ min, max }: { min: number; max: number }): string => `${number(min)} to ${number(max)}`;
 
 const {
@@ -41,6 +43,7 @@ const {
   socket,
 } = CONTRACT;
 const { publicPerMinute: perMinute } = session;
+const { filler, voice, recogniser, model } = ONLINE;
 
 /** The rows of docs/contract/limits.md "Limits": item, limit. */
 const DOCUMENTED = {
@@ -60,6 +63,12 @@ const DOCUMENTED = {
   'one sentence of a text for the default voice': `${number(sentenceLength)} characters`,
   'what still arrives of a refused body, and is dropped so that the refusal reaches its client': `${size(refused.bytes)}; ${refused.ms / SECOND} s, with pauses of ${refused.idleMs / SECOND} s; after a 408 ${refused.lateMs / SECOND} s`,
   'connections that do so at once': `${refused.connections.perAddress} of an address, ${number(refused.connections.total)} of a process`,
+  'in a call: silence until a filler; while tools run; until the next one': `${seconds(filler.silenceMs)} after the caller's voice, typed line or key; ${seconds(filler.toolMs)}; ${seconds(filler.againMs)} after the end of the last one`,
+  'in a call: audio of a voice, at first and between two pieces': `${seconds(voice.audioMs)}; ${seconds(voice.aloneMs)} where no other engine speaks the language`,
+  'in a call: a transcript': `${seconds(recogniser.wordsMs)}; ${seconds(recogniser.aloneMs)} and half the length of the audio where no other engine hears the language`,
+  'in a call: the first spoken word of the language model; the next one, or a whole tool call': `${seconds(model.firstWordMs)}, or ${seconds(model.firstOfTwoMs)} where there is a second model (\`LLM_FIRST_WORD_SECONDS\`); ${seconds(model.betweenMs)}`,
+  'in a call: a finished sentence that waits for the next words': seconds(ONLINE.sentenceMs),
+  'in a call: answers in a row that fail': `${ONLINE.failures}`,
   'a typed line (`user.message`, `lk.chat`)': `${number(session.typedLength)} characters`,
   'typed lines, keys, `user.activity`, `user.interrupt` of a call': `${session.clientMessages.burst} at once, ${session.clientMessages.perSecond} a second`,
   "a message of a client's data channel; a text stream: bytes, time, at once": '64 KiB; 64 KiB, 30 s, 8',
@@ -168,6 +177,17 @@ function rowsOf(section: string): string[][] {
 t.test('the limits are those of the contract', async (t) => {
   t.strictSame(LIMITS, CONTRACT);
   t.strictSame(Object.fromEntries(rowsOf('Limits')), DOCUMENTED, 'the page says the same');
+});
+
+t.test('somebody on the line waits no longer than the contract says', async (t) => {
+  t.strictSame(ONLINE_TIMES, ONLINE);
+  t.match(TIMES, {
+    fillerMs: ONLINE.filler.toolMs,
+    fillerLeastMs: ONLINE.filler.leastMs,
+    fillerAgainMs: ONLINE.filler.againMs,
+    fillerHeardMs: ONLINE.filler.heardMs,
+    wordlessMs: 3 * SECOND,
+  });
 });
 
 t.test('a session is waited for 120 s, a user who is gone for 20 s', async (t) => {

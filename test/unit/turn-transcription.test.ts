@@ -1,6 +1,7 @@
 /** The user's transcript of a turn: partial transcripts while it lasts, and the words at its end (gateway/conversations). */
 import { setImmediate as turn } from 'node:timers/promises';
 import t from 'tap';
+import { ServiceError } from '../../contracts/errors.js';
 import { silentLog } from '../../contracts/log.js';
 import type { Transcription, TranscriptionRequest } from '../../contracts/ports/speech/speech.js';
 import { TurnTranscription } from '../../gateway/conversations/listening/turn-transcription.js';
@@ -9,7 +10,7 @@ interface Asked {
   readonly request: TranscriptionRequest;
   readonly signal: AbortSignal;
   answer(text: string): void;
-  fail(): void;
+  fail(error?: Error): void;
 }
 
 function listening() {
@@ -26,7 +27,7 @@ function listening() {
     transcribe: (request, _caller, signal) =>
       new Promise((resolve, reject) => {
         const answer = (text: string): void => resolve({ text, duration: 1, segments: [] });
-        asked.push({ request, signal, answer, fail: () => reject(new Error('busy')) });
+        asked.push({ request, signal, answer, fail: (error = new Error('busy')) => reject(error) });
       }),
   };
   const transcriber = new TurnTranscription(
@@ -102,6 +103,26 @@ t.test('each stretch of voice is reported once, when it is known, however late',
     [1, 'A table', true],
   ]);
   t.equal(asked.length, 2);
+});
+
+t.test('a recogniser that failed at the lull is asked again, one that did not answer is not', async (t) => {
+  for (const [error, times, lost] of [
+    [new Error('busy'), 2, []],
+    [new ServiceError('first_byte_timeout'), 1, ['first_byte_timeout']],
+  ] as const) {
+    const { transcriber, asked, transcripts, losses, speak } = listening();
+    transcriber.begin(1);
+    speak(300);
+    transcriber.lull(true);
+    void transcriber.transcribe(1);
+    asked[0]?.fail(error);
+    await turn();
+    t.equal(asked.length, times);
+    asked[1]?.answer('Hello.');
+    await turn();
+    t.same(transcripts, [[1, times === 2 ? 'Hello.' : '', true]]);
+    t.same(losses, lost);
+  }
 });
 
 t.test('when no more audio comes, what was said so far is reported', async (t) => {

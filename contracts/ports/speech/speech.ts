@@ -87,6 +87,7 @@ export interface SpokenPiece {
   readonly offset: number;
   /** Seconds of its audio so far. */
   readonly duration: number;
+  /** Whether that is all of it. A voice that failed leaves an incomplete piece; the next one may begin with the same text. */
   readonly complete: boolean;
   /** Words known so far; times from the piece's own start. Undefined if the engine has no timing. */
   readonly words: readonly TimedWord[] | undefined;

@@ -7,7 +7,7 @@ import { withoutByteOrderMark } from '../../../contracts/text/byte-order-mark.js
 import { isPlainObject, type PlainObject } from '../../../contracts/schemas/plain-object.js';
 import { LIMITS } from '../../../contracts/limits.js';
 import { firstBytes, wellFormed } from '../../../contracts/text/text.js';
-import type { Turn } from '../../../contracts/sessions/turns.js';
+import { cutOf, type Turn } from '../../../contracts/sessions/turns.js';
 
 export const TOPICS = { toClient: 'agent-event', fromClient: 'client-event' } as const;
 
@@ -147,6 +147,7 @@ export const AGENT_EVENTS = {
     ...{ number: turn.number, turnId: turn.turnId, cause: turn.cause },
     ...{ latencyMs: turn.playedMs, latency: turn.parts },
     interruptedBy: turn.interrupted?.by ?? null,
+    answerCut: cutOf(turn),
   }),
   agentChanged: (agentId: string, agentName: string) => ({ type: 'agent.changed', agentId, agentName }),
   /** A message of the client had no effect. */

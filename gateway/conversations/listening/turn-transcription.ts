@@ -54,11 +54,15 @@ interface Stretch {
 
 /** A transcription of a stretch before its end is certain. */
 interface Ahead {
-  /** Undefined if that failed. */
+  /** Undefined if that failed. Rejects if nobody answered in time: to ask once more would take as long again. */
   readonly heard: Promise<Transcript | undefined>;
   /** Samples of the stretch that it covers. */
   readonly samples: number;
   readonly abort: AbortController;
+}
+
+function unlessLate(error: unknown): undefined {
+  if (toServiceError(error).code === 'first_byte_timeout') throw error;
 }
 
 /** Whether only the silence of its lull has come since. */
@@ -139,7 +143,8 @@ export class TurnTranscription {
     if (!active || stretch?.span === undefined) return;
     const abort = new AbortController();
     const chunks = [...stretch.chunks, SILENCE];
-    const heard = this.#transcribe({ chunks }, { uncounted: true }, abort.signal).catch(() => undefined);
+    const heard = this.#transcribe({ chunks }, { uncounted: true }, abort.signal).catch(unlessLate);
+    heard.catch(() => undefined);
     this.#ahead = { heard, samples: stretch.samples, abort };
   }
 

@@ -25,9 +25,11 @@ export const hangUpTool = (hangUp: () => void): ConversationTool => ({
 const { sentKeys: MOST_KEYS } = LIMITS.phone;
 const KEYS = new RegExp(`^[0-9*#w]{1,${MOST_KEYS}}$`);
 
+export const SEND_DIGITS = 'send_digits';
+
 /** Keys for a telephone menu. `press` resolves when they were sent. */
 export const sendDigitsTool = (press: (keys: string) => Promise<void>): ConversationTool => ({
-  name: 'send_digits',
+  name: SEND_DIGITS,
   description:
     'Presses keys of the telephone for whom you are speaking with: to choose from a menu, or to enter a number that a machine asks for.',
   parameters: {
