@@ -19,6 +19,8 @@ export interface ChatMeterParts {
   readonly note: NoteTurn;
   /** Called for each model that fails before it said anything. */
   failed(failure: ModelFailure): void;
+  /** Called for what is odd in an answer: why it is incomplete, or that its tool calls are text. */
+  odd?(what: AnswerCut | 'asText'): void;
 }
 
 /** Approximate characters of a token, used if counting fails. */
@@ -59,8 +61,10 @@ export class ChatMeter {
         }
         if (event.kind === 'cut') {
           cut = event.why;
+          this.parts.odd?.(cut);
           continue;
         }
+        if (event.kind === 'calls' && event.asText) this.parts.odd?.('asText');
         note({ type: 'modelBegan', job });
         answer += event.kind === 'text' ? event.text : JSON.stringify(event.calls);
         yield event;
