@@ -27,7 +27,7 @@ import { Listening, type ListeningEvents } from './listening/listening.js';
 import { ChatMeter } from './metered-chat.js';
 import { pause, RecordWriter } from './record.js';
 import { beginningOf, before, firstSegments, lostCalls, timesAfter } from './recovery.js';
-import { modelRemarks, remark } from './remarks.js';
+import { modelRemarks } from './remarks.js';
 import { reply, type ReplyParts, saying, type Told, toldFrom } from './replies.js';
 import { Speaking, type SpeakingParts } from './speaking.js';
 import { SpokenLines } from './spoken-lines.js';
@@ -301,7 +301,6 @@ export class Conversation {
       tools: this.#tools,
       now: this.#now,
       told: this.#told,
-      outgrown: () => remark(this.#log, 'window'),
       informed: () => this.#machine.send({ type: 'informed' }),
       draft,
     };

@@ -2,12 +2,13 @@
  * The language model of a conversation, metered: notes when it is asked, begins and ends, and its usage. Tokens are counted
  * here if the model does not report them, or was stopped before it could.
  */
-import type {
-  AnswerCut,
-  ChatEvent,
-  ChatModel,
-  ChatRequest,
-  ModelFailure,
+import {
+  type AnswerCut,
+  type ChatEvent,
+  type ChatModel,
+  type ChatRequest,
+  ContextExceeded,
+  type ModelFailure,
 } from '../../contracts/ports/chat.js';
 import type { Usage } from '../../contracts/sessions/turns.js';
 import type { NoteTurn } from './turns/turn-events.js';
@@ -19,8 +20,8 @@ export interface ChatMeterParts {
   readonly note: NoteTurn;
   /** Called for each model that fails before it said anything. */
   failed(failure: ModelFailure): void;
-  /** Called for what is odd in an answer: why it is incomplete, or that its tool calls are text. */
-  odd?(what: AnswerCut | 'asText'): void;
+  /** Called for what is odd in an answer: why it is incomplete, that its tool calls are text, that the request was longer than the window. */
+  odd?(what: AnswerCut | 'asText' | 'window'): void;
 }
 
 /** Approximate characters of a token, used if counting fails. */
@@ -69,6 +70,9 @@ export class ChatMeter {
         answer += event.kind === 'text' ? event.text : JSON.stringify(event.calls);
         yield event;
       }
+    } catch (error) {
+      if (error instanceof ContextExceeded) this.parts.odd?.('window');
+      throw error;
     } finally {
       note({ type: 'modelEnded', job, cut });
       if (usage) note({ type: 'used', job, usage: usage.tokens });

@@ -29,5 +29,8 @@ export function remark(log: Log, what: Remark, fields: object = {}): void {
 export const modelRemarks = (log: Log): Pick<ChatMeterParts, 'failed' | 'odd'> => ({
   failed: (failure) =>
     log.warn({ part: 'model', ...failure }, 'a language model failed somebody on the line'),
-  odd: (what) => (what === 'asText' ? remark(log, what) : remark(log, 'cut', { cut: what })),
+  odd: (what) => {
+    if (what === 'asText' || what === 'window') remark(log, what);
+    else remark(log, 'cut', { cut: what });
+  },
 });

@@ -44,8 +44,6 @@ export interface ReplyParts {
   readonly tools: ConversationTools;
   readonly now: () => Date;
   readonly told: Told;
-  /** Called when the model has refused a request as too long for its window. */
-  outgrown(): void;
   /** Called when the model is asked, with all that has been said and answered so far. */
   informed(): void;
   /** Words of a turn that may not be over yet: no tool runs until it is. */
@@ -127,11 +125,8 @@ function requestOf(
 const REFUSALS: ReadonlySet<number> = new Set([400, 422]);
 
 /** Whether the request can be asked again without what its server has refused: part of the conversation, or a tool. */
-function isMended(error: unknown, { told, tools, outgrown }: ReplyParts): boolean {
-  if (error instanceof ContextExceeded) {
-    outgrown();
-    return told.window.refused(error.share);
-  }
+function isMended(error: unknown, { told, tools }: ReplyParts): boolean {
+  if (error instanceof ContextExceeded) return told.window.refused(error.share);
   const isRefusal =
     error instanceof ServiceError && error.code === 'provider_failed' && REFUSALS.has(error.status);
   return isRefusal && tools.refused(error.message);
