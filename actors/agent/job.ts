@@ -131,6 +131,7 @@ const speaking = parts.createStateConfig({
   },
   states: {
     flowing: {
+      id: 'flowing',
       initial: 'middle',
       after: { join: { actions: 'noteHeard' } },
       states: {
@@ -153,11 +154,16 @@ const RETURNED = {
 } as const;
 
 /**
- * The lines that fill a long wait, until something of the job is heard: for an answer that somebody waits for, whatever takes long; in a job
- * that the agent began by itself, once, while its tools run.
+ * The lines that fill a long wait for an answer, whatever takes long, and a long silence in the middle of it; in a job that the agent
+ * began by itself, once, while its tools run.
  */
 const filler = parts.createStateConfig({
   initial: 'young',
+  on: {
+    audible: { guard: 'isCurrent', target: '.answered' },
+    fed: { guard: 'isCurrent', target: '.answered' },
+    dry: { guard: and(['isCurrent', 'isAwaited']), target: '.dried' },
+  },
   states: {
     young: { on: CALLED, after: { fillerLeast: { guard: 'isAwaited', target: 'patient' } } },
     /** The user has waited for long, or soon will have. */
@@ -185,6 +191,11 @@ const filler = parts.createStateConfig({
       after: { fillerHeard: 'rested' },
     },
     rested: { after: { fillerAgain: { guard: 'isAwaited', target: 'filling' } } },
+    /** There is more of the answer to be heard. */
+    answered: {},
+    /** There is not, and the user may have to wait for long. */
+    dried: { after: { fillerAgain: 'refilling' } },
+    refilling: { always: { guard: and(['isFlowing', 'isUserQuiet']), target: 'said', actions: 'fill' } },
   },
 });
 

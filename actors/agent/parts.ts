@@ -135,6 +135,7 @@ export const parts = setup({
     isHangingUp: stateIn('#hangingUp'),
     isApologising: stateIn('#apologising'),
     isThinking: stateIn('#thinking'),
+    isFlowing: stateIn('#flowing'),
     hasWaited: stateIn('#waited'),
     /** The job's answer may be filled, and somebody waits for it. */
     isAwaited: ({ context }) => mayFill(context) && isAwaited(context),

@@ -28,8 +28,8 @@ export interface SpeakingParts {
   readonly agent: Pick<AgentInCharge, 'voice' | 'lines' | 'linesAtHand'>;
   /** The job is over: that much of it was heard, or read; `error`: why it was an excuse. */
   said(steps: readonly SpokenStep[], error: string | undefined): void;
-  /** The first audio of the job is on its way. */
-  audible(job: number): void;
+  /** The first audio of the job is on its way; there is more of it, after all before had been heard. */
+  sounds(how: 'audible' | 'fed', job: number): void;
   /** The user hears a filler with this text; then that of the job has been heard. */
   filling(text: string): void;
   filled(job: number): void;
@@ -114,7 +114,7 @@ export class Speaking {
   #sayFiller(utterance: Utterance, line: SpokenLine): void {
     const { captions, clock } = this.parts;
     if (!utterance.fill(line)) return;
-    captions.show('agent', `${line.text} `);
+    captions.show('agent', utterance.heard === '' ? `${line.text} ` : ` ${line.text} `);
     this.parts.filling(line.text);
     clock.after(lengthMs(line), () => this.#filled(utterance));
   }
@@ -150,7 +150,8 @@ export class Speaking {
   }
 
   async #speak(utterance: Utterance, line: Work['line']): Promise<boolean> {
-    const audible = (): void => this.parts.audible(utterance.job);
-    return line ? utterance.sayLine(await line, audible) : utterance.speak(this.#voice, audible);
+    const { job } = utterance;
+    const sounding = (how: 'audible' | 'fed'): void => this.parts.sounds(how, job);
+    return line ? utterance.sayLine(await line, sounding) : utterance.speak(this.#voice, sounding);
   }
 }

@@ -7,10 +7,12 @@ import { serversToolName } from '../../../contracts/tools/function-names.js';
 import { LIMITS } from '../../../contracts/limits.js';
 import { isPlainObject } from '../../../contracts/schemas/plain-object.js';
 import type { ChatTool } from '../../../contracts/ports/chat.js';
-import type { McpServer, OpenMcp } from '../../../contracts/ports/agents/mcp.js';
+import type { Log } from '../../../contracts/log.js';
+import type { McpServer, McpTarget, OpenMcp } from '../../../contracts/ports/agents/mcp.js';
 import { OutboundError } from '../../../contracts/ports/outbound.js';
 import type { PlannedTool } from '../../../contracts/ports/sessions/sessions.js';
 import type { ToolCredentials } from '../../../contracts/ports/agents/tools.js';
+import { remark } from '../remarks.js';
 import { parseArguments } from './arguments.js';
 import { type ConversationTool, failure } from './tool.js';
 
@@ -18,6 +20,7 @@ export interface McpParts {
   readonly mcp: OpenMcp;
   readonly credentials: ToolCredentials;
   readonly clock: Clock;
+  readonly log: Log;
 }
 
 /** A server with its tools, or why there are none. */
@@ -30,6 +33,8 @@ export type Listed = { readonly planned: PlannedTool } & (
 function wanted({ definition: { allowed_tools: allowed } }: PlannedTool, tools: readonly ChatTool[]) {
   return tools.filter(({ name }) => allowed.length === 0 || allowed.includes(name));
 }
+
+const namesIn = (tools: readonly ChatTool[]): string => tools.map(({ name }) => name).join('\n');
 
 /** The servers of one agent, listed in parallel within `LIMITS.mcp.listMs`, and again when one of them says that its tools have changed. */
 export class McpServers {
@@ -72,7 +77,9 @@ export class McpServers {
     try {
       const headers = await this.parts.credentials.headersOf({ id, definition });
       const changed = (): void => void this.#again(planned);
-      server = this.parts.mcp({ url, headers, timeoutMs: seconds * 1000, changed });
+      const mended: McpTarget['mended'] = (what) =>
+        remark(this.parts.log, what === 'session' ? 'mcpLost' : 'mcpResumed', { tool: id });
+      server = this.parts.mcp({ url, headers, timeoutMs: seconds * 1000, changed, mended });
       return { planned, server, tools: wanted(planned, await this.#listOf(server)) };
     } catch (error) {
       server?.close();
@@ -100,6 +107,8 @@ export class McpServers {
     const tools = await this.#listOf(before.server).catch(() => undefined);
     if (!tools || this.signal.aborted) return;
     const after = { ...before, tools: wanted(planned, tools) };
+    if (namesIn(after.tools) !== namesIn(before.tools))
+      remark(this.parts.log, 'mcpChanged', { tool: planned.toolId });
     this.#current = this.#current.map((each) => (each.planned === planned ? after : each));
     this.changed();
   }
