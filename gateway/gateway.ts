@@ -10,6 +10,7 @@ import type { Log } from '../contracts/log.js';
 import type { JobHandlers } from '../contracts/ports/jobs.js';
 import { openDatabase } from '../storage/postgres/database.js';
 import { OwnNode } from '../storage/nodes.js';
+import { databasePart } from './wiring/parts.js';
 import { certificateOf } from './wiring/check-settings.js';
 import { Children } from './wiring/children.js';
 import type { Config } from './config.js';
@@ -25,12 +26,14 @@ import { shareFigures } from './wiring/figures.js';
 import { openIdentity } from './wiring/identity.js';
 import { addNodeMetrics, nodeUrl, VERSION } from './wiring/nodes.js';
 import { openSpool } from './wiring/spool.js';
+import { configuredChecks, startChecks } from './wiring/start-checks.js';
 import { startTracing } from './wiring/tracing.js';
 import { permissionsFor } from './permissions.js';
 import { openPlatform } from './wiring/platform.js';
 import { addMemoryMetrics, openMemory } from './wiring/memory.js';
 import { openRecordings } from './wiring/recordings.js';
 import type { RoleSockets } from './wiring/roles.js';
+import { PartKeeper } from './server/parts/keeper.js';
 import { Health } from './server/system/health.js';
 import { listen } from './server/listen.js';
 import type { CertificateFiles } from './server/certificate.js';
@@ -54,6 +57,8 @@ export interface Resources {
   readonly sockets: RoleSockets;
   /** The sockets of the other gateway processes of this machine (WORKERS). */
   readonly peers?: readonly string[];
+  /** Whether it is the first of them. Absent: it is. */
+  readonly isFirst?: boolean;
 }
 
 export interface RunningGateway {
@@ -71,22 +76,23 @@ export interface RunningGateway {
 const clock = systemClock;
 const ids = randomIds;
 
+const connectionsOf = ({ databaseDirectUrl: directUrl, databasePrepare: prepare }: Config) => ({
+  directUrl,
+  prepare: prepare === 'auto' ? undefined : prepare === 'true',
+});
+
 /** Opens all parts in the order of their dependencies; `letGo` closes them in reverse. */
 async function openParts(config: Config, resources: Resources, log: Log) {
   const { databaseUrl, runtimeFolder, installation, sockets } = resources;
-  const database = await openDatabase({
-    url: databaseUrl,
-    directUrl: config.databaseDirectUrl,
-    prepare: config.databasePrepare === 'auto' ? undefined : config.databasePrepare === 'true',
-    log,
-  });
+  const keeper = new PartKeeper({ clock, log });
+  const database = await openDatabase({ url: databaseUrl, ...connectionsOf(config), log });
   const processId = randomUUID();
   const address = join(runtimeFolder, `signal-${process.pid}.sock`);
   const memory = openMemory(config);
   const spooled = await openSpool(config);
-  const common = { config, database, memory, processId, installation, ids, clock, log };
+  const common = { config, database, memory, keeper, processId, installation, ids, clock, log };
   const node = await OwnNode.open({ ...common, sql: database.urgent, address, version: VERSION });
-  const children = new Children(sockets, log);
+  const children = new Children({ sockets, keeper, clock, log });
   const identity = await openIdentity(common);
   const { keys, admission } = identity;
   const voiced = await openSpeech({ ...common, children, admission, runtimeFolder });
@@ -115,9 +121,10 @@ async function openParts(config: Config, resources: Resources, log: Log) {
     await identity.stop();
     children.close();
     await database.close();
+    keeper.stop();
   };
   return {
-    ...{ database, memory, spooled, node, children, identity, voiced, platform },
+    ...{ database, memory, keeper, spooled, node, children, identity, voiced, platform },
     ...{ recorded, sessions, tests, transport, letGo },
   };
 }
@@ -170,13 +177,17 @@ function edgeOf(
   };
 }
 
-function addMetrics(metrics: Metrics, parts: Parts): void {
+function metricsOf(parts: Parts): Metrics {
+  const metrics = new Metrics();
+  parts.keeper.addTo(metrics);
   parts.children.addMetrics(metrics);
   parts.identity.addGauges(metrics);
   addMemoryMetrics(metrics, parts.memory);
   parts.spooled.addGauge(metrics);
   parts.recorded.addGauges(metrics);
   parts.transport.addMetrics(metrics);
+  addNodeMetrics(metrics, parts.node, parts.transport.figures().places);
+  return metrics;
 }
 
 const warmModels = ({ database, children, voiced }: Parts, { sockets }: Resources, log: Log) =>
@@ -185,19 +196,34 @@ const warmModels = ({ database, children, voiced }: Parts, { sockets }: Resource
     recognisers: embeddedRecognisers(sockets, children),
   });
 
+/** Asks the parts something cheap, beside the start. The result stops it. */
+function checkParts(config: Config, { keeper, recorded }: Parts, { isFirst: asksAll = true }: Resources) {
+  if (config.startChecks === 'off') return (): void => undefined;
+  return startChecks({ checks: [...configuredChecks(config), ...recorded.checks], keeper, asksAll, clock });
+}
+
+function readyOf(children: Children, health: Health): Promise<void> {
+  const ready = children.ready.then(() => health.started);
+  // A stop before that is no fault of whoever did not wait.
+  ready.catch(() => undefined);
+  return ready;
+}
+
 /** Errors: `StorageFailure` for the database, a clear error for the port, the certificate and FFMPEG_PATH. */
 export async function startGateway(config: Config, resources: Resources, log: Log): Promise<RunningGateway> {
   const parts = await openParts(config, resources, log);
   const { children, transport, identity } = parts;
   const health = new Health(['database', ...children.needed]);
-  const metrics = new Metrics();
-  addMetrics(metrics, parts);
-  addNodeMetrics(metrics, parts.node, transport.figures().places);
-  const figures = shareFigures({ metrics, peers: resources.peers ?? [], clock, log });
+  const metrics = metricsOf(parts);
+  const { peers = [] } = resources;
+  const figures = shareFigures({ ...{ metrics, keeper: parts.keeper, clock, log }, peers });
   const stopWarming = warmModels(parts, resources, log);
-  const stopWatching = children.watch(health, parts.database, clock);
-  const storage = watchStorage({ health, database: parts.database, dataDir: config.dataDir, clock, log });
+  const { database } = parts;
+  const stopWatching = children.watch(health, { database, part: databasePart(config) });
+  const storage = watchStorage({ health, database, dataDir: config.dataDir, clock, log });
+  const stopChecks = checkParts(config, parts, resources);
   const letGo = (): Promise<void> => {
+    stopChecks();
     stopWarming();
     stopWatching();
     storage.stop();
@@ -212,6 +238,7 @@ export async function startGateway(config: Config, resources: Resources, log: Lo
     dialects: dialectsOf(parts, config, log, figures.history),
     permissionOf: permissionsFor(config.vocabulary),
     scraping: { keys: identity.keys, token: config.metricsToken, figures: figures.read },
+    partReports: figures.partReports,
     load: { thresholds: { loopDelayMs: config.shedDelayMs } },
     storageFull: () => storage.full(),
   }).catch(async (error: unknown) => {
@@ -220,9 +247,7 @@ export async function startGateway(config: Config, resources: Resources, log: Lo
   });
 
   parts.node.serve(nodeUrl(config, listening.port), transport.figures);
-  const ready = children.ready.then(() => health.started);
-  // A stop before that is no fault of whoever did not wait.
-  ready.catch(() => undefined);
+  const ready = readyOf(children, health);
   const drain = new Drain({ config, listening, transport, clock, letGo });
   return {
     port: listening.port,

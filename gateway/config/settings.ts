@@ -15,6 +15,7 @@ import { notInstalled } from './installed.js';
 import type { PcmRates } from '../dialects/protocol-a/bases.js';
 import { LANGUAGE_MODEL } from './language-model.js';
 import { LIMITED } from './limited.js';
+import { OPERATION } from './operation.js';
 import { PCM_RATES } from './pcm-rates.js';
 import { PRICES } from './prices.js';
 import { RECORDINGS } from './recordings.js';
@@ -285,20 +286,6 @@ const LIVEKIT_ROOMS = {
     [1, 1_000_000],
     'Sessions after which an idle process is replaced.',
   ),
-};
-
-const OPERATION = {
-  logLevel: choice(
-    'LOG_LEVEL',
-    'info',
-    ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'],
-    'Lowest level that is logged.',
-  ),
-  workers: count('WORKERS', 1, [1, 64], 'Gateway processes that share the port.'),
-  ttsProcesses: count('TTS_PROCESSES', 1, [1, 64], 'Processes for each engine that speaks.'),
-  sttProcesses: count('STT_PROCESSES', 1, [1, 64], 'Processes for each engine that transcribes.'),
-  encodeProcesses: count('ENCODE_PROCESSES', 1, [1, 64], 'Processes that encode audio.'),
-  mediaProcesses: count('MEDIA_PROCESSES', 1, [1, 64], 'Media workers, which carry calls.'),
 };
 
 /** Variables read by OpenTelemetry's own packages, which ignore an address that is none; a selection of the most important ones. */

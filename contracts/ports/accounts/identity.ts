@@ -1,5 +1,6 @@
 /** Callers, and the quotas and slots that they may use (docs/contract/decisions.md "Keys", decision 6). */
 import type { Role } from '../../permissions.js';
+import type { ForWhom } from '../parts.js';
 
 export interface Caller {
   readonly workspaceId: string;
@@ -8,6 +9,8 @@ export interface Caller {
   readonly isLive?: boolean;
   /** Whether it is a call, which is counted as one (contracts/admission/call-places.ts): its jobs take no slots. */
   readonly isCall?: boolean;
+  /** The call that it works for. */
+  readonly call?: Pick<ForWhom, 'sessionId' | 'agentId'>;
   /** A place that the caller's next job takes over; absent: each job takes one of its own. */
   readonly place?: ReservedPlace;
 }

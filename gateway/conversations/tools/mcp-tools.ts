@@ -10,6 +10,7 @@ import type { ChatTool } from '../../../contracts/ports/chat.js';
 import type { Log } from '../../../contracts/log.js';
 import type { McpServer, McpTarget, OpenMcp } from '../../../contracts/ports/agents/mcp.js';
 import { OutboundError } from '../../../contracts/ports/outbound.js';
+import { asked, askingNobody, type AskOfAccount } from '../../../contracts/ports/parts.js';
 import type { PlannedTool } from '../../../contracts/ports/sessions/sessions.js';
 import type { ToolCredentials } from '../../../contracts/ports/agents/tools.js';
 import { remark } from '../remarks.js';
@@ -19,6 +20,8 @@ import { type ConversationTool, failure } from './tool.js';
 export interface McpParts {
   readonly mcp: OpenMcp;
   readonly credentials: ToolCredentials;
+  /** Told what came of each request. */
+  readonly asks?: AskOfAccount;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -35,6 +38,14 @@ function wanted({ definition: { allowed_tools: allowed } }: PlannedTool, tools: 
 }
 
 const namesIn = (tools: readonly ChatTool[]): string => tools.map(({ name }) => name).join('\n');
+
+/** A server whose answers are told. */
+const watched = (server: McpServer, url: string, asks: AskOfAccount = askingNobody): McpServer => ({
+  list: (signal) => asked(asks('mcp', url), () => server.list(signal), signal),
+  call: (name, args, signal, key) =>
+    asked(asks('mcp', url), () => server.call(name, args, signal, key), signal),
+  close: () => server.close(),
+});
 
 /** The servers of one agent, listed in parallel within `LIMITS.mcp.listMs`, and again when one of them says that its tools have changed. */
 export class McpServers {
@@ -79,7 +90,11 @@ export class McpServers {
       const changed = (): void => void this.#again(planned);
       const mended: McpTarget['mended'] = (what) =>
         remark(this.parts.log, what === 'session' ? 'mcpLost' : 'mcpResumed', { tool: id });
-      server = this.parts.mcp({ url, headers, timeoutMs: seconds * 1000, changed, mended });
+      server = watched(
+        this.parts.mcp({ url, headers, timeoutMs: seconds * 1000, changed, mended }),
+        url,
+        this.parts.asks,
+      );
       return { planned, server, tools: wanted(planned, await this.#listOf(server)) };
     } catch (error) {
       server?.close();
