@@ -342,6 +342,12 @@ const OPERATION = {
     ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'],
     'Lowest level that is logged.',
   ),
+  logFormat: choice(
+    'LOG_FORMAT',
+    'auto',
+    ['auto', 'json', 'text'],
+    'Lines of the log: JSON, or text for people; auto takes text on a terminal. With json the greeting is a line, too.',
+  ),
   workers: count('WORKERS', 1, [1, 64], 'Gateway processes that share the port.'),
   ttsProcesses: count('TTS_PROCESSES', 1, [1, 64], 'Processes for each engine that speaks.'),
   sttProcesses: count('STT_PROCESSES', 1, [1, 64], 'Processes for each engine that transcribes.'),
