@@ -194,7 +194,7 @@ const warmModels = ({ database, children, voiced }: Parts, { sockets }: Resource
 export async function startGateway(config: Config, resources: Resources, log: Log): Promise<RunningGateway> {
   const parts = await openParts(config, resources, log);
   const { children, transport, identity } = parts;
-  const health = new Health(['database', ...children.needed]);
+  const health = new Health(['database', ...children.needed], clock, log);
   const metrics = new Metrics();
   addMetrics(metrics, parts);
   addNodeMetrics(metrics, parts.node, transport.figures().places);
@@ -231,7 +231,7 @@ export async function startGateway(config: Config, resources: Resources, log: Lo
   const ready = children.ready.then(() => health.started);
   // A stop before that is no fault of whoever did not wait.
   ready.catch(() => undefined);
-  const drain = new Drain({ config, listening, transport, clock, letGo });
+  const drain = new Drain({ config, listening, transport, clock, log, letGo });
   return {
     port: listening.port,
     jobs: figures.jobs,

@@ -7,6 +7,8 @@ import type { Outcome } from './trace.js';
 export const REQUEST_LINE = 'request';
 /** The route of requests that have none, in metrics and in the log. */
 export const UNMATCHED = 'unmatched';
+/** The route of what is no request. */
+export const UNREADABLE = 'unreadable';
 
 const FAILED = 500;
 
