@@ -5,6 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { systemClock } from '../contracts/clock.js';
+import { CALL_TIMES } from '../contracts/limits/call-times.js';
 import { randomIds } from '../contracts/ids.js';
 import type { Log } from '../contracts/log.js';
 import type { JobHandlers } from '../contracts/ports/jobs.js';
@@ -91,7 +92,11 @@ async function openParts(config: Config, resources: Resources, log: Log) {
   const memory = openMemory(config);
   const spooled = await openSpool(config);
   const common = { config, database, memory, keeper, processId, installation, ids, clock, log };
-  const node = await OwnNode.open({ ...common, sql: database.urgent, address, version: VERSION });
+  const node = await OwnNode.open({
+    ...{ ...common, sql: database.urgent, address, version: VERSION },
+    // In livekit mode another process could join the room of a call by itself.
+    ...(config.livekit ? {} : { aloneSilentMs: CALL_TIMES.aloneAwayMs }),
+  });
   const children = new Children({ sockets, keeper, clock, log });
   const identity = await openIdentity(common);
   const { keys, admission } = identity;
@@ -213,7 +218,7 @@ function readyOf(children: Children, health: Health): Promise<void> {
 export async function startGateway(config: Config, resources: Resources, log: Log): Promise<RunningGateway> {
   const parts = await openParts(config, resources, log);
   const { children, transport, identity } = parts;
-  const health = new Health(['database', ...children.needed]);
+  const health = new Health(['database', ...children.needed], clock, log);
   const metrics = metricsOf(parts);
   const { peers = [] } = resources;
   const figures = shareFigures({ ...{ metrics, keeper: parts.keeper, clock, log }, peers });
@@ -248,7 +253,7 @@ export async function startGateway(config: Config, resources: Resources, log: Lo
 
   parts.node.serve(nodeUrl(config, listening.port), transport.figures);
   const ready = readyOf(children, health);
-  const drain = new Drain({ config, listening, transport, clock, letGo });
+  const drain = new Drain({ config, listening, transport, clock, log, letGo });
   return {
     port: listening.port,
     jobs: figures.jobs,
