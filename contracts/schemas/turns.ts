@@ -1,8 +1,8 @@
 /** Turns, usage and cost in the record of a session, as contracts/sessions/turn-report.ts writes them. */
-import { ANSWER_CUTS } from '../../../../contracts/ports/chat.js';
-import { INTERRUPTIONS, LATENCY_PARTS, TURN_CAUSES } from '../../../../contracts/sessions/turns.js';
-import { nullable } from '../../../../contracts/schemas/shapes.js';
-import { type TSchema, Type } from '../../../../contracts/schemas/type.js';
+import { ANSWER_CUTS } from '../ports/chat.js';
+import { INTERRUPTIONS, LATENCY_PARTS, TURN_CAUSES } from '../sessions/turns.js';
+import { nullable } from './shapes.js';
+import { type TSchema, Type } from './type.js';
 
 const Count = Type.Integer({ minimum: 0 });
 /** Milliseconds after the turn's `at`; negative if before it. */
