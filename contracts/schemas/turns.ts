@@ -1,12 +1,12 @@
-/** Turns, usage and cost in the record of a session, as contracts/sessions/turn-report.ts writes them. */
+/** Turns, usage and cost in the record and the events of a session, as contracts/sessions/turn-report.ts writes them. */
 import { ANSWER_CUTS } from '../ports/chat.js';
-import { INTERRUPTIONS, LATENCY_PARTS, TURN_CAUSES } from '../sessions/turns.js';
+import { INTERRUPTIONS, LATENCY_PARTS, type LatencyPart, TURN_CAUSES } from '../sessions/turns.js';
 import { nullable } from './shapes.js';
-import { type TSchema, Type } from './type.js';
+import { type Static, Type } from './type.js';
 
 const Count = Type.Integer({ minimum: 0 });
 /** Milliseconds after the turn's `at`; negative if before it. */
-const After = (description: string): TSchema => nullable(Type.Integer({ description }));
+const After = (description: string) => nullable(Type.Integer({ description }));
 const Ms = Type.Integer();
 
 export const TURN_USAGE = {
@@ -20,9 +20,11 @@ export const TURN_USAGE = {
   recognised_seconds: Type.Number({ minimum: 0, description: 'Seconds of transcribed audio.' }),
 };
 
-const Latency = Type.Object(Object.fromEntries(LATENCY_PARTS.map((part) => [`${part}_ms`, Ms])), {
-  description: 'The parts of `latency_ms`, in their order; they add up to it.',
-});
+const Latency = Type.Unsafe<Readonly<Record<`${LatencyPart}_ms`, number>>>(
+  Type.Object(Object.fromEntries(LATENCY_PARTS.map((part) => [`${part}_ms`, Ms])), {
+    description: 'The parts of `latency_ms`, in their order; they add up to it.',
+  }),
+);
 
 const EndOfTurn = Type.Object(
   {
@@ -39,69 +41,73 @@ const EndOfTurn = Type.Object(
   },
 );
 
+const TURN = {
+  number: Type.Integer({ minimum: 1 }),
+  turn_id: Type.Integer({ description: 'That of its items.' }),
+  cause: Type.Enum([...TURN_CAUSES], { description: 'Why the agent spoke.' }),
+  at: Type.String({
+    format: 'date-time',
+    description: "End of the user's voice, or the moment of the cause; all moments in `_ms` count from here.",
+  }),
+  latency_ms: After('When the first audio left for the user.'),
+  latency: nullable(Latency),
+  end_of_turn: nullable(EndOfTurn),
+  reopened: Type.Integer({
+    minimum: 0,
+    description: 'How often the user continued after the turn had seemed to be over.',
+  }),
+  first_transcript_ms: After('The first partial transcript with words.'),
+  last_transcript_ms: After('The last final transcript.'),
+  decided_ms: After('When the turn was over.'),
+  draft: Type.Object(
+    { used: Type.Boolean(), discarded: Count },
+    { description: 'Answers that were requested before the turn was certain to be over.' },
+  ),
+  model_requests: Type.Array(
+    Type.Object({ asked_ms: Ms, first_token_ms: nullable(Ms), ended_ms: nullable(Ms) }),
+  ),
+  tools: Type.Array(
+    Type.Object({
+      call_id: Type.String(),
+      tool_name: Type.String(),
+      started_ms: Ms,
+      ended_ms: nullable(Ms),
+      failed: Type.Boolean(),
+    }),
+  ),
+  first_audio_ms: After('The first audio was synthesised.'),
+  ended_ms: After('The answer was over, however it ended; null while it goes on.'),
+  heard_ms: Type.Integer({ minimum: 0, description: 'How much of the answer was heard.' }),
+  complete: Type.Boolean({ description: 'Whether all of it was heard.' }),
+  held: Type.Integer({
+    minimum: 0,
+    description: 'How often the agent paused for a sound of the user.',
+  }),
+  resumed: Type.Integer({ minimum: 0, description: 'How often it resumed at the same frame.' }),
+  interrupted: nullable(
+    Type.Object({
+      by: Type.Enum([...INTERRUPTIONS]),
+      silence_ms: nullable(
+        Type.Integer({ description: "From the user's voice or message to the agent's silence." }),
+      ),
+      mistaken: Type.Boolean({
+        description: 'The sound turned out to be nothing, and the agent was asked to continue.',
+      }),
+    }),
+  ),
+  answer_cut: nullable(
+    Type.Enum([...ANSWER_CUTS], { description: 'Why the language model’s answer is incomplete.' }),
+  ),
+  error: nullable(Type.String({ description: 'Why it could not be answered.' })),
+  usage: Type.Object(TURN_USAGE),
+};
+
+/** A turn as events have it. */
+export const TurnBody = Type.Object(TURN);
+export type TurnBody = Static<typeof TurnBody>;
+
 export const TurnEntity = Type.Object(
-  {
-    number: Type.Integer({ minimum: 1 }),
-    turn_id: Type.Integer({ description: 'That of its items.' }),
-    cause: Type.Enum([...TURN_CAUSES], { description: 'Why the agent spoke.' }),
-    at: Type.String({
-      format: 'date-time',
-      description:
-        "End of the user's voice, or the moment of the cause; all moments in `_ms` count from here.",
-    }),
-    words: Type.String({ description: "The user's; empty if the agent spoke by itself." }),
-    latency_ms: After('When the first audio left for the user.'),
-    latency: nullable(Latency),
-    end_of_turn: nullable(EndOfTurn),
-    reopened: Type.Integer({
-      minimum: 0,
-      description: 'How often the user continued after the turn had seemed to be over.',
-    }),
-    first_transcript_ms: After('The first partial transcript with words.'),
-    last_transcript_ms: After('The last final transcript.'),
-    decided_ms: After('When the turn was over.'),
-    draft: Type.Object(
-      { used: Type.Boolean(), discarded: Count },
-      { description: 'Answers that were requested before the turn was certain to be over.' },
-    ),
-    model_requests: Type.Array(
-      Type.Object({ asked_ms: Ms, first_token_ms: nullable(Ms), ended_ms: nullable(Ms) }),
-    ),
-    tools: Type.Array(
-      Type.Object({
-        call_id: Type.String(),
-        tool_name: Type.String(),
-        started_ms: Ms,
-        ended_ms: nullable(Ms),
-        failed: Type.Boolean(),
-      }),
-    ),
-    first_audio_ms: After('The first audio was synthesised.'),
-    ended_ms: After('The answer was over, however it ended; null while it goes on.'),
-    heard_ms: Type.Integer({ minimum: 0, description: 'How much of the answer was heard.' }),
-    complete: Type.Boolean({ description: 'Whether all of it was heard.' }),
-    held: Type.Integer({
-      minimum: 0,
-      description: 'How often the agent paused for a sound of the user.',
-    }),
-    resumed: Type.Integer({ minimum: 0, description: 'How often it resumed at the same frame.' }),
-    interrupted: nullable(
-      Type.Object({
-        by: Type.Enum([...INTERRUPTIONS]),
-        silence_ms: nullable(
-          Type.Integer({ description: "From the user's voice or message to the agent's silence." }),
-        ),
-        mistaken: Type.Boolean({
-          description: 'The sound turned out to be nothing, and the agent was asked to continue.',
-        }),
-      }),
-    ),
-    answer_cut: nullable(
-      Type.Enum([...ANSWER_CUTS], { description: 'Why the language model’s answer is incomplete.' }),
-    ),
-    error: nullable(Type.String({ description: 'Why it could not be answered.' })),
-    usage: Type.Object(TURN_USAGE),
-  },
+  { ...TURN, words: Type.String({ description: "The user's; empty if the agent spoke by itself." }) },
   { description: 'Written when its answer begins to be heard, and completed when it has ended.' },
 );
 

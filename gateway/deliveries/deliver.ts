@@ -10,8 +10,9 @@ import {
   type WebhookAnswer,
 } from '../../contracts/ports/sessions/deliveries.js';
 import { type Outbound, OutboundError, type OutboundReply } from '../../contracts/ports/outbound.js';
+import { eventIdHeader, signatureHeader } from '../../contracts/sessions/webhook-headers.js';
 import type { Vocabulary } from '../../contracts/vocabulary.js';
-import { eventIdHeader, sign, signatureHeader } from '../outbound/signer.js';
+import { sign } from '../outbound/signer.js';
 import { retryAfterMs } from './retry-after.js';
 
 export interface DeliverParts {
@@ -72,7 +73,7 @@ export async function send(posted: Posted, parts: DeliverParts): Promise<Sent> {
   }
 }
 
-/** An attempt that the receiver did not ask for, or asked to come later, keeps to the plan otherwise. */
+/** One that was made early keeps to its plan; a pause that the receiver asks for may be longer than the planned one. */
 function afterFailure(
   { steps, redelivery, early }: Delivery,
   { answer, retryAfterMs: wanted }: Sent,

@@ -88,7 +88,9 @@ export class Deliveries {
     const { clock, log } = this.parts;
     const told = { ...toldOf(delivery), attempt: delivery.attempts + 1, ...answer, err: cause };
     if (outcome.kind === 'failed') return log.error(told, 'a post-call event is given up');
-    const next = outcome.kind === 'again' && { nextAttemptAt: new Date(clock.now() + outcome.afterMs).toISOString() };
+    const next = outcome.kind === 'again' && {
+      nextAttemptAt: new Date(clock.now() + outcome.afterMs).toISOString(),
+    };
     log.warn({ ...told, ...next }, 'a post-call event was not taken');
   }
 }

@@ -41,15 +41,30 @@ const redeliveryOf = ({ id, createdAt, finishedAt, redelivered, waiting, ...row 
   },
 });
 
-export async function readRedelivery(sql: Sql, id: string, workspaceId: string): Promise<Redelivery | undefined> {
+export async function readRedelivery(
+  sql: Sql,
+  id: string,
+  workspaceId: string,
+): Promise<Redelivery | undefined> {
   const [row] = await sql<Row[]>`
     select ${columns(sql)} from redeliveries r where r.id = ${id} and r.workspace_id = ${workspaceId}`;
   return row && redeliveryOf(row);
 }
 
 /** Errors: `conflict` while another one of the workspace is not finished. */
-export async function addRedelivery(sql: Sql, workspaceId: string, filter: RedeliveryFilter): Promise<Redelivery> {
-  const { status, agentId = null, sessionId = null, url = null, createdAfter = null, createdBefore = null } = filter;
+export async function addRedelivery(
+  sql: Sql,
+  workspaceId: string,
+  filter: RedeliveryFilter,
+): Promise<Redelivery> {
+  const {
+    status,
+    agentId = null,
+    sessionId = null,
+    url = null,
+    createdAfter = null,
+    createdBefore = null,
+  } = filter;
   const [row] = await sql<Row[]>`
     with added as (
       insert into redeliveries (workspace_id, outcome, agent_id, session_id, url, created_after, created_before, up_to)
@@ -58,7 +73,8 @@ export async function addRedelivery(sql: Sql, workspaceId: string, filter: Redel
       on conflict (workspace_id) where finished_at is null do nothing
       returning *)
     select ${columns(sql)} from added r`;
-  if (!row) throw new ServiceError('conflict', { message: 'Deliveries of this workspace are being sent again' });
+  if (!row)
+    throw new ServiceError('conflict', { message: 'Deliveries of this workspace are being sent again' });
   return redeliveryOf(row);
 }
 

@@ -56,7 +56,9 @@ const note = (sql: Sql, state: ReceiverState, early: boolean, durationMs: number
     unknown: () => sql`select`,
   })[state]();
 
-const AFTER_MS: { readonly [K in DeliveryOutcome['kind']]: (outcome: DeliveryOutcome & { kind: K }) => number | null } = {
+const AFTER_MS: {
+  readonly [K in DeliveryOutcome['kind']]: (outcome: DeliveryOutcome & { kind: K }) => number | null;
+} = {
   again: ({ afterMs }) => afterMs,
   early: () => null,
   delivered: () => 0,
@@ -64,7 +66,12 @@ const AFTER_MS: { readonly [K in DeliveryOutcome['kind']]: (outcome: DeliveryOut
 };
 
 /** Records the attempt; nothing if the delivery is settled already. */
-function keepAttempt(sql: Sql, { id, early }: Pick<Delivery, 'id' | 'early'>, outcome: DeliveryOutcome, answer: WebhookAnswer) {
+function keepAttempt(
+  sql: Sql,
+  { id, early }: Pick<Delivery, 'id' | 'early'>,
+  outcome: DeliveryOutcome,
+  answer: WebhookAnswer,
+) {
   const { durationMs, statusCode, error } = answer;
   const final = outcome.kind === 'delivered' || outcome.kind === 'failed' ? outcome.kind : null;
   const afterMs = (AFTER_MS[outcome.kind] as (outcome: DeliveryOutcome) => number | null)(outcome);

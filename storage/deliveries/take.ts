@@ -17,7 +17,8 @@ const { failing, back, atOnce } = LIMITS.postCallWebhook;
 export const AFTER = failing.after;
 
 /** The id of an event; rows of earlier releases have none. Needs the deliveries as `d`. */
-export const eventIdOf = (sql: Sql | Transaction) => sql`coalesce(d.event_id, 'evt_' || lpad(to_hex(d.id), 24, '0'))`;
+export const eventIdOf = (sql: Sql | Transaction) =>
+  sql`coalesce(d.event_id, 'evt_' || lpad(to_hex(d.id), 24, '0'))`;
 
 /**
  * Whether rows are due that may be free, or receivers are back: what an idle gateway asks each second. Without parameters, so that
@@ -62,7 +63,9 @@ const inLine = (tx: Transaction) => tx`
  * Workspaces take turns: the next row is one of the workspace with the fewest running deliveries, and of its line with the fewest,
  * those of this statement counted.
  */
-const takeNext = (tx: Transaction, held: readonly Receiver[], most: number, leaseMs: number) => tx<Delivery[]>`
+const takeNext = (tx: Transaction, held: readonly Receiver[], most: number, leaseMs: number) => tx<
+  Delivery[]
+>`
   with recursive found_lines as (
     (select workspace_id, hashtextextended(url, 0) as address from deliveries where settled_at is null
       order by workspace_id, hashtextextended(url, 0) limit 1)

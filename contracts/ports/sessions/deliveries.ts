@@ -59,7 +59,9 @@ export const GONE = 410;
 /** What an attempt shows of its receiver; nothing if it failed on our side. */
 export type ReceiverState = 'well' | 'failing' | 'unknown';
 
-export function receiverState(answer: Pick<WebhookAnswer, 'durationMs' | 'statusCode' | 'error'>): ReceiverState {
+export function receiverState(
+  answer: Pick<WebhookAnswer, 'durationMs' | 'statusCode' | 'error'>,
+): ReceiverState {
   if (answer.error === 'internal') return 'unknown';
   return isTaken(answer) || answer.statusCode === GONE ? 'well' : 'failing';
 }
@@ -83,7 +85,11 @@ export interface DeliveryQueue {
   /** Leases due deliveries for `leaseMs`; no other process gets them meanwhile. */
   take(most: number, leaseMs: number): Promise<readonly Delivery[]>;
   /** Also notes what the attempt shows of its receiver. */
-  settle(delivery: Pick<Delivery, 'id' | 'early'>, outcome: DeliveryOutcome, answer: WebhookAnswer): Promise<void>;
+  settle(
+    delivery: Pick<Delivery, 'id' | 'early'>,
+    outcome: DeliveryOutcome,
+    answer: WebhookAnswer,
+  ): Promise<void>;
   /** Gives up what has waited for a failing receiver for too long, some at a time. */
   giveUp(): Promise<readonly GivenUp[]>;
   /** Makes some of what is to be sent again wait; false if nothing is to. */
