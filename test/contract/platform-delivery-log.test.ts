@@ -104,7 +104,11 @@ t.test(
 
 t.test('the log lists deliveries of a session, an agent, a webhook, and of no other workspace', async (t) => {
   const good = await startReceiver(t);
-  const bad = await startReceiver(t, (_, response) => response.writeHead(503).end());
+  const tried = new Set<string>();
+  const bad = await startReceiver(t, ({ body }, response) => {
+    response.writeHead(tried.has(body) ? 410 : 503).end();
+    tried.add(body);
+  });
   const hooks = [{ url: good.url }, { url: bad.url }];
   const agent = await makeAgent(call, { config: { webhooks: { post_call: hooks } } });
   const id = await endedSession(agent);
@@ -120,7 +124,7 @@ t.test('the log lists deliveries of a session, an agent, a webhook, and of no ot
     const { url, attempts, ...rest } = row;
     const wanted = url === good.url ? { status: 'delivered', next_attempt_at: null } : { status: 'failed' };
     t.match(rest, { session_id: id, agent_id: agent, ...wanted, created_at: String, settled_at: String });
-    const codes = url === good.url ? [200] : [503, 503, 503];
+    const codes = url === good.url ? [200] : [503, 410];
     t.match(
       attempts,
       codes.map((code, index) => ({ number: index + 1, status_code: code, ...attempt })),
