@@ -256,13 +256,12 @@ t.test(
     const { url, seen } = await startReceiver(t, (_, response) => response.writeHead(status).end());
     const agent = await hooked(url);
     const ids = [await endedSession(agent), await endedSession(agent)];
-    await until('all were tried', () => seen.length >= 4);
-    await until('they are given up', async () => {
+    await until('all four were tried, and are given up', async () => {
       await sql`
       update deliveries set outcome = 'failed', settled_at = now()
-      where url = ${url} and attempts > 0 and (taken_until is null or taken_until < now())`;
-      const [row] = await sql`select from deliveries where url = ${url} and settled_at is null`;
-      return row === undefined;
+      where url = ${url} and settled_at is null and attempts > 0 and (taken_until is null or taken_until < now())`;
+      const rows = await sql`select from deliveries where url = ${url} and outcome = 'failed'`;
+      return rows.length === 4;
     });
     await sql`update deliveries set created_at = now() - interval '2 days' where url = ${url} and session_id = ${ids[0]!}`;
     status = 200;
