@@ -190,6 +190,7 @@ function metricsOf(parts: Parts): Metrics {
   addMemoryMetrics(metrics, parts.memory);
   parts.spooled.addGauge(metrics);
   parts.recorded.addGauges(metrics);
+  parts.sessions.addMetrics(metrics);
   parts.transport.addMetrics(metrics);
   addNodeMetrics(metrics, parts.node, parts.transport.figures().places);
   return metrics;
