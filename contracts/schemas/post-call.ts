@@ -66,6 +66,10 @@ const EventSession = Type.Object({
   duration_seconds: nullable(Type.Integer({ minimum: 0 })),
   end_user_id: nullable(Type.String()),
   metadata: Type.Unsafe<RawJson>({ type: 'object', description: 'As the session was created with.' }),
+  failed_answers: Type.Integer({
+    minimum: 0,
+    description: 'Turns in which the agent could not answer; each has its `error`.',
+  }),
   agent_name: Type.String(),
   config_hash: Type.String(),
 });
@@ -101,6 +105,7 @@ const EXAMPLE_SESSION = {
   end_user_id: 'customer-42',
   metadata: { order: 'A-17' },
   agent_name: 'Support',
+  failed_answers: 0,
   config_hash: 'sha256:9c41',
 };
 const EXAMPLE_ID = 'evt_5f0c8a1b2c3d4e5f60718293';
