@@ -89,6 +89,9 @@ const DUE_MS: Readonly<Record<TransferMode, number>> = {
   warm: apiMs + transferRing * 1000 + consultMs + reportMs,
 };
 
+/** Longer than any transfer lasts. */
+const FORGET_MS = 2 * Math.max(...Object.values(DUE_MS));
+
 const WHY: Readonly<Partial<Record<Transfer['state'], string>>> = {
   busy: 'The line is busy',
   no_answer: 'Nobody answered',
@@ -109,6 +112,8 @@ export const ownOf = ({ direction, callerNumber, dialedNumber }: Called): string
 export class Transferring {
   readonly #counts: Record<string, number> = {};
   readonly #running = new Set<Promise<unknown>>();
+  /** When each began that this process has begun, on the monotonic clock, the oldest first. */
+  readonly #began = new Map<string, number>();
   readonly #stop: () => void;
 
   constructor(readonly parts: TransferringParts) {
@@ -152,6 +157,7 @@ export class Transferring {
     };
     const transfer = await this.parts.transfers.begin(row);
     if (!transfer) return UNDER_WAY;
+    this.#note(transfer.id);
     try {
       return await (mode === 'cold' ? this.#cold(transfer, ready) : this.#warm(transfer, ready));
     } catch (error) {
@@ -267,8 +273,8 @@ export class Transferring {
   async finish(id: string, state: LastTransferState, reason?: string): Promise<Transfer | undefined> {
     const transfer = await this.parts.transfers.finish(id, state, reason);
     if (!transfer) return undefined;
-    const { sessionId, workspaceId, provider, mode, createdAt, endedAt } = transfer;
-    const ms = Math.max(0, (endedAt?.getTime() ?? 0) - createdAt.getTime());
+    const { sessionId, workspaceId, provider, mode } = transfer;
+    const ms = this.#lasted(transfer);
     const key = `${mode} ${state}`;
     this.#counts[key] = (this.#counts[key] ?? 0) + 1;
     this.parts.log.info(
@@ -276,6 +282,24 @@ export class Transferring {
       'phone transfer over',
     );
     return transfer;
+  }
+
+  /** Forgets those that another process has ended. */
+  #note(id: string): void {
+    const now = this.parts.clock.monotonic();
+    for (const [other, began] of this.#began) {
+      if (now - began < FORGET_MS) break;
+      this.#began.delete(other);
+    }
+    this.#began.set(id, now);
+  }
+
+  /** Milliseconds; by its times of day if another process has begun it. */
+  #lasted({ id, createdAt, endedAt }: Transfer): number {
+    const began = this.#began.get(id);
+    this.#began.delete(id);
+    if (began !== undefined) return Math.round(this.parts.clock.monotonic() - began);
+    return Math.max(0, (endedAt?.getTime() ?? 0) - createdAt.getTime());
   }
 
   /** Hangs up at the provider, if its id of the call is known; does not wait for the answer. */

@@ -15,7 +15,7 @@ import { LIMITS } from '../../contracts/limits.js';
 import type { Arrival, ReplyHead } from './adapters/adapter.js';
 import type { Origins } from './client-address.js';
 import { Exchange } from './exchange.js';
-import type { ExchangeHost } from './exchange-host.js';
+import type { ExchangeHost, ServerParts } from './exchange-host.js';
 import type { Health } from './system/health.js';
 import type { Load } from './load.js';
 import type { Metrics, RequestReport } from './system/metrics.js';
@@ -27,18 +27,8 @@ import { SocketHost } from './socket-host.js';
 import { outcomeOf, REQUEST_LINE, UNREADABLE } from './tracing/request-line.js';
 import { WaitingPool } from './waiting-pool.js';
 
-export interface EdgeParts {
-  readonly router: Router;
-  readonly origins: Origins;
-  /** The dialect of the server's own routes. */
-  readonly system: Dialect;
-  readonly ids: Ids;
-  readonly clock: Clock;
-  readonly log: Log;
+export interface EdgeParts extends ServerParts {
   readonly load: Load;
-  readonly metrics: Metrics;
-  readonly memory: MemoryLedger;
-  readonly spool?: Spool | undefined;
   readonly health: Health;
   /** Called when a request failed because storage is full. */
   readonly storageFull?: () => void;

@@ -12,7 +12,8 @@ import type { Endpoint, Router } from './router.js';
 import type { SocketHost } from './socket-host.js';
 import type { Metrics, RequestReport } from './system/metrics.js';
 
-export interface ExchangeHost {
+/** What the whole server shares, as it is given to it. */
+export interface ServerParts {
   readonly router: Router;
   readonly origins: Origins;
   /** The dialect of the server's own routes, and of requests that fit no route. */
@@ -24,6 +25,9 @@ export interface ExchangeHost {
   readonly memory: MemoryLedger;
   /** Absent: large files stay in memory. */
   readonly spool?: Spool | undefined;
+}
+
+export interface ExchangeHost extends ServerParts {
   readonly sockets: SocketHost;
   readonly draining: boolean;
   readonly retryAfterSeconds: number;

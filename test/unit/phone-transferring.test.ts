@@ -46,6 +46,8 @@ function at(
     holdSound = false,
     open = () => Promise.resolve(OPENED),
     overdue = [] as readonly OverdueTransfer[],
+    clock = new SimulatedClock(),
+    log = silentLog,
   } = {},
 ) {
   const ended: string[] = [];
@@ -95,8 +97,8 @@ function at(
     },
     runs: { end: () => Promise.resolve(true) },
     holdSound,
-    clock: new SimulatedClock(),
-    log: silentLog,
+    clock,
+    log,
   });
   t.teardown(() => transferring.stop());
   return { asked, rows, ended, transferring };
@@ -151,6 +153,27 @@ t.test(
     t.equal(asked.length, 2);
   },
 );
+
+t.test('how long a transfer took is told by a clock that never goes back, where it was begun', async (t) => {
+  const lines: object[] = [];
+  const log = { ...silentLog, info: (fields: object) => void lines.push(fields) };
+  const clock = new SimulatedClock();
+  // The clock of the machine was set during the transfers.
+  const times = { createdAt: new Date('2026-02-01T12:00:00Z'), endedAt: new Date('2026-02-01T11:00:00Z') };
+  const overdue = ['transfer_1', 'transfer_2'].map(
+    (id) => ({ transfer: { id, ...times } }) as Partial<OverdueTransfer> as OverdueTransfer,
+  );
+  const { transferring } = at(t, [NUMBER], { clock, log, overdue });
+  await nextTurn();
+  lines.length = 0;
+  await transferring.of(LEG, INBOUND, line())!.begin(request('+491771234567'));
+  clock.advance(1500);
+  for (const { transfer } of overdue) await transferring.finish(transfer.id, 'connected');
+  t.match(lines, [
+    { transfer: 'transfer_1', ms: 1500 },
+    { transfer: 'transfer_2', ms: 0 },
+  ]);
+});
 
 t.test('a second transfer is refused while one runs', async (t) => {
   const { asked, transferring } = at(t, [NUMBER], { underWay: true });

@@ -1,5 +1,5 @@
 /** How attackers send: floods of requests, bodies that stall, and sockets with frames. */
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
 import { WebSocket } from 'ws';
 import { isTurnOver } from '../../../contracts/time/loop-turn.js';
@@ -56,6 +56,11 @@ export async function flood(
   await Promise.all(Array.from({ length: Math.min(atOnce, times) }, one));
 }
 
+/** Waits until what was written has left, or nobody wants it any more. */
+async function taken(socket: Socket, isOver: () => boolean): Promise<void> {
+  while (socket.writableNeedDrain && !socket.destroyed && !isOver()) await pause(TURN_MS);
+}
+
 /** Requests that declare a long body, send a part of it, and then nothing for `stallMs`. */
 export async function stall(
   told: Told,
@@ -69,7 +74,7 @@ export async function stall(
   socket.write([...head, `Host: ${hostname}`, `Content-Length: ${136_314_880}`, '', first].join('\r\n'));
   const piece = Buffer.alloc(64 * 1024, 97);
   for (let sent = 0; sent < bytes && !socket.destroyed && answer === ''; sent += piece.length)
-    if (!socket.write(piece)) await pause(TURN_MS);
+    if (!socket.write(piece)) await taken(socket, () => answer !== '');
   for (let waited = 0; waited < stallMs && !socket.destroyed && answer === ''; waited += 100)
     await pause(100);
   socket.destroy();

@@ -12,7 +12,7 @@ import type { SocketInput } from './sockets.js';
 
 /** How long an answer is read, once it has begun, and awaited before. */
 const READ_MS = 300;
-const ANSWER_MS = 5000;
+const ANSWER_MS = 60_000;
 const TRIES = 3;
 const QUIET_MS = 50;
 const OPEN = 101;
