@@ -71,8 +71,8 @@ export function announced(line: string, address: string | undefined): string {
   return fields.join(' ');
 }
 
-/** Whether it is an address of ours to which UDP of version 4 is sent. */
-const ownAddress = (candidate: string): boolean => / \d+\.[\d.]+ \d+ typ host/.test(candidate);
+/** Whether a candidate of the library is an address of this machine, of IPv4. */
+const isOwn = (line: string): boolean => / \d+\.[\d.]+ \d+ typ host/.test(line);
 
 /** The library frees a closed track (or channel), native memory included, only if it has a listener for `closed`. */
 const forgetClosed = (track: Track): void => track.onClosed(() => undefined);
@@ -138,7 +138,7 @@ export class Peer {
     const { publicAddress, relayed } = this.network;
     const candidate = announced(line, publicAddress);
     this.events.candidate(candidate, mid);
-    if (relayed && ownAddress(candidate)) this.events.candidate(behind(candidate, relayed.port), mid);
+    if (relayed && isOwn(line)) this.events.candidate(behind(candidate, relayed.port), mid);
   }
 
   #tell(event: () => void): void {
@@ -237,7 +237,8 @@ export class Peer {
   #description(): string {
     const { sdp = '' } = this.#connection.localDescription() ?? {};
     const { publicAddress, relayed } = this.network;
-    this.#shut ??= relayed?.admit(userFragmentOf(sdp) ?? '', passwordOf(sdp) ?? '');
+    const [fragment, password] = [userFragmentOf(sdp), passwordOf(sdp)];
+    if (fragment !== undefined && password !== undefined) this.#shut ??= relayed?.admit(fragment, password);
     return sdp.replace(
       /^a=(candidate:.*)$/gm,
       (_, candidate: string) => `a=${announced(candidate, publicAddress)}`,

@@ -12,7 +12,8 @@ import type { Clock } from '../../contracts/clock.js';
 import { LIMITS } from '../../contracts/limits.js';
 import { repairedCheck } from './stun-check.js';
 
-const { ways: MOST_WAYS, idleMs: IDLE_MS } = LIMITS.ice.relayed;
+const { perConnection: MOST_OF_ONE, relayed } = LIMITS.ice;
+const { ways: MOST_WAYS, idleMs: IDLE_MS } = relayed;
 
 /** A client's way, from the address of its relay to the library. */
 interface Way {
@@ -111,7 +112,7 @@ export class RelayedPort {
     const known = this.#ways.get(from);
     if (known?.fragment === fragment) return known;
     if (known) this.#end(from, known);
-    else if (!this.#hasRoom()) return undefined;
+    else if (!this.#hasRoom(fragment)) return undefined;
     const socket = createSocket('udp4');
     const way = { fragment, socket, heardAt: 0 };
     socket.on('message', (message, { address, port }) => {
@@ -130,8 +131,10 @@ export class RelayedPort {
     return bind === '0.0.0.0' ? '127.0.0.1' : bind;
   }
 
-  /** Ways of clients that are gone are closed when somebody needs one. */
-  #hasRoom(): boolean {
+  /** Ways of clients that are gone are closed when somebody needs one; one client has only as many as addresses of its own. */
+  #hasRoom(fragment: string): boolean {
+    const own = [...this.#ways.values()].filter((way) => way.fragment === fragment);
+    if (own.length >= MOST_OF_ONE) return false;
     const since = this.parts.clock.monotonic() - IDLE_MS;
     if (this.#ways.size >= MOST_WAYS)
       for (const [from, way] of this.#ways) if (way.heardAt < since) this.#end(from, way);

@@ -160,22 +160,34 @@ t.test('what comes to the way from elsewhere than the library does not reach the
 t.test(
   'clients of one media worker by TURN over TCP: 512 at once; one that was not heard for 30 s makes room',
   async (t) => {
-    const { ways, idleMs } = LIMITS.ice.relayed;
+    const {
+      perConnection,
+      relayed: { ways, idleMs },
+    } = LIMITS.ice;
     const { library, relayed, clock } = await second(t);
-    relayed.admit('ours', PASSWORD);
+    const fragmentOf = (client: number): string => `call${Math.floor(client / perConnection)}`;
+    for (let client = 0; client <= ways; client += 1) relayed.admit(fragmentOf(client), PASSWORD);
     const clients: { readonly socket: Socket; send(message: Buffer, port: number): void }[] = [];
     for (let many = 0; many < ways; many += 1) {
       const client = await relay(t);
       clients.push(client);
       await until('it is let in', () => {
-        client.send(checkFor('ours'), relayed.port);
+        client.send(checkFor(fragmentOf(many)), relayed.port);
         return relayed.size > many;
       });
+      if (many !== perConnection - 1) continue;
+      const before = library.got.length;
+      (await relay(t)).send(checkFor(fragmentOf(0)), relayed.port);
+      await until('a client of the same call is heard', () => {
+        client.send(Buffer.from('media'), relayed.port);
+        return library.got.length > before;
+      });
+      t.equal(relayed.size, perConnection, 'a call has no more ways than addresses');
     }
     const late = await relay(t);
     const knocks = async () => {
       const before = library.got.length;
-      late.send(checkFor('ours'), relayed.port);
+      late.send(checkFor(fragmentOf(ways)), relayed.port);
       clients[0]?.send(Buffer.from('still here'), relayed.port);
       await until('the first is heard', () => library.got.length > before);
     };

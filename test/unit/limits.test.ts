@@ -156,7 +156,7 @@ const DOCUMENTED = {
   'slow uploads': `under ${size(CONTRACT.http.uploadBytesPerSecond)}/s`,
   'return of a client whose node has died': `${CALL_TIMES.returnMs / SECOND} s`,
   'calls at once at a gateway process': 'any number (`CALL_PLACES`)',
-  'clients by TURN over TCP or TLS of one media worker, with tie-breaker 0 ([network.md](../operate/network.md#nat-and-turn))': `${CONTRACT.ice.relayed.ways}`,
+  'clients by TURN over TCP or TLS of one media worker, with tie-breaker 0 ([network.md](../operate/network.md#nat-and-turn))': `${CONTRACT.ice.relayed.ways}, ${CONTRACT.ice.perConnection} of a call`,
   'calls at once in a workspace, on all nodes':
     'any number (`CALLS_PER_WORKSPACE`, `workspaces limits --calls`); with other workspaces, its share of `CALL_PLACES` ([who goes first](../operate/fair-admission.md#calls))',
   'speech jobs at once in a workspace, those of calls apart': `${CONTRACT.workspace.concurrency} (\`CONCURRENCY\`)`,
