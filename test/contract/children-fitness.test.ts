@@ -17,9 +17,9 @@ const DATABASE = { kind: 'database', name: 'postgres' } as const;
 const ROLE = 'stt';
 
 /** Input that never comes. */
-async function* nothing(): AsyncGenerator<never> {
-  await new Promise(() => undefined);
-}
+const nothing: AsyncIterable<never> = {
+  [Symbol.asyncIterator]: () => ({ next: () => new Promise(() => undefined) }),
+};
 
 async function roleOf(t: Test) {
   const { workers } = await children(t, 1);
@@ -44,7 +44,7 @@ async function roleOf(t: Test) {
   const die = async (): Promise<void> => {
     const [pid] = workers.pids();
     const { signal } = new AbortController();
-    const job = pool.run('readOne', {}, { input: nothing(), signal })[Symbol.asyncIterator]().next();
+    const job = pool.run('readOne', {}, { input: nothing, signal })[Symbol.asyncIterator]().next();
     await until('it works', () => pool.state()[0]?.running === 1);
     process.kill(pid!, 'SIGKILL');
     await t.rejects(job, { code: 'engine_lost' });
