@@ -223,6 +223,22 @@ t.test(
   },
 );
 
+t.test(
+  'who asked nothing is not told to try again: openings are greeted instead, questions into silence let go',
+  async (t) => {
+    const opener = new Steps({ opening: { mode: 'prompt' } }).job('failed');
+    t.match(opener.took('excuse'), [/opener$/]);
+    const handover = new Steps()
+      .answering()
+      .send({ type: 'handedOver', job: 1, settings: SETTINGS })
+      .job('ended');
+    t.match(handover.job('failed').took('excuse'), [/opener$/]);
+    const reengaged = new Steps({ reengage: true }).pass(REENGAGE_MS[0]).job('failed');
+    t.strictSame(reengaged.took('excuse'), []);
+    t.match(new Steps().type('Hello').job('failed').took('excuse'), [/answer$/], 'who asked is');
+  },
+);
+
 t.test('a greeting that no voice could say is tried once more; a warning is let go', async (t) => {
   const greeting = new Steps({ opening: { mode: 'fixed', text: 'Hi' } }).send(voiceless(1));
   t.strictSame(greeting.took('say', 'excuse'), ['say 1 Hi', 'excuse 2 aloud opener']);

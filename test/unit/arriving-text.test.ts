@@ -1,5 +1,5 @@
 /** Arriving text is cut like complete text: slices, style tags, flushes. */
-import t from 'tap';
+import t, { type Test } from 'tap';
 import { TextFeed } from '../../actors/text-feed.js';
 import type { StreamingSynthesisRequest } from '../../contracts/ports/speech/speech.js';
 import type { Latency } from '../../contracts/ports/speech/tts.js';
@@ -38,6 +38,33 @@ function sliced(text: string, random: () => number, most: number): string[] {
   }
   return slices;
 }
+
+/** Whether the text is spoken though nothing follows it; `most`: how long that is waited for, in ms. */
+async function isSpoken(t: Test, text: string, sentenceMs?: number, most = 100): Promise<boolean> {
+  const feed = new TextFeed(1000);
+  const request = {
+    ...{ text: feed, latency: 'low', chunkLength: 200 },
+    ...(sentenceMs !== undefined && { sentenceMs }),
+  } as unknown as StreamingSynthesisRequest;
+  const seen: string[] = [];
+  const reading = (async () => {
+    for await (const piece of piecesOf(request, neverAborted)) if (piece !== PAUSE) seen.push(piece.text);
+  })();
+  feed.add(text);
+  const spoken = await until('it is spoken', () => seen.length > 0, most).catch(() => false);
+  feed.end();
+  await reading;
+  t.equal(seen.join(' '), text.trim(), 'all is spoken in the end');
+  return spoken;
+}
+
+t.test('a finished sentence is spoken when nothing follows it for a moment', async (t) => {
+  const sentence = 'Let me look that up for you. ';
+  t.ok(await isSpoken(t, sentence, 10, 60_000));
+  t.notOk(await isSpoken(t, 'And what', 10), 'half of one is not');
+  t.notOk(await isSpoken(t, 'It costs 3.', 10), 'nor a number that may go on');
+  t.notOk(await isSpoken(t, sentence), 'nor where nobody is on the line');
+});
 
 t.test('a pause follows a flush only if nothing else does, and speech goes before it', async (t) => {
   const feed = new TextFeed(1000);
