@@ -5,7 +5,14 @@
 import fs from 'node:fs';
 import { generatePage, generateText } from './configuration.mjs';
 import { generate as generateLicences } from './licences.mjs';
-import { ALERTS_FILE, DASHBOARD_FILE, generateAlerts, generateDashboard } from './monitoring.mjs';
+import {
+  ALERT_TESTS_FILE,
+  ALERTS_FILE,
+  DASHBOARD_FILE,
+  generateAlerts,
+  generateAlertTests,
+  generateDashboard,
+} from './monitoring.mjs';
 import { inRoot } from './paths.mjs';
 import { generatePermissions, PAGE as PERMISSIONS_PAGE } from './permissions.mjs';
 import { generateRooms, PAGE as ROOMS_PAGE } from './rooms.mjs';
@@ -19,6 +26,7 @@ const GENERATED = [
   { file: ROOMS_PAGE, generate: generateRooms },
   { file: STATECHARTS_PAGE, generate: generateStatecharts },
   { file: ALERTS_FILE, generate: generateAlerts },
+  { file: ALERT_TESTS_FILE, generate: generateAlertTests },
   { file: DASHBOARD_FILE, generate: generateDashboard },
   { file: 'ops/setup/help.txt', generate: generateText },
 ];

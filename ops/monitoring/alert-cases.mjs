@@ -1,0 +1,110 @@
+/**
+ * A case for each alert: figures a minute apart in Prometheus' notation (`0+5x10`: 0, 5, … 50), when it is silent and
+ * when it fires. `npm run generate` writes alerts.test.yaml from here, which `promtool test rules` runs.
+ *
+ * `series`: metrics with their labels besides `instance`, and their values. `silent`: minutes at which it says nothing;
+ * `fires`: those at which it does, with `labels` besides `instance` and `severity`.
+ */
+const TIMED = ['gateway_child_piece_wait_seconds_bucket', 'gateway_first_byte_seconds_bucket'];
+/** A histogram of which each minute adds `quick` values below a tenth of a second, and `slow` ones above two. */
+const histogram = (name, labels, quick, slow, minutes) =>
+  Object.fromEntries(
+    [
+      ['0.1', quick],
+      ['2', quick],
+      ['5', quick + slow],
+      ['+Inf', quick + slow],
+    ].map(([le, each]) => [`${name}{${labels}, le="${le}"}`, `0+${each}x${minutes}`]),
+  );
+const [PIECE_WAIT, FIRST_BYTE] = TIMED;
+
+export const CASES = [
+  {
+    alert: 'GatewayDown',
+    series: { 'up{job="speech-gateway"}': '1x4 0x5 1x5' },
+    silent: [4, 6, 11],
+    fires: [7, 9],
+    labels: { job: 'speech-gateway' },
+  },
+  {
+    alert: 'GatewayProcessMissing',
+    series: { gateway_processes: '4x4 3x20 4x5' },
+    silent: [4, 9, 26],
+    fires: [10, 25],
+  },
+  {
+    alert: 'GatewayChildDown',
+    series: { 'gateway_child_connected{role="speech", index="0"}': '1x4 0x5 1x5' },
+    silent: [4, 5, 11],
+    fires: [6, 10],
+    labels: { role: 'speech', index: '0' },
+  },
+  {
+    alert: 'GatewayFails',
+    series: {
+      'gateway_requests_total{route="/v1/tts", status="200"}': '0+90x30',
+      'gateway_requests_total{route="/v1/tts", status="503"}': '0x5 10+10x10 110x20',
+    },
+    silent: [5, 10, 25],
+    fires: [13, 15],
+  },
+  {
+    alert: 'GatewaySheds',
+    series: { 'gateway_shed_requests_total{reason="overloaded"}': '0x5 1+1x10 11x20' },
+    silent: [5, 10, 25],
+    fires: [12, 15],
+  },
+  {
+    alert: 'GatewayLoopBehind',
+    series: { gateway_loop_delay_seconds: '0.01x4 0.3x10 0.01x5' },
+    silent: [4, 9, 16],
+    fires: [10, 14],
+  },
+  {
+    alert: 'GatewayChildQueue',
+    series: { 'gateway_child_jobs_queued{role="encode", index="1"}': '0x4 40x10 0x5' },
+    silent: [4, 9, 16],
+    fires: [10, 14],
+    labels: { role: 'encode', index: '1' },
+  },
+  {
+    alert: 'GatewayEngineWaits',
+    series: histogram(PIECE_WAIT, 'role="speech"', 10, 2, 30),
+    silent: [5],
+    fires: [12, 30],
+    labels: { role: 'speech' },
+  },
+  {
+    alert: 'GatewayFirstAudioSlow',
+    series: {
+      ...histogram(FIRST_BYTE, 'route="/v1/tts"', 10, 2, 30),
+      ...histogram(FIRST_BYTE, 'route="/v1/agent/agents"', 1000, 0, 30),
+    },
+    silent: [5],
+    fires: [12, 30],
+  },
+  {
+    alert: 'GatewayVoicesStutter',
+    series: {
+      'gateway_call_frames_total{kind="sent"}': '0+3000x60',
+      'gateway_call_frames_total{kind="late"}': '0x5 100+100x25 2600x30',
+    },
+    silent: [5, 20, 50],
+    fires: [25, 30],
+  },
+  {
+    alert: 'GatewayCallsFail',
+    series: {
+      'gateway_calls_ended_total{reason="hangup"}': '0+9x60',
+      'gateway_calls_ended_total{reason="error"}': '0x5 1+1x25 26x30',
+    },
+    silent: [5, 20, 50],
+    fires: [25, 30],
+  },
+  {
+    alert: 'GatewayDrainsLong',
+    series: { gateway_draining: '0x4 1x100' },
+    silent: [4, 74],
+    fires: [76, 100],
+  },
+];
