@@ -90,6 +90,8 @@ interface ServiceErrorOptions {
   readonly status?: number;
   /** Seconds, sent as `Retry-After`. */
   readonly retryAfter?: number;
+  /** The status with which a part of ours has answered, whatever the client gets. */
+  readonly answered?: number | undefined;
   readonly cause?: unknown;
 }
 
@@ -100,6 +102,7 @@ export class ServiceError extends Error {
   readonly param: string | undefined;
   readonly problems: readonly Problem[];
   readonly retryAfter: number | undefined;
+  readonly answered: number | undefined;
 
   constructor(
     readonly code: ErrorCode,
@@ -113,6 +116,7 @@ export class ServiceError extends Error {
     this.param = options.param;
     this.problems = options.problems ?? [];
     this.retryAfter = options.retryAfter;
+    this.answered = options.answered;
   }
 }
 

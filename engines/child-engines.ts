@@ -31,7 +31,7 @@ export interface SttDescription {
 export function ttsInChild(runner: JobRunner, description: TtsDescription): TtsEngine {
   return {
     ...description,
-    async *synthesize(request, signal): AsyncGenerator<TtsEvent> {
+    async *synthesize({ whom: _whom, ...request }, signal): AsyncGenerator<TtsEvent> {
       const args: SynthesizeArgs = { engine: description.name, request };
       const options = { signal, ...(request.demand && { owner: request.demand }) };
       for await (const value of runner.run(SPEECH_JOBS.synthesize, args, options)) yield eventOfValue(value);

@@ -21,6 +21,7 @@ export async function* inTime<T>(
   signal: AbortSignal,
 ): AsyncGenerator<T> {
   const over = new AbortController();
+  let why: unknown = new DOMException('Nobody waits for it', 'AbortError');
   const values = work(AbortSignal.any([signal, over.signal]))[Symbol.asyncIterator]();
   try {
     for (;;) {
@@ -28,8 +29,12 @@ export async function* inTime<T>(
       if (step.done) return;
       yield step.value;
     }
+  } catch (error) {
+    why = error;
+    throw error;
   } finally {
-    over.abort(new DOMException('Nobody waits for it', 'AbortError'));
+    // One that is too late learns that it was.
+    over.abort(why);
     // Not awaited: who is late may not settle.
     void values.return?.().catch(() => undefined);
   }

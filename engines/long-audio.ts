@@ -19,6 +19,7 @@ import type { Align } from './alignment/align.js';
 import { oneAhead } from './one-ahead.js';
 import { Precedence } from './precedence.js';
 import { atRecognitionRate } from './resampling.js';
+import type { ForWhom } from '../contracts/ports/parts.js';
 import type { TraceContext } from '../contracts/ports/trace.js';
 
 export interface TranscribeOptions {
@@ -35,6 +36,7 @@ export interface TranscribeOptions {
    */
   readonly interim?: boolean | undefined;
   readonly traceContext?: TraceContext | undefined;
+  readonly whom?: ForWhom | undefined;
   readonly demand?: Demand | undefined;
 }
 
@@ -93,14 +95,16 @@ export async function* transcribeStream(
     language,
     words = false,
     traceContext,
+    whom,
     demand = NO_DEMAND,
-  }: TranscriberParts & Pick<TranscribeOptions, 'language' | 'words' | 'traceContext' | 'demand'>,
+  }: TranscriberParts & Pick<TranscribeOptions, 'language' | 'words' | 'traceContext' | 'whom' | 'demand'>,
   signal: AbortSignal,
 ): AsyncGenerator<TimedSegment> {
   const { maxPieceSeconds } = engine.capabilities;
   const hint = {
     ...(language !== undefined && { language }),
     ...(traceContext !== undefined && { traceContext }),
+    ...(whom !== undefined && { whom }),
   };
   let next = demand;
   const spans = voiceActivity.spans(audio, { maxSpanSeconds: maxPieceSeconds }, signal);

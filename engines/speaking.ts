@@ -7,6 +7,7 @@ import { encoderDelaySeconds } from '../codecs/encoder-delay.js';
 import { ServiceError } from '../contracts/errors.js';
 import type { Caller } from '../contracts/ports/accounts/identity.js';
 import type { StreamingSynthesisRequest, SynthesisRequest } from '../contracts/ports/speech/speech.js';
+import { whomOf } from '../contracts/ports/parts.js';
 import type { JobOwner } from '../contracts/ports/jobs.js';
 import type { TtsCapabilities, TtsEngine, TtsEvent, TtsRequest } from '../contracts/ports/speech/tts.js';
 import { ownerOf } from '../processes/job-owner.js';
@@ -67,6 +68,7 @@ function mouthOf(selected: SelectedVoice, stretch: number, { request, caller, ti
   const timing = timeline !== undefined && capabilities.timing === 'word';
   const options = {
     ...{ voice, language, speed: own, timing, sampling, references, latency, chunkLength },
+    whom: whomOf(caller),
     ...(speakers && { speakers }),
     ...(normalize !== undefined && { normalize }),
     ...(trace && { traceContext: trace.context }),

@@ -21,6 +21,7 @@ import type {
   TranscriptionRequest,
   TranscriptSegment,
 } from '../contracts/ports/speech/speech.js';
+import { whomOf } from '../contracts/ports/parts.js';
 import type { TimedWord } from '../contracts/ports/speech/tts.js';
 import { joinedTexts } from '../contracts/text/joined-texts.js';
 import { share, wordsIn } from './alignment/transcript-words.js';
@@ -164,7 +165,8 @@ async function foundBy(
   const found: TimedSegment[] = [];
   const demand = { ...ownerOf(caller), aheadSeconds: 0 };
   const traceContext = trace?.context;
-  const asked = { language, words, interim, sampleRate, seconds, traceContext, demand };
+  const whom = whomOf(caller);
+  const asked = { language, words, interim, sampleRate, seconds, traceContext, whom, demand };
   const work = (until: AbortSignal) => transcriber.transcribe(samples, asked, until);
   for await (const segment of most === undefined ? work(signal) : inTime(work, () => most, signal)) {
     found.push(segment);

@@ -31,6 +31,7 @@ import { openPlatform } from './wiring/platform.js';
 import { addMemoryMetrics, openMemory } from './wiring/memory.js';
 import { openRecordings } from './wiring/recordings.js';
 import type { RoleSockets } from './wiring/roles.js';
+import { PartKeeper } from './server/parts/keeper.js';
 import { Health } from './server/system/health.js';
 import { listen } from './server/listen.js';
 import type { CertificateFiles } from './server/certificate.js';
@@ -71,20 +72,21 @@ export interface RunningGateway {
 const clock = systemClock;
 const ids = randomIds;
 
+const connectionsOf = ({ databaseDirectUrl: directUrl, databasePrepare: prepare }: Config) => ({
+  directUrl,
+  prepare: prepare === 'auto' ? undefined : prepare === 'true',
+});
+
 /** Opens all parts in the order of their dependencies; `letGo` closes them in reverse. */
 async function openParts(config: Config, resources: Resources, log: Log) {
   const { databaseUrl, runtimeFolder, installation, sockets } = resources;
-  const database = await openDatabase({
-    url: databaseUrl,
-    directUrl: config.databaseDirectUrl,
-    prepare: config.databasePrepare === 'auto' ? undefined : config.databasePrepare === 'true',
-    log,
-  });
+  const keeper = new PartKeeper({ clock, log });
+  const database = await openDatabase({ url: databaseUrl, ...connectionsOf(config), log });
   const processId = randomUUID();
   const address = join(runtimeFolder, `signal-${process.pid}.sock`);
   const memory = openMemory(config);
   const spooled = await openSpool(config);
-  const common = { config, database, memory, processId, installation, ids, clock, log };
+  const common = { config, database, memory, keeper, processId, installation, ids, clock, log };
   const node = await OwnNode.open({ ...common, sql: database.urgent, address, version: VERSION });
   const children = new Children(sockets, log);
   const identity = await openIdentity(common);
@@ -115,9 +117,10 @@ async function openParts(config: Config, resources: Resources, log: Log) {
     await identity.stop();
     children.close();
     await database.close();
+    keeper.stop();
   };
   return {
-    ...{ database, memory, spooled, node, children, identity, voiced, platform },
+    ...{ database, memory, keeper, spooled, node, children, identity, voiced, platform },
     ...{ recorded, sessions, tests, transport, letGo },
   };
 }
@@ -171,6 +174,7 @@ function edgeOf(
 }
 
 function addMetrics(metrics: Metrics, parts: Parts): void {
+  parts.keeper.addTo(metrics);
   parts.children.addMetrics(metrics);
   parts.identity.addGauges(metrics);
   addMemoryMetrics(metrics, parts.memory);

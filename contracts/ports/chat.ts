@@ -1,5 +1,6 @@
 /** A language model that streams text and tool calls (docs/contract/decisions.md "Language model", decision 11). */
 import { ServiceError } from '../errors.js';
+import type { ForWhom } from './parts.js';
 
 export interface ToolCall {
   readonly id: string;
@@ -38,6 +39,8 @@ export interface ChatRequest {
    * unchanged.
    */
   readonly passages: readonly { readonly source: string; readonly text: string }[];
+  /** For whom it is asked; absent: nobody that the log could name. */
+  readonly whom?: ForWhom;
   /** Words of this answer came before the tools that were called: many models then have nothing to add, which is no failure. */
   readonly mayBeEmpty?: boolean;
 }
@@ -82,8 +85,8 @@ export class ContextExceeded extends ServiceError {
 
 /** The model could not be reached, or failed before it answered anything: asking once more repeats nothing. */
 export class Unanswered extends ServiceError {
-  constructor({ status, message, cause }: ServiceError) {
-    super('provider_failed', { status, message, cause });
+  constructor({ status, message, answered, cause }: ServiceError) {
+    super('provider_failed', { status, message, answered, cause });
   }
 }
 

@@ -10,6 +10,7 @@ import type { KnowledgeSearch } from '../../contracts/ports/agents/knowledge.js'
 import type { OpenMcp } from '../../contracts/ports/agents/mcp.js';
 import type { Held } from '../../contracts/ports/calls/nodes.js';
 import type { Outbound } from '../../contracts/ports/outbound.js';
+import { askingFor, type Keeper, whomOf } from '../../contracts/ports/parts.js';
 import type { EndedReason, RunningSession, SessionRuns } from '../../contracts/ports/sessions/sessions.js';
 import type { Speech, SpeechOptions, Transcription } from '../../contracts/ports/speech/speech.js';
 import type { TokenCounter } from '../../contracts/ports/tokens.js';
@@ -40,6 +41,7 @@ export interface CallParts {
   readonly outbound: Outbound;
   readonly credentials: ToolCredentials;
   readonly mcp: OpenMcp;
+  readonly keeper: Keeper;
   /** In tests: replaces tools. */
   readonly standIn?: NonNullable<ConversationParts['tools']['standIn']>;
   /** A call that nobody hears: it is batch work. */
@@ -134,8 +136,10 @@ export class OwnedCall {
     const { parts, session, id } = this;
     const { runs, clock, log, transcription, chat, knowledge, outbound, credentials, mcp, agents, speech } =
       parts;
-    const { workspaceId } = session.record;
-    const caller: Caller = { workspaceId, keyId: 'session', isLive: parts.isTest !== true };
+    const { workspaceId, agentId } = session.record;
+    const call = { sessionId: id, agentId };
+    const caller: Caller = { workspaceId, keyId: 'session', isLive: parts.isTest !== true, call };
+    const whom = whomOf(caller);
     const { speaking_language: language } = (session.inCharge ?? session.plan).config.voice;
     return {
       clock,
@@ -154,9 +158,9 @@ export class OwnedCall {
         }),
       },
       listening: { transcription, model: DEFAULT_TRANSCRIPTION_MODEL, caller, language, turns: parts.turns },
-      thinking: { chat, knowledge, tokens: { count: (text) => parts.tokens.count(text, caller) } },
+      thinking: { chat, whom, knowledge, tokens: { count: (text) => parts.tokens.count(text, caller) } },
       tools: {
-        ...{ outbound, credentials, mcp },
+        ...{ outbound, credentials, mcp, asks: askingFor(parts.keeper, whom) },
         ...(parts.standIn && { standIn: parts.standIn }),
         ...this.line,
       },

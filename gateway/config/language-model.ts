@@ -1,15 +1,17 @@
 /** The settings of the language model that agents think with. */
 import { address, choice, count, credential, text } from './setting.js';
 
-/** Its name in the log, too. */
+/** Their names in the log, too. */
 export const LLM_URL = 'LLM_BASE_URL';
 export const LLM_FALLBACK_URL = 'LLM_FALLBACK_BASE_URL';
+export const LLM_KEY = 'LLM_API_KEY';
+export const LLM_FALLBACK_KEY = 'LLM_FALLBACK_API_KEY';
 
 export const LANGUAGE_MODEL = {
   llmUrl: address(LLM_URL, 'OpenAI-compatible server of the language model of agents, including /v1.', {
     shown: 'none: builtin-dialogue',
   }),
-  llmKey: credential('LLM_API_KEY', 'Its API key.'),
+  llmKey: credential(LLM_KEY, 'Its API key.'),
   llmModel: text('LLM_MODEL', 'default', 'Its model.'),
   llmContext: count(
     'LLM_CONTEXT_TOKENS',
@@ -27,7 +29,7 @@ export const LANGUAGE_MODEL = {
     LLM_FALLBACK_URL,
     'A second server, asked in calls where the first fails or says nothing in time.',
   ),
-  llmFallbackKey: credential('LLM_FALLBACK_API_KEY', 'Its API key.'),
+  llmFallbackKey: credential(LLM_FALLBACK_KEY, 'Its API key.'),
   llmFallbackModel: text('LLM_FALLBACK_MODEL', 'default', 'Its model.'),
   llmUsage: choice(
     'LLM_USAGE',

@@ -51,10 +51,16 @@ export type RemoteName = keyof typeof REMOTES;
 /** The services whose address is configured. */
 export type Remotes = Readonly<Partial<Record<RemoteName, RemoteSettings>>>;
 
+/** For log and `/health`. */
+const settingNames = ({ urls, key }: (typeof REMOTES)[RemoteName]) => ({
+  urlSetting: urls.env,
+  keySetting: key.env,
+});
+
 export function readRemotes(env: Env): Remotes {
   const read = Object.entries(REMOTES).map(([name, table]) => [name, readTable(table, env)] as const);
   const used = read.filter(([, { urls }]) => urls !== undefined);
   return Object.fromEntries(
-    used.map(([name, settings]) => [name, { ...settings, keySetting: REMOTES[name as RemoteName].key.env }]),
+    used.map(([name, settings]) => [name, { ...settings, ...settingNames(REMOTES[name as RemoteName]) }]),
   ) as Remotes;
 }

@@ -14,8 +14,8 @@ import type { ToolParts } from './tools/tools.js';
 export interface ConversationParts extends RecordParts {
   readonly agent: AgentParts;
   readonly listening: Omit<ListeningParts, 'log' | 'recognised'>;
-  readonly thinking: Pick<ReplyParts, 'knowledge'> & Pick<ChatMeterParts, 'chat' | 'tokens'>;
-  readonly tools: Pick<ToolParts, 'outbound' | 'credentials' | 'mcp' | 'standIn' | keyof PhoneLine>;
+  readonly thinking: Pick<ReplyParts, 'knowledge'> & Pick<ChatMeterParts, 'chat' | 'tokens' | 'whom'>;
+  readonly tools: Pick<ToolParts, 'outbound' | 'credentials' | 'mcp' | 'asks' | 'standIn' | keyof PhoneLine>;
   /** The lines of all calls of this process as sound; absent: those of this call alone. */
   readonly lines?: SpokenLines;
   /** Called when the user first connects; false if the session has ended meanwhile. */

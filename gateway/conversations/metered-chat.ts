@@ -9,11 +9,13 @@ import type {
   ChatRequest,
   ModelFailure,
 } from '../../contracts/ports/chat.js';
+import type { ForWhom } from '../../contracts/ports/parts.js';
 import type { Usage } from '../../contracts/sessions/turns.js';
 import type { NoteTurn } from './turns/turn-events.js';
 
 export interface ChatMeterParts {
   readonly chat: ChatModel;
+  readonly whom?: ForWhom;
   /** Errors of `count`: any, if it cannot be counted now. */
   readonly tokens: { count(text: string): Promise<number> };
   readonly note: NoteTurn;
@@ -38,13 +40,13 @@ export class ChatMeter {
 
   /** Asks for that job; yields the events of `chat` without the usage. */
   async *ask(job: number, request: ChatRequest, signal: AbortSignal): AsyncGenerator<ChatEvent> {
-    const { chat, note } = this.parts;
+    const { chat, note, whom } = this.parts;
     let usage: Extract<ChatEvent, { readonly kind: 'usage' }> | undefined;
     let cut: AnswerCut | undefined;
     let answer = '';
     note({ type: 'modelAsked', job });
     try {
-      for await (const event of chat.chat(request, signal)) {
+      for await (const event of chat.chat(whom ? { ...request, whom } : request, signal)) {
         if (event.kind === 'usage') {
           usage = event;
           continue;

@@ -3,9 +3,15 @@
  * lease ends.
  */
 import type { Clock } from '../../contracts/clock.js';
+import { ServiceError } from '../../contracts/errors.js';
 import type { Log } from '../../contracts/log.js';
 import type { ChatModel } from '../../contracts/ports/chat.js';
-import type { AnalysedSession, AnalysisQueue } from '../../contracts/ports/sessions/sessions.js';
+import type {
+  AnalysedSession,
+  AnalysisQueue,
+  SessionAnalysis,
+} from '../../contracts/ports/sessions/sessions.js';
+import { type ForWhom, type Keeper, noKeeper, type Part } from '../../contracts/ports/parts.js';
 import { Lookout } from '../../contracts/time/lookout.js';
 import { analyse, failedAnalysis } from './analysis.js';
 
@@ -13,6 +19,7 @@ export interface AnalysesParts {
   readonly queue: AnalysisQueue;
   /** Absent if no language model is configured. */
   readonly chat?: ChatModel;
+  readonly keeper?: Keeper;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -21,6 +28,16 @@ const AT_ONCE = 4;
 const LOOK_MS = 1000;
 const LONGEST_MS = 120_000;
 const LEASE_MS = LONGEST_MS + 30_000;
+
+/** It has no address of its own: the language model is asked. */
+const PART: Part = { kind: 'analysis', name: 'analysis', settings: { address: 'LLM_MODEL' } };
+
+const whomOfSession = ({ record: { id: sessionId, agentId, workspaceId } }: AnalysedSession): ForWhom => ({
+  ...{ sessionId, agentId, workspaceId },
+});
+
+const faultOf = ({ status, error }: SessionAnalysis): Error | undefined =>
+  status === 'error' ? new ServiceError('provider_failed', { message: error ?? '' }) : undefined;
 
 const late = new Error('the analysis took too long');
 
@@ -66,16 +83,19 @@ class AnalysisLoop {
   }
 
   async #work(session: AnalysedSession): Promise<void> {
-    const { queue, chat, clock } = this.parts;
+    const { queue, chat, keeper = noKeeper, clock } = this.parts;
+    const question = keeper.ask(PART, whomOfSession(session));
     const ending = new AbortController();
     const leave = (): void => ending.abort(this.#stopping.reason);
     const cancelTimer = clock.after(LONGEST_MS, () => ending.abort(late));
     this.#stopping.addEventListener('abort', leave);
     try {
       const analysis = await analyse(session, chat, ending.signal).catch((error: unknown) => {
-        if (error === late) return failedAnalysis('The language model took too long');
-        throw error;
+        if (error !== late) throw error;
+        question.ended(new ServiceError('first_byte_timeout'));
+        return failedAnalysis('The language model took too long');
       });
+      if (analysis.status !== 'skipped') question.ended(faultOf(analysis));
       await queue.finish(session.record.id, analysis);
     } finally {
       cancelTimer();

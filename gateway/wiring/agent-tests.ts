@@ -4,6 +4,7 @@ import type { Ids } from '../../contracts/ids.js';
 import type { Log } from '../../contracts/log.js';
 import type { TestQueue } from '../../contracts/ports/agents/agent-tests.js';
 import type { Admission } from '../../contracts/ports/accounts/identity.js';
+import type { Keeper } from '../../contracts/ports/parts.js';
 import type { Speech, Transcription } from '../../contracts/ports/speech/speech.js';
 import { createBuiltinDialogue } from '../../engines/chat/builtin/index.js';
 import { likelyLanguages, scriptsIn } from '../../engines/text/language.js';
@@ -43,6 +44,7 @@ export interface AgentTestOptions {
   readonly admission: Pick<Admission, 'check'>;
   readonly speech: Speech;
   readonly transcription: Transcription;
+  readonly keeper: Keeper;
   readonly ids: Ids;
   readonly clock: Clock;
   readonly log: Log;
@@ -72,15 +74,15 @@ function voiceParts(
 }
 
 export async function openAgentTests(options: AgentTestOptions): Promise<OpenAgentTests> {
-  const { config, database, platform, ids, clock, log } = options;
+  const { config, database, platform, keeper, ids, clock, log } = options;
   const { asked: sql } = database;
-  const model = languageModel(config);
+  const model = languageModel(config, keeper);
   const queue = createTestQueue(database, platform.plans);
   const voice = voiceParts(options, queue);
   const loop = await startAgentTests({
     queue,
     ...(voice && { voice }),
-    chat: conversationModel(config, clock) ?? createBuiltinDialogue(),
+    chat: conversationModel(config, keeper, clock) ?? createBuiltinDialogue(),
     ...(model && { model }),
     knowledge: platform.knowledge,
     outbound: platform.outbound,

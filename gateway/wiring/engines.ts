@@ -22,6 +22,7 @@ import { describeSherpaTts } from '../../engines/backends/sherpa/tts-kinds.js';
 import { sttInChild, ttsInChild } from '../../engines/child-engines.js';
 import { errorText } from '../../contracts/errors.js';
 import type { LanguageCode } from '../../contracts/speech/languages.js';
+import { type Keeper, noKeeper } from '../../contracts/ports/parts.js';
 import type { JobRunner } from '../../contracts/ports/jobs.js';
 import type { TtsEngine } from '../../contracts/ports/speech/tts.js';
 import type { Transcriber } from '../../engines/long-audio.js';
@@ -39,7 +40,7 @@ interface EngineRow<Engine> {
   /** Throws `ConfigError` if it cannot run here. */
   check?(config: Config): void;
   /** One engine, or one per model. */
-  reach(runner: (role: RoleName) => JobRunner, config: Config): Engine | readonly Engine[];
+  reach(runner: (role: RoleName) => JobRunner, config: Config, keeper: Keeper): Engine | readonly Engine[];
 }
 
 function needPackages(engine: string, packages: readonly string[]): void {
@@ -107,10 +108,13 @@ const sherpaStt = ({ models, sherpaSttLanguages: languages, modelsDir }: Config)
   });
 
 /** The row of an engine whose address must be configured. */
-const remoteRow = <E>(remote: RemoteName, create: (settings: RemoteSettings) => E): EngineRow<E> => ({
+const remoteRow = <E>(
+  remote: RemoteName,
+  create: (settings: RemoteSettings, keeper: Keeper) => E,
+): EngineRow<E> => ({
   models: [],
   check: (config) => void settingsOf(config, remote),
-  reach: (_runner, config) => create(settingsOf(config, remote)),
+  reach: (_runner, config, keeper) => create(settingsOf(config, remote), keeper),
 });
 
 const TTS: Readonly<Record<string, EngineRow<TtsEngine>>> = {
@@ -182,9 +186,9 @@ export const engineModels = (config: Config): readonly string[] =>
 
 type Runners = (role: RoleName) => JobRunner;
 
-const enginesOf = (config: Config, runner: Runners) => ({
-  tts: ttsRows(config).flatMap((row) => row.reach(runner, config)),
-  stt: sttRows(config).flatMap((row) => row.reach(runner, config)),
+const enginesOf = (config: Config, runner: Runners, keeper: Keeper) => ({
+  tts: ttsRows(config).flatMap((row) => row.reach(runner, config, keeper)),
+  stt: sttRows(config).flatMap((row) => row.reach(runner, config, keeper)),
 });
 
 /** Of engines that are only asked for their names. */
@@ -198,7 +202,7 @@ const NOBODY: JobRunner = {
 export function checkRoutes(config: Config): void {
   const named = Object.values(config.modelRoutes).flat();
   if (named.length === 0) return;
-  const { tts, stt } = enginesOf(config, () => NOBODY);
+  const { tts, stt } = enginesOf(config, () => NOBODY, noKeeper);
   const engines = [...tts, ...stt];
   const unknown = named.find((name) => !engines.some((engine) => isNamed(engine, name)));
   if (unknown === undefined) return;
@@ -207,5 +211,5 @@ export function checkRoutes(config: Config): void {
 }
 
 /** Errors: `ConfigError` naming the variable. */
-export const reachEngines = (config: Config, runner: Runners): Registry =>
-  createRegistry({ ...enginesOf(config, runner), routes: config.modelRoutes });
+export const reachEngines = (config: Config, runner: Runners, keeper: Keeper = noKeeper): Registry =>
+  createRegistry({ ...enginesOf(config, runner, keeper), routes: config.modelRoutes });

@@ -2,10 +2,12 @@
 import type { Clock } from '../../contracts/clock.js';
 import { ONLINE_TIMES } from '../../contracts/limits/online-times.js';
 import type { ChatModel } from '../../contracts/ports/chat.js';
+import { type Keeper, originOf, type Part } from '../../contracts/ports/parts.js';
 import { createOpenaiChat } from '../../engines/chat/openai-compatible.js';
+import { watchedChat } from '../../engines/chat/watched.js';
 import { PatientChat } from '../../engines/chat/with-fallback.js';
 import type { Config } from '../config.js';
-import { LLM_FALLBACK_URL, LLM_URL } from '../config/language-model.js';
+import { LLM_FALLBACK_KEY, LLM_FALLBACK_URL, LLM_KEY, LLM_URL } from '../config/language-model.js';
 
 /** A model that stays silent this long has failed, where nobody is on the line. */
 const SILENCE_MS = 30_000;
@@ -13,38 +15,51 @@ const SILENCE_MS = 30_000;
 type First = Pick<Config, 'llmUrl' | 'llmKey' | 'llmModel' | 'llmUsage' | 'llmContext'>;
 type Both = First & Pick<Config, 'llmFirstWord' | 'llmFallbackUrl' | 'llmFallbackKey' | 'llmFallbackModel'>;
 
-export function languageModel({
-  llmUrl: url,
-  llmKey: key,
-  llmModel: model,
-  llmUsage,
-  llmContext,
-}: First): ChatModel | undefined {
+/** Its two servers: their names as parts of the gateway, and the settings that mend them. */
+const SERVERS = {
+  main: { address: LLM_URL, key: LLM_KEY },
+  fallback: { address: LLM_FALLBACK_URL, key: LLM_FALLBACK_KEY },
+} as const;
+
+export const modelPart = (name: keyof typeof SERVERS, url: string): Part => ({
+  kind: 'model',
+  name,
+  address: originOf(url),
+  settings: SERVERS[name],
+});
+
+export function languageModel(
+  { llmUrl: url, llmKey: key, llmModel: model, llmUsage, llmContext }: First,
+  keeper: Keeper,
+  name: keyof typeof SERVERS = 'main',
+): ChatModel | undefined {
   if (url === undefined) return undefined;
   const asksUsage = llmUsage === 'true';
-  return createOpenaiChat({
+  const chat = createOpenaiChat({
     url,
     model,
     asksUsage,
     silenceMs: SILENCE_MS,
-    keySetting: 'LLM_API_KEY',
+    keySetting: SERVERS[name].key,
     ...(key !== undefined && { key }),
     ...(llmContext > 0 && { contextTokens: llmContext }),
   });
+  return watchedChat(chat, modelPart(name, url), keeper);
 }
 
-function fallbackModel(config: Both) {
+function fallbackModel(config: Both, keeper: Keeper) {
   const { llmFallbackUrl: url, llmFallbackKey: key, llmFallbackModel: model, llmUsage } = config;
   if (url === undefined) return undefined;
-  const chat = languageModel({ llmUrl: url, llmKey: key, llmModel: model, llmUsage, llmContext: 0 });
+  const settings = { llmUrl: url, llmKey: key, llmModel: model, llmUsage, llmContext: 0 };
+  const chat = languageModel(settings, keeper, 'fallback');
   return chat && { chat, address: new URL(url).host, setting: LLM_FALLBACK_URL };
 }
 
 /** The same for somebody on the line: bounded in time, with the second model if there is one. */
-export function conversationModel(config: Both, clock: Clock): ChatModel | undefined {
-  const chat = languageModel(config);
+export function conversationModel(config: Both, keeper: Keeper, clock: Clock): ChatModel | undefined {
+  const chat = languageModel(config, keeper);
   if (!chat || config.llmUrl === undefined) return undefined;
-  const second = fallbackModel(config);
+  const second = fallbackModel(config, keeper);
   const { firstWordMs, firstOfTwoMs } = ONLINE_TIMES.model;
   return new PatientChat({
     first: { chat, address: new URL(config.llmUrl).host, setting: LLM_URL },

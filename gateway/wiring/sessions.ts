@@ -9,6 +9,7 @@ import type { Log } from '../../contracts/log.js';
 import type { Admission } from '../../contracts/ports/accounts/identity.js';
 import type { PhoneSessions } from '../../contracts/ports/phone/phone.js';
 import type { PhoneDialling } from '../../contracts/ports/phone/placed-calls.js';
+import type { Keeper } from '../../contracts/ports/parts.js';
 import type { Recordings } from '../../contracts/ports/sessions/recordings.js';
 import type { SessionRuns, Sessions } from '../../contracts/ports/sessions/sessions.js';
 import type { SessionTransport } from '../../contracts/ports/calls/transport.js';
@@ -51,6 +52,7 @@ export interface SessionOptions {
   readonly processId: string;
   readonly node: SessionRunsParts['node'];
   readonly recordings: Recordings;
+  readonly keeper: Keeper;
   readonly ids: Ids;
   readonly clock: Clock;
   readonly log: Log;
@@ -67,7 +69,7 @@ export interface OpenSessions {
 }
 
 export async function openSessions(options: SessionOptions): Promise<OpenSessions> {
-  const { config, database, platform, processId, node, ids, clock, log } = options;
+  const { config, database, platform, processId, node, keeper, ids, clock, log } = options;
   const { sql, asked, callers } = database;
   const { keys, tokens, speech, outbound, languages, agents, numbers, placed, plans } = platform;
   const { vocabulary, publicSessionsPerAddress: perAddress, publicSessionsPerAgent: perAgent } = config;
@@ -77,11 +79,11 @@ export async function openSessions(options: SessionOptions): Promise<OpenSession
   });
   const queue = createDeliveryQueue(database);
   const deliveries = await startDeliveries({ queue, outbound, secrets: agents, vocabulary, clock, log });
-  const analyst = languageModel(config);
+  const analyst = languageModel(config, keeper);
   const analyses = startAnalyses({
     queue: createAnalysisQueue(sql),
     ...(analyst && { chat: analyst }),
-    ...{ clock, log },
+    ...{ keeper, clock, log },
   });
   const parts = {
     ...{ keys, numbers, placed, tokens, speech, vocabulary, runs },

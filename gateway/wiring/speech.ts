@@ -8,6 +8,7 @@ import type { Clock } from '../../contracts/clock.js';
 import type { Ids } from '../../contracts/ids.js';
 import type { Log } from '../../contracts/log.js';
 import type { Admission } from '../../contracts/ports/accounts/identity.js';
+import type { Keeper } from '../../contracts/ports/parts.js';
 import { createSpeech } from '../../engines/synthesize.js';
 import { createTranscription } from '../../engines/transcribe.js';
 import { DenoiserInChild } from '../../engines/denoising/denoiser-in-child.js';
@@ -28,6 +29,7 @@ export interface SpeechOptions {
   /** Holds uploads while they are decoded. */
   readonly runtimeFolder: string;
   readonly admission: Admission;
+  readonly keeper: Keeper;
   readonly ids: Ids;
   readonly clock: Clock;
   readonly log: Log;
@@ -45,14 +47,14 @@ const openDenoiser = ({ config: { denoiser }, children, clock, log }: SpeechOpti
 
 /** Errors: one that names FFMPEG_PATH. */
 export async function openSpeech(options: SpeechOptions) {
-  const { config, database, children, runtimeFolder, admission, ids, clock, log } = options;
+  const { config, database, children, runtimeFolder, admission, keeper, ids, clock, log } = options;
   const decode = createDecode({
     tempFolder: join(runtimeFolder, 'uploads'),
     decodeOnce: DECODE_ONCE,
     ffmpegPath: config.ffmpegPath,
   });
   const encode = createEncode(children.pool('encode'));
-  const registry = reachEngines(config, (role) => children.pool(role));
+  const registry = reachEngines(config, (role) => children.pool(role), keeper);
   const denoiser = openDenoiser(options);
   const cloned = await createClonedVoices({ database, ids, clock, log });
   const voices = createVoices(registry.speakers, cloned);

@@ -10,7 +10,11 @@ import { inRoot } from './paths.mjs';
 import { COMPILED, prepare } from './prepare.mjs';
 
 /** Runs by name: their compiled entries below test/chaos. */
-const RUNS = { attack: ['attack', 'main.js'], loop: ['loop', 'main.js'] };
+const RUNS = {
+  attack: ['attack', 'main.js'],
+  loop: ['loop', 'main.js'],
+  conversation: ['conversation', 'main.js'],
+};
 
 const [first = '', ...rest] = process.argv.slice(2);
 const named = Object.hasOwn(RUNS, first) ? RUNS[first] : undefined;

@@ -48,7 +48,7 @@ function poolOf(...urls: readonly string[]) {
   const pool = new ServicePool(urls, { key: 'key' }, clock);
   const ask = () => pool.ask({ path: '/v1/tts', body: 'x' }, neverAborted);
   const done = async (): Promise<void> =>
-    void (await pool.bytes({ path: '/', body: 'x' }, 100, neverAborted));
+    void (await pool.whole({ path: '/', body: 'x' }, { most: 100, read: String }, neverAborted));
   return { clock, ask, done };
 }
 

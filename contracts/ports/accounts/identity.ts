@@ -1,11 +1,14 @@
 /** Callers, and the quotas and slots that they may use (docs/contract/decisions.md "Keys", decision 6). */
 import type { Role } from '../../permissions.js';
+import type { ForWhom } from '../parts.js';
 
 export interface Caller {
   readonly workspaceId: string;
   readonly keyId: string;
   /** Whether it works in a call or on a socket, where somebody waits for each word: such work goes first. */
   readonly isLive?: boolean;
+  /** The call that it works for. */
+  readonly call?: Pick<ForWhom, 'sessionId' | 'agentId'>;
   /** A place that the caller's next job takes over; absent: each job takes one of its own. */
   readonly place?: ReservedPlace;
 }

@@ -1,5 +1,6 @@
 /** A transcription backend, and voice activity. Audio is 16 kHz mono PCM (contracts/audio.ts). */
 import type { Demand } from './demand.js';
+import type { ForWhom } from '../parts.js';
 import type { TraceContext } from '../trace.js';
 import type { LanguageCode } from '../../speech/languages.js';
 
@@ -35,6 +36,7 @@ export interface SttEngine {
     options: {
       readonly language?: string;
       readonly traceContext?: TraceContext;
+      readonly whom?: ForWhom;
       /** For engines that work on one piece at a time; absent: unknown. */
       readonly demand?: Demand;
     },

@@ -1,5 +1,6 @@
 /** A synthesis backend. Rows of engines/registry.ts; every one passes engines/conformance.ts. */
 import type { Demand } from './demand.js';
+import type { ForWhom } from '../parts.js';
 import type { TraceContext } from '../trace.js';
 import type { LanguageCode } from '../../speech/languages.js';
 
@@ -70,6 +71,7 @@ export interface TtsRequest {
   readonly chunkLength?: number;
   readonly references?: readonly ReferenceAudio[];
   readonly traceContext?: TraceContext;
+  readonly whom?: ForWhom;
   /** For engines that work on one piece at a time; absent: unknown. */
   readonly demand?: Demand;
 }

@@ -6,11 +6,12 @@
 import { encode } from '@msgpack/msgpack';
 import { LIMITS } from '../../../contracts/limits.js';
 import { SAMPLING_FIELDS } from '../../../contracts/schemas/native-options.js';
+import { type Keeper, noKeeper } from '../../../contracts/ports/parts.js';
 import type { ReferenceAudio, TtsEngine, TtsRequest } from '../../../contracts/ports/speech/tts.js';
 import type { Transcriber } from '../../long-audio.js';
 import { wavFile } from '../remote/audio.js';
-import { pieceOf, remoteTranscriber, REPLY_BYTES } from '../remote/transcription.js';
-import { type RemoteSettings, servicesOf } from '../remote/settings.js';
+import { PIECE, remoteTranscriber, type TranscribePiece } from '../remote/transcription.js';
+import { askingAs, type RemoteSettings, servicesOf } from '../remote/settings.js';
 import { type Abilities, remoteSpeech } from '../remote/synthesis.js';
 
 const NAME = 'native-compatible';
@@ -57,28 +58,28 @@ function bodyOf(request: TtsRequest, { format, rate }: RemoteSettings) {
 }
 
 /** Errors of `synthesize`: `provider_failed`. */
-export const createNativeSpeech = (settings: RemoteSettings): TtsEngine =>
-  remoteSpeech(NAME, settings, ABILITIES, (request) => ({
-    path: '/v1/tts',
-    headers: { ...HEADERS, model: settings.ttsModel },
-    body: encode(bodyOf(request, settings)),
-  }));
+export const createNativeSpeech = (settings: RemoteSettings, keeper: Keeper = noKeeper): TtsEngine =>
+  remoteSpeech(
+    NAME,
+    settings,
+    ABILITIES,
+    (request) => ({
+      path: '/v1/tts',
+      headers: { ...HEADERS, model: settings.ttsModel },
+      body: encode(bodyOf(request, settings)),
+    }),
+    keeper,
+  );
 
 /** Errors of `transcribe`: `provider_failed`. */
-export const createNativeTranscriber = (settings: RemoteSettings): Transcriber =>
-  remoteTranscriber(
-    NAME,
-    settings.languages ?? 'any',
-    async (samples, { language, traceContext }, signal) => {
-      const audio = wavFile(samples);
-      const body = encode({ audio, ignore_timestamps: false, ...(language !== undefined && { language }) });
-      const headers = { ...HEADERS, model: settings.sttModel };
-      return pieceOf(
-        await servicesOf(settings).bytes(
-          { path: '/v1/asr', headers, body, traceContext },
-          REPLY_BYTES,
-          signal,
-        ),
-      );
-    },
-  );
+export function createNativeTranscriber(settings: RemoteSettings, keeper: Keeper = noKeeper): Transcriber {
+  const askingFor = askingAs('recogniser', NAME, settings, keeper);
+  const transcribe: TranscribePiece = async (samples, { language, traceContext, whom }, signal) => {
+    const audio = wavFile(samples);
+    const body = encode({ audio, ignore_timestamps: false, ...(language !== undefined && { language }) });
+    const headers = { ...HEADERS, model: settings.sttModel };
+    const request = { path: '/v1/asr', headers, body, traceContext };
+    return servicesOf(settings).whole(request, PIECE, signal, askingFor(whom));
+  };
+  return remoteTranscriber(NAME, settings.languages ?? 'any', transcribe);
+}

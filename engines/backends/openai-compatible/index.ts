@@ -4,11 +4,12 @@
  */
 import type { FormData } from 'undici';
 import { ServiceError } from '../../../contracts/errors.js';
+import { type Keeper, noKeeper } from '../../../contracts/ports/parts.js';
 import type { TtsEngine } from '../../../contracts/ports/speech/tts.js';
 import type { Transcriber } from '../../long-audio.js';
 import { wavFile } from '../remote/audio.js';
-import { pieceOf, remoteTranscriber, REPLY_BYTES, type TranscribePiece } from '../remote/transcription.js';
-import { type RemoteSettings, servicesOf } from '../remote/settings.js';
+import { PIECE, remoteTranscriber, type TranscribePiece } from '../remote/transcription.js';
+import { askingAs, type RemoteSettings, servicesOf } from '../remote/settings.js';
 import { type Abilities, remoteSpeech } from '../remote/synthesis.js';
 
 const NAME = 'openai-compatible';
@@ -16,18 +17,24 @@ const NAME = 'openai-compatible';
 const ABILITIES: Abilities = { cloning: false, speakers: false, styleTags: false };
 
 /** Errors of `synthesize`: `provider_failed`. */
-export const createOpenaiSpeech = (settings: RemoteSettings): TtsEngine =>
-  remoteSpeech(NAME, settings, ABILITIES, ({ text, voice, speed }) => ({
-    path: '/audio/speech',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({
-      model: settings.ttsModel,
-      voice,
-      input: text,
-      response_format: settings.format,
-      speed,
+export const createOpenaiSpeech = (settings: RemoteSettings, keeper: Keeper = noKeeper): TtsEngine =>
+  remoteSpeech(
+    NAME,
+    settings,
+    ABILITIES,
+    ({ text, voice, speed }) => ({
+      path: '/audio/speech',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({
+        model: settings.ttsModel,
+        voice,
+        input: text,
+        response_format: settings.format,
+        speed,
+      }),
     }),
-  }));
+    keeper,
+  );
 
 /** What is asked of a transcription: `timed` as words and segments with their times, `plain` as its text alone. */
 type Detail = 'timed' | 'plain';
@@ -63,13 +70,14 @@ const isWithoutTimes = (error: unknown): boolean =>
  * Errors of `transcribe`: `provider_failed`. A service that refuses to tell times is asked again for the text alone, and from
  * then on only for that.
  */
-export function createOpenaiTranscriber(settings: RemoteSettings): Transcriber {
+export function createOpenaiTranscriber(settings: RemoteSettings, keeper: Keeper = noKeeper): Transcriber {
+  const askingFor = askingAs('recogniser', NAME, settings, keeper);
   const transcribeAs =
     (detail: Detail): TranscribePiece =>
-    async (samples, { language, traceContext }, signal) => {
+    async (samples, { language, traceContext, whom }, signal) => {
       const body = await formOf(samples, settings.sttModel, language, detail);
       const request = { path: '/audio/transcriptions', body, traceContext };
-      return pieceOf(await servicesOf(settings).bytes(request, REPLY_BYTES, signal));
+      return servicesOf(settings).whole(request, PIECE, signal, askingFor(whom));
     };
   const [timed, plain] = [transcribeAs('timed'), transcribeAs('plain')];
   let known = timed;

@@ -114,7 +114,11 @@ const keyRefused = ({ url, keySetting = 'its API key' }: RemoteAddress, status: 
 /** A client learns only that the provider failed if the operator's key is the cause. */
 function unauthorized(address: RemoteAddress, status: number): ServiceError {
   const message = 'The speech provider does not accept this gateway';
-  return new ServiceError('provider_failed', { message, cause: keyRefused(address, status) });
+  return new ServiceError('provider_failed', {
+    message,
+    answered: status,
+    cause: keyRefused(address, status),
+  });
 }
 
 async function refusalOf(
@@ -132,6 +136,7 @@ async function refusalOf(
   return new ServiceError('provider_failed', {
     // A redirect is not followed, because the key is for this address.
     status: status >= 400 ? status : 502,
+    answered: status,
     message: said ?? `The speech provider answered ${status}`,
     ...(retryAfter !== undefined && { retryAfter }),
   });

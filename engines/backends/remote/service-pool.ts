@@ -10,14 +10,21 @@
 import { type Clock, systemClock } from '../../../contracts/clock.js';
 import { LIMITS } from '../../../contracts/limits.js';
 import { ServiceError } from '../../../contracts/errors.js';
+import { noKeeper, type Question } from '../../../contracts/ports/parts.js';
 import { Backoff } from '../../../processes/backoff.js';
 import { ask, bytesOfReply, type RemoteAddress, type RemoteReply, type RemoteRequest } from './request.js';
 
-/** A reply that begins. `over`: to be called once it was read, or if nobody reads it. */
+/** A reply that begins. */
 export interface Asked {
   readonly reply: RemoteReply;
-  over(): void;
+  /** To be called once it was read, or if nobody reads it; `error`: why it is no whole answer. */
+  over(error?: unknown): void;
 }
+
+/** As what the service is asked, and for whom; the result is told what came of it. `at`: its address among all of the service. */
+export type Asking = (at: number) => Question;
+
+const nobody: Asking = (at) => noKeeper.ask({ kind: 'voice', name: String(at) });
 
 /** Errors of a connection that was never made: the service did not get the request. */
 const NEVER_ARRIVED = new Set([
@@ -90,39 +97,52 @@ export class ServicePool {
   }
 
   /** Errors: those of `ask`. */
-  async ask(request: RemoteRequest, signal: AbortSignal): Promise<Asked> {
+  async ask(request: RemoteRequest, signal: AbortSignal, asking: Asking = nobody): Promise<Asked> {
     this.#watch();
     const left = new Set(this.#members);
     for (;;) {
       const member = bestOf(left);
       left.delete(member);
       try {
-        return await this.#askOf(member, request, signal);
+        return await this.#askOf(member, request, signal, asking);
       } catch (error) {
         if (left.size === 0 || !NEVER_ARRIVED.has(codeBelow(error))) throw error;
       }
     }
   }
 
-  /** The whole body of a reply. Errors: those of `ask` and of `bytesOfReply`. */
-  async bytes(request: RemoteRequest, most: number, signal: AbortSignal): Promise<Buffer> {
-    const { reply, over } = await this.ask(request, signal);
+  /** What `read` makes of the whole body of a reply, of `most` bytes. Errors: those of `ask`, `bytesOfReply` and `read`. */
+  async whole<T>(
+    request: RemoteRequest,
+    { most, read }: { readonly most: number; read(body: Buffer): T },
+    signal: AbortSignal,
+    asking?: Asking,
+  ): Promise<T> {
+    const { reply, over } = await this.ask(request, signal, asking);
     try {
-      return await bytesOfReply(reply, most);
-    } finally {
+      const answer = read(await bytesOfReply(reply, most));
       over();
+      return answer;
+    } catch (error) {
+      over(error);
+      throw error;
     }
   }
 
-  async #askOf(member: Member, request: RemoteRequest, signal: AbortSignal): Promise<Asked> {
+  async #askOf(member: Member, request: RemoteRequest, signal: AbortSignal, asking: Asking): Promise<Asked> {
     member.underWay += 1;
-    const over = (): void => void (member.underWay -= 1);
+    const question = asking(this.#members.indexOf(member));
+    const over = (error?: unknown): void => {
+      member.underWay -= 1;
+      question.ended(error, signal);
+    };
     try {
       const reply = await ask({ url: member.url, ...this.access }, request, signal);
       member.answered();
+      question.began();
       return { reply, over };
     } catch (error) {
-      over();
+      over(error);
       if (!signal.aborted) member.failed(error);
       throw error;
     }

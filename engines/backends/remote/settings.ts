@@ -2,7 +2,8 @@
 import { type LanguageCode, LANGUAGES } from '../../../contracts/speech/languages.js';
 import type { EngineVoice } from '../../../contracts/ports/speech/tts.js';
 import type { RemoteFormat } from './audio.js';
-import { ServicePool } from './service-pool.js';
+import { type ForWhom, type Keeper, originOf, type Part } from '../../../contracts/ports/parts.js';
+import { type Asking, ServicePool } from './service-pool.js';
 
 export interface RemoteSettings {
   /** Without a trailing slash; one, or several that do the same work. */
@@ -10,6 +11,8 @@ export interface RemoteSettings {
   readonly key?: string | undefined;
   /** As of a `RemoteAddress`. */
   readonly keySetting?: string | undefined;
+  /** The setting that holds the addresses. */
+  readonly urlSetting?: string | undefined;
   readonly ttsModel: string;
   readonly sttModel: string;
   /** Names as the service knows them. */
@@ -30,6 +33,31 @@ export function servicesOf(settings: RemoteSettings): ServicePool {
   const pool = pools.get(settings) ?? new ServicePool(settings.urls, settings);
   pools.set(settings, pool);
   return pool;
+}
+
+/** The addresses of a service as parts of the gateway, which are told apart by number if there are several. */
+export const partsOf = (
+  kind: 'voice' | 'recogniser',
+  engine: string,
+  { urls, urlSetting, keySetting }: RemoteSettings,
+): readonly Part[] =>
+  urls.map((url, at) => ({
+    kind,
+    name: urls.length === 1 ? engine : `${engine} ${at + 1}`,
+    address: originOf(url),
+    settings: { address: urlSetting, key: keySetting },
+  }));
+
+/** Asks the service as that kind of part, for somebody. */
+export function askingAs(
+  kind: 'voice' | 'recogniser',
+  engine: string,
+  settings: RemoteSettings,
+  keeper: Keeper,
+): (whom: ForWhom | undefined) => Asking {
+  const parts = partsOf(kind, engine, settings);
+  for (const part of parts) keeper.know(part);
+  return (whom) => (at) => keeper.ask(parts[at] ?? { kind, name: engine }, whom);
 }
 
 export const remoteVoices = ({ voices, languages = LANGUAGES }: RemoteSettings): readonly EngineVoice[] =>

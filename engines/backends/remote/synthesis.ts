@@ -8,12 +8,13 @@ import type {
   TtsRequest,
 } from '../../../contracts/ports/speech/tts.js';
 import { LANGUAGES } from '../../../contracts/speech/languages.js';
+import type { Keeper } from '../../../contracts/ports/parts.js';
 import { hasSound } from '../sound.js';
 import { remoteSamples } from './audio.js';
 import { Inactivity } from './inactivity.js';
 import { discard, headerOf, partsOf, type RemoteReply, type RemoteRequest } from './request.js';
-import { type RemoteSettings, remoteVoices, servicesOf } from './settings.js';
-import type { Asked } from './service-pool.js';
+import { askingAs, type RemoteSettings, remoteVoices, servicesOf } from './settings.js';
+import type { Asked, Asking, ServicePool } from './service-pool.js';
 
 export type Abilities = Pick<TtsCapabilities, 'cloning' | 'speakers' | 'styleTags' | 'speedRange'>;
 
@@ -31,6 +32,80 @@ function checkType(reply: RemoteReply): void {
 /** Text with one of these must give audio; text of other signs alone need not. */
 const WORDS = /[\p{L}\p{N}]/u;
 
+/** A service, and how it is asked. */
+interface Service {
+  readonly settings: RemoteSettings;
+  readonly pool: ServicePool;
+  requestFor(request: TtsRequest): RemoteRequest;
+  askingFor(whom: TtsRequest['whom']): Asking;
+}
+
+type Begun = (asked: Asked) => void;
+
+/** The bytes of the answer. An answer that stops in the middle is ended, and its connection with it. */
+async function* answer(
+  { settings, pool, requestFor, askingFor }: Service,
+  request: TtsRequest,
+  signal: AbortSignal,
+  begun: Begun,
+): AsyncGenerator<Uint8Array> {
+  const { traceContext, whom } = request;
+  const { stallMs = LIMITS.remote.stallMs } = settings;
+  const inactivity = new Inactivity(signal);
+  const asked = { traceContext, ...requestFor(request) };
+  try {
+    inactivity.expect(LIMITS.remote.firstByteMs, () => new ServiceError('first_byte_timeout'));
+    const answering = await pool.ask(asked, inactivity.signal, askingFor(whom));
+    begun(answering);
+    const { reply } = answering;
+    checkType(reply);
+    yield* inactivity.watch(partsOf(reply, inactivity.signal), stallMs, () =>
+      failed(`The speech provider stopped in the middle for ${stallMs / 1000} s`),
+    );
+  } finally {
+    inactivity.over();
+  }
+}
+
+/** The samples of the answer. Errors: also if there are too many, or words give none. */
+async function* spoken(
+  service: Service,
+  request: TtsRequest,
+  signal: AbortSignal,
+  begun: Begun,
+): AsyncGenerator<TtsEvent> {
+  const { format, rate } = service.settings;
+  /** Longer than anybody takes to say a piece. */
+  const most = (LIMITS.remote.pieceAudioMs / 1000) * rate;
+  let heard = 0;
+  for await (const samples of remoteSamples(answer(service, request, signal, begun), format, rate)) {
+    heard += samples.length;
+    if (heard > most) throw failed('The speech provider answered too much audio');
+    yield { kind: 'audio', samples };
+  }
+  if (heard === 0 && WORDS.test(request.text)) throw failed('The speech provider answered without audio');
+}
+
+/** The same, which tells what became of it. */
+async function* synthesize(
+  service: Service,
+  request: TtsRequest,
+  signal: AbortSignal,
+): AsyncGenerator<TtsEvent> {
+  signal.throwIfAborted();
+  if (!hasSound(request.text)) return;
+  let asked: Asked | undefined;
+  let why: unknown;
+  try {
+    yield* spoken(service, request, signal, (begun) => (asked = begun));
+  } catch (error) {
+    why = error;
+    throw error;
+  } finally {
+    asked?.over(why);
+  }
+}
+
 /**
  * An engine over a service; `requestFor` builds its requests. Errors of `synthesize`: `provider_failed`, also if words
  * give no samples, or any text more than `LIMITS.remote.pieceAudioMs`.
@@ -40,40 +115,11 @@ export function remoteSpeech(
   settings: RemoteSettings,
   abilities: Abilities,
   requestFor: (request: TtsRequest) => RemoteRequest,
+  keeper: Keeper,
 ): TtsEngine {
-  const { format, rate, languages, stallMs = LIMITS.remote.stallMs } = settings;
-  const services = servicesOf(settings);
-  /** Most samples of a piece: longer than anybody takes to say it. */
-  const most = (LIMITS.remote.pieceAudioMs / 1000) * rate;
-  /** The bytes of the answer. An answer that stops in the middle is ended, and its connection with it. */
-  async function* answer(request: TtsRequest, signal: AbortSignal): AsyncGenerator<Uint8Array> {
-    const { traceContext } = request;
-    const inactivity = new Inactivity(signal);
-    let asked: Asked | undefined;
-    try {
-      inactivity.expect(LIMITS.remote.firstByteMs, () => new ServiceError('first_byte_timeout'));
-      asked = await services.ask({ traceContext, ...requestFor(request) }, inactivity.signal);
-      const { reply } = asked;
-      checkType(reply);
-      yield* inactivity.watch(partsOf(reply, inactivity.signal), stallMs, () =>
-        failed(`The speech provider stopped in the middle for ${stallMs / 1000} s`),
-      );
-    } finally {
-      inactivity.over();
-      asked?.over();
-    }
-  }
-  async function* synthesize(request: TtsRequest, signal: AbortSignal): AsyncGenerator<TtsEvent> {
-    signal.throwIfAborted();
-    if (!hasSound(request.text)) return;
-    let heard = 0;
-    for await (const samples of remoteSamples(answer(request, signal), format, rate)) {
-      heard += samples.length;
-      if (heard > most) throw failed('The speech provider answered too much audio');
-      yield { kind: 'audio', samples };
-    }
-    if (heard === 0 && WORDS.test(request.text)) throw failed('The speech provider answered without audio');
-  }
+  const { rate, languages } = settings;
+  const askingFor = askingAs('voice', name, settings, keeper);
+  const service = { settings, pool: servicesOf(settings), requestFor, askingFor };
   const own = {
     languages: languages ?? LANGUAGES,
     anyScript: languages === undefined,
@@ -82,5 +128,10 @@ export function remoteSpeech(
     timing: 'none',
     speed: true,
   } as const;
-  return { name, voices: remoteVoices(settings), capabilities: { ...own, ...abilities }, synthesize };
+  return {
+    name,
+    voices: remoteVoices(settings),
+    capabilities: { ...own, ...abilities },
+    synthesize: (request, signal) => synthesize(service, request, signal),
+  };
 }

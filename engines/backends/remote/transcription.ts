@@ -13,11 +13,12 @@ import { share, wordsIn } from '../../alignment/transcript-words.js';
 import { createTranscriber, type Transcriber } from '../../long-audio.js';
 import { frames } from '../frames.js';
 import { SpanCutter } from '../span-cutter.js';
+import type { ForWhom } from '../../../contracts/ports/parts.js';
 import type { TraceContext } from '../../../contracts/ports/trace.js';
 
 /** A piece of five minutes has 9.6 MB, below the upload limit of services. */
 const PIECE_SECONDS = 300;
-export const REPLY_BYTES = 16 * 1024 * 1024;
+const REPLY_BYTES = 16 * 1024 * 1024;
 const FRAME = RECOGNITION_RATE / 10;
 /** Quieter audio counts as silence: services are known to hear words in it. */
 const AUDIBLE = 50;
@@ -95,9 +96,16 @@ export function pieceOf(reply: Buffer): SttPiece {
   return { text: text.trim(), ...languageIn(transcript ?? {}), ...(found.length > 0 && { words: found }) };
 }
 
+/** How the reply to one piece is read. */
+export const PIECE = { most: REPLY_BYTES, read: pieceOf };
+
 export type TranscribePiece = (
   samples: Int16Array,
-  options: { readonly language?: string; readonly traceContext?: TraceContext },
+  options: {
+    readonly language?: string;
+    readonly traceContext?: TraceContext;
+    readonly whom?: ForWhom;
+  },
   signal: AbortSignal,
 ) => Promise<SttPiece>;
 

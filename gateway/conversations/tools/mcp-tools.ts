@@ -9,6 +9,7 @@ import { isPlainObject } from '../../../contracts/schemas/plain-object.js';
 import type { ChatTool } from '../../../contracts/ports/chat.js';
 import type { McpServer, OpenMcp } from '../../../contracts/ports/agents/mcp.js';
 import { OutboundError } from '../../../contracts/ports/outbound.js';
+import { asked, askingNobody, type AskOfAccount } from '../../../contracts/ports/parts.js';
 import type { PlannedTool } from '../../../contracts/ports/sessions/sessions.js';
 import type { ToolCredentials } from '../../../contracts/ports/agents/tools.js';
 import { parseArguments } from './arguments.js';
@@ -17,6 +18,8 @@ import { type ConversationTool, failure } from './tool.js';
 export interface McpParts {
   readonly mcp: OpenMcp;
   readonly credentials: ToolCredentials;
+  /** Told what came of each request. */
+  readonly asks?: AskOfAccount;
   readonly clock: Clock;
 }
 
@@ -30,6 +33,14 @@ export type Listed = { readonly planned: PlannedTool } & (
 function wanted({ definition: { allowed_tools: allowed } }: PlannedTool, tools: readonly ChatTool[]) {
   return tools.filter(({ name }) => allowed.length === 0 || allowed.includes(name));
 }
+
+/** A server whose answers are told. */
+const watched = (server: McpServer, url: string, asks: AskOfAccount = askingNobody): McpServer => ({
+  list: (signal) => asked(asks('mcp', url), () => server.list(signal), signal),
+  call: (name, args, signal, key) =>
+    asked(asks('mcp', url), () => server.call(name, args, signal, key), signal),
+  close: () => server.close(),
+});
 
 /** The servers of one agent, listed in parallel within `LIMITS.mcp.listMs`, and again when one of them says that its tools have changed. */
 export class McpServers {
@@ -72,7 +83,11 @@ export class McpServers {
     try {
       const headers = await this.parts.credentials.headersOf({ id, definition });
       const changed = (): void => void this.#again(planned);
-      server = this.parts.mcp({ url, headers, timeoutMs: seconds * 1000, changed });
+      server = watched(
+        this.parts.mcp({ url, headers, timeoutMs: seconds * 1000, changed }),
+        url,
+        this.parts.asks,
+      );
       return { planned, server, tools: wanted(planned, await this.#listOf(server)) };
     } catch (error) {
       server?.close();

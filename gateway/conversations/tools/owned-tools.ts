@@ -2,6 +2,7 @@
 import type { Clock } from '../../../contracts/clock.js';
 import { LIMITS } from '../../../contracts/limits.js';
 import type { Outbound } from '../../../contracts/ports/outbound.js';
+import { askingNobody, type AskOfAccount } from '../../../contracts/ports/parts.js';
 import type { PlannedTool } from '../../../contracts/ports/sessions/sessions.js';
 import type { ToolCredentials } from '../../../contracts/ports/agents/tools.js';
 import { replyText } from '../../../contracts/outbound/reply-text.js';
@@ -32,19 +33,26 @@ function described(
 export interface EndpointParts {
   readonly outbound: Outbound;
   readonly credentials: ToolCredentials;
+  /** Told what came of each request. */
+  readonly asks?: AskOfAccount;
 }
 
 /** A webhook tool: one request through the outbound guard. */
 export function webhookTool(
   planned: PlannedTool,
-  { outbound, credentials }: EndpointParts,
+  { outbound, credentials, asks = askingNobody }: EndpointParts,
 ): ConversationTool {
   const { toolId: id, definition } = planned;
   const run = async (values: PlainObject, { signal, key }: ToolUse): Promise<ToolResult> => {
     const headers = keyed(await credentials.headersOf({ id, definition }), key);
     const request = toolRequest(definition, headers, values);
     const captureBytes = LIMITS.session.toolOutputBytes;
-    const reply = await outbound.fetch({ ...request, captureBytes, signal });
+    const question = asks('tool', request.url);
+    const reply = await outbound.fetch({ ...request, captureBytes, signal }).catch((error: unknown) => {
+      question.ended(error, signal);
+      throw error;
+    });
+    question.answered(reply.status);
     const ok = reply.status >= 200 && reply.status < 300;
     const output = replyText(reply);
     return { ok, output: ok ? output : `HTTP ${reply.status}: ${output}`, truncated: reply.truncated };

@@ -2,6 +2,7 @@
 import type { Clock } from '../../../contracts/clock.js';
 import type { Log } from '../../../contracts/log.js';
 import type { Admission } from '../../../contracts/ports/accounts/identity.js';
+import type { Keeper } from '../../../contracts/ports/parts.js';
 import type { Speech, Transcription } from '../../../contracts/ports/speech/speech.js';
 import type { PhoneDialling } from '../../../contracts/ports/phone/placed-calls.js';
 import type { PhoneNumbers } from '../../../contracts/ports/phone/phone.js';
@@ -41,6 +42,7 @@ export interface TransportOptions {
   readonly processId: string;
   readonly installation: string;
   readonly node: Pick<OwnNode, 'held' | 'list'>;
+  readonly keeper: Keeper;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -66,7 +68,7 @@ export function callParts(
   { config, sessions, platform, ...rest }: TransportOptions,
   metrics: CallMetrics,
 ): CallParts {
-  const chat = conversationModel(config, rest.clock) ?? createBuiltinDialogue();
+  const chat = conversationModel(config, rest.keeper, rest.clock) ?? createBuiltinDialogue();
   rest.log.info({ model: chat.name }, 'agents think with');
   return {
     ...rest,

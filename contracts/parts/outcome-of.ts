@@ -1,0 +1,112 @@
+/** What an answer or an error of a part means (contracts/ports/parts.ts), by statuses and codes. */
+import { ServiceError } from '../errors.js';
+import { McpError } from '../ports/agents/mcp.js';
+import { OutboundError, type OutboundFailure } from '../ports/outbound.js';
+import type { Outcome, Told } from '../ports/parts.js';
+
+export type Meaning = Pick<Told, 'outcome' | 'status' | 'code' | 'reason'>;
+
+const STATUSES: Readonly<Record<number, Outcome>> = {
+  401: 'refused_key',
+  402: 'limited',
+  403: 'refused_key',
+  404: 'wrong_address',
+  405: 'wrong_address',
+  407: 'refused_key',
+  408: 'timeout',
+  410: 'wrong_address',
+  429: 'limited',
+  504: 'timeout',
+};
+
+/** By the class of a status, for all others. */
+const CLASSES: Readonly<Record<number, Outcome>> = {
+  1: 'invalid',
+  2: 'ok',
+  3: 'wrong_address',
+  4: 'refused',
+  5: 'failed',
+};
+
+export const outcomeOfStatus = (status: number): Outcome =>
+  STATUSES[status] ?? CLASSES[Math.floor(status / 100)] ?? 'invalid';
+
+/** Codes of a connection that was never made. */
+const NO_CONNECTION =
+  /^(ECONNREFUSED|EHOSTUNREACH|EHOSTDOWN|ENETUNREACH|ENETDOWN|EADDRNOTAVAIL|ENOTFOUND|EAI_AGAIN|ENOENT|ETIMEDOUT|UND_ERR_CONNECT_TIMEOUT|ERR_TLS_.*|ERR_SSL_.*|EPROTO|CERT_.*|.*SELF_SIGNED_CERT.*|UNABLE_TO_.*)$/;
+const LATE = /^(UND_ERR_(HEADERS|BODY)_TIMEOUT|TimeoutError|RequestTimeout)$/;
+
+const FAILURES: Readonly<Record<OutboundFailure, Outcome>> = {
+  refused: 'refused',
+  unresolved: 'unreachable',
+  unreachable: 'unreachable',
+  timeout: 'timeout',
+  too_many_redirects: 'wrong_address',
+};
+
+interface Hinting {
+  readonly code?: unknown;
+  readonly name?: unknown;
+  readonly status?: unknown;
+  /** Of the AWS library. */
+  readonly $metadata?: { readonly httpStatusCode?: unknown };
+  readonly cause?: unknown;
+}
+
+const MOST_CAUSES = 8;
+
+/** An error and those that caused it. */
+function* causesOf(error: unknown): Generator<Hinting> {
+  for (let at = error, depth = 0; at instanceof Error && depth < MOST_CAUSES; depth += 1) {
+    yield at;
+    at = at.cause ?? (at instanceof AggregateError ? at.errors[0] : undefined);
+  }
+}
+
+/** An error of sockets or of a library; undefined if nothing in it tells. */
+function meaningOfHints(error: unknown): Meaning | undefined {
+  for (const { code, name, status, $metadata } of causesOf(error)) {
+    const answered = $metadata?.httpStatusCode ?? status;
+    if (typeof answered === 'number') return { outcome: outcomeOfStatus(answered), status: answered };
+    const said = [code, name].filter((each) => typeof each === 'string');
+    const late = said.find((each) => LATE.test(each));
+    if (late !== undefined) return { outcome: 'timeout', code: late };
+    const [first] = said;
+    if (typeof code !== 'string' || first === undefined) continue;
+    return { outcome: NO_CONNECTION.test(code) ? 'unreachable' : 'failed', code };
+  }
+  return undefined;
+}
+
+const CODES: Readonly<Record<string, Outcome>> = {
+  first_byte_timeout: 'timeout',
+  context_exceeded: 'refused',
+  engine_busy: 'limited',
+  storage_unavailable: 'unreachable',
+  storage_busy: 'timeout',
+};
+
+function meaningOfService(error: ServiceError): Meaning {
+  const { code, message, cause, answered } = error;
+  const known = CODES[code];
+  if (known) return { outcome: known };
+  if (answered !== undefined) return { outcome: outcomeOfStatus(answered), status: answered };
+  return meaningOfHints(cause) ?? { outcome: cause === undefined ? 'invalid' : 'failed', reason: message };
+}
+
+const isLate = (error: unknown): boolean => error instanceof ServiceError && CODES[error.code] === 'timeout';
+
+/** Whether that is only how whoever asked has left. */
+const isLeft = (error: unknown, signal: AbortSignal | undefined): boolean =>
+  (error instanceof Error && error.name === 'AbortError') ||
+  (signal?.aborted === true && error === signal.reason && !isLate(error));
+
+/** `signal`: that by which whoever asked leaves; its reason is no failure of the part unless it says so. */
+export function meaningOf(error: unknown, signal?: AbortSignal): Meaning {
+  if (error instanceof OutboundError)
+    return { outcome: FAILURES[error.failure], code: meaningOfHints(error.cause)?.code };
+  if (isLeft(error, signal)) return { outcome: 'cancelled' };
+  if (error instanceof ServiceError) return meaningOfService(error);
+  if (error instanceof McpError) return { outcome: 'invalid' };
+  return meaningOfHints(error) ?? { outcome: 'failed' };
+}

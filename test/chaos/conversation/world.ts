@@ -1,0 +1,125 @@
+/** The gateways of the run, with doubles around them: one with a single model, and one with two. */
+import { type Body, type Call, client } from '../../fixtures/agents.js';
+import { type Gateway, MEDIA, startGateway, TEST_KEY, TEST_SECRET } from '../../fixtures/gateway.js';
+import { startRelay } from '../../fixtures/postgres-relay.js';
+import { startPostgres } from '../attack/postgres.js';
+import { type Doubles, settingsWith, startDoubles } from './doubles/doubles.js';
+import { ORDER } from './doubles/model.js';
+import type { Surroundings } from './faults.js';
+import type { Row } from './rows.js';
+
+type Teardown = { teardown(end: () => unknown): void };
+
+/** A gateway and its surroundings. */
+export class Side {
+  readonly ask: Call;
+  #voices: Promise<ReadonlyMap<string, string>> | undefined;
+  #knowledge: Promise<string> | undefined;
+
+  constructor(
+    readonly gateway: Gateway,
+    readonly world: Surroundings,
+  ) {
+    this.ask = client(gateway.base);
+  }
+
+  /** The id of the voice that has the name of a call. */
+  async voiceOf(call: string): Promise<string> {
+    this.#voices ??= this.#listVoices();
+    const id = (await this.#voices).get(call);
+    if (id === undefined) throw new Error(`no voice "${call}"`);
+    return id;
+  }
+
+  async #listVoices(): Promise<ReadonlyMap<string, string>> {
+    const { base, authorization } = this.gateway;
+    const response = await fetch(`${base}/model?page_size=100`, { headers: authorization });
+    const { items } = (await response.json()) as { items: { _id: string; title: string }[] };
+    return new Map(items.map(({ _id, title }) => [title, _id]));
+  }
+
+  async toolFor({ tools, timeout }: Row, call: string): Promise<string> {
+    const { world } = this;
+    const url = `${tools === 'mcp' ? world.mcp.url : world.tools.url}/${call}`;
+    const definition =
+      tools === 'mcp'
+        ? { name: 'shop', tool_type: 'mcp' }
+        : { name: ORDER, description: 'Orders', method: 'POST', arguments: [] };
+    const body = { ...definition, url, ...(timeout !== undefined && { timeout_seconds: timeout }) };
+    const made = await this.ask('tools', { body });
+    if (made.status !== 201) throw new Error(`tool: ${made.status} ${JSON.stringify(made.body)}`);
+    return String(made.body['tool_id']);
+  }
+
+  /** A source of knowledge for agents that look things up. */
+  knowledge(): Promise<string> {
+    return (this.#knowledge ??= this.#makeKnowledge());
+  }
+
+  async #makeKnowledge(): Promise<string> {
+    const form = new FormData();
+    form.append('name', 'Hours');
+    form.append('source', new File(['The shop is open until six.'], 'hours.md'));
+    const { base } = this.gateway;
+    const headers = { authorization: `Bearer ${TEST_KEY}` };
+    const response = await fetch(`${base}/v1/agent/knowledge-sources`, {
+      method: 'POST',
+      headers,
+      body: form,
+    });
+    return ((await response.json()) as { knowledge_source_id: string }).knowledge_source_id;
+  }
+
+  ordersOf({ tools }: Row, call: string): readonly string[] {
+    return tools === 'mcp' ? this.world.mcp.ordersOf(call) : this.world.tools.ordersOf(call);
+  }
+
+  logLength(): number {
+    return this.#lines().length;
+  }
+
+  #lines(): readonly string[] {
+    return this.gateway.stderr().split('\n');
+  }
+
+  /** Lines of the log about a session; all of them since that length if it is undefined. */
+  linesOf(session: string | undefined, since: number): readonly Body[] {
+    const lines = session === undefined ? this.#lines().slice(since) : this.#lines();
+    const meant = lines.filter((line) => line.startsWith('{') && line.includes(session ?? ''));
+    return meant.flatMap((line) => {
+      try {
+        return [JSON.parse(line) as Body];
+      } catch {
+        return [];
+      }
+    });
+  }
+}
+
+export interface World {
+  /** With one model, and with two. */
+  readonly one: Side;
+  readonly two: Side | undefined;
+}
+
+async function sideWith(t: Teardown, doubles: Doubles, settings: Record<string, string>): Promise<Side> {
+  const postgres = await startPostgres();
+  t.teardown(() => postgres.stop());
+  const database = await startRelay(t, postgres.url);
+  const gateway = await startGateway({
+    ...{ DATABASE_URL: database.url, SECRETS_KEY: TEST_SECRET, LOG_LEVEL: 'info' },
+    ...MEDIA,
+    ...settings,
+  });
+  t.teardown(() => gateway.stop());
+  return new Side(gateway, { ...doubles, database });
+}
+
+/** `calls`: the names of all calls. */
+export async function startWorld(t: Teardown, calls: readonly string[], hasTwo: boolean): Promise<World> {
+  const doubles = await startDoubles(t);
+  const start = (second: boolean): Promise<Side> =>
+    sideWith(t, doubles, settingsWith(doubles, { calls, second }));
+  const [one, two] = await Promise.all([start(false), hasTwo ? start(true) : undefined]);
+  return { one, two };
+}
