@@ -1,7 +1,7 @@
 /** When log, figures, alert and `/health` named a part that failed, and when they said that it is over: pure. */
 
 /** Seconds in which they must, after a fault is made and after it is mended. */
-export const LIMITS_OF_NIGHT = { told: 60, over: 30 } as const;
+export const NIGHT_LIMITS = { told: 60, over: 30 } as const;
 
 export const SIGNS = ['log', 'metric', 'alert', 'health'] as const;
 export type Sign = (typeof SIGNS)[number];
@@ -65,8 +65,8 @@ const late = (sign: Sign, times: Times, most: number, what: string): readonly st
 /** A line for each promise that was not kept. */
 export const broken = ({ promised, early, told, over }: Judged): readonly string[] => [
   ...early.map((sign) => `${NAMES[sign]}: was there before the fault`),
-  ...promised.flatMap((sign) => late(sign, told, LIMITS_OF_NIGHT.told, 'name the part')),
+  ...promised.flatMap((sign) => late(sign, told, NIGHT_LIMITS.told, 'name the part')),
   ...promised
     .filter((sign) => ENDS.has(sign) && told[sign] !== undefined)
-    .flatMap((sign) => late(sign, over, LIMITS_OF_NIGHT.over, 'say that it is over')),
+    .flatMap((sign) => late(sign, over, NIGHT_LIMITS.over, 'say that it is over')),
 ];

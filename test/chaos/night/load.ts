@@ -4,11 +4,13 @@
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Body, type Call, client, makeAgent } from '../../fixtures/agents.js';
-import { Caller, CALLER_RATE, type SessionInvite } from '../../fixtures/caller.js';
+import { Caller, type SessionInvite } from '../../fixtures/caller.js';
 import { TEST_KEY } from '../../fixtures/gateway.js';
 import { newNumber, SECRET } from '../../fixtures/placed-calls.js';
 import type { PhoneApi } from '../../fixtures/phone-api.js';
 import { until } from '../../fixtures/until.js';
+import { callerWords } from '../conversation/doubles/caller-voice.js';
+import { nameOf, SAID } from '../conversation/doubles/speech.js';
 import { within } from '../world.js';
 
 const JOIN_MS = 10_000;
@@ -52,7 +54,7 @@ export class Load {
     this.#ask = client(base);
   }
 
-  /** `words`: what callers say, at CALLER_RATE. */
+  /** `words`: what callers say. */
   begin(words: Int16Array): void {
     this.#words = words;
     const works = [() => this.#talk(), () => this.#call(), () => this.#speak(), () => this.#place()];
@@ -118,11 +120,11 @@ export class Load {
   }
 }
 
-/** What callers say: "hello there" in tones. */
-export async function wordsOf(base: string): Promise<Int16Array> {
-  const answer = await speak(base, { text: 'hello there', format: 'pcm', sample_rate: CALLER_RATE });
-  if (!answer.ok) throw new Error(`speech: ${answer.status}`);
-  return new Int16Array(await answer.arrayBuffer());
+/** What callers say; the doubles of recognisers understand it. */
+export async function wordsOfCallers(): Promise<Int16Array> {
+  const text = 'What do you have today?';
+  SAID.set(nameOf(0), text);
+  return callerWords(text, 0);
 }
 
 /** An agent with these parts of a configuration. */

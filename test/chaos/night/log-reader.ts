@@ -4,15 +4,27 @@ export interface LogLine {
   /** Milliseconds since the epoch. */
   readonly time: number;
   readonly msg: string;
+  /** 40 and more: warnings and errors. */
+  readonly level: number;
+  /** The whole line. */
+  readonly text: string;
 }
 
-const isLine = (value: unknown): value is { readonly time: number | string; readonly msg: string } =>
+interface Fields {
+  readonly time: number | string;
+  readonly msg: string;
+  readonly level?: number;
+}
+
+const isLine = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && 'time' in value && 'msg' in value;
 
 function lineOf(text: string): LogLine | undefined {
   try {
     const value: unknown = JSON.parse(text);
-    return isLine(value) ? { msg: value.msg, time: Number(new Date(value.time)) } : undefined;
+    if (!isLine(value)) return undefined;
+    const { msg, level = 0 } = value;
+    return { msg, level, text, time: Number(new Date(value.time)) };
   } catch {
     return undefined;
   }

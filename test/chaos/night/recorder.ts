@@ -3,6 +3,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { type Scrape, scraped } from './figures.js';
 import { type LogLine, LogReader } from './log-reader.js';
 
+/** Level of the log. */
+const INFO = 30;
 const SECOND_MS = 1000;
 /** Prometheus waits for a scrape as long as its interval at most. */
 const SCRAPE_MS = 5000;
@@ -77,6 +79,12 @@ export class Recorder {
   line(pattern: RegExp, from: number): LogLine | undefined {
     this.#readLog();
     return this.#lines.find(({ time, msg }) => time >= from && pattern.test(msg));
+  }
+
+  /** Lines above `info`, as they stand in the log. */
+  warningsSince(from: number): readonly string[] {
+    this.#readLog();
+    return this.#lines.filter(({ time, level }) => time >= from && level > INFO).map(({ text }) => text);
   }
 
   #readLog(): void {

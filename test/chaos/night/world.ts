@@ -16,7 +16,7 @@ import type { Surroundings } from '../conversation/faults.js';
 import { startBucketDouble } from './bucket-double.js';
 import { Door } from './door.js';
 import { NightGateway } from './gateway.js';
-import { agentOf, Load, type Staff, toolOf, wordsOf } from './load.js';
+import { agentOf, Load, type Staff, toolOf, wordsOfCallers } from './load.js';
 
 /** `disk`: a data folder of its own size, with Postgres in it; `livekit`: calls are on a LiveKit server. */
 export type Place = 'usual' | 'disk' | 'livekit';
@@ -122,7 +122,7 @@ export async function startNight(place: Place): Promise<{ night: Night; load: Lo
   script(around);
   const staff = await staffOf(gateway.base, around, webhookDoor!.url, phoneDoor!.url, api);
   const load = new Load(gateway.base, staff);
-  load.begin(await wordsOf(gateway.base));
+  load.begin(await wordsOfCallers());
   const doors = { webhook: webhookDoor!.door, bucket: bucketDoor!.door, phone: phoneDoor!.door };
   return { night: { gateway, around, doors, disk, livekit: livekit?.relay }, load };
 }
