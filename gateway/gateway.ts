@@ -10,6 +10,7 @@ import type { Log } from '../contracts/log.js';
 import type { JobHandlers } from '../contracts/ports/jobs.js';
 import { openDatabase } from '../storage/postgres/database.js';
 import { OwnNode } from '../storage/nodes.js';
+import { databasePart } from './wiring/parts.js';
 import { certificateOf } from './wiring/check-settings.js';
 import { Children } from './wiring/children.js';
 import type { Config } from './config.js';
@@ -88,7 +89,7 @@ async function openParts(config: Config, resources: Resources, log: Log) {
   const spooled = await openSpool(config);
   const common = { config, database, memory, keeper, processId, installation, ids, clock, log };
   const node = await OwnNode.open({ ...common, sql: database.urgent, address, version: VERSION });
-  const children = new Children(sockets, log);
+  const children = new Children({ sockets, keeper, clock, log });
   const identity = await openIdentity(common);
   const { keys, admission } = identity;
   const voiced = await openSpeech({ ...common, children, admission, runtimeFolder });
@@ -199,7 +200,10 @@ export async function startGateway(config: Config, resources: Resources, log: Lo
   addNodeMetrics(metrics, parts.node, transport.figures().places);
   const figures = shareFigures({ metrics, peers: resources.peers ?? [], clock, log });
   const stopWarming = warmModels(parts, resources, log);
-  const stopWatching = children.watch(health, parts.database, clock);
+  const stopWatching = children.watch(health, {
+    database: parts.database,
+    part: databasePart(config),
+  });
   const storage = watchStorage({ health, database: parts.database, dataDir: config.dataDir, clock, log });
   const letGo = (): Promise<void> => {
     stopWarming();

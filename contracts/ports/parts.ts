@@ -125,7 +125,10 @@ export const askingFor =
   (kind, url) =>
     keeper.ask(partOfAccount(kind, url), whom);
 
-export const askingNobody: AskOfAccount = () => UNTOLD;
+export const askingNobody = (): Question => UNTOLD;
+
+/** Asks one part, whoever it is for. */
+export type Ask = () => Question;
 
 /** The origin of an address; undefined if it is none. */
 export function originOf(url: string | undefined): string | undefined {

@@ -9,6 +9,7 @@ import type { Clock } from '../../contracts/clock.js';
 import { errorText, ServiceError } from '../../contracts/errors.js';
 import type { Log } from '../../contracts/log.js';
 import type { LastCallState, PhoneProvider } from '../../contracts/phone/phone.js';
+import type { Keeper } from '../../contracts/ports/parts.js';
 import type { Outbound } from '../../contracts/ports/outbound.js';
 import type { DiallingNumbers, PhoneNumber } from '../../contracts/ports/phone/phone.js';
 import type {
@@ -29,6 +30,7 @@ export interface PlacingParts {
   readonly numbers: DiallingNumbers;
   readonly runs: Pick<SessionRuns, 'end' | 'refusal'>;
   readonly outbound: Pick<Outbound, 'fetch'>;
+  readonly keeper?: Keeper;
   /** Undefined if this gateway carries no phone calls. */
   readonly calls: Pick<PhoneCalls, 'hasRoom'> | undefined;
   /** Undefined without livekit mode. */
@@ -209,11 +211,11 @@ export class Placing implements PhoneDialling {
     { numberId, provider }: PlacedCall,
     ask: (dialling: Dialling, credentials: Readonly<Record<string, string>>) => ReturnType<Dialling['place']>,
   ) {
-    const { numbers, dialling: all, outbound } = this.parts;
+    const { numbers, dialling: all } = this.parts;
     const number = numberId === null ? undefined : await numbers.open(numberId);
     const dialling = all[provider];
     if (!number || !dialling) return { failure: NO_NUMBER };
-    return askProvider(number, dialling, (credentials) => ask(dialling, credentials), outbound);
+    return askProvider(number, dialling, (credentials) => ask(dialling, credentials), this.parts);
   }
 
   /** Ends the call; true if it had not ended before. A session that still waits for it ends, too. */

@@ -6,6 +6,7 @@ import { LIMITS } from '../../contracts/limits.js';
 import { PHONE_CREDENTIALS } from '../../contracts/phone/phone.js';
 import { isPlainObject, type PlainObject } from '../../contracts/schemas/plain-object.js';
 import { type Outbound, OutboundError, type OutboundReply } from '../../contracts/ports/outbound.js';
+import { type Keeper, noKeeper, type Part, partOfAccount } from '../../contracts/ports/parts.js';
 import type { OpenedNumber } from '../../contracts/ports/phone/phone.js';
 import { type ApiRequest, CredentialError, type Dialling } from './dialling.js';
 import { bodyOf, jsonObject, textIn } from './provider.js';
@@ -35,19 +36,35 @@ const refused = (status: number, message: string): ApiFailure => ({
   failure: `The provider answered ${status}${message === '' ? '' : `: ${message}`}`,
 });
 
+export interface ApiParts {
+  readonly outbound: Pick<Outbound, 'fetch'>;
+  readonly keeper?: Keeper | undefined;
+}
+
+/** The credentials, and often the address, are those of the number's owner. */
+const partOf = ({ provider }: OpenedNumber['number'], url: string): Part => ({
+  ...partOfAccount('phone', url),
+  name: provider,
+});
+
 /** `ask`: makes the request from the number's credentials. Follows no redirects, as none are documented. */
 export async function askProvider(
   { number, api, secret }: OpenedNumber,
   dialling: Dialling,
   ask: (credentials: OpenedNumber['api']) => ApiRequest,
-  outbound: Pick<Outbound, 'fetch'>,
+  { outbound, keeper = noKeeper }: ApiParts,
 ): Promise<{ readonly fields: PlainObject } | ApiFailure> {
   const kept = { timeoutMs: apiMs, captureBytes: apiAnswerBytes, redirects: 0 };
   try {
     const verifies = PHONE_CREDENTIALS[number.provider].verifies;
     const { path, ...request } = ask({ ...api, [verifies]: secret });
     const url = (number.apiUrl ?? dialling.apiUrl).replace(/\/+$/, '') + path;
-    const reply = await outbound.fetch({ ...request, url, ...kept });
+    const question = keeper.ask(partOf(number, url), { workspaceId: number.workspaceId });
+    const reply = await outbound.fetch({ ...request, url, ...kept }).catch((error: unknown) => {
+      question.ended(error);
+      throw error;
+    });
+    question.answered(reply.status);
     const fields = fieldsOf(reply);
     const isDone = reply.status >= 200 && reply.status < 300;
     return isDone ? { fields } : refused(reply.status, messageIn(fields));

@@ -11,6 +11,7 @@ import { errorText } from '../../contracts/errors.js';
 import { LIMITS } from '../../contracts/limits.js';
 import type { Log } from '../../contracts/log.js';
 import { type PhoneProvider, phoneAddress } from '../../contracts/phone/phone.js';
+import type { Keeper } from '../../contracts/ports/parts.js';
 import type { Outbound } from '../../contracts/ports/outbound.js';
 import type {
   Credentials,
@@ -40,6 +41,7 @@ export interface TransferringParts {
   /** APIs of the providers. */
   readonly dialling: Readonly<Partial<Record<PhoneProvider, Dialling>>>;
   readonly outbound: Pick<Outbound, 'fetch'>;
+  readonly keeper?: Keeper;
   /** Whether callers hear a sound while they wait. */
   readonly holdSound: boolean;
   readonly clock: Clock;
@@ -294,11 +296,11 @@ export class Transferring {
     { numberId, provider }: Pick<Transfer, 'numberId' | 'provider'>,
     ask: (dialling: Dialling, credentials: Credentials) => ApiRequest,
   ): Promise<Awaited<ReturnType<typeof askProvider>>> {
-    const { numbers, dialling: all, outbound } = this.parts;
+    const { numbers, dialling: all } = this.parts;
     const number = numberId === null ? undefined : await numbers.open(numberId);
     const dialling = all[provider];
     if (!number || !dialling) return { failure: 'The phone number was removed' } satisfies ApiFailure;
-    return askProvider(number, dialling, (credentials) => ask(dialling, credentials), outbound);
+    return askProvider(number, dialling, (credentials) => ask(dialling, credentials), this.parts);
   }
 
   async sweep(): Promise<void> {

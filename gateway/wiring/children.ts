@@ -1,13 +1,17 @@
 /** The child processes of one gateway: how to reach them, and whether they are alive. */
 import type { Clock } from '../../contracts/clock.js';
 import type { Log } from '../../contracts/log.js';
+import { ServiceError } from '../../contracts/errors.js';
+import type { Keeper, Outcome, Part } from '../../contracts/ports/parts.js';
 import { repeat } from '../../contracts/time/repeat.js';
 import { createPool, type Pool } from '../../processes/caller/pool.js';
 import type { Database } from '../../storage/postgres/database.js';
 import { type RoleName, type RoleRow, ROLES, type RoleSockets } from './roles.js';
 import type { Health } from '../server/system/health.js';
 import type { Metrics } from '../server/system/metrics.js';
-import type { WaitOf } from '../../processes/caller/link.js';
+import type { LostHow, WaitOf } from '../../processes/caller/link.js';
+import { RESTART_CAUSES } from '../../processes/restarts.js';
+import { childPart } from './parts.js';
 
 const HEALTH_MS = 2000;
 
@@ -61,23 +65,80 @@ const WAITS: Readonly<Record<WaitOf, { readonly name: string; readonly help: str
   },
 };
 
+interface WatchedDatabase {
+  readonly database: Pick<Database, 'answers'>;
+  readonly part: Part;
+}
+
 type NoteWait = (role: RoleName, of: WaitOf, ms: number) => void;
 
 const isSpared = (role: RoleName): boolean => (ROLES[role] as RoleRow).spared === true;
 
+/** Deaths in a row, over work of which nothing came, after which children of a role count as unable to do it. */
+const MOST_BARREN = 3;
+/** After this long without another one they get another chance. */
+const REST_MS = 60_000;
+
+const OUTCOMES: Readonly<Record<LostHow, Outcome>> = { died: 'failed', frozen: 'timeout' };
+
+export interface ChildrenParts {
+  readonly sockets: RoleSockets;
+  readonly keeper: Keeper;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
 export class Children {
   readonly #pools: ReadonlyMap<RoleName, Pool>;
+  /** When a child of the role was last lost. */
+  readonly #lostAt = new Map<RoleName, number>();
   /** Resolves once every child is connected. */
   readonly ready: Promise<void>;
   #noteWait: NoteWait = () => undefined;
 
-  constructor(sockets: RoleSockets, log: Log) {
+  constructor(private readonly parts: ChildrenParts) {
+    const { sockets, keeper, log } = parts;
     const entries = Object.entries(sockets) as [RoleName, readonly string[]][];
     const poolOf = (role: RoleName, paths: readonly string[]): Pool =>
-      createPool({ sockets: paths, log, waited: (of, ms) => this.#noteWait(role, of, ms) });
+      createPool({
+        sockets: paths,
+        log,
+        waited: (of, ms) => this.#noteWait(role, of, ms),
+        changed: (_at, how) => this.#changed(role, how),
+      });
     this.#pools = new Map(entries.map(([role, paths]) => [role, poolOf(role, paths)]));
+    for (const role of this.#pools.keys()) keeper.know(childPart(role));
     this.ready = Promise.all([...this.#pools.values()].map((pool) => pool.ready())).then(() => undefined);
     this.ready.catch(() => undefined);
+  }
+
+  #changed(role: RoleName, how: 'up' | LostHow): void {
+    const { keeper, clock } = this.parts;
+    if (how !== 'up') {
+      this.#lostAt.set(role, clock.monotonic());
+      const outcome = this.#isBarren(role) ? 'invalid' : OUTCOMES[how];
+      keeper.told(childPart(role), { outcome, code: how });
+    } else if (
+      this.pool(role)
+        .state()
+        .every(({ connected }) => connected)
+    )
+      keeper.told(childPart(role), { outcome: 'ok' });
+  }
+
+  #isBarren(role: RoleName): boolean {
+    return this.pool(role)
+      .state()
+      .every(({ barren }) => barren >= MOST_BARREN);
+  }
+
+  /** Whether one of them is there, and they do not die of their work. */
+  #isFit(role: RoleName): boolean {
+    const isResting = this.parts.clock.monotonic() - (this.#lostAt.get(role) ?? -Infinity) < REST_MS;
+    const isThere = this.pool(role)
+      .state()
+      .some(({ connected }) => connected);
+    return isThere && !(isResting && this.#isBarren(role));
   }
 
   /** The children without which the gateway is not ready. */
@@ -92,16 +153,14 @@ export class Children {
   }
 
   /** Checks regularly whether the database answers and the children are connected. The result stops it. */
-  watch(health: Health, database: Database, clock: Clock): () => void {
+  watch(health: Health, { database, part }: WatchedDatabase): () => void {
+    const { keeper, clock } = this.parts;
     const look = async (): Promise<void> => {
-      for (const role of this.needed)
-        health.set(
-          role,
-          this.pool(role)
-            .state()
-            .some(({ connected }) => connected),
-        );
-      health.set('database', await database.answers());
+      for (const role of this.needed) health.set(role, this.#isFit(role));
+      const question = keeper.ask(part);
+      const answers = await database.answers();
+      question.ended(answers ? undefined : new ServiceError('storage_unavailable'));
+      health.set('database', answers);
     };
     for (const pool of this.#pools.values()) pool.ready().then(look, () => undefined);
     // No look rejects.
@@ -111,9 +170,25 @@ export class Children {
   addMetrics(metrics: Metrics): void {
     for (const { name, help, merged, read } of GAUGES)
       metrics.gauge(name, help, () => this.#rows(read), ['role', 'index'], merged);
+    metrics.counter(
+      'child_restarts',
+      'How often a child process was started again, by cause',
+      () => this.#restarts(),
+      ['role', 'index', 'cause'],
+      'max',
+    );
     const waits = ({ name, help }: (typeof WAITS)[WaitOf]) => metrics.histogram(name, help, ['role'], 'max');
     const note = { jobs: waits(WAITS.jobs), pieces: waits(WAITS.pieces) };
     this.#noteWait = (role, of, ms) => note[of](ms / 1000, { role });
+  }
+
+  #restarts() {
+    return RESTART_CAUSES.flatMap((cause) =>
+      this.#rows(({ restarts }) => restarts[cause] ?? 0).map(({ labels, value }) => ({
+        labels: { ...labels, cause },
+        value,
+      })),
+    );
   }
 
   #rows(read: (child: ChildState) => number) {

@@ -6,6 +6,7 @@ import { hostname } from 'node:os';
 import type { Clock } from '../../contracts/clock.js';
 import { LIMITS } from '../../contracts/limits.js';
 import type { Log } from '../../contracts/log.js';
+import type { Keeper } from '../../contracts/ports/parts.js';
 import type { Secrets } from '../../contracts/ports/secrets.js';
 import type { Database } from '../../storage/postgres/database.js';
 import type { Config } from '../config.js';
@@ -14,6 +15,8 @@ import { startRetention } from '../recordings/recording-retention.js';
 import { createRecordings, type HeldRecordings } from '../recordings/recordings.js';
 import { checkBucket, openS3 } from '../recordings/s3.js';
 import { startUploads } from '../recordings/uploads.js';
+import { watchedBucket } from '../recordings/watched-bucket.js';
+import { bucketPart } from './parts.js';
 import type { Metrics } from '../server/system/metrics.js';
 
 export interface RecordingOptions {
@@ -25,6 +28,7 @@ export interface RecordingOptions {
   readonly secrets: Pick<Secrets, 'key'>;
   /** Unique among all live processes. */
   readonly processId: string;
+  readonly keeper: Keeper;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -52,11 +56,12 @@ export interface OpenRecordings {
 }
 
 export async function openRecordings(options: RecordingOptions): Promise<OpenRecordings> {
-  const { config, database, processId, clock, log } = options;
+  const { config, database, processId, keeper, clock, log } = options;
   const { sql, events } = database;
   const { dataDir, recordingsRedirect, recordingsSpoolMb } = config;
   const host = hostname();
-  const bucket = await openBucket(config);
+  const opened = await openBucket(config);
+  const bucket = opened && watchedBucket(opened, bucketPart(opened.url, process.env), keeper);
   const redirectFor = recordingsRedirect === 'true' ? LIMITS.recording.urlMs / 1000 : undefined;
   const place = bucket && { url: bucket.url, store: createBucketStore(bucket, redirectFor) };
   const common = { ...options, sql, host };
@@ -76,7 +81,7 @@ export async function openRecordings(options: RecordingOptions): Promise<OpenRec
     async stop() {
       stopRetention();
       await uploads?.stop();
-      bucket?.close();
+      opened?.close();
     },
   };
 }

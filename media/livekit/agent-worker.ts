@@ -13,6 +13,7 @@ import type { Clock } from '../../contracts/clock.js';
 import { ServiceError } from '../../contracts/errors.js';
 import type { Log } from '../../contracts/log.js';
 import type { AgentWork, OfferedJob } from '../../contracts/ports/calls/calls.js';
+import { type Ask, askingNobody } from '../../contracts/ports/parts.js';
 import { withTimeout } from '../../contracts/time/timeouts.js';
 import { Backoff } from '../../processes/backoff.js';
 import type { LivekitServer } from './room-service.js';
@@ -22,6 +23,8 @@ export interface AgentWorkerParts {
   /** The agent name of jobs: the same in all processes of this installation, and unique to it. */
   readonly agentName: string;
   readonly work: AgentWork;
+  /** Told what came of each connection. */
+  readonly asks?: Ask;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -173,6 +176,15 @@ interface WireJob {
 
 const jobOf = ({ id, metadata, room }: WireJob): OfferedJob => ({ id, metadata, room: room?.name ?? '' });
 
+/** A connection that has ended without an error. */
+const GONE = Object.assign(new Error('The connection has ended'), { code: 'ECONNRESET' });
+
+/** The library's error for a handshake that is refused has the status in its text only. */
+const withStatus = (error: Error): Error => {
+  const [, status] = /response: (\d{3})$/.exec(error.message) ?? [];
+  return status === undefined ? error : Object.assign(error, { status: Number(status) });
+};
+
 export class AgentWorker {
   readonly #backoff = new Backoff(RECONNECT);
   #link: Link | undefined;
@@ -209,7 +221,8 @@ export class AgentWorker {
 
   async #connect(): Promise<void> {
     if (this.#closed) return;
-    const { server, log } = this.parts;
+    const { server, asks = askingNobody, log } = this.parts;
+    const question = asks();
     const [{ AccessToken }, protocol] = await Promise.all([livekit(), import('@livekit/protocol')]);
     const token = new AccessToken(server.key, server.secret, { ttl: 3600 });
     token.addGrant({ agent: true });
@@ -217,10 +230,19 @@ export class AgentWorker {
     const address = new URL('agent', server.url.replace(/\/*$/, '/'));
     const socket = new WebSocket(address, { headers, handshakeTimeout: REGISTER_MS, maxPayload: MOST_BYTES });
     this.#socket = socket;
-    const link = new Link(socket, protocol, this.parts, () => this.#registered());
+    const link = new Link(socket, protocol, this.parts, () => {
+      question.ended();
+      this.#registered();
+    });
     this.#link = link;
-    socket.on('error', (error) => log.warn({ reason: error.message }, 'the LiveKit server gives no jobs'));
-    socket.once('close', () => this.#lost(link));
+    socket.on('error', (error) => {
+      question.ended(withStatus(error));
+      log.debug({ reason: error.message }, 'the LiveKit server gives no jobs');
+    });
+    socket.once('close', () => {
+      question.ended(GONE);
+      this.#lost(link);
+    });
     if (this.#closed) this.close();
   }
 
@@ -232,6 +254,8 @@ export class AgentWorker {
 
   #lost(link: Link): void {
     link.stop();
+    const wasRegistered = this.#isRegistered;
+    if (wasRegistered && !this.#closed) this.parts.asks?.().ended(GONE);
     this.#isRegistered = false;
     if (!this.#closed) this.parts.clock.after(this.#backoff.next(), () => void this.#connect());
   }

@@ -14,6 +14,7 @@ import type {
   RoomOpening,
   RoomOptions,
 } from '../../contracts/ports/calls/calls.js';
+import type { Ask } from '../../contracts/ports/parts.js';
 import type { JobRunner } from '../../contracts/ports/jobs.js';
 import { ServiceError } from '../../contracts/errors.js';
 import { type Report, ROOM_JOB, type RoomArgs, type RoomReport } from '../wire.js';
@@ -24,6 +25,8 @@ export interface RoomCallsParts extends CallObserver {
   /** The pool of room workers; a call stays on the worker that it began on. */
   readonly rooms: JobRunner;
   readonly server: LivekitServer;
+  /** Told what came of each request to it. */
+  readonly asks?: Ask | undefined;
   /** The agent name of jobs (agent-worker.ts). */
   readonly agentName: string;
   /** Resolves when the cluster gives jobs to this process. Errors: `transport_failed`. */
@@ -142,7 +145,7 @@ class ClusterCall extends WorkerCall<RoomReport> implements RoomCall {
 }
 
 export function createRoomCalls(parts: RoomCallsParts): RoomCalls {
-  const service = createRoomService(parts.server);
+  const service = createRoomService(parts.server, parts.asks);
   return {
     async dispatch(sessionId, metadata, joinBy) {
       await service.create(sessionId, joinBy);

@@ -6,6 +6,7 @@ import type { RoomServiceClient } from 'livekit-server-sdk';
 import { ServiceError } from '../../contracts/errors.js';
 import { CALL_TIMES } from '../../contracts/limits/call-times.js';
 import type { JoinClaims } from '../../contracts/ports/calls/join-tokens.js';
+import { type Ask, asked, askingNobody } from '../../contracts/ports/parts.js';
 import type { CallOptions } from '../../contracts/ports/calls/calls.js';
 
 export interface LivekitServer {
@@ -50,20 +51,33 @@ const seconds = (ms: number): number => Math.max(1, Math.ceil(ms / 1000));
 
 type Client = () => Promise<RoomServiceClient>;
 
-const orFailed = async (answer: Promise<unknown>): Promise<void> =>
-  void (await answer.catch((error: unknown) => Promise.reject(failed(error))));
+const unlessGone = (error: unknown): undefined => {
+  if ((error as { status?: unknown }).status !== NOT_FOUND) throw error;
+};
 
-/** As `orFailed`, but a 404 is fine. */
-const orGone = async (answer: Promise<unknown>): Promise<void> =>
-  void (await answer.catch((error: unknown) => {
-    if ((error as { status?: unknown }).status !== NOT_FOUND) throw failed(error);
-  }));
+/** Waits for the server's answer, and tells what came of it. Errors: `transport_failed`. */
+interface Awaiting {
+  orFailed(answer: Promise<unknown>): Promise<void>;
+  /** A 404 is fine. */
+  orGone(answer: Promise<unknown>): Promise<void>;
+}
+
+function awaitingAs(ask: Ask): Awaiting {
+  const orFailed = (answer: Promise<unknown>): Promise<void> =>
+    asked(ask(), () => answer).then(nothing, (error: unknown) => Promise.reject(failed(error)));
+  return { orFailed, orGone: (answer) => orFailed(answer.catch(unlessGone)) };
+}
+
+const nothing = (): void => undefined;
 
 /** Whether a participant came with its session's first token. */
 const isFirst = ({ attributes }: { readonly attributes: Readonly<Record<string, string>> }): boolean =>
   attributes['use'] === ('join' satisfies JoinClaims['use']);
 
-const usersIn = (client: Client): Pick<RoomService, 'rotate' | 'putOut' | 'isBack'> => ({
+const usersIn = (
+  client: Client,
+  { orFailed, orGone }: Awaiting,
+): Pick<RoomService, 'rotate' | 'putOut' | 'isBack'> => ({
   async rotate(name, identity) {
     const attributes = { use: 'rejoin' satisfies JoinClaims['use'] };
     await orFailed((await client()).updateParticipant(name, identity, { attributes }));
@@ -89,13 +103,16 @@ const usersIn = (client: Client): Pick<RoomService, 'rotate' | 'putOut' | 'isBac
   },
 });
 
-export function createRoomService({ url, key, secret }: LivekitServer): RoomService {
+/** `ask`: told what came of each request. */
+export function createRoomService({ url, key, secret }: LivekitServer, ask: Ask = askingNobody): RoomService {
+  const awaiting = awaitingAs(ask);
+  const { orFailed, orGone } = awaiting;
   const client: Client = async () => {
     const { RoomServiceClient } = await livekit();
     return new RoomServiceClient(url, key, secret, { requestTimeout: REQUEST_SECONDS });
   };
   return {
-    ...usersIn(client),
+    ...usersIn(client, awaiting),
     async create(name, joinBy) {
       const rooms = await client();
       const { goneMs, connectMs } = CALL_TIMES;

@@ -8,6 +8,7 @@ import { systemClock } from '../../contracts/clock.js';
 import { errorText, ServiceError } from '../../contracts/errors.js';
 import { LIMITS } from '../../contracts/limits.js';
 import { IDENTITIES } from '../../contracts/ports/calls/calls.js';
+import { type Ask, asked, askingNobody } from '../../contracts/ports/parts.js';
 import type {
   SipCaller,
   SipLeg,
@@ -166,14 +167,19 @@ async function refer(
 /** The target in the form that REFER needs. */
 const targetOf = (to: string): string => (to.startsWith('+') ? `tel:${to}` : to);
 
-export function createSipService(server: LivekitServer, agentName: string): SipService {
+/** `ask`: told what came of each request that calls nobody. */
+export function createSipService(
+  server: LivekitServer,
+  agentName: string,
+  ask: Ask = askingNobody,
+): SipService {
   const client: Client = async () => {
     const { SipClient } = await livekit();
     return new SipClient(server.url, server.key, server.secret, ONCE);
   };
   return {
-    keep: (numbers) => keep(numbers, client, agentName),
-    caller: (room) => callerIn(room, server),
+    keep: (numbers) => asked(ask(), () => keep(numbers, client, agentName)),
+    caller: (room) => asked(ask(), () => callerIn(room, server)),
     dial: (leg) => dial(leg, client),
     refer: (room, to, ringSeconds) =>
       refer(room, to, ringSeconds, { caller: callerIn(room, server), client }),

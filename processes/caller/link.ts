@@ -18,6 +18,7 @@ import { Channel } from '../channel/channel.js';
 import { Outbound } from '../channel/credit.js';
 import { errorFromWire } from '../errors.js';
 import { isCount, KIND, PROTOCOL_VERSION, type Frame, type Waits } from '../channel/frames.js';
+import { type Restarts, restartsOf } from '../restarts.js';
 import type { Log } from '../../contracts/log.js';
 import { isOurs, restOf } from '../process-table.js';
 import { CHILD_SILENCE, lookEveryMs, type SilenceTimes, SilenceWatch } from './silence.js';
@@ -36,9 +37,13 @@ export interface LinkOptions {
   spawned?(): number | undefined;
   /** Called when the child has said hello. */
   up?(): void;
+  /** Called when a child that was up is lost, unless it wanted to retire or this link was closed. */
+  lost?(how: LostHow): void;
   /** Called with how long a job or piece waited in the child before it began, for work of any caller. */
   waited?(of: WaitOf, ms: number): void;
 }
+
+export type LostHow = 'died' | 'frozen';
 
 /** Kinds of waits in a child: a job waits for a slot, a piece of a running job for an engine. */
 export type WaitOf = 'jobs' | 'pieces';
@@ -56,6 +61,9 @@ export interface Reported {
   readonly queued: number;
   readonly waitingPieces: number;
 }
+
+/** Frames by which a child shows that it can do its work. */
+const GIVING: ReadonlySet<number> = new Set([KIND.data, KIND.end, KIND.error]);
 
 const NOTHING: Reported = { running: 0, queued: 0, waitingPieces: 0 };
 const ROOMY = { places: Infinity, batchPlaces: Infinity };
@@ -77,6 +85,10 @@ export class Link {
   #announced = false;
   #silence: SilenceWatch | undefined;
   #frozen = 0;
+  #restarts: Restarts = {};
+  /** Whether the child has given anything since its hello. */
+  #gave = false;
+  #barren = 0;
   #nextStream = 1;
   #closed = false;
   #stopTimer: (() => void) | undefined;
@@ -112,6 +124,16 @@ export class Link {
   /** How often its child was lost after it had left pings unanswered. */
   get frozen(): number {
     return this.#frozen;
+  }
+
+  /** How often its supervisor has started the child again. */
+  get restarts(): Restarts {
+    return this.#restarts;
+  }
+
+  /** How many times in a row it died over jobs without having given anything since its start. */
+  get barren(): number {
+    return this.#barren;
   }
 
   get #batchJobs(): number {
@@ -175,6 +197,7 @@ export class Link {
   }
 
   #forCall(call: Call, stream: number, kind: number, payload: unknown, bytes: number): void {
+    if (GIVING.has(kind)) this.#works();
     switch (kind) {
       case KIND.data:
         return call.receive(payload, bytes);
@@ -194,6 +217,11 @@ export class Link {
     }
   }
 
+  #works(): void {
+    this.#gave = true;
+    this.#barren = 0;
+  }
+
   /** A job has ended. Its end may come after the load report that no longer counts it. */
   #settled(stream: number): void {
     this.#calls.delete(stream);
@@ -201,7 +229,7 @@ export class Link {
   }
 
   #hello(payload: unknown): void {
-    const { version, pid, places, batchPlaces } = (payload ?? {}) as Record<string, unknown>;
+    const { version, pid, places, batchPlaces, restarts } = (payload ?? {}) as Record<string, unknown>;
     if (version !== PROTOCOL_VERSION || !isCount(pid) || pid < 2)
       throw new TypeError('hello of another protocol');
     const { spawned } = this.#options;
@@ -214,6 +242,8 @@ export class Link {
       places: isCount(places) ? places : Infinity,
       batchPlaces: isCount(batchPlaces) ? batchPlaces : Infinity,
     };
+    this.#restarts = restartsOf(restarts);
+    this.#gave = false;
     this.#retiring = false;
     this.#announced = false;
     this.#backoff.reset();
@@ -264,6 +294,8 @@ export class Link {
     // Its supervisor may have killed it before this caller found it frozen.
     const isFrozen = this.up && !this.#closed && this.#silence?.isDoubtful === true;
     if (isFrozen) this.#frozen += 1;
+    const wasUp = this.up && !this.#closed;
+    if (wasUp && !this.#gave && this.#calls.size > 0) this.#barren += 1;
     this.#channel = undefined;
     this.#pid = undefined;
     this.#reported = NOTHING;
@@ -273,6 +305,7 @@ export class Link {
     const calls = [...this.#calls.values()];
     this.#calls.clear();
     if (!this.#closed) this.#reconnectLater();
+    if (wasUp) this.#options.lost?.(isFrozen ? 'frozen' : 'died');
     for (const call of calls) call.lost(isFrozen);
   }
 

@@ -11,7 +11,8 @@ import { systemClock, type Clock } from '../../contracts/clock.js';
 import { ServiceError } from '../../contracts/errors.js';
 import type { JobOwner, JobRunner } from '../../contracts/ports/jobs.js';
 import { Call } from './call.js';
-import { Link, type Reported, type WaitOf } from './link.js';
+import { Link, type LostHow, type Reported, type WaitOf } from './link.js';
+import type { Restarts } from '../restarts.js';
 import { CHILD_SILENCE, type SilenceTimes } from './silence.js';
 import type { Log } from '../../contracts/log.js';
 
@@ -28,6 +29,8 @@ export interface PoolOptions {
   readonly waiting?: number;
   /** How long a child may be silent before its jobs are lost. Default: `CHILD_SILENCE`. */
   readonly health?: SilenceTimes;
+  /** Called when a child is there, and when it is lost without having wanted to retire. */
+  changed?(at: number, how: 'up' | LostHow): void;
   /** Called with how long a job or piece waited in a child before it began, for work of any caller. */
   waited?(of: WaitOf, ms: number): void;
 }
@@ -39,6 +42,9 @@ export interface ChildState extends Reported {
   readonly pid: number | undefined;
   /** How often it was lost after it had left pings unanswered. */
   readonly frozen: number;
+  readonly restarts: Restarts;
+  /** How many times in a row it died over jobs without having given anything since its start. */
+  readonly barren: number;
 }
 
 export interface Pool extends JobRunner {
@@ -57,6 +63,7 @@ const DEFAULTS = {
   waiting: 1024,
   health: CHILD_SILENCE,
   waited: (): void => undefined,
+  changed: (): void => undefined,
 };
 
 /** Connects to the children of a role, now and after each of their restarts. */
@@ -82,7 +89,13 @@ class ChildPool implements Pool {
   constructor(options: Required<PoolOptions>) {
     this.#options = options;
     this.#links = options.sockets.map(
-      (socketPath) => new Link({ ...options, socketPath, up: () => this.#up() }),
+      (socketPath, at) =>
+        new Link({
+          ...options,
+          socketPath,
+          up: () => this.#up(at),
+          lost: (how) => options.changed(at, how),
+        }),
     );
   }
 
@@ -102,6 +115,8 @@ class ChildPool implements Pool {
       connected: link.up,
       pid: link.pid,
       frozen: link.frozen,
+      restarts: link.restarts,
+      barren: link.barren,
       ...link.reported,
     }));
   }
@@ -158,7 +173,8 @@ class ChildPool implements Pool {
     }
   }
 
-  #up(): void {
+  #up(at: number): void {
+    this.#options.changed(at, 'up');
     for (const call of this.#takeWaiting()) this.#dispatch(call);
     if (!this.#links.every((link) => link.up)) return;
     for (const waiter of this.#readyWaiters.splice(0)) waiter.resolve();

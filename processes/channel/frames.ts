@@ -11,8 +11,8 @@ import { ServiceError } from '../../contracts/errors.js';
 
 export const KIND = {
   /**
-   * child → caller, once it is ready: { version, pid, places, batchPlaces }; places: jobs that it runs or queues at most,
-   * and of batch work
+   * child → caller, once it is ready: { version, pid, places, batchPlaces, restarts }; places: jobs that it runs or queues at
+   * most, and of batch work; restarts: how often its supervisor has started it again, by cause
    */
   hello: 0,
   /** caller → child: { job, args, input, owner? } */

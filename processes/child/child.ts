@@ -1,5 +1,6 @@
 /** The life of a worker entry in one call: its place from the command line, its jobs, its watch on the supervisor. */
 import { serveJobs, type JobServer, type ServeOptions } from './serve-jobs.js';
+import { restartsIn } from '../restarts.js';
 import { indexOf } from '../channel/socket-path.js';
 import { REFUSAL, type SupervisorWatchOptions, watchSupervisor } from './supervisor-watch.js';
 
@@ -22,9 +23,10 @@ export function childPlace(argv: readonly string[] = process.argv): ChildPlace {
 
 /** Serves jobs on this child's socket until the supervisor stops it or is gone. */
 export async function serveAsChild(
-  options: Omit<ServeOptions, 'socketPath'> & SupervisorWatchOptions,
+  options: Omit<ServeOptions, 'socketPath' | 'restarts'> & SupervisorWatchOptions,
 ): Promise<JobServer> {
-  const server = await serveJobs({ ...options, socketPath: childPlace().socketPath });
+  const restarts = restartsIn(process.env);
+  const server = await serveJobs({ ...options, restarts, socketPath: childPlace().socketPath });
   watchSupervisor(server, options);
   return server;
 }

@@ -16,6 +16,7 @@ import { Channel } from '../channel/channel.js';
 import { offAnnounced, onAnnounced } from './announce.js';
 import { KIND, PROTOCOL_VERSION, type Frame, type Waits } from '../channel/frames.js';
 import { silentLog, type Log } from '../../contracts/log.js';
+import type { Restarts } from '../restarts.js';
 import { ServedJob, type Workplace } from './served-job.js';
 import { checkSocketPath } from '../channel/socket-path.js';
 
@@ -35,6 +36,8 @@ export interface ServeOptions {
   readonly ready?: Promise<unknown>;
   /** Counts pieces that wait for the engines of its jobs. Default: none do. */
   readonly engineWaits?: WaitTally;
+  /** How often it was started again, for its callers. Default: never. */
+  readonly restarts?: Restarts;
   readonly log?: Log;
   readonly clock?: Clock;
 }
@@ -60,6 +63,7 @@ const DEFAULTS = {
   queue: 64,
   retireAfter: Infinity,
   ready: Promise.resolve(),
+  restarts: {},
   log: silentLog,
   clock: systemClock,
 };
@@ -193,7 +197,8 @@ class Child implements JobServer {
   }
 
   #welcome(connection: Connection): void {
-    connection.hello(roomFor(this.#options));
+    const { restarts } = this.#options;
+    connection.hello({ ...roomFor(this.#options), restarts });
     if (this.#busy) connection.announce(true);
     connection.load(this.#retiring, {
       jobs: [],
@@ -241,8 +246,8 @@ class Connection {
     });
   }
 
-  hello(room: RoomFor): void {
-    this.#channel.control(KIND.hello, 0, { version: PROTOCOL_VERSION, pid: process.pid, ...room });
+  hello(about: RoomFor & { readonly restarts: Restarts }): void {
+    this.#channel.control(KIND.hello, 0, { version: PROTOCOL_VERSION, pid: process.pid, ...about });
   }
 
   announce(busy: boolean): void {

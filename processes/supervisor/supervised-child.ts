@@ -7,7 +7,8 @@ import { fileURLToPath } from 'node:url';
 import { Backoff } from '../backoff.js';
 import { eachLine } from '../lines.js';
 import { Link } from '../caller/link.js';
-import { goesFirst } from '../oom.js';
+import { goesFirst, killedForMemory, memoryLimit } from '../oom.js';
+import { type RestartCause, restartsEnv } from '../restarts.js';
 import { writePrivateFile } from '../private-folder.js';
 import type { ChildName, SuperviseOptions } from './supervise-options.js';
 import { ownerText, pidFileOf } from './sweep.js';
@@ -31,6 +32,11 @@ export class SupervisedChild {
   #stopping = false;
   #stopTimers: (() => void)[] = [];
   #gone: (() => void) | undefined;
+  readonly #restarts: Partial<Record<RestartCause, number>> = {};
+  /** Why this supervisor itself kills the child. */
+  #killing: RestartCause | undefined;
+  /** Processes of ours that the kernel had killed for lack of memory when the child began. */
+  #killedBefore: number | undefined;
 
   /** Starts the child; `up` is called at each hello, also after restarts; `refused` if it says why it cannot start. */
   constructor(
@@ -82,6 +88,8 @@ export class SupervisedChild {
   }
 
   #start(): void {
+    this.#killing = undefined;
+    this.#killedBefore = killedForMemory();
     const child = this.#spawn();
     const name = { ...this.#name(), pid: child.pid };
     const { output, log } = this.#options;
@@ -108,7 +116,8 @@ export class SupervisedChild {
     const heap = heapMb > 0 ? [`--max-old-space-size=${heapMb}`] : [];
     const script = entry instanceof URL ? fileURLToPath(entry) : entry;
     const argv = [...heap, script, role, this.#socket, ...args];
-    return spawn(process.execPath, argv, { env, stdio: ['pipe', 'pipe', 'pipe'] });
+    const told = { ...env, ...restartsEnv(this.#restarts) };
+    return spawn(process.execPath, argv, { env: told, stdio: ['pipe', 'pipe', 'pipe'] });
   }
 
   #started(child: Process, pid: number): void {
@@ -129,12 +138,14 @@ export class SupervisedChild {
     const { role, health, log } = this.#options;
     const seconds = health.silenceMs / 1000;
     log.error(this.#name(), `${role} worker ${this.#index} said nothing for ${seconds} s: replaced`);
+    this.#killing = 'frozen';
     kill();
   }
 
   #killUnready(child: Process): void {
     if (this.up) return;
     this.#options.log.warn(this.#name(), 'killing a worker that does not become ready');
+    this.#killing = 'slow';
     child.kill('SIGKILL');
   }
 
@@ -155,8 +166,22 @@ export class SupervisedChild {
     if (this.#stopping) return;
     if (how.code === 0 && this.#link.retiring) return this.#replace(name);
     const restartMs = this.#backoff.next();
-    this.#options.log.warn({ ...name, ...how, restartMs }, 'worker exited, starting it again');
+    const cause = this.#causeOf(how);
+    this.#restarts[cause] = (this.#restarts[cause] ?? 0) + 1;
+    const lack = cause === 'memory' ? ` for lack of memory (${memoryLimit() || 'of the machine'})` : '';
+    this.#options.log.warn(
+      { ...name, ...how, cause, restarts: { ...this.#restarts }, restartMs },
+      `worker ${lack === '' ? 'exited' : `was killed${lack}`}, starting it again`,
+    );
     this.#stopTimers.push(this.#options.clock.after(restartMs, () => this.#start()));
+  }
+
+  #causeOf({ signal }: { readonly signal?: string | null }): RestartCause {
+    if (this.#killing) return this.#killing;
+    const killed = killedForMemory();
+    const isOom = killed !== undefined && killed > (this.#killedBefore ?? killed);
+    if (signal === 'SIGKILL' && isOom) return 'memory';
+    return signal ? 'killed' : 'exited';
   }
 
   /** Replaces a child that has retired: nothing is wrong, so there is no backoff. */

@@ -41,7 +41,11 @@ export const ROWS: Readonly<Record<Outcome, Row>> = {
 
 /** Where a kind of part needs other words. */
 const OTHER_WORDS: Readonly<Partial<Record<PartKind, Partial<Record<Outcome, string>>>>> = {
-  child: { failed: 'dies at its work again and again' },
+  child: {
+    failed: 'died',
+    timeout: 'said nothing, and is replaced',
+    invalid: 'dies at its work again and again: is there enough memory?',
+  },
   database: { unreachable: 'is away', failed: 'is away' },
 };
 

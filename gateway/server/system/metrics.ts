@@ -113,12 +113,19 @@ export class Metrics {
     });
   }
 
-  /** Adds the counter `gateway_<name>_total`; `read` must never return less than before. */
-  counter(name: string, help: string, read: () => Reading, labelNames: readonly string[] = []): void {
+  /** Adds the counter `gateway_<name>_total`; `read` must never return less than before. `merged` is as in `gauge`. */
+  counter(
+    name: string,
+    help: string,
+    read: () => Reading,
+    labelNames: readonly string[] = [],
+    merged: Aggregator = 'sum',
+  ): void {
     const counter: Counter = new Counter({
       name: `${PREFIX}${name}_total`,
       help,
       labelNames: [...labelNames],
+      aggregator: merged,
       registers: [this.registry],
       collect: () => {
         counter.reset();

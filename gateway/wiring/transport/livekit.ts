@@ -13,6 +13,7 @@ import { SipDialling } from '../../phone/sip/dialling.js';
 import { SipNumbers } from '../../phone/sip/numbers.js';
 import { nodesDialect } from '../../calls/nodes.js';
 import { openPhone, transfersOf } from './phone.js';
+import { livekitPart } from '../parts.js';
 import { callParts, type OpenTransport, type TransportOptions } from './parts.js';
 
 /** One name for all processes of an installation, because installations may share a cluster. */
@@ -27,19 +28,22 @@ const roomPlaces = ({ roomProcesses, roomsPerProcess, workers }: Config): number
 function roomCalls(
   { children, log }: TransportOptions,
   { recorded, counted }: CallMetrics,
-  cluster: Pick<Parameters<typeof createRoomCalls>[0], 'server' | 'agentName' | 'registered'>,
+  cluster: Pick<Parameters<typeof createRoomCalls>[0], 'server' | 'agentName' | 'registered' | 'asks'>,
 ) {
   return createRoomCalls({ rooms: children.pool('room'), ...cluster, recorded, counted, log });
 }
 
 export function livekitTransport(server: LivekitServer, options: TransportOptions): OpenTransport {
-  const { sessions, platform, recordings, node: nodes, clock, log } = options;
+  const { sessions, platform, recordings, node: nodes, keeper, clock, log } = options;
   const { runs } = sessions;
   const metrics = new CallMetrics(recordings.began, options.turns?.model.answers);
   const agentName = agentNameOf(platform.secrets);
   const registered = (): Promise<void> => worker.registered();
-  const rooms = roomCalls(options, metrics, { server, agentName, registered });
-  const sip = createSipService(server, agentName);
+  const part = livekitPart(server);
+  keeper.know(part);
+  const asks = () => keeper.ask(part);
+  const rooms = roomCalls(options, metrics, { server, agentName, registered, asks });
+  const sip = createSipService(server, agentName, asks);
   const { numbers } = platform;
   const transferring = transfersOf(options);
   const phoned = { sip, runs, rooms, clock, log };
@@ -52,7 +56,7 @@ export function livekitTransport(server: LivekitServer, options: TransportOption
   const dialling = new SipDialling({ ...phoned, prepare: (session) => calls.prepare(session) });
   const { placing, dialect } = openPhone(options, undefined, dialling);
   const sipNumbers = new SipNumbers({ numbers, sip, clock, log });
-  const worker = new AgentWorker({ server, agentName, work: calls, clock, log });
+  const worker = new AgentWorker({ server, agentName, work: calls, asks, clock, log });
   return {
     url: server.url,
     testable: undefined,

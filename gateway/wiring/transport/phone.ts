@@ -10,7 +10,7 @@ import type { TransportOptions } from './parts.js';
 
 /** Webhooks and media streams of telephone providers; without `carried` every call is rejected, and none is placed. */
 export function openPhone(
-  { sessions, platform, clock, log }: TransportOptions,
+  { sessions, platform, keeper, clock, log }: TransportOptions,
   carried: { readonly calls: PhoneCalls; readonly transferring: Transferring } | undefined,
   sip?: SipDialling,
 ) {
@@ -18,7 +18,7 @@ export function openPhone(
   const { numbers, placed, outbound } = platform;
   const common = { numbers, placed, calls, clock, log };
   const placing = new Placing({
-    ...{ ...common, runs: sessions.runs, outbound, dialling: DIALLING },
+    ...{ ...common, runs: sessions.runs, outbound, keeper, dialling: DIALLING },
     ...(sip && { sip }),
   });
   const key = platform.secrets.key('phone streams');
@@ -31,9 +31,19 @@ export function openPhone(
   return { placing, dialect: phoneDialect(parts) };
 }
 
-export function transfersOf({ config, sessions, platform, clock, log }: TransportOptions): Transferring {
+export function transfersOf({
+  config,
+  sessions,
+  platform,
+  keeper,
+  clock,
+  log,
+}: TransportOptions): Transferring {
   const { transfers, numbers, outbound } = platform;
   const holdSound = config.phoneHoldSound === 'on';
   const { runs } = sessions;
-  return new Transferring({ transfers, numbers, outbound, runs, dialling: DIALLING, holdSound, clock, log });
+  return new Transferring({
+    ...{ transfers, numbers, outbound, keeper, runs, dialling: DIALLING, holdSound },
+    ...{ clock, log },
+  });
 }
