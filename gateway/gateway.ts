@@ -26,6 +26,7 @@ import { shareFigures } from './wiring/figures.js';
 import { openIdentity } from './wiring/identity.js';
 import { addNodeMetrics, nodeUrl, VERSION } from './wiring/nodes.js';
 import { openSpool } from './wiring/spool.js';
+import { configuredChecks, startChecks } from './wiring/start-checks.js';
 import { startTracing } from './wiring/tracing.js';
 import { permissionsFor } from './permissions.js';
 import { openPlatform } from './wiring/platform.js';
@@ -56,6 +57,8 @@ export interface Resources {
   readonly sockets: RoleSockets;
   /** The sockets of the other gateway processes of this machine (WORKERS). */
   readonly peers?: readonly string[];
+  /** Whether it is the first of them. Absent: it is. */
+  readonly isFirst?: boolean;
 }
 
 export interface RunningGateway {
@@ -190,6 +193,12 @@ const warmModels = ({ database, children, voiced }: Parts, { sockets }: Resource
     recognisers: embeddedRecognisers(sockets, children),
   });
 
+/** Asks the parts something cheap, beside the start. The result stops it. */
+function checkParts(config: Config, { keeper, recorded }: Parts, { isFirst: asksAll = true }: Resources) {
+  if (config.startChecks === 'off') return (): void => undefined;
+  return startChecks({ checks: [...configuredChecks(config), ...recorded.checks], keeper, asksAll, clock });
+}
+
 /** Errors: `StorageFailure` for the database, a clear error for the port, the certificate and FFMPEG_PATH. */
 export async function startGateway(config: Config, resources: Resources, log: Log): Promise<RunningGateway> {
   const parts = await openParts(config, resources, log);
@@ -198,14 +207,19 @@ export async function startGateway(config: Config, resources: Resources, log: Lo
   const metrics = new Metrics();
   addMetrics(metrics, parts);
   addNodeMetrics(metrics, parts.node, transport.figures().places);
-  const figures = shareFigures({ metrics, peers: resources.peers ?? [], clock, log });
+  const figures = shareFigures({
+    ...{ metrics, keeper: parts.keeper, clock, log },
+    peers: resources.peers ?? [],
+  });
   const stopWarming = warmModels(parts, resources, log);
   const stopWatching = children.watch(health, {
     database: parts.database,
     part: databasePart(config),
   });
   const storage = watchStorage({ health, database: parts.database, dataDir: config.dataDir, clock, log });
+  let stopChecks = (): void => undefined;
   const letGo = (): Promise<void> => {
+    stopChecks();
     stopWarming();
     stopWatching();
     storage.stop();
@@ -220,6 +234,7 @@ export async function startGateway(config: Config, resources: Resources, log: Lo
     dialects: dialectsOf(parts, config, log, figures.history),
     permissionOf: permissionsFor(config.vocabulary),
     scraping: { keys: identity.keys, token: config.metricsToken, figures: figures.read },
+    partReports: figures.partReports,
     load: { thresholds: { loopDelayMs: config.shedDelayMs } },
     storageFull: () => storage.full(),
   }).catch(async (error: unknown) => {
@@ -227,6 +242,7 @@ export async function startGateway(config: Config, resources: Resources, log: Lo
     throw error;
   });
 
+  stopChecks = checkParts(config, parts, resources);
   parts.node.serve(nodeUrl(config, listening.port), transport.figures);
   const ready = children.ready.then(() => health.started);
   // A stop before that is no fault of whoever did not wait.

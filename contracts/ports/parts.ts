@@ -46,7 +46,12 @@ export interface Part {
   /** Origin only: never a user name, a path or a query. */
   readonly address?: string | undefined;
   /** The settings that mend it. */
-  readonly settings?: { readonly address?: string | undefined; readonly key?: string | undefined };
+  readonly settings?: {
+    readonly address?: string | undefined;
+    readonly key?: string | undefined;
+    /** Where there is a choice of what is asked there, such as a model. */
+    readonly choice?: string | undefined;
+  };
   /** Whose it is. What an account has configured is no concern of `/health` and of alerts. Absent: the operator's. */
   readonly owner?: 'account';
 }

@@ -7,14 +7,21 @@ import { AggregatorRegistry, type MetricObjectWithValues, type MetricValue } fro
 import type { Clock } from '../../contracts/clock.js';
 import type { Log } from '../../contracts/log.js';
 import type { JobHandlers } from '../../contracts/ports/jobs.js';
+import { repeat } from '../../contracts/time/repeat.js';
 import { waitUpTo } from '../../contracts/time/timeouts.js';
 import { createPool, type Pool } from '../../processes/caller/pool.js';
 import type { OperationParts } from '../dialects/operation/index.js';
 import { type Minute, summed } from '../server/system/history.js';
+import type { PartKeeper } from '../server/parts/keeper.js';
+import type { PartReport } from '../server/parts/part-state.js';
+import { mergedReports } from '../server/parts/reports.js';
 import type { Metrics } from '../server/system/metrics.js';
 
 const JOB = 'figures';
 const HISTORY_JOB = 'history';
+const PARTS_JOB = 'parts';
+/** Between two looks at what the other processes know of their parts. `/health` waits for none of them. */
+const PARTS_MS = 5000;
 /** Long enough for a process that is just restarting. */
 const WAIT_MS = 2000;
 
@@ -27,10 +34,13 @@ export interface SharedFigures {
   readonly read: () => Promise<string>;
   /** The last hour of all processes, minute by minute. */
   readonly history: OperationParts['history'];
+  /** What all processes know of the operator's parts; of the others, as of the last few seconds. */
+  readonly partReports: () => readonly PartReport[];
   close(): void;
 }
 
 export interface FiguresParts {
+  readonly keeper: Pick<PartKeeper, 'reports' | 'heard'>;
   readonly metrics: Metrics;
   /** The sockets of the other gateway processes. */
   readonly peers: readonly string[];
@@ -45,7 +55,7 @@ async function ask<Told>(pool: Pool, job: string): Promise<Told> {
   throw new Error('a gateway process told no figures');
 }
 
-export function shareFigures({ metrics, peers, clock, log }: FiguresParts): SharedFigures {
+export function shareFigures({ metrics, keeper, peers, clock, log }: FiguresParts): SharedFigures {
   metrics.gauge('processes', 'Gateway processes that these figures cover', () => 1);
   const pools = peers.map((socket) => createPool({ sockets: [socket], log, waitMs: WAIT_MS }));
 
@@ -59,6 +69,14 @@ export function shareFigures({ metrics, peers, clock, log }: FiguresParts): Shar
     return (await Promise.all(asked)).filter((told) => told !== undefined) as Told[];
   };
 
+  let elsewhere: readonly (readonly PartReport[])[] = [];
+  const look = async (): Promise<void> => {
+    elsewhere = await others<readonly PartReport[]>(PARTS_JOB);
+    for (const reports of elsewhere) keeper.heard(reports);
+  };
+  // No look rejects.
+  const stop = pools.length === 0 ? () => undefined : repeat(clock, PARTS_MS, look, () => undefined);
+
   return {
     jobs: {
       async *[JOB]() {
@@ -67,7 +85,11 @@ export function shareFigures({ metrics, peers, clock, log }: FiguresParts): Shar
       async *[HISTORY_JOB]() {
         yield JSON.stringify(metrics.history.read());
       },
+      async *[PARTS_JOB]() {
+        yield JSON.stringify(keeper.reports());
+      },
     },
+    partReports: () => mergedReports([keeper.reports(), ...elsewhere]),
     async read() {
       const registry = await metrics.scraped();
       if (pools.length === 0) return registry.metrics();
@@ -79,6 +101,7 @@ export function shareFigures({ metrics, peers, clock, log }: FiguresParts): Shar
       return { processes: told.length, minutes: summed(told, clock.now()) };
     },
     close() {
+      stop();
       for (const pool of pools) pool.close();
     },
   };

@@ -15,9 +15,11 @@ export interface RemoteAddress {
 }
 
 export interface RemoteRequest {
+  /** Default: POST. */
+  readonly method?: 'GET';
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
-  readonly body: string | Uint8Array | FormData;
+  readonly body?: string | Uint8Array | FormData;
   readonly traceContext?: TraceContext | undefined;
   /** Names refusals that the caller treats apart, by their body; undefined for all others. */
   readonly refusal?: (body: unknown) => ServiceError | undefined;
@@ -168,7 +170,8 @@ export async function ask(
   const agent = await connections();
   let reply: RemoteReply;
   try {
-    reply = await agent.request({ origin, path, method: 'POST', headers, signal, body: request.body });
+    const { method = 'POST', body = null } = request;
+    reply = await agent.request({ origin, path, method, headers, signal, body });
   } catch (error) {
     signal.throwIfAborted();
     throw broken(error);
