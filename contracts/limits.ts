@@ -81,6 +81,11 @@ export const LIMITS = {
     lateMs: 5 * SECOND,
     connections: { perAddress: 128, total: 1024, graceMs: 0 },
   },
+  /**
+   * Lines of the log that say the same of the same: how many are written in each window, and of refusals of clients without a
+   * key; the others are counted. `kinds`: how many different ones are told apart.
+   */
+  log: { repeats: 3, refusals: 20, windowMs: MINUTE, kinds: 1000 },
   /** Characters of one sentence: a longer one counts as several, as far as its language is concerned. */
   sentenceLength: 4096,
   timedSpeech: {

@@ -203,7 +203,7 @@ function checkParts(config: Config, { keeper, recorded }: Parts, { isFirst: asks
 export async function startGateway(config: Config, resources: Resources, log: Log): Promise<RunningGateway> {
   const parts = await openParts(config, resources, log);
   const { children, transport, identity } = parts;
-  const health = new Health(['database', ...children.needed]);
+  const health = new Health(['database', ...children.needed], clock, log);
   const metrics = new Metrics();
   addMetrics(metrics, parts);
   addNodeMetrics(metrics, parts.node, transport.figures().places);
@@ -247,7 +247,7 @@ export async function startGateway(config: Config, resources: Resources, log: Lo
   const ready = children.ready.then(() => health.started);
   // A stop before that is no fault of whoever did not wait.
   ready.catch(() => undefined);
-  const drain = new Drain({ config, listening, transport, clock, letGo });
+  const drain = new Drain({ config, listening, transport, clock, log, letGo });
   return {
     port: listening.port,
     jobs: figures.jobs,

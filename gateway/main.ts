@@ -12,7 +12,7 @@ import { type Supervision, superviseRole } from '../processes/supervisor/supervi
 import { openDatabase } from '../storage/postgres/database.js';
 import { prepareDataDir, startEmbedded } from '../storage/embedded.js';
 import { ensureFirstKey, type FirstKey } from '../storage/keys/first-key.js';
-import { migrate } from '../storage/postgres/migrate.js';
+import { migrate, migrationLog, MIGRATIONS } from '../storage/postgres/migrate.js';
 import { ensureDefaultWorkspace } from '../storage/workspaces.js';
 import { type Config, readConfig } from './config.js';
 import { misspeltSettings, unusedSettings } from './config/suspicions.js';
@@ -20,8 +20,10 @@ import { engineRoles } from './wiring/engines.js';
 import type { Resources } from './gateway.js';
 import { checkSettings } from './wiring/check-settings.js';
 import { explain } from './wiring/explain.js';
-import { greeting } from './wiring/greeting.js';
-import { createLog, standardError, takeLines } from './wiring/log.js';
+import { addressOf, greeting, type Ready } from './wiring/greeting.js';
+import { createLog, logOutput, takeLines } from './wiring/log.js';
+import { say } from './wiring/logging/say.js';
+import { takeStrays } from './wiring/logging/strays.js';
 import { HURRIED_LEAVE_MS, leaveMs } from './wiring/drain.js';
 import { environmentOf, type RoleName, type RoleRow, ROLES, type RoleSockets } from './wiring/roles.js';
 import { openRuntimeFolder } from './wiring/runtime-folder.js';
@@ -47,7 +49,9 @@ const worker = (name: string): URL => new URL(`gateway/workers/${name}.js`, BUIL
 async function prepareDatabase(url: string, config: Config, log: Log): Promise<FirstKey> {
   const database = await openDatabase({ url, log, connections: 1, slow: true });
   try {
-    await migrate(database.sql);
+    const migrated = migrationLog(log);
+    await migrate(database.sql, MIGRATIONS, (applied) => migrated.note(applied));
+    migrated.end();
     const workspaceId = await ensureDefaultWorkspace(database.sql, randomIds);
     const { dataDir, apiKey } = config;
     return await ensureFirstKey({ sql: database.sql, ids: randomIds, workspaceId, dataDir, apiKey });
@@ -94,9 +98,10 @@ interface Logs {
   readonly takesLines: ReturnType<typeof takeLines>;
 }
 
-function openLogs(level: string): Logs {
-  const destination = standardError();
-  const log = createLog(level, destination);
+function openLogs({ logLevel, logFormat }: Config): Logs {
+  const destination = logOutput(logFormat);
+  const log = createLog(logLevel, destination);
+  takeStrays(log);
   return { log, takesLines: takeLines(destination, log) };
 }
 
@@ -150,12 +155,12 @@ async function startPostgres(dataDir: string, opened: Opened, log: Log): Promise
   return (await starting).url;
 }
 
-/** Starts everything. `greeting` is the text for the person who started it. */
+/** Starts everything. */
 async function start(
   config: Config,
   opened: Opened,
   logs: Logs,
-): Promise<Serving & { readonly greeting: string }> {
+): Promise<Serving & { readonly ready: Ready }> {
   const { log } = logs;
   await checkSettings(config);
   const { dataDir } = config;
@@ -170,15 +175,23 @@ async function start(
   const resources = { databaseUrl, runtimeFolder, installation: randomUUID(), sockets: await children };
   const serving = await serve(config, resources, opened, logs);
   const { port } = serving;
-  return { port, hurry: () => serving.hurry(), greeting: greeting({ config, port, firstKey }) };
+  return { port, hurry: () => serving.hurry(), ready: { config, port, firstKey } };
+}
+
+/** Greets whoever started it, and says in the log that it is ready. The log never holds the key. */
+function greet(ready: Ready, log: Log, ms: number): void {
+  const { config, firstKey } = ready;
+  const keyFile = 'file' in firstKey ? firstKey.file : undefined;
+  log.info({ address: addressOf(ready), keyFile, ms: Math.round(ms) }, 'the gateway is ready');
+  if (config.logFormat !== 'json') process.stdout.write(`${greeting(ready)}\n`);
 }
 
 /** Reads the configuration, and prints a line for each probable mistake. */
 function configure(fromFile: readonly string[]): Config {
-  const say = (line: string): void => console.error(`speech gateway: ${line}`);
-  misspeltSettings(process.env, fromFile).forEach(say);
+  const warn = (line: string): void => say('warn', line);
+  misspeltSettings(process.env, fromFile).forEach(warn);
   const config = readConfig(process.env);
-  unusedSettings(config).forEach(say);
+  unusedSettings(config).forEach(warn);
   return config;
 }
 
@@ -191,19 +204,23 @@ export async function main(fromFile: readonly string[] = []): Promise<void> {
   const leave = async (code: number): Promise<void> => {
     if (leaving) return;
     leaving = true;
-    await opened.stop().catch((error: unknown) => console.error(explain(error)));
+    await opened.stop().catch((error: unknown) => say('warn', explain(error)));
+    logs?.log.info({}, 'stopped');
     process.exit(code);
   };
   let serving: Awaited<ReturnType<typeof start>> | undefined;
+  let logs: Logs | undefined;
+  const from = performance.now();
   onShutdown({ leave: () => void leave(0), hurry: () => serving?.hurry() });
   try {
     const config = configure(fromFile);
-    serving = await start(config, opened, openLogs(config.logLevel));
-    console.log(serving.greeting);
+    logs = openLogs(config);
+    serving = await start(config, opened, logs);
+    greet(serving.ready, logs.log, performance.now() - from);
   } catch (error) {
     // A start that was told to leave fails for that reason alone.
     if (leaving) return;
-    console.error(`speech gateway: ${explain(error)}`);
+    say('fatal', explain(error));
     await leave(1);
   }
 }

@@ -8,6 +8,12 @@ export const OPERATION = {
     ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'],
     'Lowest level that is logged.',
   ),
+  logFormat: choice(
+    'LOG_FORMAT',
+    'auto',
+    ['auto', 'json', 'text'],
+    'Lines of the log: JSON, or text for people; auto takes text on a terminal. With json the greeting is a line, too.',
+  ),
   startChecks: choice(
     'START_CHECKS',
     'on',

@@ -61,6 +61,6 @@ export async function authenticateKey(
 /** The caller behind the request's bearer token. Errors: those of `authenticateKey`. */
 export async function authenticate(request: Credentials, authority: KeyAuthority): Promise<Caller> {
   const caller = await authenticateKey(bearerToken(request.headers), authority, request.permission);
-  request.authenticated(caller.workspaceId);
+  request.authenticated(caller);
   return caller;
 }

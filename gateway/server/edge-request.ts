@@ -9,7 +9,7 @@ import type { MemoryKind, MemoryShare } from '../../contracts/ports/accounts/mem
 import type { RequestMemory } from './memory/request-memory.js';
 import type { Spool, SpoolFile } from './bodies/spool.js';
 import type { Place } from './place.js';
-import type { HttpRequest } from './port.js';
+import type { HttpRequest, RequestFacts } from './port.js';
 
 const COMPRESSED = { message: 'Compressed bodies are not supported', param: 'content-encoding' };
 
@@ -21,6 +21,7 @@ export class EdgeRequest implements HttpRequest {
   readonly method: string;
   readonly path: string;
   readonly headers: ReadonlyMap<string, string>;
+  readonly facts: RequestFacts = {};
   params: Readonly<Record<string, string>> = {};
   permission: Permission = 'manage';
   #abort: AbortController | undefined;
@@ -87,9 +88,11 @@ export class EdgeRequest implements HttpRequest {
     return this.arrival.body ? this.#arriving(this.arrival.body.chunks(limitBytes)) : nothing();
   }
 
-  authenticated(workspaceId?: string): void {
+  authenticated({ workspaceId, keyId }: Parameters<HttpRequest['authenticated']>[0] = {}): void {
     this.place.authenticated();
+    if (keyId !== undefined) this.facts.keyId = keyId;
     if (workspaceId === undefined) return;
+    this.facts.workspaceId = workspaceId;
     this.memory.belongsTo(workspaceId);
     this.disk.belongsTo(workspaceId);
   }

@@ -24,6 +24,7 @@ import { GENERATION_ID } from './reply-head.js';
 import type { Endpoint, Router } from './router.js';
 import { Place, type Waiter } from './place.js';
 import { SocketHost } from './socket-host.js';
+import { outcomeOf, REQUEST_LINE, UNREADABLE } from './tracing/request-line.js';
 import { WaitingPool } from './waiting-pool.js';
 
 export interface EdgeParts {
@@ -54,6 +55,13 @@ export interface Drain {
   /** Ends the wait for requests and sockets, which are then cut. */
   readonly until: Promise<unknown>;
   stopAccepting(): void;
+}
+
+export interface UnderWay {
+  readonly requests: number;
+  /** WebSockets that last as long as their calls. */
+  readonly callSockets: number;
+  readonly sockets: number;
 }
 
 /** Last part of a drain, in which clients may answer their close frames. */
@@ -126,8 +134,9 @@ export class Edge implements ExchangeHost {
 
   /** Error reply in a neutral shape, since it is unknown which API was meant. */
   unreadable(error: ServiceError): { readonly head: ReplyHead; readonly body: string } {
-    const { status, message } = error;
+    const { status, message, code } = error;
     this.metrics.unreadable(status);
+    this.log.info({ route: UNREADABLE, status, code, outcome: outcomeOf(status) }, REQUEST_LINE);
     const headers = [
       ['Content-Type', 'application/json'],
       [GENERATION_ID, this.ids.next('generation')],
@@ -137,6 +146,12 @@ export class Edge implements ExchangeHost {
 
   get retryAfterSeconds(): number {
     return this.#load.thresholds.retryAfterSeconds;
+  }
+
+  /** What a drain waits for. */
+  get underWay(): UnderWay {
+    const { ofCalls, size } = this.sockets;
+    return { requests: this.#exchanges.size, callSockets: ofCalls, sockets: size - ofCalls };
   }
 
   place(waiter: Waiter): Place {

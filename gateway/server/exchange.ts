@@ -31,6 +31,7 @@ import { closesConnection, errorHeaders, replyHead } from './reply-head.js';
 import type { ExchangeHost } from './exchange-host.js';
 import { parametersOf, SOCKET, type Endpoint, type Match } from './router.js';
 import { isAccept, offeredProtocols } from './socket-host.js';
+import { refusalOf, REQUEST_LINE, UNMATCHED } from './tracing/request-line.js';
 import { endingOf } from './unread-body.js';
 
 /** A client that reads nothing of its reply for this long counts as gone. */
@@ -118,6 +119,7 @@ export class Exchange {
       this.#place.leave();
       this.#memory.close();
       this.#request.ended();
+      this.#logRefusal();
       this.#report();
     }
   }
@@ -176,6 +178,7 @@ export class Exchange {
     }
     const allow = [...methods, ...(methods.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].join(', ');
     if (this.arrival.head.method === 'OPTIONS') return { status: 204, headers: { Allow: allow } };
+    this.#request.facts.code = 'method_not_allowed';
     const refusal = this.#errorReply(new ServiceError('method_not_allowed'));
     return { ...refusal, headers: { ...refusal.headers, Allow: allow } };
   }
@@ -261,6 +264,7 @@ export class Exchange {
     this.#request.ended();
     if (error instanceof ClientLeft || channel.closed) return channel.destroy();
     const told = toServiceError(error);
+    this.#request.facts.code = told.code;
     this.edge.failed(told);
     this.#log(told);
     if (this.#firstByte !== undefined || this.#status === 101) return channel.destroy();
@@ -273,6 +277,14 @@ export class Exchange {
   #errorReply(error: ServiceError): Reply {
     const reply = this.#dialect.errorReply(error, this.#request);
     return { ...reply, headers: { ...errorHeaders(error, this.edge.retryAfterSeconds), ...reply.headers } };
+  }
+
+  /** Writes the line of a refusal that no handler has seen, such as one to a wrong address; handlers' requests have theirs. */
+  #logRefusal(): void {
+    const { observed = false, code } = this.#request.facts;
+    if (observed || code === undefined) return;
+    const ms = this.edge.clock.monotonic() - this.#since;
+    this.edge.log.info(refusalOf(this.#request, this.#endpoint?.pattern, this.#status, ms), REQUEST_LINE);
   }
 
   #log(error: ServiceError): void {
@@ -372,7 +384,7 @@ export class Exchange {
   #report(): void {
     const { method } = this.#request;
     this.edge.finished(this, {
-      route: this.#endpoint?.pattern ?? 'unmatched',
+      route: this.#endpoint?.pattern ?? UNMATCHED,
       method: this.#endpoint || method === 'OPTIONS' ? method : 'other',
       status: this.#status,
       firstByte: this.#firstByte === undefined ? undefined : this.#firstByte / 1000,

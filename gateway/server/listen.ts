@@ -14,7 +14,7 @@ import { type Binding, loadBinding } from './adapters/bindings.js';
 import { type CertificateFiles, checkCertificate } from './certificate.js';
 import type { Spool } from './bodies/spool.js';
 import { Origins } from './client-address.js';
-import { type Drain, Edge } from './edge.js';
+import { type Drain, Edge, type UnderWay } from './edge.js';
 import type { Health } from './system/health.js';
 import { listenError } from './listen-error.js';
 import { Load, type LoadOptions } from './load.js';
@@ -66,6 +66,7 @@ export interface ListenOptions {
 export interface Listening {
   readonly port: number;
   readonly stack: Stack;
+  readonly underWay: UnderWay;
   /**
    * Answers 503 `draining` and announces it at /health for `announceMs`. Stops accepting connections once `calls` has
    * resolved and the sockets of calls have closed, or `callsUntil` (default `until`) has resolved. Waits for running work
@@ -124,6 +125,9 @@ export async function listen(options: ListenOptions): Promise<Listening> {
   return {
     port: adapter.port,
     stack,
+    get underWay() {
+      return edge.underWay;
+    },
     async drain({
       calls = Promise.resolve(),
       until = new Deadline(clock, LIMITS.http.drainMs).passed,

@@ -8,11 +8,24 @@
  */
 import type { CloseReason } from '../../contracts/close-codes.js';
 import type { ServiceError } from '../../contracts/errors.js';
+import type { Caller } from '../../contracts/ports/accounts/identity.js';
 import type { MemoryKind, MemoryShare } from '../../contracts/ports/accounts/memory.js';
 import type { SpoolFile } from './bodies/spool.js';
 import type { Permission } from '../../contracts/permissions.js';
 
+/** What the line in the log says of a request besides its route: noted by whoever learns it. */
+export interface RequestFacts {
+  workspaceId?: string;
+  /** Id of the key, never the key. */
+  keyId?: string;
+  /** Of the error with which it was refused, or failed. */
+  code?: string;
+  /** Whether an observation writes the line (tracing/trace-requests.ts). */
+  observed?: boolean;
+}
+
 export interface HttpRequest {
+  readonly facts: RequestFacts;
   /** Sent back as X-Generation-Id. */
   readonly generationId: string;
   readonly method: string;
@@ -39,9 +52,9 @@ export interface HttpRequest {
   readonly isAborted: boolean;
   /**
    * Marks the caller as known; from then on the request counts towards the limit of authenticated requests, and its memory is the
-   * workspace's, if there is one. Errors: `memory_exhausted`.
+   * workspace's, if there is one. The log names both. Errors: `memory_exhausted`.
    */
-  authenticated(workspaceId?: string): void;
+  authenticated(caller?: Partial<Pick<Caller, 'workspaceId' | 'keyId'>>): void;
   /** The request's memory of one kind: whatever is kept of a body or for a reply is charged there. Given back at its end. */
   share(kind: MemoryKind): MemoryShare;
   /** A file for a large part of the body, removed at the request's end; undefined if the server has no spool. */

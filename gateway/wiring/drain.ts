@@ -2,10 +2,14 @@
 import type { Clock } from '../../contracts/clock.js';
 import { Deadline } from '../../contracts/time/deadline.js';
 import { LIMITS } from '../../contracts/limits.js';
+import type { Log } from '../../contracts/log.js';
+import { repeat } from '../../contracts/time/repeat.js';
 import type { Config } from '../config.js';
 import type { Listening } from '../server/listen.js';
 import type { OpenTransport } from './transport/parts.js';
 
+/** How often a drain says what it waits for. */
+const TELL_MS = 5000;
 /** After the drain: time to close sockets and release resources. */
 export const LET_GO_MS = 4000;
 /** Margin by which a supervisor waits longer than its worker needs. */
@@ -22,9 +26,10 @@ export const HURRIED_LEAVE_MS = LIMITS.http.hurriedDrainMs + LET_GO_MS + MARGIN_
 
 export interface DrainParts {
   readonly config: Pick<Config, 'drainSeconds'>;
-  readonly listening: Pick<Listening, 'drain' | 'close'>;
-  readonly transport: Pick<OpenTransport, 'stop'>;
+  readonly listening: Pick<Listening, 'drain' | 'close' | 'underWay'>;
+  readonly transport: Pick<OpenTransport, 'stop' | 'figures'>;
   readonly clock: Clock;
+  readonly log: Log;
   /** Releases everything the gateway holds. */
   letGo(): Promise<void>;
 }
@@ -47,6 +52,7 @@ export class Drain {
 
   async #run(): Promise<void> {
     const { config, listening, transport, clock, letGo } = this.parts;
+    const told = this.#tell();
     const calls = new Deadline(clock, config.drainSeconds * 1000);
     const others = new Deadline(clock, LIMITS.http.drainMs);
     this.#deadlines = [calls, others];
@@ -54,7 +60,37 @@ export class Drain {
     const own = transport.stop(calls.passed);
     await listening.drain({ calls: own, callsUntil: calls.passed, until: others.passed });
     for (const deadline of this.#deadlines) deadline.drop();
+    told.drained();
     await listening.close();
     await letGo();
+    told.stopped();
+  }
+
+  /** Says what it waits for: at its beginning, and every few seconds if that has changed. */
+  #tell() {
+    const { config, clock, log } = this.parts;
+    const from = clock.monotonic();
+    const ms = (): number => Math.round(clock.monotonic() - from);
+    let before = this.#waitsFor();
+    log.info({ ...before, seconds: config.drainSeconds }, 'leaving: new work is refused, what runs goes on');
+    const look = async (): Promise<void> => {
+      const now = this.#waitsFor();
+      if (JSON.stringify(now) === JSON.stringify(before)) return;
+      before = now;
+      log.info({ ...now, ms: ms() }, 'leaving: still waiting');
+    };
+    const stop = repeat(clock, TELL_MS, look, () => undefined);
+    return {
+      drained: () => {
+        stop();
+        log.info({ ...this.#waitsFor(), ms: ms() }, 'leaving: nothing is waited for any more');
+      },
+      stopped: () => log.info({ ms: ms() }, 'the gateway has let go of everything'),
+    };
+  }
+
+  #waitsFor() {
+    const { listening, transport } = this.parts;
+    return { calls: transport.figures().calls, ...listening.underWay };
   }
 }

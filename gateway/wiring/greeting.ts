@@ -4,7 +4,7 @@ import type { FirstKey } from '../../storage/keys/first-key.js';
 import type { Config } from '../config.js';
 import { urlHost } from './url-host.js';
 
-interface Ready {
+export interface Ready {
   readonly config: Config;
   readonly port: number;
   readonly firstKey: FirstKey;
@@ -13,7 +13,7 @@ interface Ready {
 const MIB = 1024 * 1024;
 const EVERYWHERE = new Set(['0.0.0.0', '::', '']);
 
-function addressOf({ config, port }: Ready): string {
+export function addressOf({ config, port }: Ready): string {
   if (config.publicUrl !== undefined) return config.publicUrl;
   const host = EVERYWHERE.has(config.host) ? 'localhost' : urlHost(config.host);
   return `${config.tlsCert === undefined ? 'http' : 'https'}://${host}:${port}`;

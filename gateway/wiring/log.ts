@@ -1,14 +1,15 @@
 /**
- * The log: JSON lines on standard error, so that standard output stays for the greeting. It never holds
- * keys, transcripts, audio or audio addresses: rooms log ids, names, counts and causes, and secrets that slip
- * through in a header or a URL are masked here. Lines are written in batches, a tenth of a second late at most; a process
- * that ends by itself writes the rest first.
+ * The log: JSON lines on standard error, so that standard output stays for the greeting; on a terminal, or as LOG_FORMAT says, lines
+ * that people read (logging/readable.ts). It never holds keys, transcripts, audio or audio addresses: rooms log ids, names, counts and
+ * causes, and secrets that slip through in a header or a URL are masked here. What happens again and again is counted
+ * (logging/repeats.ts).
  */
-import { writeSync } from 'node:fs';
-import { type DestinationStream, type Logger, pino } from 'pino';
+import { type DestinationStream, type LogFn, type Logger, pino } from 'pino';
+import { type Clock, systemClock } from '../../contracts/clock.js';
 import type { SuperviseOptions } from '../../processes/supervisor/supervise-options.js';
-
-type Destination = ReturnType<typeof pino.destination>;
+import { readable } from './logging/readable.js';
+import { type Candidate, type Fields, Repeats } from './logging/repeats.js';
+import { type Destination, standardError } from './logging/standard-error.js';
 
 /** Fields whose values are masked, in a line and in the objects within it. */
 const SECRET = new Set([
@@ -24,17 +25,6 @@ const SECRET = new Set([
 ]);
 const HIDDEN = '[hidden]';
 
-/** The file descriptor that the log is written to. */
-const STANDARD_ERROR = 2;
-/** A batch is written at this size, or at this age. */
-const GATHERED_BYTES = 8 * 1024;
-const GATHERED_MS = 100;
-
-/** Error codes of writes to an output that nobody reads any more. */
-const GONE = new Set(['EIO', 'EPIPE']);
-
-type Fields = Record<string, unknown>;
-
 /** The same fields, or a copy with some masked. */
 function withoutSecrets<T extends object>(fields: T): T {
   const secrets = Object.keys(fields).filter((name) => SECRET.has(name));
@@ -45,8 +35,8 @@ function withoutSecrets<T extends object>(fields: T): T {
 const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
 /** Masks a line's fields, and those of nested objects. Errors are masked once they are fields (`error`). */
-function line(fields: Fields): Fields {
-  const shown = { ...withoutSecrets(fields) };
+function line(fields: Fields): Record<string, unknown> {
+  const shown: Record<string, unknown> = { ...withoutSecrets(fields) };
   for (const [name, value] of Object.entries(shown))
     if (isObject(value) && !(value instanceof Error)) shown[name] = withoutSecrets(value);
   return shown;
@@ -57,61 +47,60 @@ const error = (value: unknown): unknown => {
   return isObject(told) ? withoutSecrets(told) : told;
 };
 
-/** Whether standard error is not a closed terminal, which refuses even a write of nothing. */
-function isWritable(): boolean {
-  try {
-    writeSync(STANDARD_ERROR, '');
-    return true;
-  } catch {
-    return false;
-  }
+export { standardError } from './logging/standard-error.js';
+
+export type LogFormat = 'auto' | 'json' | 'text';
+
+/** Whether people read it: `auto` means lines for them on a terminal, and JSON for programs everywhere else. */
+export const isForPeople = (format: LogFormat): boolean =>
+  format === 'auto' ? process.stderr.isTTY : format === 'text';
+
+/** Standard error, in that format. */
+export function logOutput(format: LogFormat): Destination {
+  const isColoured = process.stderr.isTTY && !process.env['NO_COLOR'];
+  return standardError(isForPeople(format) ? readable(isColoured) : undefined);
 }
 
-/** Writes batches in time, with a timer that runs only while there are lines: the library's own writes even when there are none. */
-function flushInTime(destination: Destination): void {
-  const write = destination.write.bind(destination);
-  let timer: NodeJS.Timeout | undefined;
-  let left = 0;
-  const look = (): void => {
-    if (left > 0) return destination.flush();
-    clearInterval(timer);
-    timer = undefined;
-  };
-  destination.on('write', (bytes) => (left -= bytes));
-  destination.write = (line) => {
-    left += Buffer.byteLength(line);
-    timer ??= setInterval(look, GATHERED_MS).unref();
-    return write(line);
-  };
-}
+const candidateOf = ([first, second]: readonly unknown[], level: number): Candidate =>
+  isObject(first)
+    ? { level, fields: first as Fields, message: String(second) }
+    : { level, fields: {}, message: String(first) };
 
-/**
- * Standard error. A closed terminal refuses every line (EIO): lines are then dropped, as for a pipe whose reader has gone, so
- * that the process can still shut down in order.
- */
-export function standardError(): Destination {
-  const destination = pino.destination({
-    dest: STANDARD_ERROR,
-    sync: false,
-    minLength: GATHERED_BYTES,
+export function createLog(
+  level: string,
+  destination: DestinationStream = standardError(),
+  clock: Clock = systemClock,
+): Logger {
+  const repeats = new Repeats({
+    clock,
+    tell: ({ level: number, fields, message }) => told(number).call(log, fields, message),
   });
-  flushInTime(destination);
-  const flushSync = destination.flushSync.bind(destination);
-  // The library's own, which runs at exit, repeats a refused write for ever.
-  destination.flushSync = () => {
-    if (isWritable()) flushSync();
+  /** Writes lines that are admitted already. */
+  let isTelling = false;
+  const told = (number: number): LogFn => {
+    const method = log[(pino.levels.labels[number] ?? 'info') as 'info'];
+    return (...line: unknown[]) => {
+      isTelling = true;
+      Reflect.apply(method, log, line);
+      isTelling = false;
+    };
   };
-  destination.on('error', (fault: NodeJS.ErrnoException) => {
-    if (!GONE.has(fault.code ?? '')) throw fault;
-    const dropped = (): undefined => undefined;
-    const flush = (done?: () => void): void => done?.();
-    Object.assign(destination, { write: dropped, flush, flushSync: dropped, end: dropped });
-  });
-  return destination;
+  const log = pino(
+    {
+      level,
+      base: null,
+      formatters: { log: line },
+      serializers: { err: error },
+      hooks: {
+        logMethod(words, method, number) {
+          if (isTelling || repeats.admits(candidateOf(words, number))) method.apply(this, words);
+        },
+      },
+    },
+    destination,
+  );
+  return log;
 }
-
-export const createLog = (level: string, destination: DestinationStream = standardError()): Logger =>
-  pino({ level, base: null, formatters: { log: line }, serializers: { err: error } }, destination);
 
 /** A whole line of this log. */
 const LINE = /^\{"level":.*\}$/;

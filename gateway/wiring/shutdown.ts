@@ -8,6 +8,7 @@ import { CHECKOUT } from '../../contracts/places.js';
 import { systemClock } from '../../contracts/clock.js';
 import { isUnderNohup, onHangUp } from '../../processes/supervisor/hang-up.js';
 import { outliveReaders } from '../output.js';
+import { say } from './logging/say.js';
 import { watchParents } from '../../processes/supervisor/parent-watch.js';
 
 const PACKAGE = fileURLToPath(new URL('package.json', CHECKOUT));
@@ -80,7 +81,7 @@ export function onShutdown(leaving: Leaving): void {
   // A closed terminal ends the npm that `nohup` started; that must not end the gateway.
   if (startedByNpm(process.env) && !isUnderNohup()) {
     watchParents(systemClock, () => {
-      console.error('speech gateway: npm has ended, leaving as well');
+      say('warn', 'npm has ended, leaving as well');
       signals.leave();
     });
   }

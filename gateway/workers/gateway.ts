@@ -10,6 +10,7 @@ import { type Resources, startGateway } from '../gateway.js';
 import { drainMs, LET_GO_MS } from '../wiring/drain.js';
 import { explain } from '../wiring/explain.js';
 import { createLog } from '../wiring/log.js';
+import { takeStrays } from '../wiring/logging/strays.js';
 
 const config = readConfig(process.env);
 const resources = JSON.parse(process.env['GATEWAY_RESOURCES'] ?? '') as Resources;
@@ -19,6 +20,7 @@ const peers = Array.from({ length: config.workers }, (_, index) =>
 ).filter((socket) => socket !== socketPath);
 // Lines of all the processes are in one log.
 const log = createLog(config.logLevel).child({ process: process.pid });
+takeStrays(log);
 const gateway = await startGateway(config, { ...resources, peers, isFirst: index === 0 }, log).catch(
   (error: unknown) => refuseStart(explain(error)),
 );

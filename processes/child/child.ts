@@ -33,6 +33,7 @@ export async function serveAsChild(
 
 /** Ends this child, which cannot start. Its supervisor is told the first line of `reason`; the others go to the log. */
 export function refuseStart(reason: string): never {
-  console.error(`${REFUSAL}${reason}`);
+  // Past the log of a child that has one: its supervisor looks for this line.
+  process.stderr.write(`${REFUSAL}${reason}\n`);
   process.exit(1);
 }

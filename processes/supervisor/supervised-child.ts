@@ -105,7 +105,7 @@ export class SupervisedChild {
     eachLine(child.stdout, (line) => output(line, 'stdout', name));
     eachLine(child.stderr, (line) => {
       output(line, 'stderr', name);
-      if (line.startsWith(REFUSAL)) this.refused(line.slice(REFUSAL.length));
+      if (line.startsWith(REFUSAL)) this.refused(line.slice(REFUSAL.length).split('\n', 1)[0] ?? '');
     });
     this.#started(child, child.pid);
   }

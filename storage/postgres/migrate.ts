@@ -12,6 +12,7 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { CHECKOUT } from '../../contracts/places.js';
+import type { Log } from '../../contracts/log.js';
 import type { Sql, Transaction } from './sql.js';
 import { StorageFailure } from '../failure.js';
 
@@ -87,7 +88,7 @@ async function apply(tx: Transaction, migration: Migration): Promise<void> {
 }
 
 /** Applies the first missing migration; undefined if none is missing. */
-const applyNext = (sql: Sql, migrations: readonly Migration[]): Promise<string | undefined> =>
+const applyNext = (sql: Sql, migrations: readonly Migration[]): Promise<Migration | undefined> =>
   exclusively(sql, 'migrations', async (tx) => {
     await tx`create table if not exists schema_migrations (
       version integer primary key,
@@ -102,16 +103,44 @@ const applyNext = (sql: Sql, migrations: readonly Migration[]): Promise<string |
     const done = new Set(applied.map(({ version }) => version));
     const next = migrations.find(({ version }) => !done.has(version));
     if (next) await apply(tx, next);
-    return next?.name;
+    return next;
   });
+
+/** A migration that was just applied. */
+export interface AppliedMigration {
+  readonly version: number;
+  readonly name: string;
+  readonly ms: number;
+}
+
+/** A database that had no migration yet is one line, however many it gets. */
+export function migrationLog(log: Log): { note(applied: AppliedMigration): void; end(): void } {
+  let fresh: { count: number; ms: number } | undefined;
+  return {
+    note({ version, name, ms }) {
+      if (version === 1) fresh = { count: 0, ms: 0 };
+      if (fresh) fresh = { count: fresh.count + 1, ms: fresh.ms + ms };
+      else log.info({ migration: version, name, ms }, 'a migration was applied to the database');
+    },
+    end: () => void (fresh && log.info(fresh, 'the database was new: all migrations were applied')),
+  };
+}
 
 /**
  * Brings the database up to date. Returns the names of the migrations that it applied itself. Errors:
- * `StorageFailure` if a migration fails, was changed, or is unknown to this version and needs a newer one.
+ * `StorageFailure` if a migration fails, was changed, or is unknown to this version and needs a newer one. `note` is called after each.
  */
-export async function migrate(sql: Sql, folder = MIGRATIONS): Promise<readonly string[]> {
+export async function migrate(
+  sql: Sql,
+  folder = MIGRATIONS,
+  note: (applied: AppliedMigration) => void = () => undefined,
+): Promise<readonly string[]> {
   const migrations = readMigrations(folder);
   const done: string[] = [];
-  for (let name; (name = await applyNext(sql, migrations));) done.push(name);
+  for (let from = performance.now(), next; (next = await applyNext(sql, migrations)); from = performance.now()) {
+    const { version, name } = next;
+    note({ version, name, ms: Math.round(performance.now() - from) });
+    done.push(name);
+  }
   return done;
 }

@@ -34,7 +34,7 @@ export const keyRoute = (keys: KeyAuthority): Route => ({
   async handler(request) {
     const identity = await identify(bearerToken(request.headers), keys);
     const { keyId, workspaceId, role } = identity;
-    request.authenticated();
+    request.authenticated({ keyId });
     const permissions = NAMES.filter((name) => holds(identity, name));
     const entity = { key_id: keyId, workspace_id: workspaceId, role, permissions };
     return json(200, entity, { 'cache-control': 'no-store' });

@@ -23,6 +23,7 @@ import type { LiveAudio } from './live-audio.js';
 import { type ClientEvent, LiveFrameFault, finishFrame, readFrame } from './live-frames.js';
 import type { NativeParts } from './parts.js';
 
+const SWITCHING_PROTOCOLS = 101;
 const FAILED = 500;
 const TOO_MUCH_TEXT = { message: 'Too much text waits to be spoken', close: 'policy' } as const;
 
@@ -50,13 +51,14 @@ export class LiveSession implements SocketEvents {
   readonly #memory: MeteredMemory;
   readonly #frames: FrameQueue<ClientEvent>;
   /** HTTP status that is reported for the socket when it closes. */
-  #status = 101;
+  /** With which it ends. */
+  #error: ServiceError | undefined;
 
   constructor(
     private readonly socket: Socket,
     private readonly client: LiveClient,
     private readonly parts: NativeParts,
-    private readonly ended: (status: number) => void,
+    private readonly ended: (status: number, error?: ServiceError) => void,
   ) {
     socket.chargeTo(client.caller.workspaceId);
     this.#memory = new MeteredMemory(socket.memory('text'));
@@ -76,7 +78,7 @@ export class LiveSession implements SocketEvents {
   }
 
   exhausted(error: ServiceError): void {
-    this.#status = error.status;
+    this.#error = error;
     this.#machine.send({ type: 'fault', message: nativeMessage(error), close: 'memory' });
   }
 
@@ -86,7 +88,7 @@ export class LiveSession implements SocketEvents {
   }
 
   closed(): void {
-    this.ended(this.#status);
+    this.ended(this.#error?.status ?? SWITCHING_PROTOCOLS, this.#error);
   }
 
   #unreadable(error: unknown): void {
@@ -159,7 +161,7 @@ export class LiveSession implements SocketEvents {
     const { status, code, cause } = error;
     const message = nativeMessage(error);
     const { generationId } = this.client;
-    this.#status = status;
+    this.#error = error;
     if (status >= FAILED) this.parts.log.warn({ generationId, code, err: cause }, 'a live synthesis failed');
     this.#machine.send({ type: 'failed', job, message, close: status >= FAILED ? 'internal' : 'policy' });
   }

@@ -2,6 +2,7 @@
  * The handshake of the live sockets (docs/contract/native.md 3): key and quota are checked before the upgrade,
  * so a refusal is an ordinary HTTP reply; the `model` header applies to every synthesis of the socket.
  */
+import type { ServiceError } from '../../../contracts/errors.js';
 import { live } from '../../../contracts/ports/accounts/identity.js';
 import { WIRE_FRAME_BYTES } from '../../server/adapters/adapter.js';
 import { authenticate } from '../../server/auth.js';
@@ -29,7 +30,10 @@ async function accept(
   await parts.speech.checkQuota(caller);
   const model = modelOf(request.headers.get('model'), parts.vocabulary.vendor);
   observation.model(model);
-  const ended = (status: number): void => observation.end(status);
+  const ended = (status: number, error?: ServiceError): void => {
+    if (error) observation.refused(error);
+    observation.end(status);
+  };
   return {
     // Above the frame limit, so that a frame that exceeds it still gets an answer before the socket closes.
     maxFrameBytes: WIRE_FRAME_BYTES,

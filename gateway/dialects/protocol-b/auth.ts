@@ -44,7 +44,7 @@ async function callerOfKey(
   { keys }: Pick<Parts, 'keys'>,
 ): Promise<Caller> {
   const caller = await authenticateKey(key, keys, request.permission);
-  request.authenticated(caller.workspaceId);
+  request.authenticated(caller);
   return caller;
 }
 
@@ -80,6 +80,6 @@ export async function callerOrToken(
   const token = request.query.get('token');
   if (!token || key !== undefined) return callerOfKey(key, request, parts);
   const caller = await redeem(token, kind, request, parts);
-  request.authenticated(caller.workspaceId);
+  request.authenticated(caller);
   return caller;
 }

@@ -3,6 +3,7 @@
  * `ready` is true once every check has passed and until draining begins.
  */
 import { type Clock, systemClock } from '../../../contracts/clock.js';
+import { type Log, silentLog } from '../../../contracts/log.js';
 
 /** Health counts as watched for this long after a request; balancers ask every few seconds. */
 const WATCHED_MS = 60_000;
@@ -23,12 +24,16 @@ export class Health {
   /** Resolves when every check has passed once. */
   readonly started = new Promise<void>((resolve) => (this.#start = resolve));
   #askedAt = -Infinity;
+  #said: HealthReport['status'] = 'starting';
+  #saidAt: number;
 
   /** `names`: checks for which a start waits; all others that are reported must pass as well. */
   constructor(
     private readonly names: readonly string[],
     private readonly clock: Clock = systemClock,
+    private readonly log: Log = silentLog,
   ) {
+    this.#saidAt = clock.monotonic();
     for (const name of names) this.#checks.set(name, false);
   }
 
@@ -37,10 +42,12 @@ export class Health {
     this.#checks.set(name, passed);
     this.#started ||= this.names.every((each) => this.#checks.get(each));
     if (this.#started) this.#start();
+    this.#say();
   }
 
   drain(): void {
     this.#draining = true;
+    this.#say();
   }
 
   /** Whether health was requested within the last minute. */
@@ -51,10 +58,27 @@ export class Health {
   /** The reply to a health request, which it also records. */
   report(): HealthReport {
     this.#askedAt = this.clock.monotonic();
-    const ready = !this.#draining && this.#passes;
-    const unready = this.#started ? 'degraded' : 'starting';
-    const status = this.#draining ? 'draining' : ready ? 'ok' : unready;
-    return { status, ready, live: true, checks: Object.fromEntries(this.#checks) };
+    const status = this.#status;
+    return { status, ready: status === 'ok', live: true, checks: Object.fromEntries(this.#checks) };
+  }
+
+  get #status(): HealthReport['status'] {
+    if (this.#draining) return 'draining';
+    if (this.#passes) return 'ok';
+    return this.#started ? 'degraded' : 'starting';
+  }
+
+  /** One line when it is not ready any more, and one when it is again. */
+  #say(): void {
+    const [before, now] = [this.#said, this.#status];
+    if (before === now) return;
+    this.#said = now;
+    const at = this.clock.monotonic();
+    const seconds = Math.round((at - this.#saidAt) / 1000);
+    this.#saidAt = at;
+    const failed = [...this.#checks].filter(([, passes]) => !passes).map(([name]) => name);
+    if (now === 'degraded') this.log.error({ failed }, `not ready: ${failed.join(', ')}`);
+    else if (now === 'ok' && before === 'degraded') this.log.info({ seconds }, 'ready again');
   }
 
   get #passes(): boolean {

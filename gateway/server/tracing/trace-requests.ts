@@ -1,21 +1,20 @@
 /**
  * Traces handlers: one span and one log line per request, written when the reply was sent completely, has failed, or
- * has lost its reader. The line contains only ids, route, status, outcome, model, engine and duration.
+ * has lost its reader. The line contains only ids, method, route, status, an error's code, outcome, model, engine and duration.
  */
 import type { Clock } from '../../../contracts/clock.js';
 import { ServiceError, toServiceError } from '../../../contracts/errors.js';
 import type { Log } from '../../../contracts/log.js';
+import type { Caller } from '../../../contracts/ports/accounts/identity.js';
 import type { RequestTrace, TraceContext } from '../../../contracts/ports/trace.js';
-import type { Dialect, HttpHandler, HttpRequest, Reply, SocketRoute } from '../port.js';
-import { type Outcome, Trace } from './trace.js';
+import type { Dialect, HttpHandler, HttpRequest, Reply, RequestFacts, SocketRoute } from '../port.js';
+import { outcomeOf, REQUEST_LINE } from './request-line.js';
+import { Trace } from './trace.js';
 
 type Chunk = Uint8Array | string;
 
-const FAILED = 500;
 /** Logged if no status was sent, because the client left or was cut off. */
 const LEFT = 499;
-
-const outcomeOf = (status: number): Outcome => (status >= FAILED ? 'failed' : 'done');
 
 /** Why nobody waits for the reply: the client left, or the server closes. Undefined for a timeout, which aborts as well. */
 function desertion({ signal }: Pick<HttpRequest, 'signal'>): 'left' | 'drained' | undefined {
@@ -29,22 +28,27 @@ export interface Observers {
   readonly clock: Clock;
 }
 
-/** One request as operators see it. Keeps only the id of the request, since sockets stay open for long. */
+/** One request as operators see it. Keeps only ids of the request, since sockets stay open for long. */
 export class Observation implements RequestTrace {
   readonly #trace: Trace;
   readonly #generationId: string;
+  readonly #method: string;
+  readonly #facts: RequestFacts;
   readonly #since: number;
   #model: string | undefined;
   #engine: string | undefined;
   #ended = false;
 
   constructor(
-    request: Pick<HttpRequest, 'headers' | 'generationId' | 'method'>,
+    request: Pick<HttpRequest, 'headers' | 'generationId' | 'method' | 'facts'>,
     private readonly route: string,
     private readonly observers: Observers,
   ) {
     this.#trace = new Trace(request, route);
     this.#generationId = request.generationId;
+    this.#method = request.method;
+    this.#facts = request.facts;
+    this.#facts.observed = true;
     this.#since = observers.clock.monotonic();
   }
 
@@ -66,6 +70,11 @@ export class Observation implements RequestTrace {
     this.#trace.model(name);
   }
 
+  /** A caller who is known by a message only. */
+  caller({ workspaceId, keyId }: Pick<Caller, 'workspaceId' | 'keyId'>): void {
+    Object.assign(this.#facts, { workspaceId, keyId });
+  }
+
   /** Idempotent. */
   end(status: number, outcome = outcomeOf(status)): void {
     if (this.#ended) return;
@@ -74,13 +83,26 @@ export class Observation implements RequestTrace {
     const { log, clock } = this.observers;
     const ms = Math.round(clock.monotonic() - this.#since);
     const { traceId, route } = this;
-    const generationId = this.#generationId;
+    const [generationId, method] = [this.#generationId, this.#method];
     const [model, engine] = [this.#model, this.#engine];
-    log.info({ generationId, traceId, route, status, outcome, model, engine, ms }, 'request');
+    const { workspaceId, keyId, code } = this.#facts;
+    log.info(
+      {
+        ...{ generationId, traceId, method, route, status, code, outcome },
+        ...{ workspaceId, keyId, model, engine, ms },
+      },
+      REQUEST_LINE,
+    );
   }
 
   failed(error: unknown): void {
+    this.refused(error);
     this.end(toServiceError(error).status);
+  }
+
+  /** Notes why the request was refused, or has failed. */
+  refused(error: unknown, code: string | null = toServiceError(error).code): void {
+    if (code !== null) this.#facts.code = code;
   }
 }
 
@@ -109,7 +131,10 @@ class ObservedBody implements AsyncIterableIterator<Chunk> {
     } catch (error) {
       const deserted = desertion(this.request);
       if (deserted) this.observation.end(this.status, deserted);
-      else this.observation.end(toServiceError(error).status, 'failed');
+      else {
+        this.observation.refused(error);
+        this.observation.end(toServiceError(error).status, 'failed');
+      }
       throw error;
     }
   }

@@ -61,7 +61,7 @@ function opening(
     observation.model(modelOf(client.settings));
     return serving(client, shared, ended);
   } catch (error) {
-    toldOf(error);
+    observation.refused(error, toldOf(error).code);
     return refusing(error, request.generationId, ended);
   }
 }

@@ -45,7 +45,7 @@ function refuse(socket: Socket, error: ServiceError, observation: Observation): 
   const fault = faultOf(error);
   socket.send(errorFrame(fault));
   socket.close({ code: CLOSE[fault.close ?? 'internal'].code, reason: fault.message });
-  return { message: () => undefined, closed: () => observation.end(error.status) };
+  return { message: () => undefined, closed: () => observation.failed(error) };
 }
 
 async function accept(

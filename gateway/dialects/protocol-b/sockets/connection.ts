@@ -207,6 +207,7 @@ export class SpeechConnection {
     this.#caller = caller;
     this.socket.authenticated();
     this.socket.chargeTo(caller.workspaceId);
+    this.handshake.observation.caller(caller);
     this.#machine.send({ type: 'identified' });
     for (const { frame, length } of this.#waiting.splice(0)) {
       this.#memory.release(length);
@@ -216,6 +217,7 @@ export class SpeechConnection {
 
   #refuseFor(error: ServiceError): undefined {
     this.#status = error.status;
+    this.handshake.observation.refused(error);
     this.refuse(faultOf(error));
   }
 

@@ -34,7 +34,7 @@ function turnAway(socket: Socket, error: ServiceError, observation: Observation)
   const fault = faultOf(error);
   socket.send(new ContextFrames(undefined).fault(fault));
   closeSocket(socket, fault);
-  return { message: () => undefined, closed: () => observation.end(error.status) };
+  return { message: () => undefined, closed: () => observation.failed(error) };
 }
 
 type Session = new (socket: Socket, handshake: Handshake, parts: ProtocolBParts) => SocketEvents;
