@@ -16,7 +16,8 @@ export type IdKind =
   | 'testRun'
   | 'phone'
   | 'call'
-  | 'transfer';
+  | 'transfer'
+  | 'event';
 
 export interface Ids {
   /** A new unique id of that kind; the kind's row below defines its format. */
@@ -56,6 +57,7 @@ const SHAPES: Record<IdKind, () => string> = {
   phone: () => `phone_${randomHex(12)}`,
   call: () => `call_${randomHex(12)}`,
   transfer: () => `transfer_${randomHex(12)}`,
+  event: () => `evt_${randomHex(12)}`,
 };
 
 export const randomIds: Ids = { next: (kind) => SHAPES[kind]() };

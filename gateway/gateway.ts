@@ -184,6 +184,7 @@ function addMetrics(metrics: Metrics, parts: Parts): void {
   addMemoryMetrics(metrics, parts.memory);
   parts.spooled.addGauge(metrics);
   parts.recorded.addGauges(metrics);
+  parts.sessions.addMetrics(metrics);
   parts.transport.addMetrics(metrics);
 }
 

@@ -105,6 +105,8 @@ const PLATFORM: Rows = {
   'GET /v1/agent/deliveries': 'records',
   'GET /v1/agent/deliveries/{delivery_id}': 'records',
   'POST /v1/agent/deliveries/{delivery_id}/redeliver': 'manage',
+  'POST /v1/agent/redeliveries': 'manage',
+  'GET /v1/agent/redeliveries/{redelivery_id}': 'records',
   'POST /v1/agent/agents/{agent_id}/webhooks/test': 'manage',
 };
 

@@ -9,6 +9,8 @@ import type {
   DeliveryRecords,
 } from '../contracts/ports/sessions/deliveries.js';
 import type { Listed, PageRequest } from '../contracts/ports/page.js';
+import { addRedelivery, readRedelivery } from './deliveries/redeliveries.js';
+import { eventIdOf } from './deliveries/take.js';
 import { listed, positionAfter, wantedRows } from './page.js';
 import type { Sql, Transaction } from './postgres/sql.js';
 
@@ -20,7 +22,7 @@ interface Row extends Omit<DeliveryRecord, 'attempts'> {
 
 /** Needs the deliveries as `d`. */
 const columns = (sql: Sql | Transaction) => sql`
-  d.id::text as id, d.session_id as "sessionId", d.agent_id as "agentId", d.event, d.url,
+  d.id::text as id, ${eventIdOf(sql)} as "eventId", d.session_id as "sessionId", d.agent_id as "agentId", d.event, d.url,
   coalesce(d.outcome, 'waiting') as status, d.created_at as "createdAt",
   case when d.settled_at is null then d.due_at end as "dueAt", d.settled_at as "settledAt",
   coalesce((
@@ -34,14 +36,24 @@ const recordOf = <Found extends Row>(row: Found) => ({
   attempts: row.attempts.map((attempt) => ({ ...attempt, startedAt: new Date(attempt.startedAt) })),
 });
 
-function conditions(sql: Sql, workspaceId: string, { agentId, sessionId, url, status }: DeliveryFilter) {
-  const outcome = status === 'waiting' ? sql`is null` : sql`= ${status ?? ''}`;
+function conditions(
+  sql: Sql,
+  workspaceId: string,
+  { agentId, sessionId, url, status, createdAfter, createdBefore }: DeliveryFilter,
+) {
+  const withStatus = {
+    waiting: sql`and d.settled_at is null`,
+    failed: sql`and d.outcome = 'failed'`,
+    delivered: sql`and d.outcome = 'delivered'`,
+  };
   return sql`
     d.workspace_id = ${workspaceId}
     ${agentId === undefined ? sql`` : sql`and d.agent_id = ${agentId}`}
     ${sessionId === undefined ? sql`` : sql`and d.session_id = ${sessionId}`}
     ${url === undefined ? sql`` : sql`and d.url = ${url}`}
-    ${status === undefined ? sql`` : sql`and d.outcome ${outcome}`}`;
+    ${createdAfter === undefined ? sql`` : sql`and d.created_at >= ${createdAfter}`}
+    ${createdBefore === undefined ? sql`` : sql`and d.created_at <= ${createdBefore}`}
+    ${status === undefined ? sql`` : withStatus[status]}`;
 }
 
 async function list(
@@ -73,7 +85,8 @@ async function checkRate(tx: Transaction, workspaceId: string): Promise<void> {
   const [row] = await tx<{ count: number; seconds: number }[]>`
     select count(*)::int as count,
       ceil(extract(epoch from min(redelivered_at) + interval '1 minute' - now()))::int as seconds
-    from deliveries where workspace_id = ${workspaceId} and redelivered_at > now() - interval '1 minute'`;
+    from deliveries
+    where workspace_id = ${workspaceId} and redelivered_at > now() - interval '1 minute' and redelivery_id is null`;
   if (row && row.count >= perMinute)
     throw new ServiceError('rate_limited', { retryAfter: Math.max(1, row.seconds) });
 }
@@ -103,7 +116,7 @@ const redeliver = (sql: Sql, id: string, workspaceId: string): Promise<DeliveryR
     const [, message] = REFUSALS.find(([when]) => when(state)) ?? [];
     if (message !== undefined) throw new ServiceError('conflict', { message });
     const [row] = await tx<Row[]>`
-      update deliveries d set outcome = null, settled_at = null, due_at = now(), redelivered_at = now()
+      update deliveries d set outcome = null, settled_at = null, due_at = now(), redelivered_at = now(), redelivery_id = null
       where d.id = ${id} returning ${columns(tx)}`;
     await tx`notify deliveries`;
     return row && recordOf(row);
@@ -113,4 +126,6 @@ export const createDeliveryRecords = (sql: Sql): DeliveryRecords => ({
   list: (workspaceId, filter, page) => list(sql, workspaceId, filter, page),
   read: (id, workspaceId) => read(sql, id, workspaceId),
   redeliver: (id, workspaceId) => redeliver(sql, id, workspaceId),
+  redeliverAll: (workspaceId, filter) => addRedelivery(sql, workspaceId, filter),
+  redelivery: (id, workspaceId) => readRedelivery(sql, id, workspaceId),
 });

@@ -44,10 +44,24 @@ export const PLATFORM_LIMITS = {
     url: range(1, 4000),
     secret: 256,
     timeoutMs: 10 * SECOND,
-    /** Pauses before the second and the third attempt. */
-    retryMs: [1 * SECOND, 5 * SECOND],
+    /** Pauses before the second attempt and each one after it; each is longer by up to this share, at random. */
+    retryMs: [
+      ...[1 * SECOND, 5 * SECOND, 30 * SECOND],
+      ...[2 * MINUTE, 10 * MINUTE, 60 * MINUTE, 6 * 60 * MINUTE, 16 * 60 * MINUTE],
+    ],
+    jitter: 0.1,
+    /** A receiver's own pause (`Retry-After` of a 429 or 503) is kept up to this long. */
+    retryAfterMs: 60 * MINUTE,
+    /** A receiver that has failed so often in a row is asked once after each of these pauses, the last of which repeats. */
+    failing: { after: 10, pausesMs: [10 * SECOND, 30 * SECOND, 1 * MINUTE, 2 * MINUTE, 5 * MINUTE] },
+    /** What waited for a receiver that is back: at once, one more after each `growsAfter` that it took; and in a second. */
+    back: { atOnce: 8, growsAfter: 10, perSecond: 50 },
+    /** What has waited so long for a receiver that fails is given up: later than by the pauses between attempts. */
+    longestMs: 26 * 60 * MINUTE,
+    /** Given up by one statement. */
+    givenUpAtOnce: 200,
     /** Redeliveries by request: of one delivery, and of one workspace per minute. */
-    redeliveries: { perDelivery: 20, perMinute: 60 },
+    redeliveries: { perDelivery: 20, perMinute: 60, atOnce: 200 },
     /** Deliveries under way of one workspace, in all processes: its slow endpoints must not delay those of others. */
     atOnce: 16,
   },

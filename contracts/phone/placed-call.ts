@@ -1,7 +1,8 @@
 /** A call that was placed, as reads and the event of its end show it. */
 import type { PlacedCall } from '../ports/phone/placed-calls.js';
+import type { PhoneCallEndedEvent } from '../schemas/post-call.js';
 
-export const placedCallBody = (call: PlacedCall): object => ({
+export const placedCallBody = (call: PlacedCall) => ({
   call_id: call.id,
   session_id: call.sessionId,
   agent_id: call.agentId,
@@ -20,5 +21,9 @@ export const placedCallBody = (call: PlacedCall): object => ({
 });
 
 /** The body of the delivery (docs/contract/platform.md 6.8). */
-export const placedCallEnded = (call: PlacedCall): string =>
-  JSON.stringify({ event: 'phone_call.ended', call: placedCallBody(call) });
+export const placedCallEnded = (eventId: string, call: PlacedCall & { readonly sessionId: string }): string =>
+  JSON.stringify({
+    event: 'phone_call.ended',
+    event_id: eventId,
+    call: { ...placedCallBody(call), session_id: call.sessionId },
+  } satisfies PhoneCallEndedEvent);

@@ -1,9 +1,15 @@
 /** Bodies of post-call events (docs/contract/platform.md 6.8). They contain no transcript and no words of a turn. */
 import { LIMITS } from '../limits.js';
-import type { DeliveryEvent } from '../ports/sessions/deliveries.js';
-import { RawJson, stringify } from '../text/raw-json.js';
-import type { SessionAnalysis, SessionRecord } from '../ports/sessions/sessions.js';
 import { transferBody } from '../phone/transfers.js';
+import type { SessionAnalysis, SessionRecord } from '../ports/sessions/sessions.js';
+import type {
+  CallAnalyzedEvent,
+  CallEndedEvent,
+  EventAnalysis,
+  EventReport,
+  EventSession,
+} from '../schemas/post-call.js';
+import { RawJson, stringify } from '../text/raw-json.js';
 import { type CallReport, turnBody, usageReport } from './turn-report.js';
 
 /** What events tell of a session. */
@@ -23,7 +29,7 @@ type Told = Pick<
   | 'endedReason'
 >;
 
-const sessionOf = (record: Told): object => ({
+const sessionOf = (record: Told): EventSession => ({
   id: record.id,
   agent_id: record.agentId,
   branch_id: null,
@@ -39,43 +45,63 @@ const sessionOf = (record: Told): object => ({
 });
 
 /** Only the latest turns, if there are very many. */
-const reportOf = (report: CallReport): object => ({
+const reportOf = (report: CallReport): EventReport => ({
   turns: report.turns.slice(-LIMITS.session.deliveredTurns).map(turnBody),
   turns_total: report.turns.length,
   ...(report.transfers && { transfers: report.transfers.map(transferBody) }),
   ...usageReport(report),
 });
 
-const body = (event: DeliveryEvent, record: Told, report: CallReport, more: object): string =>
-  stringify({ event, session: sessionOf(record), ...more, ...reportOf(report) });
-
 /**
  * `ended_reason` is an open set: hangup, timeout, ended_by_api, transferred, transport_lost, llm_endpoint_failure,
  * speech_failure, error.
  */
-export const endedBody = (record: SessionRecord, report: CallReport): string =>
-  body('call.ended', record, report, { ended_reason: record.endedReason });
+const ended = (
+  eventId: string,
+  record: Told,
+  report: CallReport,
+  more: { readonly test?: true } = {},
+): string =>
+  stringify({
+    event: 'call.ended',
+    event_id: eventId,
+    session: sessionOf(record),
+    ...more,
+    ended_reason: record.endedReason,
+    ...reportOf(report),
+  } satisfies CallEndedEvent);
+
+export const endedBody = (eventId: string, record: SessionRecord, report: CallReport): string =>
+  ended(eventId, record, report);
+
+const analysisOf = (analysis: SessionAnalysis, finishedAt: Date): EventAnalysis => ({
+  status: analysis.status as EventAnalysis['status'],
+  summary: analysis.summary,
+  data: [...analysis.data],
+  criteria_results: [...analysis.criteriaResults],
+  finished_at: finishedAt.toISOString(),
+  error: analysis.error,
+  reason: analysis.reason ?? null,
+});
 
 export const analyzedBody = (
+  eventId: string,
   record: SessionRecord,
   report: CallReport,
   analysis: SessionAnalysis,
   finishedAt: Date,
 ): string =>
-  body('call.analyzed', record, report, {
-    analysis: {
-      status: analysis.status,
-      summary: analysis.summary,
-      data: analysis.data,
-      criteria_results: analysis.criteriaResults,
-      finished_at: finishedAt.toISOString(),
-      error: analysis.error,
-      reason: analysis.reason ?? null,
-    },
-  });
+  stringify({
+    event: 'call.analyzed',
+    event_id: eventId,
+    session: sessionOf(record),
+    analysis: analysisOf(analysis, finishedAt),
+    ...reportOf(report),
+  } satisfies CallAnalyzedEvent);
 
 /** The body for a test of a webhook: the end of an invented call of that agent. */
 export function testBody(agent: {
+  readonly eventId: string;
   readonly id: string;
   readonly name: string;
   readonly configHash: string;
@@ -88,5 +114,5 @@ export function testBody(agent: {
     endedReason: 'hangup',
   };
   const report = { turns: [], prices: null, durationSeconds: 0 };
-  return body('call.ended', record, report, { test: true, ended_reason: record.endedReason });
+  return ended(agent.eventId, record, report, { test: true });
 }

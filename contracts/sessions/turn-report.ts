@@ -1,6 +1,8 @@
 /** Turns, usage and cost of a session, as its record and its post-call events show them (docs/contract/platform.md 6.7). */
 import { costOf, type Prices } from './prices.js';
 import type { Transfer } from '../phone/transfers.js';
+import type { EventReport } from '../schemas/post-call.js';
+import type { TurnBody } from '../schemas/turns.js';
 import { LATENCY_PARTS, type Turn, type Usage, usageOf } from './turns.js';
 
 export interface CallReport {
@@ -29,11 +31,12 @@ export const usageBody = ({
   recognised_seconds: seconds(recognisedMs),
 });
 
-const latencyBody = ({ parts }: Turn): object | null =>
-  parts && Object.fromEntries(LATENCY_PARTS.map((part) => [`${part}_ms`, parts[part]]));
+const latencyBody = ({ parts }: Turn): TurnBody['latency'] =>
+  parts &&
+  (Object.fromEntries(LATENCY_PARTS.map((part) => [`${part}_ms`, parts[part]])) as TurnBody['latency']);
 
 /** A turn's times and decisions, without any words. */
-export const turnBody = (turn: Turn): object => ({
+export const turnBody = (turn: Turn): TurnBody => ({
   number: turn.number,
   turn_id: turn.turnId,
   cause: turn.cause,
@@ -74,7 +77,11 @@ export const turnBody = (turn: Turn): object => ({
 });
 
 /** A call's usage and cost; the cost is null until it has ended. */
-export function usageReport({ turns, prices, durationSeconds }: CallReport): object {
+export function usageReport({
+  turns,
+  prices,
+  durationSeconds,
+}: CallReport): Pick<EventReport, 'usage' | 'cost'> {
   const usage = usageOf(turns);
   const cost = prices && durationSeconds !== null ? costOf(usage, durationSeconds * 1000, prices) : null;
   return { usage: { ...usageBody(usage), call_seconds: durationSeconds }, cost };

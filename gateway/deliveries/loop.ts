@@ -1,17 +1,21 @@
 /**
  * Sends the deliveries in the outbox (docs/contract/decisions.md "Platform"). Looks when a row was added and once a
- * second, sends a bounded number at once, and takes no more than it can send. A row that cannot be settled is given
- * out again when its lease ends.
+ * second, sends a bounded number at once, and takes no more than it can send: what waits is in the database alone. A row that
+ * cannot be settled is given out again when its lease ends.
  */
 import { LIMITS } from '../../contracts/limits.js';
 import type { Log } from '../../contracts/log.js';
 import type { Delivery, DeliveryQueue } from '../../contracts/ports/sessions/deliveries.js';
 import { Lookout } from '../../contracts/time/lookout.js';
-import { deliver, type DeliverParts } from './deliver.js';
+import { type Attempt, deliver, type DeliverParts } from './deliver.js';
+import { type DeliveryWatch, toldOf, unwatched } from './watch.js';
+import { Upkeep } from './upkeep.js';
 
 export interface DeliveryParts extends DeliverParts {
   readonly queue: DeliveryQueue;
   readonly log: Log;
+  /** Default: nobody. */
+  readonly watch?: DeliveryWatch;
 }
 
 const AT_ONCE = 32;
@@ -23,16 +27,20 @@ const LEASE_MS = LIMITS.postCallWebhook.timeoutMs + 20_000;
 export class Deliveries {
   readonly #running = new Set<Promise<void>>();
   readonly #lookout: Lookout;
+  readonly #upkeep: Upkeep;
+  readonly #watch: DeliveryWatch;
   #stopped = false;
   #unlisten = (): void => undefined;
 
   constructor(private readonly parts: DeliveryParts) {
-    const { clock, log } = parts;
+    const { clock, log, watch = unwatched } = parts;
+    this.#watch = watch;
     this.#lookout = new Lookout({
       ...{ clock, ms: LOOK_MS },
       look: () => this.#takeDue(),
       failed: (error) => log.warn({ err: error }, 'the outbox could not be read'),
     });
+    this.#upkeep = new Upkeep({ ...parts, watch });
   }
 
   async start(): Promise<void> {
@@ -44,7 +52,7 @@ export class Deliveries {
   async stop(): Promise<void> {
     this.#stopped = true;
     this.#unlisten();
-    await this.#lookout.stop();
+    await Promise.all([this.#lookout.stop(), this.#upkeep.stop()]);
     while (this.#running.size > 0) await Promise.all(this.#running);
   }
 
@@ -70,15 +78,20 @@ export class Deliveries {
   }
 
   async #send(delivery: Delivery): Promise<void> {
-    const { queue, log } = this.parts;
-    const { id, event, attempts } = delivery;
-    const { outcome, answer, cause } = await deliver(delivery, this.parts);
-    await queue.settle(id, outcome, answer);
-    if (outcome.kind !== 'delivered')
-      log.warn(
-        { delivery: id, event, attempt: attempts + 1, ...answer, err: cause },
-        'a post-call event was not taken',
-      );
+    const attempt = await deliver(delivery, this.parts);
+    await this.parts.queue.settle(delivery, attempt.outcome, attempt.answer);
+    this.#watch.attempted(delivery, attempt);
+    if (attempt.outcome.kind !== 'delivered') this.#report(delivery, attempt);
+  }
+
+  #report(delivery: Delivery, { outcome, answer, cause }: Attempt): void {
+    const { clock, log } = this.parts;
+    const told = { ...toldOf(delivery), attempt: delivery.attempts + 1, ...answer, err: cause };
+    if (outcome.kind === 'failed') return log.error(told, 'a post-call event is given up');
+    const next = outcome.kind === 'again' && {
+      nextAttemptAt: new Date(clock.now() + outcome.afterMs).toISOString(),
+    };
+    log.warn({ ...told, ...next }, 'a post-call event was not taken');
   }
 }
 

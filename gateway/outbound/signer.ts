@@ -3,9 +3,6 @@
  * and the exact bytes of the body, so that neither can be changed, nor a delivery be replayed later.
  */
 import { createHmac } from 'node:crypto';
-import type { Vocabulary } from '../../contracts/vocabulary.js';
-
-export const signatureHeader = ({ headerPrefix }: Vocabulary): string => `${headerPrefix}Webhook-Signature`;
 
 /** `now` in milliseconds since the epoch. */
 export function sign(secret: string, body: string, now: number): string {

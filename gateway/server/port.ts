@@ -200,6 +200,8 @@ export interface Dialect {
   readonly prefixes: readonly string[];
   readonly routes: readonly Route[];
   readonly sockets?: readonly SocketRoute[];
+  /** Requests that it makes itself, by name, for /openapi.json. */
+  readonly webhooks?: Readonly<Record<string, RouteDescription>>;
   /** A header that repeats X-Generation-Id on every reply, where clients of the API look for it. */
   readonly requestIdHeader?: string;
   errorReply(error: ServiceError, request: Pick<HttpRequest, 'generationId' | 'path'>): Reply;

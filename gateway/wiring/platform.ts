@@ -76,6 +76,8 @@ export async function openPlatform(options: PlatformOptions) {
   return {
     keys,
     speech,
+    vocabulary: config.vocabulary,
+    ids,
     clock,
     outbound,
     mcp: createMcp(outbound),

@@ -14,6 +14,7 @@ import type { Recordings } from '../../contracts/ports/sessions/recordings.js';
 import type { SessionRuns, Sessions } from '../../contracts/ports/sessions/sessions.js';
 import type { SessionTransport } from '../../contracts/ports/calls/transport.js';
 import type { Database } from '../../storage/postgres/database.js';
+import { DeliveryMetrics } from './delivery-metrics.js';
 import { createDeliveryQueue } from '../../storage/deliveries.js';
 import { createPublicLimits } from '../../storage/public-limits.js';
 import { createSessions } from '../../storage/sessions.js';
@@ -29,6 +30,7 @@ import { sessionRoutes } from '../dialects/platform/sessions/index.js';
 import { languageModel } from './language-model.js';
 import type { openPlatform } from './platform.js';
 import type { Route } from '../server/port.js';
+import type { Metrics } from '../server/system/metrics.js';
 
 export interface SessionOptions {
   readonly config: Pick<
@@ -65,6 +67,8 @@ export interface OpenSessions {
   routes(transport: SessionTransport): readonly Route[];
   /** The dialling of placed calls. */
   callRoutes(dialling: PhoneDialling): readonly Route[];
+  /** Of deliveries. */
+  addMetrics(metrics: Metrics): void;
   stop(): Promise<void>;
 }
 
@@ -78,7 +82,16 @@ export async function openSessions(options: SessionOptions): Promise<OpenSession
     sessionDays: config.sessionDays,
   });
   const queue = createDeliveryQueue(database);
-  const deliveries = await startDeliveries({ queue, outbound, secrets: agents, vocabulary, clock, log });
+  const watch = new DeliveryMetrics(keeper);
+  const deliveries = await startDeliveries({
+    queue,
+    outbound,
+    secrets: agents,
+    vocabulary,
+    watch,
+    clock,
+    log,
+  });
   const analyst = languageModel(config, keeper);
   const analyses = startAnalyses({
     queue: createAnalysisQueue(sql),
@@ -106,6 +119,7 @@ export async function openSessions(options: SessionOptions): Promise<OpenSession
     ...{ runs, sessions: parts.sessions, phone: phoneSessions(parts) },
     routes: (transport) => sessionRoutes({ ...parts, transport }),
     callRoutes: (dialling) => callRoutes({ ...parts, dialling }),
+    addMetrics: (metrics) => watch.addTo(metrics),
     async stop() {
       await analyses.stop();
       await deliveries.stop();

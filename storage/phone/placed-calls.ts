@@ -142,7 +142,8 @@ const finish = (sql: Sql, id: string, state: LastCallState, reason?: string) =>
     const { sessionId, workspaceId, agentId } = call;
     if (sessionId === null || urls.length === 0) return call;
     const record = { id: sessionId, workspaceId, agentId };
-    await addDeliveries(tx, { record, event: 'phone_call.ended', urls, body: placedCallEnded(call) });
+    const body = (eventId: string): string => placedCallEnded(eventId, { ...call, sessionId });
+    await addDeliveries(tx, { record, event: 'phone_call.ended', urls, body });
     return call;
   }) as Promise<PlacedCall | undefined>;
 

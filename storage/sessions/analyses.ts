@@ -49,7 +49,7 @@ const finish = (sql: Sql, id: string, analysis: SessionAnalysis): Promise<void> 
     const urls = row.plan.config.webhooks.post_call.map(({ url }) => url);
     if (urls.length === 0) return;
     const report = await reportOf(tx, record, row.prices);
-    const body = analyzedBody(record, report, analysis, row.finishedAt);
+    const body = (eventId: string): string => analyzedBody(eventId, record, report, analysis, row.finishedAt);
     await addDeliveries(tx, { record, event: 'call.analyzed', urls, body });
   }) as Promise<void>;
 

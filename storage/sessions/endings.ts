@@ -57,7 +57,8 @@ export const endSession = (sql: Sql, id: string, reason: EndedReason, only?: Onl
     const urls = row.plan?.config.webhooks.post_call.map(({ url }) => url) ?? [];
     const record = recordOf(row);
     if (urls.length === 0) return true;
-    const body = endedBody(record, await reportOf(tx, record, row.prices));
+    const report = await reportOf(tx, record, row.prices);
+    const body = (eventId: string): string => endedBody(eventId, record, report);
     await addDeliveries(tx, { record, event: 'call.ended', urls, body });
     return true;
   }) as Promise<boolean>;

@@ -73,4 +73,9 @@ export async function removeOld(sql: Sql, sessionDays = 0): Promise<void> {
   await sql`delete from deleted_recordings where deleted_at < now() - interval '90 days'`;
   await sql`delete from public_limits where minute < now() - interval '2 minutes'`;
   await sql`delete from deliveries where settled_at < now() - interval '7 days'`;
+  await sql`delete from redeliveries where finished_at < now() - interval '7 days'`;
+  await sql`
+    delete from delivery_receivers r where (r.paused_until is null or r.paused_until < now() - interval '1 day') and not exists (
+      select from deliveries d
+      where d.workspace_id = r.workspace_id and hashtextextended(d.url, 0) = r.address and d.settled_at is null)`;
 }

@@ -11,6 +11,7 @@ import type { CallReport } from '../../contracts/sessions/turn-report.js';
 import { NO_USAGE, type Turn } from '../../contracts/sessions/turns.js';
 
 const at = (second: number): Date => new Date(Date.UTC(2026, 0, 1, 12, 0, second));
+const ID = 'evt_1';
 const METADATA = '{ "order": 12345678901234567890 }';
 
 const record: SessionRecord = {
@@ -145,9 +146,10 @@ const parsed = (body: string): unknown => JSON.parse(body);
 const report: CallReport = { turns: [turn], prices: null, durationSeconds: 30 };
 
 t.test('call.ended has the session, its turns without words, and its usage', async (t) => {
-  const body = endedBody(record, report);
+  const body = endedBody(ID, record, report);
   t.strictSame(parsed(body), {
     event: 'call.ended',
+    event_id: ID,
     session: SESSION,
     ended_reason: 'hangup',
     turns: [TURN],
@@ -162,7 +164,7 @@ t.test('call.ended has the session, its turns without words, and its usage', asy
 t.test('what is not known of a turn or a session is null', async (t) => {
   const early: Turn = { ...turn, endOfTurn: null, parts: null, interrupted: null, usage: NO_USAGE };
   const unheard = { ...record, startedAt: null, endedAt: null, durationSeconds: null };
-  const body = endedBody(unheard, { ...report, turns: [early], durationSeconds: null });
+  const body = endedBody(ID, unheard, { ...report, turns: [early], durationSeconds: null });
   t.match(parsed(body), {
     session: { conversation_started_at: null, conversation_ended_at: null, duration_seconds: null },
     turns: [{ latency: null, end_of_turn: null, interrupted: null }],
@@ -173,7 +175,7 @@ t.test('what is not known of a turn or a session is null', async (t) => {
 t.test('an event has the last 200 turns, and the usage of all', async (t) => {
   const most = LIMITS.session.deliveredTurns;
   const turns = Array.from({ length: most + 1 }, (_, index) => ({ ...turn, number: index + 1 }));
-  const body = parsed(endedBody(record, { ...report, turns })) as { turns: { number: number }[] };
+  const body = parsed(endedBody(ID, record, { ...report, turns })) as { turns: { number: number }[] };
   t.equal(body.turns.length, most);
   t.equal(body.turns[0]?.number, 2);
   t.match(body, {
@@ -190,7 +192,7 @@ t.test('an event has the last 200 turns, and the usage of all', async (t) => {
 t.test('the cost is by the prices of the session, and null until its call has ended', async (t) => {
   const prices = { currency: 'EUR', call_minute: 0.1, characters: 1 };
   const costOf = (durationSeconds: number | null) =>
-    (parsed(endedBody(record, { ...report, prices, durationSeconds })) as { cost: unknown }).cost;
+    (parsed(endedBody(ID, record, { ...report, prices, durationSeconds })) as { cost: unknown }).cost;
   t.match(costOf(30), { currency: 'EUR', call_minute: 0.05, characters: 0.06, total: 0.11 });
   t.match(costOf(0), { call_minute: 0, total: 0.06 });
   t.equal(costOf(null), null);
@@ -205,7 +207,7 @@ t.test('transfers are in the events of calls that had some', async (t) => {
   };
   const ringing: Transfer = { ...transfer, state: 'ringing', answeredAt: null, endedAt: null, returnedAt: null };
   const told = { transfer_id: 'transfer_1', mode: 'warm', label: 'Shop', to: '+49301', reason: null, started_at: '2026-01-01T12:00:03.000Z' };
-  t.strictSame((parsed(endedBody(record, { ...report, transfers: [transfer, ringing] })) as { transfers: unknown }).transfers, [
+  t.strictSame((parsed(endedBody(ID, record, { ...report, transfers: [transfer, ringing] })) as { transfers: unknown }).transfers, [
     { ...told, state: 'connected', answered_at: '2026-01-01T12:00:04.000Z', ended_at: '2026-01-01T12:00:05.000Z', returned_at: '2026-01-01T12:00:06.000Z' },
     { ...told, state: 'ringing', answered_at: null, ended_at: null, returned_at: null },
   ]);
@@ -220,7 +222,7 @@ t.test('call.analyzed has the analysis besides', async (t) => {
     criteriaResults: [{ name: 'polite', result: 'success', rationale: 'was' }],
   } as const;
   const body = (more: Partial<SessionAnalysis>) =>
-    parsed(analyzedBody(record, report, { ...analysis, ...more }, at(40)));
+    parsed(analyzedBody(ID, record, report, { ...analysis, ...more }, at(40)));
   const told = {
     status: 'completed',
     summary: 'They talked.',
@@ -232,6 +234,7 @@ t.test('call.analyzed has the analysis besides', async (t) => {
   };
   t.strictSame(body({}), {
     event: 'call.analyzed',
+    event_id: ID,
     session: SESSION,
     analysis: told,
     turns: [TURN],
@@ -243,9 +246,10 @@ t.test('call.analyzed has the analysis besides', async (t) => {
 });
 
 t.test('the test of a webhook is the end of an empty call of its agent', async (t) => {
-  const agent = { id: 'agent_1', name: 'Bakery', configHash: 'sha256:00', now: at(7) };
+  const agent = { eventId: ID, id: 'agent_1', name: 'Bakery', configHash: 'sha256:00', now: at(7) };
   t.strictSame(parsed(testBody(agent)), {
     event: 'call.ended',
+    event_id: ID,
     session: {
       ...SESSION,
       id: 'sess_test',
@@ -269,7 +273,7 @@ t.test('the test of a webhook is the end of an empty call of its agent', async (
 });
 
 t.test('phone_call.ended has the placed call', async (t) => {
-  const call: PlacedCall = {
+  const call: PlacedCall & { readonly sessionId: string } = {
     ...{ id: 'call_1', workspaceId: 'ws_1', sessionId: 'sess_1', agentId: 'agent_1', numberId: 'phone_1' },
     ...{ provider: 'twilio', from: '+491', to: '+492', state: 'ended', reason: 'r', answeredBy: 'human' },
     ...{ callId: 'CA1', maxRingSeconds: 30, voicemail: { action: 'leave_message', message: 'Call back.' } },
@@ -283,10 +287,10 @@ t.test('phone_call.ended has the placed call', async (t) => {
     answered_at: '2026-01-01T12:00:01.000Z',
     ended_at: '2026-01-01T12:00:02.000Z',
   };
-  t.strictSame(parsed(placedCallEnded(call)), { event: 'phone_call.ended', call: told });
+  t.strictSame(parsed(placedCallEnded(ID, call)), { event: 'phone_call.ended', event_id: ID, call: told });
   const unanswered = { ...call, voicemail: { action: 'hang_up' }, answeredAt: null, endedAt: null } as const;
-  t.match(parsed(placedCallEnded(unanswered)), {
+  t.match(parsed(placedCallEnded(ID, unanswered)), {
     call: { voicemail: { action: 'hang_up', message: null }, answered_at: null, ended_at: null },
   });
-  t.match(parsed(placedCallEnded({ ...call, voicemail: null })), { call: { voicemail: null } });
+  t.match(parsed(placedCallEnded(ID, { ...call, voicemail: null })), { call: { voicemail: null } });
 });

@@ -328,6 +328,7 @@ t.test('an id says what it is the id of', async (t) => {
     key: /^key_[0-9a-f]{24}$/,
     job: /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/,
     voice: /^[0-9a-f]{32}$/,
+    event: /^evt_[0-9a-f]{24}$/,
     agent: /^agent_[0-9a-f]{24}$/,
     tool: /^tool_[0-9a-f]{24}$/,
     knowledge: /^ks_[0-9a-f]{24}$/,

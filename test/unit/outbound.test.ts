@@ -7,7 +7,8 @@ import { parseAllowed } from '../../gateway/outbound/allow.js';
 import { isMetadata, isPublic, parseAddress } from '../../gateway/outbound/addresses.js';
 import { createOutbound } from '../../gateway/outbound/fetch.js';
 import { type Hop, nextHop } from '../../gateway/outbound/redirects.js';
-import { sign, signatureHeader } from '../../gateway/outbound/signer.js';
+import { sign } from '../../gateway/outbound/signer.js';
+import { eventIdHeader, signatureHeader } from '../../contracts/sessions/webhook-headers.js';
 
 const outbound = (...allow: string[]) => createOutbound({ allow, clock: systemClock });
 
@@ -136,6 +137,7 @@ t.test('signatures cover the time and the bytes of the body', async (t) => {
   t.equal(sign('s3cret', body, 1_753_272_076_999), `t=1753272076,v1=${hex}`);
   t.not(sign('s3cret', body, 1_753_272_077_000), sign('s3cret', body, 1_753_272_076_000));
   t.equal(signatureHeader(defaultVocabulary), 'X-Svc-Webhook-Signature');
+  t.equal(eventIdHeader(defaultVocabulary), 'X-Svc-Webhook-Event-Id');
 });
 
 t.test('a redirect keeps or drops method and headers, and never leaves HTTPS', async (t) => {

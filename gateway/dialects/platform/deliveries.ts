@@ -16,6 +16,7 @@ import { agentIdOf } from './agents.js';
 import { readBody } from './bodies.js';
 import { checked } from './checked.js';
 import { notFound, problem, refuse } from './errors.js';
+import { momentOf } from './moments.js';
 import { oneOf, Page, pageBody, pageRequest, PAGING, textOf } from './paging.js';
 import { bodyFailures, failures, found, type Handler, type Row } from './rows.js';
 
@@ -35,6 +36,9 @@ const ANSWER = {
 
 const DELIVERY = {
   delivery_id: Type.String(),
+  event_id: Type.String({
+    description: 'Names the event, in its body and its header; the same at each webhook.',
+  }),
   session_id: Type.String(),
   agent_id: Type.String(),
   event: Type.Enum([...DELIVERY_EVENTS]),
@@ -57,6 +61,7 @@ const DELIVERY = {
 
 const EXAMPLE = {
   delivery_id: '4711',
+  event_id: 'evt_5f0c8a1b2c3d4e5f60718293',
   session_id: 'sess_5f0c8a1b2c3d4e5f60718293',
   agent_id: 'agent_5f0c8a1b2c3d4e5f60718293',
   event: 'call.ended',
@@ -106,6 +111,7 @@ const attemptOf = ({ number, startedAt, durationMs, statusCode, error, redeliver
 
 const rowOf = (delivery: DeliveryRecord) => ({
   delivery_id: delivery.id,
+  event_id: delivery.eventId,
   session_id: delivery.sessionId,
   agent_id: delivery.agentId,
   event: delivery.event,
@@ -132,11 +138,15 @@ const list: Handler = async ({ query }, { deliveries }, { workspaceId }) => {
   const sessionId = textOf(query, 'session_id', LIMITS.session.agentId);
   const url = textOf(query, 'url', urlLength.max);
   const status = oneOf(query, 'status', DELIVERY_STATUSES);
+  const createdAfter = momentOf(query, 'created_after');
+  const createdBefore = momentOf(query, 'created_before');
   const filter = {
     ...(agentId !== undefined && { agentId }),
     ...(sessionId !== undefined && { sessionId }),
     ...(url !== undefined && { url }),
     ...(status && { status }),
+    ...(createdAfter && { createdAfter }),
+    ...(createdBefore && { createdBefore }),
   };
   const listed = await deliveries.list(workspaceId, filter, page);
   return json(200, pageBody('deliveries', 'deliveries', listed, rowOf));
@@ -152,15 +162,16 @@ const redeliver: Handler = async (request, { deliveries }, { workspaceId }) =>
 
 const checkTest = checked(WebhookTest);
 
-const test: Handler = async (request, { agents, sendToWebhook, clock }, { workspaceId }) => {
+const test: Handler = async (request, { agents, sendToWebhook, ids, clock }, { workspaceId }) => {
   const { url } = checkTest(await readBody(request));
   const agentId = agentIdOf(request);
   const agent = found(await agents.read(agentId, workspaceId), 'Agent');
   const { config, configHash } = found(await agents.config(agentId, workspaceId), 'Agent');
   const own = config.webhooks.post_call.find((hook) => hook.url === url);
   refuse(own ? [] : [problem(['url'], "url must be one of the draft's webhooks")]);
-  const body = testBody({ ...agent, configHash, now: new Date(clock.now()) });
-  const answer = await sendToWebhook({ agentId, url, body, signed: own?.has_secret ?? false });
+  const eventId = ids.next('event');
+  const body = testBody({ ...agent, eventId, configHash, now: new Date(clock.now()) });
+  const answer = await sendToWebhook({ agentId, eventId, url, body, signed: own?.has_secret ?? false });
   return json(200, {
     ok: isTaken(answer),
     duration_ms: answer.durationMs,
@@ -188,6 +199,8 @@ export const DELIVERY_ROWS: readonly Row[] = [
         queryParameter('session_id', Text, 'Only events of this session.'),
         queryParameter('url', Text, 'Only those to this webhook.'),
         queryParameter('status', { enum: DELIVERY_STATUSES }),
+        queryParameter('created_after', Text, 'Of the event: a date or an RFC 3339 date-time.'),
+        queryParameter('created_before', Text),
         ...PAGING,
       ],
       responses: { ...answers(200, 'One page', Page('deliveries', DeliveryRow)), ...failures(400) },

@@ -6,6 +6,8 @@ import type { Dialect, Route } from '../../server/port.js';
 import { keyedRoutes } from '../../server/routes.js';
 import { AGENT_ROWS } from './agents.js';
 import { DELIVERY_ROWS } from './deliveries.js';
+import { REDELIVERY_ROWS } from './redeliveries.js';
+import { platformWebhooks } from './webhooks.js';
 import { platformError } from './errors.js';
 import { KNOWLEDGE_ROWS } from './knowledge.js';
 import type { PlatformParts } from './parts.js';
@@ -20,6 +22,7 @@ const ROWS = [
   ...TOOL_TEST_ROWS,
   ...KNOWLEDGE_ROWS,
   ...DELIVERY_ROWS,
+  ...REDELIVERY_ROWS,
 ];
 
 /** `more`: the routes of sessions, which also take callers without a key, and of tests; their parts are opened later. */
@@ -27,5 +30,6 @@ export const platformDialect = (parts: PlatformParts, more: readonly Route[] = [
   name: 'platform',
   prefixes: ['/v1/agent'],
   routes: [...keyedRoutes(ROWS, parts), ...more],
+  webhooks: platformWebhooks(parts.vocabulary),
   errorReply: platformError,
 });

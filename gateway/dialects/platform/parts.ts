@@ -1,5 +1,6 @@
 /** The ports that the platform's routes use. */
 import type { Clock } from '../../../contracts/clock.js';
+import type { Ids } from '../../../contracts/ids.js';
 import type { Language } from '../../../contracts/speech/languages.js';
 import type { Agents, AgentVersions, PublishedAgents } from '../../../contracts/ports/agents/agents.js';
 import type { DeliveryRecords, SendToWebhook } from '../../../contracts/ports/sessions/deliveries.js';
@@ -10,6 +11,7 @@ import type { Outbound } from '../../../contracts/ports/outbound.js';
 import type { TokenCounter } from '../../../contracts/ports/tokens.js';
 import type { ToolCredentials, Tools } from '../../../contracts/ports/agents/tools.js';
 import type { AgentConfig } from '../../../contracts/schemas/agent-config.js';
+import type { Vocabulary } from '../../../contracts/vocabulary.js';
 import type { VoiceCheck } from './voice-check.js';
 
 export interface PlatformParts {
@@ -30,5 +32,7 @@ export interface PlatformParts {
   readonly languages: {
     transcribes(language: Language): boolean;
   };
+  readonly vocabulary: Vocabulary;
+  readonly ids: Ids;
   readonly clock: Clock;
 }

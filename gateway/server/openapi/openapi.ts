@@ -82,6 +82,16 @@ function pathsOf(
   return paths;
 }
 
+const webhooksOf = (dialects: readonly Dialect[]): Record<string, object> =>
+  Object.fromEntries(
+    dialects.flatMap((dialect) =>
+      Object.entries(dialect.webhooks ?? {}).map(([name, description]) => [
+        name,
+        { post: operationOf(dialect, '', description, 'open') },
+      ]),
+    ),
+  );
+
 /**
  * The description as bytes, which are made once: a megabyte takes tens of milliseconds, and whoever asks needs no key. Only the
  * address is put in for each client.
@@ -106,11 +116,13 @@ export function describeInterface(
   permissionOf: PermissionOf = () => undefined,
 ): (baseUrl: string) => object {
   let paths: ReturnType<typeof pathsOf> | undefined;
+  const webhooks = webhooksOf(dialects);
   return (baseUrl) => ({
     openapi: '3.1.0',
     info: INFO,
     servers: [{ url: baseUrl }],
     components: { securitySchemes: BEARER },
     paths: (paths ??= pathsOf(dialects, permissionOf)),
+    ...(Object.keys(webhooks).length > 0 && { webhooks }),
   });
 }

@@ -11,7 +11,8 @@ import { Page, pageBody, pageRequest, PAGING } from '../paging.js';
 import { bodyFailures, failures, found, idOf } from '../rows.js';
 import { refusals } from '../sessions/creation.js';
 import { placeCall, type PlacingParts } from './placing.js';
-import { CallEntity, CallRequest } from './schema.js';
+import { CallEntity } from '../../../../contracts/schemas/placed-calls.js';
+import { CallRequest } from './schema.js';
 
 export interface CallParts extends PlacingParts {
   readonly keys: KeyAuthority;

@@ -5,9 +5,9 @@ import { DIRECTIONS } from '../../../../contracts/phone/phone.js';
 import { SESSION_SOURCES, SESSION_STATUSES } from '../../../../contracts/ports/sessions/sessions.js';
 import { leaf, Moment, nullable, strict, text } from '../../../../contracts/schemas/shapes.js';
 import { type Static, Type } from '../../../../contracts/schemas/type.js';
-import { TRANSFER_MODES, TRANSFER_STATES } from '../../../../contracts/phone/transfers.js';
 import type { Vocabulary } from '../../../../contracts/vocabulary.js';
-import { CostEntity, REPORT_EXAMPLE, TurnEntity, UsageEntity } from './turn-schema.js';
+import { CostEntity, REPORT_EXAMPLE, TurnEntity, UsageEntity } from '../../../../contracts/schemas/turns.js';
+import { Analysis, TransferEntity } from '../../../../contracts/schemas/post-call.js';
 
 const { agent, session } = LIMITS;
 
@@ -211,43 +211,6 @@ const Item = Type.Union([
     ...HAPPENED,
   }),
 ]);
-
-const Analysis = Type.Object({
-  status: Type.Enum(['queued', 'running', 'completed', 'skipped', 'error']),
-  summary: nullable(Type.String()),
-  data: Type.Array(
-    Type.Object({
-      name: Type.String(),
-      type: Type.Enum(['boolean', 'text', 'number', 'enum']),
-      value: Type.Unknown(),
-      rationale: Type.String(),
-    }),
-  ),
-  criteria_results: Type.Array(
-    Type.Object({
-      name: Type.String(),
-      result: Type.Enum(['success', 'failure', 'unknown']),
-      rationale: Type.String(),
-    }),
-  ),
-  reason: nullable(Type.String({ description: 'The reason of `skipped`.' })),
-});
-
-const TransferEntity = Type.Object({
-  transfer_id: Type.String(),
-  mode: Type.Enum([...TRANSFER_MODES]),
-  label: Type.String({ description: 'Of the destination.' }),
-  to: Type.String({ description: 'The number or SIP address that was called.' }),
-  state: Type.Enum([...TRANSFER_STATES], {
-    description:
-      '`answered`: a colleague is briefed about the caller; `accepted`: the colleague takes the call; `connected`: both are connected.',
-  }),
-  reason: nullable(Type.String({ description: 'The reason, if the state does not say it.' })),
-  started_at: Moment,
-  answered_at: nullable(Moment),
-  ended_at: nullable(Moment),
-  returned_at: nullable(Moment),
-});
 
 export const SessionEntity = Type.Object(
   {

@@ -1,0 +1,5 @@
+/** Names of the headers of post-call deliveries (docs/webhooks.md). */
+import type { Vocabulary } from '../vocabulary.js';
+
+export const signatureHeader = ({ headerPrefix }: Vocabulary): string => `${headerPrefix}Webhook-Signature`;
+export const eventIdHeader = ({ headerPrefix }: Vocabulary): string => `${headerPrefix}Webhook-Event-Id`;

@@ -1,0 +1,119 @@
+/**
+ * What comes of an attempt: a row for it, when the delivery's next one is due, and what it shows of its receiver. A receiver that
+ * fails often in a row is asked once after each of growing pauses; once it takes something it is back, and gets what waited (take.ts).
+ */
+import { LIMITS } from '../../contracts/limits.js';
+import {
+  type Delivery,
+  type DeliveryOutcome,
+  type GivenUp,
+  receiverState,
+  type ReceiverState,
+  type WebhookAnswer,
+} from '../../contracts/ports/sessions/deliveries.js';
+import { repeatable } from '../postgres/once-more.js';
+import type { Sql } from '../postgres/sql.js';
+import { AFTER, eventIdOf } from './take.js';
+
+const { failing, longestMs, givenUpAtOnce } = LIMITS.postCallWebhook;
+
+/**
+ * A pause begins, or the next longer one, with a failure of what was sent after the last pause began: what was under way then
+ * counts as one. A delivery that was sent early as a question, and failed, does not count; another one is sent then.
+ */
+const noteFailure = (sql: Sql, early: boolean, durationMs: number) => {
+  const asked = sql`(${early} and r.failures >= ${AFTER})`;
+  const pauses = sql`
+    not ${asked} and r.failures + 1 >= ${AFTER}
+    and (r.paused_at is null or r.paused_at <= now() - ${durationMs}::int * interval '1 millisecond')`;
+  return sql`
+    insert into delivery_receivers as r (workspace_id, address, failures)
+    select workspace_id, address, 1 from tried
+    on conflict (workspace_id, address) do update set
+      failures = r.failures + case when ${asked} then 0 else 1 end,
+      head_tried = ${asked},
+      back_at = case when r.failures + 1 >= ${AFTER} then null else r.back_at end,
+      pauses = r.pauses + case when ${pauses} then 1 else 0 end,
+      paused_at = case when ${pauses} then now() else r.paused_at end,
+      paused_until = case when ${pauses} then now() + interval '1 millisecond'
+        * (${failing.pausesMs as unknown as number[]}::int[])[least(r.pauses + 1, ${failing.pausesMs.length})] else r.paused_until end`;
+};
+
+const noteSuccess = (sql: Sql) => sql`
+  , forgotten as (
+    delete from delivery_receivers r using tried t
+    where r.workspace_id = t.workspace_id and r.address = t.address and r.back_at is null and r.failures < ${AFTER}
+  )
+  update delivery_receivers r set failures = 0, pauses = 0, paused_at = null, paused_until = null, head_tried = false,
+    back_at = coalesce(r.back_at, now()), taken = case when r.back_at is null then 1 else r.taken + 1 end
+  from tried t
+  where r.workspace_id = t.workspace_id and r.address = t.address and (r.back_at is not null or r.failures >= ${AFTER})`;
+
+const note = (sql: Sql, state: ReceiverState, early: boolean, durationMs: number) =>
+  ({
+    well: () => noteSuccess(sql),
+    failing: () => noteFailure(sql, early, durationMs),
+    unknown: () => sql`select`,
+  })[state]();
+
+const AFTER_MS: {
+  readonly [K in DeliveryOutcome['kind']]: (outcome: DeliveryOutcome & { kind: K }) => number | null;
+} = {
+  again: ({ afterMs }) => afterMs,
+  early: () => null,
+  delivered: () => 0,
+  failed: () => 0,
+};
+
+/** Records the attempt; nothing if the delivery is settled already. */
+function keepAttempt(
+  sql: Sql,
+  { id, early }: Pick<Delivery, 'id' | 'early'>,
+  outcome: DeliveryOutcome,
+  answer: WebhookAnswer,
+) {
+  const { durationMs, statusCode, error } = answer;
+  const final = outcome.kind === 'delivered' || outcome.kind === 'failed' ? outcome.kind : null;
+  const afterMs = (AFTER_MS[outcome.kind] as (outcome: DeliveryOutcome) => number | null)(outcome);
+  return sql`
+    with tried as (
+      update deliveries set attempts = attempts + 1, steps = steps + ${early ? 0 : 1}::int, taken_until = null, tried_at = now(),
+        note = ${error ?? String(statusCode)}, outcome = ${final}::text,
+        due_at = coalesce(now() + ${afterMs}::int * interval '1 millisecond', due_at),
+        settled_at = case when ${final}::text is null then null else now() end
+      where id = ${id} and settled_at is null
+      returning id, attempts, workspace_id, hashtextextended(url, 0) as address, redelivered_at is not null as redelivery
+    ), noted as (
+      insert into delivery_attempts (delivery_id, number, started_at, duration_ms, status_code, error, redelivery)
+      select id, attempts, now() - ${durationMs}::int * interval '1 millisecond', ${durationMs}::int, ${statusCode}::int,
+        ${error}, redelivery
+      from tried
+    )
+    ${note(sql, receiverState(answer), early, durationMs)}`;
+}
+
+export async function settle(
+  sql: Sql,
+  delivery: Pick<Delivery, 'id' | 'early'>,
+  outcome: DeliveryOutcome,
+  answer: WebhookAnswer,
+): Promise<void> {
+  const keeping = keepAttempt(sql, delivery, outcome, answer);
+  const isFinal = outcome.kind === 'delivered' || outcome.kind === 'failed';
+  await (isFinal ? repeatable(keeping) : keeping);
+}
+
+/** The oldest of each failing receiver, if they have waited for the longest time. */
+export const giveUp = (sql: Sql): Promise<readonly GivenUp[]> => sql<GivenUp[]>`
+  update deliveries d set outcome = 'failed', settled_at = now(), note = coalesce(d.note, 'waited')
+  where d.id in (
+    select n.id from delivery_receivers r cross join lateral (
+      select id, coalesce(redelivered_at, created_at) as since, taken_until from deliveries
+      where workspace_id = r.workspace_id and hashtextextended(url, 0) = r.address and settled_at is null
+      order by id limit ${givenUpAtOnce}) n
+    where r.failures >= ${AFTER} and n.since < now() - ${longestMs}::int * interval '1 millisecond'
+      and (n.taken_until is null or n.taken_until <= now())
+    limit ${givenUpAtOnce}
+  ) and d.settled_at is null and (d.taken_until is null or d.taken_until <= now())
+  returning d.id::text as id, d.workspace_id as "workspaceId", d.session_id as "sessionId", d.agent_id as "agentId", d.event,
+    ${eventIdOf(sql)} as "eventId", d.url, d.attempts`;
