@@ -93,6 +93,9 @@ export type AgentEvent =
   /** All speech of the job has been heard. */
   | { readonly type: 'ended'; readonly job: number }
   | { readonly type: 'failed'; readonly job: number; readonly by?: FailedPart }
+  /** Nearly all speech of the job so far has been heard, though it has more to say; then there is more of it. */
+  | { readonly type: 'dry'; readonly job: number }
+  | { readonly type: 'fed'; readonly job: number }
   /** The filler of the job has been heard. */
   | { readonly type: 'filled'; readonly job: number }
   /** After `lastWords`: a sentence of the job has been heard to its end. */

@@ -132,6 +132,7 @@ const speaking = parts.createStateConfig({
   },
   states: {
     flowing: {
+      id: 'flowing',
       initial: 'middle',
       after: { join: { actions: 'noteHeard' } },
       states: {
@@ -145,9 +146,14 @@ const speaking = parts.createStateConfig({
   },
 });
 
-/** The lines that fill a long wait for an answer, until something of it is heard. */
+/** The lines that fill a long wait for an answer, and a long silence in the middle of it. */
 const filler = parts.createStateConfig({
   initial: 'young',
+  on: {
+    audible: { guard: 'isCurrent', target: '.answered' },
+    fed: { guard: 'isCurrent', target: '.answered' },
+    dry: { guard: and(['isCurrent', 'isAwaited']), target: '.dried' },
+  },
   states: {
     young: { on: CALLED, after: { fillerLeast: { guard: 'isAwaited', target: 'patient' } } },
     /** The user has waited for long, or soon will have. */
@@ -171,6 +177,11 @@ const filler = parts.createStateConfig({
       after: { fillerHeard: 'rested' },
     },
     rested: { after: { fillerAgain: 'filling' } },
+    /** There is more of the answer to be heard. */
+    answered: {},
+    /** There is not, and the user may have to wait for long. */
+    dried: { after: { fillerAgain: 'refilling' } },
+    refilling: { always: { guard: and(['isFlowing', 'isUserQuiet']), target: 'said', actions: 'fill' } },
   },
 });
 

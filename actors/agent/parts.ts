@@ -135,6 +135,7 @@ export const parts = setup({
     isExcusing: stateIn('#excusing'),
     isApologising: stateIn('#apologising'),
     isThinking: stateIn('#thinking'),
+    isFlowing: stateIn('#flowing'),
     hasWaited: stateIn('#waited'),
     isAwaited: ({ context }) => isAwaited(context),
     isLastFailure: ({ context }) => isLastFailure(context),

@@ -10,8 +10,11 @@ export const ONLINE_TIMES = {
     silenceMs: 2 * SECOND,
     toolMs: 1 * SECOND,
     leastMs: 1 * SECOND,
-    /** From the end of a filler to the next one. */
-    againMs: 5 * SECOND,
+    /**
+     * From the end of a filler to the next one, and from the last sound of an answer in the middle of which nothing more comes; the caller
+     * hears it within five seconds.
+     */
+    againMs: 4.5 * SECOND,
     /** A filler that is not known to have been heard counts as heard after this. */
     heardMs: 10 * SECOND,
   },

@@ -119,6 +119,7 @@ export class Conversation {
       },
       ...{ agent: this.#agent, lines: lines ?? new SpokenLines(), isOver: () => this.#ending },
       audible: (job) => this.#machine.send({ type: 'audible', job }),
+      fed: (job) => this.#machine.send({ type: 'fed', job }),
       filling: (text) => this.#listening.agentSaid(text),
       filled: (job) => this.#machine.send({ type: 'filled', job }),
       ended: (utterance) => this.#ended(utterance),
@@ -355,6 +356,7 @@ export class Conversation {
     const { failure } = job.utterance;
     if (ended && failure) return this.#failed(job.utterance, failure);
     if (ended) return this.#ended(job.utterance);
+    if (job.utterance.runsDry(ms)) this.#machine.send({ type: 'dry', job: number });
     if (job.utterance.endsWithin(TIMES.endingMs, ms)) this.#machine.send({ type: 'ending', job: number });
     if (this.#leaving && fresh !== '' && job.utterance.isBetweenSentences)
       this.#machine.send({ type: 'sentenceOver', job: number });

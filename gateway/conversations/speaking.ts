@@ -28,8 +28,9 @@ export interface SpeakingParts {
   readonly agent: Pick<AgentInCharge, 'voice' | 'lines' | 'linesAtHand'>;
   /** The job is over: that much of it was heard, or read; `error`: why it was an excuse. */
   said(steps: readonly SpokenStep[], error: string | undefined): void;
-  /** The first audio of the job is on its way. */
+  /** The first audio of the job is on its way; there is more of it, after all before had been heard. */
   audible(job: number): void;
+  fed(job: number): void;
   /** The user hears a filler with this text; then that of the job has been heard. */
   filling(text: string): void;
   filled(job: number): void;
@@ -99,7 +100,7 @@ export class Speaking {
     const line = await lines.of(this.#voice, text).catch(() => undefined);
     const utterance = this.job?.utterance;
     if (!line || utterance?.job !== job || !utterance.fill(line)) return;
-    captions.show('agent', `${text} `);
+    captions.show('agent', utterance.heard === '' ? `${text} ` : ` ${text} `);
     this.parts.filling(text);
     clock.after(lengthMs(line), () => this.parts.filled(job));
   }
@@ -127,7 +128,8 @@ export class Speaking {
   }
 
   async #speak(utterance: Utterance, line: Work['line']): Promise<boolean> {
-    const audible = (): void => this.parts.audible(utterance.job);
-    return line ? utterance.sayLine(await line, audible) : utterance.speak(this.#voice, audible);
+    const { job } = utterance;
+    const sounding = { audible: () => this.parts.audible(job), fed: () => this.parts.fed(job) };
+    return line ? utterance.sayLine(await line, sounding) : utterance.speak(this.#voice, sounding);
   }
 }

@@ -51,6 +51,8 @@ const isGone = (error: unknown): boolean => error instanceof ServiceError && err
 /** Text that waits to be spoken, in bytes: a model writes far faster than anybody speaks. */
 const WAITING_TEXT = 256 * 1024;
 
+const msOf = (samples: number): number => (samples * 1000) / PLAYOUT_RATE;
+
 /** Interval between two looks at what was heard, and the longest wait for it: longer than anybody speaks before a tool. */
 const LOOK_MS = 50;
 const MOST_HEARD_MS = 30_000;
@@ -62,6 +64,24 @@ interface Step {
   readonly at: Date;
   readonly calls: Calls | undefined;
 }
+
+/** A filler, and when in the playout it begins. */
+interface Filling {
+  readonly line: SpokenStep;
+  readonly from: number;
+  readonly ms: number;
+}
+
+/** What becomes of its sound. */
+export interface Sounding {
+  /** Its first audio is on its way. */
+  audible(): void;
+  /** There is more of it, after all that was made before had been heard. */
+  fed(): void;
+}
+
+/** Speech that lasts no longer has been heard before the playout reports again. */
+const DRY_MS = 100;
 
 /** Why an utterance stops early. */
 export interface Failure {
@@ -83,10 +103,13 @@ export class Utterance implements ReplyText {
   #written = '';
   /** Length of all its speech; undefined until it is known. */
   #wholeMs: number | undefined;
-  /** Samples of its speech so far, and of the fillers, which all come before it. */
+  /** Samples of its speech so far, without fillers. */
   #samples = 0;
-  #filled = 0;
-  readonly #fillers: SpokenStep[] = [];
+  /** Nearly all of that has been heard. */
+  #dry = false;
+  readonly #fillers: Filling[] = [];
+  /** How many of them come before its speech. */
+  #leading = 0;
   #failure: Failure | undefined;
 
   constructor(
@@ -118,11 +141,15 @@ export class Utterance implements ReplyText {
     this.#feed.flush();
   }
 
-  /** Says a line that is no part of the answer, before it; false if that has begun. */
+  /** Says a line that is no part of the answer, before it or where nothing more of it comes; false if there is something to be heard. */
   fill({ text, samples }: SpokenLine): boolean {
-    if (this.#samples > 0 || this.signal.aborted) return false;
-    this.#fillers.push({ text, at: this.now(), calls: undefined, filler: true });
-    this.#filled += samples.length;
+    const isHeard = this.#samples === 0 || this.#dry;
+    if (!isHeard || this.#wholeMs !== undefined || this.signal.aborted) return false;
+    const line = { text, at: this.now(), calls: undefined, filler: true } as const;
+    this.#fillers.push({ line, from: this.#madeMs, ms: msOf(samples.length) });
+    if (this.#samples === 0) this.#leading += 1;
+    // Once it has been heard, the answer has run dry again.
+    this.#dry = false;
     // It is short, so nobody waits for room.
     void this.call.play(this.job, samples);
     return true;
@@ -130,6 +157,17 @@ export class Utterance implements ReplyText {
 
   get hasFillers(): boolean {
     return this.#fillers.length > 0;
+  }
+
+  /** Length of everything so far, fillers included. */
+  get #madeMs(): number {
+    return msOf(this.#samples) + this.#fillers.reduce((sum, { ms }) => sum + ms, 0);
+  }
+
+  /** Whether, after `ms` of playout, nothing more of it is to be heard for now; true once, until it has more. */
+  runsDry(ms: number): boolean {
+    if (this.#dry || this.#samples === 0 || this.#wholeMs !== undefined || this.signal.aborted) return false;
+    return (this.#dry = this.#madeMs - ms < DRY_MS);
   }
 
   /** Why it stops early: what was made of it is heard to its end first. */
@@ -165,18 +203,18 @@ export class Utterance implements ReplyText {
    * Speaks until the text has ended; true if anything was said. A missing voice is noticed before any text is read, so
    * that the caller hears another one rather than nothing. Errors: those of `Speech`.
    */
-  async speak(voice: AgentVoice, audible: () => void): Promise<boolean> {
+  async speak(voice: AgentVoice, sounding: Sounding): Promise<boolean> {
     try {
-      return await this.#speak(voice, audible);
+      return await this.#speak(voice, sounding);
     } catch (error) {
       if (!isGone(error) || voice.options.voice === '') throw error;
       voice.substituted();
-      return this.#speak({ ...voice, options: { ...voice.options, voice: '' } }, audible);
+      return this.#speak({ ...voice, options: { ...voice.options, voice: '' } }, sounding);
     }
   }
 
   /** Says its text as it was made before. */
-  sayLine({ text, samples }: SpokenLine, audible: () => void): boolean {
+  sayLine({ text, samples }: SpokenLine, { audible }: Sounding): boolean {
     if (this.signal.aborted) return false;
     const duration = samples.length / PLAYOUT_RATE;
     const piece = { index: 0, at: 0, text, offset: 0, duration, complete: true, words: undefined };
@@ -188,9 +226,9 @@ export class Utterance implements ReplyText {
   }
 
   /** A voice that fails after its first sound is heard that far. */
-  async #speak(voice: AgentVoice, audible: () => void): Promise<boolean> {
+  async #speak(voice: AgentVoice, sounding: Sounding): Promise<boolean> {
     try {
-      await this.#stream(voice, audible);
+      await this.#stream(voice, sounding);
     } catch (error) {
       if (this.#samples === 0 || this.signal.aborted) throw error;
       this.#failure ??= { error, by: 'speech' };
@@ -201,12 +239,12 @@ export class Utterance implements ReplyText {
   /** False if there was nothing to be heard. */
   #finish(): boolean {
     if (this.#samples === 0) return false;
-    this.#wholeMs = ((this.#filled + this.#samples) * 1000) / PLAYOUT_RATE;
+    this.#wholeMs = this.#madeMs;
     if (!this.signal.aborted) this.call.finish(this.job);
     return true;
   }
 
-  async #stream({ speech, options, caller }: AgentVoice, audible: () => void): Promise<void> {
+  async #stream({ speech, options, caller }: AgentVoice, sounding: Sounding): Promise<void> {
     let pieces = 0;
     const request = { ...options, text: this.#feed };
     for await (const { audio, piece } of speech.synthesizeTimed(request, caller, this.signal)) {
@@ -217,7 +255,9 @@ export class Utterance implements ReplyText {
       if (this.signal.aborted) break;
       const speech = samplesOf(audio);
       const room = this.call.play(this.job, speech);
-      if (this.#samples === 0) audible();
+      if (this.#samples === 0) sounding.audible();
+      if (this.#dry) sounding.fed();
+      this.#dry = false;
       this.#samples += speech.length;
       await room;
     }
@@ -235,7 +275,8 @@ export class Utterance implements ReplyText {
   /** The text that is newly heard after `ms` of playout; all the rest if it has `ended` by itself. */
   progress(ms: number, ended: boolean): string {
     const whole = ended && !this.signal.aborted && !this.#failure;
-    const spokenMs = ms - (this.#filled * 1000) / PLAYOUT_RATE;
+    const fillers = this.#fillers.map(({ from, ms: length }) => Math.min(length, Math.max(0, ms - from)));
+    const spokenMs = ms - fillers.reduce((sum, filler) => sum + filler, 0);
     const heard = whole ? this.#written : this.#written.slice(0, this.#heard.at(Math.max(0, spokenMs)));
     if (heard.length <= this.#shown.length) return '';
     const fresh = heard.slice(this.#shown.length);
@@ -267,7 +308,7 @@ export class Utterance implements ReplyText {
     }
   }
 
-  /** Splits `text`, a beginning of what was written, into the steps that wrote it. */
+  /** Splits `text`, a beginning of what was written, into the steps that wrote it; fillers stand before or behind it. */
   stepsOf(text: string): readonly SpokenStep[] {
     let from = 0;
     const steps: SpokenStep[] = this.#steps.map(({ end, ...step }) => {
@@ -275,11 +316,10 @@ export class Utterance implements ReplyText {
       from = end;
       return { text: part, ...step };
     });
-    return [
-      ...this.#fillers,
-      ...steps,
-      { text: text.slice(from), at: this.#begins ?? this.now(), calls: undefined },
-    ];
+    const last = { text: text.slice(from), at: this.#begins ?? this.now(), calls: undefined };
+    const lines = this.#fillers.map(({ line }) => line);
+    const before = this.#leading;
+    return [...lines.slice(0, before), ...steps, last, ...lines.slice(before)];
   }
 }
 

@@ -221,7 +221,8 @@ export class Consultation implements Streamed {
     this.#utterance = utterance;
     utterance.write(text);
     utterance.endText();
-    if (await utterance.speak(voice, () => undefined)) await heard;
+    const unnoted = (): void => undefined;
+    if (await utterance.speak(voice, { audible: unnoted, fed: unnoted })) await heard;
     this.#utterance = undefined;
   }
 

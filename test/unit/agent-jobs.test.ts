@@ -4,6 +4,7 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import t from 'tap';
+import { TIMES } from '../../actors/agent/times.js';
 import type { AgentEvent } from '../../actors/agent/events.js';
 import { type JobEvent, Steps } from '../fixtures/agent-steps.js';
 import { SETTINGS } from '../fixtures/scene.js';
@@ -192,6 +193,26 @@ t.test('a slow tool in a written answer gets no filler', async (t) => {
   t.strictSame(waited(true), ['fill 1']);
   t.strictSame(waited(false), []);
 });
+
+t.test(
+  'a long silence in the middle of an answer is filled, again and again, and a short one is not',
+  async (t) => {
+    const dry = (settings = {}) => new Steps(settings).answering().job('dry');
+    const fills = (steps: Steps, ms = TIMES.fillerAgainMs) => steps.pass(ms).took('fill');
+    t.strictSame(fills(dry(), TIMES.fillerAgainMs - 1), []);
+    const filled = dry();
+    t.strictSame(fills(filled), ['fill 1']);
+    t.strictSame(fills(filled.job('dry').job('filled').job('dry')), ['fill 1']);
+    t.strictSame(fills(dry().pass(1000).job('fed'), 60_000), [], 'there was more of it');
+    t.strictSame(fills(dry({ fills: false })), []);
+    t.strictSame(fills(dry().voice(true)), [], 'the user speaks');
+    t.strictSame(
+      fills(new Steps().type('Hello').job('failed').job('audible').job('dry'), 60_000),
+      [],
+      'an excuse',
+    );
+  },
+);
 
 t.test("a ready answer waits for the transcript of the user's sound, and no longer", async (t) => {
   const silent = () => new Steps().type('Hello').voice(true).pass(300).voice(false);

@@ -13,9 +13,11 @@ import { inTime } from '../../engines/in-time.js';
 import type { Transcriber } from '../../engines/long-audio.js';
 import { createRegistry } from '../../engines/registry.js';
 import { createSpeech } from '../../engines/synthesize.js';
+import { silentLog } from '../../contracts/log.js';
+import { TurnTranscription } from '../../gateway/conversations/listening/turn-transcription.js';
 import { createTranscription } from '../../engines/transcribe.js';
 import { SimulatedClock } from '../fixtures/edge-clock.js';
-import { joined as joinedCall, type Answer } from '../fixtures/hosted.js';
+import { inTurn, joined as joinedCall, type Answer, saying, webhookTool } from '../fixtures/hosted.js';
 import { until } from '../fixtures/until.js';
 
 const caller = { workspaceId: 'w', keyId: 'k' };
@@ -258,6 +260,60 @@ t.test('three failed answers in a row end the call with an apology', async (t) =
   await hosted.conversation.over;
   t.match(hosted.messages.at(-1), /Please call again later/);
   t.match(hosted.sent.at(-1), { type: 'session.ended' });
+});
+
+t.test('a tool that takes long behind some words: the silence is filled', async (t) => {
+  const looks: Answer = async function* () {
+    yield { kind: 'text', text: 'Let me look.' };
+    yield { kind: 'calls', calls: [{ id: 'a', name: 'look', arguments: '{}' }] };
+  };
+  let toolSays = (_answer: string): void => undefined;
+  const clock = new SimulatedClock();
+  const hosted = joinedCall(t, {
+    ...{ answer: inTurn(looks, saying('It is 42.')), tools: [webhookTool('look')], clock, lasting: true },
+    toolSays: () => new Promise((resolve) => (toolSays = resolve)),
+  });
+  const spoken = async (what: string, by: () => void): Promise<void> => {
+    const before = hosted.played;
+    by();
+    await until(what, () => hosted.played > before);
+  };
+  await spoken('its words', () => hosted.client({ type: 'user.message', text: 'What is it?' }));
+  await until('the tool is called', () => hosted.requests.length > 0);
+  hosted.happen({ kind: 'played', utterance: 1, ms: 100, ended: false });
+  await until('they are heard', () => hosted.shown.some(({ text }) => text.includes('look')));
+  await spoken('the filler', () => clock.advance(ONLINE_TIMES.filler.againMs));
+  await spoken('the answer', () => toolSays('42'));
+  hosted.happen({ kind: 'played', utterance: 1, ms: 300, ended: true });
+  await until('all is kept', () => hosted.items.length === 6);
+  t.same(
+    hosted.messages.filter((message) => message.startsWith('assistant')),
+    ['assistant: Let me look.', 'assistant: It is 42.', 'assistant: One moment, please.'],
+  );
+  let isOver = false;
+  void hosted.over().then(() => (isOver = true));
+  await until('it is over', () => (clock.advance(1000), isOver));
+});
+
+t.test('a recogniser that was waited for in vain is not waited for again', async (t) => {
+  let asked = 0;
+  const late = new ServiceError('first_byte_timeout');
+  const lost: (string | undefined)[] = [];
+  const transcribing = new TurnTranscription(
+    {
+      ...{ model: 'transcribe-1', caller, language: 'en', recognised: () => undefined, log: silentLog },
+      transcription: {
+        ...{ count: () => undefined, checkLanguage: () => undefined, reducesNoise: false },
+        transcribe: () => Promise.reject((asked += 1) === 1 ? late : failed()),
+      },
+    },
+    { user: (_span, _text, _final, code) => void lost.push(code), background: () => undefined },
+  );
+  transcribing.begin(1);
+  transcribing.audio(new Int16Array(8000));
+  transcribing.lull(true);
+  await transcribing.transcribe(1);
+  t.strictSame([asked, lost], [1, ['first_byte_timeout']]);
 });
 
 t.test('a sentence that was made is heard although the model fails behind it', async (t) => {

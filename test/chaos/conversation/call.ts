@@ -33,6 +33,8 @@ export interface Asked {
   readonly ask: Ask;
   readonly spoken: readonly Spoken[];
   readonly heard: readonly Utterance[];
+  /** What was shown of the agent's words. */
+  readonly shown: string;
   /** Why it was not waited for any longer; undefined if what must be heard was heard. */
   readonly vain: string | undefined;
 }
@@ -119,7 +121,7 @@ class CallInProgress {
     );
     await this.#quiet();
     const heard = await utterancesOf(this.caller, first.from);
-    this.#asked.push({ ask, spoken: [first, ...more], heard, vain });
+    this.#asked.push({ ask, spoken: [first, ...more], heard, vain, shown: this.#shown.slice(before) });
   }
 
   async ended(): Promise<SessionRecord & Body> {

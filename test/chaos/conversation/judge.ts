@@ -1,4 +1,5 @@
 /** Judges a call: what was heard and when, what was ordered, what record and log say. */
+import type { Body } from '../../fixtures/agents.js';
 import type { Asked, CallMade } from './call.js';
 import { faultOf } from './faults.js';
 
@@ -15,48 +16,85 @@ export interface Verdict {
 const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;
 
 interface Heard {
-  /** After the end of the caller's voice. */
+  /** The longest silences until the answer: after the caller's voice, and after an utterance of the agent. */
   readonly firstMs: number;
-  /** The longest silence until the answer, both sides counted. */
   readonly gapMs: number;
   readonly texts: readonly string[];
   readonly missing: readonly RegExp[];
 }
 
-/** What was heard for one question, until its answer. */
-function heardOf({ ask, spoken, heard }: Asked): Heard {
-  const left = [...ask.heard];
-  const until = heard.findIndex(({ text }) => {
-    if (left[0]?.test(text)) left.shift();
-    return left.length === 0;
-  });
-  const awaited = until < 0 ? heard : heard.slice(0, until + 1);
+interface Sound {
+  readonly from: number;
+  readonly to: number;
+  readonly by: 'caller' | 'agent';
+}
+
+/** The patterns that are not found in the texts one after the other, and in which text the last of them was. */
+function missingIn(
+  texts: readonly string[],
+  patterns: readonly RegExp[],
+): readonly [readonly RegExp[], number] {
+  const left = [...patterns];
+  for (const [index, text] of texts.entries()) {
+    for (let rest = text; left[0]; left.shift()) {
+      const found = left[0].exec(rest);
+      if (!found) break;
+      rest = rest.slice(found.index + found[0].length);
+    }
+    if (left.length === 0) return [[], index];
+  }
+  return [left, texts.length];
+}
+
+/** What was heard for one question, until its answer. Where a sentence cannot be read from the audio, what was shown counts. */
+function heardOf({ ask, spoken, heard, shown }: Asked): Heard {
   const asked = spoken[0]!.to;
-  const first = awaited.find(({ to }) => to > asked);
-  const sounds = [...awaited, ...spoken]
-    .filter(({ to }) => to >= asked)
-    .sort((one, other) => one.from - other.from);
-  const gaps = sounds.slice(1).map(({ from }, index) => from - sounds[index]!.to);
+  const behind = heard.filter(({ to }) => to > asked);
+  const [missing, last] = missingIn(
+    behind.map(({ text }) => text),
+    ask.heard,
+  );
+  const awaited = behind.slice(0, last + 1);
+  const until = awaited.at(-1)?.from ?? Infinity;
+  const sounds: Sound[] = [
+    ...spoken.filter(({ from }) => from <= until).map((sound) => ({ ...sound, by: 'caller' as const })),
+    ...awaited.map((sound) => ({ ...sound, by: 'agent' as const })),
+  ].sort((one, other) => one.from - other.from);
+  const gaps = sounds
+    .slice(1)
+    .map(({ from }, index) => ({ by: sounds[index]!.by, ms: from - sounds[index]!.to }));
+  const longest = (by: Sound['by']): number =>
+    Math.max(0, ...gaps.filter((gap) => gap.by === by).map(({ ms }) => ms));
   return {
-    firstMs: first ? first.from - asked : Infinity,
-    gapMs: Math.max(0, ...gaps.slice(1)),
+    firstMs: awaited.length === 0 ? Infinity : longest('caller'),
+    gapMs: longest('agent'),
     texts: awaited.map(({ text }) => text || '…'),
-    missing: left,
+    missing: missing.length === 0 ? [] : missingIn([shown], ask.heard)[0],
   };
 }
 
-const told = (
-  { ask }: Asked,
-  { firstMs, gapMs, texts, missing }: Heard,
-  vain: string | undefined,
-): string[] => [
-  ...(firstMs > FIRST_MS ? [`"${ask.says}": heard nothing for ${seconds(firstMs)}`] : []),
-  ...(gapMs > GAP_MS ? [`"${ask.says}": silence of ${seconds(gapMs)}`] : []),
+/** Whoever has told the agent to be silent waits for nothing. */
+const isAwaited = ({ meanwhile }: Asked['ask']): boolean => meanwhile !== 'interrupts';
+
+/** Silences that are too long. */
+const silencesIn = ({ ask }: Asked, { firstMs, gapMs }: Heard): string[] =>
+  isAwaited(ask)
+    ? [
+        ...(firstMs > FIRST_MS ? [`"${ask.says}": heard nothing for ${seconds(firstMs)}`] : []),
+        ...(gapMs > GAP_MS ? [`"${ask.says}": silence of ${seconds(gapMs)}`] : []),
+      ]
+    : [];
+
+const unheardIn = ({ ask, vain }: Asked, { texts, missing }: Heard): string[] => [
   ...missing.map(
     (pattern) => `"${ask.says}": ${pattern} was not heard, but ${texts.join(' | ') || 'nothing'}`,
   ),
   ...(vain === undefined || missing.length > 0 ? [] : [vain]),
 ];
+
+/** Whether a line of the log is about that part. */
+const names = (line: Body, part: string): boolean =>
+  line['part'] === part || (part === 'database' && /database/i.test(String(line['msg'])));
 
 /** Faults in what was ordered, recorded and logged. */
 function faultsOf({ row, record, lines, orders }: CallMade): string[] {
@@ -64,7 +102,7 @@ function faultsOf({ row, record, lines, orders }: CallMade): string[] {
   const { part } = faultOf(row.fault);
   const rows = turns as unknown as readonly { error: string | null; answer_cut?: string | null }[];
   const intents = new Set(orders).size;
-  const line = lines.find((each) => each['part'] === part && row.logged.test(JSON.stringify(each)));
+  const line = lines.find((each) => names(each, part) && row.logged.test(JSON.stringify(each)));
   return [
     ...(row.ended !== undefined && ended !== row.ended ? [`ended_reason ${String(ended)}`] : []),
     ...(row.error !== undefined && !rows.some(({ error }) => error === row.error)
@@ -78,19 +116,17 @@ function faultsOf({ row, record, lines, orders }: CallMade): string[] {
   ];
 }
 
-const isTimed = (fault: string): boolean => !/heard nothing|silence of/.test(fault);
-
 /** `timed`: whether seconds are judged as well, on a machine that does nothing else. */
 export function judge(made: CallMade, timed: boolean): Verdict {
   const { row, asked, record, lines, orders } = made;
   const heard = asked.map((each) => [each, heardOf(each)] as const);
   const faults = [
-    ...heard.flatMap(([each, what]) => told(each, what, each.vain)),
+    ...heard.flatMap(([each, what]) => [...(timed ? silencesIn(each, what) : []), ...unheardIn(each, what)]),
     ...row.asks.slice(asked.length).map(({ says }) => `"${says}" was not asked: the call had ended`),
     ...faultsOf(made),
   ];
   const { part } = faultOf(row.fault);
-  const logged = lines.filter((each) => each['part'] === part).map((each) => String(each['msg']));
+  const logged = lines.filter((each) => names(each, part)).map((each) => String(each['msg']));
   const turns = record.turns as unknown as readonly { error: string | null; answer_cut?: string | null }[];
   const marks = turns.flatMap(({ error, answer_cut: cut }) => [error, cut]).filter((mark) => mark);
   const figures = [
@@ -102,5 +138,5 @@ export function judge(made: CallMade, timed: boolean): Verdict {
     `record: ${record.turns.length} turns, ${marks.join(' ') || 'no marks'}, ${String(record.ended_reason)}`,
     `log: ${logged[0] ?? 'nothing'}${logged.length > 1 ? ` (${logged.length} lines)` : ''}`,
   ];
-  return { name: row.name, figures: figures.join('; '), faults: timed ? faults : faults.filter(isTimed) };
+  return { name: row.name, figures: figures.join('; '), faults };
 }
