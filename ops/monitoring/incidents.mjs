@@ -97,14 +97,274 @@ const voiceOrRecogniser = (kind, who, title, setting, symptom) => ({
 const VOICE = voiceOrRecogniser('voice', 'The voice service', 'Remote voices', 'TTS_ENGINES', 'Agents speak with another voice, or nothing is heard of an answer');
 const RECOGNISER = voiceOrRecogniser('recogniser', 'The recogniser', 'Remote recognisers', 'STT_ENGINES', 'Agents say "I did not get that", or understand less');
 
-/** What an account has configured: its own to mend, and in no alert. */
-const accounts = (part) => `increase(gateway_part_requests_total{part="${part}", name="account", outcome!~"ok|refused|cancelled"}[1m]) > 0`;
+const DATABASE = {
+  title: 'The database',
+  metric: 'gateway_part_failing{part="database"} == 1',
+  alert: '',
+  health: 'checks.database',
+  console: 'Start: the gateway is not ready',
+  back: 'The database (…)… is back after … s',
+  incidents: [
+    {
+      symptom: 'Requests get 503; calls go on, without passages of knowledge',
+      log: 'The database (…)… is away',
+      todo: 'Start it, or repair the way to it. What calls have to write waits meanwhile.',
+      settings: ['DATABASE_URL'],
+      faults: ['database is away'],
+      nodes: ['cut'],
+    },
+  ],
+};
+
+const BUCKET = {
+  title: 'The bucket of recordings',
+  metric: 'gateway_part_failing{part="bucket"} == 1',
+  alert: '',
+  health: 'parts.bucket',
+  console: 'Calls: recordings stay "processing"',
+  back: 'The bucket of recordings (…)… is back after … s',
+  incidents: [
+    {
+      symptom: 'Recordings are not there; `gateway_recordings_waiting_bytes` grows',
+      log: 'The bucket of recordings (…) at … cannot be reached (ECONNREFUSED): check RECORDINGS_URL',
+      todo: 'Repair the way to it. Recordings wait in `DATA_DIR`, up to `RECORDINGS_SPOOL_MB`.',
+      settings: ['RECORDINGS_URL', 'RECORDINGS_SPOOL_MB'],
+      faults: ['bucket is away'],
+    },
+    {
+      symptom: 'The same',
+      log: 'The bucket of recordings (…) at … refused the key (403): check AWS_ACCESS_KEY_ID',
+      todo: 'Give it credentials that may read, write and delete in the bucket, and restart.',
+      settings: ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY'],
+      faults: ['bucket refuses the key'],
+    },
+  ],
+};
+
+const LIVEKIT = {
+  title: 'The LiveKit server',
+  metric: 'gateway_part_failing{part="livekit"} == 1',
+  alert: '',
+  health: 'parts.livekit',
+  console: 'Talk and Calls: no call begins',
+  back: 'The LiveKit server (…)… is back after … s',
+  incidents: [
+    {
+      symptom: 'Sessions get 503, no agent comes into its room',
+      log: 'The LiveKit server (…) at … cannot be reached (ECONNREFUSED): check LIVEKIT_URL',
+      todo: 'Start it, or repair the way to it ([livekit.md](livekit.md)).',
+      settings: ['LIVEKIT_URL'],
+      faults: ['LiveKit server is away'],
+    },
+  ],
+};
+
+/** What an account has configured: its own to mend, and no concern of `/health`. */
+const ofAccount = (part) =>
+  `increase(gateway_part_requests_total{part="${part}", name="account", outcome!~"ok|refused|cancelled"}[5m]) > 0`;
+
+const TOOL = {
+  title: 'Tools',
+  metric: ofAccount('tool'),
+  alert: '',
+  health: '',
+  console: 'Calls: the tool’s result in the transcript; Tools: try it there',
+  back: 'A tool at … is back after … s',
+  incidents: [
+    {
+      symptom: 'Agents say that something did not work',
+      log: 'A tool at … failed (…)',
+      todo: 'The line has the `workspaceId` of the account that owns it: tell them.',
+      settings: [],
+      faults: ['tool closes connections', 'tool answers 500'],
+    },
+    {
+      symptom: '"One moment", then that it may have happened',
+      log: 'A tool at … did not answer in time',
+      todo: 'The same. An account may set `timeout_seconds` of a tool.',
+      settings: [],
+      faults: ['tool hangs'],
+    },
+  ],
+};
+
+const MCP = {
+  title: 'MCP servers',
+  metric: ofAccount('mcp'),
+  alert: '',
+  health: '',
+  console: 'Calls: the tool’s result in the transcript; Tools: try it there',
+  back: 'An MCP server at … is back after … s',
+  incidents: [
+    {
+      symptom: 'Agents say that something did not work, or do not know the tool',
+      log: 'An MCP server at … failed (…)',
+      todo: 'The line has the `workspaceId` of the account that owns it: tell them.',
+      settings: [],
+      faults: ['mcp answers 500'],
+    },
+    {
+      symptom: '"One moment", then that it may have happened',
+      log: 'An MCP server at … did not answer in time',
+      todo: 'The same.',
+      settings: [],
+      faults: ['mcp hangs', 'mcp has a lost stream'],
+    },
+  ],
+};
+
+const WEBHOOK = {
+  title: 'Receivers of webhooks',
+  metric: ofAccount('webhook'),
+  alert: '',
+  health: '',
+  console: 'The list of failed deliveries, with "send again"',
+  back: 'A webhook at … is back after … s',
+  incidents: [
+    {
+      symptom: 'An account misses post-call events',
+      log: 'A webhook at … cannot be reached…',
+      todo: 'Nothing is lost for a day: events are sent again with growing gaps. Tell the account that the line names; afterwards "send again" in the console has what was given up.',
+      settings: [],
+      faults: ['webhook receiver is away'],
+    },
+    {
+      symptom: 'The same',
+      log: 'A webhook at … failed (500)',
+      todo: 'The same.',
+      settings: [],
+      faults: ['webhook receiver answers 500'],
+    },
+  ],
+};
+
+const PHONE = {
+  title: 'Telephone providers',
+  metric: 'increase(gateway_part_requests_total{part="phone", outcome!~"ok|refused|cancelled"}[5m]) > 0',
+  alert: '',
+  health: '',
+  console: 'Phone: placed calls have failed',
+  back: 'The telephone provider (…) at … is back after … s',
+  incidents: [
+    {
+      symptom: 'Placed calls fail, transfers and hang-ups do not work',
+      log: 'The telephone provider (…) at … refused the key (401)…',
+      todo: 'Enter new credentials for the numbers of the workspace that the line names.',
+      settings: [],
+      faults: ['telephone provider refuses the key'],
+    },
+    {
+      symptom: 'The same',
+      log: 'The telephone provider (…) at … cannot be reached…',
+      todo: 'Look at the provider’s status page, and at the way out of your network.',
+      settings: [],
+      faults: ['telephone provider is away'],
+    },
+  ],
+};
+
+const PROCESSES = {
+  title: 'Processes',
+  console: 'Machine',
+  incidents: [
+    {
+      symptom: 'Calls of one media worker are silent for seconds, or requests get one 503',
+      log: 'The child process (…) died…',
+      back: 'The child process (…) is back after … s',
+      metric: 'increase(gateway_child_restarts_total[5m]) > 0',
+      alert: '',
+      health: 'parts.child',
+      todo: 'One is started again at once. The line "worker exited" has its exit code; was it killed for lack of memory (`cause="memory"`)? See [memory.md](memory.md).',
+      settings: ['MEMORY_BUDGET_MB'],
+      faults: ['worker dies'],
+      nodes: ['child'],
+    },
+    {
+      symptom: 'All work of one kind fails: nothing is spoken, encoded or heard',
+      log: 'The child process (…) died…',
+      back: 'The child process (…) is back after … s',
+      metric: 'gateway_child_connected == 0 or gateway_part_failing{part="child"} == 1',
+      alert: 'GatewayChildDown',
+      health: 'checks.encode',
+      todo: 'Read its last lines in the log. Is there enough memory, is a model file damaged (`npm run models`)? Readiness ends after three deaths in a row, so that balancers use other machines.',
+      settings: ['MEMORY_BUDGET_MB', 'ENCODE_PROCESSES', 'MODELS_DIR'],
+      faults: ['worker dies again and again'],
+    },
+    {
+      symptom: 'Nothing answers on that machine; its calls go on at other nodes after five seconds',
+      log: '',
+      back: '',
+      metric: 'up{job="speech-gateway"} == 0',
+      alert: 'GatewayDown',
+      health: 'no answer',
+      todo: 'It cannot write a line of that. The service manager starts it again; `dmesg` says whether the kernel killed it, `docker inspect` what ended a container.',
+      settings: [],
+      faults: ['gateway is killed'],
+      nodes: ['kill'],
+    },
+    {
+      symptom: 'Connections are made and nothing is answered: the process, or the whole machine, is stopped',
+      log: '',
+      back: '',
+      metric: 'up{job="speech-gateway"} == 0',
+      alert: 'GatewayDown',
+      health: 'no answer',
+      todo: 'Is the machine suspended, swapping, or is a debugger attached (`ps -o stat`: `T`)? Kill it; it is started again.',
+      settings: [],
+      faults: ['gateway is stopped'],
+      nodes: ['stop'],
+    },
+    {
+      symptom: 'New requests get 503, calls go on',
+      log: 'leaving: new work is refused, what runs goes on',
+      back: '',
+      metric: 'gateway_draining == 1',
+      alert: 'GatewayDrainsLong',
+      health: 'status: draining',
+      todo: 'Somebody sent SIGTERM: an upgrade, or a scheduler. It waits for calls, `DRAIN_SECONDS` at most; further lines say for what.',
+      settings: ['DRAIN_SECONDS', 'DRAIN_ANNOUNCE_SECONDS'],
+      faults: ['gateway drains'],
+      nodes: ['drain'],
+    },
+    {
+      symptom: 'What must be written gets 503; speaking and reading go on',
+      log: 'no room left on the disk: not ready until there is',
+      back: 'ready again',
+      metric: '',
+      alert: '',
+      health: 'checks.storage',
+      todo: 'Make room where `DATA_DIR` is: logs, old recordings (`RECORDING_DAYS`), backups.',
+      settings: ['DATA_DIR', 'RECORDING_DAYS', 'RECORDINGS_URL'],
+      faults: ['disk is full'],
+    },
+  ],
+};
+
+/** Callers are answered all the same. */
+const ODD = {
+  title: 'Oddities that callers are spared',
+  metric: '',
+  alert: '',
+  health: '',
+  back: '',
+  console: 'Calls: the turns of the call',
+  incidents: [],
+};
 
 export const PARTS = [
   MODEL,
   VOICE,
   RECOGNISER,
+  TOOL,
+  MCP,
+  WEBHOOK,
+  PHONE,
+  DATABASE,
+  BUCKET,
+  LIVEKIT,
+  PROCESSES,
+  ODD,
 ];
 
 /** All incidents, each with what its part has. */
-export const INCIDENTS = PARTS.flatMap(({ incidents, ...shared }) => incidents.map((own) => ({ ...shared, ...own })));
+export const INCIDENTS = PARTS.flatMap(({ incidents, ...shared }) => incidents.map((own) => ({ nodes: [], ...shared, ...own })));

@@ -4,6 +4,7 @@
  */
 import fs from 'node:fs';
 import { generatePage, generateText } from './configuration.mjs';
+import { generateIncidents, PAGE as INCIDENTS_PAGE } from './incidents.mjs';
 import { generate as generateLicences } from './licences.mjs';
 import {
   ALERT_TESTS_FILE,
@@ -24,6 +25,7 @@ const GENERATED = [
   { file: 'docs/configuration.md', generate: generatePage },
   { file: PERMISSIONS_PAGE, generate: generatePermissions },
   { file: ROOMS_PAGE, generate: generateRooms },
+  { file: INCIDENTS_PAGE, generate: generateIncidents },
   { file: STATECHARTS_PAGE, generate: generateStatecharts },
   { file: ALERTS_FILE, generate: generateAlerts },
   { file: ALERT_TESTS_FILE, generate: generateAlertTests },

@@ -73,6 +73,7 @@ t.test('a sign begins with the first second in which it is true, and has ended a
 
 const WELL: Judged = {
   promised: ['log', 'metric', 'alert', 'health'],
+  ending: ['log', 'metric', 'health'],
   early: [],
   told: { log: 1, metric: 2, alert: 60, health: 2 },
   over: { log: 3, metric: 30, health: 4 },
@@ -82,7 +83,7 @@ t.test('what came too late, never, or before the fault is told', (t) => {
   t.same(broken(WELL), [], 'the end of an alert is not waited for');
   t.equal(
     figuresOf(WELL),
-    'told after log 1 s, metric 2 s, alert 60 s, /health 2 s; over after log 3 s, metric 30 s, alert never, /health 4 s',
+    'told after log 1 s, metric 2 s, alert 60 s, /health 2 s; over after log 3 s, metric 30 s, /health 4 s',
   );
   const told = { log: 61, metric: 2, health: 2 };
   t.same(broken({ ...WELL, told, over: { metric: 31, health: 4 }, early: ['health'] }), [

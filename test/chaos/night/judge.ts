@@ -31,7 +31,9 @@ export function endedAfter({ at, from, to }: Span): number | undefined {
 export interface Judged {
   /** The signs that the fault's row promises. */
   readonly promised: readonly Sign[];
-  /** Of these, those that were there before the fault was made. */
+  /** Of these, those that end with the fault, and not when a window has passed. */
+  readonly ending: readonly Sign[];
+  /** Those that were there before the fault was made. */
   readonly early: readonly Sign[];
   readonly told: Times;
   readonly over: Times;
@@ -44,17 +46,14 @@ const NAMES: Readonly<Record<Sign, string>> = {
   health: '/health',
 };
 
-/** The window of an alert may be longer than the run has time. */
-const ENDS = new Set<Sign>(['log', 'metric', 'health']);
-
 const shown = (signs: readonly Sign[], times: Times): string =>
   signs
     .map((sign) => `${NAMES[sign]} ${times[sign] === undefined ? 'never' : `${times[sign].toFixed(0)} s`}`)
     .join(', ');
 
 /** `told after log 1 s, metric 2 s …; over after …` */
-export const figuresOf = ({ promised, told, over }: Judged): string =>
-  `told after ${shown(promised, told)}; over after ${shown(promised, over)}`;
+export const figuresOf = ({ promised, ending, told, over }: Judged): string =>
+  `told after ${shown(promised, told)}; over after ${shown(ending, over)}`;
 
 const late = (sign: Sign, times: Times, most: number, what: string): readonly string[] => {
   const after = times[sign];
@@ -63,10 +62,10 @@ const late = (sign: Sign, times: Times, most: number, what: string): readonly st
 };
 
 /** A line for each promise that was not kept. */
-export const broken = ({ promised, early, told, over }: Judged): readonly string[] => [
+export const broken = ({ promised, ending, early, told, over }: Judged): readonly string[] => [
   ...early.map((sign) => `${NAMES[sign]}: was there before the fault`),
   ...promised.flatMap((sign) => late(sign, told, NIGHT_LIMITS.told, 'name the part')),
-  ...promised
-    .filter((sign) => ENDS.has(sign) && told[sign] !== undefined)
+  ...ending
+    .filter((sign) => told[sign] !== undefined)
     .flatMap((sign) => late(sign, over, NIGHT_LIMITS.over, 'say that it is over')),
 ];

@@ -33,6 +33,13 @@ export function saysHealth(words: string, body: HealthBody | undefined): boolean
 /** What is promised of an incident: what its row leaves out is not. */
 export const promisedBy = (incident: Incident): readonly Sign[] => SIGNS.filter((sign) => incident[sign] !== '');
 
+/** A figure over a window of time, and an alert, end when that has passed; their tests are in ops/monitoring. */
+const endingIn = ({ metric, back, health }: Incident): readonly Sign[] => [
+  ...(back === '' ? [] : (['log'] as const)),
+  ...(metric === '' || /\[\d/.test(metric) ? [] : (['metric'] as const)),
+  ...(health === '' ? [] : (['health'] as const)),
+];
+
 /** Moments of a fault, in seconds of the recording. */
 export interface Moments {
   /** The recording is looked at from here on. */
@@ -52,7 +59,7 @@ function linesOf({ log, back }: Incident, recorder: Recorder, { made, mended }: 
   };
   return {
     told: log === '' ? {} : after(log, made),
-    over: mended === undefined ? {} : back === '' ? { log: 0 } : after(back, mended),
+    over: back === '' || mended === undefined ? {} : after(back, mended),
   };
 }
 
@@ -83,6 +90,7 @@ export async function judged(incident: Incident, recorder: Recorder, moments: Mo
   const lines = linesOf(incident, recorder, moments);
   return {
     promised,
+    ending: endingIn(incident),
     early: promised.filter((sign) => sign !== 'log' && at[sign].some((second) => second < made - from)),
     told: { ...told, ...lines.told },
     over: { ...over, ...lines.over },

@@ -49,7 +49,7 @@ export async function suffer({ gateway, ...night }: Night, fault: NightFault, in
   await fault.mend(whole);
   const over = await look(
     NIGHT_LIMITS.over,
-    (seen) => has(promised.filter((sign) => sign !== 'alert'), seen.over),
+    (seen) => has(seen.ending, seen.over),
     () => judged(incident, recorder, { ...moments, mended }),
   );
   return { ...over, told: told.told, early: told.early };

@@ -116,6 +116,7 @@ export async function startNight(place: Place): Promise<{ night: Night; load: Lo
     ...settingsWith(doubles, { second: true }),
     ...bucket.env(bucketDoor!.url),
     ...{ SECRETS_KEY: TEST_SECRET, LOG_LEVEL: 'info' },
+    ...{ DRAIN_ANNOUNCE_SECONDS: '15', DRAIN_SECONDS: '30' },
     ...(disk === undefined ? { DATABASE_URL: database.url } : { ...EMBEDDED_POSTGRES, DATA_DIR: disk }),
     ...livekit?.env,
   });
