@@ -30,6 +30,8 @@ export const ONLINE_TIMES = {
     /** The same if there is no other, besides half of the length of the audio: then nothing was understood. */
     aloneMs: 10 * SECOND,
   },
+  /** A call that takes longer is in the log. */
+  tool: { slowMs: 3 * SECOND },
   model: {
     /** To the first spoken word: LLM_FIRST_WORD_SECONDS. What a second model begins later than `wholeMs` is not waited for. */
     firstWordMs: 10 * SECOND,

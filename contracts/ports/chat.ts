@@ -63,8 +63,8 @@ export interface ModelFailure {
 
 export type ChatEvent =
   | { readonly kind: 'text'; readonly text: string }
-  /** Whole calls, once the model has written them. */
-  | { readonly kind: 'calls'; readonly calls: readonly ToolCall[] }
+  /** Whole calls, once the model has written them; `asText`: as text, which its server has not parsed. */
+  | { readonly kind: 'calls'; readonly calls: readonly ToolCall[]; readonly asText?: true }
   /** The answer is incomplete; what was written of it stands. */
   | { readonly kind: 'cut'; readonly why: AnswerCut }
   /** A model has failed before it said anything: the same request is sent again, to it or to another one, if there is a `next`. */

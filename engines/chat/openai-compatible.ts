@@ -219,6 +219,11 @@ class Answer {
     return first && thoughts ? [{ ...first, thoughts }, ...others] : whole;
   }
 
+  /** Whether the model has written its calls as text. */
+  get hasTextCalls(): boolean {
+    return this.#calls.whole.length === 0 && this.#speech.calls.length > 0;
+  }
+
   /** Why it is incomplete; undefined if it is not. `isDone`: the server has said that the stream is over. */
   cut(isDone: boolean): AnswerCut | undefined {
     return CUTS[this.#finished] ?? (isDone || this.#finished !== '' ? undefined : 'unfinished');
@@ -286,7 +291,7 @@ export const createOpenaiChat = (
       const cut = answer.cut(isDone);
       if (cut) yield { kind: 'cut', why: cut };
       const calls = answer.end();
-      if (calls.length > 0) yield { kind: 'calls', calls };
+      if (calls.length > 0) yield { kind: 'calls', calls, ...(answer.hasTextCalls && { asText: true }) };
     } catch (error) {
       throw marked(error, hasAnswered);
     } finally {

@@ -12,7 +12,6 @@ import { type Effects, performed, run, type Running } from '../../actors/run.js'
 import { CALL_TIMES } from '../../contracts/limits/call-times.js';
 import { ServiceError } from '../../contracts/errors.js';
 import { type Log, withFields } from '../../contracts/log.js';
-import type { ModelFailure } from '../../contracts/ports/chat.js';
 import type { Call, CallEvent } from '../../contracts/ports/calls/calls.js';
 import type { PinnedAgent } from '../../contracts/ports/sessions/sessions.js';
 import { activateSession } from './activation.js';
@@ -28,6 +27,7 @@ import { Listening, type ListeningEvents } from './listening/listening.js';
 import { ChatMeter } from './metered-chat.js';
 import { pause, RecordWriter } from './record.js';
 import { beginningOf, before, firstSegments, lostCalls, timesAfter } from './recovery.js';
+import { modelRemarks } from './remarks.js';
 import { reply, type ReplyParts, saying, type Told, toldFrom } from './replies.js';
 import { Speaking, type SpeakingParts } from './speaking.js';
 import { SpokenLines } from './spoken-lines.js';
@@ -96,9 +96,7 @@ export class Conversation {
     this.#agent = new AgentInCharge(session, parts.agent, parts.listening.turns?.detector);
     this.#speaking = new Speaking(this.#forSpeaking());
     const ahead = (): string => (this.#job?.aloud ? this.#job.utterance.ahead : '');
-    const failed = (failure: ModelFailure): void =>
-      this.#log.warn({ part: 'model', ...failure }, 'a language model failed somebody on the line');
-    this.#meter = new ChatMeter({ ...parts.thinking, failed, note: this.#turns.note });
+    this.#meter = new ChatMeter({ ...parts.thinking, ...modelRemarks(log), note: this.#turns.note });
     const recognised = (ms: number): void => this.#turns.note({ type: 'used', usage: { recognisedMs: ms } });
     this.#listening = new Listening({ ...parts.listening, log, recognised }, clock, ahead, this.#heard);
     this.#listening.attend(this.#agent.listening);
@@ -118,8 +116,7 @@ export class Conversation {
         this.#dialogue.take();
       },
       ...{ agent: this.#agent, lines: lines ?? new SpokenLines(), isOver: () => this.#ending },
-      audible: (job) => this.#machine.send({ type: 'audible', job }),
-      fed: (job) => this.#machine.send({ type: 'fed', job }),
+      sounds: (type, job) => this.#machine.send({ type, job }),
       filling: (text) => this.#listening.agentSaid(text),
       filled: (job) => this.#machine.send({ type: 'filled', job }),
       ended: (utterance) => this.#ended(utterance),

@@ -2,12 +2,13 @@
  * The language model of a conversation, metered: notes when it is asked, begins and ends, and its usage. Tokens are counted
  * here if the model does not report them, or was stopped before it could.
  */
-import type {
-  AnswerCut,
-  ChatEvent,
-  ChatModel,
-  ChatRequest,
-  ModelFailure,
+import {
+  type AnswerCut,
+  type ChatEvent,
+  type ChatModel,
+  type ChatRequest,
+  ContextExceeded,
+  type ModelFailure,
 } from '../../contracts/ports/chat.js';
 import type { ForWhom } from '../../contracts/ports/parts.js';
 import type { Usage } from '../../contracts/sessions/turns.js';
@@ -21,6 +22,8 @@ export interface ChatMeterParts {
   readonly note: NoteTurn;
   /** Called for each model that fails before it said anything. */
   failed(failure: ModelFailure): void;
+  /** Called for what is odd in an answer: why it is incomplete, that its tool calls are text, that the request was longer than the window. */
+  odd?(what: AnswerCut | 'asText' | 'window'): void;
 }
 
 /** Approximate characters of a token, used if counting fails. */
@@ -61,12 +64,17 @@ export class ChatMeter {
         }
         if (event.kind === 'cut') {
           cut = event.why;
+          this.parts.odd?.(cut);
           continue;
         }
+        if (event.kind === 'calls' && event.asText) this.parts.odd?.('asText');
         note({ type: 'modelBegan', job });
         answer += event.kind === 'text' ? event.text : JSON.stringify(event.calls);
         yield event;
       }
+    } catch (error) {
+      if (error instanceof ContextExceeded) this.parts.odd?.('window');
+      throw error;
     } finally {
       note({ type: 'modelEnded', job, cut });
       if (usage) note({ type: 'used', job, usage: usage.tokens });

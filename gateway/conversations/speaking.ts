@@ -29,8 +29,7 @@ export interface SpeakingParts {
   /** The job is over: that much of it was heard, or read; `error`: why it was an excuse. */
   said(steps: readonly SpokenStep[], error: string | undefined): void;
   /** The first audio of the job is on its way; there is more of it, after all before had been heard. */
-  audible(job: number): void;
-  fed(job: number): void;
+  sounds(how: 'audible' | 'fed', job: number): void;
   /** The user hears a filler with this text; then that of the job has been heard. */
   filling(text: string): void;
   filled(job: number): void;
@@ -129,7 +128,7 @@ export class Speaking {
 
   async #speak(utterance: Utterance, line: Work['line']): Promise<boolean> {
     const { job } = utterance;
-    const sounding = { audible: () => this.parts.audible(job), fed: () => this.parts.fed(job) };
+    const sounding = (how: 'audible' | 'fed'): void => this.parts.sounds(how, job);
     return line ? utterance.sayLine(await line, sounding) : utterance.speak(this.#voice, sounding);
   }
 }

@@ -72,13 +72,8 @@ interface Filling {
   readonly ms: number;
 }
 
-/** What becomes of its sound. */
-export interface Sounding {
-  /** Its first audio is on its way. */
-  audible(): void;
-  /** There is more of it, after all that was made before had been heard. */
-  fed(): void;
-}
+/** `audible`: its first audio is on its way; `fed`: there is more of it, after all that was made before had been heard. */
+export type Sounding = (how: 'audible' | 'fed') => void;
 
 /** Speech that lasts no longer has been heard before the playout reports again. */
 const DRY_MS = 100;
@@ -214,14 +209,14 @@ export class Utterance implements ReplyText {
   }
 
   /** Says its text as it was made before. */
-  sayLine({ text, samples }: SpokenLine, { audible }: Sounding): boolean {
+  sayLine({ text, samples }: SpokenLine, sounding: Sounding): boolean {
     if (this.signal.aborted) return false;
     const duration = samples.length / PLAYOUT_RATE;
     const piece = { index: 0, at: 0, text, offset: 0, duration, complete: true, words: undefined };
     this.#heard.note(piece);
     void this.call.play(this.job, samples);
     this.#samples = samples.length;
-    audible();
+    sounding('audible');
     return this.#finish();
   }
 
@@ -255,8 +250,8 @@ export class Utterance implements ReplyText {
       if (this.signal.aborted) break;
       const speech = samplesOf(audio);
       const room = this.call.play(this.job, speech);
-      if (this.#samples === 0) sounding.audible();
-      if (this.#dry) sounding.fed();
+      if (this.#samples === 0) sounding('audible');
+      if (this.#dry) sounding('fed');
       this.#dry = false;
       this.#samples += speech.length;
       await room;

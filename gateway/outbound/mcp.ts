@@ -108,6 +108,7 @@ class Client implements McpServer {
       if (this.#session === begun) this.#session = undefined;
       (await begun).over.abort();
       const session = await this.#begun(signal);
+      this.target.mended?.('session');
       this.target.changed?.();
       return this.#request(session, method, params, signal);
     }
@@ -178,6 +179,7 @@ class Client implements McpServer {
       await pauseOf(reader, this.clock, signal);
       const left = until - this.clock.monotonic();
       if (left <= 0) throw new McpUnanswered('The server broke its answer off');
+      this.target.mended?.('stream');
       ask = () => this.#listen(session, reader, signal, left);
     }
   }

@@ -221,8 +221,7 @@ export class Consultation implements Streamed {
     this.#utterance = utterance;
     utterance.write(text);
     utterance.endText();
-    const unnoted = (): void => undefined;
-    if (await utterance.speak(voice, { audible: unnoted, fed: unnoted })) await heard;
+    if (await utterance.speak(voice, () => undefined)) await heard;
     this.#utterance = undefined;
   }
 

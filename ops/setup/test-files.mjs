@@ -24,7 +24,7 @@ const SUITES = [
 
 /** Files in which people talk, or connections rest, in real time. */
 const CALLS = new RegExp(
-  '^test/(contract/(agent-tests|conversation|edge-long-answers|ice-candidates|livekit|media-|nodes|phone|recordings|' +
+  '^test/(contract/(agent-tests|chaos-conversation|conversation|edge-long-answers|ice-candidates|livekit|media-|nodes|phone|recordings|' +
     'unspoken|whole-gateway)|acceptance/(browser|client-sdk|examples|node-versions|rtc-node))',
 );
 /** Files that take half a minute or more, wherever they run. */

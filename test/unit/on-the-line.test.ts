@@ -13,8 +13,6 @@ import { inTime } from '../../engines/in-time.js';
 import type { Transcriber } from '../../engines/long-audio.js';
 import { createRegistry } from '../../engines/registry.js';
 import { createSpeech } from '../../engines/synthesize.js';
-import { silentLog } from '../../contracts/log.js';
-import { TurnTranscription } from '../../gateway/conversations/listening/turn-transcription.js';
 import { createTranscription } from '../../engines/transcribe.js';
 import { SimulatedClock } from '../fixtures/edge-clock.js';
 import { inTurn, joined as joinedCall, type Answer, saying, webhookTool } from '../fixtures/hosted.js';
@@ -293,27 +291,6 @@ t.test('a tool that takes long behind some words: the silence is filled', async 
   let isOver = false;
   void hosted.over().then(() => (isOver = true));
   await until('it is over', () => (clock.advance(1000), isOver));
-});
-
-t.test('a recogniser that was waited for in vain is not waited for again', async (t) => {
-  let asked = 0;
-  const late = new ServiceError('first_byte_timeout');
-  const lost: (string | undefined)[] = [];
-  const transcribing = new TurnTranscription(
-    {
-      ...{ model: 'transcribe-1', caller, language: 'en', recognised: () => undefined, log: silentLog },
-      transcription: {
-        ...{ count: () => undefined, checkLanguage: () => undefined, reducesNoise: false },
-        transcribe: () => Promise.reject((asked += 1) === 1 ? late : failed()),
-      },
-    },
-    { user: (_span, _text, _final, code) => void lost.push(code), background: () => undefined },
-  );
-  transcribing.begin(1);
-  transcribing.audio(new Int16Array(8000));
-  transcribing.lull(true);
-  await transcribing.transcribe(1);
-  t.strictSame([asked, lost], [1, ['first_byte_timeout']]);
 });
 
 t.test('a sentence that was made is heard although the model fails behind it', async (t) => {

@@ -9,6 +9,8 @@ export interface McpTarget {
   readonly timeoutMs: number;
   /** Called when the server says that its tools have changed, or has begun anew, so that they may have. */
   readonly changed?: () => void;
+  /** Called when something was mended: the server had forgotten the session, or a stream broke off. */
+  readonly mended?: (what: 'session' | 'stream') => void;
 }
 
 /** A tool's answer, as text. */

@@ -9,7 +9,7 @@
  */
 import { bytesOf, RECOGNITION_RATE } from '../../../contracts/audio.js';
 import type { TranscriptionModel } from '../../../contracts/speech/models.js';
-import { ServiceError, toServiceError } from '../../../contracts/errors.js';
+import { toServiceError } from '../../../contracts/errors.js';
 import type { Log } from '../../../contracts/log.js';
 import type { Caller } from '../../../contracts/ports/accounts/identity.js';
 import type {
@@ -54,8 +54,8 @@ interface Stretch {
 
 /** A transcription of a stretch before its end is certain. */
 interface Ahead {
-  /** The error if that failed. */
-  readonly heard: Promise<Transcript | ServiceError>;
+  /** Undefined if that failed. */
+  readonly heard: Promise<Transcript | undefined>;
   /** Samples of the stretch that it covers. */
   readonly samples: number;
   readonly abort: AbortController;
@@ -139,7 +139,7 @@ export class TurnTranscription {
     if (!active || stretch?.span === undefined) return;
     const abort = new AbortController();
     const chunks = [...stretch.chunks, SILENCE];
-    const heard = this.#transcribe({ chunks }, { uncounted: true }, abort.signal).catch(toServiceError);
+    const heard = this.#transcribe({ chunks }, { uncounted: true }, abort.signal).catch(() => undefined);
     this.#ahead = { heard, samples: stretch.samples, abort };
   }
 
@@ -206,15 +206,11 @@ export class TurnTranscription {
     }
   }
 
-  /**
-   * The whole transcript: that made `ahead`, unless it failed or is empty, as a short word may be recognised only at the end. What was
-   * waited for in vain is not waited for again.
-   */
+  /** The whole transcript: that made `ahead`, unless it failed or is empty, as a short word may be recognised only at the end. */
   async #whole(stretch: Stretch, ahead: Ahead['heard'] | undefined): Promise<string> {
     const { transcription, caller } = this.parts;
     const before = ahead && (await ahead);
-    if (before instanceof ServiceError && before.code === 'first_byte_timeout') throw before;
-    const known = before instanceof ServiceError || before?.text === '' ? undefined : before;
+    const known = before?.text === '' ? undefined : before;
     if (known) transcription.count(caller, known.duration);
     const { text, duration } = known ?? (await this.#transcribe(stretch));
     this.parts.recognised(Math.round(duration * 1000));

@@ -8,6 +8,8 @@
 import { isCutByUser } from '../../../actors/agent/effects.js';
 import type { Clock } from '../../../contracts/clock.js';
 import { LIMITS } from '../../../contracts/limits.js';
+import { ONLINE_TIMES } from '../../../contracts/limits/online-times.js';
+import type { Log } from '../../../contracts/log.js';
 import type { ToolCall } from '../../../contracts/ports/chat.js';
 import type { RunningSession, SessionRecord } from '../../../contracts/ports/sessions/sessions.js';
 import { wellFormed } from '../../../contracts/text/text.js';
@@ -15,7 +17,8 @@ import { TOOL_RUNS, toolNews } from '../../../contracts/tools/news.js';
 import { AGENT_EVENTS, type ToolNote } from '../client/events.js';
 import type { Dialogue } from '../dialogue.js';
 import type { NoteTurn } from '../turns/turn-events.js';
-import { failedCall, HIDDEN } from './failures.js';
+import { remark } from '../remarks.js';
+import { failedCall, HIDDEN, kindOf } from './failures.js';
 import { Intents, type Undertaking } from './intents.js';
 import type { Permission } from './permission.js';
 import { type ConversationTool, failure, TOLD, type ToolResult, type ToolUse } from './tool.js';
@@ -27,6 +30,7 @@ const TOLD_ARGUMENTS = 200;
 
 export interface CallingParts {
   readonly clock: Clock;
+  readonly log: Log;
   readonly dialogue: Dialogue;
   readonly note: NoteTurn;
   readonly permission: Permission;
@@ -201,7 +205,7 @@ export class ToolCalls {
     try {
       return await tool.run(call.arguments, use);
     } catch (error) {
-      return failedCall(tool, error, use.signal);
+      return { ...failedCall(tool, error, use.signal), reason: kindOf(error) };
     }
   }
 
@@ -210,7 +214,24 @@ export class ToolCalls {
     const since = this.parts.clock.monotonic();
     const result = await running;
     const ms = this.parts.clock.monotonic() - since;
+    this.#remark(tool, note, result, ms);
     return { told: this.#finish(tool, note, result, ms), handsOver: result.handsOver ?? false };
+  }
+
+  /** Failures, answers that are too long, and waits are in the log. What the client does itself is not: its own log is better. */
+  #remark(
+    { source, besideSpeech = false }: ConversationTool,
+    note: ToolNote,
+    result: ToolResult,
+    ms: number,
+  ): void {
+    if (source !== 'mcp' && source !== 'webhook') return;
+    const part = source === 'mcp' ? 'mcp' : 'tool';
+    const fields = { tool: note.toolName, callId: note.callId, ms: Math.round(ms) };
+    if (!result.ok)
+      remark(this.parts.log, `${part}Failed`, { ...fields, reason: result.reason ?? 'refused' });
+    else if (result.truncated) remark(this.parts.log, `${part}Cut`, fields);
+    else if (!besideSpeech && ms > ONLINE_TIMES.tool.slowMs) remark(this.parts.log, `${part}Slow`, fields);
   }
 
   #finish({ hidesErrors = false }: ConversationTool, note: ToolNote, result: ToolResult, ms: number): string {

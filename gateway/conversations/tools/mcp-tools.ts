@@ -7,11 +7,13 @@ import { serversToolName } from '../../../contracts/tools/function-names.js';
 import { LIMITS } from '../../../contracts/limits.js';
 import { isPlainObject } from '../../../contracts/schemas/plain-object.js';
 import type { ChatTool } from '../../../contracts/ports/chat.js';
-import type { McpServer, OpenMcp } from '../../../contracts/ports/agents/mcp.js';
+import type { Log } from '../../../contracts/log.js';
+import type { McpServer, McpTarget, OpenMcp } from '../../../contracts/ports/agents/mcp.js';
 import { OutboundError } from '../../../contracts/ports/outbound.js';
 import { asked, askingNobody, type AskOfAccount } from '../../../contracts/ports/parts.js';
 import type { PlannedTool } from '../../../contracts/ports/sessions/sessions.js';
 import type { ToolCredentials } from '../../../contracts/ports/agents/tools.js';
+import { remark } from '../remarks.js';
 import { parseArguments } from './arguments.js';
 import { type ConversationTool, failure } from './tool.js';
 
@@ -21,6 +23,7 @@ export interface McpParts {
   /** Told what came of each request. */
   readonly asks?: AskOfAccount;
   readonly clock: Clock;
+  readonly log: Log;
 }
 
 /** A server with its tools, or why there are none. */
@@ -41,6 +44,8 @@ const watched = (server: McpServer, url: string, asks: AskOfAccount = askingNobo
     asked(asks('mcp', url), () => server.call(name, args, signal, key), signal),
   close: () => server.close(),
 });
+
+const namesIn = (tools: readonly ChatTool[]): string => tools.map(({ name }) => name).join('\n');
 
 /** The servers of one agent, listed in parallel within `LIMITS.mcp.listMs`, and again when one of them says that its tools have changed. */
 export class McpServers {
@@ -83,8 +88,10 @@ export class McpServers {
     try {
       const headers = await this.parts.credentials.headersOf({ id, definition });
       const changed = (): void => void this.#again(planned);
+      const mended: McpTarget['mended'] = (what) =>
+        remark(this.parts.log, what === 'session' ? 'mcpLost' : 'mcpResumed', { tool: id });
       server = watched(
-        this.parts.mcp({ url, headers, timeoutMs: seconds * 1000, changed }),
+        this.parts.mcp({ url, headers, timeoutMs: seconds * 1000, changed, mended }),
         url,
         this.parts.asks,
       );
@@ -115,6 +122,8 @@ export class McpServers {
     const tools = await this.#listOf(before.server).catch(() => undefined);
     if (!tools || this.signal.aborted) return;
     const after = { ...before, tools: wanted(planned, tools) };
+    if (namesIn(after.tools) !== namesIn(before.tools))
+      remark(this.parts.log, 'mcpChanged', { tool: planned.toolId });
     this.#current = this.#current.map((each) => (each.planned === planned ? after : each));
     this.changed();
   }

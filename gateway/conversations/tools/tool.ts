@@ -10,6 +10,8 @@ export interface ToolResult {
   readonly truncated?: boolean;
   /** Somebody else takes over: the answer ends, whatever other tools were called with this one. */
   readonly handsOver?: boolean;
+  /** The kind of its failure, for the log; absent: it answered that it failed. */
+  readonly reason?: string;
   /** It failed, and nobody knows whether it has happened all the same. */
   readonly undecided?: boolean;
 }

@@ -5,7 +5,6 @@
 import type { Act } from '../../../actors/agent/effects.js';
 import type { ChatTool, ToolCall } from '../../../contracts/ports/chat.js';
 import type { PinnedAgent, PlannedTool, SessionPlan } from '../../../contracts/ports/sessions/sessions.js';
-import type { Log } from '../../../contracts/log.js';
 import type { ToolNote } from '../client/events.js';
 import { type CallingParts, ToolCalls } from './calling.js';
 import { kindOf, messageOf } from './failures.js';
@@ -18,7 +17,6 @@ import { type Consulting, TRANSFER_CALL, transferCallTool } from './transfer-cal
 import type { ConversationTool, PhoneLine } from './tool.js';
 
 export interface ToolParts extends EndpointParts, McpParts, PhoneLine, CallingParts {
-  readonly log: Log;
   hangUp(): void;
   readonly consulting: Consulting;
   /** Lets another agent take over. Resolves to the reason of a refusal, as text for the model; undefined if it took over. */

@@ -71,6 +71,12 @@ function orders(messages: readonly ModelMessage[]): Answered {
   return told.includes('ordered') ? 'It is ordered.' : { calls: { [ORDER]: {} } };
 }
 
+/** The same, with words before it. */
+function seesAndOrders(messages: readonly ModelMessage[]): Answered {
+  const what = orders(messages);
+  return typeof what === 'object' ? { ...what, text: 'Let me see.' } : what;
+}
+
 /** Uses the tool that its server offers since a while, and the one of before until then. */
 const delivers = (messages: readonly ModelMessage[]): Answered =>
   toolSaid(messages) === undefined ? { calls: { [LATER]: {} } } : orders(messages);
@@ -102,7 +108,7 @@ const MODEL: readonly Short[] = [
   { fault: 'model stalls in mid-sentence', asks: one(ANSWER, EXCUSE), ...LATE },
   { fault: 'model thinks for ever', asks: one(FILLER, FILLER, EXCUSE), ...LATE },
   { fault: 'model sends blank lines', asks: one(FILLER, FILLER, EXCUSE), ...LATE },
-  { fault: 'model writes tools as text', ...ORDERING, asks: order(ORDERED), logged: /text/, short: true },
+  { fault: 'model writes tools as text', ...ORDERING, asks: order(ORDERED), logged: /text/ },
   { fault: 'model outgrows its window', long: true, asks: one(ANSWER), logged: /window|long/ },
   { fault: 'model answers nothing', asks: one(EXCUSE), ...FAILED },
   { fault: 'model is cut by length', asks: one(ANSWER), cut: 'length', logged: /length/ },
@@ -211,6 +217,11 @@ const RECOGNISER: readonly Short[] = [
 const TOOL: readonly Short[] = [
   { fault: 'tool closes connections', asks: order(MAYBE), logged: /tool/ },
   { fault: 'tool hangs', timeout: 8, asks: order(FILLER, FILLER, MAYBE), logged: /tool/ },
+  {
+    name: 'tool hangs behind some words',
+    ...{ fault: 'tool hangs', timeout: 8, says: seesAndOrders },
+    ...{ asks: order(/Let me see/, FILLER, MAYBE), logged: /tool/ },
+  },
   { fault: 'tool answers 500', asks: order(NOT_ORDERED), logged: /tool/ },
   { fault: 'tool answers megabytes', asks: order(ORDERED), logged: /tool/ },
   {
@@ -226,7 +237,7 @@ const TOOL: readonly Short[] = [
     logged: /./,
     short: true,
   },
-].map((each: Omit<Short, 'tools'>): Short => ({ ...each, ...ORDERING }));
+].map((each: Omit<Short, 'tools'>): Short => ({ ...ORDERING, ...each }));
 
 const MCP: readonly Short[] = [
   { fault: 'mcp is started again', asks: order(ORDERED), logged: /./, short: true },
