@@ -19,7 +19,7 @@ const MODEL = {
   incidents: [
     {
       symptom: 'Agents say "Sorry, I could not answer that", or a second model answers',
-      log: 'The language model (…) at … refused the key (401): check LLM_API_KEY',
+      log: 'The language model (…) at … refused the key (401): check …',
       todo: 'Give it a key that its server takes, and restart.',
       settings: ['LLM_API_KEY', 'LLM_FALLBACK_API_KEY'],
       faults: second(['model refuses the key']),
@@ -50,7 +50,7 @@ const MODEL = {
       log: 'The language model (…) at … answered something unexpected',
       todo: 'Its server is not compatible, or its template is another model’s: try it with curl.',
       settings: ['LLM_BASE_URL', 'LLM_MODEL'],
-      faults: second(['model answers nothing', 'model ends without an end']),
+      faults: second(['model answers nothing']),
     },
   ],
 };
@@ -96,6 +96,24 @@ const voiceOrRecogniser = (kind, who, title, setting, symptom) => ({
 
 const VOICE = voiceOrRecogniser('voice', 'The voice service', 'Remote voices', 'TTS_ENGINES', 'Agents speak with another voice, or nothing is heard of an answer');
 const RECOGNISER = voiceOrRecogniser('recogniser', 'The recogniser', 'Remote recognisers', 'STT_ENGINES', 'Agents say "I did not get that", or understand less');
+
+const ANALYSIS = {
+  title: 'Analyses of calls',
+  metric: 'gateway_part_failing{part="analysis"} == 1',
+  alert: '',
+  health: 'parts.analysis',
+  console: 'Calls: the call has no summary, and its analysis an error',
+  back: 'The analysis of calls (…) is back after … s',
+  incidents: [
+    {
+      symptom: 'Calls have no summary, post-call events no analysis',
+      log: 'The analysis of calls (…) answered something unexpected…',
+      todo: 'The model does not write the JSON that it is asked for, or fails (then it has a line of its own): take another one.',
+      settings: ['LLM_MODEL'],
+      faults: ['analysis is not understood'],
+    },
+  ],
+};
 
 const DATABASE = {
   title: 'The database',
@@ -348,7 +366,64 @@ const ODD = {
   health: '',
   back: '',
   console: 'Calls: the turns of the call',
-  incidents: [],
+  incidents: [
+    {
+      symptom: 'An answer ends in mid-sentence',
+      log: 'a language model broke its answer off',
+      todo: '`cut` in the line says why: `length` (raise the server’s limit of an answer), `content_filter`, `unfinished` (a proxy that cuts streams).',
+      settings: ['LLM_MODEL'],
+      faults: second(['model is cut by length', 'model is cut by a content filter', 'model ends without an end']),
+    },
+    {
+      symptom: 'An agent forgets how the call began',
+      log: 'a conversation has outgrown the language model’s window: it is told less of it',
+      todo: 'Give the model a larger window, or say how large it is, so that no request is refused first.',
+      settings: ['LLM_CONTEXT_TOKENS'],
+      faults: second(['model outgrows its window']),
+    },
+    {
+      symptom: 'Nothing',
+      log: 'a language model writes its tool calls as text: let its server parse them',
+      todo: 'Switch the parser of tool calls on in the model’s server (vLLM: `--enable-auto-tool-choice --tool-call-parser`).',
+      settings: [],
+      faults: second(['model writes tools as text']),
+    },
+    {
+      symptom: '"One moment" while a tool works',
+      log: 'a tool kept somebody on the line waiting',
+      todo: 'It is the account’s: tell them, or let them set its execution mode to `background`.',
+      settings: [],
+      faults: ['tool is slow'],
+    },
+    {
+      symptom: 'An agent knows only a part of what a tool answered',
+      log: 'a tool answered more than is taken',
+      todo: 'It is the account’s: tell them ([limits.md](../contract/limits.md)).',
+      settings: [],
+      faults: ['tool answers megabytes'],
+    },
+    {
+      symptom: 'Nothing',
+      log: 'an MCP server has forgotten the session: another one was begun',
+      todo: 'It was started again. Nothing, unless it happens at every call.',
+      settings: [],
+      faults: ['mcp is started again'],
+    },
+    {
+      symptom: 'Nothing',
+      log: 'an MCP server offers other tools',
+      todo: 'Nothing.',
+      settings: [],
+      faults: ['mcp changes its tools'],
+    },
+    {
+      symptom: 'A pause before a tool’s result',
+      log: 'a stream of an MCP server broke off and was resumed',
+      todo: 'A proxy between here and there cuts streams: raise its time-out.',
+      settings: [],
+      faults: ['mcp has a dead stream'],
+    },
+  ],
 };
 
 export const PARTS = [
@@ -359,6 +434,7 @@ export const PARTS = [
   MCP,
   WEBHOOK,
   PHONE,
+  ANALYSIS,
   DATABASE,
   BUCKET,
   LIVEKIT,

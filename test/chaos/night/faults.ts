@@ -2,7 +2,7 @@
 import { closeSync, openSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Fault, FAULTS, faultOf } from '../conversation/faults.js';
-import type { Doors, Night, Place } from './world.js';
+import { ANALYSIS, analysesAs, type Doors, type Night, type Place } from './world.js';
 import type { DoorState } from './door.js';
 
 export interface NightFault {
@@ -11,6 +11,8 @@ export interface NightFault {
   /** Resolves when it is made; `mend` when there is nothing left to do about it. */
   make(night: Night): unknown;
   mend(night: Night): unknown;
+  /** What else is to be taken back, once it is seen that the fault is over. */
+  clear?(night: Night): unknown;
 }
 
 const MIB = 1024 * 1024;
@@ -27,22 +29,20 @@ function fillDisk({ disk = '' }: Night): void {
   }
 }
 
-/** A second engine is asked only where the first fails. */
-const FIRST = /^second (\w+) .*/;
+/** A second engine is asked only where the first fails: longer than the fault, so that it is seen to be over. */
+const SECOND = /^second (\w+) .*/;
 function fromConversation(fault: Fault): NightFault {
-  const [, part] = FIRST.exec(fault.name) ?? [];
-  const before = part === undefined ? undefined : faultOf(`${part} closes connections`);
+  const [, part] = SECOND.exec(fault.name) ?? [];
+  const first = part === undefined ? undefined : faultOf(`${part} closes connections`);
   return {
     name: fault.name,
     place: 'usual',
     async make({ around }) {
-      await before?.make(around);
+      await first?.make(around);
       await fault.make(around);
     },
-    async mend({ around }) {
-      await before?.mend(around);
-      await fault.mend(around);
-    },
+    mend: ({ around }) => fault.mend(around),
+    clear: ({ around }) => first?.mend(around),
   };
 }
 
@@ -66,6 +66,12 @@ export const NIGHT_FAULTS: readonly NightFault[] = [
   door('bucket refuses the key', 'bucket', 403),
   door('telephone provider is away', 'phone', 'away'),
   door('telephone provider refuses the key', 'phone', 401),
+  {
+    name: 'analysis is not understood',
+    place: 'usual',
+    make: ({ around }) => analysesAs(around, 'Yes.'),
+    mend: ({ around }) => analysesAs(around, ANALYSIS),
+  },
   {
     name: 'worker dies',
     place: 'usual',

@@ -23,7 +23,7 @@ const { values, positionals } = parseArgs({
 
 const isWanted = ({ name }: NightFault): boolean =>
   (!values.short || SHORT.includes(name)) &&
-  (positionals.length === 0 || positionals.some((wanted) => name.includes(wanted)));
+  (positionals.length === 0 || positionals.some((wanted) => name.startsWith(wanted)));
 
 const rowOf = ({ name }: NightFault): Incident => {
   const found = INCIDENTS.find(({ faults }) => faults.includes(name));

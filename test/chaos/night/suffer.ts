@@ -52,6 +52,7 @@ export async function suffer({ gateway, ...night }: Night, fault: NightFault, in
     (seen) => has(seen.ending, seen.over),
     () => judged(incident, recorder, { ...moments, mended }),
   );
+  await fault.clear?.(whole);
   return { ...over, told: told.told, early: told.early };
 }
 

@@ -60,17 +60,24 @@ async function livekitSettings(): Promise<{ readonly relay: Relay; readonly env:
   return { relay, env };
 }
 
-const MODEL_ANSWER = JSON.stringify({ summary: 'They said hello.' });
+export const ANALYSIS = JSON.stringify({ summary: 'They asked what there is.' });
+
+/** What the models say to whoever analyses a call. */
+export function analysesAs({ model, fallback }: Surroundings, answer: string): void {
+  for (const { script } of [model, fallback]) script('', () => answer);
+}
 
 /** Somebody who orders at every turn, by both kinds of tools. */
-function script({ model, fallback }: Surroundings): void {
-  for (const { script } of [model, fallback]) {
+function script(around: Surroundings): void {
+  for (const { script } of [around.model, around.fallback])
     script('night', (messages) =>
       messages.at(-1)?.role === 'tool' ? 'Yes.' : { calls: { Stock: {}, Order: {} } },
     );
-    script('', (messages) => (/summar/i.test(JSON.stringify(messages)) ? MODEL_ANSWER : 'Yes.'));
-  }
+  analysesAs(around, ANALYSIS);
 }
+
+/** Instructions that fill most of a small window. */
+const INSTRUCTIONS = `[call night] ${'You sell what there is. '.repeat(130)}`;
 
 async function staffOf(base: string, { tools, mcp }: Surroundings, hook: string, phone: string, api: PhoneApi): Promise<Staff> {
   const ask = client(base);
@@ -79,9 +86,9 @@ async function staffOf(base: string, { tools, mcp }: Surroundings, hook: string,
     await toolOf(ask, stock),
     await toolOf(ask, { name: 'shop', tool_type: 'mcp', url: `${mcp.url}/night` }),
   ];
-  const talker = await agentOf(ask, { prompt: { system_prompt: '[call night]', first_message_mode: 'off' }, tools: { tool_ids } });
+  const talker = await agentOf(ask, { prompt: { system_prompt: INSTRUCTIONS, first_message_mode: 'off' }, tools: { tool_ids } });
   const clerk = await agentOf(ask, {
-    prompt: { first_message_mode: 'off' },
+    prompt: { system_prompt: 'You are short.', first_message_mode: 'off' },
     conversation: { record_audio: true },
     webhooks: { post_call: [{ url: hook }] },
   });
@@ -115,7 +122,7 @@ export async function startNight(place: Place): Promise<{ night: Night; load: Lo
     ...MEDIA,
     ...settingsWith(doubles, { second: true }),
     ...bucket.env(bucketDoor!.url),
-    ...{ SECRETS_KEY: TEST_SECRET, LOG_LEVEL: 'info' },
+    ...{ SECRETS_KEY: TEST_SECRET, LOG_LEVEL: 'info', START_CHECKS: 'on' },
     ...{ DRAIN_ANNOUNCE_SECONDS: '15', DRAIN_SECONDS: '30' },
     ...(disk === undefined ? { DATABASE_URL: database.url } : { ...EMBEDDED_POSTGRES, DATA_DIR: disk }),
     ...livekit?.env,
