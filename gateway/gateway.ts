@@ -177,7 +177,8 @@ function edgeOf(
   };
 }
 
-function addMetrics(metrics: Metrics, parts: Parts): void {
+function metricsOf(parts: Parts): Metrics {
+  const metrics = new Metrics();
   parts.keeper.addTo(metrics);
   parts.children.addMetrics(metrics);
   parts.identity.addGauges(metrics);
@@ -186,6 +187,8 @@ function addMetrics(metrics: Metrics, parts: Parts): void {
   parts.recorded.addGauges(metrics);
   parts.sessions.addMetrics(metrics);
   parts.transport.addMetrics(metrics);
+  addNodeMetrics(metrics, parts.node, parts.transport.figures().places);
+  return metrics;
 }
 
 const warmModels = ({ database, children, voiced }: Parts, { sockets }: Resources, log: Log) =>
@@ -200,25 +203,26 @@ function checkParts(config: Config, { keeper, recorded }: Parts, { isFirst: asks
   return startChecks({ checks: [...configuredChecks(config), ...recorded.checks], keeper, asksAll, clock });
 }
 
+function readyOf(children: Children, health: Health): Promise<void> {
+  const ready = children.ready.then(() => health.started);
+  // A stop before that is no fault of whoever did not wait.
+  ready.catch(() => undefined);
+  return ready;
+}
+
 /** Errors: `StorageFailure` for the database, a clear error for the port, the certificate and FFMPEG_PATH. */
 export async function startGateway(config: Config, resources: Resources, log: Log): Promise<RunningGateway> {
   const parts = await openParts(config, resources, log);
   const { children, transport, identity } = parts;
   const health = new Health(['database', ...children.needed], clock, log);
-  const metrics = new Metrics();
-  addMetrics(metrics, parts);
-  addNodeMetrics(metrics, parts.node, transport.figures().places);
-  const figures = shareFigures({
-    ...{ metrics, keeper: parts.keeper, clock, log },
-    peers: resources.peers ?? [],
-  });
+  const metrics = metricsOf(parts);
+  const { peers = [] } = resources;
+  const figures = shareFigures({ ...{ metrics, keeper: parts.keeper, clock, log }, peers });
   const stopWarming = warmModels(parts, resources, log);
-  const stopWatching = children.watch(health, {
-    database: parts.database,
-    part: databasePart(config),
-  });
-  const storage = watchStorage({ health, database: parts.database, dataDir: config.dataDir, clock, log });
-  let stopChecks = (): void => undefined;
+  const { database } = parts;
+  const stopWatching = children.watch(health, { database, part: databasePart(config) });
+  const storage = watchStorage({ health, database, dataDir: config.dataDir, clock, log });
+  const stopChecks = checkParts(config, parts, resources);
   const letGo = (): Promise<void> => {
     stopChecks();
     stopWarming();
@@ -243,11 +247,8 @@ export async function startGateway(config: Config, resources: Resources, log: Lo
     throw error;
   });
 
-  stopChecks = checkParts(config, parts, resources);
   parts.node.serve(nodeUrl(config, listening.port), transport.figures);
-  const ready = children.ready.then(() => health.started);
-  // A stop before that is no fault of whoever did not wait.
-  ready.catch(() => undefined);
+  const ready = readyOf(children, health);
   const drain = new Drain({ config, listening, transport, clock, log, letGo });
   return {
     port: listening.port,

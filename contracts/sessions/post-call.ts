@@ -27,6 +27,7 @@ type Told = Pick<
   | 'endUserId'
   | 'metadata'
   | 'endedReason'
+  | 'failedAnswers'
 >;
 
 const sessionOf = (record: Told): EventSession => ({
@@ -40,6 +41,7 @@ const sessionOf = (record: Told): EventSession => ({
   duration_seconds: record.durationSeconds,
   end_user_id: record.endUserId,
   metadata: record.metadata,
+  failed_answers: record.failedAnswers,
   agent_name: record.agentName,
   config_hash: record.configHash,
 });
@@ -111,7 +113,7 @@ export function testBody(agent: {
     ...{ id: 'sess_test', agentId: agent.id, agentName: agent.name, configHash: agent.configHash },
     ...{ source: 'dashboard', endUserId: null, metadata: new RawJson('{}') },
     ...{ status: 'completed', startedAt: agent.now, endedAt: agent.now, durationSeconds: 0 },
-    endedReason: 'hangup',
+    ...{ endedReason: 'hangup', failedAnswers: 0 },
   };
   const report = { turns: [], prices: null, durationSeconds: 0 };
   return ended(agent.eventId, record, report, { test: true });

@@ -7,23 +7,16 @@ import { AggregatorRegistry, type MetricObjectWithValues, type MetricValue } fro
 import type { Clock } from '../../contracts/clock.js';
 import type { Log } from '../../contracts/log.js';
 import type { JobHandlers } from '../../contracts/ports/jobs.js';
-import { repeat } from '../../contracts/time/repeat.js';
-import { waitUpTo } from '../../contracts/time/timeouts.js';
-import { createPool, type Pool } from '../../processes/caller/pool.js';
 import type { OperationParts } from '../dialects/operation/index.js';
 import { type Minute, summed } from '../server/system/history.js';
 import type { PartKeeper } from '../server/parts/keeper.js';
 import type { PartReport } from '../server/parts/part-state.js';
-import { mergedReports } from '../server/parts/reports.js';
 import type { Metrics } from '../server/system/metrics.js';
+import { shareReports } from './part-reports.js';
+import { Peers } from './peers.js';
 
 const JOB = 'figures';
 const HISTORY_JOB = 'history';
-const PARTS_JOB = 'parts';
-/** Between two looks at what the other processes know of their parts. `/health` waits for none of them. */
-const PARTS_MS = 5000;
-/** Long enough for a process that is just restarting. */
-const WAIT_MS = 2000;
 
 type Figures = MetricObjectWithValues<MetricValue<string>>[];
 
@@ -48,34 +41,11 @@ export interface FiguresParts {
   readonly log: Log;
 }
 
-/** Jobs cannot be left without being cancelled, so a late one ends by itself. */
-async function ask<Told>(pool: Pool, job: string): Promise<Told> {
-  for await (const answer of pool.run(job, null, { signal: new AbortController().signal }))
-    return JSON.parse(answer as string) as Told;
-  throw new Error('a gateway process told no figures');
-}
-
-export function shareFigures({ metrics, keeper, peers, clock, log }: FiguresParts): SharedFigures {
+export function shareFigures({ metrics, keeper, peers: sockets, clock, log }: FiguresParts): SharedFigures {
   metrics.gauge('processes', 'Gateway processes that these figures cover', () => 1);
-  const pools = peers.map((socket) => createPool({ sockets: [socket], log, waitMs: WAIT_MS }));
-
-  const failed = (err: unknown): undefined => {
-    log.warn({ err }, 'a gateway process did not tell its figures');
-  };
-
-  /** The answers of the others that came in time. */
-  const others = async <Told>(job: string): Promise<readonly Told[]> => {
-    const asked = pools.map((pool) => waitUpTo(clock, WAIT_MS, ask<Told>(pool, job).catch(failed)));
-    return (await Promise.all(asked)).filter((told) => told !== undefined) as Told[];
-  };
-
-  let elsewhere: readonly (readonly PartReport[])[] = [];
-  const look = async (): Promise<void> => {
-    elsewhere = await others<readonly PartReport[]>(PARTS_JOB);
-    for (const reports of elsewhere) keeper.heard(reports);
-  };
-  // No look rejects.
-  const stop = pools.length === 0 ? () => undefined : repeat(clock, PARTS_MS, look, () => undefined);
+  const peers = new Peers(sockets, clock, log);
+  const reports = shareReports(keeper, peers, clock);
+  const failed = (err: unknown): void => log.warn({ err }, 'a gateway process did not tell its figures');
 
   return {
     jobs: {
@@ -85,24 +55,22 @@ export function shareFigures({ metrics, keeper, peers, clock, log }: FiguresPart
       async *[HISTORY_JOB]() {
         yield JSON.stringify(metrics.history.read());
       },
-      async *[PARTS_JOB]() {
-        yield JSON.stringify(keeper.reports());
-      },
+      ...reports.jobs,
     },
-    partReports: () => mergedReports([keeper.reports(), ...elsewhere]),
+    partReports: reports.read,
     async read() {
       const registry = await metrics.scraped();
-      if (pools.length === 0) return registry.metrics();
-      const told = await others<Figures>(JOB);
+      if (peers.isEmpty) return registry.metrics();
+      const told = await peers.told<Figures>(JOB, failed);
       return AggregatorRegistry.aggregate([await registry.getMetricsAsJSON(), ...told]).metrics();
     },
     async history() {
-      const told = [...(await others<readonly Minute[]>(HISTORY_JOB)), metrics.history.read()];
+      const told = [...(await peers.told<readonly Minute[]>(HISTORY_JOB, failed)), metrics.history.read()];
       return { processes: told.length, minutes: summed(told, clock.now()) };
     },
     close() {
-      stop();
-      for (const pool of pools) pool.close();
+      reports.stop();
+      peers.close();
     },
   };
 }

@@ -45,6 +45,7 @@ export function languageModel(
     asksUsage,
     silenceMs: SILENCE_MS,
     keySetting: SERVERS[name].key,
+    noun: 'language model',
     ...(key !== undefined && { key }),
     ...(llmContext > 0 && { contextTokens: llmContext }),
   });

@@ -5,7 +5,7 @@
  * Invariants: nothing waits for these questions; each is given up after five seconds; none costs more than one token.
  */
 import type { Clock } from '../../contracts/clock.js';
-import { ServiceError, toServiceError } from '../../contracts/errors.js';
+import { ServiceError } from '../../contracts/errors.js';
 import { LIMITS } from '../../contracts/limits.js';
 import { meaningOf } from '../../contracts/parts/outcome-of.js';
 import type { Part } from '../../contracts/ports/parts.js';
@@ -132,9 +132,7 @@ async function check({ parts, ask: question }: Checked, { keeper, clock }: Check
   const told = await Promise.race([question(ending.signal), late]).then(
     () => ({ outcome: 'ok' }) as const,
     (error: unknown) =>
-      error instanceof CheckFailure
-        ? { ...meaningOf(error.cause), reason: error.message }
-        : { ...meaningOf(error), reason: toServiceError(error).message },
+      error instanceof CheckFailure ? { ...meaningOf(error.cause), reason: error.message } : meaningOf(error),
   );
   stop();
   const seconds = (clock.monotonic() - from) / 1000;

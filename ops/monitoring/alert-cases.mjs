@@ -5,7 +5,11 @@
  * `series`: metrics with their labels besides `instance`, and their values. `silent`: minutes at which it says nothing;
  * `fires`: those at which it does, with `labels` besides `instance` and `severity`.
  */
-const TIMED = ['gateway_child_piece_wait_seconds_bucket', 'gateway_first_byte_seconds_bucket'];
+const [PIECE_WAIT, FIRST_BYTE, PART] = [
+  'gateway_child_piece_wait_seconds_bucket',
+  'gateway_first_byte_seconds_bucket',
+  'gateway_part_seconds_bucket',
+];
 /** A histogram of which each minute adds `quick` values below a tenth of a second, and `slow` ones above two. */
 const histogram = (name, labels, quick, slow, minutes) =>
   Object.fromEntries(
@@ -16,9 +20,75 @@ const histogram = (name, labels, quick, slow, minutes) =>
       ['+Inf', quick + slow],
     ].map(([le, each]) => [`${name}{${labels}, le="${le}"}`, `0+${each}x${minutes}`]),
   );
-const [PIECE_WAIT, FIRST_BYTE] = TIMED;
+
+/** A part of the operator's fails from the fifth minute to the 28th. */
+const partCase = (name, part, lastsMinutes) => ({
+  alert: `Gateway${name}Fails`,
+  series: { [`gateway_part_failing{part="${part}", name="one"}`]: '0x4 1x23 0x10' },
+  silent: [4, 4 + lastsMinutes, 29],
+  fires: [5 + lastsMinutes, 28],
+  labels: { name: 'one' },
+});
+
+/** What accounts have configured: a third of the requests fails, which is theirs to mend, then two of three. */
+const accountsCase = (name, part) => ({
+  alert: `Gateway${name}Fail`,
+  series: {
+    [`gateway_part_requests_total{part="${part}", name="account", outcome="ok"}`]: '0+10x60',
+    [`gateway_part_requests_total{part="${part}", name="account", outcome="timeout"}`]:
+      '0+5x20 120+20x20 500x20',
+  },
+  silent: [10, 25, 50],
+  fires: [35, 41],
+  labels: { name: 'account' },
+});
 
 export const CASES = [
+  ...[
+    ['Model', 'model', 1],
+    ['Voice', 'voice', 1],
+    ['Recogniser', 'recogniser', 1],
+    ['Database', 'database', 1],
+    ['Livekit', 'livekit', 1],
+    ['Child', 'child', 1],
+    ['Bucket', 'bucket', 10],
+    ['Analysis', 'analysis', 10],
+  ].map((row) => partCase(...row)),
+  ...[
+    ['Tools', 'tool'],
+    ['Phone', 'phone'],
+    ['Webhooks', 'webhook'],
+  ].map((row) => accountsCase(...row)),
+  {
+    alert: 'GatewayModelSlow',
+    series: histogram(PART, 'part="model", name="main"', 10, 2, 30),
+    silent: [5],
+    fires: [12, 30],
+    labels: { name: 'main' },
+  },
+  {
+    alert: 'GatewayDatabaseSlow',
+    series: histogram(PART, 'part="database", name="postgres"', 10, 2, 30),
+    silent: [5],
+    fires: [12, 30],
+  },
+  {
+    alert: 'GatewayOutOfMemory',
+    series: { 'gateway_child_restarts_total{role="stt", index="0", cause="memory"}': '0x4 1x40' },
+    silent: [4, 25],
+    fires: [6, 15],
+    labels: { role: 'stt', index: '0', cause: 'memory' },
+  },
+  {
+    alert: 'GatewayChildRestarts',
+    series: {
+      'gateway_child_restarts_total{role="stt", index="0", cause="exited"}': '0x4 1+1x2 4x60',
+      'gateway_child_restarts_total{role="stt", index="1", cause="killed"}': '0x4 2x60',
+    },
+    silent: [4, 30],
+    fires: [10, 15],
+    labels: { role: 'stt' },
+  },
   {
     alert: 'GatewayDown',
     series: { 'up{job="speech-gateway"}': '1x4 0x5 1x5' },

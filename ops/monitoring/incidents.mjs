@@ -12,7 +12,7 @@ const second = (names) => names.flatMap((name) => [name, `second ${name}`]);
 const MODEL = {
   title: 'The language model',
   metric: 'gateway_part_failing{part="model"} == 1',
-  alert: '',
+  alert: 'GatewayModelFails',
   health: 'parts.model',
   console: 'Calls: the turn of the call has an error',
   back: 'The language model (…) at … is back after … s',
@@ -43,7 +43,12 @@ const MODEL = {
       log: 'The language model (…) at … did not answer in time',
       todo: 'It is overloaded, or thinks for longer than a caller waits: a smaller model, fewer calls (`CALL_PLACES`), a second model.',
       settings: ['LLM_FIRST_WORD_SECONDS', 'LLM_FALLBACK_BASE_URL'],
-      faults: second(['model hangs', 'model stalls in mid-sentence', 'model thinks for ever', 'model sends blank lines']),
+      faults: second([
+        'model hangs',
+        'model stalls in mid-sentence',
+        'model thinks for ever',
+        'model sends blank lines',
+      ]),
     },
     {
       symptom: 'Answers are missing or end in mid-sentence',
@@ -58,7 +63,7 @@ const MODEL = {
 const voiceOrRecogniser = (kind, who, title, setting, symptom) => ({
   title,
   metric: `gateway_part_failing{part="${kind}"} == 1`,
-  alert: '',
+  alert: `Gateway${kind[0].toUpperCase()}${kind.slice(1)}Fails`,
   health: `parts.${kind}`,
   console: 'Calls: the turn of the call has an error',
   back: `${who} (…) at … is back after … s`,
@@ -75,7 +80,11 @@ const voiceOrRecogniser = (kind, who, title, setting, symptom) => ({
       log: `${who} (…) at … failed (…)`,
       todo: `Look into the service’s log. Another engine in \`${setting}\` takes over while it fails.`,
       settings: [setting],
-      faults: second([`${kind} closes connections`, `${kind} answers 500`, `${kind} breaks off in the middle`]),
+      faults: second([
+        `${kind} closes connections`,
+        `${kind} answers 500`,
+        `${kind} breaks off in the middle`,
+      ]),
     },
     {
       symptom: 'The same, seconds later',
@@ -94,13 +103,25 @@ const voiceOrRecogniser = (kind, who, title, setting, symptom) => ({
   ],
 });
 
-const VOICE = voiceOrRecogniser('voice', 'The voice service', 'Remote voices', 'TTS_ENGINES', 'Agents speak with another voice, or nothing is heard of an answer');
-const RECOGNISER = voiceOrRecogniser('recogniser', 'The recogniser', 'Remote recognisers', 'STT_ENGINES', 'Agents say "I did not get that", or understand less');
+const VOICE = voiceOrRecogniser(
+  'voice',
+  'The voice service',
+  'Remote voices',
+  'TTS_ENGINES',
+  'Agents speak with another voice, or nothing is heard of an answer',
+);
+const RECOGNISER = voiceOrRecogniser(
+  'recogniser',
+  'The recogniser',
+  'Remote recognisers',
+  'STT_ENGINES',
+  'Agents say "I did not get that", or understand less',
+);
 
 const ANALYSIS = {
   title: 'Analyses of calls',
   metric: 'gateway_part_failing{part="analysis"} == 1',
-  alert: '',
+  alert: 'GatewayAnalysisFails',
   health: 'parts.analysis',
   console: 'Calls: the call has no summary, and its analysis an error',
   back: 'The analysis of calls (…) is back after … s',
@@ -118,7 +139,7 @@ const ANALYSIS = {
 const DATABASE = {
   title: 'The database',
   metric: 'gateway_part_failing{part="database"} == 1',
-  alert: '',
+  alert: 'GatewayDatabaseFails',
   health: 'checks.database',
   console: 'Start: the gateway is not ready',
   back: 'The database (…)… is back after … s',
@@ -137,7 +158,7 @@ const DATABASE = {
 const BUCKET = {
   title: 'The bucket of recordings',
   metric: 'gateway_part_failing{part="bucket"} == 1',
-  alert: '',
+  alert: 'GatewayBucketFails',
   health: 'parts.bucket',
   console: 'Calls: recordings stay "processing"',
   back: 'The bucket of recordings (…)… is back after … s',
@@ -162,7 +183,7 @@ const BUCKET = {
 const LIVEKIT = {
   title: 'The LiveKit server',
   metric: 'gateway_part_failing{part="livekit"} == 1',
-  alert: '',
+  alert: 'GatewayLivekitFails',
   health: 'parts.livekit',
   console: 'Talk and Calls: no call begins',
   back: 'The LiveKit server (…)… is back after … s',
@@ -184,7 +205,7 @@ const ofAccount = (part) =>
 const TOOL = {
   title: 'Tools',
   metric: ofAccount('tool'),
-  alert: '',
+  alert: 'GatewayToolsFail',
   health: '',
   console: 'Calls: the tool’s result in the transcript; Tools: try it there',
   back: 'A tool at … is back after … s',
@@ -209,7 +230,7 @@ const TOOL = {
 const MCP = {
   title: 'MCP servers',
   metric: ofAccount('mcp'),
-  alert: '',
+  alert: 'GatewayToolsFail',
   health: '',
   console: 'Calls: the tool’s result in the transcript; Tools: try it there',
   back: 'An MCP server at … is back after … s',
@@ -234,7 +255,7 @@ const MCP = {
 const WEBHOOK = {
   title: 'Receivers of webhooks',
   metric: ofAccount('webhook'),
-  alert: '',
+  alert: 'GatewayWebhooksFail',
   health: '',
   console: 'The list of failed deliveries, with "send again"',
   back: 'A webhook at … is back after … s',
@@ -259,7 +280,7 @@ const WEBHOOK = {
 const PHONE = {
   title: 'Telephone providers',
   metric: 'increase(gateway_part_requests_total{part="phone", outcome!~"ok|refused|cancelled"}[5m]) > 0',
-  alert: '',
+  alert: 'GatewayPhoneFail',
   health: '',
   console: 'Phone: placed calls have failed',
   back: 'The telephone provider (…) at … is back after … s',
@@ -372,7 +393,11 @@ const ODD = {
       log: 'a language model broke its answer off',
       todo: '`cut` in the line says why: `length` (raise the server’s limit of an answer), `content_filter`, `unfinished` (a proxy that cuts streams).',
       settings: ['LLM_MODEL'],
-      faults: second(['model is cut by length', 'model is cut by a content filter', 'model ends without an end']),
+      faults: second([
+        'model is cut by length',
+        'model is cut by a content filter',
+        'model ends without an end',
+      ]),
     },
     {
       symptom: 'An agent forgets how the call began',
@@ -443,4 +468,6 @@ export const PARTS = [
 ];
 
 /** All incidents, each with what its part has. */
-export const INCIDENTS = PARTS.flatMap(({ incidents, ...shared }) => incidents.map((own) => ({ nodes: [], ...shared, ...own })));
+export const INCIDENTS = PARTS.flatMap(({ incidents, ...shared }) =>
+  incidents.map((own) => ({ nodes: [], ...shared, ...own })),
+);

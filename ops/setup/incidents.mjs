@@ -53,7 +53,14 @@ function partOf({ title, incidents, ...shared }) {
   ]);
   return [
     `## ${title}`,
-    ...(common.length === 0 ? [] : [table(['', ''], common.map((sign) => [sign, SIGNS[sign](shared)]))]),
+    ...(common.length === 0
+      ? []
+      : [
+          table(
+            ['', ''],
+            common.map((sign) => [sign, SIGNS[sign](shared)]),
+          ),
+        ]),
     table(['what people notice', 'line in the log', ...own, 'what to do', 'settings'], rows),
   ].join('\n\n');
 }

@@ -137,7 +137,11 @@ export async function migrate(
 ): Promise<readonly string[]> {
   const migrations = readMigrations(folder);
   const done: string[] = [];
-  for (let from = performance.now(), next; (next = await applyNext(sql, migrations)); from = performance.now()) {
+  for (
+    let from = performance.now(), next;
+    (next = await applyNext(sql, migrations));
+    from = performance.now()
+  ) {
     const { version, name } = next;
     note({ version, name, ms: Math.round(performance.now() - from) });
     done.push(name);

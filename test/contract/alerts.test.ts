@@ -1,9 +1,14 @@
-/** The alerts for Prometheus, as its own tool judges them: ops/monitoring/alerts.yaml and its tests. */
+/**
+ * The alerts in Prometheus' own hands: its linters find nothing in rules and metrics, and each alert begins after its time and ends with
+ * what it is about (ops/monitoring/alerts.test.yaml). Needs promtool, which Debian's package prometheus has.
+ */
+import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import { CHECKOUT } from '../../contracts/places.js';
 import { PROMTOOL, promtool } from '../chaos/night/promtool.js';
 import { skipReason } from '../fixtures/external.js';
+import { sharedGateway } from '../fixtures/gateway.js';
 import { ALERTS, CASES } from '../fixtures/monitoring.js';
 
 const skip = skipReason(PROMTOOL);
@@ -15,9 +20,19 @@ t.test('each alert has a test in which it is silent and in which it fires', (t) 
   t.end();
 });
 
-t.test('the rules are without a fault', { skip }, async (t) => {
+t.test('promtool finds nothing in the rules', { skip }, async (t) => {
   const { code, said } = await promtool('check', 'rules', '--lint=all', '--lint-fatal', file('alerts.yaml'));
   t.equal(code, 0, said);
+  t.match(said, new RegExp(`SUCCESS: ${ALERTS.length} rules found`));
+});
+
+t.test('promtool finds nothing in what /metrics answers', { skip }, async (t) => {
+  const { base } = await sharedGateway(t);
+  const input = await (await fetch(`${base}/metrics`)).text();
+  t.match(input, /gateway_part_failing\{part="database"/);
+  const { status, stderr } = spawnSync(PROMTOOL, ['check', 'metrics'], { encoding: 'utf8', input });
+  t.equal(stderr, '');
+  t.equal(status, 0);
 });
 
 t.test('alerts fire after their time, name what fails, and end', { skip }, async (t) => {

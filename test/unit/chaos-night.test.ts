@@ -97,7 +97,8 @@ t.test('what came too late, never, or before the fault is told', (t) => {
 });
 
 t.test('whole log lines are read once, also where the log loses its beginning', (t) => {
-  let text = 'no line\n{"level":40,"time":1000,"msg":"one"}\n{"time":"1970-01-01T00:00:02Z","msg":"two"}\n{"time":3000,';
+  let text =
+    'no line\n{"level":40,"time":1000,"msg":"one"}\n{"time":"1970-01-01T00:00:02Z","msg":"two"}\n{"time":3000,';
   const reader = new LogReader(() => text);
   t.match(reader.fresh(), [
     { time: 1000, msg: 'one', level: 40, text: /^\{.*\}$/ },

@@ -9,14 +9,19 @@ import { patternOf, saysHealth } from '../chaos/night/signs.js';
 import { FAULT_KINDS } from '../chaos/record.js';
 import { ALERTS, INCIDENTS } from '../fixtures/monitoring.js';
 
-const names = (rows: readonly { readonly name: string }[]): readonly string[] => rows.map(({ name }) => name).sort();
+const names = (rows: readonly { readonly name: string }[]): readonly string[] =>
+  rows.map(({ name }) => name).sort();
 const page = (name: string): string => readFileSync(new URL(`docs/${name}`, CHECKOUT), 'utf8');
 
 t.test('each fault of the benches is in one row, and no row names another', (t) => {
   t.strictSame(INCIDENTS.flatMap(({ faults }) => faults).sort(), names(NIGHT_FAULTS));
   t.strictSame(INCIDENTS.flatMap(({ nodes }) => nodes).sort(), [...FAULT_KINDS].sort());
   const night = new Set(names(NIGHT_FAULTS));
-  t.strictSame(names(FAULTS).filter((name) => !night.has(name)), [], 'the night makes those of conversations, too');
+  t.strictSame(
+    names(FAULTS).filter((name) => !night.has(name)),
+    [],
+    'the night makes those of conversations, too',
+  );
   t.end();
 });
 

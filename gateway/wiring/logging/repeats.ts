@@ -58,7 +58,9 @@ export interface RepeatsParts {
 const valueOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
 
 function picked(fields: Fields, names: readonly string[]): Fields {
-  return Object.fromEntries(names.filter((name) => fields[name] !== undefined).map((name) => [name, fields[name]]));
+  return Object.fromEntries(
+    names.filter((name) => fields[name] !== undefined).map((name) => [name, fields[name]]),
+  );
 }
 
 const codeOf = (err: unknown): unknown =>

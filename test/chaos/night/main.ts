@@ -48,12 +48,14 @@ async function one(night: Night, fault: NightFault): Promise<void> {
   } catch (error) {
     tell(fault.name, 'not made', [error instanceof Error ? (error.stack ?? '') : String(error)]);
   }
-  if (values.lines) for (const line of night.gateway.recorder.warningsSince(from)) console.log(`     ${line}`);
+  if (values.lines)
+    for (const line of night.gateway.recorder.warningsSince(from)) console.log(`     ${line}`);
 }
 
 async function allIn(place: Place, faults: readonly NightFault[]): Promise<void> {
   const started = await startNight(place);
-  if (typeof started === 'string') return faults.forEach(({ name }) => console.log(`SKIP ${name}: ${started}`));
+  if (typeof started === 'string')
+    return faults.forEach(({ name }) => console.log(`SKIP ${name}: ${started}`));
   const { night, load } = started;
   const { recorder } = night.gateway;
   const recording = recorder.run();
@@ -74,5 +76,7 @@ for (const place of PLACES) {
   const faults = wanted.filter((fault) => fault.place === place);
   if (faults.length > 0) await allIn(place, faults);
 }
-console.log(failed === 0 ? 'night: each fault is told of' : `night: ${failed} faults are not told of in time`);
+console.log(
+  failed === 0 ? 'night: each fault is told of' : `night: ${failed} faults are not told of in time`,
+);
 process.exit(failed === 0 ? 0 : 1);

@@ -31,7 +31,8 @@ export function saysHealth(words: string, body: HealthBody | undefined): boolean
 }
 
 /** What is promised of an incident: what its row leaves out is not. */
-export const promisedBy = (incident: Incident): readonly Sign[] => SIGNS.filter((sign) => incident[sign] !== '');
+export const promisedBy = (incident: Incident): readonly Sign[] =>
+  SIGNS.filter((sign) => incident[sign] !== '');
 
 /** A figure over a window of time, and an alert, end when that has passed; their tests are in ops/monitoring. */
 const endingIn = ({ metric, back, health }: Incident): readonly Sign[] => [
@@ -52,7 +53,11 @@ export interface Moments {
 const secondsIn = (seconds: readonly (Second | undefined)[], words: string): readonly number[] =>
   seconds.flatMap((second, at) => (second && saysHealth(words, second.health) ? [at] : []));
 
-function linesOf({ log, back }: Incident, recorder: Recorder, { made, mended }: Moments): { told: Times; over: Times } {
+function linesOf(
+  { log, back }: Incident,
+  recorder: Recorder,
+  { made, mended }: Moments,
+): { told: Times; over: Times } {
   const after = (line: string, second: number): Times => {
     const found = recorder.line(patternOf(line), recorder.timeOf(second));
     return found ? { log: Math.max(0, (found.time - recorder.timeOf(second)) / MS) } : {};
@@ -84,7 +89,8 @@ export async function judged(incident: Incident, recorder: Recorder, moments: Mo
   for (const [sign, true_] of Object.entries(at) as [Exclude<Sign, 'log'>, readonly number[]][]) {
     const began = beganAfter({ at: true_, from: made - from, to: seconds.length });
     if (began !== undefined) told[sign] = began;
-    const ended = mended === undefined ? undefined : endedAfter({ at: true_, from: mended - from, to: seconds.length });
+    const ended =
+      mended === undefined ? undefined : endedAfter({ at: true_, from: mended - from, to: seconds.length });
     if (ended !== undefined) over[sign] = ended;
   }
   const lines = linesOf(incident, recorder, moments);

@@ -14,7 +14,8 @@ const CALM_MS = 60_000;
 /** Scrapes and log lines come a moment after what they tell. */
 const SLACK_MS = 3000;
 
-const has = (signs: readonly Sign[], times: Times): boolean => signs.every((sign) => times[sign] !== undefined);
+const has = (signs: readonly Sign[], times: Times): boolean =>
+  signs.every((sign) => times[sign] !== undefined);
 
 /** Looks until all signs are there or the time is up. */
 async function look(
@@ -31,7 +32,11 @@ async function look(
 }
 
 /** Makes the fault and mends it. The result says what was seen of it. */
-export async function suffer({ gateway, ...night }: Night, fault: NightFault, incident: Incident): Promise<Judged> {
+export async function suffer(
+  { gateway, ...night }: Night,
+  fault: NightFault,
+  incident: Incident,
+): Promise<Judged> {
   const { recorder } = gateway;
   const whole = { gateway, ...night };
   const promised = promisedBy(incident);

@@ -79,14 +79,29 @@ function script(around: Surroundings): void {
 /** Instructions that fill most of a small window. */
 const INSTRUCTIONS = `[call night] ${'You sell what there is. '.repeat(130)}`;
 
-async function staffOf(base: string, { tools, mcp }: Surroundings, hook: string, phone: string, api: PhoneApi): Promise<Staff> {
+async function staffOf(
+  base: string,
+  { tools, mcp }: Surroundings,
+  hook: string,
+  phone: string,
+  api: PhoneApi,
+): Promise<Staff> {
   const ask = client(base);
-  const stock = { name: 'Stock', description: 'What there is', method: 'GET', url: `${tools.url}/night`, arguments: [] };
+  const stock = {
+    name: 'Stock',
+    description: 'What there is',
+    method: 'GET',
+    url: `${tools.url}/night`,
+    arguments: [],
+  };
   const tool_ids = [
     await toolOf(ask, stock),
     await toolOf(ask, { name: 'shop', tool_type: 'mcp', url: `${mcp.url}/night` }),
   ];
-  const talker = await agentOf(ask, { prompt: { system_prompt: INSTRUCTIONS, first_message_mode: 'off' }, tools: { tool_ids } });
+  const talker = await agentOf(ask, {
+    prompt: { system_prompt: INSTRUCTIONS, first_message_mode: 'off' },
+    tools: { tool_ids },
+  });
   const clerk = await agentOf(ask, {
     prompt: { system_prompt: 'You are short.', first_message_mode: 'off' },
     conversation: { record_audio: true },
