@@ -55,7 +55,7 @@ export const PLATFORM_LIMITS = {
     /** A receiver that has failed so often in a row is asked once after each of these pauses, the last of which repeats. */
     failing: { after: 10, pausesMs: [10 * SECOND, 30 * SECOND, 1 * MINUTE, 2 * MINUTE, 5 * MINUTE] },
     /** What waited for a receiver that is back: at once, one more after each `growsAfter` that it took; and in a second. */
-    back: { atOnce: 8, growsAfter: 10, perSecond: 50 },
+    back: { atOnce: 8, growsAfter: 100, perSecond: 50 },
     /** What has waited so long for a receiver that fails is given up: later than by the pauses between attempts. */
     longestMs: 26 * 60 * MINUTE,
     /** Given up by one statement. */

@@ -87,7 +87,7 @@ export class Deliveries {
   #report(delivery: Delivery, { outcome, answer, cause }: Attempt): void {
     const { clock, log } = this.parts;
     const told = { ...toldOf(delivery), attempt: delivery.attempts + 1, ...answer, err: cause };
-    if (outcome.kind === 'failed') return log.error(told, 'a post-call event is given up');
+    if (outcome.kind === 'failed') return log.warn(told, 'a post-call event is given up');
     const next = outcome.kind === 'again' && {
       nextAttemptAt: new Date(clock.now() + outcome.afterMs).toISOString(),
     };

@@ -43,7 +43,7 @@ export class Upkeep {
     const { queue, watch, log } = this.parts;
     const givenUp = await queue.giveUp();
     for (const delivery of givenUp)
-      log.error({ ...toldOf(delivery), attempts: delivery.attempts }, 'a post-call event is given up');
+      log.warn({ ...toldOf(delivery), attempts: delivery.attempts }, 'a post-call event is given up');
     watch.gaveUp(givenUp);
     watch.backlog(await queue.backlog());
   }

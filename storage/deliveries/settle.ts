@@ -18,25 +18,26 @@ import { AFTER, eventIdOf } from './take.js';
 const { failing, longestMs, givenUpAtOnce } = LIMITS.postCallWebhook;
 
 /**
- * A pause begins, or the next longer one, with a failure of what was sent after the last pause began: what was under way then
- * counts as one. A delivery that was sent early as a question, and failed, does not count; another one is sent then.
+ * What was sent after the last pause began asks whether the receiver is back. If the first question fails, another delivery is sent
+ * (take.ts); if that fails too, the next longer pause begins. What was under way when a pause began counts as one failure.
  */
-const noteFailure = (sql: Sql, early: boolean, durationMs: number) => {
-  const asked = sql`(${early} and r.failures >= ${AFTER})`;
-  const pauses = sql`
-    not ${asked} and r.failures + 1 >= ${AFTER}
-    and (r.paused_at is null or r.paused_at <= now() - ${durationMs}::int * interval '1 millisecond')`;
+const noteFailure = (sql: Sql, durationMs: number) => {
+  const isLater = sql`
+    (r.paused_at is null or r.paused_at <= now() - ${durationMs}::int * interval '1 millisecond')`;
+  const isFirst = sql`(r.failures >= ${AFTER} and not r.head_tried and ${isLater})`;
+  const pauses = sql`(r.failures + 1 >= ${AFTER} and not ${isFirst} and ${isLater})`;
   return sql`
     insert into delivery_receivers as r (workspace_id, address, failures)
     select workspace_id, address, 1 from tried
     on conflict (workspace_id, address) do update set
-      failures = r.failures + case when ${asked} then 0 else 1 end,
-      head_tried = ${asked},
+      failures = r.failures + 1,
+      head_tried = case when ${isLater} then ${isFirst} else r.head_tried end,
       back_at = case when r.failures + 1 >= ${AFTER} then null else r.back_at end,
       pauses = r.pauses + case when ${pauses} then 1 else 0 end,
       paused_at = case when ${pauses} then now() else r.paused_at end,
       paused_until = case when ${pauses} then now() + interval '1 millisecond'
-        * (${failing.pausesMs as unknown as number[]}::int[])[least(r.pauses + 1, ${failing.pausesMs.length})] else r.paused_until end`;
+        * (${failing.pausesMs as unknown as number[]}::int[])[least(r.pauses + 1, ${failing.pausesMs.length})]
+        else r.paused_until end`;
 };
 
 const noteSuccess = (sql: Sql) => sql`
@@ -49,10 +50,10 @@ const noteSuccess = (sql: Sql) => sql`
   from tried t
   where r.workspace_id = t.workspace_id and r.address = t.address and (r.back_at is not null or r.failures >= ${AFTER})`;
 
-const note = (sql: Sql, state: ReceiverState, early: boolean, durationMs: number) =>
+const note = (sql: Sql, state: ReceiverState, durationMs: number) =>
   ({
     well: () => noteSuccess(sql),
-    failing: () => noteFailure(sql, early, durationMs),
+    failing: () => noteFailure(sql, durationMs),
     unknown: () => sql`select`,
   })[state]();
 
@@ -89,7 +90,7 @@ function keepAttempt(
         ${error}, redelivery
       from tried
     )
-    ${note(sql, receiverState(answer), early, durationMs)}`;
+    ${note(sql, receiverState(answer), durationMs)}`;
 }
 
 export async function settle(

@@ -61,7 +61,7 @@ const inLine = (tx: Transaction) => tx`
 
 /**
  * Workspaces take turns: the next row is one of the workspace with the fewest running deliveries, and of its line with the fewest,
- * those of this statement counted.
+ * those of this statement counted. Each step is materialised: joined by a planner without statistics, they were made once a row.
  */
 const takeNext = (tx: Transaction, held: readonly Receiver[], most: number, leaseMs: number) => tx<
   Delivery[]
@@ -77,7 +77,7 @@ const takeNext = (tx: Transaction, held: readonly Receiver[], most: number, leas
   ), held as (
     select * from unnest(${held.map(({ workspaceId }) => workspaceId)}::text[],
       ${held.map(({ address }) => address)}::text[]::bigint[]) as h (workspace_id, address)
-  ), lines as (
+  ), lines as materialized (
     select f.workspace_id, f.address, r.back_at, r.head_tried, w.of_workspace, w.of_line,
       case when h.address is not null and r.failures >= ${AFTER} then 'failing' when h.address is not null then 'back'
         when r.failures >= ${AFTER} or r.back_at is not null then 'paused' else 'well' end as state,
@@ -90,7 +90,7 @@ const takeNext = (tx: Transaction, held: readonly Receiver[], most: number, leas
     cross join lateral (
       select count(*) as of_workspace, count(*) filter (where hashtextextended(url, 0) = f.address) as of_line
       from deliveries where workspace_id = f.workspace_id and settled_at is null and taken_until > now()) w
-  ), found as (
+  ), found as materialized (
     select l.workspace_id, l.address, l.of_workspace, l.of_line, n.id
     from lines l cross join lateral (
       (select n.id from deliveries n
@@ -116,7 +116,7 @@ const takeNext = (tx: Transaction, held: readonly Receiver[], most: number, leas
         where ${inLine(tx)} and n.redelivered_at is not null and n.redelivery_id is null and n.due_at <= now()
         order by n.redelivered_at limit ${most})
     ) n
-  ), turns as (
+  ), turns as materialized (
     select id, of_workspace + row_number() over (partition by workspace_id order by turn_in_line, id) as turn from (
       select *, of_line + row_number() over (partition by workspace_id, address order by id) as turn_in_line from found) f
   ), taken as (

@@ -25,4 +25,5 @@ create index redeliveries_finished on redeliveries (finished_at) where finished_
 -- The request because of which it waits; null if it was asked for by itself.
 alter table deliveries add column redelivery_id bigint references redeliveries (id) on delete set null;
 create index deliveries_of_redelivery on deliveries (redelivery_id) where redelivery_id is not null;
-create index deliveries_asked on deliveries (workspace_id) where settled_at is null and redelivered_at is not null;
+create index deliveries_asked on deliveries (workspace_id, redelivered_at)
+  where settled_at is null and redelivered_at is not null and redelivery_id is null;

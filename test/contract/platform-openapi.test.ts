@@ -21,11 +21,12 @@ interface Operation {
   readonly security: readonly object[];
 }
 
-const { paths } = (await call('GET', '/openapi.json')).body as {
+const { paths, webhooks } = (await call('GET', '/openapi.json')).body as {
   paths: Record<string, Record<string, Operation>>;
+  webhooks: Record<string, { post: Operation }>;
 };
 const operations = Object.entries(paths)
-  .filter(([path]) => /^\/v1\/agent\/(agents|tools|knowledge-sources|deliveries|tests)/.test(path) && !/(preview|widget)$/.test(path))
+  .filter(([path]) => /^\/v1\/agent\/(agents|tools|knowledge-sources|deliveries|redeliveries|tests)/.test(path) && !/(preview|widget)$/.test(path))
   .flatMap(([path, methods]) => Object.entries(methods).map(([method, operation]) => ({ path, method: method.toUpperCase(), operation }))); // oxfmt-ignore
 
 /** All values under a key, however deep. */
@@ -63,6 +64,7 @@ t.test('every route is described, with its errors and examples', async (t) => {
     'GET /knowledge-sources',
     'GET /knowledge-sources/{source_id}',
     'GET /knowledge-sources/{source_id}/agents',
+    'GET /redeliveries/{redelivery_id}',
     'GET /tests/runs',
     'GET /tests/runs/compare',
     'GET /tests/runs/{run_id}',
@@ -86,6 +88,7 @@ t.test('every route is described, with its errors and examples', async (t) => {
     'POST /agents/{agent_id}/webhooks/test',
     'POST /deliveries/{delivery_id}/redeliver',
     'POST /knowledge-sources',
+    'POST /redeliveries',
     'POST /tests/runs',
     'POST /tests/runs/{run_id}/cancel',
     'POST /tests/scenarios',
@@ -110,6 +113,22 @@ t.test('every route is described, with its errors and examples', async (t) => {
     t.ok(
       operation.responses['401'] && Object.keys(operation.responses).some((status) => status.startsWith('2')),
     );
+  }
+});
+
+t.test('what is sent to webhooks is described, with examples', async (t) => {
+  t.strictSame(Object.keys(webhooks), ['call.ended', 'call.analyzed', 'phone_call.ended']);
+  for (const [name, { post }] of Object.entries(webhooks)) {
+    const schema = post.requestBody?.content['application/json']?.schema ?? {};
+    const [example] = schema['examples'] as [Json];
+    const compiled = Compile(schema);
+    t.ok(compiled.Check(example), `${name} ${JSON.stringify(compiled.Errors(example))}`);
+    t.match(example, { event: name, event_id: /^evt_/ });
+    t.strictSame(
+      post.parameters?.map((header) => header.name),
+      ['X-Svc-Webhook-Event-Id', 'X-Svc-Webhook-Signature'],
+    );
+    t.strictSame(post.security, []);
   }
 });
 

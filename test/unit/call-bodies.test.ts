@@ -1,10 +1,12 @@
 /** What webhooks are told of a call (docs/contract/platform.md 6.7, 6.8, 6.14 and 6.15): every field, and no words. */
 import t from 'tap';
+import { Compile } from 'typebox/compile';
 import { LIMITS } from '../../contracts/limits.js';
 import { placedCallEnded } from '../../contracts/phone/placed-call.js';
 import type { PlacedCall } from '../../contracts/ports/phone/placed-calls.js';
 import type { SessionAnalysis, SessionRecord } from '../../contracts/ports/sessions/sessions.js';
 import { analyzedBody, endedBody, testBody } from '../../contracts/sessions/post-call.js';
+import { EVENT_BODIES } from '../../contracts/schemas/post-call.js';
 import { RawJson } from '../../contracts/text/raw-json.js';
 import type { Transfer } from '../../contracts/phone/transfers.js';
 import type { CallReport } from '../../contracts/sessions/turn-report.js';
@@ -144,7 +146,26 @@ const TURN = {
   usage: USAGE,
 };
 
-const parsed = (body: string): unknown => JSON.parse(body);
+/** A schema without room for a member that it does not name. */
+function closed(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(closed);
+  if (typeof schema !== 'object' || schema === null) return schema;
+  const members = Object.entries(schema).map(([name, value]) => [name, closed(value)]);
+  return { ...Object.fromEntries(members), ...('properties' in schema && { additionalProperties: false }) };
+}
+
+const DESCRIBED = new Map(
+  Object.entries(EVENT_BODIES).map(([event, schema]) => [event, Compile(closed(schema) as object)]),
+);
+
+/** The parsed body, which is as /openapi.json describes it, and has nothing else. */
+function parsed(body: string): unknown {
+  const value = JSON.parse(body) as { readonly event: string };
+  const described = DESCRIBED.get(value.event);
+  if (!described?.Check(value))
+    throw new Error(`${value.event} is not as described: ${JSON.stringify(described?.Errors(value))}`);
+  return value;
+}
 const report: CallReport = { turns: [turn], prices: null, durationSeconds: 30 };
 
 t.test('call.ended has the session, its turns without words, and its usage', async (t) => {

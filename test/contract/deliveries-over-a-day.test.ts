@@ -1,0 +1,270 @@
+/**
+ * Post-call events over a day, on a database whose clock is set: receivers that are away, fail now and then, are slow or send
+ * elsewhere; nodes that stop and die (docs/webhooks.md).
+ */
+import t, { type Test } from 'tap';
+import { LIMITS } from '../../contracts/limits.js';
+import { deliveryNodes, HANGS } from '../fixtures/delivery-nodes.js';
+import { type Answer, type Seen, startReceiver } from '../fixtures/receiver.js';
+import { until } from '../fixtures/until.js';
+
+const { sql, workspaceId, report, node, quiet, forward, untilNext } = await deliveryNodes(t);
+type Node = Awaited<ReturnType<typeof node>>;
+
+const { failing } = LIMITS.postCallWebhook;
+const eventOf = ({ body }: Seen) =>
+  JSON.parse(body) as { event: string; event_id: string; session: { id: string } };
+
+/** The first request of each event, in the order of arrival. */
+const firsts = (seen: readonly Seen[]): string[] => [...new Set(seen.map((one) => eventOf(one).event_id))];
+
+/** Nodes of which each may be replaced; all are stopped at the end of the test. */
+async function started(t: Pick<Test, 'teardown'>, count: number): Promise<Node[]> {
+  const nodes = await Promise.all(Array.from({ length: count }, () => node()));
+  t.teardown(() => Promise.all(nodes.map(({ stop }) => stop())));
+  return nodes;
+}
+
+/** Lets the time pass to whatever is next, for so many seconds, and has all of it tried. `each` is called before each step. */
+async function pass(nodes: readonly Node[], seconds: number, each?: () => Promise<void>): Promise<void> {
+  for (let left = seconds; left > 0;) {
+    await each?.();
+    await quiet(nodes);
+    const step = Math.min(left, ((await untilNext()) ?? left) + 0.001);
+    await forward(step);
+    left -= step;
+  }
+  await quiet(nodes);
+}
+
+const attemptsTo = (url: string) => sql<{ event: string; seconds: number }[]>`
+  select d.event_id as event, extract(epoch from a.started_at)::float8 as seconds
+  from delivery_attempts a join deliveries d on d.id = a.delivery_id where d.url = ${url} order by a.started_at, a.delivery_id`;
+
+t.test(
+  'a delivery is attempted nine times in a day: 1 s, 5 s, 30 s, 2 min, 10 min, 1 h, 6 h and 16 h apart',
+  async (t) => {
+    const answers: Readonly<Record<string, Answer>> = {
+      'an error': (_, response) => response.writeHead(503).end(),
+      'a redirect': (_, response) => response.writeHead(307, { location: '/elsewhere' }).end(),
+      'no answer': (_, response) => response.destroy(),
+      'no answer in time': () => undefined,
+    };
+    const receivers = await Promise.all(
+      Object.entries(answers).map(async ([what, answer]) => {
+        const receiver = await startReceiver(t, answer);
+        return { ...receiver, what, url: receiver.url + (what === 'no answer in time' ? HANGS : '') };
+      }),
+    );
+    for (const { url } of receivers) await report(url);
+    const nodes = await started(t, 1);
+    await pass(nodes, 25 * 3600);
+    for (const { what, url, seen, close } of receivers) {
+      const times = (await attemptsTo(url)).map(({ seconds }) => seconds);
+      const gaps = times.slice(1).map((time, index) => Math.round(time - (times[index] ?? 0)));
+      const expected = [1, 5, 30, 120, 600, 3600, 6 * 3600, 16 * 3600];
+      t.equal(gaps.length, expected.length, what);
+      for (const [index, gap] of gaps.entries())
+        t.ok(Math.abs(gap - (expected[index] ?? 0)) <= 2, `${what}: ${gap} s for ${expected[index]} s`);
+      t.ok(seen.length <= 9 && seen.length >= 8, `${what}: ${seen.length} requests, none of them elsewhere`);
+      t.equal(new Set(seen.map(({ body }) => body)).size, 1, 'the same body');
+      t.equal(new Set(seen.map(({ headers }) => headers['x-svc-webhook-event-id'])).size, 1, 'the same id');
+      const [row] = await sql`select outcome from deliveries where url = ${url}`;
+      t.match(row, { outcome: 'failed' });
+      close();
+    }
+  },
+);
+
+t.test('410 is for good: the event is not sent again, and others are', async (t) => {
+  const { url, seen } = await startReceiver(t, (_, response, nth) =>
+    response.writeHead(nth === 1 ? 410 : 200).end(),
+  );
+  const nodes = await started(t, 1);
+  await report(url);
+  await pass(nodes, 3600);
+  await report(url);
+  await pass(nodes, 60);
+  t.equal(seen.length, 2);
+  const rows = await sql<
+    { outcome: string }[]
+  >`select outcome from deliveries where url = ${url} order by id`;
+  t.strictSame(
+    rows.map(({ outcome }) => outcome),
+    ['failed', 'delivered'],
+  );
+});
+
+t.test('a receiver that asks for a pause (Retry-After) gets it, up to an hour', async (t) => {
+  const asked = ['120', new Date(Date.now() + 30_000).toUTCString(), '86400'];
+  const { url } = await startReceiver(t, (_, response, nth) =>
+    response.writeHead(nth === 2 ? 429 : 503, { 'retry-after': asked[nth - 1] ?? '0' }).end(),
+  );
+  const nodes = await started(t, 1);
+  await report(url);
+  await pass(nodes, 2 * 3600);
+  const times = (await attemptsTo(url)).map(({ seconds }) => seconds);
+  const gaps = times.slice(1, 4).map((time, index) => time - (times[index] ?? 0));
+  t.ok(Math.abs(gaps[0]! - 120) < 2, `${gaps[0]}`);
+  t.ok(gaps[1]! > 20 && gaps[1]! < 32, `${gaps[1]}`);
+  t.ok(Math.abs(gaps[2]! - 3600) < 2, `${gaps[2]}`);
+  await sql`delete from deliveries`;
+});
+
+t.test(
+  'a receiver that is away for an hour gets every event, with its id, in the order of the first attempts',
+  async (t) => {
+    let away = true;
+    const taken: Seen[] = [];
+    const { url, seen } = await startReceiver(t, (one, response) => {
+      if (away) return response.destroy();
+      taken.push(one);
+      return response.end();
+    });
+    const nodes = await started(t, 2);
+    const sessions: string[] = [];
+    /** A node stops and another one starts, in turn; now and then one dies with what it has taken. */
+    let restarts = 0;
+    async function restart(): Promise<void> {
+      const index = restarts++ % nodes.length;
+      await nodes[index]!.stop();
+      nodes[index] = await node();
+    }
+    for (let minute = 0; minute < 60; minute += 3) {
+      const session = await report(url);
+      await report(url, 'call.analyzed', session);
+      sessions.push(session);
+      await pass(nodes, 180);
+      if (minute % 15 === 0) await restart();
+    }
+    const askedAway = seen.length;
+    t.ok(askedAway < 100, `${askedAway} requests for 40 events while it was away`);
+    t.equal(taken.length, 0);
+    away = false;
+    await pass(nodes, 6 * 60, restart);
+
+    const expected = sessions.flatMap((session) => [`${session} call.ended`, `${session} call.analyzed`]);
+    const arrived = [...new Set(taken.map((one) => `${eventOf(one).session.id} ${eventOf(one).event}`))];
+    t.strictSame(arrived, expected, 'all of them, in their order, soon after it was back');
+    const tried = firsts(seen);
+    t.strictSame(tried, firsts(taken), 'which is that of the first attempts');
+    for (const one of seen) t.equal(one.headers['x-svc-webhook-event-id'], eventOf(one).event_id);
+    const ids = await sql<{ count: number }[]>`
+      select count(distinct event_id)::int as count from deliveries where url = ${url} and outcome = 'delivered'`;
+    t.equal(ids[0]?.count, 40);
+    t.equal(new Set(seen.map(({ body }) => body)).size, firsts(seen).length, 'one body for each id');
+  },
+);
+
+t.test('a receiver that fails is asked less and less often, by all nodes together', async (t) => {
+  const { url, seen } = await startReceiver(t, (_, response) => response.writeHead(500).end());
+  const nodes = await started(t, 2);
+  for (let made = 0; made < 30; made++) await report(url);
+  await pass(nodes, 3600);
+  const later = seen.length;
+  await pass(nodes, 3600);
+  t.ok(seen.length - later <= 26, `${seen.length - later} requests in the second hour`);
+  await sql`delete from deliveries where url = ${url}`;
+});
+
+t.test('an event that its receiver cannot take holds up no other', async (t) => {
+  const poisoned: string[] = [];
+  const { url, seen } = await startReceiver(t, (one, response) =>
+    response.writeHead(poisoned.includes(eventOf(one).session.id) ? 500 : 200).end(),
+  );
+  const nodes = await started(t, 1);
+  for (let made = 0; made < 3; made++) poisoned.push(await report(url));
+  await pass(nodes, 600);
+  const session = await report(url);
+  await pass(nodes, failing.pausesMs.at(-1)! / 1000);
+  t.ok(seen.some((one) => eventOf(one).session.id === session));
+  const next = await report(url);
+  await quiet(nodes);
+  t.ok(
+    seen.some((one) => eventOf(one).session.id === next),
+    'at once, once it has shown that it takes others',
+  );
+  await sql`delete from deliveries where url = ${url}`;
+});
+
+t.test(
+  'a slow receiver of two nodes: a session’s later event goes after the first attempt of the earlier one',
+  async (t) => {
+    let slow = true;
+    const receiver = await startReceiver(t, (_, response) => void (slow || response.end()));
+    const { seen } = receiver;
+    const url = receiver.url + HANGS;
+    const nodes = await started(t, 2);
+    const session = await report(url);
+    await report(url, 'call.analyzed', session);
+    await quiet(nodes);
+    t.strictSame(
+      seen.slice(0, 2).map((one) => eventOf(one).event),
+      ['call.ended', 'call.analyzed'],
+    );
+    slow = false;
+    await pass(nodes, 10);
+    const [row] = await sql`
+    select count(*)::int as count from deliveries where url = ${url} and outcome = 'delivered' and attempts >= 2`;
+    t.strictSame(row, { count: 2 });
+  },
+);
+
+t.test('a node that dies with a delivery: another one sends it when the lease ends', async (t) => {
+  const { url, seen } = await startReceiver(t);
+  await report(url);
+  await sql`update deliveries set taken_until = now() + interval '30 seconds' where url = ${url}`;
+  const nodes = await started(t, 1);
+  await pass(nodes, 20);
+  t.equal(seen.length, 0);
+  await pass(nodes, 20);
+  t.equal(seen.length, 1);
+});
+
+t.test('what has waited for a day for a receiver that failed all that time is given up', async (t) => {
+  const { url, seen } = await startReceiver(t, (_, response) => response.writeHead(500).end());
+  const nodes = await started(t, 1);
+  for (let made = 0; made < 12; made++) await report(url);
+  await pass(nodes, 120);
+  await forward(27 * 3600);
+  const gone = await until('it is given up', async () => {
+    const rows = await sql`select from deliveries where url = ${url} and outcome is distinct from 'failed'`;
+    return rows.length === 0;
+  });
+  t.ok(gone);
+  t.ok(seen.length < 100);
+});
+
+t.test('what is to be sent again waits in parts, and goes in order at a bounded pace', async (t) => {
+  const { url, seen } = await startReceiver(t);
+  await sql`
+    insert into sessions (id, workspace_id, agent_id, agent_name, config_hash, source, timezone, metadata, overrides,
+      expires_at, max_duration_seconds)
+    values ('sess_again', ${workspaceId}, 'agent_again', 'A', '', 'api_key', 'UTC', '{}', '{}', now(), 60)`;
+  await sql`
+    insert into agents (id, workspace_id, name, description, config)
+    values ('agent_again', ${workspaceId}, 'A', '', '{}')`;
+  await sql`
+    insert into deliveries (workspace_id, session_id, agent_id, event, event_id, url, body, attempts, outcome, settled_at)
+    select ${workspaceId}, 'sess_again', 'agent_again', 'call.ended', 'evt_' || n, ${url},
+      json_build_object('event', 'call.ended', 'event_id', 'evt_' || n, 'session', json_build_object('id', 'sess_again')), 9, 'failed', now()
+    from generate_series(1, 250) n`;
+  await sql`
+    insert into redeliveries (workspace_id, outcome, agent_id, up_to)
+    select ${workspaceId}, 'failed', 'agent_again', max(id) from deliveries`;
+  await started(t, 2);
+  await until('all were sent', () => seen.length >= 250 || undefined);
+  t.strictSame(
+    seen.slice(0, 100).map((one) => eventOf(one).event_id),
+    Array.from({ length: 100 }, (_, n) => `evt_${n + 1}`),
+  );
+  t.equal(firsts(seen).length, 250);
+  await until('it is finished', async () => {
+    const [row] =
+      await sql`select redelivered from redeliveries where finished_at is not null and redelivered = 250`;
+    return row;
+  });
+  const [took] = await sql<[{ ms: number }]>`
+    select extract(epoch from max(tried_at) - min(tried_at))::float8 * 1000 as ms from deliveries where url = ${url}`;
+  t.ok(took.ms > 3000, `${took.ms} ms for 250 at 50 a second`);
+});
