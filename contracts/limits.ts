@@ -85,7 +85,7 @@ export const LIMITS = {
    * Lines of the log that say the same of the same: how many are written in each window, and of refusals of clients without a
    * key; the others are counted. `kinds`: how many different ones are told apart.
    */
-  log: { repeats: 3, refusals: 20, windowMs: MINUTE, kinds: 1000 },
+  log: { repeats: 5, refusals: 20, windowMs: MINUTE, kinds: 1000 },
   /** Characters of one sentence: a longer one counts as several, as far as its language is concerned. */
   sentenceLength: 4096,
   timedSpeech: {

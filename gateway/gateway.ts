@@ -5,6 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { systemClock } from '../contracts/clock.js';
+import { CALL_TIMES } from '../contracts/limits/call-times.js';
 import { randomIds } from '../contracts/ids.js';
 import type { Log } from '../contracts/log.js';
 import type { JobHandlers } from '../contracts/ports/jobs.js';
@@ -91,7 +92,11 @@ async function openParts(config: Config, resources: Resources, log: Log) {
   const memory = openMemory(config);
   const spooled = await openSpool(config);
   const common = { config, database, memory, keeper, processId, installation, ids, clock, log };
-  const node = await OwnNode.open({ ...common, sql: database.urgent, address, version: VERSION });
+  const node = await OwnNode.open({
+    ...{ ...common, sql: database.urgent, address, version: VERSION },
+    // In livekit mode another process could join the room of a call by itself.
+    ...(config.livekit ? {} : { aloneSilentMs: CALL_TIMES.aloneAwayMs }),
+  });
   const children = new Children({ sockets, keeper, clock, log });
   const identity = await openIdentity(common);
   const { keys, admission } = identity;

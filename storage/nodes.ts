@@ -27,6 +27,8 @@ export interface NodeParts {
   /** The same for all processes of one supervisor. */
   readonly installation: string;
   readonly version: string;
+  /** How long it acts for its calls without a heartbeat if it was alone at its last one. */
+  readonly aloneSilentMs?: number;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -34,7 +36,7 @@ export interface NodeParts {
 const LOOK_MS = 5000;
 /** How long a row whose lease has run out is left for processes to which its clients return. */
 const UNCLAIMED_MS = 10_000;
-const { heartbeatMs, leaseMs, silentMs, aloneLeaseMs, aloneSilentMs } = CALL_TIMES;
+const { heartbeatMs, leaseMs, silentMs, aloneLeaseMs } = CALL_TIMES;
 const ALONE: NodeFigures = { calls: 0, places: null, draining: false };
 
 /** Whether the row `o` has been renewed in time, and not before the clock was set back; `more`: milliseconds beyond its lease. */
@@ -87,7 +89,8 @@ export class OwnNode implements Nodes {
     this.#stops = [
       every(heartbeatMs, 'could not say that this process lives', () => this.#beat()),
       every(LOOK_MS, 'could not look for other nodes', async () => {
-        await dropDead(sql, this.#heartbeats.beating);
+        // Its own row may be stale, too, when the database comes back.
+        await dropDead(sql, [...this.#heartbeats.beating, this.parts.processId]);
         this.#known = await this.list();
       }),
     ];
@@ -166,7 +169,7 @@ export class OwnNode implements Nodes {
   }
 
   async #beat(): Promise<void> {
-    const { clock } = this.parts;
+    const { clock, aloneSilentMs = CALL_TIMES.aloneSilentMs } = this.parts;
     const sentAt = clock.monotonic();
     const answer = await waitUpTo(clock, leaseMs, this.#renew());
     if (answer === undefined) throw new Error(`no answer in ${leaseMs} ms`);

@@ -53,6 +53,11 @@ export const CALL_TIMES = {
   connectMs: 60 * SECOND,
   /** The owner, sweeping, by its own clock: a call that outlived its longest duration ends; then its session is ended. */
   overtimeMs: 60 * SECOND,
+  /**
+   * Gateway process that was alone, with media of its own: as `aloneSilentMs`. Nobody else was there who could take its calls over, and a
+   * client that found somebody later has left this one's media: so a database that is away for long interrupts nobody.
+   */
+  aloneAwayMs: 120 * SECOND,
   /** Any process, sweeping: the session's token is used; then the session counts as not joined. */
   joinWindowMs: 120 * SECOND,
 } as const;
@@ -88,6 +93,7 @@ export const CALL_ORDER: readonly Before[] = [
   before(['heartbeatMs', 'heartbeatMs'], 'silentMs', 'one heartbeat that fails silences nobody'),
   before('silentMs', 'leaseMs', 'who may be taken over has fallen silent'),
   before('aloneSilentMs', 'aloneLeaseMs', 'who may be taken over has fallen silent'),
+  before('aloneSilentMs', 'aloneAwayMs', 'media of its own has its client to itself'),
   before(
     'leaseMs',
     'goneMs',

@@ -19,6 +19,7 @@ import {
   startGateway,
   TEST_SECRET,
   TONE,
+  wordsOf,
 } from '../fixtures/gateway.js';
 import { freePort } from '../fixtures/free-port.js';
 import { startPostgres } from '../fixtures/postgres.js';
@@ -57,7 +58,7 @@ async function failedStart(env: Record<string, string>) {
   const { child, stdout, stderr } = spawnGateway({ DATA_DIR: dataDir, ...INSTALLED, ...TONE, ...env });
   const [code] = (await once(child, 'exit')) as [number | null];
   await rm(dataDir, { recursive: true, force: true });
-  return { code, printed: stdout() + stderr(), pid: child.pid ?? -1 };
+  return { code, printed: wordsOf(stdout() + stderr()), pid: child.pid ?? -1 };
 }
 
 /** Settings that are refused, and with which words. */

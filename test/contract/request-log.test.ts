@@ -3,6 +3,8 @@
  * any of the speech APIs, and the warnings about fields that are ignored.
  */
 import { encode } from '@msgpack/msgpack';
+import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
 import t from 'tap';
 import { WebSocket } from 'ws';
 import { startGateway, TEST_KEY } from '../fixtures/gateway.js';
@@ -17,6 +19,11 @@ t.teardown(() => gateway.stop());
 const SECRET_TEXT = 'wombat';
 
 interface Line {
+  readonly method?: string;
+  readonly path?: string;
+  readonly code?: string;
+  readonly workspaceId?: string;
+  readonly keyId?: string;
   readonly route?: string;
   readonly traceId?: string;
   readonly generationId?: string;
@@ -313,6 +320,111 @@ t.test('requests to the agent platform and the voice library are in the log as w
     const line = await lineOf(response.headers.get('x-generation-id'));
     t.equal(line.status, status, path);
   }
+});
+
+t.test('a line has the method, and whose key it was', async (t) => {
+  const { headers } = await fetch(`${gateway.base}/v1/agent/agents`, { headers: gateway.authorization });
+  const line = await lineOf(headers.get('x-generation-id'));
+  t.match(line, { method: 'GET', workspaceId: /^ws_/, keyId: /^key_/ });
+  t.notOk('code' in line);
+});
+
+/** Requests that are refused, and what their lines say; `whose`: the key was looked at. */
+const REFUSED: readonly {
+  readonly name: string;
+  readonly method?: string;
+  readonly path: string;
+  readonly headers?: Record<string, string>;
+  readonly body?: string;
+  readonly line: Line;
+  readonly whose?: true;
+}[] = [
+  {
+    name: 'a wrong base URL',
+    path: '/api/v2/v1/tts?text=wombat',
+    method: 'POST',
+    body: '{}',
+    line: { route: 'unmatched', path: '/api/v2/v1/tts', status: 404, code: 'not_found' },
+  },
+  {
+    name: 'a wrong method',
+    path: '/v1/tts',
+    method: 'DELETE',
+    line: { route: 'unmatched', path: '/v1/tts', status: 405, code: 'method_not_allowed' },
+  },
+  {
+    name: 'a request to a socket',
+    path: '/v1/tts/live',
+    line: { route: 'unmatched', path: '/v1/tts/live', status: 400, code: 'invalid_request' },
+  },
+  {
+    name: 'no key',
+    path: '/v1/agent/agents',
+    line: { route: '/v1/agent/agents', status: 401, code: 'missing_key' },
+  },
+  {
+    name: 'a wrong key',
+    path: '/v1/agent/agents',
+    headers: { authorization: `Bearer ${SECRET_TEXT}` },
+    line: { route: '/v1/agent/agents', status: 401, code: 'invalid_key' },
+  },
+  {
+    name: 'a body that is none',
+    path: '/v1/tts',
+    method: 'POST',
+    headers: { ...gateway.authorization, 'content-type': 'application/json' },
+    body: `{"${SECRET_TEXT}`,
+    line: { route: '/v1/tts', status: 400, code: 'invalid_request' },
+    whose: true,
+  },
+];
+
+for (const { name, path, method = 'GET', line, whose = false, ...init } of REFUSED)
+  t.test(`${name}: the line has the reason, and no more of the request`, async (t) => {
+    const { headers } = await fetch(gateway.base + path, { method, ...init });
+    const told = await lineOf(headers.get('x-generation-id'));
+    t.match(told, { method, outcome: 'done', ...line });
+    t.equal('keyId' in told, whose);
+    if (!('path' in line)) t.notOk('path' in told, 'the route says it');
+  });
+
+t.test('handshakes that are refused have lines, too', async (t) => {
+  const refused = async (path: string, headers: Record<string, string> = {}): Promise<Line> => {
+    const socket = new WebSocket(gateway.base.replace('http', 'ws') + path, { headers });
+    const [, response] = (await once(socket, 'unexpected-response')) as [unknown, IncomingMessage];
+    response.destroy();
+    return lineOf(String(response.headers['x-generation-id']));
+  };
+  t.match(await refused('/v1/tts/live'), { route: '/v1/tts/live', status: 401, code: 'missing_key' });
+  t.match(await refused('/v2/tts/live', gateway.authorization), {
+    route: 'unmatched',
+    path: '/v2/tts/live',
+    status: 404,
+  });
+});
+
+t.test('a socket whose key has to be looked up opens without a word of the HTTP stack (I14)', async (t) => {
+  const made = await fetch(`${gateway.base}/compat/v1/realtime/client_secrets`, {
+    method: 'POST',
+    headers: { ...gateway.authorization, 'content-type': 'application/json' },
+    body: '{}',
+  });
+  const { value } = (await made.json()) as { value: string };
+  const socket = new WebSocket(`${gateway.base.replace('http', 'ws')}/compat/v1/realtime`, {
+    headers: { authorization: `Bearer ${value}` },
+  });
+  const [message] = (await once(socket, 'message')) as [Buffer];
+  t.match(JSON.parse(message.toString()), { type: 'session.created' });
+  socket.close();
+  await once(socket, 'close');
+});
+
+t.test('the log is JSON lines and nothing else', async (t) => {
+  const printed = gateway.stderr().split('\n').slice(0, -1);
+  t.strictSame(
+    printed.filter((line) => !/^\{"level":\d+,"time":\d+,.*\}$/.test(line)),
+    [],
+  );
 });
 
 t.test('no line holds text, values of fields or keys', async (t) => {

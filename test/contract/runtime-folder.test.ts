@@ -30,7 +30,7 @@ import { superviseRole } from '../../processes/supervisor/supervise.js';
 import { sweep } from '../../processes/supervisor/sweep.js';
 import { filledFolderOf } from '../fixtures/clusters.js';
 import { commandOf, familyOf, isAlive } from '../fixtures/family.js';
-import { spawnGateway, startGateway, TONE } from '../fixtures/gateway.js';
+import { spawnGateway, startGateway, TONE, wordsOf } from '../fixtures/gateway.js';
 import { recordingLog } from '../fixtures/processes-tools.js';
 import { until } from '../fixtures/until.js';
 import { folderOf } from '../fixtures/folders.js';
@@ -233,5 +233,5 @@ t.test('a start that finds the folder of somebody else says so in one line', asy
   symlinkSync('/tmp', join(dataDir, 'run'));
   const { child, stdout, stderr } = spawnGateway({ DATA_DIR: dataDir, ...TONE });
   t.strictSame(await once(child, 'exit'), [1, null]);
-  t.match(stdout() + stderr(), /^speech gateway: .*run cannot be used, it is a symbolic link: remove it\n$/);
+  t.match(wordsOf(stdout() + stderr()), /^speech gateway: .*run cannot be used, it is a symbolic link: remove it\n$/);
 });

@@ -28,6 +28,7 @@ t.test('each time is what the contract says', async (t) => {
     returnMs: 30_000,
     connectMs: 60_000,
     overtimeMs: 60_000,
+    aloneAwayMs: 120_000,
     joinWindowMs: 120_000,
   });
 });

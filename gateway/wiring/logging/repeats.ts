@@ -4,6 +4,7 @@
  * message, part, address, agent or cause is another line.
  */
 import type { Clock } from '../../../contracts/clock.js';
+import { toServiceError } from '../../../contracts/errors.js';
 import { LIMITS } from '../../../contracts/limits.js';
 import { REQUEST_LINE } from '../../server/tracing/request-line.js';
 
@@ -16,8 +17,22 @@ export interface Candidate {
   readonly message: string;
 }
 
+const DATABASE = 'database';
+const AWAY: ReadonlySet<string> = new Set(['storage_unavailable', 'storage_busy']);
+/** The texts of errors of connections to Postgres. */
+const AWAY_TEXT =
+  /CONNECT_TIMEOUT|CONNECTION_(CLOSED|ENDED|DESTROYED)|ECONN(REFUSED|RESET)|s\.PGSQL|^no answer in|terminating connection|database system is/;
+
+/** Whether something did not work because the database is away, which has a line of its own. */
+function isOfDatabase({ part, err, reason }: Fields): boolean {
+  if (part === DATABASE) return false;
+  return (err instanceof Error && AWAY.has(toServiceError(err).code)) || AWAY_TEXT.test(String(reason ?? ''));
+}
+
 interface Rule {
   covers(line: Candidate): boolean;
+  /** All lines that are covered count as one thing, whatever they say, and this is how their count is told. */
+  readonly as?: string;
   /** Lines that are alike have these fields alike. */
   readonly alike: readonly string[];
   /** How many are written in each `LIMITS.log.windowMs`. */
@@ -27,7 +42,19 @@ interface Rule {
 const WARN = 40;
 const REFUSED = 400;
 
-const WHAT = ['part', 'name', 'address', 'setting', 'outcome', 'role', 'index', 'provider', 'source', 'code'];
+const WHAT = [
+  'part',
+  'name',
+  'address',
+  'setting',
+  'outcome',
+  'role',
+  'index',
+  'provider',
+  'source',
+  'code',
+  'fields',
+];
 const WHOM = ['agent', 'agentId', 'tool', 'phoneNumberIds'];
 
 /** The first that covers a line counts; a line that none covers is always written. */
@@ -38,6 +65,12 @@ const RULES: readonly Rule[] = [
       message === REQUEST_LINE && Number(fields['status']) >= REFUSED && fields['workspaceId'] === undefined,
     alike: ['route', 'code'],
     most: LIMITS.log.refusals,
+  },
+  {
+    covers: ({ level, fields }) => level >= WARN && isOfDatabase(fields),
+    as: 'things did not work because the database does not answer',
+    alike: [],
+    most: 1,
   },
   { covers: ({ level }) => level >= WARN, alike: [...WHAT, ...WHOM], most: LIMITS.log.repeats },
 ];
@@ -81,9 +114,10 @@ export class Repeats {
     return counted.leftOut === 0;
   }
 
-  #countOf({ level, fields, message }: Candidate, { alike }: Rule): Counted {
+  #countOf({ level, fields, message: said }: Candidate, { alike, as }: Rule): Counted {
     const same = picked({ code: codeOf(fields['err']), ...fields }, alike);
-    const key = [level, message, ...Object.entries(same).flat().map(valueOf)].join('\n');
+    const message = as ?? said;
+    const key = [as === undefined && level, message, ...Object.entries(same).flat().map(valueOf)].join('\n');
     const known = this.#counted.get(key);
     if (known) return known;
     const [oldest] = this.#counted.keys();
