@@ -169,7 +169,7 @@ export class Conversation {
       for await (const event of this.call.events) this.#meet(event);
       this.closedBy('transport');
     } catch (error) {
-      this.#log.warn({ err: error }, 'the media of a conversation was lost');
+      this.#log.warn({ part: 'media', err: error }, 'the media of a conversation was lost');
       this.closedBy('mediaLoss');
     }
   }

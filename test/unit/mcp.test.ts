@@ -216,7 +216,10 @@ t.test('whatever the refusal of a named session, it is begun anew, once', async 
         ? response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
         : json(response, { id: message.id, result: { content: [{ type: 'text', text: 'here' }] } }),
     );
-    t.match(await at({ changed: () => (changed += 1) }).call('look', {}, never), { text: 'here' });
+    const mended: string[] = [];
+    const client = at({ changed: () => (changed += 1), mended: (what) => void mended.push(what) });
+    t.match(await client.call('look', {}, never), { text: 'here' });
+    t.same(mended, ['session']);
     t.equal(asked.filter(({ method }) => method === 'initialize').length, 2, `${status}`);
     t.equal(changed, 1, 'a server that began anew may have other tools');
     refuses = 9;

@@ -230,7 +230,8 @@ export class ToolCalls {
     const fields = { tool: note.toolName, callId: note.callId, ms: Math.round(ms) };
     if (!result.ok)
       remark(this.parts.log, `${part}Failed`, { ...fields, reason: result.reason ?? 'refused' });
-    else if (result.truncated) remark(this.parts.log, `${part}Cut`, fields);
+    else if (result.truncated || result.output.length > OUTPUT_BYTES)
+      remark(this.parts.log, `${part}Cut`, fields);
     else if (!besideSpeech && ms > ONLINE_TIMES.tool.slowMs) remark(this.parts.log, `${part}Slow`, fields);
   }
 

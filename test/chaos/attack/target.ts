@@ -90,7 +90,7 @@ export function processorOf({ gateway }: Target): number {
 }
 
 /** Its child processes by what they run: `encode`, `media`, `gateway` …, each with its numbers. */
-export function partsOf({ gateway }: Target): ReadonlyMap<string, readonly number[]> {
+export function partsOf({ gateway }: Pick<Target, 'gateway'>): ReadonlyMap<string, readonly number[]> {
   const parts = new Map<string, number[]>();
   for (const pid of familyOf(gateway.pid)) {
     const [, worker, role] = /workers\/([a-z-]+)\.js ([a-z-]+)/.exec(commandOf(pid)) ?? [];

@@ -146,7 +146,7 @@ async function agentFor(side: Side, row: Row, name: string): Promise<string> {
       system_prompt: `You answer the telephone of a shop. [call ${name}]`,
       ...{ first_message_mode: 'fixed', first_message: 'Hello.' },
     },
-    voice: { voice_id: await side.voiceOf(name), speaking_language: language },
+    voice: { voice_id: row.own ? 'default' : await side.voiceOf(name), speaking_language: language },
     conversation: { eagerness: 'eager' },
     analysis: { summary: { enabled: false } },
     ...(tools && { tools: { tool_ids: [await side.toolFor(row, name)] } }),

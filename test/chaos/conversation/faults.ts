@@ -13,13 +13,17 @@ import type { ToolFault } from './doubles/tools.js';
 export interface Surroundings extends Doubles {
   /** Between the gateway and its database. */
   readonly database: Pick<Relay, 'away' | 'open'>;
+  /** The numbers of the gateway's child processes of a role. */
+  processes(role: string): readonly number[];
 }
 
-type Part = 'model' | 'voice' | 'recogniser' | 'tool' | 'mcp' | 'database';
+type Part = 'model' | 'voice' | 'recogniser' | 'tool' | 'mcp' | 'database' | 'media';
 
 export interface Fault {
   readonly name: string;
   readonly part: Part;
+  /** How else than by its part the log names it. */
+  readonly named?: RegExp;
   /** Whether it is everybody's, whatever call is named. */
   readonly global?: boolean;
   /** `call`: whose requests fail; absent: everybody's. */
@@ -86,6 +90,15 @@ const each = <F extends string>(
 ): readonly Fault[] =>
   Object.entries(kinds).map(([name, fault]) => switched(part, `${who} ${name}`, fault, switchOf));
 
+/** Of a child process: it is stopped until it is replaced, or killed. */
+const signalled = (part: Part, name: string, role: string, signal: NodeJS.Signals): Fault => ({
+  ...{ name, part, global: true, named: new RegExp(`"${role}"`) },
+  make: ({ processes }) => {
+    for (const pid of processes(role)) process.kill(pid, signal);
+  },
+  mend: () => undefined,
+});
+
 export const FAULTS: readonly Fault[] = [
   {
     name: 'model refuses connections',
@@ -114,9 +127,15 @@ export const FAULTS: readonly Fault[] = [
     make: ({ mcp }, call) => mcp.change(call),
     mend: () => undefined,
   },
+  signalled('voice', 'process that speaks is frozen', 'tts', 'SIGSTOP'),
+  signalled('voice', 'process that speaks dies', 'tts', 'SIGKILL'),
+  signalled('recogniser', 'process that recognises is frozen', 'stt', 'SIGSTOP'),
+  signalled('recogniser', 'process that recognises dies', 'stt', 'SIGKILL'),
+  signalled('media', 'media process dies', 'media', 'SIGKILL'),
   {
     name: 'database is away',
     part: 'database',
+    named: /database/i,
     global: true,
     make: ({ database }) => database.away(),
     mend: ({ database }) => database.open(),

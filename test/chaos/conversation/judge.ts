@@ -1,7 +1,7 @@
 /** Judges a call: what was heard and when, what was ordered, what record and log say. */
 import type { Body } from '../../fixtures/agents.js';
 import type { Asked, CallMade } from './call.js';
-import { faultOf } from './faults.js';
+import { type Fault, faultOf } from './faults.js';
 
 /** From the end of the caller's voice to the first word or filler, and from the end of one to the next. */
 const FIRST_MS = 3000;
@@ -92,17 +92,17 @@ const unheardIn = ({ ask, vain }: Asked, { texts, missing }: Heard): string[] =>
   ...(vain === undefined || missing.length > 0 ? [] : [vain]),
 ];
 
-/** Whether a line of the log is about that part. */
-const names = (line: Body, part: string): boolean =>
-  line['part'] === part || (part === 'database' && /database/i.test(String(line['msg'])));
+/** Whether a line of the log is about what fails. */
+const names = (line: Body, { part, named }: Fault): boolean =>
+  line['part'] === part || (named?.test(JSON.stringify(line)) ?? false);
 
 /** Faults in what was ordered, recorded and logged. */
 function faultsOf({ row, record, lines, orders }: CallMade): string[] {
   const { ended_reason: ended, turns } = record;
-  const { part } = faultOf(row.fault);
+  const fault = faultOf(row.fault);
   const rows = turns as unknown as readonly { error: string | null; answer_cut?: string | null }[];
   const intents = new Set(orders).size;
-  const line = lines.find((each) => names(each, part) && row.logged.test(JSON.stringify(each)));
+  const line = lines.find((each) => names(each, fault) && row.logged.test(JSON.stringify(each)));
   return [
     ...(row.ended !== undefined && ended !== row.ended ? [`ended_reason ${String(ended)}`] : []),
     ...(row.error !== undefined && !rows.some(({ error }) => error === row.error)
@@ -112,7 +112,7 @@ function faultsOf({ row, record, lines, orders }: CallMade): string[] {
       ? [`no turn is marked ${row.cut}`]
       : []),
     ...(intents === (row.orders ?? 0) ? [] : [`ordered ${intents} times`]),
-    ...(line ? [] : [`no line of the log names the ${part}`]),
+    ...(line ? [] : [`no line of the log names the ${fault.part}`]),
   ];
 }
 
@@ -125,8 +125,8 @@ export function judge(made: CallMade, timed: boolean): Verdict {
     ...row.asks.slice(asked.length).map(({ says }) => `"${says}" was not asked: the call had ended`),
     ...faultsOf(made),
   ];
-  const { part } = faultOf(row.fault);
-  const logged = lines.filter((each) => names(each, part)).map((each) => String(each['msg']));
+  const fault = faultOf(row.fault);
+  const logged = lines.filter((each) => names(each, fault)).map((each) => String(each['msg']));
   const turns = record.turns as unknown as readonly { error: string | null; answer_cut?: string | null }[];
   const marks = turns.flatMap(({ error, answer_cut: cut }) => [error, cut]).filter((mark) => mark);
   const figures = [

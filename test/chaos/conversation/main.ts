@@ -44,9 +44,10 @@ function tell({ name, figures, faults }: Verdict): void {
   console.log(`${faults.length > 0 ? 'FAIL' : 'PASS'} ${name}: ${figures}${reasons}`);
 }
 
-async function run({ one, two = one }: World, { row, call }: Numbered): Promise<void> {
+async function run({ one, two = one, own = one }: World, { row, call }: Numbered): Promise<void> {
   try {
-    tell(judge(await makeCall(row.second ? two : one, row, call), !values.short));
+    const side = row.own ? own : row.second ? two : one;
+    tell(judge(await makeCall(side, row, call), !values.short));
   } catch (error) {
     tell({ name: row.name, figures: 'no call', faults: [String(error)] });
   }
@@ -64,20 +65,15 @@ async function runAll(world: World, rows: readonly Numbered[], atOnce: number): 
 const rows = ROWS.filter(isWanted).map((row, index): Numbered => ({ row, call: index }));
 const ends = new Ends();
 try {
+  const has = (what: 'second' | 'own'): boolean => rows.some(({ row }) => row[what]);
   const calls = rows.map(({ call }) => nameOf(call));
-  const world = await startWorld(
-    ends,
-    calls,
-    rows.some(({ row }) => row.second),
-  );
+  const world = await startWorld(ends, { calls, two: has('second'), own: has('own') });
+  const [own, others] = [rows.filter(({ row }) => row.own), rows.filter(({ row }) => !row.own)];
+  const together = others.filter(({ row }) => !row.apart);
+  await Promise.all([runAll(world, together, Number(values.calls)), runAll(world, own, 1)]);
   await runAll(
     world,
-    rows.filter(({ row }) => !row.apart),
-    Number(values.calls),
-  );
-  await runAll(
-    world,
-    rows.filter(({ row }) => row.apart),
+    others.filter(({ row }) => row.apart),
     1,
   );
 } finally {

@@ -23,6 +23,8 @@ export interface Row {
   readonly tools?: 'webhook' | 'mcp';
   /** Seconds that the tool may take. */
   readonly timeout?: number;
+  /** It is heard and spoken by the gateway's own engines; remote ones are behind them. */
+  readonly own?: boolean;
   /** It looks answers up. */
   readonly knowledge?: boolean;
   /** Typed lines before the fault, so that there is something to forget. */
@@ -260,6 +262,15 @@ const DATABASE: readonly Short[] = [
   },
 ];
 
+/** The gateway's own processes, one after the other, as they are everybody's. */
+const PROCESSES: readonly Short[] = [
+  { fault: 'process that speaks is frozen', asks: one(ANSWER), logged: /voice/ },
+  { fault: 'process that speaks dies', asks: one(ANSWER), logged: /./ },
+  { fault: 'process that recognises is frozen', asks: one(ANSWER), logged: /recogniser/ },
+  { fault: 'process that recognises dies', asks: one(ANSWER), logged: /./ },
+  { fault: 'media process dies', asks: [], ended: 'transport_lost', logged: /media/ },
+].map((each: Short): Short => ({ ...each, own: true }));
+
 export const ROWS: readonly Row[] = [
-  ...[...MODEL, ...TWO_MODELS, ...VOICE, ...RECOGNISER, ...TOOL, ...MCP, ...DATABASE].map(row),
+  ...[...MODEL, ...TWO_MODELS, ...VOICE, ...RECOGNISER, ...TOOL, ...MCP, ...DATABASE, ...PROCESSES].map(row),
 ];

@@ -3,6 +3,7 @@ import { type Body, type Call, client } from '../../fixtures/agents.js';
 import { type Gateway, MEDIA, startGateway, TEST_KEY, TEST_SECRET } from '../../fixtures/gateway.js';
 import { startRelay } from '../../fixtures/postgres-relay.js';
 import { startPostgres } from '../attack/postgres.js';
+import { partsOf } from '../attack/target.js';
 import { type Doubles, settingsWith, startDoubles } from './doubles/doubles.js';
 import { ORDER } from './doubles/model.js';
 import type { Surroundings } from './faults.js';
@@ -97,9 +98,12 @@ export class Side {
 }
 
 export interface World {
-  /** With one model, and with two. */
+  /** With one model and remote engines. */
   readonly one: Side;
+  /** The same with two models. */
   readonly two: Side | undefined;
+  /** With the engines of the gateway itself, and remote ones behind them. */
+  readonly own: Side | undefined;
 }
 
 async function sideWith(t: Teardown, doubles: Doubles, settings: Record<string, string>): Promise<Side> {
@@ -112,14 +116,27 @@ async function sideWith(t: Teardown, doubles: Doubles, settings: Record<string, 
     ...settings,
   });
   t.teardown(() => gateway.stop());
-  return new Side(gateway, { ...doubles, database });
+  const processes = (role: string): readonly number[] => partsOf({ gateway }).get(role) ?? [];
+  return new Side(gateway, { ...doubles, database, processes });
 }
 
-/** `calls`: the names of all calls. */
-export async function startWorld(t: Teardown, calls: readonly string[], hasTwo: boolean): Promise<World> {
+const OWN_ENGINES = { TTS_ENGINES: 'flite,openai-compatible', STT_ENGINES: 'moonshine,openai-compatible' };
+
+export interface Wanted {
+  /** The names of all calls. */
+  readonly calls: readonly string[];
+  readonly two: boolean;
+  readonly own: boolean;
+}
+
+export async function startWorld(t: Teardown, { calls, two: hasTwo, own: hasOwn }: Wanted): Promise<World> {
   const doubles = await startDoubles(t);
-  const start = (second: boolean): Promise<Side> =>
-    sideWith(t, doubles, settingsWith(doubles, { calls, second }));
-  const [one, two] = await Promise.all([start(false), hasTwo ? start(true) : undefined]);
-  return { one, two };
+  const start = (second: boolean, more: Record<string, string> = {}): Promise<Side> =>
+    sideWith(t, doubles, { ...settingsWith(doubles, { calls, second }), ...more });
+  const [one, two, own] = await Promise.all([
+    start(false),
+    hasTwo ? start(true) : undefined,
+    hasOwn ? start(false, OWN_ENGINES) : undefined,
+  ]);
+  return { one, two, own };
 }
