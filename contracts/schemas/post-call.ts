@@ -66,6 +66,7 @@ const EventSession = Type.Object({
   duration_seconds: nullable(Type.Integer({ minimum: 0 })),
   end_user_id: nullable(Type.String()),
   metadata: Type.Unsafe<RawJson>({ type: 'object', description: 'As the session was created with.' }),
+  failed_answers: Type.Integer({ description: 'Turns in which the agent could not answer.' }),
   agent_name: Type.String(),
   config_hash: Type.String(),
 });
@@ -100,6 +101,7 @@ const EXAMPLE_SESSION = {
   duration_seconds: 184,
   end_user_id: 'customer-42',
   metadata: { order: 'A-17' },
+  failed_answers: 0,
   agent_name: 'Support',
   config_hash: 'sha256:9c41',
 };

@@ -80,6 +80,20 @@ export const CASES = [
     labels: { role: 'stt', index: '0', cause: 'memory' },
   },
   {
+    alert: 'GatewayChildDied',
+    series: { 'gateway_child_restarts_total{role="media", index="0", cause="killed"}': '0x4 1x40' },
+    silent: [4, 11],
+    fires: [6, 9],
+    labels: { role: 'media' },
+  },
+  {
+    alert: 'GatewayDiskFull',
+    series: { 'gateway_check_failing{check="storage"}': '0x4 1x10 0x5' },
+    silent: [4, 5, 16],
+    fires: [6, 15],
+    labels: { check: 'storage' },
+  },
+  {
     alert: 'GatewayChildRestarts',
     series: {
       'gateway_child_restarts_total{role="stt", index="0", cause="exited"}': '0x4 1+1x2 4x60',

@@ -79,6 +79,20 @@ export const ALERTS = [
     summary: 'A child process, {{ $labels.role }}, was killed for lack of memory',
   },
   {
+    name: 'GatewayChildDied',
+    expr: 'sum by (instance, role) (increase(gateway_child_restarts_total[5m])) > 0',
+    for: '0m',
+    severity: 'ticket',
+    summary: 'A child process, {{ $labels.role }}, died or was stuck, and was started again',
+  },
+  {
+    name: 'GatewayDiskFull',
+    expr: 'gateway_check_failing{check="storage"} == 1',
+    for: '1m',
+    severity: 'page',
+    summary: 'No room is left where DATA_DIR is, or for the database: what must be written is refused',
+  },
+  {
     name: 'GatewayChildRestarts',
     expr: 'sum by (instance, role) (increase(gateway_child_restarts_total[15m])) > 3',
     for: '0m',

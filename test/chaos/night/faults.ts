@@ -31,12 +31,14 @@ function fillDisk({ disk = '' }: Night): void {
 
 /** A second engine is asked only where the first fails: longer than the fault, so that it is seen to be over. */
 const SECOND = /^second (\w+) .*/;
+/** Engines of the gateway's own. */
+const OWN = /^process that/;
 function fromConversation(fault: Fault): NightFault {
   const [, part] = SECOND.exec(fault.name) ?? [];
   const first = part === undefined ? undefined : faultOf(`${part} closes connections`);
   return {
     name: fault.name,
-    place: 'usual',
+    place: OWN.test(fault.name) ? 'own' : 'usual',
     async make({ around }) {
       await first?.make(around);
       await fault.make(around);
@@ -71,12 +73,6 @@ export const NIGHT_FAULTS: readonly NightFault[] = [
     place: 'usual',
     make: ({ around }) => analysesAs(around, 'Yes.'),
     mend: ({ around }) => analysesAs(around, ANALYSIS),
-  },
-  {
-    name: 'worker dies',
-    place: 'usual',
-    make: ({ gateway }) => gateway.killWorker('media'),
-    mend: () => undefined,
   },
   {
     name: 'worker dies again and again',

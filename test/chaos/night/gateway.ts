@@ -46,14 +46,15 @@ export class NightGateway {
     await this.#gateway?.exited;
   }
 
-  #workers(role: string): readonly number[] {
+  /** The numbers of its child processes of a role. */
+  workers(role: string): readonly number[] {
     const all = this.#gateway === undefined ? [] : familyOf(this.#gateway.pid);
     return all.filter((pid) => new RegExp(`workers/[a-z-]+\\.js ${role}( |$)`).test(commandOf(pid)));
   }
 
   /** SIGKILL of a worker of that role. */
   killWorker(role: string): void {
-    const [pid] = this.#workers(role);
+    const [pid] = this.workers(role);
     if (pid !== undefined) process.kill(pid, 'SIGKILL');
   }
 

@@ -12,7 +12,7 @@ import { withoutPromtool } from './promtool.js';
 import { calm, suffer } from './suffer.js';
 import { type Night, type Place, startNight } from './world.js';
 
-const PLACES: readonly Place[] = ['usual', 'disk', 'livekit'];
+const PLACES: readonly Place[] = ['usual', 'own', 'disk', 'livekit'];
 /** What the short form makes. */
 const SHORT: readonly string[] = ['model refuses the key', 'database is away'];
 

@@ -13,13 +13,14 @@ import { startReceiver } from '../../fixtures/receiver.js';
 import { run } from '../cluster.js';
 import { settingsWith, startDoubles } from '../conversation/doubles/doubles.js';
 import type { Surroundings } from '../conversation/faults.js';
+import { OWN_ENGINES } from '../conversation/world.js';
 import { startBucketDouble } from './bucket-double.js';
 import { Door } from './door.js';
 import { NightGateway } from './gateway.js';
 import { agentOf, Load, type Staff, toolOf, wordsOfCallers } from './load.js';
 
-/** `disk`: a data folder of its own size, with Postgres in it; `livekit`: calls are on a LiveKit server. */
-export type Place = 'usual' | 'disk' | 'livekit';
+/** `own`: engines in processes of the gateway's own; `disk`: a data folder of its own size, with Postgres in it; `livekit`: calls are on a LiveKit server. */
+export type Place = 'usual' | 'own' | 'disk' | 'livekit';
 
 export const DOORS = ['webhook', 'bucket', 'phone'] as const;
 export type Doors = Readonly<Record<(typeof DOORS)[number], Door>>;
@@ -125,7 +126,6 @@ export async function startNight(place: Place): Promise<{ night: Night; load: Lo
   const doubles = await startDoubles(run);
   const postgres = await startPostgres(run);
   const database = await startRelay(run, postgres.url);
-  const around: Surroundings = { ...doubles, database };
   const bucket = await startBucketDouble(run);
   const receiver = await startReceiver(run);
   const api = await PhoneApi.start(run as never, twilioApi, SECRET);
@@ -136,12 +136,14 @@ export async function startNight(place: Place): Promise<{ night: Night; load: Lo
   const gateway = await NightGateway.start({
     ...MEDIA,
     ...settingsWith(doubles, { second: true }),
+    ...(place === 'own' && OWN_ENGINES),
     ...bucket.env(bucketDoor!.url),
     ...{ SECRETS_KEY: TEST_SECRET, LOG_LEVEL: 'info', START_CHECKS: 'on' },
     ...{ DRAIN_ANNOUNCE_SECONDS: '15', DRAIN_SECONDS: '30' },
     ...(disk === undefined ? { DATABASE_URL: database.url } : { ...EMBEDDED_POSTGRES, DATA_DIR: disk }),
     ...livekit?.env,
   });
+  const around = { ...doubles, database, processes: (role: string) => gateway.workers(role) };
   script(around);
   const staff = await staffOf(gateway.base, around, webhookDoor!.url, phoneDoor!.url, api);
   const load = new Load(gateway.base, staff);
