@@ -40,7 +40,7 @@ const accountsCase = (name, part) => ({
   },
   silent: [10, 25, 50],
   fires: [35, 41],
-  labels: { name: 'account' },
+  labels: { part, name: 'account' },
 });
 
 export const CASES = [

@@ -36,14 +36,14 @@ const partAlert = ([name, part, severity, summary]) => ({
 
 /** What accounts have configured, and its owners' fault: many failures may be the network's all the same. */
 const OF_ACCOUNTS = [
-  ['Tools', 'tool|mcp', 'tools and MCP servers of agents'],
+  ['Tools', 'tool|mcp', 'tools of agents, {{ $labels.part }},'],
   ['Phone', 'phone', 'APIs of telephone providers, {{ $labels.name }},'],
   ['Webhooks', 'webhook', 'receivers of webhooks'],
 ];
 
 const FAILED = 'outcome=~"refused_key|limited|wrong_address|failed|unreachable|timeout|invalid"';
 const asked = (part, more = '') =>
-  `sum by (instance, name) (rate(gateway_part_requests_total{part=~"${part}"${more}}[5m]))`;
+  `sum by (instance, part, name) (rate(gateway_part_requests_total{part=~"${part}"${more}}[5m]))`;
 
 const accountsAlert = ([name, part, what]) => ({
   name: `Gateway${name}Fail`,

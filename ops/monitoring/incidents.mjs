@@ -215,7 +215,14 @@ const TOOL = {
       log: 'A tool at … failed (…)',
       todo: 'The line has the `workspaceId` of the account that owns it: tell them.',
       settings: [],
-      faults: ['tool closes connections', 'tool answers 500'],
+      faults: ['tool answers 500'],
+    },
+    {
+      symptom: 'The same, or that it may have happened',
+      log: 'A tool at … cannot be reached (…)',
+      todo: 'The same. If it concerns many accounts, look at the way out of your network (`OUTBOUND_ALLOW` for private addresses).',
+      settings: ['OUTBOUND_ALLOW'],
+      faults: ['tool closes connections'],
     },
     {
       symptom: '"One moment", then that it may have happened',

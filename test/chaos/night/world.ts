@@ -80,6 +80,9 @@ function script(around: Surroundings): void {
 /** Instructions that fill most of a small window. */
 const INSTRUCTIONS = `[call night] ${'You sell what there is. '.repeat(130)}`;
 
+/** Of tools. */
+const PATIENCE = { timeout_seconds: 5 };
+
 async function staffOf(
   base: string,
   { tools, mcp }: Surroundings,
@@ -94,10 +97,11 @@ async function staffOf(
     method: 'GET',
     url: `${tools.url}/night`,
     arguments: [],
+    ...PATIENCE,
   };
   const tool_ids = [
     await toolOf(ask, stock),
-    await toolOf(ask, { name: 'shop', tool_type: 'mcp', url: `${mcp.url}/night` }),
+    await toolOf(ask, { name: 'shop', tool_type: 'mcp', url: `${mcp.url}/night`, ...PATIENCE }),
   ];
   const talker = await agentOf(ask, {
     prompt: { system_prompt: INSTRUCTIONS, first_message_mode: 'off' },
