@@ -81,7 +81,9 @@ function meaningOfHints(error: unknown): Meaning | undefined {
 const CODES: Readonly<Record<string, Outcome>> = {
   first_byte_timeout: 'timeout',
   context_exceeded: 'refused',
-  engine_busy: 'limited',
+  /** It is there, and has enough to do. */
+  engine_busy: 'refused',
+  draining: 'cancelled',
   storage_unavailable: 'unreachable',
   storage_busy: 'timeout',
 };
@@ -90,11 +92,14 @@ const CODES: Readonly<Record<string, Outcome>> = {
 const reasonOf = ({ code, message }: ServiceError): Pick<Meaning, 'reason'> =>
   message === ERRORS[code].message ? {} : { reason: message };
 
+const FAILED = 500;
+
 function meaningOfService(error: ServiceError): Meaning {
-  const { code, cause, answered } = error;
+  const { code, cause, answered, status } = error;
   const known = CODES[code];
   if (known) return { outcome: known };
   if (answered !== undefined) return { outcome: outcomeOfStatus(answered), status: answered };
+  if (status < FAILED) return { outcome: 'refused', reason: error.message };
   return meaningOfHints(cause) ?? { outcome: cause === undefined ? 'invalid' : 'failed', ...reasonOf(error) };
 }
 

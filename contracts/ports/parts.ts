@@ -153,3 +153,26 @@ export async function asked<T>(question: Question, work: () => Promise<T>, signa
     throw error;
   }
 }
+
+/**
+ * The values of an answer that comes piece by piece, and tells what came of it. An answer that its reader leaves after it has begun counts
+ * as one. Errors: those of `values`.
+ */
+export async function* askedFor<T>(
+  question: Question,
+  values: AsyncIterable<T>,
+  signal: AbortSignal,
+): AsyncGenerator<T> {
+  try {
+    for await (const value of values) {
+      question.began();
+      yield value;
+    }
+    question.ended();
+  } catch (error) {
+    question.ended(error, signal);
+    throw error;
+  } finally {
+    question.left();
+  }
+}

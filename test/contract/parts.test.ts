@@ -97,7 +97,8 @@ t.test('strangers learn what fails, and no address or setting', async (t) => {
   ]);
   const { parts } = await health(STRANGER);
   t.strictSame(parts.map(({ part, name }) => `${part} ${name}`).sort(), [
-    ...['child encode', 'child media', 'database postgres', 'model main', 'voice native-compatible'],
+    ...['child encode', 'child media', 'database postgres', 'model main', 'recogniser tone'],
+    ...['voice native-compatible', 'voice tone'],
   ]);
   t.notMatch(JSON.stringify(parts), /127\.0\.0\.1|LLM_|REMOTE_|sk-/);
 });
