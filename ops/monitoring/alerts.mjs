@@ -185,6 +185,22 @@ export const ALERTS = [
     summary: 'More than one call in twenty ends with an error',
   },
   {
+    name: 'GatewayDeliveriesWait',
+    expr: 'max(gateway_deliveries_oldest_seconds) > 900 and max(delta(gateway_deliveries_waiting[15m])) > 0',
+    for: '10m',
+    severity: 'ticket',
+    summary:
+      'Post-call events wait for more than a quarter of an hour, and become more: a receiver is away, or deliveries are too slow',
+  },
+  {
+    name: 'GatewayDeliveriesGivenUp',
+    expr: 'sum by (event) (increase(gateway_deliveries_given_up_total[1h])) > 0',
+    for: '0m',
+    severity: 'ticket',
+    summary:
+      'Post-call events were given up, {{ $labels.event }}: the console lists them under Deliveries, and sends them again',
+  },
+  {
     name: 'GatewayDrainsLong',
     expr: 'gateway_draining == 1',
     for: '70m',

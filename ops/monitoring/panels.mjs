@@ -198,6 +198,36 @@ export const ROWS = [
     ],
   },
   {
+    title: 'Webhooks',
+    panels: [
+      {
+        title: 'Attempts to deliver post-call events',
+        unit: 'ops',
+        queries: [{ expr: rate('gateway_deliveries_total', 'outcome'), legend: '{{outcome}}' }],
+      },
+      {
+        title: 'Post-call events that wait; receivers that fail',
+        unit: 'short',
+        queries: [
+          { expr: `max(${of('gateway_deliveries_waiting')})`, legend: 'waiting' },
+          { expr: `max(${of('gateway_deliveries_failing_receivers')})`, legend: 'failing receivers' },
+        ],
+      },
+      {
+        title: 'Age of the oldest that waits',
+        unit: 's',
+        queries: [{ expr: `max(${of('gateway_deliveries_oldest_seconds')})`, legend: 'oldest' }],
+      },
+      {
+        title: 'Given up per hour',
+        unit: 'short',
+        queries: [
+          { expr: `3600 * ${rate('gateway_deliveries_given_up_total', 'event')}`, legend: '{{event}}' },
+        ],
+      },
+    ],
+  },
+  {
     title: 'Processes',
     panels: [
       {

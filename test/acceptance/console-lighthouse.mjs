@@ -16,7 +16,7 @@ import { startGateway, TEST_KEY } from '../../dist/test/fixtures/gateway.js';
 const ENOUGH = 95;
 const VIEWS = [
   ...['', 'speak', 'listen', 'realtime', 'talk', 'agents', 'tools', 'knowledge', 'voices', 'tests', 'phone'],
-  ...['calls', 'machine'],
+  ...['calls', 'deliveries', 'machine'],
 ];
 const FORMS = ['desktop', 'mobile'];
 

@@ -156,6 +156,7 @@ const addressesOf = (known) => ({
   talk: `talk?agent=${known.agent}`,
   calls: 'calls',
   call: `calls/${known.session}`,
+  deliveries: 'deliveries',
   machine: 'machine',
 });
 

@@ -15,7 +15,7 @@ import { createOutbound } from '../../gateway/outbound/fetch.js';
 import { createDeliveryQueue } from '../../storage/deliveries.js';
 import { ensureDefaultWorkspace } from '../../storage/workspaces.js';
 import { startPostgres } from '../fixtures/postgres.js';
-import { type Answer, startReceiver } from '../fixtures/receiver.js';
+import { startReceiver } from '../fixtures/receiver.js';
 import { until } from '../fixtures/until.js';
 
 const postgres = await startPostgres(t);

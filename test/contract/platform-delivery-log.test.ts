@@ -16,6 +16,7 @@ const call = client(gateway.base, key);
 /** A delivery as the API shows it. */
 interface Shown {
   readonly delivery_id: string;
+  readonly event_id: string;
   readonly event: string;
   readonly url: string;
   readonly status: string;
@@ -103,7 +104,11 @@ t.test(
 
 t.test('the log lists deliveries of a session, an agent, a webhook, and of no other workspace', async (t) => {
   const good = await startReceiver(t);
-  const bad = await startReceiver(t, (_, response) => response.writeHead(503).end());
+  const tried = new Set<string>();
+  const bad = await startReceiver(t, ({ body }, response) => {
+    response.writeHead(tried.has(body) ? 410 : 503).end();
+    tried.add(body);
+  });
   const hooks = [{ url: good.url }, { url: bad.url }];
   const agent = await makeAgent(call, { config: { webhooks: { post_call: hooks } } });
   const id = await endedSession(agent);
@@ -119,7 +124,7 @@ t.test('the log lists deliveries of a session, an agent, a webhook, and of no ot
     const { url, attempts, ...rest } = row;
     const wanted = url === good.url ? { status: 'delivered', next_attempt_at: null } : { status: 'failed' };
     t.match(rest, { session_id: id, agent_id: agent, ...wanted, created_at: String, settled_at: String });
-    const codes = url === good.url ? [200] : [503, 503, 503];
+    const codes = url === good.url ? [200] : [503, 410];
     t.match(
       attempts,
       codes.map((code, index) => ({ number: index + 1, status_code: code, ...attempt })),
@@ -222,6 +227,85 @@ t.test('60 deliveries of a workspace are sent again in a minute, and the next is
     where redelivered_at is not null and workspace_id = ${workspaceId}`;
   t.equal((await call(`deliveries/${delivery}/redeliver`, { method: 'POST' })).status, 202);
   await deliveries(`session_id=${id}&url=${encodeURIComponent(url)}`, 2);
+});
+
+t.test('deliveries have the id of their event, and are found by its time', async (t) => {
+  const { url, seen } = await startReceiver(t);
+  const id = await endedSession(await hooked(url));
+  const [analyzed, ended] = (await deliveries(`session_id=${id}`, 2)) as [Shown, Shown];
+  t.not(analyzed.event_id, ended.event_id);
+  for (const { headers, body } of seen) {
+    const sent = JSON.parse(body) as { event: string; event_id: string };
+    t.match(sent.event_id, /^evt_[0-9a-f]{24}$/);
+    t.equal(headers['x-svc-webhook-event-id'], sent.event_id);
+    t.equal(sent.event_id, (sent.event === 'call.ended' ? ended : analyzed).event_id);
+  }
+  const found = async (query: string) =>
+    ((await call(`deliveries?session_id=${id}&${query}`)).body['deliveries'] as Shown[]).length;
+  const [hourAgo, inAnHour] = [-1, 1].map((hours) => new Date(Date.now() + hours * 3_600_000).toISOString());
+  t.equal(await found(`created_after=${hourAgo}&created_before=${inAnHour}`), 2);
+  t.equal(await found(`created_after=${inAnHour}`), 0);
+  t.equal(await found(`created_before=${hourAgo}`), 0);
+  t.equal((await call('deliveries?created_after=yesterday')).status, 400);
+});
+
+t.test(
+  'failed deliveries are sent again all at once, or those of a time span, in the background',
+  async (t) => {
+    let status = 500;
+    const { url, seen } = await startReceiver(t, (_, response) => response.writeHead(status).end());
+    const agent = await hooked(url);
+    const ids = [await endedSession(agent), await endedSession(agent)];
+    await until('all four were tried, and are given up', async () => {
+      await sql`
+      update deliveries set outcome = 'failed', settled_at = now()
+      where url = ${url} and settled_at is null and attempts > 0 and (taken_until is null or taken_until < now())`;
+      const rows = await sql`select from deliveries where url = ${url} and outcome = 'failed'`;
+      return rows.length === 4;
+    });
+    await sql`update deliveries set created_at = now() - interval '2 days' where url = ${url} and session_id = ${ids[0]!}`;
+    status = 200;
+    const again = (body: object) => call('redeliveries', { body });
+    const over = (answer: Awaited<ReturnType<typeof again>>) =>
+      until('it is over', async () => {
+        const { body } = await call(`redeliveries/${String(answer.body['redelivery_id'])}`);
+        return body['status'] === 'completed' && body['waiting'] === 0 && body;
+      });
+    const before = seen.length;
+    const recent = await again({ url, created_after: new Date(Date.now() - 86_400_000).toISOString() });
+    t.match(recent, { status: 202, body: { status: 'running', redelivered: 0, finished_at: null } });
+    t.match(await again({ url }), {
+      status: 409,
+      body: { message: 'Deliveries of this workspace are being sent again' },
+    });
+    t.match(await over(recent), { redelivered: 2, finished_at: String });
+    t.strictSame(
+      seen.slice(before).map(({ body }) => (JSON.parse(body) as { session: { id: string } }).session.id),
+      [ids[1], ids[1]],
+    );
+    t.match(await over(await again({ agent_id: agent })), { redelivered: 2 });
+    t.match(await over(await again({ agent_id: agent })), { redelivered: 0 });
+    const settled = await deliveries(`agent_id=${agent}`, 4);
+    t.ok(settled.every((one) => one.status === 'delivered'));
+    t.equal((await again({ created_after: 'yesterday' })).status, 422);
+    t.equal((await again({ status: 'waiting' })).status, 422);
+    const foreign = client(gateway.base, otherKey);
+    t.equal((await foreign(`redeliveries/${String(recent.body['redelivery_id'])}`)).status, 404);
+    t.equal((await call('redeliveries/none')).status, 404);
+  },
+);
+
+t.test('the metrics count attempts, what was given up and what waits, and name no receiver', async (t) => {
+  const { url } = await startReceiver(t, (_, response) => response.writeHead(410).end());
+  const id = await endedSession(await hooked(url));
+  await deliveries(`session_id=${id}`, 2);
+  const text = await (await fetch(new URL('/metrics', gateway.base))).text();
+  t.match(text, /gateway_deliveries_total\{event="call.ended",outcome="given_up"\} [1-9]/);
+  t.match(text, /gateway_deliveries_given_up_total\{event="call.analyzed"\} [1-9]/);
+  t.match(text, /gateway_delivery_seconds_count\{outcome="given_up"\} [1-9]/);
+  for (const name of ['waiting', 'oldest_seconds', 'failing_receivers'])
+    t.match(text, new RegExp(`gateway_deliveries_${name} \\d`));
+  t.notMatch(text, new RegExp(new URL(url).host));
 });
 
 t.test('a webhook is tried: signed, marked as a test, and nothing is kept', async (t) => {

@@ -11,6 +11,7 @@ import { linkTo, useAddress } from './router.js';
 import { texts } from './texts.js';
 import { Agents } from './views/agents/index.js';
 import { Calls } from './views/calls/index.js';
+import { DeliveryList } from './views/deliveries.js';
 import { Knowledge } from './views/knowledge/knowledge.js';
 import { Listen } from './views/listen/listen.js';
 import { Machine } from './views/machine/machine.js';
@@ -47,6 +48,7 @@ const VIEWS: readonly View[] = [
   { name: 'tests', path: ['tests'], needs: 'records', view: Tests, group: 'build' },
   { name: 'phone', path: ['phone'], needs: 'read', view: Phone, group: 'build' },
   { name: 'calls', path: ['calls'], needs: 'records', view: Calls, group: 'watch' },
+  { name: 'deliveries', path: ['deliveries'], needs: 'records', view: DeliveryList, group: 'watch' },
   { name: 'machine', path: ['machine'], needs: 'read', view: Machine, group: 'watch' },
 ];
 

@@ -65,6 +65,7 @@ export const texts = {
     phone: 'Phone numbers',
     talk: 'Talk',
     calls: 'Calls',
+    deliveries: 'Deliveries',
     machine: 'Machine',
     api: 'API',
   },
@@ -261,7 +262,17 @@ export const texts = {
   },
   deliveries: {
     title: 'Deliveries',
+    intro:
+      'Events after calls, to the webhooks of their agents, newest first. Each is tried nine times in a day; what was not taken stays here for seven days.',
+    anyStatus: 'All',
+    session: 'Session',
     none: 'Nothing was sent in the last seven days.',
+    noneMatching: 'No delivery matches.',
+    next: (moment: string) => `Next attempt: ${moment}`,
+    againAll: 'Deliver all failed ones again',
+    againMatching: 'Deliver these failed ones again',
+    progress: (count: number, waiting: number) =>
+      waiting > 0 ? `${count} are sent again; ${waiting} wait` : `${count} were sent again`,
     statuses: { waiting: 'Waiting', delivered: 'Delivered', failed: 'Failed' } as Readonly<
       Record<string, string>
     >,

@@ -23,13 +23,14 @@ interface Attempt extends WebhookAnswer {
   readonly redelivery: boolean;
 }
 
-interface Delivery {
+export interface Delivery {
   readonly delivery_id: string;
   readonly session_id: string;
   readonly event: string;
   readonly url: string;
   readonly status: string;
   readonly created_at: string | null;
+  readonly next_attempt_at: string | null;
   readonly attempts: readonly Attempt[];
 }
 
@@ -91,13 +92,21 @@ function Body({ delivery }: { readonly delivery: Delivery }) {
 }
 
 /** `linked`: with a link to its call. */
-function DeliveryRow({ initial, linked }: { readonly initial: Delivery; readonly linked: boolean }) {
+export function DeliveryRow({ initial, linked }: { readonly initial: Delivery; readonly linked: boolean }) {
   const may = useMay();
   const { delivery, setDelivery } = useDelivery(initial);
   const sending = useAction(async (signal) =>
     setDelivery(await ask<Delivery>(pathOf(delivery, '/redeliver'), { method: 'POST', signal })),
   );
-  const { event, url, status, created_at: at, session_id: session, attempts } = delivery;
+  const {
+    event,
+    url,
+    status,
+    created_at: at,
+    next_attempt_at: next,
+    session_id: session,
+    attempts,
+  } = delivery;
   return (
     <li class="group stack tight">
       <div class="row">
@@ -109,6 +118,7 @@ function DeliveryRow({ initial, linked }: { readonly initial: Delivery; readonly
       </div>
       <p class="mono soft text">{url}</p>
       <Attempts attempts={attempts} />
+      {next && attempts.length > 0 && <p class="soft">{deliveries.next(momentText(next))}</p>}
       <Body delivery={delivery} />
       {may('manage') && (
         <div>
