@@ -163,3 +163,14 @@ export const isFullDisk = (error: unknown): boolean =>
 export const isErrorCode = (code: string): code is ErrorCode => Object.hasOwn(ERRORS, code);
 
 export const errorText = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+const OF_STORAGE: ReadonlySet<ErrorCode> = new Set(['storage_unavailable', 'storage_busy', 'storage_full']);
+
+/** Whether that is the database: away, late, or full. */
+const isOfStorage = (error: unknown): boolean => OF_STORAGE.has(toServiceError(error).code);
+
+/** Why something did not work, for the log: in words, and with a code if it was the database. */
+export const whyOf = (error: unknown): { readonly reason: string; readonly code?: ErrorCode } => ({
+  reason: errorText(error),
+  ...(isOfStorage(error) && { code: toServiceError(error).code }),
+});

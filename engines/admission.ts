@@ -5,7 +5,7 @@
  * and jobs whose kind is not given; a running job is never cut.
  */
 import type { Clock } from '../contracts/clock.js';
-import { errorText } from '../contracts/errors.js';
+import { whyOf } from '../contracts/errors.js';
 import type { Log } from '../contracts/log.js';
 import type { Admission, SlotLeases, UsageStore } from '../contracts/ports/accounts/identity.js';
 import { repeat } from '../contracts/time/repeat.js';
@@ -43,9 +43,7 @@ export function createAdmission(parts: AdmissionParts): RunningAdmission {
   const slots = createLeasedSlots(parts);
   const ledger = createLedger(parts);
   const every = (ms: number, work: () => Promise<void>) =>
-    repeat(parts.clock, ms, work, (error) =>
-      parts.log.error({ reason: errorText(error) }, 'admission upkeep'),
-    );
+    repeat(parts.clock, ms, work, (error) => parts.log.error(whyOf(error), 'admission upkeep'));
   const stopRenewing = every(parts.leases.leaseMs / RENEWALS_A_LEASE, slots.renew);
   const stopSettling = every(SETTLE_MS, ledger.settle);
 

@@ -205,7 +205,8 @@ export async function main(fromFile: readonly string[] = []): Promise<void> {
     if (leaving) return;
     leaving = true;
     await opened.stop().catch((error: unknown) => say('warn', explain(error)));
-    logs?.log.info({}, 'stopped');
+    // A start that has failed says so in one line.
+    if (code === 0) logs?.log.info({}, 'stopped');
     process.exit(code);
   };
   let serving: Awaited<ReturnType<typeof start>> | undefined;

@@ -1,5 +1,5 @@
 /** Bounds look-ups on the request path: a flood of keys must not queue for the database. */
-import { errorText, ServiceError } from '../contracts/errors.js';
+import { ServiceError, whyOf } from '../contracts/errors.js';
 import type { Log } from '../contracts/log.js';
 
 /** Most running statements. */
@@ -16,7 +16,7 @@ export const unavailable = (cause: unknown): ServiceError =>
 export function boundedWork(noun: string, log: Log): <T>(work: () => Promise<T>) => Promise<T> {
   let running = 0;
   const failed = (cause: unknown): ServiceError => {
-    log.warn({ reason: errorText(cause) }, `${noun} cannot be looked up`);
+    log.warn(whyOf(cause), `${noun} cannot be looked up`);
     return unavailable(cause);
   };
   return async (work) => {

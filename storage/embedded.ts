@@ -3,7 +3,7 @@
  * (docs/architecture.md). One supervisor owns a data folder. The server listens on a private Unix socket only
  * and is restarted when it dies; if its owner is killed, the next start stops it.
  */
-import { errorText } from '../contracts/errors.js';
+import { whyOf } from '../contracts/errors.js';
 import { realpathSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { silentLog, type Log } from '../contracts/log.js';
@@ -105,7 +105,7 @@ async function startAgain(parts: Start, stopping: AbortSignal): Promise<Postmast
       await clearOrphan(folder, log);
       return await launchWithRoom(parts);
     } catch (error) {
-      log.error({ reason: errorText(error) }, 'embedded Postgres does not start again, trying on');
+      log.error(whyOf(error), 'embedded Postgres does not start again, trying on');
     }
   }
 }

@@ -8,7 +8,7 @@
  */
 import { CALL_TIMES } from '../contracts/limits/call-times.js';
 import type { Clock } from '../contracts/clock.js';
-import { errorText, toServiceError } from '../contracts/errors.js';
+import { ServiceError, toServiceError, whyOf } from '../contracts/errors.js';
 import type { Log } from '../contracts/log.js';
 import type { Held, NodeFigures, NodeRecord, Nodes } from '../contracts/ports/calls/nodes.js';
 import { repeat } from '../contracts/time/repeat.js';
@@ -85,7 +85,7 @@ export class OwnNode implements Nodes {
   #start(): void {
     const { clock, log, sql } = this.parts;
     const every = (ms: number, what: string, work: () => Promise<unknown>) =>
-      repeat(clock, ms, work, (error) => log.warn({ reason: errorText(error) }, what));
+      repeat(clock, ms, work, (error) => log.warn(whyOf(error), what));
     this.#stops = [
       every(heartbeatMs, 'could not say that this process lives', () => this.#beat()),
       every(LOOK_MS, 'could not look for other nodes', async () => {
@@ -101,10 +101,7 @@ export class OwnNode implements Nodes {
     const node = new OwnNode(parts);
     await node.#enter().catch((error: unknown) => {
       if (toServiceError(error).code !== 'storage_full') throw error;
-      parts.log.warn(
-        { reason: errorText(error) },
-        'no room to say that this process lives: it takes no calls',
-      );
+      parts.log.warn(whyOf(error), 'no room to say that this process lives: it takes no calls');
     });
     node.#start();
     return node;
@@ -146,9 +143,7 @@ export class OwnNode implements Nodes {
     this.#tenure.stop();
     const { sql, processId, log } = this.parts;
     const end = repeatable(sql`delete from session_owners where process_id = ${processId}`);
-    await end.catch((error: unknown) =>
-      log.warn({ reason: errorText(error) }, 'could not say that this process has ended'),
-    );
+    await end.catch((error: unknown) => log.warn(whyOf(error), 'could not say that this process has ended'));
   }
 
   /** Starts without sessions: others may have taken over those that it owned before. */
@@ -172,7 +167,8 @@ export class OwnNode implements Nodes {
     const { clock, aloneSilentMs = CALL_TIMES.aloneSilentMs } = this.parts;
     const sentAt = clock.monotonic();
     const answer = await waitUpTo(clock, leaseMs, this.#renew());
-    if (answer === undefined) throw new Error(`no answer in ${leaseMs} ms`);
+    if (answer === undefined)
+      throw new ServiceError('storage_unavailable', { message: `no answer in ${leaseMs} ms` });
     const [renewed] = answer;
     if (renewed) {
       this.#heartbeats.saw(renewed.beats);

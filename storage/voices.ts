@@ -5,7 +5,7 @@
  */
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../contracts/clock.js';
-import { errorText, ServiceError } from '../contracts/errors.js';
+import { ServiceError, whyOf } from '../contracts/errors.js';
 import type { Ids } from '../contracts/ids.js';
 import { LIMITS } from '../contracts/limits.js';
 import type { Log } from '../contracts/log.js';
@@ -192,7 +192,7 @@ export async function createClonedVoices(parts: VoicesParts): Promise<ClonedVoic
       const found = await cache.get(id);
       return found.workspaceId === workspaceId ? found.references : undefined;
     } catch (cause) {
-      log.warn({ reason: errorText(cause) }, 'a voice could not be looked up');
+      log.warn(whyOf(cause), 'a voice could not be looked up');
       const message = 'The server cannot look up the voice now, try again';
       throw new ServiceError('overloaded', { message, retryAfter: 1, cause });
     }

@@ -3,7 +3,7 @@
  * usage counted since, so only a workspace's first job waits for the store.
  */
 import type { Clock } from '../../contracts/clock.js';
-import { errorText, ServiceError } from '../../contracts/errors.js';
+import { ServiceError, whyOf } from '../../contracts/errors.js';
 import type { Log } from '../../contracts/log.js';
 import type { UsageKind, UsageStore } from '../../contracts/ports/accounts/identity.js';
 import { waitUpTo } from '../../contracts/time/timeouts.js';
@@ -93,7 +93,7 @@ export class Account {
       this.#left = left;
       this.#asked = this.#now;
     } catch (error) {
-      this.parts.log.warn({ workspaceId, reason: errorText(error) }, 'quota could not be read');
+      this.parts.log.warn({ workspaceId, ...whyOf(error) }, 'quota could not be read');
     }
   }
 

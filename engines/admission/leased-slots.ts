@@ -3,7 +3,7 @@
  * leased ahead of need in the background, so a job is admitted without waiting; only a workspace's first job, and a burst
  * beyond the lease, wait for one answer of the store, for a limited time.
  */
-import { errorText } from '../../contracts/errors.js';
+import { whyOf } from '../../contracts/errors.js';
 import { SlotLease, type SlotLeaseParts } from './slot-lease.js';
 
 export class LeasedSlots {
@@ -14,7 +14,7 @@ export class LeasedSlots {
     const { leases, log } = parts;
     const giveBackSpare = (workspaceId: string): void => this.#leases.get(workspaceId)?.giveBack();
     this.#listening = leases.onShortage(giveBackSpare).catch((error: unknown) => {
-      log.warn({ reason: errorText(error) }, 'not told of other processes that are short of slots');
+      log.warn(whyOf(error), 'not told of other processes that are short of slots');
       return () => undefined;
     });
   }

@@ -6,7 +6,7 @@
  * lost is written again, so usage may be counted twice but never missed. Processes learn of each
  * other's usage with a delay, so a quota may be overrun.
  */
-import { errorText } from '../../contracts/errors.js';
+import { whyOf } from '../../contracts/errors.js';
 import type { UsageKind } from '../../contracts/ports/accounts/identity.js';
 import { waitUpTo } from '../../contracts/time/timeouts.js';
 import { Account, type Entry, type LedgerParts } from './account.js';
@@ -74,10 +74,7 @@ export class Ledger {
     try {
       await usage.add(batch);
     } catch (error) {
-      log.warn(
-        { entries: batch.length, reason: errorText(error) },
-        'usage could not be written, trying again',
-      );
+      log.warn({ entries: batch.length, ...whyOf(error) }, 'usage could not be written, trying again');
       return false;
     }
     for (const entry of batch) this.#accounts.get(entry.workspaceId)?.written(entry);

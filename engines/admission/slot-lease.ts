@@ -7,7 +7,7 @@
  * A workspace has one running request at a time. Without the store, a lease stays valid for a grace past its end.
  */
 import type { Clock } from '../../contracts/clock.js';
-import { errorText, ServiceError, toServiceError } from '../../contracts/errors.js';
+import { ServiceError, toServiceError, whyOf } from '../../contracts/errors.js';
 import type { Log } from '../../contracts/log.js';
 import type { SlotLeases } from '../../contracts/ports/accounts/identity.js';
 import { waitUpTo, withTimeout } from '../../contracts/time/timeouts.js';
@@ -190,7 +190,7 @@ export class SlotLease {
       this.#away = true;
       this.#full = toServiceError(error).code === 'storage_full';
       this.#askFrom = clock.monotonic() + ASK_AGAIN_MS;
-      log.warn({ workspaceId, reason: errorText(error) }, 'slots could not be leased');
+      log.warn({ workspaceId, ...whyOf(error) }, 'slots could not be leased');
     }
   }
 }

@@ -5,7 +5,7 @@
  */
 import { CALL_TIMES } from '../../contracts/limits/call-times.js';
 import type { Clock } from '../../contracts/clock.js';
-import { errorText, ServiceError } from '../../contracts/errors.js';
+import { ServiceError, whyOf } from '../../contracts/errors.js';
 import { isPlainObject } from '../../contracts/schemas/plain-object.js';
 import {
   type AgentWork,
@@ -163,8 +163,7 @@ export class LivekitCalls implements AgentWork {
       parts.clock,
       CALL_TIMES.heartbeatMs,
       () => this.#goOnWithLost(),
-      (error) =>
-        parts.log.warn({ reason: errorText(error) }, 'could not look for calls whose process has died'),
+      (error) => parts.log.warn(whyOf(error), 'could not look for calls whose process has died'),
     );
   }
 

@@ -6,7 +6,7 @@
  * of a process that has died is not placed again, as it may already ring.
  */
 import type { Clock } from '../../contracts/clock.js';
-import { errorText, ServiceError } from '../../contracts/errors.js';
+import { ServiceError, whyOf } from '../../contracts/errors.js';
 import type { Log } from '../../contracts/log.js';
 import type { LastCallState, PhoneProvider } from '../../contracts/phone/phone.js';
 import type { Keeper } from '../../contracts/ports/parts.js';
@@ -96,7 +96,7 @@ export class Placing implements PhoneDialling {
       clock,
       SWEEP_MS,
       () => this.sweep(),
-      (error) => log.warn({ reason: errorText(error) }, 'could not sweep placed calls'),
+      (error) => log.warn(whyOf(error), 'could not sweep placed calls'),
     );
   }
 

@@ -7,7 +7,7 @@
  * remaining calls.
  */
 import type { Clock } from '../../contracts/clock.js';
-import { errorText } from '../../contracts/errors.js';
+import { whyOf } from '../../contracts/errors.js';
 import { LIMITS } from '../../contracts/limits.js';
 import type { Log } from '../../contracts/log.js';
 import { type PhoneProvider, phoneAddress } from '../../contracts/phone/phone.js';
@@ -117,7 +117,7 @@ export class Transferring {
       clock,
       SWEEP_MS,
       () => this.sweep(),
-      (error) => log.warn({ reason: errorText(error) }, 'could not sweep transfers'),
+      (error) => log.warn(whyOf(error), 'could not sweep transfers'),
     );
   }
 

@@ -4,7 +4,7 @@
  * causes, and secrets that slip through in a header or a URL are masked here. What happens again and again is counted
  * (logging/repeats.ts).
  */
-import { type DestinationStream, type LogFn, type Logger, pino } from 'pino';
+import { type DestinationStream, type Logger, pino } from 'pino';
 import { type Clock, systemClock } from '../../contracts/clock.js';
 import type { SuperviseOptions } from '../../processes/supervisor/supervise-options.js';
 import { readable } from './logging/readable.js';
@@ -61,45 +61,36 @@ export function logOutput(format: LogFormat): Destination {
   return standardError(isForPeople(format) ? readable(isColoured) : undefined);
 }
 
-const candidateOf = ([first, second]: readonly unknown[], level: number): Candidate =>
+const candidateOf = (
+  [first, second]: readonly unknown[],
+  level: number,
+  write: Candidate['write'],
+): Candidate =>
   isObject(first)
-    ? { level, fields: first as Fields, message: String(second) }
-    : { level, fields: {}, message: String(first) };
+    ? { level, fields: first as Fields, message: String(second), write }
+    : { level, fields: {}, message: String(first), write };
 
 export function createLog(
   level: string,
   destination: DestinationStream = standardError(),
   clock: Clock = systemClock,
 ): Logger {
-  const repeats = new Repeats({
-    clock,
-    tell: ({ level: number, fields, message }) => told(number).call(log, fields, message),
-  });
-  /** Writes lines that are admitted already. */
-  let isTelling = false;
-  const told = (number: number): LogFn => {
-    const method = log[(pino.levels.labels[number] ?? 'info') as 'info'];
-    return (...line: unknown[]) => {
-      isTelling = true;
-      Reflect.apply(method, log, line);
-      isTelling = false;
-    };
-  };
-  const log = pino(
+  const repeats = new Repeats(clock);
+  return pino(
     {
       level,
       base: null,
       formatters: { log: line },
       serializers: { err: error },
       hooks: {
-        logMethod(words, method, number) {
-          if (isTelling || repeats.admits(candidateOf(words, number))) method.apply(this, words);
+        logMethod(words, write, number) {
+          const again: Candidate['write'] = (fields, message) => write.call(this, fields, message);
+          if (repeats.admits(candidateOf(words, number, again))) write.apply(this, words);
         },
       },
     },
     destination,
   );
-  return log;
 }
 
 /** A whole line of this log. */

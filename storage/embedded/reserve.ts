@@ -9,7 +9,7 @@ import { randomBytes } from 'node:crypto';
 import { constants, rmSync, statfsSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
-import { errorText, isFullDisk } from '../../contracts/errors.js';
+import { isFullDisk, whyOf } from '../../contracts/errors.js';
 import { LIMITS } from '../../contracts/limits.js';
 import type { Log } from '../../contracts/log.js';
 
@@ -69,7 +69,7 @@ export class Reserve {
     return (this.#taking ??= this.#take()
       .catch((error: unknown) => {
         if (!isFullDisk(error))
-          this.log.warn({ reason: errorText(error) }, 'no room could be kept for starting on a full disk');
+          this.log.warn(whyOf(error), 'no room could be kept for starting on a full disk');
       })
       .finally(() => (this.#taking = undefined)));
   }

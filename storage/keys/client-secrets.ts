@@ -9,7 +9,7 @@
  */
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import type { Clock } from '../../contracts/clock.js';
-import { errorText, ServiceError } from '../../contracts/errors.js';
+import { ServiceError, whyOf } from '../../contracts/errors.js';
 import { LIMITS } from '../../contracts/limits.js';
 import type { Log } from '../../contracts/log.js';
 import {
@@ -132,7 +132,7 @@ export function createClientSecrets(parts: ClientSecretsParts): ClientSecrets & 
   const bounded = boundedWork('client secrets', log);
 
   const quietly = (work: Promise<unknown>): void => {
-    work.catch((error: unknown) => log.warn({ reason: errorText(error) }, 'client secrets were not tended'));
+    work.catch((error: unknown) => log.warn(whyOf(error), 'client secrets were not tended'));
   };
 
   const stopRenewing = every(clock, RENEW_MS, () => {

@@ -7,7 +7,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import type { Clock } from '../../contracts/clock.js';
 import type { Ids } from '../../contracts/ids.js';
 import type { Log } from '../../contracts/log.js';
-import { errorText, ServiceError } from '../../contracts/errors.js';
+import { ServiceError, whyOf } from '../../contracts/errors.js';
 import type { Role } from '../../contracts/permissions.js';
 import type { Identity, KeyAuthority } from '../../contracts/ports/accounts/identity.js';
 import { unavailable } from '../bounded.js';
@@ -177,7 +177,7 @@ class Authority implements KeyAuthority {
     try {
       return await this.#lookUp(digest);
     } catch (error) {
-      this.parts.log.warn({ reason: errorText(error) }, 'a key could not be looked up');
+      this.parts.log.warn(whyOf(error), 'a key could not be looked up');
       const stale = this.known.stale(digest);
       if (stale) return stale;
       throw unavailable(error);
@@ -202,7 +202,7 @@ class Authority implements KeyAuthority {
   /** Records the use of a key; the request does not wait for it. */
   #used({ keyId }: KeyHolder): void {
     noteUse(this.parts.database.sql, keyId).catch((error: unknown) =>
-      this.parts.log.debug({ reason: errorText(error) }, 'the use of a key was not noted'),
+      this.parts.log.debug(whyOf(error), 'the use of a key was not noted'),
     );
   }
 }

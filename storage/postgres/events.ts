@@ -2,7 +2,7 @@
  * Events from other processes: one connection LISTENs for all listeners of this process. Notifications are lost
  * while it is down, so each time it is (re)established, every listener must forget what it knows (`missed`).
  */
-import { errorText } from '../../contracts/errors.js';
+import { whyOf } from '../../contracts/errors.js';
 import type { Log } from '../../contracts/log.js';
 import type { Sql } from './sql.js';
 
@@ -70,7 +70,7 @@ class Announcements implements Events {
         listener.missed();
     } catch (error) {
       if (this.#stopped) return;
-      this.log.warn({ reason: errorText(error) }, 'not listening to the database, trying again');
+      this.log.warn(whyOf(error), 'not listening to the database, trying again');
       this.#subscribeLater();
     }
   }

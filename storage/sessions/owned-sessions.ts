@@ -5,7 +5,7 @@
  */
 import { CALL_TIMES } from '../../contracts/limits/call-times.js';
 import type { Clock } from '../../contracts/clock.js';
-import { errorText } from '../../contracts/errors.js';
+import { whyOf } from '../../contracts/errors.js';
 import type { Log } from '../../contracts/log.js';
 import type { Sql } from '../postgres/sql.js';
 import type { Listener } from '../postgres/events.js';
@@ -64,7 +64,7 @@ export class OwnedSessions extends Map<string, Span | undefined> implements List
 
   missed(): void {
     this.#lookForEnded().catch((error: unknown) =>
-      this.log.warn({ reason: errorText(error) }, 'could not look for ended sessions'),
+      this.log.warn(whyOf(error), 'could not look for ended sessions'),
     );
   }
 

@@ -3,7 +3,7 @@
  * `SessionRuns`). A session has at most one owner: joining is one statement, which spends the token. The owner sends
  * heartbeats, and learns the end of its sessions by NOTIFY, or from the rows if that was lost.
  */
-import { errorText } from '../../contracts/errors.js';
+import { whyOf } from '../../contracts/errors.js';
 import type { Clock } from '../../contracts/clock.js';
 import { CALL_TIMES } from '../../contracts/limits/call-times.js';
 import type { Log } from '../../contracts/log.js';
@@ -228,7 +228,7 @@ function startUpkeep(parts: SessionRunsParts, owned: OwnedSessions): (() => void
   const { database, clock, log, processId, sessionDays } = parts;
   const { sql } = database;
   const every = (ms: number, what: string, work: () => Promise<unknown>) =>
-    repeat(clock, ms, work, (error) => log.warn({ reason: errorText(error) }, what));
+    repeat(clock, ms, work, (error) => log.warn(whyOf(error), what));
   return [
     every(SWEEP_MS, 'could not sweep sessions', () => endOverdue(sql)),
     every(SWEEP_MS, 'could not end overdue sessions', () => endOwnOverdue(sql, owned, processId)),

@@ -374,7 +374,7 @@ const REFUSED: readonly {
     method: 'POST',
     headers: { ...gateway.authorization, 'content-type': 'application/json' },
     body: `{"${SECRET_TEXT}`,
-    line: { route: '/v1/tts', status: 400, code: 'invalid_request' },
+    line: { route: '/v1/tts', status: 400, code: 'malformed_body' },
     whose: true,
   },
 ];

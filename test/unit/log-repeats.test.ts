@@ -1,6 +1,6 @@
 /** What keeps the log short when one thing happens again and again (gateway/wiring/logging/repeats.ts). */
 import t from 'tap';
-import { ServiceError } from '../../contracts/errors.js';
+import { ServiceError, whyOf } from '../../contracts/errors.js';
 import { LIMITS } from '../../contracts/limits.js';
 import { createLog } from '../../gateway/wiring/log.js';
 import { SimulatedClock } from '../fixtures/edge-clock.js';
@@ -81,7 +81,7 @@ t.test(
     log.error({ part: 'database', outcome: 'unreachable' }, 'The database is away');
     const err = Object.assign(new Error('gone'), { code: 'CONNECT_TIMEOUT' });
     times(50, (at) => log.warn({ err }, `could not do ${at}`));
-    times(50, (at) => log.warn({ reason: 'connect ECONNREFUSED 127.0.0.1:5432' }, `nor ${at}`));
+    times(50, (at) => log.warn(whyOf(err), `nor ${at}`));
     log.warn({ err: new ServiceError('storage_busy') }, 'nor that');
     t.strictSame(
       lines.map(({ msg }) => msg),

@@ -6,7 +6,7 @@
  * own update.
  */
 import type { Clock } from '../../../contracts/clock.js';
-import { errorText, ServiceError } from '../../../contracts/errors.js';
+import { ServiceError, whyOf } from '../../../contracts/errors.js';
 import type { Log } from '../../../contracts/log.js';
 import type { AnsweredNumbers, PhoneNumber, PhoneNumbers } from '../../../contracts/ports/phone/phone.js';
 import type { SipNumber, SipService } from '../../../contracts/ports/phone/sip.js';
@@ -48,7 +48,7 @@ export class SipNumbers {
       clock,
       AGAIN_MS,
       () => this.#keep(),
-      (error) => log.warn({ reason: errorText(error) }, 'the LiveKit server does not have all SIP numbers'),
+      (error) => log.warn(whyOf(error), 'the LiveKit server does not have all SIP numbers'),
     );
   }
 
@@ -79,7 +79,7 @@ export class SipNumbers {
   /** Never rejects: the number is changed in any case, and the next update tries again. */
   async #keepLater(): Promise<void> {
     await this.#keep().catch((error: unknown) =>
-      this.parts.log.warn({ reason: errorText(error) }, 'a SIP number is not yet as it was changed'),
+      this.parts.log.warn(whyOf(error), 'a SIP number is not yet as it was changed'),
     );
   }
 

@@ -2,7 +2,7 @@
  * Transfers of callers who come by SIP, with REFER: the caller's own side calls somebody else, and reports the outcome. The row is
  * like that of other providers' cold transfers (../transferring.ts); there are no callbacks, as the answer is waited for.
  */
-import { errorText } from '../../../contracts/errors.js';
+import { whyOf } from '../../../contracts/errors.js';
 import { LIMITS } from '../../../contracts/limits.js';
 import type { Log } from '../../../contracts/log.js';
 import type { PhoneNumbers } from '../../../contracts/ports/phone/phone.js';
@@ -74,7 +74,7 @@ async function connected({ id }: Transfer, { transferring, log }: ReferringParts
   try {
     await transferring.finish(id, 'connected');
   } catch (error) {
-    log.warn({ transfer: id, reason: errorText(error) }, 'a transfer was not noted');
+    log.warn({ transfer: id, ...whyOf(error) }, 'a transfer was not noted');
   }
 }
 

@@ -4,7 +4,7 @@
  */
 const SEGMENTS = 6;
 /** Longer words are ids or secrets; words of an address are shorter. */
-const WORD = /^[A-Za-z][A-Za-z_.-]{0,31}$|^v\d{1,2}(beta)?\d?$/;
+const WORD = /^[A-Za-z][A-Za-z_.-]{0,23}$|^v\d{1,2}(beta)?\d?$/;
 const HIDDEN = '…';
 
 export function shownPath(path: string): string {

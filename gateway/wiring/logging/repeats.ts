@@ -10,24 +10,23 @@ import { REQUEST_LINE } from '../../server/tracing/request-line.js';
 
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** One line before it is written. `level` is pino's number. */
+/** One line before it is written. */
 export interface Candidate {
+  /** Pino's number. */
   readonly level: number;
   readonly fields: Fields;
   readonly message: string;
+  /** Writes another one of that level, by the same log. */
+  write(fields: Fields, message: string): void;
 }
 
 const DATABASE = 'database';
-const AWAY: ReadonlySet<string> = new Set(['storage_unavailable', 'storage_busy']);
-/** The texts of errors of connections to Postgres. */
-const AWAY_TEXT =
-  /CONNECT_TIMEOUT|CONNECTION_(CLOSED|ENDED|DESTROYED)|ECONN(REFUSED|RESET)|s\.PGSQL|^no answer in|terminating connection|database system is/;
+/** Codes of what did not work because the database is away or late (`whyOf`). */
+const AWAY: ReadonlySet<unknown> = new Set(['storage_unavailable', 'storage_busy']);
 
-/** Whether something did not work because the database is away, which has a line of its own. */
-function isOfDatabase({ part, err, reason }: Fields): boolean {
-  if (part === DATABASE) return false;
-  return (err instanceof Error && AWAY.has(toServiceError(err).code)) || AWAY_TEXT.test(String(reason ?? ''));
-}
+/** The database itself has lines of its own. */
+const isOfDatabase = ({ part, err, code }: Fields): boolean =>
+  part !== DATABASE && (AWAY.has(code) || (err instanceof Error && AWAY.has(toServiceError(err).code)));
 
 interface Rule {
   covers(line: Candidate): boolean;
@@ -76,16 +75,10 @@ const RULES: readonly Rule[] = [
 ];
 
 interface Counted {
-  readonly line: Candidate;
+  readonly tell: (leftOut: number) => void;
   written: number;
   leftOut: number;
   readonly cancel: () => void;
-}
-
-export interface RepeatsParts {
-  readonly clock: Clock;
-  /** Writes the line that tells how many were left out. */
-  tell(line: Candidate): void;
 }
 
 const valueOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
@@ -102,7 +95,7 @@ const codeOf = (err: unknown): unknown =>
 export class Repeats {
   readonly #counted = new Map<string, Counted>();
 
-  constructor(private readonly parts: RepeatsParts) {}
+  constructor(private readonly clock: Clock) {}
 
   /** Whether the line is to be written; if not, it is counted. */
   admits(line: Candidate): boolean {
@@ -114,27 +107,27 @@ export class Repeats {
     return counted.leftOut === 0;
   }
 
-  #countOf({ level, fields, message: said }: Candidate, { alike, as }: Rule): Counted {
+  #countOf({ level, fields, message: said, write }: Candidate, { alike, as }: Rule): Counted {
     const same = picked({ code: codeOf(fields['err']), ...fields }, alike);
     const message = as ?? said;
-    const key = [as === undefined && level, message, ...Object.entries(same).flat().map(valueOf)].join('\n');
+    const key = [as === undefined, level, message, ...Object.entries(same).flat().map(valueOf)].join('\n');
     const known = this.#counted.get(key);
     if (known) return known;
     const [oldest] = this.#counted.keys();
     if (oldest !== undefined && this.#counted.size >= LIMITS.log.kinds) this.#over(oldest);
-    const cancel = this.parts.clock.after(LIMITS.log.windowMs, () => this.#over(key));
-    const counted = { line: { level, fields: same, message }, written: 0, leftOut: 0, cancel };
+    const cancel = this.clock.after(LIMITS.log.windowMs, () => this.#over(key));
+    const seconds = LIMITS.log.windowMs / 1000;
+    const tell = (leftOut: number): void => write({ ...same, left_out: leftOut, seconds }, message);
+    const counted = { tell, written: 0, leftOut: 0, cancel };
     this.#counted.set(key, counted);
     return counted;
   }
 
+  /** The window is over. */
   #over(key: string): void {
     const counted = this.#counted.get(key);
     this.#counted.delete(key);
     counted?.cancel();
-    if (!counted || counted.leftOut === 0) return;
-    const { line, leftOut } = counted;
-    const seconds = LIMITS.log.windowMs / 1000;
-    this.parts.tell({ ...line, fields: { ...line.fields, left_out: leftOut, seconds } });
+    if (counted && counted.leftOut > 0) counted.tell(counted.leftOut);
   }
 }
