@@ -50,6 +50,7 @@ export class ChatMeter {
     note({ type: 'modelAsked', job });
     try {
       for await (const event of chat.chat(whom ? { ...request, whom } : request, signal)) {
+        this.#remark(event);
         if (event.kind === 'usage') {
           usage = event;
           continue;
@@ -64,22 +65,30 @@ export class ChatMeter {
         }
         if (event.kind === 'cut') {
           cut = event.why;
-          this.parts.odd?.(cut);
           continue;
         }
-        if (event.kind === 'calls' && event.asText) this.parts.odd?.('asText');
         note({ type: 'modelBegan', job });
         answer += event.kind === 'text' ? event.text : JSON.stringify(event.calls);
         yield event;
       }
     } catch (error) {
-      if (error instanceof ContextExceeded) this.parts.odd?.('window');
+      this.#remarkError(error);
       throw error;
     } finally {
       note({ type: 'modelEnded', job, cut });
       if (usage) note({ type: 'used', job, usage: usage.tokens });
       else if (chat.hasTokens !== false) this.#estimate(job, textOf(request), answer);
     }
+  }
+
+  /** Tells what is odd in an event. */
+  #remark(event: ChatEvent): void {
+    if (event.kind === 'cut') this.parts.odd?.(event.why);
+    if (event.kind === 'calls' && event.asText) this.parts.odd?.('asText');
+  }
+
+  #remarkError(error: unknown): void {
+    if (error instanceof ContextExceeded) this.parts.odd?.('window');
   }
 
   /** Resolves when everything is counted. Never rejects. */

@@ -21,6 +21,9 @@ const histogram = (name, labels, quick, slow, minutes) =>
     ].map(([le, each]) => [`${name}{${labels}, le="${le}"}`, `0+${each}x${minutes}`]),
   );
 
+/** What is about the whole installation is of no instance. */
+const OF_ALL = { instance: undefined };
+
 /** A part of the operator's fails from the fifth minute to the 28th. */
 const partCase = (name, part, lastsMinutes) => ({
   alert: `Gateway${name}Fails`,
@@ -184,6 +187,23 @@ export const CASES = [
     },
     silent: [5, 20, 50],
     fires: [25, 30],
+  },
+  {
+    alert: 'GatewayDeliveriesWait',
+    series: {
+      gateway_deliveries_oldest_seconds: '0x4 0+60x60 0x10',
+      gateway_deliveries_waiting: '0x4 1+1x60 0x10',
+    },
+    silent: [4, 25, 68],
+    fires: [32, 60],
+    labels: OF_ALL,
+  },
+  {
+    alert: 'GatewayDeliveriesGivenUp',
+    series: { 'gateway_deliveries_given_up_total{event="call.ended"}': '0x4 3x90' },
+    silent: [4, 70],
+    fires: [6, 60],
+    labels: { ...OF_ALL, event: 'call.ended' },
   },
   {
     alert: 'GatewayDrainsLong',

@@ -315,12 +315,12 @@ const PROCESSES = {
   incidents: [
     {
       symptom: 'Calls of one media worker are silent for seconds, or requests get one 503',
-      log: 'The child process (…) died…',
+      log: 'worker exited, starting it again',
       back: 'The child process (…) is back after … s',
       metric: 'increase(gateway_child_restarts_total[5m]) > 0',
       alert: 'GatewayChildDied',
       health: 'parts.child',
-      todo: 'One is started again at once. The line "worker exited" has its exit code; was it killed for lack of memory (`cause="memory"`)? See [memory.md](memory.md).',
+      todo: 'Another one is started at once. The line has its `role`, `code`, `signal` and `cause`; is that `memory`? See [memory.md](memory.md).',
       settings: ['MEMORY_BUDGET_MB'],
       faults: ['media process dies', 'process that speaks dies', 'process that recognises dies'],
       nodes: ['child'],
@@ -338,7 +338,7 @@ const PROCESSES = {
     },
     {
       symptom: 'All work of one kind fails: nothing is spoken, encoded or heard',
-      log: 'The child process (…) died…',
+      log: 'The child process (…) d…',
       back: 'The child process (…) is back after … s',
       metric: 'gateway_part_failing{part="child"} == 1',
       alert: 'GatewayChildFails',

@@ -8,9 +8,10 @@ import type { DoorState } from './door.js';
 export interface NightFault {
   readonly name: string;
   readonly place: Place;
-  /** Resolves when it is made; `mend` when there is nothing left to do about it. */
+  /** Resolves when it is made. */
   make(night: Night): unknown;
-  mend(night: Night): unknown;
+  /** Resolves when there is nothing left to do about it. Absent: the gateway mends it. */
+  mend?(night: Night): unknown;
   /** What else is to be taken back, once it is seen that the fault is over. */
   clear?(night: Night): unknown;
 }
@@ -33,6 +34,8 @@ function fillDisk({ disk = '' }: Night): void {
 const SECOND = /^second (\w+) .*/;
 /** Engines of the gateway's own. */
 const OWN = /^process that/;
+/** Faults of conversations that are over by themselves. */
+const OVER = /^(process|media process|mcp is started|mcp changes)/;
 function fromConversation(fault: Fault): NightFault {
   const [, part] = SECOND.exec(fault.name) ?? [];
   const first = part === undefined ? undefined : faultOf(`${part} closes connections`);
@@ -43,7 +46,7 @@ function fromConversation(fault: Fault): NightFault {
       await first?.make(around);
       await fault.make(around);
     },
-    mend: ({ around }) => fault.mend(around),
+    ...(!OVER.test(fault.name) && { mend: ({ around }) => fault.mend(around) }),
     clear: ({ around }) => first?.mend(around),
   };
 }

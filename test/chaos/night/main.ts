@@ -71,6 +71,7 @@ if (missing !== undefined) {
   console.log(`night: ${missing}`);
   process.exit(2);
 }
+process.once('SIGINT', () => void letGoOfAll().finally(() => process.exit(130)));
 const wanted = NIGHT_FAULTS.filter(isWanted);
 for (const place of PLACES) {
   const faults = wanted.filter((fault) => fault.place === place);

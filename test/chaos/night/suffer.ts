@@ -50,8 +50,8 @@ export async function suffer(
     (seen) => has(promised, seen.told),
     () => judged(incident, recorder, moments),
   );
-  const mended = recorder.now;
-  await fault.mend(whole);
+  const mended = fault.mend ? recorder.now : made;
+  await fault.mend?.(whole);
   const over = await look(
     NIGHT_LIMITS.over,
     (seen) => has(seen.ending, seen.over),
