@@ -221,6 +221,7 @@ export async function startGateway(config: Config, resources: Resources, log: Lo
   const { children, transport, identity } = parts;
   const health = new Health(['database', ...children.needed], clock, log);
   const metrics = metricsOf(parts);
+  health.addTo(metrics);
   const { peers = [] } = resources;
   const figures = shareFigures({ ...{ metrics, keeper: parts.keeper, clock, log }, peers });
   const stopWarming = warmModels(parts, resources, log);

@@ -66,10 +66,14 @@ const EventSession = Type.Object({
   duration_seconds: nullable(Type.Integer({ minimum: 0 })),
   end_user_id: nullable(Type.String()),
   metadata: Type.Unsafe<RawJson>({ type: 'object', description: 'As the session was created with.' }),
+<<<<<<< HEAD
   failed_answers: Type.Integer({
     minimum: 0,
     description: 'Turns in which the agent could not answer; each has its `error`.',
   }),
+=======
+  failed_answers: Type.Integer({ description: 'Turns in which the agent could not answer.' }),
+>>>>>>> night
   agent_name: Type.String(),
   config_hash: Type.String(),
 });
@@ -104,6 +108,7 @@ const EXAMPLE_SESSION = {
   duration_seconds: 184,
   end_user_id: 'customer-42',
   metadata: { order: 'A-17' },
+  failed_answers: 0,
   agent_name: 'Support',
   failed_answers: 0,
   config_hash: 'sha256:9c41',

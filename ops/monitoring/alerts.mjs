@@ -36,14 +36,14 @@ const partAlert = ([name, part, severity, summary]) => ({
 
 /** What accounts have configured, and its owners' fault: many failures may be the network's all the same. */
 const OF_ACCOUNTS = [
-  ['Tools', 'tool|mcp', 'tools and MCP servers of agents'],
+  ['Tools', 'tool|mcp', 'tools of agents, {{ $labels.part }},'],
   ['Phone', 'phone', 'APIs of telephone providers, {{ $labels.name }},'],
   ['Webhooks', 'webhook', 'receivers of webhooks'],
 ];
 
 const FAILED = 'outcome=~"refused_key|limited|wrong_address|failed|unreachable|timeout|invalid"';
 const asked = (part, more = '') =>
-  `sum by (instance, name) (rate(gateway_part_requests_total{part=~"${part}"${more}}[5m]))`;
+  `sum by (instance, part, name) (rate(gateway_part_requests_total{part=~"${part}"${more}}[5m]))`;
 
 const accountsAlert = ([name, part, what]) => ({
   name: `Gateway${name}Fail`,
@@ -77,6 +77,20 @@ export const ALERTS = [
     for: '0m',
     severity: 'page',
     summary: 'A child process, {{ $labels.role }}, was killed for lack of memory',
+  },
+  {
+    name: 'GatewayChildDied',
+    expr: 'sum by (instance, role) (increase(gateway_child_restarts_total[5m])) > 0',
+    for: '0m',
+    severity: 'ticket',
+    summary: 'A child process, {{ $labels.role }}, died or was stuck, and was started again',
+  },
+  {
+    name: 'GatewayDiskFull',
+    expr: 'gateway_check_failing{check="storage"} == 1',
+    for: '1m',
+    severity: 'page',
+    summary: 'No room is left where DATA_DIR is, or for the database: what must be written is refused',
   },
   {
     name: 'GatewayChildRestarts',

@@ -14,6 +14,7 @@ const RUNS = {
   attack: ['attack', 'main.js'],
   loop: ['loop', 'main.js'],
   conversation: ['conversation', 'main.js'],
+  night: ['night', 'main.js'],
 };
 
 const [first = '', ...rest] = process.argv.slice(2);

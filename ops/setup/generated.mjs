@@ -4,8 +4,16 @@
  */
 import fs from 'node:fs';
 import { generatePage, generateText } from './configuration.mjs';
+import { generateIncidents, PAGE as INCIDENTS_PAGE } from './incidents.mjs';
 import { generate as generateLicences } from './licences.mjs';
-import { ALERTS_FILE, DASHBOARD_FILE, generateAlerts, generateDashboard } from './monitoring.mjs';
+import {
+  ALERT_TESTS_FILE,
+  ALERTS_FILE,
+  DASHBOARD_FILE,
+  generateAlerts,
+  generateAlertTests,
+  generateDashboard,
+} from './monitoring.mjs';
 import { inRoot } from './paths.mjs';
 import { generatePermissions, PAGE as PERMISSIONS_PAGE } from './permissions.mjs';
 import { generateRooms, PAGE as ROOMS_PAGE } from './rooms.mjs';
@@ -17,8 +25,10 @@ const GENERATED = [
   { file: 'docs/configuration.md', generate: generatePage },
   { file: PERMISSIONS_PAGE, generate: generatePermissions },
   { file: ROOMS_PAGE, generate: generateRooms },
+  { file: INCIDENTS_PAGE, generate: generateIncidents },
   { file: STATECHARTS_PAGE, generate: generateStatecharts },
   { file: ALERTS_FILE, generate: generateAlerts },
+  { file: ALERT_TESTS_FILE, generate: generateAlertTests },
   { file: DASHBOARD_FILE, generate: generateDashboard },
   { file: 'ops/setup/help.txt', generate: generateText },
 ];

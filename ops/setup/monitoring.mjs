@@ -1,14 +1,16 @@
 /**
- * The files that monitoring takes as they are: Prometheus' alerts and Grafana's dashboard, made from the tables in
- * ops/monitoring. Every metric that they name must be one that `/metrics` has.
+ * The files that monitoring takes as they are: Prometheus' alerts with their tests, and Grafana's dashboard, made from the
+ * tables in ops/monitoring. Every metric that they name must be one that `/metrics` has.
  */
 import fs from 'node:fs';
+import { CASES } from '../monitoring/alert-cases.mjs';
 import { ALERTS } from '../monitoring/alerts.mjs';
 import { ROWS } from '../monitoring/panels.mjs';
 import { SetupError } from './failure.mjs';
 import { inRoot } from './paths.mjs';
 
 export const ALERTS_FILE = 'ops/monitoring/alerts.yaml';
+export const ALERT_TESTS_FILE = 'ops/monitoring/alerts.test.yaml';
 export const DASHBOARD_FILE = 'ops/monitoring/dashboard.json';
 
 const COLUMNS = 24;
@@ -33,13 +35,16 @@ function checked(expr, known = knownMetrics()) {
   return expr;
 }
 
-const rule = ({ name, expr, for: lasting, severity, summary }) =>
+const INSTANCE = 'gateway.example:8080';
+const summaryOf = ({ summary }) => `${summary} ({{ $labels.instance }})`;
+
+const rule = ({ name, expr, for: lasting, severity, ...more }) =>
   [
     `      - alert: ${name}`,
     `        expr: ${JSON.stringify(checked(expr))}`,
     `        for: ${lasting}`,
     `        labels: { severity: ${severity} }`,
-    `        annotations: { summary: ${JSON.stringify(`${summary} ({{ $labels.instance }})`)} }`,
+    `        annotations: { summary: ${JSON.stringify(summaryOf(more))} }`,
   ].join('\n');
 
 export const generateAlerts = () =>
@@ -49,6 +54,50 @@ export const generateAlerts = () =>
     '  - name: speech-gateway',
     '    rules:',
     ...ALERTS.map(rule),
+    '',
+  ].join('\n');
+
+/** `name{labels}` with the label `instance`. */
+const onInstance = (series) => {
+  const [, name, labels] = /^(\w+)(?:\{(.*)\})?$/.exec(series);
+  return `${name}{${labels ? `${labels}, ` : ''}instance="${INSTANCE}"}`;
+};
+
+/** Label values in the place of `{{ $labels.name }}`. */
+const rendered = (text, labels) =>
+  text.replaceAll(/\{\{ \$labels\.(\w+) \}\}/g, (_, name) => labels[name] ?? '');
+
+function alertTest({ alert, series, silent, fires, labels = {} }) {
+  const found = ALERTS.find(({ name }) => name === alert);
+  if (!found) throw new SetupError(`ops/monitoring/alert-cases.mjs names ${alert}, which is no alert`);
+  const own = { instance: INSTANCE, ...labels };
+  const firing = {
+    exp_labels: { ...own, severity: found.severity },
+    exp_annotations: { summary: rendered(summaryOf(found), own) },
+  };
+  const at = (minutes, exp_alerts) => ({ eval_time: `${minutes}m`, alertname: alert, exp_alerts });
+  return {
+    name: alert,
+    interval: '1m',
+    input_series: Object.entries(series).map(([name, values]) => ({
+      series: onInstance(checked(name)),
+      values,
+    })),
+    alert_rule_test: [
+      ...silent.map((minutes) => at(minutes, [])),
+      ...fires.map((minutes) => at(minutes, [firing])),
+    ],
+  };
+}
+
+/** Tests of the alerts, for `promtool test rules`. A line of JSON, which is YAML, for each. */
+export const generateAlertTests = () =>
+  [
+    '# Made by npm run generate from ops/monitoring/alert-cases.mjs. Run: promtool test rules ops/monitoring/alerts.test.yaml',
+    'rule_files: [alerts.yaml]',
+    'evaluation_interval: 1m',
+    'tests:',
+    ...CASES.map((row) => `  - ${JSON.stringify(alertTest(row))}`),
     '',
   ].join('\n');
 

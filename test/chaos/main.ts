@@ -16,7 +16,7 @@ import { letGoOfAll, run, startCluster } from './cluster.js';
 import { leftInRows, leftOnMachine } from './left.js';
 import { listen, promise, rest, write, WRITTEN } from './load.js';
 import type { ChaosNode } from './nodes.js';
-import type { CallRecord, Delivered, FaultKind, Recorded } from './record.js';
+import { FAULT_KINDS, type CallRecord, type Delivered, type FaultKind, type Recorded } from './record.js';
 import { call, spoken } from './talk.js';
 import { World } from './world.js';
 
@@ -24,8 +24,6 @@ const NODES = 3;
 const WRITERS = 4;
 const LISTENERS = 2;
 const CALM_MS = 4000;
-/** Its length and the three nodes have no common divisor, so every fault meets every node. */
-const FAULTS: readonly FaultKind[] = ['kill', 'stop', 'cut', 'child', 'drain'];
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -54,7 +52,7 @@ async function wreak(world: World, balancer: Balancer, nodes: readonly ChaosNode
   const end = world.now() + minutes * 60_000;
   for (let turn = 0; world.now() < end; turn += 1) {
     const node = nodes[turn % nodes.length]!;
-    await befall(world, balancer, node, FAULTS[turn % FAULTS.length]!);
+    await befall(world, balancer, node, FAULT_KINDS[turn % FAULT_KINDS.length]!);
   }
 }
 

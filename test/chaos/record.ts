@@ -1,6 +1,8 @@
 /** The recording of a chaos run. Times are milliseconds since its start. */
 
-export type FaultKind = 'kill' | 'stop' | 'cut' | 'child' | 'drain';
+/** In an order whose length and the three nodes have no common divisor, so that every fault meets every node. */
+export const FAULT_KINDS = ['kill', 'stop', 'cut', 'child', 'drain'] as const;
+export type FaultKind = (typeof FAULT_KINDS)[number];
 
 /** One thing done to one node, from its beginning until the node served again. */
 export interface Fault {

@@ -4,6 +4,7 @@
  */
 import { type Clock, systemClock } from '../../../contracts/clock.js';
 import { type Log, silentLog } from '../../../contracts/log.js';
+import type { Metrics } from './metrics.js';
 
 /** Health counts as watched for this long after a request; balancers ask every few seconds. */
 const WATCHED_MS = 60_000;
@@ -60,6 +61,13 @@ export class Health {
     this.#askedAt = this.clock.monotonic();
     const status = this.#status;
     return { status, ready: status === 'ok', live: true, checks: Object.fromEntries(this.#checks) };
+  }
+
+  addTo(metrics: Metrics): void {
+    const help = 'Whether something fails without which a gateway is not ready';
+    const failing = () =>
+      [...this.#checks].map(([check, passes]) => ({ labels: { check }, value: Number(!passes) }));
+    metrics.gauge('check_failing', help, failing, ['check'], 'max');
   }
 
   get #status(): HealthReport['status'] {

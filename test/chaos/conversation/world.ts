@@ -120,7 +120,8 @@ async function sideWith(t: Teardown, doubles: Doubles, settings: Record<string, 
   return new Side(gateway, { ...doubles, database, processes });
 }
 
-const OWN_ENGINES = { TTS_ENGINES: 'flite,openai-compatible', STT_ENGINES: 'moonshine,openai-compatible' };
+/** Engines in processes of the gateway's own, with remote ones behind them. */
+export const OWN_ENGINES = { TTS_ENGINES: 'flite,openai-compatible', STT_ENGINES: 'moonshine,openai-compatible' };
 
 export interface Wanted {
   /** The names of all calls. */

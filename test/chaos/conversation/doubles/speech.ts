@@ -108,8 +108,14 @@ export async function startSpeechDouble(t: { teardown(end: () => void): void }):
   const service = await remoteService(t);
   const voice = new Switch<SpeechFault>();
   const recogniser = new Switch<SpeechFault>();
+  /** Whoever asks only for what there is finds out whether the key is right. */
+  const list = (response: ServerResponse): void => {
+    const fault = [voice.of(), recogniser.of()].find((each) => each === '401');
+    return answer(response, 'application/json', Buffer.from('{"data":[],"items":[]}'), fault);
+  };
   service.answers(async (response, body, request) => {
     service.asked.length = 0;
+    if (request.method === 'GET') return list(response);
     if (/\/(?:speech|tts)$/.test(request.url ?? '')) {
       const asked = askedOf(body, request);
       const samples = await inTones(asked.text);
