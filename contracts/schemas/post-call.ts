@@ -66,14 +66,10 @@ const EventSession = Type.Object({
   duration_seconds: nullable(Type.Integer({ minimum: 0 })),
   end_user_id: nullable(Type.String()),
   metadata: Type.Unsafe<RawJson>({ type: 'object', description: 'As the session was created with.' }),
-<<<<<<< HEAD
   failed_answers: Type.Integer({
     minimum: 0,
     description: 'Turns in which the agent could not answer; each has its `error`.',
   }),
-=======
-  failed_answers: Type.Integer({ description: 'Turns in which the agent could not answer.' }),
->>>>>>> night
   agent_name: Type.String(),
   config_hash: Type.String(),
 });

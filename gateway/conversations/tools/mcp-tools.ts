@@ -37,11 +37,8 @@ function wanted({ definition: { allowed_tools: allowed } }: PlannedTool, tools: 
   return tools.filter(({ name }) => allowed.length === 0 || allowed.includes(name));
 }
 
-<<<<<<< HEAD
 const namesIn = (tools: readonly ChatTool[]): string => tools.map(({ name }) => name).join('\n');
 
-=======
->>>>>>> night
 /** A server whose answers are told. */
 const watched = (server: McpServer, url: string, asks: AskOfAccount = askingNobody): McpServer => ({
   list: (signal) => asked(asks('mcp', url), () => server.list(signal), signal),
@@ -49,11 +46,6 @@ const watched = (server: McpServer, url: string, asks: AskOfAccount = askingNobo
     asked(asks('mcp', url), () => server.call(name, args, signal, key), signal),
   close: () => server.close(),
 });
-<<<<<<< HEAD
-=======
-
-const namesIn = (tools: readonly ChatTool[]): string => tools.map(({ name }) => name).join('\n');
->>>>>>> night
 
 /** The servers of one agent, listed in parallel within `LIMITS.mcp.listMs`, and again when one of them says that its tools have changed. */
 export class McpServers {
