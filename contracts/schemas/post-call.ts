@@ -106,7 +106,6 @@ const EXAMPLE_SESSION = {
   metadata: { order: 'A-17' },
   failed_answers: 0,
   agent_name: 'Support',
-  failed_answers: 0,
   config_hash: 'sha256:9c41',
 };
 const EXAMPLE_ID = 'evt_5f0c8a1b2c3d4e5f60718293';
