@@ -233,14 +233,8 @@ export class Conversation {
       this.#machine.send({ type: 'voice', active, at, ...(silentMs !== undefined && { silentMs }) }),
     transcript: (span, text, final, lost) => {
       if (lost !== undefined) this.#unheard(lost);
-      if (!this.#ending)
-        this.#machine.send({
-          type: 'transcript',
-          span,
-          text,
-          final,
-          ...(lost !== undefined && { lost: true }),
-        });
+      const isLost = lost !== undefined && ({ lost: true } as const);
+      if (!this.#ending) this.#machine.send({ type: 'transcript', span, text, final, ...isLost });
       else if (final && text !== '') this.#dialogue.userApart(text);
     },
     sounded: (span, probability) => this.#machine.send({ type: 'sounded', span, probability }),

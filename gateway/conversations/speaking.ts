@@ -46,6 +46,8 @@ const LINES_AFTER_MS = 1500;
 export class Speaking {
   /** The running job. */
   job: Job | undefined;
+  /** The last filler that was wanted as a job of its own; undefined once it was cancelled. */
+  #bridge: number | undefined;
 
   constructor(private readonly parts: SpeakingParts) {}
 
@@ -71,6 +73,7 @@ export class Speaking {
   /** Falls silent at once; the record keeps what was heard until now. */
   cancel(): void {
     const { job } = this;
+    this.#bridge = undefined;
     if (!job) return;
     job.utterance.cancel();
     this.parts.call.clear();
@@ -103,8 +106,11 @@ export class Speaking {
   /** Says a filler as a job of its own, unless another one has begun. Never rejects. */
   async bridge(job: number): Promise<void> {
     const { agent, lines, call, now, note } = this.parts;
+    this.#bridge = job;
     const line = await lines.of(this.#voice, agent.lines.filler).catch(() => undefined);
-    if (!line || this.job || this.parts.isOver()) return this.parts.filled(job);
+    // The user has spoken on, or an answer has begun.
+    if (this.#bridge !== job || this.job || this.parts.isOver()) return;
+    if (!line) return this.parts.filled(job);
     const utterance = new Utterance(job, call, now, note);
     this.job = { utterance, aloud: true, error: undefined, isFiller: true };
     this.#sayFiller(utterance, line);
