@@ -181,11 +181,10 @@ const socketsOf = (landing: Landing): WebSocketBehavior<Upgraded> => ({
   message(socket, bytes, isBinary) {
     const { events } = socket.getUserData();
     if (!events?.admits(bytes.byteLength)) return;
-    const isText = !isBinary && bytes.byteLength <= AT_ONCE_BYTES;
-    const owned = isText
-      ? Buffer.from(bytes).toString()
-      : (landing.land(bytes, !isBinary) ?? frameOf(Buffer.from(bytes.slice(0)), isBinary));
-    events.message(owned);
+    const landed = landing.land(bytes, !isBinary);
+    // A short text is copied as it is decoded.
+    const isDecoded = !isBinary && bytes.byteLength <= AT_ONCE_BYTES;
+    events.message(landed ?? frameOf(Buffer.from(isDecoded ? bytes : bytes.slice(0)), isBinary));
   },
   drain(socket) {
     const user = socket.getUserData();

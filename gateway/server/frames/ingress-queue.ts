@@ -3,13 +3,13 @@
  * read of the stack brings up to 65,000 small ones, which would hold the loop for a second. What is left waits for later turns,
  * and so does everything behind a large frame that is still being copied.
  *
- * Invariants: frames pass in the order in which they came; waiting ones are bounded and charged (waiting-frames.ts); nothing passes once the socket closes.
+ * Invariants: frames pass in the order in which they came; waiting ones are bounded and charged (waiting-frames.ts); nothing passes once
+ * the socket closes.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { MemoryShare } from '../../../contracts/ports/accounts/memory.js';
 import { TurnShare } from '../../../contracts/time/loop-turn.js';
-import { LongText } from './frame-queue.js';
-import type { Frame } from './frame-queue.js';
+import { type Frame, LongText } from './frame-queue.js';
 import { LandedFrame } from './landing.js';
 import { WaitingFrames } from './waiting-frames.js';
 

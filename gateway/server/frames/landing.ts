@@ -9,7 +9,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from '../../../contracts/clock.js';
 import { LIMITS } from '../../../contracts/limits.js';
-import { type MemoryLedger, type MemoryShare } from '../../../contracts/ports/accounts/memory.js';
+import type { MemoryLedger, MemoryShare } from '../../../contracts/ports/accounts/memory.js';
 
 /** Smaller frames are copied at once. */
 const LANDED_BYTES = 2 * 1024 * 1024;
