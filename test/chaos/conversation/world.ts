@@ -121,7 +121,10 @@ async function sideWith(t: Teardown, doubles: Doubles, settings: Record<string, 
 }
 
 /** Engines in processes of the gateway's own, with remote ones behind them. */
-export const OWN_ENGINES = { TTS_ENGINES: 'flite,openai-compatible', STT_ENGINES: 'moonshine,openai-compatible' };
+export const OWN_ENGINES = {
+  TTS_ENGINES: 'flite,openai-compatible',
+  STT_ENGINES: 'moonshine,openai-compatible',
+};
 
 export interface Wanted {
   /** The names of all calls. */

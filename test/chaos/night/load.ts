@@ -109,14 +109,14 @@ export class Load {
     await pause(EVERY_MS);
   }
 
-  /** Nobody answers. */
+  /** Places a call, and tells of those that the provider has that nobody answers. */
   async #place(): Promise<void> {
     const { talker, phone } = this.staff;
     await pause(EVERY_MS);
     if (!phone) return;
-    const to = newNumber();
-    const { status } = await this.#ask('calls', { body: { agent_id: talker, from: phone.number, to } });
-    if (status === 201) await (await phone.api.call(to)).tell('no_answer', SECRET);
+    const body = { agent_id: talker, from: phone.number, to: newNumber() };
+    await within(JOIN_MS, 'placing', this.#ask('calls', { body }));
+    for (const call of phone.api.calls.splice(0)) await call.tell('no_answer', SECRET);
   }
 }
 
