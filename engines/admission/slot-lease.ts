@@ -143,7 +143,7 @@ export class SlotLease {
     try {
       while (!this.#hasRoom) {
         const left = deadline - clock.monotonic();
-        if (left <= 0 || !(this.#asking || this.#mayAsk)) throw this.#refusal();
+        if (left <= 0 || !(this.#asking || this.#mayAsk)) throw this.#refusal(left <= 0);
         await waitUpTo(clock, left, this.#grow());
       }
       return this.#occupy();
@@ -152,10 +152,12 @@ export class SlotLease {
     }
   }
 
-  #refusal(): ServiceError {
+  /** `isLate`: the store took too long. Then nobody knows of a limit, unless all of it is in use here. */
+  #refusal(isLate: boolean): ServiceError {
     const retryAfter = RETRY_AFTER_SECONDS;
     if (this.#full) return new ServiceError('storage_full', { retryAfter });
-    if (this.#isValid) return new ServiceError('concurrency_exceeded', { retryAfter });
+    const isUnknown = (isLate || this.#away) && this.#held < this.#limit;
+    if (this.#isValid && !isUnknown) return new ServiceError('concurrency_exceeded', { retryAfter });
     const message = 'The server cannot reach its database, try again';
     return new ServiceError('overloaded', { message, retryAfter });
   }

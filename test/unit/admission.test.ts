@@ -147,6 +147,19 @@ t.test('one process may use every slot of a workspace, and no more', async (t) =
   t.equal((await enterMany(admission, 2)).length, 1, 'a slot that is given back twice comes back once');
 });
 
+t.test('a store that is slow to lease more is 503 and no 429: the limit is not reached', async (t) => {
+  const { clock, store, admit } = world(50);
+  const admission = admit();
+  t.equal((await enterMany(admission, 3)).length, 3);
+  store.slowMs = 6000;
+  const burst = Promise.all(Array.from({ length: 20 }, () => refusalOf(admission.enter('ws'))));
+  await clock.advance(5001);
+  const refusals = (await burst).flatMap((refusal) => (refusal ? [refusal] : []));
+  t.ok(refusals.length > 0, 'there are no more leased slots');
+  for (const { code, retryAfter } of refusals)
+    t.match({ code, retryAfter }, { code: 'overloaded', retryAfter: 1 });
+});
+
 t.test('a limit that is lowered lets the running jobs end and no new one in', async (t) => {
   const { admit, store, clock } = world(10);
   const admission = admit();
