@@ -14,7 +14,7 @@ const MODEL = {
   metric: 'gateway_part_failing{part="model"} == 1',
   alert: 'GatewayModelFails',
   health: 'parts.model',
-  console: 'Calls: the turn of the call has an error',
+  console: 'Calls: the mark "answers failed"; in the call, the error of the turn',
   back: 'The language model (…) at … is back after … s',
   incidents: [
     {
@@ -65,7 +65,7 @@ const voiceOrRecogniser = (kind, who, title, setting, symptom) => ({
   metric: `gateway_part_failing{part="${kind}"} == 1`,
   alert: `Gateway${kind[0].toUpperCase()}${kind.slice(1)}Fails`,
   health: `parts.${kind}`,
-  console: 'Calls: the turn of the call has an error',
+  console: 'Calls: the mark "answers failed", if no other engine took over; in the call, the error of the turn',
   back: `${who} (…) at … is back after … s`,
   incidents: [
     {
@@ -264,13 +264,13 @@ const WEBHOOK = {
   metric: ofAccount('webhook'),
   alert: 'GatewayWebhooksFail',
   health: '',
-  console: 'The list of failed deliveries, with "send again"',
+  console: 'Deliveries: status "Failed" or "Waiting", with the answer to each attempt; "Deliver again"',
   back: 'A webhook at … is back after … s',
   incidents: [
     {
       symptom: 'An account misses post-call events',
       log: 'A webhook at … cannot be reached…',
-      todo: 'Nothing is lost for a day: events are sent again with growing gaps. Tell the account that the line names; afterwards "send again" in the console has what was given up.',
+      todo: 'Nothing is lost for a day: events are sent again with growing gaps. Tell the account that the line names. What was given up after a day is delivered again in the console ([webhooks.md](../webhooks.md)).',
       settings: [],
       faults: ['webhook receiver is away'],
     },

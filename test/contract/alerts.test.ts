@@ -3,12 +3,16 @@
  * what it is about (ops/monitoring/alerts.test.yaml). Needs promtool, which Debian's package prometheus has.
  */
 import { spawnSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import { CHECKOUT } from '../../contracts/places.js';
 import { PROMTOOL, promtool } from '../chaos/night/promtool.js';
 import { skipReason } from '../fixtures/external.js';
+import { folderOf } from '../fixtures/folders.js';
 import { sharedGateway } from '../fixtures/gateway.js';
+import { shortOrLong } from '../fixtures/long.js';
 import { ALERTS, CASES } from '../fixtures/monitoring.js';
 
 const skip = skipReason(PROMTOOL);
@@ -35,7 +39,20 @@ t.test('promtool finds nothing in what /metrics answers', { skip }, async (t) =>
   t.equal(status, 0);
 });
 
+/** Cases of the short form: promtool tries all rules at each minute of each case, which takes it seconds. */
+const FEW = /^ {2}- \{"name":"Gateway(?:ModelFails|ToolsFail|ChildDied)"/;
+
+/** The tests with only these cases, in a file of their own. */
+function someOf(cases: RegExp, folder: string): string {
+  const lines = readFileSync(file('alerts.test.yaml'), 'utf8')
+    .replace('[alerts.yaml]', JSON.stringify([file('alerts.yaml')]))
+    .split('\n');
+  const written = join(folder, 'some.test.yaml');
+  writeFileSync(written, lines.filter((line) => !line.startsWith('  - ') || cases.test(line)).join('\n'));
+  return written;
+}
+
 t.test('alerts fire after their time, name what fails, and end', { skip }, async (t) => {
-  const { code, said } = await promtool('test', 'rules', file('alerts.test.yaml'));
+  const { code, said } = await promtool('test', 'rules', shortOrLong(someOf(FEW, folderOf(t)), file('alerts.test.yaml')));
   t.equal(code, 0, said);
 });
