@@ -185,6 +185,8 @@ export const LIMITS = {
     /** Interval of health checks of each address. */
     healthEveryMs: 2 * SECOND,
   },
+  /** Cheap questions to the operator's parts: the longest wait for an answer, and how often one that fails is asked again. */
+  partCheck: { answerMs: 5 * SECOND, againMs: 15 * SECOND },
   /** The voice library (`/model`). */
   voice: {
     title: range(1, 200),

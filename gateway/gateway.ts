@@ -27,6 +27,7 @@ import { shareFigures } from './wiring/figures.js';
 import { openIdentity } from './wiring/identity.js';
 import { addNodeMetrics, nodeUrl, VERSION } from './wiring/nodes.js';
 import { openSpool } from './wiring/spool.js';
+import { configuredChecks, startChecks } from './wiring/start-checks.js';
 import { startTracing } from './wiring/tracing.js';
 import { permissionsFor } from './permissions.js';
 import { openPlatform } from './wiring/platform.js';
@@ -57,6 +58,8 @@ export interface Resources {
   readonly sockets: RoleSockets;
   /** The sockets of the other gateway processes of this machine (WORKERS). */
   readonly peers?: readonly string[];
+  /** Whether it is the first of them. Absent: it is. */
+  readonly isFirst?: boolean;
 }
 
 export interface RunningGateway {
@@ -179,7 +182,8 @@ function edgeOf(
   };
 }
 
-function addMetrics(metrics: Metrics, parts: Parts): void {
+function metricsOf(parts: Parts): Metrics {
+  const metrics = new Metrics();
   parts.keeper.addTo(metrics);
   parts.children.addMetrics(metrics);
   parts.identity.addGauges(metrics);
@@ -187,6 +191,8 @@ function addMetrics(metrics: Metrics, parts: Parts): void {
   parts.spooled.addGauge(metrics);
   parts.recorded.addGauges(metrics);
   parts.transport.addMetrics(metrics);
+  addNodeMetrics(metrics, parts.node, parts.transport.figures().places);
+  return metrics;
 }
 
 const warmModels = ({ database, children, voiced }: Parts, { sockets }: Resources, log: Log) =>
@@ -195,22 +201,34 @@ const warmModels = ({ database, children, voiced }: Parts, { sockets }: Resource
     recognisers: embeddedRecognisers(sockets, children),
   });
 
+/** Asks the parts something cheap, beside the start. The result stops it. */
+function checkParts(config: Config, { keeper, recorded }: Parts, { isFirst: asksAll = true }: Resources) {
+  if (config.startChecks === 'off') return (): void => undefined;
+  return startChecks({ checks: [...configuredChecks(config), ...recorded.checks], keeper, asksAll, clock });
+}
+
+function readyOf(children: Children, health: Health): Promise<void> {
+  const ready = children.ready.then(() => health.started);
+  // A stop before that is no fault of whoever did not wait.
+  ready.catch(() => undefined);
+  return ready;
+}
+
 /** Errors: `StorageFailure` for the database, a clear error for the port, the certificate and FFMPEG_PATH. */
 export async function startGateway(config: Config, resources: Resources, log: Log): Promise<RunningGateway> {
   const parts = await openParts(config, resources, log);
   const { children, transport, identity } = parts;
   const health = new Health(['database', ...children.needed], clock, log);
-  const metrics = new Metrics();
-  addMetrics(metrics, parts);
-  addNodeMetrics(metrics, parts.node, transport.figures().places);
-  const figures = shareFigures({ metrics, peers: resources.peers ?? [], clock, log });
+  const metrics = metricsOf(parts);
+  const { peers = [] } = resources;
+  const figures = shareFigures({ ...{ metrics, keeper: parts.keeper, clock, log }, peers });
   const stopWarming = warmModels(parts, resources, log);
-  const stopWatching = children.watch(health, {
-    database: parts.database,
-    part: databasePart(config),
-  });
-  const storage = watchStorage({ health, database: parts.database, dataDir: config.dataDir, clock, log });
+  const { database } = parts;
+  const stopWatching = children.watch(health, { database, part: databasePart(config) });
+  const storage = watchStorage({ health, database, dataDir: config.dataDir, clock, log });
+  const stopChecks = checkParts(config, parts, resources);
   const letGo = (): Promise<void> => {
+    stopChecks();
     stopWarming();
     stopWatching();
     storage.stop();
@@ -225,6 +243,7 @@ export async function startGateway(config: Config, resources: Resources, log: Lo
     dialects: dialectsOf(parts, config, log, figures.history),
     permissionOf: permissionsFor(config.vocabulary),
     scraping: { keys: identity.keys, token: config.metricsToken, figures: figures.read },
+    partReports: figures.partReports,
     load: { thresholds: { loopDelayMs: config.shedDelayMs } },
     storageFull: () => storage.full(),
   }).catch(async (error: unknown) => {
@@ -233,9 +252,7 @@ export async function startGateway(config: Config, resources: Resources, log: Lo
   });
 
   parts.node.serve(nodeUrl(config, listening.port), transport.figures);
-  const ready = children.ready.then(() => health.started);
-  // A stop before that is no fault of whoever did not wait.
-  ready.catch(() => undefined);
+  const ready = readyOf(children, health);
   const drain = new Drain({ config, listening, transport, clock, log, letGo });
   return {
     port: listening.port,

@@ -172,9 +172,6 @@ async function start(
   if (config.workers === 1) loadGateway().catch(() => undefined);
   const databaseUrl = config.databaseUrl ?? (await startPostgres(dataDir, opened, log));
   const firstKey = await prepareDatabase(config.databaseDirectUrl ?? databaseUrl, config, log);
-  // Imported on demand: the S3 library would add a second to every start.
-  if (config.recordingsUrl !== undefined)
-    await (await import('./wiring/recordings.js')).checkRecordings(config, log);
   const resources = { databaseUrl, runtimeFolder, installation: randomUUID(), sockets: await children };
   const serving = await serve(config, resources, opened, logs);
   const { port } = serving;

@@ -1,5 +1,5 @@
 /** What an answer or an error of a part means (contracts/ports/parts.ts), by statuses and codes. */
-import { ServiceError } from '../errors.js';
+import { ERRORS, ServiceError } from '../errors.js';
 import { McpError } from '../ports/agents/mcp.js';
 import { OutboundError, type OutboundFailure } from '../ports/outbound.js';
 import type { Outcome, Told } from '../ports/parts.js';
@@ -81,17 +81,26 @@ function meaningOfHints(error: unknown): Meaning | undefined {
 const CODES: Readonly<Record<string, Outcome>> = {
   first_byte_timeout: 'timeout',
   context_exceeded: 'refused',
-  engine_busy: 'limited',
+  /** It is there, and has enough to do. */
+  engine_busy: 'refused',
+  draining: 'cancelled',
   storage_unavailable: 'unreachable',
   storage_busy: 'timeout',
 };
 
+/** What the table says of every error of a code is no reason. */
+const reasonOf = ({ code, message }: ServiceError): Pick<Meaning, 'reason'> =>
+  message === ERRORS[code].message ? {} : { reason: message };
+
+const FAILED = 500;
+
 function meaningOfService(error: ServiceError): Meaning {
-  const { code, message, cause, answered } = error;
+  const { code, cause, answered, status } = error;
   const known = CODES[code];
   if (known) return { outcome: known };
   if (answered !== undefined) return { outcome: outcomeOfStatus(answered), status: answered };
-  return meaningOfHints(cause) ?? { outcome: cause === undefined ? 'invalid' : 'failed', reason: message };
+  if (status < FAILED) return { outcome: 'refused', reason: error.message };
+  return meaningOfHints(cause) ?? { outcome: cause === undefined ? 'invalid' : 'failed', ...reasonOf(error) };
 }
 
 const isLate = (error: unknown): boolean => error instanceof ServiceError && CODES[error.code] === 'timeout';

@@ -46,7 +46,12 @@ export interface Part {
   /** Origin only: never a user name, a path or a query. */
   readonly address?: string | undefined;
   /** The settings that mend it. */
-  readonly settings?: { readonly address?: string | undefined; readonly key?: string | undefined };
+  readonly settings?: {
+    readonly address?: string | undefined;
+    readonly key?: string | undefined;
+    /** Where there is a choice of what is asked there, such as a model. */
+    readonly choice?: string | undefined;
+  };
   /** Whose it is. What an account has configured is no concern of `/health` and of alerts. Absent: the operator's. */
   readonly owner?: 'account';
 }
@@ -146,5 +151,28 @@ export async function asked<T>(question: Question, work: () => Promise<T>, signa
   } catch (error) {
     question.ended(error, signal);
     throw error;
+  }
+}
+
+/**
+ * The values of an answer that comes piece by piece, and tells what came of it. An answer that its reader leaves after it has begun counts
+ * as one. Errors: those of `values`.
+ */
+export async function* askedFor<T>(
+  question: Question,
+  values: AsyncIterable<T>,
+  signal: AbortSignal,
+): AsyncGenerator<T> {
+  try {
+    for await (const value of values) {
+      question.began();
+      yield value;
+    }
+    question.ended();
+  } catch (error) {
+    question.ended(error, signal);
+    throw error;
+  } finally {
+    question.left();
   }
 }

@@ -21,6 +21,7 @@ type Told = Pick<
   | 'endUserId'
   | 'metadata'
   | 'endedReason'
+  | 'failedAnswers'
 >;
 
 const sessionOf = (record: Told): object => ({
@@ -34,6 +35,7 @@ const sessionOf = (record: Told): object => ({
   duration_seconds: record.durationSeconds,
   end_user_id: record.endUserId,
   metadata: record.metadata,
+  failed_answers: record.failedAnswers,
   agent_name: record.agentName,
   config_hash: record.configHash,
 });
@@ -85,7 +87,7 @@ export function testBody(agent: {
     ...{ id: 'sess_test', agentId: agent.id, agentName: agent.name, configHash: agent.configHash },
     ...{ source: 'dashboard', endUserId: null, metadata: new RawJson('{}') },
     ...{ status: 'completed', startedAt: agent.now, endedAt: agent.now, durationSeconds: 0 },
-    endedReason: 'hangup',
+    ...{ endedReason: 'hangup', failedAnswers: 0 },
   };
   const report = { turns: [], prices: null, durationSeconds: 0 };
   return body('call.ended', record, report, { test: true, ended_reason: record.endedReason });

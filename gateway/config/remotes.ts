@@ -52,9 +52,10 @@ export type RemoteName = keyof typeof REMOTES;
 export type Remotes = Readonly<Partial<Record<RemoteName, RemoteSettings>>>;
 
 /** For log and `/health`. */
-const settingNames = ({ urls, key }: (typeof REMOTES)[RemoteName]) => ({
+const settingNames = ({ urls, key, ttsModel, sttModel }: (typeof REMOTES)[RemoteName]) => ({
   urlSetting: urls.env,
   keySetting: key.env,
+  modelSettings: { voice: ttsModel.env, recogniser: sttModel.env },
 });
 
 export function readRemotes(env: Env): Remotes {

@@ -14,6 +14,7 @@ import type { ModelRoutes } from '../../engines/registry.js';
 import { notInstalled } from './installed.js';
 import type { PcmRates } from '../dialects/protocol-a/bases.js';
 import { LANGUAGE_MODEL } from './language-model.js';
+import { OPERATION } from './operation.js';
 import { PCM_RATES } from './pcm-rates.js';
 import { PRICES } from './prices.js';
 import { RECORDINGS } from './recordings.js';
@@ -333,26 +334,6 @@ const LIMITED = {
     [],
     'Private hosts, addresses or networks that tools and webhooks may reach: crm.lan:8443, 10.0.0.0/8.',
   ),
-};
-
-const OPERATION = {
-  logLevel: choice(
-    'LOG_LEVEL',
-    'info',
-    ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'],
-    'Lowest level that is logged.',
-  ),
-  logFormat: choice(
-    'LOG_FORMAT',
-    'auto',
-    ['auto', 'json', 'text'],
-    'Lines of the log: JSON, or text for people; auto takes text on a terminal. With json the greeting is a line, too.',
-  ),
-  workers: count('WORKERS', 1, [1, 64], 'Gateway processes that share the port.'),
-  ttsProcesses: count('TTS_PROCESSES', 1, [1, 64], 'Processes for each engine that speaks.'),
-  sttProcesses: count('STT_PROCESSES', 1, [1, 64], 'Processes for each engine that transcribes.'),
-  encodeProcesses: count('ENCODE_PROCESSES', 1, [1, 64], 'Processes that encode audio.'),
-  mediaProcesses: count('MEDIA_PROCESSES', 1, [1, 64], 'Media workers, which carry calls.'),
 };
 
 /** Variables read by OpenTelemetry's own packages, which ignore an address that is none; a selection of the most important ones. */

@@ -84,13 +84,14 @@ class AnalysisLoop {
 
   async #work(session: AnalysedSession): Promise<void> {
     const { queue, chat, keeper = noKeeper, clock } = this.parts;
-    const question = keeper.ask(PART, whomOfSession(session));
+    const whom = whomOfSession(session);
+    const question = keeper.ask(PART, whom);
     const ending = new AbortController();
     const leave = (): void => ending.abort(this.#stopping.reason);
     const cancelTimer = clock.after(LONGEST_MS, () => ending.abort(late));
     this.#stopping.addEventListener('abort', leave);
     try {
-      const analysis = await analyse(session, chat, ending.signal).catch((error: unknown) => {
+      const analysis = await analyse({ ...session, whom }, chat, ending.signal).catch((error: unknown) => {
         if (error !== late) throw error;
         question.ended(new ServiceError('first_byte_timeout'));
         return failedAnalysis('The language model took too long');

@@ -5,6 +5,7 @@
  */
 import { isPlainObject, type PlainObject } from '../../contracts/schemas/plain-object.js';
 import { type ChatMessage, type ChatModel, wholeAnswer } from '../../contracts/ports/chat.js';
+import type { ForWhom } from '../../contracts/ports/parts.js';
 import type {
   AnalysedSession,
   SessionAnalysis,
@@ -15,7 +16,7 @@ import type { AgentConfig } from '../../contracts/schemas/agent-config.js';
 type Wanted = AgentConfig['analysis'];
 
 /** The conversation to analyse, and the questions about it. */
-type Analysed = Pick<AnalysedSession, 'plan' | 'items'>;
+type Analysed = Pick<AnalysedSession, 'plan' | 'items'> & { readonly whom?: ForWhom };
 
 const NOTHING: Omit<SessionAnalysis, 'status' | 'error'> = { summary: null, data: [], criteriaResults: [] };
 
@@ -158,7 +159,10 @@ export async function analyse(
   const reason = reasonToSkip(session, chat);
   if (reason !== undefined || !chat) return skippedAnalysis(reason ?? '');
   try {
-    const answer = await wholeAnswer(chat, (share) => messagesOf(session, share), signal);
+    const asked: Pick<ChatModel, 'chat'> = {
+      chat: (request, until) => chat.chat(session.whom ? { ...request, whom: session.whom } : request, until),
+    };
+    const answer = await wholeAnswer(asked, (share) => messagesOf(session, share), signal);
     return analysisIn(answer, session.plan.config.analysis);
   } catch (error) {
     signal.throwIfAborted();

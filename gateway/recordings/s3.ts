@@ -222,13 +222,17 @@ const MENDING: readonly (readonly [RegExp, string])[] = [
   [/\(4\d\d\)/, 'the credentials are wrong, or may not list, write and delete there'],
 ];
 
+export interface BucketFault {
+  /** Somebody has to mend the configuration; else the bucket is unreachable. */
+  readonly fatal: boolean;
+  readonly reason: string;
+  readonly error: unknown;
+}
+
 /**
- * Checks that recordings can be listed, written and deleted. Undefined if they can; `fatal` if somebody has to fix the
- * configuration, else the bucket is unreachable.
+ * Checks that recordings can be listed, written and deleted. Undefined if they can.
  */
-export async function checkBucket(
-  bucket: Bucket,
-): Promise<{ readonly fatal: boolean; readonly reason: string } | undefined> {
+export async function checkBucket(bucket: Bucket): Promise<BucketFault | undefined> {
   const key = '.speech-gateway';
   try {
     await bucket.list(key);
@@ -239,6 +243,6 @@ export async function checkBucket(
     const said = `${(error as Error).name} ${bucketError(error)}`;
     const advice = MENDING.find(([pattern]) => pattern.test(said))?.[1];
     const reason = advice === undefined ? bucketError(error) : `${advice} (${bucketError(error)})`;
-    return { fatal: advice !== undefined, reason };
+    return { fatal: advice !== undefined, reason, error };
   }
 }

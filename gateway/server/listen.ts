@@ -21,6 +21,7 @@ import { Load, type LoadOptions } from './load.js';
 import type { Metrics } from './system/metrics.js';
 import type { Dialect } from './port.js';
 import { type PermissionOf, Router } from './router.js';
+import type { PartReport } from './parts/part-state.js';
 import type { Scraping } from './system/scraping.js';
 import { systemDialect } from './system/system.js';
 import { listenUws, type UwsModule } from './adapters/uws.js';
@@ -42,6 +43,8 @@ export interface ListenOptions {
   readonly dialects: readonly Dialect[];
   /** Absent: `/metrics` is for private networks only, and shows this process's figures. */
   readonly scraping?: Scraping;
+  /** For `/health`. */
+  readonly partReports?: () => readonly PartReport[];
   /** Returns the permission that a route needs. */
   readonly permissionOf?: PermissionOf;
   readonly ids: Ids;
@@ -97,9 +100,9 @@ function checkSharing(stack: Stack, exclusive: boolean): void {
 
 /** Errors: an Error that names the port, the TLS file or the trusted proxy that is wrong. */
 export async function listen(options: ListenOptions): Promise<Listening> {
-  const { clock, log, metrics, health, dialects, permissionOf, scraping } = options;
+  const { clock, log, metrics, health, dialects, permissionOf, scraping, partReports } = options;
   const origins = new Origins(options.trustedProxies, options.publicUrl, options.tls !== undefined);
-  const system = systemDialect({ health, metrics, scraping, dialects, permissionOf });
+  const system = systemDialect({ health, metrics, scraping, partReports, dialects, permissionOf });
   const router = new Router(dialects, system, permissionOf);
   if (options.tls) await checkCertificate(options.tls);
   const uws = chooseBinding(options.stack, log)?.module;

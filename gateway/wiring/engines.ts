@@ -26,6 +26,7 @@ import { type Keeper, noKeeper } from '../../contracts/ports/parts.js';
 import type { JobRunner } from '../../contracts/ports/jobs.js';
 import type { TtsEngine } from '../../contracts/ports/speech/tts.js';
 import type { Transcriber } from '../../engines/long-audio.js';
+import { watchedRecogniser, watchedVoice } from '../../engines/watched.js';
 import { createRegistry, isNamed, type Registry } from '../../engines/registry.js';
 import { type Config, ConfigError, type RemoteName } from '../config.js';
 import { notInstalled } from '../config/installed.js';
@@ -37,6 +38,8 @@ interface EngineRow<Engine> {
   readonly role?: RoleName;
   /** Files below MODELS_DIR that it needs. */
   readonly models: readonly string[];
+  /** It asks a service elsewhere, and tells the keeper itself. */
+  readonly isRemote?: true;
   /** Throws `ConfigError` if it cannot run here. */
   check?(config: Config): void;
   /** One engine, or one per model. */
@@ -113,6 +116,7 @@ const remoteRow = <E>(
   create: (settings: RemoteSettings, keeper: Keeper) => E,
 ): EngineRow<E> => ({
   models: [],
+  isRemote: true,
   check: (config) => void settingsOf(config, remote),
   reach: (_runner, config, keeper) => create(settingsOf(config, remote), keeper),
 });
@@ -186,9 +190,29 @@ export const engineModels = (config: Config): readonly string[] =>
 
 type Runners = (role: RoleName) => JobRunner;
 
+/** Those of remote services tell the keeper by themselves. */
+function reached<E>(
+  rows: readonly EngineRow<E>[],
+  reach: (row: EngineRow<E>) => E | readonly E[],
+  watched: (engine: E) => E,
+): readonly E[] {
+  return rows.flatMap((row) => {
+    const engines = [reach(row)].flat() as readonly E[];
+    return row.isRemote ? engines : engines.map(watched);
+  });
+}
+
 const enginesOf = (config: Config, runner: Runners, keeper: Keeper) => ({
-  tts: ttsRows(config).flatMap((row) => row.reach(runner, config, keeper)),
-  stt: sttRows(config).flatMap((row) => row.reach(runner, config, keeper)),
+  tts: reached(
+    ttsRows(config),
+    (row) => row.reach(runner, config, keeper),
+    (engine) => watchedVoice(engine, keeper),
+  ),
+  stt: reached(
+    sttRows(config),
+    (row) => row.reach(runner, config, keeper),
+    (engine) => watchedRecogniser(engine, keeper),
+  ),
 });
 
 /** Of engines that are only asked for their names. */

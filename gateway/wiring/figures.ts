@@ -7,16 +7,16 @@ import { AggregatorRegistry, type MetricObjectWithValues, type MetricValue } fro
 import type { Clock } from '../../contracts/clock.js';
 import type { Log } from '../../contracts/log.js';
 import type { JobHandlers } from '../../contracts/ports/jobs.js';
-import { waitUpTo } from '../../contracts/time/timeouts.js';
-import { createPool, type Pool } from '../../processes/caller/pool.js';
 import type { OperationParts } from '../dialects/operation/index.js';
 import { type Minute, summed } from '../server/system/history.js';
+import type { PartKeeper } from '../server/parts/keeper.js';
+import type { PartReport } from '../server/parts/part-state.js';
 import type { Metrics } from '../server/system/metrics.js';
+import { shareReports } from './part-reports.js';
+import { Peers } from './peers.js';
 
 const JOB = 'figures';
 const HISTORY_JOB = 'history';
-/** Long enough for a process that is just restarting. */
-const WAIT_MS = 2000;
 
 type Figures = MetricObjectWithValues<MetricValue<string>>[];
 
@@ -27,10 +27,13 @@ export interface SharedFigures {
   readonly read: () => Promise<string>;
   /** The last hour of all processes, minute by minute. */
   readonly history: OperationParts['history'];
+  /** What all processes know of the operator's parts; of the others, as of the last few seconds. */
+  readonly partReports: () => readonly PartReport[];
   close(): void;
 }
 
 export interface FiguresParts {
+  readonly keeper: Pick<PartKeeper, 'reports' | 'heard'>;
   readonly metrics: Metrics;
   /** The sockets of the other gateway processes. */
   readonly peers: readonly string[];
@@ -38,26 +41,11 @@ export interface FiguresParts {
   readonly log: Log;
 }
 
-/** Jobs cannot be left without being cancelled, so a late one ends by itself. */
-async function ask<Told>(pool: Pool, job: string): Promise<Told> {
-  for await (const answer of pool.run(job, null, { signal: new AbortController().signal }))
-    return JSON.parse(answer as string) as Told;
-  throw new Error('a gateway process told no figures');
-}
-
-export function shareFigures({ metrics, peers, clock, log }: FiguresParts): SharedFigures {
+export function shareFigures({ metrics, keeper, peers: sockets, clock, log }: FiguresParts): SharedFigures {
   metrics.gauge('processes', 'Gateway processes that these figures cover', () => 1);
-  const pools = peers.map((socket) => createPool({ sockets: [socket], log, waitMs: WAIT_MS }));
-
-  const failed = (err: unknown): undefined => {
-    log.warn({ err }, 'a gateway process did not tell its figures');
-  };
-
-  /** The answers of the others that came in time. */
-  const others = async <Told>(job: string): Promise<readonly Told[]> => {
-    const asked = pools.map((pool) => waitUpTo(clock, WAIT_MS, ask<Told>(pool, job).catch(failed)));
-    return (await Promise.all(asked)).filter((told) => told !== undefined) as Told[];
-  };
+  const peers = new Peers(sockets, clock, log);
+  const reports = shareReports(keeper, peers, clock);
+  const failed = (err: unknown): void => log.warn({ err }, 'a gateway process did not tell its figures');
 
   return {
     jobs: {
@@ -67,19 +55,22 @@ export function shareFigures({ metrics, peers, clock, log }: FiguresParts): Shar
       async *[HISTORY_JOB]() {
         yield JSON.stringify(metrics.history.read());
       },
+      ...reports.jobs,
     },
+    partReports: reports.read,
     async read() {
       const registry = await metrics.scraped();
-      if (pools.length === 0) return registry.metrics();
-      const told = await others<Figures>(JOB);
+      if (peers.isEmpty) return registry.metrics();
+      const told = await peers.told<Figures>(JOB, failed);
       return AggregatorRegistry.aggregate([await registry.getMetricsAsJSON(), ...told]).metrics();
     },
     async history() {
-      const told = [...(await others<readonly Minute[]>(HISTORY_JOB)), metrics.history.read()];
+      const told = [...(await peers.told<readonly Minute[]>(HISTORY_JOB, failed)), metrics.history.read()];
       return { processes: told.length, minutes: summed(told, clock.now()) };
     },
     close() {
-      for (const pool of pools) pool.close();
+      reports.stop();
+      peers.close();
     },
   };
 }

@@ -17,8 +17,12 @@ type Both = First & Pick<Config, 'llmFirstWord' | 'llmFallbackUrl' | 'llmFallbac
 
 /** Its two servers: their names as parts of the gateway, and the settings that mend them. */
 const SERVERS = {
-  main: { address: LLM_URL, key: LLM_KEY },
-  fallback: { address: LLM_FALLBACK_URL, key: LLM_FALLBACK_KEY },
+  main: { address: LLM_URL, key: LLM_KEY, choice: `${LLM_URL} and LLM_MODEL` },
+  fallback: {
+    address: LLM_FALLBACK_URL,
+    key: LLM_FALLBACK_KEY,
+    choice: `${LLM_FALLBACK_URL} and LLM_FALLBACK_MODEL`,
+  },
 } as const;
 
 export const modelPart = (name: keyof typeof SERVERS, url: string): Part => ({
@@ -41,6 +45,7 @@ export function languageModel(
     asksUsage,
     silenceMs: SILENCE_MS,
     keySetting: SERVERS[name].key,
+    noun: 'language model',
     ...(key !== undefined && { key }),
     ...(llmContext > 0 && { contextTokens: llmContext }),
   });

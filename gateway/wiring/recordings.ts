@@ -14,6 +14,8 @@ import { createBucketStore } from '../recordings/bucket-store.js';
 import { startRetention } from '../recordings/recording-retention.js';
 import { createRecordings, type HeldRecordings } from '../recordings/recordings.js';
 import { checkBucket, openS3 } from '../recordings/s3.js';
+import type { Bucket } from '../recordings/bucket.js';
+import { CheckFailure, type Checked } from './start-checks.js';
 import { startUploads } from '../recordings/uploads.js';
 import { watchedBucket } from '../recordings/watched-bucket.js';
 import { bucketPart } from './parts.js';
@@ -39,18 +41,19 @@ const MB = 1_000_000;
 const openBucket = async ({ recordingsUrl: url }: Pick<Config, 'recordingsUrl'>) =>
   url === undefined ? undefined : openS3(url, process.env);
 
-/** Checks that the bucket takes recordings. Errors: one line for the operator if it does not. */
-export async function checkRecordings(config: Pick<Config, 'recordingsUrl'>, log: Log): Promise<void> {
-  const bucket = await openBucket(config);
-  if (!bucket) return;
-  const wrong = await checkBucket(bucket);
-  bucket.close();
-  if (wrong?.fatal) throw new Error(`RECORDINGS_URL (${bucket.url}): ${wrong.reason}`);
-  if (wrong) log.warn({ reason: wrong.reason }, 'the bucket of recordings is away: they wait in DATA_DIR');
-}
+/** Whether recordings can be listed, written and deleted there. */
+const bucketCheck = (bucket: Bucket): Checked => ({
+  parts: [bucketPart(bucket.url, process.env)],
+  async ask() {
+    const fault = await checkBucket(bucket);
+    if (fault) throw new CheckFailure(fault.reason, fault.error);
+  },
+});
 
 export interface OpenRecordings {
   readonly recordings: HeldRecordings;
+  /** How the bucket is asked something cheap, if there is one. */
+  readonly checks: readonly Checked[];
   addGauges(metrics: Metrics): void;
   stop(): Promise<void>;
 }
@@ -71,6 +74,7 @@ export async function openRecordings(options: RecordingOptions): Promise<OpenRec
   const uploads = bucket && startUploads({ bucket, sql, dataDir, host, processId, spoolBytes, clock, log });
   return {
     recordings,
+    checks: opened ? [bucketCheck(opened)] : [],
     addGauges(metrics) {
       metrics.gauge(
         'recordings_waiting_bytes',

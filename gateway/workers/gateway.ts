@@ -14,15 +14,15 @@ import { takeStrays } from '../wiring/logging/strays.js';
 
 const config = readConfig(process.env);
 const resources = JSON.parse(process.env['GATEWAY_RESOURCES'] ?? '') as Resources;
-const { role, socketPath } = childPlace();
+const { role, socketPath, index } = childPlace();
 const peers = Array.from({ length: config.workers }, (_, index) =>
   socketOf(dirname(socketPath), role, index),
 ).filter((socket) => socket !== socketPath);
 // Lines of all the processes are in one log.
 const log = createLog(config.logLevel).child({ process: process.pid });
 takeStrays(log);
-const gateway = await startGateway(config, { ...resources, peers }, log).catch((error: unknown) =>
-  refuseStart(explain(error)),
+const gateway = await startGateway(config, { ...resources, peers, isFirst: index === 0 }, log).catch(
+  (error: unknown) => refuseStart(explain(error)),
 );
 await serveAsChild({
   ...{ handlers: gateway.jobs, slots: 1, ready: gateway.ready },

@@ -9,7 +9,83 @@ import { SPEECH_ROUTES } from './speech-routes.mjs';
 const served = (status) => `sum by (instance) (rate(gateway_requests_total{status=~"${status}"}[5m]))`;
 const share = (part, whole) => `(${part}) / (${whole} > 0)`;
 
+/** The operator's parts, by kind: what it means when one fails, and how urgent that is. */
+const PARTS = [
+  [
+    'Model',
+    'model',
+    'page',
+    'The language model, {{ $labels.name }}, fails: agents cannot answer, or wait for the second one',
+  ],
+  ['Voice', 'voice', 'page', 'A remote engine that speaks, {{ $labels.name }}, fails'],
+  ['Recogniser', 'recogniser', 'page', 'A remote engine that transcribes, {{ $labels.name }}, fails'],
+  ['Database', 'database', 'page', 'The database is away: no call begins, and nothing is written'],
+  ['Livekit', 'livekit', 'page', 'The LiveKit server fails: no call begins'],
+  ['Child', 'child', 'page', 'Child processes, {{ $labels.name }}, die or do not come back'],
+  ['Bucket', 'bucket', 'ticket', 'The bucket of recordings fails: they wait in DATA_DIR'],
+  ['Analysis', 'analysis', 'ticket', 'Ended calls are not analysed'],
+];
+
+const partAlert = ([name, part, severity, summary]) => ({
+  name: `Gateway${name}Fails`,
+  expr: `max by (instance, name) (gateway_part_failing{part="${part}"}) == 1`,
+  for: severity === 'page' ? '1m' : '10m',
+  severity,
+  summary: `${summary}; /health and the log name its address and setting`,
+});
+
+/** What accounts have configured, and its owners' fault: many failures may be the network's all the same. */
+const OF_ACCOUNTS = [
+  ['Tools', 'tool|mcp', 'tools and MCP servers of agents'],
+  ['Phone', 'phone', 'APIs of telephone providers, {{ $labels.name }},'],
+  ['Webhooks', 'webhook', 'receivers of webhooks'],
+];
+
+const FAILED = 'outcome=~"refused_key|limited|wrong_address|failed|unreachable|timeout|invalid"';
+const asked = (part, more = '') =>
+  `sum by (instance, name) (rate(gateway_part_requests_total{part=~"${part}"${more}}[5m]))`;
+
+const accountsAlert = ([name, part, what]) => ({
+  name: `Gateway${name}Fail`,
+  expr: `${share(asked(part, `, ${FAILED}`), asked(part))} > 0.5`,
+  for: '10m',
+  severity: 'ticket',
+  summary: `More than half of the requests to ${what} fail; the log names addresses and workspaces`,
+});
+
 export const ALERTS = [
+  ...PARTS.map(partAlert),
+  ...OF_ACCOUNTS.map(accountsAlert),
+  {
+    name: 'GatewayModelSlow',
+    expr: 'histogram_quantile(0.95, sum by (instance, name, le) (rate(gateway_part_seconds_bucket{part="model"}[10m]))) > 3',
+    for: '10m',
+    severity: 'ticket',
+    summary:
+      'One request in twenty to the language model, {{ $labels.name }}, waits more than three seconds for its first word',
+  },
+  {
+    name: 'GatewayDatabaseSlow',
+    expr: 'histogram_quantile(0.95, sum by (instance, le) (rate(gateway_part_seconds_bucket{part="database"}[10m]))) > 0.5',
+    for: '10m',
+    severity: 'ticket',
+    summary: 'The database takes more than half a second for the cheapest question',
+  },
+  {
+    name: 'GatewayOutOfMemory',
+    expr: 'increase(gateway_child_restarts_total{cause="memory"}[15m]) > 0',
+    for: '0m',
+    severity: 'page',
+    summary: 'A child process, {{ $labels.role }}, was killed for lack of memory',
+  },
+  {
+    name: 'GatewayChildRestarts',
+    expr: 'sum by (instance, role) (increase(gateway_child_restarts_total[15m])) > 3',
+    for: '0m',
+    severity: 'ticket',
+    summary:
+      'Child processes, {{ $labels.role }}, were started again more than three times in a quarter of an hour',
+  },
   {
     name: 'GatewayDown',
     expr: 'up{job="speech-gateway"} == 0',

@@ -16,7 +16,65 @@ const percentiles = (histogram, more) =>
 
 const SPEECH = `, ${SPEECH_ROUTES}`;
 
+/** What was asked and failed; `cancelled` and `refused` are no failures of the part. */
+const FAILED = ', outcome!~"ok|refused|cancelled"';
+
 export const ROWS = [
+  {
+    title: 'What the gateway asks',
+    panels: [
+      {
+        title: 'Parts that fail now',
+        unit: 'short',
+        queries: [
+          { expr: `max by (part, name) (${of('gateway_part_failing')}) == 1`, legend: '{{part}}, {{name}}' },
+        ],
+      },
+      {
+        title: 'Requests to parts that failed, by what came of them',
+        unit: 'reqps',
+        queries: [
+          {
+            expr: rate('gateway_part_requests_total', 'part, name, outcome', FAILED),
+            legend: '{{part}}, {{name}}: {{outcome}}',
+          },
+        ],
+      },
+      {
+        title: 'Time to the answer of a part, 95th percentile',
+        unit: 's',
+        queries: [
+          {
+            expr: `histogram_quantile(0.95, ${rate('gateway_part_seconds_bucket', 'le, part, name')})`,
+            legend: '{{part}}, {{name}}',
+          },
+        ],
+      },
+      {
+        title: 'Restarts of child processes',
+        unit: 'short',
+        queries: [
+          {
+            expr: `sum by (role, cause) (increase(${of('gateway_child_restarts_total')}[$__rate_interval]))`,
+            legend: '{{role}}: {{cause}}',
+          },
+        ],
+      },
+    ],
+  },
+  {
+    title: 'Language model, tools, deliveries',
+    panels: ['model', 'tool|mcp', 'webhook|analysis', 'phone|bucket|livekit'].map((parts) => ({
+      title: `Requests by what came of them: ${parts.replaceAll('|', ', ')}`,
+      unit: 'reqps',
+      queries: [
+        {
+          expr: rate('gateway_part_requests_total', 'part, name, outcome', `, part=~"${parts}"`),
+          legend: '{{part}}, {{name}}: {{outcome}}',
+        },
+      ],
+    })),
+  },
   {
     title: 'Requests',
     panels: [

@@ -289,13 +289,10 @@ export class Link {
   }
 
   #lost(error: Error | undefined): void {
-    if (this.up && !this.#closed)
-      this.#warn(`lost the connection to a child: ${error?.message ?? 'it ended'}`);
-    // Its supervisor may have killed it before this caller found it frozen.
-    const isFrozen = this.up && !this.#closed && this.#silence?.isDoubtful === true;
-    if (isFrozen) this.#frozen += 1;
     const wasUp = this.up && !this.#closed;
-    if (wasUp && !this.#gave && this.#calls.size > 0) this.#barren += 1;
+    // Its supervisor may have killed it before this caller found it frozen.
+    const isFrozen = wasUp && this.#silence?.isDoubtful === true;
+    if (wasUp) this.#noteLoss(error, isFrozen);
     this.#channel = undefined;
     this.#pid = undefined;
     this.#reported = NOTHING;
@@ -307,6 +304,12 @@ export class Link {
     if (!this.#closed) this.#reconnectLater();
     if (wasUp) this.#options.lost?.(isFrozen ? 'frozen' : 'died');
     for (const call of calls) call.lost(isFrozen);
+  }
+
+  #noteLoss(error: Error | undefined, isFrozen: boolean): void {
+    this.#warn(`lost the connection to a child: ${error?.message ?? 'it ended'}`);
+    if (isFrozen) this.#frozen += 1;
+    if (!this.#gave && this.#calls.size > 0) this.#barren += 1;
   }
 
   #reconnectLater(): void {

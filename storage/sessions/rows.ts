@@ -32,7 +32,8 @@ export const columns = (sql: Sql | Transaction) => sql`
   s.created_at as "createdAt", s.expires_at as "expiresAt", s.started_at as "startedAt", s.ended_at as "endedAt",
   s.ended_reason as "endedReason",
   case when s.ended_at is not null and s.started_at is not null
-    then floor(coalesce(s.measured_ms, ${wallTime(sql)}) / 1000)::int end as "durationSeconds"`;
+    then floor(coalesce(s.measured_ms, ${wallTime(sql)}) / 1000)::int end as "durationSeconds",
+  (select count(*)::int from session_turns t where t.session_id = s.id and t.failed) as "failedAnswers"`;
 
 export const recordOf = (row: Row): SessionRecord => ({
   id: row.id,
@@ -58,6 +59,7 @@ export const recordOf = (row: Row): SessionRecord => ({
   endedAt: row.endedAt,
   durationSeconds: row.durationSeconds,
   endedReason: row.endedReason as EndedReason | null,
+  failedAnswers: row.failedAnswers,
 });
 
 interface ItemRow {

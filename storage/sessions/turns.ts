@@ -15,10 +15,11 @@ export async function keepTurn(sql: Sql, { id, ownerId }: Owned, turn: Turn): Pr
   const { number, turnId, at, ...content } = turn;
   await repeatable(sql`
     with owned as (select id from sessions where id = ${id} and owner_id = ${ownerId} for share)
-    insert into session_turns (session_id, number, turn_id, at, content)
-    select owned.id, ${number}::int, ${turnId}::int, ${at}::timestamptz, ${JSON.stringify(content)} from owned
+    insert into session_turns (session_id, number, turn_id, at, content, failed)
+    select owned.id, ${number}::int, ${turnId}::int, ${at}::timestamptz, ${JSON.stringify(content)},
+      ${turn.error !== null}::boolean from owned
     on conflict (session_id, number) do update set
-      turn_id = excluded.turn_id, at = excluded.at, content = excluded.content`);
+      turn_id = excluded.turn_id, at = excluded.at, content = excluded.content, failed = excluded.failed`);
 }
 
 type Row = Pick<Turn, 'number' | 'turnId' | 'at'> & { readonly content: string };

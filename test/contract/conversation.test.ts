@@ -182,6 +182,33 @@ t.test('a turn that the model failed is recorded with its error (decision 11)', 
       ['assistant', 'You said: And now?', undefined],
     ],
   );
+  const record = await talks.record(meeting.invite);
+  t.equal(record['failed_answers'], 1);
+  const { body } = await call(`sessions?agent_id=${String(record['agent_id'])}`);
+  t.match(body, { sessions: [{ status: 'completed', failed_answers: 1 }] }, 'its row in lists is marked');
+});
+
+t.test('the log names the model that failed, its setting, the session and the agent', async (t) => {
+  const meeting = await talks.meet();
+  meeting.caller.send({ type: 'user.message', text: 'Why?' });
+  await untilShown(meeting, EXCUSE);
+  await hangUp(meeting);
+  const { session_id: sessionId } = meeting.invite;
+  const agentId = (await talks.record(meeting.invite))['agent_id'];
+  const { origin } = new URL(model.url);
+  const line = await until('the log names it', () =>
+    talks.gateway
+      .stderr()
+      .split('\n')
+      .find(
+        (each) =>
+          each.includes(sessionId) && each.includes(`The language model (main) at ${origin} failed (500)`),
+      ),
+  );
+  t.match(JSON.parse(line), {
+    ...{ part: 'model', name: 'main', address: origin, setting: 'LLM_BASE_URL', outcome: 'failed' },
+    ...{ status: 500, sessionId, agentId, workspaceId: /./ },
+  });
 });
 
 t.test('an agent with transfer destinations is told that it has no telephone (decision 20)', async (t) => {

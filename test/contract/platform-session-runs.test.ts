@@ -161,6 +161,7 @@ t.test('a session ends once, and its end is one with what it causes', async (t) 
       conversation_started_at: record.startedAt!.toISOString(),
       conversation_ended_at: record.endedAt!.toISOString(),
       duration_seconds: durationSeconds,
+      failed_answers: 0,
       end_user_id: 'customer-42',
       metadata: { b: 1, a: 2 },
       agent_name: 'Bakery',

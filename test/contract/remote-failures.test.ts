@@ -78,6 +78,23 @@ for (const { stack, gateway } of await Promise.all(['uws', 'node'].map(onStack))
     t.match(await whole.json(), { detail: { code: 'provider_failed' } });
   });
 
+  t.test(`${stack}: a key of ours that a voice refuses is no fault of the client's`, async (t) => {
+    for (const status of [401, 403, 407]) {
+      remote.answers((response) => void response.writeHead(status).end('{"message": "Invalid Token"}'));
+      const asked = [
+        nativeSpeech(),
+        post('/v1/tts/stream/with-timestamp', { text }),
+        ...BASES.map(speechA),
+        ...['', '/stream', '/with-timestamps', '/stream/with-timestamps'].map(speechB),
+      ];
+      for (const response of await Promise.all(asked)) {
+        t.equal(response.status, 502);
+        t.equal(response.headers.get('www-authenticate'), null);
+        t.match(await response.text(), /does not accept this gateway/);
+      }
+    }
+  });
+
   t.test(`${stack}: a voice's 429 is the provider's, with the time to wait`, async (t) => {
     for (const wait of [{}, { 'retry-after': '9' }]) {
       remote.answers((response) => void response.writeHead(429, wait).end());

@@ -37,6 +37,7 @@ const record: SessionRecord = {
   endedAt: at(31),
   durationSeconds: 30,
   endedReason: 'hangup',
+  failedAnswers: 2,
 };
 
 const SESSION = {
@@ -48,6 +49,7 @@ const SESSION = {
   conversation_started_at: '2026-01-01T12:00:01.000Z',
   conversation_ended_at: '2026-01-01T12:00:31.000Z',
   duration_seconds: 30,
+  failed_answers: 2,
   end_user_id: 'ada',
   metadata: JSON.parse(METADATA) as unknown,
   agent_name: 'Bakery',
@@ -253,6 +255,7 @@ t.test('the test of a webhook is the end of an empty call of its agent', async (
       conversation_started_at: '2026-01-01T12:00:07.000Z',
       conversation_ended_at: '2026-01-01T12:00:07.000Z',
       duration_seconds: 0,
+      failed_answers: 0,
       end_user_id: null,
       metadata: {},
     },

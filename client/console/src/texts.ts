@@ -193,6 +193,7 @@ export const texts = {
       completed: 'Completed',
       failed: 'Failed',
     } as Readonly<Record<string, string>>,
+    failedAnswers: (count: number) => (count === 1 ? '1 answer failed' : `${count} answers failed`),
     search: 'What was said',
     searchHelp: 'All of these words, or how they begin, in calls that have ended.',
     after: 'From',

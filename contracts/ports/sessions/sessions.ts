@@ -115,6 +115,8 @@ export interface SessionRecord extends Omit<NewSession, 'plan' | 'leg' | 'joinMs
   /** Length of the conversation in whole seconds. */
   readonly durationSeconds: number | null;
   readonly endedReason: EndedReason | null;
+  /** Turns in which the agent could not answer. */
+  readonly failedAnswers: number;
 }
 
 interface ToolUse {

@@ -12,12 +12,16 @@ export interface RemoteAddress {
   readonly key?: string | undefined;
   /** The setting that holds the key, for the operator's log. */
   readonly keySetting?: string | undefined;
+  /** What it is, in sentences for clients; default: `speech provider`. */
+  readonly noun?: string | undefined;
 }
 
 export interface RemoteRequest {
+  /** Default: POST. */
+  readonly method?: 'GET';
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
-  readonly body: string | Uint8Array | FormData;
+  readonly body?: string | Uint8Array | FormData;
   readonly traceContext?: TraceContext | undefined;
   /** Names refusals that the caller treats apart, by their body; undefined for all others. */
   readonly refusal?: (body: unknown) => ServiceError | undefined;
@@ -50,7 +54,10 @@ const RETRY_SECONDS = 3600;
 const RETRY_DEFAULT_SECONDS = 1;
 const TOO_MANY_REQUESTS = 429;
 
-const broken = (cause: unknown): ServiceError => new ServiceError('provider_failed', { cause });
+const nounOf = ({ noun = 'speech provider' }: Pick<RemoteAddress, 'noun'>): string => `The ${noun}`;
+
+const broken = (cause: unknown, address: Pick<RemoteAddress, 'noun'> = {}): ServiceError =>
+  new ServiceError('provider_failed', { message: `${nounOf(address)} failed`, cause });
 
 /** The whole body of a reply. Errors: `provider_failed` if it is longer than `most` bytes or breaks off. */
 export async function bytesOfReply({ body }: RemoteReply, most: number): Promise<Buffer> {
@@ -113,7 +120,7 @@ const keyRefused = ({ url, keySetting = 'its API key' }: RemoteAddress, status: 
 
 /** A client learns only that the provider failed if the operator's key is the cause. */
 function unauthorized(address: RemoteAddress, status: number): ServiceError {
-  const message = 'The speech provider does not accept this gateway';
+  const message = `${nounOf(address)} does not accept this gateway`;
   return new ServiceError('provider_failed', {
     message,
     answered: status,
@@ -137,7 +144,7 @@ async function refusalOf(
     // A redirect is not followed, because the key is for this address.
     status: status >= 400 ? status : 502,
     answered: status,
-    message: said ?? `The speech provider answered ${status}`,
+    message: said ?? `${nounOf(address)} answered ${status}`,
     ...(retryAfter !== undefined && { retryAfter }),
   });
 }
@@ -168,10 +175,11 @@ export async function ask(
   const agent = await connections();
   let reply: RemoteReply;
   try {
-    reply = await agent.request({ origin, path, method: 'POST', headers, signal, body: request.body });
+    const { method = 'POST', body = null } = request;
+    reply = await agent.request({ origin, path, method, headers, signal, body });
   } catch (error) {
     signal.throwIfAborted();
-    throw broken(error);
+    throw broken(error, address);
   }
   if (reply.statusCode >= 200 && reply.statusCode < 300) return reply;
   throw await refusalOf(reply, address, request);

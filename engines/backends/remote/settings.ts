@@ -13,6 +13,8 @@ export interface RemoteSettings {
   readonly keySetting?: string | undefined;
   /** The setting that holds the addresses. */
   readonly urlSetting?: string | undefined;
+  /** The settings that hold its models. */
+  readonly modelSettings?: Readonly<Record<'voice' | 'recogniser', string>>;
   readonly ttsModel: string;
   readonly sttModel: string;
   /** Names as the service knows them. */
@@ -39,13 +41,17 @@ export function servicesOf(settings: RemoteSettings): ServicePool {
 export const partsOf = (
   kind: 'voice' | 'recogniser',
   engine: string,
-  { urls, urlSetting, keySetting }: RemoteSettings,
+  { urls, urlSetting, keySetting, modelSettings }: RemoteSettings,
 ): readonly Part[] =>
   urls.map((url, at) => ({
     kind,
     name: urls.length === 1 ? engine : `${engine} ${at + 1}`,
     address: originOf(url),
-    settings: { address: urlSetting, key: keySetting },
+    settings: {
+      address: urlSetting,
+      key: keySetting,
+      choice: modelSettings && `${urlSetting} and ${modelSettings[kind]}`,
+    },
   }));
 
 /** Asks the service as that kind of part, for somebody. */

@@ -69,6 +69,11 @@ export class PartKeeper implements Keeper {
     this.#stateOf(part, told.whom).told(told);
   }
 
+  /** Whether an operator's part is known to fail. */
+  fails(part: Part): boolean {
+    return this.#operators.get(keyOf(part))?.isFailing ?? false;
+  }
+
   /** The operator's parts, in the order in which they became known. */
   reports(): readonly PartReport[] {
     return [...this.#operators.values()].map(({ report }) => report);

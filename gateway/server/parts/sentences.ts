@@ -32,7 +32,7 @@ export const ROWS: Readonly<Record<Outcome, Row>> = {
   cancelled: { did: 'was not waited for' },
   refused_key: { fails: true, did: 'refused the key', mends: 'key' },
   limited: { fails: true, did: 'takes no more: too many requests, or its credit is used up', mends: 'key' },
-  wrong_address: { fails: true, did: 'has nothing at that address', mends: 'address' },
+  wrong_address: { fails: true, did: 'has nothing there', mends: 'choice' },
   failed: { fails: true, did: 'failed' },
   unreachable: { fails: true, did: 'cannot be reached', mends: 'address' },
   timeout: { fails: true, did: 'did not answer in time' },
@@ -46,6 +46,9 @@ const OTHER_WORDS: Readonly<Partial<Record<PartKind, Partial<Record<Outcome, str
     timeout: 'said nothing, and is replaced',
     invalid: 'dies at its work again and again: is there enough memory?',
   },
+  model: { wrong_address: 'knows no such address or model' },
+  voice: { wrong_address: 'knows no such address or model' },
+  recogniser: { wrong_address: 'knows no such address or model' },
   database: { unreachable: 'is away', failed: 'is away' },
 };
 

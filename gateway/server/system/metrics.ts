@@ -12,6 +12,9 @@ const PREFIX = 'gateway_';
 /** Several looks of prom-client at the event loop. */
 const WATCHED_MS = 50;
 
+/** Gauges of prom-client with the suffix of counters; each has the sum of a gauge that stays. */
+const MISNAMED = ['handles', 'requests', 'resources'].map((what) => `nodejs_active_${what}_total`);
+
 type Labels = Readonly<Record<string, string | number>>;
 type Reading = number | readonly { readonly labels: Labels; readonly value: number }[];
 
@@ -86,6 +89,7 @@ export class Metrics {
   /** Resolves once the event loop was looked at, so that not even the first scrape has figures of nothing. */
   #watch(): Promise<void> {
     collectDefaultMetrics({ register: this.registry });
+    for (const name of MISNAMED) this.registry.removeSingleMetric(name);
     return new Promise((resolve) => setTimeout(resolve, WATCHED_MS));
   }
 

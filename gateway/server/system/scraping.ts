@@ -24,11 +24,16 @@ const digestOf = (text: string): Buffer => createHash('sha256').update(text).dig
 /** Compares in constant time. */
 const isSame = (a: string, b: string): boolean => timingSafeEqual(digestOf(a), digestOf(b));
 
+/** Whether the request has METRICS_TOKEN. */
+export function isBearer({ headers }: Pick<Request, 'headers'>, token: string | undefined): boolean {
+  const bearer = bearerToken(headers);
+  return token !== undefined && bearer !== undefined && isSame(bearer, token);
+}
+
 /** Errors: those of `authenticateKey`. */
 export async function admitScrape(request: Request, { keys, token }: Scraping): Promise<void> {
-  if (request.fromPrivateNetwork) return;
+  if (request.fromPrivateNetwork || isBearer(request, token)) return;
   const bearer = bearerToken(request.headers);
-  if (token !== undefined && bearer !== undefined && isSame(bearer, token)) return;
   if (!keys) throw new ServiceError(bearer === undefined ? 'missing_key' : 'invalid_key');
   await authenticateKey(bearer, keys, request.permission);
 }

@@ -6,24 +6,35 @@ import type { Health } from './health.js';
 import { homeRoute } from './home.js';
 import type { Metrics } from './metrics.js';
 import { describeInterface, INFO, interfaceBytes } from '../openapi/openapi.js';
-import type { Dialect, Reply, Route } from '../port.js';
+import type { PartReport } from '../parts/part-state.js';
+import { entryOf } from '../parts/reports.js';
+import type { Dialect, HttpRequest, Reply, Route } from '../port.js';
 import { json } from '../replies.js';
 import type { PermissionOf } from '../router.js';
-import { admitScrape, type Scraping } from './scraping.js';
+import { admitScrape, isBearer, type Scraping } from './scraping.js';
 
 const uncached = (status: number, value: object): Reply =>
   json(status, value, { 'cache-control': 'no-store' });
 
-const get = (path: string, answer: () => Reply | Promise<Reply>): Route => ({
+/** Addresses and settings are for those who may read `/metrics`, except by a key: that would ask the database. */
+const seesDetails = (request: HttpRequest, { token }: Scraping): boolean =>
+  request.fromPrivateNetwork || isBearer(request, token);
+
+/** `parts` end no readiness: a gateway whose language model is away still speaks. */
+function readiness(
+  { health, scraping = {}, partReports = () => [] }: SystemParts,
+  request: HttpRequest,
+): Reply {
+  const report = health.report();
+  const parts = partReports().map((each) => entryOf(each, seesDetails(request, scraping)));
+  return uncached(report.ready ? 200 : 503, { ...report, ...(parts.length > 0 && { parts }) });
+}
+
+const readinessRoute = (path: string, parts: SystemParts): Route => ({
   method: 'GET',
   path,
-  handler: async () => answer(),
+  handler: async (request) => readiness(parts, request),
 });
-
-const readiness = (health: Health): Reply => {
-  const report = health.report();
-  return uncached(report.ready ? 200 : 503, report);
-};
 
 const metricsRoute = (metrics: Metrics, scraping: Scraping = {}): Route => ({
   method: 'GET',
@@ -37,22 +48,26 @@ const metricsRoute = (metrics: Metrics, scraping: Scraping = {}): Route => ({
   },
 });
 
-export function systemDialect(parts: {
+export interface SystemParts {
   readonly health: Health;
   readonly metrics: Metrics;
   readonly scraping?: Scraping | undefined;
+  /** What is known of the operator's parts, in all processes. Default: nothing. */
+  readonly partReports?: (() => readonly PartReport[]) | undefined;
   readonly dialects: readonly Dialect[];
   readonly permissionOf?: PermissionOf | undefined;
-}): Dialect {
+}
+
+export function systemDialect(parts: SystemParts): Dialect {
   const description = interfaceBytes(describeInterface(parts.dialects, parts.permissionOf));
   const pages = consoleRoutes();
   return {
     name: 'system',
     prefixes: [],
     routes: [
-      get('/health', () => readiness(parts.health)),
-      get('/health/ready', () => readiness(parts.health)),
-      get('/health/live', () => uncached(200, { live: true })),
+      readinessRoute('/health', parts),
+      readinessRoute('/health/ready', parts),
+      { method: 'GET', path: '/health/live', handler: async () => uncached(200, { live: true }) },
       metricsRoute(parts.metrics, parts.scraping),
       {
         method: 'GET',

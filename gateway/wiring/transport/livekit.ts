@@ -1,4 +1,5 @@
 /** Wires the livekit transport: agents join rooms of a cluster, which room workers carry. */
+import type { Ask, Keeper } from '../../../contracts/ports/parts.js';
 import type { Secrets } from '../../../contracts/ports/secrets.js';
 import { AgentWorker } from '../../../media/livekit/agent-worker.js';
 import { createRoomCalls } from '../../../media/livekit/calls.js';
@@ -33,15 +34,20 @@ function roomCalls(
   return createRoomCalls({ rooms: children.pool('room'), ...cluster, recorded, counted, log });
 }
 
+/** Tells the keeper what comes of each request to the server. */
+function askingOf(server: LivekitServer, keeper: Keeper): Ask {
+  const part = livekitPart(server);
+  keeper.know(part);
+  return () => keeper.ask(part);
+}
+
 export function livekitTransport(server: LivekitServer, options: TransportOptions): OpenTransport {
   const { sessions, platform, recordings, node: nodes, keeper, clock, log } = options;
   const { runs } = sessions;
   const metrics = new CallMetrics(recordings.began, options.turns?.model.answers);
   const agentName = agentNameOf(platform.secrets);
   const registered = (): Promise<void> => worker.registered();
-  const part = livekitPart(server);
-  keeper.know(part);
-  const asks = () => keeper.ask(part);
+  const asks = askingOf(server, keeper);
   const rooms = roomCalls(options, metrics, { server, agentName, registered, asks });
   const sip = createSipService(server, agentName, asks);
   const { numbers } = platform;

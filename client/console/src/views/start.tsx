@@ -59,7 +59,7 @@ function LastCalls() {
         <p key={call.session_id} class="row">
           <a href={linkTo(['calls', call.session_id])}>{momentText(call.created_at)}</a>
           <span>{call.name ?? call.agent_name}</span>
-          <StatusTag status={call.status} />
+          <StatusTag call={call} />
         </p>
       ))}
       {data && data.sessions.length > 0 && (

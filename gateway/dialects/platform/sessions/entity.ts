@@ -25,6 +25,7 @@ export const rowOf = (record: SessionRecord): object => ({
   started_at: moment(record.startedAt),
   ended_at: moment(record.endedAt),
   duration_seconds: record.durationSeconds,
+  failed_answers: record.failedAnswers,
   metadata: record.metadata,
 });
 

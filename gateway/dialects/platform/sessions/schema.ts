@@ -144,6 +144,9 @@ const ROW = {
   started_at: nullable(Moment),
   ended_at: nullable(Moment),
   duration_seconds: nullable(Type.Integer()),
+  failed_answers: Type.Integer({
+    description: 'Turns in which the agent could not answer; each has its `error`.',
+  }),
   metadata: Type.Record(Type.String(), Type.Unknown()),
 };
 
@@ -162,6 +165,7 @@ export const ROW_EXAMPLE = {
   started_at: '2026-01-01T12:00:03.000Z',
   ended_at: '2026-01-01T12:03:07.000Z',
   duration_seconds: 184,
+  failed_answers: 0,
   metadata: { order: 'A-17' },
 };
 

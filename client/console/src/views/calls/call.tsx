@@ -51,7 +51,7 @@ const Head = ({ call }: { readonly call: Call }) => (
     </p>
     <div class="row">
       <h1>{call.name ?? call.agent_name}</h1>
-      <StatusTag status={call.status} />
+      <StatusTag call={call} />
     </div>
     <p class="soft">
       {[

@@ -113,7 +113,7 @@ const Row = ({ row }: { readonly row: CallRow }) => (
     </td>
     <td>{row.name ?? row.agent_name}</td>
     <td>
-      <StatusTag status={row.status} />
+      <StatusTag call={row} />
     </td>
     <td class="number">{lengthText(row.duration_seconds)}</td>
     <td class="spare">{row.caller_number ?? calls.sources[row.source] ?? row.source}</td>

@@ -11,6 +11,8 @@ export interface CallRow {
   readonly created_at: string;
   readonly started_at: string | null;
   readonly duration_seconds: number | null;
+  /** Turns in which the agent could not answer. */
+  readonly failed_answers: number;
   readonly metadata: object;
 }
 
