@@ -65,7 +65,8 @@ const voiceOrRecogniser = (kind, who, title, setting, symptom) => ({
   metric: `gateway_part_failing{part="${kind}"} == 1`,
   alert: `Gateway${kind[0].toUpperCase()}${kind.slice(1)}Fails`,
   health: `parts.${kind}`,
-  console: 'Calls: the mark "answers failed", if no other engine took over; in the call, the error of the turn',
+  console:
+    'Calls: the mark "answers failed", if no other engine took over; in the call, the error of the turn',
   back: `${who} (…) at … is back after … s`,
   incidents: [
     {
@@ -338,7 +339,7 @@ const PROCESSES = {
     },
     {
       symptom: 'All work of one kind fails: nothing is spoken, encoded or heard',
-      log: 'The child process (…) d…',
+      log: 'The child process (…) …',
       back: 'The child process (…) is back after … s',
       metric: 'gateway_part_failing{part="child"} == 1',
       alert: 'GatewayChildFails',

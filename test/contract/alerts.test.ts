@@ -53,6 +53,10 @@ function someOf(cases: RegExp, folder: string): string {
 }
 
 t.test('alerts fire after their time, name what fails, and end', { skip }, async (t) => {
-  const { code, said } = await promtool('test', 'rules', shortOrLong(someOf(FEW, folderOf(t)), file('alerts.test.yaml')));
+  const { code, said } = await promtool(
+    'test',
+    'rules',
+    shortOrLong(someOf(FEW, folderOf(t)), file('alerts.test.yaml')),
+  );
   t.equal(code, 0, said);
 });
