@@ -222,8 +222,7 @@ export async function startGateway(config: Config, resources: Resources, log: Lo
   const health = new Health(['database', ...children.needed], clock, log);
   const metrics = metricsOf(parts);
   health.addTo(metrics);
-  const { peers = [] } = resources;
-  const figures = shareFigures({ ...{ metrics, keeper: parts.keeper, clock, log }, peers });
+  const figures = shareFigures({ metrics, keeper: parts.keeper, clock, log, peers: resources.peers ?? [] });
   const stopWarming = warmModels(parts, resources, log);
   const { database } = parts;
   const stopWatching = children.watch(health, { database, part: databasePart(config) });

@@ -90,7 +90,9 @@ function threadsOf(pid: number): readonly string[] {
  * threads of their own. In a schedstat stand nanoseconds on a processor, nanoseconds in its queue, turns.
  */
 function waitedMs(pid: number): number {
-  const waited = threadsOf(pid).map((task) => Number(readProc(`${pid}/task/${task}/schedstat`)?.split(' ')[1] ?? 0));
+  const waited = threadsOf(pid).map((task) =>
+    Number(readProc(`${pid}/task/${task}/schedstat`)?.split(' ')[1] ?? 0),
+  );
   return waited.reduce((sum, one) => sum + one, 0) / 1e6;
 }
 

@@ -132,19 +132,18 @@ export class OwnedCall {
     this.parts.log.info(this.#who(), 'call started');
   }
 
+  /** Whose work in speech engines its own is. */
+  #caller(): Caller {
+    const { workspaceId, agentId } = this.session.record;
+    const call = { sessionId: this.id, agentId };
+    return { workspaceId, keyId: 'session', isLive: this.parts.isTest !== true, isCall: true, call };
+  }
+
   #hosted(): ConversationParts {
     const { parts, session, id } = this;
     const { runs, clock, log, transcription, chat, knowledge, outbound, credentials, mcp, agents, speech } =
       parts;
-    const { workspaceId, agentId } = session.record;
-    const call = { sessionId: id, agentId };
-    const caller: Caller = {
-      workspaceId,
-      keyId: 'session',
-      isLive: parts.isTest !== true,
-      isCall: true,
-      call,
-    };
+    const caller = this.#caller();
     const whom = whomOf(caller);
     const { speaking_language: language } = (session.inCharge ?? session.plan).config.voice;
     return {

@@ -50,10 +50,14 @@ export function livekitTransport(server: LivekitServer, options: TransportOption
   const asks = askingOf(server, keeper);
   const rooms = roomCalls(options, metrics, { server, agentName, registered, asks });
   const sip = createSipService(server, agentName, asks);
-  const { numbers } = platform;
   const transferring = transfersOf(options);
   const phoned = { sip, runs, rooms, clock, log };
-  const told = { sessions: sessions.phone, numbers, transfers: platform.transfers, transferring };
+  const told = {
+    sessions: sessions.phone,
+    numbers: platform.numbers,
+    transfers: platform.transfers,
+    transferring,
+  };
   const calls = new LivekitCalls({
     ...callParts(options, metrics),
     ...{ calls: rooms, places: roomPlaces(options.config), nodeId: options.processId, nodes },
@@ -61,7 +65,7 @@ export function livekitTransport(server: LivekitServer, options: TransportOption
   });
   const dialling = new SipDialling({ ...phoned, prepare: (session) => calls.prepare(session) });
   const { placing, dialect } = openPhone(options, undefined, dialling);
-  const sipNumbers = new SipNumbers({ numbers, sip, clock, log });
+  const sipNumbers = new SipNumbers({ numbers: platform.numbers, sip, clock, log });
   const worker = new AgentWorker({ server, agentName, work: calls, asks, clock, log });
   return {
     url: server.url,
