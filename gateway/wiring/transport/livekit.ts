@@ -41,9 +41,28 @@ function askingOf(server: LivekitServer, keeper: Keeper): Ask {
   return () => keeper.ask(part);
 }
 
+/** Ends the calls; meanwhile the server learns that this worker takes no more. */
+async function stopCalls(calls: LivekitCalls, worker: AgentWorker, until: Promise<unknown>): Promise<void> {
+  const stopped = calls.stop(until);
+  worker.report();
+  await stopped;
+  worker.close();
+}
+
+/** What other nodes and the server ask of this one. */
+const nodeDialects = (
+  server: LivekitServer,
+  { sessions, platform, node: nodes, log }: TransportOptions,
+  calls: ReturnType<typeof roomCalls>,
+): OpenTransport['dialects'] => [
+  clusterDialect({ server, runs: sessions.runs, calls, log }),
+  nodesDialect({ keys: platform.keys, nodes }),
+];
+
 export function livekitTransport(server: LivekitServer, options: TransportOptions): OpenTransport {
   const { sessions, platform, recordings, node: nodes, keeper, clock, log } = options;
   const { runs } = sessions;
+  const { numbers } = platform;
   const metrics = new CallMetrics(recordings.began, options.turns?.model.answers);
   const agentName = agentNameOf(platform.secrets);
   const registered = (): Promise<void> => worker.registered();
@@ -65,7 +84,7 @@ export function livekitTransport(server: LivekitServer, options: TransportOption
   });
   const dialling = new SipDialling({ ...phoned, prepare: (session) => calls.prepare(session) });
   const { placing, dialect } = openPhone(options, undefined, dialling);
-  const sipNumbers = new SipNumbers({ numbers: platform.numbers, sip, clock, log });
+  const sipNumbers = new SipNumbers({ numbers, sip, clock, log });
   const worker = new AgentWorker({ server, agentName, work: calls, asks, clock, log });
   return {
     url: server.url,
@@ -78,19 +97,12 @@ export function livekitTransport(server: LivekitServer, options: TransportOption
       transferring.addMetrics(page);
     },
     figures: () => calls.figures(),
-    dialects: [
-      clusterDialect({ server, runs, calls: rooms, log }),
-      nodesDialect({ keys: platform.keys, nodes }),
-      dialect,
-    ],
+    dialects: [...nodeDialects(server, options, rooms), dialect],
     dialling: placing,
     numbers: sipNumbers.numbers,
     async stop(until) {
       sipNumbers.stop();
-      const stopped = calls.stop(until);
-      worker.report();
-      await stopped;
-      worker.close();
+      await stopCalls(calls, worker, until);
       await Promise.all([placing.stop(), transferring.stop()]);
     },
     close: () => Promise.resolve(),
