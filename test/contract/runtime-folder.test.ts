@@ -233,5 +233,8 @@ t.test('a start that finds the folder of somebody else says so in one line', asy
   symlinkSync('/tmp', join(dataDir, 'run'));
   const { child, stdout, stderr } = spawnGateway({ DATA_DIR: dataDir, ...TONE });
   t.strictSame(await once(child, 'exit'), [1, null]);
-  t.match(wordsOf(stdout() + stderr()), /^speech gateway: .*run cannot be used, it is a symbolic link: remove it\n$/);
+  t.match(
+    wordsOf(stdout() + stderr()),
+    /^speech gateway: .*run cannot be used, it is a symbolic link: remove it\n$/,
+  );
 });
