@@ -117,7 +117,7 @@ export class Children {
     if (how !== 'up') {
       this.#lostAt.set(role, clock.monotonic());
       const outcome = this.#isBarren(role) ? 'invalid' : OUTCOMES[how];
-      keeper.told(childPart(role), { outcome, code: how });
+      keeper.told(childPart(role), { outcome });
     } else if (
       this.pool(role)
         .state()

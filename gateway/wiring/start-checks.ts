@@ -50,14 +50,20 @@ async function answers(address: RemoteAddress, request: RemoteRequest, signal: A
 
 const get = (path: string): RemoteRequest => ({ method: 'GET', path });
 
-/** The list of models; from a server that has none, one token. */
+/** A key may be allowed to talk, and not to list models. */
+const FORBIDDEN = 403;
+
+const tellsNothing = (error: unknown): boolean =>
+  hasNoRoute(error) || (error instanceof ServiceError && error.answered === FORBIDDEN);
+
+/** The list of models; from a server that has none, or tells none, one token. */
 async function askModel(address: RemoteAddress, model: string, signal: AbortSignal): Promise<void> {
   const body = { model, messages: [{ role: 'user', content: 'ping' }], max_tokens: 1, stream: false };
   const headers = { 'content-type': 'application/json' };
   try {
     await answers(address, get('/models'), signal);
   } catch (error) {
-    if (!hasNoRoute(error)) throw error;
+    if (!tellsNothing(error)) throw error;
     await answers(address, { path: '/chat/completions', headers, body: JSON.stringify(body) }, signal);
   }
 }

@@ -240,7 +240,7 @@ export class AgentWorker {
       log.debug({ reason: error.message }, 'the LiveKit server gives no jobs');
     });
     socket.once('close', () => {
-      question.ended(GONE);
+      if (!this.#closed) question.ended(GONE);
       this.#lost(link);
     });
     if (this.#closed) this.close();

@@ -164,6 +164,17 @@ t.test('tool_events:false keeps tools off the client, and errors can be hidden f
   t.notMatch(JSON.stringify(askedIn(words)), /stack trace/);
   const result = (await hangUp(meeting)).items.find(({ type }) => type === 'tool_result');
   t.match(result, { status: 'failed', error: 'HTTP 500: stack trace of the shop' }, 'the owner may know');
+  const line = await until('the log names it', () =>
+    talks.gateway
+      .stderr()
+      .split('\n')
+      .find((each) => each.includes(`"A tool at http://${toolHost} failed (500)"`)),
+  );
+  t.match(JSON.parse(line), {
+    ...{ level: 40, part: 'tool', address: `http://${toolHost}`, outcome: 'failed', status: 500 },
+    ...{ sessionId: meeting.invite.session_id, agentId: /^agent_/, workspaceId: /./ },
+  });
+  t.notMatch(line, /stack trace|broken/, 'neither what it answered, nor its path');
 });
 
 t.test('an interrupted tool call is answered to the model before what was said after it', async (t) => {

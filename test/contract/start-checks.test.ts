@@ -39,33 +39,38 @@ function checking(t: Test, checks: readonly Checked[], asksAll = true) {
 
 const configured = (env: Record<string, string>): readonly Checked[] => configuredChecks(readConfig(env));
 
-t.test('a language model is asked for its models; one that lists none, for one token', async (t) => {
-  const lists = await remoteService(t);
-  const speaks = await remoteService(t);
-  lists.answers(status(200));
-  speaks.answers((response, _body, { method }) => status(method === 'GET' ? 404 : 200)(response));
-  const { found, known } = checking(
-    t,
-    configured({
-      ...{ LLM_BASE_URL: `${lists.url}/v1`, LLM_API_KEY: 'one' },
-      ...{ LLM_FALLBACK_BASE_URL: `${speaks.url}/v1`, LLM_FALLBACK_API_KEY: 'two', LLM_FALLBACK_MODEL: 'm' },
-    }),
-  );
-  await known();
-  t.strictSame(found(), [
-    ['model', 'main', 'ok', undefined],
-    ['model', 'fallback', 'ok', undefined],
-  ]);
-  t.strictSame(
-    [...lists.asked, ...speaks.asked].map(({ url, headers }) => [url, headers.authorization]),
-    [
-      ['/v1/models', 'Bearer one'],
-      ['/v1/models', 'Bearer two'],
-      ['/v1/chat/completions', 'Bearer two'],
-    ],
-  );
-  t.match(JSON.parse(String(speaks.asked[1]?.body)), { model: 'm', max_tokens: 1 });
-});
+for (const code of [403, 404])
+  t.test(`a language model is asked for its models; one that answers ${code}, for one token`, async (t) => {
+    const lists = await remoteService(t);
+    const speaks = await remoteService(t);
+    lists.answers(status(200));
+    speaks.answers((response, _body, { method }) => status(method === 'GET' ? code : 200)(response));
+    const { found, known } = checking(
+      t,
+      configured({
+        ...{ LLM_BASE_URL: `${lists.url}/v1`, LLM_API_KEY: 'one' },
+        ...{
+          LLM_FALLBACK_BASE_URL: `${speaks.url}/v1`,
+          LLM_FALLBACK_API_KEY: 'two',
+          LLM_FALLBACK_MODEL: 'm',
+        },
+      }),
+    );
+    await known();
+    t.strictSame(found(), [
+      ['model', 'main', 'ok', undefined],
+      ['model', 'fallback', 'ok', undefined],
+    ]);
+    t.strictSame(
+      [...lists.asked, ...speaks.asked].map(({ url, headers }) => [url, headers.authorization]),
+      [
+        ['/v1/models', 'Bearer one'],
+        ['/v1/models', 'Bearer two'],
+        ['/v1/chat/completions', 'Bearer two'],
+      ],
+    );
+    t.match(JSON.parse(String(speaks.asked[1]?.body)), { model: 'm', max_tokens: 1 });
+  });
 
 t.test('each address of a remote engine is asked once for all that it does', async (t) => {
   const [one, other] = [await remoteService(t), await remoteService(t)];
