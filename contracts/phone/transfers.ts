@@ -1,6 +1,5 @@
 /** Transfers of phone calls: their states, and how records and events show them. */
 import type { Language } from '../speech/languages.js';
-import type { TransferEntity } from '../schemas/post-call.js';
 import type { PhoneProvider } from './phone.js';
 
 /** `cold`: the provider dials in the place of the agent; `warm`: the agent speaks with the colleague first. */
@@ -59,7 +58,7 @@ export interface Transfer {
   readonly returnedAt: Date | null;
 }
 
-export const transferBody = (transfer: Transfer): TransferEntity => ({
+export const transferBody = (transfer: Transfer) => ({
   transfer_id: transfer.id,
   mode: transfer.mode,
   label: transfer.label,

@@ -47,8 +47,6 @@ export const TransferEntity = Type.Object({
   returned_at: nullable(Moment),
 });
 
-export type TransferEntity = Static<typeof TransferEntity>;
-
 const EventId = Type.String({
   description:
     'Names the event: the same in every attempt, at every webhook, and in the header. Take each id once.',

@@ -72,26 +72,26 @@ export interface OpenSessions {
   stop(): Promise<void>;
 }
 
+/** The delivery of post-call events, and its metrics. */
+async function openDeliveries({ config, database, platform, keeper, clock, log }: SessionOptions) {
+  const { outbound, agents } = platform;
+  const queue = createDeliveryQueue(database);
+  const watch = new DeliveryMetrics(keeper);
+  const { vocabulary } = config;
+  const parts = { queue, outbound, secrets: agents, vocabulary, watch, clock, log };
+  return { deliveries: await startDeliveries(parts), watch };
+}
+
 export async function openSessions(options: SessionOptions): Promise<OpenSessions> {
   const { config, database, platform, processId, node, keeper, ids, clock, log } = options;
   const { sql, asked, callers } = database;
-  const { keys, tokens, speech, outbound, languages, agents, numbers, placed, plans } = platform;
+  const { keys, tokens, speech, languages, numbers, placed, plans } = platform;
   const { vocabulary, publicSessionsPerAddress: perAddress, publicSessionsPerAgent: perAgent } = config;
   const runs = await createSessionRuns({
     ...{ database, processId, node, plans, clock, log },
     sessionDays: config.sessionDays,
   });
-  const queue = createDeliveryQueue(database);
-  const watch = new DeliveryMetrics(keeper);
-  const deliveries = await startDeliveries({
-    queue,
-    outbound,
-    secrets: agents,
-    vocabulary,
-    watch,
-    clock,
-    log,
-  });
+  const { deliveries, watch } = await openDeliveries(options);
   const analyst = languageModel(config, keeper);
   const analyses = startAnalyses({
     queue: createAnalysisQueue(sql),

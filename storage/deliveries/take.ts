@@ -59,14 +59,9 @@ const inLine = (tx: Transaction) => tx`
     select from deliveries e
     where e.session_id = n.session_id and e.url = n.url and e.id < n.id and e.settled_at is null and e.attempts = 0)`;
 
-/**
- * Workspaces take turns: the next row is one of the workspace with the fewest running deliveries, and of its line with the fewest,
- * those of this statement counted. Each step is materialised: joined by a planner without statistics, they were made once a row.
- */
-const takeNext = (tx: Transaction, held: readonly Receiver[], most: number, leaseMs: number) => tx<
-  Delivery[]
->`
-  with recursive found_lines as (
+/** Every line, found by the index, with what is under way, and what its receiver's state allows. */
+const lines = (tx: Transaction, held: readonly Receiver[]) => tx`
+  found_lines as (
     (select workspace_id, hashtextextended(url, 0) as address from deliveries where settled_at is null
       order by workspace_id, hashtextextended(url, 0) limit 1)
     union all
@@ -90,7 +85,11 @@ const takeNext = (tx: Transaction, held: readonly Receiver[], most: number, leas
     cross join lateral (
       select count(*) as of_workspace, count(*) filter (where hashtextextended(url, 0) = f.address) as of_line
       from deliveries where workspace_id = f.workspace_id and settled_at is null and taken_until > now()) w
-  ), found as materialized (
+  )`;
+
+/** What of each line may go: at most `most`, by arms of which one fits its state, and what was asked for. */
+const mayGo = (tx: Transaction, most: number) => tx`
+  found as materialized (
     select l.workspace_id, l.address, l.of_workspace, l.of_line, n.id
     from lines l cross join lateral (
       (select n.id from deliveries n
@@ -116,7 +115,17 @@ const takeNext = (tx: Transaction, held: readonly Receiver[], most: number, leas
         where ${inLine(tx)} and n.redelivered_at is not null and n.redelivery_id is null and n.due_at <= now()
         order by n.redelivered_at limit ${most})
     ) n
-  ), turns as materialized (
+  )`;
+
+/**
+ * Workspaces take turns: the next row is one of the workspace with the fewest running deliveries, and of its line with the fewest,
+ * those of this statement counted. Each step is materialised: joined by a planner without statistics, they were made once a row.
+ */
+const takeNext = (tx: Transaction, held: readonly Receiver[], most: number, leaseMs: number) => tx<
+  Delivery[]
+>`
+  with recursive ${lines(tx, held)}, ${mayGo(tx, most)},
+  turns as materialized (
     select id, of_workspace + row_number() over (partition by workspace_id order by turn_in_line, id) as turn from (
       select *, of_line + row_number() over (partition by workspace_id, address order by id) as turn_in_line from found) f
   ), taken as (

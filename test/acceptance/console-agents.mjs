@@ -20,7 +20,7 @@ const VIEWS_OF = {
 
 /** What only keys that may change things have to do with. */
 const MANAGING =
-  /^(Create|Add|Remove|Make|Delete|Publish|Replace|Save the text|Call it now|Send a test|Deliver again|Put version)/;
+  /^(Create|Add|Remove|Make|Delete|Publish|Replace|Save the text|Call it now|Send a test|Deliver|Put version)/;
 
 /** Makes an agent; `browser`, `workspace` and `sql` as in browser-console.test.mjs. */
 export async function makeAgentOnConsole(t, { browser, workspace, sql }) {

@@ -70,7 +70,7 @@ function Filters({ query }: { readonly query: URLSearchParams }) {
   const { data: agents = [] } = useLoad(async (signal) => (may('read') ? allAgents(signal) : []), []);
   const value = (name: Filter) => query.get(name) ?? '';
   return (
-    <div class="fields filters">
+    <div class="fields moments">
       <Field label={calls.status}>
         {(tied) => (
           <select {...tied} value={value('status')} onChange={change('status')}>
