@@ -19,7 +19,7 @@ t.test('time, level, message, then the fields', async (t) => {
   );
   t.match(
     text,
-    /^\d\d:\d\d:\d\d\.\d{3} WARN  It is away {2}part=model address=http:\/\/a:1 note="two words" count=2\n$/,
+    /^\d\d:\d\d:\d\d\.\d{3} WARN {2}It is away {2}part=model address=http:\/\/a:1 note="two words" count=2\n$/,
   );
 });
 
