@@ -1,5 +1,6 @@
 /** What goes wrong around a conversation though it goes on has a line in the log that names its part, and quotes nobody. */
 import t from 'tap';
+import type { OutboundRequest } from '../../contracts/ports/outbound.js';
 import { ContextExceeded } from '../../contracts/ports/chat.js';
 import { LIMITS } from '../../contracts/limits.js';
 import { ONLINE_TIMES } from '../../contracts/limits/online-times.js';
@@ -24,6 +25,10 @@ const cut: Answer = async function* () {
   yield { kind: 'text', text: SECRET };
   yield { kind: 'cut', why: 'length' };
 };
+
+/** Rejects as a request does that is cut off. */
+const cutWith = ({ signal }: OutboundRequest, reject: (why: unknown) => void): void =>
+  signal?.addEventListener('abort', () => reject(signal.reason));
 
 /** The lines about a part in a conversation in which somebody asks something. */
 async function linesOf(options: HostedOptions, items: number): Promise<readonly object[]> {
@@ -70,6 +75,19 @@ t.test('what is odd around a conversation is said in the log, by its part', asyn
     [],
     'a tool that answers is not',
   );
+});
+
+t.test('a lookup that the user cuts off is no failure of the tool', async (t) => {
+  const log = recordingLog();
+  const hosted = joined(t, {
+    ...using((request) => new Promise((_, reject) => cutWith(request, reject))),
+    log,
+  });
+  hosted.client({ type: 'user.message', text: 'What is it?' });
+  await until('it is called', () => hosted.requests.length > 0);
+  hosted.client({ type: 'user.interrupt' });
+  await until('it is cut off', () => hosted.items.some(({ type }) => type === 'tool_result'));
+  t.same(log.lines, []);
 });
 
 t.test('a tool that keeps somebody waiting is said in the log', async (t) => {

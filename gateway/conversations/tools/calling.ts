@@ -25,6 +25,8 @@ import { type ConversationTool, failure, TOLD, type ToolResult, type ToolUse } f
 
 const OUTPUT_BYTES = LIMITS.session.toolOutputBytes;
 const BUSY = 'Too many tools run already';
+/** The reason of a call that was cut off by the user, or by the end of the conversation: nothing has failed. */
+const CUT_OFF = 'cut off';
 /** Most characters of its arguments that a model is told again when a tool answers later. */
 const TOLD_ARGUMENTS = 200;
 
@@ -205,7 +207,8 @@ export class ToolCalls {
     try {
       return await tool.run(call.arguments, use);
     } catch (error) {
-      return { ...failedCall(tool, error, use.signal), reason: kindOf(error) };
+      const reason = use.signal.aborted ? CUT_OFF : kindOf(error);
+      return { ...failedCall(tool, error, use.signal), reason };
     }
   }
 
@@ -218,14 +221,14 @@ export class ToolCalls {
     return { told: this.#finish(tool, note, result, ms), handsOver: result.handsOver ?? false };
   }
 
-  /** Failures, answers that are too long, and waits are in the log. What the client does itself is not: its own log is better. */
+  /** Failures, answers that are too long, and waits are in the log; not what was cut off, and what the client does itself. */
   #remark(
     { source, besideSpeech = false }: ConversationTool,
     note: ToolNote,
     result: ToolResult,
     ms: number,
   ): void {
-    if (source !== 'mcp' && source !== 'webhook') return;
+    if ((source !== 'mcp' && source !== 'webhook') || result.reason === CUT_OFF) return;
     const part = source === 'mcp' ? 'mcp' : 'tool';
     const fields = { tool: note.toolName, callId: note.callId, ms: Math.round(ms) };
     if (!result.ok)

@@ -11,8 +11,9 @@ import { type Utterance, utterancesOf } from './heard.js';
 import type { Ask, Row } from './rows.js';
 import type { Side } from './world.js';
 
-/** From the connection to the fault: greeted, and the fixed lines are made. */
+/** From the connection to the fault: greeted, and the fixed lines are made, of which the last is followed by no other for so long. */
 const SETTLED_MS = 3000;
+const LINES_MADE_MS = 1000;
 /** Longest wait for what must be heard. */
 const ASKED_MS = 40_000;
 /** Silence behind the agent's words. */
@@ -173,6 +174,8 @@ export async function makeCall(side: Side, row: Row, number: number): Promise<Ca
   const call = new CallInProgress(side, row, number, invite, caller);
   try {
     await pause(SETTLED_MS);
+    const areMade = (): boolean => performance.now() - world.speech.askedAt(name) > LINES_MADE_MS;
+    await until('the fixed lines are made', areMade, ASKED_MS);
     if (row.long) await call.typeMuch();
     if (!row.fromStart) await fault.make(world, name);
     const mended = pause((row.mendedAfter ?? 0) * 1000).then(

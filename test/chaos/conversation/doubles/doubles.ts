@@ -50,4 +50,6 @@ export const settingsWith = (
   REMOTE_NATIVE_RATE: RATE,
   REMOTE_NATIVE_LANGUAGES: 'en',
   OUTBOUND_ALLOW: '127.0.0.1',
+  // More than all calls need: it is none of the faults.
+  CONCURRENCY: '400',
 });

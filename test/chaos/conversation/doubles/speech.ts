@@ -23,6 +23,8 @@ export interface SpeechDouble {
   readonly url: string;
   readonly voice: Switch<SpeechFault>;
   readonly recogniser: Switch<SpeechFault>;
+  /** When the voice of that name was asked last, in ms of `performance.now()`. */
+  askedAt(voice: string): number;
 }
 
 /** The name of a call by its number. */
@@ -108,6 +110,7 @@ export async function startSpeechDouble(t: { teardown(end: () => void): void }):
   const service = await remoteService(t);
   const voice = new Switch<SpeechFault>();
   const recogniser = new Switch<SpeechFault>();
+  const askedAt = new Map<string, number>();
   /** Whoever asks only for what there is finds out whether the key is right. */
   const list = (response: ServerResponse): void => {
     const fault = [voice.of(), recogniser.of()].find((each) => each === '401');
@@ -118,6 +121,7 @@ export async function startSpeechDouble(t: { teardown(end: () => void): void }):
     if (request.method === 'GET') return list(response);
     if (/\/(?:speech|tts)$/.test(request.url ?? '')) {
       const asked = askedOf(body, request);
+      askedAt.set(asked.voice, performance.now());
       const samples = await inTones(asked.text);
       return answer(response, 'audio/pcm', bytesOf(samples), voice.of(asked.voice));
     }
@@ -125,5 +129,5 @@ export async function startSpeechDouble(t: { teardown(end: () => void): void }):
     const told = Buffer.from(JSON.stringify({ text: SAID.get(call ?? '') ?? '' }));
     return answer(response, 'application/json', told, recogniser.of(call));
   });
-  return { url: service.url, voice, recogniser };
+  return { url: service.url, voice, recogniser, askedAt: (name) => askedAt.get(name) ?? 0 };
 }
