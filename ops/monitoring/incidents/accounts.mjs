@@ -1,4 +1,4 @@
-/** What accounts have configured: tools, receivers, telephone providers (incidents.mjs says what the fields are). */
+/** What accounts have configured: tools, receivers, telephone providers (ops/monitoring/incidents.mjs says what the fields are). */
 /** What an account has configured: its own to mend, and no concern of `/health`. */
 const ofAccount = (part) =>
   `increase(gateway_part_requests_total{part="${part}", name="account", outcome!~"ok|refused|cancelled"}[5m]) > 0`;

@@ -1,4 +1,4 @@
-/** The language model, remote voices and recognisers, analyses (incidents.mjs says what the fields are). */
+/** The language model, remote voices and recognisers, analyses (ops/monitoring/incidents.mjs says what the fields are). */
 import { second } from './faults.mjs';
 
 export const MODEL = {

@@ -1,4 +1,4 @@
-/** Databases, buckets and servers beside the gateway, and its processes (incidents.mjs says what the fields are). */
+/** Databases, buckets and servers beside the gateway, and its processes (ops/monitoring/incidents.mjs says what the fields are). */
 export const DATABASE = {
   title: 'The database',
   metric: 'gateway_part_failing{part="database"} == 1',

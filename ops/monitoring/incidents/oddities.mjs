@@ -1,4 +1,4 @@
-/** What callers are spared (incidents.mjs says what the fields are). */
+/** What callers are spared (ops/monitoring/incidents.mjs says what the fields are). */
 import { second } from './faults.mjs';
 
 /** Callers are answered all the same. */
