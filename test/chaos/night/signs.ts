@@ -5,6 +5,8 @@ import { truthOf } from './promtool.js';
 import type { HealthBody, Recorder, Second } from './recorder.js';
 
 const MS = 1000;
+/** Seconds by which what a scrape finds may be later than its beginning. */
+const SLOW_SCRAPE = 1;
 
 const escaped = (text: string): string => text.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&');
 
@@ -109,7 +111,9 @@ export async function judged(incident: Incident, recorder: Recorder, moments: Mo
   return {
     promised,
     ending: endingIn(incident),
-    early: promised.filter((sign) => sign !== 'log' && at[sign].some((second) => second < made - from)),
+    early: promised.filter(
+      (sign) => sign !== 'log' && at[sign].some((second) => second < made - from - SLOW_SCRAPE),
+    ),
     told: { ...told, ...lines.told },
     over: { ...over, ...lines.over },
   };
