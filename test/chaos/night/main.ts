@@ -74,6 +74,10 @@ if (missing !== undefined) {
 }
 process.once('SIGINT', () => void letGoOfAll().finally(() => process.exit(130)));
 const wanted = NIGHT_FAULTS.filter(isWanted);
+if (wanted.length === 0) {
+  console.log(`night: no fault has a name that begins so: ${positionals.join(', ')}`);
+  process.exit(1);
+}
 for (const place of PLACES) {
   const faults = wanted.filter((fault) => fault.place === place);
   if (faults.length > 0) await allIn(place, faults);
