@@ -182,8 +182,9 @@ function edgeOf(
   };
 }
 
-function metricsOf(parts: Parts): Metrics {
+function metricsOf(parts: Parts, health: Health): Metrics {
   const metrics = new Metrics();
+  health.addTo(metrics);
   parts.keeper.addTo(metrics);
   parts.children.addMetrics(metrics);
   parts.identity.addGauges(metrics);
@@ -220,8 +221,7 @@ export async function startGateway(config: Config, resources: Resources, log: Lo
   const parts = await openParts(config, resources, log);
   const { children, transport, identity } = parts;
   const health = new Health(['database', ...children.needed], clock, log);
-  const metrics = metricsOf(parts);
-  health.addTo(metrics);
+  const metrics = metricsOf(parts, health);
   const figures = shareFigures({ metrics, keeper: parts.keeper, clock, log, peers: resources.peers ?? [] });
   const stopWarming = warmModels(parts, resources, log);
   const { database } = parts;

@@ -82,8 +82,17 @@ async function openDeliveries({ config, database, platform, keeper, clock, log }
   return { deliveries: await startDeliveries(parts), watch };
 }
 
+function openAnalyses({ config, database, keeper, clock, log }: SessionOptions) {
+  const analyst = languageModel(config, keeper);
+  return startAnalyses({
+    queue: createAnalysisQueue(database.sql),
+    ...(analyst && { chat: analyst }),
+    ...{ keeper, clock, log },
+  });
+}
+
 export async function openSessions(options: SessionOptions): Promise<OpenSessions> {
-  const { config, database, platform, processId, node, keeper, ids, clock, log } = options;
+  const { config, database, platform, processId, node, ids, clock, log } = options;
   const { sql, asked, callers } = database;
   const { keys, tokens, speech, languages, numbers, placed, plans } = platform;
   const { vocabulary, publicSessionsPerAddress: perAddress, publicSessionsPerAgent: perAgent } = config;
@@ -94,12 +103,7 @@ export async function openSessions(options: SessionOptions): Promise<OpenSession
     callsPerWorkspace,
   });
   const { deliveries, watch } = await openDeliveries(options);
-  const analyst = languageModel(config, keeper);
-  const analyses = startAnalyses({
-    queue: createAnalysisQueue(sql),
-    ...(analyst && { chat: analyst }),
-    ...{ keeper, clock, log },
-  });
+  const analyses = openAnalyses(options);
   const parts = {
     ...{ keys, numbers, placed, tokens, speech, vocabulary, runs },
     agents: platform.versions,

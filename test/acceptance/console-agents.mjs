@@ -12,9 +12,20 @@ import { IS_SHOWN } from './console-views.mjs';
 /** What the roles other than `full` are shown. */
 const VIEWS_OF = {
   speech: ['Start', 'Speak', 'Listen', 'Realtime', 'Voices'],
-  sessions: ['Start', 'Talk', 'Tests', 'Calls'],
+  sessions: ['Start', 'Talk', 'Tests', 'Calls', 'Deliveries'],
   read: [
-    ...['Start', 'Agents', 'Tools', 'Knowledge', 'Voices', 'Tests', 'Phone numbers', 'Calls', 'Machine'],
+    ...[
+      'Start',
+      'Agents',
+      'Tools',
+      'Knowledge',
+      'Voices',
+      'Tests',
+      'Phone numbers',
+      'Calls',
+      'Deliveries',
+      'Machine',
+    ],
   ],
 };
 

@@ -19,7 +19,7 @@ export const run = {
 
 export async function letGoOfAll(): Promise<void> {
   letGo();
-  for (const stop of stops.reverse()) await stop();
+  for (const stop of stops.splice(0).reverse()) await stop();
 }
 
 export interface Cluster {

@@ -5,7 +5,7 @@ import { CHECKOUT } from '../../contracts/places.js';
 import { SECTIONS } from '../../gateway/config/settings.js';
 import { FAULTS } from '../chaos/conversation/faults.js';
 import { NIGHT_FAULTS } from '../chaos/night/faults.js';
-import { patternOf, saysHealth } from '../chaos/night/signs.js';
+import { ofOne, patternOf, saysHealth } from '../chaos/night/signs.js';
 import { FAULT_KINDS } from '../chaos/record.js';
 import { ALERTS, INCIDENTS } from '../fixtures/monitoring.js';
 
@@ -45,6 +45,17 @@ t.test('a row without a sign is one that nobody is hurt by, or in which nobody c
   t.end();
 });
 
+t.test('a row may be about one of several parts', (t) => {
+  const model = INCIDENTS.find(({ health }) => health === 'parts.model')!;
+  t.match(ofOne(model, 'fallback'), {
+    log: /^The language model \(fallback\) at …/,
+    back: 'The language model (fallback) at … is back after … s',
+    metric: 'gateway_part_failing{part="model", name="fallback"} == 1',
+    health: 'parts.model.fallback',
+  });
+  t.end();
+});
+
 t.test('lines and health are read as the table writes them', (t) => {
   t.match('The bucket (a) at http://x failed (500): check A', patternOf('The bucket (…) at … failed (…)'));
   t.notMatch('The bucket (a) at http://x failed (500)', patternOf('bucket (…)'));
@@ -60,5 +71,7 @@ t.test('lines and health are read as the table writes them', (t) => {
   ];
   t.ok(saysHealth('parts.model', { parts }));
   t.notOk(saysHealth('parts.voice', { parts }));
+  t.ok(saysHealth('parts.model.fallback', { parts }));
+  t.notOk(saysHealth('parts.model.main', { parts }));
   t.end();
 });

@@ -12,6 +12,8 @@ export interface NightFault {
   make(night: Night): unknown;
   /** Resolves when there is nothing left to do about it. Absent: the gateway mends it. */
   mend?(night: Night): unknown;
+  /** The one of several parts of its kind that it is about; absent: any. */
+  readonly of?: string;
   /** What else is to be taken back, once it is seen that the fault is over. */
   clear?(night: Night): unknown;
 }
@@ -30,6 +32,13 @@ function fillDisk({ disk = '' }: Night): void {
   }
 }
 
+/** The second ones. */
+const NAMES: Readonly<Record<string, string>> = {
+  model: 'fallback',
+  voice: 'native-compatible',
+  recogniser: 'native-compatible',
+};
+
 /** A second engine is asked only where the first fails: longer than the fault, so that it is seen to be over. */
 const SECOND = /^second (\w+) .*/;
 /** Engines of the gateway's own. */
@@ -42,6 +51,7 @@ function fromConversation(fault: Fault): NightFault {
   return {
     name: fault.name,
     place: OWN.test(fault.name) ? 'own' : 'usual',
+    ...(part !== undefined && { of: NAMES[part]! }),
     async make({ around }) {
       await first?.make(around);
       await fault.make(around);

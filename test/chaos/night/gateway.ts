@@ -26,7 +26,7 @@ export class NightGateway {
     const dataDir = env['DATA_DIR'] ?? temporaryFolder('night-');
     const base = `http://127.0.0.1:${port}`;
     const gateway = new NightGateway(base, new Recorder(base), { ...env, PORT: port, DATA_DIR: dataDir });
-    run.teardown(() => rmSync(dataDir, { recursive: true, force: true }));
+    if (env['DATA_DIR'] === undefined) run.teardown(() => rmSync(dataDir, { recursive: true, force: true }));
     run.teardown(() => gateway.end());
     await gateway.start();
     return gateway;

@@ -9,6 +9,7 @@ import { letGoOfAll } from '../cluster.js';
 import { NIGHT_FAULTS, type NightFault } from './faults.js';
 import { broken, figuresOf } from './judge.js';
 import { withoutPromtool } from './promtool.js';
+import { ofOne } from './signs.js';
 import { calm, suffer } from './suffer.js';
 import { type Night, type Place, startNight } from './world.js';
 
@@ -25,10 +26,10 @@ const isWanted = ({ name }: NightFault): boolean =>
   (!values.short || SHORT.includes(name)) &&
   (positionals.length === 0 || positionals.some((wanted) => name.startsWith(wanted)));
 
-const rowOf = ({ name }: NightFault): Incident => {
+const rowOf = ({ name, of }: NightFault): Incident => {
   const found = INCIDENTS.find(({ faults }) => faults.includes(name));
   if (!found) throw new Error(`"${name}" is in no row of ops/monitoring/incidents.mjs`);
-  return found;
+  return of === undefined ? found : ofOne(found, of);
 };
 
 let failed = 0;
@@ -73,6 +74,10 @@ if (missing !== undefined) {
 }
 process.once('SIGINT', () => void letGoOfAll().finally(() => process.exit(130)));
 const wanted = NIGHT_FAULTS.filter(isWanted);
+if (wanted.length === 0) {
+  console.log(`night: no fault has a name that begins so: ${positionals.join(', ')}`);
+  process.exit(1);
+}
 for (const place of PLACES) {
   const faults = wanted.filter((fault) => fault.place === place);
   if (faults.length > 0) await allIn(place, faults);

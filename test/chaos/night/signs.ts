@@ -5,6 +5,8 @@ import { truthOf } from './promtool.js';
 import type { HealthBody, Recorder, Second } from './recorder.js';
 
 const MS = 1000;
+/** Seconds by which what a scrape finds may be later than its beginning. */
+const SLOW_SCRAPE = 1;
 
 const escaped = (text: string): string => text.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&');
 
@@ -13,22 +15,34 @@ export const patternOf = (line: string): RegExp => new RegExp(`^${line.split('�
 
 interface PartEntry {
   readonly part: string;
+  readonly name: string;
   readonly status: string;
 }
 
 /**
- * Whether `/health` says it, in the words of the table: `no answer`, `status: draining`, `checks.storage`, or `parts: model`. Undefined
- * body: there was no answer.
+ * Whether `/health` says it, in the words of the table: `no answer`, `status: draining`, `checks.storage`, `parts.model`, or of one of several
+ * `parts.model.fallback`. Undefined body: there was no answer.
  */
 export function saysHealth(words: string, body: HealthBody | undefined): boolean {
   if (words === 'no answer') return body === undefined;
   if (!body) return false;
-  const [, place, name = ''] = /^(status|parts|checks)(?:: |\.)(\w+)$/.exec(words) ?? [];
+  const [, place, name = '', which] = /^(status|parts|checks)(?:: |\.)(\w+)(?:\.(.+))?$/.exec(words) ?? [];
   if (place === 'status') return body['status'] === name;
   if (place === 'checks') return (body['checks'] as Record<string, boolean> | undefined)?.[name] === false;
   const parts = (body['parts'] ?? []) as readonly PartEntry[];
-  return parts.some(({ part, status }) => part === name && status === 'failing');
+  return parts.some(
+    (each) => each.part === name && each.status === 'failing' && (which ?? each.name) === each.name,
+  );
 }
+
+/** The incident of that one of several parts of a kind alone. */
+export const ofOne = (incident: Incident, name: string): Incident => ({
+  ...incident,
+  log: incident.log.replace('(…)', `(${name})`),
+  back: incident.back.replace('(…)', `(${name})`),
+  metric: incident.metric.replace('"}', `", name="${name}"}`),
+  health: incident.health === '' ? '' : `${incident.health}.${name}`,
+});
 
 /** What is promised of an incident: what its row leaves out is not. */
 export const promisedBy = (incident: Incident): readonly Sign[] =>
@@ -97,7 +111,9 @@ export async function judged(incident: Incident, recorder: Recorder, moments: Mo
   return {
     promised,
     ending: endingIn(incident),
-    early: promised.filter((sign) => sign !== 'log' && at[sign].some((second) => second < made - from)),
+    early: promised.filter(
+      (sign) => sign !== 'log' && at[sign].some((second) => second < made - from - SLOW_SCRAPE),
+    ),
     told: { ...told, ...lines.told },
     over: { ...over, ...lines.over },
   };

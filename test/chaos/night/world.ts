@@ -1,5 +1,6 @@
 /** A gateway with calls under way, and all that it asks as doubles that can fail. */
 import { execFileSync, spawnSync } from 'node:child_process';
+import { rmdirSync } from 'node:fs';
 import { client } from '../../fixtures/agents.js';
 import { temporaryFolder } from '../../fixtures/folders.js';
 import { EMBEDDED_POSTGRES, MEDIA, TEST_SECRET } from '../../fixtures/gateway.js';
@@ -42,7 +43,10 @@ function mountDisk(): string | undefined {
   const disk = temporaryFolder('night-disk-');
   const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${DISK_SIZE},mode=0711`, 'tmpfs', disk]);
   if (mounted.status !== 0) return undefined;
-  run.teardown(() => void execFileSync('umount', ['-l', disk]));
+  run.teardown(() => {
+    execFileSync('umount', ['-l', disk]);
+    rmdirSync(disk);
+  });
   return disk;
 }
 
