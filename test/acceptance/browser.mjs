@@ -41,7 +41,7 @@ const SCRIPT = 'text/javascript';
 async function answer(path) {
   if (path === '/') return { type: HTML, body: PAGE };
   if (path === '/livekit.js') return { type: SCRIPT, body: await readFile(LIVEKIT) };
-  const [, file] = /^\/sdk\/(\w+\.js)$/.exec(path) ?? [];
+  const [, file] = /^\/sdk\/([\w-]+\.js)$/.exec(path) ?? [];
   return file && { type: SCRIPT, body: await readFile(new URL(file, SDK)) };
 }
 
