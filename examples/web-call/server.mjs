@@ -20,7 +20,7 @@ const FILES = {
 
 /** A file of the session SDK, which `npm start` builds. */
 function sdkFile(path) {
-  const [, name] = /^\/sdk\/(\w+\.js)$/.exec(path) ?? [];
+  const [, name] = /^\/sdk\/([\w-]+\.js)$/.exec(path) ?? [];
   return name && { type: 'text/javascript', at: file(`../../client/dist/${name}`) };
 }
 
