@@ -150,7 +150,9 @@ t.test('a session ends once, and its end is one with what it causes', async (t) 
     rows.map(({ url, event }) => [url, event]),
     URLS.map((url) => [url, 'call.ended']),
   );
-  t.same(JSON.parse(rows[0]!.body), {
+  const { event_id: eventId, ...body } = JSON.parse(rows[0]!.body) as Record<string, unknown>;
+  t.match(eventId, /^evt_[0-9a-f]{24}$/);
+  t.same(body, {
     event: 'call.ended',
     session: {
       id,

@@ -214,7 +214,7 @@ t.test('a start with a folder that holds no model says so in one line', async (t
     const { child, stderr } = spawnGateway({ ...TONE, API_KEY: TEST_KEY, DATA_DIR: dataDir, ...env }); // oxfmt-ignore
     const code = await new Promise((resolve) => child.once('close', resolve));
     t.equal(code, 1);
-    t.match(stderr(), line);
+    t.match((JSON.parse(stderr()) as { msg: string }).msg, line);
     t.notMatch(stderr(), /\n {4}at /, 'no stack');
   }
 });

@@ -298,6 +298,7 @@ t.test('key and quota are checked before the upgrade', async (t) => {
       headers: new Map(headers),
       method: 'GET',
       generationId: 'g',
+      facts: {},
       permission: 'speech',
       authenticated: () => (known += 1),
     };

@@ -87,6 +87,7 @@ const requestWith = (traceparent?: string, signal = new AbortController().signal
   ({
     signal,
     generationId: 'gen-1',
+    facts: {},
     method: 'POST',
     headers: new Map([
       ['authorization', 'Bearer secret-key'],
