@@ -66,17 +66,20 @@ for (const stack of stacks(t.comment)) {
       return { client, events };
     };
     const append = (audio: string): string => JSON.stringify({ type: 'input_audio_buffer.append', audio });
-    /** In frames that are read at once: larger ones are charged themselves while they are. */
-    const fill = ({ client }: Awaited<ReturnType<typeof connect>>, bytes: number): void => {
-      const piece = append(Buffer.alloc(PIECE).toString('base64'));
-      for (let sent = 0; sent < bytes; sent += PIECE) client.send(piece);
-    };
     /** An answer shows that the frames before it were taken. */
     const answered = async ({ client, events }: Awaited<ReturnType<typeof connect>>): Promise<void> => {
       const answers = () => events.filter(({ error }) => error?.code === 'unknown_event_type').length;
       const before = answers();
       client.send('{"type":"none"}');
       await until('all frames are taken', () => answers() > before);
+    };
+    /** One frame at a time, each read at once: larger ones, and those that wait for a turn of the loop, are charged themselves. */
+    const fill = async (session: Awaited<ReturnType<typeof connect>>, bytes: number): Promise<void> => {
+      const piece = append(Buffer.alloc(PIECE).toString('base64'));
+      for (let sent = 0; sent < bytes; sent += PIECE) {
+        session.client.send(piece);
+        await answered(session);
+      }
     };
 
     await t.test(
@@ -98,21 +101,17 @@ for (const stack of stacks(t.comment)) {
       const small = await connect('/realtime/large');
       const other = await connect('/realtime/other');
       const closed = closeOf(large.client);
-      fill(small, 512 * KiB);
-      await answered(small);
-      fill(large, 5 * 1024 * KiB);
-      await answered(large);
-      fill(large, 3 * 1024 * KiB);
-      await answered(large);
+      await fill(small, 512 * KiB);
+      await fill(large, 5 * 1024 * KiB);
+      await fill(large, 3 * 1024 * KiB);
       t.match(
         large.events.at(-2),
         { type: 'error', error: { code: 'memory_exhausted' } },
         'refused for itself',
       );
-      fill(other, 3 * 1024 * KiB);
+      await fill(other, 3 * 1024 * KiB);
       t.match(await closed, { code: 1013 });
       t.match(large.events.at(-1), { type: 'error', error: { code: 'memory_exhausted' } });
-      await answered(other);
       t.equal(ledger.bytesOf('audio'), (3 * 1024 + 512) * KiB, 'the others have theirs');
       for (const { client } of [small, other]) client.close();
       await until('all are closed', () => ledger.bytes === 0);

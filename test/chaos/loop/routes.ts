@@ -112,6 +112,7 @@ const ROWS: ReadonlyMap<string, () => readonly Input[]> = new Map([
       'PATCH /knowledge-sources/{source_id}',
       'POST /agents/{agent_id}/knowledge/search',
       'POST /deliveries/{delivery_id}/redeliver',
+      'POST /redeliveries',
       'POST /agents/{agent_id}/webhooks/test',
       'POST /sessions',
       'POST /agents/{agent_id}/preview',
