@@ -86,7 +86,11 @@ t.test('the permissions of each role', (t) => {
     ['/nodes', '/v1/machine/history'],
   );
   t.notOk(held('speech').some(({ path }) => path.startsWith('/v1/agent')));
-  t.ok(held('sessions').every(({ path }) => /^\/v1\/agent\/(calls|sessions|deliveries|redeliveries|tests)/.test(path)));
+  t.ok(
+    held('sessions').every(({ path }) =>
+      /^\/v1\/agent\/(calls|sessions|deliveries|redeliveries|tests)/.test(path),
+    ),
+  );
   t.end();
 });
 
