@@ -169,7 +169,7 @@ export async function makeCall(side: Side, row: Row, number: number): Promise<Ca
   const { status, body } = await ask('sessions', { body: { agent_id: agent, world_context: false } });
   if (status !== 201) throw new Error(`session: ${status} ${JSON.stringify(body)}`);
   const invite = body as unknown as Invite;
-  const since = side.logLength();
+  const since = Date.now();
   const caller = await Caller.join(invite);
   const call = new CallInProgress(side, row, number, invite, caller);
   try {

@@ -75,25 +75,21 @@ export class Side {
     return tools === 'mcp' ? this.world.mcp.ordersOf(call) : this.world.tools.ordersOf(call);
   }
 
-  logLength(): number {
-    return this.#lines().length;
-  }
-
   #lines(): readonly string[] {
     return this.gateway.stderr().split('\n');
   }
 
-  /** Lines of the log about a session; all of them since that length if it is undefined. */
+  /** Lines of the log about a session; all of them since that time (Unix, in ms) if it is undefined. */
   linesOf(session: string | undefined, since: number): readonly Body[] {
-    const lines = session === undefined ? this.#lines().slice(since) : this.#lines();
-    const meant = lines.filter((line) => line.startsWith('{') && line.includes(session ?? ''));
-    return meant.flatMap((line) => {
+    const meant = this.#lines().filter((line) => line.startsWith('{') && line.includes(session ?? ''));
+    const read = meant.flatMap((line) => {
       try {
         return [JSON.parse(line) as Body];
       } catch {
         return [];
       }
     });
+    return session === undefined ? read.filter(({ time }) => Number(time) >= since) : read;
   }
 }
 
