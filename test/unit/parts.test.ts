@@ -6,6 +6,7 @@ import { meaningOf, outcomeOfStatus } from '../../contracts/parts/outcome-of.js'
 import { OutboundError } from '../../contracts/ports/outbound.js';
 import { type Part, partOfAccount } from '../../contracts/ports/parts.js';
 import { PartKeeper } from '../../gateway/server/parts/keeper.js';
+import { BELIEVED_MS, SETTLE_MS } from '../../gateway/server/parts/part-state.js';
 import { Metrics } from '../../gateway/server/system/metrics.js';
 import { SimulatedClock } from '../fixtures/edge-clock.js';
 
@@ -95,6 +96,20 @@ t.test('a request that is refused for what it asks, or that nobody waits for, is
   kept.told(MODEL, { outcome: 'refused', status: 422 });
   t.match(kept.reports(), [{ status: 'ok' }]);
   t.same(lines, []);
+  t.end();
+});
+
+t.test('a part that is asked nothing but cheap questions for ten minutes is back', (t) => {
+  const { clock, kept } = keeper();
+  const check = (): void => kept.told(MODEL, { outcome: 'ok', isCheck: true });
+  kept.told(MODEL, { outcome: 'failed', whom: call('s1') });
+  clock.advance(BELIEVED_MS - 1);
+  check();
+  clock.advance(SETTLE_MS);
+  t.ok(kept.fails(MODEL));
+  check();
+  clock.advance(SETTLE_MS);
+  t.notOk(kept.fails(MODEL));
   t.end();
 });
 

@@ -10,6 +10,11 @@ import { backSentence, mendedBy, ROWS, sentenceOf } from './sentences.js';
 
 /** How long it must work before it counts as back: one that fails now and then is not back in between. */
 export const SETTLE_MS = 2000;
+/**
+ * A cheap question is believed after so long without a failure of a real one: a second engine may be asked nothing else while the first
+ * one works, and would count as failing for ever.
+ */
+export const BELIEVED_MS = 10 * 60_000;
 /** Most sessions that get a line of their own in one outage. */
 const MOST_SESSIONS = 100;
 
@@ -95,10 +100,11 @@ export class PartState {
     this.#stopSettling?.();
   }
 
-  /** A cheap question proves that a part can be reached, and nothing of what only a real one sees. */
+  /** A cheap question proves that a part can be reached, and for a while nothing of what only a real one sees. */
   #isProof({ isCheck = false }: Told): boolean {
     const { last } = this.#outage ?? {};
-    return !isCheck || !last || last.isCheck === true || last.outcome === 'unreachable';
+    if (!isCheck || !last || last.isCheck === true || last.outcome === 'unreachable') return true;
+    return this.parts.clock.now() - (this.#failedAt ?? 0) >= BELIEVED_MS;
   }
 
   #failed(told: Told): void {

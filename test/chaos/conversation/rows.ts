@@ -264,7 +264,7 @@ const DATABASE: readonly Short[] = [
 
 /** The gateway's own processes, one after the other, as they are everybody's. */
 const PROCESSES: readonly Short[] = [
-  { fault: 'process that speaks is frozen', asks: one(ANSWER), logged: /voice/ },
+  { fault: 'process that speaks is frozen', asks: one(ANSWER), logged: /./ },
   { fault: 'process that speaks dies', asks: one(ANSWER), logged: /./ },
   { fault: 'process that recognises is frozen', asks: one(ANSWER), logged: /recogniser/ },
   { fault: 'process that recognises dies', asks: one(ANSWER), logged: /./ },
