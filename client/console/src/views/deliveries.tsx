@@ -1,11 +1,10 @@
 /** The deliveries of post-call events, newest first, with filters in the address; and sending again all that match. */
 import { useEffect, useState } from 'preact/hooks';
 import { useMay } from '../account.js';
-import { type AgentRow, allAgents } from '../agents.js';
 import { ask } from '../api.js';
-import { useAction, useLoad, usePages } from '../hooks.js';
-import { AgentOptions } from '../parts/agent-options.js';
-import { Empty, Failure, Field, Loading, More, Page } from '../parts/basics.js';
+import { useAction, usePages } from '../hooks.js';
+import { AgentFilter, choose, DateFilter, MOST_PAGES, StatusFilter } from '../parts/list-filters.js';
+import { Empty, Failure, Loading, More, Page } from '../parts/basics.js';
 import { type Delivery, DeliveryRow } from '../parts/deliveries.js';
 import { Search } from '../parts/search.js';
 import { linkTo, setQuery, useAddress } from '../router.js';
@@ -17,13 +16,7 @@ const FILTERS = ['status', 'agent_id', 'session_id', 'created_after', 'created_b
 type Filter = (typeof FILTERS)[number];
 
 const PAGE_SIZE = '50';
-const MOST_PAGES = 200;
 const LOOK_MS = 2000;
-
-const choose = (name: Filter, value: string): void => setQuery({ [name]: value, pages: '' });
-
-const change = (name: Filter) => (event: { readonly currentTarget: HTMLInputElement | HTMLSelectElement }) =>
-  choose(name, event.currentTarget.value);
 
 /** Turns a moment of the user's time zone into the one that the filter expects; empty if it is none. */
 function momentOf(text: string): string {
@@ -40,57 +33,29 @@ function asked(query: URLSearchParams): Record<string, string> {
   return Object.fromEntries(given.filter(([, value]) => value !== ''));
 }
 
-const AgentFilter = ({ agents, value }: { readonly agents: readonly AgentRow[]; readonly value: string }) => (
-  <Field label={calls.agent}>
-    {(tied) => (
-      <select {...tied} value={value} onChange={change('agent_id')}>
-        <option value="">{calls.anyAgent}</option>
-        <AgentOptions agents={agents} />
-      </select>
-    )}
-  </Field>
-);
-
-const Moment = ({
-  name,
-  label,
-  value,
-}: {
-  readonly name: Filter;
-  readonly label: string;
-  readonly value: string;
-}) => (
-  <Field label={label}>
-    {(tied) => <input {...tied} type="datetime-local" value={value} onChange={change(name)} />}
-  </Field>
-);
-
 function Filters({ query }: { readonly query: URLSearchParams }) {
-  const may = useMay();
-  const { data: agents = [] } = useLoad(async (signal) => (may('read') ? allAgents(signal) : []), []);
   const value = (name: Filter) => query.get(name) ?? '';
   return (
     <div class="fields moments">
-      <Field label={calls.status}>
-        {(tied) => (
-          <select {...tied} value={value('status')} onChange={change('status')}>
-            <option value="">{deliveries.anyStatus}</option>
-            {Object.entries(deliveries.statuses).map(([status, name]) => (
-              <option key={status} value={status}>
-                {name}
-              </option>
-            ))}
-          </select>
-        )}
-      </Field>
-      {agents.length > 0 && <AgentFilter agents={agents} value={value('agent_id')} />}
+      <StatusFilter value={value('status')} any={deliveries.anyStatus} names={deliveries.statuses} />
+      <AgentFilter value={value('agent_id')} />
       <Search
         label={deliveries.session}
         value={value('session_id')}
         change={(text) => choose('session_id', text)}
       />
-      <Moment name="created_after" label={calls.after} value={value('created_after')} />
-      <Moment name="created_before" label={calls.before} value={value('created_before')} />
+      <DateFilter
+        type="datetime-local"
+        name="created_after"
+        label={calls.after}
+        value={value('created_after')}
+      />
+      <DateFilter
+        type="datetime-local"
+        name="created_before"
+        label={calls.before}
+        value={value('created_before')}
+      />
     </div>
   );
 }

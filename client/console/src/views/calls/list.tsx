@@ -1,10 +1,8 @@
 /** The calls of the workspace, newest first, page by page; the address holds the filters and the number of pages shown. */
-import { useMay } from '../../account.js';
-import { type AgentRow, allAgents } from '../../agents.js';
 import { lengthText, momentText } from '../../format.js';
-import { useLoad, usePages } from '../../hooks.js';
-import { Empty, Failure, Field, Loading, More, Page, Scroll } from '../../parts/basics.js';
-import { AgentOptions } from '../../parts/agent-options.js';
+import { usePages } from '../../hooks.js';
+import { Empty, Failure, Loading, More, Page, Scroll } from '../../parts/basics.js';
+import { AgentFilter, choose, DateFilter, MOST_PAGES, StatusFilter } from '../../parts/list-filters.js';
 import { Search } from '../../parts/search.js';
 import { linkTo, setQuery, useAddress } from '../../router.js';
 import { texts } from '../../texts.js';
@@ -25,14 +23,6 @@ const FILTERS = [
 type Filter = (typeof FILTERS)[number];
 
 const PAGE_SIZE = 50;
-/** Most pages: more than anybody reads, or a browser draws quickly; filters narrow the list. */
-const MOST_PAGES = 200;
-
-const choose = (name: Filter, value: string): void => setQuery({ [name]: value, pages: '' });
-
-const change = (name: Filter) => (event: { readonly currentTarget: HTMLInputElement | HTMLSelectElement }) =>
-  choose(name, event.currentTarget.value);
-
 /** Turns a day of the user's time zone into the moment that the filter expects. */
 function momentOf(name: Filter, day: string): string {
   if (name === 'created_after') return new Date(`${day}T00:00:00`).toISOString();
@@ -48,17 +38,6 @@ function pathOf(query: URLSearchParams): string {
   return `v1/agent/sessions?${asked.toString()}`;
 }
 
-const AgentFilter = ({ agents, value }: { readonly agents: readonly AgentRow[]; readonly value: string }) => (
-  <Field label={calls.agent}>
-    {(tied) => (
-      <select {...tied} value={value} onChange={change('agent_id')}>
-        <option value="">{calls.anyAgent}</option>
-        <AgentOptions agents={agents} />
-      </select>
-    )}
-  </Field>
-);
-
 type TypedProps = {
   readonly name: Filter;
   readonly label: string;
@@ -66,17 +45,9 @@ type TypedProps = {
   readonly value: string;
 };
 
-const Day = ({ name, label, value }: TypedProps) => (
-  <Field label={label}>
-    {(tied) => <input {...tied} type="date" value={value} onChange={change(name)} />}
-  </Field>
-);
-
 const Typed = ({ name, ...shown }: TypedProps) => <Search {...shown} change={(text) => choose(name, text)} />;
 
 function Filters({ query }: { readonly query: URLSearchParams }) {
-  const may = useMay();
-  const { data: agents = [] } = useLoad(async (signal) => (may('read') ? allAgents(signal) : []), []);
   const value = (name: Filter) => query.get(name) ?? '';
   return (
     <>
@@ -84,21 +55,10 @@ function Filters({ query }: { readonly query: URLSearchParams }) {
         <Typed name="search" label={calls.search} help={calls.searchHelp} value={value('search')} />
       </div>
       <div class="fields filters">
-        {agents.length > 0 && <AgentFilter agents={agents} value={value('agent_id')} />}
-        <Field label={calls.status}>
-          {(tied) => (
-            <select {...tied} value={value('status')} onChange={change('status')}>
-              <option value="">{calls.anyStatus}</option>
-              {Object.entries(calls.statuses).map(([status, name]) => (
-                <option key={status} value={status}>
-                  {name}
-                </option>
-              ))}
-            </select>
-          )}
-        </Field>
-        <Day name="created_after" label={calls.after} value={value('created_after')} />
-        <Day name="created_before" label={calls.before} value={value('created_before')} />
+        <AgentFilter value={value('agent_id')} />
+        <StatusFilter value={value('status')} any={calls.anyStatus} names={calls.statuses} />
+        <DateFilter type="date" name="created_after" label={calls.after} value={value('created_after')} />
+        <DateFilter type="date" name="created_before" label={calls.before} value={value('created_before')} />
         <Typed name="end_user_id" label={calls.user} value={value('end_user_id')} />
         <Typed name="caller_number" label={calls.number} value={value('caller_number')} />
       </div>

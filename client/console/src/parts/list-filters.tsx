@@ -1,0 +1,74 @@
+/** Filters of lists that grow: the address holds them, and a change begins with the first page again. */
+import { useMay } from '../account.js';
+import { allAgents } from '../agents.js';
+import { useLoad } from '../hooks.js';
+import { setQuery } from '../router.js';
+import { texts } from '../texts.js';
+import { AgentOptions } from './agent-options.js';
+import { Field } from './basics.js';
+
+const { calls } = texts;
+
+/** Most pages of a list: more than anybody reads, or a browser draws quickly; filters narrow the list. */
+export const MOST_PAGES = 200;
+
+export const choose = (name: string, value: string): void => setQuery({ [name]: value, pages: '' });
+
+type Changed = { readonly currentTarget: HTMLInputElement | HTMLSelectElement };
+
+export const change =
+  (name: string) =>
+  ({ currentTarget }: Changed): void =>
+    choose(name, currentTarget.value);
+
+interface DateProps {
+  readonly name: string;
+  /** Of the input. */
+  readonly type: 'date' | 'datetime-local';
+  readonly label: string;
+  readonly value: string;
+}
+
+export const DateFilter = ({ name, type, label, value }: DateProps) => (
+  <Field label={label}>
+    {(tied) => <input {...tied} type={type} value={value} onChange={change(name)} />}
+  </Field>
+);
+
+interface StatusProps {
+  readonly value: string;
+  readonly any: string;
+  /** The names of the statuses by their values. */
+  readonly names: Readonly<Record<string, string>>;
+}
+
+export const StatusFilter = ({ value, any, names }: StatusProps) => (
+  <Field label={calls.status}>
+    {(tied) => (
+      <select {...tied} value={value} onChange={change('status')}>
+        <option value="">{any}</option>
+        {Object.entries(names).map(([status, name]) => (
+          <option key={status} value={status}>
+            {name}
+          </option>
+        ))}
+      </select>
+    )}
+  </Field>
+);
+
+/** Nothing for keys that may not read agents, or without any. */
+export function AgentFilter({ value }: { readonly value: string }) {
+  const may = useMay();
+  const { data: agents = [] } = useLoad(async (signal) => (may('read') ? allAgents(signal) : []), []);
+  return agents.length === 0 ? null : (
+    <Field label={calls.agent}>
+      {(tied) => (
+        <select {...tied} value={value} onChange={change('agent_id')}>
+          <option value="">{calls.anyAgent}</option>
+          <AgentOptions agents={agents} />
+        </select>
+      )}
+    </Field>
+  );
+}
