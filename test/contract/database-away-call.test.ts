@@ -29,6 +29,7 @@ interface Line {
 }
 
 const WARN = 40;
+const MOST_ASKED = 20;
 
 async function attached(talks: Talks): Promise<string> {
   const form = new FormData();
@@ -82,10 +83,11 @@ t.test('calls outlive a database that is away, and their records have all that w
     asked.push(text);
     await ask(staying, text);
   };
-  await asks('Where is shelf 12?');
-
   const withPassages = (): number => model.asked.filter(hasPassages).length;
-  t.equal(withPassages(), 1);
+  // A search has 300 ms, which a busy machine may need for other things.
+  while (withPassages() === 0 && asked.length < MOST_ASKED) await asks('Where is shelf 12?');
+  const found = withPassages();
+  t.ok(found > 0, 'passages while there is a database');
 
   await first.stop();
   const gone = performance.now();
@@ -95,7 +97,7 @@ t.test('calls outlive a database that is away, and their records have all that w
     await asks(`What holds shelf ${asked.length}?`);
     await setTimeout(500);
   }
-  t.equal(withPassages(), 1, 'no answer of the search is no passages');
+  t.equal(withPassages(), found, 'no answer of the search is no passages');
   const { status, body } = await talks.call('sessions', { body: { agent_id: agent } });
   t.match({ status, body }, { status: 503, body: { message: /try again/ } }, 'nothing new begins meanwhile');
   t.equal((await fetch(`${gateway.base}/health`)).status, 503);
