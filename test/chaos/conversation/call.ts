@@ -8,6 +8,7 @@ import { callerWords } from './doubles/caller-voice.js';
 import { nameOf, SAID } from './doubles/speech.js';
 import { faultOf } from './faults.js';
 import { type Utterance, utterancesOf } from './heard.js';
+import { wantedLine } from './logged.js';
 import type { Ask, Row } from './rows.js';
 import type { Side } from './world.js';
 
@@ -19,6 +20,8 @@ const ASKED_MS = 40_000;
 /** Silence behind the agent's words. */
 const QUIET_MS = 800;
 const ENDED_MS = 90_000;
+/** A call may end before what ended it is noticed by all. */
+const LOGGED_MS = 10_000;
 const MEANWHILE_MS = 700;
 /** Typed lines of a long conversation, and their length. */
 const LINES = 4;
@@ -185,8 +188,10 @@ export async function makeCall(side: Side, row: Row, number: number): Promise<Ca
     await mended;
     if (row.mendedAfter === undefined && fault.global) await fault.mend(world, name);
     const record = await call.ended();
-    const lines = side.linesOf(fault.global ? undefined : invite.session_id, since);
-    return { row, asked: call.asked, record, lines, orders: side.ordersOf(row, name) };
+    const lines = (): readonly Body[] => side.linesOf(fault.global ? undefined : invite.session_id, since);
+    const isLogged = (): boolean => wantedLine(lines(), row) !== undefined;
+    await until('the log names the part', isLogged, LOGGED_MS).catch(() => undefined);
+    return { row, asked: call.asked, record, lines: lines(), orders: side.ordersOf(row, name) };
   } finally {
     if (!fault.global) await fault.mend(world, name);
     caller.drop();

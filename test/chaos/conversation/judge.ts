@@ -1,7 +1,7 @@
 /** Judges a call: what was heard and when, what was ordered, what record and log say. */
-import type { Body } from '../../fixtures/agents.js';
 import type { Asked, CallMade } from './call.js';
-import { type Fault, faultOf } from './faults.js';
+import { faultOf } from './faults.js';
+import { names, wantedLine } from './logged.js';
 
 /** From the end of the caller's voice to the first word or filler, and from the end of one to the next. */
 const FIRST_MS = 3000;
@@ -92,17 +92,13 @@ const unheardIn = ({ ask, vain }: Asked, { texts, missing }: Heard): string[] =>
   ...(vain === undefined || missing.length > 0 ? [] : [vain]),
 ];
 
-/** Whether a line of the log is about what fails. */
-const names = (line: Body, { part, named }: Fault): boolean =>
-  line['part'] === part || (named?.test(JSON.stringify(line)) ?? false);
-
 /** Faults in what was ordered, recorded and logged. */
 function faultsOf({ row, record, lines, orders }: CallMade): string[] {
   const { ended_reason: ended, turns } = record;
   const fault = faultOf(row.fault);
   const rows = turns as unknown as readonly { error: string | null; answer_cut?: string | null }[];
   const intents = new Set(orders).size;
-  const line = lines.find((each) => names(each, fault) && row.logged.test(JSON.stringify(each)));
+  const line = wantedLine(lines, row);
   return [
     ...(row.ended !== undefined && ended !== row.ended ? [`ended_reason ${String(ended)}`] : []),
     ...(row.error !== undefined && !rows.some(({ error }) => error === row.error)
