@@ -106,7 +106,7 @@ export const PLATFORM_LIMITS = {
     clientStreams: { bytes: 64 * KiB, ms: 30 * SECOND, atOnce: 8 },
     /** Time after the end for the last words to reach the record. */
     lastWordsMs: 2 * SECOND,
-    /** Fixed lines of agents that one process keeps as sound, and the longest of them: 20 seconds at 48 kHz. */
+    /** Fixed lines of agents that one process keeps as sound beyond those of its calls, and the longest of them: 20 seconds at 48 kHz. */
     spokenLines: 64,
     lineSamples: 20 * 48_000,
     /** Most turns in a post-call event: the last ones. */

@@ -30,7 +30,7 @@ import { beginningOf, before, firstSegments, lostCalls, timesAfter } from './rec
 import { modelRemarks } from './remarks.js';
 import { reply, type ReplyParts, saying, type Told, toldFrom } from './replies.js';
 import { Speaking, type SpeakingParts } from './speaking.js';
-import { SpokenLines } from './spoken-lines.js';
+import { CallLines, SpokenLines } from './spoken-lines.js';
 import { Permission } from './tools/permission.js';
 import { ConversationTools, type ToolParts } from './tools/tools.js';
 import { TurnRecord } from './turns/turn-record.js';
@@ -115,7 +115,7 @@ export class Conversation {
         this.#dialogue.agent(steps, error);
         this.#dialogue.take();
       },
-      ...{ agent: this.#agent, lines: lines ?? new SpokenLines(), isOver: () => this.#ending },
+      ...{ agent: this.#agent, lines: new CallLines(lines ?? new SpokenLines()), isOver: () => this.#ending },
       sounds: (type, job) => this.#machine.send({ type, job }),
       filling: (text) => this.#listening.agentSaid(text),
       filled: (job) => this.#machine.send({ type: 'filled', job }),

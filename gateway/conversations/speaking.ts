@@ -13,7 +13,7 @@ import type { SpokenStep } from './dialogue.js';
 import type { Job, Work } from './job.js';
 import { saying } from './replies.js';
 import { lengthMs, type SpokenLine } from './spoken-line.js';
-import type { SpokenLines } from './spoken-lines.js';
+import type { CallLines } from './spoken-lines.js';
 import type { NoteTurn } from './turns/turn-events.js';
 import { type AgentVoice, type Failure, shown, Utterance } from './utterance.js';
 
@@ -24,7 +24,7 @@ export interface SpeakingParts {
   readonly now: () => Date;
   readonly note: NoteTurn;
   readonly captions: Captions;
-  readonly lines: SpokenLines;
+  readonly lines: CallLines;
   readonly agent: Pick<AgentInCharge, 'voice' | 'lines' | 'linesAtHand'>;
   /** The job is over: that much of it was heard, or read; `error`: why it was an excuse. */
   said(steps: readonly SpokenStep[], error: string | undefined): void;

@@ -1,6 +1,8 @@
 /**
- * An agent's fixed lines as sound, made ahead, so that no engine is needed when they are due: fillers, excuses, the apology. One set
- * for all calls of a process; the lines of voices that were not heard for long are forgotten.
+ * An agent's fixed lines as sound, made ahead, so that no engine is needed when they are due: fillers, excuses, the apology.
+ *
+ * Invariants: calls with the same voice share their lines; a call keeps those that were made for it until it is over, and of others the
+ * lines of voices that were not heard for long are forgotten.
  */
 import { samplesOf } from '../../contracts/audio.js';
 import { ServiceError } from '../../contracts/errors.js';
@@ -36,6 +38,7 @@ async function spoken({ speech, options, caller }: AgentVoice, text: string): Pr
 const keyOf = ({ options, caller }: AgentVoice, text: string): string =>
   [caller.workspaceId, options.voice, options.likelyLanguage, text].join('\n');
 
+/** The lines of all calls of a process. */
 export class SpokenLines {
   /** The least recently used first. */
   readonly #lines = new Map<string, Promise<SpokenLine>>();
@@ -53,16 +56,36 @@ export class SpokenLines {
     return line;
   }
 
-  /** Makes them one after the other, for later. Those that cannot be made now are made when they are due. Never rejects. */
-  async prepare(voice: AgentVoice, texts: readonly string[]): Promise<void> {
-    for (const text of new Set(texts)) if (text !== '') await this.of(voice, text).catch(() => undefined);
-  }
-
   #make(key: string, voice: AgentVoice, text: string): Promise<SpokenLine> {
     const line = spoken(voice, text);
     line.catch(() => {
       if (this.#lines.get(key) === line) this.#lines.delete(key);
     });
     return line;
+  }
+}
+
+/** The lines of one call. */
+export class CallLines {
+  /** Those that were made ahead for it. */
+  #kept = new Map<string, Promise<SpokenLine>>();
+
+  constructor(private readonly shared: SpokenLines) {}
+
+  /** The line in that voice, made now unless it was made before. Errors: those of `Speech`. */
+  of(voice: AgentVoice, text: string): Promise<SpokenLine> {
+    return this.#kept.get(keyOf(voice, text)) ?? this.shared.of(voice, text);
+  }
+
+  /** Makes them one after the other, for later. Those that cannot be made now are made when they are due. Never rejects. */
+  async prepare(voice: AgentVoice, texts: readonly string[]): Promise<void> {
+    const kept = (this.#kept = new Map<string, Promise<SpokenLine>>());
+    for (const text of new Set(texts)) {
+      if (text === '') continue;
+      const key = keyOf(voice, text);
+      const line = this.shared.of(voice, text);
+      kept.set(key, line);
+      await line.catch(() => kept.delete(key));
+    }
   }
 }

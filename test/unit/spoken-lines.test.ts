@@ -1,7 +1,7 @@
 /** An agent's fixed lines, made ahead so that no engine is needed when they are due (gateway/conversations/spoken-lines.ts). */
 import t from 'tap';
 import { LIMITS } from '../../contracts/limits.js';
-import { SpokenLines } from '../../gateway/conversations/spoken-lines.js';
+import { CallLines, SpokenLines } from '../../gateway/conversations/spoken-lines.js';
 import type { AgentVoice } from '../../gateway/conversations/utterance.js';
 
 /** A voice that notes what it says, until it is `away`. */
@@ -23,7 +23,7 @@ function voice(said: string[], state: { away: boolean } = { away: false }): Agen
 t.test('lines that were made ahead are said though the voice is gone', async (t) => {
   const said: string[] = [];
   const state = { away: false };
-  const lines = new SpokenLines();
+  const lines = new CallLines(new SpokenLines());
   await lines.prepare(voice(said, state), ['One moment.', '', 'Sorry.', 'One moment.']);
   t.strictSame(said, ['One moment.', 'Sorry.'], 'each once');
   state.away = true;
@@ -34,20 +34,33 @@ t.test('lines that were made ahead are said though the voice is gone', async (t)
 t.test('a line that could not be made ahead is made when it is due', async (t) => {
   const said: string[] = [];
   const state = { away: true };
-  const lines = new SpokenLines();
+  const lines = new CallLines(new SpokenLines());
   await lines.prepare(voice(said, state), ['Sorry.']);
   await t.rejects(lines.of(voice(said, state), 'Sorry.'));
   state.away = false;
   t.equal((await lines.of(voice(said, state), 'Sorry.')).samples.length, 100);
 });
 
+const MOST = LIMITS.session.spokenLines;
+const others = Array.from({ length: MOST }, (_, at) => `line ${at}`);
+
 t.test('the lines of voices that were not heard for long are forgotten', async (t) => {
   const said: string[] = [];
   const lines = new SpokenLines();
-  const texts = Array.from({ length: LIMITS.session.spokenLines + 1 }, (_, at) => `line ${at}`);
-  await lines.prepare(voice(said), texts);
+  for (const text of ['first', ...others]) await lines.of(voice(said), text);
   await lines.of(voice(said), 'line 1');
-  t.equal(said.length, texts.length);
-  await lines.of(voice(said), 'line 0');
-  t.equal(said.at(-1), 'line 0', 'it is made again');
+  t.equal(said.length, MOST + 1);
+  await lines.of(voice(said), 'first');
+  t.equal(said.at(-1), 'first', 'it is made again');
+});
+
+t.test('a call keeps its own, however many others there are', async (t) => {
+  const said: string[] = [];
+  const shared = new SpokenLines();
+  const [one, other] = [new CallLines(shared), new CallLines(shared)];
+  await one.prepare(voice(said), ['Sorry.']);
+  await other.prepare(voice(said), ['Sorry.', ...others]);
+  t.equal(said.length, MOST + 1, 'those that both have are made once');
+  await one.of(voice(said), 'Sorry.');
+  t.equal(said.length, MOST + 1);
 });
