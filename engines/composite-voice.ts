@@ -113,21 +113,29 @@ export class CompositeVoice {
     return scripts.size > 0 ? this.#ofScripts(scripts) : this.#ofWords(text.slice(0, TELLING_LENGTH));
   }
 
-  /** Refuses a whole text if any sentence cannot be spoken. Throws `language_unavailable`. */
-  async check(): Promise<void> {
+  /** Refuses a whole text if any sentence cannot be spoken. Errors: `language_unavailable`; the reason of an abort. */
+  async check(signal: AbortSignal): Promise<void> {
     if (!this.#whole) return;
     const { text, scripts } = this.#whole;
     const other = new CompositeVoice(this.#voiceFor, this.#likely, this.#whole);
     if (scripts.size === 0) other.#ofWords(text.slice(0, TELLING_LENGTH));
-    else await other.#findAll(text);
+    else await other.#findAll(text, signal);
     // Chosen from the whole text, so it is the same for every sentence.
     this.#latin = other.#latin;
   }
 
-  async #findAll(text: string): Promise<void> {
+  /** One sentence for all in the same scripts: whether a voice reads those is all that a text may fail for. */
+  async #findAll(text: string, signal: AbortSignal): Promise<void> {
+    const found = new Set<string>();
     for (const { sentence } of sentencesOf(text)) {
-      if (hasSound(sentence)) this.voiceOf(sentence);
-      if (isTurnOver()) await nextTurn();
+      const scripts = [...scriptsIn(sentence)].toSorted().join();
+      if (!found.has(scripts) && hasSound(sentence)) {
+        this.voiceOf(sentence);
+        found.add(scripts);
+      }
+      if (!isTurnOver()) continue;
+      await nextTurn();
+      signal.throwIfAborted();
     }
   }
 

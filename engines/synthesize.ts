@@ -182,11 +182,11 @@ async function* compositeParts(voice: CompositeVoice, pieces: Pieces): Parts {
   }
 }
 
-async function compositeDivision({ registry }: SpeechParts, { request }: Job): Promise<Division> {
+async function compositeDivision({ registry }: SpeechParts, { request, signal }: Job): Promise<Division> {
   const { text, likelyLanguage } = request;
   const whole = typeof text === 'string' ? { text, scripts: await scriptsInLong(text) } : undefined;
   const voice = new CompositeVoice(defaultVoices(request, registry), likelyLanguage, whole);
-  await voice.check();
+  await voice.check(signal);
   const partsOf = (pieces: Pieces): Parts => compositeParts(voice, pieces);
   return whole ? { partsOf, silent: () => voice.voiceOfWhole(whole) } : { partsOf };
 }

@@ -45,3 +45,21 @@ t.test('the limit never cuts a character in two', (t) => {
   t.match(second?.text, RUSSIAN.trim());
   t.end();
 });
+
+const MIXED = `${RUSSIAN}${'Hello there, world. '.repeat(100_000)}`;
+const whole = { text: MIXED, scripts: new Set(['Cyrillic'] as const) };
+
+t.test('a whole text is checked once for each set of scripts, not for each sentence', async (t) => {
+  let asked = 0;
+  const counted = (needs: TextNeeds): SelectedVoice => {
+    asked += 1;
+    return voiceFor(needs);
+  };
+  await new CompositeVoice(counted, undefined, whole).check(new AbortController().signal);
+  t.ok(asked >= 2 && asked < 10, `${asked} times`);
+});
+
+t.test('the check of a whole text ends when its client leaves', async (t) => {
+  const left = new Error('the client left');
+  await t.rejects(new CompositeVoice(voiceFor, undefined, whole).check(AbortSignal.abort(left)), left);
+});
