@@ -220,8 +220,14 @@ const searches: Attack = {
     for (let source = 0; source < sized(20, size); source += 1) {
       const content = Array.from({ length: 40_000 }, (_, at) => words[(at * 7919 + source) % words.length]);
       const text = content.join(' ').slice(0, 300_000);
-      const made = await attacker('knowledge-sources', { body: { name: `S${source}`, content: text } });
-      if (made.status === 201) ids.push(made.body['knowledge_source_id']);
+      const form = new FormData();
+      form.set('file', new File([text], `s${source}.md`, { type: 'text/markdown' }));
+      const made = await fetch(`${base}/v1/agent/knowledge-sources`, {
+        method: 'POST',
+        headers: bearer(keys.full),
+        body: form,
+      });
+      if (made.status === 201) ids.push(((await made.json()) as Body)['knowledge_source_id']);
       else count(told, made.status);
     }
     const config = { knowledge_base: { knowledge_source_ids: ids.slice(0, 20) } };
@@ -249,7 +255,9 @@ const plans: Attack = {
       headers: Array.from({ length: 50 }, (_, at) => ({ name: `h${at}`, kind: 'custom', value: long(4000) })),
     };
     const tools: unknown[] = [];
-    for (let turn = 0; turn < sized(100, size); turn += 1) {
+    const fitting = Math.floor(LIMITS.agent.planBytes / JSON.stringify(tool).length);
+    // One more than a plan holds is refused, and then the largest that is taken.
+    for (let turn = 0; turn <= sized(fitting, size); turn += 1) {
       const made = await attacker('tools', { body: tool });
       if (made.status === 201) tools.push(made.body['tool_id']);
       else count(told, made.status);
@@ -258,10 +266,13 @@ const plans: Attack = {
       body: { name: 'Large', config: { tools: { tool_ids: tools } } },
     });
     const agent = String(made.body['agent_id']);
-    const change = { public_enabled: true, allowed_origins: [ORIGIN.origin] };
+    const publish = () => attacker(`agents/${agent}/publish`, { method: 'POST' });
+    if ((await publish()).status === 200 && size === 1) count(told, 'a plan above its limit was taken');
+    const config = { tools: { tool_ids: tools.slice(3) } };
+    const change = { public_enabled: true, allowed_origins: [ORIGIN.origin], config };
     await attacker(`agents/${agent}`, { method: 'PATCH', body: change });
-    count(told, (await attacker(`agents/${agent}/publish`, { method: 'POST' })).status);
-    told.delete(200);
+    const published = await publish();
+    if (published.status !== 200) count(told, `the largest plan: ${JSON.stringify(published.body)}`);
     const body = JSON.stringify({ agent_id: agent });
     const url = `${base}/v1/agent/sessions`;
     await flood(sized(100, size), 100, () => ask(told, url, { method: 'POST', headers: ORIGIN, body }));
