@@ -1,0 +1,80 @@
+/**
+ * The copy of a binding that an older glibc loads (older-glibc.ts). It is kept from one start to the next, in a folder that only its
+ * owner may write to; what the package manager laid out stays as it is. Only binaries that were looked at and tried are adapted, and
+ * only what was then made of them is loaded: both are known by their digests.
+ */
+import { createHash, randomUUID } from 'node:crypto';
+import { readFileSync, renameSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { privateFolder, writePrivateFile } from '../../../processes/private-folder.js';
+import { forOlderGlibc } from './older-glibc.js';
+
+/** SHA-256, in hexadecimal. */
+interface Digests {
+  readonly original: string;
+  readonly copy: string;
+}
+
+/** Of uWebSockets.js 20.56.0, by the names of its binaries. */
+export const ADAPTED: Readonly<Record<string, Digests>> = {
+  'uws_linux_x64_115.node': {
+    original: '3c4cfd4f4673c591dbca82cdda94f7e0ad9bc298966c39a7bd259838c2b25d4f',
+    copy: '35cad869817cdd371b41157849e606863126d49f311720e6a615080377a54dbb',
+  },
+  'uws_linux_x64_127.node': {
+    original: '0e0af5d0e486b67e25dd5c6686f8f05be4504629404d5c1972c808ab5d8e4cc2',
+    copy: '87c413d1b1b1671ea81da757fa67199edd246453877083ab886fe1e7900f8cf4',
+  },
+  'uws_linux_x64_137.node': {
+    original: '9aa8b857ac4ab0bfb1245e948eeeacc904b13a3608c9a281d551c43c66bea66e',
+    copy: '0ff425dfe92ab9aceb6c15d8ef8408435fe3bed076dca62e93f5e1c1d1345d9f',
+  },
+};
+
+const digestOf = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
+
+function holds(file: string, digest: string): boolean {
+  try {
+    return digestOf(readFileSync(file)) === digest;
+  } catch {
+    return false;
+  }
+}
+
+/** The folder that is used if there is no other, or the other takes no files or loads none. */
+export const temporaryCache = (): string =>
+  path.join(tmpdir(), `speech-gateway-cache-${process.geteuid?.() ?? 0}`);
+
+/** The copy's bytes. */
+function adapted(file: string, { original, copy }: Digests): Uint8Array {
+  const bytes = readFileSync(file);
+  if (digestOf(bytes) !== original) throw new Error('it is another build than the one that is known');
+  const made = forOlderGlibc(bytes);
+  if (digestOf(made) !== copy) throw new Error('its copy is not the one that is known');
+  return made;
+}
+
+/** Several processes may write it at once: each puts a whole file in the place. */
+function put(file: string, bytes: Uint8Array): void {
+  const whole = `${file}.${randomUUID()}`;
+  try {
+    writePrivateFile(whole, bytes);
+    renameSync(whole, file);
+  } finally {
+    rmSync(whole, { force: true });
+  }
+}
+
+/**
+ * Makes the copy of a binary in the folder, or finds it there; the folder's parent must exist. Returns its path. Errors: an Error that
+ * says why the binary is not adapted ("it …") or why the folder takes no copy. `known`: the digests of those that are adapted.
+ */
+export function adaptedCopy(file: string, folder: string, known = ADAPTED): string {
+  const name = path.basename(file);
+  const digests = known[name];
+  if (digests === undefined) throw new Error('it is none of those that are known');
+  const copy = path.join(privateFolder(folder), `${digests.copy.slice(0, 8)}-${name}`);
+  if (!holds(copy, digests.copy)) put(copy, adapted(file, digests));
+  return copy;
+}
