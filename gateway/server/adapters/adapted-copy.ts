@@ -30,6 +30,18 @@ export const ADAPTED: Readonly<Record<string, Digests>> = {
     original: '9aa8b857ac4ab0bfb1245e948eeeacc904b13a3608c9a281d551c43c66bea66e',
     copy: '0ff425dfe92ab9aceb6c15d8ef8408435fe3bed076dca62e93f5e1c1d1345d9f',
   },
+  'uws_linux_arm64_115.node': {
+    original: '5f179165f9ade910999ce8724d71ecdcc4f7e1b944053683d98bfda62665e081',
+    copy: 'a194fa54418161f60dbb84c377a3cb273ca4cb11442bdd5624fdc39ea2c76c0c',
+  },
+  'uws_linux_arm64_127.node': {
+    original: 'db310856b4d36b2b6e83888c9faa87ccd65454e6157f457bf9cb4ebabaed7a65',
+    copy: '7d92482a06e4746d172cdea39d925c33d0c6ee0de933b8d2a3e080a4037cfeda',
+  },
+  'uws_linux_arm64_137.node': {
+    original: 'ad0ffb42a119ee022ba1fc752d942e5a19b863ce47bfdc909cd1d5bc1363a7a6',
+    copy: '7a8680f1e6d7055da30777f8417bf2b03378f04cb731055ad0f5ca0845ad9ab9',
+  },
 };
 
 const digestOf = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
