@@ -125,8 +125,14 @@ t.test('another build is not adapted, nor one of an unknown name', async (t) => 
     () => adaptedCopy(other.file, other.folder, other.table),
     /^it is another build than the one that is known$/,
   );
-  t.same(readdirSync(other.folder), []);
+  t.notOk(existsSync(other.folder));
   const { file, folder, table } = known(t);
+  adaptedCopy(file, folder, table);
+  t.throws(
+    () => adaptedCopy(other.file, folder, other.table),
+    /^it is another build/,
+    'a copy of the known one does not stand in for it',
+  );
   t.throws(() => adaptedCopy(file, folder, {}), /^it is none of those that are known$/);
   const wrong = { 'binding.node': { ...table['binding.node'], copy: sha256(NEW) } };
   t.throws(() => adaptedCopy(file, folder, wrong), /^its copy is not the one that is known$/);

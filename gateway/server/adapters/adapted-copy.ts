@@ -58,12 +58,17 @@ function holds(file: string, digest: string): boolean {
 export const temporaryCache = (): string =>
   path.join(tmpdir(), `speech-gateway-cache-${process.geteuid?.() ?? 0}`);
 
-/** The copy's bytes. */
-function adapted(file: string, { original, copy }: Digests): Uint8Array {
+/** The binary's bytes. */
+function known(file: string, digest: string): Uint8Array {
   const bytes = readFileSync(file);
-  if (digestOf(bytes) !== original) throw new Error('it is another build than the one that is known');
-  const made = forOlderGlibc(bytes);
-  if (digestOf(made) !== copy) throw new Error('its copy is not the one that is known');
+  if (digestOf(bytes) !== digest) throw new Error('it is another build than the one that is known');
+  return bytes;
+}
+
+/** The copy's bytes. */
+function adapted(binary: Uint8Array, digest: string): Uint8Array {
+  const made = forOlderGlibc(binary);
+  if (digestOf(made) !== digest) throw new Error('its copy is not the one that is known');
   return made;
 }
 
@@ -80,13 +85,14 @@ function put(file: string, bytes: Uint8Array): void {
 
 /**
  * Makes the copy of a binary in the folder, or finds it there; the folder's parent must exist. Returns its path. Errors: an Error that
- * says why the binary is not adapted ("it …") or why the folder takes no copy. `known`: the digests of those that are adapted.
+ * says why the binary is not adapted ("it …") or why the folder takes no copy. `table`: the digests of those that are adapted.
  */
-export function adaptedCopy(file: string, folder: string, known = ADAPTED): string {
+export function adaptedCopy(file: string, folder: string, table = ADAPTED): string {
   const name = path.basename(file);
-  const digests = known[name];
+  const digests = table[name];
   if (digests === undefined) throw new Error('it is none of those that are known');
+  const binary = known(file, digests.original);
   const copy = path.join(privateFolder(folder), `${digests.copy.slice(0, 8)}-${name}`);
-  if (!holds(copy, digests.copy)) put(copy, adapted(file, digests));
+  if (!holds(copy, digests.copy)) put(copy, adapted(binary, digests.copy));
   return copy;
 }
