@@ -268,8 +268,9 @@ const plans: Attack = {
     const agent = String(made.body['agent_id']);
     const publish = () => attacker(`agents/${agent}/publish`, { method: 'POST' });
     if ((await publish()).status === 200 && size === 1) count(told, 'a plan above its limit was taken');
-    const config = { tools: { tool_ids: tools.slice(3) } };
-    const change = { public_enabled: true, allowed_origins: [ORIGIN.origin], config };
+    const fewer = { tools: { tool_ids: tools.slice(2) } };
+    await attacker(`agents/${agent}/config`, { method: 'PATCH', body: fewer });
+    const change = { public_enabled: true, allowed_origins: [ORIGIN.origin] };
     await attacker(`agents/${agent}`, { method: 'PATCH', body: change });
     const published = await publish();
     if (published.status !== 200) count(told, `the largest plan: ${JSON.stringify(published.body)}`);
