@@ -118,9 +118,10 @@ export class VadWindows {
     this.#flush();
   }
 
-  /** Silence at the end of the voice, counting the frame that ends it. In noise it cannot be measured, hence the minimum. */
+  /** Silence at the end of the voice, counting the frame that ends it. In noise only its least is known. */
   get #silentMs(): number {
-    return Math.max(LEAST_SILENCE_MS, at((this.#lull.frames + 1) * DETECTOR_FRAME));
+    const frames = Math.max(this.#lull.frames + 1, this.#gate.silent);
+    return Math.max(LEAST_SILENCE_MS, at(frames * DETECTOR_FRAME));
   }
 
   #flush(): void {
