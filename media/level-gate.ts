@@ -82,6 +82,8 @@ export class LevelGate {
   #loudest = SILENCE_DB;
   #low = 0;
   readonly #room = new RoomLevel();
+  /** Frames until the room's level is known again. */
+  #unknown = 0;
   /** Frames in which the present voice was no louder than the room; whether what is heard is only the room since then. */
   #sunk = 0;
   #isRoom = false;
@@ -96,16 +98,25 @@ export class LevelGate {
   /** `listens`: whether the agent is silent. */
   constructor(private readonly listens: () => boolean) {}
 
-  /** Takes the next frame, of DETECTOR_FRAME samples; undefined if there is no voice, or only the room's. */
-  push(frame: Int16Array, voiced: boolean): Whose | undefined {
+  /**
+   * Takes the next frame, of DETECTOR_FRAME samples; undefined if there is no voice, or only the room's. `silenced`: as all of it might
+   * be the agent's echo.
+   */
+  push(frame: Int16Array, voiced: boolean, silenced = false): Whose | undefined {
     this.#energies.push(meanSquare(frame));
     if (this.#energies.length > WINDOW) this.#energies.shift();
-    if (this.listens()) this.#room.push(decibels(this.#energy(WINDOW)));
+    this.#noteRoom(silenced);
     this.#isRoom &&= voiced;
     if (voiced) this.#hear();
     else if (this.#whose) this.#end();
     if (!voiced) this.#noteNoise(decibels(this.#energies.at(-1) ?? 0));
     return this.#whose;
+  }
+
+  /** A silenced frame says nothing about the room, nor does a level over it. */
+  #noteRoom(silenced: boolean): void {
+    this.#unknown = silenced ? WINDOW : Math.max(0, this.#unknown - 1);
+    if (this.#unknown === 0 && this.listens()) this.#room.push(decibels(this.#energy(WINDOW)));
   }
 
   /** Frames of silence at the end of the user's voice, where its level has told the end; otherwise 0. */

@@ -28,6 +28,8 @@ const WINDOW = samplesIn(200);
 /** Silence that every detector has heard when it reports the end of a voice. */
 const LEAST_SILENCE_MS = 256;
 
+const isSilent = (frame: Int16Array): boolean => frame.every((sample) => sample === 0);
+
 const at = (samples: number): number => Math.round((samples * 1000) / RECOGNITION_RATE);
 
 export class VadWindows {
@@ -76,7 +78,8 @@ export class VadWindows {
     this.#filled = 0;
     this.#heard += frame.length;
     this.#keep(frame);
-    const whose = this.#gate.push(watched, this.detector.push(watched));
+    const silenced = isSilent(watched) && !isSilent(frame);
+    const whose = this.#gate.push(watched, this.detector.push(watched), silenced);
     if (whose) this.#turn(whose);
     if (this.#whose && this.#keptSamples >= WINDOW) this.#flush();
     if (whose === 'user') this.#note(this.#lull.push(watched));

@@ -225,6 +225,14 @@ class Crowd {
     return this.say(-96, seconds);
   }
 
+  /** The line is silenced, as the agent's echo comes back. */
+  silence(seconds: number): this {
+    const frame = new Int16Array(DETECTOR_FRAME);
+    for (let at = 0; at < seconds * FRAMES_A_SECOND; at += 1) this.#vad.push(frame.slice().fill(50), frame);
+    this.now += seconds;
+    return this;
+  }
+
   /** The user speaks, with syllables between which the crowd is heard. */
   say(db: number, seconds: number): this {
     for (let frame = 0; frame < seconds * FRAMES_A_SECOND; frame += 1) {
@@ -281,6 +289,15 @@ t.test('in a crowd a user who speaks over the agent is heard', async (t) => {
   t.same(crowd.told, [], 'the crowd is not');
   crowd.say(USER_DB, 1);
   t.match(crowd.told, [{ active: true }]);
+});
+
+t.test('a line that is silenced after the agent’s words does not make the crowd forgotten', async (t) => {
+  const crowd = Crowd.known(USER_DB - 12);
+  for (let turn = 0; turn < 3; turn += 1) crowd.silence(0.6).wait(0.3).say(USER_DB, 1).wait(1);
+  t.same(
+    crowd.told.map(({ active }) => active),
+    [true, false, true, false, true, false],
+  );
 });
 
 t.test('after noise as loud as the user, for 45 s, the user is heard at once', async (t) => {
