@@ -28,6 +28,8 @@ const WINDOW = samplesIn(200);
 /** Silence that every detector has heard when it reports the end of a voice. */
 const LEAST_SILENCE_MS = 256;
 
+const isSilent = (frame: Int16Array): boolean => frame.every((sample) => sample === 0);
+
 const at = (samples: number): number => Math.round((samples * 1000) / RECOGNITION_RATE);
 
 export class VadWindows {
@@ -76,7 +78,8 @@ export class VadWindows {
     this.#filled = 0;
     this.#heard += frame.length;
     this.#keep(frame);
-    const whose = this.#gate.push(watched, this.detector.push(watched));
+    const silenced = isSilent(watched) && !isSilent(frame);
+    const whose = this.#gate.push(watched, this.detector.push(watched), silenced);
     if (whose) this.#turn(whose);
     if (this.#whose && this.#keptSamples >= WINDOW) this.#flush();
     if (whose === 'user') this.#note(this.#lull.push(watched));
@@ -118,9 +121,10 @@ export class VadWindows {
     this.#flush();
   }
 
-  /** Silence at the end of the voice, counting the frame that ends it. In noise it cannot be measured, hence the minimum. */
+  /** Silence at the end of the voice, counting the frame that ends it. In noise only its least is known. */
   get #silentMs(): number {
-    return Math.max(LEAST_SILENCE_MS, at((this.#lull.frames + 1) * DETECTOR_FRAME));
+    const frames = Math.max(this.#lull.frames + 1, this.#gate.silent);
+    return Math.max(LEAST_SILENCE_MS, at(frames * DETECTOR_FRAME));
   }
 
   #flush(): void {

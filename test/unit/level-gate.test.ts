@@ -2,6 +2,7 @@
 import t from 'tap';
 import { DETECTOR_FRAME } from '../../media/detector-frame.js';
 import { LevelGate, type Whose } from '../../media/level-gate.js';
+import { RoomLevel } from '../../media/room-level.js';
 import { VadWindows } from '../../media/vad-windows.js';
 import type { Report } from '../../media/wire.js';
 import { seeded } from '../fixtures/random.js';
@@ -190,4 +191,161 @@ t.test('the voice of a user ends, although somebody else continues', async (t) =
     ],
     'and one who joins in has spoken from the beginning: no end in between',
   );
+});
+
+const USER_DB = -24;
+/** A detector that hears a voice all the time, as in a crowd. */
+const EVER = { push: () => true, release: () => undefined };
+
+/** A room full of voices: its level wanders, and who speaks is added to it. Told are the changes of the user's voice, in seconds. */
+class Crowd {
+  listens = true;
+  readonly told: { readonly active: boolean; readonly at: number; readonly silentMs: number | undefined }[] =
+    [];
+  now = 0;
+  readonly #random = seeded(7);
+  readonly #vad = new VadWindows(
+    EVER,
+    (report) => {
+      if (report.on !== 'speech' || report.background) return;
+      if (report.active || this.isActive)
+        this.told.push({ active: report.active, at: this.now, silentMs: report.silentMs });
+    },
+    () => this.listens,
+  );
+
+  constructor(private readonly crowdDb: number) {}
+
+  get isActive(): boolean {
+    return this.told.at(-1)?.active ?? false;
+  }
+
+  /** Nobody but the crowd. */
+  wait(seconds: number): this {
+    return this.say(-96, seconds);
+  }
+
+  /** The line is silenced, as the agent's echo comes back. */
+  silence(seconds: number): this {
+    const frame = new Int16Array(DETECTOR_FRAME);
+    for (let at = 0; at < seconds * FRAMES_A_SECOND; at += 1) this.#vad.push(frame.slice().fill(50), frame);
+    this.now += seconds;
+    return this;
+  }
+
+  /** The user speaks, with syllables between which the crowd is heard. */
+  say(db: number, seconds: number): this {
+    for (let frame = 0; frame < seconds * FRAMES_A_SECOND; frame += 1) {
+      this.now += 1 / FRAMES_A_SECOND;
+      const crowd = this.crowdDb + 1.5 * Math.sin(frame / 5) + (this.#random() - 0.5);
+      const amplitude = (level: number): number => 32_768 * 10 ** (level / 20) * Math.sqrt(3);
+      const [voice, others] = [amplitude(frame % 10 < 7 ? db : db - 20), amplitude(crowd)];
+      const sample = (): number => (this.#random() * 2 - 1) * voice + (this.#random() * 2 - 1) * others;
+      this.#vad.push(Int16Array.from({ length: DETECTOR_FRAME }, sample));
+    }
+    return this;
+  }
+
+  /** After three turns of the user. */
+  static known(crowdDb: number): Crowd {
+    const crowd = new Crowd(crowdDb).wait(2);
+    for (let turn = 0; turn < 3; turn += 1) crowd.say(USER_DB, 2).wait(2);
+    crowd.told.length = 0;
+    return crowd;
+  }
+}
+
+for (const below of [20, 15, 11])
+  t.test(
+    `in a crowd ${below} dB below the user their voice ends, although there is always a voice`,
+    async (t) => {
+      const crowd = Crowd.known(USER_DB - below);
+      const begun = crowd.now;
+      const ended = crowd.say(USER_DB, 3).now;
+      crowd.wait(4);
+      t.match(crowd.told, [{ active: true }, { active: false }], 'once, and nobody else is taken for them');
+      const [begins, ends] = crowd.told;
+      t.ok(begins!.at - begun < 0.45, `noticed after ${begins!.at - begun} s, within the audio that is kept`);
+      t.ok(ends!.at - ended < 0.7, `ended after ${ends!.at - ended} s`);
+      const silence = 1000 * (ends!.at - ended);
+      t.ok(
+        Math.abs(ends!.silentMs! - silence) <= 130,
+        `${ends!.silentMs} ms of silence are told of ${silence}`,
+      );
+    },
+  );
+
+t.test('in a crowd a user of whom nothing is known yet is told from it', async (t) => {
+  const crowd = new Crowd(USER_DB - 15).wait(3);
+  crowd.told.length = 0;
+  crowd.say(USER_DB, 2).wait(2);
+  t.match(crowd.told, [{ active: true }, { active: false }]);
+});
+
+t.test('in a crowd a user who speaks over the agent is heard', async (t) => {
+  const crowd = Crowd.known(USER_DB - 12);
+  crowd.listens = false;
+  crowd.wait(5);
+  t.same(crowd.told, [], 'the crowd is not');
+  crowd.say(USER_DB, 1);
+  t.match(crowd.told, [{ active: true }]);
+});
+
+t.test('a line that is silenced after the agent’s words does not make the crowd forgotten', async (t) => {
+  const crowd = Crowd.known(USER_DB - 12);
+  for (let turn = 0; turn < 3; turn += 1) crowd.silence(0.6).wait(0.3).say(USER_DB, 1).wait(1);
+  t.same(
+    crowd.told.map(({ active }) => active),
+    [true, false, true, false, true, false],
+  );
+});
+
+t.test('after noise as loud as the user, for 45 s, the user is heard at once', async (t) => {
+  const room = Room.known();
+  room.voice(USER_DB, 45);
+  t.equal(room.voice(USER_DB, 2).background, 0);
+});
+
+t.test('one who speaks long sentences, now loud, now soft, is heard throughout', async (t) => {
+  const room = Room.known();
+  const before = room.whose.length;
+  for (const db of [-24, -30, -24, -28, -33, -24]) {
+    const heard = room.voice(db, 3);
+    t.ok(heard.user >= 3 * FRAMES_A_SECOND - 3, `${heard.user} frames at ${db} dB`);
+  }
+  t.notOk(room.whose.slice(before).includes('background'));
+});
+
+t.test('a tone is a voice for as long as the detector says so', async (t) => {
+  const gate = new LevelGate(() => true);
+  const tone = new Int16Array(DETECTOR_FRAME).fill(3000);
+  const whose = Array.from({ length: 12 * FRAMES_A_SECOND }, () => gate.push(tone, true));
+  t.same(new Set(whose), new Set(['user']));
+});
+
+t.test('while the agent speaks a voice is somebody else’s sooner than while it listens', async (t) => {
+  for (const { db, listens, taken } of [
+    { db: -35, listens: false, taken: 'background' },
+    { db: -35, listens: true, taken: 'user' },
+    { db: -32, listens: false, taken: 'user' },
+  ] as const) {
+    const room = Room.known();
+    room.listens = listens;
+    t.equal(room.voice(db, 2)[taken === 'user' ? 'background' : 'user'], 0, `${db} dB is ${taken}`);
+  }
+});
+
+t.test('the room is as loud as its softest moments of the last six seconds', async (t) => {
+  const room = new RoomLevel();
+  const hear = (db: number, seconds: number): number => {
+    for (let frame = 0; frame < seconds * FRAMES_A_SECOND; frame += 1) room.push(db);
+    return room.db;
+  };
+  t.equal(hear(-40, 1), -96, 'unknown at first');
+  t.equal(hear(-40, 1), -40);
+  t.equal(hear(-20, 3), -40, 'somebody speaks');
+  t.equal(hear(-20, 4), -20, 'and is the room if there is nothing else');
+  t.equal(hear(-60, 0.2), -20);
+  t.equal(hear(-60, 0.3), -60, 'a third of a second is enough to hear that it is silent');
+  t.equal(hear(-Infinity, 1), -96);
 });

@@ -187,7 +187,7 @@ t.test('VAD: a lull is reported after all audio before it, and again when the vo
 for (const { quiet, value, silentMs } of [
   { quiet: 8, value: 0, silentMs: 9 * 32 },
   { quiet: 11, value: 60, silentMs: 12 * 32 },
-  { quiet: 20, value: 0, silentMs: 21 * 32 },
+  { quiet: 15, value: 0, silentMs: 16 * 32 },
   // Too little silence, or noise: the report has the silence that every detector waits for.
   { quiet: 3, value: 0, silentMs: 256 },
   { quiet: 11, value: 500, silentMs: 256 },

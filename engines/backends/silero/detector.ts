@@ -13,6 +13,8 @@ export const DETECTOR_FRAME = 512;
 /** In seconds. The library counts from the end of the first frame of either, so silence must last a frame longer, 256 ms. */
 const NOTICE = { speech: 0.06, silence: 0.22 };
 const BUFFER_SECONDS = 30;
+/** The library keeps the voice in progress, which in a crowd has no end: it is emptied after so many frames, and hears on with the next. */
+const MOST_FRAMES = 900;
 /**
  * Samples of context that the model needs with each frame. They must be fed before the first frame: without them the
  * library completes each frame with the next one, and everything is noticed 28 ms later.
@@ -54,10 +56,13 @@ export function createDetectors(modelsFolder = defaultModelsFolder): () => Frame
   return () => {
     const vad = idle.pop() ?? make();
     vad.acceptWaveform(LOOKS_BACK);
+    let kept = 0;
     return {
       push(frame) {
         vad.acceptWaveform(floatsOf(frame));
         const active = vad.isDetected();
+        kept = active ? (kept + 1) % MOST_FRAMES : 0;
+        if (active && kept === 0) vad.flush();
         while (!vad.isEmpty()) vad.pop();
         return active;
       },
