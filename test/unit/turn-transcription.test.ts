@@ -54,7 +54,9 @@ function listening() {
     losses,
     background,
     counted,
+    /** Silence, and a voice. */
     speak: (ms: number) => transcriber.audio(new Int16Array(16 * ms)),
+    voice: (ms: number) => transcriber.audio(new Int16Array(16 * ms).fill(8000)),
   };
 }
 
@@ -248,10 +250,76 @@ t.test('a stretch without words in its lull is transcribed once more at its end'
   void transcriber.transcribe(1);
   asked[0]?.answer('');
   await turn();
+  t.equal(asked[1]?.request.uncounted, true);
   asked[1]?.answer('Yes.');
   await turn();
   t.same(transcripts, [[1, 'Yes.', true]]);
-  t.same(counted, [], 'and counts once, as any');
+  t.same(counted, [1], 'and counts once, as any');
+});
+
+/** Milliseconds of the audio of a question. */
+const msOf = (asked: Asked | undefined): number => {
+  const { chunks } = asked!.request.audio as { readonly chunks: readonly Uint8Array[] };
+  return chunks.reduce((sum, { length }) => sum + length, 0) / 2 / 16;
+};
+
+t.test('where there are no words the recogniser is asked once more for the voiced part', async (t) => {
+  for (const [words, hasLull] of [
+    ['Five five five.', false],
+    ['Five five five.', true],
+    ['', false],
+    ['', true],
+  ] as const) {
+    const { transcriber, asked, transcripts, counted, speak, voice } = listening();
+    transcriber.begin(1);
+    speak(480);
+    voice(600);
+    if (hasLull) transcriber.lull(true);
+    speak(300);
+    void transcriber.transcribe(1);
+    const whole = asked.findIndex(({ request }) => !request.interim);
+    asked[whole]?.answer('');
+    await turn();
+    t.equal(msOf(asked.at(-1)), 800, 'a tenth of a second on both sides');
+    t.match(asked.at(-1)?.request, { uncounted: true, interim: undefined }, 'which has counted');
+    asked.at(-1)?.answer(words);
+    await turn();
+    t.same(transcripts, [[1, words, true]], 'no third time');
+    t.equal(asked.filter(({ request }) => !request.interim).length, 2);
+    t.same(counted, hasLull ? [1] : []);
+  }
+});
+
+t.test('a recogniser that fails when it is asked again has heard no words', async (t) => {
+  const { transcriber, asked, transcripts, losses, speak, voice } = listening();
+  transcriber.begin(1);
+  speak(480);
+  voice(100);
+  void transcriber.transcribe(1);
+  asked[0]?.answer('');
+  await turn();
+  asked[1]?.fail();
+  await turn();
+  t.same(transcripts, [[1, '', true]]);
+  t.same(losses, []);
+});
+
+t.test('nobody is asked again for a voice in the background, or in words that are known', async (t) => {
+  const { transcriber, asked, background, speak, voice } = listening();
+  transcriber.beginBackground();
+  speak(480);
+  voice(100);
+  transcriber.endBackground();
+  asked[0]?.answer('');
+  await turn();
+  t.same(background, ['']);
+  transcriber.begin(1);
+  speak(480);
+  voice(100);
+  void transcriber.transcribe(1);
+  asked[1]?.answer('Yes.');
+  await turn();
+  t.equal(asked.length, 2);
 });
 
 t.test('a stretch whose transcription failed in its lull is transcribed at its end', async (t) => {

@@ -2,7 +2,7 @@
  * Transcribes the user's stretches of voice, of which the agent's machine makes turns. Each is transcribed when it ends,
  * during the endpointing delay, so that the words are there when the turn ends; until then, partial transcripts are made.
  * At a lull, a tenth of a second of silence, it is transcribed ahead: if it has ended, its words are known as soon as
- * that is certain.
+ * that is certain. Where there are no words, the recogniser is asked once more for the voiced part alone (voiced-part.ts).
  *
  * Invariants: a stretch is transcribed to its end once, and reported then, however late; partial transcripts are made one
  * at a time and never reported after their stretch has ended.
@@ -19,6 +19,7 @@ import type {
   Transcription,
   TranscriptionRequest,
 } from '../../../contracts/ports/speech/speech.js';
+import { voicedPart } from './voiced-part.js';
 
 export interface TurnTranscriptionParts {
   readonly transcription: Transcription;
@@ -211,19 +212,28 @@ export class TurnTranscription {
     }
   }
 
-  /** The whole transcript: that made `ahead`, unless it failed or is empty, as a short word may be recognised only at the end. */
+  /** The whole transcript: that made `ahead`, unless it failed; if it is empty, that of the voiced part. */
   async #whole(stretch: Stretch, ahead: Ahead['heard'] | undefined): Promise<string> {
     const { transcription, caller } = this.parts;
     const before = ahead && (await ahead);
-    const known = before?.text === '' ? undefined : before;
-    if (known) transcription.count(caller, known.duration);
-    const { text, duration } = known ?? (await this.#transcribe(stretch));
+    if (before) transcription.count(caller, before.duration);
+    const { text, duration } = before ?? (await this.#transcribe(stretch));
     this.parts.recognised(Math.round(duration * 1000));
-    return text;
+    if (text !== '' || stretch.span === undefined) return text;
+    const part = voicedPart(stretch.chunks);
+    // A short word may be recognised only at the end.
+    const chunks = part ? [part] : before && stretch.chunks;
+    return chunks ? this.#again(chunks) : '';
+  }
+
+  /** The words of audio that has counted; empty if the recogniser fails, as it has found none before. */
+  async #again(chunks: readonly Uint8Array[]): Promise<string> {
+    const heard = await this.#transcribe({ chunks }, { uncounted: true }).catch(() => undefined);
+    return heard?.text ?? '';
   }
 
   #transcribe(
-    { chunks }: Pick<Stretch, 'chunks'>,
+    { chunks }: { readonly chunks: readonly Uint8Array[] },
     how: Pick<TranscriptionRequest, 'interim' | 'uncounted'> = {},
     signal?: AbortSignal,
   ): Promise<Transcript> {
