@@ -61,6 +61,8 @@ export type AgentEvent =
       readonly final: boolean;
       /** The recogniser has failed: what was said, if anything, is unknown. */
       readonly lost?: true;
+      /** It was the agent's own voice, so `text` is empty. */
+      readonly echo?: true;
     }
   /**
    * Probability, 0 to 1, that the turn has ended, by the sound of that stretch of voice; undefined if unknown.
@@ -129,8 +131,8 @@ export type AgentEffect =
   /** The user's turn has ended, with words; its message follows. */
   | ({ readonly type: 'endOfTurn' } & EndOfTurn)
   /**
-   * Add the user's words to the conversation. `text` has all words of the turn: until `closeTurn` another message
-   * replaces this one.
+   * Add the user's words to the conversation. `text` has all words of the turn, and a mark for those that were unclear: until
+   * `closeTurn` another message replaces this one.
    */
   | {
       readonly type: 'message';

@@ -231,10 +231,10 @@ export class Conversation {
   readonly #heard: ListeningEvents = {
     voice: (active, at, silentMs) =>
       this.#machine.send({ type: 'voice', active, at, ...(silentMs !== undefined && { silentMs }) }),
-    transcript: (span, text, final, lost) => {
+    transcript: (span, text, final, lost, echo = false) => {
       if (lost !== undefined) this.#unheard(lost);
-      const isLost = lost !== undefined && ({ lost: true } as const);
-      if (!this.#ending) this.#machine.send({ type: 'transcript', span, text, final, ...isLost });
+      const why = { ...(lost !== undefined && { lost: true as const }), ...(echo && { echo }) };
+      if (!this.#ending) this.#machine.send({ type: 'transcript', span, text, final, ...why });
       else if (final && text !== '') this.#dialogue.userApart(text);
     },
     sounded: (span, probability) => this.#machine.send({ type: 'sounded', span, probability }),

@@ -27,8 +27,11 @@ export interface ListeningSettings {
 export interface ListeningEvents {
   /** The user's voice begins or ends; `at` in milliseconds of the clock; `silentMs`: how long it had been silent at that moment. */
   voice(active: boolean, at: number, silentMs?: number): void;
-  /** The user's words in that stretch of voice so far; `final`: to its end. Empty if there were none, or only echo; `lost`: code of the error, if they are unknown. */
-  transcript(span: number, text: string, final: boolean, lost?: string): void;
+  /**
+   * The user's words in that stretch of voice so far; `final`: to its end. Empty if there were none, or only `echo`, or if they are
+   * unknown; `lost`: code of the error that is why.
+   */
+  transcript(span: number, text: string, final: boolean, lost?: string, echo?: boolean): void;
   /** The probability that the turn ended with that stretch of voice; undefined if unknown. */
   sounded(span: number, probability: number | undefined): void;
   /** Words that are not the user's. */
@@ -111,7 +114,7 @@ export class Listening {
   #understand(span: number, text: string, final: boolean, lost?: string): void {
     const isEcho = this.#echo.isEcho(span, text, final, this.ahead());
     if (isEcho && final) this.on.aside(text, 'echo');
-    this.on.transcript(span, isEcho ? '' : text, final, lost);
+    this.on.transcript(span, isEcho ? '' : text, final, lost, isEcho);
   }
 
   /** No more audio comes: resolves when everything is transcribed and reported. */
