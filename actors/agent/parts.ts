@@ -39,6 +39,7 @@ import {
   isOwed,
   isWhole,
   isWordless,
+  joinedBy,
   owedOf,
   overlapping,
   partialText,
@@ -63,6 +64,9 @@ const messageApart = (context: Context, backchannel: boolean) =>
 
 /** The context once the new words have become a message. */
 const withoutWords = ({ stretches }: Context) => ({ stretches: owedOf(stretches), shown: false });
+
+/** The agent is silent, or says its last words, whom somebody may answer already. */
+const LISTENS = or([not(stateIn('#speaking')), stateIn('#ending')]);
 
 /** How long a detector has heard silence when it reports the end of a voice, if it does not say. */
 const SILENT_MS = 256;
@@ -198,10 +202,12 @@ export const parts = setup({
   actions: {
     beginSpan: enqueueActions(({ context, event, enqueue, check }) => {
       const span = context.span + 1;
-      const listens = !check('isSpeaking') || check('isEnding');
+      // `check` takes guards without parameters only, of which the type of `stateIn` says nothing.
+      const listens = check(LISTENS as never);
       const from = event.type === 'voice' && listens ? event.at : undefined;
       enqueue.assign({ span, stretches: begun(context.stretches, span, from), probability: undefined });
-      enqueue.emit({ type: 'beginSpan', span });
+      const joins = from === undefined ? undefined : joinedBy(context.stretches, span);
+      enqueue.emit({ type: 'beginSpan', span, ...(joins !== undefined && { joins }) });
     }),
     transcribe: emit(({ context }) => ({ type: 'transcribe' as const, span: context.span })),
     /** All of the stretch of voice that ends was said while the agent spoke. */

@@ -129,6 +129,13 @@ t.test("the agent's own voice, and a noise that goes on, are nothing unclear", a
   t.strictSame(hum.voice(false).final('').pass(3000).took('message', 'reply'), []);
 });
 
+t.test('a part that is understood together with the next one is not unclear', async (t) => {
+  const steps = new Steps().voice(true).pass(1000).voice(false).final('').pass(300);
+  steps.voice(true).pass(1000).voice(false);
+  steps.send({ type: 'transcript', span: 2, text: '830 551.', final: true, joins: 1 }).pass(3000);
+  t.strictSame(steps.took('beginSpan', 'message'), ['beginSpan 1', 'beginSpan 2 1', 'message 830 551.']);
+});
+
 t.test('words that a recogniser which failed did not hear are marked as unclear', async (t) => {
   const steps = new Steps().say('Five five five.').pass(300).voice(true).pass(1000).voice(false);
   steps.send({ type: 'transcript', span: 2, text: '', final: true, lost: true }).pass(3000);

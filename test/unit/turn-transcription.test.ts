@@ -15,7 +15,7 @@ interface Asked {
 
 function listening() {
   const asked: Asked[] = [];
-  const transcripts: [span: number, text: string, final: boolean][] = [];
+  const transcripts: [span: number, text: string, final: boolean, joins?: number][] = [];
   const losses: string[] = [];
   const background: string[] = [];
   /** Seconds of audio that was transcribed before its end was certain, and turned out to be all. */
@@ -40,8 +40,8 @@ function listening() {
       recognised: () => undefined,
     },
     {
-      user: (span, text, final, lost) => {
-        transcripts.push([span, text, final]);
+      user: ({ span, text, final, lost, joins }) => {
+        transcripts.push(joins === undefined ? [span, text, final] : [span, text, final, joins]);
         if (lost !== undefined) losses.push(lost);
       },
       background: (text) => background.push(text),
@@ -288,6 +288,108 @@ t.test('where there are no words the recogniser is asked once more for the voice
     t.equal(asked.filter(({ request }) => !request.interim).length, 2);
     t.same(counted, hasLull ? [1] : []);
   }
+});
+
+/** Hears stretches of that many milliseconds, of one turn; the last one is not answered yet. */
+function dictated(...lengths: readonly number[]) {
+  const heard = listening();
+  const { transcriber, asked, speak, voice } = heard;
+  const finals = (): Asked[] => asked.filter(({ request }) => !request.interim);
+  lengths.forEach((ms, at) => {
+    transcriber.begin(at + 1, at > 0 ? 1 : undefined);
+    speak(480);
+    voice(ms);
+    speak(300);
+    void transcriber.transcribe(at + 1);
+    if (at < lengths.length - 1)
+      finals()
+        .at(-1)
+        ?.answer(`Part ${at + 1}.`);
+  });
+  return { ...heard, finals };
+}
+
+t.test('short stretches of one turn are transcribed together', async (t) => {
+  const { finals, transcripts, counted } = dictated(400, 500, 600);
+  await turn();
+  t.same(finals().map(msOf), [1180, 600 + 100 + 700, 600 + 100 + 700 + 100 + 800], 'their voiced parts');
+  t.match(finals()[1]?.request, { uncounted: true });
+  finals()[2]?.answer('555-267.');
+  await turn();
+  t.same(transcripts, [
+    [1, 'Part 1.', true],
+    [2, 'Part 2.', true, 1],
+    [3, '555-267.', true, 1],
+  ]);
+  t.same(counted, [1.28, 1.38], 'each counts once');
+});
+
+t.test(
+  'a stretch is heard alone if it is long and its neighbour is, or if they would be too long together',
+  async (t) => {
+    t.same(dictated(2500, 3000).finals().map(msOf), [3280, 3780], 'two sentences');
+    t.same(dictated(2500, 500).finals().map(msOf), [3280, 2700 + 100 + 700], 'a sentence and a word');
+    const many = dictated(1700, 1700, 1700, 1700, 1700, 1700).finals().map(msOf);
+    t.same(many, [2480, 3900, 5900, 7900, 9900, 2480], 'others follow in a group of their own');
+  },
+);
+
+t.test('stretches of another turn are not heard with it', async (t) => {
+  const { transcriber, finals, speak, voice } = dictated(400, 500);
+  transcriber.begin(3);
+  speak(480);
+  voice(400);
+  void transcriber.transcribe(3);
+  t.equal(msOf(finals()[2]), 880);
+  transcriber.begin(4, 3);
+  voice(400);
+  speak(300);
+  void transcriber.transcribe(4);
+  t.equal(msOf(finals()[3]), 500 + 100 + 500);
+});
+
+t.test('where no words are found in stretches together, the last one is heard alone', async (t) => {
+  const { finals, transcripts, counted } = dictated(400, 500);
+  finals()[1]?.answer('');
+  await turn();
+  t.equal(msOf(finals()[2]), 1280);
+  finals()[2]?.answer('');
+  await turn();
+  t.equal(msOf(finals()[3]), 700);
+  finals()[3]?.answer('Five.');
+  await turn();
+  t.same(transcripts, [
+    [1, 'Part 1.', true],
+    [2, 'Five.', true],
+  ]);
+  t.same(counted, [1.28], 'and counts once');
+});
+
+t.test('stretches are transcribed together in a lull, too', async (t) => {
+  const { transcriber, finals, transcripts, counted, speak, voice } = dictated(400, 500);
+  finals()[1]?.answer('Part 2.');
+  transcriber.begin(3, 1);
+  speak(480);
+  voice(400);
+  transcriber.lull(true);
+  t.equal(msOf(finals()[2]), 600 + 100 + 700 + 100 + 500, 'all that has been heard');
+  speak(160);
+  void transcriber.transcribe(3);
+  finals()[2]?.answer('Five five five.');
+  await turn();
+  t.same(transcripts.at(-1), [3, 'Five five five.', true, 1]);
+  t.equal(finals().length, 3);
+  t.same(counted, [1.28, 1.04]);
+});
+
+t.test('at the end of a call words that are recorded are not told again', async (t) => {
+  const { transcriber, finals, transcripts } = dictated(400, 500);
+  const finished = transcriber.finish();
+  finals()[1]?.answer('Part 1 and 2.');
+  await turn();
+  finals()[2]?.answer('Part 2.');
+  await finished;
+  t.same(transcripts.at(-1), [2, 'Part 2.', true]);
 });
 
 t.test('a recogniser that fails when it is asked again has heard no words', async (t) => {

@@ -25,11 +25,14 @@ export interface Stretch {
   readonly lost: boolean;
   /** It was the agent's own voice. */
   readonly echo: boolean;
+  /** Its words are in the text of a later one. */
+  readonly joined: boolean;
 }
 
 type Transcript = Pick<Stretch, 'span' | 'text' | 'final'> & {
   readonly lost?: boolean;
   readonly echo?: boolean;
+  readonly joins?: number;
 };
 
 export type Stretches = readonly Stretch[];
@@ -39,7 +42,7 @@ export const begun = (stretches: Stretches, span: number, listenedFrom?: number)
   ...stretches,
   {
     ...{ span, text: '', final: false, stable: '', wordless: 0, overlaps: false },
-    ...{ listenedFrom, voicedMs: 0, lost: false, echo: false },
+    ...{ listenedFrom, voicedMs: 0, lost: false, echo: false, joined: false },
   },
 ];
 
@@ -65,17 +68,20 @@ function commonWords(one: string, other: string): string {
 
 const isNoise = (text: string): boolean => overlapOf(text) === 'noise';
 
-/** The stretches with that transcript, if it is owed; a final one is accepted once. */
-export const heard = (
-  stretches: Stretches,
-  { span, text, final, lost = false, echo = false }: Transcript,
-): Stretches =>
-  stretches.map((each) => {
-    if (each.span !== span || each.final) return each;
+const JOINED = { text: '', stable: '', final: true, lost: false, joined: true } as const;
+
+/** The stretches with that transcript, if it is owed; a final one is accepted once, and may have the words of those before it. */
+export const heard = (stretches: Stretches, transcript: Transcript): Stretches => {
+  const { span, text, final, lost = false, echo = false, joins = span } = transcript;
+  if (!isOwed(stretches, span)) return stretches;
+  return stretches.map((each) => {
+    if (each.span >= joins && each.span < span) return { ...each, ...JOINED };
+    if (each.span !== span) return each;
     const stable = final ? text : commonWords(each.text, text);
     const wordless = isNoise(text) ? each.wordless + (final ? 0 : 1) : 0;
     return { ...each, text, final, stable, wordless, lost, echo };
   });
+};
 
 export const isOwed = (stretches: Stretches, span: number): boolean =>
   stretches.some((each) => each.span === span && !each.final);
@@ -127,7 +133,18 @@ const isUnclear = (each: Stretch): boolean =>
   each.listenedFrom !== undefined &&
   !each.overlaps &&
   !each.echo &&
+  !each.joined &&
   each.wordless < MOST_WORDLESS;
+
+/** The first of the stretches right before that one, to all of which the agent has listened; undefined if there is none. */
+export function joinedBy(stretches: Stretches, span: number): number | undefined {
+  let first = span;
+  for (const each of stretches.toReversed()) {
+    if (each.span !== first - 1 || each.listenedFrom === undefined || each.overlaps || each.echo) break;
+    first = each.span;
+  }
+  return first < span ? first : undefined;
+}
 
 export const hasUnclear = (stretches: Stretches): boolean => stretches.some(isUnclear);
 

@@ -2,7 +2,8 @@
  * Transcribes the user's stretches of voice, of which the agent's machine makes turns. Each is transcribed when it ends,
  * during the endpointing delay, so that the words are there when the turn ends; until then, partial transcripts are made.
  * At a lull, a tenth of a second of silence, it is transcribed ahead: if it has ended, its words are known as soon as
- * that is certain. Where there are no words, the recogniser is asked once more for the voiced part alone (voiced-part.ts).
+ * that is certain. Short stretches that follow each other are transcribed together (stretch-group.ts). Where there are no words, the
+ * recogniser is asked once more for the voiced part alone (voiced-part.ts).
  *
  * Invariants: a stretch is transcribed to its end once, and reported then, however late; partial transcripts are made one
  * at a time and never reported after their stretch has ended.
@@ -19,6 +20,7 @@ import type {
   Transcription,
   TranscriptionRequest,
 } from '../../../contracts/ports/speech/speech.js';
+import { StretchGroup, type Together } from './stretch-group.js';
 import { voicedPart } from './voiced-part.js';
 
 export interface TurnTranscriptionParts {
@@ -55,6 +57,8 @@ interface Stretch {
 
 /** A transcription of a stretch before its end is certain. */
 interface Ahead {
+  /** It covers all stretches since that one; undefined: only its own. */
+  readonly joins: number | undefined;
   /** Undefined if that failed. Rejects if nobody answered in time: to ask once more would take as long again. */
   readonly heard: Promise<Transcript | undefined>;
   /** Samples of the stretch that it covers. */
@@ -69,9 +73,37 @@ function unlessLate(error: unknown): undefined {
 /** Whether only the silence of its lull has come since. */
 const isOfLull = (ahead: Ahead, samples: number): boolean => samples - ahead.samples <= LULL;
 
+/** The words of a stretch that has ended. */
+interface Words {
+  readonly text: string;
+  readonly joins?: number;
+}
+
+/** A stretch that has ended, its voiced part, and that together with the stretches before it. */
+interface Ended {
+  readonly stretch: Stretch;
+  readonly ahead: Ahead | undefined;
+  readonly part: Uint8Array | undefined;
+  readonly group: Together | undefined;
+}
+
+const secondsOf = ({ samples }: Stretch): number => samples / RECOGNITION_RATE;
+
+/** The transcript of a stretch of the user's voice. */
+export interface HeardStretch {
+  readonly span: number;
+  /** So far; `final`: to its end. */
+  readonly text: string;
+  readonly final: boolean;
+  /** The text is that of all stretches since this one, and replaces theirs. */
+  readonly joins?: number;
+  /** Code of the error, if it is unknown. */
+  readonly lost?: string;
+}
+
 export interface OnTranscripts {
-  /** Reports the transcript of a stretch of the user's voice so far; `final`: to its end; `lost`: code of the error, if it is unknown. */
-  user(span: number, text: string, final: boolean, lost?: string): void;
+  /** Reports the words of the user. */
+  user(heard: HeardStretch): void;
   /** Reports the final transcript of a stretch of background. */
   background(text: string): void;
 }
@@ -82,6 +114,9 @@ export class TurnTranscription {
   /** The transcription ahead of the present stretch, during a lull. */
   #ahead: Ahead | undefined;
   #isInterim = false;
+  readonly #group = new StretchGroup();
+  /** No more audio comes. */
+  #finishes = false;
   /** Final transcriptions that are running. */
   readonly #owed = new Set<Promise<void>>();
   readonly #stop = new AbortController();
@@ -101,8 +136,12 @@ export class TurnTranscription {
     this.language = parts.language;
   }
 
-  /** The user's voice begins: a new stretch with this number. A stretch of background in progress becomes its beginning. */
-  begin(span: number): void {
+  /**
+   * The user's voice begins: a new stretch with this number, of one turn with those since `joins`. A stretch of background in
+   * progress becomes its beginning.
+   */
+  begin(span: number, joins?: number): void {
+    this.#group.begin(joins);
     const { chunks, samples } = this.#inBackground ?? { chunks: [], samples: 0 };
     this.#present = { span, chunks, samples, interimAt: 0 };
   }
@@ -143,18 +182,19 @@ export class TurnTranscription {
     const stretch = this.#present;
     if (!active || stretch?.span === undefined) return;
     const abort = new AbortController();
+    const { group } = this.#partOf(stretch);
     const chunks = [...stretch.chunks, SILENCE];
-    const heard = this.#transcribe({ chunks }, { uncounted: true }, abort.signal).catch(unlessLate);
+    const heard = this.#transcribe(group ?? { chunks }, { uncounted: true }, abort.signal).catch(unlessLate);
     heard.catch(() => undefined);
-    this.#ahead = { heard, samples: stretch.samples, abort };
+    this.#ahead = { heard, joins: group?.joins, samples: stretch.samples, abort };
   }
 
   /** The transcript made ahead, if the stretch has ended with its lull. */
-  #takeAhead({ samples }: Stretch): Ahead['heard'] | undefined {
+  #takeAhead({ samples }: Stretch): Ahead | undefined {
     const ahead = this.#ahead;
     this.#ahead = undefined;
     if (ahead && !isOfLull(ahead, samples)) ahead.abort.abort();
-    return ahead && isOfLull(ahead, samples) ? ahead.heard : undefined;
+    return ahead && isOfLull(ahead, samples) ? ahead : undefined;
   }
 
   #interimWhereDue(stretch: Stretch): void {
@@ -170,7 +210,9 @@ export class TurnTranscription {
     const stretch = this.#present;
     if (!stretch || stretch.span !== span) return;
     this.#present = undefined;
-    const told = this.#settle(stretch, this.#takeAhead(stretch));
+    const ended = { stretch, ahead: this.#takeAhead(stretch), ...this.#partOf(stretch) };
+    if (span !== undefined) this.#group.add(span, ended.part);
+    const told = this.#settle(ended);
     this.#owed.add(told);
     await told;
     this.#owed.delete(told);
@@ -178,6 +220,7 @@ export class TurnTranscription {
 
   /** No more audio comes: resolves when everything is transcribed and reported. */
   async finish(): Promise<void> {
+    this.#finishes = true;
     if (this.#present) void this.transcribe(this.#present.span);
     await Promise.all(this.#owed);
   }
@@ -187,16 +230,20 @@ export class TurnTranscription {
     this.#present = undefined;
   }
 
-  async #settle(stretch: Stretch, ahead: Ahead['heard'] | undefined): Promise<void> {
-    let lost: string | undefined;
-    const text = await this.#whole(stretch, ahead).catch((error: unknown) => {
-      lost = this.#failed(error);
-      return '';
-    });
+  async #settle(ended: Ended): Promise<void> {
+    const { span } = ended.stretch;
+    const words = await this.#whole(ended).catch((error: unknown) => ({
+      text: '',
+      lost: this.#failed(error),
+    }));
     if (this.#stop.signal.aborted) return;
-    if (stretch.span === undefined) this.on.background(text);
-    else if (lost === undefined) this.on.user(stretch.span, text, true);
-    else this.on.user(stretch.span, text, true, lost);
+    if (span === undefined) this.on.background(words.text);
+    else this.on.user({ span, final: true, ...words });
+  }
+
+  #partOf({ span, chunks }: Stretch): Pick<Ended, 'part' | 'group'> {
+    const part = span === undefined ? undefined : voicedPart(chunks);
+    return { part, group: part && this.#group.with(part) };
   }
 
   async #transcribeInterim(stretch: Stretch, span: number): Promise<void> {
@@ -204,7 +251,7 @@ export class TurnTranscription {
     stretch.interimAt = stretch.samples;
     try {
       const { text } = await this.#transcribe(stretch, { interim: true });
-      if (this.#present === stretch) this.on.user(span, text, false);
+      if (this.#present === stretch) this.on.user({ span, text, final: false });
     } catch {
       // A partial transcript may fail: the engine may be busy.
     } finally {
@@ -212,18 +259,37 @@ export class TurnTranscription {
     }
   }
 
-  /** The whole transcript: that made `ahead`, unless it failed; if it is empty, that of the voiced part. */
-  async #whole(stretch: Stretch, ahead: Ahead['heard'] | undefined): Promise<string> {
-    const { transcription, caller } = this.parts;
-    const before = ahead && (await ahead);
-    if (before) transcription.count(caller, before.duration);
-    const { text, duration } = before ?? (await this.#transcribe(stretch));
-    this.parts.recognised(Math.round(duration * 1000));
+  /** The whole transcript: that of its group, or else its own. */
+  async #whole(ended: Ended): Promise<Words> {
+    const text = ended.group && (await this.#together(ended.group, ended));
+    // At the end of a call, words before it have been recorded.
+    if (text && !this.#finishes) return { text, joins: ended.group!.joins };
+    return { text: await this.#alone(ended) };
+  }
+
+  /** The transcript of the group, which counts as that of the stretch. */
+  async #together(group: Together, { stretch, ahead }: Ended): Promise<string> {
+    const before = ahead?.joins === group.joins ? await ahead.heard : undefined;
+    const { text } = before?.text ? before : await this.#transcribe(group, { uncounted: true });
+    this.#count(secondsOf(stretch));
+    return text;
+  }
+
+  /** The transcript that was made `ahead`, unless it failed; if it is empty, that of the voiced part. */
+  async #alone({ stretch, ahead, part, group }: Ended): Promise<string> {
+    const before = ahead && ahead.joins === undefined ? await ahead.heard : undefined;
+    const { text, duration } = before ?? (await this.#transcribe(stretch, group && { uncounted: true }));
+    if (before) this.parts.transcription.count(this.parts.caller, duration);
+    if (!group) this.parts.recognised(Math.round(duration * 1000));
     if (text !== '' || stretch.span === undefined) return text;
-    const part = voicedPart(stretch.chunks);
     // A short word may be recognised only at the end.
     const chunks = part ? [part] : before && stretch.chunks;
     return chunks ? this.#again(chunks) : '';
+  }
+
+  #count(seconds: number): void {
+    this.parts.transcription.count(this.parts.caller, seconds);
+    this.parts.recognised(Math.round(seconds * 1000));
   }
 
   /** The words of audio that has counted; empty if the recogniser fails, as it has found none before. */

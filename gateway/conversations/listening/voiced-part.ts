@@ -3,15 +3,18 @@
  * ends after a quarter of a second of silence; a recogniser may hear no word at all between two such silences where the
  * voice is short (a group of digits, "yes").
  *
- * Judged by level: sounds much softer than the loudest are silence. The margin keeps soft first and last sounds ("f", "s").
+ * Judged by level: sounds much softer than the loudest are silence, and in noise those that are hardly louder than the softest. The
+ * margin keeps soft first and last sounds ("f", "s").
  */
 import { bytesOf, joinSamples, RECOGNITION_RATE, samplesOf } from '../../../contracts/audio.js';
 
 /** Samples over which a level is measured: 10 ms. */
 const FRAME = 0.01 * RECOGNITION_RATE;
-/** A frame this far below the loudest is silence, in decibels. */
-const QUIET_DB = 30;
-const QUIET = 10 ** (-QUIET_DB / 10);
+const ratioOf = (decibels: number): number => 10 ** (decibels / 10);
+/** A frame this far below the loudest is silence. */
+const QUIET = ratioOf(-30);
+/** So is one that is less than this above the noise, which is as loud as the softest tenth of the frames; but none that is nearly as loud as the voice. */
+const NOISE = { share: 0.1, above: ratioOf(10), most: ratioOf(-10) } as const;
 /** Kept on both sides of the voice. */
 const MARGIN = 0.1 * RECOGNITION_RATE;
 /** Less silence than this is not worth another question: the recogniser would hear the same. */
@@ -27,11 +30,19 @@ function energiesOf(samples: Int16Array): Float64Array {
   return energies;
 }
 
+/** The energy of a frame that is not silent. */
+function leastOf(energies: Float64Array): number {
+  const sorted = energies.toSorted();
+  const loudest = sorted.at(-1) ?? 0;
+  const noise = sorted[Math.floor(sorted.length * NOISE.share)] ?? 0;
+  return Math.max(QUIET * loudest, Math.min(NOISE.above * noise, NOISE.most * loudest));
+}
+
 /** The part of the audio (16 kHz PCM, in chunks) that is voiced; undefined if that is nearly all of it, or if all is silence. */
 export function voicedPart(chunks: readonly Uint8Array[]): Uint8Array | undefined {
   const samples = joinSamples(chunks.map(samplesOf));
   const energies = energiesOf(samples);
-  const least = QUIET * energies.reduce((most, energy) => Math.max(most, energy), 0);
+  const least = leastOf(energies);
   if (least === 0) return undefined;
   const isLoud = (energy: number): boolean => energy >= least;
   const from = Math.max(0, energies.findIndex(isLoud) * FRAME - MARGIN);
