@@ -15,15 +15,54 @@ const MOST = 10 * RECOGNITION_RATE * 2;
 /** Between two parts. */
 const PAUSE = new Uint8Array(0.1 * RECOGNITION_RATE * 2);
 
-interface Part {
-  readonly span: number;
-  readonly audio: Uint8Array;
+/** A transcript of a group with fewer units than this share of those known before has left something out. */
+const LEAST_SHARE = 0.75;
+
+/** Words, and digits of numbers. */
+const unitsIn = (text: string): number => text.match(/\p{N}|\p{L}+/gu)?.length ?? 0;
+
+export class Part {
+  #units = 0;
+
+  constructor(
+    readonly span: number,
+    readonly audio: Uint8Array,
+  ) {}
+
+  /** Words and digits in its transcript. */
+  get units(): number {
+    return this.#units;
+  }
+
+  heard(text: string): void {
+    this.#units = unitsIn(text);
+  }
 }
 
-/** Audio of a stretch and those before it, since that number. */
-export interface Together {
-  readonly joins: number;
-  readonly chunks: readonly Uint8Array[];
+/** A stretch, and those before it. */
+export class Together {
+  constructor(
+    private readonly parts: readonly Part[],
+    private readonly last: Part,
+  ) {}
+
+  /** The number of the first stretch. */
+  get joins(): number {
+    return this.parts[0]?.span ?? this.last.span;
+  }
+
+  get chunks(): readonly Uint8Array[] {
+    return [...this.parts.flatMap(({ audio }) => [audio, PAUSE]), this.last.audio];
+  }
+
+  /** Takes the transcript of all of it; false if that is not complete. */
+  accepts(text: string): boolean {
+    const before = this.parts.reduce((sum, { units }) => sum + units, 0);
+    if (text === '' || unitsIn(text) < LEAST_SHARE * before) return false;
+    for (const part of this.parts) part.heard('');
+    this.last.heard(text);
+    return true;
+  }
 }
 
 export class StretchGroup {
@@ -34,19 +73,18 @@ export class StretchGroup {
     this.#parts = this.#parts.filter(({ span }) => span >= joins);
   }
 
-  /** That voiced part behind the others; undefined if it must be heard by itself. */
-  with(audio: Uint8Array): Together | undefined {
-    const [first] = this.#parts;
+  /** That part behind the others; undefined if it must be heard by itself. */
+  with(part: Part): Together | undefined {
     const last = this.#parts.at(-1);
-    if (!first || !last || Math.min(last.audio.length, audio.length) >= SHORT) return undefined;
-    const chunks = [...this.#parts.flatMap((part) => [part.audio, PAUSE]), audio];
-    const bytes = chunks.reduce((sum, { length }) => sum + length, 0);
-    return bytes > MOST ? undefined : { joins: first.span, chunks };
+    if (!last || Math.min(last.audio.length, part.audio.length) >= SHORT) return undefined;
+    const together = new Together(this.#parts, part);
+    const bytes = together.chunks.reduce((sum, { length }) => sum + length, 0);
+    return bytes > MOST ? undefined : together;
   }
 
   /** The stretch has ended, with that voiced part, if any. */
-  add(span: number, audio: Uint8Array | undefined): void {
-    const before = audio && this.with(audio) ? this.#parts : [];
-    this.#parts = audio ? [...before, { span, audio }] : [];
+  add(part: Part | undefined, together: Together | undefined): void {
+    if (!part) this.#parts = [];
+    else this.#parts = [...(together ? this.#parts : []), part];
   }
 }

@@ -20,7 +20,7 @@ import type {
   Transcription,
   TranscriptionRequest,
 } from '../../../contracts/ports/speech/speech.js';
-import { StretchGroup, type Together } from './stretch-group.js';
+import { Part, StretchGroup, type Together } from './stretch-group.js';
 import { voicedPart } from './voiced-part.js';
 
 export interface TurnTranscriptionParts {
@@ -83,7 +83,7 @@ interface Words {
 interface Ended {
   readonly stretch: Stretch;
   readonly ahead: Ahead | undefined;
-  readonly part: Uint8Array | undefined;
+  readonly part: Part | undefined;
   readonly group: Together | undefined;
 }
 
@@ -211,7 +211,7 @@ export class TurnTranscription {
     if (!stretch || stretch.span !== span) return;
     this.#present = undefined;
     const ended = { stretch, ahead: this.#takeAhead(stretch), ...this.#partOf(stretch) };
-    if (span !== undefined) this.#group.add(span, ended.part);
+    if (span !== undefined) this.#group.add(ended.part, ended.group);
     const told = this.#settle(ended);
     this.#owed.add(told);
     await told;
@@ -242,8 +242,10 @@ export class TurnTranscription {
   }
 
   #partOf({ span, chunks }: Stretch): Pick<Ended, 'part' | 'group'> {
-    const part = span === undefined ? undefined : voicedPart(chunks);
-    return { part, group: part && this.#group.with(part) };
+    const audio = span === undefined ? undefined : voicedPart(chunks);
+    if (span === undefined || !audio) return { part: undefined, group: undefined };
+    const part = new Part(span, audio);
+    return { part, group: this.#group.with(part) };
   }
 
   async #transcribeInterim(stretch: Stretch, span: number): Promise<void> {
@@ -261,13 +263,16 @@ export class TurnTranscription {
 
   /** The whole transcript: that of its group, or else its own. */
   async #whole(ended: Ended): Promise<Words> {
-    const text = ended.group && (await this.#together(ended.group, ended));
+    const { group, part } = ended;
+    const text = group ? await this.#together(group, ended) : '';
     // At the end of a call, words before it have been recorded.
-    if (text && !this.#finishes) return { text, joins: ended.group!.joins };
-    return { text: await this.#alone(ended) };
+    if (group && !this.#finishes && group.accepts(text)) return { text, joins: group.joins };
+    const alone = await this.#alone(ended);
+    part?.heard(alone);
+    return { text: alone };
   }
 
-  /** The transcript of the group, which counts as that of the stretch. */
+  /** The transcript of the group, which counts as that of the stretch: that made `ahead`, unless it failed or is empty. */
   async #together(group: Together, { stretch, ahead }: Ended): Promise<string> {
     const before = ahead?.joins === group.joins ? await ahead.heard : undefined;
     const { text } = before?.text ? before : await this.#transcribe(group, { uncounted: true });
@@ -275,16 +280,18 @@ export class TurnTranscription {
     return text;
   }
 
-  /** The transcript that was made `ahead`, unless it failed; if it is empty, that of the voiced part. */
+  /**
+   * The transcript that was made `ahead`, unless it failed or is empty, as a short word may be recognised only at the end; if that is empty,
+   * too, that of the voiced part.
+   */
   async #alone({ stretch, ahead, part, group }: Ended): Promise<string> {
+    const { transcription, caller } = this.parts;
     const before = ahead && ahead.joins === undefined ? await ahead.heard : undefined;
-    const { text, duration } = before ?? (await this.#transcribe(stretch, group && { uncounted: true }));
-    if (before) this.parts.transcription.count(this.parts.caller, duration);
+    const known = before?.text === '' ? undefined : before;
+    if (known) transcription.count(caller, known.duration);
+    const { text, duration } = known ?? (await this.#transcribe(stretch, group && { uncounted: true }));
     if (!group) this.parts.recognised(Math.round(duration * 1000));
-    if (text !== '' || stretch.span === undefined) return text;
-    // A short word may be recognised only at the end.
-    const chunks = part ? [part] : before && stretch.chunks;
-    return chunks ? this.#again(chunks) : '';
+    return text === '' && part ? this.#again(part.audio) : text;
   }
 
   #count(seconds: number): void {
@@ -293,8 +300,8 @@ export class TurnTranscription {
   }
 
   /** The words of audio that has counted; empty if the recogniser fails, as it has found none before. */
-  async #again(chunks: readonly Uint8Array[]): Promise<string> {
-    const heard = await this.#transcribe({ chunks }, { uncounted: true }).catch(() => undefined);
+  async #again(audio: Uint8Array): Promise<string> {
+    const heard = await this.#transcribe({ chunks: [audio] }, { uncounted: true }).catch(() => undefined);
     return heard?.text ?? '';
   }
 
