@@ -382,6 +382,20 @@ t.test('a transcript of stretches together that leaves some out is not believed'
   ]);
 });
 
+t.test('nor is one that has more than can be said in that time', async (t) => {
+  for (const [text, isBelieved] of [
+    ['1-2-9-4.', true],
+    ['1-2-9-4-7-0-1-1-1-1.', false],
+    ['One two three four five.', true],
+    ['One two three four five six.', false],
+  ] as const) {
+    const { finals } = dictated(400, 500);
+    finals()[1]?.answer(text);
+    await turn();
+    t.equal(finals().length, isBelieved ? 2 : 3, `${text} in 0.9 s`);
+  }
+});
+
 t.test('stretches are transcribed together in a lull, too', async (t) => {
   const { transcriber, finals, transcripts, counted, speak, voice } = dictated(400, 500);
   finals()[1]?.answer('Part 2.');

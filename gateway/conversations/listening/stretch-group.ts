@@ -7,6 +7,7 @@
  * followed by another one.
  */
 import { RECOGNITION_RATE } from '../../../contracts/audio.js';
+import { MARGIN } from './voiced-part.js';
 
 /** A shorter stretch needs what is beside it, in bytes of 16-bit samples. */
 const SHORT = 2 * RECOGNITION_RATE * 2;
@@ -18,8 +19,16 @@ const PAUSE = new Uint8Array(0.1 * RECOGNITION_RATE * 2);
 /** A transcript of a group with fewer units than this share of those known before has left something out. */
 const LEAST_SHARE = 0.75;
 
-/** Words, and digits of numbers. */
-const unitsIn = (text: string): number => text.match(/\p{N}|\p{L}+/gu)?.length ?? 0;
+/** More than anybody says in a second: a small recogniser adds digits to a number ("347-819-47819"). */
+const MOST_PER_SECOND = { digits: 4.5, words: 6 } as const;
+
+const digitsIn = (text: string): number => text.match(/\p{N}/gu)?.length ?? 0;
+const wordsIn = (text: string): number => text.match(/\p{L}+/gu)?.length ?? 0;
+const unitsIn = (text: string): number => digitsIn(text) + wordsIn(text);
+
+/** Seconds that it takes to say that, at least. */
+const leastSeconds = (text: string): number =>
+  digitsIn(text) / MOST_PER_SECOND.digits + wordsIn(text) / MOST_PER_SECOND.words;
 
 export class Part {
   #units = 0;
@@ -51,14 +60,21 @@ export class Together {
     return this.parts[0]?.span ?? this.last.span;
   }
 
+  /** Seconds of voice. */
+  get #seconds(): number {
+    const all = [...this.parts, this.last];
+    return all.reduce((sum, { audio }) => sum + (audio.length / 2 - 2 * MARGIN) / RECOGNITION_RATE, 0);
+  }
+
   get chunks(): readonly Uint8Array[] {
     return [...this.parts.flatMap(({ audio }) => [audio, PAUSE]), this.last.audio];
   }
 
-  /** Takes the transcript of all of it; false if that is not complete. */
+  /** Takes the transcript of all of it; false if there is more or less in it than can have been said. */
   accepts(text: string): boolean {
     const before = this.parts.reduce((sum, { units }) => sum + units, 0);
-    if (text === '' || unitsIn(text) < LEAST_SHARE * before) return false;
+    if (text === '' || unitsIn(text) < LEAST_SHARE * before || leastSeconds(text) > this.#seconds)
+      return false;
     for (const part of this.parts) part.heard('');
     this.last.heard(text);
     return true;

@@ -16,7 +16,7 @@ const QUIET = ratioOf(-30);
 /** So is one that is less than this above the noise, which is as loud as the softest tenth of the frames; but none that is nearly as loud as the voice. */
 const NOISE = { share: 0.1, above: ratioOf(10), most: ratioOf(-10) } as const;
 /** Kept on both sides of the voice. */
-const MARGIN = 0.1 * RECOGNITION_RATE;
+export const MARGIN = 0.1 * RECOGNITION_RATE;
 /** Less silence than this is not worth another question: the recogniser would hear the same. */
 const LEAST = 0.1 * RECOGNITION_RATE;
 
