@@ -28,6 +28,7 @@ import {
   ANSWER,
   ANSWER_TYPED,
   APOLOGISE,
+  ASK_AGAIN,
   asks,
   counts,
   DRAFT,
@@ -131,6 +132,9 @@ const unlessWords = (cause: Cause) =>
       overlap: DRAFTS,
       turnOver: [
         { guard: 'hasWords', target: '#working', actions: ANSWER },
+        ...(cause === 'turn'
+          ? [{ guard: 'asksAgain', target: '#working', actions: ASK_AGAIN } as const]
+          : []),
         { target: '#working', actions: asks(cause) },
       ],
       typed: { target: '#working', actions: ANSWER_TYPED },
@@ -171,9 +175,10 @@ const agent = parts.createStateConfig({
           {
             guard: and(['isLost', 'isLastFailure']),
             target: '#apologising',
-            actions: ['noteDeaf', ...APOLOGISE],
+            actions: ['noteDeaf', 'message', ...APOLOGISE],
           },
-          { guard: 'isLost', target: '#excusing', actions: ['noteDeaf', ...NOT_UNDERSTOOD] },
+          { guard: 'isLost', target: '#excusing', actions: NOT_UNDERSTOOD },
+          { guard: 'asksAgain', target: 'working', actions: ASK_AGAIN },
         ],
         typed: { target: 'working', actions: ANSWER_TYPED },
         activity: { target: 'idle', reenter: true },

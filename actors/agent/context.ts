@@ -6,11 +6,21 @@ import type { Act } from './effects.js';
 import type { Cause, Excuse, FailedPart, Sentence } from './events.js';
 import type { AgentSettings } from './settings.js';
 import { ONLINE_TIMES } from '../../contracts/limits/online-times.js';
+import { MOST_UNCLEAR_TURNS } from './times.js';
 import { detected, type EndOfTurn } from './turns/detectors.js';
 import { completenessOf, delaysOf, type TurnCompleteness } from './turns/endpointing.js';
 import { INTERRUPTION, interrupts, overlapOf, type Verdict, verdictOf } from './turns/interruption.js';
 import { type Pace, USUAL_PACE } from './turns/pace.js';
-import { finalText, isOverlap, joined, partialText, stableText, type Stretches } from './turns/stretches.js';
+import {
+  finalText,
+  hasUnclear,
+  isOverlap,
+  joined,
+  markedText,
+  partialText,
+  stableText,
+  type Stretches,
+} from './turns/stretches.js';
 
 export interface Context {
   readonly settings: AgentSettings;
@@ -44,8 +54,8 @@ export interface Context {
   /** Failed answers in a row, and the part of the gateway that failed last. */
   readonly failures: number;
   readonly failedPart: FailedPart;
-  /** Words of the turn, if there were any, are unknown: the recogniser has failed. */
-  readonly lost: boolean;
+  /** Times in a row that the agent was asked for an answer to a voice without words. */
+  readonly unclearTurns: number;
   /** Times in a row that the agent has broken the silence. */
   readonly reengaged: number;
 }
@@ -53,7 +63,7 @@ export interface Context {
 export const contextOf = (settings: AgentSettings): Context => ({
   ...{ settings, job: 0, cause: 'greeting', aloud: true, wanted: [], span: 0, stretches: [], said: '' },
   ...{ shown: false, probability: undefined, silentAt: undefined, pace: USUAL_PACE, paused: false },
-  ...{ reengaged: 0, echoes: false, failures: 0, failedPart: 'model', lost: false },
+  ...{ reengaged: 0, echoes: false, failures: 0, failedPart: 'model', unclearTurns: 0 },
 });
 
 interface Purpose {
@@ -89,13 +99,21 @@ export const isAwaited = ({ cause }: Context): boolean => PURPOSES[cause].isAwai
 /** Whether a silence before the job's first word may be filled. */
 export const mayFill = ({ settings, aloud }: Context): boolean => settings.fills && aloud;
 
-/** The user's words that are not yet a message. */
-export const newWords = ({ stretches }: Context): string => finalText(stretches);
+/** What the user said that is not yet a message, with marks in place of unclear words. */
+export const newText = ({ stretches }: Context): string => markedText(stretches);
 
-export const hasWords = (context: Context): boolean => newWords(context) !== '';
+export const hasWords = ({ stretches }: Context): boolean => finalText(stretches) !== '';
 
-/** All words of the turn. */
-export const turnText = (context: Context): string => joined([context.said, newWords(context)]);
+/** All that was said in the turn. */
+export const turnText = (context: Context): string => joined([context.said, newText(context)]);
+
+/** Whether the agent asks what was said in a voice without words: not for ever, as a noisy room is never understood. */
+export const asksAgain = (context: Context): boolean =>
+  !hasWords(context) && hasUnclear(context.stretches) && context.unclearTurns < MOST_UNCLEAR_TURNS;
+
+/** The same, of a voice that continues the turn whose answer is not audible yet. */
+const asksAgainInTurn = (context: Context): boolean =>
+  context.aloud && context.cause === 'turn' && context.said !== '' && asksAgain(context);
 
 /** Whether the words so far, if any, are none, and every stretch of voice but the present one is transcribed. */
 export const isWordlessSoFar = ({ stretches, span }: Context): boolean =>
@@ -130,11 +148,11 @@ export const isAnsweredLater = (context: Context): boolean =>
   hasWords(context) && !isAgreement(context) && verdictOn(context, true) !== 'interrupt';
 
 /**
- * Whether the new words belong to the turn whose answer is not audible yet. Once `finished`, any words but agreement do;
- * until then only those that cannot turn out to be agreement or misheard.
+ * Whether the new words belong to the turn whose answer is not audible yet. Once `finished`, any words but agreement do, and
+ * unclear ones; until then only those that cannot turn out to be agreement or misheard.
  */
 export function belongToTurn(context: Context, finished: boolean): boolean {
-  if (finished) return hasWords(context) && !isAgreement(context);
+  if (finished) return (hasWords(context) && !isAgreement(context)) || asksAgainInTurn(context);
   if (!context.aloud || context.cause !== 'turn') return false;
   const overlap = overlapOf(partialText(context.stretches), false);
   return overlap === 'speech' || overlap === 'command';

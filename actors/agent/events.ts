@@ -61,6 +61,10 @@ export type AgentEvent =
       readonly final: boolean;
       /** The recogniser has failed: what was said, if anything, is unknown. */
       readonly lost?: true;
+      /** It was the agent's own voice, so `text` is empty. */
+      readonly echo?: true;
+      /** Final: `text` is that of all stretches since this one, which were heard together. */
+      readonly joins?: number;
     }
   /**
    * Probability, 0 to 1, that the turn has ended, by the sound of that stretch of voice; undefined if unknown.
@@ -117,8 +121,11 @@ export type AgentEvent =
   | { readonly type: 'warned' };
 
 export type AgentEffect =
-  /** Begin a stretch of the user's voice with this number, and keep its audio for transcription. */
-  | { readonly type: 'beginSpan'; readonly span: number }
+  /**
+   * Begin a stretch of the user's voice with this number, and keep its audio for transcription. `joins`: the first of the stretches
+   * before it that may be transcribed together with it.
+   */
+  | { readonly type: 'beginSpan'; readonly span: number; readonly joins?: number }
   /**
    * Transcribe that stretch to its end: one final transcript with its number is owed. Also detect by sound whether the
    * turn has ended: a `sounded` with its number counts until the next stretch.
@@ -129,8 +136,8 @@ export type AgentEffect =
   /** The user's turn has ended, with words; its message follows. */
   | ({ readonly type: 'endOfTurn' } & EndOfTurn)
   /**
-   * Add the user's words to the conversation. `text` has all words of the turn: until `closeTurn` another message
-   * replaces this one.
+   * Add the user's words to the conversation. `text` has all words of the turn, and a mark for those that were unclear: until
+   * `closeTurn` another message replaces this one.
    */
   | {
       readonly type: 'message';

@@ -1,6 +1,17 @@
 /** The agent while a job runs: thinking and speaking, and the effect of the user's words on it. */
 import { and, not, or } from 'xstate';
-import { AGREE, ANSWER, ANSWER_TYPED, APOLOGISE, asks, ends, EXCUSE, parts, says } from './parts.js';
+import {
+  AGREE,
+  ANSWER,
+  ANSWER_TYPED,
+  APOLOGISE,
+  ASK_AGAIN,
+  asks,
+  ends,
+  EXCUSE,
+  parts,
+  says,
+} from './parts.js';
 
 /** Another job replaces this one. */
 const NEXT = { target: '#working', reenter: true } as const;
@@ -90,6 +101,7 @@ const unheard = parts.createStateConfig({
     turnOver: [
       { guard: 'isAgreement', actions: [...AGREE, 'goOn'] },
       { guard: 'hasWords', ...NEXT, actions: ['cancel', ...ANSWER] },
+      { guard: 'belongs', ...NEXT, actions: ['cancel', ...ASK_AGAIN] },
       { actions: 'goOn' },
     ],
   },

@@ -1,6 +1,7 @@
 /** Delays, guards and actions of an agent's machine (agent.ts), shared by its regions. */
 import { and, assign, emit, enqueueActions, not, or, raise, setup, stateIn } from 'xstate';
 import {
+  asksAgain,
   belongToTurn,
   type Context,
   delayFor,
@@ -16,7 +17,7 @@ import {
   isDraftable,
   isAgreement,
   isWordlessSoFar,
-  newWords,
+  newText,
   turnCompleteness,
   turnText,
   verdictOn,
@@ -33,13 +34,16 @@ import { afterPause, afterUnbroken } from './turns/pace.js';
 import {
   begun,
   bringsWords,
+  hasLost,
   heard,
   isOwed,
   isWhole,
   isWordless,
+  joinedBy,
   owedOf,
   overlapping,
   partialText,
+  silent,
 } from './turns/stretches.js';
 
 const isFinished = (event: AgentEvent): boolean =>
@@ -50,16 +54,22 @@ const isOwedTo = ({ stretches }: Context, event: AgentEvent): boolean =>
 
 /** Shows the new words, final. */
 const settledWords = (context: Context) =>
-  ({ type: 'words', text: newWords(context), final: true }) as const satisfies AgentEffect;
+  ({ type: 'words', text: newText(context), final: true }) as const satisfies AgentEffect;
 
 const messageApart = (context: Context, backchannel: boolean) =>
   ({
-    ...{ type: 'message', text: newWords(context), later: true },
+    ...{ type: 'message', text: newText(context), later: true },
     ...(backchannel && { backchannel }),
   }) as const satisfies AgentEffect;
 
 /** The context once the new words have become a message. */
 const withoutWords = ({ stretches }: Context) => ({ stretches: owedOf(stretches), shown: false });
+
+/** The agent is silent, or says its last words, whom somebody may answer already. */
+const LISTENS = or([not(stateIn('#speaking')), stateIn('#ending')]);
+
+/** How long a detector has heard silence when it reports the end of a voice, if it does not say. */
+const SILENT_MS = 256;
 
 /** What changes in the context as the user's voice begins anew within a turn. */
 function afterSilence({ silentAt, pace, settings }: Context, event: AgentEvent): Partial<Context> {
@@ -144,7 +154,9 @@ export const parts = setup({
     /** Nobody has asked, or it is an excuse itself: the job's failure needs no excuse. */
     isUnasked: ({ context }) => excuseFor(context) === undefined,
     /** The recogniser has failed, and nothing of the turn is known. */
-    isLost: ({ context }) => context.lost,
+    isLost: ({ context }) => hasLost(context.stretches),
+    /** There was a voice without words, of which the agent asks. */
+    asksAgain: ({ context }) => asksAgain(context),
     isLostFinal: ({ context, event }) =>
       event.type === 'transcript' && event.lost === true && isOwedTo(context, event),
     isAsked: stateIn('#asked'),
@@ -188,10 +200,14 @@ export const parts = setup({
       settings.reengage && settings.hangsUp && isLastTime(reengaged),
   },
   actions: {
-    beginSpan: enqueueActions(({ context, enqueue }) => {
+    beginSpan: enqueueActions(({ context, event, enqueue, check }) => {
       const span = context.span + 1;
-      enqueue.assign({ span, stretches: begun(context.stretches, span), probability: undefined });
-      enqueue.emit({ type: 'beginSpan', span });
+      // `check` takes guards without parameters only, of which the type of `stateIn` says nothing.
+      const listens = check(LISTENS as never);
+      const from = event.type === 'voice' && listens ? event.at : undefined;
+      enqueue.assign({ span, stretches: begun(context.stretches, span, from), probability: undefined });
+      const joins = from === undefined ? undefined : joinedBy(context.stretches, span);
+      enqueue.emit({ type: 'beginSpan', span, ...(joins !== undefined && { joins }) });
     }),
     transcribe: emit(({ context }) => ({ type: 'transcribe' as const, span: context.span })),
     /** All of the stretch of voice that ends was said while the agent spoke. */
@@ -201,7 +217,7 @@ export const parts = setup({
       const stretches = heard(context.stretches, event);
       const text = partialText(stretches);
       const shown = overlapOf(event.text) !== 'noise';
-      enqueue.assign({ stretches, shown: context.shown || shown, lost: context.lost || event.lost === true });
+      enqueue.assign({ stretches, shown: context.shown || shown });
       if (shown) enqueue.emit({ type: 'words', text, final: false });
     }),
     /** Clears shown words that did not become a message. */
@@ -211,10 +227,14 @@ export const parts = setup({
         enqueue.assign({ shown: false });
         enqueue.emit({ type: 'words', text: '', final: true });
       }
-      enqueue.assign({ stretches, lost: false });
+      enqueue.assign({ stretches });
     }),
     noteSound: assign(({ event }) => (event.type === 'sounded' ? { probability: event.probability } : {})),
-    noteSilence: assign(({ event }) => (event.type === 'voice' ? { silentAt: event.at } : {})),
+    noteSilence: assign(({ context: { stretches, span }, event }) =>
+      event.type === 'voice'
+        ? { silentAt: event.at, stretches: silent(stretches, span, event.at - (event.silentMs ?? SILENT_MS)) }
+        : {},
+    ),
     /** The user continues the turn, so the silence was a pause. */
     notePause: assign(({ context, event }) => afterSilence(context, event)),
     /** The same, if the user continues a turn that already had its message. */
@@ -227,12 +247,13 @@ export const parts = setup({
     endTurn: raise({ type: 'turnOver' }),
     /** Reports why the turn has ended, before its message. */
     tellEnd: enqueueActions(({ context, enqueue }) => {
-      if (hasWords(context)) enqueue.emit({ type: 'endOfTurn', ...endOfTurn(context) });
+      if (hasWords(context) || asksAgain(context)) enqueue.emit({ type: 'endOfTurn', ...endOfTurn(context) });
     }),
 
     /** Makes or replaces the turn's message, with all its words. */
     message: enqueueActions(({ context, enqueue }) => {
       const text = turnText(context);
+      if (text === '') return;
       enqueue.emit(settledWords(context));
       enqueue.emit({ type: 'message', text });
       enqueue.assign({ said: text, ...withoutWords(context) });
@@ -311,7 +332,9 @@ export const parts = setup({
     adopt: assign(({ event }) => ('settings' in event ? { settings: event.settings } : {})),
     noteReengaged: assign(({ context }) => ({ reengaged: context.reengaged + 1 })),
     noteEcho: assign({ echoes: true }),
-    noteUser: assign({ reengaged: 0 }),
+    noteUser: assign({ reengaged: 0, unclearTurns: 0 }),
+    /** A voice without words is no sign of whom the agent may have lost. */
+    noteUnclear: assign(({ context }) => ({ unclearTurns: context.unclearTurns + 1 })),
 
     bargeIn: raise({ type: 'bargeIn' }),
     /** The user's voice begins: holds the agent until more is known, if voice alone does so. */
@@ -363,12 +386,14 @@ export const counts = (sentence: Sentence) => ({ type: 'count', params: sentence
 export const EXCUSE = [{ type: 'excuse', params: undefined }] as const;
 /** The last of too many failures. */
 export const APOLOGISE = [{ type: 'excuse', params: 'apology' }] as const;
-/** The user was not understood. */
-export const NOT_UNDERSTOOD = [{ type: 'excuse', params: 'understood' }] as const;
+/** The recogniser has failed: what the user said is unknown. */
+export const NOT_UNDERSTOOD = ['noteDeaf', 'message', { type: 'excuse', params: 'understood' }] as const;
 
 /** Agreement while the agent spoke becomes a separate message without an answer. */
 export const AGREE = ['closeTurn', 'noteUser', 'messageApart'] as const;
 
 /** The user's words become a message and get their answer. */
 export const ANSWER = ['noteUser', 'message', ...asks('turn')] as const;
+/** A voice without words becomes a message, of which the agent asks. */
+export const ASK_AGAIN = ['noteUnclear', 'message', ...asks('turn')] as const;
 export const ANSWER_TYPED = ['closeTurn', 'noteUser', 'read', ...asks('turn')] as const;

@@ -9,6 +9,10 @@ export const TIMES = {
   noiseMs: 60 * SECOND,
   /** A voice in which no words are found for this long, a crowd for instance, holds no effect back any more. */
   wordlessMs: 3 * SECOND,
+  /** Voice of at least this length in which no words are found was unclear, if the agent listened; a shorter one is a cough. */
+  unclearMs: 0.5 * SECOND,
+  /** Voice before it is noticed: two frames of the detector's. */
+  noticedMs: 64,
   /** Longest wait for an owed transcript; a later one is still accepted. */
   wordsMs: 60 * SECOND,
   /** Longest wait, after the voice, for the detector by sound; a later answer still counts while the silence lasts. */
@@ -50,6 +54,9 @@ export const REENGAGE_MS: readonly [number, ...number[]] = [
 
 export const reengageMs = (times: number): number =>
   REENGAGE_MS[Math.min(times, REENGAGE_MS.length - 1)] ?? REENGAGE_MS[0];
+
+/** Turns in a row without a word that are answered: whoever is never understood is in a noisy room. */
+export const MOST_UNCLEAR_TURNS = 2;
 
 /** Whether the next time is the last. */
 export const isLastTime = (times: number): boolean => times >= REENGAGE_MS.length - 1;

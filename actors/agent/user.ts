@@ -79,7 +79,7 @@ export const user = parts.createStateConfig({
                 target: '.speech',
                 actions: ['noteWords', 'weigh'],
               },
-              { guard: 'isWordless', target: '#noise' },
+              { guard: 'isWordless', target: '#noise', actions: 'noteWords' },
             ],
           },
           /** Each new word restarts the minute after which a sound is noise. */

@@ -231,11 +231,11 @@ export class Conversation {
   readonly #heard: ListeningEvents = {
     voice: (active, at, silentMs) =>
       this.#machine.send({ type: 'voice', active, at, ...(silentMs !== undefined && { silentMs }) }),
-    transcript: (span, text, final, lost) => {
+    transcript: ({ lost, ...heard }) => {
       if (lost !== undefined) this.#unheard(lost);
       const isLost = lost !== undefined && ({ lost: true } as const);
-      if (!this.#ending) this.#machine.send({ type: 'transcript', span, text, final, ...isLost });
-      else if (final && text !== '') this.#dialogue.userApart(text);
+      if (!this.#ending) this.#machine.send({ type: 'transcript', ...heard, ...isLost });
+      else if (heard.final && heard.text !== '') this.#dialogue.userApart(heard.text);
     },
     sounded: (span, probability) => this.#machine.send({ type: 'sounded', span, probability }),
     aside: (text, of) => {
@@ -245,7 +245,7 @@ export class Conversation {
   };
 
   readonly #effects: Effects<AgentEffect> = {
-    beginSpan: ({ span }) => this.#listening.begin(span, this.#state === 'speaking'),
+    beginSpan: ({ span, joins }) => this.#listening.begin(span, this.#state === 'speaking', joins),
     transcribe: ({ span }) => this.#listening.transcribe(span),
     endOfTurn: () => undefined,
     words: ({ text, final }) => this.#captions.show('user', text, final),

@@ -1,6 +1,7 @@
 /** The messages for the language model around the conversation: instructions before it, and why it is asked behind it. */
 import type { Cause } from '../../actors/agent/events.js';
 import type { ChatMessage } from '../../contracts/ports/chat.js';
+import { UNCLEAR } from '../../contracts/text/unclear.js';
 import type { SessionPlan } from '../../contracts/ports/sessions/sessions.js';
 import { timeAt } from './world-clock.js';
 
@@ -8,7 +9,8 @@ const system = (content: string): ChatMessage => ({ role: 'system', content });
 
 /** Our addition, so that any prompt sounds right when it is spoken. */
 const SPOKEN =
-  'You speak with the user on a voice call. Answer in short spoken sentences, without lists, headings, emoji or markup.';
+  'You speak with the user on a voice call. Answer in short spoken sentences, without lists, headings, emoji or markup. ' +
+  `${UNCLEAR} stands for words of the user that could not be understood: if they may matter, ask briefly for just these again.`;
 
 /** For calls without a telephone, and for providers that cannot transfer (docs/contract/decisions.md 20). */
 const NO_PHONE =

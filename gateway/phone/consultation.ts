@@ -77,7 +77,7 @@ export class Consultation implements Streamed {
       () => this.#utterance?.ahead ?? '',
       {
         voice: (active) => this.#voiced(active),
-        transcript: (span, text, final) => this.#said(span, text, final),
+        transcript: ({ span, text, final }) => this.#said(span, text, final),
         sounded: () => undefined,
         aside: () => undefined,
       },

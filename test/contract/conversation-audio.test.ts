@@ -191,6 +191,26 @@ t.test('a long pause in the middle of a sentence does not end the turn', async (
   t.same(more, ['assistant: Yes?'], 'one turn, one answer');
 });
 
+const DIGITS = ['zero', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine'];
+const inWords = (digits: string): string => [...digits].map((digit) => DIGITS[Number(digit)]).join(' ');
+/** The digits of a text, whether they are written as numbers or as words. */
+const digitsOf = (text: string): string =>
+  (text.toLowerCase().match(/\d|[a-z]+/g) ?? [])
+    .map((word) => (/\d/.test(word) ? word : Math.max(-1, DIGITS.indexOf(word))))
+    .filter((digit) => digit !== -1)
+    .join('');
+
+t.test('a number that is said in groups is one number in one message', async (t) => {
+  const meeting = await talks.meet({ conversation: { eagerness: 'relaxed' } });
+  const groups: Int16Array[] = [];
+  for (const digits of ['417', '902', '3356']) groups.push(await talks.speech(inWords(digits)), quiet(600));
+  await meeting.caller.say(joined(...groups));
+  await untilShown(meeting, 'Yes?');
+  const [message = '', ...more] = await hangUp(meeting);
+  t.equal(digitsOf(message), '4179023356', message);
+  t.same(more, ['assistant: Yes?']);
+});
+
 /** In the short form, a pause of twice the length and a muted microphone with tones (conversation.test.ts) say the same. */
 if (shortOrLong(false, true)) {
   t.test('a user who corrects a word gets one answer, to the whole turn', async (t) => {

@@ -164,7 +164,7 @@ t.test('a turn with words reports its end once, before its message, and noise re
   const scene = new Scene({ detector: 'both' }, sounding(0.9));
   const effects: string[] = [];
   scene.actor.on('*', ({ type }) => effects.push(type));
-  scene.say('What time is it?').untilAgentSpeaks().pause(8000).say('', 600).pause(4000);
+  scene.say('What time is it?').untilAgentSpeaks().pause(8000).say('', 400).pause(4000);
   t.equal(effects.filter((type) => type === 'endOfTurn').length, 1);
   t.ok(effects.indexOf('endOfTurn') < effects.indexOf('message'));
 });

@@ -106,7 +106,7 @@ t.test('a misheard partial transcript withdraws the answer, which is asked for a
     final || words !== '' ? words : 'but I also want';
   const scene = new Scene({}, { thinkMs: 3000, hears }).say('What time is it?').pause(1200);
   const effects = effectsOf(scene);
-  scene.say('', 1500).pause(8000);
+  scene.say('', 450).pause(8000);
   t.match(
     effects.filter(({ type }) => type === 'cancel' || type === 'reply').map(({ type }) => type),
     ['cancel', 'reply'],
@@ -118,11 +118,10 @@ t.test('words shown from a misheard partial transcript are taken back', async (t
   const hears = (words: string, final: boolean): string => (final || words !== '' ? words : 'right');
   const scene = new Scene({}, { hears });
   const effects = effectsOf(scene);
-  scene.say('', 700).pause(3000);
+  scene.say('', 450).pause(3000);
   t.strictSame(
     effects.filter(({ type }) => type === 'words'),
     [
-      { type: 'words', text: 'right', final: false },
       { type: 'words', text: 'right', final: false },
       { type: 'words', text: '', final: true },
     ],
@@ -275,8 +274,8 @@ t.test('words transcribed as the call ends are recorded after the answer that th
 
 t.test("a ready answer waits for the user's sound to end", async (t) => {
   for (const sensitivity of SENSITIVITIES) {
-    const scene = new Scene({ sensitivity }, { thinkMs: 1000 }).say('What time is it?').pause(800);
-    scene.voice(true).pause(3000);
+    const scene = new Scene({ sensitivity }, { thinkMs: 1000 }).say('What time is it?').pause(1100);
+    scene.voice(true).pause(450);
     t.notOk(scene.agentSpeaks, `${sensitivity}: waits`);
     t.ok(scene.voice(false).pause(500).agentSpeaks, `${sensitivity}: begins`);
     t.equal(scene.pause(4000).told.length, 2, `${sensitivity}: one answer`);
@@ -284,8 +283,8 @@ t.test("a ready answer waits for the user's sound to end", async (t) => {
 });
 
 t.test("an agent that may not be interrupted does not begin over the user's voice either", async (t) => {
-  const scene = new Scene({ interruptible: false }, { thinkMs: 1000 }).say('What time is it?').pause(800);
-  t.notOk(scene.voice(true).pause(3000).agentSpeaks);
+  const scene = new Scene({ interruptible: false }, { thinkMs: 1000 }).say('What time is it?').pause(1100);
+  t.notOk(scene.voice(true).pause(450).agentSpeaks);
   t.ok(scene.voice(false).pause(500).agentSpeaks);
 });
 

@@ -324,7 +324,7 @@ t.test('the result of a tool in the background is told once, as soon as nobody s
   scene.actor.send({ type: 'news' });
   t.same(scene.pause(5000).told, ['agent: It is sunny']);
   scene.voice(true).pause(200).actor.send({ type: 'news' });
-  scene.pause(3000);
+  scene.pause(250);
   t.same(scene.told.length, 1, 'not over the user');
   t.same(scene.voice(false).pause(9000).told, ['agent: It is sunny', 'agent: It is sunny']);
 });

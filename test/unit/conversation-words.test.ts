@@ -3,6 +3,9 @@
  * background, echo, halves of a sentence, drafts.
  */
 import t, { type Test } from 'tap';
+import { TIMES } from '../../actors/agent/times.js';
+import { systemClock } from '../../contracts/clock.js';
+import { pause } from '../../gateway/conversations/record.js';
 import { type Answer, type Hosted, inTurn, joined, saying, webhookTool } from '../fixtures/hosted.js';
 import { until } from '../fixtures/until.js';
 
@@ -65,6 +68,28 @@ t.test(
     await hosted.type('two', 4);
     t.same(lastAsked(hosted), ['user: one', 'assistant: Well, it depends.', 'user: two']);
     t.notOk(hosted.held, 'and the agent was not held');
+  },
+);
+
+t.test(
+  'a voice without words is "(unclear)" in the record and for the model, which is told what that means',
+  async (t) => {
+    const hosted = joined(t, { hears: ['', 'A table.'] });
+    hosted.happen({ kind: 'speech', active: true });
+    hosted.happen({ kind: 'audio', samples: new Int16Array(8000) });
+    await pause(systemClock, TIMES.unclearMs);
+    hosted.happen({ kind: 'speech', active: false, silentMs: 0 });
+    await until('it is answered', () => hosted.items.length === 2);
+    t.same(hosted.messages, ['user: (unclear)', 'assistant: Yes.']);
+    t.same(lastAsked(hosted), ['user: (unclear)']);
+    t.match(
+      hosted.asked[0]?.find(({ content }) => content.includes('(unclear)')),
+      { role: 'system' },
+    );
+    t.match(hosted.shown[0], { speaker: 'user', text: '(unclear)' });
+    hosted.speak();
+    await until('the next words are answered', () => hosted.items.length === 4);
+    t.same(hosted.messages.slice(2), ['user: A table.', 'assistant: Yes.']);
   },
 );
 

@@ -5,7 +5,7 @@
 import { readFileSync } from 'node:fs';
 import t from 'tap';
 import { DECLARED_RATE } from '../../codecs/decode/limits.js';
-import { TIMES } from '../../actors/agent/times.js';
+import { MOST_UNCLEAR_TURNS, TIMES } from '../../actors/agent/times.js';
 import { INTERRUPTION, overlapOf, verdictOf } from '../../actors/agent/turns/interruption.js';
 import { ENDPOINTING_MS } from '../../actors/agent/turns/endpointing.js';
 import { type ConversationItem, ConversationItems } from '../../actors/realtime-items.js';
@@ -66,6 +66,7 @@ const DOCUMENTED = {
   'in a call: silence until a filler; while tools run; until the next one': `${seconds(filler.silenceMs)} after the caller's voice, typed line or key; ${seconds(filler.toolMs)}; ${seconds(filler.againMs)} after the end of the last one`,
   'in a call: audio of a voice, at first and between two pieces': `${seconds(voice.audioMs)}; ${seconds(voice.aloneMs)} where no other engine speaks the language`,
   'in a call: a transcript': `${seconds(recogniser.wordsMs)}; ${seconds(recogniser.aloneMs)} and half the length of the audio where no other engine hears the language`,
+  'in a call: voice without words that the agent asks about; how often in a row': `${seconds(TIMES.unclearMs)}; ${MOST_UNCLEAR_TURNS} times`,
   'in a call: the first spoken word of the language model; the next one, or a whole tool call': `${seconds(model.firstWordMs)}, or ${seconds(model.firstOfTwoMs)} where there is a second model (\`LLM_FIRST_WORD_SECONDS\`); ${seconds(model.betweenMs)}`,
   'in a call: a finished sentence that waits for the next words': seconds(ONLINE.sentenceMs),
   'in a call: answers in a row that fail': `${ONLINE.failures}`,
@@ -195,6 +196,7 @@ t.test('somebody on the line waits no longer than the contract says', async (t) 
     fillerAgainMs: ONLINE.filler.againMs,
     fillerHeardMs: ONLINE.filler.heardMs,
     wordlessMs: 3 * SECOND,
+    unclearMs: 0.5 * SECOND,
   });
 });
 

@@ -10,6 +10,7 @@ import {
   isWordless,
   isWhole,
   joined,
+  joinedBy,
   overlapping,
   owedOf,
   partialText,
@@ -29,8 +30,33 @@ const told = (spans: number, ...transcripts: readonly Told[]): Stretches => {
   );
 };
 
+t.test(
+  'a stretch is heard together with those right before it to which the agent has listened',
+  async (t) => {
+    const listened = (...spans: readonly number[]): Stretches =>
+      spans.reduce<Stretches>((all, span) => begun(all, span, 1000), []);
+    t.equal(joinedBy([], 1), undefined);
+    t.equal(joinedBy(listened(1, 2, 3), 4), 1);
+    t.equal(joinedBy(begun(listened(1, 2), 3), 4), undefined, 'not if the agent spoke as the last one began');
+    t.equal(joinedBy(begun(begun(listened(1), 2), 3, 1000), 4), 3);
+    t.equal(joinedBy(overlapping(listened(1, 2), 1), 3), 2, 'nor as one ended');
+    t.equal(joinedBy(listened(1, 3), 4), 3, 'one in between is in a message already');
+    t.equal(joinedBy(heard(listened(1, 2), { span: 2, text: '', final: true, echo: true }), 3), undefined);
+  },
+);
+
+t.test('the words of several stretches replace those of each', async (t) => {
+  const both = told(3, [1, 'Two oh.', true], [2, 'For', false]);
+  const whole = heard(both, { span: 3, text: 'Two zero four five.', final: true, joins: 2 });
+  t.equal(finalText(whole), 'Two oh. Two zero four five.');
+  t.ok(isWhole(whole));
+  t.equal(finalText(heard(whole, { span: 2, text: 'For.', final: true })), 'Two oh. Two zero four five.');
+  const again = heard(whole, { span: 3, text: 'Late.', final: true, joins: 1 });
+  t.equal(finalText(again), 'Two oh. Two zero four five.', 'once');
+});
+
 t.test('a stretch begins without words, is owed, and overlaps nobody', async (t) => {
-  t.same(begun([], 4), [{ span: 4, text: '', final: false, stable: '', wordless: 0, overlaps: false }]);
+  t.match(begun([], 4), [{ span: 4, text: '', final: false, stable: '', wordless: 0, overlaps: false }]);
   t.same(
     told(3).map(({ span }) => span),
     [1, 2, 3],

@@ -1,7 +1,10 @@
 /**
  * The user's stretches of voice that are not yet part of a message, in spoken order, and the transcript of each so far.
- * One is owed until its final transcript has arrived; a final transcript without words is noise.
+ * One is owed until its final transcript has arrived; a final transcript without words is noise, or unclear: then the
+ * agent has listened to a voice, and a mark stands for its words.
  */
+import { UNCLEAR } from '../../../contracts/text/unclear.js';
+import { TIMES } from '../times.js';
 import { overlapOf, wordsOf } from './interruption.js';
 
 export interface Stretch {
@@ -14,19 +17,47 @@ export interface Stretch {
   readonly wordless: number;
   /** Whether all of it was said while the agent spoke, even if the transcript came later. */
   readonly overlaps: boolean;
+  /** When it began, in ms; undefined if the agent spoke then, which may have been what was heard. */
+  readonly listenedFrom: number | undefined;
+  /** Its length in ms, once it has ended. */
+  readonly voicedMs: number;
+  /** The recogniser has failed, so its words, if there were any, are unknown. */
+  readonly lost: boolean;
+  /** It was the agent's own voice. */
+  readonly echo: boolean;
+  /** Its words are in the text of a later one. */
+  readonly joined: boolean;
 }
 
-type Transcript = Pick<Stretch, 'span' | 'text' | 'final'>;
+type Transcript = Pick<Stretch, 'span' | 'text' | 'final'> & {
+  readonly lost?: boolean;
+  readonly echo?: boolean;
+  readonly joins?: number;
+};
 
 export type Stretches = readonly Stretch[];
 
-export const begun = (stretches: Stretches, span: number): Stretches => [
+/** `listenedFrom`: when it began, if the agent listens. */
+export const begun = (stretches: Stretches, span: number, listenedFrom?: number): Stretches => [
   ...stretches,
-  { span, text: '', final: false, stable: '', wordless: 0, overlaps: false },
+  {
+    ...{ span, text: '', final: false, stable: '', wordless: 0, overlaps: false },
+    ...{ listenedFrom, voicedMs: 0, lost: false, echo: false, joined: false },
+  },
 ];
 
+const changed = (
+  stretches: Stretches,
+  span: number,
+  change: (each: Stretch) => Partial<Stretch>,
+): Stretches => stretches.map((each) => (each.span === span ? { ...each, ...change(each) } : each));
+
 export const overlapping = (stretches: Stretches, span: number): Stretches =>
-  stretches.map((each) => (each.span === span ? { ...each, overlaps: true } : each));
+  changed(stretches, span, () => ({ overlaps: true }));
+
+/** The voice has ended: it fell silent at that time. */
+export const silent = (stretches: Stretches, span: number, at: number): Stretches =>
+  changed(stretches, span, ({ listenedFrom = at }) => ({ voicedMs: at - listenedFrom + TIMES.noticedMs }));
 
 /** The words with which both begin. */
 function commonWords(one: string, other: string): string {
@@ -37,13 +68,20 @@ function commonWords(one: string, other: string): string {
 
 const isNoise = (text: string): boolean => overlapOf(text) === 'noise';
 
-/** The stretches with that transcript, if it is owed; a final one is accepted once. */
-export const heard = (stretches: Stretches, { span, text, final }: Transcript): Stretches =>
-  stretches.map((each) => {
-    if (each.span !== span || each.final) return each;
+const JOINED = { text: '', stable: '', final: true, lost: false, joined: true } as const;
+
+/** The stretches with that transcript, if it is owed; a final one is accepted once, and may have the words of those before it. */
+export const heard = (stretches: Stretches, transcript: Transcript): Stretches => {
+  const { span, text, final, lost = false, echo = false, joins = span } = transcript;
+  if (!isOwed(stretches, span)) return stretches;
+  return stretches.map((each) => {
+    if (each.span >= joins && each.span < span) return { ...each, ...JOINED };
+    if (each.span !== span) return each;
     const stable = final ? text : commonWords(each.text, text);
-    return { ...each, text, final, stable, wordless: isNoise(text) ? each.wordless + 1 : 0 };
+    const wordless = isNoise(text) ? each.wordless + (final ? 0 : 1) : 0;
+    return { ...each, text, final, stable, wordless, lost, echo };
   });
+};
 
 export const isOwed = (stretches: Stretches, span: number): boolean =>
   stretches.some((each) => each.span === span && !each.final);
@@ -86,6 +124,41 @@ const certain = (stretches: Stretches): Stretches => stretches.filter((each) => 
 
 /** The words that are certain; empty if there are none. */
 export const finalText = (stretches: Stretches): string => joined(certain(stretches).map(({ text }) => text));
+
+/** Whether the agent has listened to a voice in which there was no word, and which is not known to be a noise. */
+const isUnclear = (each: Stretch): boolean =>
+  each.final &&
+  !hasText(each) &&
+  each.voicedMs >= TIMES.unclearMs &&
+  each.listenedFrom !== undefined &&
+  !each.overlaps &&
+  !each.echo &&
+  !each.joined &&
+  each.wordless < MOST_WORDLESS;
+
+/** The first of the stretches right before that one, to all of which the agent has listened; undefined if there is none. */
+export function joinedBy(stretches: Stretches, span: number): number | undefined {
+  let first = span;
+  for (const each of stretches.toReversed()) {
+    if (each.span !== first - 1 || each.listenedFrom === undefined || each.overlaps || each.echo) break;
+    first = each.span;
+  }
+  return first < span ? first : undefined;
+}
+
+export const hasUnclear = (stretches: Stretches): boolean => stretches.some(isUnclear);
+
+/** The words that are certain, with marks in place of those that were unclear; empty if there are neither. */
+export const markedText = (stretches: Stretches): string =>
+  joined(
+    stretches
+      .filter((each) => isUnclear(each) || (each.final && hasText(each)))
+      .map((each) => (isUnclear(each) ? UNCLEAR : each.text))
+      .filter((text, at, texts) => text !== UNCLEAR || texts[at - 1] !== UNCLEAR),
+  );
+
+/** Whether the recogniser has failed to hear one of them. */
+export const hasLost = (stretches: Stretches): boolean => stretches.some(({ lost }) => lost);
 
 /** Whether all words that are certain were said while the agent spoke. */
 export const isOverlap = (stretches: Stretches): boolean =>

@@ -4,6 +4,7 @@
  * plainly what it cannot do. It understands English only, and invents nothing.
  */
 import type { ChatEvent, ChatMessage, ChatModel, ChatRequest } from '../../../contracts/ports/chat.js';
+import { UNCLEAR } from '../../../contracts/text/unclear.js';
 import { readToolNews, TOOL_RUNS } from '../../../contracts/tools/news.js';
 import { answerFrom } from './answers.js';
 import { inWords } from './results.js';
@@ -21,6 +22,7 @@ const LINES = {
   stillThere: 'Are you still there?',
   goodbye: 'Goodbye.',
   thanks: 'You are welcome.',
+  unclear: 'Sorry, I did not understand that. Could you say it again?',
   unknown: 'I do not know that. I can only tell you what I have been given.',
   toolFailed: 'That did not work, sorry.',
   toolRuns: 'I am looking that up, and tell you when I know.',
@@ -108,6 +110,7 @@ function* converse(request: ChatRequest): Generator<ChatEvent> {
   if (!last) return yield text(LINES.greeting);
   if (messages.at(-1) !== last) return yield text(LINES.stillThere);
   const said = last.content;
+  if (said === UNCLEAR) return yield text(LINES.unclear);
   if (FAREWELL.test(said)) return yield* hangUp(request, messages.length);
   if (GREETING.test(said)) return yield text(LINES.greeting);
   if (THANKS.test(said)) return yield text(LINES.thanks);

@@ -7,7 +7,7 @@ import type { CallEvent } from '../../../contracts/ports/calls/calls.js';
 import type { Detector, TurnListening } from '../../../contracts/ports/speech/turns.js';
 import { EchoFilter } from './echo.js';
 import { TurnSound } from './turn-sound.js';
-import { TurnTranscription, type TurnTranscriptionParts } from './turn-transcription.js';
+import { type HeardStretch, TurnTranscription, type TurnTranscriptionParts } from './turn-transcription.js';
 
 export interface ListeningParts extends TurnTranscriptionParts {
   /** The model that hears whether the user's turn is over, if there is one. */
@@ -27,8 +27,8 @@ export interface ListeningSettings {
 export interface ListeningEvents {
   /** The user's voice begins or ends; `at` in milliseconds of the clock; `silentMs`: how long it had been silent at that moment. */
   voice(active: boolean, at: number, silentMs?: number): void;
-  /** The user's words in that stretch of voice so far; `final`: to its end. Empty if there were none, or only echo; `lost`: code of the error, if they are unknown. */
-  transcript(span: number, text: string, final: boolean, lost?: string): void;
+  /** The user's words in a stretch of voice. Empty if there were none, or only `echo`, or if they are unknown. */
+  transcript(heard: HeardStretch & { readonly echo?: true }): void;
   /** The probability that the turn ended with that stretch of voice; undefined if unknown. */
   sounded(span: number, probability: number | undefined): void;
   /** Words that are not the user's. */
@@ -49,7 +49,7 @@ export class Listening {
     private readonly on: ListeningEvents,
   ) {
     this.#transcription = new TurnTranscription(parts, {
-      user: (...transcript) => this.#understand(...transcript),
+      user: (heard) => this.#understand(heard),
       background: (text) => {
         if (text !== '') on.aside(text, 'background');
       },
@@ -84,11 +84,11 @@ export class Listening {
     this.#transcription.lull(active);
   }
 
-  /** A stretch of the user's voice begins; `overlaps`: the agent speaks. */
-  begin(span: number, overlaps: boolean): void {
+  /** A stretch of the user's voice begins; `overlaps`: the agent speaks; `joins`: the first one that may be transcribed together with it. */
+  begin(span: number, overlaps: boolean, joins?: number): void {
     this.#echo.begins(span, this.clock.monotonic(), overlaps);
     this.#sound?.goesOn();
-    this.#transcription.begin(span);
+    this.#transcription.begin(span, joins);
   }
 
   /** The stretch has ended: its final transcript follows. */
@@ -108,10 +108,11 @@ export class Listening {
     this.#echo.said(text, this.clock.monotonic());
   }
 
-  #understand(span: number, text: string, final: boolean, lost?: string): void {
+  #understand(heard: HeardStretch): void {
+    const { span, text, final } = heard;
     const isEcho = this.#echo.isEcho(span, text, final, this.ahead());
     if (isEcho && final) this.on.aside(text, 'echo');
-    this.on.transcript(span, isEcho ? '' : text, final, lost);
+    this.on.transcript(isEcho ? { span, text: '', final, echo: true } : heard);
   }
 
   /** No more audio comes: resolves when everything is transcribed and reported. */

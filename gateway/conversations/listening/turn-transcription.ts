@@ -2,7 +2,8 @@
  * Transcribes the user's stretches of voice, of which the agent's machine makes turns. Each is transcribed when it ends,
  * during the endpointing delay, so that the words are there when the turn ends; until then, partial transcripts are made.
  * At a lull, a tenth of a second of silence, it is transcribed ahead: if it has ended, its words are known as soon as
- * that is certain.
+ * that is certain. Short stretches that follow each other are transcribed together (stretch-group.ts). Where there are no words, the
+ * recogniser is asked once more for the voiced part alone (voiced-part.ts).
  *
  * Invariants: a stretch is transcribed to its end once, and reported then, however late; partial transcripts are made one
  * at a time and never reported after their stretch has ended.
@@ -19,6 +20,8 @@ import type {
   Transcription,
   TranscriptionRequest,
 } from '../../../contracts/ports/speech/speech.js';
+import { Part, StretchGroup, type Together } from './stretch-group.js';
+import { voicedPart } from './voiced-part.js';
 
 export interface TurnTranscriptionParts {
   readonly transcription: Transcription;
@@ -54,6 +57,8 @@ interface Stretch {
 
 /** A transcription of a stretch before its end is certain. */
 interface Ahead {
+  /** It covers all stretches since that one; undefined: only its own. */
+  readonly joins: number | undefined;
   /** Undefined if that failed. Rejects if nobody answered in time: to ask once more would take as long again. */
   readonly heard: Promise<Transcript | undefined>;
   /** Samples of the stretch that it covers. */
@@ -68,9 +73,37 @@ function unlessLate(error: unknown): undefined {
 /** Whether only the silence of its lull has come since. */
 const isOfLull = (ahead: Ahead, samples: number): boolean => samples - ahead.samples <= LULL;
 
+/** The words of a stretch that has ended. */
+interface Words {
+  readonly text: string;
+  readonly joins?: number;
+}
+
+/** A stretch that has ended, its voiced part, and that together with the stretches before it. */
+interface Ended {
+  readonly stretch: Stretch;
+  readonly ahead: Ahead | undefined;
+  readonly part: Part | undefined;
+  readonly group: Together | undefined;
+}
+
+const secondsOf = ({ samples }: Stretch): number => samples / RECOGNITION_RATE;
+
+/** The transcript of a stretch of the user's voice. */
+export interface HeardStretch {
+  readonly span: number;
+  /** So far; `final`: to its end. */
+  readonly text: string;
+  readonly final: boolean;
+  /** The text is that of all stretches since this one, and replaces theirs. */
+  readonly joins?: number;
+  /** Code of the error, if it is unknown. */
+  readonly lost?: string;
+}
+
 export interface OnTranscripts {
-  /** Reports the transcript of a stretch of the user's voice so far; `final`: to its end; `lost`: code of the error, if it is unknown. */
-  user(span: number, text: string, final: boolean, lost?: string): void;
+  /** Reports the words of the user. */
+  user(heard: HeardStretch): void;
   /** Reports the final transcript of a stretch of background. */
   background(text: string): void;
 }
@@ -81,6 +114,9 @@ export class TurnTranscription {
   /** The transcription ahead of the present stretch, during a lull. */
   #ahead: Ahead | undefined;
   #isInterim = false;
+  readonly #group = new StretchGroup();
+  /** No more audio comes. */
+  #finishes = false;
   /** Final transcriptions that are running. */
   readonly #owed = new Set<Promise<void>>();
   readonly #stop = new AbortController();
@@ -100,8 +136,12 @@ export class TurnTranscription {
     this.language = parts.language;
   }
 
-  /** The user's voice begins: a new stretch with this number. A stretch of background in progress becomes its beginning. */
-  begin(span: number): void {
+  /**
+   * The user's voice begins: a new stretch with this number, of one turn with those since `joins`. A stretch of background in
+   * progress becomes its beginning.
+   */
+  begin(span: number, joins?: number): void {
+    this.#group.begin(joins);
     const { chunks, samples } = this.#inBackground ?? { chunks: [], samples: 0 };
     this.#present = { span, chunks, samples, interimAt: 0 };
   }
@@ -142,18 +182,19 @@ export class TurnTranscription {
     const stretch = this.#present;
     if (!active || stretch?.span === undefined) return;
     const abort = new AbortController();
+    const { group } = this.#partOf(stretch);
     const chunks = [...stretch.chunks, SILENCE];
-    const heard = this.#transcribe({ chunks }, { uncounted: true }, abort.signal).catch(unlessLate);
+    const heard = this.#transcribe(group ?? { chunks }, { uncounted: true }, abort.signal).catch(unlessLate);
     heard.catch(() => undefined);
-    this.#ahead = { heard, samples: stretch.samples, abort };
+    this.#ahead = { heard, joins: group?.joins, samples: stretch.samples, abort };
   }
 
   /** The transcript made ahead, if the stretch has ended with its lull. */
-  #takeAhead({ samples }: Stretch): Ahead['heard'] | undefined {
+  #takeAhead({ samples }: Stretch): Ahead | undefined {
     const ahead = this.#ahead;
     this.#ahead = undefined;
     if (ahead && !isOfLull(ahead, samples)) ahead.abort.abort();
-    return ahead && isOfLull(ahead, samples) ? ahead.heard : undefined;
+    return ahead && isOfLull(ahead, samples) ? ahead : undefined;
   }
 
   #interimWhereDue(stretch: Stretch): void {
@@ -169,7 +210,9 @@ export class TurnTranscription {
     const stretch = this.#present;
     if (!stretch || stretch.span !== span) return;
     this.#present = undefined;
-    const told = this.#settle(stretch, this.#takeAhead(stretch));
+    const ended = { stretch, ahead: this.#takeAhead(stretch), ...this.#partOf(stretch) };
+    if (span !== undefined) this.#group.add(ended.part, ended.group);
+    const told = this.#settle(ended);
     this.#owed.add(told);
     await told;
     this.#owed.delete(told);
@@ -177,6 +220,7 @@ export class TurnTranscription {
 
   /** No more audio comes: resolves when everything is transcribed and reported. */
   async finish(): Promise<void> {
+    this.#finishes = true;
     if (this.#present) void this.transcribe(this.#present.span);
     await Promise.all(this.#owed);
   }
@@ -186,16 +230,22 @@ export class TurnTranscription {
     this.#present = undefined;
   }
 
-  async #settle(stretch: Stretch, ahead: Ahead['heard'] | undefined): Promise<void> {
-    let lost: string | undefined;
-    const text = await this.#whole(stretch, ahead).catch((error: unknown) => {
-      lost = this.#failed(error);
-      return '';
-    });
+  async #settle(ended: Ended): Promise<void> {
+    const { span } = ended.stretch;
+    const words = await this.#whole(ended).catch((error: unknown) => ({
+      text: '',
+      lost: this.#failed(error),
+    }));
     if (this.#stop.signal.aborted) return;
-    if (stretch.span === undefined) this.on.background(text);
-    else if (lost === undefined) this.on.user(stretch.span, text, true);
-    else this.on.user(stretch.span, text, true, lost);
+    if (span === undefined) this.on.background(words.text);
+    else this.on.user({ span, final: true, ...words });
+  }
+
+  #partOf({ span, chunks }: Stretch): Pick<Ended, 'part' | 'group'> {
+    const audio = span === undefined ? undefined : voicedPart(chunks);
+    if (span === undefined || !audio) return { part: undefined, group: undefined };
+    const part = new Part(span, audio);
+    return { part, group: this.#group.with(part) };
   }
 
   async #transcribeInterim(stretch: Stretch, span: number): Promise<void> {
@@ -203,7 +253,7 @@ export class TurnTranscription {
     stretch.interimAt = stretch.samples;
     try {
       const { text } = await this.#transcribe(stretch, { interim: true });
-      if (this.#present === stretch) this.on.user(span, text, false);
+      if (this.#present === stretch) this.on.user({ span, text, final: false });
     } catch {
       // A partial transcript may fail: the engine may be busy.
     } finally {
@@ -211,19 +261,52 @@ export class TurnTranscription {
     }
   }
 
-  /** The whole transcript: that made `ahead`, unless it failed or is empty, as a short word may be recognised only at the end. */
-  async #whole(stretch: Stretch, ahead: Ahead['heard'] | undefined): Promise<string> {
-    const { transcription, caller } = this.parts;
-    const before = ahead && (await ahead);
-    const known = before?.text === '' ? undefined : before;
-    if (known) transcription.count(caller, known.duration);
-    const { text, duration } = known ?? (await this.#transcribe(stretch));
-    this.parts.recognised(Math.round(duration * 1000));
+  /** The whole transcript: that of its group, or else its own. */
+  async #whole(ended: Ended): Promise<Words> {
+    const { group, part } = ended;
+    const text = group ? await this.#together(group, ended) : '';
+    // At the end of a call, words before it have been recorded.
+    if (group && !this.#finishes && group.accepts(text)) return { text, joins: group.joins };
+    const alone = await this.#alone(ended);
+    part?.heard(alone);
+    return { text: alone };
+  }
+
+  /** The transcript of the group, which counts as that of the stretch: that made `ahead`, unless it failed or is empty. */
+  async #together(group: Together, { stretch, ahead }: Ended): Promise<string> {
+    const before = ahead?.joins === group.joins ? await ahead.heard : undefined;
+    const { text } = before?.text ? before : await this.#transcribe(group, { uncounted: true });
+    this.#count(secondsOf(stretch));
     return text;
   }
 
+  /**
+   * The transcript that was made `ahead`, unless it failed or is empty, as a short word may be recognised only at the end; if that is empty,
+   * too, that of the voiced part.
+   */
+  async #alone({ stretch, ahead, part, group }: Ended): Promise<string> {
+    const { transcription, caller } = this.parts;
+    const before = ahead && ahead.joins === undefined ? await ahead.heard : undefined;
+    const known = before?.text === '' ? undefined : before;
+    if (known) transcription.count(caller, known.duration);
+    const { text, duration } = known ?? (await this.#transcribe(stretch, group && { uncounted: true }));
+    if (!group) this.parts.recognised(Math.round(duration * 1000));
+    return text === '' && part ? this.#again(part.audio) : text;
+  }
+
+  #count(seconds: number): void {
+    this.parts.transcription.count(this.parts.caller, seconds);
+    this.parts.recognised(Math.round(seconds * 1000));
+  }
+
+  /** The words of audio that has counted; empty if the recogniser fails, as it has found none before. */
+  async #again(audio: Uint8Array): Promise<string> {
+    const heard = await this.#transcribe({ chunks: [audio] }, { uncounted: true }).catch(() => undefined);
+    return heard?.text ?? '';
+  }
+
   #transcribe(
-    { chunks }: Pick<Stretch, 'chunks'>,
+    { chunks }: { readonly chunks: readonly Uint8Array[] },
     how: Pick<TranscriptionRequest, 'interim' | 'uncounted'> = {},
     signal?: AbortSignal,
   ): Promise<Transcript> {
