@@ -99,6 +99,23 @@ t.test('rule 4: header over provider.options over top level, prosody member by m
   t.equal(request({ voice: { id: 'alloy' } }).voice, 'alloy');
 });
 
+t.test('rule 4: a value that a stronger source overrules is not validated', async (t) => {
+  const headers = { 'x-svc-temperature': '0.5', 'x-svc-prosody': '{"speed":1.5}' };
+  const wrong = options({ temperature: 5, prosody: { speed: 9, volume: 1 } });
+  const wanted = { sampling: { temperature: 0.5 }, speed: 1.5, volume: 1 };
+  t.match(request(wrong, headers), wanted);
+  t.match(request({ ...options({ temperature: 0.5 }), temperature: 5 }, {}, AGGREGATOR), {
+    sampling: { temperature: 0.5 },
+  });
+  const references = JSON.stringify([{ audio: 'QUJD', text: 'abc' }]);
+  const overruled = { input_references: 'nonsense', references: 'nonsense' };
+  t.match(request(overruled, { 'x-svc-references': references }, AGGREGATOR).references, [{ text: 'abc' }]);
+  t.throws(() => request(wrong, { 'x-svc-temperature': '0.5' }), {
+    code: 'invalid_request',
+    param: 'provider.options.svc.prosody.speed',
+  });
+});
+
 t.test(
   'reference audio goes before the voice of the body, a reference_id before both (rule 4)',
   async (t) => {

@@ -103,9 +103,12 @@ function nativeReferences(value: unknown): NativeOptions {
   );
 }
 
-function topLevelOptions(fields: PlainObject, base: Base): NativeOptions {
-  const own = optionsFromObject(Object.fromEntries(base.topLevel.map((name) => [name, fields[name]])), '');
-  return base.inputReferences ? mergeOptions(own, nativeReferences(fields['input_references'])) : own;
+/** The body's own fields, as far as no `stronger` source has them. Errors: `invalid_request`. */
+function topLevelOptions(fields: PlainObject, base: Base, stronger: NativeOptions): NativeOptions {
+  const named = Object.fromEntries(base.topLevel.map((name) => [name, fields[name]]));
+  const own = optionsFromObject(named, '', stronger);
+  if (!base.inputReferences || stronger.references !== undefined) return own;
+  return mergeOptions(own, nativeReferences(fields['input_references']));
 }
 
 export interface SpeechSource {
@@ -113,18 +116,15 @@ export interface SpeechSource {
   readonly headers: ReadonlyMap<string, string>;
 }
 
-/** Native options: headers win over `provider.options`, which win over the body's own fields (rule 4). Errors: `invalid_request`. */
+/** Native options: headers win over `provider.options` (rule 4). Errors: `invalid_request`. */
 export function nativeOptions(
   headers: ReadonlyMap<string, string>,
   providerOptions: PlainObject | undefined,
-  topLevel: NativeOptions,
   { headerPrefix, vendor }: Vocabulary,
 ): NativeOptions {
-  return mergeOptions(
-    optionsFromHeaders(headers, headerPrefix),
-    optionsFromObject(providerOptions?.[vendor], `provider.options.${vendor}`),
-    topLevel,
-  );
+  const own = optionsFromHeaders(headers, headerPrefix);
+  const path = `provider.options.${vendor}`;
+  return mergeOptions(own, optionsFromObject(providerOptions?.[vendor], path, own));
 }
 
 function checkedBody(value: unknown): SpeechBody {
@@ -142,12 +142,8 @@ export function speechRequest(source: SpeechSource, base: Base, vocabulary: Voca
   const body = checkedBody(fields);
   refuseOptions(fields, SPEECH_REFUSALS);
   const model = synthesisModel(body.model, vocabulary);
-  const options = nativeOptions(
-    source.headers,
-    body.provider?.options,
-    topLevelOptions(fields, base),
-    vocabulary,
-  );
+  const stronger = nativeOptions(source.headers, body.provider?.options, vocabulary);
+  const options = mergeOptions(stronger, topLevelOptions(fields, base, stronger));
   const native = toNativeSynthesis(options, {
     latency: 'low',
     speed: body.speed ?? 1,
