@@ -116,6 +116,16 @@ t.test('rule 4: a value that a stronger source overrules is not validated', asyn
   });
 });
 
+t.test('numbers in text and names of formats in capitals are read', async (t) => {
+  t.equal(request({ speed: '1.2' }).speed, 1.2);
+  t.match(request({ response_format: 'WAV', sample_rate: '16000' }).output, {
+    format: 'wav',
+    sampleRate: 16_000,
+  });
+  for (const speed of ['fast', '9', '1e0', '0x1', ''])
+    t.throws(() => request({ speed }), { code: 'invalid_request', param: 'speed' }, speed);
+});
+
 t.test(
   'reference audio goes before the voice of the body, a reference_id before both (rule 4)',
   async (t) => {

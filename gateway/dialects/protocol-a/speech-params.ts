@@ -1,7 +1,7 @@
 /** Turns protocol A's speech body into a request for the speech port (docs/contract/protocol-a.md 1; rules 1, 2, 4, 7 to 10). */
 import { isRefusedFormat, refusedFormat, resolveOutput } from '../../../codecs/formats.js';
 import type { AudioFormat, OutputFormat } from '../../../contracts/audio.js';
-import { isUnset } from '../../../contracts/schemas/coerce.js';
+import { isUnset, numberFrom } from '../../../contracts/schemas/coerce.js';
 import { ServiceError } from '../../../contracts/errors.js';
 import { LIMITS } from '../../../contracts/limits.js';
 import { missingVoice } from '../../../contracts/speech/missing-voice.js';
@@ -19,7 +19,7 @@ import {
 import { refuseOptions } from '../../../contracts/schemas/refusals.js';
 import { invalid, valid } from '../../../contracts/schemas/valid.js';
 import type { Vocabulary } from '../../../contracts/vocabulary.js';
-import type { PlainObject } from '../../../contracts/schemas/plain-object.js';
+import { isPlainObject, type PlainObject } from '../../../contracts/schemas/plain-object.js';
 import type { Base } from './bases.js';
 import { SPEECH_REFUSALS } from './refusals.js';
 import { InputReferences, SpeechBody, type VoiceParam } from './schema.js';
@@ -71,7 +71,7 @@ export function speechOutput(
   options: NativeOptions,
 ): OutputFormat {
   const name = given === undefined || isUnset(given) ? base.defaultFormat : given;
-  const row = FORMATS.get(name);
+  const row = FORMATS.get(name.toLowerCase());
   if (!row) throw unknownFormat(name, param);
   return resolveOutput(
     { format: row.format, sampleRate: sampleRate ?? row.rate?.(base), mp3Bitrate: options.mp3_bitrate },
@@ -127,8 +127,18 @@ export function nativeOptions(
   return mergeOptions(own, optionsFromObject(providerOptions?.[vendor], path, own));
 }
 
+/** Numbers that some clients write as text. */
+const NUMBERS = ['speed', 'sample_rate'] as const;
+
+const withNumbers = (fields: PlainObject): PlainObject => ({
+  ...fields,
+  ...Object.fromEntries(
+    NUMBERS.filter((name) => name in fields).map((name) => [name, numberFrom(fields[name])]),
+  ),
+});
+
 function checkedBody(value: unknown): SpeechBody {
-  const body = valid(checkBody(value));
+  const body = valid(checkBody(isPlainObject(value) ? withNumbers(value) : value));
   if (body.input.trim() === '') throw invalid('input must not be empty', 'input');
   return body;
 }

@@ -9,6 +9,7 @@ import type { SpeechOptions } from '../../../contracts/ports/speech/speech.js';
 import { checker, withoutNulls } from '../../../contracts/schemas/check.js';
 import { type NativeOptions, toNativeSynthesis } from '../../../contracts/schemas/native-options.js';
 import { mergeOptions, optionsFromHeaders } from '../../../contracts/schemas/option-sources.js';
+import { numberFrom } from '../../../contracts/schemas/coerce.js';
 import { isPlainObject } from '../../../contracts/schemas/plain-object.js';
 import { invalid, valid } from '../../../contracts/schemas/valid.js';
 import type { Vocabulary } from '../../../contracts/vocabulary.js';
@@ -35,11 +36,17 @@ interface Settings {
   readonly speed: number;
 }
 
+/** Settings that some clients write as text. */
+const NUMBERS = ['stability', 'speed'] as const;
+
 /** The settings that no header overrules; the others need not be valid (rule 4). */
 function notOverruled(value: unknown, { temperature, prosody }: NativeOptions): unknown {
   if (!isPlainObject(value)) return value;
   return {
     ...value,
+    ...Object.fromEntries(
+      NUMBERS.filter((name) => name in value).map((name) => [name, numberFrom(value[name])]),
+    ),
     ...(temperature === undefined ? {} : { stability: undefined }),
     ...(prosody?.speed === undefined ? {} : { speed: undefined }),
   };
