@@ -47,6 +47,15 @@ const NO_BODY = new Set([204, 205, 304]);
 
 class ClientLeft extends Error {}
 
+/** A client whose base address ends with a slash, or with a `/v1` too many, is told so. */
+const unknownPath = (meant: string | undefined): ServiceError =>
+  new ServiceError(
+    'not_found',
+    meant === undefined
+      ? {}
+      : { message: `Not found. The route is ${meant}: see whether the base address ends with "/" or "/v1"` },
+  );
+
 export class Exchange {
   readonly #request: EdgeRequest;
   readonly #place: Place;
@@ -166,13 +175,13 @@ export class Exchange {
     const { head } = this.arrival;
     if (head.isHandshake) {
       const match = this.edge.router.find(SOCKET, head.path);
-      if (match.endpoint) return match;
+      if (match.endpoint || match.meant !== undefined) return match;
     }
     return this.edge.router.find(head.method === 'HEAD' ? 'GET' : head.method, head.path);
   }
 
   #unmatched(match: Match & { endpoint?: undefined }): Reply {
-    if (match.allowed.length === 0) throw new ServiceError('not_found');
+    if (match.allowed.length === 0) throw unknownPath(match.meant);
     const methods = match.allowed.filter((method) => method !== SOCKET);
     if (methods.length === 0) {
       throw new ServiceError('invalid_request', { message: 'This address takes WebSocket handshakes only' });
