@@ -30,7 +30,7 @@ import {
 import { closesConnection, errorHeaders, replyHead } from './reply-head.js';
 import type { ExchangeHost } from './exchange-host.js';
 import { offeredProtocols } from './handshake.js';
-import { parametersOf, SOCKET, type Endpoint, type Match } from './router.js';
+import { parametersOf, SOCKET, unknownPath, type Endpoint, type Match } from './router.js';
 import { isAccept } from './socket-host.js';
 import { refusalOf, REQUEST_LINE, UNMATCHED } from './tracing/request-line.js';
 import { endingOf } from './unread-body.js';
@@ -46,15 +46,6 @@ const EXPECTED = new Set(['overloaded', 'draining', 'memory_exhausted', 'storage
 const NO_BODY = new Set([204, 205, 304]);
 
 class ClientLeft extends Error {}
-
-/** A client whose base address ends with a slash, or with a `/v1` too many, is told so. */
-const unknownPath = (meant: string | undefined): ServiceError =>
-  new ServiceError(
-    'not_found',
-    meant === undefined
-      ? {}
-      : { message: `Not found. The route is ${meant}: see whether the base address ends with "/" or "/v1"` },
-  );
 
 export class Exchange {
   readonly #request: EdgeRequest;

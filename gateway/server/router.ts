@@ -76,6 +76,15 @@ function file(at: Branch, method: string, endpoint: Endpoint): void {
 const intended = (path: string): string =>
   path.replace(/\/{2,}/g, '/').replace(/\/v1(?:\/v1)+(?=\/|$)/, '/v1');
 
+/** A client whose base address ends with a slash, or with a `/v1` too many, is told so. */
+export const unknownPath = (meant: string | undefined): ServiceError =>
+  new ServiceError(
+    'not_found',
+    meant === undefined
+      ? {}
+      : { message: `Not found. The route is ${meant}: see whether the base address ends with "/" or "/v1"` },
+  );
+
 const covers = (prefix: string, path: string): boolean =>
   path.startsWith(prefix) &&
   (prefix.endsWith('/') || path.length === prefix.length || path[prefix.length] === '/');

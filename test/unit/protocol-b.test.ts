@@ -171,7 +171,10 @@ t.test('a value that a header overrules is not validated (rule 4)', async (t) =>
 t.test('numbers of voice_settings may be text', async (t) => {
   const voiceSettings = { speed: '1.2', stability: '0.25' };
   t.match(options({ voiceSettings }), { speed: 1.2, sampling: { temperature: 0.75 } });
-  t.throws(() => options({ voiceSettings: { speed: '9' } }), { param: 'voice_settings.speed' });
+  t.throws(() => options({ voiceSettings: { speed: '9' } }), {
+    code: 'invalid_request',
+    param: 'voice_settings.speed',
+  });
 });
 
 t.test('apply_text_normalization is normalize', async (t) => {
