@@ -22,6 +22,8 @@ export interface RealtimeSettings {
     readonly name: string;
     readonly id: TranscriptionModel;
     readonly language?: string;
+    /** Options without effect, as the client sent them, to be shown. */
+    readonly shown?: Readonly<Record<string, unknown>>;
   } | null;
   readonly input: WireFormat;
   /** If set, noise is removed from PCM before it is transcribed. */

@@ -1,14 +1,11 @@
 /**
- * Merges a change into a configuration (docs/contract/decisions.md 14). An absent field is kept; null clears a field
- * that can be cleared and keeps others; lists are replaced, objects merged; nothing falls back to a default.
+ * Merges a change into a configuration (docs/contract/decisions.md 14). An absent field is kept; null takes a leaf back to
+ * its default, lists too, and keeps a section; lists are replaced, objects merged.
  */
 import { createHash } from 'node:crypto';
 import { isPlainObject, type PlainObject } from './plain-object.js';
 import { secretChange } from './write-only.js';
 import { type AgentConfig, type ConfigChanges, DEFAULT_CONFIG, ITEM_DEFAULTS } from './agent-config.js';
-
-/** Fields that null clears, each with its cleared value. */
-const CLEARED: PlainObject = { 'analysis.summary.prompt': null };
 
 /** List items with their defaults filled in; ids without duplicates. */
 function completed(name: string, items: readonly unknown[]): readonly unknown[] {
@@ -16,23 +13,25 @@ function completed(name: string, items: readonly unknown[]): readonly unknown[] 
   return defaults ? items.map((item) => ({ ...defaults, ...(item as PlainObject) })) : [...new Set(items)];
 }
 
-function merge(current: PlainObject, changes: PlainObject, path = ''): PlainObject {
+const objectOf = (value: unknown): PlainObject => (isPlainObject(value) ? value : {});
+
+/** A member after its change; `usual` is its default. */
+function changed(name: string, value: unknown, current: unknown, usual: unknown): unknown {
+  if (value === null) return isPlainObject(usual) || usual === undefined ? current : usual;
+  if (Array.isArray(value)) return completed(name, value);
+  return isPlainObject(value) ? merge(objectOf(current), value, objectOf(usual)) : value;
+}
+
+function merge(current: PlainObject, changes: PlainObject, defaults: PlainObject): PlainObject {
   const merged: Record<string, unknown> = { ...current };
-  for (const [name, value] of Object.entries(changes)) {
-    const at = path + name;
-    if (value === null && Object.hasOwn(CLEARED, at)) merged[name] = CLEARED[at];
-    else if (value === null) continue;
-    else if (Array.isArray(value)) merged[name] = completed(name, value);
-    else if (isPlainObject(value))
-      merged[name] = merge(isPlainObject(current[name]) ? current[name] : {}, value, `${at}.`);
-    else merged[name] = value;
-  }
+  for (const [name, value] of Object.entries(changes))
+    merged[name] = changed(name, value, current[name], defaults[name]);
   return merged;
 }
 
 /** A stored configuration, with defaults for fields that are newer than it. */
 export const completeConfig = (stored: unknown): AgentConfig =>
-  merge(DEFAULT_CONFIG, stored as PlainObject) as AgentConfig;
+  merge(DEFAULT_CONFIG, stored as PlainObject, DEFAULT_CONFIG) as AgentConfig;
 
 /** A secret to keep under a webhook's address; null to forget it. */
 export interface WebhookSecret {
@@ -63,9 +62,13 @@ function mergeWebhooks(
   };
 }
 
-/** The configuration after the change, and the secrets that came with it. */
-export function reviseConfig(current: AgentConfig, { webhooks, ...changes }: ConfigChanges): ConfigRevision {
-  const config = merge(current, changes) as AgentConfig;
+/** The configuration after the change, and the secrets that came with it. `defaults`: what null means. */
+export function reviseConfig(
+  current: AgentConfig,
+  { webhooks, ...changes }: ConfigChanges,
+  defaults: AgentConfig = DEFAULT_CONFIG,
+): ConfigRevision {
+  const config = merge(current, changes, defaults) as AgentConfig;
   const hooks = webhooks?.post_call === null ? [] : webhooks?.post_call;
   if (hooks === undefined) return { config, secrets: [] };
   const wanted = hooks.map(({ url, secret, has_secret: has }) => ({

@@ -1,7 +1,7 @@
 /**
  * Reads unset values and booleans from untyped inputs, or if clients
  * send words for them: form fields, headers, and handwritten JSON (rule 3; docs/contract/decisions.md
- * 1). One function for protocols A, B and header values. Numbers are never coerced: a
+ * 1). One function for protocols A, B and header values. A number is never taken for unset: a
  * temperature of 0 is a temperature.
  */
 
@@ -23,6 +23,12 @@ export function isUnset(value: unknown): boolean {
   if (Array.isArray(value)) return value.every(isUnset);
   return typeof value === 'object' && isEmptyObject(value);
 }
+
+const NUMBER = /^-?\d{1,9}(\.\d{1,9})?$/;
+
+/** The number that a text writes out; any other value as it is. */
+export const numberFrom = (value: unknown): unknown =>
+  typeof value === 'string' && NUMBER.test(value.trim()) ? Number(value) : value;
 
 /** The boolean that the value means; undefined if it means none. */
 export function booleanOf(value: unknown): boolean | undefined {

@@ -108,11 +108,26 @@ export function optionsFromHeaders(headers: ReadonlyMap<string, string>, prefix:
   return optionsFrom(Object.fromEntries(found), (name) => headerName(prefix, name));
 }
 
-/** Options from an object in a request's body at `path`, `provider.options.svc`. Errors: `invalid_request`. */
-export function optionsFromObject(value: unknown, path: string): NativeOptions {
+/** The fields of a source that no stronger one has; of prosody its own fields. */
+function notOverruled(source: PlainObject, stronger: NativeOptions): PlainObject {
+  const isLeft = ([name]: readonly [string, unknown]): boolean =>
+    name === 'prosody' || stronger[name as OptionName] === undefined;
+  const left = Object.fromEntries(Object.entries(source).filter(isLeft)) as PlainObject;
+  const { prosody } = left;
+  if (!stronger.prosody || !isPlainObject(prosody)) return left;
+  const has = Object.keys(stronger.prosody);
+  const own = Object.entries(prosody).filter(([name]) => !has.includes(name));
+  return { ...left, prosody: Object.fromEntries(own) };
+}
+
+/**
+ * Options from an object in a request's body at `path`, `provider.options.svc`. What a `stronger` source has is left out
+ * unread: a value that has no effect is no reason to refuse. Errors: `invalid_request`.
+ */
+export function optionsFromObject(value: unknown, path: string, stronger: NativeOptions = {}): NativeOptions {
   const spelled = (name: string): string => [path, name].filter((part) => part !== '').join('.');
   if (value === undefined || value === null) return {};
-  if (isPlainObject(value)) return optionsFrom(value, spelled);
+  if (isPlainObject(value)) return optionsFrom(notOverruled(value, stronger), spelled);
   throw new ServiceError('invalid_request', { message: `${path} must be of type object`, param: path });
 }
 

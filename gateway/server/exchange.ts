@@ -30,7 +30,7 @@ import {
 import { closesConnection, errorHeaders, replyHead } from './reply-head.js';
 import type { ExchangeHost } from './exchange-host.js';
 import { offeredProtocols } from './handshake.js';
-import { parametersOf, SOCKET, type Endpoint, type Match } from './router.js';
+import { parametersOf, SOCKET, unknownPath, type Endpoint, type Match } from './router.js';
 import { isAccept } from './socket-host.js';
 import { refusalOf, REQUEST_LINE, UNMATCHED } from './tracing/request-line.js';
 import { endingOf } from './unread-body.js';
@@ -166,13 +166,13 @@ export class Exchange {
     const { head } = this.arrival;
     if (head.isHandshake) {
       const match = this.edge.router.find(SOCKET, head.path);
-      if (match.endpoint) return match;
+      if (match.endpoint || match.meant !== undefined) return match;
     }
     return this.edge.router.find(head.method === 'HEAD' ? 'GET' : head.method, head.path);
   }
 
   #unmatched(match: Match & { endpoint?: undefined }): Reply {
-    if (match.allowed.length === 0) throw new ServiceError('not_found');
+    if (match.allowed.length === 0) throw unknownPath(match.meant);
     const methods = match.allowed.filter((method) => method !== SOCKET);
     if (methods.length === 0) {
       throw new ServiceError('invalid_request', { message: 'This address takes WebSocket handshakes only' });

@@ -26,7 +26,13 @@ export interface Endpoint {
 export type Match =
   | { readonly endpoint: Endpoint; readonly values: readonly string[] }
   /** No route has that method; `allowed` is empty if none has the path either. */
-  | { readonly endpoint?: undefined; readonly dialect: Dialect; readonly allowed: readonly string[] };
+  | {
+      readonly endpoint?: undefined;
+      readonly dialect: Dialect;
+      readonly allowed: readonly string[];
+      /** The pattern of the route that the client has probably meant. */
+      readonly meant?: string;
+    };
 
 /** The method under which sockets are stored in the trie. */
 export const SOCKET = 'SOCKET';
@@ -66,6 +72,19 @@ function file(at: Branch, method: string, endpoint: Endpoint): void {
   at.endpoints.set(method, endpoint);
 }
 
+/** The path without what clients add whose base address ends with a slash, or with a `/v1` that they add as well. */
+const intended = (path: string): string =>
+  path.replace(/\/{2,}/g, '/').replace(/\/v1(?:\/v1)+(?=\/|$)/, '/v1');
+
+/** A client whose base address ends with a slash, or with a `/v1` too many, is told so. */
+export const unknownPath = (meant: string | undefined): ServiceError =>
+  new ServiceError(
+    'not_found',
+    meant === undefined
+      ? {}
+      : { message: `Not found. The route is ${meant}: see whether the base address ends with "/" or "/v1"` },
+  );
+
 const covers = (prefix: string, path: string): boolean =>
   path.startsWith(prefix) &&
   (prefix.endsWith('/') || path.length === prefix.length || path[prefix.length] === '/');
@@ -91,12 +110,23 @@ export class Router {
   }
 
   find(method: string, path: string): Match {
+    const { endpoint, values, allowed } = this.#look(method, path);
+    if (endpoint) return { endpoint, values };
+    const meant = allowed.size === 0 ? this.#meant(method, path) : undefined;
+    if (meant) return { dialect: meant.dialect, allowed: [], meant: meant.pattern };
+    return { dialect: this.dialectOf(path), allowed: [...allowed] };
+  }
+
+  #look(method: string, path: string): Search & { readonly endpoint: Endpoint | undefined } {
     // One segment more than the longest route is enough to see that nothing matches.
     const segments = path.slice(1).split('/', this.#depth + 1);
     const search: Search = { segments, method, values: [], allowed: new Set() };
-    const endpoint = this.#walk(this.#root, 0, search);
-    if (endpoint) return { endpoint, values: search.values };
-    return { dialect: this.dialectOf(path), allowed: [...search.allowed] };
+    return { ...search, endpoint: this.#walk(this.#root, 0, search) };
+  }
+
+  #meant(method: string, path: string): Endpoint | undefined {
+    const meant = intended(path);
+    return meant === path ? undefined : this.#look(method, meant).endpoint;
   }
 
   /** The dialect whose error format is used for a path without a route. */

@@ -225,6 +225,25 @@ t.test('no section and no object takes unknown fields', async (t) => {
   t.strictSame(places(await patch({ colour: 1, hash: 'x' })), ['colour', 'hash']);
 });
 
+t.test('null takes a leaf back to the default, lists too', async (t) => {
+  await patch({
+    conversation: {
+      timezone: 'Europe/Berlin',
+      max_duration_seconds: 60,
+      transfer_destinations: [{ phone_number: '+493012345678' }],
+    },
+    prompt: { first_message: 'Hello' },
+  });
+  const { body } = await patch({
+    conversation: { timezone: null, max_duration_seconds: null, transfer_destinations: null },
+    prompt: { first_message: null },
+  });
+  t.match(body, {
+    conversation: { timezone: '', max_duration_seconds: 1800, transfer_destinations: [] },
+    prompt: { first_message: /^Hi! Thanks for calling/ },
+  });
+});
+
 t.test('prompts as long as they may be, in tokens and characters (decision 19)', async (t) => {
   const letters = Array.from({ length: 100_000 }, (_, index) =>
     String.fromCharCode(97 + ((index * 7919) % 26)),

@@ -20,6 +20,20 @@ const poor = await platform.limited({ synthesis_characters: 0, transcription_ms:
 
 const breakEncoder = () => process.kill(memberOf(gateway.pid, 'workers/encode'), 'SIGKILL');
 
+t.test('a slash or a /v1 too many: 404 in this shape, with a hint', async (t) => {
+  for (const path of [
+    '/v1//audio/speech',
+    '//v1/audio/speech',
+    '/v1/v1/audio/speech',
+    '/compat/v1//audio/speech',
+  ]) {
+    const response = await fetch(`${gateway.base}${path}`, { method: 'POST' });
+    const { message, type } = await refusal(response, 404);
+    t.match(message, /The route is \/(compat\/)?v1\/audio\/speech: /, path);
+    t.equal(type, 'invalid_request_error');
+  }
+});
+
 t.test("authentication: no key is ours, a wrong key is the provider's", async (t) => {
   const paths = ['/audio/speech', '/audio/transcriptions', '/chat/completions', '/realtime/client_secrets'];
   for (const base of BASES) {

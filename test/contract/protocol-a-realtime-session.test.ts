@@ -127,7 +127,7 @@ t.test(
           format: { type: 'audio/pcm', rate: 16_000 },
           turn_detection: { type: 'none' },
           noise_reduction: { type: 'near_field' },
-          transcription: { model: 'whisper-1', language: 'en', prompt: 'ignored' },
+          transcription: { model: 'whisper-1', language: 'en' },
         },
         output: { format: 'mp3', voice: { id: 'alloy' }, speed: 1.5 },
       },
@@ -168,6 +168,70 @@ t.test(
     client.leave();
   },
 );
+
+t.test('the flat shape of session.update is read as its places of today', async (t) => {
+  const client = await connect();
+  client.update({
+    voice: 'alloy',
+    speed: 1.5,
+    modalities: ['audio', 'text'],
+    input_audio_format: 'pcm16',
+    output_audio_format: 'audio/mp3',
+    turn_detection: null,
+    input_audio_transcription: { model: 'whisper-1', language: 'de' },
+  });
+  const changed = {
+    output_modalities: ['audio', 'text'],
+    audio: {
+      input: {
+        format: { type: 'audio/pcm', rate: 24_000 },
+        transcription: { model: 'whisper-1', language: 'de' },
+        turn_detection: null,
+      },
+      output: { format: { type: 'audio/mp3', rate: 44_100 }, voice: 'alloy', speed: 1.5 },
+    },
+  };
+  t.match(session(await client.next('session.updated')), changed);
+  const refusals: [string, object, string?][] = [
+    ['unsupported_audio_format', { input_audio_format: 'g711_ulaw' }, 'session.input_audio_format'],
+    ['unsupported_audio_format', { output_audio_format: 'g711_alaw' }, 'session.output_audio_format'],
+    ['unsupported_turn_detection', { turn_detection: { type: 'server_vad' } }, 'session.turn_detection'],
+    ['unsupported_output_modalities', { modalities: ['text'] }, 'session.modalities'],
+    ['invalid_speed', { speed: 9 }, 'session.speed'],
+    ['invalid_voice', { voice: 7 }, 'session.voice'],
+    ['model_not_found', { input_audio_transcription: { model: 'tts-1' } }],
+  ];
+  for (const [code, fields, param] of refusals) {
+    client.update({ voice: 'default', ...fields });
+    t.match(await client.error(), { code, ...(param && { param }) });
+  }
+  client.update({ speed: 3, audio: { output: { speed: 2 } } });
+  const both = { audio: { output: { ...changed.audio.output, speed: 2 } } };
+  t.match(
+    session(await client.next('session.updated')),
+    both,
+    'today’s place wins; refusals changed nothing',
+  );
+  client.leave();
+});
+
+t.test('options of a transcription that have no effect are shown as they were set', async (t) => {
+  const client = await connect();
+  const heard = async (transcription: object) => {
+    client.update({ audio: { input: { transcription } } });
+    const { audio } = session(await client.next('session.updated')) as {
+      audio: { input: { transcription?: object } };
+    };
+    return audio.input.transcription;
+  };
+  const shown = { delay: 'low', languages: ['en', 'de'], keywords: ['Zürich'] };
+  const model = 'whisper-1';
+  t.strictSame(await heard({ model, ...shown }), { model, ...shown });
+  t.strictSame(await heard({ language: 'de' }), { model, language: 'de', ...shown }, 'absent ones stay');
+  t.strictSame(await heard({ language: null, keywords: null, languages: [] }), { model, delay: 'low' });
+  t.strictSame(await heard({ keywords: ['x'.repeat(20_000)] }), { model, delay: 'low' }, 'what is too long');
+  client.leave();
+});
 
 t.test('each refusal and each mistake: an error with its code and the event’s own id', async (t) => {
   const client = await connect();

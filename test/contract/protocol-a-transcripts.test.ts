@@ -111,13 +111,11 @@ t.test('stream=true: deltas that add up, then done', async (t) => {
     ]),
   ]) {
     const body = await textOf(response, /^text\/event-stream/);
-    const events = body
-      .trim()
-      .split('\n\n')
-      .map(
-        (event) =>
-          JSON.parse(event.replace(/^data: /, '')) as { type: string; delta?: string; text?: string },
-      );
+    const frames = body.trim().split('\n\n');
+    t.equal(frames.pop(), 'data: [DONE]', 'the end');
+    const events = frames.map(
+      (event) => JSON.parse(event.replace(/^data: /, '')) as { type: string; delta?: string; text?: string },
+    );
     const last = events.pop();
     t.match(last, { type: 'transcript.text.done', text: TEXT });
     const { usage } = last as unknown as { usage: Record<string, number> };

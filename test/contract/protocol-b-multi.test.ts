@@ -102,18 +102,41 @@ t.test('the sixth context is refused with 1008', async (t) => {
   t.match(client.frames, [{ error: 'max_contexts_exceeded', code: 1008 }]);
 });
 
-t.test('voice settings after the first frame of a context: 1008', async (t) => {
+t.test('voice settings that change within a context end it alone', async (t) => {
   const client = await connect();
-  client.send({ text: ' ', context_id: 'c' }, { text: 'a', context_id: 'c', voice_settings: { speed: 1.1 } });
-  t.match(await client.ended(), { code: 1008 });
-  t.match(client.frames, [{ error: 'invalid_input_message', param: 'voice_settings' }]);
+  client.send({ text: 'Hello. ', context_id: 'other', flush: true }, { text: ' ', context_id: 'c' });
+  client.send({ text: 'a', context_id: 'c', voice_settings: { speed: 1.1 } });
+  client.send({ context_id: 'other', close_context: true });
+  await client.final('other');
+  t.match(client.errors(), [
+    { error: 'invalid_input_message', param: 'voice_settings', contextId: 'c', code: 1008 },
+  ]);
+  t.ok(client.audio('other').length > 0);
+  t.equal(client.closed, undefined);
+  client.leave();
+});
+
+t.test('settings of the first message reach the contexts', async (t) => {
+  const length = async (speed: number): Promise<number> => {
+    const client = await connect();
+    client.send({ text: ' ', voice_settings: { speed } });
+    client.send(
+      { text: 'Hello there, how are you? ', context_id: 't1' },
+      { context_id: 't1', close_context: true },
+    );
+    await client.final('t1');
+    client.leave();
+    return client.audio('t1').length;
+  };
+  const [slow, fast] = [await length(0.7), await length(1.2)];
+  t.ok(slow > fast * 1.4, `${slow} bytes at 0.7, ${fast} at 1.2`);
 });
 
 t.test('overflow, refused formats, keys: as on stream-input', async (t) => {
   const full = await connect();
-  full.send({ text: 'a'.repeat(2 ** 20 + 1), context_id: 'c' });
-  t.match(await full.ended(), { code: 1009 });
-  t.match(full.frames, [{ error: 'buffer_overflow', code: 1009 }]);
+  full.send({ text: 'a'.repeat(2 ** 20 + 1), context_id: 'c' }, { close_socket: true });
+  t.match(await full.ended(), { code: 1000 });
+  t.match(full.frames, [{ error: 'buffer_overflow', code: 1009, contextId: 'c' }]);
   const refused = await connect({ query: { output_format: 'ulaw_8000' } });
   t.match(await refused.ended(), { code: 1008 });
   const stranger = await connect({ headers: {} });
@@ -217,6 +240,7 @@ function fuzzed(random: () => number): object {
     () => ({ context_id, flush: true }),
     () => ({ context_id, close_context: true }),
     () => (random() < 0.1 ? { context_id, text: 5 } : { text: 'x ', context_id }),
+    () => (random() < 0.1 ? { text: 5 } : { text: 'x ', context_id }),
     () =>
       random() < 0.1 ? { context_id, text: 'x', voice_settings: { speed: 9 } } : { text: 'x ', context_id },
   ])();

@@ -9,8 +9,8 @@ import {
 import { completeConfig, configHash, reviseConfig } from '../../contracts/schemas/agent-merge.js';
 import { checker } from '../../contracts/schemas/check.js';
 
-const revise = (changes: ConfigChanges, before: AgentConfig = DEFAULT_CONFIG) =>
-  reviseConfig(before, changes);
+const revise = (changes: ConfigChanges, before: AgentConfig = DEFAULT_CONFIG, defaults?: AgentConfig) =>
+  reviseConfig(before, changes, defaults);
 
 /** A configuration that differs from the defaults everywhere. */
 const FULL = revise({
@@ -40,28 +40,37 @@ const FULL = revise({
   },
 }).config;
 
-t.test('an empty change changes nothing, nor does null if nothing can be cleared', async (t) => {
-  t.strictSame(revise({}, FULL), { config: FULL, secrets: [] });
-  const sections = [
-    'prompt',
-    'voice',
-    'conversation',
-    'tools',
-    'webhooks',
-    'knowledge_base',
-    'analysis',
-  ] as const;
-  for (const section of sections) {
-    t.strictSame(revise({ [section]: null }, FULL).config, FULL, `${section}: null`);
-    t.strictSame(revise({ [section]: {} }, FULL).config, FULL, `${section}: {}`);
-    for (const leaf of Object.keys(FULL[section])) {
-      if (leaf === 'post_call') continue;
-      const change = { [section]: { [leaf]: null } } as ConfigChanges;
-      t.strictSame(revise(change, FULL).config, FULL, `${section}.${leaf}: null`);
+t.test(
+  'an empty change changes nothing; null takes any leaf back to its default, and keeps sections',
+  async (t) => {
+    t.strictSame(revise({}, FULL), { config: FULL, secrets: [] });
+    const sections = [
+      'prompt',
+      'voice',
+      'conversation',
+      'tools',
+      'webhooks',
+      'knowledge_base',
+      'analysis',
+    ] as const;
+    for (const section of sections) {
+      t.strictSame(revise({ [section]: null }, FULL).config, FULL, `${section}: null`);
+      t.strictSame(revise({ [section]: {} }, FULL).config, FULL, `${section}: {}`);
+      for (const leaf of Object.keys(FULL[section])) {
+        const change = { [section]: { [leaf]: null } } as ConfigChanges;
+        const usual = (DEFAULT_CONFIG[section] as Record<string, unknown>)[leaf];
+        const kept = leaf === 'system_tools' || leaf === 'summary';
+        const expected = kept ? FULL : { ...FULL, [section]: { ...FULL[section], [leaf]: usual } };
+        t.strictSame(revise(change, FULL).config, expected, `${section}.${leaf}: null`);
+      }
     }
-  }
-  t.strictSame(revise({ tools: { system_tools: { hang_up_call: null } } }, FULL).config, FULL);
-});
+    const { system_tools: tools } = revise({ tools: { system_tools: { hang_up_call: null } } }, FULL).config
+      .tools;
+    t.strictSame(tools, { hang_up_call: false, send_digits: false });
+    const recording = revise({ conversation: { record_audio: null } }, FULL, initialConfig(true)).config;
+    t.ok(recording.conversation.record_audio, 'the default of this installation');
+  },
+);
 
 t.test('a change may leave out any field or say null, and has no other fields', async (t) => {
   const check = checker(ConfigChanges);

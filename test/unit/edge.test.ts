@@ -102,6 +102,23 @@ void t.test('routes', async (t) => {
     t.strictSame(find(router, method, path), pattern && { pattern, params }, name);
   }
 
+  t.test('a slash or a /v1 too many: no route, but the one that was meant, and its dialect', async (t) => {
+    const versioned = new Router([dialect('a', ['/v1/a'], [get('/v1/a/{id}', ok)])], fallback);
+    for (const path of ['/v1//a/x', '//v1/a/x', '/v1/v1/a/x', '/v1/v1//a///x', '/v1/v1/v1/a/x']) {
+      const {
+        endpoint,
+        dialect: asked,
+        meant,
+      } = versioned.find('GET', path) as {
+        endpoint?: object;
+        dialect?: { name: string };
+        meant?: string;
+      };
+      t.strictSame([endpoint, asked?.name, meant], [undefined, 'a', '/v1/a/{id}'], path);
+    }
+    for (const path of ['/v1/v1x/a/x', '/v1/v1/b', '//', `/${'/'.repeat(60_000)}`])
+      t.notOk('meant' in versioned.find('GET', path), path.slice(0, 40));
+  });
   t.test('a path that only another method answers says which', async (t) => {
     const match = router.find('DELETE', '/a/fixed');
     t.strictSame(match.endpoint ? [] : [...match.allowed].sort(), ['GET', 'POST']);

@@ -253,6 +253,86 @@ t.test('a failure of one context ends it alone, where the others may go on', asy
   );
 });
 
+t.test('a mistake of one context ends it alone, and the error names it', async (t) => {
+  for (const [why, error, ...mistake] of [
+    ['settings that change', 'invalid_input_message', { text: 'x', voice_settings: { speed: 1.2 } }],
+    ['settings out of range', 'invalid_request', { text: 'x', voice_settings: { speed: 9 } }],
+    ['a field of the wrong type', 'invalid_input_message', { text: 5 }],
+    [
+      'a schedule out of range',
+      'invalid_input_message',
+      { generation_config: { chunk_length_schedule: [1] } },
+    ],
+    [
+      'an option that is refused',
+      'unsupported_option',
+      { text: 'x', pronunciation_dictionary_locators: ['x'] },
+    ],
+    ['too much text', 'buffer_overflow', { text: 'a'.repeat(2 ** 20 + 1) }],
+  ] as const) {
+    const { send, log, speech } = await multi();
+    send({ text: 'One. ', context_id: 'a', flush: true });
+    send({ text: 'Two. ', context_id: 'b', flush: true, voice_settings: { speed: 1.1 } });
+    await turns();
+    for (const frame of mistake) send({ ...frame, context_id: 'b' });
+    await turns(20);
+    t.match(log, [{ error, contextId: 'b' }], why);
+    t.equal(log.length, 1, why);
+    t.strictSame(
+      speech.jobs.map(({ over }) => over),
+      [false, true],
+      why,
+    );
+    send({ text: 'x', context_id: 'new', voice_settings: { speed: 9 } });
+    t.match(log[1], { error: 'invalid_request', contextId: 'new' }, 'one that was not open yet as well');
+    send({ text: 'Again. ', context_id: 'b', flush: true }, { context_id: 'a', close_context: true });
+    await turns();
+    speech.goOn(0, 2);
+    await turns(10);
+    t.match(log.at(-1), { ...FINAL, contextId: 'a' });
+    t.equal(speech.jobs.length, 3, 'its name is free');
+  }
+});
+
+t.test('the same voice settings may be repeated within a context', async (t) => {
+  const { send, log, speech } = await multi();
+  const voice_settings = { speed: 1.1, stability: 0.5 };
+  for (const text of ['Hello ', 'there. ']) send({ text, context_id: 'a', voice_settings });
+  send({ context_id: 'a', flush: true, text: '', voice_settings });
+  await turns();
+  speech.goOn(0);
+  await turns();
+  t.match(log, [{ audio: 'AA==', contextId: 'a' }]);
+  t.equal(speech.jobs[0]?.text, 'Hello there. ');
+});
+
+t.test(
+  'settings of a first message without a context are the defaults of all, and hold no place',
+  async (t) => {
+    const { send, log, speech } = await multi();
+    send({
+      text: ' ',
+      voice_settings: { speed: 0.7, stability: 0.2 },
+      generation_config: { chunk_length_schedule: [50] },
+    });
+    send({ text: 'One. ', context_id: 'a', flush: true });
+    send({ text: 'Two. ', context_id: 'b', voice_settings: { speed: 1.2 }, flush: true });
+    send({ text: 'Three. ', flush: true }, { text: 'Four. ', context_id: 'd', flush: true });
+    send({ text: 'Some words that are longer than fifty characters, as one can see. ', context_id: 'e' });
+    await turns();
+    t.strictSame(log, [], 'five contexts are open beside it');
+    t.strictSame(
+      speech.jobs.map(({ request }) => [request.speed, request.sampling.temperature]),
+      [0.7, 1.2, 0.7, 0.7, 0.7].map((speed) => [speed, 0.8]),
+    );
+    send({ text: 'x', context_id: 'a', voice_settings: { speed: 0.7 } });
+    t.strictSame(log, [], 'they may be repeated');
+    const wrong = await multi();
+    wrong.send({ text: ' ', voice_settings: { speed: 9 } });
+    t.match(wrong.log, [{ error: 'invalid_request' }, { close: { code: 1008 } }]);
+  },
+);
+
 t.test('a text that no voice speaks ends its context alone, and the error names it', async (t) => {
   const { send, log, speech } = await multi();
   send({ text: 'One. ', context_id: 'a', flush: true }, { text: 'Two. ', context_id: 'b', flush: true });

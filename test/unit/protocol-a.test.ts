@@ -99,6 +99,33 @@ t.test('rule 4: header over provider.options over top level, prosody member by m
   t.equal(request({ voice: { id: 'alloy' } }).voice, 'alloy');
 });
 
+t.test('rule 4: a value that a stronger source overrules is not validated', async (t) => {
+  const headers = { 'x-svc-temperature': '0.5', 'x-svc-prosody': '{"speed":1.5}' };
+  const wrong = options({ temperature: 5, prosody: { speed: 9, volume: 1 } });
+  const wanted = { sampling: { temperature: 0.5 }, speed: 1.5, volume: 1 };
+  t.match(request(wrong, headers), wanted);
+  t.match(request({ ...options({ temperature: 0.5 }), temperature: 5 }, {}, AGGREGATOR), {
+    sampling: { temperature: 0.5 },
+  });
+  const references = JSON.stringify([{ audio: 'QUJD', text: 'abc' }]);
+  const overruled = { input_references: 'nonsense', references: 'nonsense' };
+  t.match(request(overruled, { 'x-svc-references': references }, AGGREGATOR).references, [{ text: 'abc' }]);
+  t.throws(() => request(wrong, { 'x-svc-temperature': '0.5' }), {
+    code: 'invalid_request',
+    param: 'provider.options.svc.prosody.speed',
+  });
+});
+
+t.test('numbers in text and names of formats in capitals are read', async (t) => {
+  t.equal(request({ speed: '1.2' }).speed, 1.2);
+  t.match(request({ response_format: 'WAV', sample_rate: '16000' }).output, {
+    format: 'wav',
+    sampleRate: 16_000,
+  });
+  for (const speed of ['fast', '9', '1e0', '0x1', ''])
+    t.throws(() => request({ speed }), { code: 'invalid_request', param: 'speed' }, speed);
+});
+
 t.test(
   'reference audio goes before the voice of the body, a reference_id before both (rule 4)',
   async (t) => {

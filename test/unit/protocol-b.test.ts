@@ -45,6 +45,9 @@ t.test('output_format: every name of the protocol, and what becomes of it (rules
   const refused = [
     'ulaw_8000',
     'alaw_8000',
+    'pcm_016000',
+    'mp3_044100_128',
+    'mp3_44100_0128',
     'mp3_22050_32',
     'mp3_24000_48',
     'mp3_44100_193',
@@ -154,6 +157,55 @@ t.test('native options come as headers and win over the fields (rule 4)', async 
   refuseReferences(options({}), defaultVocabulary);
 });
 
+t.test('a value that a header overrules is not validated (rule 4)', async (t) => {
+  const wish = { voiceSettings: { stability: 5, speed: 9 }, textNormalization: 'maybe' };
+  const headers = {
+    'x-svc-temperature': '0.5',
+    'x-svc-prosody': '{"speed":1.5}',
+    'x-svc-normalize': 'false',
+  };
+  t.match(options(wish, headers), { sampling: { temperature: 0.5 }, speed: 1.5, normalize: false });
+  t.throws(() => options({ ...wish, voiceSettings: { stability: 5 } }, {}), { code: 'invalid_request' });
+});
+
+t.test('numbers of voice_settings may be text', async (t) => {
+  const voiceSettings = { speed: '1.2', stability: '0.25' };
+  t.match(options({ voiceSettings }), { speed: 1.2, sampling: { temperature: 0.75 } });
+  t.throws(() => options({ voiceSettings: { speed: '9' } }), {
+    code: 'invalid_request',
+    param: 'voice_settings.speed',
+  });
+});
+
+t.test('apply_text_normalization is normalize', async (t) => {
+  const normalize = (textNormalization: unknown, headers = {}) =>
+    options({ textNormalization }, headers).normalize;
+  t.equal(normalize('on'), true);
+  t.equal(normalize('off'), false);
+  for (const usual of ['auto', '', null, undefined]) t.equal(normalize(usual), undefined);
+  t.equal(normalize('off', { 'x-svc-normalize': 'true' }), true, 'a header wins');
+  for (const wrong of ['maybe', '__proto__', 7])
+    t.throws(() => normalize(wrong), { code: 'invalid_request', param: 'apply_text_normalization' });
+});
+
+t.test('options that would change the transcript are refused when set', async (t) => {
+  for (const option of [
+    'transcript_edit',
+    'detect_speaker_roles',
+    'use_speaker_library',
+    'filter_background_audio',
+    'secondary_languages',
+  ]) {
+    const refusal = { code: 'unsupported_option', param: option };
+    for (const value of ['true', 'es', '["es"]', '{"a":1}']) {
+      const fields = formFields(new Map([[option, [value]]]));
+      t.throws(() => refuseOptions(fields, TRANSCRIPTION_REFUSALS), refusal, `${option} ${value}`);
+    }
+    for (const unset of ['false', '', 'null', '[]'])
+      refuseOptions(formFields(new Map([[option, [unset]]])), TRANSCRIPTION_REFUSALS);
+  }
+});
+
 t.test('models, voices and languages', async (t) => {
   const models: [string, string][] = [
     ['eleven_multilingual_v2', 's2.1-pro'],
@@ -192,6 +244,11 @@ const REFUSED: Record<string, string> = {
   additional_formats: '[{"format":"srt"}]',
   tag_audio_events: 'true',
   no_verbatim: 'True',
+  transcript_edit: 'true',
+  detect_speaker_roles: 'true',
+  use_speaker_library: 'True',
+  filter_background_audio: '1',
+  secondary_languages: 'es',
   webhook: '1',
   webhook_id: 'wh_1',
   source_url: 'https://example.com/a.mp3',

@@ -72,25 +72,31 @@ t.test('the schedule of the first frame decides when a generation begins by itse
   t.equal(speech.jobs[0]?.text.length, 360, 'and its second');
 });
 
-t.test('more than 1 MiB of waiting text: error frame 1009, close 1009', async (t) => {
-  const MiB = LIMITS.streamInput.bufferedTextBytes;
-  for (const path of ['stream-input', 'multi-stream-input'] as const) {
-    const whole = await open({ path });
-    whole.send({ text: 'a'.repeat(MiB + 1) });
-    t.match(whole.log, [{ error: 'buffer_overflow', code: 1009 }, { close: { code: 1009 } }]);
-    const blank = await open({ path });
-    blank.send({ text: ' '.repeat(MiB + 1) });
-    t.match(blank.log, [{ error: 'buffer_overflow', code: 1009 }, { close: { code: 1009 } }]);
-    const parts = await open({ path });
-    parts.send({ text: 'ä'.repeat(MiB / 4) }, { text: 'ä'.repeat(MiB / 4 - 2) });
-    t.strictSame(parts.log, [], 'what fits is taken, in bytes');
-    // The job has read a slice of it.
-    parts.send({ text: 'ä'.repeat(10_000) });
-    t.match(parts.log, [{ error: 'buffer_overflow', code: 1009 }, { close: { code: 1009 } }]);
-    await turns();
-    t.ok(parts.speech.jobs.every(({ over }) => over));
-  }
-});
+t.test(
+  'more than 1 MiB of waiting text: error frame 1009, close 1009 of the socket or end of the context',
+  async (t) => {
+    const MiB = LIMITS.streamInput.bufferedTextBytes;
+    for (const path of ['stream-input', 'multi-stream-input'] as const) {
+      const isMulti = path === 'multi-stream-input';
+      const fault = { error: 'buffer_overflow', code: 1009 };
+      const expected = isMulti ? [{ ...fault, contextId: 'c' }] : [fault, { close: { code: 1009 } }];
+      const whole = await open({ path });
+      whole.send({ text: 'a'.repeat(MiB + 1), context_id: 'c' });
+      t.match(whole.log, expected);
+      const blank = await open({ path });
+      blank.send({ text: ' '.repeat(MiB + 1), context_id: 'c' });
+      t.match(blank.log, expected);
+      const parts = await open({ path });
+      for (const length of [MiB / 4, MiB / 4 - 2]) parts.send({ text: 'ä'.repeat(length), context_id: 'c' });
+      t.strictSame(parts.log, [], 'what fits is taken, in bytes');
+      // The job has read a slice of it.
+      parts.send({ text: 'ä'.repeat(10_000), context_id: 'c' });
+      t.match(parts.log, expected);
+      await turns();
+      t.ok(parts.speech.jobs.every(({ over }) => over));
+    }
+  },
+);
 
 t.test('a silent client gets an error and 1008 after inactivity_timeout; blanks put it off', async (t) => {
   const { send, log, clock } = await open({ query: { inactivity_timeout: '5' } });

@@ -1,8 +1,8 @@
 /** Agents and their configuration (docs/contract/platform.md 6.1 and 6.3). */
 import { isPlainObject } from '../../../contracts/schemas/plain-object.js';
 import type { Agent, HashedConfig } from '../../../contracts/ports/agents/agents.js';
-import { ConfigEntity, ConfigPatch } from '../../../contracts/schemas/agent-config.js';
-import { reviseConfig } from '../../../contracts/schemas/agent-merge.js';
+import { type AgentConfig, ConfigEntity, ConfigPatch } from '../../../contracts/schemas/agent-config.js';
+import { type ConfigRevision, reviseConfig } from '../../../contracts/schemas/agent-merge.js';
 import type { Problem } from '../../../contracts/schemas/check.js';
 import {
   AgentChange,
@@ -69,7 +69,7 @@ const create: Handler = async (request, parts, { workspaceId }) => {
   const changes = config ?? {};
   try {
     refuse(await configProblems(changes, workspaceId, parts));
-    const revision = reviseConfig(parts.initialConfig, changes);
+    const revision = reviseConfig(parts.initialConfig, changes, parts.initialConfig);
     return json(201, agentEntity(await parts.agents.create({ name, description, ...revision }, workspaceId)));
   } catch (error) {
     return rethrowUnder('config', error);
@@ -111,7 +111,9 @@ const changeConfig: Handler = async (request, parts, { workspaceId }) => {
   // Checked first: counting tokens is work that no request for an unknown agent may cause.
   found(await parts.agents.read(id, workspaceId), WHAT);
   refuse(await configProblems(changes, workspaceId, parts));
-  const revised = await parts.agents.configure(id, workspaceId, (current) => reviseConfig(current, changes));
+  const revise = (current: AgentConfig): ConfigRevision =>
+    reviseConfig(current, changes, parts.initialConfig);
+  const revised = await parts.agents.configure(id, workspaceId, revise);
   return json(200, configEntity(found(revised, WHAT)));
 };
 
@@ -207,7 +209,7 @@ export const AGENT_ROWS: readonly Row[] = [
     description: {
       summary: 'Change the draft configuration',
       description:
-        'Merged deeply: absent and null keep the stored value (null clears `post_call` and `summary.prompt`), lists are ' +
+        'Merged deeply: absent keeps the stored value, null takes a field back to its default (not a section), lists are ' +
         'replaced. A configuration can be sent back as it was read. Nothing goes live before the next publication.',
       ...TAGS,
       requestBody: jsonBody(ConfigPatch),

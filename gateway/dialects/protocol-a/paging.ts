@@ -3,13 +3,16 @@ import { invalid } from '../../../contracts/schemas/valid.js';
 
 const WHOLE = /^\d{1,9}$/;
 
+/** The largest number that a query may name. */
+export const MOST = 999_999_999;
+
 /** A whole number of the query; undefined if absent or empty. Errors: `invalid_request`. */
 function wholeOf(query: URLSearchParams, name: string, least: number): number | undefined {
   const text = query.get(name);
   if (!text) return undefined;
   const value = WHOLE.test(text) ? Number(text) : -1;
   if (value >= least) return value;
-  throw invalid(`${name} must be a whole number, ${least} or more`, name);
+  throw invalid(`${name} must be a whole number from ${least} to ${MOST}`, name);
 }
 
 export interface Page<T> {

@@ -4,6 +4,7 @@ import { failuresAs, SPEECH_FAILURES } from '../../server/openapi/openapi-errors
 import type { RouteDescription } from '../../server/port.js';
 import type * as routes from '../../server/routes.js';
 import type { Observation } from '../../server/tracing/trace-requests.js';
+import { MOST } from './paging.js';
 import type { BaseParts } from './parts.js';
 import { ErrorBody } from './schema.js';
 
@@ -20,12 +21,12 @@ export const PAGE: NonNullable<RouteDescription['parameters']> = [
     name: 'limit',
     in: 'query',
     description: 'The most entries of the answer',
-    schema: Type.Integer({ minimum: 1 }),
+    schema: Type.Integer({ minimum: 1, maximum: MOST }),
   },
   {
     name: 'offset',
     in: 'query',
     description: 'Entries to skip first',
-    schema: Type.Integer({ minimum: 0 }),
+    schema: Type.Integer({ minimum: 0, maximum: MOST }),
   },
 ];

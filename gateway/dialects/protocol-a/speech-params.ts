@@ -1,7 +1,7 @@
 /** Turns protocol A's speech body into a request for the speech port (docs/contract/protocol-a.md 1; rules 1, 2, 4, 7 to 10). */
 import { isRefusedFormat, refusedFormat, resolveOutput } from '../../../codecs/formats.js';
 import type { AudioFormat, OutputFormat } from '../../../contracts/audio.js';
-import { isUnset } from '../../../contracts/schemas/coerce.js';
+import { isUnset, numberFrom } from '../../../contracts/schemas/coerce.js';
 import { ServiceError } from '../../../contracts/errors.js';
 import { LIMITS } from '../../../contracts/limits.js';
 import { missingVoice } from '../../../contracts/speech/missing-voice.js';
@@ -19,7 +19,7 @@ import {
 import { refuseOptions } from '../../../contracts/schemas/refusals.js';
 import { invalid, valid } from '../../../contracts/schemas/valid.js';
 import type { Vocabulary } from '../../../contracts/vocabulary.js';
-import type { PlainObject } from '../../../contracts/schemas/plain-object.js';
+import { isPlainObject, type PlainObject } from '../../../contracts/schemas/plain-object.js';
 import type { Base } from './bases.js';
 import { SPEECH_REFUSALS } from './refusals.js';
 import { InputReferences, SpeechBody, type VoiceParam } from './schema.js';
@@ -71,7 +71,7 @@ export function speechOutput(
   options: NativeOptions,
 ): OutputFormat {
   const name = given === undefined || isUnset(given) ? base.defaultFormat : given;
-  const row = FORMATS.get(name);
+  const row = FORMATS.get(name.toLowerCase());
   if (!row) throw unknownFormat(name, param);
   return resolveOutput(
     { format: row.format, sampleRate: sampleRate ?? row.rate?.(base), mp3Bitrate: options.mp3_bitrate },
@@ -103,9 +103,12 @@ function nativeReferences(value: unknown): NativeOptions {
   );
 }
 
-function topLevelOptions(fields: PlainObject, base: Base): NativeOptions {
-  const own = optionsFromObject(Object.fromEntries(base.topLevel.map((name) => [name, fields[name]])), '');
-  return base.inputReferences ? mergeOptions(own, nativeReferences(fields['input_references'])) : own;
+/** The body's own fields, as far as no `stronger` source has them. Errors: `invalid_request`. */
+function topLevelOptions(fields: PlainObject, base: Base, stronger: NativeOptions): NativeOptions {
+  const named = Object.fromEntries(base.topLevel.map((name) => [name, fields[name]]));
+  const own = optionsFromObject(named, '', stronger);
+  if (!base.inputReferences || stronger.references !== undefined) return own;
+  return mergeOptions(own, nativeReferences(fields['input_references']));
 }
 
 export interface SpeechSource {
@@ -113,22 +116,29 @@ export interface SpeechSource {
   readonly headers: ReadonlyMap<string, string>;
 }
 
-/** Native options: headers win over `provider.options`, which win over the body's own fields (rule 4). Errors: `invalid_request`. */
+/** Native options: headers win over `provider.options` (rule 4). Errors: `invalid_request`. */
 export function nativeOptions(
   headers: ReadonlyMap<string, string>,
   providerOptions: PlainObject | undefined,
-  topLevel: NativeOptions,
   { headerPrefix, vendor }: Vocabulary,
 ): NativeOptions {
-  return mergeOptions(
-    optionsFromHeaders(headers, headerPrefix),
-    optionsFromObject(providerOptions?.[vendor], `provider.options.${vendor}`),
-    topLevel,
-  );
+  const own = optionsFromHeaders(headers, headerPrefix);
+  const path = `provider.options.${vendor}`;
+  return mergeOptions(own, optionsFromObject(providerOptions?.[vendor], path, own));
 }
 
+/** Numbers that some clients write as text. */
+const NUMBERS = ['speed', 'sample_rate'] as const;
+
+const withNumbers = (fields: PlainObject): PlainObject => ({
+  ...fields,
+  ...Object.fromEntries(
+    NUMBERS.filter((name) => name in fields).map((name) => [name, numberFrom(fields[name])]),
+  ),
+});
+
 function checkedBody(value: unknown): SpeechBody {
-  const body = valid(checkBody(value));
+  const body = valid(checkBody(isPlainObject(value) ? withNumbers(value) : value));
   if (body.input.trim() === '') throw invalid('input must not be empty', 'input');
   return body;
 }
@@ -142,12 +152,8 @@ export function speechRequest(source: SpeechSource, base: Base, vocabulary: Voca
   const body = checkedBody(fields);
   refuseOptions(fields, SPEECH_REFUSALS);
   const model = synthesisModel(body.model, vocabulary);
-  const options = nativeOptions(
-    source.headers,
-    body.provider?.options,
-    topLevelOptions(fields, base),
-    vocabulary,
-  );
+  const stronger = nativeOptions(source.headers, body.provider?.options, vocabulary);
+  const options = mergeOptions(stronger, topLevelOptions(fields, base, stronger));
   const native = toNativeSynthesis(options, {
     latency: 'low',
     speed: body.speed ?? 1,

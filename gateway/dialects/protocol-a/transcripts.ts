@@ -110,8 +110,12 @@ const eventOf = ({ text, transcript }: TranscriptPart): string =>
       : { type: 'transcript.text.delta', delta: text },
   });
 
+/** The last event, on which clients that read streams by hand end. */
+const DONE = 'data: [DONE]\n\n';
+
 async function* transcriptEvents(transcribe: Transcribe): AsyncGenerator<string> {
   for await (const part of partsOf(transcribe)) yield eventOf(part);
+  yield DONE;
 }
 
 /** Sends one delta per segment while the rest is still being transcribed; together they are the text. A failure midway breaks the stream. */

@@ -128,8 +128,11 @@ async function readBody(request: HttpRequest): Promise<Upload> {
 const checkFields = checker(TranscriptionFields);
 
 /** The fields that are set: some clients send every field, and unset ones as an empty text or `null`. */
-const requested = (fields: PlainObject): PlainObject =>
-  Object.fromEntries(Object.entries(fields).filter(([, value]) => !isUnset(value)));
+const requested = (fields: PlainObject): PlainObject => {
+  const { response_format: format } = fields;
+  const bare = typeof format === 'string' ? { ...fields, response_format: format.toLowerCase() } : fields;
+  return Object.fromEntries(Object.entries(bare).filter(([, value]) => !isUnset(value)));
+};
 
 /** Errors: `model_not_found`. */
 export const transcriptionModel = (id: string, vocabulary: Vocabulary): TranscriptionModel =>

@@ -1,6 +1,15 @@
-/** `GET /v1/models`: a plain array, with every field that the protocol requires (docs/contract/protocol-b.md 6). */
+/**
+ * `GET /v1/models`: a plain array, with every field that the protocol requires (docs/contract/protocol-b.md 6). The
+ * vendor's ids are listed as aliases, because Home Assistant takes only models that are listed.
+ */
 import { LANGUAGE_NAMES } from '../../../contracts/speech/languages.js';
-import { MODEL_DETAILS, SYNTHESIS_MODELS, TRANSCRIPTION_MODELS } from '../../../contracts/speech/models.js';
+import {
+  DEFAULT_SYNTHESIS_MODEL,
+  DEFAULT_TRANSCRIPTION_MODEL,
+  MODEL_DETAILS,
+  SYNTHESIS_MODELS,
+  TRANSCRIPTION_MODELS,
+} from '../../../contracts/speech/models.js';
 import type { Vocabulary } from '../../../contracts/vocabulary.js';
 import { json } from '../../server/replies.js';
 import { callerOf } from './auth.js';
@@ -33,9 +42,42 @@ function entryOf(model: keyof typeof MODEL_DETAILS, speaks: boolean, vendor: str
   return { model_id: `${vendor}/${model}`, name, description, can_do_text_to_speech: speaks, ...CONSTANT };
 }
 
+/** Ids of the vendor's models that clients have as their defaults; others of these families are accepted as well. */
+const SYNTHESIS_ALIASES = [
+  'eleven_v3',
+  'eleven_multilingual_v2',
+  'eleven_flash_v2_5',
+  'eleven_flash_v2',
+  'eleven_turbo_v2_5',
+  'eleven_turbo_v2',
+  'eleven_multilingual_v1',
+  'eleven_monolingual_v1',
+] as const;
+const TRANSCRIPTION_ALIASES = ['scribe_v1', 'scribe_v2', 'scribe_v2_realtime'] as const;
+
+const aliasOf = (id: string, entry: object, model: string): object => ({
+  ...entry,
+  model_id: id,
+  name: id,
+  description: `Alias of ${model}`,
+});
+
+function withAliases(
+  model: keyof typeof MODEL_DETAILS,
+  ids: readonly string[],
+  speaks: boolean,
+  vendor: string,
+) {
+  const entry = entryOf(model, speaks, vendor);
+  return ids.map((id) => aliasOf(id, entry, `${vendor}/${model}`));
+}
+
+/** The models, and then the aliases. */
 export const modelList = ({ vendor }: Pick<Vocabulary, 'vendor'>): readonly object[] => [
   ...SYNTHESIS_MODELS.map((model) => entryOf(model, true, vendor)),
   ...TRANSCRIPTION_MODELS.map((model) => entryOf(model, false, vendor)),
+  ...withAliases(DEFAULT_SYNTHESIS_MODEL, SYNTHESIS_ALIASES, true, vendor),
+  ...withAliases(DEFAULT_TRANSCRIPTION_MODEL, TRANSCRIPTION_ALIASES, false, vendor),
 ];
 
 const listModels: Handler = async (request, parts) => {

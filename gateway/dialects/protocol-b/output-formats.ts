@@ -9,8 +9,8 @@ import type { NativeOptions } from '../../../contracts/schemas/native-options.js
 
 const PARAM = 'output_format';
 const DEFAULT = 'mp3_44100_128';
-const WITH_BITRATE = /^(mp3|opus)_(\d{4,6})(?:_(\d{1,4}))?$/;
-const WITHOUT_BITRATE = /^(pcm|wav)_(\d{4,6})$/;
+const WITH_BITRATE = /^(mp3|opus)_([1-9]\d{3,5})(?:_([1-9]\d{0,3}|0))?$/;
+const WITHOUT_BITRATE = /^(pcm|wav)_([1-9]\d{3,5})$/;
 
 const unsupported = (message: string): ServiceError =>
   new ServiceError('unsupported_format', { message, param: PARAM });

@@ -7,6 +7,7 @@ import { ServiceError } from '../../../contracts/errors.js';
 import type { Refusal } from '../../../contracts/schemas/refusals.js';
 import { GRANULARITIES } from './schema.js';
 
+const NO_SPEAKERS = 'Speakers are not told apart';
 const NO_ENTITIES = 'Entities are not detected';
 const NO_ADDRESSES = 'Audio must be uploaded; addresses are not fetched';
 const NO_WEBHOOKS = 'Transcripts are answered, not delivered';
@@ -22,6 +23,11 @@ export const TRANSCRIPTION_REFUSALS: readonly Refusal[] = [
   { option: 'no_verbatim', why: 'Transcripts are verbatim' },
   { option: 'webhook', why: NO_WEBHOOKS },
   { option: 'webhook_id', why: NO_WEBHOOKS },
+  { option: 'transcript_edit', why: 'Transcripts are not edited' },
+  { option: 'detect_speaker_roles', why: NO_SPEAKERS },
+  { option: 'use_speaker_library', why: NO_SPEAKERS },
+  { option: 'filter_background_audio', why: 'Voices in the background are transcribed, too' },
+  { option: 'secondary_languages', why: 'One language is transcribed; name it as language_code' },
   { option: 'source_url', why: NO_ADDRESSES },
   { option: 'cloud_storage_url', why: NO_ADDRESSES },
   {

@@ -29,10 +29,13 @@ export const VoiceSettingsResult = Type.Object({
   speed: Type.Number(),
 });
 
+export const TEXT_NORMALIZATIONS = ['auto', 'on', 'off'] as const;
+
 export const SpeechBody = Type.Object({
   text: Type.String({ description: 'What to say' }),
   model_id: optional(Type.String()),
   language_code: optional(Type.String({ maxLength: 35, description: 'ISO 639; else the script decides' })),
+  apply_text_normalization: optional(Type.Unknown({ description: 'Whether numbers are written out' })),
   voice_settings: optional(Type.Unknown({ description: '`stability` and `speed`; the others are ignored' })),
 });
 export type SpeechBody = Static<typeof SpeechBody>;
@@ -40,6 +43,9 @@ export type SpeechBody = Static<typeof SpeechBody>;
 /** `SpeechBody` as `/openapi.json` shows it. */
 export const SpeechBodyDescription = Type.Object({
   ...SpeechBody.properties,
+  apply_text_normalization: optional(
+    Type.Enum(TEXT_NORMALIZATIONS, { default: 'auto', description: 'Whether numbers are written out' }),
+  ),
   voice_settings: optional(nullable(VoiceSettings)),
 });
 

@@ -68,6 +68,7 @@ async function wantedBy(
       modelId: body.model_id,
       languageCode: body.language_code,
       outputFormat: request.query.getAll('output_format').at(-1),
+      textNormalization: body.apply_text_normalization,
       voiceSettings: body.voice_settings,
     },
     request.headers,

@@ -32,7 +32,13 @@ import { TranscriptionFields, TranscriptionForm, TranscriptionResult } from './s
 import { wordEntries } from './words.js';
 
 /** List fields: every value counts. */
-const LISTS = new Set(['entity_detection', 'entity_redaction', 'additional_formats', 'keyterms']);
+const LISTS = new Set([
+  'entity_detection',
+  'entity_redaction',
+  'additional_formats',
+  'keyterms',
+  'secondary_languages',
+]);
 
 /** Fields whose value `none` does not count as absent. */
 const WITH_NONE = new Set(['timestamps_granularity']);

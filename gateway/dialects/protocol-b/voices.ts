@@ -29,10 +29,24 @@ const searchVoices: Handler = async (request, parts) => {
   });
 };
 
-/** Reads a voice by its id or an alias. Errors: `voice_not_found` (404). */
+const DEFAULT = 'default';
+
+/** The default voice, which is the best engine's for the language of each text: the first of them stands for it. */
+function defaultOf(voices: readonly Voice[]): Voice | undefined {
+  const own = voices.filter(({ kind }) => kind === 'engine');
+  const [first] = own;
+  const languages = [...new Set(own.flatMap((voice) => voice.languages))];
+  return first && { ...first, id: DEFAULT, title: 'Default', languages };
+}
+
+/** Reads a voice by its id, an alias, or `default`. Errors: `voice_not_found` (404). */
 async function voiceOf(request: HttpRequest, parts: ProtocolBParts): Promise<Voice> {
   const { workspaceId } = await callerOf(request, parts);
-  const voice = await parts.voices.read(request.params['voice_id'] ?? '', workspaceId);
+  const id = request.params['voice_id'] ?? '';
+  const voice =
+    id === DEFAULT
+      ? defaultOf(await parts.voices.list(workspaceId))
+      : await parts.voices.read(id, workspaceId);
   if (voice) return voice;
   throw new ServiceError('voice_not_found', { status: 404, message: 'Voice not found', param: 'voice_id' });
 }

@@ -26,6 +26,10 @@ function withoutBadHint(body: unknown): unknown {
   return isHint(hint) ? body : rest;
 }
 
+/** The body with its metadata empty: what is kept as text may hold characters that no other text does. */
+const withoutContent = (body: unknown): unknown =>
+  isPlainObject(body) && isPlainObject(body['metadata']) ? { ...body, metadata: {} } : body;
+
 /** The metadata's text, known to be an object or null; null counts as absent. */
 function metadataIn(members: ReadonlyMap<string, string>): RawJson {
   const found = members.get('metadata') ?? 'null';
@@ -50,7 +54,7 @@ function withAllDigits(variables: unknown, members: ReadonlyMap<string, string>)
 export function reader<S extends TSchema>(schema: S) {
   const check = checked(schema);
   return ({ value, text }: JsonBody) => {
-    const request = check(withoutBadHint(value)) as { readonly dynamic_variables?: unknown };
+    const request = check(withoutBadHint(withoutContent(value))) as { readonly dynamic_variables?: unknown };
     const members = memberTexts(text);
     const variables = withAllDigits(request.dynamic_variables, members);
     return { ...request, dynamic_variables: variables, metadata: metadataIn(members) };

@@ -88,7 +88,7 @@ function spoken(
   base: Base,
   vocabulary: Vocabulary,
 ): SynthesisRequest {
-  const options = nativeOptions(headers, body.provider?.options, {}, vocabulary);
+  const options = nativeOptions(headers, body.provider?.options, vocabulary);
   const { voice, format } = body.audio ?? {};
   const native = toNativeSynthesis(options, { latency: 'low', voice: () => voiceId(voice, 'audio.voice') });
   return {

@@ -46,7 +46,7 @@ function formatOf(name: unknown, param: string): AudioFormat {
 /** Reads a format; without a rate it gets its default rate. Errors: `Fault`. */
 export function readFormat(value: unknown, param: string): WireFormat {
   const { type, rate } = isPlainObject(value) ? value : { type: value, rate: undefined };
-  const format = formatOf(type, `${param}.type`);
+  const format = formatOf(type, isPlainObject(value) ? `${param}.type` : param);
   const { rates } = FORMATS[format];
   const sampleRate = rates.find((known) => known === (rate ?? DEFAULT_RATES[format]));
   if (sampleRate !== undefined) return { format, sampleRate };

@@ -108,7 +108,7 @@ export function clientOf(
     caller: live(caller),
     generationId,
     trace,
-    options: hasOptions ? nativeOptions(headers, undefined, {}, vocabulary) : NO_OPTIONS,
+    options: hasOptions ? nativeOptions(headers, undefined, vocabulary) : NO_OPTIONS,
     hasOptionHeaders: hasOptions,
     settings: settingsOf(request, secret, parts),
   };

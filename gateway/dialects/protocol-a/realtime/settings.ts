@@ -37,6 +37,8 @@ export const defaultSettings = (kind: SessionKind, { vendor }: Vocabulary): Sett
 });
 
 const NAME_LENGTH = 256;
+/** Longest option without effect that is kept to be shown, as JSON. */
+const SHOWN_LENGTH = 16 * 1024;
 const LANGUAGE_LENGTH = 16;
 
 function readText(value: unknown, most: number, code: FaultCode, param: string): string {
@@ -59,6 +61,19 @@ export function readModel(value: unknown, vocabulary: Vocabulary, param: string)
   return { name, id: found(() => synthesisModel(name, vocabulary), param) };
 }
 
+/** Options of a transcription without effect here. A session shows them, since clients compare what they have set. */
+const SHOWN_OPTIONS = ['prompt', 'delay', 'languages', 'keywords'] as const;
+
+const isShown = (value: unknown): boolean => !isUnset(value) && JSON.stringify(value).length <= SHOWN_LENGTH;
+
+/** The options without effect after an update: absent ones stay, unset ones are dropped. */
+function shownOptions(value: PlainObject, present: PlainObject = {}): PlainObject {
+  const options = SHOWN_OPTIONS.map(
+    (name) => [name, value[name] === undefined ? present[name] : value[name]] as const,
+  );
+  return Object.fromEntries(options.filter(([, option]) => option !== undefined && isShown(option)));
+}
+
 /** Absent fields stay as in `present`; an unset language means none. Errors: `Fault`. */
 export function readTranscription(
   value: unknown,
@@ -72,10 +87,12 @@ export function readTranscription(
   const name = readText(model, NAME_LENGTH, 'model_not_found', `${param}.model`);
   const id = found(() => transcriptionModel(name, vocabulary), `${param}.model`);
   const language = value['language'] === undefined ? present?.language : value['language'];
-  if (isUnset(language)) return { name, id };
+  const shown = shownOptions(value, present?.shown);
+  if (isUnset(language)) return { name, id, shown };
   return {
     name,
     id,
+    shown,
     language: readText(language, LANGUAGE_LENGTH, 'invalid_event', `${param}.language`),
   };
 }
@@ -120,6 +137,8 @@ export type SettingsParts = Pick<ProtocolAParts, 'vocabulary' | 'transcription'>
 
 interface Row {
   readonly path: readonly string[];
+  /** Where the older shape of a session has it, at the top level. The place of today wins. */
+  readonly flat?: string;
   /** Whether null means something other than absent. */
   readonly nullable?: boolean;
   /** Whether transcription sessions have this field. */
@@ -128,10 +147,26 @@ interface Row {
 }
 
 const OUTPUT: readonly Row[] = [
-  { path: ['output_modalities'], read: (value, param) => ({ modalities: readModalities(value, param) }) },
-  { path: ['audio', 'output', 'format'], read: (value, param) => ({ output: readFormat(value, param) }) },
-  { path: ['audio', 'output', 'voice'], read: (value, param) => ({ voice: readVoice(value, param) }) },
-  { path: ['audio', 'output', 'speed'], read: (value, param) => ({ speed: readSpeed(value, param) }) },
+  {
+    path: ['output_modalities'],
+    flat: 'modalities',
+    read: (value, param) => ({ modalities: readModalities(value, param) }),
+  },
+  {
+    path: ['audio', 'output', 'format'],
+    flat: 'output_audio_format',
+    read: (value, param) => ({ output: readFormat(value, param) }),
+  },
+  {
+    path: ['audio', 'output', 'voice'],
+    flat: 'voice',
+    read: (value, param) => ({ voice: readVoice(value, param) }),
+  },
+  {
+    path: ['audio', 'output', 'speed'],
+    flat: 'speed',
+    read: (value, param) => ({ speed: readSpeed(value, param) }),
+  },
 ];
 
 const SESSION: readonly Row[] = [
@@ -141,11 +176,13 @@ const SESSION: readonly Row[] = [
   },
   {
     path: ['audio', 'input', 'format'],
+    flat: 'input_audio_format',
     transcribes: true,
     read: (value, param) => ({ input: readFormat(value, param) }),
   },
   {
     path: ['audio', 'input', 'turn_detection'],
+    flat: 'turn_detection',
     transcribes: true,
     read(value, param) {
       refuseTurnDetection(value, param);
@@ -154,6 +191,7 @@ const SESSION: readonly Row[] = [
   },
   {
     path: ['audio', 'input', 'transcription'],
+    flat: 'input_audio_transcription',
     transcribes: true,
     nullable: true,
     read: (value, param, { vocabulary }, { transcription }) => ({
@@ -162,6 +200,7 @@ const SESSION: readonly Row[] = [
   },
   {
     path: ['audio', 'input', 'noise_reduction'],
+    flat: 'input_audio_noise_reduction',
     transcribes: true,
     nullable: true,
     read: (value, _, { transcription }) => ({
@@ -183,6 +222,15 @@ function valueAt(fields: PlainObject, path: readonly string[], root: string): un
   return value;
 }
 
+/** The place and the value of a row's field: today's place, else the older one. */
+function fieldOf(fields: PlainObject, { path, flat }: Row, root: string): { value: unknown; param: string } {
+  const value = valueAt(fields, path, root);
+  const older = value === undefined && flat !== undefined ? fields[flat] : undefined;
+  return older === undefined
+    ? { value, param: [root, ...path].join('.') }
+    : { value: older, param: `${root}.${flat}` };
+}
+
 function merged(
   settings: Settings,
   fields: PlainObject,
@@ -192,10 +240,11 @@ function merged(
     parts,
   }: { readonly rows: readonly Row[]; readonly root: string; readonly parts: SettingsParts },
 ): Settings {
-  return rows.reduce((changed, { path, nullable = false, transcribes = false, read }) => {
-    const value = transcribes || settings.kind === 'realtime' ? valueAt(fields, path, root) : undefined;
-    if (value === undefined || (value === null && !nullable)) return changed;
-    return { ...changed, ...read(value, [root, ...path].join('.'), parts, changed) };
+  return rows.reduce((changed, row) => {
+    if (!row.transcribes && settings.kind !== 'realtime') return changed;
+    const { value, param } = fieldOf(fields, row, root);
+    if (value === undefined || (value === null && !row.nullable)) return changed;
+    return { ...changed, ...row.read(value, param, parts, changed) };
   }, settings);
 }
 
@@ -220,6 +269,7 @@ const showInput = ({ input, transcription, noiseReduction }: Settings): object =
         transcription: {
           model: transcription.name,
           ...(transcription.language === undefined ? {} : { language: transcription.language }),
+          ...transcription.shown,
         },
       }),
   // Left out if it is off: openai's SDK types allow no null here.

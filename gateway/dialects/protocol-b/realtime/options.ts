@@ -41,7 +41,7 @@ function refuseStrategy(strategy: string | undefined): void {
 }
 
 /** List options: every value counts. */
-const LISTS = new Set(['entity_detection', 'entity_redaction', 'additional_formats']);
+const LISTS = new Set(['entity_detection', 'entity_redaction', 'additional_formats', 'secondary_languages']);
 
 const fieldsOf = (query: URLSearchParams): Record<string, unknown> =>
   Object.fromEntries(

@@ -54,6 +54,7 @@ type KeyNames = Pick<Vocabulary, 'protocolBKeyHeader'>;
 
 const checkMessage = checker(Message, 'the message');
 const checkKey = checker(Key);
+const checkNames = checker(Type.Object({ context_id: ContextId, contextId: ContextId }));
 
 /** Boolean fields; a frame lists those that are true. */
 const FLAGS = ['flush', 'try_trigger_generation', 'close_context', 'close_socket'] as const;
@@ -70,9 +71,12 @@ export interface ClientFrame {
   readonly key: string | undefined;
 }
 
-/** Error for an invalid frame. */
+/** Error for an invalid frame. `contextId`: the context that it names, if it could be read so far. */
 export class SpeechFrameFault extends Error {
-  constructor(readonly fault: SocketFault) {
+  constructor(
+    readonly fault: SocketFault,
+    readonly contextId?: string,
+  ) {
     super(fault.message);
   }
 }
@@ -164,7 +168,22 @@ export function readFrame(
   return parseLong(frame).then((value) => frameOf(value, names));
 }
 
+/** The context that a message names, even if nothing else of it is valid. */
+function contextNamed(value: unknown): string | undefined {
+  const checked = checkNames(withoutNulls(value));
+  return checked.ok ? (checked.value.context_id ?? checked.value.contextId) : undefined;
+}
+
+/** Errors: `SpeechFrameFault`, with the context that is at fault. */
 function frameOf(value: unknown, names: KeyNames): ClientFrame {
+  try {
+    return validFrame(value, names);
+  } catch (error) {
+    throw error instanceof SpeechFrameFault ? new SpeechFrameFault(error.fault, contextNamed(value)) : error;
+  }
+}
+
+function validFrame(value: unknown, names: KeyNames): ClientFrame {
   const message = messageOf(value);
   checkOptions(message);
   const flags = flagsOf(message);

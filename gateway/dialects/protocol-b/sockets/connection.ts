@@ -50,6 +50,8 @@ export interface Handshake {
 export interface ConnectionEvents {
   /** A frame takes effect. */
   frame(frame: ClientFrame, caller: Caller): void;
+  /** A frame that names this context is invalid. Without a handler it is the socket's fault. */
+  misread?(contextId: string, fault: SocketFault): void;
   /** The client has left, or the socket is being closed. */
   gone(): void;
 }
@@ -120,15 +122,12 @@ export class SpeechConnection {
     this.handshake.observation.end(this.#status);
   }
 
-  /** Opens a context; undefined if it is refused, which ends the socket. */
   open(
-    { voiceSettings, schedule }: ClientFrame,
+    { options, schedule }: Pick<ContextPlan, 'options' | 'schedule'>,
     caller: Caller,
     form: ContextForm,
     events: ContextEvents,
-  ): SpeechContext | undefined {
-    const options = this.options(voiceSettings);
-    if (!options) return undefined;
+  ): SpeechContext {
     const { settings, generationId, observation: trace } = this.handshake;
     const plan = { caller, generationId, options, schedule, settings, trace, ...form };
     const context = new SpeechContext(plan, this.socket, this.parts, events);
@@ -136,13 +135,13 @@ export class SpeechConnection {
     return context;
   }
 
-  /** All of a synthesis except its text; undefined if the settings are refused, which ends the socket. */
-  options(voiceSettings: unknown): SpeechOptions | undefined {
+  /** All of a synthesis except its text; undefined if the settings are refused, which `refused` answers, or ends the socket. */
+  options(voiceSettings: unknown, refused?: (fault: SocketFault) => void): SpeechOptions | undefined {
     try {
       return this.handshake.settings.options(voiceSettings);
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;
-      return this.#refuseFor(error);
+      return refused ? void refused(faultOf(error)) : this.#refuseFor(error);
     }
   }
 
@@ -177,7 +176,10 @@ export class SpeechConnection {
 
   #unreadable(error: unknown): void {
     if (!(error instanceof SpeechFrameFault)) throw error;
-    this.refuse(error.fault);
+    const { fault, contextId } = error;
+    if (contextId === undefined || !this.events.misread || !this.#takesFrames) return this.refuse(fault);
+    this.#machine.send({ type: 'message' });
+    this.events.misread(contextId, fault);
   }
 
   #received(frame: ClientFrame, length: number): void {

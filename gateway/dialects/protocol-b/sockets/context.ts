@@ -6,6 +6,7 @@
  * sent once the context has ended or was left; text in buffer and feed together never exceeds the budget, and is charged
  * until it is spoken or the context has ended.
  */
+import { isDeepStrictEqual } from 'node:util';
 import { type Effects, run, type Running } from '../../../../actors/run.js';
 import {
   type SocketFault,
@@ -86,8 +87,9 @@ export class SpeechContext {
     this.#machine = run(streamInput, settings, parts.clock, this.#effects);
   }
 
-  get options(): SpeechOptions {
-    return this.plan.options;
+  /** Whether it speaks with these options. Clients repeat the settings of their first frame, which changes nothing. */
+  speaksWith(options: SpeechOptions): boolean {
+    return isDeepStrictEqual(options, this.plan.options);
   }
 
   /** Adds text; flags say whether it is to be spoken now. */

@@ -1,10 +1,13 @@
 /**
  * One socket of `multi-stream-input` (docs/contract/protocol-b.md 3): frames name their context, an empty text keeps it
- * alive, and flags close a context or the socket. A failed synthesis ends only its own context, and a new context takes
- * the place of a closed one that still speaks.
+ * alive, and flags close a context or the socket. What is wrong with one context ends it alone, and a new context takes
+ * the place of a closed one that still speaks. A first message that names no context has the defaults of all of them.
  */
+import { isBlank } from '../../../../actors/text-buffer.js';
 import type { SocketFault } from '../../../../actors/stream-input.js';
 import { type ServiceError, TEXT_FAILURES } from '../../../../contracts/errors.js';
+import { isPlainObject } from '../../../../contracts/schemas/plain-object.js';
+import type { SpeechOptions } from '../../../../contracts/ports/speech/speech.js';
 import type { Caller } from '../../../../contracts/ports/accounts/identity.js';
 import { LongText } from '../../../server/frames/frame-queue.js';
 import type { Socket, SocketEvents } from '../../../server/port.js';
@@ -13,7 +16,7 @@ import type { ClientFrame } from './client-frames.js';
 import { type Handshake, SpeechConnection } from './connection.js';
 import type { SpeechContext } from './context.js';
 import { Contexts } from './contexts.js';
-import { GAVE_WAY, LATE_SETTINGS, TOO_MANY_CONTEXTS } from './faults.js';
+import { GAVE_WAY, LATE_SETTINGS, OVERFLOW, TOO_MANY_CONTEXTS } from './faults.js';
 import { ContextFrames } from './server-frames.js';
 
 /** The context of frames that name none. */
@@ -22,20 +25,33 @@ const UNNAMED = 'default';
 /** HTTP status that stands for a context that had to give way. */
 const TOO_MANY = 429;
 
+/** HTTP status that stands for a frame that is refused. */
+const REFUSED = 400;
+
 /**
- * Whether the failure concerns only its own context: no capacity right now, a failed engine, or a text that cannot be
- * spoken.
+ * Whether the failure concerns only its own context: no capacity right now, a failed engine, more text than fits, or a
+ * text that cannot be spoken.
  */
 const isItsOwn = ({ error }: SocketFault, status: number): boolean =>
-  status === 429 || status >= 500 || TEXT_FAILURES.has(error);
+  status === 429 || status >= 500 || TEXT_FAILURES.has(error) || error === OVERFLOW.error;
+
+/** What contexts speak with unless they say otherwise. */
+type Defaults = Pick<ClientFrame, 'voiceSettings' | 'schedule'>;
+
+/** A context's own settings over the defaults, field by field. */
+const settled = (own: unknown, usual: unknown): unknown =>
+  isPlainObject(own) && isPlainObject(usual) ? { ...usual, ...own } : (own ?? usual);
 
 export class MultiStreamInputSession implements SocketEvents {
   readonly #connection: SpeechConnection;
   readonly #contexts = new Contexts();
+  /** Undefined until the first message, keep-alives apart. */
+  #defaults: Defaults | undefined;
 
   constructor(socket: Socket, handshake: Handshake, parts: ProtocolBParts) {
     this.#connection = new SpeechConnection(socket, handshake, parts, {
       frame: (frame, caller) => this.#take(frame, caller),
+      misread: (name, fault) => this.#mistake(name, fault),
       gone: () => this.#contexts.leaveAll(),
     });
   }
@@ -66,22 +82,62 @@ export class MultiStreamInputSession implements SocketEvents {
 
   #take(frame: ClientFrame, caller: Caller): void {
     const name = frame.contextId ?? UNNAMED;
+    const text = this.#begin(frame);
     const known = this.#contexts.find(name);
-    if (known && frame.voiceSettings !== undefined) return this.#connection.refuse(LATE_SETTINGS);
+    if (known && !this.#agrees(name, known, frame)) return;
     // A keep-alive (empty text) opens no context.
-    const context = known ?? (frame.text ? this.#open(name, frame, caller) : undefined);
+    const context = known ?? (text ? this.#open(name, frame, caller) : undefined);
     context?.take(frame);
     if (frame.flags.has('close_socket')) this.#leave();
     else if (frame.flags.has('close_context')) this.#contexts.end(name);
   }
 
+  /**
+   * The text to speak. A first message without a context has the defaults of all contexts; if it has nothing to speak, it
+   * opens none.
+   */
+  #begin({ contextId, text, voiceSettings, schedule }: ClientFrame): string | undefined {
+    if (this.#defaults || (!text && voiceSettings === undefined)) return text;
+    if (contextId !== undefined) this.#defaults = { voiceSettings: undefined, schedule: [] };
+    else if (this.#connection.options(voiceSettings)) this.#defaults = { voiceSettings, schedule };
+    return this.#defaults && (contextId !== undefined || !isBlank(text ?? '')) ? text : undefined;
+  }
+
+  /** All of a context's synthesis except its text; undefined if its settings are refused. */
+  #options(name: string, { voiceSettings }: ClientFrame): SpeechOptions | undefined {
+    const settings = settled(voiceSettings, this.#defaults?.voiceSettings);
+    return this.#connection.options(settings, (fault) => this.#mistake(name, fault));
+  }
+
+  /** Whether the frame repeats the settings of its context, or has none; others are a mistake. */
+  #agrees(name: string, context: SpeechContext, frame: ClientFrame): boolean {
+    if (frame.voiceSettings === undefined) return true;
+    const options = this.#options(name, frame);
+    if (!options) return false;
+    const agrees = context.speaksWith(options);
+    if (!agrees) this.#mistake(name, LATE_SETTINGS);
+    return agrees;
+  }
+
+  /** Ends a context for what its client has sent, and says so; the other contexts speak on. */
+  #mistake(name: string, fault: SocketFault): void {
+    const context = this.#contexts.find(name);
+    context?.leave();
+    this.#connection.failed(REFUSED);
+    this.#connection.socket.send(new ContextFrames(name).fault(fault));
+    if (context) this.#over(name, context);
+  }
+
   #open(name: string, frame: ClientFrame, caller: Caller): SpeechContext | undefined {
+    const options = this.#options(name, frame);
+    if (!options) return undefined;
     if (this.#contexts.full) this.#contexts.oldestEnding?.refuse(GAVE_WAY, TOO_MANY);
     if (this.#contexts.full) return void this.#connection.refuse(TOO_MANY_CONTEXTS);
     const frames = new ContextFrames(name);
-    const over = (): void => context && this.#over(name, context);
-    const context: SpeechContext | undefined = this.#connection.open(
-      frame,
+    const over = (): void => this.#over(name, context);
+    const own = frame.schedule.length > 0 ? frame.schedule : this.#defaults?.schedule;
+    const context: SpeechContext = this.#connection.open(
+      { options, schedule: own ?? [] },
       caller,
       { frames, phrases: true },
       {
@@ -90,7 +146,7 @@ export class MultiStreamInputSession implements SocketEvents {
         refused: (fault, status) => this.#refused(fault, status, frames, over),
       },
     );
-    if (context) this.#contexts.add(name, context);
+    this.#contexts.add(name, context);
     return context;
   }
 

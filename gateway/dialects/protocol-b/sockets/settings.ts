@@ -70,6 +70,7 @@ export function socketSettings(
     modelId: last('model_id'),
     languageCode: last('language_code'),
     outputFormat: last('output_format'),
+    textNormalization: last('apply_text_normalization'),
   };
   const options = (voiceSettings: unknown): SpeechOptions =>
     speechOptions({ ...wish, voiceSettings }, headers, vocabulary);

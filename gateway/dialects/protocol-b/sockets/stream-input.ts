@@ -2,7 +2,6 @@
  * One socket of `stream-input` (docs/contract/protocol-b.md 3): all of its text is one context, which an empty text
  * ends. Any error ends the socket.
  */
-import { isDeepStrictEqual } from 'node:util';
 import type { ServiceError } from '../../../../contracts/errors.js';
 import type { Caller } from '../../../../contracts/ports/accounts/identity.js';
 import { LongText } from '../../../server/frames/frame-queue.js';
@@ -61,15 +60,17 @@ export class StreamInputSession implements SocketEvents {
   }
 
   /** Whether the frame's voice settings differ from the context's. Repeating the same ones is allowed, as clients do. */
-  #differs({ voiceSettings }: ClientFrame, { options }: SpeechContext): boolean {
+  #differs({ voiceSettings }: ClientFrame, context: SpeechContext): boolean {
     if (voiceSettings === undefined) return false;
     const wanted = this.#connection.options(voiceSettings);
-    return wanted !== undefined && !isDeepStrictEqual(wanted, options);
+    return wanted !== undefined && !context.speaksWith(wanted);
   }
 
-  #open(frame: ClientFrame, caller: Caller): SpeechContext | undefined {
+  #open({ voiceSettings, schedule }: ClientFrame, caller: Caller): SpeechContext | undefined {
     const connection = this.#connection;
-    return connection.open(frame, caller, FORM, {
+    const options = connection.options(voiceSettings);
+    if (!options) return undefined;
+    return connection.open({ options, schedule }, caller, FORM, {
       idle: () => connection.refuse(this.#silence),
       finished: () => {
         this.#context = undefined;
