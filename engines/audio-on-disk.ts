@@ -1,7 +1,7 @@
 /** PCM in an uploaded file on disk: read in blocks as the engine takes it. An odd last byte is left out. */
 import { open } from 'node:fs/promises';
-import { headOf } from '../codecs/decode/file-head.js';
-import { wavSpan } from '../codecs/decode/plain-wav.js';
+import { bytesAt, headOf } from '../codecs/decode/file-head.js';
+import { holdsSample, NEXT_BYTES, wavSpan, withRest } from '../codecs/decode/plain-wav.js';
 import { BYTES_PER_SAMPLE, samplesOf } from '../contracts/audio.js';
 import { ServiceError } from '../contracts/errors.js';
 import type { StoredFile } from '../contracts/ports/speech/codec.js';
@@ -27,8 +27,10 @@ export const wholePcm = ({ file, sampleRate }: RawAudioFile): PcmOnDisk => ({
 /** The PCM of a file that needs no decoder; undefined for any other file. */
 export async function pcmIn(file: StoredFile): Promise<PcmOnDisk | undefined> {
   const { bytes, tag } = await headOf(file);
-  const span = tag === 0 ? wavSpan(bytes, file.size) : undefined;
-  return span && isTaken(span.sampleRate) ? { path: file.path, ...span } : undefined;
+  const declared = tag === 0 ? wavSpan(bytes, file.size) : undefined;
+  if (!declared || !isTaken(declared.sampleRate)) return undefined;
+  const span = withRest(declared, await bytesAt(file, declared.to, NEXT_BYTES), file.size);
+  return holdsSample(span) ? { path: file.path, ...span } : undefined;
 }
 
 /** Errors: `audio_too_long`, `unsupported_format` for a rate that is not accepted. */

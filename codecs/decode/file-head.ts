@@ -13,7 +13,7 @@ export interface FileHead {
 }
 
 /** Some bytes of the file, fewer at its end. */
-async function bytesAt(file: StoredFile, at: number, length: number): Promise<Uint8Array> {
+export async function bytesAt(file: StoredFile, at: number, length: number): Promise<Uint8Array> {
   const handle = await open(file.path);
   try {
     const buffer = Buffer.allocUnsafeSlow(Math.max(0, Math.min(length, file.size - at)));

@@ -18,6 +18,23 @@ const HEAD_BYTES = 8;
 const FORMAT_BYTES = 16;
 const FORMAT_PCM = 1;
 const MOST_CHUNKS = 32;
+/** Enough to see the head of a chunk behind the samples, also behind a byte of padding. */
+export const NEXT_BYTES = HEAD_BYTES + 1;
+/** Chunks that writers put behind the samples; one that was cut short is known by its tag. */
+const KNOWN_CHUNKS = new Set([
+  'LIST',
+  'id3 ',
+  'ID3 ',
+  'bext',
+  'cue ',
+  'fact',
+  'smpl',
+  'iXML',
+  'JUNK',
+  'junk',
+  'PAD ',
+]);
+const PRINTABLE = /^[\x20-\x7e]{4}$/u;
 
 const tagOf = (view: DataView, at: number): string =>
   String.fromCharCode(...[0, 1, 2, 3].map((byte) => view.getUint8(at + byte)));
@@ -34,8 +51,12 @@ function rateOf(view: DataView, at: number): number | undefined {
  * samples that it has.
  */
 export function plainWav(file: Uint8Array): PlainWav | undefined {
-  const span = wavSpan(file, file.length);
-  return span && { pcm: file.subarray(span.from, span.to), sampleRate: span.sampleRate };
+  const declared = wavSpan(file, file.length);
+  const span =
+    declared && withRest(declared, file.subarray(declared.to, declared.to + NEXT_BYTES), file.length);
+  return span && holdsSample(span)
+    ? { pcm: file.subarray(span.from, span.to), sampleRate: span.sampleRate }
+    : undefined;
 }
 
 /** Where the samples of such a file are. */
@@ -45,7 +66,7 @@ export interface WavSpan {
   readonly sampleRate: number;
 }
 
-/** The same from the file's first bytes and its size. */
+/** What the header declares, from the file's first bytes and its size; it may hold no sample (`withRest`, `holdsSample`). */
 export function wavSpan(head: Uint8Array, size: number): WavSpan | undefined {
   const view = new DataView(head.buffer, head.byteOffset, head.byteLength);
   if (view.byteLength < FIRST_CHUNK || tagOf(view, 0) !== 'RIFF' || tagOf(view, 8) !== 'WAVE')
@@ -66,4 +87,25 @@ export function wavSpan(head: Uint8Array, size: number): WavSpan | undefined {
 }
 
 const spanOf = (from: number, to: number, sampleRate: number | undefined): WavSpan | undefined =>
-  sampleRate === undefined || to - from < BYTES_PER_SAMPLE ? undefined : { from, to, sampleRate };
+  sampleRate === undefined ? undefined : { from, to, sampleRate };
+
+export const holdsSample = ({ from, to }: WavSpan): boolean => to - from >= BYTES_PER_SAMPLE;
+
+/** Whether a chunk begins here: a known tag, or a printable one whose length fits into what is left of the file. */
+function isChunk(next: Uint8Array, at: number, left: number): boolean {
+  if (next.length < at + HEAD_BYTES) return false;
+  const view = new DataView(next.buffer, next.byteOffset + at, HEAD_BYTES);
+  const tag = tagOf(view, 0);
+  return KNOWN_CHUNKS.has(tag) || (PRINTABLE.test(tag) && view.getUint32(4, true) <= left - at - HEAD_BYTES);
+}
+
+/**
+ * The span with the samples that came behind its declared end: a header that was written too early declares too few. `next` are
+ * the up to NEXT_BYTES bytes behind it. They are samples to the end of the file, unless a chunk begins there, with or without a
+ * byte of padding, or they are too few for its head.
+ */
+export function withRest(span: WavSpan, next: Uint8Array, size: number): WavSpan {
+  const left = size - span.to;
+  const isEnd = next.length < HEAD_BYTES || isChunk(next, 0, left) || isChunk(next, 1, left);
+  return isEnd ? span : { ...span, to: size };
+}

@@ -55,6 +55,32 @@ t.test('mono PCM of 16 bits is taken as it lies, whatever stands around it', asy
   }
 });
 
+t.test(
+  'a length that is too small takes nothing from what came; a chunk behind the samples is no sound',
+  async (t) => {
+    const sound = Buffer.from(Array.from({ length: 40 }, (_, at) => 200 + at));
+    const tooSmall = (declared: number): Buffer => chunk('data', sound, declared);
+    const list = chunk('LIST', Buffer.from('INFOwhatever'));
+    const files: readonly [about: string, file: Buffer, pcm: Buffer][] = [
+      ['half', riff(formatChunk(), tooSmall(20)), sound],
+      ['none', riff(formatChunk(), tooSmall(0)), sound],
+      ['odd', riff(formatChunk(), tooSmall(21)), sound],
+      ['all ones', riff(formatChunk(), tooSmall(0xffff_ffff)), sound],
+      ['silence behind', riff(formatChunk(), DATA, Buffer.alloc(20)), Buffer.concat([PCM, Buffer.alloc(20)])],
+      ['a list', riff(formatChunk(), DATA, list), PCM],
+      ['a list that is cut short', riff(formatChunk(), DATA, list.subarray(0, 14)), PCM],
+      ['an unknown chunk', riff(formatChunk(), DATA, chunk('abcd', Buffer.alloc(4))), PCM],
+      [
+        'a list behind padding',
+        riff(formatChunk(), chunk('data', PCM.subarray(0, 5)), list),
+        PCM.subarray(0, 5),
+      ],
+      ['too little for a chunk', riff(formatChunk(), DATA, Buffer.from([201, 202])), PCM],
+    ];
+    for (const [about, file, pcm] of files) t.same(Buffer.from(plainWav(file)?.pcm ?? []), pcm, about);
+  },
+);
+
 t.test('everything else is left to the decoder', async (t) => {
   const files: readonly [about: string, file: Buffer][] = [
     ['nothing', Buffer.alloc(0)],
