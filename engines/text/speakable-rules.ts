@@ -143,21 +143,17 @@ export const RULES: readonly Rule[] = [
   { pattern: /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\p{Cs}\p{Co}\p{Cn}\ufffd\uffff]+/u, instead: gap },
 ]; // oxfmt-ignore
 
-const anyOf = (rules: readonly Rule[]): string =>
-  rules.map(({ pattern }, index) => `(?<r${index}>${pattern.source})`).join('|');
+const anyOf = (rules: readonly Rule[]): string => rules.map(({ pattern }) => `(${pattern.source})`).join('|');
 
-/** Finds the next match of any rule; the group `r<index>` tells of which. */
+/** Finds the next match of any rule; its only group tells of which. */
 export const searchRules = (): RegExp => new RegExp(anyOf(RULES), 'gmu');
 
 const WHOLE = RULES.filter(({ whole }) => whole);
 /** The same for those that may not be cut. */
 export const searchWhole = (): RegExp => new RegExp(anyOf(WHOLE), 'gmu');
 
-/** The rule of a match. */
-export function ruleOf(
-  groups: Readonly<Record<string, string | undefined>>,
-  whole = false,
-): Rule | undefined {
+/** The rule of a match, by its groups. */
+export function ruleOf(groups: readonly unknown[], whole = false): Rule | undefined {
   const rules = whole ? WHOLE : RULES;
-  return rules.find((_, index) => groups[`r${index}`] !== undefined);
+  return rules[groups.findIndex((group) => group !== undefined)];
 }

@@ -6,12 +6,10 @@ export const MASK = '\uffff';
 
 const NOWHERE = { before: '', after: '', beginsLine: false, language: 'en', styleTags: false } as const;
 
-type Groups = Readonly<Record<string, string | undefined>>;
-
 /** The text at the same length with U+FFFF for these parts. */
 export const maskWhole = (text: string): string =>
-  text.replace(searchWhole(), (match: string, ...rest: unknown[]) => {
-    const instead = ruleOf(rest.at(-1) as Groups, true)?.instead({ match, ...NOWHERE });
+  text.replace(searchWhole(), (match: string, ...groups: unknown[]) => {
+    const instead = ruleOf(groups, true)?.instead({ match, ...NOWHERE });
     return instead === undefined ? match : MASK.repeat(match.length);
   });
 
@@ -21,7 +19,7 @@ export const maskWhole = (text: string): string =>
  */
 export const OPEN_PART = new RegExp(
   [
-    /\](?:\((?:[^()\s]|\([^()\s]{0,200}\)?){0,2000}(?:[ \t]{1,3}"[^"\n]{0,200}"?)?)?/u,
+    /\](?:\((?:[^()\s]|\([^()\s]{0,200}\)){0,2000}(?:\([^()\s]{0,200})?(?:[ \t]{1,3}"[^"\n]{0,200}"?)?)?/u,
     /(?:https?:|www\.)[^\s<>"'`|]{0,2000}/u,
     /<[/!|a-z][^<>]{0,600}/u,
     /\[[\^\d][^[\]\n]{0,40}|【[^【】\n]{0,80}/u,

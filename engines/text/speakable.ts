@@ -97,7 +97,8 @@ export function speakable(text: string, options: SpeakableOptions = {}): Speakab
   const search = searchRules();
   let at = 0;
   for (let found = search.exec(text); found; found = search.exec(text)) {
-    const { index, 0: match, groups = {} } = found;
+    const [match, ...groups] = found;
+    const { index } = found;
     const end = index + match.length;
     spoken.copy(at, index);
     const around = { before: characterBefore(text, index), after: characterAt(text, end) };
