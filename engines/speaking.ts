@@ -9,7 +9,13 @@ import type { Caller } from '../contracts/ports/accounts/identity.js';
 import type { StreamingSynthesisRequest, SynthesisRequest } from '../contracts/ports/speech/speech.js';
 import { whomOf } from '../contracts/ports/parts.js';
 import type { JobOwner } from '../contracts/ports/jobs.js';
-import type { TtsCapabilities, TtsEngine, TtsEvent, TtsRequest } from '../contracts/ports/speech/tts.js';
+import type {
+  TimedWord,
+  TtsCapabilities,
+  TtsEngine,
+  TtsEvent,
+  TtsRequest,
+} from '../contracts/ports/speech/tts.js';
 import { ownerOf } from '../processes/job-owner.js';
 import { hasSound } from './backends/sound.js';
 import type { SpokenPart } from './composite-voice.js';
@@ -195,7 +201,7 @@ class Speaker {
     let length = 0;
     for await (const event of this.#eventsOf(part, spoken.text, mouth)) {
       if (event.kind === 'word') {
-        for (const word of words.add(event.word)) timeline?.word(stretchedWord(word, this.#pace));
+        this.#tell(words.add(event.word));
         continue;
       }
       const { samples } = event;
@@ -206,7 +212,7 @@ class Speaker {
       if (!this.heard || isTurnOver()) await nextTurn();
       this.heard ||= samples.length > 0;
     }
-    for (const word of words.rest()) timeline?.word(stretchedWord(word, this.#pace));
+    this.#tell(words.rest());
     if (this.#voices && length === 0 && isSounding) throw soundless();
     timeline?.end();
   }
@@ -216,6 +222,10 @@ class Speaker {
     const voices = this.#voices;
     const work = (signal: AbortSignal) => synthesized(text, mouth, this.#rate, job, signal);
     return voices ? inTime(work, () => voices.patience(part, mouth.selected), job.signal) : work(job.signal);
+  }
+
+  #tell(words: readonly TimedWord[]): void {
+    for (const word of words) this.job.timeline?.word(stretchedWord(word, this.#pace));
   }
 
   #receive({ length }: Int16Array): void {

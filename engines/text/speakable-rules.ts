@@ -137,7 +137,10 @@ export const RULES: readonly Rule[] = [
   { pattern: /_+/u, instead: underscores },
   { pattern: /~~+/u, instead: nothing },
   { pattern: /`+/u, instead: nothing },
+  // Joiners and variation selectors are meant one by one.
+  // oxlint-disable-next-line no-misleading-character-class
   { pattern: /(?:(?![©®™‼⁉])[\p{Extended_Pictographic}\p{Regional_Indicator}\u{1f3fb}-\u{1f3ff}\u2190-\u21ff\u2300-\u23ff\u2500-\u27bf\u2b00-\u2bff][\ufe0e\ufe0f\u20e3\u200d\u{e0020}-\u{e007f}]*)+/u, instead: gap },
+  // oxlint-disable-next-line no-misleading-character-class
   { pattern: /[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufe0e\ufe0f\u20e3\ufeff]+/u, instead: nothing },
   // oxlint-disable-next-line no-control-regex
   { pattern: /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\p{Cs}\p{Co}\p{Cn}\ufffd\uffff]+/u, instead: gap },

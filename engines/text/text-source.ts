@@ -12,10 +12,9 @@ import type {
   TextPart,
 } from '../../contracts/ports/speech/speech.js';
 import { OPEN_TAG } from '../../contracts/text/open-tag.js';
-import { wellFormed } from '../../contracts/text/well-formed.js';
+import { wellFormed, withoutNonCharacters } from '../../contracts/text/well-formed.js';
 import { isTurnOver } from '../../contracts/time/loop-turn.js';
-import { MASK, maskWhole, OPEN_ADDRESS, OPEN_PART } from './speakable-whole.js';
-import { maskTags } from './style-tags.js';
+import { maskWhole, OPEN_ADDRESS, OPEN_PART, pastPart } from './speakable-whole.js';
 import { breaksIn } from './text-breaks.js';
 import { type CutRequest, FIRST, pastSpace, pieceEnd, THEN } from './text-pieces.js';
 
@@ -53,12 +52,12 @@ export class Cutter {
   }
 
   add(text: string): void {
-    this.#rest += text;
+    this.#rest += withoutNonCharacters(text);
   }
 
   /** The complete pieces; with `ended` all of the text, and the next piece is a first one again. */
   *take(ended: boolean): Generator<Piece> {
-    const masked = maskWhole(maskTags(this.#rest));
+    const masked = maskWhole(this.#rest);
     const known = ended
       ? masked
       : masked.replace(OPEN_TAG, '').replace(OPEN_PART, '').replace(OPEN_ADDRESS, '');
@@ -94,13 +93,6 @@ export class Cutter {
     const last = [...breaksIn(text, 0, text.length, true)].at(-1);
     return last?.kind === 'sentence' && last.end === text.length;
   }
-}
-
-/** The end of what cannot be cut, if `index` lies within it. */
-function pastPart(masked: string, index: number): number {
-  let end = index;
-  if (masked[end - 1] === MASK) while (masked[end] === MASK) end += 1;
-  return end;
 }
 
 function* slicesOf(text: string): Generator<TextPart> {

@@ -173,7 +173,29 @@ t.test('an open mark does not hold a sentence back', async (t) => {
   t.same([first, [...cutter.take(false)].length], [1, 2]);
 });
 
-t.test('a mebibyte of anything is read in steps that are linear', async (t) => {
+t.test('a run of what cannot be cut is not held back', async (t) => {
+  for (const unit of ['<b>', '\\*', '[laughs]', '\uffff', '&amp;', '[1]', '](a)', '<|a|>', '\ufffe']) {
+    const cutter = new Cutter({ latency: 'normal', chunkLength: 100 });
+    let out = 0;
+    for (let slice = 0; slice < 5; slice += 1) {
+      cutter.add(unit.repeat(1000));
+      for (const { text } of cutter.take(false)) out += text.length;
+    }
+    t.ok(out > unit.length * 5000 - 1000, unit);
+  }
+});
+
+t.test('halves of pairs are repaired, unless the other half arrives', async (t) => {
+  t.same(spokenIn(['a \ud83d', ' b. c \u{20000}', ' d']), spokenIn(['a \ud83d b. c \ud840', '\udc00 d']));
+  const cutter = new Cutter({ latency: 'normal', chunkLength: 100 });
+  cutter.add('a \ud83d b');
+  t.same(
+    [...cutter.take(true)].map(({ text }) => text),
+    ['a \ufffd b'],
+  );
+});
+
+t.test('no text takes long', async (t) => {
   for (const unit of [
     '*',
     '[',
