@@ -7,10 +7,10 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { ServiceError } from '../contracts/errors.js';
 import { LIMITS } from '../contracts/limits.js';
 import { type LanguageCode, scriptsOf } from '../contracts/speech/languages.js';
-import { hasSound } from './backends/sound.js';
 import { isTurnOver } from '../contracts/time/loop-turn.js';
 import { languageByWords } from './text/language-words.js';
 import { languagesIn, likelyLanguages, scriptsIn, type TextScripts } from './text/language.js';
+import { isHeard } from './text/speakable.js';
 import { breaksIn } from './text/text-breaks.js';
 import { pastSpace } from './text/text-pieces.js';
 import type { Piece } from './text/text-source.js';
@@ -80,17 +80,23 @@ export class CompositeVoice {
   }
 
   /** Divides a piece into parts of one voice each, in order. Throws `language_unavailable`. */
-  *partsOf({ text, at }: Piece): Generator<SpokenPart> {
+  *partsOf({ text, at, goesOn }: Piece): Generator<SpokenPart> {
     this.#context = text;
     let from = 0;
     let until = 0;
     let speaking: SelectedVoice | undefined;
     const part = (selected: SelectedVoice): SpokenPart => {
       const start = pastSpace(text, from);
-      return { text: text.slice(start, until).trimEnd(), at: at + start, selected };
+      const within = start === 0 ? goesOn === true : !/[\n\r]/u.test(text.slice(from, start));
+      return {
+        text: text.slice(start, until).trimEnd(),
+        at: at + start,
+        selected,
+        ...(within && { goesOn: true }),
+      };
     };
     for (const { sentence, end } of sentencesOf(text)) {
-      const selected = hasSound(sentence) ? this.voiceOf(sentence) : speaking;
+      const selected = isHeard(sentence) ? this.voiceOf(sentence) : speaking;
       if (selected && speaking && !isSame(speaking, selected)) {
         yield part(speaking);
         from = until;
@@ -129,7 +135,7 @@ export class CompositeVoice {
     const found = new Set<string>();
     for (const { sentence } of sentencesOf(text)) {
       const scripts = [...scriptsIn(sentence)].toSorted().join();
-      if (!found.has(scripts) && hasSound(sentence)) {
+      if (!found.has(scripts) && isHeard(sentence)) {
         this.voiceOf(sentence);
         found.add(scripts);
       }

@@ -9,7 +9,13 @@ import type { Caller } from '../contracts/ports/accounts/identity.js';
 import type { StreamingSynthesisRequest, SynthesisRequest } from '../contracts/ports/speech/speech.js';
 import { whomOf } from '../contracts/ports/parts.js';
 import type { JobOwner } from '../contracts/ports/jobs.js';
-import type { TtsCapabilities, TtsEngine, TtsEvent, TtsRequest } from '../contracts/ports/speech/tts.js';
+import type {
+  TimedWord,
+  TtsCapabilities,
+  TtsEngine,
+  TtsEvent,
+  TtsRequest,
+} from '../contracts/ports/speech/tts.js';
 import { ownerOf } from '../processes/job-owner.js';
 import { hasSound } from './backends/sound.js';
 import type { SpokenPart } from './composite-voice.js';
@@ -19,7 +25,9 @@ import { paceOf, stretchedWord } from './pace.js';
 import { Resampling } from './resampling.js';
 import type { Listener } from './scheduling/listener.js';
 import { soundless, StandInVoices } from './stand-in-voices.js';
-import { SpeakerTags, stripTags } from './text/style-tags.js';
+import { type Speakable, speakable } from './text/speakable.js';
+import { SpeakerTags } from './text/style-tags.js';
+import { SourceWords } from './text/source-words.js';
 import { PAUSE, type Pause } from './text/text-source.js';
 import type { Timeline } from './timeline.js';
 import type { SelectedVoice } from './voice-selection.js';
@@ -45,11 +53,19 @@ export const isWhole = (request: Request): request is SynthesisRequest => typeof
 
 const mustBeHeard = (request: Request): boolean => isWhole(request) && /\S/u.test(request.text);
 
-/** Turns a piece into the engine's text: style tags are removed if the engine does not know them. */
+/** What is spoken for a text of nothing but symbols, in seconds. */
+const SYMBOLS_SECONDS = 0.2;
+
+/** Turns what is spoken of a piece into the engine's text: each piece tells engines with several speakers who speaks. */
 function engineTextFor({ styleTags, speakers }: TtsCapabilities): (text: string) => string {
-  if (!styleTags) return stripTags;
   const tags = new SpeakerTags();
-  return speakers ? (text) => tags.carry(text) : (text) => text;
+  return styleTags && speakers ? (text) => tags.carry(text) : (text) => text;
+}
+
+/** The piece without what nobody speaks, for the engine of this voice. */
+function spokenOf({ text, goesOn }: SpokenPart, { engine, language }: SelectedVoice): Speakable {
+  const { styleTags } = engine.capabilities;
+  return speakable(text, { language, styleTags, beginsLine: !goesOn });
 }
 
 /** A voice at the pace of the request, with all options of its engine's request except the text. */
@@ -110,7 +126,7 @@ async function* resampled(
 
 /** The engine's events for a part, with the audio at `rate`. Errors: the engine's. */
 function synthesized(
-  { text }: SpokenPart,
+  text: string,
   { selected, options, owner, engineText }: Mouth,
   rate: number,
   { listener }: Job,
@@ -130,6 +146,8 @@ class Speaker {
   readonly #mouths: Mouths;
   readonly #voices: StandInVoices | undefined;
   heard = false;
+  /** Whether any part had something to be heard. */
+  #sounding = false;
 
   constructor(
     { engine: { capabilities } }: SelectedVoice,
@@ -152,6 +170,12 @@ class Speaker {
     return silence;
   }
 
+  /** What a text of nothing but symbols sounds like. Errors: `nothing_to_say` if there was more, which nobody spoke. */
+  symbols(): Int16Array {
+    if (this.#sounding) throw new ServiceError('nothing_to_say');
+    return new Int16Array(Math.round(SYMBOLS_SECONDS * this.#pace.stretch * this.#rate));
+  }
+
   /** The samples of a part. Errors: those of the last engine that can speak it. */
   async *partOf(part: SpokenPart): AsyncGenerator<Int16Array> {
     let selected = this.#voices?.voiceOf(part) ?? part.selected;
@@ -169,11 +193,15 @@ class Speaker {
   async *#spokenBy(selected: SelectedVoice, part: SpokenPart): AsyncGenerator<Int16Array> {
     const { timeline } = this.job;
     const mouth = this.#mouths.of(selected);
+    const spoken = spokenOf(part, selected);
+    const isSounding = hasSound(spoken.text);
+    this.#sounding ||= isSounding;
     timeline?.begin(part, mouth.options.timing === true);
+    const words = new SourceWords(part.text, spoken);
     let length = 0;
-    for await (const event of this.#eventsOf(part, mouth)) {
+    for await (const event of this.#eventsOf(part, spoken.text, mouth)) {
       if (event.kind === 'word') {
-        timeline?.word(stretchedWord(event.word, this.#pace));
+        this.#tell(words.add(event.word));
         continue;
       }
       const { samples } = event;
@@ -184,15 +212,20 @@ class Speaker {
       if (!this.heard || isTurnOver()) await nextTurn();
       this.heard ||= samples.length > 0;
     }
-    if (this.#voices && length === 0 && hasSound(part.text)) throw soundless();
+    this.#tell(words.rest());
+    if (this.#voices && length === 0 && isSounding) throw soundless();
     timeline?.end();
   }
 
-  #eventsOf(part: SpokenPart, mouth: Mouth): AsyncIterable<TtsEvent> {
+  #eventsOf(part: SpokenPart, text: string, mouth: Mouth): AsyncIterable<TtsEvent> {
     const { job } = this;
     const voices = this.#voices;
-    const work = (signal: AbortSignal) => synthesized(part, mouth, this.#rate, job, signal);
+    const work = (signal: AbortSignal) => synthesized(text, mouth, this.#rate, job, signal);
     return voices ? inTime(work, () => voices.patience(part, mouth.selected), job.signal) : work(job.signal);
+  }
+
+  #tell(words: readonly TimedWord[]): void {
+    for (const word of words) this.job.timeline?.word(stretchedWord(word, this.#pace));
   }
 
   #receive({ length }: Int16Array): void {
@@ -204,7 +237,7 @@ class Speaker {
 
 /**
  * The samples of the whole text, part by part, at the first one's rate and not yet stretched. Errors: the engines';
- * `nothing_to_say` if a whole text that is not blank gave no samples.
+ * `nothing_to_say` if a whole text gave no samples, but one of symbols only, which is a short silence.
  */
 export async function* speak(first: SelectedVoice, parts: Parts, job: Job): AsyncGenerator<Int16Array> {
   const speaker = new Speaker(first, job);
@@ -212,5 +245,5 @@ export async function* speak(first: SelectedVoice, parts: Parts, job: Job): Asyn
     if (part === PAUSE) yield speaker.silence();
     else yield* speaker.partOf(part);
   }
-  if (!speaker.heard && mustBeHeard(job.request)) throw new ServiceError('nothing_to_say');
+  if (!speaker.heard && mustBeHeard(job.request)) yield speaker.symbols();
 }

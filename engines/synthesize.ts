@@ -16,10 +16,10 @@ import { ownerOf } from '../processes/job-owner.js';
 import { CompositeVoice, type SpokenPart } from './composite-voice.js';
 import { scriptsIn, scriptsInLong, type TextScripts } from './text/language.js';
 import { paceOf } from './pace.js';
-import { hasSound } from './backends/sound.js';
 import type { Registry } from './registry.js';
 import { Listener } from './scheduling/listener.js';
 import { isWhole, type Job, type Parts, type Request, speak } from './speaking.js';
+import { isHeard } from './text/speakable.js';
 import { PAUSE, type Pause, type Piece, piecesOf } from './text/text-source.js';
 import { Timeline } from './timeline.js';
 import {
@@ -123,7 +123,7 @@ async function firstOf<P extends Piece>(pieces: AsyncGenerator<P | Pause>): Prom
     const { done, value } = await pieces.next();
     if (done) return first;
     first.push(value);
-    if (value !== PAUSE && hasSound(value.text)) return first;
+    if (value !== PAUSE && isHeard(value.text, !value.goesOn)) return first;
   }
 }
 

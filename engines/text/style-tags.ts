@@ -69,7 +69,7 @@ const CANDIDATE = new RegExp(
 );
 
 /** Whether a candidate is a tag; `round`, `square`: the words in its brackets, if it has such. */
-function isTag(round?: string, square?: string): boolean {
+export function isTag(round?: string, square?: string): boolean {
   const phrase = (round ?? square)?.toLowerCase().trim();
   if (phrase === undefined || TAGS.has(phrase)) return true;
   if (round === undefined && DIRECTIONS.has(phrase)) return true;
@@ -95,21 +95,3 @@ export class SpeakerTags {
     return begins + text;
   }
 }
-
-/** The text without its tags; a single space replaces one between words. */
-export function stripTags(text: string): string {
-  let stripped = false;
-  const rest = text.replace(CANDIDATE, (whole, round?: string, square?: string) => {
-    if (!isTag(round, square)) return whole;
-    stripped = true;
-    return GAP;
-  });
-  return stripped ? closeGaps(rest) : text;
-}
-
-const closeGaps = (text: string): string =>
-  text
-    .replace(/(?<=[\p{L}\p{N}])\uffff+(?=[\p{L}\p{N}])/gu, ' ')
-    .replace(/ ?(?:\uffff ?)+/gu, (gap) => (/^ | $/u.test(gap) ? ' ' : ''))
-    .replace(/ (?=[,.;:!?…])/gu, '')
-    .trim();

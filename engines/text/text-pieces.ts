@@ -9,8 +9,6 @@
 import type { Latency } from '../../contracts/ports/speech/tts.js';
 import { breaksIn, type Break } from './text-breaks.js';
 
-export { stripTags } from './style-tags.js';
-
 export interface PieceRule {
   readonly until: 'clause' | 'sentence' | 'chunk';
   /** Most characters of a piece. */

@@ -12,8 +12,9 @@ import type {
   TextPart,
 } from '../../contracts/ports/speech/speech.js';
 import { OPEN_TAG } from '../../contracts/text/open-tag.js';
+import { wellFormed, withoutNonCharacters } from '../../contracts/text/well-formed.js';
 import { isTurnOver } from '../../contracts/time/loop-turn.js';
-import { maskTags } from './style-tags.js';
+import { maskWhole, OPEN_ADDRESS, OPEN_PART, pastPart } from './speakable-whole.js';
 import { breaksIn } from './text-breaks.js';
 import { type CutRequest, FIRST, pastSpace, pieceEnd, THEN } from './text-pieces.js';
 
@@ -22,6 +23,8 @@ export interface Piece {
   readonly text: string;
   /** Its start in the whole text, in UTF-16 units. */
   readonly at: number;
+  /** Whether it goes on within a line; absent: it begins one. */
+  readonly goesOn?: boolean;
 }
 
 /** Marks a pause in the text: everything flushed has been spoken, and nothing follows yet. */
@@ -41,38 +44,52 @@ export class Cutter {
   #rest = '';
   #at = 0;
   #until;
+  /** Whether the next piece begins a line. */
+  #line = true;
 
   constructor(private readonly request: CutRequest) {
     this.#until = FIRST[request.latency];
   }
 
   add(text: string): void {
-    this.#rest += text;
+    this.#rest += withoutNonCharacters(text);
   }
 
   /** The complete pieces; with `ended` all of the text, and the next piece is a first one again. */
   *take(ended: boolean): Generator<Piece> {
-    const masked = maskTags(this.#rest);
-    const known = ended ? masked : masked.replace(OPEN_TAG, '');
+    const masked = maskWhole(this.#rest);
+    const known = ended
+      ? masked
+      : masked.replace(OPEN_TAG, '').replace(OPEN_PART, '').replace(OPEN_ADDRESS, '');
     const { latency, chunkLength: limit } = this.request;
-    let start = pastSpace(known, 0);
+    let start = this.#pastSpace(known, 0);
     while (start < known.length) {
-      const end =
-        pieceEnd(known, start, { until: this.#until, limit, ended }) ?? (ended ? known.length : undefined);
-      if (end === undefined) break;
-      yield { text: this.#rest.slice(start, end).trimEnd(), at: this.#at + start };
+      const cut = pieceEnd(known, start, { until: this.#until, limit, ended });
+      if (cut === undefined && !ended) break;
+      const end = cut === undefined ? known.length : pastPart(known, cut);
+      // What cannot be cut goes on, and may not be there yet.
+      if (!ended && end > cut! && end === known.length) break;
+      const text = wellFormed(this.#rest.slice(start, end).trimEnd());
+      yield { text, at: this.#at + start, ...(!this.#line && { goesOn: true }) };
       this.#until = THEN[latency];
-      start = pastSpace(known, end);
+      this.#line = false;
+      start = this.#pastSpace(known, end);
     }
     this.#at += start;
     this.#rest = this.#rest.slice(start);
     if (ended) this.#until = FIRST[latency];
   }
 
+  #pastSpace(text: string, from: number): number {
+    const start = pastSpace(text, from);
+    this.#line ||= /[\n\r]/u.test(text.slice(from, start));
+    return start;
+  }
+
   /** Whether the text so far ends with a whole sentence, unless more text changes that. */
   get endsSentence(): boolean {
     const text = this.#rest.trimEnd();
-    if (text === '' || OPEN_TAG.test(text) || AFTER_DIGIT.test(text)) return false;
+    if (text === '' || OPEN_TAG.test(text) || OPEN_PART.test(text) || AFTER_DIGIT.test(text)) return false;
     const last = [...breaksIn(text, 0, text.length, true)].at(-1);
     return last?.kind === 'sentence' && last.end === text.length;
   }

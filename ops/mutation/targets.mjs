@@ -9,8 +9,8 @@ import { graphOf } from '../setup/import-circles.mjs';
 import { inRoot, ROOT } from '../setup/paths.mjs';
 
 /** Logic without effects. What needs a database has no unit test. */
-const PURE = /^(actors\/|contracts\/|codecs\/formats\.|storage\/(bounded|page)\.)/;
-const FOLDERS = ['actors', 'contracts', 'codecs', 'storage'];
+const PURE = /^(actors\/|contracts\/|codecs\/formats\.|engines\/text\/|storage\/(bounded|page)\.)/;
+const FOLDERS = ['actors', 'contracts', 'codecs', 'engines', 'storage'];
 
 /** A test that imports the file, or imports one that does. */
 const FARTHEST = 2;

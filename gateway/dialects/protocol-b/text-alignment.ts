@@ -5,6 +5,7 @@
  * Invariants: the characters returned so far are a prefix of the text; times never go back; a portion has at most
  * `MOST_CHARACTERS`, and a run of blanks is kept as text until it is split into portions.
  */
+import { wellFormed } from '../../../contracts/text/well-formed.js';
 import type { SpokenPiece } from '../../../contracts/ports/speech/speech.js';
 import { type CharacterTimes, characterTimes } from './alignment.js';
 
@@ -52,12 +53,15 @@ export function* portionsOf(stretches: Iterable<Stretch>): Generator<CharacterTi
 const NOTHING_TOLD = { index: -1, told: 0 };
 
 export class TextAlignment {
+  private readonly text: string;
   #current = NOTHING_TOLD;
   /** Start of the text that belongs to no piece yet. */
   #done = 0;
   #untimed = false;
 
-  constructor(private readonly text: string) {}
+  constructor(text: string) {
+    this.text = wellFormed(text);
+  }
 
   /** Whether the engine has no timing, so that there is no alignment at all. */
   get untimed(): boolean {
