@@ -1,4 +1,5 @@
 /** Endpointing adapts to the user: pauses, full stops, and dictated digits, on the simulated clock. */
+import { readFileSync } from 'node:fs';
 import t from 'tap';
 import { completenessOf, ENDPOINTING_MS } from '../../actors/agent/turns/endpointing.js';
 import { afterPause, afterUnbroken, factorOf, USUAL_PACE } from '../../actors/agent/turns/pace.js';
@@ -203,4 +204,34 @@ t.test('a turn with a pause does not shorten the next delay, and one without it 
   t.strictSame(next(paused), ['endOfTurn tables likely 644'], 'the turn behind it had none');
   const joined = new Steps().say('It was.').pass(700).pass(20).say('Cold.');
   t.not(next(joined)[0], 'endOfTurn tables likely 644', 'a pause that was taken for the end');
+});
+
+/** Sentences with a pause where `|` stands; those of `judged` were not looked at while the tables were made. */
+const FIRST_PAUSES = JSON.parse(
+  readFileSync(new URL('../../../test/fixtures/first-pauses.json', import.meta.url), 'utf8'),
+) as Readonly<Record<'tuning' | 'judged', readonly string[]>>;
+
+t.test(
+  'most halves of sentences are not taken for whole ones, although a full stop stands behind them',
+  async (t) => {
+    for (const sentences of Object.values(FIRST_PAUSES)) {
+      const halves = sentences.map((sentence) => sentence.split(' |')[0]!.replace(/[,.]?$/u, '.'));
+      const cut = halves.filter((half) =>
+        /complete|likely/u.test(completenessOf(half, 'en').replace('unfinished', '')),
+      );
+      t.ok(cut.length <= 5, `${cut.length} of ${halves.length}: ${cut.join(' ')}`);
+    }
+  },
+);
+
+t.test('a whole reply is complete, whatever sign stands behind it', async (t) => {
+  const REPLIES = {
+    en: ['No,', 'Sure,', 'Correct.', 'Of course,', 'Yes, please,'],
+    de: ['Genau,'],
+    fr: ['Bien sûr,'],
+    es: ['Claro,'],
+  };
+  for (const [language, texts] of Object.entries(REPLIES))
+    for (const text of texts) t.equal(completenessOf(text, language), 'complete', text);
+  for (const text of ['Hi,', 'Hello.']) t.equal(completenessOf(text, 'en'), 'likely', text);
 });

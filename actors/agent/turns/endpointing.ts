@@ -8,7 +8,9 @@
 import { isLanguage, type Language } from '../../../contracts/speech/languages.js';
 import type { Eagerness } from '../settings.js';
 import { LAST_WORDS } from './last-words.js';
+import { opennessOf } from './open-sentences.js';
 import { factorOf, type Pace } from './pace.js';
+import { wholeReply } from './whole-replies.js';
 
 /**
  * `complete`: a question, an exclamation, a whole reply; `likely`: a full stop after a word that can end a
@@ -65,19 +67,38 @@ function lastWord(text: string, language: Language): 'closing' | 'dangling' | 'd
   return prepositionIn(bare, LAST_WORDS[language]);
 }
 
+/** Completeness of whole replies: their signs say nothing, as a recogniser hears a short word as the first of more ("No,"). */
+const REPLIES = { answer: 'complete', greeting: 'likely' } as const;
+
+/** What the signs say about words that say nothing about the end. */
+function bySign(text: string): TurnCompleteness {
+  if (EXCLAIMED.test(text)) return 'complete';
+  return STOPPED.test(text) ? 'likely' : 'open';
+}
+
+function inLanguage(text: string, language: Language): TurnCompleteness {
+  const reply = wholeReply(text, language);
+  if (reply) return REPLIES[reply];
+  if (TRAILING_OFF.test(text)) return 'unfinished';
+  const [last, openness] = [lastWord(text, language), opennessOf(text, language)];
+  if (last === 'dangling' || openness === 'wanting') return 'unfinished';
+  if (ASKED.test(text) || last === 'closing') return 'complete';
+  if (last === 'doubtful') return STOPPED.test(text) ? 'open' : 'unfinished';
+  return openness === 'announcing' ? 'open' : bySign(text);
+}
+
+function inAnyLanguage(text: string): TurnCompleteness {
+  if (TRAILING_OFF.test(text)) return 'unfinished';
+  return ASKED.test(text) ? 'complete' : bySign(text);
+}
+
 /**
  * Completeness of a turn with this transcript. Recognisers end most pieces with a full stop, even unfinished ones, so
  * words count first, and a missing full stop says more than a present one.
  */
 export function completenessOf(text: string, language: string): TurnCompleteness {
   const trimmed = text.trim();
-  if (TRAILING_OFF.test(trimmed)) return 'unfinished';
-  const last = isLanguage(language) ? lastWord(trimmed, language) : undefined;
-  if (last === 'dangling') return 'unfinished';
-  if (ASKED.test(trimmed) || last === 'closing') return 'complete';
-  if (last === 'doubtful') return STOPPED.test(trimmed) ? 'open' : 'unfinished';
-  if (EXCLAIMED.test(trimmed)) return 'complete';
-  return STOPPED.test(trimmed) ? 'likely' : 'open';
+  return isLanguage(language) ? inLanguage(trimmed, language) : inAnyLanguage(trimmed);
 }
 
 /** Endpointing delays for a user with this pace. */

@@ -38,7 +38,7 @@ export const LAST_WORDS: Readonly<Record<Language, LastWords>> = {
     'a an the and or but because if whether unless until than every my your our their um uh er erm of into',
     'it that which who this these those in on by as is are was were am be been have has had ' +
       'do does can could will would should might i we you he she they his her its not so like well hmm hm then just also ' +
-      'maybe zero one two three four five six seven eight nine ten',
+      'next after before since through near under thats theres hes shes maybe zero one two three four five six seven eight nine ten',
     'please thanks thank bye goodbye yes no yeah nope okay',
     'to for with from at about',
     'what who whom whose which where when how that to nothing something anything thing one',
