@@ -36,6 +36,9 @@ async function waiting(config = {}): Promise<Invite> {
   return invite;
 }
 
+const isAsked = (words: string): boolean =>
+  talks.model.asked.some((messages) => messages.some(({ content }) => content?.includes(words)));
+
 t.test('the agent greets, hears, answers and is interrupted; the record agrees', async (t) => {
   talks.model.answer(
     () => 'One two three four five six seven eight nine ten eleven twelve thirteen fourteen.',
@@ -50,9 +53,10 @@ t.test('the agent greets, hears, answers and is interrupted; the record agrees',
   const record = () => talks.record(invite);
   await until('the greeting is in the record', async () => messagesOf(await record()).length === 1);
 
+  // The beginning of somebody's first words may be lost to the room: the agent then asks about them.
   await until('the question is understood', async () => {
     await person.say(await talks.speech('what is new'));
-    return until('there is an answer', () => talks.model.asked.length > 0, 4000).catch(() => false);
+    return until('it is asked', () => isAsked('what is new'), 4000).catch(() => false);
   });
   person.events.length = 0;
   await until('the answer is heard', () => loudMs(person.heard) > 500);
@@ -75,9 +79,11 @@ t.test('the agent greets, hears, answers and is interrupted; the record agrees',
       turns: Number,
     },
   ]);
-  const [first, question, answer] = messagesOf(ended);
-  t.equal(first, 'assistant: hello there');
-  t.match(question, /^user: what is new/);
+  const messages = messagesOf(ended);
+  const asked = messages.findIndex((message) => /^user: what is new/.test(message));
+  const answer = messages.at(-1);
+  t.equal(messages[0], 'assistant: hello there');
+  t.ok(asked > 0, 'the question is in the record');
   t.match(answer, /^assistant: One two/);
   t.notMatch(answer, /fourteen/, 'only what was played is kept');
   await gone(invite);
