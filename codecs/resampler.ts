@@ -1,5 +1,5 @@
 /**
- * Resamples any layout to 16-bit mono with libswresample. Native: child processes only.
+ * Resamples to 16-bit samples, mono or the channels as they are, with libswresample. Native: child processes only.
  * Invariants: no sample is lost, since `finish` returns what the filter still holds; `free` is idempotent and
  * must be called on every path.
  */
@@ -17,19 +17,19 @@ export interface ResamplerInput {
 
 export class Resampler {
   readonly #context = new SoftwareResampleContext();
+  readonly #sampleBytes: number;
 
-  constructor(input: ResamplerInput, outputRate: number) {
+  /** `outputLayout`: default mono. */
+  constructor(
+    input: ResamplerInput,
+    outputRate: number,
+    outputLayout: ChannelLayout = AV_CHANNEL_LAYOUT_MONO,
+  ) {
+    this.#sampleBytes = outputLayout.nbChannels * BYTES_PER_SAMPLE;
     const { rate, format, layout } = input;
     try {
       check(
-        this.#context.allocSetOpts2(
-          AV_CHANNEL_LAYOUT_MONO,
-          AV_SAMPLE_FMT_S16,
-          outputRate,
-          layout,
-          format,
-          rate,
-        ),
+        this.#context.allocSetOpts2(outputLayout, AV_SAMPLE_FMT_S16, outputRate, layout, format, rate),
         'resampler options',
       );
       check(this.#context.init(), 'resampler');
@@ -46,7 +46,7 @@ export class Resampler {
     );
   }
 
-  /** Takes `count` samples per channel in `planes`; returns 16-bit mono bytes. */
+  /** Takes `count` samples per channel in `planes`; returns interleaved 16-bit samples. */
   push(planes: Buffer[], count: number): Buffer {
     return this.#convert(planes, count);
   }
@@ -63,8 +63,8 @@ export class Resampler {
   #convert(planes: Buffer[] | null, count: number): Buffer {
     const room = this.#context.getOutSamples(count);
     if (room <= 0) return Buffer.alloc(0);
-    const output = Buffer.allocUnsafeSlow(room * BYTES_PER_SAMPLE);
+    const output = Buffer.allocUnsafeSlow(room * this.#sampleBytes);
     const written = check(this.#context.convertSync([output], room, planes, count), 'resampling');
-    return output.subarray(0, written * BYTES_PER_SAMPLE);
+    return output.subarray(0, written * this.#sampleBytes);
   }
 }

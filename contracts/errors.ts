@@ -56,7 +56,10 @@ export const ERRORS = {
   cloning_unavailable: service(400, 'No configured engine can speak with reference audio'),
   speakers_unavailable: service(400, 'No configured engine can speak with several voices'),
   language_unavailable: service(400, 'Language not supported'),
-  audio_unreadable: service(400, 'Audio could not be decoded'),
+  audio_unreadable: service(
+    400,
+    'Audio could not be decoded: send WAV, MP3, AAC, M4A or MP4, Ogg, WebM, FLAC, AIFF or CAF',
+  ),
   audio_too_long: service(413, 'Audio is longer than 60 minutes'),
   engine_failed: service(502, 'The speech engine failed'),
   engine_lost: service(502, 'The speech engine stopped while working on this request'),

@@ -44,6 +44,8 @@ export const LIMITS = {
   transcription: {
     audioBytes: 100 * MiB,
     decodedMs: 60 * MINUTE,
+    /** The longest gap in a file's time stamps that becomes silence; the clock of one with a longer gap was set. */
+    gapMs: 10 * MINUTE,
     /** Hz of headerless PCM. */
     rawSampleRate: range(8000, 48_000),
     /** Words that clients name in one form (`keyterms` of protocol B, `keywords` of A), a field each. */

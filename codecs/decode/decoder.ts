@@ -6,7 +6,6 @@
  * truncated file yields what could be decoded, and one that yields nothing is an error.
  */
 import { availableParallelism } from 'node:os';
-import { samplesOf } from '../../contracts/audio.js';
 import { FairPlaces } from '../../contracts/admission/fair-places.js';
 import { ServiceError } from '../../contracts/errors.js';
 import type { Decode } from '../../contracts/ports/speech/codec.js';
@@ -16,11 +15,12 @@ import { engineFrozen } from '../../processes/errors.js';
 import { ownerOf } from '../../processes/job-owner.js';
 import { findFfmpegs } from './binaries.js';
 import { ffmpegDecoder } from './ffmpeg.js';
+import { monoOf } from './decoder-output.js';
 import { checkDeclaredRate } from './declared-rate.js';
 import { type DecodeLimits, decodeLimits } from './limits.js';
 import { onceDecoder } from './once.js';
 import type { DecoderProcess, StartDecoder } from './process.js';
-import { DEMUXERS, sniff } from './sniff.js';
+import { type Container, DEMUXERS, sniff } from './sniff.js';
 import { headOf } from './file-head.js';
 import { Uploads } from './uploads.js';
 
@@ -37,6 +37,9 @@ export interface DecodeOptions {
   readonly limits?: Partial<DecodeLimits>;
 }
 
+/** Containers whose audio may begin late and have gaps: node-av, which keeps their clock (container-clock.ts), comes first. */
+const CLOCKED: ReadonlySet<Container> = new Set<Container>(['mp4', 'webm']);
+
 /** A decoder mostly waits for its reader, so there may be more decoders than cores. */
 const PROCESSES_PER_CORE = 4;
 
@@ -49,7 +52,9 @@ export function createDecode(options: DecodeOptions): Decode {
   const places = new FairPlaces({ slots: limits.processes, queue: limits.queue });
   const uploads = new Uploads(options.tempFolder);
   const binaries = findFfmpegs(options.ffmpegPath, options.searchPath);
-  const starters = [...binaries.map(ffmpegDecoder), onceDecoder(options.decodeOnce)];
+  const [ffmpegs, once] = [binaries.map(ffmpegDecoder), onceDecoder(options.decodeOnce)];
+  const startersFor = (container: Container): readonly StartDecoder[] =>
+    CLOCKED.has(container) ? [once, ...ffmpegs] : [...ffmpegs, once];
 
   return async function* decode(file, caller, signal) {
     const head = await headOf(file);
@@ -59,7 +64,9 @@ export function createDecode(options: DecodeOptions): Decode {
     const leave = await places.turn(ownerOf(caller), signal);
     try {
       const demuxer = DEMUXERS[container];
-      yield* uploads.with(file, (path) => attempts(starters, { path, demuxer, limits, signal }));
+      yield* uploads.with(file, (path) =>
+        attempts(startersFor(container), { path, demuxer, limits, signal }),
+      );
     } finally {
       leave();
     }
@@ -99,10 +106,10 @@ async function* samplesFrom(
   decoder.pcm.on('error', () => undefined);
   let bytes = 0;
   try {
-    for await (const piece of wholeSamples(patiently(decoder, limits.waitMs))) {
-      bytes += piece.length;
+    for await (const piece of monoOf(patiently(decoder, limits.waitMs))) {
+      bytes += piece.byteLength;
       if (bytes > limits.pcmBytes) throw new ServiceError('audio_too_long');
-      yield samplesOf(piece);
+      yield piece;
       signal.throwIfAborted();
     }
     const exit = await decoder.exited;
@@ -163,15 +170,4 @@ function watchSilence({ pid, kill }: DecoderProcess, waitMs: number): { ends(): 
       return isStopped;
     },
   };
-}
-
-/** The same bytes in pieces of whole samples. */
-async function* wholeSamples(pieces: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-  let odd: Buffer = Buffer.alloc(0);
-  for await (const piece of pieces) {
-    const bytes = odd.length === 0 ? piece : Buffer.concat([odd, piece]);
-    const whole = bytes.length - (bytes.length % 2);
-    odd = bytes.subarray(whole);
-    if (whole > 0) yield bytes.subarray(0, whole);
-  }
 }

@@ -21,7 +21,7 @@ import { DEMUXERS } from './sniff.js';
 
 const SHELL = '/bin/sh';
 const STDERR_LINES = 20;
-const OUTPUT_FORMAT = 's16le';
+const OUTPUT_FORMAT = 'wav';
 
 /** Starts decoders with this binary. */
 export const ffmpegDecoder =
@@ -45,7 +45,7 @@ function commandFor(binary: string, file: string, demuxer: string): FfmpegComman
     )
     .outputOptions(
       ...['-map', '0:a:0', '-vn', '-sn', '-dn', '-map_metadata', '-1', '-threads', '1'],
-      ...['-ac', '1', '-ar', String(RECOGNITION_RATE), '-f', OUTPUT_FORMAT],
+      ...['-c:a', 'pcm_s16le', '-ar', String(RECOGNITION_RATE), '-f', OUTPUT_FORMAT],
     );
 }
 
@@ -78,7 +78,7 @@ const OVERRIDES: object = {
   },
   availableFormats: (done: (error: null, formats: object) => void): void => {
     const inputs = Object.values(DEMUXERS).map((name) => [name, { canDemux: true }]);
-    done(null, { ...Object.fromEntries(inputs), [OUTPUT_FORMAT]: { canMux: true } });
+    done(null, { ...Object.fromEntries(inputs), [OUTPUT_FORMAT]: { canDemux: true, canMux: true } });
   },
   availableEncoders: (done: (error: null, encoders: object) => void): void => done(null, {}),
 };

@@ -13,6 +13,12 @@ const bytesOfAudio = (ms: number): number => Math.floor((ms / 1000) * RECOGNITIO
 /** Sample rates that a file may declare, in Hz. At 1 Hz, 7 KB of samples would become an hour of audio. */
 export const DECLARED_RATE = { min: 1000, max: 1_000_000 } as const;
 
+/** Gaps in a file's time stamps that become silence, in seconds; shorter ones are how containers round. */
+export const GAPS = { least: 0.1, most: LIMITS.transcription.gapMs / 1000 } as const;
+
+/** Most channels of a recording, as many as FFmpeg resamples. */
+export const MOST_CHANNELS = 64;
+
 export interface DecodeLimits {
   /** Most PCM that one file may contain, in bytes; more is `audio_too_long`. */
   readonly pcmBytes: number;

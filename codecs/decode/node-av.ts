@@ -1,14 +1,26 @@
 /**
- * The work of the `decode-once` child: decodes any container to 16 kHz mono PCM with node-av's low-level
+ * The work of the `decode-once` child: decodes any container to a WAV stream of 16 kHz (decoder-output.ts) with node-av's low-level
  * synchronous reader. One file per process, so native memory is left to the exit.
  * Writes to the pipe block, which is the back-pressure; if the reader has left, EPIPE ends the work.
  */
 import { writeSync } from 'node:fs';
-import { AVERROR_EOF, AVMEDIA_TYPE_AUDIO, type AVSampleFormat } from 'node-av/constants';
-import { Codec, CodecContext, FormatContext, Frame, InputFormat, Packet, type Stream } from 'node-av/lib';
-import { RECOGNITION_RATE } from '../../contracts/audio.js';
+import { AV_NOPTS_VALUE, AVERROR_EOF, AVMEDIA_TYPE_AUDIO, type AVSampleFormat } from 'node-av/constants';
+import {
+  type ChannelLayout,
+  Codec,
+  CodecContext,
+  FormatContext,
+  Frame,
+  InputFormat,
+  Packet,
+  type Stream,
+} from 'node-av/lib';
+import { BYTES_PER_SAMPLE, RECOGNITION_RATE } from '../../contracts/audio.js';
 import { check } from '../native.js';
 import { Resampler } from '../resampler.js';
+import { wavHeader } from '../wav.js';
+import { ContainerClock } from './container-clock.js';
+import { GAPS } from './limits.js';
 
 const STDOUT = 1;
 
@@ -18,19 +30,20 @@ const STDOUT = 1;
  */
 export function decodeToStdout(file: string, demuxer: string): boolean {
   try {
-    return decode(file, demuxer, new PcmWriter());
+    return decode(file, demuxer);
   } catch {
     return false;
   }
 }
 
-function decode(file: string, demuxer: string, writer: PcmWriter): boolean {
+function decode(file: string, demuxer: string): boolean {
   const input = new FormatContext();
   check(input.openInputSync(file, InputFormat.findInputFormat(demuxer)), 'open');
   check(input.findStreamInfoSync(null), 'stream information');
   const stream = input.streams.find(({ codecpar }) => codecpar.codecType === AVMEDIA_TYPE_AUDIO);
   if (stream === undefined) return false;
   const decoder = openDecoder(stream);
+  const writer = new PcmWriter(timesOf(input, stream));
   const packet = new Packet();
   packet.alloc();
   let result = input.readFrameSync(packet);
@@ -57,21 +70,47 @@ function openDecoder(stream: Stream): CodecContext {
   return decoder;
 }
 
-/** Resamples frames and writes them; a change of rate, format or layout within the stream gets a new resampler. */
+/** Reads time stamps as seconds since the start of the file; undefined for a frame without one. */
+type TimeOf = (stamp: bigint) => number | undefined;
+
+const MICROSECONDS = 1e6;
+
+/** The file starts with whichever of its streams does first, as players have it. */
+function timesOf({ startTime }: FormatContext, { timeBase: { num, den } }: Stream): TimeOf {
+  const start = startTime === AV_NOPTS_VALUE ? 0 : Number(startTime) / MICROSECONDS;
+  return (stamp) => (stamp === AV_NOPTS_VALUE ? undefined : (Number(stamp) * num) / den - start);
+}
+
+const SILENT_SAMPLES = RECOGNITION_RATE;
+
+/**
+ * Resamples frames and writes them, and silence where the container's clock has a gap; a change of rate, format or layout within the
+ * stream gets a new resampler to the channels that it began with.
+ */
 class PcmWriter {
   readonly #frame = new Frame();
+  readonly #clock = new ContainerClock(GAPS);
+  readonly #timeOf: TimeOf;
   #resampler: Resampler | undefined;
   #shape = '';
+  #output: ChannelLayout | undefined;
+  /** Sound and silence so far, in seconds. */
+  #end = 0;
 
-  constructor() {
+  constructor(timeOf: TimeOf) {
+    this.#timeOf = timeOf;
     this.#frame.alloc();
   }
 
   /** Writes the frames that the decoder has ready. */
   drain(decoder: CodecContext): void {
     while (decoder.receiveFrameSync(this.#frame) >= 0) {
+      const { nbSamples, sampleRate } = this.#frame;
+      const resampler = this.#resamplerOfFrame();
+      this.#fillGap();
       const planes = this.#frame.extendedData ?? this.#frame.data ?? [];
-      writeAll(this.#resamplerOfFrame().push(planes, this.#frame.nbSamples));
+      writeAll(resampler.push(planes, nbSamples));
+      this.#end += nbSamples / sampleRate;
       this.#frame.unref();
     }
   }
@@ -82,6 +121,23 @@ class PcmWriter {
     this.#resampler = undefined;
   }
 
+  /** The few samples that a resampler holds come behind the silence. */
+  #fillGap(): void {
+    const at = this.#timeOf(this.#frame.pts);
+    const seconds = at === undefined ? 0 : this.#clock.silenceBefore(at, this.#end);
+    this.#end += seconds;
+    const sampleBytes = (this.#output?.nbChannels ?? 1) * BYTES_PER_SAMPLE;
+    for (let left = Math.round(seconds * RECOGNITION_RATE); left > 0; left -= SILENT_SAMPLES)
+      writeAll(Buffer.alloc(Math.min(left, SILENT_SAMPLES) * sampleBytes));
+  }
+
+  /** The channels of the first frame, whose number the header tells. */
+  #outputLayout(layout: ChannelLayout): ChannelLayout {
+    if (this.#output) return this.#output;
+    writeAll(Buffer.from(wavHeader(RECOGNITION_RATE, layout.nbChannels)));
+    return (this.#output = { ...layout });
+  }
+
   #resamplerOfFrame(): Resampler {
     const { sampleRate: rate, channelLayout: layout } = this.#frame;
     const format = this.#frame.format as AVSampleFormat;
@@ -89,7 +145,8 @@ class PcmWriter {
     if (this.#resampler && shape === this.#shape) return this.#resampler;
     this.finish();
     this.#shape = shape;
-    return (this.#resampler = new Resampler({ rate, format, layout }, RECOGNITION_RATE));
+    const output = this.#outputLayout(layout);
+    return (this.#resampler = new Resampler({ rate, format, layout }, RECOGNITION_RATE, output));
   }
 }
 

@@ -7,7 +7,7 @@ import type { Readable } from 'node:stream';
 import { CHECKOUT } from '../../contracts/places.js';
 
 export interface DecoderProcess {
-  /** 16-bit mono PCM at 16 kHz, in pieces of any length; ends when the process does. */
+  /** A WAV stream (decoder-output.ts), in pieces of any length; ends when the process does. */
   readonly pcm: Readable;
   readonly exited: Promise<DecoderExit>;
   /** Its number, if it runs. */

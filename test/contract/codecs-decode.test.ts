@@ -53,6 +53,11 @@ function standIn(name: string, script: string): string {
   return path;
 }
 
+/** A script's command that prints the header of what decoders write. */
+const headerFile = joinPath(folder, 'header.wav');
+writeFileSync(headerFile, wavHeader(RATE));
+const HEADER = `cat ${headerFile};`;
+
 const doesNotRun = standIn('does-not-run', 'exit 127');
 
 const decoder = (options: Partial<DecodeOptions> = {}) =>
@@ -106,6 +111,20 @@ const WAYS: Record<string, Way> = {
     tones: TONE_FILES,
     all: shortOrLong(false, true),
   },
+};
+
+/** The sign of the same tone in each channel, and the peak of what is heard. */
+const CHANNELS: Record<string, { channels: readonly number[]; peak: number }> = {
+  'channel 4 of 6, a subwoofer for most': { channels: [0, 0, 0, 1, 0, 0], peak: 8000 },
+  'channel 4 of 8': { channels: [0, 0, 0, 1, 0, 0, 0, 0], peak: 8000 },
+  'channel 3 of 5': { channels: [0, 0, 1, 0, 0], peak: 8000 },
+  'opposite phases': { channels: [1, -1], peak: 8000 },
+};
+
+/** Seconds of silence in files whose audio begins late, or has a gap. */
+const CLOCKS: Record<string, readonly [from: number, to: number]> = {
+  'begins-at-3s.mp4': [0, 3],
+  'pause.webm': [1.1, 3],
 };
 
 const bomb = fixture(HOURS_FILE);
@@ -188,6 +207,27 @@ for (const [way, { options, skip, tones, all }] of Object.entries(WAYS)) {
       t.ok(Math.abs(peakOf(samples) - 4000) < 300, 'the mean of both channels');
     });
 
+    for (const [name, { channels, peak }] of Object.entries(CHANNELS)) {
+      t.test(`heard: ${name}`, async (t) => {
+        const data = new Int16Array(channels.length * RATE);
+        tone(RATE, 1).forEach((sample, at) =>
+          channels.forEach((sign, channel) => (data[at * channels.length + channel] = sign * sample)),
+        );
+        const file = wavFile({ rate: RATE, channels: channels.length, data: bytesOf(data) });
+        const samples = await decodeAll(decode, file);
+        t.equal(samples.length, RATE);
+        t.ok(Math.abs(peakOf(samples) - peak) < 100, `${peakOf(samples)}`);
+      });
+    }
+
+    for (const [name, [from, to]] of Object.entries(CLOCKS)) {
+      t.test(`${name} keeps its clock`, async (t) => {
+        const samples = await decodeAll(decode, fixture(name));
+        const isQuiet = peakOf(samples.subarray(from * RATE, (to - 0.05) * RATE)) < 100;
+        t.ok(isQuiet && peakOf(samples.subarray(to * RATE, (to + 0.5) * RATE)) > 1000);
+      });
+    }
+
     t.test('a file that was cut short gives what it holds', async (t) => {
       for (const name of all ? TONE_FILES.filter((name) => name !== 'tone.m4a') : AAC_FILES.slice(1)) {
         const file = fixture(name);
@@ -240,7 +280,7 @@ for (const [way, { options, skip, tones, all }] of Object.entries(WAYS)) {
 }
 
 t.test('no process is started for a file of an unknown container', async (t) => {
-  const decode = decoder({ ffmpegPath: standIn('says', 'echo AAAA') });
+  const decode = decoder({ ffmpegPath: standIn('says', `${HEADER} echo AAAA`) });
   for (const [name, bytes] of Object.entries(STRANGERS)) {
     await t.rejects(decodeAll(decode, Buffer.from(bytes, 'latin1')), unreadable, name);
   }
@@ -255,7 +295,7 @@ t.test('the limit is exact to the byte', async (t) => {
 
 t.test('a decoder runs under limits, without our environment', async (t) => {
   process.env['CODECS_TEST_SECRET'] = 'do-not-tell';
-  const script = 'env; echo "f $(ulimit -f) t $(ulimit -t) c $(ulimit -c)"';
+  const script = HEADER + 'env; echo "f $(ulimit -f) t $(ulimit -t) c $(ulimit -c)"';
   const decode = decoder({ ffmpegPath: standIn('tells', script) });
   const said = Buffer.concat(
     (await collect(decode(wavHeader(RATE), anybody, neverAborted))).map(bytesOf),
@@ -278,7 +318,7 @@ t.test('a decoder that is stopped is killed after five seconds: no fault of the 
 });
 
 t.test('a decoder that crashes is an error, though it had begun', async (t) => {
-  const decode = decoder({ ffmpegPath: standIn('crashes', 'echo AAAA; kill -SEGV $$') });
+  const decode = decoder({ ffmpegPath: standIn('crashes', `${HEADER} echo AAAA; kill -SEGV $$`) });
   await t.rejects(decodeAll(decode, fixture('tone.wav')), unreadable);
   nothingLeft(t);
 });
@@ -375,18 +415,18 @@ t.test('which ffmpeg: the operator’s, else the one that npm brought, and then 
 
 t.test('what the build from npm lacks is decoded by an ffmpeg on PATH', async (t) => {
   const bin = mkdtempSync(joinPath(folder, 'bin-'));
-  writeFileSync(joinPath(bin, 'ffmpeg'), '#!/bin/sh\nprintf abcd\n', { mode: 0o755 });
+  writeFileSync(joinPath(bin, 'ffmpeg'), `#!/bin/sh\n${HEADER} printf abcd\n`, { mode: 0o755 });
   const decode = decoder({ searchPath: bin });
   t.ok((await decodeAll(decode, fixture('tone.mp3'))).length > 0.9 * RATE, 'MP3 by the one from npm');
   t.equal(
-    (await decodeAll(decode, fixture('tone.m4a'))).length,
+    (await decodeAll(decode, fixture('tone.aac'))).length,
     2,
     'AAC by the other, which says two samples',
   );
 });
 
 t.test('an upload is readable by us alone', async (t) => {
-  const decode = decoder({ ffmpegPath: standIn('lists', `ls -l ${uploads}`) });
+  const decode = decoder({ ffmpegPath: standIn('lists', `${HEADER} ls -l ${uploads}`) });
   const said = Buffer.concat(
     (await collect(decode(wavHeader(RATE), anybody, neverAborted))).map(bytesOf),
   ).toString('latin1');

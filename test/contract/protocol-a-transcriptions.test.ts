@@ -86,6 +86,20 @@ t.test('multipart: a part that is no field of the form is passed over, however l
   }
 });
 
+t.test(
+  'multipart: a part named file is one without a name and a type; one that is no audio says so',
+  async (t) => {
+    const part = (name: string, value: string): string =>
+      `--b\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`;
+    const body = `${part('file', 'no audio at all')}${part('model', MODEL)}--b--\r\n`;
+    const response = await send(body, { 'content-type': 'multipart/form-data; boundary=b' });
+    t.match(await refusal(response), {
+      param: 'file',
+      message: /could not be decoded: send WAV, MP3,.* FLAC/,
+    });
+  },
+);
+
 t.test('refused options: include, known_speaker_names, known_speaker_references, url', async (t) => {
   for (const name of ['include', 'known_speaker_names', 'known_speaker_references', 'url']) {
     for (const response of [
@@ -187,7 +201,6 @@ t.test('requests that are not valid', async (t) => {
   const cases: [Response, string | undefined][] = [
     [await send(form([file])), 'model'],
     [await send(form([model])), 'file'],
-    [await send(form([model, ['file', 'text']])), 'file'],
     [await upload([['response_format', 'diarized_json']]), 'response_format'],
     [await upload([['timestamp_granularities[]', 'character']]), 'timestamp_granularities.0'],
     [await upload([['language', 'x'.repeat(17)]]), 'language'],

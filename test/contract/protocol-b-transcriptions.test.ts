@@ -252,7 +252,8 @@ t.test('forms that are not what they should be', async (t) => {
     [[['model_id', 'eleven_flash_v2'], FILE], 'model_not_found', 'model_id'],
     [[MODEL], 'invalid_request', 'file'],
     [[MODEL, ['file', new Blob([])]], 'invalid_request', 'file'],
-    [[MODEL, ['file', new Blob(['not audio at all'])]], 'audio_unreadable', undefined],
+    [[MODEL, ['file', new Blob(['not audio at all'])]], 'audio_unreadable', 'file'],
+    [[MODEL, ['file', 'a text field']], 'audio_unreadable', 'file'],
     [[MODEL, FILE, ['timestamps_granularity', 'letter']], 'unsupported_option', 'timestamps_granularity'],
     [[MODEL, FILE, ['language_code', 'x'.repeat(40)]], 'invalid_request', 'language_code'],
   ];

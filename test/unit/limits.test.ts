@@ -127,6 +127,7 @@ const DOCUMENTED = {
   'body: native synthesis, protocol A speech and chat': size(body.nativeSynthesis),
   'body: protocol B': size(body.protocolB),
   'body: transcription; its audio': `${size(body.transcription)}; ${size(CONTRACT.transcription.audioBytes)} and ${CONTRACT.transcription.decodedMs / MINUTE} minutes`,
+  'a gap in the time stamps of an audio file (MP4, WebM)': `${CONTRACT.transcription.gapMs / MINUTE} minutes`,
   headers: size(CONTRACT.http.headerBytes),
   'delay of the event loop, on average': `${CONTRACT.http.shedDelayMs} ms (\`SHED_DELAY_MS\`)`,
   'WebSocket frame': `${size(CONTRACT.socket.frameBytes)}; on \`/rtc\` ${size(CONTRACT.socket.rtcFrameBytes)}`,

@@ -1,4 +1,5 @@
 /** Native transcription over HTTP (docs/contract/native.md 4): a file in a form or in MessagePack. */
+import { audioOf } from '../../server/bodies/audio-field.js';
 import { ServiceError } from '../../../contracts/errors.js';
 import { languageOfTag } from '../../../contracts/speech/languages.js';
 import { LIMITS } from '../../../contracts/limits.js';
@@ -53,6 +54,7 @@ async function asrForm(request: HttpRequest): Promise<AsrInput> {
   const form = await readSpooledMultipart(request, {
     bodyBytes: LIMITS.body.transcription,
     fileBytes: LIMITS.transcription.audioBytes,
+    fileField: 'audio',
   });
   const language = form.fields.get('language')?.at(-1);
   const ignore = form.fields.get('ignore_timestamps')?.at(-1);
@@ -106,16 +108,19 @@ const transcribe: Handler = async (request, { transcription, keys, admission, lo
   const caller = await withPlace(request, await authenticate(request, keys), admission);
   const input = await readBody(request, READERS);
   warnOfIgnored(input.ignored, request.generationId, log);
-  const transcript = await transcription.transcribe(
-    {
-      audio: input.audio,
-      model: DEFAULT_TRANSCRIPTION_MODEL,
-      words: !input.ignoreTimestamps,
-      trace: observation,
-      ...(input.language ? { language: input.language } : {}),
-    },
-    caller,
-    request.signal,
+  const transcript = await audioOf(
+    'audio',
+    transcription.transcribe(
+      {
+        audio: input.audio,
+        model: DEFAULT_TRANSCRIPTION_MODEL,
+        words: !input.ignoreTimestamps,
+        trace: observation,
+        ...(input.language ? { language: input.language } : {}),
+      },
+      caller,
+      request.signal,
+    ),
   );
   return json(200, resultOf(transcript, input.language));
 };

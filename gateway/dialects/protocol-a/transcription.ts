@@ -1,6 +1,7 @@
 /** `POST …/audio/transcriptions` (docs/contract/protocol-a.md 2): the whole transcript, or a stream of events. */
 import { Type } from '../../../contracts/schemas/type.js';
 import { authenticate } from '../../server/auth.js';
+import { audioOf } from '../../server/bodies/audio-field.js';
 import { withPlace } from '../../server/job-place.js';
 import { warnOfIgnored } from '../../server/ignored-fields.js';
 import type { Transcribe } from './transcript-stream.js';
@@ -14,11 +15,12 @@ const transcribe: Handler = async (request, parts, observation) => {
   const caller = await withPlace(request, await authenticate(request, keys), admission);
   const input = await readTranscriptionInput(request, vocabulary);
   warnOfIgnored(input.ignored, request.generationId, log);
-  const { audio, model, language, format } = input;
+  const { audio, audioField, model, language, format } = input;
   observation.model(model);
   const hint = language === '' ? {} : { language };
   const asked = { audio, model, words: needsWords(format), trace: observation, ...hint };
-  const run: Transcribe = (told) => transcription.transcribe(asked, caller, request.signal, told);
+  const run: Transcribe = (told) =>
+    audioOf(audioField, transcription.transcribe(asked, caller, request.signal, told));
   if (input.stream) return transcriptStream(run);
   const named = base.groqId ? { groqId: `req_${request.generationId}` } : {};
   return transcriptReply(await run(() => undefined), { ...input, ...named });

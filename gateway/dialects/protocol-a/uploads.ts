@@ -34,6 +34,8 @@ interface Upload {
 }
 
 export interface TranscriptionInput {
+  /** The field that the audio came in. */
+  readonly audioField: string;
   readonly audio: Uint8Array | StoredFile;
   readonly model: TranscriptionModel;
   /** As sent; empty if none was. */
@@ -88,6 +90,7 @@ const FORM: FormLimits = {
   bodyBytes: LIMITS.body.transcription,
   fileBytes: AUDIO_BYTES,
   fields: LIMITS.http.multipartFields + LIMITS.transcription.keyterms,
+  fileField: 'file',
 };
 
 async function readForm(request: HttpRequest): Promise<Upload> {
@@ -162,7 +165,8 @@ async function settle(
   if (!audio) throw invalid(`missing field ${audioField}`, audioField);
   const words = asked.timestamp_granularities?.includes('word') ?? false;
   const ignored = TRANSCRIPTION_IGNORED.filter((name) => !isUnset(fields[name]));
-  return { audio, model, language: asked.language ?? '', format, words, stream, ignored };
+  const language = asked.language ?? '';
+  return { audio, audioField, model, language, format, words, stream, ignored };
 }
 
 /**

@@ -2,6 +2,7 @@
  * `POST /v1/speech-to-text` (docs/contract/protocol-b.md 4; rules 2, 3, 6, 12): a form whose fields may come in any
  * order, also after the file; the last of a repeated scalar counts.
  */
+import { audioOf } from '../../server/bodies/audio-field.js';
 import { isUnset } from '../../../contracts/schemas/coerce.js';
 import { RECOGNITION_RATE } from '../../../contracts/audio.js';
 import { LIMITS } from '../../../contracts/limits.js';
@@ -61,6 +62,7 @@ const FORM: FormLimits = {
   bodyBytes: LIMITS.body.transcription,
   fileBytes: LIMITS.transcription.audioBytes,
   fields: LIMITS.http.multipartFields + LIMITS.transcription.keyterms,
+  fileField: 'file',
 };
 
 const checkFields = checker(TranscriptionFields);
@@ -116,7 +118,7 @@ const transcribe: Handler = async (request, parts, observation) => {
   const asked = askedBy(form, parts);
   observation.model(asked.request.model);
   const wanted = { ...asked.request, trace: observation };
-  const transcript = await parts.transcription.transcribe(wanted, caller, request.signal);
+  const transcript = await audioOf('file', parts.transcription.transcribe(wanted, caller, request.signal));
   const result = resultOf(transcript, asked, request.generationId);
   return json(200, result, requestIds(request.generationId));
 };

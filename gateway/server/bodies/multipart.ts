@@ -36,6 +36,8 @@ export interface FormLimits {
   readonly files?: number;
   /** Most fields; default LIMITS.http.multipartFields. */
   readonly fields?: number;
+  /** A field whose parts are files, even without a filename and a type. */
+  readonly fileField?: string;
 }
 
 /** Parts of these types are files, even without a filename, which RFC 7578 section 4.2 only recommends. */
@@ -53,12 +55,13 @@ const malformed = (message: string, cause?: unknown): ServiceError =>
 
 function createParser(
   contentType: string,
-  { fileBytes, files = 4, fields = LIMITS.http.multipartFields }: FormLimits,
+  { fileBytes, files = 4, fields = LIMITS.http.multipartFields, fileField }: FormLimits,
 ): BusboyInstance {
   try {
     return new Busboy({
       headers: { 'content-type': contentType },
-      isPartAFile: (_name, type, filename) => filename !== undefined || BINARY.test(type ?? ''),
+      isPartAFile: (name, type, filename) =>
+        filename !== undefined || BINARY.test(type ?? '') || (name !== undefined && name === fileField),
       limits: {
         fields,
         fieldSize: LIMITS.http.multipartFieldBytes,

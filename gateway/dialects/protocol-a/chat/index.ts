@@ -1,4 +1,5 @@
 /** `POST …/chat/completions`: speaks text or transcribes audio, streamed or in one answer (docs/contract/protocol-a.md 4). */
+import { audioOf } from '../../../server/bodies/audio-field.js';
 import type { ServiceError } from '../../../../contracts/errors.js';
 import { LIMITS } from '../../../../contracts/limits.js';
 import type { Caller } from '../../../../contracts/ports/accounts/identity.js';
@@ -69,12 +70,14 @@ async function transcribe(audio: TranscriptionRequest, call: Call): Promise<Repl
   const { request, caller, wanted, answer, parts, observation: trace } = call;
   const { signal } = request;
   const asked = { ...audio, trace };
+  const run = (told?: Parameters<typeof parts.transcription.transcribe>[3]) =>
+    audioOf('messages', parts.transcription.transcribe(asked, caller, signal, told));
   if (wanted.stream)
     return streamed(
-      transcriptionEvents((told) => parts.transcription.transcribe(asked, caller, signal, told)),
+      transcriptionEvents((told) => run(told)),
       call,
     );
-  const transcript = await parts.transcription.transcribe(asked, caller, signal);
+  const transcript = await run();
   return { status: 200, headers: JSON_HEADERS, body: transcriptCompletion(transcript, answer) };
 }
 
