@@ -167,12 +167,11 @@ export function dialectsOf(
 
 /** The edge's part of the configuration. */
 function edgeOf(
-  { httpStack: stack, dataDir, host, port, workers, publicUrl, trustedProxies, drainAnnounceSeconds }: Config,
+  { httpStack: stack, host, port, workers, publicUrl, trustedProxies, drainAnnounceSeconds }: Config,
   tls: CertificateFiles | undefined,
 ) {
   return {
     stack,
-    cacheFolder: join(dataDir, 'cache'),
     host,
     port,
     exclusive: workers === 1,

@@ -73,7 +73,7 @@ const ADDRESS = {
     'HTTP_STACK',
     'auto',
     ['auto', 'uws', 'node'],
-    'HTTP by uWebSockets.js or node:http; auto takes uWebSockets.js if it loads, else node.',
+    'HTTP by uWebSockets.js or node:http; auto takes the newest uWebSockets.js that loads, else node.',
   ),
 };
 

@@ -29,10 +29,8 @@ import { listenUws, type UwsModule } from './adapters/uws.js';
 export type Stack = 'uws' | 'node';
 
 export interface ListenOptions {
-  /** `auto`: uWebSockets.js if it loads, else `node`; `uws`: the same, with a warning if it falls back to `node`. */
+  /** `auto`: the newest uWebSockets.js that loads, else `node`; `uws`: the same, with a warning if it falls back to `node`. */
   readonly stack: Stack | 'auto';
-  /** Where a copy of the native binding is kept if it has to be adapted to this machine; its parent exists. */
-  readonly cacheFolder?: string;
   readonly host: string;
   /** 0: any free port. */
   readonly port: number;
@@ -80,12 +78,11 @@ export interface Listening {
 }
 
 /** The binding that serves; undefined for the stack `node`. */
-function chooseBinding({ stack: wanted, cacheFolder, log }: ListenOptions): Binding | undefined {
+function chooseBinding(wanted: ListenOptions['stack'], log: Log): Binding | undefined {
   if (wanted === 'node') return undefined;
   try {
-    const binding = loadBinding({ cacheFolder });
-    const how = binding.isAdapted ? ', adapted to the older glibc of this machine' : '';
-    log.info({ stack: 'uws' }, `HTTP stack: uWebSockets.js ${binding.version}${how}`);
+    const binding = loadBinding();
+    log.info({ stack: 'uws' }, `HTTP stack: uWebSockets.js ${binding.version}`);
     return binding;
   } catch (error) {
     const line = `HTTP stack: node; ${(error as Error).message}`;
@@ -108,7 +105,7 @@ export async function listen(options: ListenOptions): Promise<Listening> {
   const system = systemDialect({ health, metrics, scraping, partReports, dialects, permissionOf });
   const router = new Router(dialects, system, permissionOf);
   if (options.tls) await checkCertificate(options.tls);
-  const uws = chooseBinding(options)?.module;
+  const uws = chooseBinding(options.stack, log)?.module;
   const stack = uws ? 'uws' : 'node';
   checkSharing(stack, options.exclusive);
   const load = new Load(clock, options.load);

@@ -48,8 +48,7 @@ export const ROOMS = {
   client: { holds: 'the session SDK and the console', may: [] },
   'gateway/server': {
     holds: 'the HTTP and WebSocket edge',
-    // A copy of uWebSockets.js for an older glibc is in a folder of its own.
-    may: ['contracts', 'processes/private-folder'],
+    may: ['contracts'],
     // It loads uWebSockets.js, whose file is named after platform and Node version.
     computed: ['gateway/server/adapters/bindings'],
   },

@@ -12,6 +12,7 @@ import { LiveClient } from '../fixtures/live.js';
 import { fixture } from '../fixtures/codecs-audio.js';
 import { shortOrLong } from '../fixtures/long.js';
 import { remoteService } from '../fixtures/remote-service.js';
+import { until } from '../fixtures/until.js';
 
 type Pairs = readonly (readonly [name: string, value: string])[];
 
@@ -171,6 +172,11 @@ function prefixed(header: string, rows: Readonly<Record<string, Row>>): Record<s
 }
 
 const ROWS = Object.entries({ ...prefixed('traceparent', PARENTS), ...prefixed('tracestate', STATES) });
+/**
+ * What the binding of 2023 answers: no names with dots, and no head above 4 KiB that comes in pieces, as the longest sometimes do
+ * (docs/http-stacks.md).
+ */
+const isAnswered = ([name, value]: Pairs[number]): boolean => !name.includes('.') && value.length < 16_000;
 /** What depends on how a request's headers are read, and not on their values alone. */
 const READING =
   /no header|: a (traceparent|state)$|capitals|mixed|another name|two of them|several|empty one|blanks/;
@@ -183,6 +189,10 @@ t.teardown(() => Promise.all(gateways.map((gateway) => gateway.stop())));
 
 for (const [index, gateway] of gateways.entries()) {
   const stack = STACKS[index];
+  // The choice is logged, and readable a moment after the gateway is ready.
+  if (stack === 'auto')
+    await until('it has said which stack it is', () => gateway.stderr().includes('HTTP stack: '));
+  const isOld = gateway.stderr().includes('HTTP stack: uWebSockets.js 20.30.');
   /** One endpoint is enough to see that a stack passes headers unchanged. */
   const endpoints = Object.entries(ENDPOINTS).slice(0, stack === 'auto' ? undefined : 1);
 
@@ -191,6 +201,7 @@ for (const [index, gateway] of gateways.entries()) {
     const rows = nth === 0 ? ROWS : shortOrLong(FEW, ROWS);
     t.test(`${path} on ${stack} passes on the trace that it is part of`, async (t) => {
       for (const [name, [headers, trace, expected]] of rows) {
+        if (isOld && !headers.every(isAnswered)) continue;
         const { traceparent, tracestate } = await passedOn(() => call(gateway, headers));
         const [, traceId, spanId] = PASSED_ON.exec(String(traceparent)) ?? [];
         t.equal(traceId === TRACE ? 'same' : 'new', trace, `${name}: ${String(traceparent)}`);

@@ -167,12 +167,24 @@ t.test('packages: of the binaries of uWebSockets.js those stay that this platfor
   };
   const modules = t.testdir({
     'uWebSockets.js': { 'package.json': '{}', 'index.d.ts': '', ...binaries },
+    'uWebSockets.js-20.30': {
+      'package.json': '{}',
+      binaries,
+      dist: { 'uws.js': '' },
+      node_modules: { ws: {} },
+    },
   });
   const here = { platform: 'linux', arch: 'x64' };
   trimBindings(modules, here);
   const below = (...names: string[]): string[] => fs.readdirSync(path.join(modules, ...names)).sort();
   const kept = ['uws_linux_x64_115.node', 'uws_linux_x64_127.node'];
   t.same(below('uWebSockets.js'), ['index.d.ts', 'package.json', ...kept]);
+  t.same(below('uWebSockets.js-20.30', 'binaries'), kept);
+  t.same(
+    below('uWebSockets.js-20.30'),
+    ['binaries', 'node_modules', 'package.json'],
+    'the imitation is gone',
+  );
 
   const own = t.testdir({ build: binaries, modules: { 'uWebSockets.js': t.fixture('symlink', '../build') } });
   trimBindings(path.join(own, 'modules'), here);

@@ -5,7 +5,7 @@
  * while a body is awaited (restarted every 160 KiB), while a reply is not read, and between two requests. `resume`
  * starts it too; the body's last byte, `pause`, and a client that reads on stop it. The server above decides how long
  * each of these may take, so the timer is restarted until then. Unavoidable: connections are kept alive for 8 s only
- * (KEEP_ALIVE_SECONDS announces it), and heads of more than about 100 headers are answered 431.
+ * (KEEP_ALIVE_SECONDS announces it), and heads of more than 48 headers are dropped.
  */
 import { STATUS_CODES } from 'node:http';
 import type { HttpResponse } from 'uWebSockets.js';
