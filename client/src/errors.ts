@@ -42,9 +42,13 @@ export class SessionError extends Error {
   }
 }
 
+/** By its name: each script of a page that has several (client/build.mjs) has a class of its own. */
+export const isSessionError = (cause: unknown): cause is SessionError =>
+  cause instanceof Error && cause.name === 'SessionError';
+
 /** Makes a `SessionError` of anything thrown; one that is a `SessionError` already is returned as it is. */
 export const asSessionError = (code: SessionErrorCode, cause: unknown): SessionError => {
-  if (cause instanceof SessionError) return cause;
+  if (isSessionError(cause)) return cause;
   const reason = cause instanceof Error ? `: ${cause.message}` : '';
   return new SessionError(code, { message: `${ERRORS[code]}${reason}`, cause });
 };

@@ -2,7 +2,7 @@
  * The address and token for joining a session: from a response of `POST /v1/agent/sessions` passed on by a backend, or requested
  * here, without a key, of a public agent (docs/contract/platform.md 6.6, 6.10).
  */
-import { SessionError } from './errors.js';
+import { isSessionError, SessionError } from './errors.js';
 
 /** The gateway's answer. Only these fields are read, and any other field that ends in `_url`, for the address. */
 export interface SessionResponse {
@@ -108,12 +108,20 @@ async function within<Result>(
   }
 }
 
+/** Where a session is asked for, and with which fields. */
+export interface Asking {
+  readonly address: string;
+  readonly request?: Readonly<Record<string, unknown>> | undefined;
+  /** Used instead of the global `fetch`. */
+  readonly fetch?: typeof fetch | undefined;
+}
+
 /** Errors: `session_request_failed`, `agent_not_public`, `origin_forbidden`, `unsupported_transport`. */
-export async function requestSession(agent: PublicAgent, signal: AbortSignal): Promise<SessionResponse> {
+export async function askForSession(asking: Asking, signal: AbortSignal): Promise<SessionResponse> {
   try {
-    return await within(REQUEST_MS, signal, (limited) => askFor(agent, limited));
+    return await within(REQUEST_MS, signal, (limited) => ask(asking, limited));
   } catch (error) {
-    if (error instanceof SessionError) throw error;
+    if (isSessionError(error)) throw error;
     throw new SessionError('session_request_failed', {
       message: 'The gateway cannot be reached',
       cause: error,
@@ -121,16 +129,25 @@ export async function requestSession(agent: PublicAgent, signal: AbortSignal): P
   }
 }
 
-async function askFor(agent: PublicAgent, signal: AbortSignal): Promise<SessionResponse> {
-  const { agentId, baseUrl, request, fetch: send = globalThis.fetch } = agent;
+async function ask(asking: Asking, signal: AbortSignal): Promise<SessionResponse> {
+  const { address, request, fetch: send = globalThis.fetch } = asking;
   const client_timezone = Intl.DateTimeFormat().resolvedOptions().timeZone;
-  const response = await send(`${baseUrl.replace(/\/+$/, '')}/v1/agent/sessions`, {
+  const response = await send(address, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ client_timezone, ...request, agent_id: agentId }),
+    body: JSON.stringify({ client_timezone, ...request }),
     signal,
   });
   const body = (await response.json().catch(() => null)) as Body | null;
   if (!response.ok) throw refusal(response, body ?? {});
   return body as unknown as SessionResponse;
+}
+
+/** Errors: those of `askForSession`. */
+export function requestSession(
+  { agentId, baseUrl, request, fetch }: PublicAgent,
+  signal: AbortSignal,
+): Promise<SessionResponse> {
+  const address = `${baseUrl.replace(/\/+$/, '')}/v1/agent/sessions`;
+  return askForSession({ address, request: { ...request, agent_id: agentId }, fetch }, signal);
 }

@@ -11,8 +11,13 @@ export interface ToolContext {
   readonly signal: AbortSignal;
 }
 
-/** A client's tool. The agent gets its result, or that of its promise, as JSON. */
-export type ClientTool = (params: Readonly<Record<string, unknown>>, context: ToolContext) => unknown;
+/** As a method, so that a function may say which fields it takes. */
+interface Tool {
+  run(params: Readonly<Record<string, unknown>>, context: ToolContext): unknown;
+}
+
+/** A client's tool. The agent gets its result, or that of its promise, as JSON. Nothing has checked what the agent sends. */
+export type ClientTool = Tool['run'];
 
 export type ClientTools = Readonly<Record<string, ClientTool>>;
 

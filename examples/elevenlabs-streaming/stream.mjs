@@ -2,10 +2,9 @@
  * Speech with ElevenLabs' SDK, written to standard output while it is synthesised. To play it at once:
  * node stream.mjs "Some text." | ffplay -autoexit -nodisp -
  */
-import { ElevenLabsClient } from '@elevenlabs/elevenlabs-js';
+import { GATEWAY, KEY, load } from '../gateway.mjs';
 
-const { GATEWAY = 'http://localhost:8080', KEY } = process.env;
-if (!KEY) throw new Error('Set KEY to an API key, for example KEY=$(cat ../../data/api-key)');
+const { ElevenLabsClient } = await load('@elevenlabs/elevenlabs-js');
 const text = process.argv[2] ?? 'This sentence is played while the next one is synthesised.';
 const client = new ElevenLabsClient({ baseUrl: `${GATEWAY}/compat/elevenlabs`, apiKey: KEY });
 

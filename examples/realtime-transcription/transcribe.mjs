@@ -4,10 +4,9 @@
  */
 import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import WebSocket from 'ws';
+import { GATEWAY, KEY, load, stop } from '../gateway.mjs';
 
-const { GATEWAY = 'http://localhost:8080', KEY } = process.env;
-if (!KEY) throw new Error('Set KEY to an API key, for example KEY=$(cat ../../data/api-key)');
+const { default: WebSocket } = await load('ws');
 const HEADER_BYTES = 44;
 const PIECE_MS = 100;
 
@@ -15,15 +14,15 @@ const PIECE_MS = 100;
 function readWav(bytes) {
   const isPlain = bytes.toString('latin1', 36, 40) === 'data' && bytes.readUInt16LE(22) === 1;
   if (!isPlain || bytes.readUInt16LE(34) !== 16)
-    throw new Error(
+    stop(
       'Give it a plain WAV file, 16 bit and mono: ffmpeg -i FILE -ac 1 -ar 16000 -c:a pcm_s16le -bitexact speech.wav',
     );
   return { rate: bytes.readUInt32LE(24), pcm: bytes.subarray(HEADER_BYTES) };
 }
 
 const [, , file] = process.argv;
-if (file === undefined) throw new Error('node transcribe.mjs speech.wav');
-const { rate, pcm } = readWav(await readFile(file));
+if (file === undefined) stop('node transcribe.mjs speech.wav');
+const { rate, pcm } = readWav(await readFile(file).catch((error) => stop(error.message)));
 const pieceBytes = (rate * 2 * PIECE_MS) / 1000;
 
 const socket = new WebSocket(`${GATEWAY.replace(/^http/, 'ws')}/v1/realtime?intent=transcription`, {

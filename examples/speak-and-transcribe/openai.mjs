@@ -1,10 +1,9 @@
 /** Text to speech and back with OpenAI's SDK. Writes hello.mp3. */
 import { createReadStream } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
-import OpenAI from 'openai';
+import { GATEWAY, KEY, load } from '../gateway.mjs';
 
-const { GATEWAY = 'http://localhost:8080', KEY } = process.env;
-if (!KEY) throw new Error('Set KEY to an API key, for example KEY=$(cat ../../data/api-key)');
+const { default: OpenAI } = await load('openai');
 const client = new OpenAI({ baseURL: `${GATEWAY}/v1`, apiKey: KEY });
 
 const speech = await client.audio.speech.create({

@@ -1,8 +1,15 @@
 """Text to speech and back with OpenAI's SDK. Writes hello.mp3."""
 
 import os
+import sys
 
-from openai import OpenAI
+try:
+    from openai import OpenAI
+except ImportError:
+    sys.exit("The package openai is missing: pip install openai")
+
+if "KEY" not in os.environ:
+    sys.exit("Set KEY to an API key. A gateway prints its first one, and keeps it in data/api-key.")
 
 client = OpenAI(
     base_url=os.environ.get("GATEWAY", "http://localhost:8080") + "/v1",

@@ -23,13 +23,11 @@ const Head = ({ saved }: { readonly saved: Parameters<typeof SaveState>[0]['save
   </div>
 );
 
-/** Code for a page on one of the origins that the agent allows. */
-const embedOf = ({ agent_id: id }: Agent): string => `import { AgentSession } from 'speech-gateway-client';
-
-const agent = { agentId: ${JSON.stringify(id)}, baseUrl: ${JSON.stringify(addressOf('.').href.replace(/\/$/, ''))} };
-const session = new AgentSession({ agent });
-session.on('message', ({ role, text }) => console.log(role, text));
-await session.start();`;
+/** Code for a page on one of the origins that the agent allows: the widget. */
+const embedOf = ({
+  agent_id: id,
+}: Agent): string => `<script src="${addressOf('widget.js').href}" async></script>
+<speech-agent agent-id="${id}"></speech-agent>`;
 
 const Embed = ({ agent }: { readonly agent: Agent }) => (
   <section class="panel stack tight">

@@ -17,7 +17,7 @@ const { realtime } = texts;
 
 type Props = { readonly session: Realtime };
 
-export function Say({ session: { say, hush, progress } }: Props) {
+export function Say({ session: { say, stopSpeaking, progress } }: Props) {
   const [text, setText] = useKept<string>('realtime.text', texts.speak.example);
   const saying = (event: Event) => {
     event.preventDefault();
@@ -39,8 +39,8 @@ export function Say({ session: { say, hush, progress } }: Props) {
         <button class="button primary" disabled={progress.speaking}>
           {texts.speak.submit}
         </button>
-        <button class="button" type="button" onClick={hush}>
-          {realtime.hush}
+        <button class="button" type="button" onClick={stopSpeaking}>
+          {realtime.stopSpeaking}
         </button>
       </div>
     </form>

@@ -142,11 +142,11 @@ export function useRealtime() {
     send({ type: 'conversation.item.create', item: { type: 'message', role: 'user', content } });
     send({ type: 'response.create' });
   };
-  const hush = (): void => {
+  const stopSpeaking = (): void => {
     if (progress.speaking) send({ type: 'response.cancel' });
     voice.clear();
   };
-  return { ...connection, ...sender, progress, log, say, hush, outputLevel: voice.level };
+  return { ...connection, ...sender, progress, log, say, stopSpeaking, outputLevel: voice.level };
 }
 
 export type Realtime = ReturnType<typeof useRealtime>;
