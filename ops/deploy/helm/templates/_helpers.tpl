@@ -45,12 +45,22 @@ readOnlyRootFilesystem: true
 capabilities: { drop: [ALL] }
 {{- end }}
 
-{{/* A start has ten minutes, since migrations must not be interrupted. A pod that drains is live, but not ready. */}}
+{{/* Seconds that a start may take, since migrations must not be interrupted. */}}
+{{- define "gateway.startSeconds" -}}
+600
+{{- end }}
+
+{{/* How long a start waits for Postgres: as long as the probe, but for the time to say why and for what comes after. */}}
+{{- define "gateway.databaseWait" -}}
+{{ sub (include "gateway.startSeconds" . | int) 60 }}
+{{- end }}
+
+{{/* A pod that drains is live, but not ready. */}}
 {{- define "gateway.probes" -}}
 startupProbe:
   httpGet: { path: /health/live, port: http }
   periodSeconds: 2
-  failureThreshold: 300
+  failureThreshold: {{ div (include "gateway.startSeconds" . | int) 2 }}
 livenessProbe:
   httpGet: { path: /health/live, port: http }
   periodSeconds: 10
@@ -63,7 +73,7 @@ readinessProbe:
   failureThreshold: 2
 {{- end }}
 
-{{/* Load balancers notice the end first: from SIGTERM on the process refuses new work. */}}
+{{/* Load balancers notice the end first: after SIGTERM the process answers new work for seconds only. */}}
 {{- define "gateway.lifecycle" -}}
 preStop:
   exec: { command: [sleep, '10'] }
@@ -76,12 +86,59 @@ preStop:
 
 {{/* Refuses settings that the chart sets itself or that belong into the Secret: one of the two values would be ignored. */}}
 {{- define "gateway.ownSettings" -}}
-{{- $own := list "PORT" "NODE_URL" "DATA_DIR" "MODELS_DIR" "PUBLIC_URL" "CALL_PLACES" "DRAIN_SECONDS" "TLS_CERT" "TLS_KEY" -}}
+{{- $own := list "PORT" "NODE_URL" "DATA_DIR" "MODELS_DIR" "PUBLIC_URL" "CALL_PLACES" "DATABASE_WAIT_SECONDS" "DRAIN_SECONDS" "TLS_CERT" "TLS_KEY" -}}
+{{- range $keys := .Values.secret.bySetting -}}
+{{- $own = concat $own $keys -}}
+{{- end -}}
 {{- range concat $own .Values.secret.required .Values.secret.optional -}}
 {{- if or (hasKey $.Values.gateway.settings .) (hasKey $.Values.speech.settings .) -}}
 {{- fail (printf "settings: %s has a value of its own in this chart, or belongs into the Secret" .) -}}
 {{- end -}}
 {{- end -}}
+{{- end }}
+
+{{/* With speech pods, lists of engines that lack them would leave them without work. */}}
+{{- define "gateway.speechIsUsed" -}}
+{{- if .Values.speech.enabled -}}
+{{- range list "TTS_ENGINES" "STT_ENGINES" -}}
+{{- $engines := get $.Values.gateway.settings . | default "native-compatible" -}}
+{{- if not (has "native-compatible" (splitList "," (nospace $engines))) -}}
+{{- fail (printf "gateway.settings.%s lacks native-compatible, the engine of the speech pods: add it, or set speech.enabled: false" .) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- end }}
+
+{{/* The number of gateways: as set, or as the autoscaler has left it. */}}
+{{- define "gateway.replicas" -}}
+{{- $present := lookup "apps/v1" "Deployment" .Release.Namespace (include "gateway.name" .) -}}
+{{- if eq .Values.autoscaling.by "none" -}}
+{{ .Values.gateway.replicas }}
+{{- else if $present -}}
+{{ $present.spec.replicas }}
+{{- else -}}
+{{ .Values.autoscaling.min }}
+{{- end -}}
+{{- end }}
+
+{{/* Whether new pods start before old ones end: "true" or empty. */}}
+{{- define "gateway.surges" -}}
+{{- $spare := .Values.gateway.spareNode -}}
+{{- $isOne := eq 1 (ternary .Values.gateway.replicas .Values.autoscaling.min (eq .Values.autoscaling.by "none") | int) -}}
+{{- if or (ne .Values.calls "embedded") (ternary $isOne $spare (kindIs "invalid" $spare)) -}}true{{- end -}}
+{{- end }}
+
+{{/* Differs when the data of the Secret does, so that an upgrade replaces the pods. */}}
+{{- define "gateway.secretChecksum" -}}
+{{- with lookup "v1" "Secret" .Release.Namespace .Values.secret.name -}}
+checksum/secret: {{ toJson .data | sha256sum }}
+{{- end -}}
+{{- end }}
+
+{{- define "gateway.lostNode" -}}
+{{- range list "not-ready" "unreachable" }}
+- { key: node.kubernetes.io/{{ . }}, operator: Exists, effect: NoExecute, tolerationSeconds: {{ $.Values.lostNodeSeconds }} }
+{{- end }}
 {{- end }}
 
 {{/* The addresses of the speech pods, comma-separated. */}}

@@ -1,0 +1,9 @@
+/** `node models.mjs`, in a stage of the image: the models that come with the gateway, in .models. */
+import { command } from '../setup/command.mjs';
+import { fetchModels } from '../setup/models.mjs';
+import { writeTokens } from '../setup/tokens.mjs';
+
+await command(async () => {
+  await fetchModels();
+  await writeTokens();
+});
