@@ -1,6 +1,6 @@
 /**
- * Decides whether the client of a join token has come to its call (docs/contract/transport.md "Single use"). The token is
- * spent before the client opens signalling, and a client that leaves before its media is up may have no other token: then
+ * The single use of a join token: decides whether its client has come to its call (docs/contract/transport.md "Single use"). A
+ * second use is refused. The token is spent before the client opens signalling, and a client that leaves before its media is up may have no other token: then
  * the token is given back, so that the client can join again, in any process.
  *
  * Invariants:

@@ -19,7 +19,7 @@ const OWN_PIECE_BYTES = 16 * 1024;
 const NO_BLOCK = Buffer.alloc(0);
 
 /** `full`: beyond the socket's own limit; `exhausted`: beyond the memory budget of all. */
-export type Appended = 'taken' | 'full' | 'malformed' | 'exhausted';
+export type AppendResult = 'taken' | 'full' | 'malformed' | 'exhausted';
 
 export interface TakenAudio {
   readonly chunks: readonly Uint8Array[];
@@ -64,7 +64,7 @@ export class IncomingAudio {
   }
 
   /** Appends base64; `full` if the buffer would exceed `budgetBytes`. */
-  append(base64: string, budgetBytes: number): Appended {
+  append(base64: string, budgetBytes: number): AppendResult {
     const bytes = base64.startsWith('data:') ? undefined : decodedLength(base64.length - paddingOf(base64));
     if (bytes === undefined || bytes >= OWN_PIECE_BYTES) return this.#appendDecoded(base64, budgetBytes);
     if (this.bytes + bytes > budgetBytes) return 'full';
@@ -77,7 +77,7 @@ export class IncomingAudio {
   }
 
   /** The same for bytes, which then belong to the buffer. */
-  add(piece: Uint8Array, budgetBytes: number): Appended {
+  add(piece: Uint8Array, budgetBytes: number): AppendResult {
     if (this.bytes + piece.length > budgetBytes) return 'full';
     if (piece.length >= OWN_PIECE_BYTES) return this.#keep(piece);
     if (!this.#hasRoom(piece.length)) return 'exhausted';
@@ -151,13 +151,13 @@ export class IncomingAudio {
     return true;
   }
 
-  #appendDecoded(base64: string, budgetBytes: number): Appended {
+  #appendDecoded(base64: string, budgetBytes: number): AppendResult {
     const piece = decodeBase64(base64);
     return piece ? this.add(piece, budgetBytes) : 'malformed';
   }
 
   /** Keeps a large piece as it is, unless it is part of something much larger. */
-  #keep(piece: Uint8Array): Appended {
+  #keep(piece: Uint8Array): AppendResult {
     const chunk = piece.buffer.byteLength > 2 * piece.length ? copyOf(piece) : piece;
     const memory = memoryOf(chunk);
     if (!this.share.charge(memory)) return 'exhausted';

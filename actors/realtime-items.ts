@@ -9,7 +9,7 @@ import { LIMITS } from '../contracts/limits.js';
 import { type MemoryShare, PIECE_BYTES, pieceOf } from '../contracts/ports/accounts/memory.js';
 import type { TakenAudio } from './incoming-audio.js';
 
-export type Role = 'user' | 'assistant' | 'system';
+export type ItemRole = 'user' | 'assistant' | 'system';
 export type ItemStatus = 'in_progress' | 'completed' | 'incomplete';
 
 export interface ItemPart {
@@ -21,7 +21,7 @@ export interface ItemPart {
 
 export interface ConversationItem {
   readonly id: string;
-  readonly role: Role;
+  readonly role: ItemRole;
   status: ItemStatus;
   readonly parts: ItemPart[];
   /** Whether its text waits to be spoken. */

@@ -22,7 +22,6 @@ export type HostedEffects<Host, Effect extends { readonly type: string }> = {
   readonly [Type in Effect['type']]: (host: Host, effect: Extract<Effect, { readonly type: Type }>) => void;
 };
 
-/** Performs an effect. */
 export type Perform<Effect> = (effect: Effect) => void;
 
 type Row = (...parameters: readonly unknown[]) => void;
@@ -45,8 +44,7 @@ export function performed<Effect extends { readonly type: string }>(
   return (effect) => rows[effect.type]?.(effect);
 }
 
-/** A running machine. */
-export interface Running<Event> {
+export interface RunningMachine<Event> {
   /** Handles the event at once, effects included; within an effect, as soon as the current event is done. */
   send(event: Event): void;
 }
@@ -62,7 +60,7 @@ export function run<Machine extends AnyStateMachine>(
   clock: Clock,
   effects: Effects<EmittedFrom<Machine>> | Perform<EmittedFrom<Machine>>,
   failed?: (error: unknown) => void,
-): Running<EventFromLogic<Machine>> {
+): RunningMachine<EventFromLogic<Machine>> {
   const actor = createActor<AnyStateMachine>(machine, { input, clock: actorClock(clock) });
   const perform = performed(effects) as Perform<object>;
   const owed = new OwedError();
@@ -89,8 +87,8 @@ export function runOnDemand<Machine extends AnyStateMachine>(
   clock: Clock,
   effects: () => Effects<EmittedFrom<Machine>> | Perform<EmittedFrom<Machine>>,
   last: EventFromLogic<Machine>['type'],
-): Running<EventFromLogic<Machine>> {
-  let running: Running<EventFromLogic<Machine>> | undefined;
+): RunningMachine<EventFromLogic<Machine>> {
+  let running: RunningMachine<EventFromLogic<Machine>> | undefined;
   let over = false;
   return {
     send(event) {

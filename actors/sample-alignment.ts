@@ -13,13 +13,13 @@ const FACTOR = 2;
 /** Read from the wrong byte on, already a step between two neighbouring samples is one of 256. */
 const LEAST = 255;
 
-export type Alignment = 'continues' | 'anew' | 'unknown';
+export type SampleAlignment = 'continues' | 'anew' | 'unknown';
 
 /** Signed 16-bit sample of two bytes. */
 const sampleOf = (low: number, high: number): number => ((high << 24) >> 16) | low;
 
 /** The sums of the steps from sample to sample, for samples that end at odd and at even positions. */
-class Roughness {
+class SampleRoughness {
   readonly sums = [0, 0];
   steps = 0;
   #before: number;
@@ -49,8 +49,8 @@ class Roughness {
 }
 
 /** Whether the bytes of `chunks` go on after `half`, the first byte of a sample. Silence does not tell. */
-export function alignmentAfter(half: number, chunks: readonly Uint8Array[]): Alignment {
-  const roughness = new Roughness(half);
+export function alignmentAfter(half: number, chunks: readonly Uint8Array[]): SampleAlignment {
+  const roughness = new SampleRoughness(half);
   for (const chunk of chunks) roughness.read(chunk);
   const [continued = 0, anew = 0] = roughness.sums;
   if (continued <= LEAST && anew <= LEAST) return 'unknown';

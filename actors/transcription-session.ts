@@ -57,7 +57,7 @@ export type SessionEvent =
   | { readonly type: 'fault'; readonly fault: SessionFault }
   | { readonly type: 'gone' };
 
-export type SessionEffect =
+export type TranscriptionEffect =
   /** Commit the uncommitted audio: keep it after that of earlier commits. */
   | { readonly type: 'keep' }
   /** Transcribe the oldest kept audio. */
@@ -78,15 +78,8 @@ interface Context extends SessionInput {
   readonly waiting: readonly Waiting[];
 }
 
-const TIME_LIMIT: SessionFault = {
-  type: 'session_time_limit_exceeded',
-  message: `The session has reached its limit of ${LIMITS.socket.connectionMs / 1000} seconds`,
-  close: 'policy',
-};
-
 const parts = setup({
-  types: {} as { context: Context; input: SessionInput; events: SessionEvent; emitted: SessionEffect },
-  delays: { sessionLimit: LIMITS.socket.connectionMs },
+  types: {} as { context: Context; input: SessionInput; events: SessionEvent; emitted: TranscriptionEffect },
   guards: {
     isCurrent: ({ context, event }) => 'job' in event && event.job === context.job,
     isFatal: (_, { close }: SessionFault) => close !== undefined,
@@ -132,12 +125,6 @@ export const transcriptionSession = parts.createMachine({
   states: {
     open: {
       initial: 'listening',
-      after: {
-        sessionLimit: {
-          target: 'closed',
-          actions: ['cancel', { type: 'tellError', params: TIME_LIMIT }],
-        },
-      },
       on: {
         fault: [
           {

@@ -29,13 +29,9 @@ export const FORMATS: Readonly<Record<AudioFormat, FormatRow>> = {
   opus: { rates: [48_000], defaultRate: 48_000, contentType: 'audio/ogg' },
 };
 
-export const AUDIO_FORMATS = Object.keys(FORMATS) as readonly AudioFormat[];
-
-export const isAudioFormat = (name: string): name is AudioFormat => Object.hasOwn(FORMATS, name);
-
 export const DEFAULT_MP3_BITRATE: Mp3Bitrate = 128;
 
-/** Names of mu-law and A-law, which are refused everywhere (rule 10), also with a suffix such as `_8000`. */
+/** Names of mu-law (µ-law, G.711) and A-law, which are refused everywhere (rule 10), also with a suffix such as `_8000`. */
 export const REFUSED_FORMATS = [
   'ulaw',
   'alaw',
@@ -88,7 +84,7 @@ export function resolveOutput(request: OutputRequest, fields: OutputFields = {})
 }
 
 /**
- * The next tier at or above the bitrate in kbit/s (rule 9); `param` is the client's name of the field.
+ * MP3 bitrate tiers: the next tier at or above the bitrate in kbit/s (rule 9); `param` is the client's name of the field.
  * Errors: `unsupported_format` above the highest tier, and for anything but a positive number.
  */
 export function snapMp3Bitrate(kbps: number, param?: string): Mp3Bitrate {

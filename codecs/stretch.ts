@@ -17,7 +17,7 @@ const TAIL_SECONDS = 0.25;
 /** Length of a frame; short, since the filters hold back the last one. */
 const SLICE_SECONDS = 0.02;
 
-export class Stretch {
+export class TimeStretch {
   readonly #graph = new FilterGraph();
   readonly #output = new Frame();
   readonly #rate: number;

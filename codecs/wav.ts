@@ -1,5 +1,5 @@
 /**
- * The header that every WAV response begins with (rule 11). Its two sizes are placeholders,
+ * The placeholder header that every WAV response begins with (rule 11): RIFF size 4294967076, `data` size 4294967040,
  * since it is sent before the length is known; readers take the duration from the byte count.
  */
 import { BYTES_PER_SAMPLE } from '../contracts/audio.js';

@@ -1,3 +1,5 @@
+import type { ErrorCode } from './errors.js';
+
 /** WebSocket close codes and the reason for each (RFC 6455 section 7.4; docs/contract/limits.md "Close codes"). */
 export const CLOSE = {
   normal: { code: 1000, reason: 'done' },
@@ -16,3 +18,13 @@ export const CLOSE = {
 } as const;
 
 export type CloseReason = keyof typeof CLOSE;
+
+/** With which a socket ends that has to go through no fault of its client. */
+export const ENDINGS = {
+  memory_exhausted: 'memory',
+  connection_expired: 'goingAway',
+} as const satisfies Partial<Record<ErrorCode, CloseReason>>;
+
+/** `policy` for an error that ends no socket by itself. */
+export const endingFor = (code: ErrorCode): CloseReason =>
+  (ENDINGS as Partial<Record<ErrorCode, CloseReason>>)[code] ?? 'policy';

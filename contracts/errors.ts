@@ -27,6 +27,8 @@ export const ERRORS = {
   conflict: edge(409, 'Conflict'),
   validation_failed: edge(422, 'Validation failed'),
   method_not_allowed: edge(405, 'Method not allowed'),
+  /** LIMITS.socket.connectionMs and LIMITS.http.connectionMs: said in band, since the answer has begun. */
+  connection_expired: edge(408, 'The connection has reached its limit of 3600 seconds, open another one'),
   request_timeout: edge(408, 'The request did not arrive in time'),
   payload_too_large: edge(413, 'Request body is too large'),
   audio_too_large: edge(413, 'Audio is too large'),
@@ -58,7 +60,7 @@ export const ERRORS = {
   language_unavailable: service(400, 'Language not supported'),
   audio_unreadable: service(
     400,
-    'Audio could not be decoded: send WAV, MP3, AAC, M4A or MP4, Ogg, WebM, FLAC, AIFF or CAF',
+    'Audio could not be decoded: send WAV, MP3, AAC, M4A or MP4, Ogg, WebM or Matroska, FLAC, AIFF, CAF, AU, AMR, AC-3, WMA, AVI, FLV or MPEG',
   ),
   audio_too_long: service(413, 'Audio is longer than 60 minutes'),
   engine_failed: service(502, 'The speech engine failed'),
@@ -153,6 +155,10 @@ function codeOf(error: unknown): ErrorCode {
 /** Converts anything thrown to an error that a client may see; unknown errors keep their cause for the log. */
 export const toServiceError = (error: unknown): ServiceError =>
   error instanceof ServiceError ? error : new ServiceError(codeOf(error), { cause: error });
+
+/** A question to the database was not answered in the time that whoever asked has. */
+export const databaseIsLate = (): ServiceError =>
+  new ServiceError('storage_busy', { message: 'the database does not answer in time' });
 
 /** Our own limits; an engine's 429 is a failure of the engine like any other. */
 const RATE_LIMITS: ReadonlySet<ErrorCode> = new Set(['rate_limited', 'concurrency_exceeded']);

@@ -9,7 +9,9 @@ import { KiB, MiB, MINUTE, range, SECOND } from './limits/units.js';
 export const LIMITS = {
   http: {
     headerBytes: 64 * KiB,
+    /** Until the first response byte; then 502. */
     firstByteMs: 5 * MINUTE,
+    /** A single SSE connection lasts at most 3,600 s. */
     connectionMs: 3600 * SECOND,
     /** Time to finish running requests when a process is told to leave; calls have DRAIN_SECONDS. */
     drainMs: 30 * SECOND,
@@ -40,12 +42,16 @@ export const LIMITS = {
     /** Text in one request, and what a body of JSON with audio has besides strings of 64 KiB and more. */
     text: 32 * MiB,
     shortStrings: 32 * MiB,
+    /** Lists and objects within each other. */
+    depth: 128,
   },
   transcription: {
     audioBytes: 100 * MiB,
     decodedMs: 60 * MINUTE,
     /** The longest gap in a file's time stamps that becomes silence; the clock of one with a longer gap was set. */
     gapMs: 10 * MINUTE,
+    /** Audio tracks of a file, of which the first that is heard is transcribed. */
+    tracks: 8,
     /** Hz of headerless PCM. */
     rawSampleRate: range(8000, 48_000),
     /** Words that clients name in one form (`keyterms` of protocol B, `keywords` of A), a field each. */
@@ -90,6 +96,8 @@ export const LIMITS = {
   log: { repeats: 5, refusals: 20, windowMs: MINUTE, kinds: 1000 },
   /** Characters of one sentence: a longer one counts as several, as far as its language is concerned. */
   sentenceLength: 4096,
+  /** How long a text of symbols alone lasts, by REST. */
+  symbolsMs: 200,
   timedSpeech: {
     /** Base64 of an answer with the times of its characters, which is held until it is whole. */
     heldBytes: 64 * MiB,
@@ -101,6 +109,7 @@ export const LIMITS = {
     waiting: { frames: 65_536, bytes: 100 * MiB },
     /** Characters of a frame's text, audio apart: more than any field may have, so that longer ones need not be read on. */
     textLength: 2 * MiB,
+    /** A single WebSocket connection lasts at most 3,600 s; calls have their own limit. */
     connectionMs: 3600 * SECOND,
   },
   realtime: {
@@ -187,8 +196,21 @@ export const LIMITS = {
     /** Interval of health checks of each address. */
     healthEveryMs: 2 * SECOND,
   },
+  /**
+   * What `doctor` calls wrong: less room on the disk or less memory, a clock that differs by more from a server's, and a certificate that
+   * ends within so many days.
+   */
+  doctor: { diskBytes: 500_000_000, memoryBytes: 768 * MiB, clockMs: 30 * SECOND, certificateDays: 14 },
   /** Cheap questions to the operator's parts: the longest wait for an answer, and how often one that fails is asked again. */
-  partCheck: { answerMs: 5 * SECOND, againMs: 15 * SECOND },
+  partCheck: {
+    answerMs: 5 * SECOND,
+    againMs: 15 * SECOND,
+    /** Of a list of models. */
+    answerBytes: 8 * MiB,
+    /** Names from that list in one warning, and their lengths. */
+    namedModels: 5,
+    namedCharacters: 64,
+  },
   /** The voice library (`/model`). */
   voice: {
     title: range(1, 200),
@@ -259,6 +281,11 @@ export const LIMITS = {
     uploads: 4,
     /** A machine that has not touched a recording for this long counts as dead; another finishes it from the bucket. */
     absentMs: 5 * MINUTE,
+    /**
+     * How long a bucket may take to answer: `answerMs` anything short, and on top of it a body as long as a slow line takes; `workMs` what
+     * it has to do itself, such as to make one object of all parts. Each is asked twice.
+     */
+    bucket: { answerMs: 15 * SECOND, bytesPerSecond: 50_000, workMs: 2 * MINUTE },
   },
   /** Addresses that clients name and that are sent ICE checks, four or so each. */
   ice: {

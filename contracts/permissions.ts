@@ -1,5 +1,5 @@
 /**
- * Permissions of keys. A key has one role; a route needs one permission (gateway/permissions.ts); a permission is
+ * Permissions of keys. A key has one role; a route needs one permission, which its row names; a permission is
  * held by some roles. `full` holds all of them, `machine` only in the default workspace.
  */
 export const ROLES = ['full', 'speech', 'sessions', 'read', 'machine'] as const;
@@ -43,13 +43,13 @@ export const allows = (role: Role, permission: Permission): boolean =>
   role === 'full' || (PERMISSIONS[permission].roles as readonly Role[]).includes(role);
 
 /** A key's role, and whether its workspace is the default one, which is the operator's. */
-export interface Holder {
+export interface RoleHolder {
   readonly role: Role;
   readonly isOperators?: boolean | undefined;
 }
 
 /** As `allows`, but full keys of other workspaces may not see what concerns all. */
-export const holds = ({ role, isOperators = false }: Holder, permission: Permission): boolean =>
+export const holds = ({ role, isOperators = false }: RoleHolder, permission: Permission): boolean =>
   allows(role, permission) && (permission !== 'machine' || role !== 'full' || isOperators);
 
 /** The roles that hold a permission, the narrowest first. */

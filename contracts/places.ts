@@ -6,5 +6,8 @@
  */
 export const BUILT = new URL(/^.*\/(?:dist|bundle)\//.exec(import.meta.url)?.[0] ?? '.', import.meta.url);
 
-/** The folder of the checkout, with package.json and the sources. */
+/** The folder of the checkout or of the installed package, with package.json. */
 export const CHECKOUT = new URL('../', BUILT);
+
+/** Whether npm has installed this as a package, in a folder `node_modules`; else it is a checkout. ops/setup/paths.mjs looks the same way. */
+export const isInstalled = (root: string): boolean => /\/node_modules\/(?:@[^/]+\/)?[^/]+\/$/.test(root);

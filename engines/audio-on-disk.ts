@@ -1,7 +1,8 @@
 /** PCM in an uploaded file on disk: read in blocks as the engine takes it. An odd last byte is left out. */
 import { open } from 'node:fs/promises';
-import { bytesAt, headOf } from '../codecs/decode/file-head.js';
-import { holdsSample, NEXT_BYTES, wavSpan, withRest } from '../codecs/decode/plain-wav.js';
+import { behind } from '../codecs/decode/chunks.js';
+import { headOf } from '../codecs/decode/file-head.js';
+import { holdsSample, wavSpan, withRest } from '../codecs/decode/plain-wav.js';
 import { BYTES_PER_SAMPLE, samplesOf } from '../contracts/audio.js';
 import { ServiceError } from '../contracts/errors.js';
 import type { StoredFile } from '../contracts/ports/speech/codec.js';
@@ -29,7 +30,7 @@ export async function pcmIn(file: StoredFile): Promise<PcmOnDisk | undefined> {
   const { bytes, tag } = await headOf(file);
   const declared = tag === 0 ? wavSpan(bytes, file.size) : undefined;
   if (!declared || !isTaken(declared.sampleRate)) return undefined;
-  const span = withRest(declared, await bytesAt(file, declared.to, NEXT_BYTES), file.size);
+  const span = withRest(declared, await behind(file, declared.to), file.size);
   return holdsSample(span) ? { path: file.path, ...span } : undefined;
 }
 

@@ -34,7 +34,8 @@ export function ttsInChild(runner: JobRunner, description: TtsDescription): TtsE
     async *synthesize({ whom: _whom, ...request }, signal): AsyncGenerator<TtsEvent> {
       const args: SynthesizeArgs = { engine: description.name, request };
       const options = { signal, ...(request.demand && { owner: request.demand }) };
-      for await (const value of runner.run(SPEECH_JOBS.synthesize, args, options)) yield eventOfValue(value);
+      for await (const value of runner.runJob(SPEECH_JOBS.synthesize, args, options))
+        yield eventOfValue(value);
     },
   };
 }
@@ -61,7 +62,7 @@ export function sttInChild(runner: JobRunner, description: SttDescription): Tran
     async *transcribe(audio, asked, signal): AsyncGenerator<TimedSegment> {
       const args = argsOf(description.name, asked);
       const options = { input: valuesOfAudio(audio), signal, ...(asked.demand && { owner: asked.demand }) };
-      for await (const value of runner.run(SPEECH_JOBS.transcribe, args, options))
+      for await (const value of runner.runJob(SPEECH_JOBS.transcribe, args, options))
         yield segmentOfValue(value);
     },
   };

@@ -55,10 +55,16 @@ function firstEnd(text: string, start: number, until: number): number {
   return until;
 }
 
+/** Where white space ends, or as much of it as is looked at in one piece. */
+const spaceEnd = (text: string, start: number): number =>
+  start + pastSpace(text.slice(start, start + LIMITS.sentenceLength), 0);
+
+/** Without the white space between them; of mebibytes of it each piece is a sentence without words. */
 function* sentencesOf(text: string): Generator<{ readonly sentence: string; readonly end: number }> {
   for (let start = 0; start < text.length;) {
-    const end = sentenceEnd(text, start);
-    yield { sentence: text.slice(start, end), end };
+    const begin = spaceEnd(text, start);
+    const end = begin - start < LIMITS.sentenceLength ? sentenceEnd(text, begin) : begin;
+    yield { sentence: text.slice(begin, end), end };
     start = end;
   }
 }

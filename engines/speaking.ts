@@ -5,6 +5,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { encoderDelaySeconds } from '../codecs/encoder-delay.js';
 import { ServiceError } from '../contracts/errors.js';
+import { LIMITS } from '../contracts/limits.js';
 import type { Caller } from '../contracts/ports/accounts/identity.js';
 import type { StreamingSynthesisRequest, SynthesisRequest } from '../contracts/ports/speech/speech.js';
 import { whomOf } from '../contracts/ports/parts.js';
@@ -23,7 +24,7 @@ import { inTime } from './in-time.js';
 import { isTurnOver } from '../contracts/time/loop-turn.js';
 import { paceOf, stretchedWord } from './pace.js';
 import { Resampling } from './resampling.js';
-import type { Listener } from './scheduling/listener.js';
+import type { PlaybackClock } from './scheduling/listener.js';
 import { soundless, StandInVoices } from './stand-in-voices.js';
 import { type Speakable, speakable } from './text/speakable.js';
 import { SpeakerTags } from './text/style-tags.js';
@@ -32,29 +33,27 @@ import { PAUSE, type Pause } from './text/text-source.js';
 import type { Timeline } from './timeline.js';
 import type { SelectedVoice } from './voice-selection.js';
 
-export type Request = SynthesisRequest | StreamingSynthesisRequest;
+export type SpeechRequest = SynthesisRequest | StreamingSynthesisRequest;
 
 /** One request while it is synthesised. */
-export interface Job {
-  readonly request: Request;
+export interface SpeechJob {
+  readonly request: SpeechRequest;
   readonly caller: Caller;
   readonly signal: AbortSignal;
   /** Measures how urgent the next piece is. */
-  readonly listener: Listener;
+  readonly listener: PlaybackClock;
   /** Engines that may speak where the request's own fails somebody on the line, in order of preference. */
   readonly others?: readonly TtsEngine[];
   /** Records when each piece and word is spoken; absent if the client wants no times. */
   readonly timeline?: Timeline;
 }
 
-export type Parts = AsyncGenerator<SpokenPart | Pause>;
+export type SpokenParts = AsyncGenerator<SpokenPart | Pause>;
 
-export const isWhole = (request: Request): request is SynthesisRequest => typeof request.text === 'string';
+export const isWhole = (request: SpeechRequest): request is SynthesisRequest =>
+  typeof request.text === 'string';
 
-const mustBeHeard = (request: Request): boolean => isWhole(request) && /\S/u.test(request.text);
-
-/** What is spoken for a text of nothing but symbols, in seconds. */
-const SYMBOLS_SECONDS = 0.2;
+const mustBeHeard = (request: SpeechRequest): boolean => isWhole(request) && /\S/u.test(request.text);
 
 /** Turns what is spoken of a piece into the engine's text: each piece tells engines with several speakers who speaks. */
 function engineTextFor({ styleTags, speakers }: TtsCapabilities): (text: string) => string {
@@ -69,21 +68,33 @@ function spokenOf({ text, goesOn }: SpokenPart, { engine, language }: SelectedVo
 }
 
 /** A voice at the pace of the request, with all options of its engine's request except the text. */
-interface Mouth {
+interface PreparedVoice {
   readonly selected: SelectedVoice;
   readonly options: Omit<TtsRequest, 'text'>;
   readonly owner: JobOwner;
   engineText(text: string): string;
 }
 
-function mouthOf(selected: SelectedVoice, stretch: number, { request, caller, timeline }: Job): Mouth {
+function preparedVoiceOf(
+  selected: SelectedVoice,
+  stretch: number,
+  { request, caller, timeline }: SpeechJob,
+): PreparedVoice {
   const { engine, voice, speakers, language, references } = selected;
-  const { sampling, normalize, latency, chunkLength, trace, speed } = request;
+  const { model, sampling, normalize, latency, chunkLength, trace, speed } = request;
   const { capabilities } = engine;
   const { own } = paceOf(capabilities, speed / stretch);
   const timing = timeline !== undefined && capabilities.timing === 'word';
   const options = {
-    ...{ voice, language, speed: own, timing, sampling, references, latency, chunkLength },
+    voice,
+    language,
+    speed: own,
+    timing,
+    model,
+    sampling,
+    references,
+    latency,
+    chunkLength,
     whom: whomOf(caller),
     ...(speakers && { speakers }),
     ...(normalize !== undefined && { normalize }),
@@ -93,23 +104,23 @@ function mouthOf(selected: SelectedVoice, stretch: number, { request, caller, ti
 }
 
 /** The voices of a job, each created once. */
-class Mouths {
-  readonly #known: Mouth[] = [];
+class PreparedVoices {
+  readonly #known: PreparedVoice[] = [];
 
   constructor(
     private readonly stretch: number,
-    private readonly job: Job,
+    private readonly job: SpeechJob,
   ) {}
 
-  of(selected: SelectedVoice): Mouth {
+  of(selected: SelectedVoice): PreparedVoice {
     const known = this.#known.find(
       ({ selected: { engine, voice, language } }) =>
         engine === selected.engine && voice === selected.voice && language === selected.language,
     );
     if (known) return known;
-    const mouth = mouthOf(selected, this.stretch, this.job);
-    this.#known.push(mouth);
-    return mouth;
+    const voice = preparedVoiceOf(selected, this.stretch, this.job);
+    this.#known.push(voice);
+    return voice;
   }
 }
 
@@ -127,9 +138,9 @@ async function* resampled(
 /** The engine's events for a part, with the audio at `rate`. Errors: the engine's. */
 function synthesized(
   text: string,
-  { selected, options, owner, engineText }: Mouth,
+  { selected, options, owner, engineText }: PreparedVoice,
   rate: number,
-  { listener }: Job,
+  { listener }: SpeechJob,
   signal: AbortSignal,
 ): AsyncIterable<TtsEvent> {
   const { engine } = selected;
@@ -143,7 +154,7 @@ function synthesized(
 class Speaker {
   readonly #pace: ReturnType<typeof paceOf>;
   readonly #rate: number;
-  readonly #mouths: Mouths;
+  readonly #voicesAtPace: PreparedVoices;
   readonly #voices: StandInVoices | undefined;
   heard = false;
   /** Whether any part had something to be heard. */
@@ -151,12 +162,12 @@ class Speaker {
 
   constructor(
     { engine: { capabilities } }: SelectedVoice,
-    private readonly job: Job,
+    private readonly job: SpeechJob,
   ) {
     const { request, timeline, listener, others = [] } = job;
     this.#pace = paceOf(capabilities, request.speed);
     this.#rate = capabilities.sampleRate;
-    this.#mouths = new Mouths(this.#pace.stretch, job);
+    this.#voicesAtPace = new PreparedVoices(this.#pace.stretch, job);
     this.#voices = request.standIn && new StandInVoices(others, request.standIn, listener);
     timeline?.open(this.#rate * this.#pace.stretch);
   }
@@ -173,7 +184,7 @@ class Speaker {
   /** What a text of nothing but symbols sounds like. Errors: `nothing_to_say` if there was more, which nobody spoke. */
   symbols(): Int16Array {
     if (this.#sounding) throw new ServiceError('nothing_to_say');
-    return new Int16Array(Math.round(SYMBOLS_SECONDS * this.#pace.stretch * this.#rate));
+    return new Int16Array(Math.round((LIMITS.symbolsMs / 1000) * this.#pace.stretch * this.#rate));
   }
 
   /** The samples of a part. Errors: those of the last engine that can speak it. */
@@ -192,14 +203,14 @@ class Speaker {
 
   async *#spokenBy(selected: SelectedVoice, part: SpokenPart): AsyncGenerator<Int16Array> {
     const { timeline } = this.job;
-    const mouth = this.#mouths.of(selected);
+    const voice = this.#voicesAtPace.of(selected);
     const spoken = spokenOf(part, selected);
     const isSounding = hasSound(spoken.text);
     this.#sounding ||= isSounding;
-    timeline?.begin(part, mouth.options.timing === true);
+    timeline?.begin(part, voice.options.timing === true);
     const words = new SourceWords(part.text, spoken);
     let length = 0;
-    for await (const event of this.#eventsOf(part, spoken.text, mouth)) {
+    for await (const event of this.#eventsOf(part, spoken.text, voice)) {
       if (event.kind === 'word') {
         this.#tell(words.add(event.word));
         continue;
@@ -217,11 +228,11 @@ class Speaker {
     timeline?.end();
   }
 
-  #eventsOf(part: SpokenPart, text: string, mouth: Mouth): AsyncIterable<TtsEvent> {
+  #eventsOf(part: SpokenPart, text: string, voice: PreparedVoice): AsyncIterable<TtsEvent> {
     const { job } = this;
     const voices = this.#voices;
-    const work = (signal: AbortSignal) => synthesized(text, mouth, this.#rate, job, signal);
-    return voices ? inTime(work, () => voices.patience(part, mouth.selected), job.signal) : work(job.signal);
+    const work = (signal: AbortSignal) => synthesized(text, voice, this.#rate, job, signal);
+    return voices ? inTime(work, () => voices.patience(part, voice.selected), job.signal) : work(job.signal);
   }
 
   #tell(words: readonly TimedWord[]): void {
@@ -239,7 +250,11 @@ class Speaker {
  * The samples of the whole text, part by part, at the first one's rate and not yet stretched. Errors: the engines';
  * `nothing_to_say` if a whole text gave no samples, but one of symbols only, which is a short silence.
  */
-export async function* speak(first: SelectedVoice, parts: Parts, job: Job): AsyncGenerator<Int16Array> {
+export async function* speak(
+  first: SelectedVoice,
+  parts: SpokenParts,
+  job: SpeechJob,
+): AsyncGenerator<Int16Array> {
   const speaker = new Speaker(first, job);
   for await (const part of parts) {
     if (part === PAUSE) yield speaker.silence();

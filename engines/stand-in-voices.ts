@@ -7,7 +7,7 @@ import { ONLINE_TIMES } from '../contracts/limits/online-times.js';
 import type { StandIn } from '../contracts/ports/speech/speech.js';
 import type { TtsEngine } from '../contracts/ports/speech/tts.js';
 import type { SpokenPart } from './composite-voice.js';
-import type { Listener } from './scheduling/listener.js';
+import type { PlaybackClock } from './scheduling/listener.js';
 import { type SelectedVoice, standInVoice } from './voice-selection.js';
 
 export class StandInVoices {
@@ -17,7 +17,7 @@ export class StandInVoices {
   constructor(
     private readonly engines: readonly TtsEngine[],
     private readonly standIn: StandIn,
-    private readonly listener: Pick<Listener, 'aheadSeconds'>,
+    private readonly listener: Pick<PlaybackClock, 'aheadSeconds'>,
   ) {}
 
   /** The voice that speaks the part now. */

@@ -17,8 +17,8 @@ import { CompositeVoice, type SpokenPart } from './composite-voice.js';
 import { scriptsIn, scriptsInLong, type TextScripts } from './text/language.js';
 import { paceOf } from './pace.js';
 import type { Registry } from './registry.js';
-import { Listener } from './scheduling/listener.js';
-import { isWhole, type Job, type Parts, type Request, speak } from './speaking.js';
+import { PlaybackClock } from './scheduling/listener.js';
+import { isWhole, type SpeechJob, type SpokenParts, type SpeechRequest, speak } from './speaking.js';
 import { isHeard } from './text/speakable.js';
 import { PAUSE, type Pause, type Piece, piecesOf } from './text/text-source.js';
 import { Timeline } from './timeline.js';
@@ -64,7 +64,7 @@ const NO_SCRIPTS: TextScripts = new Set();
 
 const selectFor = (
   { registry, voices }: SpeechParts,
-  { request, caller }: Job,
+  { request, caller }: SpeechJob,
   text: string,
   scripts: TextScripts,
 ) => selectVoice({ ...request, text, scripts, arriving: !isWhole(request) }, caller, registry, voices);
@@ -74,7 +74,7 @@ const unlessTextDecides = (error: unknown): undefined => {
 };
 
 /** Fails early on errors that the text cannot change: an unknown voice, no engine for the model. */
-const validateVoice = (parts: SpeechParts, job: Job): Promise<undefined> =>
+const validateVoice = (parts: SpeechParts, job: SpeechJob): Promise<undefined> =>
   selectFor(parts, job, '', NO_SCRIPTS).then(() => undefined, unlessTextDecides);
 
 /** Checks a voice before there is a text: for the requested language, or for any language of the voice if none is requested. */
@@ -93,7 +93,7 @@ async function checkVoice(
 }
 
 /** Counts the text as usage: a whole text at once, otherwise as it arrives. */
-function meter({ admission }: SpeechParts, { request, caller }: Job): Request {
+function meter({ admission }: SpeechParts, { request, caller }: SpeechJob): SpeechRequest {
   const count = (length: number): void => admission.use(caller.workspaceId, KIND, length);
   if (!isWhole(request)) return { ...request, text: metered(request.text, count) };
   count(request.text.length);
@@ -103,8 +103,8 @@ function meter({ admission }: SpeechParts, { request, caller }: Job): Request {
 function render(
   parts: SpeechParts,
   first: SelectedVoice,
-  spoken: Parts,
-  job: Job,
+  spoken: SpokenParts,
+  job: SpeechJob,
 ): AsyncIterable<Uint8Array> {
   const { request, caller, signal } = job;
   request.trace?.engine(first.engine.name);
@@ -133,9 +133,9 @@ async function firstOf<P extends Piece>(pieces: AsyncGenerator<P | Pause>): Prom
  */
 async function rendered(
   parts: SpeechParts,
-  spoken: Parts,
+  spoken: SpokenParts,
   silent: (() => SelectedVoice) | undefined,
-  job: Job,
+  job: SpeechJob,
 ): Promise<AsyncIterable<Uint8Array> | undefined> {
   const first = await firstOf(spoken);
   const selected = first.findLast((each) => each !== PAUSE)?.selected ?? silent?.();
@@ -144,17 +144,17 @@ async function rendered(
 
 /** Assigns the pieces of a request to voices. */
 interface Division {
-  partsOf(pieces: Pieces): Parts;
+  partsOf(pieces: Pieces): SpokenParts;
   /** The voice for a whole text without pieces; absent for a text that still arrives. */
   readonly silent?: () => SelectedVoice;
 }
 
-async function* spokenBy(selected: SelectedVoice, pieces: AsyncIterable<Piece | Pause>): Parts {
+async function* spokenBy(selected: SelectedVoice, pieces: AsyncIterable<Piece | Pause>): SpokenParts {
   for await (const piece of pieces) yield piece === PAUSE ? piece : { ...piece, selected };
 }
 
-/** Parts of an arriving text in one voice: the first audible piece decides the language, and every piece is checked. */
-async function* arrivingFor(parts: SpeechParts, pieces: Pieces, job: Job): Parts {
+/** SpokenParts of an arriving text in one voice: the first audible piece decides the language, and every piece is checked. */
+async function* arrivingFor(parts: SpeechParts, pieces: Pieces, job: SpeechJob): SpokenParts {
   const first = await firstOf(pieces);
   const opening = first.findLast((each) => each !== PAUSE);
   if (!opening) return;
@@ -165,8 +165,8 @@ async function* arrivingFor(parts: SpeechParts, pieces: Pieces, job: Job): Parts
   }
 }
 
-/** Parts of the default voice. Inaudible pieces at the beginning get the voice of the first audible one. */
-async function* compositeParts(voice: CompositeVoice, pieces: Pieces): Parts {
+/** SpokenParts of the default voice. Inaudible pieces at the beginning get the voice of the first audible one. */
+async function* compositeParts(voice: CompositeVoice, pieces: Pieces): SpokenParts {
   const first = await firstOf(pieces);
   const opening = first.findLast((each) => each !== PAUSE);
   if (!opening) return;
@@ -182,17 +182,20 @@ async function* compositeParts(voice: CompositeVoice, pieces: Pieces): Parts {
   }
 }
 
-async function compositeDivision({ registry }: SpeechParts, { request, signal }: Job): Promise<Division> {
+async function compositeDivision(
+  { registry }: SpeechParts,
+  { request, signal }: SpeechJob,
+): Promise<Division> {
   const { text, likelyLanguage } = request;
   const whole = typeof text === 'string' ? { text, scripts: await scriptsInLong(text) } : undefined;
   const voice = new CompositeVoice(defaultVoices(request, registry), likelyLanguage, whole);
   await voice.check(signal);
-  const partsOf = (pieces: Pieces): Parts => compositeParts(voice, pieces);
+  const partsOf = (pieces: Pieces): SpokenParts => compositeParts(voice, pieces);
   return whole ? { partsOf, silent: () => voice.voiceOfWhole(whole) } : { partsOf };
 }
 
 /** Selects the voices, and refuses what cannot be spoken, as far as that is known before the text has arrived. */
-async function divisionOf(parts: SpeechParts, job: Job): Promise<Division> {
+async function divisionOf(parts: SpeechParts, job: SpeechJob): Promise<Division> {
   const { request } = job;
   if (isComposite(request)) return compositeDivision(parts, job);
   if (!isWhole(request)) {
@@ -203,7 +206,7 @@ async function divisionOf(parts: SpeechParts, job: Job): Promise<Division> {
   return { partsOf: (pieces) => spokenBy(selected, pieces), silent: () => selected };
 }
 
-async function* run(parts: SpeechParts, job: Job): AsyncGenerator<Uint8Array> {
+async function* run(parts: SpeechParts, job: SpeechJob): AsyncGenerator<Uint8Array> {
   const { partsOf, silent } = await divisionOf(parts, job);
   const leave = await enterJob(parts.admission, job.caller, KIND);
   try {
@@ -215,7 +218,7 @@ async function* run(parts: SpeechParts, job: Job): AsyncGenerator<Uint8Array> {
   }
 }
 
-async function* runTimed(parts: SpeechParts, job: Job): AsyncGenerator<TimedAudio> {
+async function* runTimed(parts: SpeechParts, job: SpeechJob): AsyncGenerator<TimedAudio> {
   const timeline = new Timeline();
   const progress = progressOf(job.request.output);
   let second = 0;
@@ -229,11 +232,14 @@ async function* runTimed(parts: SpeechParts, job: Job): AsyncGenerator<TimedAudi
 
 const jobOf = (
   { clock = systemClock, registry }: SpeechParts,
-  request: Request,
+  request: SpeechRequest,
   caller: Caller,
   signal: AbortSignal,
-): Job => ({
-  ...{ request, caller, signal, listener: new Listener(clock) },
+): SpeechJob => ({
+  request,
+  caller,
+  signal,
+  listener: new PlaybackClock(clock),
   ...(request.standIn && {
     others: [...new Set([...registry.speakersFor(request.model), ...registry.speakers])],
   }),

@@ -222,7 +222,7 @@ export function createTranscription(parts: TranscriptionParts): Transcription {
     admission.use(workspaceId, KIND, Math.round(seconds * 1000));
 
   return {
-    count,
+    countUsage: count,
     checkLanguage: (wish) => void transcriberFor(registry, wish, hintOf(wish.language)),
     reducesNoise: denoiser !== undefined,
     async transcribe(request, caller, signal, heard): Promise<Transcript> {

@@ -226,9 +226,9 @@ export async function selectVoice(
   const asked = language === undefined ? undefined : { languages: [language], sure: true };
   const needs = { scripts, ...(asked ?? likelyOf(request)) };
   if (request.speakers)
-    return selectSpeakers(engines, (each) => library.find(each, workspaceId), request.speakers, needs);
+    return selectSpeakers(engines, (each) => library.findVoice(each, workspaceId), request.speakers, needs);
   if (DEFAULT_VOICE.has(id)) return { ...selectDefault(engines, needs), references };
-  const voice = await library.find(id, workspaceId);
+  const voice = await library.findVoice(id, workspaceId);
   if (!voice) throw missingVoice(id);
   if (voice.kind === 'engine') return { ...selectNamed(engines, voice, id, needs), references };
   if (references.length === 0) return selectCloned(engines, voice, id, needs);

@@ -58,7 +58,7 @@ function ownVoices(engines: readonly TtsEngine[]) {
 /** A library of the engines' voices only. */
 export function engineVoices(engines: readonly TtsEngine[]): VoiceLibrary {
   const own = ownVoices(engines);
-  return { find: (id) => Promise.resolve(own.find(id)) };
+  return { findVoice: (id) => Promise.resolve(own.find(id)) };
 }
 
 const clonedVoice = (stored: StoredVoice, languages: readonly LanguageCode[]): ClonedVoice => ({
@@ -86,7 +86,7 @@ export function createVoices(
   return {
     clones: cloning.length > 0,
     own: own.rows,
-    async find(id, workspaceId) {
+    async findVoice(id, workspaceId) {
       const voice = own.find(id);
       if (voice) return voice;
       const references = await cloned.references(id, workspaceId);

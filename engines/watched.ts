@@ -8,7 +8,7 @@ import type { Transcriber } from './long-audio.js';
 
 export function watchedVoice(engine: TtsEngine, keeper: Keeper): TtsEngine {
   const part: Part = { kind: 'voice', name: engine.name };
-  keeper.know(part);
+  keeper.knowPart(part);
   return {
     ...engine,
     synthesize: (request, signal) =>
@@ -18,7 +18,7 @@ export function watchedVoice(engine: TtsEngine, keeper: Keeper): TtsEngine {
 
 export function watchedRecogniser(engine: Transcriber, keeper: Keeper): Transcriber {
   const part: Part = { kind: 'recogniser', name: engine.name };
-  keeper.know(part);
+  keeper.knowPart(part);
   return {
     ...engine,
     transcribe: (audio, options, signal) =>

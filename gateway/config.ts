@@ -3,6 +3,7 @@
  * A value that does not parse stops the start with a line that names it.
  */
 import { resolve } from 'node:path';
+import { commandLine } from '../contracts/command-line.js';
 import type { Detector } from '../contracts/ports/speech/turns.js';
 import type { Vocabulary } from '../contracts/vocabulary.js';
 import { SHERPA } from '../engines/backends/sherpa/folder.js';
@@ -23,7 +24,7 @@ export type { IceServer } from './config/settings.js';
 type Settings = ReturnType<typeof readTable<typeof SETTINGS>>;
 
 /** A LiveKit server or cluster that carries sessions instead of this process. */
-export interface LivekitServer {
+export interface LivekitSettings {
   /** `wss://…`, for agents, clients and the room service alike. */
   readonly url: string;
   readonly key: string;
@@ -39,7 +40,7 @@ export interface Config extends Settings {
   readonly vocabulary: Vocabulary;
   /** The remote engines whose address is configured. */
   readonly remotes: Remotes;
-  readonly livekit: LivekitServer | undefined;
+  readonly livekit: LivekitSettings | undefined;
   /** The models of the engines `sherpa`. */
   readonly models: { readonly tts: readonly string[]; readonly stt: readonly string[] };
   /** The audio model for end-of-turn detection, and its mode; undefined if none was added. */
@@ -51,7 +52,7 @@ export interface Config extends Settings {
 }
 
 /** LiveKit's variables, which are set together or not at all. */
-function readLivekit(env: Env): LivekitServer | undefined {
+function readLivekit(env: Env): LivekitSettings | undefined {
   const { url, key, secret } = readTable(LIVEKIT, env);
   return url && key && secret ? { url, key, secret } : undefined;
 }
@@ -76,7 +77,9 @@ function readTurns({ turnDetector, modelsDir }: Settings): TurnModelPlace | unde
   const folder = turnModelFolder(modelsDir);
   if (turnDetector === 'tables' || (turnDetector === 'auto' && folder === undefined)) return undefined;
   if (folder !== undefined) return { detector: turnDetector === 'auto' ? 'both' : turnDetector, folder };
-  throw new ConfigError(`TURN_DETECTOR=${turnDetector} needs a model: npm run models -- add smart-turn-v3`);
+  throw new ConfigError(
+    `TURN_DETECTOR=${turnDetector} needs a model: ${commandLine('models', 'add smart-turn-v3')}`,
+  );
 }
 
 /** Errors: `ConfigError` for a base that does not exist. */

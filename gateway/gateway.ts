@@ -22,14 +22,13 @@ import { phoneNumberRoutes } from './dialects/platform/phone-numbers.js';
 import { protocolADialect } from './dialects/protocol-a/index.js';
 import { protocolBDialect } from './dialects/protocol-b/index.js';
 import { voicesDialect } from './dialects/voices/index.js';
-import { Drain } from './wiring/drain.js';
+import { GatewayDrain } from './wiring/drain.js';
 import { shareFigures } from './wiring/figures.js';
 import { openIdentity } from './wiring/identity.js';
 import { addNodeMetrics, nodeUrl, VERSION } from './wiring/nodes.js';
 import { openSpool } from './wiring/spool.js';
 import { configuredChecks, startChecks } from './wiring/start-checks.js';
 import { startTracing } from './wiring/tracing.js';
-import { permissionsFor } from './permissions.js';
 import { openPlatform } from './wiring/platform.js';
 import { addMemoryMetrics, openMemory } from './wiring/memory.js';
 import { openRecordings } from './wiring/recordings.js';
@@ -77,12 +76,17 @@ export interface RunningGateway {
 const clock = systemClock;
 const ids = randomIds;
 
-const connectionsOf = ({ databaseDirectUrl: directUrl, databasePrepare: prepare }: Config) => ({
+const connectionsOf = ({
+  databaseDirectUrl: directUrl,
+  databasePrepare: prepare,
+  databaseWaitSeconds: seconds,
+}: Config) => ({
   directUrl,
+  patienceMs: seconds * 1000,
   prepare: prepare === 'auto' ? undefined : prepare === 'true',
 });
 
-/** Opens all parts in the order of their dependencies; `letGo` closes them in reverse. */
+/** Opens all parts in the order of their dependencies. */
 async function openParts(config: Config, resources: Resources, log: Log) {
   const { databaseUrl, runtimeFolder, installation, sockets } = resources;
   const keeper = new PartKeeper({ clock, log });
@@ -93,7 +97,10 @@ async function openParts(config: Config, resources: Resources, log: Log) {
   const spooled = await openSpool(config);
   const common = { config, database, memory, keeper, processId, installation, ids, clock, log };
   const node = await OwnNode.open({
-    ...{ ...common, sql: database.urgent, address, version: VERSION },
+    ...common,
+    sql: database.urgent,
+    address,
+    version: VERSION,
     // In livekit mode another process could join the room of a call by itself.
     ...(config.livekit ? {} : { aloneSilentMs: CALL_TIMES.aloneAwayMs }),
   });
@@ -108,37 +115,57 @@ async function openParts(config: Config, resources: Resources, log: Log) {
   const transport = await openTransport({
     ...common,
     ...voiced,
-    ...{ children, sessions, platform, admission, recordings, address, node },
+    children,
+    sessions,
+    platform,
+    admission,
+    recordings,
+    address,
+    node,
   });
   const tests = await openAgentTests({ ...common, ...voiced, platform, sessions, transport, admission });
   const tracing = await startTracing(process.env, log);
-  const letGo = async (): Promise<void> => {
-    // Closes before the transport: tests by voice hold calls of it.
-    await tests.stop();
-    await transport.stop(Promise.resolve());
-    await transport.close();
-    await tracing.stop();
-    await recorded.stop();
-    await sessions.stop();
-    await node.stop();
-    await platform.stop();
-    voiced.stop();
-    await identity.stop();
-    children.close();
-    await database.close();
-    keeper.stop();
-  };
   return {
-    ...{ database, memory, keeper, spooled, node, children, identity, voiced, platform },
-    ...{ recorded, sessions, tests, transport, letGo },
+    database,
+    memory,
+    keeper,
+    spooled,
+    node,
+    children,
+    identity,
+    voiced,
+    platform,
+    recorded,
+    sessions,
+    tests,
+    transport,
+    tracing,
   };
 }
 
-export type Parts = Awaited<ReturnType<typeof openParts>>;
+export type GatewayParts = Awaited<ReturnType<typeof openParts>>;
 
-/** A new protocol is one line here, and its rows in permissions.ts. */
+/** Closes them in reverse. */
+async function closeParts(parts: GatewayParts): Promise<void> {
+  // Before the transport: tests by voice hold calls of it.
+  await parts.tests.stop();
+  await parts.transport.stop(Promise.resolve());
+  await parts.transport.close();
+  await parts.tracing.stop();
+  await parts.recorded.stop();
+  await parts.sessions.stop();
+  await parts.node.stop();
+  await parts.platform.stop();
+  parts.voiced.stop();
+  await parts.identity.stop();
+  parts.children.close();
+  await parts.database.close();
+  parts.keeper.stop();
+}
+
+/** A new protocol is one line here. */
 export function dialectsOf(
-  { identity, voiced, platform, sessions, tests, transport }: Parts,
+  { identity, voiced, platform, sessions, tests, transport }: GatewayParts,
   config: Config,
   log: Log,
   history: OperationParts['history'],
@@ -167,11 +194,12 @@ export function dialectsOf(
 
 /** The edge's part of the configuration. */
 function edgeOf(
-  { httpStack: stack, host, port, workers, publicUrl, trustedProxies, drainAnnounceSeconds }: Config,
+  { httpStack: stack, dataDir, host, port, workers, publicUrl, trustedProxies, drainAnnounceSeconds }: Config,
   tls: CertificateFiles | undefined,
 ) {
   return {
     stack,
+    cacheFolder: join(dataDir, 'cache'),
     host,
     port,
     exclusive: workers === 1,
@@ -182,7 +210,7 @@ function edgeOf(
   };
 }
 
-function metricsOf(parts: Parts, health: Health): Metrics {
+function metricsOf(parts: GatewayParts, health: Health): Metrics {
   const metrics = new Metrics();
   health.addTo(metrics);
   parts.keeper.addTo(metrics);
@@ -197,16 +225,31 @@ function metricsOf(parts: Parts, health: Health): Metrics {
   return metrics;
 }
 
-const warmModels = ({ database, children, voiced }: Parts, { sockets }: Resources, log: Log) =>
+const warmModels = ({ database, children, voiced }: GatewayParts, { sockets }: Resources, log: Log) =>
   warmUp({
-    ...{ sql: database.sql, clock, log, turns: voiced.turns?.model, denoiser: voiced.denoiser },
+    sql: database.sql,
+    clock,
+    log,
+    turns: voiced.turns?.model,
+    denoiser: voiced.denoiser,
     recognisers: embeddedRecognisers(sockets, children),
   });
 
 /** Asks the parts something cheap, beside the start. The result stops it. */
-function checkParts(config: Config, { keeper, recorded }: Parts, { isFirst: asksAll = true }: Resources) {
+function checkParts(
+  config: Config,
+  { keeper, recorded }: GatewayParts,
+  { isFirst: asksAll = true }: Resources,
+  log: Log,
+) {
   if (config.startChecks === 'off') return (): void => undefined;
-  return startChecks({ checks: [...configuredChecks(config), ...recorded.checks], keeper, asksAll, clock });
+  return startChecks({
+    checks: [...configuredChecks(config), ...recorded.checks],
+    keeper,
+    asksAll,
+    clock,
+    log,
+  });
 }
 
 function readyOf(children: Children, health: Health): Promise<void> {
@@ -227,22 +270,25 @@ export async function startGateway(config: Config, resources: Resources, log: Lo
   const { database } = parts;
   const stopWatching = children.watch(health, { database, part: databasePart(config) });
   const storage = watchStorage({ health, database, dataDir: config.dataDir, clock, log });
-  const stopChecks = checkParts(config, parts, resources);
+  const stopChecks = checkParts(config, parts, resources, log);
   const letGo = (): Promise<void> => {
     stopChecks();
     stopWarming();
     stopWatching();
     storage.stop();
     figures.close();
-    return parts.letGo();
+    return closeParts(parts);
   };
   const listening = await listen({
     ...edgeOf(config, certificateOf(config)),
-    ...{ ids, clock, log, metrics, health },
+    ids,
+    clock,
+    log,
+    metrics,
+    health,
     memory: parts.memory,
     spool: parts.spooled.spool,
     dialects: dialectsOf(parts, config, log, figures.history),
-    permissionOf: permissionsFor(config.vocabulary),
     scraping: { keys: identity.keys, token: config.metricsToken, figures: figures.read },
     partReports: figures.partReports,
     load: { thresholds: { loopDelayMs: config.shedDelayMs } },
@@ -254,7 +300,7 @@ export async function startGateway(config: Config, resources: Resources, log: Lo
 
   parts.node.serve(nodeUrl(config, listening.port), transport.figures);
   const ready = readyOf(children, health);
-  const drain = new Drain({ config, listening, transport, clock, log, letGo });
+  const drain = new GatewayDrain({ config, listening, transport, clock, log, letGo });
   return {
     port: listening.port,
     jobs: figures.jobs,

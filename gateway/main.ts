@@ -10,11 +10,12 @@ import { randomIds } from '../contracts/ids.js';
 import type { Log } from '../contracts/log.js';
 import { type Supervision, superviseRole } from '../processes/supervisor/supervise.js';
 import { openDatabase } from '../storage/postgres/database.js';
-import { prepareDataDir, startEmbedded } from '../storage/embedded.js';
+import { prepareDataDir, startEmbeddedPostgres } from '../storage/embedded.js';
 import { ensureFirstKey, type FirstKey } from '../storage/keys/first-key.js';
 import { migrate, migrationLog, MIGRATIONS } from '../storage/postgres/migrate.js';
 import { ensureDefaultWorkspace } from '../storage/workspaces.js';
 import { type Config, readConfig } from './config.js';
+import { littleMemory } from './config/memory-budget.js';
 import { misspeltSettings, unusedSettings } from './config/suspicions.js';
 import { engineRoles } from './wiring/engines.js';
 import type { Resources } from './gateway.js';
@@ -47,7 +48,8 @@ const worker = (name: string): URL => new URL(`gateway/workers/${name}.js`, BUIL
 
 /** Brings the database up to date and makes sure of a key. */
 async function prepareDatabase(url: string, config: Config, log: Log): Promise<FirstKey> {
-  const database = await openDatabase({ url, log, connections: 1, slow: true });
+  const patienceMs = config.databaseWaitSeconds * 1000;
+  const database = await openDatabase({ url, log, connections: 1, patienceMs, slow: true });
   try {
     const migrated = migrationLog(log);
     await migrate(database.sql, MIGRATIONS, (applied) => migrated.note(applied));
@@ -145,7 +147,7 @@ async function serve(
 /** Starts embedded Postgres, and returns its address. It is stopped, too, if it is still starting when everything is. */
 async function startPostgres(dataDir: string, opened: Opened, log: Log): Promise<string> {
   const stopping = new AbortController();
-  const starting = startEmbedded({ dataDir, log, signal: stopping.signal });
+  const starting = startEmbeddedPostgres({ dataDir, log, signal: stopping.signal });
   opened.add({
     async stop() {
       stopping.abort();
@@ -155,7 +157,6 @@ async function startPostgres(dataDir: string, opened: Opened, log: Log): Promise
   return (await starting).url;
 }
 
-/** Starts everything. */
 async function start(
   config: Config,
   opened: Opened,
@@ -191,7 +192,7 @@ function configure(fromFile: readonly string[]): Config {
   const warn = (line: string): void => say('warn', line);
   misspeltSettings(process.env, fromFile).forEach(warn);
   const config = readConfig(process.env);
-  unusedSettings(config).forEach(warn);
+  [...unusedSettings(config), ...littleMemory()].forEach(warn);
   return config;
 }
 

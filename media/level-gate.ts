@@ -14,7 +14,7 @@ import { DETECTOR_FRAME } from './detector-frame.js';
 import { RoomLevel } from './room-level.js';
 
 /** Owner of the voice that is heard. */
-export type Whose = 'user' | 'background';
+export type VoiceOwner = 'user' | 'background';
 
 /**
  * A voice this far below the user's is somebody else's, in decibels; to change sides it must pass the limit by the hysteresis. Users
@@ -73,7 +73,7 @@ const median = (values: readonly number[]): number =>
   [...values].sort((one, other) => one - other)[values.length >> 1] ?? SILENCE_DB;
 
 export class LevelGate {
-  #whose: Whose | undefined;
+  #whose: VoiceOwner | undefined;
   /** Energies of the last frames, and the number of frames of the present voice. */
   readonly #energies: number[] = [];
   #frames = 0;
@@ -102,7 +102,7 @@ export class LevelGate {
    * Takes the next frame, of DETECTOR_FRAME samples; undefined if there is no voice, or only the room's. `silenced`: as all of it might
    * be the agent's echo.
    */
-  push(frame: Int16Array, voiced: boolean, silenced = false): Whose | undefined {
+  push(frame: Int16Array, voiced: boolean, silenced = false): VoiceOwner | undefined {
     this.#energies.push(meanSquare(frame));
     if (this.#energies.length > WINDOW) this.#energies.shift();
     this.#noteRoom(silenced);
@@ -170,19 +170,19 @@ export class LevelGate {
     return this.#known ? median(this.#levels) - this.#drift - db : -Infinity;
   }
 
-  #judge(level: number): Whose {
+  #judge(level: number): VoiceOwner {
     return this.#whose === 'user' ? this.#hearOn(level) : this.#hearOf(level);
   }
 
-  /** Whose a voice is that begins, or was background so far. */
-  #hearOf(level: number): Whose {
+  /** VoiceOwner a voice is that begins, or was background so far. */
+  #hearOf(level: number): VoiceOwner {
     const turns = this.#whose && this.#frames > RISES ? HYSTERESIS_DB : 0;
     const far = this.listens() ? FAR_DB.listens - turns : FAR_DB.speaks;
     return level >= this.#below(far) ? 'user' : 'background';
   }
 
-  /** Whose the user's voice is now. */
-  #hearOn(level: number): Whose {
+  /** VoiceOwner the user's voice is now. */
+  #hearOn(level: number): VoiceOwner {
     this.#low = level >= this.#below(FAR_DB.listens + HYSTERESIS_DB) ? 0 : this.#low + 1;
     if (this.#low < LEFT_OFF) return 'user';
     const silent = this.#low + HALF_WINDOW;

@@ -28,6 +28,5 @@ export function loudnessDetector(): VoiceDetector {
       active = !active;
       return active;
     },
-    release: () => undefined,
   };
 }

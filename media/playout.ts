@@ -29,7 +29,7 @@ const ramped = (samples: Int16Array, from: number, to: number): Int16Array =>
 
 const SILENCE = new Int16Array(FRAME_SAMPLES);
 
-export type Played = (utterance: number, ms: number, ended: boolean) => void;
+export type OnPlayed = (utterance: number, ms: number, ended: boolean) => void;
 
 interface Utterance {
   readonly number: number;
@@ -40,7 +40,7 @@ interface Utterance {
   finished: boolean;
 }
 
-export interface Frame {
+export interface PlayoutFrame {
   readonly samples: Int16Array;
   /** Whether it is the first one after silence. */
   readonly begins: boolean;
@@ -56,7 +56,7 @@ export class Playout {
   #tail = 0;
   #silent = true;
 
-  constructor(private readonly played: Played) {}
+  constructor(private readonly played: OnPlayed) {}
 
   play(number: number, pcm: Uint8Array): void {
     const last = this.#queue.at(-1);
@@ -106,7 +106,7 @@ export class Playout {
   }
 
   /** The frame to send now; undefined if there is none. Called every FRAME_MS. */
-  next(): Frame | undefined {
+  next(): PlayoutFrame | undefined {
     const samples = this.#fading.shift() ?? (this.#paused ? undefined : this.#takeRising());
     if (samples) this.#tail = TAIL_FRAMES;
     else if (this.#tail-- <= 0) {
@@ -187,7 +187,8 @@ export class Playout {
     while (utterance.chunks[0] && utterance.offset >= utterance.chunks[0].length)
       utterance.offset -= utterance.chunks.shift()?.length ?? 0;
     utterance.frames += 1;
-    if (utterance.frames % REPORT_FRAMES === 0)
+    // The first frame at once: it says when the answer began, and a call may end before the next report.
+    if (utterance.frames === 1 || utterance.frames % REPORT_FRAMES === 0)
       this.played(utterance.number, utterance.frames * FRAME_MS, false);
     return frame;
   }

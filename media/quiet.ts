@@ -3,7 +3,7 @@
 /** Beats of 20 ms without a packet before they count as silence, so that a stuttering network does not split words. */
 const PATIENCE = 8;
 
-export class Quiet {
+export class PacketSilence {
   #beats = 0;
 
   constructor(private readonly patience = PATIENCE) {}

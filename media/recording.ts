@@ -1,5 +1,5 @@
 /**
- * Recording of a call whose carrier has samples: recordings are made of Opus packets, so both
+ * SampleRecording of a call whose carrier has samples: recordings are made of Opus packets, so both
  * sides are encoded for the recording.
  */
 import { Encoder } from '@evan/opus';
@@ -20,7 +20,7 @@ function encoder(rate: 24_000 | 16_000, complexity: number): Encoder {
   return made;
 }
 
-export class Recording {
+export class SampleRecording {
   readonly #agent: Encoder;
   readonly #user: Encoder;
   readonly #frame = new Int16Array(USER_FRAME);

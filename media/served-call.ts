@@ -3,7 +3,7 @@
  * recording; the job ends when the gateway ends the call or disconnects, or the carrier loses it.
  *
  * Invariants: reports are in order, and bounded if the user decides their amount; a closed call
- * releases its detector once and leaves nothing running.
+ * leaves nothing running.
  */
 import { join } from 'node:path';
 import { pieceOf } from '../contracts/ports/accounts/memory.js';
@@ -15,7 +15,7 @@ import type { Beat, Pacer } from './pacer.js';
 import { Playout } from './playout.js';
 import { AsyncQueue } from './async-queue.js';
 import { Recorder } from './recorder.js';
-import type { CallArgs, Command, PlayedReport, Report } from './wire.js';
+import type { CallArgs, CallCommand, PlayedReport, Report } from './wire.js';
 
 /** Most bytes of a user's messages that wait for the gateway; more are dropped. */
 const MOST_DATA_BYTES = 1024 * 1024;
@@ -32,7 +32,7 @@ export interface ServedParts {
 }
 
 /** The call, as its carrier sees it. */
-export interface CarriedCall<OwnReport> {
+export interface CallHost<OwnReport> {
   /** A report about the user: `connected` and `disconnected` alternate. Nothing is reported once the call is closed. */
   report(report: Report | OwnReport): void;
   /** The user's audio, 16 kHz, without gaps. `watched`: audio of the same length for voice detection, if different. */
@@ -58,7 +58,7 @@ export interface Carrier<OwnCommand> {
   show(text: TranscriptText): void;
   attributes(values: Readonly<Record<string, string>>): void;
   /** Discards speech that has left the playout but was not heard yet, if the carrier buffers any. */
-  hush?(): void;
+  clearAudio?(): void;
   /** This much of an utterance has left the playout; a carrier that knows when it is heard reports it then. */
   played?(played: PlayedReport): void;
   /** Takes a command that only this kind of carrier has. */
@@ -68,7 +68,7 @@ export interface Carrier<OwnCommand> {
 }
 
 type Handlers = {
-  readonly [Op in Command['op']]: (command: Extract<Command, { readonly op: Op }>) => void;
+  readonly [Op in CallCommand['op']]: (command: Extract<CallCommand, { readonly op: Op }>) => void;
 };
 
 export class ServedCall<
@@ -92,7 +92,7 @@ export class ServedCall<
   constructor(
     private readonly args: CallArgs,
     private readonly parts: ServedParts,
-    carry: (call: CarriedCall<OwnReport>) => Carrier<OwnCommand>,
+    carry: (call: CallHost<OwnReport>) => Carrier<OwnCommand>,
   ) {
     this.#playout = new Playout((utterance, ms, ended) => {
       const played = { on: 'played', utterance, ms, ended } as const;
@@ -169,11 +169,11 @@ export class ServedCall<
     this.#frames.lost += skipped;
   }
 
-  take(command: Command | OwnCommand): void {
+  take(command: CallCommand | OwnCommand): void {
     if (this.#closed) return;
     if (!Object.hasOwn(this.#commands, command.op)) return this.#carrier.take(command as OwnCommand);
-    const common = command as Command;
-    (this.#commands[common.op] as (command: Command) => void)(common);
+    const common = command as CallCommand;
+    (this.#commands[common.op] as (command: CallCommand) => void)(common);
   }
 
   readonly #commands: Handlers = {
@@ -182,7 +182,7 @@ export class ServedCall<
     pause: () => this.#playout.pause(),
     resume: () => this.#playout.resume(),
     clear: () => {
-      this.#carrier.hush?.();
+      this.#carrier.clearAudio?.();
       this.#playout.clear();
     },
     data: ({ topic, payload }) => this.#carrier.message(topic, payload),
@@ -191,7 +191,7 @@ export class ServedCall<
     end: () => this.close(),
   };
 
-  /** Idempotent: the detector is released once. */
+  /** Idempotent. */
   close(): void {
     if (this.#closed) return;
     this.#closed = true;

@@ -7,16 +7,14 @@
  */
 import { bytesOf, RECOGNITION_RATE } from '../contracts/audio.js';
 import { DETECTOR_FRAME } from './detector-frame.js';
-import { LevelGate, type Whose } from './level-gate.js';
-import { Lull } from './lull.js';
+import { LevelGate, type VoiceOwner } from './level-gate.js';
+import { ShortPause } from './short-pause.js';
 import type { Report } from './wire.js';
 
 /** Tells voice from silence, frame by frame; keeps its own state. */
 export interface VoiceDetector {
   /** DETECTOR_FRAME samples at 16 kHz. */
   push(frame: Int16Array): boolean;
-  /** Gives the detector back. */
-  release(): void;
 }
 
 const samplesIn = (ms: number): number => (ms * RECOGNITION_RATE) / 1000;
@@ -35,9 +33,9 @@ const at = (samples: number): number => Math.round((samples * 1000) / RECOGNITIO
 export class VadWindows {
   readonly #gate: LevelGate;
   /** Owner of the present voice. */
-  #whose: Whose | undefined;
-  readonly #lull = new Lull();
-  #lulls = false;
+  #whose: VoiceOwner | undefined;
+  readonly #pause = new ShortPause();
+  #isPausing = false;
   #heard = 0;
   /** The frame for the windows, and the one for VAD. */
   readonly #frame = new Int16Array(DETECTOR_FRAME);
@@ -68,10 +66,9 @@ export class VadWindows {
     }
   }
 
-  /** Ends the present voice and releases the detector. */
+  /** Ends the present voice. */
   stop(): void {
     this.#turn(undefined);
-    this.detector.release();
   }
 
   #listen(frame: Int16Array, watched: Int16Array): void {
@@ -82,17 +79,17 @@ export class VadWindows {
     const whose = this.#gate.push(watched, this.detector.push(watched), silenced);
     if (whose) this.#turn(whose);
     if (this.#whose && this.#keptSamples >= WINDOW) this.#flush();
-    if (whose === 'user') this.#note(this.#lull.push(watched));
+    if (whose === 'user') this.#note(this.#pause.push(watched));
     if (!whose) this.#turn(undefined);
     if (!whose) this.#forget();
   }
 
-  /** Reports a change of the lull; flushes the audio before it first. */
-  #note(lulls: boolean): void {
-    if (lulls === this.#lulls) return;
-    this.#lulls = lulls;
-    if (lulls) this.#flush();
-    this.report({ on: 'lull', active: lulls });
+  /** Reports a change of the short pause; flushes the audio before it first. */
+  #note(isPausing: boolean): void {
+    if (isPausing === this.#isPausing) return;
+    this.#isPausing = isPausing;
+    if (isPausing) this.#flush();
+    this.report({ on: 'shortPause', active: isPausing });
   }
 
   #keep(frame: Int16Array): void {
@@ -105,13 +102,13 @@ export class VadWindows {
   }
 
   /** Changes the owner of the voice. Background that turns out to be the user was the user from its beginning, so no end is reported. */
-  #turn(whose: Whose | undefined): void {
+  #turn(whose: VoiceOwner | undefined): void {
     const before = this.#whose;
     if (whose === before) return;
     this.#whose = whose;
     const silentMs = this.#silentMs;
-    this.#lull.reset();
-    this.#lulls = false;
+    this.#pause.reset();
+    this.#isPausing = false;
     if (before && !(before === 'background' && whose)) {
       this.#flush();
       this.report({ on: 'speech', active: false, silentMs, at: at(this.#heard) });
@@ -123,7 +120,7 @@ export class VadWindows {
 
   /** Silence at the end of the voice, counting the frame that ends it. In noise only its least is known. */
   get #silentMs(): number {
-    const frames = Math.max(this.#lull.frames + 1, this.#gate.silent);
+    const frames = Math.max(this.#pause.frames + 1, this.#gate.silent);
     return Math.max(LEAST_SILENCE_MS, at(frames * DETECTOR_FRAME));
   }
 

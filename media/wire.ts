@@ -1,6 +1,6 @@
 /**
  * Messages of a call across the socket of its worker: one job per call, commands in, reports out. Plain values for
- * MessagePack; audio as PCM bytes. `Command` and `Report` are common to all calls; each carrier adds its own.
+ * MessagePack; audio as PCM bytes. `CallCommand` and `Report` are common to all calls; each carrier adds its own.
  */
 import type { CarriedCall, FrameCounts, LineFormat, TranscriptText } from '../contracts/ports/calls/calls.js';
 
@@ -26,7 +26,7 @@ export interface PhoneArgs extends CallArgs {
   readonly format: LineFormat;
 }
 
-export type Command =
+export type CallCommand =
   | { readonly op: 'play'; readonly utterance: number; readonly pcm: Uint8Array }
   | { readonly op: 'finish'; readonly utterance: number }
   | { readonly op: 'pause' | 'resume' | 'clear' | 'end' }
@@ -96,7 +96,7 @@ export type Report =
       readonly silentMs?: number;
       readonly at: number;
     }
-  | { readonly on: 'lull'; readonly active: boolean }
+  | { readonly on: 'shortPause'; readonly active: boolean }
   | { readonly on: 'audio'; readonly pcm: Uint8Array; readonly at: number }
   | PlayedReport
   /** All keys of a `press` have been sent. */
@@ -132,4 +132,4 @@ export type LineReport =
   /** The provider must send it back once everything before it was heard. */
   | { readonly on: 'mark'; readonly mark: number }
   /** The provider must drop audio that was sent but not heard. */
-  | { readonly on: 'hush' };
+  | { readonly on: 'clearAudio' };

@@ -19,7 +19,7 @@ import { pieceOf } from '../contracts/ports/accounts/memory.js';
 import type { JobRunner } from '../contracts/ports/jobs.js';
 import { ownerOf } from '../processes/job-owner.js';
 import { AsyncQueue } from './async-queue.js';
-import type { Command, LineCommand, Report, SignalCommand } from './wire.js';
+import type { CallCommand, LineCommand, Report, SignalCommand } from './wire.js';
 
 /** Most speech that the worker holds before it is played; the producer waits with more. */
 const AHEAD_MS = 2000;
@@ -27,7 +27,7 @@ const AHEAD_MS = 2000;
 const MOST_WAITING = 4096;
 const MOST_WAITING_BYTES = 8 * 1024 * 1024;
 
-type AnyCommand = Command | SignalCommand | LineCommand;
+type AnyCommand = CallCommand | SignalCommand | LineCommand;
 
 function bytesIn(command: AnyCommand): number {
   if (command.op === 'play') return command.pcm.length;
@@ -68,7 +68,7 @@ export abstract class WorkerCall<Own extends { readonly on: string }> implements
   protected abstract closed(): void | Promise<void>;
 
   /** Options of the job: its commands, its abort signal, and whose it is. */
-  protected get run(): Parameters<JobRunner['run']>[2] {
+  protected get run(): Parameters<JobRunner['runJob']>[2] {
     const { workspaceId, isTest } = this.options;
     const owner = ownerOf({ workspaceId, isLive: isTest !== true });
     return { input: this.#commands, signal: this.#abort.signal, owner };
@@ -88,7 +88,7 @@ export abstract class WorkerCall<Own extends { readonly on: string }> implements
     return this.#commands.length > 0 ? this.#commands.bytes : 0;
   }
 
-  async play(utterance: number, samples: Int16Array): Promise<void> {
+  async playSpeech(utterance: number, samples: Int16Array): Promise<void> {
     const given = this.#given.get(utterance) ?? { ms: 0, played: 0 };
     this.#given.set(utterance, given);
     given.ms += milliseconds(samples.length);
@@ -97,33 +97,33 @@ export abstract class WorkerCall<Own extends { readonly on: string }> implements
       await new Promise<void>((resolve) => this.#room.push(resolve));
   }
 
-  finish(utterance: number): void {
+  finishUtterance(utterance: number): void {
     this.tell({ op: 'finish', utterance });
   }
 
-  pause(): void {
+  pauseSpeech(): void {
     this.tell({ op: 'pause' });
   }
 
-  resume(): void {
+  resumeSpeech(): void {
     this.tell({ op: 'resume' });
   }
 
-  clear(): void {
+  clearSpeech(): void {
     this.#given.clear();
     this.#wake();
     this.tell({ op: 'clear' });
   }
 
-  send(topic: string, payload: Uint8Array): void {
+  sendData(topic: string, payload: Uint8Array): void {
     this.tell({ op: 'data', topic, payload });
   }
 
-  show(text: TranscriptText): void {
+  showTranscript(text: TranscriptText): void {
     this.tell({ op: 'show', ...text });
   }
 
-  attributes(values: Readonly<Record<string, string>>): void {
+  setAttributes(values: Readonly<Record<string, string>>): void {
     this.tell({ op: 'attributes', values });
   }
 
@@ -191,11 +191,13 @@ export abstract class WorkerCall<Own extends { readonly on: string }> implements
         return { kind: 'played', utterance: report.utterance, ms: report.ms, ended: report.ended };
       case 'speech':
         return speechOf(report);
-      case 'lull':
-        return { kind: 'lull', active: report.active };
+      case 'shortPause':
+        return { kind: 'shortPause', active: report.active };
       case 'data':
         return {
-          ...{ kind: 'data', topic: report.topic, payload: report.payload },
+          kind: 'data',
+          topic: report.topic,
+          payload: report.payload,
           ...(report.tooLong && { tooLong: true }),
         };
       case 'pressed':

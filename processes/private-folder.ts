@@ -2,7 +2,16 @@
  * Folders and files that no other user can have put in place. An existing folder is used only if it is no link, belongs
  * to this process's user, and nobody else may write into it.
  */
-import { chmodSync, closeSync, constants, lstatSync, mkdirSync, openSync, rmSync, writeSync } from 'node:fs';
+import {
+  chmodSync,
+  closeSync,
+  constants,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { isFullDisk } from '../contracts/errors.js';
 
 const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = constants;
@@ -34,7 +43,6 @@ export function privateFolder(path: string): string {
   return path;
 }
 
-/** Whether the path is a private folder. */
 export function isPrivateFolder(path: string): boolean {
   try {
     return objection(path) === undefined;
@@ -44,11 +52,11 @@ export function isPrivateFolder(path: string): boolean {
 }
 
 /** Writes a new file for its owner alone, replacing any file at the path; a link is replaced, not followed. */
-export function writePrivateFile(path: string, text: string): void {
+export function writePrivateFile(path: string, content: string | Uint8Array): void {
   rmSync(path, { force: true });
   const descriptor = openSync(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600);
   try {
-    writeSync(descriptor, text);
+    writeFileSync(descriptor, content);
   } finally {
     closeSync(descriptor);
   }

@@ -69,13 +69,13 @@ export function userOf(pid: number): number | undefined {
 }
 
 /** What a process does, and how long its threads have waited for a processor since they started, taken together. */
-export interface Rest {
+export interface ProcessState {
   readonly state: 'stopped' | 'disk' | 'other';
   /** 0 if the system does not tell. */
   readonly waitedMs: number;
 }
 
-const STATES: Readonly<Record<string, Rest['state']>> = { T: 'stopped', t: 'stopped', D: 'disk' };
+const STATES: Readonly<Record<string, ProcessState['state']>> = { T: 'stopped', t: 'stopped', D: 'disk' };
 
 function threadsOf(pid: number): readonly string[] {
   try {
@@ -97,7 +97,7 @@ function waitedMs(pid: number): number {
 }
 
 /** How a living process rests; undefined for a dead one, and outside of Linux. */
-export function restOf(pid: number): Rest | undefined {
+export function restOf(pid: number): ProcessState | undefined {
   const stat = LINUX ? procStat(pid) : undefined;
   if (stat === undefined) return undefined;
   return { state: STATES[stat.state] ?? 'other', waitedMs: waitedMs(pid) };

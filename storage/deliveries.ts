@@ -46,7 +46,7 @@ async function backlog(sql: Sql): Promise<Backlog> {
 }
 
 export const createDeliveryQueue = ({ sql, events }: Pick<Database, 'sql' | 'events'>): DeliveryQueue => ({
-  take: (most, leaseMs) => take(sql, most, leaseMs),
+  take: (most, leaseMs, idleOnly) => take(sql, { most, leaseMs, idleOnly }),
   settle: (delivery, outcome, answer) => settle(sql, delivery, outcome, answer),
   giveUp: () => giveUp(sql),
   redeliver: () => redeliverSome(sql),

@@ -9,7 +9,9 @@ import type {
   DeliveryRecords,
 } from '../contracts/ports/sessions/deliveries.js';
 import type { Listed, PageRequest } from '../contracts/ports/page.js';
+import { answeringDelivery } from '../contracts/sessions/delivery-states.js';
 import { addRedelivery, readRedelivery } from './deliveries/redeliveries.js';
+import { isIn } from './deliveries/states.js';
 import { eventIdOf } from './deliveries/take.js';
 import { listed, positionAfter, wantedRows } from './page.js';
 import type { Sql, Transaction } from './postgres/sql.js';
@@ -41,11 +43,6 @@ function conditions(
   workspaceId: string,
   { agentId, sessionId, url, status, createdAfter, createdBefore }: DeliveryFilter,
 ) {
-  const withStatus = {
-    waiting: sql`and d.settled_at is null`,
-    failed: sql`and d.outcome = 'failed'`,
-    delivered: sql`and d.outcome = 'delivered'`,
-  };
   return sql`
     d.workspace_id = ${workspaceId}
     ${agentId === undefined ? sql`` : sql`and d.agent_id = ${agentId}`}
@@ -53,7 +50,7 @@ function conditions(
     ${url === undefined ? sql`` : sql`and d.url = ${url}`}
     ${createdAfter === undefined ? sql`` : sql`and d.created_at >= ${createdAfter}`}
     ${createdBefore === undefined ? sql`` : sql`and d.created_at <= ${createdBefore}`}
-    ${status === undefined ? sql`` : withStatus[status]}`;
+    ${status === undefined ? sql`` : sql`and ${isIn(sql, [status])}`}`;
 }
 
 async function list(
@@ -108,7 +105,7 @@ const redeliver = (sql: Sql, id: string, workspaceId: string): Promise<DeliveryR
   sql.begin(async (tx) => {
     await checkRate(tx, workspaceId);
     const [state] = await tx<State[]>`
-      select d.settled_at is null as waits,
+      select ${isIn(tx, answeringDelivery('redelivered'))} is not true as waits,
         (select count(*)::int from delivery_attempts a where a.delivery_id = d.id and a.redelivery) as redeliveries,
         not exists (select from agents a where a.id = d.agent_id) as orphaned
       from deliveries d where d.id = ${id} and d.workspace_id = ${workspaceId} for update`;

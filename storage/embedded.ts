@@ -8,11 +8,12 @@ import { realpathSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { silentLog, type Log } from '../contracts/log.js';
 import { chooseAccount } from './embedded/account.js';
-import { findBinaries } from './embedded/binaries.js';
+import { findBinaries, readyBinaries } from './embedded/binaries.js';
 import {
   chooseSocketFolder,
   clusterFolder,
   ensureCluster,
+  hasCluster,
   hasSocket,
   isServed,
   isTemporary,
@@ -22,7 +23,7 @@ import {
   removeFolder,
   writing,
 } from './embedded/cluster.js';
-import { FolderInUse, type Holder, type Lock, readHolder, takeLock } from './embedded/lock.js';
+import { FolderInUse, type LockHolder, type Lock, readHolder, takeLock } from './embedded/lock.js';
 import { clearOrphan, launch, type Launch, type Postmaster, serversOn } from './embedded/postmaster.js';
 import { Reserve } from './embedded/reserve.js';
 import { isAlive, restOf } from '../processes/process-table.js';
@@ -39,7 +40,7 @@ export interface EmbeddedPostgres {
   stop(): Promise<void>;
 }
 
-export interface EmbeddedOptions {
+export interface EmbeddedPostgresOptions {
   readonly dataDir: string;
   readonly log?: Log;
   /** Ends a start that is under way, which then fails and leaves nothing behind. */
@@ -72,7 +73,7 @@ async function isServedElsewhere(dataDir: string): Promise<boolean> {
 }
 
 /** The address of the embedded Postgres that a living process runs on this folder, and not for one command only, if any. */
-export async function runningEmbedded(dataDir: string): Promise<string | undefined> {
+export async function runningEmbeddedPostgres(dataDir: string): Promise<string | undefined> {
   const holder = readHolder(dataDir);
   if (holder) return holder.brief ? undefined : addressOf(holder.socketFolder);
   return (await isServedElsewhere(dataDir)) ? addressOf(nearSocketFolder(dataDir)) : undefined;
@@ -183,7 +184,7 @@ function openSocketFolder({ dataDir, socketFolder, account }: Start): void {
 
 async function startUnderLock(
   parts: Start,
-  previous: Holder | undefined,
+  previous: LockHolder | undefined,
 ): Promise<Pick<EmbeddedPostgres, 'pid' | 'stop'>> {
   const { dataDir, folder, account, log } = parts;
   await ensureCluster(dataDir, parts);
@@ -213,7 +214,7 @@ function lockFolder(dataDir: string, reserve: Reserve, brief?: boolean): Locked 
 async function lockInTurn(
   dataDir: string,
   reserve: Reserve,
-  { brief, signal }: EmbeddedOptions,
+  { brief, signal }: EmbeddedPostgresOptions,
 ): Promise<Locked> {
   const end = performance.now() + TURN_MS.most;
   for (;;) {
@@ -228,14 +229,24 @@ async function lockInTurn(
 }
 
 /**
+ * Whether a start would find what it needs on this data folder: the programs, an account to run them as, and a database of their version,
+ * if there is one yet; nothing is changed. Errors: `StorageFailure` with what is wrong.
+ */
+export function checkEmbedded(dataDir: string): 'made' | 'to be made' {
+  const { postgres, major } = findBinaries();
+  chooseAccount(clusterFolder(dataDir), postgres);
+  return hasCluster(dataDir, major) ? 'made' : 'to be made';
+}
+
+/**
  * Starts Postgres on `<dataDir>/postgres`, creating it the first time (about a second; later starts 0.1 s).
  * Errors: `StorageFailure` if the folder is in use, unwritable or damaged, or no account may run Postgres on it.
  */
-export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedPostgres> {
+export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   const { log = silentLog, signal } = options;
-  const binaries = findBinaries();
   prepareDataDir(options.dataDir);
   const dataDir = realpathSync(options.dataDir);
+  const binaries = writing(dataDir, () => readyBinaries(dataDir));
   const folder = clusterFolder(dataDir);
   const account = chooseAccount(folder, binaries.postgres);
   if (await isServedElsewhere(dataDir))

@@ -9,6 +9,3 @@ export class StorageFailure extends Error {
 /** The code of a system, connection or Postgres error: `EACCES`, `CONNECT_TIMEOUT`, `28P01`. */
 export const codeOf = (error: unknown): string =>
   typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : '';
-
-/** Whether Postgres reported a reference to a missing row. */
-export const isForeignKey = (error: unknown): boolean => codeOf(error) === '23503';

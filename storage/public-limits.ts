@@ -1,6 +1,6 @@
 /**
- * Rate limits of sessions without a key (docs/contract/platform.md 6.10): fixed windows of one minute by the database's
- * clock, per client address and per agent, in one row each that all processes share.
+ * Rate limits of public (keyless) sessions, per IP address and per agent (docs/contract/platform.md 6.10): fixed windows of
+ * one minute by the database's clock, in one row each that all processes share.
  */
 import type { FullLimit, PublicLimits } from '../contracts/ports/sessions/public-limits.js';
 import type { Sql } from './postgres/sql.js';
@@ -52,7 +52,7 @@ export const createPublicLimits = ({ sql, perAddress, perAgent }: PublicLimitOpt
       ['agent', agentId, perAgent],
     ]),
   fullAddress: (address) => exceeded(sql, [['address', address, perAddress]]),
-  async take(address, agentId) {
+  async countSession(address, agentId) {
     const own = await count(sql, 'address', address, perAddress);
     if (own.length === 0) return { full: 'address', retryAfter: await secondsLeft(sql) };
     const agent = await count(sql, 'agent', agentId, perAgent);

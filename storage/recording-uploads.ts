@@ -1,11 +1,11 @@
 /**
- * Recordings being uploaded to a bucket: rows that one process at a time claims (gateway/recordings/uploads.ts). A claim
+ * Recordings being uploaded to a bucket: rows that one process at a time claims (gateway/agents/recordings/uploads.ts). A claim
  * expires, so that a process that dies delays nothing for long.
  */
 import { repeatable } from './postgres/once-more.js';
 import type { Sql } from './postgres/sql.js';
 
-export interface Upload {
+export interface RecordingUpload {
   readonly sessionId: string;
   readonly workspaceId: string;
   /** From 1 on. */
@@ -35,9 +35,9 @@ export async function claimUploads(
   sql: Sql,
   { store, host, processId }: Claimant,
   { leaseMs, absentMs }: { readonly leaseMs: number; readonly absentMs: number },
-): Promise<readonly Upload[]> {
+): Promise<readonly RecordingUpload[]> {
   const ms = (count: number) => sql`${count}::int * interval '1 millisecond'`;
-  const rows = await sql<Upload[]>`
+  const rows = await sql<RecordingUpload[]>`
     with mine as (
       select r.session_id, r.part, s.workspace_id, s.ended_at from recording_parts r join sessions s on s.id = r.session_id
       where r.store = ${store} and r.kept_at is null and r.failure is null and (
@@ -64,7 +64,7 @@ export async function releaseUploads(sql: Sql, { processId }: Claimant): Promise
 export async function settleUpload(
   sql: Sql,
   { processId }: Claimant,
-  { sessionId, part, startedAt }: Upload,
+  { sessionId, part, startedAt }: RecordingUpload,
   failure: string | null = null,
 ): Promise<boolean> {
   const { count } = await sql`

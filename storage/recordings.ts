@@ -1,7 +1,7 @@
 /**
- * Rows of recorded sessions: start, machine and bucket; the audio is in files (gateway/recordings/recordings.ts). A call
+ * Rows of recorded sessions: start, machine and bucket; the audio is in files (gateway/agents/recordings/recordings.ts). A call
  * that was taken over is recorded in parts, each by the process that had it. Rows of first parts are in `recordings`;
- * `recording_parts` has these and all others (migrations/0030-recordings-in-parts.sql).
+ * `recording_parts` has these and all others (storage/migrations/0001-schema.sql).
  */
 import { repeatable } from './postgres/once-more.js';
 import type { Sql } from './postgres/sql.js';

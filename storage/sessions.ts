@@ -119,7 +119,12 @@ async function read(sql: Sql, id: string, workspaceId: string): Promise<SessionD
   const [items, turns] = [await itemsOf(sql, id), await turnsOf(sql, id)];
   const transfers = row.source === 'phone' ? await transfersOf(sql, id) : [];
   return {
-    ...{ ...recordOf(row), items, turns, transfers, prices: pricesOf(row.prices), analysis },
+    ...recordOf(row),
+    items,
+    turns,
+    transfers,
+    prices: pricesOf(row.prices),
+    analysis,
     recorded: row.recorded,
   };
 }

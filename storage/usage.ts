@@ -2,7 +2,7 @@
 import type { UsageKind, UsageStore } from '../contracts/ports/accounts/identity.js';
 import type { Sql } from './postgres/sql.js';
 
-type Entry = Parameters<UsageStore['add']>[0][number];
+type Entry = Parameters<UsageStore['addUsage']>[0][number];
 
 const ROWS_A_STATEMENT = 1000;
 
@@ -36,7 +36,7 @@ export function createUsageStore(sql: Sql, quotas: Quotas = {}): UsageStore {
   }
 
   return {
-    async add(entries) {
+    async addUsage(entries) {
       const rows = merge(entries);
       for (let at = 0; at < rows.length; at += ROWS_A_STATEMENT)
         await write(rows.slice(at, at + ROWS_A_STATEMENT));

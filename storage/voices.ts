@@ -172,7 +172,7 @@ function createCache(load: (id: string) => Promise<Kept>, clock: Clock) {
   };
 }
 
-export interface VoicesParts {
+export interface StoredVoicesParts {
   readonly database: Pick<Database, 'sql' | 'events'> & Partial<Pick<Database, 'asked'>>;
   readonly ids: Ids;
   readonly clock: Clock;
@@ -180,7 +180,7 @@ export interface VoicesParts {
 }
 
 /** The cloned voices as one process sees them. `stop` ends its listener. */
-export async function createClonedVoices(parts: VoicesParts): Promise<ClonedVoices & { stop(): void }> {
+export async function createClonedVoices(parts: StoredVoicesParts): Promise<ClonedVoices & { stop(): void }> {
   const { ids, clock, log } = parts;
   const { events, asked: sql = parts.database.sql } = parts.database;
   // A look-up may serve several: no one's end is its own.

@@ -3,8 +3,11 @@
  * Deleting a workspace's row deletes everything that it owns (`on delete cascade`); the files of its recordings are
  * removed after their rows (recordings.ts).
  */
+import { commandLine } from '../contracts/command-line.js';
 import type { Ids } from '../contracts/ids.js';
+import { LIVE_STATUSES } from '../contracts/sessions/session-states.js';
 import type { Sql, Transaction } from './postgres/sql.js';
+import { oneOf } from './postgres/states.js';
 import { StorageFailure } from './failure.js';
 import { exclusively } from './postgres/migrate.js';
 import { endSession } from './sessions/endings.js';
@@ -49,7 +52,8 @@ const named = (sql: Sql | Transaction, nameOrId: string) =>
 export async function findWorkspace(sql: Sql, nameOrId: string): Promise<Workspace> {
   const found = await named(sql, nameOrId);
   const row = found.find(({ id }) => id === nameOrId) ?? found[0];
-  if (!row) throw new StorageFailure(`No workspace is named ${nameOrId}: see npm run workspaces -- list`);
+  if (!row)
+    throw new StorageFailure(`No workspace is named ${nameOrId}: see ${commandLine('workspaces', 'list')}`);
   if (found.length > 1 && row.id !== nameOrId)
     throw new StorageFailure(
       `Several workspaces are named ${nameOrId}, say which: ${found.map(({ id }) => id).join(', ')}`,
@@ -74,14 +78,14 @@ export const listWorkspaces = (sql: Sql): Promise<WorkspaceRow[]> => sql<Workspa
       and (k.expires_at is null or k.expires_at > now())) as keys,
     (select count(*)::int from agents where workspace_id = w.id) as agents,
     (select count(*)::int from sessions where workspace_id = w.id) as sessions,
-    (select count(*)::int from sessions where workspace_id = w.id and status in ('pending', 'active'))
+    (select count(*)::int from sessions where workspace_id = w.id and status in ${oneOf(sql, LIVE_STATUSES)})
       as "liveSessions"
   from workspaces w order by w.created_at, w.id limit ${MOST_LISTED}`;
 
 const liveSessions = (sql: Sql | Transaction, id: string) =>
   sql<
     { id: string }[]
-  >`select id from sessions where workspace_id = ${id} and status in ('pending', 'active')`;
+  >`select id from sessions where workspace_id = ${id} and status in ${oneOf(sql, LIVE_STATUSES)}`;
 
 /** Limits of one workspace; null means the installation's. */
 export interface WorkspaceLimits {
@@ -111,7 +115,8 @@ export async function limitWorkspace(
     where id = ${id}
     returning id, name, concurrency, calls, synthesis_characters::float8 as "synthesisCharacters",
       transcription_ms::float8 as "transcriptionMs", conversation_ms::float8 as "conversationMs"`;
-  if (!row) throw new StorageFailure(`No workspace is named ${nameOrId}: see npm run workspaces -- list`);
+  if (!row)
+    throw new StorageFailure(`No workspace is named ${nameOrId}: see ${commandLine('workspaces', 'list')}`);
   return row;
 }
 

@@ -18,7 +18,7 @@
  * - each pause of the playout ends: when the turn closes, when the job has ended, or when the sound was noise;
  * - `end` is the last effect, and happens once.
  */
-import { and, not } from 'xstate';
+import { and, not, or } from 'xstate';
 import { contextOf } from './context.js';
 import type { Cause } from './events.js';
 import { drafting } from './drafting.js';
@@ -121,15 +121,21 @@ const bridging = parts.createStateConfig({
   },
 });
 
-/** All words of the user are known and may be the whole turn: asks the model for a draft, unheard until the turn has ended. */
-const DRAFTS = { guard: 'isDraftable', target: '#drafting', actions: DRAFT } as const;
+/**
+ * All words of the user are known and look like the whole turn: asks the model for a draft, unheard until the turn has ended. If they
+ * leave that open, only once the silence has lasted.
+ */
+const DRAFTS = {
+  overlap: { guard: or(['isDraftable', 'isDraftableLate']), target: '#drafting', actions: DRAFT },
+  lasting: { guard: 'isDraftableLate', target: '#drafting', actions: DRAFT },
+} as const;
 
 /** The user has the floor. A turn that ends without words asks the model for `cause`. */
 const unlessWords = (cause: Cause) =>
   parts.createStateConfig({
     entry: { type: 'show', params: 'listening' },
     on: {
-      overlap: DRAFTS,
+      ...DRAFTS,
       turnOver: [
         { guard: 'hasWords', target: '#working', actions: ANSWER },
         ...(cause === 'turn'
@@ -168,7 +174,7 @@ const agent = parts.createStateConfig({
         { guard: and(['isUntold', 'isUserQuiet']), target: 'working', actions: asks('news') },
       ],
       on: {
-        overlap: DRAFTS,
+        ...DRAFTS,
         turnOver: [
           { guard: 'isAgreement', actions: AGREE },
           { guard: 'hasWords', target: 'working', actions: ANSWER },
@@ -239,7 +245,11 @@ export const agentMachine = parts.createMachine({
     waiting: { on: { connected: 'talking' } },
     talking: {
       type: 'parallel',
-      on: { echo: { actions: 'noteEcho' }, replaced: { actions: 'adopt' } },
+      on: {
+        echo: { actions: 'noteEcho' },
+        asked: { actions: 'noteAsked' },
+        replaced: { actions: 'adopt' },
+      },
       after: { maxDuration: ends('conversation_timeout') },
       states: { link, duration, news, agent, user, crowd, wait, bridging },
     },

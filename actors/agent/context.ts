@@ -8,12 +8,20 @@ import type { AgentSettings } from './settings.js';
 import { ONLINE_TIMES } from '../../contracts/limits/online-times.js';
 import { MOST_UNCLEAR_TURNS } from './times.js';
 import { detected, type EndOfTurn } from './turns/detectors.js';
-import { completenessOf, delaysOf, type TurnCompleteness } from './turns/endpointing.js';
-import { INTERRUPTION, interrupts, overlapOf, type Verdict, verdictOf } from './turns/interruption.js';
+import { completenessOf, delaysOf, MOST_ANSWER_WORDS, type TurnCompleteness } from './turns/endpointing.js';
+import {
+  INTERRUPTION,
+  interrupts,
+  overlapOf,
+  type OverlapVerdict,
+  verdictOf,
+  wordsOf,
+} from './turns/interruption.js';
 import { type Pace, USUAL_PACE } from './turns/pace.js';
 import {
   finalText,
   hasUnclear,
+  interruptsAgent,
   isOverlap,
   joined,
   markedText,
@@ -47,6 +55,10 @@ export interface Context {
   /** When the user fell silent, and how this user pauses. */
   readonly silentAt: number | undefined;
   readonly pace: Pace;
+  /** Whether a turn was long enough to show that. */
+  readonly paceKnown: boolean;
+  /** Whether the agent's last words were a question. */
+  readonly asked: boolean;
   /** Whether the turn had a pause. */
   readonly paused: boolean;
   /** The agent hears its own echo, so a sound alone does not prove that the user speaks. */
@@ -61,9 +73,26 @@ export interface Context {
 }
 
 export const contextOf = (settings: AgentSettings): Context => ({
-  ...{ settings, job: 0, cause: 'greeting', aloud: true, wanted: [], span: 0, stretches: [], said: '' },
-  ...{ shown: false, probability: undefined, silentAt: undefined, pace: USUAL_PACE, paused: false },
-  ...{ reengaged: 0, echoes: false, failures: 0, failedPart: 'model', unclearTurns: 0 },
+  settings,
+  job: 0,
+  cause: 'greeting',
+  aloud: true,
+  wanted: [],
+  span: 0,
+  stretches: [],
+  said: '',
+  shown: false,
+  probability: undefined,
+  silentAt: undefined,
+  pace: USUAL_PACE,
+  paceKnown: false,
+  asked: false,
+  paused: false,
+  reengaged: 0,
+  echoes: false,
+  failures: 0,
+  failedPart: 'model',
+  unclearTurns: 0,
 });
 
 interface Purpose {
@@ -107,9 +136,12 @@ export const hasWords = ({ stretches }: Context): boolean => finalText(stretches
 /** All that was said in the turn. */
 export const turnText = (context: Context): string => joined([context.said, newText(context)]);
 
-/** Whether the agent asks what was said in a voice without words: not for ever, as a noisy room is never understood. */
+/** Whether a voice without words is unclear speech: not for ever, as a noisy room is never understood. */
+export const marksUnclear = ({ unclearTurns }: Context): boolean => unclearTurns < MOST_UNCLEAR_TURNS;
+
+/** Whether the agent asks what was said in a voice without words. */
 export const asksAgain = (context: Context): boolean =>
-  !hasWords(context) && hasUnclear(context.stretches) && context.unclearTurns < MOST_UNCLEAR_TURNS;
+  !hasWords(context) && hasUnclear(context.stretches) && marksUnclear(context);
 
 /** The same, of a voice that continues the turn whose answer is not audible yet. */
 const asksAgainInTurn = (context: Context): boolean =>
@@ -121,7 +153,7 @@ export const isWordlessSoFar = ({ stretches, span }: Context): boolean =>
   stretches.every((each) => each.final || each.span === span);
 
 /** Effect of the words so far on an agent that speaks; `finished`: the user has stopped, and all words are known. */
-export function verdictOn({ settings, stretches }: Context, finished: boolean): Verdict | undefined {
+export function verdictOn({ settings, stretches }: Context, finished: boolean): OverlapVerdict | undefined {
   const text = finished ? finalText(stretches) : partialText(stretches);
   if (settings.interruptible) return verdictOf(text, settings.sensitivity, finished);
   const overlap = overlapOf(text);
@@ -158,18 +190,39 @@ export function belongToTurn(context: Context, finished: boolean): boolean {
   return overlap === 'speech' || overlap === 'command';
 }
 
-/** Whether the words so far may be the whole turn. */
+const isAnswerable = (context: Context): boolean =>
+  context.settings.drafts && hasWords(context) && !isAgreement(context);
+
+/** Whether the words so far look like the whole turn. */
 export const isDraftable = (context: Context): boolean =>
-  context.settings.drafts &&
-  hasWords(context) &&
-  !isAgreement(context) &&
-  turnCompleteness(context) !== 'unfinished';
+  isAnswerable(context) && ['complete', 'likely'].includes(turnCompleteness(context));
 
-export const turnCompleteness = ({ settings, stretches, probability }: Context): TurnCompleteness =>
-  detected(settings.detector, completenessOf(finalText(stretches), settings.language), probability);
+/** Whether they may be, which the next moments of silence tell: a number in groups would ask for a draft at each group. */
+export const isDraftableLate = (context: Context): boolean =>
+  isAnswerable(context) && turnCompleteness(context) === 'open';
 
-export const delayFor = ({ settings, pace }: Context, turn: TurnCompleteness): number =>
-  delaysOf(settings.eagerness, pace)[turn];
+/** Whether the turn so far is a word or two that answer the agent's question. */
+function isShortAnswer({ asked, said, stretches }: Context): boolean {
+  if (!asked || said !== '') return false;
+  const { length } = wordsOf(finalText(stretches));
+  return length > 0 && length <= MOST_ANSWER_WORDS;
+}
+
+export function turnCompleteness(context: Context): TurnCompleteness {
+  const { settings, stretches, probability } = context;
+  const words = completenessOf(finalText(stretches), settings.language, isShortAnswer(context));
+  return detected(settings.detector, words, probability);
+}
+
+export function delayFor(context: Context, turn: TurnCompleteness): number {
+  const { settings, pace, paceKnown, said, stretches } = context;
+  const facts = {
+    unknownPace: !paceKnown,
+    interrupts: said === '' && interruptsAgent(stretches),
+    answers: isShortAnswer(context),
+  };
+  return delaysOf(settings.eagerness, pace, facts)[turn];
+}
 
 export function endOfTurn(context: Context): EndOfTurn {
   const { settings, probability } = context;

@@ -1,6 +1,6 @@
 /**
  * What a turn may do, and how far what the caller says meanwhile decides about it. The machine asks this table before anything
- * begins (job.ts), and the host before it cuts anything off (gateway/conversations/tools/tools.ts).
+ * begins (job.ts), and the host before it cuts anything off (gateway/agents/conversations/tools/tools.ts).
  *
  * Speech can be taken back, and a lookup changes nothing; everything else happens in the world: begun over the caller's
  * correction, or cut off and repeated, it is an order too many.

@@ -2,6 +2,7 @@
 import type { Act } from './effects.js';
 import type { AgentSettings } from './settings.js';
 import type { EndOfTurn } from './turns/detectors.js';
+import type { OwedVoice } from './turns/stretches.js';
 
 export type EndReason =
   | 'user_hangup'
@@ -97,6 +98,8 @@ export type AgentEvent =
   | { readonly type: 'handedOver'; readonly job: number; readonly settings: AgentSettings }
   /** The same, but its job was cancelled meanwhile: the other agent, with these settings, has the next one. */
   | { readonly type: 'replaced'; readonly settings: AgentSettings }
+  /** Whether the speech that has been heard to its end was, at its end, a question. Comes before `ended`. */
+  | { readonly type: 'asked'; readonly isQuestion: boolean }
   /** All speech of the job has been heard. */
   | { readonly type: 'ended'; readonly job: number }
   | { readonly type: 'failed'; readonly job: number; readonly by?: FailedPart }
@@ -109,6 +112,8 @@ export type AgentEvent =
   | { readonly type: 'sentenceOver'; readonly job: number }
   /** Internal: the agent's side must judge the user's words so far. */
   | { readonly type: 'overlap'; readonly finished: boolean }
+  /** Internal: the user has been silent as long as ends a turn whose words look like an end. */
+  | { readonly type: 'lasting' }
   /** Internal: the user's turn has ended. */
   | { readonly type: 'turnOver' }
   /** Internal: the agent holds until more is known, as the user's voice began or the words so far interrupt. */
@@ -183,4 +188,6 @@ export type AgentEffect =
   /** `goesOn`: the agent simply continues, as nothing but the pause has happened. */
   | { readonly type: 'resume'; readonly goesOn: boolean }
   | { readonly type: 'state'; readonly state: 'listening' | 'thinking' | 'speaking' }
+  /** The call ends before the transcripts of these voices have arrived; `end` follows. */
+  | { readonly type: 'owed'; readonly voices: readonly OwedVoice[] }
   | { readonly type: 'end'; readonly reason: EndReason };

@@ -4,7 +4,6 @@ import {
   asksAgain,
   belongToTurn,
   type Context,
-  delayFor,
   excuseFor,
   isAwaited,
   isLastFailure,
@@ -15,22 +14,24 @@ import {
   interruptsForSure,
   isAnsweredLater,
   isDraftable,
+  isDraftableLate,
   isAgreement,
   isWordlessSoFar,
+  marksUnclear,
   newText,
   turnCompleteness,
   turnText,
   verdictOn,
 } from './context.js';
+import { delays } from './delays.js';
 import { mayBeginOverUser } from './effects.js';
 import type { AgentEffect, AgentEvent, Cause, EndReason, Excuse, Sentence } from './events.js';
 import type { AgentSettings } from './settings.js';
-import { ONLINE_TIMES } from '../../contracts/limits/online-times.js';
-import { isLastTime, reengageMs, TIMES } from './times.js';
+import { afterSilence, afterTurn, afterWords, pauseOf } from './pauses.js';
+import { isLastTime, TIMES } from './times.js';
 import { brokenOffBy } from './turns/broken-off.js';
 import type { TurnCompleteness } from './turns/endpointing.js';
-import { overlapOf, type Verdict } from './turns/interruption.js';
-import { afterPause, afterUnbroken } from './turns/pace.js';
+import { overlapOf, type OverlapVerdict } from './turns/interruption.js';
 import {
   begun,
   bringsWords,
@@ -41,6 +42,7 @@ import {
   isWordless,
   joinedBy,
   owedOf,
+  owedVoices,
   overlapping,
   partialText,
   silent,
@@ -58,7 +60,9 @@ const settledWords = (context: Context) =>
 
 const messageApart = (context: Context, backchannel: boolean) =>
   ({
-    ...{ type: 'message', text: newText(context), later: true },
+    type: 'message',
+    text: newText(context),
+    later: true,
     ...(backchannel && { backchannel }),
   }) as const satisfies AgentEffect;
 
@@ -70,37 +74,6 @@ const LISTENS = or([not(stateIn('#speaking')), stateIn('#ending')]);
 
 /** How long a detector has heard silence when it reports the end of a voice, if it does not say. */
 const SILENT_MS = 256;
-
-/** What changes in the context as the user's voice begins anew within a turn. */
-function afterSilence({ silentAt, pace, settings }: Context, event: AgentEvent): Partial<Context> {
-  if (event.type !== 'voice' || silentAt === undefined) return {};
-  return { paused: true, pace: afterPause(pace, settings.eagerness, event.at - silentAt) };
-}
-
-const delays = {
-  maxDuration: ({ context }: { context: Context }) => context.settings.maxDurationMs,
-  warn: ({ context }: { context: Context }) => context.settings.maxDurationMs - TIMES.warnMs,
-  lastWords: ({ context }: { context: Context }) => context.settings.maxDurationMs - TIMES.lastWordsMs,
-  complete: ({ context }: { context: Context }) => delayFor(context, 'complete'),
-  likely: ({ context }: { context: Context }) => delayFor(context, 'likely') - delayFor(context, 'complete'),
-  open: ({ context }: { context: Context }) => delayFor(context, 'open') - delayFor(context, 'likely'),
-  unfinished: ({ context }: { context: Context }) =>
-    delayFor(context, 'unfinished') - delayFor(context, 'open'),
-  words: TIMES.wordsMs,
-  sound: TIMES.soundMs,
-  noise: TIMES.noiseMs,
-  wordless: TIMES.wordlessMs,
-  join: TIMES.joinMs,
-  reengage: ({ context }: { context: Context }) => reengageMs(context.reengaged),
-  gone: TIMES.goneMs,
-  filler: TIMES.fillerMs,
-  fillerLeast: TIMES.fillerLeastMs,
-  fillerRest: ONLINE_TIMES.filler.silenceMs - TIMES.fillerLeastMs,
-  fillerHeard: TIMES.fillerHeardMs,
-  fillerAgain: TIMES.fillerAgainMs,
-  waited: TIMES.waitedMs,
-  wait: TIMES.waitMs,
-};
 
 export const parts = setup({
   types: {} as { context: Context; input: AgentSettings; events: AgentEvent; emitted: AgentEffect },
@@ -131,11 +104,19 @@ export const parts = setup({
     /** The detector's answer for the last stretch, which may be that it has none. */
     isOfSpan: ({ context, event }) => event.type === 'sounded' && event.span === context.span,
 
-    says: ({ context, event }, verdict: Verdict) => verdictOn(context, isFinished(event)) === verdict,
+    says: ({ context, event }, verdict: OverlapVerdict) => verdictOn(context, isFinished(event)) === verdict,
     interruptsForSure: ({ context }) => interruptsForSure(context),
     /** The new words were agreement while the agent spoke. */
     isAgreement: ({ context }) => isAgreement(context),
     isDraftable: ({ context, event }) => isFinished(event) && isDraftable(context),
+    /** The silence is long enough for a draft of an answer to words that leave it open whether more follows. */
+    isDraftableLate: and([
+      or([stateIn('#likely'), stateIn('#open'), stateIn('#unfinished')]),
+      ({ context, event }) =>
+        (event.type === 'lasting' || isFinished(event)) &&
+        isWhole(context.stretches) &&
+        isDraftableLate(context),
+    ]),
     isAnsweredLater: ({ context }) => isAnsweredLater(context),
     belongs: ({ context, event }) => belongToTurn(context, isFinished(event)),
 
@@ -205,7 +186,9 @@ export const parts = setup({
       // `check` takes guards without parameters only, of which the type of `stateIn` says nothing.
       const listens = check(LISTENS as never);
       const from = event.type === 'voice' && listens ? event.at : undefined;
-      enqueue.assign({ span, stretches: begun(context.stretches, span, from), probability: undefined });
+      const pausedMs = listens ? undefined : pauseOf(context, event);
+      const stretches = begun(context.stretches, span, from, pausedMs);
+      enqueue.assign({ span, stretches, probability: undefined });
       const joins = from === undefined ? undefined : joinedBy(context.stretches, span);
       enqueue.emit({ type: 'beginSpan', span, ...(joins !== undefined && { joins }) });
     }),
@@ -217,7 +200,7 @@ export const parts = setup({
       const stretches = heard(context.stretches, event);
       const text = partialText(stretches);
       const shown = overlapOf(event.text) !== 'noise';
-      enqueue.assign({ stretches, shown: context.shown || shown });
+      enqueue.assign({ stretches, shown: context.shown || shown, ...afterWords(context, event) });
       if (shown) enqueue.emit({ type: 'words', text, final: false });
     }),
     /** Clears shown words that did not become a message. */
@@ -235,16 +218,23 @@ export const parts = setup({
         ? { silentAt: event.at, stretches: silent(stretches, span, event.at - (event.silentMs ?? SILENT_MS)) }
         : {},
     ),
-    /** The user continues the turn, so the silence was a pause. */
-    notePause: assign(({ context, event }) => afterSilence(context, event)),
-    /** The same, if the user continues a turn that already had its message. */
-    notePauseInTurn: assign(({ context, event }) =>
-      context.said === '' ? {} : afterSilence(context, event),
-    ),
+    /**
+     * The user continues the turn, so the silence was a pause. While the agent speaks the voice may be its own: then the words
+     * tell (noteWords).
+     */
+    notePause: enqueueActions(({ context, event, enqueue, check }) => {
+      if (check(LISTENS as never)) enqueue.assign(afterSilence(context, pauseOf(context, event)));
+    }),
+    /** The same, if the user continues a turn that already had its message; otherwise the silence was none within a turn. */
+    notePauseInTurn: enqueueActions(({ context, event, enqueue, check }) => {
+      if (context.said === '') enqueue.assign({ silentAt: undefined });
+      else if (check(LISTENS as never)) enqueue.assign(afterSilence(context, pauseOf(context, event)));
+    }),
     weigh: raise({ type: 'overlap', finished: false }),
     /** The user has stopped: the words are complete unless another stretch is not transcribed yet. */
     weighAll: raise(({ context }) => ({ type: 'overlap' as const, finished: isWhole(context.stretches) })),
     endTurn: raise({ type: 'turnOver' }),
+    tellLasting: raise({ type: 'lasting' }),
     /** Reports why the turn has ended, before its message. */
     tellEnd: enqueueActions(({ context, enqueue }) => {
       if (hasWords(context) || asksAgain(context)) enqueue.emit({ type: 'endOfTurn', ...endOfTurn(context) });
@@ -272,8 +262,8 @@ export const parts = setup({
     closeTurn: enqueueActions(({ context, enqueue }) => {
       if (context.said === '') return;
       enqueue.emit({ type: 'closeTurn' });
-      const pace = context.paused ? context.pace : afterUnbroken(context.pace);
-      enqueue.assign({ said: '', paused: false, pace });
+      const { pace, paceKnown } = afterTurn(context);
+      enqueue.assign({ said: '', paused: false, pace, paceKnown });
     }),
 
     /** Counts a job. An excuse is spoken if its answer would have been. */
@@ -332,6 +322,7 @@ export const parts = setup({
     adopt: assign(({ event }) => ('settings' in event ? { settings: event.settings } : {})),
     noteReengaged: assign(({ context }) => ({ reengaged: context.reengaged + 1 })),
     noteEcho: assign({ echoes: true }),
+    noteAsked: assign(({ event }) => (event.type === 'asked' ? { asked: event.isQuestion } : {})),
     noteUser: assign({ reengaged: 0, unclearTurns: 0 }),
     /** A voice without words is no sign of whom the agent may have lost. */
     noteUnclear: assign(({ context }) => ({ unclearTurns: context.unclearTurns + 1 })),
@@ -344,7 +335,8 @@ export const parts = setup({
     goOn: raise({ type: 'goOn' }),
     noteHeard: raise({ type: 'heard' }),
     cancel: emit(({ context, event }) => ({
-      ...{ type: 'cancel' as const, job: context.job },
+      type: 'cancel' as const,
+      job: context.job,
       by: brokenOffBy(context, event),
     })),
     pause: emit({ type: 'pause' }),
@@ -353,7 +345,9 @@ export const parts = setup({
     lastWords: emit({ type: 'lastWords' }),
     /** Makes a message of the user's remaining words before the end. */
     flush: enqueueActions(({ context, enqueue }) => {
-      if (!hasWords(context)) return;
+      const voices = marksUnclear(context) ? owedVoices(context.stretches) : [];
+      if (voices.length > 0) enqueue.emit({ type: 'owed', voices });
+      if (!hasWords(context) && !asksAgain(context)) return;
       enqueue.emit(settledWords(context));
       if (context.said === '') enqueue.emit(messageApart(context, isAgreement(context)));
       else enqueue.emit({ type: 'message', text: turnText(context) });
@@ -363,13 +357,11 @@ export const parts = setup({
   },
 });
 
-/** Ends the call for `reason`. */
 export const ends = (reason: EndReason) =>
   ({ target: '#over', actions: ['flush', { type: 'end', params: reason }] }) as const;
 
-export const says = (verdict: Verdict) => ({ type: 'says', params: verdict }) as const;
+export const says = (verdict: OverlapVerdict) => ({ type: 'says', params: verdict }) as const;
 
-/** Asks the model for `cause`. */
 export const asks = (cause: Cause) =>
   [
     { type: 'count', params: cause },

@@ -58,5 +58,4 @@ export const reengageMs = (times: number): number =>
 /** Turns in a row without a word that are answered: whoever is never understood is in a noisy room. */
 export const MOST_UNCLEAR_TURNS = 2;
 
-/** Whether the next time is the last. */
 export const isLastTime = (times: number): boolean => times >= REENGAGE_MS.length - 1;

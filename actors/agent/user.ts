@@ -18,10 +18,20 @@ const silence = parts.createStateConfig({
   states: {
     brief: { after: { complete: 'complete' } },
     complete: { always: closes('complete'), after: { likely: 'likely' } },
-    likely: { always: closes('complete', 'likely'), after: { open: 'open' } },
-    open: { always: closes('complete', 'likely', 'open'), after: { unfinished: 'unfinished' } },
+    likely: {
+      id: 'likely',
+      entry: 'tellLasting',
+      always: closes('complete', 'likely'),
+      after: { open: 'open' },
+    },
+    open: {
+      id: 'open',
+      always: closes('complete', 'likely', 'open'),
+      after: { unfinished: 'unfinished' },
+    },
     /** All silence has passed; the last words may not be known yet. */
     unfinished: {
+      id: 'unfinished',
       always: { guard: 'isWhole', target: '#closing' },
       after: { words: '#closing' },
     },

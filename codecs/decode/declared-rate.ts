@@ -1,12 +1,12 @@
 /**
- * Checks the sample rate that a file declares, in the containers of RATES; Matroska and MP4, which need a parser, are only bounded
+ * Checks the sample rate that a file declares, in the containers of RATES; those that need a parser, such as Matroska and MP4, are only bounded
  * by the decoder's limits. Reads the file's first bytes, before
  * a process is started: decoders believe a rate of 1 Hz, and make 16,000 samples out of each.
  */
 import { ServiceError } from '../../contracts/errors.js';
 import { DECLARED_RATE } from './limits.js';
 import type { FileHead } from './file-head.js';
-import type { Container } from './sniff.js';
+import type { InputContainer } from './sniff.js';
 
 const HEAD_BYTES = 8;
 const FIRST_CHUNK = 12;
@@ -32,9 +32,12 @@ const extended = (view: DataView, at: number): number =>
   Number(view.getBigUint64(at + 2)) * 2 ** ((view.getUint16(at) & 0x7fff) - 16_383 - 63);
 
 /** Readers of the rate in Hz. They throw RangeError if the file ends before it. */
-const RATES: Readonly<Partial<Record<Container, (view: DataView) => number | undefined>>> = {
+const RATES: Readonly<Partial<Record<InputContainer, (view: DataView) => number | undefined>>> = {
   wav: (view) => view.getUint32(contentOf(view, 'fmt ', true) + 4, true),
   aiff: (view) => extended(view, contentOf(view, 'COMM', false) + 8),
+  au: (view) => view.getUint32(16),
+  /** The format is the first chunk, behind a head of 40 bytes and its own of 24. */
+  w64: (view) => view.getUint32(68, true),
   /** The rate is the first field of the audio description, which is the first chunk. */
   caf: (view) => view.getFloat64(20),
   /** The rate is 20 bits of the stream information, which is the first block. */
@@ -46,7 +49,7 @@ const RATES: Readonly<Partial<Record<Container, (view: DataView) => number | und
   },
 };
 
-function declaredRate({ bytes }: FileHead, container: Container): number | undefined {
+function declaredRate({ bytes }: FileHead, container: InputContainer): number | undefined {
   const { buffer, byteOffset, byteLength } = bytes;
   try {
     return RATES[container]?.(new DataView(buffer, byteOffset, byteLength));
@@ -57,7 +60,7 @@ function declaredRate({ bytes }: FileHead, container: Container): number | undef
 }
 
 /** Refuses a file whose declared rate is outside of DECLARED_RATE; one without a rate is left to the decoder. Errors: `audio_unreadable`. */
-export function checkDeclaredRate(head: FileHead, container: Container): void {
+export function checkDeclaredRate(head: FileHead, container: InputContainer): void {
   const rate = declaredRate(head, container);
   const { min, max } = DECLARED_RATE;
   if (rate === undefined || (rate >= min && rate <= max)) return;

@@ -10,18 +10,20 @@ import { FairPlaces } from '../../contracts/admission/fair-places.js';
 import { ServiceError } from '../../contracts/errors.js';
 import type { Decode } from '../../contracts/ports/speech/codec.js';
 import { CHILD_SILENCE, lookEveryMs, SilenceWatch } from '../../processes/caller/silence.js';
-import { type Rest, restOf } from '../../processes/process-table.js';
+import { type ProcessState, restOf } from '../../processes/process-table.js';
 import { engineFrozen } from '../../processes/errors.js';
 import { ownerOf } from '../../processes/job-owner.js';
 import { findFfmpegs } from './binaries.js';
 import { ffmpegDecoder } from './ffmpeg.js';
+import { lengthEdits } from './declared-length.js';
 import { monoOf } from './decoder-output.js';
 import { checkDeclaredRate } from './declared-rate.js';
 import { type DecodeLimits, decodeLimits } from './limits.js';
 import { onceDecoder } from './once.js';
 import type { DecoderProcess, StartDecoder } from './process.js';
-import { type Container, DEMUXERS, sniff } from './sniff.js';
+import { type InputContainer, DEMUXERS, sniff } from './sniff.js';
 import { headOf } from './file-head.js';
+import { isPlainWebm } from './plain-webm.js';
 import { Uploads } from './uploads.js';
 
 export interface DecodeOptions {
@@ -37,8 +39,13 @@ export interface DecodeOptions {
   readonly limits?: Partial<DecodeLimits>;
 }
 
-/** Containers whose audio may begin late and have gaps: node-av, which keeps their clock (container-clock.ts), comes first. */
-const CLOCKED: ReadonlySet<Container> = new Set<Container>(['mp4', 'webm']);
+/**
+ * Containers whose audio may begin late, have gaps, or be in several tracks: node-av, which keeps their clock (container-clock.ts) and
+ * finds the track that is heard, comes first.
+ */
+const CLOCKED: ReadonlySet<InputContainer> = new Set<InputContainer>([
+  ...(['mp4', 'webm', 'asf', 'avi', 'flv', 'mpeg', 'mpegts'] as const),
+]);
 
 /** A decoder mostly waits for its reader, so there may be more decoders than cores. */
 const PROCESSES_PER_CORE = 4;
@@ -53,8 +60,8 @@ export function createDecode(options: DecodeOptions): Decode {
   const uploads = new Uploads(options.tempFolder);
   const binaries = findFfmpegs(options.ffmpegPath, options.searchPath);
   const [ffmpegs, once] = [binaries.map(ffmpegDecoder), onceDecoder(options.decodeOnce)];
-  const startersFor = (container: Container): readonly StartDecoder[] =>
-    CLOCKED.has(container) ? [once, ...ffmpegs] : [...ffmpegs, once];
+  const startersFor = (isClocked: boolean): readonly StartDecoder[] =>
+    isClocked ? [once, ...ffmpegs] : [...ffmpegs, once];
 
   return async function* decode(file, caller, signal) {
     const head = await headOf(file);
@@ -64,9 +71,9 @@ export function createDecode(options: DecodeOptions): Decode {
     const leave = await places.turn(ownerOf(caller), signal);
     try {
       const demuxer = DEMUXERS[container];
-      yield* uploads.with(file, (path) =>
-        attempts(startersFor(container), { path, demuxer, limits, signal }),
-      );
+      const starters = startersFor(CLOCKED.has(container) && !(await isPlainWebm(file, container)));
+      const edits = await lengthEdits(file, head, container);
+      yield* uploads.with(file, edits, (path) => attempts(starters, { path, demuxer, limits, signal }));
     } finally {
       leave();
     }
@@ -151,7 +158,7 @@ function watchSilence({ pid, kill }: DecoderProcess, waitMs: number): { ends(): 
   const times = { ...CHILD_SILENCE, announcedMs: waitMs };
   const silence = new SilenceWatch(times);
   let [silentMs, isStopped] = [0, false];
-  const rest = (): Rest | undefined => {
+  const rest = (): ProcessState | undefined => {
     const number = pid();
     return number === undefined ? undefined : restOf(number);
   };

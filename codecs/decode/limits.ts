@@ -19,6 +19,12 @@ export const GAPS = { least: 0.1, most: LIMITS.transcription.gapMs / 1000 } as c
 /** Most channels of a recording, as many as FFmpeg resamples. */
 export const MOST_CHANNELS = 64;
 
+/** Audio tracks of a file that are looked at. */
+export const MOST_TRACKS = LIMITS.transcription.tracks;
+
+/** A track whose loudest sample, of 16 bits, is below this is silent: -50 dB of full scale. */
+export const SILENT_PEAK = 104;
+
 export interface DecodeLimits {
   /** Most PCM that one file may contain, in bytes; more is `audio_too_long`. */
   readonly pcmBytes: number;

@@ -4,6 +4,7 @@
  * read, and at most MOST_CHUNKS chunk headers.
  */
 import { BYTES_PER_SAMPLE } from '../../contracts/audio.js';
+import { type TrailingBytes, behindIn, CHUNKS, soundEnd } from './chunks.js';
 
 /** 16-bit little-endian mono samples: a view of the file's own bytes. */
 export interface PlainWav {
@@ -18,23 +19,6 @@ const HEAD_BYTES = 8;
 const FORMAT_BYTES = 16;
 const FORMAT_PCM = 1;
 const MOST_CHUNKS = 32;
-/** Enough to see the head of a chunk behind the samples, also behind a byte of padding. */
-export const NEXT_BYTES = HEAD_BYTES + 1;
-/** Chunks that writers put behind the samples; one that was cut short is known by its tag. */
-const KNOWN_CHUNKS = new Set([
-  'LIST',
-  'id3 ',
-  'ID3 ',
-  'bext',
-  'cue ',
-  'fact',
-  'smpl',
-  'iXML',
-  'JUNK',
-  'junk',
-  'PAD ',
-]);
-const PRINTABLE = /^[\x20-\x7e]{4}$/u;
 
 const tagOf = (view: DataView, at: number): string =>
   String.fromCharCode(...[0, 1, 2, 3].map((byte) => view.getUint8(at + byte)));
@@ -52,8 +36,7 @@ function rateOf(view: DataView, at: number): number | undefined {
  */
 export function plainWav(file: Uint8Array): PlainWav | undefined {
   const declared = wavSpan(file, file.length);
-  const span =
-    declared && withRest(declared, file.subarray(declared.to, declared.to + NEXT_BYTES), file.length);
+  const span = declared && withRest(declared, behindIn(file, declared.to), file.length);
   return span && holdsSample(span)
     ? { pcm: file.subarray(span.from, span.to), sampleRate: span.sampleRate }
     : undefined;
@@ -91,21 +74,8 @@ const spanOf = (from: number, to: number, sampleRate: number | undefined): WavSp
 
 export const holdsSample = ({ from, to }: WavSpan): boolean => to - from >= BYTES_PER_SAMPLE;
 
-/** Whether a chunk begins here: a known tag, or a printable one whose length fits into what is left of the file. */
-function isChunk(next: Uint8Array, at: number, left: number): boolean {
-  if (next.length < at + HEAD_BYTES) return false;
-  const view = new DataView(next.buffer, next.byteOffset + at, HEAD_BYTES);
-  const tag = tagOf(view, 0);
-  return KNOWN_CHUNKS.has(tag) || (PRINTABLE.test(tag) && view.getUint32(4, true) <= left - at - HEAD_BYTES);
-}
-
-/**
- * The span with the samples that came behind its declared end: a header that was written too early declares too few. `next` are
- * the up to NEXT_BYTES bytes behind it. They are samples to the end of the file, unless a chunk begins there, with or without a
- * byte of padding, or they are too few for its head.
- */
-export function withRest(span: WavSpan, next: Uint8Array, size: number): WavSpan {
-  const left = size - span.to;
-  const isEnd = next.length < HEAD_BYTES || isChunk(next, 0, left) || isChunk(next, 1, left);
-  return isEnd ? span : { ...span, to: size };
-}
+/** The span with the samples that came behind its declared end (chunks.ts). */
+export const withRest = (span: WavSpan, rest: TrailingBytes, size: number): WavSpan => ({
+  ...span,
+  to: soundEnd({ to: span.to, size, form: CHUNKS.riff }, rest),
+});

@@ -4,11 +4,13 @@
  * those of a running one. File names contain the gateway's process id for that.
  */
 import { randomUUID } from 'node:crypto';
-import { readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { copyFile, open, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ServiceError } from '../../contracts/errors.js';
 import type { StoredFile } from '../../contracts/ports/speech/codec.js';
 import { privateFolder } from '../../processes/private-folder.js';
+import type { Edit } from './declared-length.js';
 
 const NAME = /^upload-(\d+)-[0-9a-f-]{36}$/;
 
@@ -24,6 +26,18 @@ const storable = (error: unknown): unknown =>
       })
     : error;
 
+async function stored(file: Uint8Array | StoredFile, path: string, edits: readonly Edit[]): Promise<void> {
+  if (file instanceof Uint8Array) await writeFile(path, file, { mode: 0o600, flag: 'wx' });
+  else await copyFile(file.path, path, constants.COPYFILE_EXCL);
+  if (edits.length === 0) return;
+  const handle = await open(path, 'r+');
+  try {
+    for (const { at, bytes } of edits) await handle.write(bytes, 0, bytes.length, at);
+  } finally {
+    await handle.close();
+  }
+}
+
 export class Uploads {
   readonly #folder: string;
   #ready: Promise<void> | undefined;
@@ -34,13 +48,20 @@ export class Uploads {
     this.#opened().catch(() => undefined);
   }
 
-  /** Writes the file, unless it is on disk already, and runs `use` with its path; what was written is removed before this ends. */
-  async *with<T>(file: Uint8Array | StoredFile, use: (path: string) => AsyncIterable<T>): AsyncGenerator<T> {
-    if (!(file instanceof Uint8Array)) return yield* use(file.path);
+  /**
+   * Writes the file with `edits`, unless it is on disk already and has none, and runs `use` with its path; what was written is removed
+   * before this ends.
+   */
+  async *with<T>(
+    file: Uint8Array | StoredFile,
+    edits: readonly Edit[],
+    use: (path: string) => AsyncIterable<T>,
+  ): AsyncGenerator<T> {
+    if (!(file instanceof Uint8Array) && edits.length === 0) return yield* use(file.path);
     await this.#opened();
     const path = join(this.#folder, `upload-${process.pid}-${randomUUID()}`);
     try {
-      await writeFile(path, file, { mode: 0o600, flag: 'wx' }).catch((error: unknown) => {
+      await stored(file, path, edits).catch((error: unknown) => {
         throw storable(error);
       });
       yield* use(path);

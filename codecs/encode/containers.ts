@@ -6,7 +6,7 @@ import { FormatContext, IOContext, type Packet, Rational } from 'node-av/lib';
 import { check } from '../native.js';
 import type { FrameEncoder } from './frame-encoder.js';
 
-export interface Container {
+export interface OutputContainer {
   write(packet: Packet): void;
   /** Writes the end of the file. Call once, last. */
   finish(): void;
@@ -21,7 +21,7 @@ const IO_BUFFER_BYTES = 4096;
 const IO_WRITES = 1;
 
 /** Packets one after another, without headers. */
-export class RawPackets implements Container {
+export class RawPackets implements OutputContainer {
   #packets: Buffer[] = [];
 
   write(packet: Packet): void {
@@ -39,7 +39,7 @@ export class RawPackets implements Container {
   free(): void {}
 }
 
-export class OggPages implements Container {
+export class OggPages implements OutputContainer {
   readonly #format = new FormatContext();
   readonly #io = new IOContext();
   #written: Buffer[] = [];

@@ -47,7 +47,7 @@ async function* encodeInChild(
   args: EncodeArgs,
   options: { readonly owner: JobOwner; readonly signal: AbortSignal },
 ): AsyncGenerator<Uint8Array> {
-  for await (const bytes of runner.run('encode', args, { input: pieces(pcm), ...options })) {
+  for await (const bytes of runner.runJob('encode', args, { input: pieces(pcm), ...options })) {
     if (!(bytes instanceof Uint8Array)) throw new ServiceError('engine_failed');
     yield bytes;
   }

@@ -6,8 +6,8 @@
 import type { AudioFormat, OutputFormat } from '../../contracts/audio.js';
 import { DEFAULT_MP3_BITRATE } from '../formats.js';
 import { Resampler } from '../resampler.js';
-import { Stretch } from '../stretch.js';
-import { type Container, OggPages, RawPackets } from './containers.js';
+import { TimeStretch } from '../stretch.js';
+import { type OutputContainer, OggPages, RawPackets } from './containers.js';
 import { type EncoderSettings, FrameEncoder } from './frame-encoder.js';
 
 export interface Sink {
@@ -23,7 +23,7 @@ export function openSink(rate: number, output: OutputFormat, speed = 1): Sink {
   const sink = SINKS[output.format](output);
   const atRate =
     rate === output.sampleRate ? sink : staged(() => Resampler.mono(rate, output.sampleRate), pushMono, sink);
-  return speed === 1 ? atRate : staged(() => new Stretch(rate, speed), pushPcm, atRate);
+  return speed === 1 ? atRate : staged(() => new TimeStretch(rate, speed), pushPcm, atRate);
 }
 
 /** MP3 is raw packets, without ID3, Xing or LAME frames, so that a stream may be cut and joined anywhere. */
@@ -39,7 +39,7 @@ const SINKS: Record<AudioFormat, (output: OutputFormat) => Sink> = {
 /** Passes PCM through. The caller writes the WAV header, since it knows when the first audio leaves. */
 const RAW: Sink = { push: (pcm) => pcm, finish: () => Buffer.alloc(0), free: () => {} };
 
-function encoded(settings: EncoderSettings, open: (encoder: FrameEncoder) => Container): Sink {
+function encoded(settings: EncoderSettings, open: (encoder: FrameEncoder) => OutputContainer): Sink {
   const encoder = new FrameEncoder(settings);
   const container = orFree(encoder, () => open(encoder));
   return {
@@ -66,7 +66,7 @@ interface Stage {
 }
 
 const pushMono = (resampler: Resampler, pcm: Buffer): Buffer => resampler.push([pcm], pcm.length >> 1);
-const pushPcm = (stretch: Stretch, pcm: Buffer): Buffer => stretch.push(pcm);
+const pushPcm = (stretch: TimeStretch, pcm: Buffer): Buffer => stretch.push(pcm);
 
 /** Puts the stage that `open` returns before the sink. */
 function staged<S extends Stage>(open: () => S, push: (stage: S, pcm: Buffer) => Buffer, sink: Sink): Sink {

@@ -10,8 +10,8 @@
  */
 import { ServiceError } from '../errors.js';
 import { type JobOwner, NOBODY } from '../ports/jobs.js';
-import { WaitTally } from '../time/wait-tally.js';
-import { FairQueue, type Place } from './fair-queue.js';
+import { WaitCounter } from '../time/wait-counter.js';
+import { FairQueue, type QueuePlace } from './fair-queue.js';
 import { mayTake, SHARE } from './share.js';
 
 export interface PlacesOptions {
@@ -26,7 +26,7 @@ export interface PlacesOptions {
   /** Called after each change of the numbers. */
   changed?(): void;
   /** Counts how long jobs wait for a slot. */
-  readonly waits?: WaitTally;
+  readonly waits?: WaitCounter;
 }
 
 /** A job's place, from its entry on. */
@@ -43,7 +43,7 @@ export interface Entrant {
   refuse(error: ServiceError): void;
 }
 
-interface Waiting extends Place {
+interface Waiting extends QueuePlace {
   readonly entrant: Entrant;
   readonly waited: (begun: boolean) => void;
   state: 'waiting' | 'running' | 'over';
@@ -77,7 +77,7 @@ export class FairPlaces {
   #begun = 0;
 
   constructor(options: PlacesOptions) {
-    const defaults = { keptForLive: 0, share: SHARE, changed: () => undefined, waits: new WaitTally() };
+    const defaults = { keptForLive: 0, share: SHARE, changed: () => undefined, waits: new WaitCounter() };
     this.#options = { ...defaults, ...options };
   }
 

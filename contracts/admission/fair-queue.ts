@@ -9,12 +9,12 @@
  * workspace alternate as well. Invariant: if something waits that may go, there is a next one.
  */
 import type { JobOwner } from '../ports/jobs.js';
-import { type May, type Place, WorkspaceLines } from './workspace-lines.js';
+import { type MayRun, type QueuePlace, WorkspaceQueues } from './workspace-lines.js';
 
-export type { Place };
+export type { QueuePlace };
 
 /** The place of work that comes `seconds` of speech later. */
-export const later = (place: Place, seconds: number): Place => ({
+export const later = (place: QueuePlace, seconds: number): QueuePlace => ({
   ...place,
   due: place.due + seconds * 1000,
 });
@@ -25,12 +25,12 @@ export const FAR_AHEAD_MS = 5000;
 /** Turns of live work in a row while batch work waits. */
 export const LIVE_IN_A_ROW = 4;
 
-const always: May = () => true;
+const always: MayRun = () => true;
 
 /** A turn is linear in the number of waiting workspaces, not of their jobs. */
-export class FairQueue<P extends Place> {
-  readonly #live = new WorkspaceLines<P>();
-  readonly #batch = new WorkspaceLines<P>();
+export class FairQueue<P extends QueuePlace> {
+  readonly #live = new WorkspaceQueues<P>();
+  readonly #batch = new WorkspaceQueues<P>();
   /** Turns of live work since batch work had one, or none waited. */
   #liveInARow = 0;
 
@@ -53,7 +53,7 @@ export class FairQueue<P extends Place> {
   }
 
   /** Removes and returns the next one; undefined if nothing waits that may go. `now` in milliseconds, monotonic. */
-  next(now: number, may: May = always): P | undefined {
+  next(now: number, may: MayRun = always): P | undefined {
     return this.#takeNext(now + FAR_AHEAD_MS, may) ?? this.#takeNext(Infinity, may);
   }
 
@@ -67,11 +67,11 @@ export class FairQueue<P extends Place> {
     return lines.size > most ? lines.dropLast(newcomer) : undefined;
   }
 
-  #linesOf({ isLive = false }: JobOwner): WorkspaceLines<P> {
+  #linesOf({ isLive = false }: JobOwner): WorkspaceQueues<P> {
     return isLive ? this.#live : this.#batch;
   }
 
-  #takeNext(dueUntil: number, may: May): P | undefined {
+  #takeNext(dueUntil: number, may: MayRun): P | undefined {
     const live = this.#live.first(dueUntil, may);
     const batch = this.#batch.first(dueUntil, may);
     const isBatchTurn = live === undefined || this.#liveInARow >= LIVE_IN_A_ROW;

@@ -2,22 +2,22 @@
 import type { JobOwner } from '../ports/jobs.js';
 
 /** A piece of work's place in the queue. */
-export interface Place extends JobOwner {
+export interface QueuePlace extends JobOwner {
   /** Monotonic time in milliseconds at which its listener has heard everything before it. */
   readonly due: number;
 }
 
 /** Whether work of this owner may go now; otherwise others go first. */
-export type May = (owner: JobOwner) => boolean;
+export type MayRun = (owner: JobOwner) => boolean;
 
 /** Most workspaces whose last turn is remembered; a forgotten one counts as new, so its turn comes sooner. */
 const REMEMBERED = 1024;
 
 /** Waiting work of one workspace: by due time, then by arrival. Never empty. */
-type Line<P extends Place> = [P, ...P[]];
+type WorkspaceQueue<P extends QueuePlace> = [P, ...P[]];
 
 /** Inserts it after everything due no later. Its search is logarithmic in the line's length. */
-function insert<P extends Place>(line: Line<P>, place: P): void {
+function insert<P extends QueuePlace>(line: WorkspaceQueue<P>, place: P): void {
   let [low, high] = [0, line.length];
   while (low < high) {
     const middle = (low + high) >> 1;
@@ -27,8 +27,8 @@ function insert<P extends Place>(line: Line<P>, place: P): void {
   line.splice(low, 0, place);
 }
 
-export class WorkspaceLines<P extends Place> {
-  readonly #lines = new Map<string, Line<P>>();
+export class WorkspaceQueues<P extends QueuePlace> {
+  readonly #lines = new Map<string, WorkspaceQueue<P>>();
   /** The number of each workspace's last turn, the longest ago first. */
   readonly #lastTurns = new Map<string, number>();
   #turns = 0;
@@ -55,7 +55,7 @@ export class WorkspaceLines<P extends Place> {
   }
 
   /** Among the workspaces that may go and have work due by `dueUntil`, the first work of the one whose turn it is. */
-  first(dueUntil: number, may: May): P | undefined {
+  first(dueUntil: number, may: MayRun): P | undefined {
     let found: P | undefined;
     for (const [first] of this.#lines.values())
       if (first.due <= dueUntil && (found === undefined || this.#isBefore(first, found)) && may(first))
@@ -85,7 +85,7 @@ export class WorkspaceLines<P extends Place> {
     return turn === otherTurn ? one.due < other.due : turn < otherTurn;
   }
 
-  #remove(line: Line<P>, index: number): void {
+  #remove(line: WorkspaceQueue<P>, index: number): void {
     this.#size -= 1;
     if (line.length === 1) this.#lines.delete(line[0].workspaceTag);
     else line.splice(index, 1);

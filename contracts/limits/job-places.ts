@@ -11,7 +11,7 @@ export const JOB_PLACES = {
   espeak: SPEAKING,
   'sherpa-tts': SPEAKING,
   'sherpa-stt': SPEAKING,
-  /** Each job has a voice detector of its own: about 12 MB. */
+  /** A job holds up to two spans of speech: about 2 MB. */
   stt: { slots: 48, keptForLive: 32, queue: 64 },
   /** A job spends its life waiting for speech and holds 0.4 MB. */
   encode: { slots: 256, keptForLive: 64, queue: 64 },

@@ -39,6 +39,8 @@ export const ONLINE_TIMES = {
     wholeMs: 10 * SECOND,
     /** Between two words, or to a whole tool call. */
     betweenMs: 10 * SECOND,
+    /** Whoever talks again, or leaves, after so long without a word has waited in vain: that is an answer that did not come in time. */
+    vainMs: 4 * SECOND,
     /** Before the one retry of a request to which nothing was answered. */
     retryMs: 250,
   },

@@ -64,6 +64,8 @@ export const PLATFORM_LIMITS = {
     redeliveries: { perDelivery: 20, perMinute: 60, atOnce: 200 },
     /** Deliveries under way of one workspace, in all processes: its slow endpoints must not delay those of others. */
     atOnce: 16,
+    /** So many of these are for endpoints to which nothing is under way: a slow one must not delay the others of its workspace. */
+    spare: 4,
   },
   analysis: {
     dataFields: 20,
@@ -136,6 +138,7 @@ export const PLATFORM_LIMITS = {
     headerName: range(1, 128),
     headerValue: 4000,
     timeoutSeconds: { ...range(1, 120), default: 30 },
+    /** A test of a tool shows the first 64 KB of the response; what is longer is `response_truncated`. */
     testCaptureBytes: 64 * KiB,
     mock: { name: 120, statusCode: range(100, 599), contentType: 128, body: 100_000 },
   },

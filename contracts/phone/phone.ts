@@ -46,21 +46,6 @@ export const CREDENTIAL_FORMS: Readonly<Partial<Record<string, readonly [form: R
 export const DIRECTIONS = ['inbound', 'outbound'] as const;
 export type Direction = (typeof DIRECTIONS)[number];
 
-/** States of a placed call, in order; those from `busy` on are final. */
-export const CALL_STATES = [
-  'queued',
-  'ringing',
-  'answered',
-  'busy',
-  'no_answer',
-  'failed',
-  'cancelled',
-  'voicemail',
-  'ended',
-] as const;
-export type CallState = (typeof CALL_STATES)[number];
-export type LastCallState = Exclude<CallState, 'queued' | 'ringing' | 'answered'>;
-
 export const ANSWERED_BY = ['human', 'machine', 'unknown'] as const;
 export type AnsweredBy = (typeof ANSWERED_BY)[number];
 
@@ -97,6 +82,35 @@ export function phoneAddress(text: string): string | undefined {
   const fits = SIP.test(address) && address.length <= LIMITS.session.phoneNumber;
   return fits ? address.toLowerCase() : undefined;
 }
+
+/** Short numbers, such as those of emergency services, that this installation calls (`PHONE_ALLOW_SHORT`). */
+export type ShortNumbers = ReadonlySet<string>;
+
+/** Digits of a short number: fewer than the shortest in E.164 form has. */
+export const SHORT_NUMBER = /^\d{2,6}$/;
+
+/** Characters that people write between the digits of numbers. */
+const SPELLING = /(?<=^[+\d][\d\s().-]*)[\s().-]/g;
+
+/** What `writtenAddress` takes, as a sentence of refusals says it. */
+export const WRITTEN_ADDRESS = 'must be a number in E.164 form (+ and 7 to 15 digits), or a SIP address';
+
+/**
+ * A number as a client writes it, with any spacing but with its plus, or a SIP address, as `phoneAddress` writes them;
+ * or one of `short` as it is. Undefined for anything else: without the plus nobody knows which country is meant.
+ */
+export function writtenAddress(text: string, short: ShortNumbers): string | undefined {
+  const number = text.replace(SPELLING, '');
+  if (short.has(number)) return number;
+  return /^\d/.test(number) ? undefined : phoneAddress(number);
+}
+
+/** The same of an address that is stored already, since older ones may lack the plus. */
+export const storedAddress = (text: string, short: ShortNumbers): string | undefined =>
+  writtenAddress(text, short) ?? phoneAddress(text.replace(SPELLING, ''));
+
+/** Whether an address of `phoneAddress` or `writtenAddress` is one of SIP. */
+export const isSipAddress = (address: string): boolean => SIP.test(address);
 
 /** Numbers that providers show for a withheld one: ANONYMOUS, BLOCKED, RESTRICTED, UNAVAILABLE and UNKNOWN as keys of a telephone. */
 const WITHHELD: ReadonlySet<string> = new Set([

@@ -1,26 +1,7 @@
-/** Transfers of phone calls: their states, and how records and events show them. */
+/** Transfers of phone calls, and how records and events show them. */
 import type { Language } from '../speech/languages.js';
 import type { PhoneProvider } from './phone.js';
-
-/** `cold`: the provider dials in the place of the agent; `warm`: the agent speaks with the colleague first. */
-export const TRANSFER_MODES = ['cold', 'warm'] as const;
-export type TransferMode = (typeof TRANSFER_MODES)[number];
-
-/** In order; those from `connected` on are final. `accepted`: the colleague takes the call, and both are being connected. */
-export const TRANSFER_STATES = [
-  'ringing',
-  'answered',
-  'accepted',
-  'connected',
-  'busy',
-  'no_answer',
-  'refused',
-  'voicemail',
-  'failed',
-  'cancelled',
-] as const;
-export type TransferState = (typeof TRANSFER_STATES)[number];
-export type LastTransferState = Exclude<TransferState, 'ringing' | 'answered' | 'accepted'>;
+import type { TransferMode, TransferState } from './transfer-states.js';
 
 /** The briefing of a colleague before a caller is connected. */
 export interface Briefing {

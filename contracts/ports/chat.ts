@@ -84,7 +84,7 @@ export class ContextExceeded extends ServiceError {
 }
 
 /** The model could not be reached, or failed before it answered anything: asking once more repeats nothing. */
-export class Unanswered extends ServiceError {
+export class ModelUnanswered extends ServiceError {
   constructor({ status, message, answered, cause }: ServiceError) {
     super('provider_failed', { status, message, answered, cause });
   }
@@ -99,7 +99,7 @@ export interface ChatModel {
   readonly contextTokens?: number;
   /**
    * Errors: `provider_failed` (with the model's status; also for an answer that is too long, no stream, or empty unless it
-   * may be), `Unanswered`, `ContextExceeded`, `first_byte_timeout`. Never retried after the request was
+   * may be), `ModelUnanswered`, `ContextExceeded`, `first_byte_timeout`. Never retried after the request was
    * sent. Leaving the loop, or an abort, ends the request.
    */
   chat(request: ChatRequest, signal: AbortSignal): AsyncIterable<ChatEvent>;

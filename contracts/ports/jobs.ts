@@ -36,7 +36,7 @@ export interface JobRunner {
    * Starts a job and yields what it sends. Leaving the loop, or an abort of `signal`, cancels it.
    * Errors: the handler's `ServiceError`; `engine_lost` when the child dies; `engine_busy` when its queue is full of the owner's jobs.
    */
-  run(
+  runJob(
     job: string,
     args: unknown,
     options: {

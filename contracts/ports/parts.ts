@@ -15,6 +15,7 @@ export const PART_KINDS = [
   'database',
   'bucket',
   'livekit',
+  'ice',
   'phone',
   'child',
 ] as const;
@@ -37,13 +38,13 @@ export const OUTCOMES = [
   /** Nobody waited for the answer any more. */
   'cancelled',
 ] as const;
-export type Outcome = (typeof OUTCOMES)[number];
+export type PartOutcome = (typeof OUTCOMES)[number];
 
 export interface Part {
   readonly kind: PartKind;
   /** A label of metrics: the name of an engine, a role, a provider; one word for whatever accounts have configured. */
   readonly name: string;
-  /** Origin only: never a user name, a path or a query. */
+  /** Origin only: never a user name, a path or a query. Of an ICE server the whole URL, which has neither name nor path. */
   readonly address?: string | undefined;
   /** The settings that mend it. */
   readonly settings?: {
@@ -64,14 +65,16 @@ export interface ForWhom {
 }
 
 /** What came of asking. */
-export interface Told {
-  readonly outcome: Outcome;
+export interface PartAnswer {
+  readonly outcome: PartOutcome;
   /** Until the answer began, or did not come. */
   readonly seconds?: number | undefined;
   /** The status with which it answered, if it is one that has statuses. */
   readonly status?: number | undefined;
   /** Code of a socket's or a library's error. */
   readonly code?: string | undefined;
+  /** What it did, where that is known better than by the outcome; follows its name in a sentence. */
+  readonly did?: string | undefined;
   /** In words of our own. */
   readonly reason?: string | undefined;
   readonly whom?: ForWhom | undefined;
@@ -85,7 +88,6 @@ export interface Question {
   began(): void;
   /** `error`: why there is no whole answer; absent: there is. `signal`: that by which whoever asked leaves. */
   ended(error?: unknown, signal?: AbortSignal): void;
-  /** The answer, by its status. */
   answered(status: number): void;
   /** Whoever asked has left: an answer that had begun was one. */
   left(): void;
@@ -93,9 +95,9 @@ export interface Question {
 
 export interface Keeper {
   /** Makes a part known before it is asked. Idempotent. */
-  know(part: Part): void;
+  knowPart(part: Part): void;
   ask(part: Part, whom?: ForWhom): Question;
-  told(part: Part, told: Told): void;
+  noteAnswer(part: Part, told: PartAnswer): void;
 }
 
 /** For whom the work of a caller is. */
@@ -111,8 +113,7 @@ const nothing = (): void => undefined;
 
 const UNTOLD: Question = { began: nothing, ended: nothing, answered: nothing, left: nothing };
 
-/** Keeps nothing. */
-export const noKeeper: Keeper = { know: nothing, ask: () => UNTOLD, told: nothing };
+export const noKeeper: Keeper = { knowPart: nothing, ask: () => UNTOLD, noteAnswer: nothing };
 
 /** What accounts have configured: metrics name none of them, and the log knows them by their origin. */
 export const partOfAccount = (kind: PartKind, url: string): Part => ({

@@ -3,7 +3,7 @@ export interface Secrets {
   /** Encrypts with AES-256-GCM, bound to `context`, its owner: only the same context opens it. */
   seal(plain: string, context: string): Uint8Array;
   /** Throws if the bytes were changed, or sealed for another context. */
-  open(sealed: Uint8Array, context: string): string;
+  openSealed(sealed: Uint8Array, context: string): string;
   /** 32 bytes specific to a purpose, the same in every process of the installation. */
   key(purpose: string): Uint8Array;
 }

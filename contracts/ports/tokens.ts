@@ -9,7 +9,7 @@ export interface TokenCounter {
    * Whether the text has more than `limit` tokens. Never works on this thread; at most LIMITS.tokenQueue texts wait.
    * Errors: `overloaded`.
    */
-  exceeds(text: string, limit: number, asker: TokenAsker): Promise<boolean>;
+  exceedsTokens(text: string, limit: number, asker: TokenAsker): Promise<boolean>;
   /** Its number of tokens; works and fails as `exceeds`. */
-  count(text: string, asker: TokenAsker): Promise<number>;
+  countTokens(text: string, asker: TokenAsker): Promise<number>;
 }

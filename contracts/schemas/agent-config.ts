@@ -55,7 +55,7 @@ const TRANSFER_AGENT = {
 const LEAVES = {
   prompt: {
     system_prompt: text(agent.systemPromptLength, {
-      description: `At most ${agent.systemPromptTokens} tokens (o200k_base) as well.`,
+      description: `Up to ${agent.systemPromptTokens.toLocaleString('en')} tokens (o200k_base).`,
     }),
     first_message_mode: Type.Enum(['off', 'fixed', 'prompt'], {
       description:
@@ -324,5 +324,5 @@ export const ConfigEntity = Type.Object(
     ...AgentConfig.properties,
     updated_at: Moment,
   },
-  { examples: [CONFIG_EXAMPLE] },
+  { title: 'AgentConfig', examples: [CONFIG_EXAMPLE] },
 );

@@ -1,6 +1,6 @@
 /**
  * Merges a change into a configuration (docs/contract/decisions.md 14). An absent field is kept; null takes a leaf back to
- * its default, lists too, and keeps a section; lists are replaced, objects merged.
+ * its default, lists too, and keeps a section; lists are replaced wholesale, objects merged.
  */
 import { createHash } from 'node:crypto';
 import { isPlainObject, type PlainObject } from './plain-object.js';

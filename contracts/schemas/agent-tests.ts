@@ -270,7 +270,8 @@ export const ScenarioChange = strict(
     user: Type.Optional(User),
     ...FIELDS,
     checks: Type.Optional(Checks),
-    ...{ scenario_id: readOnly.own, ...SHOWN },
+    scenario_id: readOnly.own,
+    ...SHOWN,
   },
   { examples: [{ max_turns: 10 }] },
 );
@@ -351,6 +352,7 @@ export const ScenarioEntity = Type.Object(
     ...TIMES,
   },
   {
+    title: 'Scenario',
     examples: [
       { scenario_id: 'scn_5f0c8a1b2c3d4e5f60718293', ...DEFAULTS, ...SCENARIO_EXAMPLE, ...TIMES_EXAMPLE },
     ],
@@ -378,7 +380,8 @@ export const SuiteChange = strict(
   {
     name: Type.Optional(text(limits.name)),
     scenario_ids: Type.Optional(ScenarioIds),
-    ...{ suite_id: readOnly.own, ...SHOWN },
+    suite_id: readOnly.own,
+    ...SHOWN,
   },
   { examples: [{ name: 'Nightly' }] },
 );
@@ -391,5 +394,8 @@ export const SuiteEntity = Type.Object(
     scenario_ids: Type.Array(Type.String()),
     ...TIMES,
   },
-  { examples: [{ suite_id: 'suite_5f0c8a1b2c3d4e5f60718293', ...SUITE_EXAMPLE, ...TIMES_EXAMPLE }] },
+  {
+    title: 'Suite',
+    examples: [{ suite_id: 'suite_5f0c8a1b2c3d4e5f60718293', ...SUITE_EXAMPLE, ...TIMES_EXAMPLE }],
+  },
 );

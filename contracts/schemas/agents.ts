@@ -21,7 +21,7 @@ const Origins = Type.Array(text(limits.origin), {
 });
 const Overrides = Type.Array(Type.Enum([...OVERRIDES]), {
   maxItems: limits.overridesAllowed,
-  description: '`first_message` stands for `first_message_prompt` as well.',
+  description: 'What a session may change. Allowing `first_message` also allows `first_message_prompt`.',
 });
 
 export const AgentEntity = Type.Object(
@@ -39,6 +39,7 @@ export const AgentEntity = Type.Object(
     updated_at: Moment,
   },
   {
+    title: 'Agent',
     examples: [
       {
         agent_id: 'agent_5f0c8a1b2c3d4e5f60718293',
@@ -80,8 +81,11 @@ export const AgentChange = strict(
     public_enabled: Type.Optional(Type.Boolean()),
     allowed_origins: Type.Optional(Origins),
     overrides_allowed: Type.Optional(Overrides),
-    ...{ agent_id: readOnly.own, workspace_id: readOnly.own, publication_state: readOnly.own },
-    ...{ created_at: readOnly.text, updated_at: readOnly.text },
+    agent_id: readOnly.own,
+    workspace_id: readOnly.own,
+    publication_state: readOnly.own,
+    created_at: readOnly.text,
+    updated_at: readOnly.text,
   },
   { examples: [{ public_enabled: true, allowed_origins: ['https://www.example.com'] }] },
 );
@@ -112,7 +116,7 @@ const SUMMARY_EXAMPLE = {
   published_at: '2026-01-01T12:00:00.000Z',
 };
 
-export const VersionSummary = Type.Object(SUMMARY, { examples: [SUMMARY_EXAMPLE] });
+export const VersionSummary = Type.Object(SUMMARY, { title: 'VersionSummary', examples: [SUMMARY_EXAMPLE] });
 
 /** The answer to publishing. */
 export const Published = Type.Object(
@@ -120,12 +124,12 @@ export const Published = Type.Object(
     ...SUMMARY,
     warnings: Type.Array(Type.String(), { description: 'Parts of the configuration that will not work.' }),
   },
-  { examples: [{ ...SUMMARY_EXAMPLE, warnings: [] }] },
+  { title: 'PublishedVersion', examples: [{ ...SUMMARY_EXAMPLE, warnings: [] }] },
 );
 
 export const VersionDetail = Type.Object(
   { ...SUMMARY, config: ConfigEntity },
-  { examples: [{ ...SUMMARY_EXAMPLE, config: CONFIG_EXAMPLE }] },
+  { title: 'Version', examples: [{ ...SUMMARY_EXAMPLE, config: CONFIG_EXAMPLE }] },
 );
 
 export const AgentReferences = Type.Object(
@@ -133,5 +137,8 @@ export const AgentReferences = Type.Object(
     agents: Type.Array(Type.Object({ agent_id: Type.String(), name: Type.String() })),
     total: Type.Integer(),
   },
-  { examples: [{ agents: [{ agent_id: 'agent_5f0c8a1b2c3d4e5f60718293', name: 'Bakery' }], total: 1 }] },
+  {
+    title: 'AgentReferences',
+    examples: [{ agents: [{ agent_id: 'agent_5f0c8a1b2c3d4e5f60718293', name: 'Bakery' }], total: 1 }],
+  },
 );

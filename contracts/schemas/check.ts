@@ -20,7 +20,7 @@ export interface Problem {
   readonly message: string;
 }
 
-export type Checked<T> =
+export type CheckResultOf<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly problems: readonly [Problem, ...Problem[]] };
 
@@ -106,7 +106,7 @@ function toProblems(error: SchemaError, schema: unknown, value: unknown, root: s
 export function checker<S extends TSchema>(
   schema: S,
   root = 'the body',
-): (value: unknown) => Checked<Static<S>> {
+): (value: unknown) => CheckResultOf<Static<S>> {
   let compiled: ReturnType<typeof Compile> | undefined;
   return (value) => {
     compiled ??= Compile(schema);

@@ -16,7 +16,7 @@ const wordOf = (text: string): string => text.trim().slice(0, WORD_LENGTH).toLow
 const isEmptyObject = (value: object): boolean =>
   !ArrayBuffer.isView(value) && Object.keys(value).length === 0;
 
-/** Whether an option counts as not requested: false, 0, null, empty, or a word for one of them. */
+/** Whether an option counts as unset (rule 3): false, 0, null, empty, or a word for one of them (`'False'`, `none`, `off`). */
 export function isUnset(value: unknown): boolean {
   if (value === undefined || value === null || value === false || value === 0) return true;
   if (typeof value === 'string') return UNSET_WORDS.has(wordOf(value));

@@ -74,6 +74,7 @@ export const KnowledgeFound = Type.Object(
     ),
   },
   {
+    title: 'KnowledgeFound',
     examples: [
       {
         enabled: true,
@@ -90,8 +91,11 @@ export const KnowledgeFound = Type.Object(
   },
 );
 
-export const KnowledgeRow = Type.Object(ROW, { examples: [EXAMPLE] });
+export const KnowledgeRow = Type.Object(ROW, { title: 'KnowledgeSourceSummary', examples: [EXAMPLE] });
 export const KnowledgeEntity = Type.Object(
   { ...ROW, content: Type.String() },
-  { examples: [{ ...EXAMPLE, content: '# Opening hours\n\nMonday to Friday, 7 to 18.' }] },
+  {
+    title: 'KnowledgeSource',
+    examples: [{ ...EXAMPLE, content: '# Opening hours\n\nMonday to Friday, 7 to 18.' }],
+  },
 );

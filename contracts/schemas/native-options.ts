@@ -90,6 +90,7 @@ export const isReference = (value: unknown): value is ReferenceAudio => {
   return audio instanceof Uint8Array && audio.length > 0 && typeof text === 'string';
 };
 
+/** Reference audio with its text, for zero-shot cloning. */
 function referencesOf(value: unknown): readonly ReferenceAudio[] {
   if (value === undefined) return [];
   const list: unknown[] | undefined = Array.isArray(value) ? value.flat(1) : undefined;

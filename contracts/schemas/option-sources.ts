@@ -2,6 +2,7 @@
  * Reads native synthesis options for the compatibility layer (rule 4, docs/contract/decisions.md 1
  * and 2): from `X-Svc-*` headers and from objects in a body, with rule 3 for booleans, and in order of precedence.
  */
+import { NATIVE_OPTIONS } from '../options/native.js';
 import { decodeBase64 } from '../text/base64.js';
 import { booleanOf } from './coerce.js';
 import { ServiceError } from '../errors.js';
@@ -12,9 +13,8 @@ import type { TSchema } from './type.js';
 
 type OptionName = keyof NativeOptions;
 
-/** Opus bitrates are automatic, and requested ones are ignored (rule 9). */
-const OPTION_NAMES = (Object.keys(NativeOptions.properties) as readonly OptionName[]).filter(
-  (name) => name !== 'opus_bitrate',
+const OPTION_NAMES = (Object.keys(NATIVE_OPTIONS) as readonly OptionName[]).filter(
+  (name) => NATIVE_OPTIONS[name].effect === 'used',
 );
 
 const isBoolean = (schema: TSchema | undefined): boolean =>
@@ -81,7 +81,8 @@ function optionsFrom(source: PlainObject, spelled: (name: string) => string): Na
   throw new ServiceError('invalid_request', { message, param: spelled(loc.join('.')) });
 }
 
-const headerName = (prefix: string, option: string): string =>
+/** `X-Svc-Chunk-Length` for `chunk_length`. */
+export const headerName = (prefix: string, option: string): string =>
   prefix +
   option
     .split('_')

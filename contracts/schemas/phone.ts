@@ -68,11 +68,15 @@ export const PhoneNumberChange = strict(
     enabled: Type.Optional(Enabled),
     credentials: Type.Optional(Credentials),
     api_url: ApiUrl,
-    ...{ phone_number_id: readOnly.own, workspace_id: readOnly.own },
-    ...{ provider: readOnly.own, phone_number: readOnly.own },
+    phone_number_id: readOnly.own,
+    workspace_id: readOnly.own,
+    provider: readOnly.own,
+    phone_number: readOnly.own,
     places_calls: Type.Optional(Type.Boolean({ readOnly: true, description: 'Ignored.' })),
     belongs_to_another: Type.Optional(Type.Boolean({ readOnly: true, description: 'Ignored.' })),
-    ...{ answer_url: readOnly.text, created_at: readOnly.text, updated_at: readOnly.text },
+    answer_url: readOnly.text,
+    created_at: readOnly.text,
+    updated_at: readOnly.text,
   },
   { examples: [{ enabled: false }] },
 );
@@ -106,6 +110,7 @@ export const PhoneNumberEntity = Type.Object(
     updated_at: Moment,
   },
   {
+    title: 'PhoneNumber',
     examples: [
       {
         phone_number_id: 'phone_5f0c8a1b2c3d4e5f60718293',

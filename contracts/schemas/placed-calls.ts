@@ -1,5 +1,6 @@
 /** A placed call, as reads and the event of its end show it (contracts/phone/placed-call.ts). */
-import { ANSWERED_BY, CALL_STATES, PHONE_PROVIDERS, VOICEMAIL_ACTIONS } from '../phone/phone.js';
+import { ANSWERED_BY, PHONE_PROVIDERS, VOICEMAIL_ACTIONS } from '../phone/phone.js';
+import { CALL_STATES } from '../phone/placed-states.js';
 import { Moment, nullable } from './shapes.js';
 import { type Static, Type } from './type.js';
 
@@ -48,6 +49,7 @@ export const CallEntity = Type.Object(
     ended_at: nullable(Moment),
   },
   {
+    title: 'PlacedCall',
     examples: [CALL_EXAMPLE],
   },
 );

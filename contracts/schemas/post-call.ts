@@ -1,5 +1,5 @@
 /** Bodies of post-call events, as contracts/sessions/post-call.ts makes them (docs/webhooks.md). */
-import { TRANSFER_MODES, TRANSFER_STATES } from '../phone/transfers.js';
+import { TRANSFER_MODES, TRANSFER_STATES } from '../phone/transfer-states.js';
 import { type DeliveryEvent } from '../ports/sessions/deliveries.js';
 import { ENDED_REASONS, SESSION_SOURCES, SESSION_STATUSES } from '../ports/sessions/sessions.js';
 import type { RawJson } from '../text/raw-json.js';
@@ -29,23 +29,26 @@ const ANALYSIS = {
   reason: nullable(Type.String({ description: 'The reason of `skipped`.' })),
 };
 
-export const Analysis = Type.Object(ANALYSIS);
+export const Analysis = Type.Object(ANALYSIS, { title: 'Analysis' });
 
-export const TransferEntity = Type.Object({
-  transfer_id: Type.String(),
-  mode: Type.Enum([...TRANSFER_MODES]),
-  label: Type.String({ description: 'Of the destination.' }),
-  to: Type.String({ description: 'The number or SIP address that was called.' }),
-  state: Type.Enum([...TRANSFER_STATES], {
-    description:
-      '`answered`: a colleague is briefed about the caller; `accepted`: the colleague takes the call; `connected`: both are connected.',
-  }),
-  reason: nullable(Type.String({ description: 'The reason, if the state does not say it.' })),
-  started_at: Moment,
-  answered_at: nullable(Moment),
-  ended_at: nullable(Moment),
-  returned_at: nullable(Moment),
-});
+export const TransferEntity = Type.Object(
+  {
+    transfer_id: Type.String(),
+    mode: Type.Enum([...TRANSFER_MODES]),
+    label: Type.String({ description: 'Of the destination.' }),
+    to: Type.String({ description: 'The number or SIP address that was called.' }),
+    state: Type.Enum([...TRANSFER_STATES], {
+      description:
+        '`answered`: a colleague is briefed about the caller; `accepted`: the colleague takes the call; `connected`: both are connected.',
+    }),
+    reason: nullable(Type.String({ description: 'The reason, if the state does not say it.' })),
+    started_at: Moment,
+    answered_at: nullable(Moment),
+    ended_at: nullable(Moment),
+    returned_at: nullable(Moment),
+  },
+  { title: 'Transfer' },
+);
 
 const EventId = Type.String({
   description:
@@ -53,24 +56,27 @@ const EventId = Type.String({
 });
 
 /** What events tell of a session. */
-const EventSession = Type.Object({
-  id: Type.String(),
-  agent_id: Type.String(),
-  branch_id: Type.Null(),
-  source: Type.Enum([...SESSION_SOURCES]),
-  status: Type.Enum([...SESSION_STATUSES]),
-  conversation_started_at: nullable(Moment),
-  conversation_ended_at: nullable(Moment),
-  duration_seconds: nullable(Type.Integer({ minimum: 0 })),
-  end_user_id: nullable(Type.String()),
-  metadata: Type.Unsafe<RawJson>({ type: 'object', description: 'As the session was created with.' }),
-  failed_answers: Type.Integer({
-    minimum: 0,
-    description: 'Turns in which the agent could not answer; each has its `error`.',
-  }),
-  agent_name: Type.String(),
-  config_hash: Type.String(),
-});
+const EventSession = Type.Object(
+  {
+    id: Type.String(),
+    agent_id: Type.String(),
+    branch_id: Type.Null(),
+    source: Type.Enum([...SESSION_SOURCES]),
+    status: Type.Enum([...SESSION_STATUSES]),
+    conversation_started_at: nullable(Moment),
+    conversation_ended_at: nullable(Moment),
+    duration_seconds: nullable(Type.Integer({ minimum: 0 })),
+    end_user_id: nullable(Type.String()),
+    metadata: Type.Unsafe<RawJson>({ type: 'object', description: 'As the session was created with.' }),
+    failed_answers: Type.Integer({
+      minimum: 0,
+      description: 'Turns in which the agent could not answer; each has its `error`.',
+    }),
+    agent_name: Type.String(),
+    config_hash: Type.String(),
+  },
+  { title: 'EventSession' },
+);
 export type EventSession = Static<typeof EventSession>;
 
 const REPORT = {
@@ -83,12 +89,15 @@ const REPORT = {
 const EventReport = Type.Object(REPORT);
 export type EventReport = Static<typeof EventReport>;
 
-const EventAnalysis = Type.Object({
-  ...ANALYSIS,
-  status: Type.Enum(['completed', 'skipped', 'error']),
-  finished_at: Moment,
-  error: nullable(Type.String({ description: 'The reason of `error`.' })),
-});
+const EventAnalysis = Type.Object(
+  {
+    ...ANALYSIS,
+    status: Type.Enum(['completed', 'skipped', 'error']),
+    finished_at: Moment,
+    error: nullable(Type.String({ description: 'The reason of `error`.' })),
+  },
+  { title: 'EventAnalysis' },
+);
 export type EventAnalysis = Static<typeof EventAnalysis>;
 
 const EXAMPLE_SESSION = {
@@ -121,9 +130,13 @@ export const CallEndedEvent = Type.Object(
     ...REPORT,
   },
   {
+    title: 'CallEndedEvent',
     examples: [
       {
-        ...{ event: 'call.ended', event_id: EXAMPLE_ID, session: EXAMPLE_SESSION, ended_reason: 'hangup' },
+        event: 'call.ended',
+        event_id: EXAMPLE_ID,
+        session: EXAMPLE_SESSION,
+        ended_reason: 'hangup',
         ...EXAMPLE_REPORT,
       },
     ],
@@ -140,19 +153,20 @@ export const CallAnalyzedEvent = Type.Object(
     ...REPORT,
   },
   {
+    title: 'CallAnalyzedEvent',
     examples: [
       {
         event: 'call.analyzed',
         event_id: 'evt_60718293a4b5c6d7e8f90a1b',
         session: EXAMPLE_SESSION,
         analysis: {
-          ...{
-            status: 'completed',
-            summary: 'Ada moved her delivery to Monday.',
-            data: [],
-            criteria_results: [],
-          },
-          ...{ reason: null, finished_at: '2026-01-01T12:03:12.000Z', error: null },
+          status: 'completed',
+          summary: 'Ada moved her delivery to Monday.',
+          data: [],
+          criteria_results: [],
+          reason: null,
+          finished_at: '2026-01-01T12:03:12.000Z',
+          error: null,
         },
         ...EXAMPLE_REPORT,
       },
@@ -163,7 +177,10 @@ export type CallAnalyzedEvent = Static<typeof CallAnalyzedEvent>;
 
 export const PhoneCallEndedEvent = Type.Object(
   { event: Type.Literal('phone_call.ended'), event_id: EventId, call: CallEntity },
-  { examples: [{ event: 'phone_call.ended', event_id: 'evt_718293a4b5c6d7e8f90a1b2c', call: CALL_EXAMPLE }] },
+  {
+    title: 'PhoneCallEndedEvent',
+    examples: [{ event: 'phone_call.ended', event_id: 'evt_718293a4b5c6d7e8f90a1b2c', call: CALL_EXAMPLE }],
+  },
 );
 export type PhoneCallEndedEvent = Static<typeof PhoneCallEndedEvent>;
 

@@ -38,7 +38,7 @@ export const Moment = Type.String({ format: 'date-time' });
 
 export const ErrorBody = Type.Object(
   { status: Type.Integer(), message: Type.String() },
-  { examples: [{ status: 404, message: 'Agent not found' }] },
+  { title: 'ErrorBody', examples: [{ status: 404, message: 'Agent not found' }] },
 );
 
 export const ValidationErrorBody = Type.Object(
@@ -54,6 +54,7 @@ export const ValidationErrorBody = Type.Object(
     ),
   },
   {
+    title: 'ValidationErrorBody',
     examples: [
       {
         status: 422,

@@ -9,7 +9,6 @@ const limits = LIMITS.tool;
 export const TOOL_TYPES = ['webhook', 'client', 'mcp'] as const;
 export const TOOL_METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 export const HEADER_KINDS = ['custom', 'authorization_bearer', 'authorization_basic'] as const;
-export type HeaderKind = (typeof HEADER_KINDS)[number];
 
 const ARGUMENT = { name: text(limits.argumentName), description: text(limits.argumentDescription) };
 const MOCK = {
@@ -276,12 +275,13 @@ const SUMMARY_EXAMPLE = {
 
 export const ToolSummary = Type.Object(
   { ...IDENTITY, name, description, tool_type, method, url, ...USE },
-  { examples: [SUMMARY_EXAMPLE] },
+  { title: 'ToolSummary', examples: [SUMMARY_EXAMPLE] },
 );
 
 export const ToolEntity = Type.Object(
   { ...IDENTITY, ...USE, ...ToolDefinition.properties },
   {
+    title: 'Tool',
     examples: [
       {
         ...TOOL_DEFAULTS,
@@ -321,6 +321,7 @@ export const ToolTestResult = Type.Object(
     error: nullable(Type.String({ description: 'Why there is no response' })),
   },
   {
+    title: 'ToolTestResult',
     examples: [
       {
         ok: true,

@@ -103,18 +103,24 @@ const TURN = {
 };
 
 /** A turn as events have it. */
-export const TurnBody = Type.Object(TURN);
+export const TurnBody = Type.Object(TURN, { title: 'EventTurn' });
 export type TurnBody = Static<typeof TurnBody>;
 
 export const TurnEntity = Type.Object(
   { ...TURN, words: Type.String({ description: "The user's; empty if the agent spoke by itself." }) },
-  { description: 'Written when its answer begins to be heard, and completed when it has ended.' },
+  {
+    title: 'Turn',
+    description: 'Written when its answer begins to be heard, and completed when it has ended.',
+  },
 );
 
-export const UsageEntity = Type.Object({
-  ...TURN_USAGE,
-  call_seconds: nullable(Type.Integer({ description: 'Null until the call has ended.' })),
-});
+export const UsageEntity = Type.Object(
+  {
+    ...TURN_USAGE,
+    call_seconds: nullable(Type.Integer({ description: 'Null until the call has ended.' })),
+  },
+  { title: 'Usage' },
+);
 
 export const CostEntity = Type.Object(
   {
@@ -127,13 +133,18 @@ export const CostEntity = Type.Object(
     call_minute: Type.Number(),
   },
   {
+    title: 'Cost',
     description:
       'By the `PRICES` at the creation of the session; null without them, and until the call has ended.',
   },
 );
 
 const NOTHING_USED = {
-  ...{ input_tokens: 0, output_tokens: 0, tokens_estimated: false, characters: 0, recognised_seconds: 0 },
+  input_tokens: 0,
+  output_tokens: 0,
+  tokens_estimated: false,
+  characters: 0,
+  recognised_seconds: 0,
 };
 
 export const REPORT_EXAMPLE = { turns: [], usage: { ...NOTHING_USED, call_seconds: 184 }, cost: null };

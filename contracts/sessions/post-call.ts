@@ -10,7 +10,7 @@ import type {
   EventSession,
 } from '../schemas/post-call.js';
 import { RawJson, stringify } from '../text/raw-json.js';
-import { type CallReport, turnBody, usageReport } from './turn-report.js';
+import { type SessionFigures, turnBody, usageReport } from './turn-report.js';
 
 /** What events tell of a session. */
 type Told = Pick<
@@ -47,7 +47,7 @@ const sessionOf = (record: Told): EventSession => ({
 });
 
 /** Only the latest turns, if there are very many. */
-const reportOf = (report: CallReport): EventReport => ({
+const reportOf = (report: SessionFigures): EventReport => ({
   turns: report.turns.slice(-LIMITS.session.deliveredTurns).map(turnBody),
   turns_total: report.turns.length,
   ...(report.transfers && { transfers: report.transfers.map(transferBody) }),
@@ -58,10 +58,10 @@ const reportOf = (report: CallReport): EventReport => ({
  * `ended_reason` is an open set: hangup, timeout, ended_by_api, transferred, transport_lost, llm_endpoint_failure,
  * speech_failure, error.
  */
-const ended = (
+export const endedBody = (
   eventId: string,
   record: Told,
-  report: CallReport,
+  report: SessionFigures,
   more: { readonly test?: true } = {},
 ): string =>
   stringify({
@@ -72,9 +72,6 @@ const ended = (
     ended_reason: record.endedReason,
     ...reportOf(report),
   } satisfies CallEndedEvent);
-
-export const endedBody = (eventId: string, record: SessionRecord, report: CallReport): string =>
-  ended(eventId, record, report);
 
 const analysisOf = (analysis: SessionAnalysis, finishedAt: Date): EventAnalysis => ({
   status: analysis.status as EventAnalysis['status'],
@@ -89,7 +86,7 @@ const analysisOf = (analysis: SessionAnalysis, finishedAt: Date): EventAnalysis 
 export const analyzedBody = (
   eventId: string,
   record: SessionRecord,
-  report: CallReport,
+  report: SessionFigures,
   analysis: SessionAnalysis,
   finishedAt: Date,
 ): string =>
@@ -110,11 +107,20 @@ export function testBody(agent: {
   readonly now: Date;
 }): string {
   const record: Told = {
-    ...{ id: 'sess_test', agentId: agent.id, agentName: agent.name, configHash: agent.configHash },
-    ...{ source: 'dashboard', endUserId: null, metadata: new RawJson('{}') },
-    ...{ status: 'completed', startedAt: agent.now, endedAt: agent.now, durationSeconds: 0 },
-    ...{ endedReason: 'hangup', failedAnswers: 0 },
+    id: 'sess_test',
+    agentId: agent.id,
+    agentName: agent.name,
+    configHash: agent.configHash,
+    source: 'dashboard',
+    endUserId: null,
+    metadata: new RawJson('{}'),
+    status: 'completed',
+    startedAt: agent.now,
+    endedAt: agent.now,
+    durationSeconds: 0,
+    endedReason: 'hangup',
+    failedAnswers: 0,
   };
   const report = { turns: [], prices: null, durationSeconds: 0 };
-  return ended(agent.eventId, record, report, { test: true });
+  return endedBody(agent.eventId, record, report, { test: true });
 }

@@ -52,8 +52,11 @@ const rounded = (amount: number): number => Math.round(amount * 1e6) / 1e6;
 export function costOf(usage: Usage, callMs: number, prices: Prices): Cost {
   const { inputTokens, outputTokens, characters, recognisedMs } = usage;
   const amounts = {
-    ...{ input_tokens: inputTokens, output_tokens: outputTokens, characters },
-    ...{ recognition_minute: recognisedMs, call_minute: callMs },
+    input_tokens: inputTokens,
+    output_tokens: outputTokens,
+    characters,
+    recognition_minute: recognisedMs,
+    call_minute: callMs,
   };
   const parts = Object.fromEntries(
     PRICED.map((name) => [name, rounded((amounts[name] / UNITS[name]) * (prices[name] ?? 0))]),

@@ -5,7 +5,7 @@ import type { EventReport } from '../schemas/post-call.js';
 import type { TurnBody } from '../schemas/turns.js';
 import { cutOf, LATENCY_PARTS, type Turn, type Usage, usageOf } from './turns.js';
 
-export interface CallReport {
+export interface SessionFigures {
   readonly turns: readonly Turn[];
   /** Transfers of a phone call, in the order in which they began. */
   readonly transfers?: readonly Transfer[];
@@ -55,10 +55,16 @@ export const turnBody = (turn: Turn): TurnBody => ({
   decided_ms: turn.decidedMs,
   draft: { used: turn.drafted, discarded: turn.draftsDiscarded },
   model_requests: turn.requests.map(({ askedMs, firstTokenMs, endedMs }) => ({
-    ...{ asked_ms: askedMs, first_token_ms: firstTokenMs, ended_ms: endedMs },
+    asked_ms: askedMs,
+    first_token_ms: firstTokenMs,
+    ended_ms: endedMs,
   })),
   tools: turn.tools.map(({ callId, toolName, startedMs, endedMs, failed }) => ({
-    ...{ call_id: callId, tool_name: toolName, started_ms: startedMs, ended_ms: endedMs, failed },
+    call_id: callId,
+    tool_name: toolName,
+    started_ms: startedMs,
+    ended_ms: endedMs,
+    failed,
   })),
   first_audio_ms: turn.firstAudioMs,
   ended_ms: turn.endedMs,
@@ -81,7 +87,7 @@ export function usageReport({
   turns,
   prices,
   durationSeconds,
-}: CallReport): Pick<EventReport, 'usage' | 'cost'> {
+}: SessionFigures): Pick<EventReport, 'usage' | 'cost'> {
   const usage = usageOf(turns);
   const cost = prices && durationSeconds !== null ? costOf(usage, durationSeconds * 1000, prices) : null;
   return { usage: { ...usageBody(usage), call_seconds: durationSeconds }, cost };

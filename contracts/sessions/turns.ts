@@ -63,7 +63,11 @@ export interface Usage {
 }
 
 export const NO_USAGE: Usage = {
-  ...{ inputTokens: 0, outputTokens: 0, tokensEstimated: false, characters: 0, recognisedMs: 0 },
+  inputTokens: 0,
+  outputTokens: 0,
+  tokensEstimated: false,
+  characters: 0,
+  recognisedMs: 0,
 };
 
 export const addUsage = (one: Usage, other: Usage): Usage => ({

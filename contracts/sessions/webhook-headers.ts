@@ -1,4 +1,4 @@
-/** Names of the headers of post-call deliveries (docs/webhooks.md). */
+/** Names of the headers of post-call deliveries (docs/webhooks.md); their signature is made in gateway/outbound/signer.ts. */
 import type { Vocabulary } from '../vocabulary.js';
 
 export const signatureHeader = ({ headerPrefix }: Vocabulary): string => `${headerPrefix}Webhook-Signature`;

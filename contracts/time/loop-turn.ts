@@ -46,6 +46,22 @@ export class TurnShare {
 
 const nextTurn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
 
+/**
+ * Work that a generator does in steps: it yields nothing where it lets the event loop turn, and a promise where it needs what that
+ * resolves with.
+ */
+export type Steps<T> = Generator<Promise<unknown> | undefined, T, unknown>;
+
+/**
+ * Takes the steps to their end. Work of many small parts is written so, and not as asynchronous functions: a promise for each part
+ * takes longer than most parts. Errors: those of the work and of its promises.
+ */
+export async function inTurns<T>(steps: Steps<T>): Promise<T> {
+  let step = steps.next();
+  while (!step.done) step = steps.next(await (step.value ?? nextTurn()));
+  return step.value;
+}
+
 /** Does the task for each item, in turns of the event loop: thousands of sockets or calls are closed this way. */
 export async function eachInTurns<T>(items: Iterable<T>, task: (item: T) => void): Promise<void> {
   for (const item of items) {

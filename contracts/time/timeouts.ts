@@ -9,17 +9,20 @@ export function waitUpTo<T>(clock: Clock, ms: number, work: Promise<T>): Promise
   });
 }
 
-/** The result of `work`. Errors: those of `work`, `no answer in … ms`, the signal's reason. */
+const noAnswer = (ms: number): Error => new Error(`no answer in ${ms} ms`);
+
+/** The result of `work`. Errors: those of `work`, that of `late` (`no answer in … ms`), the signal's reason. */
 export async function withTimeout<T>(
   clock: Clock,
   ms: number,
   work: Promise<T>,
   signal?: AbortSignal,
+  late: (ms: number) => Error = noAnswer,
 ): Promise<T> {
   signal?.throwIfAborted();
   let giveUp: (error: unknown) => void = () => undefined;
   const givenUp = new Promise<never>((_, reject) => (giveUp = reject));
-  const cancel = clock.after(ms, () => giveUp(new Error(`no answer in ${ms} ms`)));
+  const cancel = clock.after(ms, () => giveUp(late(ms)));
   const aborted = (): void => giveUp(signal?.reason);
   signal?.addEventListener('abort', aborted);
   try {

@@ -15,12 +15,12 @@ export interface LedgerParts {
   readonly log: Log;
 }
 
-export type Entry = Parameters<UsageStore['add']>[0][number];
+export type Entry = Parameters<UsageStore['addUsage']>[0][number];
 
 const ASK_AGAIN_MS = 10_000;
 const FORGET_MS = 600_000;
 
-export class Account {
+export class UsageAccount {
   /** Kinds without a quota are absent. */
   #left: Partial<Record<UsageKind, number>> | undefined;
   readonly #unwritten = new Map<UsageKind, number>();

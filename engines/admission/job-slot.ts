@@ -9,7 +9,7 @@ export async function enterJob(
   { workspaceId, place, isCall = false }: Caller,
   kind: UsageKind,
 ): Promise<() => void> {
-  const leave = isCall ? NO_SLOT : place?.take();
+  const leave = isCall ? NO_SLOT : place?.takeSlot();
   if (!leave) return admission.enter(workspaceId, kind);
   try {
     await admission.check(workspaceId, kind);

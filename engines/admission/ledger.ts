@@ -9,15 +9,15 @@
 import { whyOf } from '../../contracts/errors.js';
 import type { UsageKind } from '../../contracts/ports/accounts/identity.js';
 import { waitUpTo } from '../../contracts/time/timeouts.js';
-import { Account, type Entry, type LedgerParts } from './account.js';
+import { UsageAccount, type Entry, type LedgerParts } from './account.js';
 
 const WAIT_MS = 2000;
 const LAST_ATTEMPTS = 10;
 const LAST_PAUSE_MS = 500;
 
 /** `admit`, `count` and `settle` need no `this`. */
-export class Ledger {
-  readonly #accounts = new Map<string, Account>();
+export class UsageLedger {
+  readonly #accounts = new Map<string, UsageAccount>();
   #settling: Promise<void> | undefined;
 
   constructor(private readonly parts: LedgerParts) {}
@@ -56,8 +56,8 @@ export class Ledger {
     return this.#batch().length;
   }
 
-  #of(workspaceId: string): Account {
-    const account = this.#accounts.get(workspaceId) ?? new Account(workspaceId, this.parts);
+  #of(workspaceId: string): UsageAccount {
+    const account = this.#accounts.get(workspaceId) ?? new UsageAccount(workspaceId, this.parts);
     this.#accounts.set(workspaceId, account);
     return account;
   }
@@ -72,7 +72,7 @@ export class Ledger {
     const batch = this.#batch();
     if (batch.length === 0) return true;
     try {
-      await usage.add(batch);
+      await usage.addUsage(batch);
     } catch (error) {
       log.warn({ entries: batch.length, ...whyOf(error) }, 'usage could not be written, trying again');
       return false;
@@ -90,4 +90,4 @@ export class Ledger {
   }
 }
 
-export const createLedger = (parts: LedgerParts): Ledger => new Ledger(parts);
+export const createLedger = (parts: LedgerParts): UsageLedger => new UsageLedger(parts);

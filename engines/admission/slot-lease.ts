@@ -7,7 +7,7 @@
  * A workspace has one running request at a time. Without the store, a lease stays valid for a grace past its end.
  */
 import type { Clock } from '../../contracts/clock.js';
-import { ServiceError, toServiceError, whyOf } from '../../contracts/errors.js';
+import { databaseIsLate, ServiceError, toServiceError, whyOf } from '../../contracts/errors.js';
 import type { Log } from '../../contracts/log.js';
 import type { SlotLeases } from '../../contracts/ports/accounts/identity.js';
 import { waitUpTo, withTimeout } from '../../contracts/time/timeouts.js';
@@ -180,7 +180,13 @@ export class SlotLease {
     const asked = clock.monotonic();
     this.#held = Math.min(this.#held, wanted);
     try {
-      const { held, limit } = await withTimeout(clock, ANSWER_MS, leases.hold(workspaceId, wanted));
+      const { held, limit } = await withTimeout(
+        clock,
+        ANSWER_MS,
+        leases.hold(workspaceId, wanted),
+        undefined,
+        databaseIsLate,
+      );
       this.#held = held;
       this.#limit = limit;
       this.#until = asked + leases.leaseMs;

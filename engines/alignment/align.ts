@@ -6,7 +6,7 @@
 import { RECOGNITION_RATE } from '../../contracts/audio.js';
 import type { TimedWord, TtsEngine } from '../../contracts/ports/speech/tts.js';
 import { FRAME_STEP, featuresOf } from './features.js';
-import { fillTimes, type Span, wordsIn } from './transcript-words.js';
+import { fillTimes, type WordSpan, wordsIn } from './transcript-words.js';
 import { type Path, warp } from './warp.js';
 
 /**
@@ -64,7 +64,7 @@ function placesOf(words: readonly string[], read: readonly TimedWord[]): number[
 }
 
 /** Maps a time span of the reading to the audio. */
-function laid({ first, last }: Path, { start, end }: Span): Span {
+function laid({ first, last }: Path, { start, end }: WordSpan): WordSpan {
   const frameAt = (seconds: number): number =>
     Math.max(0, Math.min(first.length - 1, Math.round(seconds / FRAME_SECONDS)));
   const from = frameAt(start);
@@ -73,7 +73,7 @@ function laid({ first, last }: Path, { start, end }: Span): Span {
 }
 
 function timesFrom(words: readonly string[], { samples, words: read }: Reading, heard: Int16Array) {
-  const known = new Array<Span | undefined>(words.length).fill(undefined);
+  const known = new Array<WordSpan | undefined>(words.length).fill(undefined);
   const path = warp(featuresOf(samples), featuresOf(heard));
   if (!path) return known;
   let after = 0;

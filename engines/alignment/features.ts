@@ -3,7 +3,7 @@
  * coefficients, each scaled to mean 0 and deviation 1 over the piece, so that a voice's own timbre cancels out.
  */
 import { RECOGNITION_RATE } from '../../contracts/audio.js';
-import { Fourier } from './fourier.js';
+import { Fourier } from '../fourier.js';
 
 /** Samples from one frame to the next, and (below) samples of one frame. */
 export const FRAME_STEP = RECOGNITION_RATE / 100;

@@ -19,13 +19,13 @@ export const wordPlaces = (text: string): WordPlace[] =>
 
 export const wordsIn = (text: string): string[] => wordPlaces(text).map((word) => word.text);
 
-export interface Span {
+export interface WordSpan {
   readonly start: number;
   readonly end: number;
 }
 
 /** Divides a span among words by their length. */
-export function share(words: readonly string[], { start, end }: Span): TimedWord[] {
+export function share(words: readonly string[], { start, end }: WordSpan): TimedWord[] {
   const letters = words.reduce((sum, { length }) => sum + length, 0);
   let before = 0;
   return words.map((text) => {
@@ -42,8 +42,8 @@ export function share(words: readonly string[], { start, end }: Span): TimedWord
  */
 export function fillTimes(
   words: readonly string[],
-  known: readonly (Span | undefined)[],
-  whole: Span,
+  known: readonly (WordSpan | undefined)[],
+  whole: WordSpan,
 ): TimedWord[] {
   const filled: TimedWord[] = [];
   for (let index = 0; index < words.length;) {

@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { startCommand } from '../../contracts/command-line.js';
 import { CHECKOUT } from '../../contracts/places.js';
 
 export const defaultModelsFolder = fileURLToPath(new URL('.models/', CHECKOUT));
@@ -11,6 +12,6 @@ export function modelFile(folder: string, ...names: string[]): string {
   const path = join(folder, ...names);
   if (existsSync(path)) return path;
   throw new Error(
-    `The model file ${path} is missing: "npm start" and "npm test" fetch it, or set MODELS_DIR to the folder that holds it`,
+    `The model file ${path} is missing: "${startCommand()}" fetches it, or set MODELS_DIR to the folder that holds it`,
   );
 }

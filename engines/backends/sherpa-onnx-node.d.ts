@@ -108,33 +108,10 @@ declare module 'sherpa-onnx-node' {
     generateAsync(request: SpeakRequest): Promise<Waveform>;
   }
 
-  export interface VadConfig {
-    sileroVad: {
-      model: string;
-      threshold: number;
-      minSilenceDuration: number;
-      minSpeechDuration: number;
-      windowSize: number;
-      maxSpeechDuration: number;
-    };
-    sampleRate: number;
-    numThreads: number;
-    debug: boolean;
-  }
-  export interface Vad {
-    acceptWaveform(samples: Float32Array): void;
-    isDetected(): boolean;
-    isEmpty(): boolean;
-    pop(): void;
-    flush(): void;
-    reset(): void;
-  }
-
   const sherpa: {
     OfflineRecognizer: { createAsync(config: OfflineRecognizerConfig): Promise<OfflineRecognizer> };
     OnlineRecognizer: new (config: OnlineRecognizerConfig) => OnlineRecognizer;
     OfflineTts: { createAsync(config: OfflineTtsConfig): Promise<OfflineTts> };
-    Vad: new (config: VadConfig, bufferSizeInSeconds: number) => Vad;
     OnlineSpeechDenoiser: new (config: DenoiserConfig) => OnlineSpeechDenoiser;
   };
   export default sherpa;

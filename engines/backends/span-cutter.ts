@@ -44,8 +44,8 @@ export class SpanCutter {
     this.#options = options;
   }
 
-  /** Takes the next frame, and whether the detector hears speech now. */
-  push(frame: Int16Array, speech: boolean): Cut {
+  /** Takes the next frame, and whether the detector hears speech now. `silence`: samples since it ended, if the detector knows. */
+  push(frame: Int16Array, speech: boolean, silence = this.#options.lag.end): Cut {
     this.#held.push(frame);
     this.#now += frame.length;
     if (speech && this.#begin === undefined) {
@@ -55,7 +55,7 @@ export class SpanCutter {
       this.#forget(this.#now - this.#options.lag.begin - MARGIN);
       return NOTHING;
     }
-    if (!speech) return { span: this.#close(this.#now - this.#options.lag.end + MARGIN), cutShort: false };
+    if (!speech) return { span: this.#close(this.#now - silence + MARGIN), cutShort: false };
     return this.#now - this.#begin < this.#options.maxSpan ? NOTHING : this.#cutShort(this.#begin);
   }
 

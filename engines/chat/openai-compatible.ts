@@ -14,7 +14,7 @@ import {
   type ChatModel,
   type ChatRequest,
   type ToolCall,
-  Unanswered,
+  ModelUnanswered,
 } from '../../contracts/ports/chat.js';
 import {
   ask,
@@ -25,12 +25,12 @@ import {
   type RemoteReply,
 } from '../backends/remote/request.js';
 import { contextRefusal } from './context-refusal.js';
-import { Calls, failed, textOf, type WireCall } from './streamed-calls.js';
+import { StreamedToolCalls, failed, textOf, type WireCall } from './streamed-calls.js';
 import { bodyOf } from './request-body.js';
 import { SpeechOnly } from './protocol/speech-only.js';
 import { offeredName } from './protocol/tool-names.js';
-import { type Habit, WithoutThoughts } from './thoughts.js';
-import { ToldThoughts } from './told-thoughts.js';
+import { type ReasoningHabit, WithoutReasoning } from './thoughts.js';
+import { StreamedReasoning } from './told-thoughts.js';
 
 export interface ChatSettings extends RemoteAddress {
   readonly model: string;
@@ -151,8 +151,8 @@ function tokensOf({ usage }: WireChunk): Tokens | undefined {
 
 /** One answer as it arrives: its length is bounded, and it must not be empty unless it may be. */
 class Answer {
-  readonly #calls = new Calls();
-  readonly #thoughts: WithoutThoughts;
+  readonly #calls = new StreamedToolCalls();
+  readonly #thoughts: WithoutReasoning;
   readonly #speech: SpeechOnly;
   /** The first half of a surrogate pair: some servers cut their events there. */
   #half = '';
@@ -161,15 +161,15 @@ class Answer {
   /** Why the server ended it, in lower case; empty as long as it has not. */
   #finished = '';
   #spoke = false;
-  readonly #told = new ToldThoughts();
+  readonly #told = new StreamedReasoning();
   /** Last reported counts: some servers report them with every event. */
   tokens: Tokens | undefined;
 
   constructor(
     private readonly request: ChatRequest,
-    habit: Habit,
+    habit: ReasoningHabit,
   ) {
-    this.#thoughts = new WithoutThoughts(habit);
+    this.#thoughts = new WithoutReasoning(habit);
     this.#speech = new SpeechOnly(request);
   }
 
@@ -248,7 +248,7 @@ const PASSING: ReadonlySet<number> = new Set([500, 502, 503]);
 function marked(error: unknown, hasAnswered: boolean): unknown {
   const isPassing =
     error instanceof ServiceError && error.code === 'provider_failed' && PASSING.has(error.status);
-  return isPassing && !hasAnswered ? new Unanswered(error) : error;
+  return isPassing && !hasAnswered ? new ModelUnanswered(error) : error;
 }
 
 /** Aborts `abort` after `ms`, unless the returned function is called before. */
@@ -260,7 +260,7 @@ function abortAfter(ms: number, abort: AbortController): () => void {
 /** Errors of `chat`: those of the port. */
 export const createOpenaiChat = (
   settings: ChatSettings,
-  habit: Habit = { thinksFirst: false },
+  habit: ReasoningHabit = { thinksFirst: false },
 ): ChatModel => ({
   name: settings.model,
   ...(settings.contextTokens !== undefined && { contextTokens: settings.contextTokens }),

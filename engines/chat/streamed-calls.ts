@@ -31,7 +31,7 @@ const argumentsIn = (value: unknown): string =>
   isPlainObject(value) ? JSON.stringify(value) : textOf(value);
 
 /** Assembles tool calls that arrive in pieces. */
-export class Calls {
+export class StreamedToolCalls {
   readonly #calls: Call[] = [];
   /** The last call of each index. */
   readonly #byIndex = new Map<number, Call>();
@@ -65,7 +65,8 @@ export class Calls {
 
   /** The calls, each with a unique id for its answer. */
   get whole(): readonly ToolCall[] {
-    const calls = this.#calls.filter(({ name }) => name !== '');
+    const named = this.#calls.filter(({ name }) => name !== '');
+    const calls = named.map((call) => ({ ...call, name: wellFormed(call.name), id: wellFormed(call.id) }));
     const isFirst = ({ id }: Call, index: number): boolean =>
       id !== '' && calls.findIndex((other) => other.id === id) === index;
     return calls.map((call, index) => ({

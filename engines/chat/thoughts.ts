@@ -12,12 +12,12 @@ const MARKS: readonly (readonly [begins: string, ends: string])[] = [
 const [[BEGINS, ENDS]] = MARKS as [(typeof MARKS)[number]];
 
 /** What is known of a model after its earlier answers. */
-export interface Habit {
+export interface ReasoningHabit {
   /** Its answers begin with a thought, although no mark says so. */
   thinksFirst: boolean;
 }
 
-export class WithoutThoughts {
+export class WithoutReasoning {
   #state: 'beginning' | 'thinking' | 'guessing' | 'answering' = 'beginning';
   #ends = ENDS;
   /** Text that may still be a thought, part of a mark, or white space before one. */
@@ -25,7 +25,7 @@ export class WithoutThoughts {
   /** What was spoken, where the closing mark could follow; undefined once it cannot. */
   #spoken: string | undefined = '';
 
-  constructor(private readonly habit: Habit) {}
+  constructor(private readonly habit: ReasoningHabit) {}
 
   /** The part of the next text that is spoken. */
   take(text: string): string {

@@ -28,7 +28,7 @@ function continued(detail: PlainObject, piece: PlainObject): PlainObject {
 
 const keyOf = ({ type, index, id }: PlainObject): string => JSON.stringify([type, index, id ?? null]);
 
-export class ToldThoughts {
+export class StreamedReasoning {
   #content = '';
   readonly #details = new Map<string, PlainObject>();
   #length = 0;
@@ -39,7 +39,7 @@ export class ToldThoughts {
     for (const piece of Array.isArray(details) ? details.filter(isPlainObject) : []) this.#detail(piece);
   }
 
-  /** A signature that was cut is none: beyond the limit nothing is kept. */
+  /** Beyond the limit nothing is kept, as a shortened signature would be invalid. */
   #detail(piece: PlainObject): void {
     this.#length += JSON.stringify(piece).length;
     if (this.#length > MOST_DETAILS) return this.#details.clear();

@@ -4,7 +4,7 @@ import { askedFor, type Keeper, type Part } from '../../contracts/ports/parts.js
 
 /** Errors of `chat`: those of the model. */
 export function watchedChat(chat: ChatModel, part: Part, keeper: Keeper): ChatModel {
-  keeper.know(part);
+  keeper.knowPart(part);
   return {
     ...chat,
     chat: (request, signal) => askedFor(keeper.ask(part, request.whom), chat.chat(request, signal), signal),

@@ -13,7 +13,7 @@ import {
   type ChatModel,
   type ChatRequest,
   ContextExceeded,
-  Unanswered,
+  ModelUnanswered,
 } from '../../contracts/ports/chat.js';
 
 /** A model, and how it is named in the log. */
@@ -25,7 +25,7 @@ export interface NamedModel {
   readonly setting: string;
 }
 
-export interface PatientChatParts {
+export interface ChatWithFallbackParts {
   readonly first: NamedModel;
   readonly second?: NamedModel | undefined;
   /** How long the first spoken word of the first model is waited for, in ms. */
@@ -54,7 +54,7 @@ class Attempt {
   #stop: () => void;
 
   constructor(
-    private readonly clock: PatientChatParts['clock'],
+    private readonly clock: ChatWithFallbackParts['clock'],
     ms: number,
   ) {
     this.#stop = this.#after(ms);
@@ -87,12 +87,12 @@ class Attempt {
   }
 }
 
-export class PatientChat implements ChatModel {
+export class ChatWithFallback implements ChatModel {
   readonly name: string;
   readonly hasTokens?: boolean;
   readonly contextTokens?: number;
 
-  constructor(private readonly parts: PatientChatParts) {
+  constructor(private readonly parts: ChatWithFallbackParts) {
     const { name, hasTokens, contextTokens } = parts.first.chat;
     this.name = name;
     if (hasTokens !== undefined) this.hasTokens = hasTokens;
@@ -112,7 +112,7 @@ export class PatientChat implements ChatModel {
       } catch (error) {
         signal.throwIfAborted();
         if (attempt.spoke || isRefusal(error)) throw error;
-        const again = asked === 1 && error instanceof Unanswered && left(firstWordMs) > 0;
+        const again = asked === 1 && error instanceof ModelUnanswered && left(firstWordMs) > 0;
         const next = again ? model : model === first ? second : undefined;
         yield failureOf(model, error, next);
         if (!next || left(wholeMs) <= 0) throw error;

@@ -46,7 +46,7 @@ export class DenoiserInChild implements Denoiser {
   async #ask(audio: RawAudio, owner: JobOwner, signal: AbortSignal): Promise<readonly Uint8Array[]> {
     const input = valuesOfAudio(atRate(samplesOfRaw(audio), audio.sampleRate, RECOGNITION_RATE));
     const chunks: Uint8Array[] = [];
-    for await (const value of this.runner.run(DENOISE_JOB, null, { input, owner, signal }))
+    for await (const value of this.runner.runJob(DENOISE_JOB, null, { input, owner, signal }))
       chunks.push(value as Uint8Array);
     return chunks;
   }

@@ -2,7 +2,7 @@
 import { toCardinal as german, toOrdinal as germanOrdinal } from 'n2words/de-DE';
 import { toCardinal as spanish } from 'n2words/es-ES';
 import { toCardinal as french } from 'n2words/fr-FR';
-import type { Grammar, Spoken } from './grammar.js';
+import type { Grammar, SpokenForm } from './grammar.js';
 
 const words = (list: string): readonly string[] => list.split(' ');
 
@@ -90,7 +90,7 @@ const spanishBeforeName = (digits: string): string =>
 /** `h` and `horas` after a time. */
 const HORAS = /^(?:h|hs|hrs|horas)(?=\P{L}|$)/iu;
 
-function spanishTime(hour: number, minute: number, next: string): Spoken {
+function spanishTime(hour: number, minute: number, next: string): SpokenForm {
   const [said, rest] = [spanish(hour, { gender: 'feminine' }), minute === 0 ? '' : ` y ${spanish(minute)}`];
   if (HORAS.test(next))
     return { said: said + rest, next: next.replace(HORAS, hour === 1 ? 'hora' : 'horas') };

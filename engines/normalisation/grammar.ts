@@ -22,7 +22,7 @@ export interface Grammar {
   /** `before`: the word before it. */
   date(day: number, month: number, year: number, before: string): string;
   /** `next`: the word after it. */
-  time(hour: number, minute: number, next: string): Spoken;
+  time(hour: number, minute: number, next: string): SpokenForm;
   /** `10-12`, `1998-99` */
   range(from: string, to: string): string;
   /** Keys in lower case, with their full stops. */
@@ -40,7 +40,7 @@ export interface Grammar {
 }
 
 /** The spoken form of a word, and of the next word if that changes too. */
-export interface Spoken {
+export interface SpokenForm {
   readonly said: string;
   readonly next?: string;
 }

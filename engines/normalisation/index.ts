@@ -6,7 +6,7 @@
 import type { LanguageCode } from '../../contracts/speech/languages.js';
 import { ENGLISH } from './english.js';
 import { FRENCH, GERMAN, SPANISH } from './german-spanish-french.js';
-import { entryFor, type Grammar, type Spoken } from './grammar.js';
+import { entryFor, type Grammar, type SpokenForm } from './grammar.js';
 
 const GRAMMARS: Readonly<Record<LanguageCode, Grammar>> = {
   en: ENGLISH,
@@ -33,7 +33,7 @@ interface Place {
   readonly grammar: Grammar;
 }
 
-type Rule = (place: Place) => Spoken | undefined;
+type Rule = (place: Place) => SpokenForm | undefined;
 
 const DIGITS = {
   '.': /^(\d{1,3}(?:,\d{3})+|\d+)(?:\.(\d+))?$/u,
@@ -81,7 +81,7 @@ const SIGN_GREAT = /^(\p{Sc})(\d[\d.,]*)(\p{L}{1,2})$/u;
 const SIGN_LAST = /^(\d[\d.,]*)(\p{Sc})$/u;
 
 /** An amount before a word such as million, which is said before the currency. */
-function great(digits: string, sign: string, { next, grammar }: Place): Spoken | undefined {
+function great(digits: string, sign: string, { next, grammar }: Place): SpokenForm | undefined {
   const following = parted(next);
   const named = following.word.length > 2 && entryFor(grammar.magnitudes, following.word.toLowerCase());
   const [, several] = entryFor(grammar.currencies, sign) ?? [];
@@ -300,7 +300,7 @@ export function spokenForms(words: readonly string[], language: LanguageCode): r
   return said;
 }
 
-function firstOf(rules: readonly Rule[], place: Place): Spoken | undefined {
+function firstOf(rules: readonly Rule[], place: Place): SpokenForm | undefined {
   for (const rule of rules) {
     const found = rule(place);
     if (found) return found;

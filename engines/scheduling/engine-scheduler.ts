@@ -7,9 +7,9 @@
  * synchronous engine blocks the loop again.
  */
 import { setImmediate } from 'node:timers';
-import { FairQueue, type Place } from '../../contracts/admission/fair-queue.js';
+import { FairQueue, type QueuePlace } from '../../contracts/admission/fair-queue.js';
 import { systemClock, type Clock } from '../../contracts/clock.js';
-import type { WaitTally } from '../../contracts/time/wait-tally.js';
+import type { WaitCounter } from '../../contracts/time/wait-counter.js';
 import { NO_DEMAND, type Demand } from '../../contracts/ports/speech/demand.js';
 
 export interface SchedulerOptions {
@@ -17,10 +17,10 @@ export interface SchedulerOptions {
   readonly atOnce?: number;
   readonly clock?: Pick<Clock, 'monotonic'>;
   /** Counts the waits of its pieces. */
-  readonly waits?: WaitTally;
+  readonly waits?: WaitCounter;
 }
 
-interface Waiting extends Place {
+interface Waiting extends QueuePlace {
   start(): void;
 }
 
@@ -41,7 +41,7 @@ async function abortable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
 export class EngineScheduler {
   readonly #atOnce: number;
   readonly #clock: Pick<Clock, 'monotonic'>;
-  readonly #waits: WaitTally | undefined;
+  readonly #waits: WaitCounter | undefined;
   readonly #queue = new FairQueue<Waiting>();
   #working = 0;
   #waking = false;
@@ -54,12 +54,12 @@ export class EngineScheduler {
   }
 
   /** The place of work requested now. */
-  placeOf({ workspaceTag, isLive = false, aheadSeconds }: Demand = NO_DEMAND): Place {
+  placeOf({ workspaceTag, isLive = false, aheadSeconds }: Demand = NO_DEMAND): QueuePlace {
     return { workspaceTag, isLive, due: this.#clock.monotonic() + aheadSeconds * 1000 };
   }
 
   /** Runs the work once it is next. Errors: the work's, or the reason of an abort. */
-  async run<T>(place: Place, work: () => T | Promise<T>, signal: AbortSignal): Promise<T> {
+  async run<T>(place: QueuePlace, work: () => T | Promise<T>, signal: AbortSignal): Promise<T> {
     const leave = await this.enter(place, signal);
     const working = Promise.resolve()
       .then(() => {
@@ -71,7 +71,7 @@ export class EngineScheduler {
   }
 
   /** Waits until it is next; the returned function reports that its work has ended. Errors: the reason of an abort. */
-  enter(place: Place, signal: AbortSignal): Promise<() => void> {
+  enter(place: QueuePlace, signal: AbortSignal): Promise<() => void> {
     return new Promise((resolve, reject) => {
       if (signal.aborted) return reject(signal.reason as Error);
       const waiting = { ...place, start };

@@ -4,7 +4,7 @@
  */
 import type { Clock } from '../../contracts/clock.js';
 
-export class Listener {
+export class PlaybackClock {
   /** Monotonic time at which all available speech will have been heard. */
   #heardAt = 0;
 

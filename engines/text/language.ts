@@ -13,7 +13,7 @@ import {
 } from '../../contracts/speech/languages.js';
 import type { EngineVoice, TtsCapabilities } from '../../contracts/ports/speech/tts.js';
 import { isNeutral, languageByWords } from './language-words.js';
-import { maskTags } from './style-tags.js';
+import { withoutSsml } from './style-tags.js';
 
 /** A script that no language of the table is written in. */
 const UNKNOWN = 'unknown';
@@ -39,7 +39,7 @@ const beside = (found: TextScripts): RegExp =>
 
 /** The scripts of a text, in one pass per script; stops at a letter of an unknown script. Tags are in none. */
 export function scriptsIn(tagged: string): TextScripts {
-  const text = tagged.includes('<') ? maskTags(tagged) : tagged;
+  const text = withoutSsml(tagged);
   const found = new Set<TextScript>();
   let letter = OTHER_LETTER.exec(text);
   while (letter) {
@@ -99,7 +99,6 @@ export function likelyLanguages(text: string, scripts: TextScripts): LikelyLangu
   return { languages: [...new Set([told.language, ...languages])], sure: told.sure, neutral: false };
 }
 
-/** The likeliest language of a text. */
 export const languageOf = (text: string): LanguageCode => languagesIn(scriptsIn(text))[0] ?? 'en';
 
 /** The scripts that a voice of an engine does not read. */

@@ -10,7 +10,7 @@ const NOWHERE = { before: '', after: '', beginsLine: false, language: 'en', styl
 /** The text at the same length with U+FFFF for these parts, and U+FFFE for the last character of each. */
 export const maskWhole = (text: string): string =>
   text.replace(searchWhole(), (match: string, ...groups: unknown[]) => {
-    const instead = ruleOf(groups, true)?.instead({ match, ...NOWHERE });
+    const instead = ruleOf(groups, true).instead({ match, ...NOWHERE });
     return instead === undefined ? match : MASK.repeat(match.length - 1) + MASK_END;
   });
 

@@ -4,7 +4,7 @@
  */
 import type { LanguageCode } from '../../contracts/speech/languages.js';
 import { hasSound } from '../backends/sound.js';
-import { GAP, type Instead, ruleOf, searchRules } from './speakable-rules.js';
+import { GAP, type SpokenInstead, ruleOf, searchRules } from './speakable-rules.js';
 
 export interface SpeakableOptions {
   readonly language?: LanguageCode;
@@ -22,6 +22,7 @@ export interface Speakable {
 }
 
 const WORD = /[\p{L}\p{N}]/u;
+const LETTER = /\p{L}/u;
 const CLOSING = /[,.;:!?…]/u;
 const BLANK = /^\s$/u;
 
@@ -62,7 +63,8 @@ class Spoken {
 
   leaveOut(from: number, to: number): void {
     const [before, after] = [this.last, characterAt(this.source, to)];
-    if (WORD.test(before) && WORD.test(after)) this.#put(' ', from, to);
+    if (WORD.test(after) && (WORD.test(before) || (CLOSING.test(before) && LETTER.test(after))))
+      this.#put(' ', from, to);
     this.#gap = true;
   }
 
@@ -103,7 +105,7 @@ export function speakable(text: string, options: SpeakableOptions = {}): Speakab
     spoken.copy(at, index);
     const around = { before: characterBefore(text, index), after: characterAt(text, end) };
     const line = isLineStart(text, index, beginsLine);
-    const instead = ruleOf(groups)?.instead({ match, ...around, beginsLine: line, language, styleTags });
+    const instead = ruleOf(groups).instead({ match, ...around, beginsLine: line, language, styleTags });
     at = put(spoken, instead, index, end, text);
     search.lastIndex = at;
   }
@@ -115,7 +117,7 @@ export function speakable(text: string, options: SpeakableOptions = {}): Speakab
 const RUN = /^(?:\*+|_+)$/u;
 
 /** Puts what is spoken for a match, without a bracket that is no tag's; the end of what it stands for. */
-function put(spoken: Spoken, instead: Instead, index: number, end: number, text: string): number {
+function put(spoken: Spoken, instead: SpokenInstead, index: number, end: number, text: string): number {
   if (instead === GAP) spoken.leaveOut(index, end);
   else if (instead !== undefined) spoken.write(instead, index, end);
   else if (text[index] === '[') return index + 1;
@@ -127,6 +129,5 @@ function put(spoken: Spoken, instead: Instead, index: number, end: number, text:
   return end;
 }
 
-/** Whether anything of the text is heard. */
 export const isHeard = (text: string, beginsLine = true): boolean =>
   hasSound(text) && hasSound(speakable(text, { beginsLine }).text);

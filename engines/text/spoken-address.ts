@@ -2,21 +2,15 @@
 import type { LanguageCode } from '../../contracts/speech/languages.js';
 import { entryFor } from '../normalisation/grammar.js';
 
-export interface AddressWords {
-  readonly dot: string;
-  readonly at: string;
-  readonly slash: string;
-  readonly dash: string;
-  readonly underscore: string;
-  readonly less: string;
-  readonly greater: string;
-}
+const NAMES = ['dot', 'at', 'slash', 'dash', 'underscore', 'less', 'greater'] as const;
+type Name = (typeof NAMES)[number];
+export type AddressWords = Readonly<Record<Name, string>>;
 
-const words = (list: string): AddressWords => {
-  const [dot = '', at = '', slash = '', dash = '', underscore = '', less = '', greater = ''] =
-    list.split(',');
-  return { dot, at, slash, dash, underscore, less, greater };
-};
+/** `list`: a word for each name, in their order. */
+function words(list: string): AddressWords {
+  const each = list.split(',');
+  return Object.fromEntries(NAMES.map((name, index) => [name, each[index]])) as AddressWords;
+}
 
 const ENGLISH = words('dot,at,slash,dash,underscore,less than,greater than');
 
@@ -35,14 +29,10 @@ const WORDS: Readonly<Record<string, AddressWords>> = {
 /** The words of a language; those of English for one that is not listed. */
 export const addressWords = (language: LanguageCode): AddressWords => entryFor(WORDS, language) ?? ENGLISH;
 
-const PROTOCOL = /^(?:https?:\/\/)?(?:www\.)?/iu;
-const SIGNS: Readonly<Record<string, keyof AddressWords>> = {
-  '.': 'dot',
-  '@': 'at',
-  '/': 'slash',
-  '-': 'dash',
-  _: 'underscore',
-};
+/** Behind a protocol there may be the name and password of a user. */
+const PROTOCOL = /^(?:https?:\/\/(?:[^/?#@]*@)?)?(?:www\.)?/iu;
+const PORT = /^([^/:]*):\d+/u;
+const SIGNS = { '.': 'dot', '@': 'at', '/': 'slash', '-': 'dash', _: 'underscore' } as const;
 /** A longer path is noise: the host tells where it leads. */
 const MOST_PATH = 40;
 
@@ -50,7 +40,8 @@ const MOST_PATH = 40;
 function told(address: string): string {
   const bare = address
     .replace(PROTOCOL, '')
-    .replace(/[?#].*$/su, '')
+    .replace(/[?#].*/su, '')
+    .replace(PORT, '$1')
     .replace(/\/+$/u, '');
   const slash = bare.indexOf('/');
   if (slash < 0) return bare;
@@ -63,7 +54,7 @@ function told(address: string): string {
 export function spokenAddress(address: string, language: LanguageCode): string {
   const names = addressWords(language);
   return told(address)
-    .replace(/[./@_-]/gu, (sign) => ` ${names[SIGNS[sign] ?? 'dot']} `)
+    .replace(/[./@_-]/gu, (sign) => ` ${names[SIGNS[sign as keyof typeof SIGNS]]} `)
     .replace(/\s+/gu, ' ')
     .trim();
 }

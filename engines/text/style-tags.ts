@@ -9,29 +9,11 @@ const EMOTIONS =
 const SOUNDS =
   'laugh laughs laughing laughter chuckle chuckles chuckling giggle giggles giggling sob sobs sobbing cry crying sigh sighs sighing pant pants panting groan groans groaning gasp gasps gasping yawn yawning snore snoring cough coughs coughing sniff sniffs breath breathing inhale inhales exhale exhales whisper whispers whispering shout shouts shouting scream screams screaming singing humming pause break';
 const PHRASES = [
-  'in a hurry tone',
-  'soft tone',
-  'low voice',
-  'low volume',
-  'volume up',
-  'volume down',
-  'crying loudly',
-  'crowd laughing',
-  'background laughter',
-  'audience laughing',
-  'audience laughter',
-  'long break',
-  'long-break',
-  'short pause',
-  'long pause',
-  'clear throat',
-  'clearing throat',
-  'clears throat',
-  'lip smacking',
-  'lip-smacking',
-  'professional broadcast tone',
-  'emphasis',
-];
+  'in a hurry tone,soft tone,low voice,low volume,volume up,volume down,crying loudly,crowd laughing,background laughter',
+  'audience laughing,audience laughter,long break,long-break,short pause,long pause,clear throat,clearing throat',
+  'clears throat,lip smacking,lip-smacking,professional broadcast tone,emphasis',
+].flatMap((tags) => tags.split(','));
+
 /**
  * Further ones that texts for ElevenLabs' model v3 hold, which `eleven_*` stands for, too. In square brackets only: in
  * round ones they are words of a text.
@@ -47,40 +29,26 @@ const DIRECTIONS = new Set(
 const DEGREE = /^(?:very|slightly|a little|a bit|really|so|softly|loudly|quietly|extremely|in a) /u;
 const DELIVERY = / (?:tone|voice|softly|loudly|quietly)$/u;
 
-/** Replaces a removed tag; not a character of any text. */
-const GAP = '\uffff';
-
 const TAGS = new Set([...EMOTIONS.split(' '), ...SOUNDS.split(' '), ...PHRASES]);
 
 /** Elements of SSML, which clients of protocol B put into text; what stands between their tags is spoken. */
 const ELEMENTS = 'break|speak|phoneme|prosody|emphasis|say-as|sub|voice|lang';
 
-/** Bounded, so that the search for a closing bracket is short, and no tag is longer than the shortest piece may be. */
-const CANDIDATE = new RegExp(
-  [
-    /<\|speaker:\d{1,4}\|>/u,
-    new RegExp(`</?(?:${ELEMENTS})(?:\\s[^<>]{0,${TAG_ATTRIBUTES}})?/?>`, 'u'),
-    /\(([a-z][a-z -]{1,38})\)/u,
-    /\[([a-z][a-z -]{1,38})\]/u,
-  ]
-    .map(({ source }) => source)
-    .join('|'),
-  'giu',
-);
+/** The beginning of a tag of such an element. */
+export const SSML_TAG = new RegExp(`^</?(?:${ELEMENTS})\\b`, 'iu');
 
-/** Whether a candidate is a tag; `round`, `square`: the words in its brackets, if it has such. */
-export function isTag(round?: string, square?: string): boolean {
-  const phrase = (round ?? square)?.toLowerCase().trim();
-  if (phrase === undefined || TAGS.has(phrase)) return true;
-  if (round === undefined && DIRECTIONS.has(phrase)) return true;
-  return TAGS.has(phrase.replace(DEGREE, '').replace(DELIVERY, ''));
+/** Bounded, as no tag is longer than the shortest piece may be. */
+const SSML_TAGS = new RegExp(`</?(?:${ELEMENTS})(?:\\s[^<>]{0,${TAG_ATTRIBUTES}})?/?>`, 'giu');
+
+/** Whether the words within brackets are a tag; `square`: within square ones. */
+export function isTag(words: string, square: boolean): boolean {
+  const phrase = words.toLowerCase().trim();
+  const isKnown = TAGS.has(phrase) || (square && DIRECTIONS.has(phrase));
+  return isKnown || TAGS.has(phrase.replace(DEGREE, '').replace(DELIVERY, ''));
 }
 
-/** The text at the same length with U+FFFF for every character of its tags, so that no tag is cut in two. */
-export const maskTags = (text: string): string =>
-  text.replace(CANDIDATE, (whole, round?: string, square?: string) =>
-    isTag(round, square) ? GAP.repeat(whole.length) : whole,
-  );
+/** The text without tags of SSML, whose attributes may be in another script than what is spoken: `ph="təˈmeɪtoʊ"`. */
+export const withoutSsml = (text: string): string => text.replace(SSML_TAGS, '');
 
 const SPEAKER = /<\|speaker:\d{1,4}\|>/gu;
 
@@ -90,7 +58,7 @@ export class SpeakerTags {
 
   carry(text: string): string {
     const tags = [...text.matchAll(SPEAKER)];
-    const begins = tags[0]?.index === 0 || this.#last === '' ? '' : this.#last;
+    const begins = tags[0]?.index === 0 ? '' : this.#last;
     this.#last = tags.at(-1)?.[0] ?? this.#last;
     return begins + text;
   }

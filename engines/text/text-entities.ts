@@ -14,7 +14,7 @@ const NAMED: Readonly<Record<string, string>> = {
 const UNSPOKEN = /[\p{C}\p{Extended_Pictographic}]/u;
 
 function numbered(digits: string): string {
-  const code = /^x/iu.test(digits) ? Number.parseInt(digits.slice(1), 16) : Number(digits);
+  const code = /x/iu.test(digits) ? Number.parseInt(digits.slice(1), 16) : Number(digits);
   const character = code <= 0x10ffff ? String.fromCodePoint(code) : '';
   return UNSPOKEN.test(character) ? ' ' : character;
 }

@@ -12,7 +12,7 @@ import type {
   TextPart,
 } from '../../contracts/ports/speech/speech.js';
 import { OPEN_TAG } from '../../contracts/text/open-tag.js';
-import { wellFormed, withoutNonCharacters } from '../../contracts/text/well-formed.js';
+import { onlyCharacters, withoutNonCharacters } from '../../contracts/text/text.js';
 import { isTurnOver } from '../../contracts/time/loop-turn.js';
 import { maskWhole, OPEN_ADDRESS, OPEN_PART, pastPart } from './speakable-whole.js';
 import { breaksIn } from './text-breaks.js';
@@ -32,7 +32,7 @@ export const PAUSE = Symbol('pause');
 export type Pause = typeof PAUSE;
 
 /** Nothing has followed for a moment. */
-const LULL = Symbol('lull');
+const IDLE = Symbol('idle');
 
 /** A number that may go on. */
 const AFTER_DIGIT = /\d\.$/u;
@@ -69,7 +69,7 @@ export class Cutter {
       const end = cut === undefined ? known.length : pastPart(known, cut);
       // What cannot be cut goes on, and may not be there yet.
       if (!ended && end > cut! && end === known.length) break;
-      const text = wellFormed(this.#rest.slice(start, end).trimEnd());
+      const text = onlyCharacters(this.#rest.slice(start, end).trimEnd());
       yield { text, at: this.#at + start, ...(!this.#line && { goesOn: true }) };
       this.#until = THEN[latency];
       this.#line = false;
@@ -131,21 +131,21 @@ async function isThereIn(ms: number, step: Promise<unknown>): Promise<boolean> {
 }
 
 /**
- * The parts, with a pause after a flush that nothing follows at once, and a lull after text that nothing follows for `lullMs`.
+ * The parts, with a pause after a flush that nothing follows at once, and one after text that nothing follows for `idleMs`.
  * Stops waiting for more once aborted.
  */
 async function* arriving(
   parts: AsyncIterable<TextPart>,
   signal: AbortSignal,
-  lullMs: number | undefined,
-): AsyncGenerator<TextPart | Pause | typeof LULL> {
+  idleMs: number | undefined,
+): AsyncGenerator<TextPart | Pause | typeof IDLE> {
   const iterator = parts[Symbol.asyncIterator]();
   let last: TextPart['kind'] | undefined;
   try {
     for (;;) {
       const next = orAborted(iterator.next(), signal);
       if (last === 'flush' && !(await isThere(next))) yield PAUSE;
-      if (last === 'text' && lullMs !== undefined && !(await isThereIn(lullMs, next))) yield LULL;
+      if (last === 'text' && idleMs !== undefined && !(await isThereIn(idleMs, next))) yield IDLE;
       const step = await next;
       if (step.done) return;
       yield step.value;
@@ -157,13 +157,18 @@ async function* arriving(
   }
 }
 
-/** Passes pieces on, and lets the event loop turn: a reader may skip any number of them, such as a mebibyte of punctuation. */
+/** Lets the event loop turn where this turn has lasted long enough. Errors: the reason of an abort. */
+async function letTurn(signal: AbortSignal): Promise<void> {
+  if (!isTurnOver()) return;
+  await nextTurn();
+  signal.throwIfAborted();
+}
+
+/** Passes pieces on in turns of the loop: a reader may skip any number of them, such as a mebibyte of punctuation. */
 async function* inTurns(pieces: Iterable<Piece>, signal: AbortSignal): AsyncGenerator<Piece> {
   for (const piece of pieces) {
     yield piece;
-    if (!isTurnOver()) continue;
-    await nextTurn();
-    signal.throwIfAborted();
+    await letTurn(signal);
   }
 }
 
@@ -181,13 +186,15 @@ export async function* piecesOf(
       if (begun) yield PAUSE;
       continue;
     }
-    if (part === LULL && !cutter.endsSentence) continue;
-    if (part !== LULL && part.kind === 'text') cutter.add(part.text);
-    for await (const piece of inTurns(cutter.take(part === LULL || part.kind === 'flush'), signal)) {
+    if (part === IDLE && !cutter.endsSentence) continue;
+    if (part !== IDLE && part.kind === 'text') cutter.add(part.text);
+    // Slices of white space complete no piece.
+    await letTurn(signal);
+    for await (const piece of inTurns(cutter.take(part === IDLE || part.kind === 'flush'), signal)) {
       begun = true;
       yield piece;
     }
-    if (part === LULL) yield PAUSE;
+    if (part === IDLE) yield PAUSE;
   }
   yield* inTurns(cutter.take(true), signal);
 }

@@ -5,7 +5,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { modelFile } from '../backends/model-files.js';
-import { Vocabulary } from './vocabulary.js';
+import { TokenVocabulary } from './vocabulary.js';
 
 /** The part of the vocabulary's package that set-up keeps. */
 interface Ranks {
@@ -76,8 +76,7 @@ class MergeHeap {
   }
 }
 
-/** Tokens of one piece. */
-function countPiece(bytes: Uint8Array, vocabulary: Vocabulary): number {
+function countPiece(bytes: Uint8Array, vocabulary: TokenVocabulary): number {
   const { length } = bytes;
   if (length === 1 || vocabulary.rankOf(bytes, 0, length) >= 0) return 1;
   const next = Int32Array.from({ length }, (_, at) => at + 1);
@@ -114,7 +113,7 @@ export interface Counter {
 
 export function createCounter(modelsFolder: string): Counter {
   const { pat_str, bpe_ranks } = readRanks(modelsFolder);
-  const vocabulary = new Vocabulary(bpe_ranks.slice(FIRST_RANK.length));
+  const vocabulary = new TokenVocabulary(bpe_ranks.slice(FIRST_RANK.length));
   const pieces = new RegExp(pat_str, 'gu');
   const known = new Map<string, number>();
 

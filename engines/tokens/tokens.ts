@@ -62,14 +62,14 @@ export class ThreadedCounter implements TokenCounter {
     private readonly modelsFolder: string,
   ) {}
 
-  async exceeds(text: string, limit: number, asker: TokenAsker): Promise<boolean> {
+  async exceedsTokens(text: string, limit: number, asker: TokenAsker): Promise<boolean> {
     const bytes = Buffer.byteLength(text);
     if (bytes <= limit) return false;
     if (bytes > limit * LONGEST_TOKEN) return true;
     return (await this.#ask(text, limit, asker)) > limit;
   }
 
-  async count(text: string, asker: TokenAsker): Promise<number> {
+  async countTokens(text: string, asker: TokenAsker): Promise<number> {
     return text === '' ? 0 : this.#ask(text, Infinity, asker);
   }
 

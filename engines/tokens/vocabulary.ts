@@ -20,7 +20,7 @@ function hashOf(bytes: Uint8Array, from: number, to: number): number {
   return (hash ^ (hash >>> 15)) & (SLOTS - 1);
 }
 
-export class Vocabulary {
+export class TokenVocabulary {
   /** All entries, one behind the other. */
   readonly #bytes: Uint8Array;
   /** Where the entry of each rank begins, and at last where the last one ends. */

@@ -61,7 +61,7 @@ export class TurnModelInChild implements TurnModel {
 
   async #ask(chunks: readonly Uint8Array[], owner: JobOwner, signal: AbortSignal) {
     const input = valuesOf(lastOf(chunks, MOST_BYTES));
-    for await (const value of this.runner.run(TURN_JOB, null, { input, owner, signal }))
+    for await (const value of this.runner.runJob(TURN_JOB, null, { input, owner, signal }))
       return value as number;
     return undefined;
   }

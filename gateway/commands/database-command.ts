@@ -1,12 +1,12 @@
 /**
- * Runs the operator's commands (`npm run keys`, `workspaces`, `sessions`, `secrets`, `numbers`). They use DATABASE_URL, else the embedded
+ * Runs the operator's commands (`keys`, `workspaces`, `sessions`, `secrets`, `numbers`). They use DATABASE_URL, else the embedded
  * Postgres of DATA_DIR: the running one if a gateway has started it, else one that runs only for the command.
  */
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { openDatabase, type Database } from '../../storage/postgres/database.js';
 import type { Sql } from '../../storage/postgres/sql.js';
-import { runningEmbedded, startEmbedded } from '../../storage/embedded.js';
+import { runningEmbeddedPostgres, startEmbeddedPostgres } from '../../storage/embedded.js';
 import { isUnderNohup } from '../../processes/supervisor/hang-up.js';
 import { StorageFailure } from '../../storage/failure.js';
 import { migrate } from '../../storage/postgres/migrate.js';
@@ -24,7 +24,7 @@ export interface Io {
 export const EXIT = { done: 0, failed: 1, usage: 2 };
 
 /** A command cannot do what was asked; the message is one line for the user. */
-export class Refusal extends Error {}
+export class CommandRefusal extends Error {}
 
 export interface Invocation {
   readonly sql: Sql;
@@ -36,20 +36,20 @@ export interface Invocation {
   readonly io: Io;
 }
 
-export interface Command {
+export interface DatabaseCommand {
   /** Name → whether it takes a value. */
   readonly options?: Readonly<Record<string, 'string' | 'boolean'>>;
   /** Whether these words and options are valid. */
   fits(words: readonly string[], options: Invocation['options']): boolean;
-  /** Errors: `Refusal`, `StorageFailure`. */
+  /** Errors: `CommandRefusal`, `StorageFailure`. */
   run(invocation: Invocation): Promise<void>;
 }
 
-/** A group of commands, such as `npm run keys`. */
+/** A group of commands, such as `keys`. */
 export interface Program {
   readonly usage: string;
   /** Name → command. */
-  readonly commands: Readonly<Record<string, Command>>;
+  readonly commands: Readonly<Record<string, DatabaseCommand>>;
 }
 
 /** A name of a key or workspace: some text without control characters. */
@@ -90,7 +90,7 @@ const ENDS = ['SIGINT', 'SIGTERM', 'SIGQUIT', 'SIGHUP'] as const;
 /** Runs embedded Postgres for the duration of `work`; signals stop it too. */
 async function withOwnPostgres<T>(dataDir: string, work: (database: Database) => Promise<T>): Promise<T> {
   const stopping = new AbortController();
-  const starting = startEmbedded({ dataDir, signal: stopping.signal, brief: true });
+  const starting = startEmbeddedPostgres({ dataDir, signal: stopping.signal, brief: true });
   const stopped = async (): Promise<void> => {
     stopping.abort();
     await (await starting.catch(() => undefined))?.stop();
@@ -117,12 +117,12 @@ async function onDatabase<T>(
 ): Promise<T> {
   const url = env['DATABASE_DIRECT_URL'] || env['DATABASE_URL'];
   if (url) return withDatabase(url, work);
-  const running = await runningEmbedded(dataDir);
+  const running = await runningEmbeddedPostgres(dataDir);
   return running ? withDatabase(running, work, STARTING_MS) : withOwnPostgres(dataDir, work);
 }
 
 interface Understood {
-  readonly command: Command;
+  readonly command: DatabaseCommand;
   readonly word: string;
   readonly options: Invocation['options'];
 }
@@ -137,7 +137,10 @@ function understand(commands: Program['commands'], name: string, args: string[])
   const declared = Object.entries(command.options ?? {}).map(([option, type]) => [option, { type }] as const);
   try {
     const { positionals, values } = parseArgs({
-      ...{ args, options: Object.fromEntries(declared), allowPositionals: true, strict: true },
+      args,
+      options: Object.fromEntries(declared),
+      allowPositionals: true,
+      strict: true,
     });
     const options = values as Invocation['options'];
     if (command.fits(positionals, options)) return { command, word: positionals[0] ?? '', options };
@@ -175,7 +178,7 @@ export async function runCommand(
     await onDatabase(env, dataDir, ({ sql }) => command.run({ sql, dataDir, env, word, options, io }));
     return EXIT.done;
   } catch (error) {
-    if (!(error instanceof StorageFailure || error instanceof Refusal)) throw error;
+    if (!(error instanceof StorageFailure || error instanceof CommandRefusal)) throw error;
     io.err(error.message);
     return EXIT.failed;
   }

@@ -1,24 +1,25 @@
 /**
- * `npm run keys`: creates, lists and revokes API keys (docs/keys-and-workspaces.md). A key is printed when it is created
+ * The command `keys`: creates, lists and revokes API keys (docs/keys-and-workspaces.md). A key is printed when it is created
  * and never again.
  */
+import { commandLine } from '../../contracts/command-line.js';
 import { randomIds } from '../../contracts/ids.js';
 import { isRole, type Role, ROLES } from '../../contracts/permissions.js';
 import { createKey, listKeys, revokeKey, type KeyRow } from '../../storage/keys/keys.js';
 import { ensureDefaultWorkspace, findWorkspace } from '../../storage/workspaces.js';
-import { type Command, isName, Refusal, type Program, table } from './database-command.js';
+import { type DatabaseCommand, isName, CommandRefusal, type Program, table } from './database-command.js';
 import { expiryOf } from './expiry.js';
 
-const USAGE = `Usage: npm run keys -- <command>
+const USAGE = `Usage: ${commandLine('keys', '<command>')}
   create [name] [options]  creates a key and prints it once
       --workspace <name or id>   its workspace; by default the workspace Default
       --role <role>              ${ROLES.join(', ')}; by default full
       --expires <when>           after 30m, 12h, 30d or 8w, or on a day such as 2030-01-31; by default never
   list                     shows all keys, without their secrets
   revoke <id or prefix>    ends a key at once, in every running process
-Uses DATABASE_URL, else the embedded database in DATA_DIR (./data).`;
+Uses DATABASE_URL, else the embedded database in DATA_DIR.`;
 
-const create: Command = {
+const create: DatabaseCommand = {
   options: { workspace: 'string', role: 'string', expires: 'string' },
   fits: ([name = 'key', more], { role = 'full', expires }) =>
     more === undefined &&
@@ -60,7 +61,7 @@ const COLUMNS: Readonly<Record<string, (row: KeyRow) => string>> = {
   NAME: ({ name }) => name,
 };
 
-const list: Command = {
+const list: DatabaseCommand = {
   fits: (words) => words.length === 0,
   async run({ sql, io }) {
     const rows = await listKeys(sql);
@@ -70,7 +71,7 @@ const list: Command = {
   },
 };
 
-const revoke: Command = {
+const revoke: DatabaseCommand = {
   fits: ([id = '', more]) => more === undefined && /^\w+$/.test(id),
   async run({ sql, word: id, io }) {
     const result = await revokeKey(sql, id);
@@ -80,9 +81,9 @@ const revoke: Command = {
       case 'already':
         return io.out(`${result.id} was revoked before.`);
       case 'ambiguous':
-        throw new Refusal(`Several keys begin with ${id}: ${result.ids.join(', ')}`);
+        throw new CommandRefusal(`Several keys begin with ${id}: ${result.ids.join(', ')}`);
       case 'unknown':
-        throw new Refusal(`No key begins with ${id}: see npm run keys -- list`);
+        throw new CommandRefusal(`No key begins with ${id}: see ${commandLine('keys', 'list')}`);
     }
   },
 };

@@ -1,15 +1,16 @@
-/** `npm run numbers`: shows which workspaces claim a phone number, and settles whose it is (docs/phone.md). */
+/** The command `numbers`: shows which workspaces claim a phone number, and settles whose it is (docs/phone.md). */
+import { commandLine } from '../../contracts/command-line.js';
 import { phoneAddress } from '../../contracts/phone/phone.js';
 import { type ClaimRow, listClaims, removeClaim, settleClaim } from '../../storage/phone/claims.js';
-import { type Command, type Program, Refusal, table } from './database-command.js';
+import { type DatabaseCommand, type Program, CommandRefusal, table } from './database-command.js';
 
-const USAGE = `Usage: npm run numbers -- <command>
+const USAGE = `Usage: ${commandLine('numbers', '<command>')}
   list [number] [--disputed]  shows who has registered a phone number, or all; --disputed: those of several workspaces.
                               Of one number the first line is whose it is
   give <id>                   gives the number to the workspace that has registered it under this id
   remove <id>                 deletes what a workspace has registered; running calls go on
 Running gateways follow at once, a LiveKit server within half a minute.
-Uses DATABASE_URL, else the embedded database in DATA_DIR (./data).`;
+Uses DATABASE_URL, else the embedded database in DATA_DIR.`;
 
 const shownTime = (at: Date): string => `${at.toISOString().slice(0, 16)}Z`;
 
@@ -25,13 +26,13 @@ const COLUMNS: Readonly<Record<string, (row: ClaimRow) => string>> = {
   WORKSPACE: ({ workspaceName }) => workspaceName,
 };
 
-const list: Command = {
+const list: DatabaseCommand = {
   options: { disputed: 'boolean' },
   fits: (words) => words.length <= 1,
   async run({ sql, word, options, io }) {
     const address = word === '' ? null : phoneAddress(word);
     if (address === undefined)
-      throw new Refusal(`${word} is no phone number in E.164 form, and no SIP address`);
+      throw new CommandRefusal(`${word} is no phone number in E.164 form, and no SIP address`);
     const rows = await listClaims(sql, address, options['disputed'] === true);
     if (rows.length === 0) return io.err('There are no such phone numbers.');
     const cells = rows.map((row) => Object.values(COLUMNS).map((cell) => cell(row)));
@@ -41,7 +42,7 @@ const list: Command = {
 
 const isOneId = ([id = '', more]: readonly string[]): boolean => more === undefined && /^\w+$/.test(id);
 
-const give: Command = {
+const give: DatabaseCommand = {
   fits: isOneId,
   async run({ sql, word, io }) {
     const { address, provider, workspaceName } = await settleClaim(sql, word);
@@ -49,7 +50,7 @@ const give: Command = {
   },
 };
 
-const remove: Command = {
+const remove: DatabaseCommand = {
   fits: isOneId,
   async run({ sql, word, io }) {
     io.out(`Removed ${word} (${await removeClaim(sql, word)}).`);

@@ -1,12 +1,12 @@
 /** Generates the tables of docs/keys-and-workspaces.md, for `npm run generate`. */
 import { allows, type Permission, PERMISSIONS, ROLES } from '../../contracts/permissions.js';
-import { defaultVocabulary } from '../../contracts/vocabulary.js';
-import { permissionRows } from '../permissions.js';
+import { between, table } from './page-parts.js';
 
-const row = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
-
-const table = (heading: readonly string[], rows: readonly (readonly string[])[]): string =>
-  [row(heading), row(heading.map(() => '---')), ...rows.map(row)].join('\n');
+interface ShownRoute {
+  readonly method: string;
+  readonly path: string;
+  readonly permission: Permission;
+}
 
 const names = Object.keys(PERMISSIONS) as Permission[];
 
@@ -20,22 +20,17 @@ const rolesTable = (): string =>
     ]),
   );
 
-const routesTable = (): string =>
-  table(
-    ['route', 'permission'],
-    Object.entries(permissionRows(defaultVocabulary)).map(([route, name]) => [
-      `\`${route.replace('SOCKET', 'WebSocket')}\``,
-      `\`${name}\``,
-    ]),
-  );
+/** The files of a page are one row: their names change with each build. */
+const FILE_OF_PAGE = /^(\/console|\/docs)\/[^/]+$/;
 
-const between = (page: string, block: string, content: string): string => {
-  const [from, to] = [`<!-- ${block}: made by npm run generate -->\n`, `<!-- end of ${block} -->`];
-  const [start, end] = [page.indexOf(from), page.indexOf(to)];
-  if (start < 0 || end < start) throw new Error(`The page has no place for ${block}`);
-  return `${page.slice(0, start)}${from}${content}\n${page.slice(end)}`;
-};
+const rowOf = ({ method, path, permission }: ShownRoute): readonly [route: string, permission: string] => [
+  `\`${method.replace('SOCKET', 'WebSocket')} ${path.replace(FILE_OF_PAGE, '$1/*')}\``,
+  `\`${permission}\``,
+];
+
+const routesTable = (routes: readonly ShownRoute[]): string =>
+  table(['route', 'permission'], [...new Map(routes.map(rowOf))]);
 
 /** The page with both tables regenerated. Throws if the place of a table is missing. */
-export const withPermissionTables = (page: string): string =>
-  between(between(page, 'roles', rolesTable()), 'routes', routesTable());
+export const withPermissionTables = (page: string, routes: readonly ShownRoute[]): string =>
+  between(between(page, 'roles', rolesTable()), 'routes', routesTable(routes));

@@ -1,12 +1,13 @@
-/** `npm run secrets`: replaces the secret that encrypts credentials (docs/operate/secrets.md). */
+/** The command `secrets`: replaces the secret that encrypts credentials (docs/operate/secrets.md). */
+import { commandLine } from '../../contracts/command-line.js';
 import { rotateSecrets } from '../../storage/secrets/secrets.js';
-import type { Command, Program } from './database-command.js';
+import type { DatabaseCommand, Program } from './database-command.js';
 
-const USAGE = `Usage: npm run secrets -- <command>
+const USAGE = `Usage: ${commandLine('secrets', '<command>')}
   rotate                   re-encrypts all credentials. If SECRETS_KEY is set: with that; the secret so far is
                            SECRETS_KEY_PREVIOUS, or else the file DATA_DIR/secrets-key. If not: with a new secret, which
                            replaces DATA_DIR/secrets-key; restart the gateway then.
-Uses DATABASE_URL, else the embedded database in DATA_DIR (./data).`;
+Uses DATABASE_URL, else the embedded database in DATA_DIR.`;
 
 /** The remaining steps for the operator. */
 function next(dataDir: string, secretsKey: string | undefined, previous: string | undefined): string {
@@ -16,7 +17,7 @@ function next(dataDir: string, secretsKey: string | undefined, previous: string 
   return 'SECRETS_KEY is the secret from now on: restart the gateway with it.';
 }
 
-const rotate: Command = {
+const rotate: DatabaseCommand = {
   fits: (words) => words.length === 0,
   async run({ sql, dataDir, env, io }) {
     const { SECRETS_KEY: secretsKey, SECRETS_KEY_PREVIOUS: previous } = env;

@@ -1,4 +1,5 @@
-/** `npm run sessions`: shows and deletes the stored data of a person's calls (docs/operate/personal-data.md). */
+/** The command `sessions`: shows and deletes the stored data of a person's calls (docs/operate/personal-data.md). */
+import { commandLine } from '../../contracts/command-line.js';
 import { randomIds } from '../../contracts/ids.js';
 import type { Sql } from '../../storage/postgres/sql.js';
 import {
@@ -10,10 +11,10 @@ import {
   withMember,
 } from '../../storage/sessions/removal.js';
 import { ensureDefaultWorkspace, findWorkspace } from '../../storage/workspaces.js';
-import { type Command, type Invocation, type Program, removerOf, table } from './database-command.js';
-import { removeDeletedRecordings } from '../recordings/recording-retention.js';
+import { type DatabaseCommand, type Invocation, type Program, removerOf, table } from './database-command.js';
+import { removeDeletedRecordings } from '../agents/recordings/recording-retention.js';
 
-const USAGE = `Usage: npm run sessions -- <command> <whose> [--workspace <name or id>]
+const USAGE = `Usage: ${commandLine('sessions', '<command> <whose> [--workspace <name or id>]')}
   list                          shows what is stored about somebody
   delete                        deletes it permanently: transcripts, analyses, recordings, deliveries. Sessions that have
                                 not ended stay.
@@ -22,7 +23,7 @@ const USAGE = `Usage: npm run sessions -- <command> <whose> [--workspace <name o
       --caller-number <number>  calls from this number
       --metadata <name>=<value> sessions with this member in their metadata
       --session-id <id>         this session
-Uses DATABASE_URL, else the embedded database in DATA_DIR (./data).`;
+Uses DATABASE_URL, else the embedded database in DATA_DIR.`;
 
 type Options = Invocation['options'];
 
@@ -71,7 +72,9 @@ async function whoseOf(selected: Selected, workspaceId: string, sql: Sql): Promi
 const counted = (count: number): string => `${count} session${count === 1 ? '' : 's'}`;
 
 /** A command on the sessions that its options select. */
-function about(run: (whose: Whose, workspaceId: string, invocation: Invocation) => Promise<void>): Command {
+function about(
+  run: (whose: Whose, workspaceId: string, invocation: Invocation) => Promise<void>,
+): DatabaseCommand {
   return {
     options: {
       ...Object.fromEntries(Object.keys(SELECTORS).map((name) => [name, 'string'] as const)),

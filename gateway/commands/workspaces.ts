@@ -1,4 +1,5 @@
-/** `npm run workspaces`: creates, lists, limits and removes workspaces (docs/keys-and-workspaces.md). */
+/** The command `workspaces`: creates, lists, limits and removes workspaces (docs/keys-and-workspaces.md). */
+import { commandLine } from '../../contracts/command-line.js';
 import { randomIds } from '../../contracts/ids.js';
 import {
   createWorkspace,
@@ -9,11 +10,11 @@ import {
   type WorkspaceLimits,
   type WorkspaceRow,
 } from '../../storage/workspaces.js';
-import { type Command, isName, type Program, removerOf, table } from './database-command.js';
-import { removeDeletedRecordings } from '../recordings/recording-retention.js';
+import { type DatabaseCommand, isName, type Program, removerOf, table } from './database-command.js';
+import { removeDeletedRecordings } from '../agents/recordings/recording-retention.js';
 
-const USAGE = `Usage: npm run workspaces -- <command>
-  create <name>                 creates a workspace; npm run keys -- create --workspace <name> creates a key for it
+const USAGE = `Usage: ${commandLine('workspaces', '<command>')}
+  create <name>                 creates a workspace; ${commandLine('keys', 'create --workspace <name>')} creates a key for it
   list                          shows all workspaces
   limits <name or id> [options] shows its limits, and sets those that are named; "default" goes back to the settings
       --concurrency <n>             speech jobs at once, calls apart (CONCURRENCY)
@@ -23,11 +24,11 @@ const USAGE = `Usage: npm run workspaces -- <command>
       --conversation-seconds <n>    seconds of calls per month (QUOTA_CONVERSATION_SECONDS)
   remove <name or id> [--force] deletes a workspace and everything in it: keys, agents, tools, knowledge, voices,
                                 sessions, recordings, usage. With live sessions it refuses; --force ends them.
-Uses DATABASE_URL, else the embedded database in DATA_DIR (./data).`;
+Uses DATABASE_URL, else the embedded database in DATA_DIR.`;
 
 const isOneName = ([name = '', more]: readonly string[]): boolean => more === undefined && isName(name);
 
-const create: Command = {
+const create: DatabaseCommand = {
   fits: isOneName,
   async run({ sql, word, io }) {
     await ensureDefaultWorkspace(sql, randomIds);
@@ -47,7 +48,7 @@ const COLUMNS: Readonly<Record<string, (row: WorkspaceRow) => string>> = {
   NAME: ({ name, isDefault }) => (isDefault ? `${name} (default)` : name),
 };
 
-const list: Command = {
+const list: DatabaseCommand = {
   fits: (words) => words.length === 0,
   async run({ sql, io }) {
     await ensureDefaultWorkspace(sql, randomIds);
@@ -77,7 +78,7 @@ const LIMIT_ROWS = Object.entries(LIMITED) as [keyof WorkspaceLimits, Limit][];
 const limitOf = (text: string, each: number): number | null | undefined =>
   text === 'default' ? null : /^\d{1,9}$/.test(text) ? Number(text) * each : undefined;
 
-const limits: Command = {
+const limits: DatabaseCommand = {
   options: Object.fromEntries(LIMIT_ROWS.map(([, { option }]) => [option, 'string'] as const)),
   fits: (words, options) =>
     isOneName(words) &&
@@ -95,7 +96,7 @@ const limits: Command = {
   },
 };
 
-const remove: Command = {
+const remove: DatabaseCommand = {
   options: { force: 'boolean' },
   fits: isOneName,
   async run({ sql, dataDir, word, options, io }) {

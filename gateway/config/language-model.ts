@@ -6,13 +6,15 @@ export const LLM_URL = 'LLM_BASE_URL';
 export const LLM_FALLBACK_URL = 'LLM_FALLBACK_BASE_URL';
 export const LLM_KEY = 'LLM_API_KEY';
 export const LLM_FALLBACK_KEY = 'LLM_FALLBACK_API_KEY';
+export const LLM_MODEL = 'LLM_MODEL';
+export const LLM_FALLBACK_MODEL = 'LLM_FALLBACK_MODEL';
 
 export const LANGUAGE_MODEL = {
   llmUrl: address(LLM_URL, 'OpenAI-compatible server of the language model of agents, including /v1.', {
     shown: 'none: builtin-dialogue',
   }),
   llmKey: credential(LLM_KEY, 'Its API key.'),
-  llmModel: text('LLM_MODEL', 'default', 'Its model.'),
+  llmModel: text(LLM_MODEL, 'default', 'Its model.'),
   llmContext: count(
     'LLM_CONTEXT_TOKENS',
     0,
@@ -30,7 +32,13 @@ export const LANGUAGE_MODEL = {
     'A second server, asked in calls where the first fails or says nothing in time.',
   ),
   llmFallbackKey: credential(LLM_FALLBACK_KEY, 'Its API key.'),
-  llmFallbackModel: text('LLM_FALLBACK_MODEL', 'default', 'Its model.'),
+  llmFallbackModel: text(LLM_FALLBACK_MODEL, 'default', 'Its model.'),
+  llmDrafts: choice(
+    'LLM_DRAFTS',
+    'on',
+    ['on', 'off'],
+    'Whether agents ask it for a draft of an answer before it is certain that the user has finished; off: none does, whatever its configuration says.',
+  ),
   llmUsage: choice(
     'LLM_USAGE',
     'true',

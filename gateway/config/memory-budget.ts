@@ -19,6 +19,9 @@ const MOUNTS = {
   memory: { folder: '/sys/fs/cgroup/memory', limit: 'memory.limit_in_bytes' },
 } as const;
 
+/** With less of it a start may end, or every transcription: models and several child processes are needed at once. */
+export const ENOUGH_BYTES = 768 * MIB;
+
 type ReadText = (path: string) => string | undefined;
 
 function textOf(path: string): string | undefined {
@@ -58,6 +61,18 @@ export function groupLimit(read: ReadText = textOf): number {
   return least;
 }
 
+/** What there is: the smaller of the machine's and the control group's memory, in bytes. */
+const memoryHere = (): number => Math.min(totalmem(), groupLimit());
+
+/** A line for whoever starts a gateway with less memory than it needs. */
+export const littleMemory = (bytes = memoryHere()): readonly string[] =>
+  bytes >= ENOUGH_BYTES
+    ? []
+    : [
+        `There are ${Math.floor(bytes / MIB)} MiB of memory. With less than ${ENOUGH_BYTES / MIB} MiB transcription may fail, ` +
+          'or everything end: give the container or the machine more',
+      ];
+
 /** The default of MEMORY_BUDGET_MB. `memoryBytes`: the smaller of the machine's and the control group's memory. */
 export const defaultBudgetMb = (memoryBytes: number, workers: number): number =>
   Math.max(LEAST_MB * workers, Math.floor((memoryBytes - AT_REST_BYTES) / 2 / MIB));
@@ -66,7 +81,7 @@ export const defaultBudgetMb = (memoryBytes: number, workers: number): number =>
 export function memoryBudgetBytes(
   wantedMb: number | undefined,
   workers: number,
-  memoryBytes = Math.min(totalmem(), groupLimit()),
+  memoryBytes = memoryHere(),
 ): number {
   const budgetMb = wantedMb ?? defaultBudgetMb(memoryBytes, workers);
   if (budgetMb >= LEAST_MB * workers) return budgetMb * MIB;

@@ -2,12 +2,13 @@
  * The models that an operator has added. The engines `sherpa` run those listed in SHERPA_TTS and SHERPA_STT, else all that `npm run models -- add`
  * has put below MODELS_DIR (ops/models/places.mjs lays it out), in the order in which they were added.
  */
-import { accessSync, constants, existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
+import { accessSync, constants, existsSync, readdirSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { readJson } from '../../engines/backends/sherpa/folder.js';
 import { pairsIn, PREPARED } from '../../engines/backends/sherpa/piper.js';
 import { gtcrnIn } from '../../engines/denoising/gtcrn-files.js';
 import { hasSmartTurn } from '../../engines/turns/smart-turn-files.js';
+import { makeFolder } from '../../processes/make-folder.js';
 
 type Task = 'tts' | 'stt' | 'turns' | 'denoise';
 
@@ -64,7 +65,7 @@ export const denoiserFile = (modelsDir: string): string | undefined =>
 function canPrepareIn(folder: string): boolean {
   const prepared = join(folder, PREPARED);
   try {
-    mkdirSync(prepared, { recursive: true });
+    makeFolder(prepared);
     accessSync(prepared, constants.W_OK);
     return true;
   } catch {

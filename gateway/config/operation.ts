@@ -18,7 +18,7 @@ export const OPERATION = {
     'START_CHECKS',
     'on',
     ['on', 'off'],
-    'Whether the language model, remote engines and the bucket are asked something cheap at the start, and while they fail.',
+    'Whether the language model, remote engines, the bucket and servers of ICE_SERVERS are asked something cheap at the start, and while they fail.',
   ),
   workers: count('WORKERS', 1, [1, 64], 'Gateway processes that share the port.'),
   ttsProcesses: count('TTS_PROCESSES', 1, [1, 64], 'Processes for each engine that speaks.'),

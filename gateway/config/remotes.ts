@@ -1,4 +1,5 @@
 /** Settings of remote speech services: one table for each, alike except for defaults. */
+import { SYNTHESIS_MODELS } from '../../contracts/speech/models.js';
 import type { RemoteFormat } from '../../engines/backends/remote/audio.js';
 import type { RemoteSettings } from '../../engines/backends/remote/settings.js';
 import {
@@ -38,12 +39,19 @@ export const REMOTES = {
     voices: ['alloy'],
     rate: 24_000,
   }),
-  native: remote('REMOTE_NATIVE', 'the engine native-compatible; a fish-speech server streams wav', {
-    ttsModel: 's2.1-pro',
-    sttModel: 'transcribe-1',
-    voices: ['default'],
-    rate: 44_100,
-  }),
+  native: {
+    ...remote('REMOTE_NATIVE', 'the engine native-compatible; a fish-speech server streams wav', {
+      ttsModel: 's2.1-pro',
+      sttModel: 'transcribe-1',
+      voices: ['default'],
+      rate: 44_100,
+    }),
+    ttsModels: list(
+      'REMOTE_NATIVE_TTS_MODELS',
+      SYNTHESIS_MODELS,
+      'Its models that a request may name; for others it speaks with REMOTE_NATIVE_TTS_MODEL.',
+    ),
+  },
 };
 
 export type RemoteName = keyof typeof REMOTES;

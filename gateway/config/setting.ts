@@ -48,21 +48,19 @@ const setting = <T>(kind: Kind<T>, details: Details = {}): Setting<T> => ({
   ...details,
 });
 
-export function text(env: string, initial: string, meaning: string, details?: Details): Setting<string>;
-export function text(
+/** Without a default the value is optional. */
+type Text<Initial> = string | Extract<Initial, undefined>;
+
+export const text = <Initial extends string | undefined>(
   env: string,
-  initial: string | undefined,
+  initial: Initial,
   meaning: string,
   details?: Details,
-): Setting<string | undefined>;
-export function text<T extends string | undefined>(
-  env: string,
-  initial: T,
-  meaning: string,
-  details?: Details,
-): Setting<T> {
-  return setting({ env, initial, meaning, kind: 'text', parse: (raw) => raw as T }, details);
-}
+): Setting<Text<Initial>> =>
+  setting<Text<Initial>>(
+    { env, initial: initial as Text<Initial>, meaning, kind: 'text', parse: (raw) => raw },
+    details,
+  );
 
 /** Text that is never printed. */
 export const secret = (env: string, meaning: string, details?: Details): Setting<string | undefined> =>
@@ -84,16 +82,10 @@ export const credential = (env: string, meaning: string): Setting<string | undef
   );
 
 /** A file or folder, relative to the working directory. */
-export function path(env: string, initial: string, meaning: string, details?: Details): Setting<string>;
-export function path(
-  env: string,
-  initial: string | undefined,
-  meaning: string,
-  details?: Details,
-): Setting<string | undefined>;
-export function path(env: string, initial: string | undefined, meaning: string, details?: Details) {
-  return { ...text(env, initial, meaning, details), kind: 'path' };
-}
+export const path: typeof text = (env, initial, meaning, details) => ({
+  ...text(env, initial, meaning, details),
+  kind: 'path',
+});
 
 type Bounds = readonly [min: number, max: number];
 
@@ -174,6 +166,21 @@ export const list = (
     },
     details,
   );
+
+/** A list whose items all have the form; `wanted`: what they are, in words. */
+export const items = (
+  env: string,
+  form: RegExp,
+  wanted: string,
+  meaning: string,
+): Setting<readonly string[]> =>
+  setting({
+    env,
+    initial: [],
+    meaning,
+    kind: wanted,
+    parse: (raw) => itemsOf(raw).map((item) => (form.test(item) ? item : fail(env, wanted))),
+  });
 
 const CODES = 'ISO 639-1 codes, such as en, de, ru';
 

@@ -5,6 +5,7 @@
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { SHORT_NUMBER } from '../../contracts/phone/phone.js';
 import { CHECKOUT } from '../../contracts/places.js';
 import { LIMITS } from '../../contracts/limits.js';
 import { SYNTHESIS_MODELS, TRANSCRIPTION_MODELS } from '../../contracts/speech/models.js';
@@ -27,6 +28,7 @@ import {
   count,
   credential,
   type Described,
+  items,
   json,
   languages,
   list,
@@ -42,6 +44,9 @@ import {
 
 const REPOSITORY = fileURLToPath(CHECKOUT);
 
+/** Where an installed package keeps its data, as ops/setup/paths.mjs says. */
+const USER_FOLDER = '~/.local/share/speech-gateway';
+
 const ADDRESS = {
   host: text('HOST', '0.0.0.0', 'Address that the port is bound to.'),
   port: count('PORT', 8080, [0, 65_535], 'Port of HTTP and WebSockets; 0 takes any free one.'),
@@ -55,7 +60,7 @@ const ADDRESS = {
     'DRAIN_ANNOUNCE_SECONDS',
     5,
     [0, 25],
-    'Seconds after SIGTERM during which the port stays open and /health says "draining", if anything polls it.',
+    'Seconds after SIGTERM in which /health says "draining" and requests are still answered, each as the last of its connection.',
   ),
   drainSeconds: count(
     'DRAIN_SECONDS',
@@ -73,7 +78,7 @@ const ADDRESS = {
     'HTTP_STACK',
     'auto',
     ['auto', 'uws', 'node'],
-    'HTTP by uWebSockets.js or node:http; auto takes the newest uWebSockets.js that loads, else node.',
+    'HTTP by uWebSockets.js or node:http; auto takes uWebSockets.js if it loads, else node.',
   ),
 };
 
@@ -83,7 +88,7 @@ const KEYS = {
   }),
   metricsToken: credential(
     'METRICS_TOKEN',
-    'Bearer token for /metrics from outside private networks, in addition to keys of role read or full.',
+    'Bearer token for /metrics from outside private networks, in addition to keys of role machine, and full ones of the workspace Default.',
   ),
   secretsKey: secret(
     'SECRETS_KEY',
@@ -92,18 +97,26 @@ const KEYS = {
   ),
   secretsKeyPrevious: secret(
     'SECRETS_KEY_PREVIOUS',
-    'The previous secret, until npm run secrets -- rotate has run: credentials encrypted with it are still read.',
+    'The previous secret, until "secrets rotate" has run: credentials encrypted with it are still read.',
   ),
 };
 
 const DATABASE = {
-  dataDir: path('DATA_DIR', './data', 'Folder of the database, the first key, the secret and recordings.'),
+  dataDir: path('DATA_DIR', './data', 'Folder of the database, the first key, the secret and recordings.', {
+    shown: `./data; of an installed package ${USER_FOLDER}/data`,
+  }),
   databaseUrl: secret('DATABASE_URL', 'Address of a Postgres, version 14 or later.', {
     shown: 'embedded Postgres',
   }),
   databaseDirectUrl: secret(
     'DATABASE_DIRECT_URL',
     'Postgres itself, if DATABASE_URL is a pooler such as PgBouncer.',
+  ),
+  databaseWaitSeconds: count(
+    'DATABASE_WAIT_SECONDS',
+    10,
+    [0, 3600],
+    'Seconds that a start waits for the database at DATABASE_URL to answer, before it gives up.',
   ),
   databasePrepare: choice(
     'DATABASE_PREPARE',
@@ -153,8 +166,8 @@ const SPEECH = {
   sherpaTts: list(
     'SHERPA_TTS',
     [],
-    'Models that the engine sherpa speaks with, in order of preference: names of npm run models, or folders.',
-    { shown: 'those that npm run models has added' },
+    'Models that the engine sherpa speaks with, in order of preference: names of the catalogue (models), or folders.',
+    { shown: 'those that were added (models add)' },
   ),
   sherpaTtsLanguages: languages('SHERPA_TTS_LANGUAGES', 'Languages of that model, if there is only one.', {
     shown: 'what the model says, else en',
@@ -162,8 +175,8 @@ const SPEECH = {
   sherpaStt: list(
     'SHERPA_STT',
     [],
-    'Models that the engine sherpa transcribes with, in order of preference: names of npm run models, or folders.',
-    { shown: 'those that npm run models has added' },
+    'Models that the engine sherpa transcribes with, in order of preference: names of the catalogue (models), or folders.',
+    { shown: 'those that were added (models add)' },
   ),
   sherpaSttLanguages: languages('SHERPA_STT_LANGUAGES', 'Languages of that model, if there is only one.', {
     shown: 'what the model says, else en',
@@ -181,12 +194,14 @@ const SPEECH = {
     "What ends a user's turn: tables of words and pauses, the end-of-turn model (audio), or both; auto: both if the model was added.",
   ),
   modelsDir: path('MODELS_DIR', resolve(REPOSITORY, '.models'), 'Folder that set-up puts the models in.', {
-    shown: '.models beside package.json',
+    shown: `.models beside package.json; of an installed package ${USER_FOLDER}/models`,
   }),
   ffmpegPath: path('FFMPEG_PATH', undefined, 'Path of the ffmpeg that decodes uploads.', {
     shown: 'one from npm, then ffmpeg on PATH',
   }),
 };
+
+export const ICE_SERVERS = 'ICE_SERVERS';
 
 /** STUN and TURN servers in the form that clients expect. */
 export interface IceServer {
@@ -232,6 +247,12 @@ const CALLS = {
     ['on', 'off'],
     'Whether callers hear two soft notes while the agent asks a colleague to take the call; off: silence.',
   ),
+  phoneAllowShort: items(
+    'PHONE_ALLOW_SHORT',
+    SHORT_NUMBER,
+    'numbers of 2 to 6 digits',
+    'Short numbers, such as emergency services, that calls may be placed and transferred to: 112,116117.',
+  ),
   mediaHost: text('MEDIA_HOST', undefined, 'Address that media is bound to.', { shown: 'every address' }),
   mediaPublicAddress: parsed<string | undefined>(
     'MEDIA_PUBLIC_ADDRESS',
@@ -258,7 +279,7 @@ const CALLS = {
     },
   ),
   iceServers: json<readonly IceServer[]>(
-    'ICE_SERVERS',
+    ICE_SERVERS,
     [],
     'a JSON list of {"urls":["stun:…"]}, with "username" and "credential" for turn:',
     isIceServers,

@@ -24,7 +24,6 @@ const FIELD: Shape = {
   taken: ['session_id', 'expires_at', 'max_duration_seconds', 'transport', 'token'],
 };
 
-/** One word of this shape. */
 const word = (env: string, initial: string, shape: Shape, meaning: string): Setting<string> => {
   const { pattern, wanted, taken = [] } = shape;
   const parse = (raw: string): string | undefined =>

@@ -7,7 +7,7 @@ import ipaddr from 'ipaddr.js';
 import { METADATA_ADDRESSES } from '../../contracts/outbound/metadata-addresses.js';
 
 export type Address = ipaddr.IPv4 | ipaddr.IPv6;
-export type Network = readonly [address: Address, bits: number];
+export type AddressBlock = readonly [address: Address, bits: number];
 
 const METADATA = METADATA_ADDRESSES.map((text) => ipaddr.parse(text));
 
@@ -70,7 +70,7 @@ export function parseAddress(text: string): Address | undefined {
 }
 
 /** Whether the network contains the address; an IPv4 network also contains IPv4-mapped IPv6 addresses. */
-export function isWithin(address: Address, [network, bits]: Network): boolean {
+export function isWithin(address: Address, [network, bits]: AddressBlock): boolean {
   const plain = isV6(address) && address.isIPv4MappedAddress() ? address.toIPv4Address() : address;
   return plain.kind() === network.kind() && plain.match(network, bits);
 }

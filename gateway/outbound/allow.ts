@@ -4,15 +4,15 @@
  * `10.0.0.0/8:8080`, `[fd00::/8]:443`. Metadata services stay forbidden.
  */
 import ipaddr from 'ipaddr.js';
-import { type Address, isWithin, type Network, parseAddress } from './addresses.js';
+import { type Address, isWithin, type AddressBlock, parseAddress } from './addresses.js';
 
 interface Entry {
   readonly port: number | undefined;
   readonly name?: string;
-  readonly network?: Network;
+  readonly network?: AddressBlock;
 }
 
-export interface Allowed {
+export interface AllowedTargets {
   /** Whether the operator named this host. */
   name(host: string, port: number): boolean;
   address(address: Address, port: number): boolean;
@@ -23,7 +23,7 @@ const NAME = /^(?=.{1,253}$)[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?(?:\.[a-z0-9_](?:[
 const WITH_PORT = /^(?:\[([^\]]+)\]|([^:]+))(?::(\d{1,5}))?$/;
 
 /** The network of an entry; undefined for short and octal forms of IPv4, which are more likely a typing error. */
-function networkOf(target: string): Network | undefined {
+function networkOf(target: string): AddressBlock | undefined {
   if (/^[\d.]+(?:\/|$)/.test(target) && !/^\d{1,3}(?:\.\d{1,3}){3}(?:\/\d+)?$/.test(target)) return undefined;
   const address = parseAddress(target);
   if (address) return [address, address.kind() === 'ipv4' ? 32 : 128];
@@ -46,7 +46,7 @@ function parseEntry(text: string): Entry {
 }
 
 /** Errors: an Error that names the entry. */
-export function parseAllowed(entries: readonly string[]): Allowed {
+export function parseAllowed(entries: readonly string[]): AllowedTargets {
   const rows = entries.map(parseEntry);
   const matches = (port: number, test: (entry: Entry) => boolean): boolean =>
     rows.some((entry) => (entry.port === undefined || entry.port === port) && test(entry));

@@ -16,7 +16,7 @@ import {
   type OutboundRequest,
 } from '../../contracts/ports/outbound.js';
 import { parseAddress } from './addresses.js';
-import { type Allowed, parseAllowed } from './allow.js';
+import { type AllowedTargets, parseAllowed } from './allow.js';
 import { decoded } from './content-encoding.js';
 import { addressRefusal, judge, type Target } from './guard.js';
 import { type Lookup, resolveHost } from './lookup.js';
@@ -35,7 +35,7 @@ const CONNECT_MS = 10_000;
 const NEXT_ADDRESS_MS = 1000;
 const HEADER_BYTES = 32 * 1024;
 
-function targetOf(url: string, allowed: Allowed): Target {
+function targetOf(url: string, allowed: AllowedTargets): Target {
   const verdict = judge(url, allowed);
   if ('refusal' in verdict) throw refused(verdict.refusal);
   return verdict.target;
@@ -91,7 +91,7 @@ async function clientOf({ url }: Target, addresses: readonly string[]): Promise<
 }
 
 interface CallParts {
-  readonly allowed: Allowed;
+  readonly allowed: AllowedTargets;
   readonly lookup: Lookup;
   readonly signal: AbortSignal;
 }

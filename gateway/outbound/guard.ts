@@ -1,9 +1,10 @@
 /**
- * The guard of outbound URLs (docs/contract/platform.md 6.5 rule 9). Each is judged twice: as written, when it is
+ * The guard of outbound URLs against SSRF (docs/contract/platform.md 6.5 rule 9): no localhost, no private network, no cloud
+ * metadata endpoint, no credentials in the URL. Each is judged twice: as written, when it is
  * saved and before each hop; and by every address that its host name resolves to. It is parsed by the parser that the
  * connection uses too, which turns odd spellings of addresses (decimal, octal, hexadecimal, wide digits) into plain ones.
  */
-import type { Allowed } from './allow.js';
+import type { AllowedTargets } from './allow.js';
 import { type Address, isMetadata, isPublic, parseAddress } from './addresses.js';
 
 /** One hop: where to connect. */
@@ -18,7 +19,7 @@ export interface Target {
   readonly named: boolean;
 }
 
-export type Verdict = { readonly refusal: string } | { readonly target: Target };
+export type GuardVerdict = { readonly refusal: string } | { readonly target: Target };
 
 const PORTS: Readonly<Record<string, number>> = { 'http:': 80, 'https:': 443 };
 
@@ -31,7 +32,7 @@ const PRIVATE_NAMES =
 const AMBIGUOUS = /[\u0000-\u0020\u007f-\u00a0\u2028\u2029\\]/;
 const USERINFO = /^[a-z][a-z0-9+.-]*:\/*[^/?#]*@/i;
 
-const refuse = (refusal: string): Verdict => ({ refusal });
+const refuse = (refusal: string): GuardVerdict => ({ refusal });
 
 /** The longest host name of the DNS, in characters, without its trailing dot. */
 export const MOST_HOST = 253;
@@ -39,7 +40,7 @@ export const MOST_HOST = 253;
 const withoutDots = (host: string): string => host.replace(/\.+$/, '');
 
 /** The reason why an address is refused; undefined if it is allowed. */
-export function addressRefusal(address: Address, port: number, allowed: Allowed, named = false) {
+export function addressRefusal(address: Address, port: number, allowed: AllowedTargets, named = false) {
   if (isMetadata(address)) return 'must not point to a metadata service';
   if (isPublic(address) || named || allowed.address(address, port)) return undefined;
   return 'must not point to a private or reserved address';
@@ -52,7 +53,7 @@ function nameRefusal(host: string): string | undefined {
 }
 
 /** Judges a URL as written. */
-export function judge(text: string, allowed: Allowed): Verdict {
+export function judge(text: string, allowed: AllowedTargets): GuardVerdict {
   if (AMBIGUOUS.test(text)) return refuse('must not hold blanks, control characters or backslashes');
   if (USERINFO.test(text)) return refuse('must not hold credentials');
   if (!URL.canParse(text)) return refuse('must be an absolute http or https URL');

@@ -5,6 +5,7 @@ import { isPlainObject, type PlainObject } from '../../contracts/schemas/plain-o
 import type { ChatTool } from '../../contracts/ports/chat.js';
 import { type McpAnswer, McpError, McpUnanswered } from '../../contracts/ports/agents/mcp.js';
 import type { OutboundReply } from '../../contracts/ports/outbound.js';
+import { firstUnits, wellFormed } from '../../contracts/text/text.js';
 
 /** Longest id of an event that is sent back. */
 const MOST_ID = 1024;
@@ -72,8 +73,9 @@ export class ReplyReader {
   /** The result. Errors: `McpError`. */
   resultOf({ status, truncated }: Pick<OutboundReply, 'status' | 'truncated'>): PlainObject {
     if (this.#answer) return resultIn(this.#answer);
-    if (this.#refusal) return resultIn(this.#refusal);
-    if (status < 200 || status > 299) throw new McpError(`The server answered HTTP ${status}`);
+    const isRefused = status < 200 || status > 299;
+    if (this.#refusal) return resultIn(this.#refusal, isRefused ? status : undefined);
+    if (isRefused) throw new McpError(`The server answered HTTP ${status}`, { answered: status });
     throw new McpUnanswered(
       truncated ? 'The answer is too large' : 'The server did not answer with JSON-RPC',
     );
@@ -103,20 +105,25 @@ export class ReplyReader {
   }
 }
 
-function resultIn({ result, error }: PlainObject): PlainObject {
+/** `answered`: the status of a refusal, which says more than the message that came with it. */
+function resultIn({ result, error }: PlainObject, answered?: number): PlainObject {
   if (isPlainObject(result)) return result;
-  const why = isPlainObject(error) ? textOf(error['message']).slice(0, SHOWN) : '';
-  throw new McpError(why === '' ? 'The server reported an error' : `The server reported: ${why}`);
+  const why = isPlainObject(error) ? firstUnits(wellFormed(textOf(error['message'])), SHOWN) : '';
+  const message = why === '' ? 'The server reported an error' : `The server reported: ${why}`;
+  throw new McpError(message, { answered });
 }
 
-/** Length as JSON; infinite if the schema is nested too deeply for that. */
-function lengthOf(schema: object): number {
+/** As JSON; undefined for what is nested too deep to be written. */
+function jsonOf(value: unknown): string | undefined {
   try {
-    return JSON.stringify(schema).length;
+    return JSON.stringify(value);
   } catch {
-    return Infinity;
+    return undefined;
   }
 }
+
+/** Length as JSON; infinite if the schema is nested too deep. */
+const lengthOf = (schema: object): number => jsonOf(schema)?.length ?? Infinity;
 
 const isUsable = ({ name, inputSchema: schema }: PlainObject): boolean =>
   textOf(name) !== '' &&
@@ -130,7 +137,7 @@ export const toolsOf = ({ tools }: PlainObject): readonly ChatTool[] =>
     .filter(isUsable)
     .map(({ name, description, inputSchema }) => ({
       name: textOf(name),
-      description: textOf(description).slice(0, LIMITS.tool.description),
+      description: firstUnits(textOf(description), LIMITS.tool.description),
       parameters: inputSchema as object,
     }));
 
@@ -143,6 +150,8 @@ const PARTS: Readonly<Record<string, (part: PlainObject) => string>> = {
   audio: ({ mimeType }) => `[${textOf(mimeType) || 'audio'}]`,
 };
 
+const TOO_DEEP: McpAnswer = { ok: false, text: 'The result is nested too deep' };
+
 /** The result of `tools/call`. */
 export function answerOf({ content, structuredContent: structured, isError }: PlainObject): McpAnswer {
   const parts = listOf(content).map((part) => {
@@ -150,6 +159,6 @@ export function answerOf({ content, structuredContent: structured, isError }: Pl
     return Object.hasOwn(PARTS, type) ? (PARTS[type]?.(part) ?? '') : '';
   });
   const said = parts.filter((part) => part !== '').join('\n');
-  const text = said === '' && structured !== undefined ? JSON.stringify(structured) : said;
-  return { ok: isError !== true, text };
+  const text = said === '' && structured !== undefined ? jsonOf(structured) : said;
+  return text === undefined ? TOO_DEEP : { ok: isError !== true, text };
 }

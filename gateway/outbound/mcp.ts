@@ -178,7 +178,7 @@ class Client implements McpServer {
       if (reply && (isOver || reply.truncated)) return reply;
       await pauseOf(reader, this.clock, signal);
       const left = until - this.clock.monotonic();
-      if (left <= 0) throw new McpUnanswered('The server broke its answer off');
+      if (left <= 0) throw new McpUnanswered('The server broke its answer off', { isLate: true });
       this.target.mended?.('stream');
       ask = () => this.#listen(session, reader, signal, left);
     }

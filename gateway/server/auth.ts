@@ -6,7 +6,7 @@ import { ServiceError } from '../../contracts/errors.js';
 import { ownedByWorkspace } from '../../contracts/owner.js';
 import { holds, type Permission, rolesOf } from '../../contracts/permissions.js';
 import type { Caller, Identity, KeyAuthority } from '../../contracts/ports/accounts/identity.js';
-import type { Credentials, HttpRequest } from './port.js';
+import type { RequestCredentials, HttpRequest } from './port.js';
 
 /** docs/contract/decisions.md "Keys"; the bound keeps hostile keys away from the cache and the database. */
 const KEY = /^[A-Za-z0-9_.-]{1,256}$/;
@@ -59,7 +59,7 @@ export async function authenticateKey(
 }
 
 /** The caller behind the request's bearer token. Errors: those of `authenticateKey`. */
-export async function authenticate(request: Credentials, authority: KeyAuthority): Promise<Caller> {
+export async function authenticate(request: RequestCredentials, authority: KeyAuthority): Promise<Caller> {
   const caller = await authenticateKey(bearerToken(request.headers), authority, request.permission);
   request.authenticated(caller);
   return caller;

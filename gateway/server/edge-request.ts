@@ -8,7 +8,7 @@ import type { Origins } from './client-address.js';
 import type { MemoryKind, MemoryShare } from '../../contracts/ports/accounts/memory.js';
 import type { RequestMemory } from './memory/request-memory.js';
 import type { Spool, SpoolFile } from './bodies/spool.js';
-import type { Place } from './place.js';
+import type { RequestPlace } from './place.js';
 import type { HttpRequest, RequestFacts } from './port.js';
 
 const COMPRESSED = { message: 'Compressed bodies are not supported', param: 'content-encoding' };
@@ -34,7 +34,7 @@ export class EdgeRequest implements HttpRequest {
     private readonly arrival: Arrival,
     readonly generationId: string,
     private readonly origins: Origins,
-    private readonly place: Pick<Place, 'authenticated' | 'waits' | 'goesOn'>,
+    private readonly place: Pick<RequestPlace, 'authenticated' | 'waits' | 'goesOn'>,
     private readonly memory: RequestMemory,
     private readonly disk: RequestMemory,
     private readonly spool: Spool | undefined,

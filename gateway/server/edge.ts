@@ -16,13 +16,14 @@ import type { Arrival, ReplyHead } from './adapters/adapter.js';
 import type { Origins } from './client-address.js';
 import { Exchange } from './exchange.js';
 import type { ExchangeHost, ServerParts } from './exchange-host.js';
+import { Goodbye, type GoodbyeTimes } from './goodbye.js';
 import type { Health } from './system/health.js';
 import type { Load } from './load.js';
 import type { Metrics, RequestReport } from './system/metrics.js';
 import type { Dialect } from './port.js';
 import { GENERATION_ID } from './reply-head.js';
 import type { Endpoint, Router } from './router.js';
-import { Place, type Waiter } from './place.js';
+import { RequestPlace, type Waiter } from './place.js';
 import { SocketHost } from './socket-host.js';
 import { outcomeOf, REQUEST_LINE, UNREADABLE } from './tracing/request-line.js';
 import { WaitingPool } from './waiting-pool.js';
@@ -36,8 +37,9 @@ export interface EdgeParts extends ServerParts {
 
 const MS_A_SECOND = 1000;
 
-export interface Drain {
-  readonly announceMs: number;
+export interface EdgeDrain extends GoodbyeTimes {
+  /** Called when the goodbye is over, and new work is refused. */
+  refuses(): void;
   /** The port stays open until this resolves, for clients that return to their calls. */
   readonly calls: Promise<unknown>;
   /** Ends the wait for sockets of calls. */
@@ -69,6 +71,9 @@ export class Edge implements ExchangeHost {
   readonly spool?: Spool | undefined;
   readonly sockets: SocketHost;
   draining = false;
+  /** From the end of the goodbye on. */
+  #refuses = false;
+  readonly #goodbye: Goodbye;
   readonly #load: Load;
   readonly #health: Health;
   readonly #storageFull: () => void;
@@ -94,6 +99,13 @@ export class Edge implements ExchangeHost {
     this.#waiting = new WaitingPool(LIMITS.unauthenticated.requests, parts.clock);
     this.#lingering = new WaitingPool(LIMITS.refused.connections, parts.clock);
     this.sockets = new SocketHost(parts, () => this.#look());
+    const isPromised = (): boolean => [...this.#exchanges].some(({ keepsConnection }) => keepsConnection);
+    this.#goodbye = new Goodbye({
+      clock: parts.clock,
+      isPromised,
+      isWatched: () => parts.health.isWatched,
+      unpromised: (over) => this.#before(over, () => !isPromised()),
+    });
     parts.metrics.gauge('requests_in_flight', 'Requests under way', () => this.#exchanges.size);
     const loopDelay = (): number => this.#load.loopDelayMs / MS_A_SECOND;
     parts.metrics.gauge('loop_delay_seconds', 'Mean delay of the event loop', loopDelay, [], 'max');
@@ -144,8 +156,8 @@ export class Edge implements ExchangeHost {
     return { requests: this.#exchanges.size, callSockets: ofCalls, sockets: size - ofCalls };
   }
 
-  place(waiter: Waiter): Place {
-    return new Place(this.#load, { waiting: this.#waiting, lingering: this.#lingering }, waiter);
+  place(waiter: Waiter): RequestPlace {
+    return new RequestPlace(this.#load, { waiting: this.#waiting, lingering: this.#lingering }, waiter);
   }
 
   failed(error: ServiceError): void {
@@ -155,28 +167,30 @@ export class Edge implements ExchangeHost {
   finished(exchange: Exchange, report: RequestReport): void {
     this.#exchanges.delete(exchange);
     this.metrics.finished(report);
+    if (exchange.keepsConnection) this.#goodbye.kept();
     this.#look();
   }
 
   admit(dialect: Dialect, endpoint?: Endpoint): void {
     if (dialect === this.system) return;
     const { whileDraining = false, beginsCalls = false } = endpoint ?? {};
-    if (this.draining && !whileDraining) return this.refuse('draining');
+    if (this.#refuses && !whileDraining) return this.refuse('draining');
     const isOfCall = whileDraining && !beginsCalls;
     if (isOfCall ? this.#load.full : this.#load.overloaded) this.refuse('overloaded');
   }
 
   /**
-   * Refuses new work, on new connections too. Waits `announceMs` if a balancer watches our health, so that it stops
-   * sending work here. Calls `stopAccepting` once calls have ended, including calls of other nodes whose clients are
-   * connected here. Lets running work end by itself until `until` resolves, then closes sockets with 1012, then drops the
-   * rest.
+   * Says goodbye (goodbye.ts), then refuses new work, on new connections too. Calls `stopAccepting` once calls have ended, including
+   * calls of other nodes whose clients are connected here. Lets running work end by itself until `until` resolves, then closes
+   * sockets with 1012, those of calls once these have ended, then drops the rest.
    */
-  async drain({ announceMs, calls, callsUntil, until, stopAccepting }: Drain): Promise<void> {
+  async drain({ calls, callsUntil, until, refuses, stopAccepting, ...times }: EdgeDrain): Promise<void> {
     this.draining = true;
     this.#health.drain();
-    if (announceMs > 0 && this.#health.isWatched)
-      await new Promise<void>((resolve) => void this.clock.after(announceMs, resolve));
+    await this.#goodbye.say({ ...times, over: Promise.race([times.over, until]) });
+    this.#refuses = true;
+    refuses();
+    void until.then(() => this.sockets.closeAll('restart', ({ isOfCall }) => !isOfCall));
     await calls;
     await this.#before(callsUntil, () => this.sockets.ofCalls === 0);
     stopAccepting();

@@ -19,7 +19,6 @@ export class EgressQueue {
   #frames: (string | Uint8Array)[] = [];
   #head = 0;
   #waitingBytes = 0;
-  /** Memory of the waiting frames. */
   #waitingMemory = 0;
   #acceptedBytes = 0;
   readonly #memory: MeteredMemory;

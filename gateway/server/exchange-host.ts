@@ -6,7 +6,7 @@ import type { Log } from '../../contracts/log.js';
 import type { MemoryLedger } from '../../contracts/ports/accounts/memory.js';
 import type { Spool } from './bodies/spool.js';
 import type { Origins } from './client-address.js';
-import type { Place, Waiter } from './place.js';
+import type { RequestPlace, Waiter } from './place.js';
 import type { Dialect } from './port.js';
 import type { Endpoint, Router } from './router.js';
 import type { SocketHost } from './socket-host.js';
@@ -32,7 +32,7 @@ export interface ExchangeHost extends ServerParts {
   readonly draining: boolean;
   readonly retryAfterSeconds: number;
   /** Counts the request in the server's load from its arrival on. */
-  place(waiter: Waiter): Place;
+  place(waiter: Waiter): RequestPlace;
   /** Errors: `draining`, `overloaded`; never for the server's own routes. `endpoint`: the matching one, if any. */
   admit(dialect: Dialect, endpoint?: Endpoint): void;
   /** Always throws. */
@@ -40,5 +40,5 @@ export interface ExchangeHost extends ServerParts {
   /** The request is about to report this error to its client. */
   failed(error: ServiceError): void;
   /** The request has ended. */
-  finished(exchange: { cut(): void }, report: RequestReport): void;
+  finished(exchange: { cut(): void; readonly keepsConnection: boolean }, report: RequestReport): void;
 }

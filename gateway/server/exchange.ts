@@ -9,47 +9,44 @@
 import { ServiceError, toServiceError } from '../../contracts/errors.js';
 import { LIMITS } from '../../contracts/limits.js';
 import { ownedBy, type Owner } from '../../contracts/owner.js';
-import type { Arrival } from './adapters/adapter.js';
+import type { Arrival, ReplyHead } from './adapters/adapter.js';
 import { networkOf } from './client-address.js';
 import { preflightHeaders, isPreflight } from './cors.js';
 import { mustCharge, UNBOUNDED_MEMORY } from '../../contracts/ports/accounts/memory.js';
 import { EdgeRequest } from './edge-request.js';
 import { RequestMemory, type RequestOwner } from './memory/request-memory.js';
 import { GatheredWrites } from './adapters/gathered-writes.js';
-import type { Place } from './place.js';
+import type { RequestPlace } from './place.js';
 import type { Dialect, Reply } from './port.js';
 import {
   abandon,
+  ClientLeft,
   type Chunk,
   discardReply,
+  FAREWELL_MS,
   firstChunk,
   isEventStream,
   isStream,
   lengthOf,
+  NO_BODY,
+  STALL_MS,
 } from './reply-body.js';
 import { closesConnection, errorHeaders, replyHead } from './reply-head.js';
 import type { ExchangeHost } from './exchange-host.js';
 import { offeredProtocols } from './handshake.js';
-import { parametersOf, SOCKET, unknownPath, type Endpoint, type Match } from './router.js';
+import { allowHeader, parametersOf, SOCKET, unknownPath, type Endpoint, type Match } from './router.js';
 import { isAccept } from './socket-host.js';
-import { refusalOf, REQUEST_LINE, UNMATCHED } from './tracing/request-line.js';
+import { CLIENT_LEFT, EXPECTED, refusalOf, REQUEST_LINE, UNMATCHED } from './tracing/request-line.js';
 import { endingOf } from './unread-body.js';
 
-/** A client that reads nothing of its reply for this long counts as gone. */
-const STALL_MS = 5 * 60 * 1000;
 /** A larger reply in one piece is charged while its client reads it. */
 const LARGE_REPLY = 64 * 1024;
-/** Status in the metrics if the client left first. */
-const CLIENT_LEFT = 499;
-/** Errors of an overloaded server: their number is in the metrics. */
-const EXPECTED = new Set(['overloaded', 'draining', 'memory_exhausted', 'storage_busy']);
-const NO_BODY = new Set([204, 205, 304]);
-
-class ClientLeft extends Error {}
 
 export class Exchange {
+  /** Whether the connection stays open after the reply, as its head says or will say. */
+  keepsConnection = false;
   readonly #request: EdgeRequest;
-  readonly #place: Place;
+  readonly #place: RequestPlace;
   readonly #memory: RequestMemory;
   readonly #since: number;
   #endpoint: Endpoint | undefined;
@@ -118,6 +115,7 @@ export class Exchange {
       this.#ended = true;
       this.#cancelDeadline();
       this.#place.leave();
+      this.arrival.body?.forget();
       this.#memory.close();
       this.#request.ended();
       this.#logRefusal();
@@ -173,11 +171,7 @@ export class Exchange {
 
   #unmatched(match: Match & { endpoint?: undefined }): Reply {
     if (match.allowed.length === 0) throw unknownPath(match.meant);
-    const methods = match.allowed.filter((method) => method !== SOCKET);
-    if (methods.length === 0) {
-      throw new ServiceError('invalid_request', { message: 'This address takes WebSocket handshakes only' });
-    }
-    const allow = [...methods, ...(methods.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].join(', ');
+    const allow = allowHeader(match.allowed);
     if (this.arrival.head.method === 'OPTIONS') return { status: 204, headers: { Allow: allow } };
     this.#request.facts.code = 'method_not_allowed';
     const refusal = this.#errorReply(new ServiceError('method_not_allowed'));
@@ -199,25 +193,24 @@ export class Exchange {
   async #send(reply: Reply): Promise<void> {
     const { channel } = this.arrival;
     const settled = await this.#bodyIsSettled(reply);
-    const close = settled ? this.#mustClose() : true;
-    const head = replyHead(reply, this.#request, {
-      close,
-      crossOrigin: !this.#endpoint?.sameOriginOnly,
-      requestIdHeader: this.#dialect.requestIdHeader,
-    });
+    const close = !settled || this.edge.draining || closesConnection(this.arrival.head);
+    this.keepsConnection = !close;
+    const { requestIdHeader } = this.#dialect;
+    const crossOrigin = !this.#endpoint?.sameOriginOnly;
+    const head = replyHead(reply, this.#request, { close, crossOrigin, requestIdHeader });
     if (channel.closed) return discardReply(reply);
     if (this.#request.method === 'HEAD' || NO_BODY.has(reply.status)) {
       this.#mark(reply.status);
       channel.bare(head, NO_BODY.has(reply.status) ? undefined : lengthOf(reply.body));
       return discardReply(reply);
     }
-    if (isStream(reply.body)) return this.#stream(head, reply.body);
+    if (isStream(reply.body)) return this.#stream(head, reply.body, reply.breakOff);
     if (!settled && reply.body) return this.#linger(head, reply.body);
     await this.#sendWhole(head, reply.body ?? '');
   }
 
   /** Sends the reply, and ends it once the client has sent everything, or too much, or took too long. */
-  async #linger(head: ReturnType<typeof replyHead>, body: Chunk): Promise<void> {
+  async #linger(head: ReplyHead, body: Chunk): Promise<void> {
     const { channel, body: upload } = this.arrival;
     const { behind } = endingOf(head.status, this.#evicted);
     this.#mark(head.status);
@@ -228,14 +221,14 @@ export class Exchange {
     channel.finish();
   }
 
-  async #sendWhole(head: ReturnType<typeof replyHead>, body: Chunk): Promise<void> {
+  async #sendWhole(head: ReplyHead, body: Chunk): Promise<void> {
     if (body.length > LARGE_REPLY && head.status < 400) mustCharge(this.#memory.share('answer'), body.length);
     this.#mark(head.status);
     this.edge.metrics.sent(body.length);
     if (!this.arrival.channel.whole(head, body)) await this.#writable();
   }
 
-  async #stream(head: ReturnType<typeof replyHead>, body: AsyncIterable<Chunk>): Promise<void> {
+  async #stream(head: ReplyHead, body: AsyncIterable<Chunk>, breakOff: Reply['breakOff']): Promise<void> {
     const iterator = body[Symbol.asyncIterator]();
     const writes = new GatheredWrites(this.arrival.channel);
     this.#writes = writes;
@@ -250,13 +243,27 @@ export class Exchange {
         step = await this.#race(iterator.next());
         if (step.done) break;
       }
-      while (!writes.flowing) await this.#writable();
-      if (!writes.finish()) await this.#writable();
+      await this.#finish(writes);
     } catch (error) {
-      writes.flush();
       abandon(iterator);
+      if (breakOff && error instanceof ServiceError && error === this.#request.signal.reason)
+        return this.#breakOff(breakOff(error), writes, error);
+      writes.flush();
       throw error;
     }
+  }
+
+  /** Ends a stream of events before its time with an event that says why; a client that does not read is cut. */
+  async #breakOff(last: string, writes: GatheredWrites, { code }: ServiceError): Promise<void> {
+    this.#request.facts.code = code;
+    this.#memory.release();
+    writes.write(last);
+    await this.#finish(writes, FAREWELL_MS);
+  }
+
+  async #finish(writes: GatheredWrites, ms = STALL_MS): Promise<void> {
+    while (!writes.flowing) await this.#writable(ms);
+    if (!writes.finish()) await this.#writable(ms);
   }
 
   async #fail(error: unknown): Promise<void> {
@@ -314,10 +321,8 @@ export class Exchange {
   }
 
   /** Waits until the client has read enough. Errors: `ClientLeft` if it has gone or reads nothing. */
-  async #writable(): Promise<void> {
-    const stalled = this.edge.clock.after(STALL_MS, () =>
-      this.#interrupt?.(new ClientLeft('The client stalled')),
-    );
+  async #writable(ms = STALL_MS): Promise<void> {
+    const stalled = this.edge.clock.after(ms, () => this.#interrupt?.(new ClientLeft('The client stalled')));
     try {
       await this.#clientsTurn(() => this.#race(new Promise<void>((resolve) => (this.#wakeWriter = resolve))));
     } finally {
@@ -360,8 +365,8 @@ export class Exchange {
   }
 
   #capConnection(): () => void {
-    const ended = new ClientLeft('The connection limit is reached');
-    return this.edge.clock.after(LIMITS.http.connectionMs, () => this.#stop(ended));
+    const expired = new ServiceError('connection_expired');
+    return this.edge.clock.after(LIMITS.http.connectionMs, () => this.#stop(expired));
   }
 
   /** Records that the first byte is about to be sent. */
@@ -376,10 +381,6 @@ export class Exchange {
     if (!body || body.ended) return true;
     const { before } = endingOf(reply.status, this.#evicted);
     return this.#clientsTurn(() => body.discard(before), true);
-  }
-
-  #mustClose(): boolean {
-    return this.edge.draining || closesConnection(this.arrival.head);
   }
 
   #report(): void {

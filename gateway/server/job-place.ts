@@ -25,5 +25,5 @@ export async function withPlace(
     free = false;
     return leave;
   };
-  return { ...caller, place: { take } };
+  return { ...caller, place: { takeSlot: take } };
 }

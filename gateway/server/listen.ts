@@ -14,23 +14,26 @@ import { type Binding, loadBinding } from './adapters/bindings.js';
 import { type CertificateFiles, checkCertificate } from './certificate.js';
 import type { Spool } from './bodies/spool.js';
 import { Origins } from './client-address.js';
-import { type Drain, Edge, type UnderWay } from './edge.js';
+import { type EdgeDrain, Edge, type UnderWay } from './edge.js';
 import type { Health } from './system/health.js';
 import { listenError } from './listen-error.js';
 import { Load, type LoadOptions } from './load.js';
 import type { Metrics } from './system/metrics.js';
 import type { Dialect } from './port.js';
-import { type PermissionOf, Router } from './router.js';
+import { Router } from './router.js';
 import type { PartReport } from './parts/part-state.js';
 import type { Scraping } from './system/scraping.js';
 import { systemDialect } from './system/system.js';
-import { listenUws, type UwsModule } from './adapters/uws.js';
+import { listenUws } from './adapters/uws.js';
+import type { UwsModule } from './adapters/uws-module.js';
 
 export type Stack = 'uws' | 'node';
 
 export interface ListenOptions {
-  /** `auto`: the newest uWebSockets.js that loads, else `node`; `uws`: the same, with a warning if it falls back to `node`. */
+  /** `auto`: uWebSockets.js if it loads, else `node`; `uws`: the same, with a warning if it falls back to `node`. */
   readonly stack: Stack | 'auto';
+  /** Where a copy of the native binding is kept if it has to be adapted to this machine; its parent exists. */
+  readonly cacheFolder?: string;
   readonly host: string;
   /** 0: any free port. */
   readonly port: number;
@@ -46,12 +49,11 @@ export interface ListenOptions {
   /** For `/health`. */
   readonly partReports?: () => readonly PartReport[];
   /** Returns the permission that a route needs. */
-  readonly permissionOf?: PermissionOf;
   readonly ids: Ids;
   readonly clock: Clock;
   readonly log: Log;
   readonly load?: LoadOptions;
-  /** How long a drain is announced before the port is closed; 0 by default. */
+  /** How long a drain is announced before new work is refused, at least (goodbye.ts); 0 by default. */
   readonly announceMs?: number;
   readonly metrics: Metrics;
   /** Absent: whatever waits is taken. */
@@ -63,26 +65,28 @@ export interface ListenOptions {
   readonly storageFull?: () => void;
 }
 
-export interface Listening {
+export interface ListeningServer {
   readonly port: number;
   readonly stack: Stack;
   readonly underWay: UnderWay;
   /**
-   * Answers 503 `draining` and announces it at /health for `announceMs`. Stops accepting connections once `calls` has
-   * resolved and the sockets of calls have closed, or `callsUntil` (default `until`) has resolved. Waits for running work
-   * until `until` (default LIMITS.http.drainMs from now), then closes sockets with 1012 and drops the rest.
+   * Announces it at /health and ends connections with their next answer for `announceMs`, or until `over` (default: never) has resolved;
+   * then calls `refuses`, and answers 503 `draining`. Stops accepting connections once `calls` has resolved and the sockets of calls
+   * have closed, or `callsUntil` (default `until`) has resolved. Waits for running work until `until` (default LIMITS.http.drainMs
+   * from now), then closes sockets with 1012 and drops the rest.
    */
-  drain(how?: Partial<Pick<Drain, 'calls' | 'callsUntil' | 'until'>>): Promise<void>;
+  drain(how?: Partial<Pick<EdgeDrain, 'calls' | 'callsUntil' | 'until' | 'over' | 'refuses'>>): Promise<void>;
   /** Drops everything at once. */
   close(): Promise<void>;
 }
 
 /** The binding that serves; undefined for the stack `node`. */
-function chooseBinding(wanted: ListenOptions['stack'], log: Log): Binding | undefined {
+function chooseBinding({ stack: wanted, cacheFolder, log }: ListenOptions): Binding | undefined {
   if (wanted === 'node') return undefined;
   try {
-    const binding = loadBinding();
-    log.info({ stack: 'uws' }, `HTTP stack: uWebSockets.js ${binding.version}`);
+    const binding = loadBinding({ cacheFolder });
+    const how = binding.isAdapted ? ', adapted to the older glibc of this machine' : '';
+    log.info({ stack: 'uws' }, `HTTP stack: uWebSockets.js ${binding.version}${how}`);
     return binding;
   } catch (error) {
     const line = `HTTP stack: node; ${(error as Error).message}`;
@@ -99,13 +103,13 @@ function checkSharing(stack: Stack, exclusive: boolean): void {
 }
 
 /** Errors: an Error that names the port, the TLS file or the trusted proxy that is wrong. */
-export async function listen(options: ListenOptions): Promise<Listening> {
-  const { clock, log, metrics, health, dialects, permissionOf, scraping, partReports } = options;
+export async function listen(options: ListenOptions): Promise<ListeningServer> {
+  const { clock, log, metrics, health, dialects, scraping, partReports } = options;
   const origins = new Origins(options.trustedProxies, options.publicUrl, options.tls !== undefined);
-  const system = systemDialect({ health, metrics, scraping, partReports, dialects, permissionOf });
-  const router = new Router(dialects, system, permissionOf);
+  const system = systemDialect({ health, metrics, scraping, partReports, dialects });
+  const router = new Router(dialects, system);
   if (options.tls) await checkCertificate(options.tls);
-  const uws = chooseBinding(options.stack, log)?.module;
+  const uws = chooseBinding(options)?.module;
   const stack = uws ? 'uws' : 'node';
   checkSharing(stack, options.exclusive);
   const load = new Load(clock, options.load);
@@ -133,10 +137,13 @@ export async function listen(options: ListenOptions): Promise<Listening> {
       calls = Promise.resolve(),
       until = new Deadline(clock, LIMITS.http.drainMs).passed,
       callsUntil = until,
+      over = new Promise(() => undefined),
+      refuses = () => undefined,
     } = {}) {
       const { announceMs = 0 } = options;
       const stopAccepting = (): void => adapter.stopAccepting();
-      await edge.drain({ announceMs, calls, callsUntil, until, stopAccepting });
+      const times = { announceMs, over, connections: adapter };
+      await edge.drain({ ...times, refuses, calls, callsUntil, until, stopAccepting });
     },
     async close() {
       load.stop();

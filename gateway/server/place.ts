@@ -17,7 +17,7 @@ export interface Pools {
   readonly lingering: WaitingPool;
 }
 
-export class Place {
+export class RequestPlace {
   #standing: Standing = 'unauthenticated';
   #stopWaiting: (() => void) | undefined;
   #left = false;

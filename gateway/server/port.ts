@@ -69,7 +69,7 @@ export interface HttpRequest {
 }
 
 /** The part of a request that authentication reads, and reports its result to. */
-export type Credentials = Pick<HttpRequest, 'headers' | 'permission' | 'authenticated'>;
+export type RequestCredentials = Pick<HttpRequest, 'headers' | 'permission' | 'authenticated'>;
 
 export type ReplyBody = string | Uint8Array | AsyncIterable<Uint8Array | string>;
 
@@ -78,6 +78,11 @@ export interface Reply {
   readonly headers?: Readonly<Record<string, string>>;
   /** A stream is pulled as the client reads, and abandoned (its `return()` called) when the client leaves. */
   readonly body?: ReplyBody;
+  /**
+   * Of a stream of events: the last of them, if the server has to break it off, since its time is over or there is no
+   * memory left. Without it such a stream ends in the middle.
+   */
+  readonly breakOff?: (error: ServiceError) => string;
 }
 
 /** Once the handler has answered, the part of the request's body that it has not read is discarded. */
@@ -86,6 +91,8 @@ export type HttpHandler = (request: HttpRequest) => Promise<Reply>;
 /** A route as /openapi.json describes it; schemas are TypeBox (JSON Schema). */
 export interface RouteDescription {
   readonly summary: string;
+  /** What generated clients call it (openapi/openapi-names.ts); by default made of the summary. */
+  readonly operationId?: string;
   readonly description?: string;
   readonly tags?: readonly string[];
   readonly auth?: boolean;
@@ -96,6 +103,8 @@ export interface RouteDescription {
     readonly description?: string;
     readonly schema: object;
   }[];
+  /** Whether the route takes native options as headers. */
+  readonly optionHeaders?: true;
   /** Content type → schema. */
   readonly requestBody?: Readonly<Record<string, object>>;
   /** Whether the body may be left out. */
@@ -110,6 +119,8 @@ export interface Route {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
   /** `/v1/tts`, `/v1/agent/agents/{agent_id}`. `{name?}` also matches an empty segment or a missing last one. */
   readonly path: string;
+  /** What a key must hold (contracts/permissions.ts). Where it is no matter of course, a comment in the row says why. */
+  readonly permission: Permission;
   readonly handler: HttpHandler;
   readonly description?: RouteDescription;
   /** True: pages of other origins may not read it. */
@@ -141,7 +152,7 @@ export interface Socket {
   chargeTo(holder: string): void;
   /**
    * A share of the memory budget for what waits here; closed as soon as the socket begins to close. If it is the one that
-   * must go, the socket ends (`SocketEvents.exhausted`), or `evict` is called instead, if given.
+   * must go, the socket ends (`SocketEvents.mustEnd`), or `evict` is called instead, if given.
    */
   memory(kind: MemoryKind, evict?: () => void): MemoryShare;
 }
@@ -154,10 +165,10 @@ export interface SocketEvents {
   /** A frame was larger than allowed: the last moment to say so, before the socket closes with 1009. */
   tooBig?(): void;
   /**
-   * The memory budget is used up, and this socket has to go: it tells its client so in the shape of its protocol, and
-   * closes. It is closed in any case.
+   * This socket has to go, since the memory budget is used up, or its time is over: it tells its client so in the shape of
+   * its protocol, and closes. It is closed in any case (`ENDINGS`, contracts/close-codes.ts).
    */
-  exhausted?(error: ServiceError): void;
+  mustEnd?(error: ServiceError): void;
   /** The socket begins to close, from either side; no more frames pass. Called once, before `closed`. */
   gone?(): void;
   /** Called exactly once. */
@@ -188,6 +199,8 @@ export interface SocketAccept {
 export interface SocketRoute {
   readonly path: string;
   /** As in `Route`. */
+  readonly permission: Permission;
+  /** As in `Route`. */
   readonly whileDraining?: boolean;
   /** Decides on the handshake. A Reply refuses it with that status; a throw is the dialect's error reply. */
   upgrade(request: HttpRequest): Promise<SocketAccept | { readonly refuse: Reply }>;
@@ -204,5 +217,7 @@ export interface Dialect {
   readonly webhooks?: Readonly<Record<string, RouteDescription>>;
   /** A header that repeats X-Generation-Id on every reply, where clients of the API look for it. */
   readonly requestIdHeader?: string;
+  /** A header for the API key, beside `Authorization`. */
+  readonly keyHeader?: string;
   errorReply(error: ServiceError, request: Pick<HttpRequest, 'generationId' | 'path'>): Reply;
 }

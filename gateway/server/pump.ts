@@ -5,7 +5,7 @@
 import { type ServiceError, toServiceError } from '../../contracts/errors.js';
 import type { Socket } from './port.js';
 
-export type Carried =
+export type PumpEnd =
   | { readonly end: 'done' }
   | { readonly end: 'cancelled' }
   | { readonly end: 'failed'; readonly error: ServiceError };
@@ -25,7 +25,7 @@ export async function pump<Chunk>(
   socket: Pick<Socket, 'drained'>,
   signal: AbortSignal,
   send: (chunk: Chunk) => void,
-): Promise<Carried> {
+): Promise<PumpEnd> {
   const { aborted, stop } = abortion(signal);
   try {
     for await (const chunk of chunks) {

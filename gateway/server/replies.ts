@@ -13,5 +13,6 @@ export const json = (status: number, value: object, headers: Reply['headers'] = 
 export const withoutSlash = (page: string): Route => ({
   method: 'GET',
   path: `${page}/`,
+  permission: 'open',
   handler: async () => ({ status: 308, headers: { location: `..${page}`, 'cache-control': 'no-cache' } }),
 });

@@ -4,6 +4,16 @@ import type { replyHead } from './reply-head.js';
 
 export type Chunk = string | Uint8Array;
 
+/** A client that reads nothing of its reply for this long counts as gone. */
+export const STALL_MS = 5 * 60 * 1000;
+/** How long a client has to read the last event of a stream that is broken off. */
+export const FAREWELL_MS = 15_000;
+/** Statuses of replies without a body. */
+export const NO_BODY: ReadonlySet<number> = new Set([204, 205, 304]);
+
+/** Nobody waits for the reply any more. */
+export class ClientLeft extends Error {}
+
 export const isStream = (body: Reply['body']): body is AsyncIterable<Chunk> =>
   typeof body === 'object' && Symbol.asyncIterator in body;
 

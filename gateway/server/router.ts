@@ -37,9 +37,6 @@ export type Match =
 /** The method under which sockets are stored in the trie. */
 export const SOCKET = 'SOCKET';
 
-/** The permission that a route needs, by method and pattern; undefined if no table lists it. */
-export type PermissionOf = (method: string, pattern: string) => Permission | undefined;
-
 interface Branch {
   readonly literals: Map<string, Branch>;
   required?: Branch;
@@ -94,14 +91,10 @@ export class Router {
   readonly #prefixes: readonly { readonly prefix: string; readonly dialect: Dialect }[];
   #depth = 0;
 
-  /**
-   * `fallback` answers paths below no dialect's prefix; a route without a permission is for full keys only. Throws if
-   * two routes collide.
-   */
+  /** `fallback` answers paths below no dialect's prefix. Throws if two routes collide. */
   constructor(
     dialects: readonly Dialect[],
     private readonly fallback: Dialect,
-    private readonly permissionOf: PermissionOf = () => undefined,
   ) {
     for (const dialect of [fallback, ...dialects]) this.#addDialect(dialect);
     this.#prefixes = dialects
@@ -141,24 +134,28 @@ export class Router {
 
   #addRoute(
     dialect: Dialect,
-    { method, path, handler, sameOriginOnly = false, whileDraining = false, beginsCalls = false }: Route,
+    {
+      method,
+      path,
+      permission,
+      handler,
+      sameOriginOnly = false,
+      whileDraining = false,
+      beginsCalls = false,
+    }: Route,
   ): void {
-    this.#add(method, path, { dialect, handler, sameOriginOnly, whileDraining, beginsCalls });
+    this.#add(method, path, { dialect, permission, handler, sameOriginOnly, whileDraining, beginsCalls });
   }
 
   #addSocket(dialect: Dialect, socket: SocketRoute): void {
-    this.#add(SOCKET, socket.path, { dialect, socket, whileDraining: socket.whileDraining ?? false });
+    const { path, permission, whileDraining = false } = socket;
+    this.#add(SOCKET, path, { dialect, permission, socket, whileDraining });
   }
 
-  #add(
-    method: string,
-    pattern: string,
-    target: Omit<Endpoint, 'pattern' | 'parameters' | 'permission'>,
-  ): void {
+  #add(method: string, pattern: string, target: Omit<Endpoint, 'pattern' | 'parameters'>): void {
     const segments = pattern.slice(1).split('/');
     const parameters = segments.flatMap((segment) => PARAMETER.exec(segment)?.[1] ?? []);
-    const permission = this.permissionOf(method, pattern) ?? 'manage';
-    const endpoint: Endpoint = { ...target, pattern, parameters, permission };
+    const endpoint: Endpoint = { ...target, pattern, parameters };
     const parent = segments.slice(0, -1).reduce(childOf, this.#root);
     const last = segments.at(-1) ?? '';
     file(childOf(parent, last), method, endpoint);
@@ -206,4 +203,12 @@ function decode(name: string, value: string): string {
 export function parametersOf(endpoint: Endpoint, values: readonly string[]): Record<string, string> {
   const decoded = endpoint.parameters.map((name, index) => [name, decode(name, values[index] ?? '')]);
   return Object.fromEntries(decoded) as Record<string, string>;
+}
+
+/** `Allow` of a path that takes other methods. Errors: `invalid_request` if it takes handshakes only. */
+export function allowHeader(allowed: readonly string[]): string {
+  const methods = allowed.filter((method) => method !== SOCKET);
+  if (methods.length === 0)
+    throw new ServiceError('invalid_request', { message: 'This address takes WebSocket handshakes only' });
+  return [...methods, ...(methods.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].join(', ');
 }

@@ -6,10 +6,10 @@
  * after `close` only frames that are queued already are sent, and none is received; a connection whose client
  * does not read ends within GRACE_MS of its queue being full; no memory stays charged to a connection that has closed.
  */
-import { CLOSE, type CloseReason } from '../../contracts/close-codes.js';
+import { CLOSE, type CloseReason, endingFor } from '../../contracts/close-codes.js';
 import type { Clock } from '../../contracts/clock.js';
 import { eachInTurns } from '../../contracts/time/loop-turn.js';
-import type { ServiceError } from '../../contracts/errors.js';
+import { ServiceError } from '../../contracts/errors.js';
 import { LIMITS } from '../../contracts/limits.js';
 import type { Log } from '../../contracts/log.js';
 import { currentOwner, ownedBy, type Owner } from '../../contracts/owner.js';
@@ -24,7 +24,7 @@ import type { Arrival, Wire, WireEvents } from './adapters/adapter.js';
 import { fitReason } from './close-reason.js';
 import { EgressQueue } from './egress-queue.js';
 import { SocketMemory } from './memory/socket-memory.js';
-import { type Frame, LongText } from './frames/frame-queue.js';
+import { type SocketFrame, LongText } from './frames/frame-queue.js';
 import { IngressQueue } from './frames/ingress-queue.js';
 import type { LandedFrame } from './frames/landing.js';
 import type { Metrics } from './system/metrics.js';
@@ -121,8 +121,12 @@ export class SocketHost {
     });
   }
 
-  async closeAll(reason: CloseReason): Promise<void> {
-    await eachInTurns(this.#open, (connection) => connection.close(reason));
+  /** `which`: default all. */
+  async closeAll(
+    reason: CloseReason,
+    which: (socket: { readonly isOfCall: boolean }) => boolean = () => true,
+  ): Promise<void> {
+    await eachInTurns([...this.#open].filter(which), (connection) => connection.close(reason));
   }
 
   async terminateAll(): Promise<void> {
@@ -202,7 +206,8 @@ class Connection implements Socket, WireEvents {
   start(): void {
     const cap =
       this.accept.connectionMs === undefined ? LIMITS.socket.connectionMs : this.accept.connectionMs;
-    if (cap !== null) this.#cancelCap = this.around.clock.after(cap, () => this.close('goingAway'));
+    if (cap !== null)
+      this.#cancelCap = this.around.clock.after(cap, () => this.#end(new ServiceError('connection_expired')));
     this.#guarded(() => {
       this.#events = this.accept.open(this);
     });
@@ -282,7 +287,11 @@ class Connection implements Socket, WireEvents {
     return false;
   }
 
-  message(frame: Frame | LandedFrame): void {
+  holds(bytes: ArrayBuffer, isText: boolean): boolean {
+    return this.#ingress.holds(bytes, isText);
+  }
+
+  message(frame: SocketFrame | LandedFrame): void {
     this.#ingress.push(frame);
   }
 
@@ -311,18 +320,24 @@ class Connection implements Socket, WireEvents {
     this.#events = undefined;
   }
 
-  #take(frame: Frame): void {
+  #take(frame: SocketFrame): void {
     if (!(frame instanceof LongText)) this.#events?.message(frame);
     else if (this.#events?.longText) this.#events.longText(frame.bytes);
     else this.#events?.message(frame.bytes.toString());
   }
 
-  /** Ends the socket for want of memory, in the shape of its protocol. */
+  /** Ends the socket for want of memory. */
   #exhausted(error: ServiceError): void {
     if (this.#ending || this.#isClosed || this.#isExhausted) return;
     this.#isExhausted = true;
-    this.#guarded(() => this.#events?.exhausted?.(error));
-    this.close('memory');
+    this.#end(error);
+  }
+
+  /** Ends the socket in the shape of its protocol. */
+  #end(error: ServiceError): void {
+    if (this.#ending || this.#isClosed) return;
+    this.#guarded(() => this.#events?.mustEnd?.(error));
+    this.close(endingFor(error.code));
   }
 
   /** The same because of frames that its client does not read: they are dropped. */

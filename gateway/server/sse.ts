@@ -16,7 +16,6 @@ export const SSE_HEADERS = {
 const LINE_END = /\r\n|\r|\n/;
 const oneLine = (text: string): string => text.split(LINE_END).join(' ');
 
-/** Formats one event. */
 export function formatEvent({ event, id, data }: ServerSentEvent): string {
   const text = typeof data === 'string' ? data : JSON.stringify(data);
   const lines = LINE_END.test(text) ? text.split(LINE_END) : [text];

@@ -13,30 +13,18 @@ import { createTestRuns } from '../../storage/agent-tests/runs.js';
 import { createScenarios } from '../../storage/agent-tests/scenarios.js';
 import { createSuites } from '../../storage/agent-tests/suites.js';
 import type { Database } from '../../storage/postgres/database.js';
-import { startAgentTests } from '../agent-tests/loop.js';
-import type { VoiceParts } from '../agent-tests/voice/converse.js';
-import { placeTestCall } from '../calls/test-calls.js';
-import type { Config } from '../config.js';
+import { startAgentTests } from '../agents/agent-tests/loop.js';
+import type { VoiceParts } from '../agents/agent-tests/voice/converse.js';
+import { placeTestCall } from '../agents/calls/test-calls.js';
 import { testRoutes } from '../dialects/platform/tests/index.js';
 import type { Route } from '../server/port.js';
-import { conversationModel, languageModel } from './language-model.js';
+import { type ConversationModelConfig, conversationModel, languageModel } from './language-model.js';
 import type { openPlatform } from './platform.js';
 import type { OpenSessions } from './sessions.js';
 import type { OpenTransport } from './transport/parts.js';
 
 export interface AgentTestOptions {
-  readonly config: Pick<
-    Config,
-    | 'llmUrl'
-    | 'llmKey'
-    | 'llmModel'
-    | 'llmUsage'
-    | 'llmContext'
-    | 'llmFirstWord'
-    | 'llmFallbackUrl'
-    | 'llmFallbackKey'
-    | 'llmFallbackModel'
-  >;
+  readonly config: ConversationModelConfig;
   readonly database: Pick<Database, 'sql' | 'asked' | 'events'>;
   readonly platform: Awaited<ReturnType<typeof openPlatform>>;
   readonly sessions: Pick<OpenSessions, 'runs' | 'sessions'>;

@@ -4,6 +4,7 @@
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { startCommand } from '../../contracts/command-line.js';
 import { findFfmpegs } from '../../codecs/decode/binaries.js';
 import { RANKS_FILE } from '../../engines/tokens/o200k.js';
 import { type Config, ConfigError } from '../config.js';
@@ -14,13 +15,14 @@ import { checkPort } from '../server/listen-error.js';
 import { checkRoutes, engineModels } from './engines.js';
 import { checkMedia } from './media-address.js';
 
-function checkModels(config: Config): void {
+/** Errors: `ConfigError` that names the first model file that is missing. */
+export function checkModels(config: Config): void {
   const missing = [...engineModels(config), RANKS_FILE].find(
     (file) => !existsSync(join(config.modelsDir, file)),
   );
   if (missing === undefined) return;
   throw new ConfigError(
-    `${join(config.modelsDir, missing)} is missing: "npm start" fetches the models into MODELS_DIR`,
+    `${join(config.modelsDir, missing)} is missing: "${startCommand()}" fetches the models into MODELS_DIR`,
   );
 }
 

@@ -2,7 +2,7 @@
 import type { Clock } from '../../contracts/clock.js';
 import type { Log } from '../../contracts/log.js';
 import { ServiceError } from '../../contracts/errors.js';
-import type { Keeper, Outcome, Part } from '../../contracts/ports/parts.js';
+import type { Keeper, PartOutcome, Part } from '../../contracts/ports/parts.js';
 import { repeat } from '../../contracts/time/repeat.js';
 import { createPool, type Pool } from '../../processes/caller/pool.js';
 import type { Database } from '../../storage/postgres/database.js';
@@ -14,6 +14,8 @@ import { RESTART_CAUSES } from '../../processes/restarts.js';
 import { childPart } from './parts.js';
 
 const HEALTH_MS = 2000;
+/** A database that has not answered by then is late, though it may answer on another connection in the end. */
+const LATE_MS = 4000;
 
 type ChildState = ReturnType<Pool['state']>[number];
 
@@ -79,7 +81,12 @@ const MOST_BARREN = 3;
 /** After this long without another one they get another chance. */
 const REST_MS = 60_000;
 
-const OUTCOMES: Readonly<Record<LostHow, Outcome>> = { died: 'failed', frozen: 'timeout' };
+const OUTCOMES: Readonly<Record<LostHow, PartOutcome>> = { died: 'failed', frozen: 'timeout' };
+
+function failureOf(answers: boolean, isLate: boolean): ServiceError | undefined {
+  if (isLate) return new ServiceError('storage_busy');
+  return answers ? undefined : new ServiceError('storage_unavailable');
+}
 
 export interface ChildrenParts {
   readonly sockets: RoleSockets;
@@ -107,7 +114,7 @@ export class Children {
         changed: (_at, how) => this.#changed(role, how),
       });
     this.#pools = new Map(entries.map(([role, paths]) => [role, poolOf(role, paths)]));
-    for (const role of this.#pools.keys()) keeper.know(childPart(role));
+    for (const role of this.#pools.keys()) keeper.knowPart(childPart(role));
     this.ready = Promise.all([...this.#pools.values()].map((pool) => pool.ready())).then(() => undefined);
     this.ready.catch(() => undefined);
   }
@@ -117,13 +124,13 @@ export class Children {
     if (how !== 'up') {
       this.#lostAt.set(role, clock.monotonic());
       const outcome = this.#isBarren(role) ? 'invalid' : OUTCOMES[how];
-      keeper.told(childPart(role), { outcome });
+      keeper.noteAnswer(childPart(role), { outcome });
     } else if (
       this.pool(role)
         .state()
         .every(({ connected }) => connected)
     )
-      keeper.told(childPart(role), { outcome: 'ok' });
+      keeper.noteAnswer(childPart(role), { outcome: 'ok' });
   }
 
   #isBarren(role: RoleName): boolean {
@@ -158,8 +165,10 @@ export class Children {
     const look = async (): Promise<void> => {
       for (const role of this.needed) health.set(role, this.#isFit(role));
       const question = keeper.ask(part);
+      const from = clock.monotonic();
       const answers = await database.answers();
-      question.ended(answers ? undefined : new ServiceError('storage_unavailable'));
+      const isLate = clock.monotonic() - from >= LATE_MS;
+      question.ended(failureOf(answers, isLate));
       health.set('database', answers);
     };
     for (const pool of this.#pools.values()) pool.ready().then(look, () => undefined);

@@ -1,5 +1,5 @@
 /** Metrics of the deliveries of this process, and what the keeper of parts is told of receivers. No label names one. */
-import { type ForWhom, type Keeper, type Outcome, partOfAccount } from '../../contracts/ports/parts.js';
+import { type ForWhom, type Keeper, type PartOutcome, partOfAccount } from '../../contracts/ports/parts.js';
 import {
   type Backlog,
   DELIVERY_EVENTS,
@@ -10,8 +10,8 @@ import {
   isTaken,
   type WebhookAnswer,
 } from '../../contracts/ports/sessions/deliveries.js';
-import type { Attempt } from '../deliveries/deliver.js';
-import type { DeliveryWatch } from '../deliveries/watch.js';
+import type { Attempt } from '../agents/deliveries/deliver.js';
+import type { DeliveryWatch } from '../agents/deliveries/watch.js';
 import type { Metrics } from '../server/system/metrics.js';
 
 /** What came of an attempt; `early` ones are tried again too. */
@@ -20,7 +20,7 @@ type Label = (typeof OUTCOMES)[keyof typeof OUTCOMES];
 
 const NO_BACKLOG: Backlog = { waiting: 0, oldestSeconds: 0, failingReceivers: 0 };
 
-const STATUSES: Readonly<Record<number, Outcome>> = {
+const STATUSES: Readonly<Record<number, PartOutcome>> = {
   401: 'refused_key',
   403: 'refused_key',
   404: 'wrong_address',
@@ -28,7 +28,7 @@ const STATUSES: Readonly<Record<number, Outcome>> = {
   [GONE]: 'wrong_address',
 };
 
-const FAILURES: Readonly<Record<NonNullable<WebhookAnswer['error']>, Outcome>> = {
+const FAILURES: Readonly<Record<NonNullable<WebhookAnswer['error']>, PartOutcome>> = {
   refused: 'wrong_address',
   unresolved: 'unreachable',
   unreachable: 'unreachable',
@@ -38,7 +38,7 @@ const FAILURES: Readonly<Record<NonNullable<WebhookAnswer['error']>, Outcome>> =
 };
 
 /** What an answer says of its receiver. */
-export function outcomeOf(answer: WebhookAnswer): Outcome {
+export function outcomeOf(answer: WebhookAnswer): PartOutcome {
   if (answer.error !== null) return FAILURES[answer.error];
   if (isTaken(answer)) return 'ok';
   const status = answer.statusCode ?? 500;
@@ -47,7 +47,9 @@ export function outcomeOf(answer: WebhookAnswer): Outcome {
 }
 
 const whomOf = ({ workspaceId, sessionId, agentId }: GivenUp): ForWhom => ({
-  ...{ workspaceId, sessionId, agentId },
+  workspaceId,
+  sessionId,
+  agentId,
 });
 
 type Counts = Map<string, { readonly event: DeliveryEvent; readonly outcome: Label; value: number }>;
@@ -65,7 +67,7 @@ export class DeliveryMetrics implements DeliveryWatch {
     this.#count(delivery.event, OUTCOMES[outcome.kind]);
     if (outcome.kind === 'failed') this.#give(delivery.event);
     this.#observe(seconds, { outcome: OUTCOMES[outcome.kind] });
-    this.keeper.told(partOfAccount('webhook', delivery.url), {
+    this.keeper.noteAnswer(partOfAccount('webhook', delivery.url), {
       outcome: outcomeOf(answer),
       seconds,
       status: answer.statusCode ?? undefined,

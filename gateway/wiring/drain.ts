@@ -5,7 +5,7 @@ import { LIMITS } from '../../contracts/limits.js';
 import type { Log } from '../../contracts/log.js';
 import { repeat } from '../../contracts/time/repeat.js';
 import type { Config } from '../config.js';
-import type { Listening } from '../server/listen.js';
+import type { ListeningServer } from '../server/listen.js';
 import type { OpenTransport } from './transport/parts.js';
 
 /** How often a drain says what it waits for. */
@@ -26,7 +26,7 @@ export const HURRIED_LEAVE_MS = LIMITS.http.hurriedDrainMs + LET_GO_MS + MARGIN_
 
 export interface DrainParts {
   readonly config: Pick<Config, 'drainSeconds'>;
-  readonly listening: Pick<Listening, 'drain' | 'close' | 'underWay'>;
+  readonly listening: Pick<ListeningServer, 'drain' | 'close' | 'underWay'>;
   readonly transport: Pick<OpenTransport, 'stop' | 'figures'>;
   readonly clock: Clock;
   readonly log: Log;
@@ -34,19 +34,22 @@ export interface DrainParts {
   letGo(): Promise<void>;
 }
 
-export class Drain {
+export class GatewayDrain {
   #deadlines: readonly Deadline[] = [];
   #over: Promise<void> | undefined;
+  #hurry: () => void = () => undefined;
+  readonly #hurried = new Promise<void>((resolve) => (this.#hurry = resolve));
 
   constructor(private readonly parts: DrainParts) {}
 
-  /** Refuses new work, waits for running work, then releases everything. Idempotent. */
+  /** Says goodbye, then refuses new work, waits for running work, then releases everything. Idempotent. */
   begin(): Promise<void> {
     return (this.#over ??= this.#run());
   }
 
-  /** Shortens a drain that has begun: ten seconds from now. */
+  /** Shortens a drain that has begun: no more goodbye, and ten seconds from now. */
   hurry(): void {
+    this.#hurry();
     for (const deadline of this.#deadlines) deadline.bringForward(LIMITS.http.hurriedDrainMs);
   }
 
@@ -58,7 +61,13 @@ export class Drain {
     this.#deadlines = [calls, others];
     // Ending calls first lets them say goodbye before their sockets close.
     const own = transport.stop(calls.passed);
-    await listening.drain({ calls: own, callsUntil: calls.passed, until: others.passed });
+    await listening.drain({
+      calls: own,
+      callsUntil: calls.passed,
+      until: others.passed,
+      over: this.#hurried,
+      refuses: () => told.refuses(),
+    });
     for (const deadline of this.#deadlines) deadline.drop();
     told.drained();
     await listening.close();
@@ -72,7 +81,10 @@ export class Drain {
     const from = clock.monotonic();
     const ms = (): number => Math.round(clock.monotonic() - from);
     let before = this.#waitsFor();
-    log.info({ ...before, seconds: config.drainSeconds }, 'leaving: new work is refused, what runs goes on');
+    log.info(
+      { ...before, seconds: config.drainSeconds },
+      'leaving: each connection ends with its next answer',
+    );
     const look = async (): Promise<void> => {
       const now = this.#waitsFor();
       if (JSON.stringify(now) === JSON.stringify(before)) return;
@@ -81,6 +93,7 @@ export class Drain {
     };
     const stop = repeat(clock, TELL_MS, look, () => undefined);
     return {
+      refuses: () => log.info({ ms: ms() }, 'leaving: new work is refused, what runs goes on'),
       drained: () => {
         stop();
         log.info({ ...this.#waitsFor(), ms: ms() }, 'leaving: nothing is waited for any more');

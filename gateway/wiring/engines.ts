@@ -2,6 +2,7 @@
  * The engines that a configuration can name, as tables: which child they run in, and how the gateway
  * reaches them. A new engine is one row here and its folder below engines/backends/.
  */
+import { commandLine } from '../../contracts/command-line.js';
 import { createToneSpeech, createToneTranscriber } from '../../engines/backends/tone/index.js';
 import { ESPEAK_PACKAGES, espeakDescription } from '../../engines/backends/espeak/description.js';
 import { fliteDescription } from '../../engines/backends/flite/description.js';
@@ -21,6 +22,7 @@ import { describeSherpaStt } from '../../engines/backends/sherpa/stt-kinds.js';
 import { describeSherpaTts } from '../../engines/backends/sherpa/tts-kinds.js';
 import { sttInChild, ttsInChild } from '../../engines/child-engines.js';
 import { errorText } from '../../contracts/errors.js';
+import { type Log, silentLog } from '../../contracts/log.js';
 import type { LanguageCode } from '../../contracts/speech/languages.js';
 import { type Keeper, noKeeper } from '../../contracts/ports/parts.js';
 import type { JobRunner } from '../../contracts/ports/jobs.js';
@@ -43,7 +45,12 @@ interface EngineRow<Engine> {
   /** Throws `ConfigError` if it cannot run here. */
   check?(config: Config): void;
   /** One engine, or one per model. */
-  reach(runner: (role: RoleName) => JobRunner, config: Config, keeper: Keeper): Engine | readonly Engine[];
+  reach(
+    runner: (role: RoleName) => JobRunner,
+    config: Config,
+    keeper: Keeper,
+    log: Log,
+  ): Engine | readonly Engine[];
 }
 
 function needPackages(engine: string, packages: readonly string[]): void {
@@ -71,7 +78,7 @@ interface OwnModels<D> {
 function describeOwn<D>({ variable, modelsDir, describe }: OwnModels<D>, place: string): D {
   const missing = notAdded(place, modelsDir);
   if (missing !== undefined)
-    throw new ConfigError(`${variable}: ${missing} is not there; npm run models -- add ${missing}`);
+    throw new ConfigError(`${variable}: ${missing} is not there; ${commandLine('models', `add ${missing}`)}`);
   try {
     return describe(place).description;
   } catch (error) {
@@ -83,7 +90,7 @@ function describeOwn<D>({ variable, modelsDir, describe }: OwnModels<D>, place: 
 function ownModels<D extends { readonly name: string }>(models: OwnModels<D>): readonly D[] {
   const { variable, places, languages } = models;
   if (places.length === 0)
-    throw new ConfigError(`The engine "sherpa" needs ${variable}, or a model of "npm run models"`);
+    throw new ConfigError(`The engine "sherpa" needs ${variable}, or a model of "${commandLine('models')}"`);
   if (languages && places.length > 1)
     throw new ConfigError(`${variable}_LANGUAGES is for one model, and there are ${places.length}`);
   const described = places.map((place) => describeOwn(models, place));
@@ -113,13 +120,21 @@ const sherpaStt = ({ models, sherpaSttLanguages: languages, modelsDir }: Config)
 /** The row of an engine whose address must be configured. */
 const remoteRow = <E>(
   remote: RemoteName,
-  create: (settings: RemoteSettings, keeper: Keeper) => E,
+  create: (settings: RemoteSettings, keeper: Keeper, log: Log) => E,
 ): EngineRow<E> => ({
   models: [],
   isRemote: true,
   check: (config) => void settingsOf(config, remote),
-  reach: (_runner, config, keeper) => create(settingsOf(config, remote), keeper),
+  reach: (_runner, config, keeper, log) => create(settingsOf(config, remote), keeper, log),
 });
+
+const NOT_LISTED = 'a request named a model that REMOTE_NATIVE_TTS_MODELS does not list';
+
+/** Says once of each model that another one speaks for it. */
+const nativeSpeech = (settings: RemoteSettings, keeper: Keeper, log: Log): TtsEngine =>
+  createNativeSpeech(settings, keeper, (model) =>
+    log.warn({ model, instead: settings.ttsModel }, NOT_LISTED),
+  );
 
 const TTS: Readonly<Record<string, EngineRow<TtsEngine>>> = {
   flite: { role: 'tts', models: [], reach: (runner) => ttsInChild(runner('tts'), fliteDescription) },
@@ -136,7 +151,7 @@ const TTS: Readonly<Record<string, EngineRow<TtsEngine>>> = {
     reach: (runner, config) => sherpaTts(config).map((model) => ttsInChild(runner('sherpa-tts'), model)),
   },
   'openai-compatible': remoteRow('openai', createOpenaiSpeech),
-  'native-compatible': remoteRow('native', createNativeSpeech),
+  'native-compatible': remoteRow('native', nativeSpeech),
   tone: { models: [], reach: createToneSpeech },
 };
 
@@ -202,22 +217,22 @@ function reached<E>(
   });
 }
 
-const enginesOf = (config: Config, runner: Runners, keeper: Keeper) => ({
+const enginesOf = (config: Config, runner: Runners, keeper: Keeper, log: Log) => ({
   tts: reached(
     ttsRows(config),
-    (row) => row.reach(runner, config, keeper),
+    (row) => row.reach(runner, config, keeper, log),
     (engine) => watchedVoice(engine, keeper),
   ),
   stt: reached(
     sttRows(config),
-    (row) => row.reach(runner, config, keeper),
+    (row) => row.reach(runner, config, keeper, log),
     (engine) => watchedRecogniser(engine, keeper),
   ),
 });
 
 /** Of engines that are only asked for their names. */
 const NOBODY: JobRunner = {
-  run() {
+  runJob() {
     throw new Error('nothing has started yet');
   },
 };
@@ -226,7 +241,7 @@ const NOBODY: JobRunner = {
 export function checkRoutes(config: Config): void {
   const named = Object.values(config.modelRoutes).flat();
   if (named.length === 0) return;
-  const { tts, stt } = enginesOf(config, () => NOBODY, noKeeper);
+  const { tts, stt } = enginesOf(config, () => NOBODY, noKeeper, silentLog);
   const engines = [...tts, ...stt];
   const unknown = named.find((name) => !engines.some((engine) => isNamed(engine, name)));
   if (unknown === undefined) return;
@@ -235,5 +250,9 @@ export function checkRoutes(config: Config): void {
 }
 
 /** Errors: `ConfigError` naming the variable. */
-export const reachEngines = (config: Config, runner: Runners, keeper: Keeper = noKeeper): Registry =>
-  createRegistry({ ...enginesOf(config, runner, keeper), routes: config.modelRoutes });
+export const reachEngines = (
+  config: Config,
+  runner: Runners,
+  keeper: Keeper = noKeeper,
+  log: Log = silentLog,
+): Registry => createRegistry({ ...enginesOf(config, runner, keeper, log), routes: config.modelRoutes });

@@ -8,7 +8,7 @@ import type { Clock } from '../../contracts/clock.js';
 import type { Log } from '../../contracts/log.js';
 import type { JobHandlers } from '../../contracts/ports/jobs.js';
 import type { OperationParts } from '../dialects/operation/index.js';
-import { type Minute, summed } from '../server/system/history.js';
+import { type HistoryMinute, summed } from '../server/system/history.js';
 import type { PartKeeper } from '../server/parts/keeper.js';
 import type { PartReport } from '../server/parts/part-state.js';
 import type { Metrics } from '../server/system/metrics.js';
@@ -65,7 +65,10 @@ export function shareFigures({ metrics, keeper, peers: sockets, clock, log }: Fi
       return AggregatorRegistry.aggregate([await registry.getMetricsAsJSON(), ...told]).metrics();
     },
     async history() {
-      const told = [...(await peers.told<readonly Minute[]>(HISTORY_JOB, failed)), metrics.history.read()];
+      const told = [
+        ...(await peers.told<readonly HistoryMinute[]>(HISTORY_JOB, failed)),
+        metrics.history.read(),
+      ];
       return { processes: told.length, minutes: summed(told, clock.now()) };
     },
     close() {

@@ -1,5 +1,6 @@
 /** The text printed when the gateway is ready: the address, the key or its file, a command to paste. */
-import { relative } from 'node:path';
+import { relative, sep } from 'node:path';
+import { commandLine } from '../../contracts/command-line.js';
 import type { FirstKey } from '../../storage/keys/first-key.js';
 import type { Config } from '../config.js';
 import { urlHost } from './url-host.js';
@@ -19,7 +20,11 @@ export function addressOf({ config, port }: Ready): string {
   return `${config.tlsCert === undefined ? 'http' : 'https'}://${host}:${port}`;
 }
 
-const shown = (file: string): string => relative(process.cwd(), file) || file;
+/** As it is typed in the working directory; outside of it the whole path, which means the same everywhere. */
+export function shown(file: string, from = process.cwd()): string {
+  const here = relative(from, file);
+  return here === '' || here.split(sep)[0] === '..' ? file : here;
+}
 
 /** The line about the key, and a shell expression that yields the key. */
 function keyOf(firstKey: FirstKey): { readonly line: string; readonly shell: string } {
@@ -33,11 +38,11 @@ function keyOf(firstKey: FirstKey): { readonly line: string; readonly shell: str
       return { line: `in ${shown(firstKey.file)}`, shell: `$(cat '${shown(firstKey.file)}')` };
     case 'absent':
       return {
-        line: `none in ${shown(firstKey.file)}; make one with: npm run keys -- create`,
+        line: `none in ${shown(firstKey.file)}; make one with: ${commandLine('keys', 'create')}`,
         shell: '<your key>',
       };
     case 'environment':
-      return { line: 'as API_KEY says', shell: '$API_KEY' };
+      return { line: 'the value of API_KEY', shell: '$API_KEY' };
   }
 }
 
@@ -45,9 +50,7 @@ function keyOf(firstKey: FirstKey): { readonly line: string; readonly shell: str
 const unencrypted = (address: string): readonly string[] =>
   address.startsWith('https://')
     ? []
-    : [
-        '  calls    unencrypted, by ws://: set TLS_CERT and TLS_KEY, or PUBLIC_URL, for other machines than this',
-      ];
+    : ['  calls    only from browsers on this machine. For others set TLS_CERT and TLS_KEY, or PUBLIC_URL'];
 
 export function greeting(ready: Ready): string {
   const { line, shell } = keyOf(ready.firstKey);

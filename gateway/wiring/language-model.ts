@@ -5,23 +5,32 @@ import type { ChatModel } from '../../contracts/ports/chat.js';
 import { type Keeper, originOf, type Part } from '../../contracts/ports/parts.js';
 import { createOpenaiChat } from '../../engines/chat/openai-compatible.js';
 import { watchedChat } from '../../engines/chat/watched.js';
-import { PatientChat } from '../../engines/chat/with-fallback.js';
+import { ChatWithFallback } from '../../engines/chat/with-fallback.js';
 import type { Config } from '../config.js';
-import { LLM_FALLBACK_KEY, LLM_FALLBACK_URL, LLM_KEY, LLM_URL } from '../config/language-model.js';
+import {
+  LLM_FALLBACK_KEY,
+  LLM_FALLBACK_MODEL,
+  LLM_FALLBACK_URL,
+  LLM_KEY,
+  LLM_MODEL,
+  LLM_URL,
+} from '../config/language-model.js';
 
 /** A model that stays silent this long has failed, where nobody is on the line. */
 const SILENCE_MS = 30_000;
 
-type First = Pick<Config, 'llmUrl' | 'llmKey' | 'llmModel' | 'llmUsage' | 'llmContext'>;
-type Both = First & Pick<Config, 'llmFirstWord' | 'llmFallbackUrl' | 'llmFallbackKey' | 'llmFallbackModel'>;
+export type ModelConfig = Pick<Config, 'llmUrl' | 'llmKey' | 'llmModel' | 'llmUsage' | 'llmContext'>;
+/** With the second model. */
+export type ConversationModelConfig = ModelConfig &
+  Pick<Config, 'llmFirstWord' | 'llmFallbackUrl' | 'llmFallbackKey' | 'llmFallbackModel'>;
 
 /** Its two servers: their names as parts of the gateway, and the settings that mend them. */
 const SERVERS = {
-  main: { address: LLM_URL, key: LLM_KEY, choice: `${LLM_URL} and LLM_MODEL` },
+  main: { address: LLM_URL, key: LLM_KEY, choice: `${LLM_URL} and ${LLM_MODEL}` },
   fallback: {
     address: LLM_FALLBACK_URL,
     key: LLM_FALLBACK_KEY,
-    choice: `${LLM_FALLBACK_URL} and LLM_FALLBACK_MODEL`,
+    choice: `${LLM_FALLBACK_URL} and ${LLM_FALLBACK_MODEL}`,
   },
 } as const;
 
@@ -33,7 +42,7 @@ export const modelPart = (name: keyof typeof SERVERS, url: string): Part => ({
 });
 
 export function languageModel(
-  { llmUrl: url, llmKey: key, llmModel: model, llmUsage, llmContext }: First,
+  { llmUrl: url, llmKey: key, llmModel: model, llmUsage, llmContext }: ModelConfig,
   keeper: Keeper,
   name: keyof typeof SERVERS = 'main',
 ): ChatModel | undefined {
@@ -52,7 +61,7 @@ export function languageModel(
   return watchedChat(chat, modelPart(name, url), keeper);
 }
 
-function fallbackModel(config: Both, keeper: Keeper) {
+function fallbackModel(config: ConversationModelConfig, keeper: Keeper) {
   const { llmFallbackUrl: url, llmFallbackKey: key, llmFallbackModel: model, llmUsage } = config;
   if (url === undefined) return undefined;
   const settings = { llmUrl: url, llmKey: key, llmModel: model, llmUsage, llmContext: 0 };
@@ -61,12 +70,16 @@ function fallbackModel(config: Both, keeper: Keeper) {
 }
 
 /** The same for somebody on the line: bounded in time, with the second model if there is one. */
-export function conversationModel(config: Both, keeper: Keeper, clock: Clock): ChatModel | undefined {
+export function conversationModel(
+  config: ConversationModelConfig,
+  keeper: Keeper,
+  clock: Clock,
+): ChatModel | undefined {
   const chat = languageModel(config, keeper);
   if (!chat || config.llmUrl === undefined) return undefined;
   const second = fallbackModel(config, keeper);
   const { firstWordMs, firstOfTwoMs } = ONLINE_TIMES.model;
-  return new PatientChat({
+  return new ChatWithFallback({
     first: { chat, address: new URL(config.llmUrl).host, setting: LLM_URL },
     second,
     firstWordMs: config.llmFirstWord * 1000 || (second ? firstOfTwoMs : firstWordMs),

@@ -8,7 +8,7 @@ import { type DestinationStream, type Logger, pino } from 'pino';
 import { type Clock, systemClock } from '../../contracts/clock.js';
 import type { SuperviseOptions } from '../../processes/supervisor/supervise-options.js';
 import { readable } from './logging/readable.js';
-import { type Candidate, type Fields, Repeats } from './logging/repeats.js';
+import { type Candidate, type Fields, RepeatedLines } from './logging/repeats.js';
 import { type Destination, standardError } from './logging/standard-error.js';
 
 /** Fields whose values are masked, in a line and in the objects within it. */
@@ -75,7 +75,7 @@ export function createLog(
   destination: DestinationStream = standardError(),
   clock: Clock = systemClock,
 ): Logger {
-  const repeats = new Repeats(clock);
+  const repeats = new RepeatedLines(clock);
   return pino(
     {
       level,

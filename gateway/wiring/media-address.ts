@@ -4,7 +4,7 @@
  */
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
-import { mediaPorts } from '../calls/media-settings.js';
+import { mediaPorts } from '../agents/calls/media-settings.js';
 import { type Config, ConfigError } from '../config.js';
 
 const LAST_PORT = 65_535;

@@ -9,7 +9,7 @@ const WAIT_MS = 2000;
 
 /** Jobs cannot be left without being cancelled, so a late one ends by itself. */
 async function ask<Told>(pool: Pool, job: string): Promise<Told> {
-  for await (const answer of pool.run(job, null, { signal: new AbortController().signal }))
+  for await (const answer of pool.runJob(job, null, { signal: new AbortController().signal }))
     return JSON.parse(answer as string) as Told;
   throw new Error('a gateway process told nothing');
 }

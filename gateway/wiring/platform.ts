@@ -23,7 +23,7 @@ import { PlanCache } from '../../storage/plans/plan-cache.js';
 import { PlanContents } from '../../storage/plans/plan-contents.js';
 import { createVersions } from '../../storage/agents/versions.js';
 import type { Config } from '../config.js';
-import { send } from '../deliveries/deliver.js';
+import { send } from '../agents/deliveries/deliver.js';
 import type { PlatformParts } from '../dialects/platform/parts.js';
 import { createOutbound } from '../outbound/fetch.js';
 import { createMcp } from '../outbound/mcp.js';
@@ -37,6 +37,7 @@ export interface PlatformOptions {
     | 'outboundAllow'
     | 'recordAudioDefault'
     | 'modelsDir'
+    | 'phoneAllowShort'
     | 'vocabulary'
   >;
   readonly database: Database;
@@ -77,6 +78,7 @@ export async function openPlatform(options: PlatformOptions) {
     keys,
     speech,
     vocabulary: config.vocabulary,
+    shortNumbers: new Set(config.phoneAllowShort),
     ids,
     clock,
     outbound,

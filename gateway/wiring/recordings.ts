@@ -10,14 +10,14 @@ import type { Keeper } from '../../contracts/ports/parts.js';
 import type { Secrets } from '../../contracts/ports/secrets.js';
 import type { Database } from '../../storage/postgres/database.js';
 import type { Config } from '../config.js';
-import { createBucketStore } from '../recordings/bucket-store.js';
-import { startRetention } from '../recordings/recording-retention.js';
-import { createRecordings, type HeldRecordings } from '../recordings/recordings.js';
-import { checkBucket, openS3 } from '../recordings/s3.js';
-import type { Bucket } from '../recordings/bucket.js';
-import { CheckFailure, type Checked } from './start-checks.js';
-import { startUploads } from '../recordings/uploads.js';
-import { watchedBucket } from '../recordings/watched-bucket.js';
+import { createBucketStore } from '../agents/recordings/bucket-store.js';
+import { startRetention } from '../agents/recordings/recording-retention.js';
+import { createRecordings, type HeldRecordings } from '../agents/recordings/recordings.js';
+import { checkBucket, openS3 } from '../agents/recordings/s3.js';
+import type { Bucket } from '../agents/recordings/bucket.js';
+import { CheckFailure, type PartCheck } from './part-check.js';
+import { startUploads } from '../agents/recordings/uploads.js';
+import { watchedBucket } from '../agents/recordings/watched-bucket.js';
 import { bucketPart } from './parts.js';
 import type { Metrics } from '../server/system/metrics.js';
 
@@ -42,18 +42,25 @@ const openBucket = async ({ recordingsUrl: url }: Pick<Config, 'recordingsUrl'>)
   url === undefined ? undefined : openS3(url, process.env);
 
 /** Whether recordings can be listed, written and deleted there. */
-const bucketCheck = (bucket: Bucket): Checked => ({
+const bucketCheck = (bucket: Bucket): PartCheck => ({
   parts: [bucketPart(bucket.url, process.env)],
   async ask() {
     const fault = await checkBucket(bucket);
     if (fault) throw new CheckFailure(fault.reason, fault.error);
+    return undefined;
   },
 });
+
+/** The check of the bucket that a configuration names. Errors: as `openBucket`. */
+export async function bucketChecks(config: Pick<Config, 'recordingsUrl'>): Promise<readonly PartCheck[]> {
+  const bucket = await openBucket(config);
+  return bucket ? [bucketCheck(bucket)] : [];
+}
 
 export interface OpenRecordings {
   readonly recordings: HeldRecordings;
   /** How the bucket is asked something cheap, if there is one. */
-  readonly checks: readonly Checked[];
+  readonly checks: readonly PartCheck[];
   addGauges(metrics: Metrics): void;
   stop(): Promise<void>;
 }

@@ -1,6 +1,6 @@
 /** The supervisor's children, one row per role: program, count, niceness, environment. */
 import type { Config } from '../config.js';
-import { mediaSettings, roomSettings } from '../calls/media-settings.js';
+import { mediaSettings, roomSettings } from '../agents/calls/media-settings.js';
 
 type Env = Readonly<Record<string, string | undefined>>;
 

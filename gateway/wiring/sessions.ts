@@ -21,32 +21,28 @@ import { createSessions } from '../../storage/sessions.js';
 import { createAnalysisQueue } from '../../storage/sessions/analyses.js';
 import { createSessionRuns, type SessionRunsParts } from '../../storage/sessions/runs.js';
 import type { Config } from '../config.js';
-import { startAnalyses } from '../deliveries/analyses.js';
-import { startDeliveries } from '../deliveries/loop.js';
+import { startAnalyses } from '../agents/deliveries/analyses.js';
+import { startDeliveries } from '../agents/deliveries/loop.js';
 import { callRoutes } from '../dialects/platform/calls/index.js';
 import { phoneSessions } from '../dialects/platform/sessions/making.js';
 import { createRefusalLimit } from '../dialects/platform/sessions/refusal-limit.js';
 import { sessionRoutes } from '../dialects/platform/sessions/index.js';
-import { languageModel } from './language-model.js';
+import { languageModel, type ModelConfig } from './language-model.js';
 import type { openPlatform } from './platform.js';
 import type { Route } from '../server/port.js';
 import type { Metrics } from '../server/system/metrics.js';
 
 export interface SessionOptions {
-  readonly config: Pick<
-    Config,
-    | 'callsPerWorkspace'
-    | 'sessionDays'
-    | 'prices'
-    | 'publicSessionsPerAddress'
-    | 'publicSessionsPerAgent'
-    | 'vocabulary'
-    | 'llmUrl'
-    | 'llmKey'
-    | 'llmModel'
-    | 'llmUsage'
-    | 'llmContext'
-  >;
+  readonly config: ModelConfig &
+    Pick<
+      Config,
+      | 'callsPerWorkspace'
+      | 'sessionDays'
+      | 'prices'
+      | 'publicSessionsPerAddress'
+      | 'publicSessionsPerAgent'
+      | 'vocabulary'
+    >;
   readonly database: Database;
   readonly platform: Awaited<ReturnType<typeof openPlatform>>;
   readonly admission: Pick<Admission, 'check'>;
@@ -87,25 +83,39 @@ function openAnalyses({ config, database, keeper, clock, log }: SessionOptions) 
   return startAnalyses({
     queue: createAnalysisQueue(database.sql),
     ...(analyst && { chat: analyst }),
-    ...{ keeper, clock, log },
+    keeper,
+    clock,
+    log,
   });
 }
 
 export async function openSessions(options: SessionOptions): Promise<OpenSessions> {
   const { config, database, platform, processId, node, ids, clock, log } = options;
   const { sql, asked, callers } = database;
-  const { keys, tokens, speech, languages, numbers, placed, plans } = platform;
+  const { keys, tokens, speech, languages, numbers, placed, plans, shortNumbers } = platform;
   const { vocabulary, publicSessionsPerAddress: perAddress, publicSessionsPerAgent: perAgent } = config;
   const { callsPerWorkspace = null } = config;
   const runs = await createSessionRuns({
-    ...{ database, processId, node, plans, clock, log },
+    database,
+    processId,
+    node,
+    plans,
+    clock,
+    log,
     sessionDays: config.sessionDays,
     callsPerWorkspace,
   });
   const { deliveries, watch } = await openDeliveries(options);
   const analyses = openAnalyses(options);
   const parts = {
-    ...{ keys, numbers, placed, tokens, speech, vocabulary, runs },
+    keys,
+    numbers,
+    placed,
+    shortNumbers,
+    tokens,
+    speech,
+    vocabulary,
+    runs,
     agents: platform.versions,
     sessions: createSessions({
       sql,
@@ -122,7 +132,9 @@ export async function openSessions(options: SessionOptions): Promise<OpenSession
     recordings: options.recordings,
   };
   return {
-    ...{ runs, sessions: parts.sessions, phone: phoneSessions(parts) },
+    runs,
+    sessions: parts.sessions,
+    phone: phoneSessions(parts),
     routes: (transport) => sessionRoutes({ ...parts, transport }),
     callRoutes: (dialling) => callRoutes({ ...parts, dialling }),
     addMetrics: (metrics) => watch.addTo(metrics),

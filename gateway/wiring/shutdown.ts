@@ -29,9 +29,16 @@ interface Process extends Leaving {
   monotonic(): number;
 }
 
-/** Whether `npm start` of this very package started us; the script of another package may well end before us. */
-const startedByNpm = ({ npm_lifecycle_event: script, npm_package_json: file }: NodeJS.ProcessEnv): boolean =>
-  script === 'start' && file === PACKAGE;
+/**
+ * Whether `npm start` of this very package started us, or `npx speech-gateway`; the script of another package may well end before us.
+ * npx quotes the program's name.
+ */
+const startedByNpm = ({
+  npm_lifecycle_event: event,
+  npm_lifecycle_script: script = '',
+  npm_package_json: file,
+}: NodeJS.ProcessEnv): boolean =>
+  (event === 'start' && file === PACKAGE) || (event === 'npx' && /^\W*speech-gateway\b/.test(script));
 
 /**
  * Signals that hurry the process, because somebody waits for it: SIGINT from a terminal, and any repeated signal. A SIGINT

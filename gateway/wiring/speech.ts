@@ -22,7 +22,7 @@ import { reachEngines } from './engines.js';
 
 const DECODE_ONCE = fileURLToPath(new URL('gateway/workers/decode-once.js', BUILT));
 
-export interface SpeechOptions {
+export interface OpenSpeechOptions {
   readonly config: Config;
   readonly database: Database;
   readonly children: Children;
@@ -36,17 +36,17 @@ export interface SpeechOptions {
 }
 
 /** The audio model for end-of-turn detection, if one was added. */
-function openTurns({ config: { turns }, children, clock, log }: SpeechOptions) {
+function openTurns({ config: { turns }, children, clock, log }: OpenSpeechOptions) {
   if (!turns) return undefined;
   return { detector: turns.detector, model: new TurnModelInChild(children.pool('turns'), clock, log) };
 }
 
 /** Noise reduction, if its model was added. */
-const openDenoiser = ({ config: { denoiser }, children, clock, log }: SpeechOptions) =>
+const openDenoiser = ({ config: { denoiser }, children, clock, log }: OpenSpeechOptions) =>
   denoiser === undefined ? undefined : new DenoiserInChild(children.pool('denoise'), clock, log);
 
 /** Errors: one that names FFMPEG_PATH. */
-export async function openSpeech(options: SpeechOptions) {
+export async function openSpeech(options: OpenSpeechOptions) {
   const { config, database, children, runtimeFolder, admission, keeper, ids, clock, log } = options;
   const decode = createDecode({
     tempFolder: join(runtimeFolder, 'uploads'),
@@ -54,7 +54,7 @@ export async function openSpeech(options: SpeechOptions) {
     ffmpegPath: config.ffmpegPath,
   });
   const encode = createEncode(children.pool('encode'));
-  const registry = reachEngines(config, (role) => children.pool(role), keeper);
+  const registry = reachEngines(config, (role) => children.pool(role), keeper, log);
   const denoiser = openDenoiser(options);
   const cloned = await createClonedVoices({ database, ids, clock, log });
   const voices = createVoices(registry.speakers, cloned);

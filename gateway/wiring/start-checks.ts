@@ -1,72 +1,30 @@
 /**
  * Asks the operator's parts something cheap as the gateway starts, beside the start, so that a wrong key is known before the first call;
- * and those that fail again and again until they can be reached, so that nobody has to call to find out that they are back.
+ * and those that fail again and again until they can be reached, so that nobody has to call to find out that they are back. Servers that
+ * only clients use are asked all the time.
  *
  * Invariants: nothing waits for these questions; each is given up after five seconds; none costs more than one token.
  */
 import type { Clock } from '../../contracts/clock.js';
 import { ServiceError } from '../../contracts/errors.js';
 import { LIMITS } from '../../contracts/limits.js';
+import type { Log } from '../../contracts/log.js';
 import { meaningOf } from '../../contracts/parts/outcome-of.js';
-import type { Part } from '../../contracts/ports/parts.js';
+import type { Part, PartAnswer } from '../../contracts/ports/parts.js';
 import { repeat } from '../../contracts/time/repeat.js';
-import {
-  ask,
-  discard,
-  type RemoteAddress,
-  type RemoteRequest,
-} from '../../engines/backends/remote/request.js';
+import type { RemoteAddress } from '../../engines/backends/remote/request.js';
 import { partsOf, type RemoteSettings } from '../../engines/backends/remote/settings.js';
 import type { Config, RemoteName } from '../config.js';
 import type { PartKeeper } from '../server/parts/keeper.js';
-import { LLM_FALLBACK_KEY, LLM_KEY } from '../config/language-model.js';
+import { whoIs } from '../server/parts/sentences.js';
+import { LLM_FALLBACK_KEY, LLM_FALLBACK_MODEL, LLM_KEY, LLM_MODEL } from '../config/language-model.js';
 import { modelPart } from './language-model.js';
+import { iceChecks } from './ice-check.js';
+import { hasNoRoute, jsonAnswer } from './json-answer.js';
+import { askModel } from './model-check.js';
+import { type ConfigAdvice, CheckFailure, type PartCheck, PartFailure } from './part-check.js';
 
 const { answerMs, againMs } = LIMITS.partCheck;
-
-/** One cheap question, which is asked for several parts at once. */
-export interface Checked {
-  readonly parts: readonly Part[];
-  /** Errors: whatever says that the part does not work. */
-  ask(signal: AbortSignal): Promise<unknown>;
-}
-
-/** A failure, and what is to be done about it. */
-export class CheckFailure extends Error {
-  constructor(reason: string, cause: unknown) {
-    super(reason, { cause });
-  }
-}
-
-/** Statuses of a server that has no such route, and may do its work all the same. */
-const NO_ROUTE: ReadonlySet<number> = new Set([404, 405, 501]);
-
-const hasNoRoute = (error: unknown): boolean =>
-  error instanceof ServiceError && NO_ROUTE.has(error.answered ?? 0);
-
-async function answers(address: RemoteAddress, request: RemoteRequest, signal: AbortSignal): Promise<void> {
-  discard(await ask(address, request, signal));
-}
-
-const get = (path: string): RemoteRequest => ({ method: 'GET', path });
-
-/** A key may be allowed to talk, and not to list models. */
-const FORBIDDEN = 403;
-
-const tellsNothing = (error: unknown): boolean =>
-  hasNoRoute(error) || (error instanceof ServiceError && error.answered === FORBIDDEN);
-
-/** The list of models; from a server that has none, or tells none, one token. */
-async function askModel(address: RemoteAddress, model: string, signal: AbortSignal): Promise<void> {
-  const body = { model, messages: [{ role: 'user', content: 'ping' }], max_tokens: 1, stream: false };
-  const headers = { 'content-type': 'application/json' };
-  try {
-    await answers(address, get('/models'), signal);
-  } catch (error) {
-    if (!tellsNothing(error)) throw error;
-    await answers(address, { path: '/chat/completions', headers, body: JSON.stringify(body) }, signal);
-  }
-}
 
 /** A route that tells nothing to those without a key. */
 const REMOTE_ROUTES: Readonly<Record<RemoteName, string>> = {
@@ -74,8 +32,11 @@ const REMOTE_ROUTES: Readonly<Record<RemoteName, string>> = {
   native: '/model?page_size=1',
 };
 
-async function askRemote(address: RemoteAddress, path: string, signal: AbortSignal): Promise<void> {
-  await answers(address, get(path), signal).catch((error: unknown) => {
+const NO_JSON = 'answered something that is no JSON';
+
+async function askRemote(address: RemoteAddress, path: string, signal: AbortSignal): Promise<undefined> {
+  const request = { method: 'GET', path } as const;
+  await jsonAnswer(address, request, signal, NO_JSON).catch((error: unknown) => {
     if (!hasNoRoute(error)) throw error;
   });
 }
@@ -85,26 +46,33 @@ type ModelConfig = Pick<
   'llmUrl' | 'llmKey' | 'llmModel' | 'llmFallbackUrl' | 'llmFallbackKey' | 'llmFallbackModel'
 >;
 
-function modelChecks(config: ModelConfig): readonly Checked[] {
+function modelChecks(config: ModelConfig): readonly PartCheck[] {
   const rows = [
-    ['main', config.llmUrl, config.llmKey, LLM_KEY, config.llmModel],
-    ['fallback', config.llmFallbackUrl, config.llmFallbackKey, LLM_FALLBACK_KEY, config.llmFallbackModel],
+    ['main', config.llmUrl, config.llmKey, LLM_KEY, config.llmModel, LLM_MODEL],
+    [
+      'fallback',
+      config.llmFallbackUrl,
+      config.llmFallbackKey,
+      LLM_FALLBACK_KEY,
+      config.llmFallbackModel,
+      LLM_FALLBACK_MODEL,
+    ],
   ] as const;
-  return rows.flatMap(([name, url, key, keySetting, model]) =>
+  return rows.flatMap(([name, url, key, keySetting, model, setting]) =>
     url === undefined
       ? []
       : [
           {
             parts: [modelPart(name, url)],
-            ask: (signal: AbortSignal) => askModel({ url, key, keySetting }, model, signal),
+            ask: (signal: AbortSignal) => askModel({ url, key, keySetting }, { model, setting }, signal),
           },
         ],
   );
 }
 
 /** Each address of a remote service, once for all that it does here. */
-function remoteChecks({ remotes, ttsEngines, sttEngines }: Config): readonly Checked[] {
-  const checksOf = (remote: RemoteName, settings: RemoteSettings): readonly Checked[] => {
+function remoteChecks({ remotes, ttsEngines, sttEngines }: Config): readonly PartCheck[] {
+  const checksOf = (remote: RemoteName, settings: RemoteSettings): readonly PartCheck[] => {
     const engine = `${remote}-compatible`;
     const voices = ttsEngines.includes(engine) ? partsOf('voice', engine, settings) : [];
     const recognisers = sttEngines.includes(engine) ? partsOf('recogniser', engine, settings) : [];
@@ -119,47 +87,75 @@ function remoteChecks({ remotes, ttsEngines, sttEngines }: Config): readonly Che
 }
 
 /** The checks of what a configuration names by address. */
-export const configuredChecks = (config: Config): readonly Checked[] => [
+export const configuredChecks = (config: Config): readonly PartCheck[] => [
   ...modelChecks(config),
   ...remoteChecks(config),
+  ...iceChecks(config),
 ];
 
 const tooLate = (): ServiceError =>
   new ServiceError('first_byte_timeout', { message: `No answer within ${answerMs / 1000} s` });
 
-/** Asks one, and tells what came of it. Never rejects. */
-async function check({ parts, ask: question }: Checked, { keeper, clock }: CheckOptions): Promise<void> {
+/** What an error says of the part. */
+function failureOf(error: unknown): PartAnswer {
+  if (error instanceof PartFailure) return error.told;
+  if (error instanceof CheckFailure) return { ...meaningOf(error.cause), reason: error.message };
+  return meaningOf(error);
+}
+
+function advise(part: Part, { sentence, setting }: ConfigAdvice, log: Log): void {
+  const { kind, name, address } = part;
+  log.warn({ part: kind, name, address, setting, check: true }, `${whoIs(part)} ${sentence}`);
+}
+
+export interface Found {
+  readonly told: PartAnswer;
+  readonly advice?: ConfigAdvice | undefined;
+}
+
+/** Asks one. Never rejects. */
+export async function askPart({ ask: question }: Pick<PartCheck, 'ask'>, clock: Clock): Promise<Found> {
   const from = clock.monotonic();
   const ending = new AbortController();
   const late = new Promise<never>((_, reject) =>
     ending.signal.addEventListener('abort', () => reject(tooLate())),
   );
   const stop = clock.after(answerMs, () => ending.abort(tooLate()));
-  const told = await Promise.race([question(ending.signal), late]).then(
-    () => ({ outcome: 'ok' }) as const,
-    (error: unknown) =>
-      error instanceof CheckFailure ? { ...meaningOf(error.cause), reason: error.message } : meaningOf(error),
+  const { told, advice } = await Promise.race([question(ending.signal), late]).then(
+    (advice): Found => ({ told: { outcome: 'ok' }, advice }),
+    (error: unknown): Found => ({ told: failureOf(error) }),
   );
   stop();
-  const seconds = (clock.monotonic() - from) / 1000;
-  for (const part of parts) keeper.told(part, { ...told, seconds, isCheck: true });
+  return { told: { ...told, seconds: (clock.monotonic() - from) / 1000, isCheck: true }, advice };
+}
+
+/** Asks one, and tells what came of it. Never rejects. */
+async function check(checked: PartCheck, { keeper, clock, log }: CheckOptions): Promise<void> {
+  const { told, advice } = await askPart(checked, clock);
+  for (const part of checked.parts) {
+    keeper.noteAnswer(part, told);
+    if (advice) advise(part, advice, log);
+  }
 }
 
 export interface CheckOptions {
-  readonly checks: readonly Checked[];
-  readonly keeper: Pick<PartKeeper, 'told' | 'fails' | 'know'>;
+  readonly checks: readonly PartCheck[];
+  readonly keeper: Pick<PartKeeper, 'noteAnswer' | 'fails' | 'knowPart'>;
   /** False in the second of several processes: the first has asked already. */
   readonly asksAll: boolean;
   readonly clock: Clock;
+  readonly log: Log;
 }
 
-/** Asks now, and those that fail each quarter of a minute. The result stops it. */
+/** Asks now, and those that fail or that nobody else asks each quarter of a minute. The result stops it. */
 export function startChecks(options: CheckOptions): () => void {
   const { checks, keeper, asksAll, clock } = options;
-  for (const { parts } of checks) for (const part of parts) keeper.know(part);
+  for (const { parts } of checks) for (const part of parts) keeper.knowPart(part);
   let isFirst = asksAll;
   const look = async (): Promise<void> => {
-    const asked = isFirst ? checks : checks.filter(({ parts }) => parts.some((part) => keeper.fails(part)));
+    const asked = checks.filter(
+      ({ parts, isRegular }) => isFirst || (asksAll && isRegular) || parts.some((part) => keeper.fails(part)),
+    );
     isFirst = false;
     await Promise.all(asked.map((each) => check(each, options)));
   };

@@ -25,7 +25,9 @@ const gateway = await startGateway(config, { ...resources, peers, isFirst: index
   (error: unknown) => refuseStart(explain(error)),
 );
 await serveAsChild({
-  ...{ handlers: gateway.jobs, slots: 1, ready: gateway.ready },
+  handlers: gateway.jobs,
+  slots: 1,
+  ready: gateway.ready,
   graceMs: drainMs(config) + LET_GO_MS,
   beforeLeaving: () => gateway.stop(),
   hurry: () => gateway.hurry(),

@@ -1,6 +1,6 @@
 /**
  * The `media` children (docs/architecture.md "Processes"): WebRTC, Opus, pacing and voice activity of the calls that are on them.
- * `MEDIA` is their network as JSON (gateway/calls/media-settings.ts), `MODELS_DIR` the folder of the model files.
+ * `MEDIA` is their network as JSON (gateway/agents/calls/media-settings.ts), `MODELS_DIR` the folder of the model files.
  */
 import { JOB_PLACES } from '../../contracts/limits/job-places.js';
 import { systemClock } from '../../contracts/clock.js';
@@ -11,8 +11,8 @@ import { holdPort } from '../../media/embedded/udp-port.js';
 import { Pacer } from '../../media/pacer.js';
 import { phoneJobs } from '../../media/phone/serve-phone.js';
 import { childPlace, serveAsChild } from '../../processes/child/child.js';
-import type { MediaSettings } from '../calls/media-settings.js';
-import { DETECTORS } from './detectors.js';
+import type { MediaSettings } from '../agents/calls/media-settings.js';
+import { DETECTORS, prepare } from './detectors.js';
 
 /** The port of this worker, counted from that of the first. */
 const portOf = (base: number): number => (base === 0 ? 0 : base + childPlace().index);
@@ -32,7 +32,10 @@ told(wanted, port);
 /** The port for clients that come by TURN over TCP or TLS. */
 async function openRelayed(base: number): Promise<RelayedPort> {
   const relayed = await RelayedPort.open({
-    ...{ wanted: portOf(base), bind: settings.bind, to: port, clock: systemClock },
+    wanted: portOf(base),
+    bind: settings.bind,
+    to: port,
+    clock: systemClock,
   });
   told(portOf(base), relayed.port);
   return relayed;
@@ -51,3 +54,4 @@ await serveAsChild({
   },
   ...JOB_PLACES.media,
 });
+prepare(kind);

@@ -40,7 +40,7 @@ class EmbeddedCall extends WorkerCall<SignalReport> implements JoinableCall {
   protected reports(): AsyncIterable<unknown> {
     const { sessionId, user, agent, record, part } = this.options;
     const args: CallArgs = { sessionId, user, agent, record, part };
-    return this.media.run(CALL_JOB, args, this.run);
+    return this.media.runJob(CALL_JOB, args, this.run);
   }
 
   connect(how: SignalConnect, link: SignalLink): SignalEnd {
@@ -96,5 +96,5 @@ class EmbeddedCall extends WorkerCall<SignalReport> implements JoinableCall {
 
 /** `media`: the pool of media workers; a call stays on the worker that it began on. */
 export const createEmbeddedCalls = (media: JobRunner, observer: CallObserver): JoinableCalls => ({
-  open: (options) => new EmbeddedCall(media, options, observer),
+  openCall: (options) => new EmbeddedCall(media, options, observer),
 });

@@ -8,7 +8,7 @@
  * seconds ahead of real time, whatever a client sends.
  */
 import { RECOGNITION_RATE, samplesOf } from '../../contracts/audio.js';
-import { Quiet } from '../quiet.js';
+import { PacketSilence } from '../quiet.js';
 import { ahead, type RtpPacket } from './rtp.js';
 
 export interface OpusDecoder {
@@ -38,7 +38,7 @@ export class Microphone {
   #last: { sequence: number; timestamp: number } | undefined;
   readonly #held = new Map<number, RtpPacket>();
   #frame: Int16Array = SILENCE;
-  readonly #quiet: Quiet;
+  readonly #quiet: PacketSilence;
   /** Packets received, and packets lost. */
   readonly counts = { received: 0, lost: 0 };
 
@@ -47,10 +47,10 @@ export class Microphone {
     private readonly heard: (samples: Int16Array) => void,
     /** Receives each packet once, in order. */
     private readonly taken: (packet: RtpPacket) => void = () => undefined,
-    /** Beats without a packet before silence; see `Quiet`. */
+    /** Beats without a packet before silence; see `PacketSilence`. */
     patience?: number,
   ) {
-    this.#quiet = new Quiet(patience);
+    this.#quiet = new PacketSilence(patience);
   }
 
   receive(packet: RtpPacket): void {

@@ -27,7 +27,7 @@ const permission = new ParticipantPermission({ canPublish: true, canSubscribe: t
 const seconds = (): bigint => BigInt(Math.floor(Date.now() / 1000));
 
 /** The user; a new one with each join. */
-export class User implements Sender {
+export class UserParticipant implements Sender {
   readonly sid = sidOf('PA');
   readonly tracks: UserTracks;
   readonly #joinedAt = seconds();
@@ -60,7 +60,7 @@ export class User implements Sender {
 }
 
 /** The agent, the same for the whole call. */
-export class Agent implements Sender {
+export class AgentParticipant implements Sender {
   readonly sid = sidOf('PA');
   readonly trackSid = sidOf('TR');
   readonly #joinedAt = seconds();
@@ -108,17 +108,24 @@ export class Agent implements Sender {
   }
 }
 
-export interface Welcome {
+export interface JoinResponseParts {
   readonly args: CallArgs;
   readonly roomSid: string;
-  readonly user: User;
-  readonly agent: Agent;
+  readonly user: UserParticipant;
+  readonly agent: AgentParticipant;
   readonly version: 1 | 0;
   readonly iceServers: JoinResponse['iceServers'];
 }
 
 /** The first message to a client. */
-export const joinResponse = ({ args, roomSid, user, agent, version, iceServers }: Welcome): JoinResponse =>
+export const joinResponse = ({
+  args,
+  roomSid,
+  user,
+  agent,
+  version,
+  iceServers,
+}: JoinResponseParts): JoinResponse =>
   new JoinResponse({
     room: new RoomInfo({
       sid: roomSid,

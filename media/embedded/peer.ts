@@ -211,7 +211,9 @@ export class Peer {
     return this.#description();
   }
 
+  /** Takes the answer to our offer; one that no offer waits for is ignored. Throws if it cannot be read. */
   accept(answer: string): void {
+    if (this.#connection.signalingState() !== 'have-local-offer') return;
     this.#connection.setRemoteDescription(withAdmitted(answer, this.admits), 'answer');
   }
 

@@ -23,7 +23,7 @@ interface Way {
   heardAt: number;
 }
 
-export interface RelayedParts {
+export interface RelayedPortParts {
   /** Wanted port; 0 takes any. */
   readonly wanted: number;
   readonly bind: string | undefined;
@@ -64,14 +64,14 @@ export class RelayedPort {
 
   private constructor(
     private readonly socket: Socket,
-    private readonly parts: RelayedParts,
+    private readonly parts: RelayedPortParts,
   ) {
     socket.on('message', (message, from) => this.#take(message, from));
     socket.on('error', () => undefined);
   }
 
   /** Errors: if the address cannot be bound at all. */
-  static async open(parts: RelayedParts): Promise<RelayedPort> {
+  static async open(parts: RelayedPortParts): Promise<RelayedPort> {
     return new RelayedPort(await bound(parts.wanted, parts.bind), parts);
   }
 

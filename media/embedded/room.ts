@@ -24,7 +24,7 @@ import {
   TrickleRequest,
 } from '@livekit/protocol';
 import { connection, type ConnectionEffect, type ConnectionEvent } from '../../actors/connection.js';
-import { type Effects, run, type Running } from '../../actors/run.js';
+import { type Effects, run, type RunningMachine } from '../../actors/run.js';
 import type { Clock } from '../../contracts/clock.js';
 import type { CallArgs, Report, SignalCommand, SignalReport } from '../wire.js';
 import { RemoteCandidates } from './candidates.js';
@@ -32,13 +32,14 @@ import { RELIABLE, sidOf } from './data.js';
 import { sentTracks, soundLines } from './directions.js';
 import { Inbox } from './inbox.js';
 import { Messages } from './messages.js';
-import { Agent, joinResponse, User } from './participants.js';
+import { AgentParticipant, joinResponse, UserParticipant } from './participants.js';
 import { type MediaNetwork, Peer, type PeerEvents } from './peer.js';
 import { OPUS_TYPE, readRtp, type RtpPacket } from './rtp.js';
 import { isBounded, offeredOpusType } from './sdp.js';
-import { type Incoming, type Joining, joiningOf, type Outgoing, readSignal, writeSignal } from './signal.js';
+import { type ClientSignal, type JoinRequestParts, joiningOf, readSignal } from './signal.js';
+import { type ServerSignal, writeSignal } from './signal.js';
 
-export interface RoomEvents {
+export interface EmbeddedRoomEvents {
   report(report: Report | SignalReport): void;
   /** A packet of the track that is the user; `track` is its name. */
   packet(packet: RtpPacket, track: string): void;
@@ -62,15 +63,15 @@ interface Connection {
   readonly version: 1 | 0;
   readonly publisher: Peer;
   readonly subscriber: Peer | undefined;
-  readonly user: User;
+  readonly user: UserParticipant;
   /** Whether the client was already asked for a line to receive the agent on. */
   asked: boolean;
 }
 
 /** A client that joins, until its media is open. */
-interface Joiner extends Joining {
+interface Joiner extends JoinRequestParts {
   readonly version: 1 | 0;
-  readonly user: User;
+  readonly user: UserParticipant;
   /** A token for the client to return with. */
   readonly token: string;
   readonly from: string;
@@ -81,7 +82,7 @@ const DISMISSALS = {
   callOver: DisconnectReason.ROOM_CLOSED,
 } as const;
 
-const leave = (action: LeaveRequest_Action, reason: DisconnectReason): Outgoing => ({
+const leave = (action: LeaveRequest_Action, reason: DisconnectReason): ServerSignal => ({
   case: 'leave',
   value: new LeaveRequest({ action, reason, canReconnect: action !== LeaveRequest_Action.DISCONNECT }),
 });
@@ -91,19 +92,19 @@ function closePeers(connection: Connection | undefined): void {
   connection?.subscriber?.close();
 }
 
-type On<Case extends Incoming['case']> = Extract<Incoming, { readonly case: Case }>;
+type On<Case extends ClientSignal['case']> = Extract<ClientSignal, { readonly case: Case }>;
 type Handlers = {
-  readonly [Case in NonNullable<Incoming['case']>]?: (message: On<Case>, link: number) => void;
+  readonly [Case in NonNullable<ClientSignal['case']>]?: (message: On<Case>, link: number) => void;
 };
 
-export class Room {
-  readonly agent: Agent;
+export class EmbeddedRoom {
+  readonly agent: AgentParticipant;
   readonly #sid = sidOf('RM');
   readonly #messages: Messages;
   #inbox: Inbox;
   readonly #candidates = new RemoteCandidates(() => performance.now());
   readonly #ssrc = 1 + Math.floor(Math.random() * 0xfffffffe);
-  readonly #client: Running<ConnectionEvent>;
+  readonly #client: RunningMachine<ConnectionEvent>;
   /** The signalling connection for frames to the client. */
   #link: number | undefined;
   #asText = false;
@@ -115,12 +116,12 @@ export class Room {
   constructor(
     private readonly args: CallArgs,
     private readonly network: RoomNetwork,
-    private readonly events: RoomEvents,
+    private readonly events: EmbeddedRoomEvents,
     private readonly clock: Clock,
   ) {
-    this.agent = new Agent(args.agent.identity, args.agent.name);
+    this.agent = new AgentParticipant(args.agent.identity, args.agent.name);
     const { agent } = this;
-    const user = (): User => this.#connection?.user ?? this.#newUser();
+    const user = (): UserParticipant => this.#connection?.user ?? this.#newUser();
     this.#messages = new Messages({ agent, user }, (packet) => this.#sendPacket(packet));
     this.#inbox = this.#newInbox();
     this.#client = run(connection, undefined, clock, this.#effects, (error) => events.failed(error));
@@ -135,8 +136,8 @@ export class Room {
     });
   }
 
-  #newUser(): User {
-    return new User(this.args.user.identity, this.args.user.name, () => this.clock.monotonic());
+  #newUser(): UserParticipant {
+    return new UserParticipant(this.args.user.identity, this.args.user.name, () => this.clock.monotonic());
   }
 
   get ssrc(): number {
@@ -154,7 +155,7 @@ export class Room {
 
   connect(command: Extract<SignalCommand, { readonly op: 'connect' }>): void {
     const { link, version, query, token, from } = command;
-    let joining: Joining;
+    let joining: JoinRequestParts;
     try {
       joining = joiningOf(version, new URLSearchParams(query));
     } catch {
@@ -281,7 +282,7 @@ export class Room {
     const message = readSignal(frame);
     if (!message?.case) return;
     this.#asText = typeof frame === 'string';
-    (this.#handlers[message.case] as ((message: Incoming, link: number) => void) | undefined)?.(
+    (this.#handlers[message.case] as ((message: ClientSignal, link: number) => void) | undefined)?.(
       message,
       link,
     );
@@ -307,7 +308,7 @@ export class Room {
     leave: (_, link) => this.#client.send({ type: 'leave', link }),
   };
 
-  #answer({ sdp, id }: NonNullable<Joining['offer']>, link: number): void {
+  #answer({ sdp, id }: NonNullable<JoinRequestParts['offer']>, link: number): void {
     const connection = this.#connection;
     if (!connection || !isBounded(sdp)) return;
     const { publisher, user, version } = connection;
@@ -382,7 +383,7 @@ export class Room {
     this.#client.send({ type: 'gone', link });
   }
 
-  #send(message: Outgoing): void {
+  #send(message: ServerSignal): void {
     if (this.#link === undefined) return;
     this.events.report({ on: 'signal', link: this.#link, frame: writeSignal(message, this.#asText) });
   }

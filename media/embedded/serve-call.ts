@@ -5,19 +5,19 @@
 import type { TranscriptText } from '../../contracts/ports/calls/calls.js';
 import type { JobHandlers } from '../../contracts/ports/jobs.js';
 import { decoders } from '../opus-pool.js';
-import { type Carrier, type CarriedCall, serve, ServedCall, type ServedParts } from '../served-call.js';
+import { type Carrier, type CallHost, serve, ServedCall, type ServedParts } from '../served-call.js';
 import { CALL_JOB, type CallArgs, type Report, type SignalCommand, type SignalReport } from '../wire.js';
 import { Microphone } from './microphone.js';
-import { Room, type RoomEvents, type RoomNetwork } from './room.js';
+import { EmbeddedRoom, type EmbeddedRoomEvents, type RoomNetwork } from './room.js';
 import { OPUS_TYPE } from './rtp.js';
 import { VoiceSender } from './voice-sender.js';
 
-export interface MediaParts extends ServedParts {
+export interface EmbeddedMediaParts extends ServedParts {
   readonly network: RoomNetwork;
 }
 
 class EmbeddedCarrier implements Carrier<SignalCommand> {
-  readonly #room: Room;
+  readonly #room: EmbeddedRoom;
   readonly #voice: VoiceSender;
   readonly #decoder = decoders.take();
   #microphone: Microphone;
@@ -26,11 +26,11 @@ class EmbeddedCarrier implements Carrier<SignalCommand> {
 
   constructor(
     args: CallArgs,
-    { network, complexity, clock }: MediaParts,
-    private readonly call: CarriedCall<SignalReport>,
+    { network, complexity, clock }: EmbeddedMediaParts,
+    private readonly call: CallHost<SignalReport>,
   ) {
     this.#microphone = this.#newMicrophone();
-    const events: RoomEvents = {
+    const events: EmbeddedRoomEvents = {
       report: (report) => call.report(report),
       packet: (packet, track) => {
         if (track !== this.#track) this.#follow(track);
@@ -43,7 +43,7 @@ class EmbeddedCarrier implements Carrier<SignalCommand> {
       },
       failed: (error) => call.failed(error),
     };
-    this.#room = new Room(args, network, events, clock);
+    this.#room = new EmbeddedRoom(args, network, events, clock);
     const options = { ssrc: this.#room.ssrc, opusType: OPUS_TYPE, complexity };
     this.#voice = new VoiceSender(options, call.playout, (packet, opus) => {
       this.#room.speak(packet);
@@ -101,9 +101,9 @@ class EmbeddedCarrier implements Carrier<SignalCommand> {
   }
 }
 
-export const callJobs = (parts: MediaParts): JobHandlers => ({
+export const callJobs = (parts: EmbeddedMediaParts): JobHandlers => ({
   async *[CALL_JOB](args: CallArgs, commands, context): AsyncGenerator<Report | SignalReport> {
-    const carry = (call: CarriedCall<SignalReport>) => new EmbeddedCarrier(args, parts, call);
+    const carry = (call: CallHost<SignalReport>) => new EmbeddedCarrier(args, parts, call);
     yield* serve(new ServedCall(args, parts, carry), commands, context);
   },
 });

@@ -10,11 +10,11 @@ import {
 
 const MOST_JOIN_BYTES = 512 * 1024;
 
-export type Incoming = SignalRequest['message'];
-export type Outgoing = SignalResponse['message'];
+export type ClientSignal = SignalRequest['message'];
+export type ServerSignal = SignalResponse['message'];
 
 /** Undefined if it is not a frame of the protocol. */
-export function readSignal(frame: Uint8Array | string): Incoming | undefined {
+export function readSignal(frame: Uint8Array | string): ClientSignal | undefined {
   try {
     const options = { ignoreUnknownFields: true };
     return typeof frame === 'string'
@@ -25,13 +25,13 @@ export function readSignal(frame: Uint8Array | string): Incoming | undefined {
   }
 }
 
-export function writeSignal(message: Outgoing, asText: boolean): Uint8Array | string {
+export function writeSignal(message: ServerSignal, asText: boolean): Uint8Array | string {
   const response = new SignalResponse({ message });
   return asText ? response.toJsonString() : response.toBinary();
 }
 
 /** A client's request to join; `/rtc/v1` packs it into one query parameter. */
-export interface Joining {
+export interface JoinRequestParts {
   /** The participant whose connection is to be resumed. */
   readonly resume?: string;
   readonly offer?: { readonly sdp: string; readonly id: number };
@@ -51,7 +51,7 @@ const resumeOf = (reconnect: boolean, sid: string | null) =>
   reconnect && sid !== null && sid !== '' ? { resume: sid } : {};
 
 /** Errors: if the parameter cannot be read. */
-export function joiningOf(version: 1 | 0, query: URLSearchParams): Joining {
+export function joiningOf(version: 1 | 0, query: URLSearchParams): JoinRequestParts {
   const parameter = query.get('join_request');
   if (version === 0 || parameter === null)
     return { ...resumeOf(query.get('reconnect') === '1', query.get('sid')), tracks: [] };

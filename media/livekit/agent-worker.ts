@@ -46,6 +46,8 @@ const RECONNECT = { initialMs: 250, maxMs: 10_000 };
 const MOST_BYTES = 1024 * 1024;
 /** Servers give no job to nodes whose workers have more load than this (`agents.target_load`); ours reach it only when full. */
 const TARGET_LOAD = 0.7;
+/** The most that is told of a machine that is all in use: only a worker without a place refuses jobs. */
+const MOST_IN_USE = 0.95;
 
 /** One connection. */
 class Link {
@@ -101,10 +103,10 @@ class Link {
 
   status(): void {
     const { UpdateWorkerStatus, WorkerStatus } = this.protocol;
-    const { calls, places, draining } = this.parts.work.figures();
+    const { calls, places, draining, load } = this.parts.work.figures();
     const value = new UpdateWorkerStatus({
       status: draining || calls >= places ? WorkerStatus.WS_FULL : WorkerStatus.WS_AVAILABLE,
-      load: (TARGET_LOAD * calls) / places,
+      load: TARGET_LOAD * Math.max(calls / places, Math.min(load, MOST_IN_USE)),
       jobCount: calls,
     });
     this.#send({ case: 'updateWorker', value });

@@ -70,7 +70,7 @@ class ClusterCall extends WorkerCall<RoomReport> implements RoomCall {
     try {
       const args = await this.#prepare();
       if (this.ended) return;
-      for await (const report of this.parts.rooms.run(ROOM_JOB, args, this.run)) {
+      for await (const report of this.parts.rooms.runJob(ROOM_JOB, args, this.run)) {
         if ((report as Report).on === 'connected') this.how.reachable?.(true);
         yield report;
       }
@@ -147,12 +147,12 @@ class ClusterCall extends WorkerCall<RoomReport> implements RoomCall {
 export function createRoomCalls(parts: RoomCallsParts): RoomCalls {
   const service = createRoomService(parts.server, parts.asks);
   return {
-    async dispatch(sessionId, metadata, joinBy) {
+    async dispatchAgent(sessionId, metadata, joinBy) {
       await service.create(sessionId, joinBy);
       await parts.registered();
       await service.dispatch(sessionId, parts.agentName, metadata);
     },
-    open: (options, joinBy, how = {}) => new ClusterCall(options, joinBy, how, service, parts),
-    remove: (room) => service.remove(room),
+    openRoomCall: (options, joinBy, how = {}) => new ClusterCall(options, joinBy, how, service, parts),
+    removeRoom: (room) => service.remove(room),
   };
 }

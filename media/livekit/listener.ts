@@ -6,7 +6,7 @@ import type { ReadableStreamDefaultReader } from 'node:stream/web';
 import type { AudioFrame, RemoteTrack } from '@livekit/rtc-node';
 import { RECOGNITION_RATE } from '../../contracts/audio.js';
 import { FRAME_MS } from '../playout.js';
-import { Quiet } from '../quiet.js';
+import { PacketSilence } from '../quiet.js';
 import type { Rtc } from './rtc.js';
 
 type Reader = ReadableStreamDefaultReader<AudioFrame>;
@@ -23,8 +23,8 @@ export interface ListenerEvents {
   paused(): void;
 }
 
-export class Listener {
-  readonly #quiet = new Quiet();
+export class RoomListener {
+  readonly #quiet = new PacketSilence();
   #track: RemoteTrack | undefined;
   #reader: Reader | undefined;
 

@@ -28,7 +28,7 @@ interface Step {
   send(): Promise<unknown>;
 }
 
-export class Outgoing {
+export class RoomSender {
   readonly #transcripts: Transcripts;
   #steps: Step[] = [];
   #bytes = 0;

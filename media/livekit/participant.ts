@@ -13,17 +13,17 @@ import { type Clock, systemClock } from '../../contracts/clock.js';
 import { ServiceError } from '../../contracts/errors.js';
 import { withTimeout } from '../../contracts/time/timeouts.js';
 import { connection, type ConnectionEffect, type ConnectionEvent } from '../../actors/connection.js';
-import { type Effects, run, type Running } from '../../actors/run.js';
+import { type Effects, run, type RunningMachine } from '../../actors/run.js';
 import type { DataReport, RoomArgs } from '../wire.js';
 import { FRAME_MS } from '../playout.js';
 import { SOURCES, userTrack } from '../user-track.js';
 import { listenToData, type Received } from './incoming.js';
 import { pressKeys } from './keys.js';
-import { Listener, type ListenerEvents } from './listener.js';
-import { Outgoing } from './outgoing.js';
+import { RoomListener, type ListenerEvents } from './listener.js';
+import { RoomSender } from './outgoing.js';
 import { loadRtc, type Rtc } from './rtc.js';
 import type { Speaker } from './speaker.js';
-import { Voice } from './voice.js';
+import { RoomVoice } from './voice.js';
 
 const { missedMs, roomJoinMs, roomLastWordsMs, roomLeaveMs } = CALL_TIMES;
 /** Largest message of the user, and longest name of its topic. */
@@ -60,7 +60,7 @@ export interface RoomEvents extends ListenerEvents {
 interface Parts {
   readonly rtc: Rtc;
   readonly room: Room;
-  readonly voice: Voice;
+  readonly voice: RoomVoice;
 }
 
 const failed = (cause: unknown): ServiceError =>
@@ -88,7 +88,7 @@ export async function joinRoom(args: RoomArgs, signal: AbortSignal): Promise<Par
   try {
     const rtc = await loadRtc();
     const room = await connect(rtc, args, signal);
-    const voice = await Voice.publish(rtc, room, signal).catch(async (error: unknown) => {
+    const voice = await RoomVoice.publish(rtc, room, signal).catch(async (error: unknown) => {
       await disconnect(room);
       throw error;
     });
@@ -106,9 +106,9 @@ const IGNORED = (): void => undefined;
 
 export class RoomParticipant {
   readonly speaker: Speaker;
-  readonly outgoing: Outgoing;
-  readonly #listener: Listener;
-  readonly #client: Running<ConnectionEvent>;
+  readonly outgoing: RoomSender;
+  readonly #listener: RoomListener;
+  readonly #client: RunningMachine<ConnectionEvent>;
   readonly #asked = new WeakSet<RemoteTrackPublication>();
   #user: RemoteParticipant | undefined;
   /** The last participant that was accepted as the user. */
@@ -137,13 +137,13 @@ export class RoomParticipant {
     const agent = room.localParticipant;
     if (!agent) throw new ServiceError('transport_failed');
     this.speaker = voice.speaker;
-    this.outgoing = new Outgoing(
+    this.outgoing = new RoomSender(
       agent,
       args.user.identity,
       () => voice.trackSid,
       () => this.#sound()?.sid,
     );
-    this.#listener = new Listener(rtc, events);
+    this.#listener = new RoomListener(rtc, events);
     this.#client = run(connection, undefined, clock, this.#effects, (error) => events.failed(error));
     // A telephone sends no data.
     if (!args.phone) listenToData(rtc, room, (...received) => this.#received(...received));
@@ -158,8 +158,12 @@ export class RoomParticipant {
     disconnected: () => this.#turn(false),
     left: () => this.events.left(),
     // The server handles signalling and media.
-    ...{ welcome: IGNORED, askToRejoin: IGNORED, closeLink: IGNORED, dismiss: IGNORED },
-    ...{ ignore: IGNORED, release: IGNORED },
+    welcome: IGNORED,
+    askToRejoin: IGNORED,
+    closeLink: IGNORED,
+    dismiss: IGNORED,
+    ignore: IGNORED,
+    release: IGNORED,
   };
 
   #turn(connected: boolean): void {

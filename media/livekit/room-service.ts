@@ -17,6 +17,8 @@ export interface LivekitServer {
 }
 
 export interface RoomService {
+  /** Resolves if the server answers and knows our key. Errors: `transport_failed`. */
+  tryKey(): Promise<undefined>;
   /** Creates the room, which waits for its user until `joinBy`. Errors: `transport_failed`. */
   create(sessionId: string, joinBy: Date): Promise<void>;
   /** Asks for an agent in that room. Errors: `transport_failed`. */
@@ -38,6 +40,8 @@ export interface RoomService {
 
 const REQUEST_SECONDS = 5;
 const MOST_USERS = 1;
+/** Sessions' rooms have other names: the list of it is short on a server with many rooms. */
+const NO_ROOM = '-';
 /** Longer than any conversation; the server gives fresh tokens to connected participants. */
 const TOKEN_TTL = '24h';
 const NOT_FOUND = 404;
@@ -113,6 +117,11 @@ export function createRoomService({ url, key, secret }: LivekitServer, ask: Ask 
   };
   return {
     ...usersIn(client, awaiting),
+    async tryKey() {
+      const rooms = await client();
+      await orFailed(rooms.listRooms([NO_ROOM]));
+      return undefined;
+    },
     async create(name, joinBy) {
       const rooms = await client();
       const { goneMs, connectMs } = CALL_TIMES;

@@ -5,14 +5,14 @@
 import type { TranscriptText } from '../../contracts/ports/calls/calls.js';
 import type { ServiceError } from '../../contracts/errors.js';
 import type { JobHandlers } from '../../contracts/ports/jobs.js';
-import { type Carrier, type CarriedCall, serve, ServedCall, type ServedParts } from '../served-call.js';
+import { type Carrier, type CallHost, serve, ServedCall, type ServedParts } from '../served-call.js';
 import { type Report, ROOM_JOB, type RoomArgs, type RoomReport, type TelephoneCommand } from '../wire.js';
 import { joinRoom, type RoomEvents, RoomParticipant } from './participant.js';
-import { Recording } from '../recording.js';
+import { SampleRecording } from '../recording.js';
 
 class RoomCarrier implements Carrier<TelephoneCommand> {
   readonly #agent: RoomParticipant;
-  #recording: Recording | undefined;
+  #recording: SampleRecording | undefined;
   /** The error that ended the call; undefined if it ended normally. */
   failure: ServiceError | undefined;
   /** Resolves when the agent has left its room. */
@@ -21,7 +21,7 @@ class RoomCarrier implements Carrier<TelephoneCommand> {
   constructor(
     private readonly args: RoomArgs,
     joined: Awaited<ReturnType<typeof joinRoom>>,
-    private readonly call: CarriedCall<RoomReport>,
+    private readonly call: CallHost<RoomReport>,
     private readonly parts: Pick<ServedParts, 'complexity' | 'clock'>,
   ) {
     const events: RoomEvents = {
@@ -45,9 +45,9 @@ class RoomCarrier implements Carrier<TelephoneCommand> {
     this.#agent = new RoomParticipant(args, joined, events, parts.clock);
   }
 
-  #kept(): Recording | undefined {
+  #kept(): SampleRecording | undefined {
     const recorder = this.call.recorder();
-    return recorder && (this.#recording ??= new Recording(recorder, this.parts.complexity));
+    return recorder && (this.#recording ??= new SampleRecording(recorder, this.parts.complexity));
   }
 
   /** Playout stops while the user is not connected, or the library's queue is full. */
@@ -72,8 +72,8 @@ class RoomCarrier implements Carrier<TelephoneCommand> {
     this.#agent.outgoing.attributes(values);
   }
 
-  hush(): void {
-    this.#agent.speaker.hush();
+  clearAudio(): void {
+    this.#agent.speaker.clearAudio();
   }
 
   take(command: TelephoneCommand): void {
@@ -95,7 +95,7 @@ export const roomJobs = (parts: ServedParts): JobHandlers => ({
   async *[ROOM_JOB](args: RoomArgs, commands, context): AsyncGenerator<Report | RoomReport> {
     const joined = await joinRoom(args, context.signal);
     let carrier: RoomCarrier | undefined;
-    const carry = (call: CarriedCall<RoomReport>): RoomCarrier =>
+    const carry = (call: CallHost<RoomReport>): RoomCarrier =>
       (carrier = new RoomCarrier(args, joined, call, parts));
     const call = new ServedCall<TelephoneCommand, RoomReport>(args, parts, carry);
     try {

@@ -7,6 +7,7 @@ import { CALL_TIMES } from '../../contracts/limits/call-times.js';
 import { systemClock } from '../../contracts/clock.js';
 import { errorText, ServiceError } from '../../contracts/errors.js';
 import { LIMITS } from '../../contracts/limits.js';
+import { isSipAddress } from '../../contracts/phone/phone.js';
 import { IDENTITIES } from '../../contracts/ports/calls/calls.js';
 import { type Ask, asked, askingNobody } from '../../contracts/ports/parts.js';
 import type {
@@ -85,7 +86,9 @@ async function keep(numbers: readonly SipNumber[], client: Client, agentName: st
   const roomOf = (numberId: string) =>
     new RoomConfiguration({
       // A caller who hangs up does not come back.
-      ...{ emptyTimeout: WAIT_SECONDS, departureTimeout: 1, maxParticipants: 1 },
+      emptyTimeout: WAIT_SECONDS,
+      departureTimeout: 1,
+      maxParticipants: 1,
       agents: [new RoomAgentDispatch({ agentName, metadata: JSON.stringify({ number: numberId }) })],
     });
   // Audio is encrypted if the carrier offers it.
@@ -133,8 +136,11 @@ async function dial(leg: SipLeg, client: Client): Promise<SipRefusal | undefined
   const { trunk: route, ...media } = await routeOf(server);
   const trunk = new SIPOutboundConfig({ ...route, authUsername: username, authPassword: password });
   const how = {
-    ...{ fromNumber: userOf(from), participantIdentity: IDENTITIES.user, waitUntilAnswered: true },
-    ...{ ringingTimeout: ringSeconds, timeout: ringSeconds + MORE_SECONDS },
+    fromNumber: userOf(from),
+    participantIdentity: IDENTITIES.user,
+    waitUntilAnswered: true,
+    ringingTimeout: ringSeconds,
+    timeout: ringSeconds + MORE_SECONDS,
     ...media,
   };
   const sip = await client();
@@ -165,7 +171,7 @@ async function refer(
 }
 
 /** The target in the form that REFER needs. */
-const targetOf = (to: string): string => (to.startsWith('+') ? `tel:${to}` : to);
+const targetOf = (to: string): string => (isSipAddress(to) ? to : `tel:${to}`);
 
 /** `ask`: told what came of each request that calls nobody. */
 export function createSipService(

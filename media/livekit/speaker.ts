@@ -51,7 +51,7 @@ export class Speaker {
   }
 
   /** Empties the queue. */
-  hush(): void {
+  clearAudio(): void {
     if (!this.#closed) this.#source.clearQueue();
   }
 

@@ -41,7 +41,7 @@ async function packetsSent(room: Room): Promise<bigint> {
   return sent;
 }
 
-export class Voice {
+export class RoomVoice {
   #asked = false;
   /** Whether anybody has ever subscribed to it. */
   #everAsked = false;
@@ -69,10 +69,10 @@ export class Voice {
   }
 
   /** Errors: if the server does not accept the track in time; the signal's reason. */
-  static async publish(rtc: Rtc, room: Room, signal: AbortSignal): Promise<Voice> {
+  static async publish(rtc: Rtc, room: Room, signal: AbortSignal): Promise<RoomVoice> {
     const speaker = new Speaker(rtc);
     try {
-      return new Voice(speaker, rtc, room, await publishTo(rtc, room, speaker, signal));
+      return new RoomVoice(speaker, rtc, room, await publishTo(rtc, room, speaker, signal));
     } catch (error) {
       await speaker.close();
       throw error;

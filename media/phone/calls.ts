@@ -33,7 +33,7 @@ class LineCall extends WorkerCall<LineReport> implements PhoneCall {
   protected reports(): AsyncIterable<unknown> {
     const { sessionId, user, agent, record, part, format } = this.options;
     const args: PhoneArgs = { sessionId, user, agent, record, ...(part !== undefined && { part }), format };
-    return this.media.run(PHONE_JOB, args, this.run);
+    return this.media.runJob(PHONE_JOB, args, this.run);
   }
 
   hear(audio: Uint8Array, order?: number): void {
@@ -57,7 +57,7 @@ class LineCall extends WorkerCall<LineReport> implements PhoneCall {
   protected take(report: LineReport): void {
     if (report.on === 'speak') this.link.speak(report.audio);
     else if (report.on === 'mark') this.link.mark(report.mark);
-    else this.link.hush();
+    else this.link.clearAudio();
   }
 
   protected closed(): void {
@@ -67,5 +67,5 @@ class LineCall extends WorkerCall<LineReport> implements PhoneCall {
 
 /** `media`: the pool of media workers; a call stays on the worker that it began on. */
 export const createPhoneMedia = (media: JobRunner, observer: CallObserver): PhoneMedia => ({
-  open: (options, link) => new LineCall(media, options, link, observer),
+  openPhoneCall: (options, link) => new LineCall(media, options, link, observer),
 });

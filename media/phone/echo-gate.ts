@@ -28,7 +28,7 @@ const LEAST = 32_768 ** 2 * 1e-5;
 const SOFTER = 10 ** (-15 / 20);
 
 /** Both are as long as the input. */
-export interface Gated {
+export interface GatedFrame {
   /** For the recogniser. */
   readonly sound: Int16Array;
   /** For VAD. */
@@ -67,7 +67,7 @@ export class EchoGate {
   }
 
   /** Gates 20 ms of the line: unchanged for the caller, suppressed if echo. */
-  hear(samples: Int16Array): Gated {
+  hear(samples: Int16Array): GatedFrame {
     if (this.#isOpen(samples)) return { sound: samples, watched: samples };
     return { sound: samples.map((sample) => sample * SOFTER), watched: new Int16Array(samples.length) };
   }

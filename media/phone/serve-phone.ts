@@ -3,8 +3,8 @@
  * of both directions, its timing, and how much of it was heard.
  */
 import type { JobHandlers } from '../../contracts/ports/jobs.js';
-import { Recording } from '../recording.js';
-import { type Carrier, type CarriedCall, serve, ServedCall, type ServedParts } from '../served-call.js';
+import { SampleRecording } from '../recording.js';
+import { type Carrier, type CallHost, serve, ServedCall, type ServedParts } from '../served-call.js';
 import {
   type LineCommand,
   type LineReport,
@@ -27,12 +27,12 @@ export class PhoneCarrier implements Carrier<LineCommand> {
   readonly #voice: PhoneVoice;
   readonly #marks: Marks;
   readonly #echo: EchoGate;
-  #recording: Recording | undefined;
+  #recording: SampleRecording | undefined;
 
   constructor(
     { format }: PhoneArgs,
     private readonly parts: Pick<ServedParts, 'complexity'>,
-    private readonly call: CarriedCall<LineReport>,
+    private readonly call: CallHost<LineReport>,
   ) {
     this.#receiver = new PhoneReceiver(format, (samples) => {
       const { sound, watched } = this.#echo.hear(samples);
@@ -59,9 +59,9 @@ export class PhoneCarrier implements Carrier<LineCommand> {
     call.report({ on: 'connected' });
   }
 
-  #kept(): Recording | undefined {
+  #kept(): SampleRecording | undefined {
     const recorder = this.call.recorder();
-    return recorder && (this.#recording ??= new Recording(recorder, this.parts.complexity));
+    return recorder && (this.#recording ??= new SampleRecording(recorder, this.parts.complexity));
   }
 
   beat(_connected: boolean, passed: number): boolean {
@@ -76,9 +76,9 @@ export class PhoneCarrier implements Carrier<LineCommand> {
     this.#marks.left(played);
   }
 
-  hush(): void {
+  clearAudio(): void {
     this.#voice.drop();
-    this.call.report({ on: 'hush' });
+    this.call.report({ on: 'clearAudio' });
     this.#marks.dropped();
   }
 
@@ -114,7 +114,7 @@ export class PhoneCarrier implements Carrier<LineCommand> {
 
 export const phoneJobs = (parts: ServedParts): JobHandlers => ({
   async *[PHONE_JOB](args: PhoneArgs, commands, context): AsyncGenerator<Report | LineReport> {
-    const carry = (call: CarriedCall<LineReport>): PhoneCarrier => new PhoneCarrier(args, parts, call);
+    const carry = (call: CallHost<LineReport>): PhoneCarrier => new PhoneCarrier(args, parts, call);
     yield* serve(new ServedCall<LineCommand, LineReport>(args, parts, carry), commands, context);
   },
 });

@@ -7,7 +7,7 @@
 import { PLAYOUT_RATE } from '../../contracts/audio.js';
 import type { LineFormat } from '../../contracts/ports/calls/calls.js';
 import { Resampling } from '../../engines/resampling.js';
-import { FRAME_MS, type Frame, type Playout } from '../playout.js';
+import { FRAME_MS, type PlayoutFrame, type Playout } from '../playout.js';
 import { codecFor, type LineCodec } from './codecs.js';
 import { HOLD, tonesOf } from './tones.js';
 
@@ -113,7 +113,7 @@ export class PhoneVoice {
     this.#filled = 0;
   }
 
-  #speak({ samples }: Frame): void {
+  #speak({ samples }: PlayoutFrame): void {
     this.said(samples);
     this.#send(samples);
   }

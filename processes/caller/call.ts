@@ -7,30 +7,30 @@
  * child died fails: what it worked on may be the cause.
  */
 import { type JobOwner, type JobRunner, type JobValue, NOBODY } from '../../contracts/ports/jobs.js';
-import { Inbound, type Outbound } from '../channel/credit.js';
+import { InboundCredit, type OutboundCredit } from '../channel/credit.js';
 import { ServiceError } from '../../contracts/errors.js';
 import { engineFrozen } from '../errors.js';
 import { Feed } from './feed.js';
 
-export type RunOptions = Parameters<JobRunner['run']>[2];
+export type RunOptions = Parameters<JobRunner['runJob']>[2];
 
 /** A call's place in one child. */
-export interface Line {
-  readonly outbound: Outbound;
+export interface ChildSlot {
+  readonly outbound: OutboundCredit;
   /** Tells the child how many bytes the reader has taken. */
   taken(bytes: number): void;
   /** Tells the child to stop. */
   cancel(): void;
 }
 
-export class Call implements AsyncIterableIterator<JobValue> {
+export class JobCall implements AsyncIterableIterator<JobValue> {
   readonly job: string;
   readonly args: unknown;
   readonly #options: RunOptions;
-  readonly #dispatch: (call: Call) => void;
-  readonly #inbound: Inbound;
+  readonly #dispatch: (call: JobCall) => void;
+  readonly #inbound: InboundCredit;
   #phase: 'idle' | 'running' | 'settled' = 'idle';
-  #line: Line | undefined;
+  #line: ChildSlot | undefined;
   #feed: Feed | undefined;
   #received = false;
   #moved = false;
@@ -38,12 +38,12 @@ export class Call implements AsyncIterableIterator<JobValue> {
   onSettled: (() => void) | undefined;
 
   /** `dispatch` finds it a child, at once or later, and calls `opened` or `fail`. */
-  constructor(job: string, args: unknown, options: RunOptions, dispatch: (call: Call) => void) {
+  constructor(job: string, args: unknown, options: RunOptions, dispatch: (call: JobCall) => void) {
     this.job = job;
     this.args = args;
     this.#options = options;
     this.#dispatch = dispatch;
-    this.#inbound = new Inbound({
+    this.#inbound = new InboundCredit({
       taken: (bytes) => this.#line?.taken(bytes),
       left: () => this.#abandon(),
     });
@@ -74,7 +74,7 @@ export class Call implements AsyncIterableIterator<JobValue> {
   }
 
   /** The job is open in a child: its input flows from now on. */
-  opened(line: Line): void {
+  opened(line: ChildSlot): void {
     this.#line = line;
     const { input } = this.#options;
     if (input === undefined) return;

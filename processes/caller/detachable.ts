@@ -8,7 +8,7 @@ export type Step = IteratorResult<JobValue, undefined>;
 
 export const DONE: Step = { done: true, value: undefined };
 
-export interface Failure {
+export interface CallFailure {
   readonly error: unknown;
 }
 
@@ -17,9 +17,9 @@ export class Detachable implements AsyncIterableIterator<JobValue> {
   #source: AsyncIterator<JobValue> | undefined;
   #over = false;
   /** The failure with which it was detached, for the next step to throw. */
-  #untold: Failure | undefined;
+  #untold: CallFailure | undefined;
   #pending: { resolve(step: Step): void; reject(error: unknown): void } | undefined;
-  #failure: Failure | undefined;
+  #failure: CallFailure | undefined;
 
   /** `open` is called by the first `next()`. */
   constructor(open: () => AsyncIterator<JobValue>) {
@@ -27,7 +27,7 @@ export class Detachable implements AsyncIterableIterator<JobValue> {
   }
 
   /** The error that the source threw, if it did. */
-  get failure(): Failure | undefined {
+  get failure(): CallFailure | undefined {
     return this.#failure;
   }
 
@@ -57,7 +57,7 @@ export class Detachable implements AsyncIterableIterator<JobValue> {
   }
 
   /** Leaves the source without waiting for it. The pending or the next step throws the failure, if one is given. */
-  detach(failure?: Failure): void {
+  detach(failure?: CallFailure): void {
     if (this.#over) return;
     this.#over = true;
     if (this.#pending === undefined) this.#untold = failure;

@@ -3,17 +3,17 @@
  * Invariant: if the job ends before its input, the input is abandoned (its `return()` called) at once.
  */
 import type { JobValue } from '../../contracts/ports/jobs.js';
-import type { Outbound } from '../channel/credit.js';
+import type { OutboundCredit } from '../channel/credit.js';
 import { leave } from './detachable.js';
 
 export class Feed {
   readonly #input: AsyncIterable<JobValue>;
-  readonly #outbound: Outbound;
+  readonly #outbound: OutboundCredit;
   readonly #failed: (error: unknown) => void;
   #iterator: AsyncIterator<JobValue> | undefined;
 
   /** `failed` is given what the input throws, or why a value could not be sent. */
-  constructor(input: AsyncIterable<JobValue>, outbound: Outbound, failed: (error: unknown) => void) {
+  constructor(input: AsyncIterable<JobValue>, outbound: OutboundCredit, failed: (error: unknown) => void) {
     this.#input = input;
     this.#outbound = outbound;
     this.#failed = failed;

@@ -13,11 +13,11 @@ import type { Clock } from '../../contracts/clock.js';
 import { ServiceError } from '../../contracts/errors.js';
 import type { JobOwner } from '../../contracts/ports/jobs.js';
 import { Backoff } from '../backoff.js';
-import type { Call } from './call.js';
+import type { JobCall } from './call.js';
 import { Channel } from '../channel/channel.js';
-import { Outbound } from '../channel/credit.js';
+import { OutboundCredit } from '../channel/credit.js';
 import { errorFromWire } from '../errors.js';
-import { isCount, KIND, PROTOCOL_VERSION, type Frame, type Waits } from '../channel/frames.js';
+import { isCount, KIND, PROTOCOL_VERSION, type ChannelFrame, type Waits } from '../channel/frames.js';
 import { type Restarts, restartsOf } from '../restarts.js';
 import type { Log } from '../../contracts/log.js';
 import { isOurs, restOf } from '../process-table.js';
@@ -56,7 +56,7 @@ const RECONNECT = { initialMs: 20, maxMs: 1000 };
 const UNWANTED = { retiring: 2 ** 24, doubtful: 2 ** 28, full: 2 ** 32 };
 
 /** A child's report of its load: jobs, and pieces of them that wait for an engine. */
-export interface Reported {
+export interface ReportedLoad {
   readonly running: number;
   readonly queued: number;
   readonly waitingPieces: number;
@@ -65,12 +65,12 @@ export interface Reported {
 /** Frames by which a child shows that it can do its work. */
 const GIVING: ReadonlySet<number> = new Set([KIND.data, KIND.end, KIND.error]);
 
-const NOTHING: Reported = { running: 0, queued: 0, waitingPieces: 0 };
+const NOTHING: ReportedLoad = { running: 0, queued: 0, waitingPieces: 0 };
 const ROOMY = { places: Infinity, batchPlaces: Infinity };
 
 export class Link {
   readonly #options: LinkOptions;
-  readonly #calls = new Map<number, Call>();
+  readonly #calls = new Map<number, JobCall>();
   /** Cancelled streams that the child has not acknowledged, each with the function that stops its deadline. */
   readonly #cancelled = new Map<number, () => void>();
   readonly #backoff = new Backoff(RECONNECT);
@@ -148,12 +148,12 @@ export class Link {
   }
 
   /** Jobs of all callers, as the child last reported them. */
-  get reported(): Reported {
+  get reported(): ReportedLoad {
     return this.#reported;
   }
 
   /** Opens a call in the child. Only while the link is up. */
-  open(call: Call): void {
+  open(call: JobCall): void {
     const channel = this.#channel;
     if (channel === undefined) return call.fail(new ServiceError('engine_lost'));
     const stream = this.#nextStream++;
@@ -164,7 +164,7 @@ export class Link {
     }
     this.#calls.set(stream, call);
     call.opened({
-      outbound: new Outbound(channel, stream),
+      outbound: new OutboundCredit(channel, stream),
       taken: (bytes) => channel.control(KIND.credit, stream, bytes),
       cancel: () => this.#cancel(channel, stream),
     });
@@ -186,7 +186,7 @@ export class Link {
     this.#watch(this.#channel, this.#options.health ?? CHILD_SILENCE);
   }
 
-  #receive(frame: Frame, bytes: number): void {
+  #receive(frame: ChannelFrame, bytes: number): void {
     const [kind, stream, payload] = frame;
     if (kind === KIND.hello) return this.#hello(payload);
     if (kind === KIND.load) return this.#loaded(frame.slice(2));
@@ -196,7 +196,7 @@ export class Link {
     if (call !== undefined) this.#forCall(call, stream, kind, payload, bytes);
   }
 
-  #forCall(call: Call, stream: number, kind: number, payload: unknown, bytes: number): void {
+  #forCall(call: JobCall, stream: number, kind: number, payload: unknown, bytes: number): void {
     if (GIVING.has(kind)) this.#works();
     switch (kind) {
       case KIND.data:
@@ -290,8 +290,9 @@ export class Link {
 
   #lost(error: Error | undefined): void {
     const wasUp = this.up && !this.#closed;
-    // Its supervisor may have killed it before this caller found it frozen.
-    const isFrozen = wasUp && this.#silence?.isDoubtful === true;
+    // Its supervisor may have killed it a moment before this caller found it frozen. One that was only slow, or in long work that it
+    // announced, has died: its job may have killed it, and is not begun once more.
+    const isFrozen = wasUp && this.#silence?.isNearlyFrozen === true;
     if (wasUp) this.#noteLoss(error, isFrozen);
     this.#channel = undefined;
     this.#pid = undefined;

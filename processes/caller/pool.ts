@@ -6,12 +6,12 @@
  * jobs, and of these only what was begun (call.ts); with no child connected a bounded number of jobs waits a short while, by the
  * rules of fair admission, then they fail.
  */
-import { FairQueue, type Place } from '../../contracts/admission/fair-queue.js';
+import { FairQueue, type QueuePlace } from '../../contracts/admission/fair-queue.js';
 import { systemClock, type Clock } from '../../contracts/clock.js';
 import { ServiceError } from '../../contracts/errors.js';
 import type { JobOwner, JobRunner } from '../../contracts/ports/jobs.js';
-import { Call } from './call.js';
-import { Link, type LostHow, type Reported, type WaitOf } from './link.js';
+import { JobCall } from './call.js';
+import { Link, type LostHow, type ReportedLoad, type WaitOf } from './link.js';
 import type { Restarts } from '../restarts.js';
 import { CHILD_SILENCE, type SilenceTimes } from './silence.js';
 import type { Log } from '../../contracts/log.js';
@@ -36,7 +36,7 @@ export interface PoolOptions {
 }
 
 /** State of one child; its load counts the work of all its callers, as it last reported. */
-export interface ChildState extends Reported {
+export interface ChildState extends ReportedLoad {
   readonly socket: string;
   readonly connected: boolean;
   readonly pid: number | undefined;
@@ -74,8 +74,8 @@ interface ReadyWaiter {
   reject(error: unknown): void;
 }
 
-interface WaitingCall extends Place {
-  readonly call: Call;
+interface WaitingCall extends QueuePlace {
+  readonly call: JobCall;
 }
 
 class ChildPool implements Pool {
@@ -99,8 +99,8 @@ class ChildPool implements Pool {
     );
   }
 
-  run(job: string, args: unknown, options: Parameters<JobRunner['run']>[2]): Call {
-    return new Call(job, args, options, (call) => this.#dispatch(call));
+  runJob(job: string, args: unknown, options: Parameters<JobRunner['runJob']>[2]): JobCall {
+    return new JobCall(job, args, options, (call) => this.#dispatch(call));
   }
 
   ready(): Promise<void> {
@@ -128,7 +128,7 @@ class ChildPool implements Pool {
     for (const waiter of this.#readyWaiters.splice(0)) waiter.reject(new ServiceError('draining'));
   }
 
-  #dispatch(call: Call): void {
+  #dispatch(call: JobCall): void {
     const link = this.#leastLoaded(call.owner);
     if (link !== undefined) link.open(call);
     else if (this.#closed) call.fail(new ServiceError('engine_lost'));
@@ -150,7 +150,7 @@ class ChildPool implements Pool {
     return best;
   }
 
-  #wait(call: Call): void {
+  #wait(call: JobCall): void {
     const waiting: WaitingCall = { ...call.owner, due: 0, call };
     const tooLate = (): void => call.fail(new ServiceError('engine_lost'));
     const stopTimer = this.#options.clock.after(this.#options.waitMs, tooLate);
@@ -165,7 +165,7 @@ class ChildPool implements Pool {
   }
 
   /** The waiting calls, whose turns come in this order; none of them waits any more. */
-  *#takeWaiting(): Generator<Call> {
+  *#takeWaiting(): Generator<JobCall> {
     for (let next = this.#waiting.next(0); next !== undefined; next = this.#waiting.next(0)) {
       next.call.onSettled?.();
       next.call.onSettled = undefined;

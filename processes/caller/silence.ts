@@ -8,7 +8,7 @@
  * process, or a thread of it, waited for a processor or a disk does not count either, up to `announcedMs` in all: healthy
  * processes wait long on a machine with too much to do. An announcement by a process that is stopped (SIGSTOP) is void.
  */
-import type { Rest } from '../process-table.js';
+import type { ProcessState } from '../process-table.js';
 
 export interface SilenceTimes {
   /** Interval of pings. */
@@ -27,10 +27,13 @@ const LOOKS = 4;
 /** Pings without an answer after which work goes to others first. */
 const DOUBTFUL_PINGS = 2;
 
+/** Two watchers of one process see it freeze up to so many pings apart. */
+const APART_PINGS = 1.5;
+
 export const lookEveryMs = ({ everyMs }: SilenceTimes): number => everyMs / LOOKS;
 
 /** What is known at a look. */
-export interface Look {
+export interface SilenceCheck {
   /** Monotonic time. */
   readonly now: number;
   /** Grows with each sign of life. */
@@ -38,7 +41,7 @@ export interface Look {
   /** Whether it has announced long work. */
   readonly announced: boolean;
   /** How it rests now; asked only of a silent process. */
-  rest(): Rest | undefined;
+  rest(): ProcessState | undefined;
 }
 
 export class SilenceWatch {
@@ -49,9 +52,12 @@ export class SilenceWatch {
   #silentMs = 0;
   #countedMs = 0;
   #waitedMs: number | undefined;
+  /** How much of the silence that counts is too much, at the last look. */
+  #patienceMs: number;
 
   constructor(times: SilenceTimes) {
     this.#times = times;
+    this.#patienceMs = times.silenceMs;
   }
 
   /** Whether it leaves pings unanswered, for whatever reason. */
@@ -59,16 +65,23 @@ export class SilenceWatch {
     return this.#silentMs > DOUBTFUL_PINGS * this.#times.everyMs;
   }
 
+  /** Whether another watcher may take it for frozen by now. */
+  get isNearlyFrozen(): boolean {
+    const { everyMs, announcedMs } = this.#times;
+    const apartMs = APART_PINGS * everyMs;
+    return this.#countedMs >= this.#patienceMs - apartMs || this.#silentMs >= announcedMs - apartMs;
+  }
+
   /** Looks once per `lookEveryMs`; true if the process is frozen. */
-  look({ now, heard, announced, rest }: Look): boolean {
+  look({ now, heard, announced, rest }: SilenceCheck): boolean {
     const elapsed = this.#elapsed(now);
     if (heard !== this.#heard) return this.#alive(heard);
     this.#silentMs += elapsed;
     const { silenceMs, announcedMs, everyMs } = this.#times;
     const resting = this.#silentMs >= everyMs ? rest() : undefined;
     this.#countedMs += Math.max(0, elapsed - this.#excused(elapsed, resting));
-    const patience = announced && resting?.state !== 'stopped' ? announcedMs : silenceMs;
-    return this.#countedMs >= patience || this.#silentMs >= announcedMs;
+    this.#patienceMs = announced && resting?.state !== 'stopped' ? announcedMs : silenceMs;
+    return this.#countedMs >= this.#patienceMs || this.#silentMs >= announcedMs;
   }
 
   #elapsed(now: number): number {
@@ -86,7 +99,7 @@ export class SilenceWatch {
   }
 
   /** How long of the time since the last look it waited for a disk or a processor. */
-  #excused(elapsed: number, resting: Rest | undefined): number {
+  #excused(elapsed: number, resting: ProcessState | undefined): number {
     if (resting === undefined) return 0;
     // Less than before if a thread has ended.
     const waited = Math.max(0, resting.waitedMs - (this.#waitedMs ?? resting.waitedMs));

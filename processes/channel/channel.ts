@@ -5,12 +5,12 @@
  * protocol closes this connection and nothing else.
  */
 import type { Socket } from 'node:net';
-import { FrameReader, KIND, type Frame } from './frames.js';
+import { FrameReader, KIND, type ChannelFrame } from './frames.js';
 import { Outbox } from './outbox.js';
 
 export interface ChannelEvents {
   /** A frame and its length in bytes. A throw closes the connection. Pings are answered before. */
-  frame(frame: Frame, bytes: number): void;
+  frame(frame: ChannelFrame, bytes: number): void;
   /** The connection has ended; `error` unless in an orderly way. */
   closed(error: Error | undefined): void;
 }
@@ -41,12 +41,12 @@ export class Channel {
   }
 
   /** Sends a frame before all waiting data. Returns its length in bytes. */
-  control(...frame: Frame): number {
+  control(...frame: ChannelFrame): number {
     return this.#ended ? 0 : this.#outbox.control(frame);
   }
 
   /** Sends a frame behind all data before it. Returns its length in bytes. */
-  data(...frame: Frame): number {
+  data(...frame: ChannelFrame): number {
     return this.#ended ? 0 : this.#outbox.data(frame);
   }
 
@@ -66,7 +66,7 @@ export class Channel {
     this.#events.closed(error);
   }
 
-  #receive(frame: Frame, bytes: number): void {
+  #receive(frame: ChannelFrame, bytes: number): void {
     if (this.#closed) return;
     this.#heard += 1;
     if (frame[0] === KIND.ping) this.control(KIND.pong, 0);

@@ -1,5 +1,5 @@
 /**
- * The two ends of one direction of a job: `Outbound` sends while it has credit, `Inbound` queues values
+ * The two ends of one direction of a job: `OutboundCredit` sends while it has credit, `InboundCredit` queues values
  * and gives credit back as they are read. For both a value costs the length of its frame plus a flat amount.
  *
  * Invariants: unread bytes of a direction never pass WINDOW_BYTES by more than one frame (a sender with any
@@ -16,7 +16,7 @@ const GIVE_BACK_BYTES = WINDOW_BYTES / 4;
 const VALUE_BYTES = 64;
 
 /** The sending end. */
-export class Outbound {
+export class OutboundCredit {
   readonly #channel: Channel;
   readonly #stream: number;
   #credit = WINDOW_BYTES;
@@ -83,7 +83,7 @@ interface InboundEvents {
 const DONE = { done: true, value: undefined } as const;
 
 /** The receiving end: an iterator over the values. Its `return()` releases the reader at once, even while a `next()` waits. */
-export class Inbound implements AsyncIterableIterator<JobValue> {
+export class InboundCredit implements AsyncIterableIterator<JobValue> {
   readonly #events: InboundEvents;
   readonly #values: JobValue[] = [];
   readonly #costs: number[] = [];

@@ -51,7 +51,7 @@ export interface Waits {
   readonly waitingPieces: number;
 }
 
-export type Frame = readonly [kind: number, stream: number, ...rest: unknown[]];
+export type ChannelFrame = readonly [kind: number, stream: number, ...rest: unknown[]];
 
 export const PROTOCOL_VERSION = 1;
 export const FRAME_BYTES = 8 * 1024 * 1024;
@@ -70,7 +70,7 @@ const decoder = new Decoder({ maxArrayLength: MAX_ITEMS, maxMapLength: MAX_ITEMS
  * The MessagePack of a frame, without its length. The bytes are valid until the next call.
  * Throws `engine_failed` for a value that is too large or that MessagePack does not carry.
  */
-export function encodeFrame(frame: Frame): Uint8Array {
+export function encodeFrame(frame: ChannelFrame): Uint8Array {
   const bytes = encoded(frame);
   if (bytes.buffer.byteLength > KEPT_ENCODER_BYTES) encoder = newEncoder();
   if (bytes.length <= FRAME_BYTES) return bytes;
@@ -78,7 +78,7 @@ export function encodeFrame(frame: Frame): Uint8Array {
   throw new ServiceError('engine_failed', { message });
 }
 
-function encoded(frame: Frame): Uint8Array {
+function encoded(frame: ChannelFrame): Uint8Array {
   try {
     return encoder.encodeSharedRef(frame);
   } catch (cause) {
@@ -101,13 +101,13 @@ function readLength(bytes: Uint8Array, at: number): number {
 }
 
 /** The frame in these bytes, which are copied. Throws if it is not one. */
-export function decodeFrame(bytes: Uint8Array): Frame {
+export function decodeFrame(bytes: Uint8Array): ChannelFrame {
   const frame = decoder.decode(bytes);
   if (!isFrame(frame)) throw new TypeError('not a frame');
-  return owned(frame) as Frame;
+  return owned(frame) as ChannelFrame;
 }
 
-const isFrame = (value: unknown): value is Frame =>
+const isFrame = (value: unknown): value is ChannelFrame =>
   Array.isArray(value) && isCount(value[0]) && isCount(value[1]);
 
 export const isCount = (value: unknown): value is number =>
@@ -127,13 +127,13 @@ function owned(value: unknown): unknown {
 
 /** Puts frames together from the chunks of a socket. `receive` is given each frame and its length in bytes. */
 export class FrameReader {
-  readonly #receive: (frame: Frame, bytes: number) => void;
+  readonly #receive: (frame: ChannelFrame, bytes: number) => void;
   readonly #header = new Uint8Array(HEADER_BYTES);
   #headerFilled = 0;
   #body: Uint8Array | undefined;
   #bodyFilled = 0;
 
-  constructor(receive: (frame: Frame, bytes: number) => void) {
+  constructor(receive: (frame: ChannelFrame, bytes: number) => void) {
     this.#receive = receive;
   }
 

@@ -4,7 +4,7 @@
  * Control frames keep their order, and so do data frames. The streams' credit bounds how much waits here.
  */
 import type { Socket } from 'node:net';
-import { encodeFrame, HEADER_BYTES, writeLength, type Frame } from './frames.js';
+import { encodeFrame, HEADER_BYTES, writeLength, type ChannelFrame } from './frames.js';
 
 const SLAB_BYTES = 64 * 1024;
 const SPARE_SLABS = 16;
@@ -39,12 +39,12 @@ export class Outbox {
   }
 
   /** Queues a frame ahead of all data. Returns its length in bytes. Throws like `encodeFrame`. */
-  control(frame: Frame): number {
+  control(frame: ChannelFrame): number {
     return this.#add(this.#control, frame);
   }
 
   /** Queues a frame behind the data before it. Returns its length in bytes. Throws like `encodeFrame`. */
-  data(frame: Frame): number {
+  data(frame: ChannelFrame): number {
     return this.#add(this.#data, frame);
   }
 
@@ -54,7 +54,7 @@ export class Outbox {
     this.#schedule();
   }
 
-  #add(lane: Slab[], frame: Frame): number {
+  #add(lane: Slab[], frame: ChannelFrame): number {
     const encoded = encodeFrame(frame);
     const needed = HEADER_BYTES + encoded.length;
     let slab = lane.at(-1);

@@ -12,10 +12,10 @@ import { SHARE } from '../../contracts/admission/share.js';
 import { systemClock, type Clock } from '../../contracts/clock.js';
 import { ServiceError } from '../../contracts/errors.js';
 import type { JobHandlers } from '../../contracts/ports/jobs.js';
-import { WaitTally } from '../../contracts/time/wait-tally.js';
+import { WaitCounter } from '../../contracts/time/wait-counter.js';
 import { Channel } from '../channel/channel.js';
 import { offAnnounced, onAnnounced } from './announce.js';
-import { KIND, PROTOCOL_VERSION, type Frame, type Waits } from '../channel/frames.js';
+import { KIND, PROTOCOL_VERSION, type ChannelFrame, type Waits } from '../channel/frames.js';
 import { silentLog, type Log } from '../../contracts/log.js';
 import type { Restarts } from '../restarts.js';
 import { ServedJob, type Workplace } from './served-job.js';
@@ -36,7 +36,7 @@ export interface ServeOptions {
   /** Callers hear hello, and so send work, only once this has resolved. A rejection is for the entry to handle. */
   readonly ready?: Promise<unknown>;
   /** Counts pieces that wait for the engines of its jobs. Default: none do. */
-  readonly engineWaits?: WaitTally;
+  readonly engineWaits?: WaitCounter;
   /** How often it was started again, for its callers. Default: never. */
   readonly restarts?: Restarts;
   readonly log?: Log;
@@ -73,7 +73,7 @@ const DEFAULTS = {
 export async function serveJobs(options: ServeOptions): Promise<JobServer> {
   checkSocketPath(options.socketPath);
   await rm(options.socketPath, { force: true });
-  const child = new Child({ ...DEFAULTS, engineWaits: new WaitTally(), ...options });
+  const child = new Child({ ...DEFAULTS, engineWaits: new WaitCounter(), ...options });
   await child.listen();
   return child;
 }
@@ -92,7 +92,7 @@ const roomFor = ({ slots, keptForLive, queue }: Required<ServeOptions>): RoomFor
 class Child implements JobServer {
   readonly #options: Required<ServeOptions>;
   readonly #place: Workplace;
-  readonly #jobWaits = new WaitTally();
+  readonly #jobWaits = new WaitCounter();
   readonly #server: Server;
   readonly #connections = new Set<Connection>();
   readonly retired: Promise<void>;
@@ -275,7 +275,7 @@ class Connection {
     this.#channel.end();
   }
 
-  #receive(frame: Frame, bytes: number): void {
+  #receive(frame: ChannelFrame, bytes: number): void {
     const [kind, stream, payload] = frame;
     if (kind === KIND.pong) return;
     if (kind === KIND.open) return this.#open(stream, payload);

@@ -10,7 +10,7 @@ import type { FairPlaces, Ticket } from '../../contracts/admission/fair-places.j
 import type { ServiceError } from '../../contracts/errors.js';
 import { type JobHandlers, type JobOwner, NOBODY } from '../../contracts/ports/jobs.js';
 import type { Channel } from '../channel/channel.js';
-import { Inbound, Outbound } from '../channel/credit.js';
+import { InboundCredit, OutboundCredit } from '../channel/credit.js';
 import { asServiceError, errorToWire } from '../errors.js';
 import { isCount, KIND } from '../channel/frames.js';
 import { handlerOf } from './handlers.js';
@@ -32,8 +32,8 @@ export class ServedJob {
   readonly #owner: JobOwner;
   readonly #left: () => void;
   readonly #abort = new AbortController();
-  readonly #input: Inbound;
-  readonly #output: Outbound;
+  readonly #input: InboundCredit;
+  readonly #output: OutboundCredit;
   #ticket: Ticket | undefined;
   #cancelled = false;
 
@@ -47,8 +47,8 @@ export class ServedJob {
     this.#args = args;
     this.#owner = ownerOfWire(owner);
     this.#left = left;
-    this.#output = new Outbound(channel, stream);
-    this.#input = new Inbound({
+    this.#output = new OutboundCredit(channel, stream);
+    this.#input = new InboundCredit({
       taken: (bytes) => channel.control(KIND.credit, stream, bytes),
       left: () => channel.control(KIND.stop, stream),
     });

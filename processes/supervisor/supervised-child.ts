@@ -52,7 +52,12 @@ export class SupervisedChild {
     this.#socket = socket;
     this.#backoff = new Backoff(options.restart);
     this.#link = new Link({
-      ...{ socketPath: socket, clock, log, health, up, cancelDeadlineMs: health.silenceMs },
+      socketPath: socket,
+      clock,
+      log,
+      health,
+      up,
+      cancelDeadlineMs: health.silenceMs,
       spawned: () => this.pid,
       frozen: (kill) => this.#frozen(kill),
     });

@@ -2,8 +2,15 @@
  * Test runs, as their workspace sees them (contracts/ports/agents/agent-tests.ts). A run's rows hold copies of everything that it
  * needs, so that changes of the agent or its scenarios do not affect it.
  */
+import {
+  answeringRun,
+  answeringScenario,
+  PLAYED_SCENARIO,
+  TEST_RUN,
+} from '../../contracts/agents/test-run-states.js';
 import { ServiceError } from '../../contracts/errors.js';
 import type { Ids } from '../../contracts/ids.js';
+import { target } from '../../contracts/lifecycle.js';
 import { LIMITS } from '../../contracts/limits.js';
 import type {
   NewTestRun,
@@ -22,6 +29,7 @@ import type { ScenarioDefinition } from '../../contracts/schemas/agent-tests.js'
 import { listed, positionAfter, wantedRows } from '../page.js';
 import { type PlanContents, storedPlan } from '../plans/plan-contents.js';
 import type { Sql, Transaction } from '../postgres/sql.js';
+import { oneOf } from '../postgres/states.js';
 import { announce } from './queue.js';
 
 export interface TestRunParts {
@@ -158,12 +166,12 @@ const insert = (sql: Sql, id: string, run: NewTestRun, workspaceId: string): Pro
 const cancel = (sql: Sql, id: string, workspaceId: string): Promise<TestRunDetail | undefined> =>
   sql.begin(async (tx) => {
     const { count } = await tx`
-      update agent_test_runs set status = 'cancelled', ended_at = now()
-      where id = ${id} and workspace_id = ${workspaceId} and ended_at is null`;
+      update agent_test_runs set status = ${target(TEST_RUN, 'cancelled')}, ended_at = now()
+      where id = ${id} and workspace_id = ${workspaceId} and status in ${oneOf(tx, answeringRun('cancelled'))}`;
     if (count > 0) {
       await tx`
-        update agent_test_results set status = 'cancelled', plan = null, taken_until = null, ended_at = now()
-        where run_id = ${id} and status in ('queued', 'running')`;
+        update agent_test_results set status = ${target(PLAYED_SCENARIO, 'run_cancelled')}, plan = null, taken_until = null, ended_at = now()
+        where run_id = ${id} and status in ${oneOf(tx, answeringScenario('run_cancelled'))}`;
       await announce(tx);
     }
     return read(tx, id, workspaceId);

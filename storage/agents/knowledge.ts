@@ -103,15 +103,15 @@ const dropOldRevisions = (tx: Transaction, { sourceId, revision }: PinnedSource)
   where r.source_id = ${sourceId} and r.revision <> ${revision} and not exists (
     select from version_knowledge v where v.source_id = r.source_id and v.revision = r.revision)`;
 
-/** Number of agents whose draft or last version refers to the source. */
-async function referring(tx: Transaction, id: string): Promise<number> {
-  const [row] = await tx<{ count: number }[]>`
-    select count(*)::int as count from (
-      select agent_id from agent_knowledge where source_id = ${id}
-      union
-      select v.agent_id from version_knowledge v join agents a on a.id = v.agent_id and a.last_version = v.number
-      where v.source_id = ${id}
-    ) as referring`;
+/** Agents whose draft or last version refers to the source: they keep it from being deleted, and are listed. */
+const referring = (sql: Sql | Transaction, id: string) => sql`
+  (select agent_id from agent_knowledge where source_id = ${id}
+   union
+   select v.agent_id from version_knowledge v join agents a on a.id = v.agent_id and a.last_version = v.number
+   where v.source_id = ${id}) as referring`;
+
+async function countReferring(sql: Sql | Transaction, id: string): Promise<number> {
+  const [row] = await sql<{ count: number }[]>`select count(*)::int as count from ${referring(sql, id)}`;
   return row?.count ?? 0;
 }
 
@@ -120,7 +120,7 @@ const remove = (sql: Sql, id: string, workspaceId: string): Promise<boolean> =>
     const [row] = await tx`
       select 1 from knowledge_sources where id = ${id} and workspace_id = ${workspaceId} for update`;
     if (!row) return false;
-    const count = await referring(tx, id);
+    const count = await countReferring(tx, id);
     if (count > 0) {
       const message = `Knowledge source is attached to ${count} agent(s); detach it and publish them first`;
       throw new ServiceError('conflict', { message });
@@ -130,14 +130,16 @@ const remove = (sql: Sql, id: string, workspaceId: string): Promise<boolean> =>
   }) as Promise<boolean>;
 
 async function agents(sql: Sql, id: string, workspaceId: string): Promise<AgentReferences | undefined> {
-  const [source] = await sql<{ total: number }[]>`
-    select (select count(*)::int from agent_knowledge k where k.source_id = s.id) as total
-    from knowledge_sources s where s.id = ${id} and s.workspace_id = ${workspaceId}`;
+  const [source] =
+    await sql`select 1 from knowledge_sources where id = ${id} and workspace_id = ${workspaceId}`;
   if (!source) return undefined;
   const rows = await sql<{ id: string; name: string }[]>`
-    select a.id, a.name from agent_knowledge k join agents a on a.id = k.agent_id
-    where k.source_id = ${id} order by a.name, a.id limit ${MOST_AGENTS}`;
-  return { agents: [...rows], total: source.total };
+    select a.id, a.name from ${referring(sql, id)} join agents a on a.id = referring.agent_id
+    order by a.name, a.id limit ${MOST_AGENTS}`;
+  return {
+    agents: [...rows],
+    total: rows.length < MOST_AGENTS ? rows.length : await countReferring(sql, id),
+  };
 }
 
 export interface KnowledgeParts {

@@ -167,7 +167,6 @@ async function headersOf(
   });
 }
 
-/** A tool's row. */
 const rowOf = (tx: Transaction, { definition }: ToolRevision) => ({
   name: definition.name,
   description: definition.description,

@@ -5,7 +5,9 @@
 import { ServiceError } from '../../contracts/errors.js';
 import { LIMITS } from '../../contracts/limits.js';
 import type { Redelivery, RedeliveryFilter } from '../../contracts/ports/sessions/deliveries.js';
+import { answeringDelivery } from '../../contracts/sessions/delivery-states.js';
 import type { Sql, Transaction } from '../postgres/sql.js';
+import { isIn } from './states.js';
 
 const { perDelivery, atOnce } = LIMITS.postCallWebhook.redeliveries;
 
@@ -30,7 +32,11 @@ const columns = (sql: Sql | Transaction) => sql`
   (select count(*)::int from deliveries d where d.redelivery_id = r.id and d.settled_at is null) as waiting`;
 
 const redeliveryOf = ({ id, createdAt, finishedAt, redelivered, waiting, ...row }: Row): Redelivery => ({
-  ...{ id, createdAt, finishedAt, redelivered, waiting },
+  id,
+  createdAt,
+  finishedAt,
+  redelivered,
+  waiting,
   filter: {
     status: row.outcome,
     ...(row.agentId !== null && { agentId: row.agentId }),
@@ -86,6 +92,7 @@ interface Open {
 /** Which of the workspace's deliveries, as `d`, belong to the request `r`, and come after what it has reached. */
 const wanted = (tx: Transaction) => tx`
   d.workspace_id = r.workspace_id and d.id > r.reached and d.id <= r.up_to and d.outcome = r.outcome
+  and ${isIn(tx, answeringDelivery('redelivered'))}
   and (r.agent_id is null or d.agent_id = r.agent_id) and (r.session_id is null or d.session_id = r.session_id)
   and (r.url is null or d.url = r.url)
   and (r.created_after is null or d.created_at >= r.created_after)

@@ -2,6 +2,7 @@
  * What comes of an attempt: a row for it, when the delivery's next one is due, and what it shows of its receiver. A receiver that
  * fails often in a row is asked once after each of growing pauses; once it takes something it is back, and gets what waited (take.ts).
  */
+import { target } from '../../contracts/lifecycle.js';
 import { LIMITS } from '../../contracts/limits.js';
 import {
   type Delivery,
@@ -11,8 +12,14 @@ import {
   type ReceiverState,
   type WebhookAnswer,
 } from '../../contracts/ports/sessions/deliveries.js';
+import {
+  answeringDelivery,
+  DELIVERY,
+  type DeliveryEffect,
+} from '../../contracts/sessions/delivery-states.js';
 import { repeatable } from '../postgres/once-more.js';
 import type { Sql } from '../postgres/sql.js';
+import { isIn } from './states.js';
 import { AFTER, eventIdOf } from './take.js';
 
 const { failing, longestMs, givenUpAtOnce } = LIMITS.postCallWebhook;
@@ -57,14 +64,19 @@ const note = (sql: Sql, state: ReceiverState, durationMs: number) =>
     unknown: () => sql`select`,
   })[state]();
 
-const AFTER_MS: {
-  readonly [K in DeliveryOutcome['kind']]: (outcome: DeliveryOutcome & { kind: K }) => number | null;
-} = {
-  again: ({ afterMs }) => afterMs,
-  early: () => null,
-  delivered: () => 0,
-  failed: () => 0,
+/** Milliseconds until its next attempt; null: that stays when it was to be. */
+const DUE_MS: Readonly<Record<DeliveryEffect, (outcome: DeliveryOutcome) => number | null>> = {
+  due_at_once: () => 0,
+  due_later: (outcome) => (outcome.kind === 'again' ? outcome.afterMs : 0),
+  due_as_planned: () => null,
 };
+
+/** The state in which the attempt leaves it, null if it waits; and when it is due. */
+function settled(outcome: DeliveryOutcome) {
+  const step = DELIVERY.waiting[outcome.kind];
+  const [due = 'due_at_once'] = step?.effects ?? [];
+  return { final: step?.to ?? null, afterMs: DUE_MS[due](outcome) };
+}
 
 /** Records the attempt; nothing if the delivery is settled already. */
 function keepAttempt(
@@ -74,15 +86,14 @@ function keepAttempt(
   answer: WebhookAnswer,
 ) {
   const { durationMs, statusCode, error } = answer;
-  const final = outcome.kind === 'delivered' || outcome.kind === 'failed' ? outcome.kind : null;
-  const afterMs = (AFTER_MS[outcome.kind] as (outcome: DeliveryOutcome) => number | null)(outcome);
+  const { final, afterMs } = settled(outcome);
   return sql`
     with tried as (
-      update deliveries set attempts = attempts + 1, steps = steps + ${early ? 0 : 1}::int, taken_until = null, tried_at = now(),
+      update deliveries d set attempts = attempts + 1, steps = steps + ${early ? 0 : 1}::int, taken_until = null, tried_at = now(),
         note = ${error ?? String(statusCode)}, outcome = ${final}::text,
         due_at = coalesce(now() + ${afterMs}::int * interval '1 millisecond', due_at),
         settled_at = case when ${final}::text is null then null else now() end
-      where id = ${id} and settled_at is null
+      where id = ${id} and ${isIn(sql, answeringDelivery(outcome.kind))}
       returning id, attempts, workspace_id, hashtextextended(url, 0) as address, redelivered_at is not null as redelivery
     ), noted as (
       insert into delivery_attempts (delivery_id, number, started_at, duration_ms, status_code, error, redelivery)
@@ -100,13 +111,12 @@ export async function settle(
   answer: WebhookAnswer,
 ): Promise<void> {
   const keeping = keepAttempt(sql, delivery, outcome, answer);
-  const isFinal = outcome.kind === 'delivered' || outcome.kind === 'failed';
-  await (isFinal ? repeatable(keeping) : keeping);
+  await (settled(outcome).final ? repeatable(keeping) : keeping);
 }
 
 /** The oldest of each failing receiver, if they have waited for the longest time. */
 export const giveUp = (sql: Sql): Promise<readonly GivenUp[]> => sql<GivenUp[]>`
-  update deliveries d set outcome = 'failed', settled_at = now(), note = coalesce(d.note, 'waited')
+  update deliveries d set outcome = ${target(DELIVERY, 'given_up')}, settled_at = now(), note = coalesce(d.note, 'waited')
   where d.id in (
     select n.id from delivery_receivers r cross join lateral (
       select id, coalesce(redelivered_at, created_at) as since, taken_until from deliveries
@@ -115,6 +125,6 @@ export const giveUp = (sql: Sql): Promise<readonly GivenUp[]> => sql<GivenUp[]>`
     where r.failures >= ${AFTER} and n.since < now() - ${longestMs}::int * interval '1 millisecond'
       and (n.taken_until is null or n.taken_until <= now())
     limit ${givenUpAtOnce}
-  ) and d.settled_at is null and (d.taken_until is null or d.taken_until <= now())
+  ) and ${isIn(sql, answeringDelivery('given_up'))} and (d.taken_until is null or d.taken_until <= now())
   returning d.id::text as id, d.workspace_id as "workspaceId", d.session_id as "sessionId", d.agent_id as "agentId", d.event,
     ${eventIdOf(sql)} as "eventId", d.url, d.attempts`;

@@ -13,8 +13,15 @@ import { LIMITS } from '../../contracts/limits.js';
 import type { Delivery } from '../../contracts/ports/sessions/deliveries.js';
 import type { Sql, Transaction } from '../postgres/sql.js';
 
-const { failing, back, atOnce } = LIMITS.postCallWebhook;
+const { failing, back, atOnce, spare } = LIMITS.postCallWebhook;
 export const AFTER = failing.after;
+
+export interface Taking {
+  readonly most: number;
+  readonly leaseMs: number;
+  /** One each, of lines of which nothing is running. */
+  readonly idleOnly?: boolean | undefined;
+}
 
 /** The id of an event; rows of earlier releases have none. Needs the deliveries as `d`. */
 export const eventIdOf = (sql: Sql | Transaction) =>
@@ -119,20 +126,23 @@ const mayGo = (tx: Transaction, most: number) => tx`
 
 /**
  * Workspaces take turns: the next row is one of the workspace with the fewest running deliveries, and of its line with the fewest,
- * those of this statement counted. Each step is materialised: joined by a planner without statistics, they were made once a row.
+ * those of this statement counted. The last places of a workspace are for lines of which nothing is running. Each step is materialised: joined by a planner without statistics, they were made once a row.
  */
-const takeNext = (tx: Transaction, held: readonly Receiver[], most: number, leaseMs: number) => tx<
-  Delivery[]
->`
+const takeNext = (
+  tx: Transaction,
+  held: readonly Receiver[],
+  { most, leaseMs, idleOnly = false }: Taking,
+) => tx<Delivery[]>`
   with recursive ${lines(tx, held)}, ${mayGo(tx, most)},
   turns as materialized (
-    select id, of_workspace + row_number() over (partition by workspace_id order by turn_in_line, id) as turn from (
+    select id, turn_in_line, of_workspace + row_number() over (partition by workspace_id order by turn_in_line, id) as turn from (
       select *, of_line + row_number() over (partition by workspace_id, address order by id) as turn_in_line from found) f
   ), taken as (
     update deliveries d set taken_until = now() + ${leaseMs}::int * interval '1 millisecond'
     where d.id in (
       select f.id from turns t join deliveries f on f.id = t.id
-      where t.turn <= ${atOnce} and f.settled_at is null and (f.taken_until is null or f.taken_until <= now())
+      where t.turn <= ${atOnce} and (t.turn_in_line = 1 or (t.turn <= ${atOnce - spare} and not ${idleOnly}::boolean))
+        and f.settled_at is null and (f.taken_until is null or f.taken_until <= now())
       order by t.turn, f.id limit ${most} for update of f skip locked
     )
     returning d.*
@@ -153,10 +163,10 @@ const takeNext = (tx: Transaction, held: readonly Receiver[], most: number, leas
   from taken d order by d.id`;
 
 /** In the order in which they were made. */
-export async function take(sql: Sql, most: number, leaseMs: number): Promise<readonly Delivery[]> {
+export async function take(sql: Sql, taking: Taking): Promise<readonly Delivery[]> {
   if (!(await isDue(sql))) return [];
   return (await sql.begin(async (tx) => {
     await forgetCaughtUp(tx);
-    return takeNext(tx, await hold(tx), most, leaseMs);
+    return takeNext(tx, await hold(tx), taking);
   })) as readonly Delivery[];
 }

@@ -9,7 +9,7 @@ import { userInfo } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { StorageFailure } from '../failure.js';
 
-export interface Account {
+export interface SystemAccount {
   /** The command and the options that run a program as this account. */
   command(
     program: string,
@@ -30,7 +30,7 @@ interface User {
 
 const PROBE_MS = 5000;
 
-const plain: Account = {
+const plain: SystemAccount = {
   command: (file, args) => ({ file, args, options: {} }),
   own: () => undefined,
 };
@@ -48,7 +48,7 @@ function nobody(): User {
 }
 
 /** initdb looks its user up by number, so the one inside the namespace must have a name. */
-function namespaced(): Account {
+function namespaced(): SystemAccount {
   const { uid, gid } = nobody();
   const unshare = ['--user', `--map-user=${uid}`, `--map-group=${gid}`];
   return {
@@ -71,7 +71,7 @@ function chownAll(path: string, { uid, gid }: User): void {
   }
 }
 
-const other = (user: User): Account => ({
+const other = (user: User): SystemAccount => ({
   command: (file, args) => ({ file, args, options: { uid: user.uid, gid: user.gid } }),
   own(folder) {
     if (statSync(folder).uid !== user.uid) chownAll(folder, user);
@@ -93,7 +93,7 @@ export function closedFolder(path: string, { uid, gid }: User): string | undefin
   });
 }
 
-function nobodyAccount(folder: string, program: string): Account {
+function nobodyAccount(folder: string, program: string): SystemAccount {
   const user = nobody();
   const closed = closedFolder(folder, user) ?? closedFolder(program, user);
   if (closed === undefined) return other(user);
@@ -113,13 +113,13 @@ const hasName = (): boolean => {
 
 const ownerOf = (folder: string): User | undefined => statSync(folder, { throwIfNoEntry: false });
 
-function rootAccount(folder: string, program: string): Account {
+function rootAccount(folder: string, program: string): SystemAccount {
   const owner = ownerOf(folder);
   if (owner && owner.uid !== 0) return other(owner);
   return namespacesWork() ? namespaced() : nobodyAccount(folder, program);
 }
 
-function userAccount(folder: string): Account {
+function userAccount(folder: string): SystemAccount {
   const owner = ownerOf(folder);
   if (owner && owner.uid !== process.geteuid?.()) {
     throw new StorageFailure(
@@ -137,5 +137,5 @@ function userAccount(folder: string): Account {
  * Chooses the account for a data folder that may not exist yet. Errors: `StorageFailure` naming DATA_DIR
  * and DATABASE_URL if Postgres can run under no account.
  */
-export const chooseAccount = (folder: string, program: string): Account =>
+export const chooseAccount = (folder: string, program: string): SystemAccount =>
   process.geteuid?.() === 0 ? rootAccount(folder, program) : userAccount(folder);

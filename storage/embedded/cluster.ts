@@ -22,7 +22,8 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { codeOf, StorageFailure } from '../failure.js';
 import { isListening } from '../../processes/listening.js';
-import type { Account } from './account.js';
+import { makeFolder } from '../../processes/make-folder.js';
+import type { SystemAccount } from './account.js';
 import type { Binaries } from './binaries.js';
 
 /** Longest socket path: sun_path has 108 bytes on Linux and 104 on macOS, including the final zero. */
@@ -63,7 +64,7 @@ export function writing<T>(dataDir: string, work: () => T): T {
 /** Creates DATA_DIR if it is missing. Errors: `StorageFailure` with the reason why it cannot be used. */
 export function prepareDataDir(dataDir: string): void {
   writing(dataDir, () => {
-    mkdirSync(dataDir, { recursive: true });
+    makeFolder(dataDir);
     accessSync(dataDir, constants.W_OK | constants.X_OK);
   });
 }
@@ -102,7 +103,7 @@ export const removeFolder = (folder: string): void => rmSync(folder, { recursive
 /** What a cluster is made with. */
 interface Making {
   readonly binaries: Binaries;
-  readonly account: Account;
+  readonly account: SystemAccount;
   /** Aborted when nobody waits for it any more. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -123,7 +124,7 @@ async function runInitdb(folder: string, { binaries, account, signal }: Making):
   const child = spawn(file, args, {
     ...options,
     cwd: '/',
-    env: serverEnvironment(),
+    env: serverEnvironment(binaries),
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let output = '';
@@ -149,11 +150,15 @@ async function runInitdb(folder: string, { binaries, account, signal }: Making):
   );
 }
 
+/** Where the system's loader looks for libraries first. */
+const LIBRARIES = process.platform === 'darwin' ? 'DYLD_LIBRARY_PATH' : 'LD_LIBRARY_PATH';
+
 /** The environment of the server's programs: without variables that would change where they look for files. */
-export const serverEnvironment = (): NodeJS.ProcessEnv => ({
+export const serverEnvironment = ({ libraries }: Pick<Binaries, 'libraries'>): NodeJS.ProcessEnv => ({
   PATH: process.env['PATH'],
   LC_ALL: 'C',
   TZ: 'UTC',
+  ...(libraries !== undefined && { [LIBRARIES]: libraries }),
 });
 
 const damaged = (folder: string, reason: string): StorageFailure =>
@@ -172,11 +177,19 @@ function checkCluster(folder: string, major: string): void {
     throw damaged(folder, `holds data of Postgres ${version}, and the embedded one is Postgres ${major}`);
 }
 
+/** Whether there is a cluster that this version of Postgres can run on. Errors: `StorageFailure` if it cannot. */
+export function hasCluster(dataDir: string, major: string): boolean {
+  const folder = clusterFolder(dataDir);
+  const isMade = existsSync(folder) && readdirSync(folder).length > 0;
+  if (isMade) checkCluster(folder, major);
+  return isMade;
+}
+
 /** Creates the cluster if it is missing, else checks it. Errors: `StorageFailure`. */
 export async function ensureCluster(dataDir: string, making: Making): Promise<void> {
   const { binaries, account } = making;
   const folder = clusterFolder(dataDir);
-  if (existsSync(folder) && readdirSync(folder).length > 0) return checkCluster(folder, binaries.major);
+  if (hasCluster(dataDir, binaries.major)) return;
   const fresh = `${folder}.new`;
   writing(dataDir, () => {
     removeFolder(fresh);

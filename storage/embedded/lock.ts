@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { codeOf, StorageFailure } from '../failure.js';
 import { startOf } from '../../processes/process-table.js';
 
-export interface Holder {
+export interface LockHolder {
   readonly pid: number;
   readonly started: string;
   readonly socketFolder: string;
@@ -21,7 +21,7 @@ export interface Holder {
 export class FolderInUse extends StorageFailure {
   constructor(
     dataDir: string,
-    readonly holder: Holder,
+    readonly holder: LockHolder,
   ) {
     super(
       `DATA_DIR ${dataDir} is in use by process ${holder.pid}: stop it first, or set another DATA_DIR or a DATABASE_URL`,
@@ -32,19 +32,19 @@ export class FolderInUse extends StorageFailure {
 const ATTEMPTS = 10;
 const lockFile = (dataDir: string): string => join(dataDir, 'postgres.lock');
 
-function read(file: string): Holder | undefined {
+function read(file: string): LockHolder | undefined {
   try {
-    return JSON.parse(readFileSync(file, 'utf8')) as Holder;
+    return JSON.parse(readFileSync(file, 'utf8')) as LockHolder;
   } catch {
     return undefined;
   }
 }
 
-const lives = (holder: Holder | undefined): holder is Holder =>
+const lives = (holder: LockHolder | undefined): holder is LockHolder =>
   holder !== undefined && startOf(holder.pid) === holder.started;
 
 /** The living process that holds the folder now, if any. */
-export function readHolder(dataDir: string): Holder | undefined {
+export function readHolder(dataDir: string): LockHolder | undefined {
   const holder = read(lockFile(dataDir));
   return lives(holder) ? holder : undefined;
 }
@@ -60,7 +60,7 @@ function link(from: string, to: string): boolean {
 }
 
 /** Moves a dead holder's lock away and returns that holder; throws if the holder lives. */
-function clearStale(dataDir: string, spare: string): Holder | undefined {
+function clearStale(dataDir: string, spare: string): LockHolder | undefined {
   const file = lockFile(dataDir);
   const holder = read(file);
   if (lives(holder)) throw new FolderInUse(dataDir, holder);
@@ -78,7 +78,7 @@ function clearStale(dataDir: string, spare: string): Holder | undefined {
 
 export interface Lock {
   /** The dead holder whose lock was taken over. */
-  readonly previous: Holder | undefined;
+  readonly previous: LockHolder | undefined;
   release(): void;
 }
 
@@ -86,8 +86,8 @@ export interface Lock {
 export function takeLock(dataDir: string, socketFolder: string, brief = false): Lock {
   const file = lockFile(dataDir);
   const own = `${file}.${process.pid}-${randomBytes(4).toString('hex')}`;
-  const holder: Holder = { pid: process.pid, started: startOf(process.pid) ?? '', socketFolder, brief };
-  let previous: Holder | undefined;
+  const holder: LockHolder = { pid: process.pid, started: startOf(process.pid) ?? '', socketFolder, brief };
+  let previous: LockHolder | undefined;
   try {
     writeFileSync(own, JSON.stringify(holder), { mode: 0o600, flag: 'wx' });
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {

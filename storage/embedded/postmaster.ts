@@ -11,7 +11,7 @@ import { basename, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Log } from '../../contracts/log.js';
 import { StorageFailure } from '../failure.js';
-import type { Account } from './account.js';
+import type { SystemAccount } from './account.js';
 import type { Binaries } from './binaries.js';
 import { hasSocket, serverEnvironment } from './cluster.js';
 import { isAlive, processesLike, userOf } from '../../processes/process-table.js';
@@ -130,7 +130,7 @@ export interface Launch {
   readonly folder: string;
   readonly socketFolder: string;
   readonly binaries: Binaries;
-  readonly account: Account;
+  readonly account: SystemAccount;
   readonly log: Log;
   /** Aborted when nobody waits for the server any more: one that is still starting is stopped. */
   readonly signal?: AbortSignal | undefined;
@@ -146,7 +146,7 @@ function spawnServer({ folder, socketFolder, binaries, account }: Launch): Child
   return spawn(file, args, {
     ...options,
     cwd: '/',
-    env: serverEnvironment(),
+    env: serverEnvironment(binaries),
     stdio: ['ignore', 'ignore', 'pipe'],
     detached: true,
   });

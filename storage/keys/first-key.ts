@@ -5,10 +5,11 @@
  */
 import { errorText } from '../../contracts/errors.js';
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Ids } from '../../contracts/ids.js';
 import type { Sql, Transaction } from '../postgres/sql.js';
+import { makeFolder } from '../../processes/make-folder.js';
 import { codeOf, StorageFailure } from '../failure.js';
 import { digestOf, isKeyShaped, newKey, storeKey } from './keys.js';
 import { exclusively } from '../postgres/migrate.js';
@@ -45,7 +46,7 @@ function readKeyFile(file: string): string | undefined {
 function writeKeyFile(file: string, dataDir: string, key: string): void {
   const fresh = `${file}.${randomBytes(4).toString('hex')}`;
   try {
-    mkdirSync(dataDir, { recursive: true });
+    makeFolder(dataDir);
     writeFileSync(fresh, `${key}\n`, { mode: 0o600, flag: 'wx', flush: true });
     renameSync(fresh, file);
   } catch (error) {

@@ -7,7 +7,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import type { Clock } from '../../contracts/clock.js';
 import type { Ids } from '../../contracts/ids.js';
 import type { Log } from '../../contracts/log.js';
-import { ServiceError, whyOf } from '../../contracts/errors.js';
+import { databaseIsLate, ServiceError, whyOf } from '../../contracts/errors.js';
 import type { Role } from '../../contracts/permissions.js';
 import type { Identity, KeyAuthority } from '../../contracts/ports/accounts/identity.js';
 import { unavailable } from '../bounded.js';
@@ -137,7 +137,7 @@ const noteUse = (sql: Sql, keyId: string) =>
 /** A database that does not answer at all must not hold a request for a TCP time-out. */
 function bounded<T>(clock: Clock, work: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
-    const cancel = clock.after(LOOKUP_MS, () => reject(new Error('the database does not answer in time')));
+    const cancel = clock.after(LOOKUP_MS, () => reject(databaseIsLate()));
     work.finally(cancel).then(resolve, reject);
   });
 }

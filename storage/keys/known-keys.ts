@@ -6,7 +6,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../contracts/clock.js';
 import type { Identity } from '../../contracts/ports/accounts/identity.js';
-import type { Listener } from '../postgres/events.js';
+import type { NotifyListener } from '../postgres/events.js';
 
 /** A key's identity, and its expiry. */
 export interface KeyHolder extends Identity {
@@ -24,7 +24,7 @@ const FRESH_MS = 60_000;
 const STALE_MS = 600_000;
 const UNKNOWN_MS = 5000;
 
-export class KnownKeys implements Listener {
+export class KnownKeys implements NotifyListener {
   readonly #known: LRUCache<string, Known>;
   readonly #unknown: LRUCache<string, true>;
   /** Counts announcements: answers older than the last one are not cached. */

@@ -1,4 +1,5 @@
 /** Claims of workspaces to phone numbers, for the operator, who settles whose a number is. */
+import { commandLine } from '../../contracts/command-line.js';
 import { StorageFailure } from '../failure.js';
 import type { Sql, Transaction } from '../postgres/sql.js';
 
@@ -36,7 +37,8 @@ export const settleClaim = (sql: Sql, id: string): Promise<ClaimRow> =>
   sql.begin(async (tx) => {
     const [number] = await tx<{ provider: string; address: string }[]>`
       select provider, address from phone_numbers where id = ${id}`;
-    if (!number) throw new StorageFailure(`No phone number has the id ${id}: see npm run numbers -- list`);
+    if (!number)
+      throw new StorageFailure(`No phone number has the id ${id}: see ${commandLine('numbers', 'list')}`);
     const { provider, address } = number;
     await tx`
       update phone_numbers set proven_at = case when id = ${id} then now() end
@@ -50,6 +52,7 @@ export async function removeClaim(sql: Sql, id: string): Promise<string> {
   const [row] = await sql<
     { address: string }[]
   >`delete from phone_numbers where id = ${id} returning address`;
-  if (!row) throw new StorageFailure(`No phone number has the id ${id}: see npm run numbers -- list`);
+  if (!row)
+    throw new StorageFailure(`No phone number has the id ${id}: see ${commandLine('numbers', 'list')}`);
   return row.address;
 }

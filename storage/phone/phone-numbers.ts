@@ -112,7 +112,7 @@ const sealApi = (secrets: Secrets, id: string, api: Credentials): Uint8Array =>
   secrets.seal(JSON.stringify(api), phoneApiContext(id));
 
 const openApi = (secrets: Secrets, id: string, sealed: Uint8Array | null): Credentials =>
-  sealed ? (JSON.parse(secrets.open(sealed, phoneApiContext(id))) as Credentials) : {};
+  sealed ? (JSON.parse(secrets.openSealed(sealed, phoneApiContext(id))) as Credentials) : {};
 
 const create = (
   { sql, ids, secrets }: Parts,
@@ -125,7 +125,13 @@ const create = (
     await checkAgent(tx, wanted.agentId, workspaceId);
     const { provider, address, agentId, enabled, apiUrl } = wanted;
     await insert(tx, {
-      ...{ id, workspace_id: workspaceId, provider, address, agent_id: agentId, enabled, api_url: apiUrl },
+      id,
+      workspace_id: workspaceId,
+      provider,
+      address,
+      agent_id: agentId,
+      enabled,
+      api_url: apiUrl,
       sealed: secrets.seal(secret, phoneContext(id)),
       sealed_api: api ? sealApi(secrets, id, api) : null,
     });
@@ -176,7 +182,7 @@ async function open({ sql, secrets }: Parts, id: string): Promise<OpenedNumber |
   const { sealed, sealedApi, ...number } = row;
   return {
     number,
-    secret: secrets.open(sealed, phoneContext(id)),
+    secret: secrets.openSealed(sealed, phoneContext(id)),
     api: openApi(secrets, id, sealedApi),
   };
 }
@@ -187,7 +193,7 @@ const claimColumns = (sql: Sql) => sql`${columns(sql)}, p.sealed, p.proven_at is
 
 const claimOf = ({ sealed, isProven, ...number }: ClaimRow, secrets: Secrets): Claim => ({
   number,
-  secret: secrets.open(sealed, phoneContext(number.id)),
+  secret: secrets.openSealed(sealed, phoneContext(number.id)),
   isProven,
 });
 

@@ -1,12 +1,13 @@
 /**
- * Transfers of phone calls (contracts/ports/phone/transfers.ts). Every change is one statement that names the allowed
- * previous states, and is announced: the waiting process may be another one than the one that the provider notified.
+ * Transfers of phone calls (contracts/ports/phone/transfers.ts). Every change is one statement, which reads the allowed previous states
+ * from the lifecycle, and is announced: the waiting process may be another one than the one that the provider notified.
  */
 import type { Ids } from '../../contracts/ids.js';
+import { beforeTransferIs, RETURNABLE, type TransferState } from '../../contracts/phone/transfer-states.js';
 import type { Transfer } from '../../contracts/phone/transfers.js';
 import type { NewTransfer, OverdueTransfer, Transfers } from '../../contracts/ports/phone/transfers.js';
 import type { Database } from '../postgres/database.js';
-import type { Listener } from '../postgres/events.js';
+import type { NotifyListener } from '../postgres/events.js';
 import type { Sql, Transaction } from '../postgres/sql.js';
 
 /** Needs the transfers as `t` and their sessions as `s`. `shown`: on calls that we placed, our own number, else the callee would see their own. */
@@ -15,6 +16,10 @@ const columns = (sql: Sql | Transaction) => sql`
   t.caller_call_id as "callerCallId", t.call_id as "callId", t.tool_call_id as "toolCallId", t.mode, t.label,
   t.to_address as "to", case s.direction when 'outbound' then s.caller_number end as shown, t.state, t.reason, t.briefing::jsonb as briefing, t.created_at as "createdAt",
   t.answered_at as "answeredAt", t.ended_at as "endedAt", t.returned_at as "returnedAt"`;
+
+/** Needs the transfers as `t`. */
+const isIn = (sql: Sql | Transaction, states: readonly TransferState[]) =>
+  sql`t.state = any(${states as TransferState[]}::text[])`;
 
 const AT_ONCE = 50;
 
@@ -45,8 +50,7 @@ const report: (sql: Sql, ...of: Parameters<Transfers['report']>) => ReturnType<T
   id,
   { callId = null, state = null },
 ) => {
-  const moves = sql`case ${state}::text when 'answered' then t.state = 'ringing'
-    when 'accepted' then t.state = 'answered' else false end`;
+  const moves = isIn(sql, state === null ? [] : beforeTransferIs(state));
   const [transfer] = await sql<Transfer[]>`
     update phone_transfers t set call_id = coalesce(t.call_id, ${callId}),
       state = case when ${moves} then ${state}::text else t.state end,
@@ -66,10 +70,10 @@ const finish: (sql: Sql, ...of: Parameters<Transfers['finish']>) => ReturnType<T
 ) => {
   const [transfer] = await sql<Transfer[]>`
     with t as (
-      update phone_transfers set state = ${state}, reason = ${reason ?? null}, briefing = null,
+      update phone_transfers t set state = ${state}, reason = ${reason ?? null}, briefing = null,
         ended_at = date_trunc('milliseconds', now()),
         answered_at = coalesce(answered_at, case when ${state} = 'connected' then date_trunc('milliseconds', now()) end)
-      where id = ${id} and ended_at is null returning *),
+      where id = ${id} and ${isIn(sql, beforeTransferIs(state))} returning *),
     waiting as (
       update sessions set lost_at = now() from t
       where sessions.id = t.session_id and sessions.lost_at is not null and sessions.ended_at is null)
@@ -81,7 +85,7 @@ async function bringBack(sql: Sql, id: string): Promise<Transfer | undefined> {
   const [transfer] = await sql<Transfer[]>`
     update phone_transfers t set returned_at = date_trunc('milliseconds', now())
     from sessions s where t.id = ${id} and s.id = t.session_id and s.ended_at is null
-      and t.mode = 'cold' and t.ended_at is not null and t.state <> 'connected' and t.returned_at is null
+      and t.mode = 'cold' and ${isIn(sql, RETURNABLE)} and t.returned_at is null
     returning ${columns(sql)}`;
   return transfer;
 }
@@ -101,7 +105,7 @@ async function overdue(sql: Sql): Promise<readonly OverdueTransfer[]> {
 }
 
 /** Waiting callbacks by transfer. */
-class Waiting implements Listener {
+class Waiting implements NotifyListener {
   readonly #waiting = new Map<string, Set<() => void>>();
 
   add(id: string, changed: () => void): () => void {

@@ -1,12 +1,18 @@
 /**
- * Placed calls (contracts/ports/phone/placed-calls.ts). Every change is one statement that names the allowed previous states, so
- * that late, repeated or reordered reports change nothing; the end is written together with its delivery.
+ * Placed calls (contracts/ports/phone/placed-calls.ts). Every change is one statement, which reads the allowed previous states from the
+ * lifecycle, so that late, repeated or reordered reports change nothing; the end is written together with its delivery.
  */
 import { ServiceError } from '../../contracts/errors.js';
 import type { Ids } from '../../contracts/ids.js';
 import { LIMITS } from '../../contracts/limits.js';
-import type { CallState, LastCallState } from '../../contracts/phone/phone.js';
 import { placedCallEnded } from '../../contracts/phone/placed-call.js';
+import {
+  beforeCallIs,
+  type CallState,
+  endByMachine,
+  isLastCallState,
+  type LastCallState,
+} from '../../contracts/phone/placed-states.js';
 import type { Listed, PageRequest } from '../../contracts/ports/page.js';
 import type {
   Idempotency,
@@ -27,11 +33,9 @@ const columns = (sql: Sql | Transaction) => sql`
   c.voicemail::jsonb as voicemail, c.call_id as "callId",
   c.created_at as "createdAt", c.answered_at as "answeredAt", c.ended_at as "endedAt"`;
 
-/** Allowed previous states. */
-const BEFORE: Readonly<Partial<Record<CallState, readonly CallState[]>>> = {
-  ringing: ['queued'],
-  answered: ['queued', 'ringing'],
-};
+/** Needs the calls as `c`. */
+const isIn = (sql: Sql | Transaction, states: readonly CallState[]) =>
+  sql`c.state = any(${states as CallState[]}::text[])`;
 
 const { apiMs, reportMs } = LIMITS.phone;
 /** After this time, an unanswered request to the provider belongs to a process that has died. */
@@ -119,8 +123,8 @@ const report: (
   sql: Sql,
   ...of: Parameters<PlacedCalls['report']>
 ) => ReturnType<PlacedCalls['report']> = async (sql, id, { callId, state, answeredBy }) => {
-  const before = (state && BEFORE[state]) ?? [];
-  const moves = sql`c.state = any(${before as CallState[]}::text[])`;
+  // An end is written by `finish`.
+  const moves = isIn(sql, state === undefined || isLastCallState(state) ? [] : beforeCallIs(state));
   const [call] = await sql<PlacedCall[]>`
     update placed_calls c set call_id = ${callId}, placed_at = coalesce(placed_at, now()),
       answered_by = case when c.ended_at is null then coalesce(${answeredBy ?? null}, c.answered_by) else c.answered_by end,
@@ -135,8 +139,8 @@ const finish = (sql: Sql, id: string, state: LastCallState, reason?: string) =>
   sql.begin(async (tx) => {
     const [row] = await tx<(PlacedCall & { webhooks: string[] })[]>`
       update placed_calls c set ended_at = date_trunc('milliseconds', now()), reason = ${reason ?? null},
-        state = case when ${state} = 'ended' and c.answered_by = 'machine' then 'voicemail' else ${state} end
-      where c.id = ${id} and c.ended_at is null returning ${columns(tx)}, c.webhooks`;
+        state = case when c.answered_by = 'machine' then ${endByMachine(state)} else ${state} end
+      where c.id = ${id} and ${isIn(tx, beforeCallIs(state))} returning ${columns(tx)}, c.webhooks`;
     if (!row) return undefined;
     const { webhooks: urls, ...call } = row;
     const { sessionId, workspaceId, agentId } = call;

@@ -9,7 +9,7 @@ import { LRUCache } from 'lru-cache';
 import { type MemoryLedger, type MemoryShare, mustCharge } from '../../contracts/ports/accounts/memory.js';
 
 /** A content, and its size as JSON text in bytes. */
-export interface Weighed<Content extends object> {
+export interface SizedContent<Content extends object> {
   readonly content: Content;
   readonly bytes: number;
 }
@@ -37,11 +37,6 @@ export class PlanCache {
     this.#kept = new LRUCache({ maxSize: bytes });
   }
 
-  /** Bytes that the cache keeps alive by itself. */
-  get keptBytes(): number {
-    return this.#kept.calculatedSize;
-  }
-
   /**
    * The content with that key, which names its kind as well; `read` is called if there is none. Concurrent calls share one
    * reading. Errors: those of `read`; `memory_exhausted`.
@@ -49,7 +44,7 @@ export class PlanCache {
   async get<Content extends object>(
     key: string,
     workspaceId: string,
-    read: () => Promise<Weighed<Content>>,
+    read: () => Promise<SizedContent<Content>>,
   ): Promise<Content> {
     const found =
       this.find<Content>(key) ?? (await (this.#reading.get(key) ?? this.#read(key, workspaceId, read)));
@@ -65,7 +60,7 @@ export class PlanCache {
     return content as Content;
   }
 
-  #read(key: string, workspaceId: string, read: () => Promise<Weighed<object>>): Promise<object> {
+  #read(key: string, workspaceId: string, read: () => Promise<SizedContent<object>>): Promise<object> {
     const reading = (async () => {
       try {
         const { content, bytes } = await read();
@@ -94,7 +89,7 @@ export class PlanCache {
       held.share = undefined;
       this.#kept.delete(key);
     };
-    const share = this.memory.open({ kind: 'plan', holder, evict });
+    const share = this.memory.openShare({ kind: 'plan', holder, evict });
     try {
       mustCharge(share, bytes);
     } catch (error) {

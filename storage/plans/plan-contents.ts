@@ -9,7 +9,7 @@ import type { PlannedTool, SessionPlan } from '../../contracts/ports/sessions/se
 import { completeConfig } from '../../contracts/schemas/agent-merge.js';
 import { completeTool, type ToolDefinition } from '../../contracts/schemas/tools.js';
 import type { Fragment, Sql, Transaction } from '../postgres/sql.js';
-import type { PlanCache, Weighed } from './plan-cache.js';
+import type { PlanCache, SizedContent } from './plan-cache.js';
 
 /** What a plan's tools are found by. */
 export interface PlanKey {
@@ -34,7 +34,7 @@ export const publishedTools = (sql: Sql | Transaction, agentId: string, number: 
   from agent_versions v, jsonb_array_elements(v.tools) with ordinality as t (tool, place)
   where v.agent_id = ${agentId} and v.number = ${number} order by t.place`;
 
-export const weighed = (rows: readonly ToolRow[]): Weighed<readonly FrozenTool[]> => ({
+export const weighed = (rows: readonly ToolRow[]): SizedContent<readonly FrozenTool[]> => ({
   content: rows.map(({ id, definition }) => ({ id, definition: completeTool(definition) })),
   bytes: rows.reduce((sum, { bytes }) => sum + bytes, 0),
 });
@@ -65,7 +65,7 @@ export class PlanContents {
   /** The tools of an agent's content; `read` knows them if this process does not. */
   tools(
     { agentId, workspaceId, configHash }: PlanKey,
-    read: () => Promise<Weighed<readonly FrozenTool[]>>,
+    read: () => Promise<SizedContent<readonly FrozenTool[]>>,
   ): Promise<readonly FrozenTool[]> {
     return this.cache.get(toolsKey(agentId, configHash), workspaceId, read);
   }
@@ -74,7 +74,8 @@ export class PlanContents {
   async planOf({ tools: own, ...plan }: StoredPlan, key: Omit<PlanKey, 'configHash'>): Promise<SessionPlan> {
     const tools = own?.map((tool) => ({ ...tool, definition: completeTool(tool.definition) }));
     return {
-      ...{ ...plan, config: completeConfig(plan.config) },
+      ...plan,
+      config: completeConfig(plan.config),
       tools: tools ?? (await this.#sharedTools({ ...key, configHash: plan.configHash })),
     };
   }

@@ -10,28 +10,24 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Clock } from '../../contracts/clock.js';
 import { LIMITS } from '../../contracts/limits.js';
 import { currentOwner, type Owner } from '../../contracts/owner.js';
-import type { Query } from './once-more.js';
-import type { Sql, Transaction } from './sql.js';
-import { busy, Turns, type Turn } from './turns.js';
+import type { Sql } from './sql.js';
+import {
+  type Begin,
+  beginOf,
+  poolOf,
+  type Query,
+  RunningStatements,
+  withBegin,
+  withRoute,
+} from './statements.js';
+import { busy, ConnectionTurns, type ConnectionTurn } from './turns.js';
 
-/** A client of postgres.js as postgres-js.ts mends it. */
-export interface Client extends Sql {
-  /** Runs a statement that another client's `sql` has made. */
-  handle(query: Query): void;
-  /** Has the server cancel what runs on its connections, if anything does. Resolves once the server has taken that. */
-  interrupt(): Promise<void>;
-}
-
-export type Route = (query: Query) => void;
-
-export interface AskedOptions {
-  /** A client of so many connections, or one that passes its statements on to `route`. */
-  open(connections: number, route?: Route): Client;
+export interface ClientStatementOptions {
+  /** A client of so many connections. */
+  open(connections: number): Sql;
   readonly connections: number;
   readonly clock: Clock;
 }
-
-type Work = (tx: Transaction) => unknown;
 
 /** Of statements without an owner. */
 const OWN = '';
@@ -45,7 +41,7 @@ class Watch {
 
   /** `ended` is told why, once. */
   constructor(
-    private readonly client: Client,
+    private readonly running: RunningStatements,
     private readonly owner: Owner | undefined,
     private readonly ended: (error: unknown) => void,
     clock: Clock,
@@ -76,53 +72,50 @@ class Watch {
   async #interrupt(): Promise<void> {
     while (!this.#isOver) {
       // A server that cannot be reached cancels nothing; the connection itself ends then, too.
-      await this.client.interrupt().catch(() => undefined);
+      await this.running.interrupt().catch(() => undefined);
       if (!this.#isOver) await pause(AGAIN_MS);
     }
   }
 }
 
 class Asked {
-  readonly #clients: readonly Client[];
-  readonly #turns: Turns<Client>;
+  readonly #clients: readonly Sql[];
+  readonly #turns: ConnectionTurns<Sql>;
 
-  constructor(private readonly options: AskedOptions) {
+  constructor(private readonly options: ClientStatementOptions) {
     const { open, connections, clock } = options;
     this.#clients = Array.from({ length: connections }, () => open(1));
-    this.#turns = new Turns(this.#clients, LIMITS.statements, clock);
+    this.#turns = new ConnectionTurns(this.#clients, LIMITS.statements, clock);
   }
 
-  /** The `sql` that stores use. */
+  /** The `sql` that stores use; it opens no connection of its own. */
   open(): Sql {
-    const sql = this.options.open(1, (query) => void this.#run(query));
-    return Object.assign(sql, {
-      begin: (...args: [Work] | [string, Work]) =>
-        args.length === 1 ? this.#begin('', args[0]) : this.#begin(...args),
-    }) as Sql;
+    const sql = withRoute(this.options.open(1), (query) => void this.#run(query));
+    return withBegin(sql, this.#begin);
   }
 
   async end(timeout: number): Promise<void> {
     await Promise.all(this.#clients.map((client) => client.end({ timeout })));
   }
 
-  #take(long: boolean): Promise<Turn<Client>> {
+  #take(long: boolean): Promise<ConnectionTurn<Sql>> {
     const { tag = OWN, signal, withinMs } = currentOwner() ?? {};
     return this.#turns.take({ tag, long, signal, withinMs });
   }
 
   /** What is left of the owner's time; undefined for work that has none of its own. */
-  #watch(client: Client, since: number, timed: boolean, ended: (error: unknown) => void): Watch {
+  #watch(running: RunningStatements, since: number, timed: boolean, ended: (error: unknown) => void): Watch {
     const owner = currentOwner();
     const { clock } = this.options;
     const left = Math.max(0, (owner?.withinMs ?? Infinity) - (clock.monotonic() - since));
     const ms = timed ? Math.min(LIMITS.statements.readMs, left) : undefined;
-    return new Watch(client, owner, ended, clock, ms);
+    return new Watch(running, owner, ended, clock, ms);
   }
 
   async #run(query: Query): Promise<void> {
     const since = this.options.clock.monotonic();
     const { resolve, reject } = query;
-    let turn: Turn<Client>;
+    let turn: ConnectionTurn<Sql>;
     try {
       turn = await this.#take(false);
     } catch (error) {
@@ -132,28 +125,34 @@ class Asked {
       query.resolve = (result) => (resolve(result), ended());
       query.reject = (error) => (reject(error), ended());
     });
-    const watch = this.#watch(turn.place, since, true, (error) => {
+    const running = new RunningStatements();
+    const watch = this.#watch(running, since, true, (error) => {
       query.givenUp = true;
+      const { active } = query;
       reject(error);
+      // Its connection still works at it.
+      query.active = active;
     });
-    turn.place.handle(query);
+    running.add(query);
+    poolOf(turn.place)(query);
     await over;
     await watch.over();
     turn.end();
   }
 
   /** Transactions that only read have the time of a statement; in others each statement has the connection's. */
-  async #begin(options: string, work: Work): Promise<unknown> {
+  readonly #begin: Begin = async (options, work) => {
     const since = this.options.clock.monotonic();
     const reads = /read only/.test(options);
     const turn = await this.#take(!reads);
     let giveUp: (error: unknown) => void = () => undefined;
     const givenUp = new Promise<never>((_, reject) => (giveUp = reject));
-    const watch = this.#watch(turn.place, since, reads, (error) => giveUp(error));
+    const running = new RunningStatements();
+    const watch = this.#watch(running, since, reads, (error) => giveUp(error));
     // Its end is not cancelled: a rollback that fails would leave the connection within the transaction.
-    const done = turn.place.begin(options, async (tx) => {
+    const done = beginOf(turn.place)(options, async (tx) => {
       try {
-        return await work(tx);
+        return await work(withRoute(tx, running.route));
       } finally {
         await watch.over();
       }
@@ -164,10 +163,10 @@ class Asked {
     );
     void settled.then(() => watch.over()).then(() => turn.end());
     return Promise.race([done, givenUp]);
-  }
+  };
 }
 
-export function createAsked(options: AskedOptions): {
+export function createAsked(options: ClientStatementOptions): {
   readonly sql: Sql;
   end(timeout: number): Promise<void>;
 } {

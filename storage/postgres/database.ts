@@ -1,20 +1,21 @@
 /**
  * Connections to Postgres: any server of version 14 or later by DATABASE_URL, or the embedded one by the
- * address from `startEmbedded`. Connections reopen after the server restarts; queries running at that moment
+ * address from `startEmbeddedPostgres`. Connections reopen after the server restarts; queries running at that moment
  * fail. Passwords never appear in messages.
  */
 import { errorText } from '../../contracts/errors.js';
 import { setTimeout as pause } from 'node:timers/promises';
-import type postgres from 'postgres';
+import postgres from 'postgres';
 import { systemClock } from '../../contracts/clock.js';
 import { silentLog, type Log } from '../../contracts/log.js';
 import { waitUpTo } from '../../contracts/time/timeouts.js';
 import { shownAddress, target } from './address.js';
-import { createAsked, type Client, type Route } from './asked.js';
+import { createAsked } from './asked.js';
 import { createEvents, type Events } from './events.js';
 import { codeOf, StorageFailure } from '../failure.js';
-import connect from './postgres-js.js';
-import type { Sql, Transaction } from './sql.js';
+import { resending } from './once-more.js';
+import type { Sql } from './sql.js';
+import { type Begin, beginOf, withBegin } from './statements.js';
 
 /** Connections by purpose: none waits for another purpose's statements. */
 export interface Database {
@@ -77,31 +78,39 @@ const FINAL =
 interface ClientOptions extends postgres.Options<Record<string, never>> {
   /** Seconds without a byte from the server after which a connection with a waiting statement is closed. */
   readonly answer_timeout: number | null;
-  readonly route?: Route | null;
 }
 
 /** A client of the database, not connected yet. */
-function client(url: string, options: ClientOptions): Client {
+function client(url: string, options: ClientOptions): Sql {
   const { address, options: told } = target(url);
-  return connect(address, {
+  const sql = postgres(address, {
     connect_timeout: CONNECT_SECONDS,
     backoff: (retries) => Math.min(0.05 * 2 ** retries, MOST_BACKOFF_SECONDS),
     onnotice: () => undefined,
     ...told,
     ...options,
-  }) as unknown as Client;
+  }) as unknown as Sql;
+  return resending(sql);
 }
 
+const reasonOf = (error: unknown): string => `${codeOf(error) || 'no answer'}, ${errorText(error)}`;
+
 const refusal = (url: string, error: unknown): StorageFailure =>
-  new StorageFailure(
-    `Cannot use the database ${shownAddress(url)}, check DATABASE_URL: ${codeOf(error) || 'no answer'}, ${errorText(error)}`,
-    { cause: error },
-  );
+  new StorageFailure(`Cannot use the database ${shownAddress(url)}, check DATABASE_URL: ${reasonOf(error)}`, {
+    cause: error,
+  });
 
 interface Server {
   readonly version: number;
   /** Takes no writes: a standby that was not promoted, or a database with that setting. */
   readonly readOnly: boolean;
+}
+
+/** A database that is being reached, how long that may take, and who is told. */
+interface Reached {
+  readonly url: string;
+  readonly patienceMs: number;
+  readonly log: Log;
 }
 
 /** Resolves with undefined if the server closes the connection, as a balancer without a server does. */
@@ -120,20 +129,27 @@ async function ask(sql: Sql): Promise<Server> {
   throw new Error('connections are taken, and closed or not answered');
 }
 
-async function firstAnswer(sql: Sql, url: string, patienceMs: number): Promise<Server> {
+/** Waits for a database that cannot be reached, and says so once; one that refuses us is not waited for. */
+async function firstAnswer(sql: Sql, { url, patienceMs, log }: Reached): Promise<Server> {
   const end = performance.now() + patienceMs;
-  for (;;) {
+  for (let tries = 0; ; tries += 1) {
     try {
       return await ask(sql);
     } catch (error) {
       if (FINAL.test(codeOf(error)) || performance.now() > end) throw refusal(url, error);
+      if (tries === 0)
+        log.warn(
+          { seconds: patienceMs / 1000 },
+          `waiting for the database ${shownAddress(url)}: ${reasonOf(error)}`,
+        );
       await pause(RETRY_MS);
     }
   }
 }
 
-async function checkServer(sql: Sql, url: string, patienceMs: number): Promise<void> {
-  const { version, readOnly } = await firstAnswer(sql, url, patienceMs);
+async function checkServer(sql: Sql, reached: Reached): Promise<void> {
+  const { url } = reached;
+  const { version, readOnly } = await firstAnswer(sql, reached);
   const found = `The database ${shownAddress(url)} is`;
   if (version < OLDEST.number) {
     const had = Math.floor(version / 10_000);
@@ -178,46 +194,40 @@ const sessionOptions = (pooled: boolean, prepare: boolean | undefined) => ({
   },
 });
 
-type Work = (tx: Transaction) => unknown;
-
 /** Sets the statement timeout in each transaction, since it cannot be set for the session. */
-function limited<Pool extends Sql>(sql: Pool): Pool {
-  const begin = sql.begin.bind(sql) as (options: string, work: Work) => Promise<unknown>;
-  const limitedBegin = (options: string, work: Work) =>
+function limited(sql: Sql): Sql {
+  const begin = beginOf(sql);
+  const limitedBegin: Begin = (options, work) =>
     begin(options, async (tx) => {
       await tx`select set_config('statement_timeout', ${String(STATEMENT_MS)}, true)`;
       return work(tx);
     });
-  return Object.assign(sql, {
-    begin: (...args: [Work] | [string, Work]) =>
-      args.length === 1 ? limitedBegin('', args[0]) : limitedBegin(...args),
-  }) as Pool;
+  return withBegin(sql, limitedBegin);
 }
 
 interface Connected {
   readonly sql: Sql;
   /** Another client, not connected yet. */
-  readonly open: (max: number, answerSeconds?: number, route?: Route) => Client;
+  readonly open: (max: number, answerSeconds?: number) => Sql;
   readonly pooled: boolean;
 }
 
 /** Connects as to a server; if that turns out to be a pooler, connects again as to a pooler. */
 async function reach(options: DatabaseOptions, pooled: boolean): Promise<Connected> {
-  const { url, prepare, connections = CONNECTIONS, patienceMs = PATIENCE_MS, slow = false } = options;
-  const pool = (max: number, answer_timeout: number | null, route: Route | null = null): Client =>
+  const { url, prepare, connections = CONNECTIONS, slow = false } = options;
+  const { patienceMs = PATIENCE_MS, log = silentLog } = options;
+  const pool = (max: number, answer_timeout: number | null): Sql =>
     client(url, {
       max,
       answer_timeout,
-      route,
       idle_timeout: IDLE_SECONDS,
       ...sessionOptions(pooled, prepare),
     });
-  const bounded = pooled ? limited<Client> : (sql: Client) => sql;
+  const bounded = pooled ? limited : (sql: Sql) => sql;
   const sql = pool(connections, slow ? null : SILENT_SECONDS);
   try {
-    await checkServer(sql, url, patienceMs);
-    const open: Connected['open'] = (max, seconds = SILENT_SECONDS, route) =>
-      bounded(pool(max, seconds, route));
+    await checkServer(sql, { url, patienceMs, log });
+    const open: Connected['open'] = (max, seconds = SILENT_SECONDS) => bounded(pool(max, seconds));
     return { sql: bounded(sql), open, pooled };
   } catch (error) {
     await sql.end({ timeout: 0 });
@@ -247,7 +257,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   const { sql, open, pooled } = await reach(options, directUrl !== undefined);
   const [callers, urgent] = [open(1), open(1, ANSWER_MS / 1000)];
   const asked = createAsked({
-    open: (max, route) => open(max, SILENT_SECONDS, route),
+    open: (max) => open(max),
     connections: askedConnections,
     clock: systemClock,
   });
@@ -259,7 +269,10 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   const events = createEvents(
     (listening) =>
       client(directUrl ?? url, {
-        ...{ max: 1, fetch_types: false, max_lifetime: null, answer_timeout: SILENT_SECONDS },
+        max: 1,
+        fetch_types: false,
+        max_lifetime: null,
+        answer_timeout: SILENT_SECONDS,
         ...listening,
       }),
     log,

@@ -6,7 +6,7 @@ import { whyOf } from '../../contracts/errors.js';
 import type { Log } from '../../contracts/log.js';
 import type { Sql } from './sql.js';
 
-export type Channel =
+export type NotifyChannel =
   | 'agent_tests'
   | 'api_keys'
   | 'deleted_recordings'
@@ -16,7 +16,7 @@ export type Channel =
   | 'slot_shortage'
   | 'voices';
 
-export interface Listener {
+export interface NotifyListener {
   heard(payload: string): void;
   /** Announcements may have been lost. */
   missed(): void;
@@ -24,7 +24,7 @@ export interface Listener {
 
 export interface Events {
   /** Resolves when listening has begun, or after the first failed attempt. The result ends it. */
-  listen(channel: Channel, listener: Listener): Promise<() => void>;
+  listen(channel: NotifyChannel, listener: NotifyListener): Promise<() => void>;
   stop(): Promise<void>;
 }
 
@@ -36,7 +36,7 @@ interface Listening {
 const RETRY_MS = { first: 100, most: 2000 };
 
 class Announcements implements Events {
-  readonly #listeners = new Map<Channel, Set<Listener>>();
+  readonly #listeners = new Map<NotifyChannel, Set<NotifyListener>>();
   #sql: Sql | undefined;
   #retry: NodeJS.Timeout | undefined;
   #wait = RETRY_MS.first;
@@ -47,7 +47,7 @@ class Announcements implements Events {
     private readonly log: Log,
   ) {}
 
-  async listen(channel: Channel, listener: Listener): Promise<() => void> {
+  async listen(channel: NotifyChannel, listener: NotifyListener): Promise<() => void> {
     const set = this.#listeners.get(channel) ?? new Set();
     this.#listeners.set(channel, set.add(listener));
     await this.#subscribe([channel]);
@@ -61,7 +61,7 @@ class Announcements implements Events {
     await this.#sql?.end({ timeout: 1 });
   }
 
-  async #subscribe(channels: readonly Channel[]): Promise<void> {
+  async #subscribe(channels: readonly NotifyChannel[]): Promise<void> {
     const connection = (this.#sql ??= this.#open());
     try {
       for (const channel of channels) await connection`listen ${connection(channel)}`;
@@ -78,7 +78,7 @@ class Announcements implements Events {
   #open(): Sql {
     return this.connect({
       onnotify: (channel, payload) =>
-        this.#listeners.get(channel as Channel)?.forEach((listener) => listener.heard(payload)),
+        this.#listeners.get(channel as NotifyChannel)?.forEach((listener) => listener.heard(payload)),
       onclose: () => this.#subscribeLater(),
     });
   }
@@ -92,7 +92,7 @@ class Announcements implements Events {
     this.#wait = Math.min(this.#wait * 2, RETRY_MS.most);
   }
 
-  #leave(channel: Channel, listener: Listener): void {
+  #leave(channel: NotifyChannel, listener: NotifyListener): void {
     const set = this.#listeners.get(channel);
     set?.delete(listener);
     if (set?.size === 0) this.#listeners.delete(channel);

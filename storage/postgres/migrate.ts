@@ -13,6 +13,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { CHECKOUT } from '../../contracts/places.js';
 import type { Log } from '../../contracts/log.js';
+import { upgradeOlder } from './older-schemas.js';
 import type { Sql, Transaction } from './sql.js';
 import { StorageFailure } from '../failure.js';
 
@@ -75,20 +76,28 @@ function check(applied: readonly Applied[], migrations: readonly Migration[]): v
   }
 }
 
+const keep = async (tx: Transaction, { version, name, checksum, needs }: Migration): Promise<unknown> =>
+  tx`insert into schema_migrations (version, name, checksum, needs)
+    values (${version}, ${name}, ${checksum}, ${needs})`;
+
 async function apply(tx: Transaction, migration: Migration): Promise<void> {
-  const { version, name, text, checksum, needs } = migration;
+  const { version, name, text } = migration;
   try {
     await tx.unsafe(text);
   } catch (error) {
     throw new StorageFailure(`Migration ${version} (${name}) failed: ${errorText(error)}`, { cause: error });
   }
-  await tx`
-    insert into schema_migrations (version, name, checksum, needs)
-    values (${version}, ${name}, ${checksum}, ${needs})`;
+  await keep(tx, migration);
 }
 
-/** Applies the first missing migration; undefined if none is missing. */
-const applyNext = (sql: Sql, migrations: readonly Migration[]): Promise<Migration | undefined> =>
+type Applying = Pick<Migration, 'version' | 'name'> & Pick<AppliedMigration, 'from'>;
+
+/** Applies the first missing migration, or upgrades an older database to the first one; undefined if none is missing. */
+const applyNext = (
+  sql: Sql,
+  folder: string,
+  migrations: readonly Migration[],
+): Promise<Applying | undefined> =>
   exclusively(sql, 'migrations', async (tx) => {
     await tx`create table if not exists schema_migrations (
       version integer primary key,
@@ -99,6 +108,11 @@ const applyNext = (sql: Sql, migrations: readonly Migration[]): Promise<Migratio
     await tx`alter table schema_migrations add column if not exists needs integer not null default 0`;
     const applied = await tx<Applied[]>`
       select version, name, checksum, needs from schema_migrations order by version`;
+    const from = await upgradeOlder(tx, folder, applied);
+    if (from !== undefined && migrations[0]) {
+      await keep(tx, migrations[0]);
+      return { ...migrations[0], from };
+    }
     check(applied, migrations);
     const done = new Set(applied.map(({ version }) => version));
     const next = migrations.find(({ version }) => !done.has(version));
@@ -111,13 +125,16 @@ export interface AppliedMigration {
   readonly version: number;
   readonly name: string;
   readonly ms: number;
+  /** The commit whose database was upgraded to it. */
+  readonly from?: string;
 }
 
 /** A database that had no migration yet is one line, however many it gets. */
 export function migrationLog(log: Log): { note(applied: AppliedMigration): void; end(): void } {
   let fresh: { count: number; ms: number } | undefined;
   return {
-    note({ version, name, ms }) {
+    note({ version, name, ms, from }) {
+      if (from !== undefined) return log.info({ from, ms }, 'the database of an older version was upgraded');
       if (version === 1) fresh = { count: 0, ms: 0 };
       if (fresh) fresh = { count: fresh.count + 1, ms: fresh.ms + ms };
       else log.info({ migration: version, name, ms }, 'a migration was applied to the database');
@@ -138,12 +155,13 @@ export async function migrate(
   const migrations = readMigrations(folder);
   const done: string[] = [];
   for (
-    let from = performance.now(), next;
-    (next = await applyNext(sql, migrations));
-    from = performance.now()
+    let begun = performance.now(), next;
+    (next = await applyNext(sql, folder, migrations));
+    begun = performance.now()
   ) {
     const { version, name } = next;
-    note({ version, name, ms: Math.round(performance.now() - from) });
+    const ms = Math.round(performance.now() - begun);
+    note({ version, name, ms, ...(next.from !== undefined && { from: next.from }) });
     done.push(name);
   }
   return done;

@@ -4,34 +4,20 @@
  * never resent: the transaction's earlier work is lost with the connection. If the second connection is lost too, or none
  * can be opened, the statement fails as usual.
  */
+import { setTimeout as pause } from 'node:timers/promises';
 import { codeOf } from '../failure.js';
-
-/** The part of a postgres.js query that is needed here. */
-export interface Query {
-  readonly strings: readonly string[];
-  readonly cancelled: unknown;
-  /** Set if rows are handed out while they arrive. */
-  readonly forEachFn?: unknown;
-  readonly cursorFn?: unknown;
-  resolve(result: unknown): void;
-  reject(error: unknown): void;
-  /** Nobody waits for it any more (asked.ts). */
-  givenUp?: boolean;
-  active: boolean;
-  state: unknown;
-  statement: unknown;
-  /** As sent to the server; computed again from the arguments. */
-  parameters: unknown;
-}
+import type { Sql } from './sql.js';
+import { type Begin, beginOf, type Query, type Send, withBegin, withRoute } from './statements.js';
 
 /** Pause before resending: when a server ends, its connections die within some milliseconds, and none of them is to be used. */
 const PAUSE_MS = 100;
 
 /** Codes for a lost connection or server process; the last three are Postgres' own. */
 const LOST = new Set(['CONNECTION_CLOSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', '57P01', '57P02', '57P05']);
+const isLost = (error: unknown): boolean => LOST.has(codeOf(error));
 
 /** Includes notifications: a listener that gets one twice only looks twice. */
-const READS = /^\s*(select|begin)\b/i;
+const READS = /^\s*select\b/i;
 
 const REPEATABLE = new WeakSet<object>();
 const sent = new WeakSet<object>();
@@ -48,19 +34,44 @@ export function repeatable<Statement extends object>(statement: Statement): Stat
 const isSafe = (query: Query): boolean =>
   (REPEATABLE.has(query) || READS.test(query.strings[0] ?? '')) && !query.forEachFn && !query.cursorFn;
 
-/** Called with every statement for the pool before it is sent; `send` passes it to the pool again. */
-export function onceMore(query: Query, send: (query: Query) => void): void {
-  if (sent.has(query) || !isSafe(query)) return;
-  sent.add(query);
-  const { reject } = query;
-  query.reject = (error) => {
-    query.reject = reject;
-    if (query.cancelled || query.givenUp || !LOST.has(codeOf(error))) return reject(error);
-    // The connection may report its end twice.
-    query.reject = () => undefined;
-    setTimeout(() => {
-      Object.assign(query, { reject, active: false, state: null, statement: null, parameters: undefined });
-      send(query);
-    }, PAUSE_MS);
+/** Sends a statement, and once more if it may be. */
+function sendOnceMore(query: Query, send: Send): void {
+  if (!sent.has(query) && isSafe(query)) {
+    sent.add(query);
+    const { reject } = query;
+    query.reject = (error) => {
+      query.reject = reject;
+      if (query.cancelled || query.givenUp || !isLost(error)) return reject(error);
+      // The connection may report its end twice.
+      query.reject = () => undefined;
+      setTimeout(() => {
+        Object.assign(query, { reject, active: false, state: null, statement: null, parameters: undefined });
+        send(query);
+      }, PAUSE_MS);
+    };
+  }
+  send(query);
+}
+
+/** Begins transactions as `begin` does, and once more where the connection was lost before the work had begun. */
+function beginningOnceMore(begin: Begin): Begin {
+  return async (options, work) => {
+    let hasBegun = false;
+    const attempt = () =>
+      begin(options, (tx) => {
+        hasBegun = true;
+        return work(tx);
+      });
+    try {
+      return await attempt();
+    } catch (error) {
+      if (hasBegun || !isLost(error)) throw error;
+      await pause(PAUSE_MS);
+      return attempt();
+    }
   };
 }
+
+/** A client that sends again what may be sent again. */
+export const resending = (sql: Sql): Sql =>
+  withBegin(withRoute(sql, sendOnceMore), beginningOnceMore(beginOf(sql)));

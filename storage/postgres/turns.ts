@@ -1,5 +1,5 @@
 /**
- * Turns at the connections for what clients ask, by the rules of fair admission (contracts/admission/fair-places.ts): workspaces take turns,
+ * ConnectionTurns at the connections for what clients ask, by the rules of fair admission (contracts/admission/fair-places.ts): workspaces take turns,
  * none takes all connections, and work that may last (transactions that write) never takes the last one. Whoever waits too long, or
  * makes too many wait, is refused.
  */
@@ -14,7 +14,7 @@ export interface TurnLimits {
   readonly waitMs: number;
 }
 
-export interface Wanted {
+export interface TurnRequest {
   /** Whose turn it is; empty: nobody's in particular. */
   readonly tag: string;
   /** May last: a transaction that writes. */
@@ -24,7 +24,7 @@ export interface Wanted {
   readonly withinMs?: number | undefined;
 }
 
-export interface Turn<Place> {
+export interface ConnectionTurn<Place> {
   readonly place: Place;
   /** Gives the place back. Idempotent. */
   end(): void;
@@ -39,7 +39,7 @@ export const busy = (cause?: unknown): ServiceError =>
 const isCrowdedOut = (error: unknown): boolean =>
   error instanceof ServiceError && error.code === 'engine_busy';
 
-export class Turns<Place> {
+export class ConnectionTurns<Place> {
   /** The place that was used last is used next. */
   readonly #free: Place[];
   readonly #fair: FairPlaces;
@@ -59,7 +59,7 @@ export class Turns<Place> {
   }
 
   /** Errors: `storage_busy` if too many wait, or it has waited too long; the signal's reason. */
-  async take({ tag, long, signal, withinMs = Infinity }: Wanted): Promise<Turn<Place>> {
+  async take({ tag, long, signal, withinMs = Infinity }: TurnRequest): Promise<ConnectionTurn<Place>> {
     const late = new AbortController();
     const stop = this.clock.after(Math.min(this.limits.waitMs, withinMs), () => late.abort(busy()));
     const over = signal ? AbortSignal.any([signal, late.signal]) : late.signal;
@@ -72,7 +72,7 @@ export class Turns<Place> {
     }
   }
 
-  #turn(leave: () => void): Turn<Place> {
+  #turn(leave: () => void): ConnectionTurn<Place> {
     const place = this.#free.pop()!;
     let ended = false;
     const end = (): void => {

@@ -2,7 +2,9 @@
  * Credentials that are not needed any more. Those of webhooks and tools outlive them as long as a published version, a
  * running conversation or a waiting delivery needs them.
  */
+import { LIVE_STATUSES } from '../../contracts/sessions/session-states.js';
 import type { Sql, Transaction } from '../postgres/sql.js';
+import { oneOf } from '../postgres/states.js';
 
 /**
  * Removes orphans of one workspace, or of all. Needs no lock: anything that could still need one locks its agent or tool.
@@ -12,7 +14,7 @@ export const dropOrphanSecrets = (sql: Sql | Transaction, workspaceId?: string) 
   where (${workspaceId ?? null}::text is null or s.workspace_id = ${workspaceId ?? null}) and case s.kind
     when 'webhook' then not exists (select from agents a where a.id = s.owner_id)
       and not exists (
-        select from sessions c where c.workspace_id = s.workspace_id and c.status in ('pending', 'active')
+        select from sessions c where c.workspace_id = s.workspace_id and c.status in ${oneOf(sql, LIVE_STATUSES)}
           and c.agent_id = s.owner_id)
       and not exists (
         select from sessions c where c.analysis_due_at is not null and c.agent_id = s.owner_id)
@@ -22,9 +24,9 @@ export const dropOrphanSecrets = (sql: Sql | Transaction, workspaceId?: string) 
     else not exists (select from tools t where t.id = s.owner_id)
       and not exists (select from agent_versions v where v.tool_ids @> array[s.owner_id])
       and not exists (
-        select from sessions c where c.workspace_id = s.workspace_id and c.status in ('pending', 'active')
+        select from sessions c where c.workspace_id = s.workspace_id and c.status in ${oneOf(sql, LIVE_STATUSES)}
           and c.plan->'tools' @> jsonb_build_array(jsonb_build_object('toolId', s.owner_id)))
       and not exists (
         select from plan_tools p join sessions c on c.agent_id = p.agent_id and c.config_hash = p.config_hash
-        where p.tool_id = s.owner_id and c.plan is not null and c.status in ('pending', 'active'))
+        where p.tool_id = s.owner_id and c.plan is not null and c.status in ${oneOf(sql, LIVE_STATUSES)})
     end`;

@@ -54,7 +54,7 @@ export async function openSecretsOf(
   const found = new Map(rows.map(({ slot, sealed }) => [slot, sealed]));
   return digests.map((digest) => {
     const sealed = found.get(digest);
-    return sealed && secrets.open(sealed, contextOf(owner, digest));
+    return sealed && secrets.openSealed(sealed, contextOf(owner, digest));
   });
 }
 
@@ -70,7 +70,8 @@ async function resealNumbers(tx: Transaction, secrets: Secrets): Promise<number>
       select id, sealed, sealed_api from phone_numbers where id > ${after} order by id limit 500`;
     const last = rows.at(-1);
     if (!last) return count;
-    const anew = (sealed: Buffer, context: string) => secrets.seal(secrets.open(sealed, context), context);
+    const anew = (sealed: Buffer, context: string) =>
+      secrets.seal(secrets.openSealed(sealed, context), context);
     for (const { id, sealed, sealed_api: api } of rows)
       await tx`
         update phone_numbers set sealed = ${anew(sealed, phoneContext(id))},
@@ -92,7 +93,7 @@ async function resealOwned(tx: Transaction, secrets: Secrets): Promise<number> {
     if (!last) return count;
     for (const { kind, id, slot, sealed } of rows) {
       const context = contextOf({ kind, id }, slot);
-      const anew = secrets.seal(secrets.open(sealed, context), context);
+      const anew = secrets.seal(secrets.openSealed(sealed, context), context);
       await tx`update secrets set sealed = ${anew} where kind = ${kind} and owner_id = ${id} and slot = ${slot}`;
     }
     count += rows.length;

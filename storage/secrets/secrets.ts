@@ -5,11 +5,12 @@
  */
 import { errorText } from '../../contracts/errors.js';
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Secrets } from '../../contracts/ports/secrets.js';
 import { resealAll } from './sealed.js';
 import type { Sql, Transaction } from '../postgres/sql.js';
+import { makeFolder } from '../../processes/make-folder.js';
 import { codeOf, StorageFailure } from '../failure.js';
 import { exclusively } from '../postgres/migrate.js';
 
@@ -42,12 +43,12 @@ export function createSecrets(master: string, previous?: string): Secrets {
       const sealed = [cipher.update(plain, 'utf8'), cipher.final()];
       return Buffer.concat([nonce, cipher.getAuthTag(), ...sealed]);
     },
-    open(sealed, context) {
+    openSealed(sealed, context) {
       try {
         return open(sealed, context);
       } catch (error) {
         if (!older) throw error;
-        return older.open(sealed, context);
+        return older.openSealed(sealed, context);
       }
     },
     key: (purpose) => derive(master, `key ${purpose}`),
@@ -69,7 +70,7 @@ function makeFile(file: string, dataDir: string): string {
   const master = randomBytes(BYTES).toString('base64url');
   const fresh = `${file}.${randomBytes(4).toString('hex')}`;
   try {
-    mkdirSync(dataDir, { recursive: true });
+    makeFolder(dataDir);
     writeFileSync(fresh, `${master}\n`, { mode: 0o600, flag: 'wx', flush: true });
     renameSync(fresh, file);
     return master;

@@ -6,12 +6,14 @@
  * for others is counted without theirs, so two of them may take the last place at once; the nodes themselves bound that.
  */
 import { type CallFigures, mayCall } from '../../contracts/admission/call-places.js';
+import { CALLED } from '../../contracts/sessions/session-states.js';
 import { isAlive } from '../nodes.js';
 import type { Sql, Transaction } from '../postgres/sql.js';
+import { isIn, isLive } from './states.js';
 
 /** Needs the sessions as `s`. */
 const hasPlace = (sql: Sql | Transaction) => sql`
-  s.status in ('pending', 'active') and (s.status = 'active' or s.reserved or s.joined_at is not null)`;
+  ${isLive(sql)} and (s.reserved or ${isIn(sql, CALLED)})`;
 
 /** Nodes that begin calls, as `o`. */
 const taking = (sql: Sql | Transaction) => sql`

@@ -2,13 +2,22 @@
  * The end of a session: one statement decides who ends it; the consequences (deliveries, the queued analysis) are written
  * in the same transaction. The texts with the session's variables are deleted then.
  */
+import { target } from '../../contracts/lifecycle.js';
 import { LIMITS } from '../../contracts/limits.js';
-import { ENDED_REASONS, type EndedReason } from '../../contracts/ports/sessions/sessions.js';
+import type { EndedReason } from '../../contracts/ports/sessions/sessions.js';
 import { endedBody } from '../../contracts/sessions/post-call.js';
+import {
+  answeringSession,
+  CONVERSING,
+  SESSION,
+  statusAfter,
+  UNCONNECTED,
+} from '../../contracts/sessions/session-states.js';
 import type { StoredPlan } from '../plans/plan-contents.js';
 import type { Sql, Transaction } from '../postgres/sql.js';
 import { addDeliveries } from '../deliveries.js';
 import { columns, lastedUntilNow, recordOf, type Row } from './rows.js';
+import { isIn } from './states.js';
 import { reportOf } from './turns.js';
 
 interface Ended extends Row {
@@ -30,14 +39,14 @@ function conditionOf(tx: Transaction, only: Only) {
 /** Pending sessions fail, whatever the reason; only conversations are analysed, except previews. */
 const update = (tx: Transaction, id: string, reason: EndedReason, only: Only) => tx<Ended[]>`
   update sessions s set
-    status = case when s.status = 'pending' then 'failed' else ${ENDED_REASONS[reason]} end,
+    status = case when ${isIn(tx, UNCONNECTED)} then ${statusAfter('joined', reason) ?? null} else ${statusAfter('active', reason) ?? null} end,
     ended_at = greatest(s.started_at, date_trunc('milliseconds', clock_timestamp())),
     ended_reason = ${reason},
     measured_ms = coalesce(${typeof only === 'object' ? only.lastedMs : null}::bigint, ${lastedUntilNow(tx)}),
-    analysis_due_at = case when s.status = 'active' and s.source <> 'dashboard'
+    analysis_due_at = case when ${isIn(tx, CONVERSING)} and s.source <> 'dashboard'
       then now() + ${LIMITS.session.lastWordsMs}::int * interval '1 millisecond' end,
-    plan = case when s.status = 'active' and s.source <> 'dashboard' then s.plan #- '{config,prompt}' #- '{transfers}' end
-  where s.id = ${id} and s.ended_at is null and ${conditionOf(tx, only)}
+    plan = case when ${isIn(tx, CONVERSING)} and s.source <> 'dashboard' then s.plan #- '{config,prompt}' #- '{transfers}' end
+  where s.id = ${id} and ${isIn(tx, answeringSession(reason))} and ${conditionOf(tx, only)}
   returning ${columns(tx)}, s.plan, s.prices`;
 
 /**
@@ -45,9 +54,9 @@ const update = (tx: Transaction, id: string, reason: EndedReason, only: Only) =>
  * running conversations continue. Sessions that nobody joined cause no deliveries.
  */
 export const endPendingOf = (tx: Transaction, agentId: string, workspaceId: string) => tx`
-  update sessions set status = 'failed', ended_at = date_trunc('milliseconds', clock_timestamp()),
+  update sessions s set status = ${target(SESSION, 'agent_gone')}, ended_at = date_trunc('milliseconds', clock_timestamp()),
     ended_reason = 'ended_by_api', plan = null
-  where workspace_id = ${workspaceId} and agent_id = ${agentId} and status = 'pending' and joined_at is null`;
+  where s.workspace_id = ${workspaceId} and s.agent_id = ${agentId} and ${isIn(tx, answeringSession('agent_gone'))}`;
 
 /** False if the session has ended already, or does not have the expected owner (`only`). */
 export const endSession = (sql: Sql, id: string, reason: EndedReason, only?: Only): Promise<boolean> =>

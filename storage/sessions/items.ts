@@ -30,7 +30,10 @@ export async function appendItems(
   items: readonly SessionItem[],
 ): Promise<void> {
   const rows = items.map(kept).map(({ type, turnId, createdAt, ...content }) => ({
-    ...{ type, turn_id: turnId, created_at: createdAt.toISOString(), content: JSON.stringify(content) },
+    type,
+    turn_id: turnId,
+    created_at: createdAt.toISOString(),
+    content: JSON.stringify(content),
   }));
   if (rows.length === 0) return;
   await repeatable(sql`

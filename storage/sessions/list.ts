@@ -1,6 +1,6 @@
 /**
  * Lists of sessions, newest first: by time of creation, then by position. Each statement uses the indexes of
- * storage/migrations/0017-session-lists.sql; rows are read for the sessions of the page only.
+ * storage/migrations/0001-schema.sql; rows are read for the sessions of the page only.
  */
 import type { Listed, PageRequest } from '../../contracts/ports/page.js';
 import {

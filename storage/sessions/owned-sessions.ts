@@ -8,7 +8,7 @@ import type { Clock } from '../../contracts/clock.js';
 import { whyOf } from '../../contracts/errors.js';
 import type { Log } from '../../contracts/log.js';
 import type { Sql } from '../postgres/sql.js';
-import type { Listener } from '../postgres/events.js';
+import type { NotifyListener } from '../postgres/events.js';
 
 /** Monotonic milliseconds. */
 interface Span {
@@ -19,7 +19,7 @@ interface Span {
 }
 
 /** By id; undefined until its user is connected. */
-export class OwnedSessions extends Map<string, Span | undefined> implements Listener {
+export class OwnedSessions extends Map<string, Span | undefined> implements NotifyListener {
   readonly #listeners = new Set<(id: string) => void>();
 
   constructor(

@@ -5,14 +5,16 @@
  */
 import { LIMITS } from '../../contracts/limits.js';
 import type { SessionRemoval } from '../../contracts/ports/sessions/sessions.js';
+import { answeringSession } from '../../contracts/sessions/session-states.js';
 import { memberText } from '../../contracts/text/raw-json.js';
 import type { Sql } from '../postgres/sql.js';
+import { isIn } from './states.js';
 
 const { removedAtOnce } = LIMITS.session;
 
 /** Whether a session has ended, or can no longer be joined though nobody has ended it yet. Needs the sessions as `s`. */
 const isOver = (sql: Sql) => sql`
-  (s.ended_at is not null or (s.status = 'pending' and s.joined_at is null and s.expires_at <= now()))`;
+  (s.ended_at is not null or (${isIn(sql, answeringSession('joined'))} and s.expires_at <= now()))`;
 
 export async function removeSession(sql: Sql, id: string, workspaceId: string): Promise<SessionRemoval> {
   const own = sql`s.id = ${id} and s.workspace_id = ${workspaceId}`;

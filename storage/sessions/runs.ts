@@ -1,10 +1,12 @@
 /**
  * Sessions as their owner sees them, the process that holds their conversations (contracts/ports/sessions/sessions.ts
- * `SessionRuns`). A session has at most one owner: joining is one statement, which spends the token. The owner sends
- * heartbeats, and learns the end of its sessions by NOTIFY, or from the rows if that was lost.
+ * `SessionRuns`). A session is leased by at most one process, its owner: joining is one statement, which spends the token. The owner
+ * renews its leases by heartbeats (../nodes.ts), and learns the end of its sessions by NOTIFY, or from the rows if that was lost. Which
+ * states a statement changes is read from the lifecycle (contracts/sessions/session-states.ts).
  */
 import { whyOf } from '../../contracts/errors.js';
 import type { Clock } from '../../contracts/clock.js';
+import { target } from '../../contracts/lifecycle.js';
 import { CALL_TIMES } from '../../contracts/limits/call-times.js';
 import type { Log } from '../../contracts/log.js';
 import type {
@@ -13,6 +15,12 @@ import type {
   RunningSession,
   SessionRuns,
 } from '../../contracts/ports/sessions/sessions.js';
+import {
+  answeringSession,
+  CONVERSING,
+  SESSION,
+  UNCONNECTED,
+} from '../../contracts/sessions/session-states.js';
 import { repeat } from '../../contracts/time/repeat.js';
 import type { Database } from '../postgres/database.js';
 import type { PlanContents, StoredPlan } from '../plans/plan-contents.js';
@@ -25,6 +33,7 @@ import { OwnedSessions } from './owned-sessions.js';
 import { appendItems } from './items.js';
 import { columns, itemsOf, lastedUntilNow, recordOf, type Row } from './rows.js';
 import { keepSaid } from './said.js';
+import { isIn, isLive } from './states.js';
 import { endOverdue, removeOld } from './sweep.js';
 import { keepTurn, lastTurn } from './turns.js';
 
@@ -32,7 +41,8 @@ export interface SessionRunsParts {
   readonly database: Pick<Database, 'sql' | 'events'>;
   /** Unique among all live processes. */
   readonly processId: string;
-  readonly node: Pick<OwnNode, 'dropStale'>;
+  /** `shared`: what all processes repeat, few of them do often. Default: each does. */
+  readonly node: Pick<OwnNode, 'dropStale'> & Partial<Pick<OwnNode, 'shared'>>;
   readonly plans: PlanContents;
   readonly clock: Clock;
   readonly log: Log;
@@ -42,12 +52,12 @@ export interface SessionRunsParts {
   readonly sessionDays?: number;
 }
 
-const SWEEP_MS = 5000;
-const CLEAN_MS = 60_000;
+export const SWEEP_MS = 5000;
+export const CLEAN_MS = 60_000;
 
 const spend = (sql: Sql | Transaction, id: string, processId: string) => sql<Planned[]>`
-  update sessions s set joined_at = now(), owner_id = ${processId}
-  where s.id = ${id} and s.status = 'pending' and s.joined_at is null and s.expires_at > now()
+  update sessions s set joined_at = now(), owner_id = ${processId}, lost_at = null
+  where s.id = ${id} and ${isIn(sql, answeringSession('joined'))} and s.expires_at > now()
   returning ${columns(sql)}, s.plan`;
 
 async function refusalOf(sql: Sql, id: string): Promise<JoinRefusal | undefined> {
@@ -74,7 +84,7 @@ async function entered(
   try {
     return await sessionOf(row, plans);
   } catch (error) {
-    await disown(sql, row.id, processId);
+    await release(sql, row.id, processId);
     throw error;
   }
 }
@@ -82,7 +92,8 @@ async function entered(
 /** The workspace in which a session has to get a place once it is joined; undefined if it has one, or does not exist. */
 async function placedBy(sql: Sql, id: string): Promise<string | undefined> {
   const [row] = await sql<{ workspaceId: string }[]>`
-    select workspace_id as "workspaceId" from sessions where id = ${id} and status = 'pending' and not reserved`;
+    select workspace_id as "workspaceId" from sessions s
+    where s.id = ${id} and ${isIn(sql, UNCONNECTED)} and not s.reserved`;
   return row?.workspaceId;
 }
 
@@ -117,16 +128,19 @@ async function join(parts: SessionRunsParts, id: string): Promise<Exclude<Outcom
   return { refused: (await refusalOf(parts.database.sql, id)) ?? (rows ? 'used' : 'full') };
 }
 
-/** Whether a session had an owner: in livekit mode the agent waits for the user, so it has one before it is joined. */
-const wasHeld = (sql: Sql) =>
+/** Whether it ever had an owner: in livekit mode the agent waits for the user, so it has one before it is joined. */
+const hadOwner = (sql: Sql) =>
   sql`(s.joined_at is not null or s.owner_id is not null or s.lost_at is not null)`;
 
-/** Takes over a joined or held session whose owner is dead. If several processes try, the first changes the row that the others saw. */
-const inherit = (sql: Sql, id: string, processId: string) => sql<(Planned & { lastedMs: string | null })[]>`
+const hasLiveOwner = (sql: Sql) =>
+  sql`exists (select from session_owners o where o.process_id = s.owner_id and ${isAlive(sql)})`;
+
+/** Takes over the lease of an owner that is dead. If several processes try, the first changes the row that the others saw. */
+const takeLease = (sql: Sql, id: string, processId: string) => sql<(Planned & { lastedMs: string | null })[]>`
   with seen as (select id, owner_id from sessions where id = ${id})
   update sessions s set owner_id = ${processId}, lost_at = null from seen
   where s.id = seen.id and s.owner_id is not distinct from seen.owner_id
-    and s.ended_at is null and ${wasHeld(sql)}
+    and ${isIn(sql, answeringSession('taken_over'))} and ${hadOwner(sql)}
     and (s.status = 'active' or s.expires_at + ${CALL_TIMES.connectMs}::int * interval '1 millisecond' > now())
     and not exists (select from session_owners o where o.process_id = seen.owner_id)
   returning ${columns(sql)}, s.plan, ${lastedUntilNow(sql)}::text as "lastedMs"`;
@@ -137,7 +151,7 @@ async function takeOver(parts: SessionRunsParts, id: string): Promise<Outcome> {
   const owner = await ownerOf(sql, id);
   if (owner?.alive) return { owner };
   if (owner) await node.dropStale(owner.nodeId);
-  const [row] = await inherit(sql, id, processId);
+  const [row] = await takeLease(sql, id, processId);
   if (!row) {
     const other = await ownerOf(sql, id);
     return other ? { owner: other } : { refused: (await refusalOf(sql, id)) ?? 'used' };
@@ -153,22 +167,22 @@ const LOST_AT_ONCE = 20;
 
 async function lost(sql: Sql): Promise<readonly string[]> {
   const rows = await sql<{ id: string }[]>`
-    select s.id from sessions s where s.status in ('pending', 'active') and (s.owner_id is not null or s.lost_at is not null)
-      and not exists (select from session_owners o where o.process_id = s.owner_id and ${isAlive(sql)})
+    select s.id from sessions s where ${isLive(sql)} and (s.owner_id is not null or s.lost_at is not null)
+      and not ${hasLiveOwner(sql)}
     order by s.position limit ${LOST_AT_ONCE}`;
   return rows.map(({ id }) => id);
 }
 
 async function isLost(sql: Sql, id: string): Promise<boolean> {
   const [row] = await sql`
-    select from sessions s where s.id = ${id} and s.ended_at is null and s.joined_at is not null
-      and not exists (select from session_owners o where o.process_id = s.owner_id and ${isAlive(sql)})`;
+    select from sessions s
+    where s.id = ${id} and ${isLive(sql)} and s.joined_at is not null and not ${hasLiveOwner(sql)}`;
   return row !== undefined;
 }
 
-const isOwned = async (sql: Sql, id: string, processId: string): Promise<boolean> =>
-  (await sql`select from sessions where id = ${id} and owner_id = ${processId} and ended_at is null`).length >
-  0;
+const isOwner = async (sql: Sql, id: string, processId: string): Promise<boolean> =>
+  (await sql`select from sessions s where s.id = ${id} and s.owner_id = ${processId} and ${isLive(sql)}`)
+    .length > 0;
 
 /**
  * Joins a session, adding it to `owned` first, so that an end right after the join is not missed. If the join is refused,
@@ -193,30 +207,32 @@ async function joinOwned<Joined extends Outcome>(
   }
 }
 
-async function unheld(
+async function unowned(
   { database: { sql }, plans }: SessionRunsParts,
   id: string,
 ): Promise<RunningSession | undefined> {
   const [row] = await sql<Planned[]>`
     select ${columns(sql)}, s.plan from sessions s
-    where s.id = ${id} and s.status = 'pending' and s.owner_id is null and s.expires_at > now()`;
+    where s.id = ${id} and ${isIn(sql, answeringSession('leased'))} and s.owner_id is null and s.expires_at > now()`;
   return row && sessionOf(row, plans);
 }
 
-const own = (sql: Sql, id: string, processId: string) => sql`
-  update sessions set owner_id = ${processId} where id = ${id} and status = 'pending'`;
+const lease = (sql: Sql, id: string, processId: string) => sql`
+  update sessions s set owner_id = ${processId}, lost_at = null
+  where s.id = ${id} and ${isIn(sql, answeringSession('leased'))}`;
 
-/** Gives a session up: a running one is lost, as if its owner had died; a pending one can be joined again with its token. */
-const disown = (sql: Sql, id: string, processId: string) => sql`
-  update sessions set owner_id = null,
-    joined_at = case when status = 'pending' then null else joined_at end,
-    lost_at = case when status = 'active' then now() end
-  where id = ${id} and owner_id = ${processId} and ended_at is null`;
+/** A conversation is lost then, as if its owner had died; before it, the session can be joined again with its token. */
+const release = (sql: Sql, id: string, processId: string) => sql`
+  update sessions s set owner_id = null,
+    joined_at = case when ${isIn(sql, CONVERSING)} then s.joined_at end,
+    lost_at = case when ${isIn(sql, CONVERSING)} then now() end
+  where s.id = ${id} and s.owner_id = ${processId} and ${isIn(sql, answeringSession('released'))}`;
 
 async function activate(sql: Sql, id: string, processId: string, owned: OwnedSessions): Promise<boolean> {
   const [row] = await sql<{ seconds: number }[]>`
-    update sessions set status = 'active', started_at = date_trunc('milliseconds', now()), measured_ms = 0, measured_at = now()
-    where id = ${id} and owner_id = ${processId} and status = 'pending'
+    update sessions s set status = ${target(SESSION, 'connected')}, started_at = date_trunc('milliseconds', now()),
+      measured_ms = 0, measured_at = now()
+    where s.id = ${id} and s.owner_id = ${processId} and ${isIn(sql, answeringSession('connected'))}
     returning max_duration_seconds as seconds`;
   if (row) owned.begun(id, row.seconds);
   return row !== undefined;
@@ -231,7 +247,7 @@ async function ownerOf(sql: Sql, id: string): Promise<CallOwner | undefined> {
   const [row] = await sql<CallOwner[]>`
     select o.process_id as "nodeId", o.installation, o.address, o.url, ${isAlive(sql)} as alive
     from sessions s join session_owners o on o.process_id = s.owner_id
-    where s.id = ${id} and s.ended_at is null`;
+    where s.id = ${id} and ${isLive(sql)}`;
   return row;
 }
 
@@ -256,16 +272,25 @@ async function noteLasted(sql: Sql, owned: OwnedSessions, processId: string): Pr
 
 /** Starts the periodic upkeep of a process; failures are logged and retried. */
 function startUpkeep(parts: SessionRunsParts, owned: OwnedSessions): (() => void)[] {
-  const { database, clock, log, processId, sessionDays } = parts;
+  const { database, clock, log, processId, node, sessionDays } = parts;
   const { sql } = database;
+  const shared = (work: () => Promise<unknown>) => node.shared?.(work) ?? work;
   const every = (ms: number, what: string, work: () => Promise<unknown>) =>
     repeat(clock, ms, work, (error) => log.warn(whyOf(error), what));
   return [
-    every(SWEEP_MS, 'could not sweep sessions', () => endOverdue(sql)),
+    every(
+      SWEEP_MS,
+      'could not sweep sessions',
+      shared(() => endOverdue(sql)),
+    ),
     every(SWEEP_MS, 'could not end overdue sessions', () => endOwnOverdue(sql, owned, processId)),
     every(SWEEP_MS, 'could not note how long calls have lasted', () => noteLasted(sql, owned, processId)),
     every(SWEEP_MS, 'could not keep what was said', () => keepSaid(sql)),
-    every(CLEAN_MS, 'could not remove old rows', () => removeOld(sql, sessionDays)),
+    every(
+      CLEAN_MS,
+      'could not remove old rows',
+      shared(() => removeOld(sql, sessionDays)),
+    ),
   ];
 }
 
@@ -274,7 +299,7 @@ export async function createSessionRuns(parts: SessionRunsParts): Promise<Sessio
   const { database, processId, clock, log } = parts;
   const { sql, events } = database;
   const owned = new OwnedSessions(sql, log, clock);
-  const owns = (id: string): Promise<boolean> => isOwned(sql, id, processId);
+  const isOurs = (id: string): Promise<boolean> => isOwner(sql, id, processId);
   const stops = [...startUpkeep(parts, owned), await events.listen('session_ends', owned)];
 
   return {
@@ -283,27 +308,27 @@ export async function createSessionRuns(parts: SessionRunsParts): Promise<Sessio
         owned,
         id,
         () => join(parts, id),
-        () => owns(id),
+        () => isOurs(id),
       ),
     takeOver: (id) =>
       joinOwned(
         owned,
         id,
         () => takeOver(parts, id),
-        () => owns(id),
+        () => isOurs(id),
       ),
-    owns,
+    isOwner: isOurs,
     lost: () => lost(sql),
     isLost: (id) => isLost(sql, id),
     refusal: (id) => refusalNow(parts, id),
-    unheld: (id) => unheld(parts, id),
-    async hold(id) {
+    unowned: (id) => unowned(parts, id),
+    async lease(id) {
       owned.add(id);
-      await own(sql, id, processId);
+      await lease(sql, id, processId);
     },
     keepRoom: async (id, room) => void (await sql`update sessions set room = ${room} where id = ${id}`),
-    async unjoin(id) {
-      await disown(sql, id, processId);
+    async release(id) {
+      await release(sql, id, processId);
       owned.delete(id);
     },
     activate: (id) => activate(sql, id, processId, owned),

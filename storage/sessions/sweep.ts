@@ -13,6 +13,7 @@ import { dropUnusedPlans } from '../plans/plan-contents.js';
 import { dropOrphanSecrets } from '../secrets/orphans.js';
 import { endSession } from './endings.js';
 import { removeExpired } from './removal.js';
+import { isLive } from './states.js';
 
 const AT_ONCE = 100;
 
@@ -26,7 +27,7 @@ const overdue = (sql: Sql) => sql<{ id: string; reason: EndedReason }[]>`
     when s.lost_at is not null then 'transport_lost'
     else 'timeout' end as reason
   from sessions s
-  where s.status in ('pending', 'active') and case s.status
+  where ${isLive(sql)} and case s.status
     when 'pending' then s.expires_at + case when s.joined_at is null then interval '0'
       else ${connectMs}::int * interval '1 millisecond' end <= now()
     else (s.lost_at + ${returnMs}::int * interval '1 millisecond' <= now()

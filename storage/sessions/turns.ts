@@ -1,7 +1,7 @@
 /** The turns of a conversation in the database: a row each, written when the turn is heard and again when more is known. */
 import type { Prices } from '../../contracts/sessions/prices.js';
 import type { SessionRecord } from '../../contracts/ports/sessions/sessions.js';
-import type { CallReport } from '../../contracts/sessions/turn-report.js';
+import type { SessionFigures } from '../../contracts/sessions/turn-report.js';
 import type { Turn } from '../../contracts/sessions/turns.js';
 import { transfersOf } from '../phone/phone-transfers.js';
 import { repeatable } from '../postgres/once-more.js';
@@ -46,7 +46,7 @@ export async function reportOf(
   tx: Transaction,
   { id, durationSeconds, source }: SessionRecord,
   prices: string | null,
-): Promise<CallReport> {
+): Promise<SessionFigures> {
   const transfers = source === 'phone' && { transfers: await transfersOf(tx, id) };
   return { turns: await turnsOf(tx, id), ...transfers, prices: pricesOf(prices), durationSeconds };
 }

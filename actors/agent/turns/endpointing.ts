@@ -7,13 +7,14 @@
  */
 import { isLanguage, type Language } from '../../../contracts/speech/languages.js';
 import type { Eagerness } from '../settings.js';
+import { overlapOf } from './interruption.js';
 import { LAST_WORDS } from './last-words.js';
 import { opennessOf } from './open-sentences.js';
 import { factorOf, type Pace } from './pace.js';
 import { wholeReply } from './whole-replies.js';
 
 /**
- * `complete`: a question, an exclamation, a whole reply; `likely`: a full stop after a word that can end a
+ * `complete`: a question, a whole reply; `likely`: a full stop or exclamation mark after a word that can end a
  * sentence; `open`: cannot tell; `unfinished`: ends on a word that needs another.
  */
 export type TurnCompleteness = 'complete' | 'likely' | 'open' | 'unfinished';
@@ -27,14 +28,51 @@ export const ENDPOINTING_MS: Readonly<Record<Eagerness, EndpointingDelays>> = {
   relaxed: { complete: 800, likely: 1200, open: 1700, unfinished: 2600 },
 };
 
+/** What a turn was that makes its delays differ from those of the tables. */
+export interface TurnFacts {
+  /** The user has not yet shown how they pause: nothing but short replies so far. */
+  readonly unknownPace?: boolean;
+  /** It began while the agent spoke. */
+  readonly interrupts?: boolean;
+  /** It is a word or two, and the agent's last sentence was a question. */
+  readonly answers?: boolean;
+}
+
+/**
+ * Delay of a `likely` turn while the user's pace is unknown: at `balanced` the detector's silence and this outlast a pause of 1.2
+ * seconds, which is how long people think in the middle of the first thing that they say.
+ */
+export const FIRST_LIKELY_MS: Readonly<Record<Eagerness, number>> = {
+  eager: 250,
+  balanced: 1050,
+  relaxed: 1200,
+};
+/** Delay of a `likely` turn that interrupts the agent: people have thought of what they say before they cut somebody short. */
+export const INTERRUPTING_LIKELY_MS: Readonly<Record<Eagerness, number>> = {
+  eager: 200,
+  balanced: 430,
+  relaxed: 900,
+};
+
+/** Delay of a `likely` turn that answers a question in a word or two, which is the whole of most such answers. */
+export const ANSWERING_LIKELY_MS: Readonly<Record<Eagerness, number>> = {
+  eager: 200,
+  balanced: 480,
+  relaxed: 900,
+};
+/** An `open` turn is waited for at least this much longer than a `likely` one: meanwhile its answer is drafted. */
+const DRAFT_AHEAD_MS = 200;
+/** Most words of an answer that is short: "Tomorrow.", "On Monday." */
+export const MOST_ANSWER_WORDS = 2;
+
 /** Japanese and Chinese put no spaces between words; Korean does, but attaches endings to them. */
 const UNPARTED = new Set<Language>(['ja', 'zh']);
 const ENDINGS = new Set<Language>(['ja', 'zh', 'ko']);
 
 const QUOTES = `["'”’)\\]]*$`;
 const ASKED = new RegExp(`[?？]${QUOTES}`, 'u');
-const EXCLAIMED = new RegExp(`[!！]${QUOTES}`, 'u');
-const STOPPED = new RegExp(`[.。]${QUOTES}`, 'u');
+/** Recognisers put an exclamation mark behind loud or odd words as readily as behind exclamations: it says no more than a full stop. */
+const STOPPED = new RegExp(`[.。!！]${QUOTES}`, 'u');
 const TRAILING_OFF = /(\.\.\.|…|[,;:、，—-])$/u;
 /** A final digit is doubtful, as numbers are dictated in groups. */
 const DIGITS = /\p{N}$/u;
@@ -70,46 +108,75 @@ function lastWord(text: string, language: Language): 'closing' | 'dangling' | 'd
 /** Completeness of whole replies: their signs say nothing, as a recogniser hears a short word as the first of more ("No,"). */
 const REPLIES = { answer: 'complete', greeting: 'likely' } as const;
 
-/** What the signs say about words that say nothing about the end. */
-function bySign(text: string): TurnCompleteness {
-  if (EXCLAIMED.test(text)) return 'complete';
-  return STOPPED.test(text) ? 'likely' : 'open';
+/**
+ * What the signs say about words that say nothing about the end. Of a short answer a missing full stop says nothing: recognisers
+ * put one behind sentences.
+ */
+const bySign = (text: string, answers: boolean): TurnCompleteness =>
+  STOPPED.test(text) || answers ? 'likely' : 'open';
+
+/** What stands behind the last sign within the text: "… more than I need, thank you." */
+const LAST_CLAUSE = /[.,!?;:。，、！？]\s*([^.,!?;:。，、！？]+)[.,!?;:。，、！？]*["'”’)\]]*$/u;
+
+/** Whether the text ends with a reply that calls for nothing after it. */
+function closes(text: string, language: Language): boolean {
+  const clause = LAST_CLAUSE.exec(text)?.[1];
+  return clause !== undefined && wholeReply(clause, language) === 'answer';
 }
 
-function inLanguage(text: string, language: Language): TurnCompleteness {
+function inLanguage(text: string, language: Language, answers: boolean): TurnCompleteness {
   const reply = wholeReply(text, language);
   if (reply) return REPLIES[reply];
+  // "Hold on" and "wait" are whole, though "on" calls for another word elsewhere.
+  if (overlapOf(text) === 'command') return 'likely';
   if (TRAILING_OFF.test(text)) return 'unfinished';
+  if (closes(text, language)) return 'complete';
   const [last, openness] = [lastWord(text, language), opennessOf(text, language)];
   if (last === 'dangling' || openness === 'wanting') return 'unfinished';
   if (ASKED.test(text) || last === 'closing') return 'complete';
   if (last === 'doubtful') return STOPPED.test(text) ? 'open' : 'unfinished';
-  return openness === 'announcing' ? 'open' : bySign(text);
+  return openness === 'announcing' ? 'open' : bySign(text, answers);
 }
 
-function inAnyLanguage(text: string): TurnCompleteness {
+function inAnyLanguage(text: string, answers: boolean): TurnCompleteness {
   if (TRAILING_OFF.test(text)) return 'unfinished';
-  return ASKED.test(text) ? 'complete' : bySign(text);
+  return ASKED.test(text) ? 'complete' : bySign(text, answers);
 }
+
+/** Whether what the agent said last is a question. */
+export const isQuestion = (text: string): boolean => ASKED.test(text.trimEnd());
 
 /**
  * Completeness of a turn with this transcript. Recognisers end most pieces with a full stop, even unfinished ones, so
- * words count first, and a missing full stop says more than a present one.
+ * words count first, and a missing full stop says more than a present one. `answers` as in TurnFacts.
  */
-export function completenessOf(text: string, language: string): TurnCompleteness {
+export function completenessOf(text: string, language: string, answers = false): TurnCompleteness {
   const trimmed = text.trim();
-  return isLanguage(language) ? inLanguage(trimmed, language) : inAnyLanguage(trimmed);
+  return isLanguage(language) ? inLanguage(trimmed, language, answers) : inAnyLanguage(trimmed, answers);
 }
 
-/** Endpointing delays for a user with this pace. */
-export function delaysOf(eagerness: Eagerness, pace: Pace): EndpointingDelays {
+/** Delay of a `likely` turn. */
+function likelyMs(
+  eagerness: Eagerness,
+  factor: number,
+  { unknownPace, interrupts, answers }: TurnFacts,
+): number {
+  const usual = ENDPOINTING_MS[eagerness].likely * factor;
+  if (answers) return ANSWERING_LIKELY_MS[eagerness] * factor;
+  if (unknownPace) return Math.max(usual, FIRST_LIKELY_MS[eagerness]);
+  return interrupts ? INTERRUPTING_LIKELY_MS[eagerness] * factor : usual;
+}
+
+/** Endpointing delays of such a turn for a user with this pace. */
+export function delaysOf(eagerness: Eagerness, pace: Pace, facts: TurnFacts = {}): EndpointingDelays {
   const factor = factorOf(pace, eagerness);
-  const { complete, likely, open, unfinished } = ENDPOINTING_MS[eagerness];
-  const paced = (ms: number): number => Math.round(ms * factor);
+  const { complete, open, unfinished } = ENDPOINTING_MS[eagerness];
+  const likely = Math.round(likelyMs(eagerness, factor, facts));
+  const atOpen = Math.max(likely + DRAFT_AHEAD_MS, Math.round(open * factor));
   return {
-    complete: paced(complete),
-    likely: paced(likely),
-    open: paced(open),
-    unfinished: paced(unfinished),
+    complete: Math.round(complete * factor),
+    likely,
+    open: atOpen,
+    unfinished: Math.max(atOpen, Math.round(unfinished * factor)),
   };
 }

@@ -14,18 +14,18 @@ import { AGREEMENT, COMMANDS, SOFTENERS } from './overlap-words.js';
 export type Overlap = 'noise' | 'backchannel' | 'command' | 'speech';
 
 /** `later`: the agent continues, and answers when it has finished. */
-export type Verdict = 'ignore' | 'later' | 'interrupt';
+export type OverlapVerdict = 'ignore' | 'later' | 'interrupt';
 
 interface Row {
   /** Whether voice alone holds the agent, before any word is known. */
   readonly holds: boolean;
   /** Whole words of `speech` that interrupt: they hold the agent while the user still speaks. */
   readonly words: number;
-  readonly noise: Verdict;
-  readonly backchannel: Verdict;
-  readonly command: Verdict;
+  readonly noise: OverlapVerdict;
+  readonly backchannel: OverlapVerdict;
+  readonly command: OverlapVerdict;
   /** `speech` of fewer words, once the user has stopped. */
-  readonly fewWords: Verdict;
+  readonly fewWords: OverlapVerdict;
 }
 
 /** Nobody says "stop" and means "go on". */
@@ -133,8 +133,8 @@ const knownWords = (text: string, finished: boolean): readonly string[] =>
 export const overlapOf = (text: string, finished = true): Overlap =>
   overlapIn(knownWords(text, finished), !finished);
 
-/** Verdict on whole words that no later words can change; undefined if there is none yet. */
-function verdictAtOnce(known: readonly string[], row: Row, finished: boolean): Verdict | undefined {
+/** OverlapVerdict on whole words that no later words can change; undefined if there is none yet. */
+function verdictAtOnce(known: readonly string[], row: Row, finished: boolean): OverlapVerdict | undefined {
   const overlap = overlapIn(known, !finished);
   if (overlap === 'command') return row.command;
   return overlap === 'speech' && known.length >= row.words ? 'interrupt' : undefined;
@@ -145,7 +145,11 @@ export const interrupts = (text: string, sensitivity: Sensitivity): boolean =>
   verdictAtOnce(wordsOf(text), INTERRUPTION[sensitivity], false) === 'interrupt';
 
 /** `finished` as above; until then undefined, or the verdict on words that look like an interruption. */
-export function verdictOf(text: string, sensitivity: Sensitivity, finished: boolean): Verdict | undefined {
+export function verdictOf(
+  text: string,
+  sensitivity: Sensitivity,
+  finished: boolean,
+): OverlapVerdict | undefined {
   const row = INTERRUPTION[sensitivity];
   const known = knownWords(text, finished);
   const atOnce = verdictAtOnce(known, row, finished);

@@ -15,6 +15,8 @@ interface OpenSentences {
   readonly main: RegExp;
   /** Ends after which something must come. */
   readonly demands: RegExp;
+  /** Words before such an end that stand for what would come: "which documents do I need". */
+  readonly fronted: RegExp;
   /** Ends after which something is meant to come, though whoever listens may have to say "yes?" first. */
   readonly announces: RegExp;
 }
@@ -23,6 +25,7 @@ interface OpenSentences {
 const NONE = '(?!)';
 const begins = (words: string): RegExp => new RegExp(`^(?:${words})(?=\\s|$)`, 'u');
 const ends = (words: string): RegExp => new RegExp(`(?:^|\\s)(?:${words})$`, 'u');
+const word = (words: string): RegExp => new RegExp(`(?:^|\\s)${words}\\s`, 'u');
 const has = (words: string): RegExp => new RegExp(`[,;:](?=\\s)|\\s(?:${words})\\s`, 'u');
 /** For languages without blanks. */
 const unparted = { begins: (words: string): RegExp => new RegExp(`^(?:${words})`, 'u') } as const;
@@ -56,6 +59,7 @@ const OPEN_SENTENCES: Readonly<Record<Language, OpenSentences>> = {
         'for example|for instance|first of all|by the way|to be honest|in other words|on the other hand|on the one hand|im|ive|youre|youve|weve|theyre|theyve|lets|' +
         'between|during|without|towards|against|via|per|except',
     ),
+    fronted: word('(?:what|which|who|whom|whose|how much|how many|how long)'),
     announces: ends(
       '(?:have|had|got|is|are|theres|just|only|about)(?: just| only| still)? (?:a|an|one|one more|another|two|three|some|a few|a couple of|several|different|this)' +
         '(?: \\w+)? (?:questions?|problems?|issues?|things?|requests?|favou?rs?|complaints?|points?|suggestions?|ideas?|options|reasons|changes)|' +
@@ -84,6 +88,7 @@ const OPEN_SENTENCES: Readonly<Record<Language, OpenSentences>> = {
         'quisiera (?:saber|preguntar)|estoy (?:buscando|llamando)|me preguntaba|lo que (?:quiero|pasa) es|el problema es|la cosa es|es decir|por ejemplo|' +
         '(?<=^)(?:creo|pienso|supongo|espero)|además|entre|sin|sobre|hacia|según)',
     ),
+    fronted: word('(?:qué|cuál|cuáles|quién|quiénes|cuánto|cuánta|cuántos|cuántas)'),
     announces: ends(
       '(?:tengo|tenía|hay) (?:una|otra|un|otro|dos|tres|unas|unos|algunas|algunos|varias) (?:\\p{L}+ )?(?:preguntas?|dudas?|problemas?|consultas?|cosas?|quejas?)|' +
         '(?:preguntar|preguntarle|decir|decirle|pedir|pedirle|hacer|hacerle|comentar|comentarle) (?:algo|una cosa|una pregunta|otra cosa)|necesito (?:su )?ayuda|' +
@@ -107,6 +112,7 @@ const OPEN_SENTENCES: Readonly<Record<Language, OpenSentences>> = {
         'jaimerais savoir|je me demandais|je cherche|jappelle|ce que je veux dire cest|le problème cest|la chose cest|par exemple|cest à dire|' +
         '(?<=^)(?:je pense|je crois|jespère)|tout dabord|entre|sans|vers|chez|contre|selon)',
     ),
+    fronted: word('(?:quel|quelle|quels|quelles|lequel|laquelle|quoi|combien|quest ce que|quest ce qui)'),
     announces: ends(
       '(?:jai|javais|il y a) (?:une|un|encore une|encore un|deux|trois|quelques|plusieurs) (?:\\p{L}+ )?(?:questions?|problèmes?|soucis?|choses?|demandes?|réclamations?)|' +
         '(?:demander|dire|poser|expliquer|signaler) (?:quelque chose|une chose|une question|autre chose)|jai besoin (?:de votre aide|daide|de ton aide)|maider|' +
@@ -131,6 +137,7 @@ const OPEN_SENTENCES: Readonly<Record<Language, OpenSentences>> = {
         'das problem ist|die sache ist|es geht um|zum beispiel|das heißt|(?<=^)ich (?:glaube|denke|meine|hoffe|vermute)|' +
         'erstens|zunächst|zwischen|ohne|gegen|durch|wegen)',
     ),
+    fronted: word('(?:was|welche[rsmn]?|wer|wen|wem|wie ?viele?)'),
     announces: ends(
       '(?:habe|hätte|gibt es|gibt|es gibt) (?:da |noch |nur |mal |noch mal )*(?:eine|ein|einen|zwei|drei|noch eine|noch ein|ein paar|einige|mehrere) ' +
         '(?:\\p{L}+ )?(?:fragen?|problem|probleme|anliegen|bitte|dinge|sachen|punkte|beschwerde|wunsch)|' +
@@ -147,6 +154,7 @@ const OPEN_SENTENCES: Readonly<Record<Language, OpenSentences>> = {
     demands: endsAnywhere(
       'たら|なら|れば|けれども|けれど|ながら|ために|場合は|時は|ときは|ついて|関して|によると|たとえば|例えば|まず|つまり|実は|なので',
     ),
+    fronted: anywhere('何|なに|どの|どれ|誰|いくつ|いくら'),
     announces: endsAnywhere(
       '質問があります|質問があるんです(?:が|けど)?|お聞きしたいことがあります|聞きたいことがあります|お願いがあります|お願いがあるんです(?:が|けど)?|相談があります|' +
         '問題があります|困っています|困ってます|(?:ですが|ますが|ですけど|ますけど|んですが|んですけど|のですが|ので|たので)|次の通りです',
@@ -160,6 +168,7 @@ const OPEN_SENTENCES: Readonly<Record<Language, OpenSentences>> = {
     demands: endsAnywhere(
       '告诉我|请问|我想|我要|我需要|我想问|我想知道|我想要|我觉得|我认为|我希望|比如|比如说|例如|首先|也就是说|问题是|我的意思是|的时候|的话|之后|之前|以后|以前',
     ),
+    fronted: anywhere('什么|哪|谁|多少|几'),
     announces: endsAnywhere(
       '(?:有|问)(?:一|两|几)?个?(?:小)?(?:问题|事情|事|请求)|我需要帮助|帮我一下|帮帮我|我跟你说|我告诉你|是这样的|让我想想|我想想',
     ),
@@ -172,6 +181,7 @@ const OPEN_SENTENCES: Readonly<Record<Language, OpenSentences>> = {
     demands: endsAnywhere(
       '(?:[으하가오되보이거주나사]니까|[가-힣](?:면|으면|지만|라서|려고|면서|거나|다면|더라도)|[가-힣] ?때|[가-힣]기 ?(?:전에|때문에)|[가-힣] ?(?:후에|다음에)|에 ?대해(?:서)?|예를 ?들면|예를 ?들어|우선|먼저|사실은?|제 ?생각에는)',
     ),
+    fronted: anywhere('무엇|뭐|뭘|어느|어떤|누구|몇|얼마'),
     announces: endsAnywhere(
       '(?:질문|문제|문의|부탁|궁금한 ?게|궁금한 ?것|물어볼 ?게|여쭤볼 ?게)(?:이|가|드릴 ?게)? ?(?:하나 ?|몇 ?가지 ?)?(?:있어요|있습니다|있는데요|있어서요)|도움이 ?필요(?:해요|합니다)|' +
         '(?:는데요|은데요|ㄴ데요|한데요|인데요|거든요)|다음과 ?같습니다|잠깐만요|글쎄요',
@@ -183,7 +193,7 @@ const OPEN_SENTENCES: Readonly<Record<Language, OpenSentences>> = {
 const MOST = 400;
 const TERMINATORS = /[.!?。！？…]+(?=\s|$)|[。！？]+/u;
 
-/** The last sentence, in lower case, without apostrophes and without the signs at its end. */
+/** The last sentence, in lower case, without apostrophes and without the signs at its ends. */
 const lastSentence = (text: string): string =>
   (
     text
@@ -193,7 +203,7 @@ const lastSentence = (text: string): string =>
       .map((part) => part.trim())
       .findLast((part) => /[\p{L}\p{N}]/u.test(part)) ?? ''
   )
-    .replace(/[\p{P}\s]+$/u, '')
+    .replace(/^[\p{P}\s]+|[\p{P}\s]+$/gu, '')
     .replace(/['’]/gu, '');
 
 /** The sentence without the words before it, of which there may be several. */
@@ -209,6 +219,12 @@ const isLong = (clause: string): boolean => clause.split(' ').length > MOST_WORD
 /** Beginnings of questions that look like clauses: "when do you close". */
 const ASKS = /^(?:when|while|if) (?:do|does|did|is|are|was|will|can|could|should|would|shall|has|have)\s/u;
 
+/** Whether its end calls for what has not been named before it. */
+function isDemanding(sentence: string, { demands, fronted }: OpenSentences): boolean {
+  const end = demands.exec(sentence);
+  return end !== null && !fronted.test(sentence.slice(0, end.index + 1));
+}
+
 /**
  * How much the last sentence calls for more: `wanting` if it cannot be the end, `announcing` if it may be but is hardly; undefined
  * if nothing in it says so.
@@ -216,7 +232,7 @@ const ASKS = /^(?:when|while|if) (?:do|does|did|is|are|was|will|can|could|should
 export function opennessOf(text: string, language: Language): 'wanting' | 'announcing' | undefined {
   const open = OPEN_SENTENCES[language];
   const sentence = withoutLeads(lastSentence(text), open.leads);
-  if (open.demands.test(sentence)) return 'wanting';
+  if (isDemanding(sentence, open)) return 'wanting';
   if (open.announces.test(sentence)) return 'announcing';
   if (open.main.test(sentence) || ASKS.test(sentence)) return undefined;
   if (open.conditions.test(sentence)) return isLong(sentence) ? 'announcing' : 'wanting';

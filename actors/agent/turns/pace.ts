@@ -9,6 +9,9 @@ export type Pace = number;
 
 export const USUAL_PACE: Pace = 1;
 
+/** Words of a turn from which on it shows how its user pauses. */
+export const SHOWS_PACE = 4;
+
 interface Bounds {
   /** The pause that the tables assume, a little shorter than what ends a `likely` turn: ms, without the detector's own. */
   readonly usualMs: number;

@@ -7,7 +7,7 @@ import { UNCLEAR } from '../../../contracts/text/unclear.js';
 import { TIMES } from '../times.js';
 import { overlapOf, wordsOf } from './interruption.js';
 
-export interface Stretch {
+export interface VoiceStretch {
   readonly span: number;
   readonly text: string;
   readonly final: boolean;
@@ -19,6 +19,8 @@ export interface Stretch {
   readonly overlaps: boolean;
   /** When it began, in ms; undefined if the agent spoke then, which may have been what was heard. */
   readonly listenedFrom: number | undefined;
+  /** The pause before it, in ms, if it is one only if these words are the user's. */
+  readonly pausedMs: number | undefined;
   /** Its length in ms, once it has ended. */
   readonly voicedMs: number;
   /** The recogniser has failed, so its words, if there were any, are unknown. */
@@ -29,27 +31,42 @@ export interface Stretch {
   readonly joined: boolean;
 }
 
-type Transcript = Pick<Stretch, 'span' | 'text' | 'final'> & {
+type Transcript = Pick<VoiceStretch, 'span' | 'text' | 'final'> & {
   readonly lost?: boolean;
   readonly echo?: boolean;
   readonly joins?: number;
 };
 
-export type Stretches = readonly Stretch[];
+export type Stretches = readonly VoiceStretch[];
 
-/** `listenedFrom`: when it began, if the agent listens. */
-export const begun = (stretches: Stretches, span: number, listenedFrom?: number): Stretches => [
+/** `listenedFrom`: when it began, if the agent listens. `pausedMs`: the pause before it. */
+export const begun = (
+  stretches: Stretches,
+  span: number,
+  listenedFrom?: number,
+  pausedMs?: number,
+): Stretches => [
   ...stretches,
   {
-    ...{ span, text: '', final: false, stable: '', wordless: 0, overlaps: false },
-    ...{ listenedFrom, voicedMs: 0, lost: false, echo: false, joined: false },
+    span,
+    text: '',
+    final: false,
+    stable: '',
+    wordless: 0,
+    overlaps: false,
+    pausedMs,
+    listenedFrom,
+    voicedMs: 0,
+    lost: false,
+    echo: false,
+    joined: false,
   },
 ];
 
 const changed = (
   stretches: Stretches,
   span: number,
-  change: (each: Stretch) => Partial<Stretch>,
+  change: (each: VoiceStretch) => Partial<VoiceStretch>,
 ): Stretches => stretches.map((each) => (each.span === span ? { ...each, ...change(each) } : each));
 
 export const overlapping = (stretches: Stretches, span: number): Stretches =>
@@ -79,9 +96,17 @@ export const heard = (stretches: Stretches, transcript: Transcript): Stretches =
     if (each.span !== span) return each;
     const stable = final ? text : commonWords(each.text, text);
     const wordless = isNoise(text) ? each.wordless + (final ? 0 : 1) : 0;
-    return { ...each, text, final, stable, wordless, lost, echo };
+    const pausedMs = isNoise(text) ? each.pausedMs : undefined;
+    return { ...each, text, final, stable, wordless, lost, echo, pausedMs };
   });
 };
+
+/** The pause in the user's turn, in ms, that a transcript with words turns out to have ended; undefined if it is none, or known already. */
+export function pauseBefore(stretches: Stretches, { span, text }: Transcript): number | undefined {
+  const followsEcho = stretches.some((each) => each.span === span - 1 && each.echo);
+  if (followsEcho || isNoise(text)) return undefined;
+  return stretches.find((each) => each.span === span)?.pausedMs;
+}
 
 export const isOwed = (stretches: Stretches, span: number): boolean =>
   stretches.some((each) => each.span === span && !each.final);
@@ -89,7 +114,7 @@ export const isOwed = (stretches: Stretches, span: number): boolean =>
 /** The stretches still owed, without those whose words have become a message or are noise. */
 export const owedOf = (stretches: Stretches): Stretches => stretches.filter(({ final }) => !final);
 
-const hasText = ({ text }: Stretch): boolean => !isNoise(text);
+const hasText = ({ text }: VoiceStretch): boolean => !isNoise(text);
 
 /** Whether that transcript has words, and is final or differs from the last partial one. */
 export const bringsWords = (stretches: Stretches, { span, text, final }: Transcript): boolean =>
@@ -125,16 +150,30 @@ const certain = (stretches: Stretches): Stretches => stretches.filter((each) => 
 /** The words that are certain; empty if there are none. */
 export const finalText = (stretches: Stretches): string => joined(certain(stretches).map(({ text }) => text));
 
-/** Whether the agent has listened to a voice in which there was no word, and which is not known to be a noise. */
-const isUnclear = (each: Stretch): boolean =>
-  each.final &&
-  !hasText(each) &&
-  each.voicedMs >= TIMES.unclearMs &&
+/** Whether the agent has listened to that voice, and it is not known to be a noise. */
+const isListenedTo = (each: VoiceStretch): boolean =>
   each.listenedFrom !== undefined &&
   !each.overlaps &&
   !each.echo &&
   !each.joined &&
   each.wordless < MOST_WORDLESS;
+
+/** Whether there was no word in a voice to which the agent has listened. */
+const isUnclear = (each: VoiceStretch): boolean =>
+  each.final && !hasText(each) && each.voicedMs >= TIMES.unclearMs && isListenedTo(each);
+
+/** A voice whose transcript is owed: when it began, and its length, in ms; 0 while it goes on. */
+export interface OwedVoice {
+  readonly span: number;
+  readonly from: number;
+  readonly voicedMs: number;
+}
+
+/** The voices to which the agent has listened and whose transcripts are owed. */
+export const owedVoices = (stretches: Stretches): readonly OwedVoice[] =>
+  owedOf(stretches)
+    .filter(isListenedTo)
+    .map(({ span, listenedFrom: from = 0, voicedMs }) => ({ span, from, voicedMs }));
 
 /** The first of the stretches right before that one, to all of which the agent has listened; undefined if there is none. */
 export function joinedBy(stretches: Stretches, span: number): number | undefined {
@@ -159,6 +198,12 @@ export const markedText = (stretches: Stretches): string =>
 
 /** Whether the recogniser has failed to hear one of them. */
 export const hasLost = (stretches: Stretches): boolean => stretches.some(({ lost }) => lost);
+
+/** Whether the first words that are certain were begun while the agent spoke. */
+export const interruptsAgent = (stretches: Stretches): boolean => {
+  const [first] = certain(stretches);
+  return first !== undefined && first.listenedFrom === undefined;
+};
 
 /** Whether all words that are certain were said while the agent spoke. */
 export const isOverlap = (stretches: Stretches): boolean =>

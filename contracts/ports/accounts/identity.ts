@@ -18,7 +18,7 @@ export interface Caller {
 /** A concurrency slot that was taken before the job is known, so that a body that arrives slowly counts. */
 export interface ReservedPlace {
   /** Passes the slot on, once; the result returns it and may be called twice. Undefined if it is taken or returned. */
-  take(): (() => void) | undefined;
+  takeSlot(): (() => void) | undefined;
 }
 
 /** A caller by a key, or by a token that a key has issued, which has the key's permissions. */
@@ -77,7 +77,7 @@ export interface SlotLeases {
 
 export interface UsageStore {
   /** Adds a batch; one row a workspace, kind and month. */
-  add(
+  addUsage(
     entries: readonly { readonly workspaceId: string; readonly kind: UsageKind; readonly amount: number }[],
   ): Promise<void>;
   /** The rest of the workspace's quotas this month, by kind; absent kinds have no quota. */

@@ -44,7 +44,9 @@ export interface MemoryShare {
 }
 
 export interface MemoryLedger {
-  open(owner: MemoryOwner): MemoryShare;
+  /** Bytes of all shares at most. */
+  readonly budgetBytes: number;
+  openShare(owner: MemoryOwner): MemoryShare;
 }
 
 /** Refuses new work, or ends live work, for want of memory. */
@@ -84,4 +86,7 @@ export const UNBOUNDED_SHARE: MemoryShare = {
 };
 
 /** For tests, and for parts that are used without a gateway: everything fits. */
-export const UNBOUNDED_MEMORY: MemoryLedger = { open: () => UNBOUNDED_SHARE };
+export const UNBOUNDED_MEMORY: MemoryLedger = {
+  budgetBytes: Infinity,
+  openShare: () => UNBOUNDED_SHARE,
+};

@@ -3,6 +3,7 @@
  * needs when it is created; each of its scenarios is a row, which one process at a time plays.
  */
 import type { Check, EndedBy, ScenarioDefinition, TestMode } from '../../schemas/agent-tests.js';
+import type { LastTestStatus, TestStatus } from '../../agents/test-run-states.js';
 import type { Listed, PageRequest } from '../page.js';
 import type { SessionItem, SessionPlan } from '../sessions/sessions.js';
 
@@ -66,12 +67,6 @@ export interface Suites {
   remove(id: string, workspaceId: string): Promise<boolean>;
 }
 
-export const TEST_STATUSES = ['queued', 'running', 'passed', 'failed', 'error', 'cancelled'] as const;
-/** `error`: the test could not be carried out. */
-export type TestStatus = (typeof TEST_STATUSES)[number];
-
-export const isOver = (status: TestStatus): boolean => status !== 'queued' && status !== 'running';
-
 export interface CheckResult {
   readonly name: string;
   readonly type: Check['type'] | 'limit';
@@ -89,33 +84,41 @@ export interface TestUsage {
   readonly turns: number;
 }
 
+/** One stretch of speech in a call by voice. */
+export interface TranscriptLine {
+  readonly speaker: 'caller' | 'agent';
+  readonly text: string;
+  readonly fromMs: number;
+  readonly toMs: number;
+  readonly interrupts?: boolean;
+  readonly backchannel?: boolean;
+}
+
+export interface TurnMeasurements {
+  /** For each answered turn: from the caller's last sound to the agent's first; negative if that came before. */
+  readonly answers: readonly number[];
+  /** For each interruption: from its first sound to the agent's last. */
+  readonly silences: readonly number[];
+  /** Interruptions after which the agent did not fall silent before the caller had finished and been answered. */
+  readonly unheeded: number;
+  /** The longest time in which both spoke. */
+  readonly talkOver: number;
+  /** How often the agent began to speak while the caller did. */
+  readonly interrupted: number;
+  readonly unanswered: number;
+}
+
 /** A call of a scenario by voice. Times are milliseconds since the caller was connected. */
-export interface CallReport {
+export interface VoiceTestReport {
   readonly sessionId: string;
   /** The caller’s words as intended, the agent’s as heard. */
-  readonly transcript: readonly {
-    readonly speaker: 'caller' | 'agent';
-    readonly text: string;
-    readonly fromMs: number;
-    readonly toMs: number;
-    readonly interrupts?: boolean;
-    readonly backchannel?: boolean;
-  }[];
-  readonly measured: {
-    /** From the caller’s last sound to the agent’s first, turn by turn. */
-    readonly answers: readonly number[];
-    /** From an interruption’s first sound to the agent’s last. */
-    readonly silences: readonly number[];
-    readonly unheeded: number;
-    readonly talkOver: number;
-    readonly interrupted: number;
-    readonly unanswered: number;
-  };
+  readonly transcript: readonly TranscriptLine[];
+  readonly measured: TurnMeasurements;
 }
 
 /** The outcome of a scenario. */
 export interface TestOutcome {
-  readonly status: 'passed' | 'failed' | 'error' | 'cancelled';
+  readonly status: LastTestStatus;
   /** Why the test could not be carried out. */
   readonly error: string | null;
   readonly endedBy: EndedBy | null;
@@ -123,7 +126,7 @@ export interface TestOutcome {
   readonly usage: TestUsage | null;
   readonly items: readonly SessionItem[];
   /** Null by text, and if there was no call. */
-  readonly call: CallReport | null;
+  readonly call: VoiceTestReport | null;
 }
 
 export interface TestResult {

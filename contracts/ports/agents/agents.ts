@@ -149,7 +149,6 @@ export interface ReachableAgent {
 export interface PublishedAgents {
   /** The agent with its last version. Without a workspace, as for public sessions: of any owner. */
   find(agentId: string, workspaceId?: string): Promise<RunnableAgent | undefined>;
-  /** The agent with that version. */
   version(agentId: string, workspaceId: string, number: number): Promise<RunnableAgent | undefined>;
   reachable(agentId: string, workspaceId: string): Promise<ReachableAgent | undefined>;
   /** The agent with its draft, as for previews. Errors: `validation_failed` if it is too large as a whole. */

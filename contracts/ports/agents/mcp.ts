@@ -26,6 +26,19 @@ export const MCP_KEY = 'speech-gateway/idempotency-key';
 /** Its message may be shown to the server's owner and to a language model. */
 export class McpError extends Error {
   override readonly name: string = 'McpError';
+  /** The status with which it was refused. */
+  readonly answered: number | undefined;
+  /** Whether the time for an answer was up. */
+  readonly isLate: boolean;
+
+  constructor(
+    message: string,
+    options: ErrorOptions & { readonly answered?: number | undefined; readonly isLate?: boolean } = {},
+  ) {
+    super(message, options);
+    this.answered = options.answered;
+    this.isLate = options.isLate ?? false;
+  }
 }
 
 /** The request has reached the server, and there is no answer that says what came of it. */

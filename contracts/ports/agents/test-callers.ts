@@ -32,7 +32,7 @@ export interface CallerOptions {
 
 export interface CallerLines {
   /** `connect` opens signalling to the call; undefined if the call no longer exists. */
-  open(
+  openLine(
     options: CallerOptions,
     connect: (how: SignalConnect, link: SignalLink) => SignalEnd | undefined,
   ): CallerLine;

@@ -5,6 +5,7 @@
  */
 import type { MemoryShare } from '../accounts/memory.js';
 import type { RecordingBegan } from '../sessions/recordings.js';
+import type { NodeFigures } from './nodes.js';
 
 /** A client's signalling connection, for sending. */
 export interface SignalLink {
@@ -89,8 +90,8 @@ export type CallEvent =
       readonly background?: boolean;
       readonly silentMs?: number;
     }
-  /** A lull has begun (`active`): 0.1 s of silence, which may be the end of the user's voice; or the voice continues. An end of speech ends the lull too. */
-  | { readonly kind: 'lull'; readonly active: boolean }
+  /** A short pause has begun (`active`): 0.1 s of silence, which may be the end of the user's voice; or the voice continues. An end of speech ends the short pause too. */
+  | { readonly kind: 'shortPause'; readonly active: boolean }
   /**
    * Speech at 16 kHz in windows of 100 to 300 ms, from shortly before voice activity began until it ended.
    */
@@ -135,18 +136,18 @@ export interface Call {
   /** In order; ends when the call has ended. Errors: `engine_lost` when the media worker died. */
   readonly events: AsyncIterable<CallEvent>;
   /** Queues speech of an utterance at 24 kHz. Resolves when more is wanted. */
-  play(utterance: number, samples: Int16Array): Promise<void>;
+  playSpeech(utterance: number, samples: Int16Array): Promise<void>;
   /** Ends the utterance; `played` with `ended` follows once it has been heard. */
-  finish(utterance: number): void;
+  finishUtterance(utterance: number): void;
   /** Stops playing within a frame or two and keeps the queue; `resume` continues at the same frame. */
-  pause(): void;
-  resume(): void;
+  pauseSpeech(): void;
+  resumeSpeech(): void;
   /** Drops the queue, with `played` and `ended` for each utterance. */
-  clear(): void;
-  send(topic: string, payload: Uint8Array): void;
-  show(text: TranscriptText): void;
+  clearSpeech(): void;
+  sendData(topic: string, payload: Uint8Array): void;
+  showTranscript(text: TranscriptText): void;
   /** Sets attributes of the agent's participant. */
-  attributes(values: Readonly<Record<string, string>>): void;
+  setAttributes(values: Readonly<Record<string, string>>): void;
   /** Tells the client and closes everything. Idempotent. */
   end(): void;
 }
@@ -160,7 +161,7 @@ export interface JoinableCall extends Call {
 /** Embedded mode: the gateway is the server that clients join. */
 export interface JoinableCalls {
   /** Never blocks; nothing is sent before a client connects. */
-  open(options: JoinableOptions): JoinableCall;
+  openCall(options: JoinableOptions): JoinableCall;
 }
 
 /** The provider's side of a phone line. Nothing is called after `close`. */
@@ -172,7 +173,7 @@ export interface PhoneLink {
   /** Asks for `PhoneCall.marked` once everything before it has been heard. */
   mark(mark: number): void;
   /** Drops audio that was sent but not heard yet. */
-  hush(): void;
+  clearAudio(): void;
   /** Called once, when the call has ended. */
   close(): void;
 }
@@ -194,7 +195,7 @@ export interface PhoneCall extends Call {
 
 export interface PhoneMedia {
   /** Never blocks; the caller is connected from the beginning. */
-  open(options: PhoneOptions, link: PhoneLink): PhoneCall;
+  openPhoneCall(options: PhoneOptions, link: PhoneLink): PhoneCall;
 }
 
 export interface RoomOptions extends CallOptions {
@@ -249,17 +250,17 @@ export interface AgentWork {
   offered(job: OfferedJob): CallOptions['agent'] | undefined;
   /** Carries out an accepted job. Resolves when it is done. */
   assigned(job: OfferedJob, entry: RoomEntry): Promise<void>;
-  figures(): { readonly calls: number; readonly places: number; readonly draining: boolean };
+  figures(): Pick<NodeFigures, 'calls' | 'draining' | 'load'> & { readonly places: number };
 }
 
 /** Livekit mode: agents join rooms on an existing cluster. */
 export interface RoomCalls {
   /** Makes the room, open for its first user until `joinBy`, and asks the cluster for an agent. Errors: `transport_failed`. */
-  dispatch(sessionId: string, metadata: string, joinBy: Date): Promise<void>;
+  dispatchAgent(sessionId: string, metadata: string, joinBy: Date): Promise<void>;
   /**
    * Sends the agent in. The room goes when the call ends, unless it stays.
    */
-  open(options: RoomOptions, joinBy: Date, how?: RoomOpening): RoomCall;
+  openRoomCall(options: RoomOptions, joinBy: Date, how?: RoomOpening): RoomCall;
   /** Ends a room that nobody holds any more; none is fine. Errors: `transport_failed`. */
-  remove(room: string): Promise<void>;
+  removeRoom(room: string): Promise<void>;
 }

@@ -74,7 +74,6 @@ export interface DialledNumbers {
   find(provider: PhoneProvider, address: string, skip?: number): Promise<readonly Claim[]>;
   /** The claim to that number of the workspace to one of whose numbers at this provider the token belongs. */
   addressed(provider: PhoneProvider, token: string, address: string): Promise<Claim | undefined>;
-  /** The number with that token. */
   tokened(provider: PhoneProvider, token: string): Promise<Claim | undefined>;
   /** Claims at that provider, at most `most`: for handshakes that name no number. */
   known(provider: PhoneProvider, most: number): Promise<readonly Claim[]>;
@@ -92,7 +91,6 @@ export interface AnsweredNumbers {
   ): Promise<readonly { readonly number: PhoneNumber; readonly secret: string }[]>;
 }
 
-/** A number with its opened credentials. */
 export interface OpenedNumber {
   readonly number: PhoneNumber;
   readonly secret: string;
@@ -104,7 +102,6 @@ export interface DiallingNumbers {
   open(id: string): Promise<OpenedNumber | undefined>;
 }
 
-/** Sessions of phone calls. */
 export interface PhoneSessions {
   /** Errors: those of creating a session with a key. */
   begin(agentId: string, workspaceId: string, leg: PhoneLeg): Promise<SessionRecord>;

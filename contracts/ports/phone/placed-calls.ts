@@ -1,5 +1,6 @@
 /** Calls that agents place (docs/contract/platform.md 6.14), for their workspace and for reports of their provider. */
-import type { AnsweredBy, CallState, LastCallState, PhoneProvider, Voicemail } from '../../phone/phone.js';
+import type { AnsweredBy, PhoneProvider, Voicemail } from '../../phone/phone.js';
+import type { CallState, LastCallState } from '../../phone/placed-states.js';
 import type { Listed, PageRequest } from '../page.js';
 import type { PhoneNumber } from './phone.js';
 

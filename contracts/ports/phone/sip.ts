@@ -1,6 +1,6 @@
-/** Telephone calls through a cluster's SIP service (docs/sip.md; ops/adr/0047-sip-through-livekit.md). */
-import type { LastCallState } from '../../phone/phone.js';
-import type { LastTransferState } from '../../phone/transfers.js';
+/** Telephone calls through a cluster's SIP service (docs/sip.md; ops/adr/0045-sip-through-livekit.md). */
+import type { LastCallState } from '../../phone/placed-states.js';
+import type { LastTransferState } from '../../phone/transfer-states.js';
 
 /** A number that receives calls. */
 export interface SipNumber {

@@ -1,5 +1,6 @@
-/** Transfers of phone calls. Any process may receive a provider's report, so rows hold their state (ops/adr/0045-transfers.md). */
-import type { Briefing, LastTransferState, Transfer } from '../../phone/transfers.js';
+/** Transfers of phone calls. Any process may receive a provider's report, so rows hold their state (ops/adr/0043-transfers.md). */
+import type { LastTransferState } from '../../phone/transfer-states.js';
+import type { Briefing, Transfer } from '../../phone/transfers.js';
 
 export interface NewTransfer extends Pick<
   Transfer,

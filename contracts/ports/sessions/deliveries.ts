@@ -3,6 +3,7 @@
  * before it is sent, written in the transaction of its event, so it outlives every process. Delivery is at least once; first
  * attempts are in order per session and endpoint.
  */
+import type { DeliveryStatus } from '../../sessions/delivery-states.js';
 import type { OutboundFailure } from '../outbound.js';
 import type { Listed, PageRequest } from '../page.js';
 
@@ -45,6 +46,7 @@ export interface WebhookAnswer {
 export const isTaken = ({ statusCode }: WebhookAnswer): boolean =>
   statusCode !== null && statusCode >= 200 && statusCode < 300;
 
+/** The report of an attempt (contracts/sessions/delivery-states.ts). */
 export type DeliveryOutcome =
   | { readonly kind: 'delivered' }
   | { readonly kind: 'failed' }
@@ -82,8 +84,11 @@ export type GivenUp = Pick<
 >;
 
 export interface DeliveryQueue {
-  /** Leases due deliveries for `leaseMs`; no other process gets them meanwhile. */
-  take(most: number, leaseMs: number): Promise<readonly Delivery[]>;
+  /**
+   * Leases due deliveries for `leaseMs`; no other process gets them meanwhile. `idleOnly`: one each, of endpoints to which nothing is
+   * under way.
+   */
+  take(most: number, leaseMs: number, idleOnly?: boolean): Promise<readonly Delivery[]>;
   /** Also notes what the attempt shows of its receiver. */
   settle(
     delivery: Pick<Delivery, 'id' | 'early'>,
@@ -98,9 +103,6 @@ export interface DeliveryQueue {
   /** Called when deliveries may be due. The result ends it. */
   onDue(listener: () => void): Promise<() => void>;
 }
-
-export const DELIVERY_STATUSES = ['waiting', 'delivered', 'failed'] as const;
-export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 
 export interface DeliveryAttempt extends Omit<WebhookAnswer, 'error'> {
   /** Counts from 1. */

@@ -13,5 +13,5 @@ export interface PublicLimits {
   /** As `full`, for the address alone. */
   fullAddress(address: string): Promise<FullLimit | undefined>;
   /** Counts one session for both; if one is exhausted, as `full`. A refusal by the address does not count for the agent. */
-  take(address: string, agentId: string): Promise<FullLimit | undefined>;
+  countSession(address: string, agentId: string): Promise<FullLimit | undefined>;
 }

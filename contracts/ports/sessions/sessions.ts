@@ -268,25 +268,25 @@ export interface SessionRuns {
   takeOver(
     id: string,
   ): Promise<RunningSession | { readonly refused: JoinRefusal } | { readonly owner: CallOwner }>;
-  /** A batch of sessions whose owner has died, for `takeOver`. */
+  /** A batch of lost sessions, whose owner has died or released them, for `takeOver`. */
   lost(): Promise<readonly string[]>;
   /** Whether it is running, and this process is its owner. */
-  owns(id: string): Promise<boolean>;
-  /** Whether it was joined, is running, and its owner has died. */
+  isOwner(id: string): Promise<boolean>;
+  /** Whether it was joined, is running, and is lost. */
   isLost(id: string): Promise<boolean>;
   /** Why it cannot be joined; undefined if it can. Does not spend the token. */
   refusal(id: string): Promise<JoinRefusal | undefined>;
   /** A pending session without an owner. Undefined if it has one, or is no longer pending. */
-  unheld(id: string): Promise<RunningSession | undefined>;
+  unowned(id: string): Promise<RunningSession | undefined>;
   /** Makes this process the owner of a pending session without spending its token. */
-  hold(id: string): Promise<void>;
+  lease(id: string): Promise<void>;
   /** Records the room of its call, for a takeover. */
   keepRoom(id: string, room: string): Promise<void>;
   /**
    * Releases it. Before it was active, its token becomes valid again: the client left before it got a token of its own to
    * return with. An active one counts as lost, until its client returns to any process.
    */
-  unjoin(id: string): Promise<void>;
+  release(id: string): Promise<void>;
   /** The user is connected. False if the session has ended meanwhile. */
   activate(id: string): Promise<boolean>;
   /** Adds items to its record; ignored unless this process is its owner. */

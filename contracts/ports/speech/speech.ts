@@ -208,5 +208,5 @@ export interface Transcription {
   readonly reducesNoise: boolean;
 
   /** Counts `seconds` as usage: the audio of an `uncounted` request proved to be complete. */
-  count(caller: Caller, seconds: number): void;
+  countUsage(caller: Caller, seconds: number): void;
 }

@@ -1,8 +1,9 @@
-/** A synthesis backend. Rows of engines/registry.ts; every one passes engines/conformance.ts. */
+/** A synthesis backend. Rows of engines/registry.ts; every one passes test/fixtures/engine-conformance.ts. */
 import type { Demand } from './demand.js';
 import type { ForWhom } from '../parts.js';
 import type { TraceContext } from '../trace.js';
 import type { LanguageCode } from '../../speech/languages.js';
+import type { SynthesisModel } from '../../speech/models.js';
 
 export interface TtsCapabilities {
   readonly languages: readonly LanguageCode[];
@@ -64,6 +65,8 @@ export interface TtsRequest {
   /** Whether word events are wanted; engines with `timing: 'word'` yield them only then. */
   readonly timing?: boolean;
   readonly sampling?: Sampling;
+  /** The model that the client named, for engines that are services with models of their own. */
+  readonly model?: SynthesisModel;
   /** Whether numbers and abbreviations are written out before they are spoken, as the client asked; absent: yes. */
   readonly normalize?: boolean;
   /** The client's value, for engines that are services of their own; the text has been cut by it already. */

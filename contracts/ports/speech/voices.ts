@@ -52,7 +52,7 @@ export interface VoiceLibrary {
    * The voice of an id or alias, if the workspace may use it; undefined if there is none.
    * Never falls back. Errors: `overloaded` if the database does not answer.
    */
-  find(id: string, workspaceId: string): Promise<SpeakingVoice | undefined>;
+  findVoice(id: string, workspaceId: string): Promise<SpeakingVoice | undefined>;
 }
 
 export interface NewVoice {

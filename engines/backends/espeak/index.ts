@@ -11,7 +11,7 @@ import { later } from '../../../contracts/admission/fair-queue.js';
 import { cutText } from '../../text/text-pieces.js';
 import { ESPEAK_RATE, espeakDescription } from './description.js';
 import { isJapanese, japaneseUnits } from './japanese.js';
-import { loadEspeak, type EspeakProgram, type Utterance } from './program.js';
+import { loadEspeak, type EspeakProgram, type EspeakUtterance } from './program.js';
 import { spokenText, unitsOf } from './spoken-text.js';
 import { wordTimes } from './word-times.js';
 
@@ -19,7 +19,7 @@ import { wordTimes } from './word-times.js';
 const PIECE_LENGTH = 300;
 
 interface Spoken {
-  readonly chunks: Utterance['chunks'];
+  readonly chunks: EspeakUtterance['chunks'];
   readonly words: readonly TimedWord[];
   readonly samples: number;
 }

@@ -10,19 +10,19 @@ import { ESPEAK_SPEED } from './description.js';
 
 export type { EspeakEvent } from '@echogarden/espeak-ng-emscripten';
 
-export interface Utterance {
+export interface EspeakUtterance {
   /** Samples, at most 0.1 s a chunk. */
   readonly chunks: readonly Int16Array[];
   readonly events: readonly EspeakEvent[];
 }
 
-export interface VoiceSettings {
+export interface EspeakSettings {
   readonly voice: string;
   /** 1 is the voice's own pace. */
   readonly speed: number;
 }
 
-export type EspeakProgram = (text: string, settings: VoiceSettings) => Utterance;
+export type EspeakProgram = (text: string, settings: EspeakSettings) => EspeakUtterance;
 
 type Curve = readonly (readonly [speed: number, rate: number])[];
 
@@ -32,7 +32,7 @@ const RATES: Curve = [[0.5, 82], [0.6, 102], [0.8, 140], [1, 175], [1.25, 219], 
 const MANDARIN_RATES: Curve = [[0.5, 92], [0.6, 112], [0.8, 143], [1, 175], [1.25, 211], [1.5, 244], [1.75, 274], [2, 300]]; // oxfmt-ignore
 
 /** Words per minute, interpolated linearly between the points of the curve. */
-export function rateFor({ voice, speed }: VoiceSettings): number {
+export function rateFor({ voice, speed }: EspeakSettings): number {
   const curve = voice === 'cmn' ? MANDARIN_RATES : RATES;
   const wanted = Math.min(ESPEAK_SPEED.max, Math.max(ESPEAK_SPEED.min, speed));
   const above = Math.max(

@@ -35,7 +35,6 @@ function withoutSilent(units: readonly Unit[]): Unit[] {
   return kept;
 }
 
-/** Makes units from words. */
 export const unitsFrom = (words: readonly Unit[]): Unit[] =>
   withoutSilent(words.map((word) => ({ ...word, spoken: spokenForm(word.spoken) })));
 
@@ -53,14 +52,14 @@ export function unitsOf(text: string, language: LanguageCode = 'en', normalize =
   );
 }
 
-export interface SpokenText {
+export interface EspeakText {
   readonly text: string;
   /** The start of each unit, in characters (code points). */
   readonly begins: readonly number[];
 }
 
 /** The text for eSpeak; empty if there are no units. */
-export function spokenText(units: readonly Unit[]): SpokenText {
+export function spokenText(units: readonly Unit[]): EspeakText {
   let text = '';
   let length = 0;
   const begins = units.map(({ spoken, glued }) => {

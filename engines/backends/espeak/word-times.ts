@@ -7,7 +7,7 @@ import type { TimedWord } from '../../../contracts/ports/speech/tts.js';
 import { share } from '../../alignment/transcript-words.js';
 import { ESPEAK_RATE } from './description.js';
 import type { EspeakEvent } from './program.js';
-import type { SpokenText, Unit } from './spoken-text.js';
+import type { EspeakText, Unit } from './spoken-text.js';
 
 interface Group {
   /** Index of the unit that the events belong to. */
@@ -50,7 +50,7 @@ function groupsOf(events: readonly EspeakEvent[], begins: readonly number[], end
 /** The times of all units, in seconds from the start of the utterance. `samples`: its length. */
 export function wordTimes(
   units: readonly Unit[],
-  { begins }: SpokenText,
+  { begins }: EspeakText,
   events: readonly EspeakEvent[],
   samples: number,
 ): TimedWord[] {

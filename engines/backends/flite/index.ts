@@ -8,7 +8,7 @@ import { EngineScheduler } from '../../scheduling/engine-scheduler.js';
 import { engineWaits } from '../../scheduling/engine-waits.js';
 import { later } from '../../../contracts/admission/fair-queue.js';
 import { FLITE_RATE, fliteDescription } from './description.js';
-import { leadingPause, loadFlite, type FliteProgram, type VoiceSettings } from './program.js';
+import { leadingPause, loadFlite, type FliteProgram, type FliteSettings } from './program.js';
 import { runsOf } from './runs.js';
 import { spokenText, spokenWords } from './spoken-text.js';
 import { Lexicon, wordTimes } from './word-times.js';
@@ -31,7 +31,7 @@ interface Voicebox {
 function speak(
   { program, lexicon }: Voicebox,
   run: string,
-  settings: VoiceSettings,
+  settings: FliteSettings,
   { timing = false, normalize }: TtsRequest,
 ): Spoken {
   const words = spokenWords(run, normalize);

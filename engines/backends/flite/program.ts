@@ -16,18 +16,18 @@ export interface Phone {
   readonly end: number;
 }
 
-export interface Utterance {
+export interface FliteUtterance {
   readonly samples: Int16Array;
   readonly phones: readonly Phone[];
 }
 
-export interface VoiceSettings {
+export interface FliteSettings {
   readonly voice: string;
   /** 1 is the voice's own pace. */
   readonly speed: number;
 }
 
-export type FliteProgram = (text: string, settings: VoiceSettings) => Utterance;
+export type FliteProgram = (text: string, settings: FliteSettings) => FliteUtterance;
 
 const WAV_HEADER_BYTES = 44;
 export const PAUSE = 'pau';

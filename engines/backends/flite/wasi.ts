@@ -71,7 +71,7 @@ class Exit extends Error {
   }
 }
 
-export interface Run {
+export interface ProgramRun {
   readonly exitCode: number;
   /** Its standard output. */
   readonly printed: string;
@@ -94,7 +94,7 @@ class Process {
     this.#arguments = args.map((argument) => encoder.encode(`${argument.replaceAll('\0', ' ')}\0`));
   }
 
-  run(program: WasmProgram): Run {
+  run(program: WasmProgram): ProgramRun {
     const exitCode = program.run({ wasi_snapshot_preview1: this.#calls() }, ({ exports }) => {
       this.#memory = exports.memory as WebAssembly.Memory;
       return this.#start(exports._start as () => void);
@@ -255,5 +255,5 @@ class Process {
 }
 
 /** Runs a program to its end, synchronously. A trap of the program is thrown as it is. */
-export const runProgram = (program: WasmProgram, args: readonly string[]): Run =>
+export const runProgram = (program: WasmProgram, args: readonly string[]): ProgramRun =>
   new Process(args).run(program);

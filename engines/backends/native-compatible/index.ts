@@ -10,6 +10,7 @@ import { type Keeper, noKeeper } from '../../../contracts/ports/parts.js';
 import type { ReferenceAudio, TtsEngine, TtsRequest } from '../../../contracts/ports/speech/tts.js';
 import type { Transcriber } from '../../long-audio.js';
 import { wavFile } from '../remote/audio.js';
+import { modelChoice, type Unlisted } from './model-choice.js';
 import { PIECE, remoteTranscriber, type TranscribePiece } from '../remote/transcription.js';
 import { askingAs, type RemoteSettings, servicesOf } from '../remote/settings.js';
 import { type Abilities, remoteSpeech } from '../remote/synthesis.js';
@@ -58,18 +59,24 @@ function bodyOf(request: TtsRequest, { format, rate }: RemoteSettings) {
 }
 
 /** Errors of `synthesize`: `provider_failed`. */
-export const createNativeSpeech = (settings: RemoteSettings, keeper: Keeper = noKeeper): TtsEngine =>
-  remoteSpeech(
+export function createNativeSpeech(
+  settings: RemoteSettings,
+  keeper: Keeper = noKeeper,
+  unlisted: Unlisted = () => undefined,
+): TtsEngine {
+  const modelFor = modelChoice(settings, unlisted);
+  return remoteSpeech(
     NAME,
     settings,
     ABILITIES,
     (request) => ({
       path: '/v1/tts',
-      headers: { ...HEADERS, model: settings.ttsModel },
+      headers: { ...HEADERS, model: modelFor(request.model) },
       body: encode(bodyOf(request, settings)),
     }),
     keeper,
   );
+}
 
 /** Errors of `transcribe`: `provider_failed`. */
 export function createNativeTranscriber(settings: RemoteSettings, keeper: Keeper = noKeeper): Transcriber {

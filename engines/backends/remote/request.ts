@@ -4,6 +4,8 @@
  */
 import type { Agent, FormData } from 'undici';
 import { ServiceError } from '../../../contracts/errors.js';
+import { LIMITS } from '../../../contracts/limits.js';
+import { wellFormed } from '../../../contracts/text/text.js';
 import type { TraceContext } from '../../../contracts/ports/trace.js';
 
 export interface RemoteAddress {
@@ -14,6 +16,8 @@ export interface RemoteAddress {
   readonly keySetting?: string | undefined;
   /** What it is, in sentences for clients; default: `speech provider`. */
   readonly noun?: string | undefined;
+  /** Longest wait for the body of a refusal, in milliseconds; default: LIMITS.remote.stallMs. */
+  readonly stallMs?: number | undefined;
 }
 
 export interface RemoteRequest {
@@ -81,12 +85,27 @@ interface ErrorBody {
   readonly detail?: unknown;
 }
 
+/** The body of a refusal; empty if it breaks off, or has not come within `ms`: the status says enough. */
+async function refusalBody(reply: RemoteReply, ms: number): Promise<Buffer> {
+  const late = setTimeout(() => discard(reply), ms);
+  try {
+    return await bytesOfReply(reply, ERROR_BYTES);
+  } catch {
+    return Buffer.alloc(0);
+  } finally {
+    clearTimeout(late);
+  }
+}
+
+const isSentence = (value: unknown): value is string => typeof value === 'string' && /\S/u.test(value);
+
 /** The first fault in the list with which services built on FastAPI refuse a field: its place and what is wrong. */
 function faultIn(detail: unknown): string | undefined {
   const [first] = Array.isArray(detail) ? (detail as unknown[]) : [];
   const { loc, msg } = (first ?? {}) as { readonly loc?: unknown; readonly msg?: unknown };
   if (typeof msg !== 'string') return undefined;
-  return Array.isArray(loc) ? `${loc.join('.')}: ${msg}` : msg;
+  const place = Array.isArray(loc) ? loc.filter((step) => ['string', 'number'].includes(typeof step)) : [];
+  return place.length > 0 ? `${place.join('.')}: ${msg}` : msg;
 }
 
 /** Undefined if it is no JSON. */
@@ -98,11 +117,12 @@ function parsed(body: Buffer): ErrorBody | undefined {
   }
 }
 
-/** The message in an error body of any of the APIs. */
+/** The message in an error body of any of the APIs, so much of it as clients are told. */
 function sentenceIn(body: ErrorBody | undefined): string | undefined {
   const { message, error, detail } = body ?? {};
   const named = typeof error === 'string' ? error : error?.message;
-  return [named, message, detail, faultIn(detail)].find((value) => typeof value === 'string');
+  const sentence = [named, message, detail, faultIn(detail)].find(isSentence);
+  return sentence && wellFormed(sentence.slice(0, MESSAGE_LENGTH));
 }
 
 /** Seconds of `Retry-After`; undefined if the service gave none and is not overloaded. */
@@ -134,11 +154,11 @@ async function refusalOf(
   { refusal }: RemoteRequest,
 ): Promise<ServiceError> {
   const { statusCode: status } = reply;
-  const body = parsed(await bytesOfReply(reply, ERROR_BYTES).catch(() => Buffer.alloc(0)));
+  const body = parsed(await refusalBody(reply, address.stallMs ?? LIMITS.remote.stallMs));
   if (OF_THE_KEY.has(status)) return unauthorized(address, status);
   const known = refusal?.(body);
   if (known) return known;
-  const said = TELLING.has(status) ? sentenceIn(body)?.slice(0, MESSAGE_LENGTH) : undefined;
+  const said = TELLING.has(status) ? sentenceIn(body) : undefined;
   const retryAfter = retryAfterOf(reply);
   return new ServiceError('provider_failed', {
     // A redirect is not followed, because the key is for this address.

@@ -14,17 +14,16 @@ import { noKeeper, type Question } from '../../../contracts/ports/parts.js';
 import { Backoff } from '../../../processes/backoff.js';
 import { ask, bytesOfReply, type RemoteAddress, type RemoteReply, type RemoteRequest } from './request.js';
 
-/** A reply that begins. */
-export interface Asked {
+export interface BegunReply {
   readonly reply: RemoteReply;
   /** To be called once it was read, or if nobody reads it; `error`: why it is no whole answer. */
   over(error?: unknown): void;
 }
 
 /** As what the service is asked, and for whom; the result is told what came of it. `at`: its address among all of the service. */
-export type Asking = (at: number) => Question;
+export type QuestionFor = (at: number) => Question;
 
-const nobody: Asking = (at) => noKeeper.ask({ kind: 'voice', name: String(at) });
+const nobody: QuestionFor = (at) => noKeeper.ask({ kind: 'voice', name: String(at) });
 
 /** Errors of a connection that was never made: the service did not get the request. */
 const NEVER_ARRIVED = new Set([
@@ -97,7 +96,7 @@ export class ServicePool {
   }
 
   /** Errors: those of `ask`. */
-  async ask(request: RemoteRequest, signal: AbortSignal, asking: Asking = nobody): Promise<Asked> {
+  async ask(request: RemoteRequest, signal: AbortSignal, asking: QuestionFor = nobody): Promise<BegunReply> {
     this.#watch();
     const left = new Set(this.#members);
     for (;;) {
@@ -116,7 +115,7 @@ export class ServicePool {
     request: RemoteRequest,
     { most, read }: { readonly most: number; read(body: Buffer): T },
     signal: AbortSignal,
-    asking?: Asking,
+    asking?: QuestionFor,
   ): Promise<T> {
     const { reply, over } = await this.ask(request, signal, asking);
     try {
@@ -129,7 +128,12 @@ export class ServicePool {
     }
   }
 
-  async #askOf(member: Member, request: RemoteRequest, signal: AbortSignal, asking: Asking): Promise<Asked> {
+  async #askOf(
+    member: Member,
+    request: RemoteRequest,
+    signal: AbortSignal,
+    asking: QuestionFor,
+  ): Promise<BegunReply> {
     member.underWay += 1;
     const question = asking(this.#members.indexOf(member));
     const over = (error?: unknown): void => {

@@ -3,7 +3,7 @@ import { type LanguageCode, LANGUAGES } from '../../../contracts/speech/language
 import type { EngineVoice } from '../../../contracts/ports/speech/tts.js';
 import type { RemoteFormat } from './audio.js';
 import { type ForWhom, type Keeper, originOf, type Part } from '../../../contracts/ports/parts.js';
-import { type Asking, ServicePool } from './service-pool.js';
+import { type QuestionFor, ServicePool } from './service-pool.js';
 
 export interface RemoteSettings {
   /** Without a trailing slash; one, or several that do the same work. */
@@ -16,6 +16,8 @@ export interface RemoteSettings {
   /** The settings that hold its models. */
   readonly modelSettings?: Readonly<Record<'voice' | 'recogniser', string>>;
   readonly ttsModel: string;
+  /** Models that a request may choose in its place; none if absent. */
+  readonly ttsModels?: readonly string[];
   readonly sttModel: string;
   /** Names as the service knows them. */
   readonly voices: readonly string[];
@@ -60,9 +62,9 @@ export function askingAs(
   engine: string,
   settings: RemoteSettings,
   keeper: Keeper,
-): (whom: ForWhom | undefined) => Asking {
+): (whom: ForWhom | undefined) => QuestionFor {
   const parts = partsOf(kind, engine, settings);
-  for (const part of parts) keeper.know(part);
+  for (const part of parts) keeper.knowPart(part);
   return (whom) => (at) => keeper.ask(parts[at] ?? { kind, name: engine }, whom);
 }
 

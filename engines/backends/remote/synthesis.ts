@@ -14,7 +14,7 @@ import { remoteSamples } from './audio.js';
 import { Inactivity } from './inactivity.js';
 import { discard, headerOf, partsOf, type RemoteReply, type RemoteRequest } from './request.js';
 import { askingAs, type RemoteSettings, remoteVoices, servicesOf } from './settings.js';
-import type { Asked, Asking, ServicePool } from './service-pool.js';
+import type { BegunReply, QuestionFor, ServicePool } from './service-pool.js';
 
 export type Abilities = Pick<TtsCapabilities, 'cloning' | 'speakers' | 'styleTags' | 'speedRange'>;
 
@@ -37,10 +37,10 @@ interface Service {
   readonly settings: RemoteSettings;
   readonly pool: ServicePool;
   requestFor(request: TtsRequest): RemoteRequest;
-  askingFor(whom: TtsRequest['whom']): Asking;
+  askingFor(whom: TtsRequest['whom']): QuestionFor;
 }
 
-type Begun = (asked: Asked) => void;
+type Begun = (asked: BegunReply) => void;
 
 /** The bytes of the answer. An answer that stops in the middle is ended, and its connection with it. */
 async function* answer(
@@ -94,7 +94,7 @@ async function* synthesize(
 ): AsyncGenerator<TtsEvent> {
   signal.throwIfAborted();
   if (!hasSound(request.text)) return;
-  let asked: Asked | undefined;
+  let asked: BegunReply | undefined;
   let why: unknown;
   try {
     yield* spoken(service, request, signal, (begun) => (asked = begun));

@@ -9,6 +9,7 @@ import type {
   SttWord,
   VoiceActivity,
 } from '../../../contracts/ports/speech/stt.js';
+import { wellFormed } from '../../../contracts/text/text.js';
 import { share, wordsIn } from '../../alignment/transcript-words.js';
 import { createTranscriber, type Transcriber } from '../../long-audio.js';
 import { frames } from '../frames.js';
@@ -58,7 +59,7 @@ interface RemoteTranscript {
 function spanOf({ text, word, start, end }: RemoteWord): SttWord[] {
   const said = text ?? word;
   if (typeof said !== 'string' || typeof start !== 'number' || typeof end !== 'number') return [];
-  return said.trim() === '' ? [] : [{ text: said.trim(), start, end: Math.max(start, end) }];
+  return said.trim() === '' ? [] : [{ text: wellFormed(said.trim()), start, end: Math.max(start, end) }];
 }
 
 const spansOf = (list: unknown): SttWord[] =>
@@ -93,7 +94,11 @@ export function pieceOf(reply: Buffer): SttPiece {
   const timed = spansOf(words);
   const shared = spansOf(segments).flatMap((segment) => share(wordsIn(segment.text), segment));
   const found = timed.length > 0 ? timed : shared;
-  return { text: text.trim(), ...languageIn(transcript ?? {}), ...(found.length > 0 && { words: found }) };
+  return {
+    text: wellFormed(text.trim()),
+    ...languageIn(transcript ?? {}),
+    ...(found.length > 0 && { words: found }),
+  };
 }
 
 /** How the reply to one piece is read. */

@@ -8,7 +8,7 @@ import { UNCLEAR } from '../../../contracts/text/unclear.js';
 import { readToolNews, TOOL_RUNS } from '../../../contracts/tools/news.js';
 import { answerFrom } from './answers.js';
 import { inWords } from './results.js';
-import { fill, questionFor, type ToolUse, toolFor } from './tool-use.js';
+import { fill, questionFor, type BuiltinToolUse, toolFor } from './tool-use.js';
 
 export const BUILTIN_DIALOGUE = 'builtin-dialogue';
 
@@ -36,7 +36,10 @@ const isUser = ({ role }: ChatMessage): boolean => role === 'user';
 const text = (line: string): ChatEvent => ({ kind: 'text', text: line });
 
 /** The tool and the parameter that the last reply asked for. */
-function askedFor({ messages, tools }: ChatRequest): { tool: ToolUse['tool']; name: string } | undefined {
+function askedFor({
+  messages,
+  tools,
+}: ChatRequest): { tool: BuiltinToolUse['tool']; name: string } | undefined {
   const reply = messages.findLast(({ role }) => role === 'assistant')?.content ?? '';
   for (const tool of tools) {
     const { properties = {} } = tool.parameters as { properties?: object };
@@ -46,7 +49,7 @@ function askedFor({ messages, tools }: ChatRequest): { tool: ToolUse['tool']; na
   return undefined;
 }
 
-function useOf(request: ChatRequest): ToolUse | undefined {
+function useOf(request: ChatRequest): BuiltinToolUse | undefined {
   const said = request.messages
     .filter(isUser)
     .map(({ content }) => content)
@@ -60,7 +63,7 @@ function useOf(request: ChatRequest): ToolUse | undefined {
   return tool && fill(tool, said.slice(0, 1));
 }
 
-function* call(use: ToolUse, step: number): Generator<ChatEvent> {
+function* call(use: BuiltinToolUse, step: number): Generator<ChatEvent> {
   const [missing] = use.missing;
   if (missing !== undefined) return yield text(questionFor(missing));
   const made = { id: `call_${step}`, name: use.tool.name, arguments: JSON.stringify(use.filled) };

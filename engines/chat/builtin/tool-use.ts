@@ -7,7 +7,7 @@ interface Parameters {
   readonly required?: readonly string[];
 }
 
-export interface ToolUse {
+export interface BuiltinToolUse {
   readonly tool: ChatTool;
   readonly filled: Readonly<Record<string, string | number | boolean>>;
   /** Required arguments that the user has not given yet, in the tool's order. */
@@ -71,7 +71,7 @@ const typed = (value: string, type: string | undefined): string | number | boole
 };
 
 /** `said`: the user's sentences about it, newest first; the whole newest is the value of the parameter `asked`. */
-export function fill(tool: ChatTool, said: readonly string[], asked?: string): ToolUse {
+export function fill(tool: ChatTool, said: readonly string[], asked?: string): BuiltinToolUse {
   const { properties = {}, required = Object.keys(properties) } = tool.parameters as Parameters;
   const filled: Record<string, string | number | boolean> = {};
   for (const [name, { type }] of Object.entries(properties)) {

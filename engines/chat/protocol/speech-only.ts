@@ -21,7 +21,7 @@ import { offeredName } from './tool-names.js';
 import { argumentsText } from './written-arguments.js';
 
 /** A call as a server would have told it. */
-export interface TextCall {
+export interface WrittenToolCall {
   readonly name: string;
   readonly arguments: string;
 }
@@ -76,7 +76,7 @@ export class SpeechOnly {
   #held = '';
   #block: OpenBlock | undefined;
   #candidates: Candidate[] = [];
-  readonly #calls: TextCall[] = [];
+  readonly #calls: WrittenToolCall[] = [];
   /** What was said since the last line break, and whether anything was. */
   #line = '';
   #said = false;
@@ -85,7 +85,7 @@ export class SpeechOnly {
   constructor(private readonly request: Request) {}
 
   /** The calls, once the answer has ended. */
-  get calls(): readonly TextCall[] {
+  get calls(): readonly WrittenToolCall[] {
     return this.#calls;
   }
 

@@ -31,6 +31,8 @@ const KeyEntity = Type.Object(
 export const keyRoute = (keys: KeyAuthority): Route => ({
   method: 'GET',
   path: '/v1/key',
+  // About the key itself, whatever its role.
+  permission: 'open',
   async handler(request) {
     const identity = await identify(bearerToken(request.headers), keys);
     const { keyId, workspaceId, role } = identity;
@@ -43,7 +45,6 @@ export const keyRoute = (keys: KeyAuthority): Route => ({
     summary: 'What a key may do',
     description: 'The role of the key that the request carries, and its permissions.',
     tags: ['keys'],
-    auth: true,
     responses: {
       200: { description: 'The key', content: { 'application/json': KeyEntity } },
       ...FAILURES,

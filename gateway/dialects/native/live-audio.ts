@@ -5,7 +5,7 @@
 import type { Caller } from '../../../contracts/ports/accounts/identity.js';
 import type { Speech, StreamingSynthesisRequest } from '../../../contracts/ports/speech/speech.js';
 import type { Socket } from '../../server/port.js';
-import { type Carried, pump } from '../../server/pump.js';
+import { type PumpEnd, pump } from '../../server/pump.js';
 import { audioFrame, errorFrame, timedFrame } from './live-frames.js';
 
 interface LiveSynthesis {
@@ -16,7 +16,7 @@ interface LiveSynthesis {
 
 export interface LiveAudio {
   /** Carries the audio to the socket; `elapsed`: milliseconds since the synthesis started. Never rejects. */
-  carry(speech: Speech, synthesis: LiveSynthesis, socket: Socket, elapsed: () => number): Promise<Carried>;
+  carry(speech: Speech, synthesis: LiveSynthesis, socket: Socket, elapsed: () => number): Promise<PumpEnd>;
   /** The frame that comes before the `finish` of a failure; undefined if there is none. */
   readonly failure: ((message: string) => Uint8Array) | undefined;
 }

@@ -13,13 +13,13 @@ import { isPlainObject, type PlainObject } from '../../../contracts/schemas/plai
 import type { SynthesisRequest, TimedAudio } from '../../../contracts/ports/speech/speech.js';
 import { parseLongMsgpack, parseMsgpack } from '../../server/bodies/body.js';
 import { AT_ONCE_BYTES } from '../../server/bodies/structure.js';
-import type { Frame } from '../../server/frames/frame-queue.js';
+import type { SocketFrame } from '../../server/frames/frame-queue.js';
 import { unknownFields } from '../../server/ignored-fields.js';
 import { synthesisRequest } from './speech-params.js';
 import { TtsBody } from './schema.js';
 import { timesOf } from './timestamps.js';
 
-export type ClientEvent =
+export type LiveClientEvent =
   /** `ignored`: names of unknown fields. */
   | { readonly type: 'start'; readonly request: SynthesisRequest; readonly ignored: readonly string[] }
   | { readonly type: 'text'; readonly text: string }
@@ -37,14 +37,14 @@ export class LiveFrameFault extends Error implements LiveFault {
 }
 
 /** The request may omit its text, since `text` events carry it. */
-function startOf({ request }: PlainObject, model: SynthesisModel): ClientEvent {
+function startOf({ request }: PlainObject, model: SynthesisModel): LiveClientEvent {
   if (!isPlainObject(request)) throw new LiveFrameFault('policy', 'missing field request');
   const ignored = unknownFields(request, TtsBody.properties);
   const wanted = synthesisRequest({ ...request, text: request['text'] ?? '' }, model);
   return { type: 'start', request: wanted, ignored };
 }
 
-function textOf({ text }: PlainObject): ClientEvent {
+function textOf({ text }: PlainObject): LiveClientEvent {
   if (typeof text === 'string') return { type: 'text', text };
   throw new LiveFrameFault(
     'policy',
@@ -52,7 +52,7 @@ function textOf({ text }: PlainObject): ClientEvent {
   );
 }
 
-const EVENTS = new Map<unknown, (fields: PlainObject, model: SynthesisModel) => ClientEvent>([
+const EVENTS = new Map<unknown, (fields: PlainObject, model: SynthesisModel) => LiveClientEvent>([
   ['start', startOf],
   ['text', textOf],
   ['flush', () => ({ type: 'flush' })],
@@ -65,7 +65,7 @@ const unreadable = (): LiveFrameFault =>
   new LiveFrameFault('invalidPayload', 'The frame is not valid MessagePack');
 
 /** A promise if it is long. */
-function parse(data: Frame): unknown {
+function parse(data: SocketFrame): unknown {
   if (!(data instanceof Uint8Array)) throw new LiveFrameFault('unsupportedData', 'Frames must be binary');
   if (data.byteLength > LIMITS.socket.frameBytes)
     throw new LiveFrameFault('tooBig', 'The frame is larger than 32 MiB');
@@ -81,12 +81,15 @@ function parse(data: Frame): unknown {
 }
 
 /** Binary fields are views of the frame. Errors: `LiveFrameFault`. */
-export function readFrame(frame: Frame, model: SynthesisModel): ClientEvent | Promise<ClientEvent> {
+export function readFrame(
+  frame: SocketFrame,
+  model: SynthesisModel,
+): LiveClientEvent | Promise<LiveClientEvent> {
   const value = parse(frame);
   return value instanceof Promise ? value.then((later) => eventOf(later, model)) : eventOf(value, model);
 }
 
-function eventOf(frame: unknown, model: SynthesisModel): ClientEvent {
+function eventOf(frame: unknown, model: SynthesisModel): LiveClientEvent {
   const read = isPlainObject(frame) ? EVENTS.get(frame['event']) : undefined;
   if (!isPlainObject(frame) || !read) throw new LiveFrameFault('policy', `event must be one of ${NAMES}`);
   try {

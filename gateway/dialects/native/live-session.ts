@@ -6,8 +6,9 @@
  * that a slow client delays only its own synthesis; waiting text is charged until it is spoken.
  */
 import { type LiveEffect, type LiveEvent, nativeLive } from '../../../actors/native-live.js';
-import { type Effects, runOnDemand, type Running } from '../../../actors/run.js';
+import { type Effects, runOnDemand, type RunningMachine } from '../../../actors/run.js';
 import { TextFeed } from '../../../actors/text-feed.js';
+import { endingFor } from '../../../contracts/close-codes.js';
 import type { ServiceError } from '../../../contracts/errors.js';
 import { LIMITS } from '../../../contracts/limits.js';
 import type { SynthesisModel } from '../../../contracts/speech/models.js';
@@ -20,7 +21,7 @@ import type { Socket, SocketEvents } from '../../server/port.js';
 import { warnOfIgnored } from '../../server/ignored-fields.js';
 import { nativeMessage } from '../../server/native-error.js';
 import type { LiveAudio } from './live-audio.js';
-import { type ClientEvent, LiveFrameFault, finishFrame, readFrame } from './live-frames.js';
+import { type LiveClientEvent, LiveFrameFault, finishFrame, readFrame } from './live-frames.js';
 import type { NativeParts } from './parts.js';
 
 const SWITCHING_PROTOCOLS = 101;
@@ -42,14 +43,14 @@ export interface LiveClient {
 }
 
 export class LiveSession implements SocketEvents {
-  readonly #machine: Running<LiveEvent>;
+  readonly #machine: RunningMachine<LiveEvent>;
   #job: Job | undefined;
   /** The job's feed while it accepts text and flushes: from `begin` until the job or its text ends. */
   #openFeed: TextFeed | undefined;
   #since: number;
   /** Of the waiting text. */
   readonly #memory: MeteredMemory;
-  readonly #frames: FrameQueue<ClientEvent>;
+  readonly #frames: FrameQueue<LiveClientEvent>;
   /** HTTP status that is reported for the socket when it closes. */
   /** With which it ends. */
   #error: ServiceError | undefined;
@@ -67,7 +68,7 @@ export class LiveSession implements SocketEvents {
       take: (event) => void this.#take(event),
       failed: (error) => this.#unreadable(error),
       full: () => this.#machine.send({ type: 'fault', ...TOO_MUCH_TEXT }),
-      exhausted: () => this.exhausted(memoryExhausted()),
+      exhausted: () => this.mustEnd(memoryExhausted()),
     });
     this.#since = parts.clock.monotonic();
     this.#machine = runOnDemand(nativeLive, undefined, parts.clock, () => this.#effects(), 'gone');
@@ -77,9 +78,9 @@ export class LiveSession implements SocketEvents {
     this.#frames.push(data);
   }
 
-  exhausted(error: ServiceError): void {
+  mustEnd(error: ServiceError): void {
     this.#error = error;
-    this.#machine.send({ type: 'fault', message: nativeMessage(error), close: 'memory' });
+    this.#machine.send({ type: 'fault', message: nativeMessage(error), close: endingFor(error.code) });
   }
 
   gone(): void {
@@ -96,7 +97,7 @@ export class LiveSession implements SocketEvents {
     this.#machine.send({ type: 'fault', message: error.message, close: error.close });
   }
 
-  #take(event: ClientEvent): void {
+  #take(event: LiveClientEvent): void {
     if (event.type === 'start') warnOfIgnored(event.ignored, this.client.generationId, this.parts.log);
     const feed = this.#openFeed;
     if (event.type === 'text' && feed) this.#feed(feed, event.text);
@@ -106,7 +107,7 @@ export class LiveSession implements SocketEvents {
 
   #feed(feed: TextFeed, text: string): void {
     if (!feed.add(text)) this.#machine.send({ type: 'fault', ...TOO_MUCH_TEXT });
-    else if (!this.#memory.set(feed.memory)) this.exhausted(memoryExhausted());
+    else if (!this.#memory.set(feed.memory)) this.mustEnd(memoryExhausted());
   }
 
   #effects(): Effects<LiveEffect> {

@@ -44,5 +44,7 @@ async function accept(
 
 export const liveSockets = (parts: NativeParts): readonly SocketRoute[] =>
   SOCKETS.map(([path, audio]) =>
-    tracedSocket(path, parts, (request, observation) => accept(request, audio, parts, observation)),
+    tracedSocket({ path, permission: 'speech' }, parts, (request, observation) =>
+      accept(request, audio, parts, observation),
+    ),
   );

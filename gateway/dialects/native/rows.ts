@@ -6,8 +6,8 @@ import type { Observation } from '../../server/tracing/trace-requests.js';
 import type { NativeParts } from './parts.js';
 import { ErrorBody } from './schema.js';
 
-export type Handler = routes.Handler<NativeParts, Observation>;
-export type Row = routes.Row<NativeParts, Observation>;
+export type NativeHandler = routes.RouteHandler<NativeParts, Observation>;
+export type NativeRow = routes.RouteRow<NativeParts, Observation>;
 
 export const FAILURES = failuresAs(ErrorBody)(...SPEECH_FAILURES);
 

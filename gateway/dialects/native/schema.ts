@@ -2,26 +2,16 @@
  * The native speech API on the wire (docs/contract/native.md). Optional fields may be
  * null, which means absent: clients encode `undefined` as MessagePack nil. Unknown fields are ignored.
  */
-import { NativeOptions } from '../../../contracts/schemas/native-options.js';
+import { NATIVE_SPEECH, NATIVE_TRANSCRIPTION } from '../../../contracts/options/native.js';
+import { usedIn } from '../../../contracts/options/reading.js';
 import { type Static, type TSchema, Type } from '../../../contracts/schemas/type.js';
 
 const optional = <S extends TSchema>(schema: S) => Type.Optional(schema);
 
-export const TtsBody = Type.Object({
-  text: Type.String({ description: 'What to say. Empty text gives empty audio.' }),
-  ...NativeOptions.properties,
-  references: optional(
-    Type.Unknown({ description: 'Reference audio `{audio, text}[]`; MessagePack bodies only.' }),
-  ),
-  format: optional(Type.Enum(['wav', 'pcm', 'mp3', 'opus'], { default: 'mp3' })),
-  sample_rate: optional(Type.Integer({ description: 'Hz; 44100 by default, 48000 for opus.' })),
-});
+export const TtsBody = Type.Object(usedIn(NATIVE_SPEECH, 'body'));
 export type TtsBody = Static<typeof TtsBody>;
 
-export const AsrFields = Type.Object({
-  language: optional(Type.String({ maxLength: 16, description: 'ISO 639-1 hint' })),
-  ignore_timestamps: optional(Type.Boolean({ default: true })),
-});
+export const AsrFields = Type.Object(usedIn(NATIVE_TRANSCRIPTION, 'body'));
 export type AsrFields = Static<typeof AsrFields>;
 
 export const AsrResult = Type.Object({

@@ -1,9 +1,10 @@
 /** Native speech over HTTP (docs/contract/native.md 1, 2): audio, and audio with the times of its words. */
 import { FORMATS } from '../../../codecs/formats.js';
 import { LIMITS } from '../../../contracts/limits.js';
+import { describedParameters } from '../../../contracts/options/describing.js';
+import { NATIVE_SPEECH } from '../../../contracts/options/native.js';
 import type { Caller } from '../../../contracts/ports/accounts/identity.js';
 import type { SynthesisRequest } from '../../../contracts/ports/speech/speech.js';
-import { Type } from '../../../contracts/schemas/type.js';
 import { authenticate } from '../../server/auth.js';
 import { readJson, readMsgpack } from '../../server/bodies/body.js';
 import { unknownFields, warnOfIgnored } from '../../server/ignored-fields.js';
@@ -14,10 +15,10 @@ import { SSE_HEADERS } from '../../server/sse.js';
 import type { Observation } from '../../server/tracing/trace-requests.js';
 import { readBody, type Readers } from './bodies.js';
 import type { NativeParts } from './parts.js';
-import { FAILURES, type Handler, type Row, TRACEPARENT } from './rows.js';
+import { FAILURES, type NativeHandler, type NativeRow, TRACEPARENT } from './rows.js';
 import { TimedChunk, TtsBody } from './schema.js';
 import { modelOf, synthesisRequest } from './speech-params.js';
-import { timedEvents } from './timestamps.js';
+import { failureEvent, timedEvents } from './timestamps.js';
 
 const READERS: Readers<unknown> = {
   'application/json': (request) => readJson(request, LIMITS.body.nativeSynthesis),
@@ -43,7 +44,7 @@ async function readSynthesis(
   return { caller, request: { ...synthesisRequest(body, model), trace: observation } };
 }
 
-const speak: Handler = async (request, parts, observation) => {
+const speak: NativeHandler = async (request, parts, observation) => {
   const wanted = await readSynthesis(request, parts, observation);
   return {
     status: 200,
@@ -52,31 +53,23 @@ const speak: Handler = async (request, parts, observation) => {
   };
 };
 
-const speakTimed: Handler = async (request, parts, observation) => {
+const speakTimed: NativeHandler = async (request, parts, observation) => {
   const wanted = await readSynthesis(request, parts, observation);
   const audio = parts.speech.synthesizeTimed(wanted.request, wanted.caller, request.signal);
-  return { status: 200, headers: SSE_HEADERS, body: timedEvents(audio) };
+  return { status: 200, headers: SSE_HEADERS, body: timedEvents(audio), breakOff: failureEvent };
 };
 
 const SPEAKING = {
   tags: ['speech'],
-  auth: true,
-  parameters: [
-    {
-      name: 'model',
-      in: 'header',
-      schema: Type.String(),
-      description: 'An unknown one means the default',
-    },
-    TRACEPARENT,
-  ],
+  parameters: [...describedParameters(NATIVE_SPEECH, 'header'), TRACEPARENT],
   requestBody: { 'application/json': TtsBody, 'application/msgpack': TtsBody },
 } as const;
 
-export const SPEECH_ROWS: readonly Row[] = [
+export const SPEECH_ROWS: readonly NativeRow[] = [
   {
     method: 'POST',
     path: '/v1/tts',
+    permission: 'speech',
     handler: speak,
     description: {
       summary: 'Speak text',
@@ -89,6 +82,7 @@ export const SPEECH_ROWS: readonly Row[] = [
   {
     method: 'POST',
     path: '/v1/tts/stream/with-timestamp',
+    permission: 'speech',
     handler: speakTimed,
     description: {
       summary: 'Speak text, with the times of its words',

@@ -4,7 +4,7 @@
  * so far and replaces the one before. A failure in the middle is an `error` event and a destroyed connection.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { toServiceError } from '../../../contracts/errors.js';
+import { type ServiceError, toServiceError } from '../../../contracts/errors.js';
 import type { SpokenPiece, TimedAudio } from '../../../contracts/ports/speech/speech.js';
 import type { TimedWord } from '../../../contracts/ports/speech/tts.js';
 import { nativeMessage } from '../../server/native-error.js';
@@ -58,6 +58,10 @@ function eventOf({ audio, piece }: TimedAudio): string {
   return `data: {"audio_base64":"${base64}",${rest.slice(1)}\n\n`;
 }
 
+/** The last event of a synthesis that fails. */
+export const failureEvent = (failure: ServiceError): string =>
+  formatEvent({ event: 'error', data: { status: failure.status, message: nativeMessage(failure) } });
+
 /** The events of a synthesis. A failure before the first event is thrown; a later one is sent as an event, then thrown. */
 export async function* timedEvents(audio: AsyncIterable<TimedAudio>): AsyncGenerator<string> {
   let begun = false;
@@ -69,10 +73,7 @@ export async function* timedEvents(audio: AsyncIterable<TimedAudio>): AsyncGener
   } catch (error) {
     const failure = toServiceError(error);
     if (begun) {
-      yield formatEvent({
-        event: 'error',
-        data: { status: failure.status, message: nativeMessage(failure) },
-      });
+      yield failureEvent(failure);
       // Lets the event reach the kernel before the connection is destroyed.
       await nextTurn();
     }

@@ -19,7 +19,7 @@ import type { HttpRequest } from '../../server/port.js';
 import { json } from '../../server/replies.js';
 import { seconds } from '../../server/seconds.js';
 import { readBody, type Readers } from './bodies.js';
-import { FAILURES, type Handler, type Row, TRACEPARENT } from './rows.js';
+import { FAILURES, type NativeHandler, type NativeRow, TRACEPARENT } from './rows.js';
 import { AsrFields, AsrResult } from './schema.js';
 
 const checkAsr = checker(AsrFields);
@@ -103,7 +103,7 @@ const resultOf = ({ text, duration, words = [], language: heard }: Transcript, h
   ...languageOf(hint, heard),
 });
 
-const transcribe: Handler = async (request, { transcription, keys, admission, log }, observation) => {
+const transcribe: NativeHandler = async (request, { transcription, keys, admission, log }, observation) => {
   observation.model(DEFAULT_TRANSCRIPTION_MODEL);
   const caller = await withPlace(request, await authenticate(request, keys), admission);
   const input = await readBody(request, READERS);
@@ -127,16 +127,16 @@ const transcribe: Handler = async (request, { transcription, keys, admission, lo
 
 const Body = Type.Object({ audio: BYTES, ...AsrFields.properties });
 
-export const TRANSCRIPTION_ROWS: readonly Row[] = [
+export const TRANSCRIPTION_ROWS: readonly NativeRow[] = [
   {
     method: 'POST',
     path: '/v1/asr',
+    permission: 'speech',
     handler: transcribe,
     description: {
       summary: 'Transcribe audio',
       description: 'wav, mp3, m4a, ogg, webm or flac; recognised by its bytes.',
       tags: ['speech'],
-      auth: true,
       parameters: [TRACEPARENT],
       requestBody: { 'multipart/form-data': Body, 'application/msgpack': Body },
       responses: { ...answers(200, 'The words', AsrResult), ...FAILURES },

@@ -6,19 +6,19 @@ import { ServiceError } from '../../../contracts/errors.js';
 import { ROLES } from '../../../contracts/permissions.js';
 import { Moment, nullable } from '../../../contracts/schemas/shapes.js';
 import { type TSchema, Type } from '../../../contracts/schemas/type.js';
-import { type Minute, quantile } from '../../server/system/history.js';
+import { type HistoryMinute, quantile } from '../../server/system/history.js';
 import { nativeError } from '../../server/native-error.js';
 import { failuresAs } from '../../server/openapi/openapi-errors.js';
 import { answers } from '../../server/openapi/openapi-parts.js';
 import type { Dialect } from '../../server/port.js';
 import { json } from '../../server/replies.js';
-import { keyedRoutes, type Row } from '../../server/routes.js';
+import { keyedRoutes, type RouteRow } from '../../server/routes.js';
 
 export interface OperationParts {
   readonly keys: KeyAuthority;
   readonly accounts: Accounts;
   /** The last sixty minutes of all processes of this machine that replied, and the number of these processes. */
-  readonly history: () => Promise<{ readonly processes: number; readonly minutes: readonly Minute[] }>;
+  readonly history: () => Promise<{ readonly processes: number; readonly minutes: readonly HistoryMinute[] }>;
   readonly clock: Clock;
 }
 
@@ -106,17 +106,18 @@ const kindOf = ([kind, count]: [string, number]): Kinds => {
   return { method, route, status: Number(status), count };
 };
 
-const kindsOf = ({ errors }: Pick<Minute, 'errors'>): readonly Kinds[] => Object.entries(errors).map(kindOf);
+const kindsOf = ({ errors }: Pick<HistoryMinute, 'errors'>): readonly Kinds[] =>
+  Object.entries(errors).map(kindOf);
 
 /** The client left before the reply, so nothing was refused. */
 const GONE = 499;
 
-const countOf = (minute: Minute, hundred: number): number =>
+const countOf = (minute: HistoryMinute, hundred: number): number =>
   kindsOf(minute)
     .filter(({ status }) => Math.floor(status / 100) === hundred && status !== GONE)
     .reduce((sum, { count }) => sum + count, 0);
 
-const minuteBody = (minute: Minute): object => ({
+const minuteBody = (minute: HistoryMinute): object => ({
   at: new Date(minute.minute * 60_000).toISOString(),
   replies: minute.replies,
   refused: countOf(minute, 4),
@@ -125,7 +126,7 @@ const minuteBody = (minute: Minute): object => ({
   turn: latencyOf(minute.turn),
 });
 
-function errorsOf(minutes: readonly Minute[]): readonly Kinds[] {
+function errorsOf(minutes: readonly HistoryMinute[]): readonly Kinds[] {
   const sums: Record<string, number> = {};
   for (const { errors } of minutes)
     for (const [kind, count] of Object.entries(errors)) sums[kind] = (sums[kind] ?? 0) + count;
@@ -133,7 +134,8 @@ function errorsOf(minutes: readonly Minute[]): readonly Kinds[] {
 }
 
 const seconds = ({ used, quota }: WorkspaceUsage['kinds']['conversation_ms']): object => ({
-  ...{ used: used / 1000, quota: quota === null ? null : quota / 1000 },
+  used: used / 1000,
+  quota: quota === null ? null : quota / 1000,
 });
 
 const usageBody = (
@@ -165,14 +167,18 @@ const keyBody = (key: KeyRecord): object => ({
 const uncached = (body: object) => json(200, body, { 'cache-control': 'no-store' });
 const failures = failuresAs(Type.Object({ status: Type.Integer(), message: Type.String() }));
 const described = (summary: string, description: string, schema: TSchema) => ({
-  ...{ summary, description, tags: ['Operation'], auth: true },
+  summary,
+  description,
+  tags: ['Operation'],
   responses: { ...answers(200, summary, schema), ...failures(401) },
 });
 
-const ROWS: readonly Row<OperationParts, Caller>[] = [
+const ROWS: readonly RouteRow<OperationParts, Caller>[] = [
   {
     method: 'GET',
     path: '/v1/machine/history',
+    // Figures of all workspaces, for operators.
+    permission: 'machine',
     async handler(_request, { history }) {
       const { processes, minutes } = await history();
       return uncached({ processes, minutes: minutes.map(minuteBody), errors: errorsOf(minutes) });
@@ -186,6 +192,7 @@ const ROWS: readonly Row<OperationParts, Caller>[] = [
   {
     method: 'GET',
     path: '/v1/usage',
+    permission: 'catalogue',
     async handler(_request, { accounts }, { workspaceId }) {
       const usage = await accounts.usage(workspaceId);
       if (!usage) throw new ServiceError('not_found');
@@ -200,6 +207,7 @@ const ROWS: readonly Row<OperationParts, Caller>[] = [
   {
     method: 'GET',
     path: '/v1/keys',
+    permission: 'read',
     handler: async (_request, { accounts }, { workspaceId }) =>
       uncached({ keys: (await accounts.keys(workspaceId)).map(keyBody) }),
     description: described(

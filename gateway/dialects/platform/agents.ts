@@ -12,12 +12,13 @@ import {
 } from '../../../contracts/schemas/agents.js';
 import { answers, jsonBody, queryParameter } from '../../server/openapi/openapi-parts.js';
 import { json } from '../../server/replies.js';
+import { tagged } from '../../server/routes.js';
 import { readBody } from './bodies.js';
 import { checked } from './checked.js';
 import { configProblems, listingPostCall } from './config-check.js';
 import { foreignProblems, problem, refuse, rethrowUnder } from './errors.js';
 import { flagOf, oneOf, Page, pageBody, pageRequest, PAGING, SEARCH, searchOf } from './paging.js';
-import { bodyFailures, failures, found, gone, type Handler, idOf, type Row } from './rows.js';
+import { bodyFailures, failures, found, gone, type PlatformHandler, idOf, type PlatformRow } from './rows.js';
 import { isOrigin } from './sessions/origin.js';
 
 const WHAT = 'Agent';
@@ -27,7 +28,7 @@ const checkCreation = checked(AgentCreation);
 const checkChange = checked(AgentChange);
 const checkConfig = checked(ConfigPatch);
 
-export const agentIdOf = (request: Parameters<Handler>[0]): string => idOf(request, 'agent_id', WHAT);
+export const agentIdOf = (request: Parameters<PlatformHandler>[0]): string => idOf(request, 'agent_id', WHAT);
 
 export const agentEntity = (agent: Agent) => ({
   agent_id: agent.id,
@@ -50,7 +51,7 @@ export const configEntity = ({ agentId, config, configHash, updatedAt }: HashedC
   updated_at: updatedAt.toISOString(),
 });
 
-const list: Handler = async ({ query }, { agents }, { workspaceId }) => {
+const list: PlatformHandler = async ({ query }, { agents }, { workspaceId }) => {
   const page = pageRequest(query, 'agents');
   const filter = {
     ...searchOf(query),
@@ -64,7 +65,7 @@ const list: Handler = async ({ query }, { agents }, { workspaceId }) => {
 const listingConfig = (body: unknown): unknown =>
   isPlainObject(body) && 'config' in body ? { ...body, config: listingPostCall(body['config']) } : body;
 
-const create: Handler = async (request, parts, { workspaceId }) => {
+const create: PlatformHandler = async (request, parts, { workspaceId }) => {
   const { name, description = '', config } = checkCreation(listingConfig(await readBody(request)));
   const changes = config ?? {};
   try {
@@ -76,7 +77,7 @@ const create: Handler = async (request, parts, { workspaceId }) => {
   }
 };
 
-const read: Handler = async (request, { agents }, { workspaceId }) =>
+const read: PlatformHandler = async (request, { agents }, { workspaceId }) =>
   json(200, agentEntity(found(await agents.read(agentIdOf(request), workspaceId), WHAT)));
 
 const originProblems = ({ allowed_origins: origins = [] }: AgentChange): Problem[] =>
@@ -86,7 +87,7 @@ const originProblems = ({ allowed_origins: origins = [] }: AgentChange): Problem
     return isOrigin(origin) ? [] : [problem(loc, message, 'origin')];
   });
 
-const change: Handler = async (request, { agents }, { workspaceId }) => {
+const change: PlatformHandler = async (request, { agents }, { workspaceId }) => {
   const id = agentIdOf(request);
   const wanted = checkChange(await readBody(request));
   const sent = wanted.publication_state;
@@ -97,39 +98,38 @@ const change: Handler = async (request, { agents }, { workspaceId }) => {
   return json(200, agentEntity(found(await agents.change(id, workspaceId, wanted), WHAT)));
 };
 
-const remove: Handler = async (request, { agents }, { workspaceId }) =>
+const remove: PlatformHandler = async (request, { agents }, { workspaceId }) =>
   gone(await agents.remove(agentIdOf(request), workspaceId), WHAT);
 
-const readConfig: Handler = async (request, { agents }, { workspaceId }) =>
+const readConfig: PlatformHandler = async (request, { agents }, { workspaceId }) =>
   json(200, configEntity(found(await agents.config(agentIdOf(request), workspaceId), WHAT)));
 
-const changeConfig: Handler = async (request, parts, { workspaceId }) => {
+const changeConfig: PlatformHandler = async (request, parts, { workspaceId }) => {
   const id = agentIdOf(request);
   const patch = checkConfig(listingPostCall(await readBody(request)));
   refuse(foreignProblems(patch, { agent_id: id }));
   const { agent_id: _id, config_hash: _hash, updated_at: _updated, ...changes } = patch;
   // Checked first: counting tokens is work that no request for an unknown agent may cause.
-  found(await parts.agents.read(id, workspaceId), WHAT);
-  refuse(await configProblems(changes, workspaceId, parts));
+  const stored = found(await parts.agents.config(id, workspaceId), WHAT);
+  refuse(await configProblems(changes, workspaceId, parts, stored.config));
   const revise = (current: AgentConfig): ConfigRevision =>
     reviseConfig(current, changes, parts.initialConfig);
   const revised = await parts.agents.configure(id, workspaceId, revise);
   return json(200, configEntity(found(revised, WHAT)));
 };
 
-const TAGS = { tags: ['agents'], auth: true } as const;
 const AGENTS = '/v1/agent/agents';
 const AGENT = `${AGENTS}/{agent_id}`;
 
-export const AGENT_ROWS: readonly Row[] = [
+export const AGENT_ROWS: readonly PlatformRow[] = tagged('agents', [
   {
     method: 'GET',
     path: AGENTS,
+    permission: 'read',
     handler: list,
     description: {
       summary: 'List agents',
       description: 'Newest first.',
-      ...TAGS,
       parameters: [
         SEARCH,
         queryParameter('include_archived', { type: 'boolean', default: false }),
@@ -145,12 +145,12 @@ export const AGENT_ROWS: readonly Row[] = [
   {
     method: 'POST',
     path: AGENTS,
+    permission: 'manage',
     handler: create,
     description: {
       summary: 'Create an agent',
       description:
         'A draft, configured on top of the platform’s defaults. It takes sessions once it is published.',
-      ...TAGS,
       requestBody: jsonBody(AgentCreation),
       responses: { ...answers(201, 'The agent', AgentEntity), ...bodyFailures() },
     },
@@ -158,23 +158,23 @@ export const AGENT_ROWS: readonly Row[] = [
   {
     method: 'GET',
     path: AGENT,
+    permission: 'read',
     handler: read,
     description: {
       summary: 'Read an agent',
-      ...TAGS,
       responses: { ...answers(200, 'The agent', AgentEntity), ...failures(404) },
     },
   },
   {
     method: 'PATCH',
     path: AGENT,
+    permission: 'manage',
     handler: change,
     description: {
       summary: 'Change an agent',
       description:
         'Absent fields stay as they are. `status` archives an agent or restores it: an archived one takes no sessions, and ' +
         'those that wait to be joined end.',
-      ...TAGS,
       requestBody: jsonBody(AgentChange),
       responses: { ...answers(200, 'The agent', AgentEntity), ...bodyFailures(404) },
     },
@@ -182,38 +182,38 @@ export const AGENT_ROWS: readonly Row[] = [
   {
     method: 'DELETE',
     path: AGENT,
+    permission: 'manage',
     handler: remove,
     description: {
       summary: 'Delete an agent',
       description:
         'With its configuration and versions. Records of its sessions stay; running conversations continue, sessions that ' +
         'wait to be joined end.',
-      ...TAGS,
       responses: { ...answers(204, 'Gone'), ...failures(404) },
     },
   },
   {
     method: 'GET',
     path: `${AGENT}/config`,
+    permission: 'read',
     handler: readConfig,
     description: {
       summary: 'Read the draft configuration',
-      ...TAGS,
       responses: { ...answers(200, 'The configuration', ConfigEntity), ...failures(404) },
     },
   },
   {
     method: 'PATCH',
     path: `${AGENT}/config`,
+    permission: 'manage',
     handler: changeConfig,
     description: {
       summary: 'Change the draft configuration',
       description:
         'Merged deeply: absent keeps the stored value, null takes a field back to its default (not a section), lists are ' +
         'replaced. A configuration can be sent back as it was read. Nothing goes live before the next publication.',
-      ...TAGS,
       requestBody: jsonBody(ConfigPatch),
       responses: { ...answers(200, 'The configuration', ConfigEntity), ...bodyFailures(404) },
     },
   },
-];
+]);

@@ -3,6 +3,7 @@
  * many tokens. Also warnings, at publication, about settings that will not work (docs/contract/decisions.md 10).
  */
 import { LIMITS } from '../../../contracts/limits.js';
+import { type ShortNumbers, WRITTEN_ADDRESS, writtenAddress } from '../../../contracts/phone/phone.js';
 import { isPlainObject } from '../../../contracts/schemas/plain-object.js';
 import type { AgentConfig, ConfigChanges } from '../../../contracts/schemas/agent-config.js';
 import type { Problem } from '../../../contracts/schemas/check.js';
@@ -18,6 +19,7 @@ export function listingPostCall(config: unknown): unknown {
 }
 
 type Outbound = PlatformParts['outbound'];
+type CheckParts = Pick<PlatformParts, 'agents' | 'outbound' | 'tokens' | 'shortNumbers'>;
 
 const sameAddress = (url: string): string => (URL.canParse(url) ? new URL(url).href : url);
 
@@ -40,7 +42,7 @@ async function promptProblems(
 ): Promise<Problem[]> {
   const text = prompt?.system_prompt ?? '';
   const most = LIMITS.agent.systemPromptTokens;
-  if (!(await tokens.exceeds(text, most, { workspaceId }))) return [];
+  if (!(await tokens.exceedsTokens(text, most, { workspaceId }))) return [];
   return [
     problem(['prompt', 'system_prompt'], `prompt.system_prompt must have at most ${most} tokens`, 'tokens'),
   ];
@@ -67,17 +69,33 @@ function analysisProblems({ analysis }: ConfigChanges): Problem[] {
   ];
 }
 
-/** All problems of a change that fits its schema. */
+/** Numbers of before this rule that a client sends back as it has read them are no problem; calls to them say why they fail. */
+function destinationProblems(
+  { conversation }: ConfigChanges,
+  stored: AgentConfig | undefined,
+  short: ShortNumbers,
+): Problem[] {
+  const known = new Set(stored?.conversation.transfer_destinations.map(({ phone_number: number }) => number));
+  return (conversation?.transfer_destinations ?? []).flatMap(({ phone_number: number }, index) => {
+    if (known.has(number) || writtenAddress(number, short) !== undefined) return [];
+    const loc = ['conversation', 'transfer_destinations', index, 'phone_number'];
+    return [problem(loc, `${loc.join('.')} ${WRITTEN_ADDRESS}`, 'phone_number')];
+  });
+}
+
+/** All problems of a change that fits its schema. `stored`: what it changes; undefined for a new agent. */
 export async function configProblems(
   changes: ConfigChanges,
   workspaceId: string,
-  { agents, outbound, tokens }: Pick<PlatformParts, 'agents' | 'outbound' | 'tokens'>,
+  { agents, outbound, tokens, shortNumbers }: CheckParts,
+  stored?: AgentConfig,
 ): Promise<Problem[]> {
   const tools = changes.tools?.tool_ids ?? [];
   const sources = changes.knowledge_base?.knowledge_source_ids ?? [];
   return [
     ...(await promptProblems(changes, workspaceId, tokens)),
     ...timezoneProblems(changes),
+    ...destinationProblems(changes, stored, shortNumbers),
     ...webhookProblems(changes, outbound),
     ...analysisProblems(changes),
     ...(await agents.missing({ tools, sources }, workspaceId)),

@@ -2,23 +2,24 @@
 import { LIMITS } from '../../../contracts/limits.js';
 import {
   DELIVERY_EVENTS,
-  DELIVERY_STATUSES,
   type DeliveryAttempt,
   type DeliveryRecord,
   isTaken,
 } from '../../../contracts/ports/sessions/deliveries.js';
+import { DELIVERY_STATUSES } from '../../../contracts/sessions/delivery-states.js';
 import { testBody } from '../../../contracts/sessions/post-call.js';
 import { ErrorBody, Moment, nullable, strict, text } from '../../../contracts/schemas/shapes.js';
 import { Type } from '../../../contracts/schemas/type.js';
 import { answers, jsonBody, queryParameter } from '../../server/openapi/openapi-parts.js';
 import { json } from '../../server/replies.js';
+import { tagged } from '../../server/routes.js';
 import { agentIdOf } from './agents.js';
 import { readBody } from './bodies.js';
 import { checked } from './checked.js';
 import { notFound, problem, refuse } from './errors.js';
 import { momentOf } from './moments.js';
 import { oneOf, Page, pageBody, pageRequest, PAGING, textOf } from './paging.js';
-import { bodyFailures, failures, found, type Handler, type Row } from './rows.js';
+import { bodyFailures, failures, found, type PlatformHandler, type PlatformRow } from './rows.js';
 
 const { url: urlLength, redeliveries } = LIMITS.postCallWebhook;
 const WHAT = 'Delivery';
@@ -82,13 +83,13 @@ const EXAMPLE = {
   ],
 };
 
-const DeliveryRow = Type.Object(DELIVERY, { examples: [EXAMPLE] });
+const DeliveryRow = Type.Object(DELIVERY, { title: 'DeliverySummary', examples: [EXAMPLE] });
 const DeliveryEntity = Type.Object(
   {
     ...DELIVERY,
     body: Type.String({ description: 'JSON, byte for byte as every attempt sends it.' }),
   },
-  { examples: [{ ...EXAMPLE, body: '{"event":"call.ended"}' }] },
+  { title: 'Delivery', examples: [{ ...EXAMPLE, body: '{"event":"call.ended"}' }] },
 );
 
 const WebhookTest = strict(
@@ -97,7 +98,7 @@ const WebhookTest = strict(
 );
 const WebhookTestResult = Type.Object(
   { ok: Type.Boolean({ description: 'Whether the answer was 2xx.' }), ...ANSWER },
-  { examples: [{ ok: true, duration_ms: 240, status_code: 200, error: null }] },
+  { title: 'WebhookTestResult', examples: [{ ok: true, duration_ms: 240, status_code: 200, error: null }] },
 );
 
 const attemptOf = ({ number, startedAt, durationMs, statusCode, error, redelivery }: DeliveryAttempt) => ({
@@ -126,13 +127,13 @@ const rowOf = (delivery: DeliveryRecord) => ({
 /** Form of a delivery's id: its position in the table. */
 const ID = /^[1-9]\d{0,17}$/;
 
-function deliveryIdOf({ params }: Parameters<Handler>[0]): string {
+function deliveryIdOf({ params }: Parameters<PlatformHandler>[0]): string {
   const id = params['delivery_id'] ?? '';
   if (!ID.test(id)) throw notFound(WHAT);
   return id;
 }
 
-const list: Handler = async ({ query }, { deliveries }, { workspaceId }) => {
+const list: PlatformHandler = async ({ query }, { deliveries }, { workspaceId }) => {
   const page = pageRequest(query, 'deliveries');
   const agentId = textOf(query, 'agent_id', LIMITS.session.agentId);
   const sessionId = textOf(query, 'session_id', LIMITS.session.agentId);
@@ -152,17 +153,17 @@ const list: Handler = async ({ query }, { deliveries }, { workspaceId }) => {
   return json(200, pageBody('deliveries', 'deliveries', listed, rowOf));
 };
 
-const read: Handler = async (request, { deliveries }, { workspaceId }) => {
+const read: PlatformHandler = async (request, { deliveries }, { workspaceId }) => {
   const { body, ...delivery } = found(await deliveries.read(deliveryIdOf(request), workspaceId), WHAT);
   return json(200, { ...rowOf(delivery), body });
 };
 
-const redeliver: Handler = async (request, { deliveries }, { workspaceId }) =>
+const redeliver: PlatformHandler = async (request, { deliveries }, { workspaceId }) =>
   json(202, rowOf(found(await deliveries.redeliver(deliveryIdOf(request), workspaceId), WHAT)));
 
 const checkTest = checked(WebhookTest);
 
-const test: Handler = async (request, { agents, sendToWebhook, ids, clock }, { workspaceId }) => {
+const test: PlatformHandler = async (request, { agents, sendToWebhook, ids, clock }, { workspaceId }) => {
   const { url } = checkTest(await readBody(request));
   const agentId = agentIdOf(request);
   const agent = found(await agents.read(agentId, workspaceId), 'Agent');
@@ -180,20 +181,20 @@ const test: Handler = async (request, { agents, sendToWebhook, ids, clock }, { w
   });
 };
 
-const TAGS = { tags: ['deliveries'], auth: true } as const;
 const DELIVERIES = '/v1/agent/deliveries';
 const Text = { type: 'string' };
 
-export const DELIVERY_ROWS: readonly Row[] = [
+export const DELIVERY_ROWS: readonly PlatformRow[] = tagged('deliveries', [
   {
     method: 'GET',
     path: DELIVERIES,
+    // Deliveries quote the session, so reading them needs the right to read it.
+    permission: 'records',
     handler: list,
     description: {
       summary: 'List deliveries',
       description:
         'Post-call events and every attempt to deliver them, newest first. Kept for seven days after the last attempt.',
-      ...TAGS,
       parameters: [
         queryParameter('agent_id', Text, 'Only events of this agent.'),
         queryParameter('session_id', Text, 'Only events of this session.'),
@@ -209,22 +210,23 @@ export const DELIVERY_ROWS: readonly Row[] = [
   {
     method: 'GET',
     path: `${DELIVERIES}/{delivery_id}`,
+    permission: 'records',
     handler: read,
     description: {
       summary: 'Read a delivery',
       description: 'With its body.',
-      ...TAGS,
       responses: { ...answers(200, 'The delivery', DeliveryEntity), ...failures(404) },
     },
   },
   {
     method: 'POST',
     path: `${DELIVERIES}/{delivery_id}/redeliver`,
+    permission: 'manage',
     handler: redeliver,
     description: {
       summary: 'Deliver again',
+      operationId: 'redeliver',
       description: `One more attempt, at once, with the same body and the current secret. ${redeliveries.perDelivery} times a delivery, and ${redeliveries.perMinute} deliveries of a workspace a minute (429).`,
-      ...TAGS,
       responses: {
         ...answers(202, 'It waits for its attempt', DeliveryRow),
         ...failures(404),
@@ -236,14 +238,14 @@ export const DELIVERY_ROWS: readonly Row[] = [
   {
     method: 'POST',
     path: '/v1/agent/agents/{agent_id}/webhooks/test',
+    permission: 'manage',
     handler: test,
     description: {
       summary: 'Test a webhook',
       description:
         'Sends a `call.ended` of an invented call, with `"test": true`, signed like real ones. Nothing is stored; a failure is a result, not an error.',
-      ...TAGS,
       requestBody: jsonBody(WebhookTest),
       responses: { ...answers(200, 'What the webhook answered', WebhookTestResult), ...bodyFailures(404) },
     },
   },
-];
+]);

@@ -13,18 +13,19 @@ import {
 } from '../../../contracts/schemas/knowledge.js';
 import { answers, jsonBody } from '../../server/openapi/openapi-parts.js';
 import { json } from '../../server/replies.js';
+import { tagged } from '../../server/routes.js';
 import { agentIdOf } from './agents.js';
 import { readBody } from './bodies.js';
 import { checked } from './checked.js';
 import { invalid, problem, refuse } from './errors.js';
 import { Page, pageBody, pageRequest, PAGING, SEARCH, searchOf } from './paging.js';
-import { bodyFailures, failures, found, gone, type Handler, idOf, type Row } from './rows.js';
+import { bodyFailures, failures, found, gone, type PlatformHandler, idOf, type PlatformRow } from './rows.js';
 import { referencesBody } from './tools.js';
 import { readUpload, sourceFile } from './uploads.js';
 
 const WHAT = 'Knowledge source';
 
-const sourceIdOf = (request: Parameters<Handler>[0]): string => idOf(request, 'source_id', WHAT);
+const sourceIdOf = (request: Parameters<PlatformHandler>[0]): string => idOf(request, 'source_id', WHAT);
 
 const rowOf = (source: KnowledgeSource) => ({
   knowledge_source_id: source.id,
@@ -41,13 +42,13 @@ const rowOf = (source: KnowledgeSource) => ({
 
 const entityOf = (source: KnowledgeDetail) => ({ ...rowOf(source), content: source.content });
 
-const list: Handler = async ({ query }, { knowledge }, { workspaceId }) => {
+const list: PlatformHandler = async ({ query }, { knowledge }, { workspaceId }) => {
   const page = pageRequest(query, 'knowledge');
   const listed = await knowledge.list(workspaceId, searchOf(query).search, page);
   return json(200, pageBody('knowledge', 'knowledge_sources', listed, rowOf));
 };
 
-const create: Handler = async (request, { knowledge }, { workspaceId }) => {
+const create: PlatformHandler = async (request, { knowledge }, { workspaceId }) => {
   const { fields, file, problems } = await readUpload(request);
   if (!file) throw invalid([problem(['source'], 'missing file source', 'required'), ...problems]);
   refuse(problems);
@@ -57,25 +58,25 @@ const create: Handler = async (request, { knowledge }, { workspaceId }) => {
   return json(201, entityOf(await knowledge.create({ name, description, file: source }, workspaceId)));
 };
 
-const read: Handler = async (request, { knowledge }, { workspaceId }) =>
+const read: PlatformHandler = async (request, { knowledge }, { workspaceId }) =>
   json(200, entityOf(found(await knowledge.read(sourceIdOf(request), workspaceId), WHAT)));
 
-const change: Handler = async (request, { knowledge }, { workspaceId }) => {
+const change: PlatformHandler = async (request, { knowledge }, { workspaceId }) => {
   const { fields, file, problems } = await readUpload(request);
   refuse(problems);
   const wanted = { ...fields, ...(file ? { file: sourceFile(file) } : {}) };
   return json(200, entityOf(found(await knowledge.change(sourceIdOf(request), workspaceId, wanted), WHAT)));
 };
 
-const remove: Handler = async (request, { knowledge }, { workspaceId }) =>
+const remove: PlatformHandler = async (request, { knowledge }, { workspaceId }) =>
   gone(await knowledge.remove(sourceIdOf(request), workspaceId), WHAT);
 
-const agents: Handler = async (request, { knowledge }, { workspaceId }) =>
+const agents: PlatformHandler = async (request, { knowledge }, { workspaceId }) =>
   json(200, referencesBody(found(await knowledge.agents(sourceIdOf(request), workspaceId), WHAT)));
 
 const checkQuery = checked(KnowledgeQuery);
 
-const search: Handler = async (request, { versions, knowledge }, { workspaceId }) => {
+const search: PlatformHandler = async (request, { versions, knowledge }, { workspaceId }) => {
   const { query, version_number: number } = checkQuery(await readBody(request));
   const id = agentIdOf(request);
   const agent =
@@ -85,25 +86,27 @@ const search: Handler = async (request, { versions, knowledge }, { workspaceId }
   return json(200, {
     enabled: version.config.knowledge_base.enabled,
     passages: passages.map(({ sourceId, source, text, rank }) => ({
-      ...{ knowledge_source_id: sourceId, name: source, text, score: rank },
+      knowledge_source_id: sourceId,
+      name: source,
+      text,
+      score: rank,
     })),
   });
 };
 
-const TAGS = { tags: ['knowledge'], auth: true } as const;
 const SOURCES = '/v1/agent/knowledge-sources';
 const SOURCE = `${SOURCES}/{source_id}`;
 const FORM = 'multipart/form-data';
 
-export const KNOWLEDGE_ROWS: readonly Row[] = [
+export const KNOWLEDGE_ROWS: readonly PlatformRow[] = tagged('knowledge', [
   {
     method: 'GET',
     path: SOURCES,
+    permission: 'read',
     handler: list,
     description: {
       summary: 'List knowledge sources',
       description: 'Newest first.',
-      ...TAGS,
       parameters: [SEARCH, ...PAGING],
       responses: { ...answers(200, 'One page', Page('knowledge_sources', KnowledgeRow)), ...failures(400) },
     },
@@ -111,11 +114,11 @@ export const KNOWLEDGE_ROWS: readonly Row[] = [
   {
     method: 'POST',
     path: SOURCES,
+    permission: 'manage',
     handler: create,
     description: {
       summary: 'Create a knowledge source',
       description: 'A text that agents answer from.',
-      ...TAGS,
       requestBody: { [FORM]: KnowledgeCreation },
       responses: { ...answers(201, 'The source', KnowledgeEntity), ...bodyFailures() },
     },
@@ -123,23 +126,23 @@ export const KNOWLEDGE_ROWS: readonly Row[] = [
   {
     method: 'GET',
     path: SOURCE,
+    permission: 'read',
     handler: read,
     description: {
       summary: 'Read a knowledge source',
       description: 'With its content.',
-      ...TAGS,
       responses: { ...answers(200, 'The source', KnowledgeEntity), ...failures(404) },
     },
   },
   {
     method: 'PATCH',
     path: SOURCE,
+    permission: 'manage',
     handler: change,
     description: {
       summary: 'Change a knowledge source',
       description:
         'A new file is a new revision. Published versions keep the revision that they were published with.',
-      ...TAGS,
       requestBody: { [FORM]: KnowledgeChange },
       responses: { ...answers(200, 'The source', KnowledgeEntity), ...bodyFailures(404) },
     },
@@ -147,36 +150,37 @@ export const KNOWLEDGE_ROWS: readonly Row[] = [
   {
     method: 'DELETE',
     path: SOURCE,
+    permission: 'manage',
     handler: remove,
     description: {
       summary: 'Delete a knowledge source',
       description: 'Not while the draft or the last version of an agent refers to it.',
-      ...TAGS,
       responses: { ...answers(204, 'Gone'), ...failures(404, 409) },
     },
   },
   {
     method: 'GET',
     path: `${SOURCE}/agents`,
+    permission: 'read',
     handler: agents,
     description: {
       summary: 'List the agents that use a knowledge source',
       description: 'By their drafts.',
-      ...TAGS,
       responses: { ...answers(200, 'The agents', AgentReferences), ...failures(404) },
     },
   },
   {
     method: 'POST',
     path: '/v1/agent/agents/{agent_id}/knowledge/search',
+    // Changes nothing.
+    permission: 'read',
     handler: search,
     description: {
       summary: "Search an agent's knowledge",
       description:
         'The passages that the agent would get for this question, in its draft or one of its versions.',
-      ...TAGS,
       requestBody: jsonBody(KnowledgeQuery),
       responses: { ...answers(200, 'What was found', KnowledgeFound), ...bodyFailures(404) },
     },
   },
-];
+]);

@@ -11,6 +11,7 @@ import type { Outbound } from '../../../contracts/ports/outbound.js';
 import type { TokenCounter } from '../../../contracts/ports/tokens.js';
 import type { ToolCredentials, Tools } from '../../../contracts/ports/agents/tools.js';
 import type { AgentConfig } from '../../../contracts/schemas/agent-config.js';
+import type { ShortNumbers } from '../../../contracts/phone/phone.js';
 import type { Vocabulary } from '../../../contracts/vocabulary.js';
 import type { VoiceCheck } from './voice-check.js';
 
@@ -32,6 +33,8 @@ export interface PlatformParts {
   readonly languages: {
     transcribes(language: Language): boolean;
   };
+  /** Short numbers that calls may be transferred to. */
+  readonly shortNumbers: ShortNumbers;
   readonly vocabulary: Vocabulary;
   readonly ids: Ids;
   readonly clock: Clock;

@@ -1,6 +1,11 @@
 /** Phone numbers (docs/contract/platform.md 6.13). */
 import { LIMITS } from '../../../contracts/limits.js';
-import { phoneAddress, STREAM_PROVIDERS } from '../../../contracts/phone/phone.js';
+import {
+  type ShortNumbers,
+  STREAM_PROVIDERS,
+  WRITTEN_ADDRESS,
+  writtenAddress,
+} from '../../../contracts/phone/phone.js';
 import type { Outbound } from '../../../contracts/ports/outbound.js';
 import type { PhoneNumber, PhoneNumbers } from '../../../contracts/ports/phone/phone.js';
 import type { Problem } from '../../../contracts/schemas/check.js';
@@ -13,7 +18,7 @@ import {
 import { answers, jsonBody } from '../../server/openapi/openapi-parts.js';
 import type { HttpRequest, Route } from '../../server/port.js';
 import { json } from '../../server/replies.js';
-import { keyedRoutes } from '../../server/routes.js';
+import { keyedRoutes, tagged } from '../../server/routes.js';
 import type * as routes from '../../server/routes.js';
 import { readBody } from './bodies.js';
 import { checked } from './checked.js';
@@ -28,9 +33,10 @@ export interface PhoneNumberParts {
   readonly outbound: Pick<Outbound, 'checkUrl'>;
 }
 
-type Handler = routes.Handler<PhoneNumberParts, Caller>;
+type Handler = routes.RouteHandler<PhoneNumberParts, Caller>;
 
 const WHAT = 'Phone number';
+const NONE_SHORT: ShortNumbers = new Set();
 const LIST = 'phone_numbers';
 
 const checkCreation = checked(PhoneNumberCreation);
@@ -61,8 +67,6 @@ const entityOf =
     updated_at: number.updatedAt.toISOString(),
   });
 
-const NO_NUMBER = 'phone_number must be a number in E.164 form (+ and 7 to 15 digits), or a SIP address';
-
 function urlProblems(url: string | null | undefined, { outbound }: PhoneNumberParts): Problem[] {
   const refusal = url ? outbound.checkUrl(url) : undefined;
   return refusal === undefined ? [] : [problem(['api_url'], `api_url ${refusal}`)];
@@ -76,9 +80,10 @@ const list: Handler = async (request, { numbers }, { workspaceId }) => {
 const create: Handler = async (request, parts, { workspaceId }) => {
   const wanted = checkCreation(await readBody(request));
   const { provider, credentials, agent_id: agentId = null, enabled = true, api_url: apiUrl = null } = wanted;
-  const address = phoneAddress(wanted.phone_number);
+  // Nobody is called at a short number of the workspace's own.
+  const address = writtenAddress(wanted.phone_number, NONE_SHORT);
   refuse([
-    ...(address === undefined ? [problem(['phone_number'], NO_NUMBER)] : []),
+    ...(address === undefined ? [problem(['phone_number'], `phone_number ${WRITTEN_ADDRESS}`)] : []),
     ...credentialProblems(provider, credentials, { verifies: false, places: false }),
     ...urlProblems(apiUrl, parts),
   ]);
@@ -98,7 +103,10 @@ const change: Handler = async (request, parts, { workspaceId }) => {
   const { agent_id: agentId, enabled, api_url: apiUrl, credentials = {} } = wanted;
   refuse([
     ...foreignProblems(wanted, {
-      ...{ phone_number_id: id, workspace_id: workspaceId, provider, phone_number: address },
+      phone_number_id: id,
+      workspace_id: workspaceId,
+      provider,
+      phone_number: address,
     }),
     ...credentialProblems(provider, credentials, { verifies: true, places }),
     ...urlProblems(apiUrl, parts),
@@ -115,19 +123,18 @@ const change: Handler = async (request, parts, { workspaceId }) => {
 const remove: Handler = async (request, { numbers }, { workspaceId }) =>
   gone(await numbers.remove(numberIdOf(request), workspaceId), WHAT);
 
-const TAGS = { tags: ['phone'], auth: true } as const;
 const NUMBERS = '/v1/agent/phone-numbers';
 const NUMBER = `${NUMBERS}/{phone_number_id}`;
 
-const ROWS: readonly routes.Row<PhoneNumberParts, Caller>[] = [
+const ROWS: readonly routes.RouteRow<PhoneNumberParts, Caller>[] = tagged('phone', [
   {
     method: 'GET',
     path: NUMBERS,
+    permission: 'read',
     handler: list,
     description: {
       summary: 'List phone numbers',
       description: 'Newest first.',
-      ...TAGS,
       parameters: PAGING,
       responses: { ...answers(200, 'One page', Page(LIST, PhoneNumberEntity)), ...failures(400) },
     },
@@ -135,13 +142,13 @@ const ROWS: readonly routes.Row<PhoneNumberParts, Caller>[] = [
   {
     method: 'POST',
     path: NUMBERS,
+    permission: 'manage',
     handler: create,
     description: {
       summary: 'Add a phone number',
       description:
         'A number that you have at a provider. The agent answers its calls once the provider asks `answer_url` about ' +
         `them, and calls can be placed from it if it has the credentials of the provider’s API. 409 if the workspace has it already, or has ${LIMITS.phone.perWorkspace}.`,
-      ...TAGS,
       requestBody: jsonBody(PhoneNumberCreation),
       responses: { ...answers(201, 'The number', PhoneNumberEntity), ...bodyFailures(404, 409) },
     },
@@ -149,22 +156,22 @@ const ROWS: readonly routes.Row<PhoneNumberParts, Caller>[] = [
   {
     method: 'GET',
     path: NUMBER,
+    permission: 'read',
     handler: read,
     description: {
       summary: 'Read a phone number',
-      ...TAGS,
       responses: { ...answers(200, 'The number', PhoneNumberEntity), ...failures(404) },
     },
   },
   {
     method: 'PATCH',
     path: NUMBER,
+    permission: 'manage',
     handler: change,
     description: {
       summary: 'Change a phone number',
       description:
         'Absent fields stay as they are, each credential too. Provider and number cannot be changed. Running calls are not affected.',
-      ...TAGS,
       requestBody: jsonBody(PhoneNumberChange),
       responses: { ...answers(200, 'The number', PhoneNumberEntity), ...bodyFailures(404) },
     },
@@ -172,15 +179,15 @@ const ROWS: readonly routes.Row<PhoneNumberParts, Caller>[] = [
   {
     method: 'DELETE',
     path: NUMBER,
+    permission: 'manage',
     handler: remove,
     description: {
       summary: 'Remove a phone number',
       description:
         'You still have it at the provider, whose requests about it get 403 from then on. Running calls continue.',
-      ...TAGS,
       responses: { ...answers(204, 'Gone'), ...failures(404) },
     },
   },
-];
+]);
 
 export const phoneNumberRoutes = (parts: PhoneNumberParts): readonly Route[] => keyedRoutes(ROWS, parts);

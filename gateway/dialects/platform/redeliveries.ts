@@ -5,11 +5,12 @@ import { ErrorBody, leaf, Moment, nullable, strict, text } from '../../../contra
 import { type Static, Type } from '../../../contracts/schemas/type.js';
 import { answers, jsonBody } from '../../server/openapi/openapi-parts.js';
 import { json } from '../../server/replies.js';
+import { tagged } from '../../server/routes.js';
 import { readBody } from './bodies.js';
 import { checked } from './checked.js';
 import { problem, refuse } from './errors.js';
 import { MOMENT_RULE, readMoment } from './moments.js';
-import { bodyFailures, failures, found, type Handler, idOf, type Row } from './rows.js';
+import { bodyFailures, failures, found, type PlatformHandler, idOf, type PlatformRow } from './rows.js';
 
 const { url, redeliveries } = LIMITS.postCallWebhook;
 const WHAT = 'Redelivery';
@@ -43,15 +44,15 @@ const RedeliveryEntity = Type.Object(
     waiting: Type.Integer({ minimum: 0, description: 'Those of them that were not attempted yet.' }),
   },
   {
+    title: 'Redelivery',
     examples: [
       {
-        ...{
-          redelivery_id: '17',
-          status: 'running',
-          created_at: '2026-01-01T12:00:00.000Z',
-          finished_at: null,
-        },
-        ...{ redelivered: 200, waiting: 180 },
+        redelivery_id: '17',
+        status: 'running',
+        created_at: '2026-01-01T12:00:00.000Z',
+        finished_at: null,
+        redelivered: 200,
+        waiting: 180,
       },
     ],
   },
@@ -83,7 +84,7 @@ function filterOf(request: RedeliveryRequest): RedeliveryFilter {
 
 const checkRequest = checked(RedeliveryRequest);
 
-const create: Handler = async (request, { deliveries }, { workspaceId }) => {
+const create: PlatformHandler = async (request, { deliveries }, { workspaceId }) => {
   const wanted = checkRequest(await readBody(request));
   refuse(
     MOMENTS.filter((name) => typeof wanted[name] === 'string' && !readMoment(wanted[name])).map((name) =>
@@ -96,26 +97,26 @@ const create: Handler = async (request, { deliveries }, { workspaceId }) => {
 /** Form of its id: its position in the table. */
 const ID = /^[1-9]\d{0,17}$/;
 
-const read: Handler = async (request, { deliveries }, { workspaceId }) => {
+const read: PlatformHandler = async (request, { deliveries }, { workspaceId }) => {
   const id = idOf(request, 'redelivery_id', WHAT);
   const redelivery = ID.test(id) ? await deliveries.redelivery(id, workspaceId) : undefined;
   return json(200, entityOf(found(redelivery, WHAT)));
 };
 
-const TAGS = { tags: ['deliveries'], auth: true } as const;
 const REDELIVERIES = '/v1/agent/redeliveries';
 
-export const REDELIVERY_ROWS: readonly Row[] = [
+export const REDELIVERY_ROWS: readonly PlatformRow[] = tagged('deliveries', [
   {
     method: 'POST',
     path: REDELIVERIES,
+    permission: 'manage',
     handler: create,
     description: {
       summary: 'Deliver many again',
+      operationId: 'createRedelivery',
       description:
         'In the background, in the order of their events: all failed deliveries of the workspace, or those that fit. One more attempt ' +
         `each, as with a single one; those that were sent again ${redeliveries.perDelivery} times, or whose agent was deleted, are left out.`,
-      ...TAGS,
       requestBody: jsonBody(RedeliveryRequest),
       responses: {
         ...answers(202, 'It is worked off', RedeliveryEntity),
@@ -127,11 +128,12 @@ export const REDELIVERY_ROWS: readonly Row[] = [
   {
     method: 'GET',
     path: `${REDELIVERIES}/{redelivery_id}`,
+    permission: 'records',
     handler: read,
     description: {
       summary: 'Read how far it is',
-      ...TAGS,
+      operationId: 'readRedelivery',
       responses: { ...answers(200, 'The redelivery', RedeliveryEntity), ...failures(404) },
     },
   },
-];
+]);

@@ -6,8 +6,8 @@ import type * as routes from '../../server/routes.js';
 import { notFound } from './errors.js';
 import type { PlatformParts } from './parts.js';
 
-export type Handler = routes.Handler<PlatformParts, Caller>;
-export type Row = routes.Row<PlatformParts, Caller>;
+export type PlatformHandler = routes.RouteHandler<PlatformParts, Caller>;
+export type PlatformRow = routes.RouteRow<PlatformParts, Caller>;
 
 const ID = /^[\w-]{1,128}$/;
 

@@ -20,11 +20,12 @@ import { toolRequest } from '../../../contracts/tools/request.js';
 import type { PlainObject } from '../../../contracts/schemas/plain-object.js';
 import { answers, jsonBody } from '../../server/openapi/openapi-parts.js';
 import { json } from '../../server/replies.js';
+import { tagged } from '../../server/routes.js';
 import { readBody } from './bodies.js';
 import { checked } from './checked.js';
 import { refuse, rethrowUnder } from './errors.js';
 import type { PlatformParts } from './parts.js';
-import { bodyFailures, found, type Handler, type Row } from './rows.js';
+import { bodyFailures, found, type PlatformHandler, type PlatformRow } from './rows.js';
 import { nameProblems, toolProblems } from './tool-check.js';
 import { toolIdOf } from './tools.js';
 
@@ -107,7 +108,7 @@ async function call(
   }
 }
 
-const testSaved: Handler = async (request, parts, { workspaceId }) => {
+const testSaved: PlatformHandler = async (request, parts, { workspaceId }) => {
   const { arguments: values = {} } = checkTest(await readBody(request));
   const tool = found(await parts.tools.read(toolIdOf(request), workspaceId), 'Tool');
   const headers = await parts.tools.headersOf(tool);
@@ -120,7 +121,7 @@ const ownHeaders = (headers: NonNullable<Parameters<typeof newTool>[0]['headers'
     value ? [[kind === 'custom' ? name : 'Authorization', value]] : [],
   );
 
-const testUnsaved: Handler = async (request, parts) => {
+const testUnsaved: PlatformHandler = async (request, parts) => {
   const { tool, arguments: values = {} } = checkUnsaved(await readBody(request));
   try {
     refuse([...nameProblems(tool, tool.tool_type), ...toolProblems(tool, parts.outbound)]);
@@ -131,19 +132,18 @@ const testUnsaved: Handler = async (request, parts) => {
   return json(200, await call(definition, ownHeaders(tool.headers), values, parts, request.signal));
 };
 
-const TAGS = { tags: ['tools'], auth: true } as const;
 const RESULT = answers(200, 'What came back, or why nothing did', ToolTestResult);
 
-export const TOOL_TEST_ROWS: readonly Row[] = [
+export const TOOL_TEST_ROWS: readonly PlatformRow[] = tagged('tools', [
   {
     method: 'POST',
     path: '/v1/agent/tools/{tool_id}/test',
+    permission: 'manage',
     handler: testSaved,
     description: {
       summary: 'Test a tool',
       description:
         'Calls the real endpoint with these arguments; mock responses do not intercept it. An MCP server lists its tools.',
-      ...TAGS,
       requestBody: jsonBody(ToolTest),
       responses: { ...RESULT, ...bodyFailures(404) },
     },
@@ -151,13 +151,13 @@ export const TOOL_TEST_ROWS: readonly Row[] = [
   {
     method: 'POST',
     path: '/v1/agent/tools/test',
+    permission: 'manage',
     handler: testUnsaved,
     description: {
       summary: 'Test an unsaved tool',
       description: 'Calls the real endpoint of the tool in the body. Nothing is saved.',
-      ...TAGS,
       requestBody: jsonBody(UnsavedToolTest),
       responses: { ...RESULT, ...bodyFailures() },
     },
   },
-];
+]);

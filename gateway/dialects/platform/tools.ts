@@ -16,11 +16,12 @@ import {
 } from '../../../contracts/schemas/tools.js';
 import { answers, jsonBody, queryParameter } from '../../server/openapi/openapi-parts.js';
 import { json } from '../../server/replies.js';
+import { tagged } from '../../server/routes.js';
 import { readBody } from './bodies.js';
 import { checked } from './checked.js';
 import { foreignProblems, refuse } from './errors.js';
 import { Page, pageBody, pageRequest, PAGING, SEARCH, searchOf, textOf } from './paging.js';
-import { bodyFailures, failures, found, gone, type Handler, idOf, type Row } from './rows.js';
+import { bodyFailures, failures, found, gone, type PlatformHandler, idOf, type PlatformRow } from './rows.js';
 import { nameProblems, toolProblems } from './tool-check.js';
 
 const WHAT = 'Tool';
@@ -28,7 +29,7 @@ const WHAT = 'Tool';
 const checkCreation = checked(ToolCreation);
 const checkChange = checked(ToolChange);
 
-export const toolIdOf = (request: Parameters<Handler>[0]): string => idOf(request, 'tool_id', WHAT);
+export const toolIdOf = (request: Parameters<PlatformHandler>[0]): string => idOf(request, 'tool_id', WHAT);
 
 const toolSummary = ({ id, workspaceId, definition, usedBy, createdAt, updatedAt }: Summary) => ({
   tool_id: id,
@@ -50,7 +51,7 @@ export const referencesBody = ({ agents, total }: References) => ({
   total,
 });
 
-const list: Handler = async ({ query }, { agents, tools }, { workspaceId }) => {
+const list: PlatformHandler = async ({ query }, { agents, tools }, { workspaceId }) => {
   const page = pageRequest(query, 'tools');
   const agentId = textOf(query, 'agent_id', LIMITS.agent.reference);
   if (agentId !== undefined) found(await agents.read(agentId, workspaceId), 'Agent');
@@ -62,16 +63,16 @@ const list: Handler = async ({ query }, { agents, tools }, { workspaceId }) => {
   return json(200, pageBody('tools', 'tools', listed, toolSummary));
 };
 
-const create: Handler = async (request, { tools, outbound }, { workspaceId }) => {
+const create: PlatformHandler = async (request, { tools, outbound }, { workspaceId }) => {
   const wanted = checkCreation(await readBody(request));
   refuse([...nameProblems(wanted, wanted.tool_type), ...toolProblems(wanted, outbound)]);
   return json(201, toolEntity(await tools.create(newTool(wanted), workspaceId)));
 };
 
-const read: Handler = async (request, { tools }, { workspaceId }) =>
+const read: PlatformHandler = async (request, { tools }, { workspaceId }) =>
   json(200, toolEntity(found(await tools.read(toolIdOf(request), workspaceId), WHAT)));
 
-const change: Handler = async (request, { tools, outbound }, { workspaceId }) => {
+const change: PlatformHandler = async (request, { tools, outbound }, { workspaceId }) => {
   const id = toolIdOf(request);
   const wanted = checkChange(await readBody(request));
   refuse(toolProblems(wanted, outbound));
@@ -83,25 +84,24 @@ const change: Handler = async (request, { tools, outbound }, { workspaceId }) =>
   return json(200, toolEntity(found(changed, WHAT)));
 };
 
-const remove: Handler = async (request, { tools }, { workspaceId }) =>
+const remove: PlatformHandler = async (request, { tools }, { workspaceId }) =>
   gone(await tools.remove(toolIdOf(request), workspaceId), WHAT);
 
-const agents: Handler = async (request, { tools }, { workspaceId }) =>
+const agents: PlatformHandler = async (request, { tools }, { workspaceId }) =>
   json(200, referencesBody(found(await tools.agents(toolIdOf(request), workspaceId), WHAT)));
 
-const TAGS = { tags: ['tools'], auth: true } as const;
 const TOOLS = '/v1/agent/tools';
 const TOOL = `${TOOLS}/{tool_id}`;
 
-export const TOOL_ROWS: readonly Row[] = [
+export const TOOL_ROWS: readonly PlatformRow[] = tagged('tools', [
   {
     method: 'GET',
     path: TOOLS,
+    permission: 'read',
     handler: list,
     description: {
       summary: 'List tools',
       description: 'Newest first.',
-      ...TAGS,
       parameters: [
         SEARCH,
         queryParameter('agent_id', { type: 'string' }, "Those that the agent's draft has attached"),
@@ -113,11 +113,11 @@ export const TOOL_ROWS: readonly Row[] = [
   {
     method: 'POST',
     path: TOOLS,
+    permission: 'manage',
     handler: create,
     description: {
       summary: 'Create a tool',
       description: 'It is attached to no agent. Credentials are write-only and kept encrypted.',
-      ...TAGS,
       requestBody: jsonBody(ToolCreation),
       responses: { ...answers(201, 'The tool', ToolEntity), ...bodyFailures() },
     },
@@ -125,23 +125,23 @@ export const TOOL_ROWS: readonly Row[] = [
   {
     method: 'GET',
     path: TOOL,
+    permission: 'read',
     handler: read,
     description: {
       summary: 'Read a tool',
-      ...TAGS,
       responses: { ...answers(200, 'The tool', ToolEntity), ...failures(404) },
     },
   },
   {
     method: 'PATCH',
     path: TOOL,
+    permission: 'manage',
     handler: change,
     description: {
       summary: 'Change a tool',
       description:
         'Absent fields stay as they are, lists are replaced; a tool can be sent back as it was read. Every agent that uses ' +
         'it then has unpublished changes; a new credential takes effect at once, also for published versions.',
-      ...TAGS,
       requestBody: jsonBody(ToolChange),
       responses: { ...answers(200, 'The tool', ToolEntity), ...bodyFailures(404) },
     },
@@ -149,23 +149,23 @@ export const TOOL_ROWS: readonly Row[] = [
   {
     method: 'DELETE',
     path: TOOL,
+    permission: 'manage',
     handler: remove,
     description: {
       summary: 'Delete a tool',
       description: 'Not while the draft of an agent has it attached. Published versions keep it as it was.',
-      ...TAGS,
       responses: { ...answers(204, 'Gone'), ...failures(404, 409) },
     },
   },
   {
     method: 'GET',
     path: `${TOOL}/agents`,
+    permission: 'read',
     handler: agents,
     description: {
       summary: 'List the agents that use a tool',
       description: 'By their drafts.',
-      ...TAGS,
       responses: { ...answers(200, 'The agents', AgentReferences), ...failures(404) },
     },
   },
-];
+]);

@@ -18,7 +18,7 @@ const UTF8 = new TextDecoder('utf-8', { fatal: true });
 
 const checkFields = checked(KnowledgeFields);
 
-export interface Upload {
+export interface SourceUpload {
   readonly fields: KnowledgeFields;
   readonly file: UploadedFile | undefined;
   /** Problems with the file's presence or name. */
@@ -55,7 +55,7 @@ function fileProblems(form: Form): Problem[] {
 }
 
 /** Errors: `unsupported_media_type`, `malformed_body`, `payload_too_large`, `validation_failed` for the fields. */
-export async function readUpload(request: HttpRequest): Promise<Upload> {
+export async function readUpload(request: HttpRequest): Promise<SourceUpload> {
   const form = await readForm(request);
   const fields = checkFields(
     Object.fromEntries([...form.fields].map(([name, values]) => [name, values.at(-1)])),

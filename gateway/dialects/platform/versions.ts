@@ -7,6 +7,7 @@ import type {
 import { Publication, Published, VersionDetail, VersionSummary } from '../../../contracts/schemas/agents.js';
 import { answers, jsonBody } from '../../server/openapi/openapi-parts.js';
 import { json } from '../../server/replies.js';
+import { tagged } from '../../server/routes.js';
 import { agentIdOf, configEntity } from './agents.js';
 import { readOptionalBody } from './bodies.js';
 import { checked } from './checked.js';
@@ -15,7 +16,7 @@ import { toolWarnings, variableWarnings } from './variable-warnings.js';
 import { notFound, refuse } from './errors.js';
 import { Page, pageBody, pageRequest, PAGING } from './paging.js';
 import type { PlatformParts } from './parts.js';
-import { bodyFailures, failures, found, type Handler, type Row } from './rows.js';
+import { bodyFailures, failures, found, type PlatformHandler, type PlatformRow } from './rows.js';
 import { voiceProblems } from './voice-check.js';
 
 const checkPublication = checked(Publication);
@@ -45,7 +46,7 @@ async function publishChecked(
   }
 }
 
-const publish: Handler = async (request, parts, { workspaceId }) => {
+const publish: PlatformHandler = async (request, parts, { workspaceId }) => {
   const body = checkPublication(await readOptionalBody(request));
   const about = { title: body.version_title ?? null, description: body.version_description ?? null };
   const version = await publishChecked(agentIdOf(request), workspaceId, about, parts);
@@ -58,26 +59,26 @@ const publish: Handler = async (request, parts, { workspaceId }) => {
   return json(200, { ...summaryOf(version), warnings });
 };
 
-const list: Handler = async (request, { versions }, { workspaceId }) => {
+const list: PlatformHandler = async (request, { versions }, { workspaceId }) => {
   const page = pageRequest(request.query, 'versions');
   const listed = found(await versions.list(agentIdOf(request), workspaceId, page), 'Agent');
   return json(200, pageBody('versions', 'versions', listed, summaryOf));
 };
 
-const read: Handler = async (request, { versions }, { workspaceId }) => {
+const read: PlatformHandler = async (request, { versions }, { workspaceId }) => {
   const number = request.params['version_number'] ?? '';
   if (!NUMBER.test(number)) throw notFound('Version');
   const version = found(await versions.read(agentIdOf(request), workspaceId, Number(number)), 'Version');
   return json(200, { ...summaryOf(version), config: configEntity(version) });
 };
 
-const TAGS = { tags: ['agents'], auth: true } as const;
 const AGENT = '/v1/agent/agents/{agent_id}';
 
-export const VERSION_ROWS: readonly Row[] = [
+export const VERSION_ROWS: readonly PlatformRow[] = tagged('agents', [
   {
     method: 'POST',
     path: `${AGENT}/publish`,
+    permission: 'manage',
     handler: publish,
     description: {
       summary: 'Publish the draft',
@@ -85,7 +86,6 @@ export const VERSION_ROWS: readonly Row[] = [
         'Makes the next version, which new sessions run: the configuration, the attached tools as they are, and the newest ' +
         'content of the knowledge sources. Refused if the voice does not exist or does not speak the language; other ' +
         'problems are warnings.',
-      ...TAGS,
       requestBody: jsonBody(Publication),
       bodyIsOptional: true,
       responses: { ...answers(200, 'The version', Published), ...bodyFailures(404) },
@@ -94,11 +94,11 @@ export const VERSION_ROWS: readonly Row[] = [
   {
     method: 'GET',
     path: `${AGENT}/versions`,
+    permission: 'read',
     handler: list,
     description: {
       summary: 'List versions',
       description: 'Newest first.',
-      ...TAGS,
       parameters: PAGING,
       responses: { ...answers(200, 'One page', Page('versions', VersionSummary)), ...failures(400, 404) },
     },
@@ -106,11 +106,11 @@ export const VERSION_ROWS: readonly Row[] = [
   {
     method: 'GET',
     path: `${AGENT}/versions/{version_number}`,
+    permission: 'read',
     handler: read,
     description: {
       summary: 'Read a version',
-      ...TAGS,
       responses: { ...answers(200, 'The version', VersionDetail), ...failures(404) },
     },
   },
-];
+]);

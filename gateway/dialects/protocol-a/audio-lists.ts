@@ -11,7 +11,7 @@ import type { HttpRequest } from '../../server/port.js';
 import { json } from '../../server/replies.js';
 import { pageOf } from './paging.js';
 import type { ProtocolAParts } from './parts.js';
-import { failures, type Handler, PAGE, type Row, TAGS } from './rows.js';
+import { failures, type ProtocolAHandler, PAGE, type ProtocolARow } from './rows.js';
 import { SpeakingModelList, VoiceList } from './schema.js';
 
 /** Picks the best voice for the language of each text. */
@@ -31,13 +31,13 @@ async function audibleVoices(request: HttpRequest, parts: ProtocolAParts): Promi
   return parts.voices.list(workspaceId);
 }
 
-const listVoices: Handler = async (request, parts) => {
+const listVoices: ProtocolAHandler = async (request, parts) => {
   const voices = await audibleVoices(request, parts);
   const all = [DEFAULT_VOICE, ...voices.map(entryOf)];
   return json(200, { voices: pageOf(all, request.query).items, total: all.length });
 };
 
-const listSpeakingModels: Handler = async ({ query }, { vocabulary }) => {
+const listSpeakingModels: ProtocolAHandler = async ({ query }, { vocabulary }) => {
   const all = SYNTHESIS_MODELS.map((model) => ({
     id: `${vocabulary.vendor}/${model}`,
     object: 'model',
@@ -47,15 +47,16 @@ const listSpeakingModels: Handler = async ({ query }, { vocabulary }) => {
 };
 
 /** Routes below the bases with `audioLists`. */
-export const AUDIO_LIST_ROWS: readonly Row[] = [
+export const AUDIO_LIST_ROWS: readonly ProtocolARow[] = [
   {
     method: 'GET',
     path: '/audio/voices',
+    // Open WebUI sends no key.
+    permission: 'open',
     handler: listVoices,
     description: {
       summary: 'List the voices, as Open WebUI and Home Assistant read them',
       description: 'Without a key: the voices of the engines. With one: those of its workspace as well.',
-      tags: TAGS,
       auth: false,
       parameters: PAGE,
       responses: {
@@ -67,10 +68,11 @@ export const AUDIO_LIST_ROWS: readonly Row[] = [
   {
     method: 'GET',
     path: '/audio/models',
+    // Open WebUI sends no key.
+    permission: 'open',
     handler: listSpeakingModels,
     description: {
       summary: 'List the models that speak, as Open WebUI reads them',
-      tags: TAGS,
       auth: false,
       parameters: PAGE,
       responses: {

@@ -1,7 +1,6 @@
 /** The four addresses of protocol A, and what differs between them (docs/contract/protocol-a.md 0.1). */
 import { FORMATS } from '../../../codecs/formats.js';
 import type { Vocabulary } from '../../../contracts/vocabulary.js';
-import type { NativeOptions } from '../../../contracts/schemas/native-options.js';
 
 export interface Base {
   readonly path: string;
@@ -9,10 +8,8 @@ export interface Base {
   readonly defaultFormat: 'mp3' | 'pcm';
   /** Rate of `pcm` in Hz if the request names none. */
   readonly pcmRate: number;
-  /** Native options that are also read from top-level fields of the body; other bases ignore such fields. */
-  readonly topLevel: readonly (keyof NativeOptions)[];
-  /** Whether `input_references` is read. */
-  readonly inputReferences: boolean;
+  /** Whether it is the base for aggregators, which has options of its own. */
+  readonly aggregator: boolean;
   /** Whether a transcript in JSON carries the request's id in the form that the inference provider's clients read. */
   readonly groqId: boolean;
   /** Whether `/audio` lists the voices and the synthesis models. */
@@ -25,8 +22,7 @@ export const EVERY_BASE = '';
 
 const PLAIN = {
   defaultFormat: 'mp3',
-  topLevel: ['references'],
-  inputReferences: false,
+  aggregator: false,
   groqId: false,
   audioLists: false,
 } as const;
@@ -34,8 +30,7 @@ const PLAIN = {
 const AGGREGATOR = {
   ...PLAIN,
   defaultFormat: 'pcm',
-  topLevel: ['references', 'temperature', 'top_p', 'repetition_penalty'],
-  inputReferences: true,
+  aggregator: true,
 } as const;
 
 /** Root of the compatibility bases: any path below it that no other dialect claims is answered in this protocol's shape. */
@@ -47,9 +42,15 @@ const PLAIN_ROOT = '/v1';
 /** Parts of `/v1` that belong to this protocol, including their 404s; the rest belongs to the native API and the platform. */
 const FAMILIES = ['audio', 'chat', 'models', 'realtime'] as const;
 
+/**
+ * Parts of OpenAI's API that are not served here, since they are not about speech. Their 404 has this protocol's shape,
+ * because it is the only one whose message OpenAI's SDKs show.
+ */
+const NOT_SERVED = ['completions', 'embeddings', 'images', 'moderations', 'responses'] as const;
+
 export const PREFIXES: readonly string[] = [
   COMPATIBILITY_ROOT,
-  ...FAMILIES.map((family) => `${PLAIN_ROOT}/${family}`),
+  ...[...FAMILIES, ...NOT_SERVED].map((family) => `${PLAIN_ROOT}/${family}`),
 ];
 
 export const basesOf = (

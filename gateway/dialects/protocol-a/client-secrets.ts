@@ -4,10 +4,7 @@
  * in `session.update`, and completed when the socket opens.
  */
 import { LIMITS } from '../../../contracts/limits.js';
-import {
-  CLIENT_SECRET_PREFIX,
-  type SecretSession,
-} from '../../../contracts/ports/accounts/client-secrets.js';
+import type { SecretSession } from '../../../contracts/ports/accounts/client-secrets.js';
 import { checker, withoutNulls } from '../../../contracts/schemas/check.js';
 import { invalid, valid } from '../../../contracts/schemas/valid.js';
 import { authenticate } from '../../server/auth.js';
@@ -24,10 +21,8 @@ import {
 } from './realtime/settings.js';
 import { suffixOf } from './realtime/state.js';
 import { checkVoice } from './realtime/voice-check.js';
-import { FAILURES, type Handler, type Row, TAGS } from './rows.js';
+import { FAILURES, type ProtocolAHandler, type ProtocolARow } from './rows.js';
 import { ClientSecret, ClientSecretBody } from './schema.js';
-
-export const isClientSecret = (key: string): boolean => key.startsWith(CLIENT_SECRET_PREFIX);
 
 const checkBody = checker(ClientSecretBody);
 
@@ -55,7 +50,7 @@ function secretRequest(value: unknown): { readonly session: SecretSession; reado
   };
 }
 
-const issueClientSecret: Handler = async (request, parts) => {
+const issueClientSecret: ProtocolAHandler = async (request, parts) => {
   const caller = await authenticate(request, parts.keys);
   const body = await readJson(request, LIMITS.clientSecret.bodyBytes);
   const { session, ttlSeconds } = secretRequest(body);
@@ -70,14 +65,14 @@ const issueClientSecret: Handler = async (request, parts) => {
   return json(200, { value, expires_at: expires, session: shown }, { 'cache-control': 'no-store' });
 };
 
-export const CLIENT_SECRET_ROWS: readonly Row[] = [
+export const CLIENT_SECRET_ROWS: readonly ProtocolARow[] = [
   {
     method: 'POST',
     path: '/realtime/client_secrets',
+    permission: 'speech',
     handler: issueClientSecret,
     description: {
       summary: 'Issue a short-lived key for a browser (protocol A, realtime)',
-      tags: TAGS,
       requestBody: { 'application/json': ClientSecretBody },
       responses: {
         ...answers(200, 'The key, and the session it opens', ClientSecret),

@@ -3,11 +3,12 @@
  * are always null and which are absent).
  */
 import { MODEL_DETAILS, SYNTHESIS_MODELS, TRANSCRIPTION_MODELS } from '../../../contracts/speech/models.js';
-import { Type } from '../../../contracts/schemas/type.js';
+import { describedParameters } from '../../../contracts/options/describing.js';
+import { A_MODELS } from '../../../contracts/options/protocol-a.js';
 import { answers } from '../../server/openapi/openapi-parts.js';
 import { json } from '../../server/replies.js';
 import { pageOf } from './paging.js';
-import { failures, type Handler, PAGE, type Row, TAGS } from './rows.js';
+import { failures, type ProtocolAHandler, type ProtocolARow } from './rows.js';
 import { ModelList } from './schema.js';
 
 interface Kind {
@@ -88,28 +89,20 @@ function modelList(query: URLSearchParams, vendor: string, base: string): object
   return { object: 'list', data, links, total_count: all.length };
 }
 
-/** Needs no key: some clients send none. */
-const listModels: Handler = async ({ query }, { base, vocabulary }) =>
+const listModels: ProtocolAHandler = async ({ query }, { base, vocabulary }) =>
   json(200, modelList(query, vocabulary.vendor, base.path));
 
-export const MODEL_ROWS: readonly Row[] = [
+export const MODEL_ROWS: readonly ProtocolARow[] = [
   {
     method: 'GET',
     path: '/models',
+    // Some clients send no key.
+    permission: 'open',
     handler: listModels,
     description: {
       summary: 'List the models (protocol A)',
-      tags: TAGS,
       auth: false,
-      parameters: [
-        {
-          name: 'output_modalities',
-          in: 'query',
-          description: '`speech` or `text`',
-          schema: Type.String(),
-        },
-        ...PAGE,
-      ],
+      parameters: describedParameters(A_MODELS, 'query'),
       responses: {
         ...answers(200, 'The models', ModelList),
         ...failures(400, 503),

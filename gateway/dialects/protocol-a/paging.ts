@@ -1,10 +1,8 @@
 /** `limit` and `offset` of a list: clients ask for further pages until one is not full. */
+import { MOST_ENTRIES } from '../../../contracts/options/protocol-a.js';
 import { invalid } from '../../../contracts/schemas/valid.js';
 
 const WHOLE = /^\d{1,9}$/;
-
-/** The largest number that a query may name. */
-export const MOST = 999_999_999;
 
 /** A whole number of the query; undefined if absent or empty. Errors: `invalid_request`. */
 function wholeOf(query: URLSearchParams, name: string, least: number): number | undefined {
@@ -12,7 +10,7 @@ function wholeOf(query: URLSearchParams, name: string, least: number): number | 
   if (!text) return undefined;
   const value = WHOLE.test(text) ? Number(text) : -1;
   if (value >= least) return value;
-  throw invalid(`${name} must be a whole number from ${least} to ${MOST}`, name);
+  throw invalid(`${name} must be a whole number from ${least} to ${MOST_ENTRIES}`, name);
 }
 
 export interface Page<T> {

@@ -2,37 +2,13 @@
  * Schemas of protocol A's bodies (docs/contract/protocol-a.md 1). Null means absent, unknown fields are ignored; fields that
  * only some bases read are not checked here but by those bases.
  */
-import { LIMITS } from '../../../contracts/limits.js';
+import { A_CLIENT_SECRET, A_SPEECH, A_TRANSCRIPTION } from '../../../contracts/options/protocol-a.js';
+import { usedIn } from '../../../contracts/options/reading.js';
 import { type Static, type TSchema, Type } from '../../../contracts/schemas/type.js';
 
 const optional = <S extends TSchema>(schema: S) => Type.Optional(schema);
-const { min, max } = LIMITS.speed.protocolA;
 
-export const RESPONSE_FORMATS = ['json', 'text', 'verbose_json', 'srt', 'vtt'] as const;
-export type ResponseFormat = (typeof RESPONSE_FORMATS)[number];
-
-export const Provider = Type.Object({
-  options: optional(Type.Record(Type.String(), Type.Unknown(), { description: 'Native options by vendor' })),
-});
-
-export const VoiceParam = Type.Union([Type.String(), Type.Object({ id: Type.String() })], {
-  description: 'Voice id; empty or `default` selects the default voice',
-});
-export type VoiceParam = Static<typeof VoiceParam>;
-
-export const SpeechBody = Type.Object({
-  model: Type.String(),
-  input: Type.String({ description: 'What to say' }),
-  voice: optional(VoiceParam),
-  response_format: optional(Type.String({ description: 'mp3, wav, pcm, pcm16 or opus' })),
-  sample_rate: optional(Type.Integer({ description: 'Hz' })),
-  speed: optional(Type.Number({ minimum: min, maximum: max, default: 1 })),
-  references: optional(Type.Unknown({ description: 'Reference audio `{audio, text}[]`, audio in base64' })),
-  input_references: optional(
-    Type.Unknown({ description: 'On the aggregator base: one audio and one text part' }),
-  ),
-  provider: optional(Provider),
-});
+export const SpeechBody = Type.Object(usedIn(A_SPEECH, 'body'));
 export type SpeechBody = Static<typeof SpeechBody>;
 
 /** One audio part and at most one text part. */
@@ -48,26 +24,14 @@ export const InputReferences = Type.Array(
 );
 export type InputReferences = Static<typeof InputReferences>;
 
-export const TranscriptionFields = Type.Object({
-  model: Type.String(),
-  language: optional(Type.String({ maxLength: 16, description: 'ISO 639-1 hint' })),
-  response_format: optional(Type.Enum(RESPONSE_FORMATS, { default: 'json' })),
-  timestamp_granularities: optional(Type.Array(Type.Enum(['word', 'segment']), { maxItems: 8 })),
-  stream: optional(Type.Unknown({ description: 'true: server-sent events' })),
-});
+const { file, ...fields } = usedIn(A_TRANSCRIPTION, 'form');
+
+export const TranscriptionFields = Type.Object(fields);
 export type TranscriptionFields = Static<typeof TranscriptionFields>;
 
-export const InputAudio = Type.Object({
-  data: Type.String({ description: 'base64' }),
-  format: optional(Type.String({ description: 'ignored: audio is recognised by its bytes' })),
-});
+export const TranscriptionBody = Type.Object(usedIn(A_TRANSCRIPTION, 'body'));
 
-export const TranscriptionBody = Type.Object({ ...TranscriptionFields.properties, input_audio: InputAudio });
-
-export const TranscriptionForm = Type.Object({
-  ...TranscriptionFields.properties,
-  file: Type.String({ format: 'binary' }),
-});
+export const TranscriptionForm = Type.Object({ ...fields, file });
 
 const Timed = { start: Type.Number(), end: Type.Number() };
 
@@ -117,24 +81,7 @@ export const SpeakingModelList = Type.Object({
   total: Type.Integer(),
 });
 
-const { ttlSeconds } = LIMITS.clientSecret;
-
-export const ClientSecretBody = Type.Object({
-  session: optional(
-    Type.Object(
-      {},
-      { additionalProperties: true, description: 'As in `session.update`; its `type` decides' },
-    ),
-  ),
-  expires_after: optional(
-    Type.Object({
-      anchor: optional(Type.Enum(['created_at'])),
-      seconds: optional(
-        Type.Integer({ minimum: ttlSeconds.min, maximum: ttlSeconds.max, default: ttlSeconds.default }),
-      ),
-    }),
-  ),
-});
+export const ClientSecretBody = Type.Object(usedIn(A_CLIENT_SECRET, 'body'));
 
 export const ClientSecret = Type.Object({
   value: Type.String({ description: 'Begins with `ek_`; good for one realtime socket at a time' }),

@@ -1,9 +1,12 @@
 /** Turns protocol A's speech body into a request for the speech port (docs/contract/protocol-a.md 1; rules 1, 2, 4, 7 to 10). */
 import { isRefusedFormat, refusedFormat, resolveOutput } from '../../../codecs/formats.js';
 import type { AudioFormat, OutputFormat } from '../../../contracts/audio.js';
-import { isUnset, numberFrom } from '../../../contracts/schemas/coerce.js';
+import { isUnset } from '../../../contracts/schemas/coerce.js';
 import { ServiceError } from '../../../contracts/errors.js';
 import { LIMITS } from '../../../contracts/limits.js';
+import { inOrder, mappedOptions, type Source, type Sources } from '../../../contracts/options/mapping.js';
+import { A_SPEECH, type VoiceParam } from '../../../contracts/options/protocol-a.js';
+import { refuseOptions, withSpellings } from '../../../contracts/options/reading.js';
 import { missingVoice } from '../../../contracts/speech/missing-voice.js';
 import type { SynthesisModel } from '../../../contracts/speech/models.js';
 import type { SynthesisRequest } from '../../../contracts/ports/speech/speech.js';
@@ -11,18 +14,15 @@ import { checker, withoutNulls } from '../../../contracts/schemas/check.js';
 import { namedSynthesisModel } from '../../../contracts/schemas/model-ids.js';
 import { type NativeOptions, toNativeSynthesis } from '../../../contracts/schemas/native-options.js';
 import {
-  mergeOptions,
   optionsFromHeaders,
   optionsFromObject,
   withDecodedReferences,
 } from '../../../contracts/schemas/option-sources.js';
-import { refuseOptions } from '../../../contracts/schemas/refusals.js';
 import { invalid, valid } from '../../../contracts/schemas/valid.js';
 import type { Vocabulary } from '../../../contracts/vocabulary.js';
 import { isPlainObject, type PlainObject } from '../../../contracts/schemas/plain-object.js';
 import type { Base } from './bases.js';
-import { SPEECH_REFUSALS } from './refusals.js';
-import { InputReferences, SpeechBody, type VoiceParam } from './schema.js';
+import { InputReferences, SpeechBody } from './schema.js';
 
 const checkBody = checker(SpeechBody);
 const checkInputReferences = checker(InputReferences);
@@ -88,7 +88,6 @@ export function voiceId(voice: VoiceParam | undefined, param = 'voice'): string 
 
 /** The aggregator's reference parts as native references. Errors: `invalid_request`. */
 function nativeReferences(value: unknown): NativeOptions {
-  if (value === undefined) return {};
   const parts = valid(checkInputReferences(value), 'input_references');
   const audio = parts.flatMap((part) => (part.type === 'input_audio' ? [part.input_audio.data] : []));
   const text = parts.flatMap((part) => (part.type === 'text' ? [part.text] : []));
@@ -103,62 +102,50 @@ function nativeReferences(value: unknown): NativeOptions {
   );
 }
 
-/** The body's own fields, as far as no `stronger` source has them. Errors: `invalid_request`. */
-function topLevelOptions(fields: PlainObject, base: Base, stronger: NativeOptions): NativeOptions {
-  const named = Object.fromEntries(base.topLevel.map((name) => [name, fields[name]]));
-  const own = optionsFromObject(named, '', stronger);
-  if (!base.inputReferences || stronger.references !== undefined) return own;
-  return mergeOptions(own, nativeReferences(fields['input_references']));
-}
-
 export interface SpeechSource {
   readonly body: unknown;
   readonly headers: ReadonlyMap<string, string>;
 }
 
-/** Native options: headers win over `provider.options` (rule 4). Errors: `invalid_request`. */
-export function nativeOptions(
+/** Native options of `X-Svc-*` headers and of `provider.options`. */
+export const carriedOptions = (
   headers: ReadonlyMap<string, string>,
   providerOptions: PlainObject | undefined,
   { headerPrefix, vendor }: Vocabulary,
-): NativeOptions {
-  const own = optionsFromHeaders(headers, headerPrefix);
-  const path = `provider.options.${vendor}`;
-  return mergeOptions(own, optionsFromObject(providerOptions?.[vendor], path, own));
-}
-
-/** Numbers that some clients write as text. */
-const NUMBERS = ['speed', 'sample_rate'] as const;
-
-const withNumbers = (fields: PlainObject): PlainObject => ({
-  ...fields,
-  ...Object.fromEntries(
-    NUMBERS.filter((name) => name in fields).map((name) => [name, numberFrom(fields[name])]),
-  ),
+): Sources => ({
+  header: () => optionsFromHeaders(headers, headerPrefix),
+  'provider.options': (stronger) =>
+    optionsFromObject(providerOptions?.[vendor], `provider.options.${vendor}`, stronger),
 });
 
-function checkedBody(value: unknown): SpeechBody {
-  const body = valid(checkBody(isPlainObject(value) ? withNumbers(value) : value));
+function checkedBody(fields: unknown): SpeechBody {
+  const body = valid(checkBody(fields));
   if (body.input.trim() === '') throw invalid('input must not be empty', 'input');
   return body;
 }
+
+const READERS = { input_references: nativeReferences };
+
+const ownOptions = (fields: PlainObject, { aggregator }: Base): Source => {
+  const mapping = { rows: A_SPEECH, aggregator, readers: READERS };
+  return (stronger) => mappedOptions(fields, mapping, stronger);
+};
 
 /**
  * Errors: `invalid_request`, `unsupported_option`, `unsupported_format`, `model_not_found`, `voice_not_found`,
  * `speakers_unavailable`.
  */
 export function speechRequest(source: SpeechSource, base: Base, vocabulary: Vocabulary): SynthesisRequest {
-  const fields = withoutNulls(source.body) as PlainObject;
-  const body = checkedBody(fields);
-  refuseOptions(fields, SPEECH_REFUSALS);
+  const sent = withoutNulls(source.body);
+  const fields = isPlainObject(sent) ? withSpellings(sent, A_SPEECH) : {};
+  const body = checkedBody(isPlainObject(sent) ? fields : sent);
+  refuseOptions(fields, A_SPEECH);
   const model = synthesisModel(body.model, vocabulary);
-  const stronger = nativeOptions(source.headers, body.provider?.options, vocabulary);
-  const options = mergeOptions(stronger, topLevelOptions(fields, base, stronger));
-  const native = toNativeSynthesis(options, {
-    latency: 'low',
-    speed: body.speed ?? 1,
-    voice: () => voiceId(body.voice),
+  const options = inOrder({
+    ...carriedOptions(source.headers, body.provider?.options, vocabulary),
+    body: ownOptions(fields, base),
   });
+  const native = toNativeSynthesis(options, { latency: 'low', voice: () => voiceId(body.voice) });
   return {
     ...native,
     text: body.input,

@@ -1,12 +1,16 @@
 /** A transcript in the response formats of protocol A (docs/contract/protocol-a.md 2.3; rule 12). */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { phrasesOf, toSrt, toVtt } from '../../../codecs/subtitles.js';
+import { type ServiceError, toServiceError } from '../../../contracts/errors.js';
 import type { Transcript } from '../../../contracts/ports/speech/speech.js';
 import type { Reply } from '../../server/port.js';
 import { seconds } from '../../server/seconds.js';
 import { formatEvent, SSE_HEADERS } from '../../server/sse.js';
+import type { Vocabulary } from '../../../contracts/vocabulary.js';
+import { streamErrorBody } from './errors.js';
 import { usageOfTranscription } from './chat/usage.js';
 import { partsOf, type Transcribe, type TranscriptPart } from './transcript-stream.js';
-import type { ResponseFormat } from './schema.js';
+import type { ResponseFormat } from '../../../contracts/options/protocol-a.js';
 import type { TranscriptionInput } from './uploads.js';
 
 type Wanted = Pick<TranscriptionInput, 'language' | 'words'> & {
@@ -37,7 +41,7 @@ function tokenUsageOf({ text, duration }: Transcript): object {
 
 const requestOf = ({ groqId }: Wanted): object => (groqId === undefined ? {} : { x_groq: { id: groqId } });
 
-/** Internals that engines of other services report; constants here (rule 12). */
+/** Placeholder values of `verbose_json`: internals that engines of other services report, neutral constants here (rule 12). */
 const ENGINE_INTERNALS = {
   seek: 0,
   tokens: [],
@@ -113,17 +117,37 @@ const eventOf = ({ text, transcript }: TranscriptPart): string =>
 /** The last event, on which clients that read streams by hand end. */
 const DONE = 'data: [DONE]\n\n';
 
-async function* transcriptEvents(transcribe: Transcribe): AsyncGenerator<string> {
-  for await (const part of partsOf(transcribe)) yield eventOf(part);
-  yield DONE;
+/** The last event of a stream that fails, on which clients throw. */
+type FailureEvent = (error: ServiceError) => string;
+
+/** A failure before the first event is thrown; a later one is sent as an event, then thrown. */
+async function* transcriptEvents(transcribe: Transcribe, failure: FailureEvent): AsyncGenerator<string> {
+  let begun = false;
+  try {
+    for await (const part of partsOf(transcribe)) {
+      yield eventOf(part);
+      begun = true;
+    }
+    yield DONE;
+  } catch (error) {
+    if (begun) {
+      yield failure(toServiceError(error));
+      // Lets the event reach the kernel before the connection is destroyed.
+      await nextTurn();
+    }
+    throw error;
+  }
 }
 
-/** Sends one delta per segment while the rest is still being transcribed; together they are the text. A failure midway breaks the stream. */
-export const transcriptStream = (transcribe: Transcribe): Reply => ({
-  status: 200,
-  headers: SSE_HEADERS,
-  body: transcriptEvents(transcribe),
-});
+/** Sends one delta per segment while the rest is still being transcribed; together they are the text. */
+export function transcriptStream(
+  transcribe: Transcribe,
+  vocabulary: Pick<Vocabulary, 'providerName'>,
+): Reply {
+  const breakOff: FailureEvent = (error) =>
+    formatEvent({ event: 'error', data: { error: streamErrorBody(error, vocabulary) } });
+  return { status: 200, headers: SSE_HEADERS, body: transcriptEvents(transcribe, breakOff), breakOff };
+}
 
 export function transcriptReply(
   transcript: Transcript,

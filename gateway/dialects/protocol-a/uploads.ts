@@ -5,16 +5,14 @@
 import { booleanOf, isUnset } from '../../../contracts/schemas/coerce.js';
 import { ServiceError } from '../../../contracts/errors.js';
 import { LIMITS } from '../../../contracts/limits.js';
+import { A_TRANSCRIPTION, InputAudio, type ResponseFormat } from '../../../contracts/options/protocol-a.js';
+import { isList, loggedOptions, refuseOptions, withSpellings } from '../../../contracts/options/reading.js';
 import type { StoredFile } from '../../../contracts/ports/speech/codec.js';
 import type { TranscriptionModel } from '../../../contracts/speech/models.js';
 import { isPlainObject, type PlainObject } from '../../../contracts/schemas/plain-object.js';
 import { checker, withoutNulls } from '../../../contracts/schemas/check.js';
 import { namedTranscriptionModel } from '../../../contracts/schemas/model-ids.js';
-import {
-  refuseOptionHeaders,
-  refuseOptions,
-  refuseProviderOptions,
-} from '../../../contracts/schemas/refusals.js';
+import { refuseOptionHeaders, refuseProviderOptions } from '../../../contracts/schemas/refusals.js';
 import { invalid, valid } from '../../../contracts/schemas/valid.js';
 import type { Vocabulary } from '../../../contracts/vocabulary.js';
 import { mediaType } from '../../server/bodies/body.js';
@@ -22,8 +20,7 @@ import { jsonOf, providerOptionsOf } from '../../server/bodies/form-options.js';
 import { type FormLimits, readSpooledMultipart } from '../../server/bodies/multipart.js';
 import type { HttpRequest } from '../../server/port.js';
 import { type AudioDocument, readAudioJson } from '../../server/bodies/audio-json.js';
-import { TRANSCRIPTION_IGNORED, TRANSCRIPTION_REFUSALS } from './refusals.js';
-import { InputAudio, type ResponseFormat, TranscriptionFields } from './schema.js';
+import { TranscriptionFields } from './schema.js';
 
 interface Upload {
   /** Decodes the audio; called after all other fields were checked. */
@@ -34,7 +31,6 @@ interface Upload {
 }
 
 export interface TranscriptionInput {
-  /** The field that the audio came in. */
   readonly audioField: string;
   readonly audio: Uint8Array | StoredFile;
   readonly model: TranscriptionModel;
@@ -49,9 +45,6 @@ export interface TranscriptionInput {
 }
 
 const AUDIO_BYTES = LIMITS.transcription.audioBytes;
-
-/** Fields that hold a list: a single value is a list of one. */
-const LISTS = new Set(['timestamp_granularities']);
 
 /** Characters of the longest text that is read as a list. */
 const LIST_LENGTH = 200;
@@ -79,7 +72,7 @@ export function formFields(form: ReadonlyMap<string, readonly string[]>): PlainO
     fields.set(bare, [...(fields.get(bare) ?? []), ...values]);
   }
   const entries = [...fields].map(([name, values]) => {
-    if (LISTS.has(name)) return [name, listOf(values)] as const;
+    if (isList(A_TRANSCRIPTION, name)) return [name, listOf(values)] as const;
     if (form.has(`${name}[]`)) return [name, values.filter((value) => !isUnset(value))] as const;
     return [name, values.at(-1) === '' ? undefined : values.at(-1)] as const;
   });
@@ -132,9 +125,8 @@ const checkFields = checker(TranscriptionFields);
 
 /** The fields that are set: some clients send every field, and unset ones as an empty text or `null`. */
 const requested = (fields: PlainObject): PlainObject => {
-  const { response_format: format } = fields;
-  const bare = typeof format === 'string' ? { ...fields, response_format: format.toLowerCase() } : fields;
-  return Object.fromEntries(Object.entries(bare).filter(([, value]) => !isUnset(value)));
+  const plain = withSpellings(fields, A_TRANSCRIPTION);
+  return Object.fromEntries(Object.entries(plain).filter(([, value]) => !isUnset(value)));
 };
 
 /** Errors: `model_not_found`. */
@@ -155,7 +147,7 @@ async function settle(
   vocabulary: Vocabulary,
 ): Promise<TranscriptionInput> {
   refuseProviderOptions((fields['provider'] as PlainObject | null | undefined)?.['options'], vocabulary);
-  refuseOptions(fields, TRANSCRIPTION_REFUSALS);
+  refuseOptions(fields, A_TRANSCRIPTION);
   const asked = valid(checkFields(withoutNulls(requested(fields))));
   const model = transcriptionModel(asked.model, vocabulary);
   const format = asked.response_format ?? 'json';
@@ -164,7 +156,7 @@ async function settle(
   const audio = await readAudio();
   if (!audio) throw invalid(`missing field ${audioField}`, audioField);
   const words = asked.timestamp_granularities?.includes('word') ?? false;
-  const ignored = TRANSCRIPTION_IGNORED.filter((name) => !isUnset(fields[name]));
+  const ignored = loggedOptions(fields, A_TRANSCRIPTION);
   const language = asked.language ?? '';
   return { audio, audioField, model, language, format, words, stream, ignored };
 }

@@ -1,5 +1,5 @@
 /**
- * Times of characters, computed from the words of a spoken piece (docs/contract/protocol-b.md 2). A word's
+ * The alignment: character timestamps, computed from the word times of a spoken piece (docs/contract/protocol-b.md 2). A word's
  * characters share its time; text between words (blanks, punctuation, tags) shares the time between them, and text
  * after the last word shares the rest of the audio.
  *
@@ -9,7 +9,7 @@
  */
 import type { SpokenPiece } from '../../../contracts/ports/speech/speech.js';
 import type { TimedWord } from '../../../contracts/ports/speech/tts.js';
-import { allRunsOf, findSpoken, type Looking, type Run, runsOf } from './word-runs.js';
+import { allRunsOf, findSpoken, type RunSearch, type WordRun, runsOf } from './word-runs.js';
 
 /** Three arrays of equal length, one entry per character. */
 export interface CharacterTimes {
@@ -19,9 +19,9 @@ export interface CharacterTimes {
   readonly ends: readonly number[];
 }
 
-const looking = (duration: number): Looking => ({ until: duration, find: findSpoken });
+const looking = (duration: number): RunSearch => ({ until: duration, find: findSpoken });
 
-function timesOf(runs: readonly Run[]): { chars: string[]; starts: number[]; ends: number[] } {
+function timesOf(runs: readonly WordRun[]): { chars: string[]; starts: number[]; ends: number[] } {
   const times = { chars: [] as string[], starts: [] as number[], ends: [] as number[] };
   for (const { text, start, end } of runs) {
     const chars = [...text];

@@ -6,7 +6,7 @@ import { ServiceError } from '../../../contracts/errors.js';
 import type { Caller } from '../../../contracts/ports/accounts/identity.js';
 import type { SingleUseTokenKind } from '../../../contracts/ports/accounts/single-use-tokens.js';
 import { authenticateKey, bearerToken, permitted } from '../../server/auth.js';
-import type { Credentials, HttpRequest } from '../../server/port.js';
+import type { RequestCredentials, HttpRequest } from '../../server/port.js';
 import type { ProtocolBParts } from './parts.js';
 
 type Parts = Pick<ProtocolBParts, 'keys' | 'tokens' | 'vocabulary'>;
@@ -40,7 +40,7 @@ export const socketKey = (
 
 async function callerOfKey(
   key: string | undefined,
-  request: Credentials,
+  request: RequestCredentials,
   { keys }: Pick<Parts, 'keys'>,
 ): Promise<Caller> {
   const caller = await authenticateKey(key, keys, request.permission);
@@ -49,7 +49,7 @@ async function callerOfKey(
 }
 
 /** Errors: those of `authenticateKey`. */
-export const callerOf = async (request: Credentials, parts: Omit<Parts, 'tokens'>): Promise<Caller> =>
+export const callerOf = async (request: RequestCredentials, parts: Omit<Parts, 'tokens'>): Promise<Caller> =>
   callerOfKey(headerKey(request.headers, parts.vocabulary), request, parts);
 
 /** Uses the token up; it has the permissions of its key. Errors: `invalid_key`, `role_forbidden`, `overloaded`. */
@@ -72,7 +72,7 @@ export async function redeem(
  * of `authenticateKey`, `overloaded`.
  */
 export async function callerOrToken(
-  request: Credentials & Pick<HttpRequest, 'query'>,
+  request: RequestCredentials & Pick<HttpRequest, 'query'>,
   kind: SingleUseTokenKind,
   parts: Parts,
   key = headerKey(request.headers, parts.vocabulary),

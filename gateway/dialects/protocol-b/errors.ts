@@ -18,6 +18,7 @@ const SLUGS: Readonly<Partial<Record<ErrorCode, string>>> = {
   draining: 'system_busy',
   engine_busy: 'system_busy',
   memory_exhausted: 'system_busy',
+  connection_expired: 'session_time_limit_exceeded',
   storage_unavailable: 'system_busy',
   storage_busy: 'system_busy',
   storage_full: 'system_busy',

@@ -13,7 +13,7 @@ import {
 import type { Vocabulary } from '../../../contracts/vocabulary.js';
 import { json } from '../../server/replies.js';
 import { callerOf } from './auth.js';
-import { type Handler, reading, type Row } from './rows.js';
+import { type ProtocolBHandler, reading, type ProtocolBRow } from './rows.js';
 import { ModelList } from './schema.js';
 
 /** A number for clients that split texts; here only the size of the body limits a text. */
@@ -80,15 +80,16 @@ export const modelList = ({ vendor }: Pick<Vocabulary, 'vendor'>): readonly obje
   ...withAliases(DEFAULT_TRANSCRIPTION_MODEL, TRANSCRIPTION_ALIASES, false, vendor),
 ];
 
-const listModels: Handler = async (request, parts) => {
+const listModels: ProtocolBHandler = async (request, parts) => {
   await callerOf(request, parts);
   return json(200, modelList(parts.vocabulary));
 };
 
-export const MODEL_ROWS: readonly Row[] = [
+export const MODEL_ROWS: readonly ProtocolBRow[] = [
   {
     method: 'GET',
     path: '/v1/models',
+    permission: 'catalogue',
     handler: listModels,
     description: reading('List the models (protocol B)', ModelList, [401]),
   },

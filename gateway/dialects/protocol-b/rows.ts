@@ -8,11 +8,10 @@ import type { Observation } from '../../server/tracing/trace-requests.js';
 import type { ProtocolBParts } from './parts.js';
 import { ErrorBody } from './schema.js';
 
-export type Handler = routes.Handler<ProtocolBParts, Observation>;
-export type Row = routes.Row<ProtocolBParts, Observation>;
+export type ProtocolBHandler = routes.RouteHandler<ProtocolBParts, Observation>;
+export type ProtocolBRow = routes.RouteRow<ProtocolBParts, Observation>;
 
 export const failures = failuresAs(ErrorBody, { 404: 'No such voice' });
-export const TAGS = ['protocol B'];
 
 type Parameters = NonNullable<RouteDescription['parameters']>;
 
@@ -32,7 +31,6 @@ export const reading = (
   parameters: Parameters = [],
 ): RouteDescription => ({
   summary,
-  tags: TAGS,
   parameters,
   responses: { ...answers(200, 'Found', schema), ...failures(...statuses) },
 });

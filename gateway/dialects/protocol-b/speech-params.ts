@@ -4,18 +4,16 @@
  */
 import { ServiceError } from '../../../contracts/errors.js';
 import { LIMITS } from '../../../contracts/limits.js';
+import { inOrder, mappedOptions } from '../../../contracts/options/mapping.js';
+import { B_SPEECH } from '../../../contracts/options/protocol-b.js';
 import { missingVoice } from '../../../contracts/speech/missing-voice.js';
 import type { SpeechOptions } from '../../../contracts/ports/speech/speech.js';
-import { checker, withoutNulls } from '../../../contracts/schemas/check.js';
-import { type NativeOptions, toNativeSynthesis } from '../../../contracts/schemas/native-options.js';
-import { mergeOptions, optionsFromHeaders } from '../../../contracts/schemas/option-sources.js';
-import { numberFrom } from '../../../contracts/schemas/coerce.js';
-import { isPlainObject } from '../../../contracts/schemas/plain-object.js';
-import { invalid, valid } from '../../../contracts/schemas/valid.js';
+import { toNativeSynthesis } from '../../../contracts/schemas/native-options.js';
+import { optionsFromHeaders } from '../../../contracts/schemas/option-sources.js';
+import type { PlainObject } from '../../../contracts/schemas/plain-object.js';
 import type { Vocabulary } from '../../../contracts/vocabulary.js';
 import { spokenLanguage, synthesisModel } from './catalogue.js';
 import { outputFormat } from './output-formats.js';
-import { VoiceSettings } from './schema.js';
 
 /** Options of a synthesis in their wire form; empty counts as absent. */
 export interface SpeechWish {
@@ -23,58 +21,8 @@ export interface SpeechWish {
   readonly modelId?: string | undefined;
   readonly languageCode?: string | undefined;
   readonly outputFormat?: string | undefined;
-  /** `apply_text_normalization`, not validated yet. */
-  readonly textNormalization?: unknown;
-  /** `voice_settings`, not validated yet. */
-  readonly voiceSettings?: unknown;
-}
-
-const checkSettings = checker(VoiceSettings, 'voice_settings');
-
-interface Settings {
-  readonly options: NativeOptions;
-  readonly speed: number;
-}
-
-/** Settings that some clients write as text. */
-const NUMBERS = ['stability', 'speed'] as const;
-
-/** The settings that no header overrules; the others need not be valid (rule 4). */
-function notOverruled(value: unknown, { temperature, prosody }: NativeOptions): unknown {
-  if (!isPlainObject(value)) return value;
-  return {
-    ...value,
-    ...Object.fromEntries(
-      NUMBERS.filter((name) => name in value).map((name) => [name, numberFrom(value[name])]),
-    ),
-    ...(temperature === undefined ? {} : { stability: undefined }),
-    ...(prosody?.speed === undefined ? {} : { speed: undefined }),
-  };
-}
-
-/** `stability` is 1 minus the temperature; other settings except `speed` have no effect (rule 2). */
-function settingsOf(value: unknown, headers: NativeOptions): Settings {
-  const given = notOverruled(withoutNulls(value ?? {}), headers);
-  const checked = checkSettings(given);
-  const problem = checked.ok ? [] : checked.problems[0].loc;
-  const { stability, speed = 1 } = valid(checked, ['voice_settings', ...problem].join('.'));
-  return { options: stability === undefined ? {} : { temperature: 1 - stability }, speed };
-}
-
-const NORMALIZES: Readonly<Record<string, NativeOptions>> = {
-  auto: {},
-  on: { normalize: true },
-  off: { normalize: false },
-};
-
-/** `apply_text_normalization`; a header overrules it. Errors: `invalid_request`. */
-function normalizationOf(value: unknown, { normalize }: NativeOptions): NativeOptions {
-  if (normalize !== undefined || value === undefined || value === null || value === '') return {};
-  const known = typeof value === 'string' ? value.trim().toLowerCase() : '';
-  const options = Object.hasOwn(NORMALIZES, known) ? NORMALIZES[known] : undefined;
-  if (options) return options;
-  const names = Object.keys(NORMALIZES).join(', ');
-  throw invalid(`apply_text_normalization must be one of ${names}`, 'apply_text_normalization');
+  /** The options that stand for native ones, as sent, not validated yet. */
+  readonly fields?: PlainObject;
 }
 
 /** Errors: `voice_not_found` for an id that no voice can have. */
@@ -92,15 +40,11 @@ export function speechOptions(
   headers: ReadonlyMap<string, string>,
   vocabulary: Vocabulary,
 ): SpeechOptions {
-  const fromHeaders = optionsFromHeaders(headers, vocabulary.headerPrefix);
-  const settings = settingsOf(wish.voiceSettings, fromHeaders);
-  const normalization = normalizationOf(wish.textNormalization, fromHeaders);
-  const options = mergeOptions(fromHeaders, settings.options, normalization);
-  const native = toNativeSynthesis(options, {
-    latency: 'low',
-    speed: settings.speed,
-    voice: () => checkVoice(wish.voiceId),
+  const options = inOrder({
+    header: () => optionsFromHeaders(headers, vocabulary.headerPrefix),
+    body: (stronger) => mappedOptions(wish.fields ?? {}, { rows: B_SPEECH }, stronger),
   });
+  const native = toNativeSynthesis(options, { latency: 'low', voice: () => checkVoice(wish.voiceId) });
   const language = spokenLanguage(wish.languageCode);
   return {
     ...native,

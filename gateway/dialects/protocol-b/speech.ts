@@ -3,11 +3,13 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { FORMATS } from '../../../codecs/formats.js';
 import type { ServiceError } from '../../../contracts/errors.js';
 import { LIMITS } from '../../../contracts/limits.js';
+import { describedBody, describedParameters } from '../../../contracts/options/describing.js';
+import { B_SPEECH } from '../../../contracts/options/protocol-b.js';
+import { refuseOptions } from '../../../contracts/options/reading.js';
 import type { Caller } from '../../../contracts/ports/accounts/identity.js';
 import type { SynthesisRequest, TimedAudio } from '../../../contracts/ports/speech/speech.js';
 import { checker, withoutNulls } from '../../../contracts/schemas/check.js';
-import { refuseOptions } from '../../../contracts/schemas/refusals.js';
-import { type TSchema, Type } from '../../../contracts/schemas/type.js';
+import type { TSchema } from '../../../contracts/schemas/type.js';
 import { invalid, valid } from '../../../contracts/schemas/valid.js';
 import { readAudioJson } from '../../server/bodies/audio-json.js';
 import { withPlace } from '../../server/job-place.js';
@@ -18,9 +20,8 @@ import type { Observation } from '../../server/tracing/trace-requests.js';
 import { callerOf } from './auth.js';
 import { errorBody, requestIds } from './errors.js';
 import type { ProtocolBParts } from './parts.js';
-import { SPEECH_REFUSALS } from './refusals.js';
-import { failures, type Handler, type Row, TAGS, VOICE } from './rows.js';
-import { SpeechBody, SpeechBodyDescription, TimedSpeech } from './schema.js';
+import { failures, type ProtocolBHandler, type ProtocolBRow, VOICE } from './rows.js';
+import { SpeechBody, TimedSpeech } from './schema.js';
 import { refuseReferences, speechOptions } from './speech-params.js';
 import { timedDocument, timedLines } from './timed-speech.js';
 
@@ -48,7 +49,7 @@ async function isBlank(text: string): Promise<boolean> {
 async function readBody(request: HttpRequest): Promise<SpeechBody> {
   const document = await readAudioJson(request, LIMITS.body.protocolB);
   const body = valid(checkBody(withoutNulls(document.value)));
-  refuseOptions(body, SPEECH_REFUSALS);
+  refuseOptions(body, B_SPEECH);
   const text = await document.text(body.text);
   if (await isBlank(text)) throw invalid('text must not be empty', 'text');
   return { ...body, text };
@@ -68,8 +69,7 @@ async function wantedBy(
       modelId: body.model_id,
       languageCode: body.language_code,
       outputFormat: request.query.getAll('output_format').at(-1),
-      textNormalization: body.apply_text_normalization,
-      voiceSettings: body.voice_settings,
+      fields: body,
     },
     request.headers,
     parts.vocabulary,
@@ -96,7 +96,7 @@ const identified = (
 const costOf = ({ text }: Wanted): Record<string, string> => ({ 'character-cost': String(text.length) });
 
 /** Sends audio while it is synthesised. */
-const speak: Handler = async (request, parts, observation) => {
+const speak: ProtocolBHandler = async (request, parts, observation) => {
   const wanted = await wantedBy(request, parts, observation);
   const { caller, synthesis } = wanted;
   const audio = parts.speech.synthesize(synthesis, caller, request.signal);
@@ -125,7 +125,7 @@ function failureOf(
 }
 
 const timed =
-  (write: Write): Handler =>
+  (write: Write): ProtocolBHandler =>
   async (request, parts, observation) => {
     const wanted = await wantedBy(request, parts, observation);
     const { caller, text, synthesis } = wanted;
@@ -145,12 +145,8 @@ const speakTimed = timed((text, audio, _failure, request) =>
 /** Replies with one JSON line per chunk. */
 const streamTimed = timed((text, audio, failure, { signal }) => timedLines(text, audio, failure, signal));
 
-const OUTPUT = {
-  name: 'output_format',
-  in: 'query',
-  description: '`mp3_44100_128`, `pcm_16000`, `wav_24000`, `opus_48000_64` …; MP3 bitrates snap up to a tier',
-  schema: Type.String({ default: 'mp3_44100_128' }),
-} as const;
+const BODY = describedBody(B_SPEECH, 'body');
+const QUERY = describedParameters(B_SPEECH, 'query');
 
 const speaking = (
   summary: string,
@@ -159,9 +155,9 @@ const speaking = (
 ): RouteDescription => ({
   summary,
   description,
-  tags: TAGS,
-  parameters: [VOICE, OUTPUT],
-  requestBody: { 'application/json': SpeechBodyDescription },
+  parameters: [VOICE, ...QUERY],
+  optionHeaders: true,
+  requestBody: { 'application/json': BODY },
   responses: { 200: { description: 'What was spoken', content }, ...failures(...SPEECH_FAILURES) },
 });
 
@@ -170,28 +166,32 @@ const TIMED = 'Alignments are null if the engine has no timing. Reference audio 
 const TIMED_CONTENT = { 'application/json': TimedSpeech };
 const SPEAK = '/v1/text-to-speech/{voice_id?}';
 
-export const SPEECH_ROWS: readonly Row[] = [
+export const SPEECH_ROWS: readonly ProtocolBRow[] = [
   {
     method: 'POST',
     path: SPEAK,
+    permission: 'speech',
     handler: speak,
     description: speaking('Speak text (protocol B)', SENT, AUDIO_CONTENT),
   },
   {
     method: 'POST',
     path: `${SPEAK}/stream`,
+    permission: 'speech',
     handler: speak,
     description: speaking('Speak text, streamed (protocol B)', SENT, AUDIO_CONTENT),
   },
   {
     method: 'POST',
     path: `${SPEAK}/with-timestamps`,
+    permission: 'speech',
     handler: speakTimed,
     description: speaking('Speak text, with the times of its characters (protocol B)', TIMED, TIMED_CONTENT),
   },
   {
     method: 'POST',
     path: `${SPEAK}/stream/with-timestamps`,
+    permission: 'speech',
     handler: streamTimed,
     description: speaking(
       'Speak text, with the times of its characters, streamed (protocol B)',

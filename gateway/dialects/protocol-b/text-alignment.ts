@@ -5,7 +5,7 @@
  * Invariants: the characters returned so far are a prefix of the text; times never go back; a portion has at most
  * `MOST_CHARACTERS`, and a run of blanks is kept as text until it is split into portions.
  */
-import { wellFormed } from '../../../contracts/text/well-formed.js';
+import { onlyCharacters } from '../../../contracts/text/text.js';
 import type { SpokenPiece } from '../../../contracts/ports/speech/speech.js';
 import { type CharacterTimes, characterTimes } from './alignment.js';
 
@@ -19,7 +19,7 @@ interface Pause {
 }
 
 /** A part of the alignment, times from the start of the audio. */
-export type Stretch = CharacterTimes | Pause;
+export type AlignedStretch = CharacterTimes | Pause;
 
 const BLANKS = /\s*/y;
 
@@ -43,7 +43,7 @@ function* pauseTimes({ text, at }: Pause): Generator<CharacterTimes> {
 }
 
 /** Splits stretches into portions of at most `MOST_CHARACTERS`. */
-export function* portionsOf(stretches: Iterable<Stretch>): Generator<CharacterTimes> {
+export function* portionsOf(stretches: Iterable<AlignedStretch>): Generator<CharacterTimes> {
   for (const stretch of stretches) {
     if ('text' in stretch) yield* pauseTimes(stretch);
     else if (stretch.chars.length > 0) yield stretch;
@@ -60,7 +60,7 @@ export class TextAlignment {
   #untimed = false;
 
   constructor(text: string) {
-    this.text = wellFormed(text);
+    this.text = onlyCharacters(text);
   }
 
   /** Whether the engine has no timing, so that there is no alignment at all. */
@@ -69,7 +69,7 @@ export class TextAlignment {
   }
 
   /** Adds a spoken piece and returns the times that it settles. Pieces come in order, each repeatedly until complete. */
-  add(piece: SpokenPiece): Stretch[] {
+  add(piece: SpokenPiece): AlignedStretch[] {
     if (piece.words === undefined) this.#untimed = true;
     if (this.#untimed) return [];
     const end = piece.at + piece.text.length;

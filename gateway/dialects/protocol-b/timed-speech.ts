@@ -13,7 +13,7 @@ import { mustCharge, type MemoryShare, UNBOUNDED_SHARE } from '../../../contract
 import type { TimedAudio } from '../../../contracts/ports/speech/speech.js';
 import { seconds } from '../../server/seconds.js';
 import type { CharacterTimes } from './alignment.js';
-import { MOST_CHARACTERS, portionsOf, type Stretch, TextAlignment } from './text-alignment.js';
+import { MOST_CHARACTERS, portionsOf, type AlignedStretch, TextAlignment } from './text-alignment.js';
 
 /** Most bytes of audio in a line; even, so that no sample is cut. */
 const LINE_AUDIO = 32 * 1024;
@@ -131,7 +131,10 @@ const MEMBERS: readonly Member[] = [
   ['character_end_times_seconds', ({ ends }) => ends.map(seconds)],
 ];
 
-async function* memberJson([name, valuesOf]: Member, stretches: readonly Stretch[]): AsyncGenerator<string> {
+async function* memberJson(
+  [name, valuesOf]: Member,
+  stretches: readonly AlignedStretch[],
+): AsyncGenerator<string> {
   let separator = `"${name}":[`;
   for (const times of portionsOf(stretches)) {
     yield separator + JSON.stringify(valuesOf(times)).slice(1, -1);
@@ -141,7 +144,7 @@ async function* memberJson([name, valuesOf]: Member, stretches: readonly Stretch
   yield separator === ',' ? ']' : `${separator}]`;
 }
 
-async function* objectJson(stretches: readonly Stretch[] | undefined): AsyncGenerator<string> {
+async function* objectJson(stretches: readonly AlignedStretch[] | undefined): AsyncGenerator<string> {
   if (!stretches) return yield 'null';
   let separator = '{';
   for (const member of MEMBERS) {
@@ -165,7 +168,7 @@ export async function* timedDocument(
   heldBytes: number = LIMITS.timedSpeech.heldBytes,
 ): AsyncGenerator<string> {
   const alignment = new TextAlignment(text);
-  const stretches: Stretch[] = [];
+  const stretches: AlignedStretch[] = [];
   const thirds = new Thirds();
   const held: Uint8Array[] = [];
   let bytes = 0;

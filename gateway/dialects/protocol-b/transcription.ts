@@ -3,17 +3,15 @@
  * order, also after the file; the last of a repeated scalar counts.
  */
 import { audioOf } from '../../server/bodies/audio-field.js';
-import { isUnset } from '../../../contracts/schemas/coerce.js';
 import { RECOGNITION_RATE } from '../../../contracts/audio.js';
 import { LIMITS } from '../../../contracts/limits.js';
+import { describedParameters } from '../../../contracts/options/describing.js';
+import { B_TRANSCRIPTION } from '../../../contracts/options/protocol-b.js';
+import { isAbsent, isList, queryFields, refuseOptions, rowsIn } from '../../../contracts/options/reading.js';
 import { sizeOf, type StoredFile } from '../../../contracts/ports/speech/codec.js';
 import type { Transcript, TranscriptionRequest } from '../../../contracts/ports/speech/speech.js';
 import { checker } from '../../../contracts/schemas/check.js';
-import {
-  refuseOptionHeaders,
-  refuseOptions,
-  refuseProviderOptions,
-} from '../../../contracts/schemas/refusals.js';
+import { refuseOptionHeaders, refuseProviderOptions } from '../../../contracts/schemas/refusals.js';
 import { invalid, valid } from '../../../contracts/schemas/valid.js';
 import type { PlainObject } from '../../../contracts/schemas/plain-object.js';
 import { providerOptionsOf } from '../../server/bodies/form-options.js';
@@ -27,33 +25,17 @@ import { callerOrToken } from './auth.js';
 import { languageCode, transcriptionModel } from './catalogue.js';
 import { requestIds } from './errors.js';
 import type { ProtocolBParts } from './parts.js';
-import { refuseUnlogged, TRANSCRIPTION_REFUSALS } from './refusals.js';
-import { failures, type Handler, type Row, TAGS } from './rows.js';
+import { failures, type ProtocolBHandler, type ProtocolBRow } from './rows.js';
 import { TranscriptionFields, TranscriptionForm, TranscriptionResult } from './schema.js';
 import { wordEntries } from './words.js';
-
-/** List fields: every value counts. */
-const LISTS = new Set([
-  'entity_detection',
-  'entity_redaction',
-  'additional_formats',
-  'keyterms',
-  'secondary_languages',
-]);
-
-/** Fields whose value `none` does not count as absent. */
-const WITH_NONE = new Set(['timestamps_granularity']);
-
-const isAbsent = (name: string, value: string): boolean =>
-  isUnset(value) && !(WITH_NONE.has(name) && value.trim().toLowerCase() === 'none');
 
 /** The form's fields as an object: lists with all values, other fields with their last value, unset ones omitted. */
 export function formFields(form: Form['fields']): PlainObject {
   const present = [...form].map(([name, values]): readonly [string, unknown] => {
     const bare = name.replace(/\[\]$/, '');
     const last = values.at(-1) ?? '';
-    if (LISTS.has(bare)) return [bare, values];
-    return [bare, isAbsent(bare, last) ? undefined : last];
+    if (isList(B_TRANSCRIPTION, bare)) return [bare, values];
+    return [bare, isAbsent(B_TRANSCRIPTION, bare, last) ? undefined : last];
   });
   return Object.fromEntries(present.filter(([, value]) => value !== undefined));
 }
@@ -85,9 +67,8 @@ function askedBy(
   { vocabulary }: ProtocolBParts,
 ): Asked {
   refuseProviderOptions(providerOptionsOf(form), vocabulary);
-  refuseUnlogged(form.get('enable_logging') ?? []);
   const fields = formFields(form);
-  refuseOptions(fields, TRANSCRIPTION_REFUSALS);
+  refuseOptions(fields, B_TRANSCRIPTION);
   const asked = valid(checkFields(fields));
   const model = transcriptionModel(asked.model_id, vocabulary);
   const file = files.get('file')?.bytes;
@@ -109,11 +90,11 @@ const resultOf = (transcript: Transcript, { language, words }: Asked, id: string
   audio_duration_secs: seconds(transcript.duration),
 });
 
-const transcribe: Handler = async (request, parts, observation) => {
+const transcribe: ProtocolBHandler = async (request, parts, observation) => {
   const known = await callerOrToken(request, 'batch_scribe', parts);
   const caller = await withPlace(request, known, parts.admission);
   refuseOptionHeaders(request.headers, parts.vocabulary);
-  refuseUnlogged(request.query.getAll('enable_logging'));
+  refuseOptions(queryFields(request.query, B_TRANSCRIPTION), rowsIn(B_TRANSCRIPTION, 'query'));
   const form = await readSpooledMultipart(request, FORM);
   const asked = askedBy(form, parts);
   observation.model(asked.request.model);
@@ -123,16 +104,17 @@ const transcribe: Handler = async (request, parts, observation) => {
   return json(200, result, requestIds(request.generationId));
 };
 
-export const TRANSCRIPTION_ROWS: readonly Row[] = [
+export const TRANSCRIPTION_ROWS: readonly ProtocolBRow[] = [
   {
     method: 'POST',
     path: '/v1/speech-to-text',
+    permission: 'speech',
     handler: transcribe,
     description: {
       summary: 'Transcribe audio (protocol B)',
       description:
         'wav, mp3, m4a, ogg, webm or flac, recognised by its bytes, or raw samples by `file_format`.',
-      tags: TAGS,
+      parameters: describedParameters(B_TRANSCRIPTION, 'query'),
       requestBody: { 'multipart/form-data': TranscriptionForm },
       responses: { ...answers(200, 'The transcript', TranscriptionResult), ...failures(...SPEECH_FAILURES) },
     },

@@ -9,7 +9,7 @@ import type { Wallet } from '../../../contracts/ports/accounts/wallet.js';
 import { json } from '../../server/replies.js';
 import { callerOf } from './auth.js';
 import type { ProtocolBParts } from './parts.js';
-import { type Handler, reading, type Row } from './rows.js';
+import { type ProtocolBHandler, reading, type ProtocolBRow } from './rows.js';
 import { Subscription, User } from './schema.js';
 
 /** Stands for no quota. */
@@ -53,13 +53,13 @@ async function walletOf({ wallet }: ProtocolBParts, { workspaceId }: Caller): Pr
   throw new ServiceError('invalid_key');
 }
 
-const readSubscription: Handler = async (request, parts) => {
+const readSubscription: ProtocolBHandler = async (request, parts) => {
   const wallet = await walletOf(parts, await callerOf(request, parts));
   const open = { open_invoices: [], has_open_invoices: false, next_invoice: null, pending_change: null };
   return json(200, { ...subscriptionOf(wallet, parts.voices.clones), ...open });
 };
 
-const readUser: Handler = async (request, parts) => {
+const readUser: ProtocolBHandler = async (request, parts) => {
   const caller = await callerOf(request, parts);
   const wallet = await walletOf(parts, caller);
   return json(200, {
@@ -76,16 +76,18 @@ const readUser: Handler = async (request, parts) => {
   });
 };
 
-export const USER_ROWS: readonly Row[] = [
+export const USER_ROWS: readonly ProtocolBRow[] = [
   {
     method: 'GET',
     path: '/v1/user',
+    permission: 'catalogue',
     handler: readUser,
     description: reading('Who the key belongs to (protocol B)', User, [401]),
   },
   {
     method: 'GET',
     path: '/v1/user/subscription',
+    permission: 'catalogue',
     handler: readSubscription,
     description: reading('What may still be spoken (protocol B)', Subscription, [401]),
   },

@@ -6,18 +6,18 @@ import type { HttpRequest } from '../../server/port.js';
 import { json } from '../../server/replies.js';
 import { callerOf } from './auth.js';
 import type { ProtocolBParts } from './parts.js';
-import { type Handler, reading, type Row, VOICE } from './rows.js';
+import { type ProtocolBHandler, reading, type ProtocolBRow, VOICE } from './rows.js';
 import { VoiceBody, VoiceList, VoicePage, VoiceQuery, VoiceSettingsResult } from './schema.js';
 import { entityOf, SETTINGS } from './voice-entity.js';
 import { pageOf, voiceQuery } from './voice-search.js';
 
-const listVoices: Handler = async (request, parts) => {
+const listVoices: ProtocolBHandler = async (request, parts) => {
   const { workspaceId } = await callerOf(request, parts);
   const voices = await parts.voices.list(workspaceId);
   return json(200, { voices: voices.map((voice) => entityOf(voice, parts.vocabulary)) });
 };
 
-const searchVoices: Handler = async (request, parts) => {
+const searchVoices: ProtocolBHandler = async (request, parts) => {
   const { workspaceId } = await callerOf(request, parts);
   const query = voiceQuery(request.query);
   const { voices, total, next } = pageOf(await parts.voices.list(workspaceId), query);
@@ -52,30 +52,32 @@ async function voiceOf(request: HttpRequest, parts: ProtocolBParts): Promise<Voi
 }
 
 /** Errors: `voice_not_found` (404). */
-const readVoice: Handler = async (request, parts) =>
+const readVoice: ProtocolBHandler = async (request, parts) =>
   json(200, entityOf(await voiceOf(request, parts), parts.vocabulary));
 
 /** Settings are the same for every voice, since they come with each request and are not stored. Errors: `voice_not_found` (404). */
-const readVoiceSettings: Handler = async (request, parts) => {
+const readVoiceSettings: ProtocolBHandler = async (request, parts) => {
   await voiceOf(request, parts);
   return json(200, SETTINGS);
 };
 
-const readDefaultSettings: Handler = async (request, parts) => {
+const readDefaultSettings: ProtocolBHandler = async (request, parts) => {
   await callerOf(request, parts);
   return json(200, SETTINGS);
 };
 
-export const VOICE_ROWS: readonly Row[] = [
+export const VOICE_ROWS: readonly ProtocolBRow[] = [
   {
     method: 'GET',
     path: '/v1/voices',
+    permission: 'catalogue',
     handler: listVoices,
     description: reading('List voices (protocol B)', VoiceList, [401]),
   },
   {
     method: 'GET',
     path: '/v2/voices',
+    permission: 'catalogue',
     handler: searchVoices,
     description: reading(
       'Search voices (protocol B)',
@@ -87,12 +89,14 @@ export const VOICE_ROWS: readonly Row[] = [
   {
     method: 'GET',
     path: '/v1/voices/{voice_id}',
+    permission: 'catalogue',
     handler: readVoice,
     description: reading('Read a voice (protocol B)', VoiceBody, [401, 404], [VOICE]),
   },
   {
     method: 'GET',
     path: '/v1/voices/{voice_id}/settings',
+    permission: 'catalogue',
     handler: readVoiceSettings,
     description: reading(
       'Read what a voice is set to (protocol B)',
@@ -104,6 +108,7 @@ export const VOICE_ROWS: readonly Row[] = [
   {
     method: 'GET',
     path: '/v1/voices/settings/default',
+    permission: 'catalogue',
     handler: readDefaultSettings,
     description: reading('Read what voices are set to (protocol B)', VoiceSettingsResult, [401]),
   },

@@ -7,7 +7,7 @@
 import type { TimedWord } from '../../../contracts/ports/speech/tts.js';
 
 /** Characters of the text that share a span of time, in seconds. */
-export interface Run {
+export interface WordRun {
   readonly text: string;
   readonly isWord: boolean;
   readonly start: number;
@@ -38,7 +38,7 @@ const findExactly: Find = (word, text, from) => {
 export const findSpoken: Find = (word, text, from) =>
   findExactly(word, text, from) ?? findExactly(withoutMarks(word), text, from);
 
-export interface Looking {
+export interface RunSearch {
   /** End of the audio in seconds; no word ends later. */
   readonly until?: number;
   readonly find?: Find;
@@ -48,9 +48,9 @@ export interface Looking {
 export function runsOf(
   text: string,
   words: readonly TimedWord[],
-  { until = Infinity, find = findExactly }: Looking = {},
-): Run[] {
-  const runs: Run[] = [];
+  { until = Infinity, find = findExactly }: RunSearch = {},
+): WordRun[] {
+  const runs: WordRun[] = [];
   let done = 0;
   let now = 0;
   for (const word of words) {
@@ -73,8 +73,8 @@ export function allRunsOf(
   text: string,
   words: readonly TimedWord[],
   duration: number,
-  looking: Looking = {},
-): Run[] {
+  looking: RunSearch = {},
+): WordRun[] {
   const runs = runsOf(text, words, looking);
   const done = runs.reduce((length, run) => length + run.text.length, 0);
   if (done === text.length) return runs;

@@ -7,7 +7,7 @@
  */
 import type { Transcript } from '../../../contracts/ports/speech/speech.js';
 import { seconds } from '../../server/seconds.js';
-import { allRunsOf, type Run } from './word-runs.js';
+import { allRunsOf, type WordRun } from './word-runs.js';
 
 export interface WordEntry {
   readonly text: string;
@@ -19,7 +19,7 @@ export interface WordEntry {
   readonly logprob: 0;
 }
 
-type Span = Pick<Run, 'start' | 'end'>;
+type Span = Pick<WordRun, 'start' | 'end'>;
 
 const entry = (text: string, { start, end }: Span): WordEntry => ({
   text,

@@ -16,7 +16,7 @@ const FORM_BYTES = LIMITS.body.platform;
 /** Most files of a form: those of the voice, and its cover. */
 const FILES = limits.references.max + 1;
 
-export interface Body {
+export interface VoiceUpload {
   /** Fields by their names in the schema, not validated yet. */
   readonly fields: unknown;
   /** Files of the field `voices`, in order. */
@@ -65,8 +65,8 @@ const encodedFile = (value: unknown): Uint8Array => {
   return bytes;
 };
 
-/** Body of JSON or MessagePack; `voices` is a list of files or one file. */
-function bodyOf(value: unknown): Body {
+/** VoiceUpload of JSON or MessagePack; `voices` is a list of files or one file. */
+function bodyOf(value: unknown): VoiceUpload {
   if (!isPlainObject(value)) return { fields: value, files: [] };
   const { voices = [], ...fields } = value;
   const listed: readonly unknown[] = voices === null ? [] : Array.isArray(voices) ? voices : [voices];
@@ -84,7 +84,7 @@ function textsOf(values: readonly string[], files: number): readonly string[] {
   return parted?.length === files ? parted : values;
 }
 
-async function multipart(request: HttpRequest): Promise<Body> {
+async function multipart(request: HttpRequest): Promise<VoiceUpload> {
   const form = await readMultipart(request, {
     bodyBytes: limits.bodyBytes,
     fileBytes: limits.referenceBytes,
@@ -97,7 +97,7 @@ async function multipart(request: HttpRequest): Promise<Body> {
   return { fields: fieldsOf(values), files: files.map(({ bytes }) => bytes) };
 }
 
-async function urlencoded(request: HttpRequest): Promise<Body> {
+async function urlencoded(request: HttpRequest): Promise<VoiceUpload> {
   const text = Buffer.from(await readAll(request, FORM_BYTES)).toString('utf8');
   if (text.split('&', LIMITS.http.multipartFields + 1).length > LIMITS.http.multipartFields)
     throw new ServiceError('malformed_body', { message: 'The form has too many fields' });
@@ -108,7 +108,7 @@ async function urlencoded(request: HttpRequest): Promise<Body> {
   return { fields: fieldsOf(values), files };
 }
 
-const READERS: Readonly<Record<string, (request: HttpRequest) => Promise<Body>>> = {
+const READERS: Readonly<Record<string, (request: HttpRequest) => Promise<VoiceUpload>>> = {
   'application/json': async (request) => bodyOf(await readJson(request, limits.bodyBytes)),
   'application/msgpack': async (request) => bodyOf(await readMsgpack(request, limits.bodyBytes)),
   'multipart/form-data': multipart,
@@ -118,7 +118,7 @@ const READERS: Readonly<Record<string, (request: HttpRequest) => Promise<Body>>>
 export const BODY_TYPES = Object.keys(READERS);
 
 /** Errors: `unsupported_media_type`, `invalid_request`, and those of the type's reader. */
-export async function readBody(request: HttpRequest): Promise<Body> {
+export async function readBody(request: HttpRequest): Promise<VoiceUpload> {
   const type = bodyType(request.headers);
   const read = Object.hasOwn(READERS, type) ? READERS[type] : undefined;
   if (read) return read(request);

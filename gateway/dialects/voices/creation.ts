@@ -4,7 +4,7 @@ import { LIMITS } from '../../../contracts/limits.js';
 import type { Caller } from '../../../contracts/ports/accounts/identity.js';
 import type { Decode } from '../../../contracts/ports/speech/codec.js';
 import type { NewVoice } from '../../../contracts/ports/speech/voices.js';
-import type { Body } from './bodies.js';
+import type { VoiceUpload } from './bodies.js';
 import { checked } from './checked.js';
 import { Creation } from './schema.js';
 
@@ -49,7 +49,7 @@ async function checkAudio(
 
 /** Errors: `invalid_request`, `audio_too_large`, `audio_unreadable`, `engine_busy`. */
 export async function newVoice(
-  { fields, files }: Body,
+  { fields, files }: VoiceUpload,
   caller: Caller,
   decode: Decode,
   signal: AbortSignal,

@@ -5,8 +5,8 @@ import type * as routes from '../../server/routes.js';
 import type { VoicesParts } from './parts.js';
 import { ErrorBody } from './schema.js';
 
-export type Handler = routes.Handler<VoicesParts, Caller>;
-export type Row = routes.Row<VoicesParts, Caller>;
+export type VoicesHandler = routes.RouteHandler<VoicesParts, Caller>;
+export type VoicesRow = routes.RouteRow<VoicesParts, Caller>;
 
 export const failures = failuresAs(ErrorBody, {
   403: 'This voice belongs to an engine and cannot be changed',

@@ -12,7 +12,7 @@ import { entityOf } from './entity.js';
 import { pageOf } from './listing.js';
 import type { VoicesParts } from './parts.js';
 import { listQuery } from './query.js';
-import { failures, type Handler, type Row } from './rows.js';
+import { failures, type VoicesHandler, type VoicesRow } from './rows.js';
 import { Changes, Creation, ListQuery, ModelEntity, ModelPage } from './schema.js';
 
 const checkChanges = checked(Changes);
@@ -28,15 +28,15 @@ async function voiceOf(request: HttpRequest, { voices }: VoicesParts, { workspac
   throw notFound();
 }
 
-const list: Handler = async (request, { voices }, { workspaceId }) => {
+const list: VoicesHandler = async (request, { voices }, { workspaceId }) => {
   const query = listQuery(request.query);
   return json(200, pageOf(await voices.list(workspaceId), query));
 };
 
-const read: Handler = async (request, parts, caller) =>
+const read: VoicesHandler = async (request, parts, caller) =>
   json(200, entityOf(await voiceOf(request, parts, caller)));
 
-const create: Handler = async (request, { voices, decode }, caller) => {
+const create: VoicesHandler = async (request, { voices, decode }, caller) => {
   if (!voices.clones) {
     const message = 'No configured engine can clone a voice from reference audio';
     throw new ServiceError('cloning_unavailable', { message });
@@ -46,7 +46,7 @@ const create: Handler = async (request, { voices, decode }, caller) => {
 };
 
 /** Refuses voices of engines before reading the body, since no change of them is valid. */
-const change: Handler = async (request, parts, caller) => {
+const change: VoicesHandler = async (request, parts, caller) => {
   const { kind } = await voiceOf(request, parts, caller);
   if (kind === 'engine') throw new ServiceError('voice_read_only');
   const { title, description, visibility, tags } = checkChanges((await readBody(request)).fields);
@@ -60,7 +60,7 @@ const change: Handler = async (request, parts, caller) => {
   return { status: 200 };
 };
 
-const remove: Handler = async (request, { voices }, { workspaceId }) => {
+const remove: VoicesHandler = async (request, { voices }, { workspaceId }) => {
   if (await voices.remove(idOf(request), workspaceId)) return { status: 204 };
   throw notFound();
 };
@@ -78,21 +78,20 @@ const NewVoice = Type.Object({
 const bodies = (schema: TSchema): Record<string, TSchema> =>
   Object.fromEntries(BODY_TYPES.map((type) => [type, schema]));
 
-const TAGS = { tags: ['voices'], auth: true } as const;
 const VOICES = '/model';
 const VOICE = `${VOICES}/{id}`;
 
-export const VOICE_ROWS: readonly Row[] = [
+export const VOICE_ROWS: readonly VoicesRow[] = [
   {
     method: 'GET',
     path: VOICES,
+    permission: 'catalogue',
     handler: list,
     description: {
       summary: 'List voices',
       description:
         "The voices of the configured engines and the workspace's cloned ones. Repeat `tag` for voices that have all of " +
         'them, and `language` for voices that speak any of them. `score` and `task_count` leave the library in its own order.',
-      ...TAGS,
       parameters: queryParameters(ListQuery.properties),
       responses: { ...answers(200, 'One page', ModelPage), ...failures(400, 401) },
     },
@@ -100,13 +99,13 @@ export const VOICE_ROWS: readonly Row[] = [
   {
     method: 'POST',
     path: VOICES,
+    permission: 'manage',
     handler: create,
     description: {
       summary: 'Clone a voice',
       description:
         'Keeps reference audio as a voice of this workspace. 400 if no configured engine clones. ' +
         'At most 20 files, 10 MiB each and 20 MiB together.',
-      ...TAGS,
       requestBody: bodies(NewVoice),
       responses: { ...answers(201, 'The voice', ModelEntity), ...failures(400, 401, 413, 415) },
     },
@@ -114,22 +113,22 @@ export const VOICE_ROWS: readonly Row[] = [
   {
     method: 'GET',
     path: VOICE,
+    permission: 'catalogue',
     handler: read,
     description: {
       summary: 'Read a voice',
       description: 'By its id or an alias.',
-      ...TAGS,
       responses: { ...answers(200, 'The voice', ModelEntity), ...failures(401, 404) },
     },
   },
   {
     method: 'PATCH',
     path: VOICE,
+    permission: 'manage',
     handler: change,
     description: {
       summary: 'Change a cloned voice',
       description: 'Absent and null fields stay as they are.',
-      ...TAGS,
       requestBody: bodies(Changes),
       responses: { ...answers(200, 'Changed; no body'), ...failures(400, 401, 403, 404, 413, 415) },
     },
@@ -137,10 +136,10 @@ export const VOICE_ROWS: readonly Row[] = [
   {
     method: 'DELETE',
     path: VOICE,
+    permission: 'manage',
     handler: remove,
     description: {
       summary: 'Delete a cloned voice',
-      ...TAGS,
       responses: { ...answers(204, 'Gone'), ...failures(401, 403, 404) },
     },
   },

@@ -8,8 +8,9 @@ import type { Wallet } from '../../../contracts/ports/accounts/wallet.js';
 import { answers } from '../../server/openapi/openapi-parts.js';
 import type { HttpRequest } from '../../server/port.js';
 import { json } from '../../server/replies.js';
+import { tagged } from '../../server/routes.js';
 import type { VoicesParts } from './parts.js';
-import { failures, type Handler, type Row } from './rows.js';
+import { failures, type VoicesHandler, type VoicesRow } from './rows.js';
 import { ApiCredit, Package } from './schema.js';
 
 const UNLIMITED = 1_000_000_000;
@@ -49,34 +50,32 @@ async function walletOf({ params }: HttpRequest, { wallet }: VoicesParts, { work
   throw new ServiceError('not_found', { message: 'Wallet not found' });
 }
 
-const credit: Handler = async (request, parts, caller) =>
+const credit: VoicesHandler = async (request, parts, caller) =>
   json(200, creditOf(await walletOf(request, parts, caller), caller.workspaceId));
 
-const plan: Handler = async (request, parts, caller) =>
+const plan: VoicesHandler = async (request, parts, caller) =>
   json(200, packageOf(await walletOf(request, parts, caller), caller.workspaceId));
 
-const TAGS = { tags: ['wallet'], auth: true } as const;
-
-export const WALLET_ROWS: readonly Row[] = [
+export const WALLET_ROWS: readonly VoicesRow[] = tagged('wallet', [
   {
     method: 'GET',
     path: '/wallet/{self}/api-credit',
+    permission: 'catalogue',
     handler: credit,
     description: {
       summary: 'Credit',
       description: 'In characters of synthesis. Usage is counted in batches, so it lags a few seconds.',
-      ...TAGS,
       responses: { ...answers(200, 'The credit', ApiCredit), ...failures(401, 404) },
     },
   },
   {
     method: 'GET',
     path: '/wallet/{self}/package',
+    permission: 'catalogue',
     handler: plan,
     description: {
       summary: "The month's package",
-      ...TAGS,
       responses: { ...answers(200, 'The package', Package), ...failures(401, 404) },
     },
   },
-];
+]);

@@ -10,7 +10,7 @@ import type { Clock } from '../../../contracts/clock.js';
 import type { ServiceError } from '../../../contracts/errors.js';
 import type { MemoryLedger } from '../../../contracts/ports/accounts/memory.js';
 import type { BodyPipe } from '../bodies/body-pipe.js';
-import { type Frame, LongText } from '../frames/frame-queue.js';
+import { type SocketFrame, LongText } from '../frames/frame-queue.js';
 import type { LandedFrame } from '../frames/landing.js';
 import type { RequestHead } from './guard.js';
 
@@ -21,7 +21,7 @@ export interface ReplyHead {
   readonly close: boolean;
 }
 
-export interface Channel {
+export interface SocketChannel {
   readonly closed: boolean;
   /** Called if the connection ended before the reply was complete. */
   onClosed: () => void;
@@ -59,20 +59,24 @@ export interface Wire {
 export interface WireEvents {
   /** Called with a frame's size before it is copied; false: drop the frame. */
   admits(byteLength: number): boolean;
+  /**
+   * Whether a frame of at most PACKED_BYTES has to wait, or is dropped; its bytes are lent for this call. False: `message` must be called.
+   */
+  holds(bytes: ArrayBuffer, isText: boolean): boolean;
   /** The bytes belong to the receiver. */
-  message(frame: Frame | LandedFrame): void;
+  message(frame: SocketFrame | LandedFrame): void;
   /** Some of the buffered bytes are with the kernel now. */
   flushed(): void;
   closed(code: number): void;
 }
 
 /** A frame of these bytes, which are its receiver's. */
-export function frameOf(bytes: Buffer, isBinary: boolean): Frame {
+export function frameOf(bytes: Buffer, isBinary: boolean): SocketFrame {
   if (isBinary) return bytes;
   return bytes.length > AT_ONCE_BYTES ? new LongText(bytes) : bytes.toString();
 }
 
-export interface Handshake {
+export interface WireHandshake {
   readonly protocol: string | undefined;
   readonly headers: ReplyHead['headers'];
   /** Frames above LIMITS.unauthenticated.wireFrameBytes end the connection, until `Wire.authenticated`. */
@@ -86,9 +90,9 @@ export interface Arrival {
   /** In the adapter's spelling. */
   readonly peerAddress: string;
   readonly body: BodyPipe | undefined;
-  readonly channel: Channel;
+  readonly channel: SocketChannel;
   /** Answers 101 instead of a reply. Present if `head.isHandshake` and the stack recognised the handshake too. */
-  readonly upgrade?: (handshake: Handshake) => void;
+  readonly upgrade?: (handshake: WireHandshake) => void;
 }
 
 export interface AdapterOptions {
@@ -109,6 +113,10 @@ export interface AdapterOptions {
 
 export interface Adapter {
   readonly port: number;
+  /** How long clients may come back on an idle connection, in milliseconds. */
+  readonly idleMs: number;
+  /** Ends the connections that are idle. False: the stack cannot list them. */
+  endIdle(): boolean;
   /** Accepts no more connections, and ends idle ones if the stack can. */
   stopAccepting(): void;
   /** Drops every connection that the stack knows of and waits until it has released them. */

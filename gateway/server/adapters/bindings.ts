@@ -1,30 +1,28 @@
 /**
- * The native uWebSockets.js: the packages that may contain it, newest first, and the first of them that loads here.
- * Binaries are loaded by file name, so that no package's JavaScript runs: one package imitates the binding in
- * JavaScript if its binary does not load. docs/http-stacks.md lists which binary is for which Node.
+ * The native uWebSockets.js. Its binary is loaded by file name, so that no package's JavaScript runs; where only a glibc that is
+ * too old is in the way, an adapted copy is loaded (adapted-copy.ts). docs/http-stacks.md lists which binary is for which machine.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { errorText } from '../../../contracts/errors.js';
-import { UWS_ENVIRONMENT, type UwsModule } from './uws.js';
-
-interface BindingPackage {
-  readonly name: string;
-  /** The folder of its binaries. */
-  readonly binaries: string;
-}
-
-/** The first package is also where an operator may put another build: the author's own. */
-export const BINDING_PACKAGES: readonly BindingPackage[] = [
-  { name: 'uWebSockets.js', binaries: '.' },
-  { name: 'uWebSockets.js-20.30', binaries: 'binaries' },
-];
+import { adaptedCopy, temporaryCache } from './adapted-copy.js';
+import { UWS_ENVIRONMENT } from './uws.js';
+import type { UwsModule } from './uws-module.js';
 
 export interface Binding {
   readonly module: UwsModule;
   /** The version of its package. */
   readonly version: string;
+  /** True if it is the copy for an older glibc. */
+  readonly isAdapted: boolean;
+}
+
+export interface BindingOptions {
+  /** The folder for an adapted copy, whose parent exists; absent or unusable: a private one for temporary files. */
+  readonly cacheFolder?: string | undefined;
+  /** The package that holds the binaries. Its folder is also where an operator may put another build: the author's own. */
+  readonly name?: string;
 }
 
 const require = createRequire(import.meta.url);
@@ -40,36 +38,65 @@ const folderOf = (name: string): string | undefined =>
 const versionIn = (folder: string): string =>
   (JSON.parse(readFileSync(path.join(folder, 'package.json'), 'utf8')) as { version: string }).version;
 
+/** What a binary needs and the machine has not; undefined if something else is wrong. */
+const missing = (error: unknown): string | undefined =>
+  /version `(\w+_[\d.]+)' not found/.exec(errorText(error))?.[1];
+
 /** Why a binary does not load, in a few words, since the dynamic linker's message is a line of paths. */
 function obstacle(error: unknown): string {
-  const message = errorText(error);
-  const library = /version `(\w+_[\d.]+)' not found/.exec(message)?.[1];
-  return library === undefined ? (message.split('\n')[0] ?? '') : `needs ${library.replace('_', ' ')}`;
+  const version = missing(error);
+  return version === undefined
+    ? (errorText(error).split('\n')[0] ?? '')
+    : `needs ${version.replace('_', ' ')}`;
 }
 
-type Attempt = { readonly binding: Binding } | { readonly reason: string };
+const load = (file: string): UwsModule => require(file) as UwsModule;
 
-function attempt({ name, binaries }: BindingPackage): Attempt {
-  const folder = folderOf(name);
-  if (folder === undefined) return { reason: `${name} is not installed` };
-  const version = versionIn(folder);
-  const file = path.join(folder, binaries, BINARY);
-  if (!existsSync(file)) return { reason: `${version} has no ${BINARY}` };
+/** Loads the copy out of the first folder that can hold it. Throws an Error with the reason of each. */
+function loadCopy(file: string, folders: readonly string[]): UwsModule {
+  const reasons = new Set<string>();
+  for (const folder of folders)
+    try {
+      return load(adaptedCopy(file, folder));
+    } catch (error) {
+      reasons.add(obstacle(error));
+    }
+  throw new Error([...reasons].join('; '));
+}
+
+function loadFrom(file: string, folders: readonly string[]): Omit<Binding, 'version'> {
   try {
-    return { binding: { module: require(file) as UwsModule, version } };
+    return { module: load(file), isAdapted: false };
   } catch (error) {
-    return { reason: `${version} ${obstacle(error)}` };
+    if (missing(error)?.startsWith('GLIBC_') !== true) throw new Error(obstacle(error));
+    try {
+      return { module: loadCopy(file, folders), isAdapted: true };
+    } catch (second) {
+      throw new Error(`${obstacle(error)}; no adapted copy: ${errorText(second)}`);
+    }
   }
 }
 
-/** Loads the newest binding that works. Throws an Error that says in one line why none does. */
-export function loadBinding(packages = BINDING_PACKAGES): Binding {
-  Object.assign(process.env, UWS_ENVIRONMENT);
-  const reasons: string[] = [];
-  for (const candidate of packages) {
-    const tried = attempt(candidate);
-    if ('binding' in tried) return tried.binding;
-    reasons.push(tried.reason);
+/** Throws an Error whose message is the reason why it does not load, in one line. */
+function find(name: string, folders: readonly string[]): Binding {
+  const folder = folderOf(name);
+  if (folder === undefined) throw new Error(`${name} is not installed`);
+  const version = versionIn(folder);
+  const file = path.join(folder, BINARY);
+  if (!existsSync(file)) throw new Error(`${version} has no ${BINARY}`);
+  try {
+    return { ...loadFrom(file, folders), version };
+  } catch (error) {
+    throw new Error(`${version} ${errorText(error)}`);
   }
-  throw new Error(`no uWebSockets.js for Node ${process.version} loads here (${reasons.join('; ')})`);
+}
+
+/** Loads the binding. Throws an Error that says in one line why it does not load. */
+export function loadBinding({ cacheFolder, name = 'uWebSockets.js' }: BindingOptions = {}): Binding {
+  Object.assign(process.env, UWS_ENVIRONMENT);
+  try {
+    return find(name, [...(cacheFolder === undefined ? [] : [cacheFolder]), temporaryCache()]);
+  } catch (error) {
+    throw new Error(`no uWebSockets.js for Node ${process.version} loads here (${errorText(error)})`);
+  }
 }

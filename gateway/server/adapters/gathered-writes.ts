@@ -2,7 +2,7 @@
  * Batches the chunks of a streamed reply. The first chunk is written at once; later ones that arrive within the same
  * run of microtasks are written together, since a write costs as much as 10 KB of audio.
  */
-import type { Channel, ReplyHead } from './adapter.js';
+import type { SocketChannel, ReplyHead } from './adapter.js';
 
 /** Gathered chunks are written once they have this many bytes. */
 const MOST_BYTES = 64 * 1024;
@@ -17,7 +17,7 @@ export class GatheredWrites {
   #flowing = true;
   #scheduled = false;
 
-  constructor(private readonly channel: Pick<Channel, 'begin' | 'write' | 'finish'>) {}
+  constructor(private readonly channel: Pick<SocketChannel, 'begin' | 'write' | 'finish'>) {}
 
   /** Whether everything written is with the kernel. Until then the channel gets no more, since it keeps only one chunk. */
   get flowing(): boolean {

@@ -10,27 +10,25 @@ import {
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo, ListenOptions, Socket as TcpSocket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { type WebSocket, WebSocketServer } from 'ws';
 import type { Clock } from '../../../contracts/clock.js';
 import { ServiceError } from '../../../contracts/errors.js';
 import { LIMITS } from '../../../contracts/limits.js';
 import {
   type Adapter,
   type AdapterOptions,
-  type Channel,
+  type SocketChannel,
   connectionHeaders,
-  type Handshake,
+  type WireHandshake,
   type ReplyHead,
-  type Wire,
-  WIRE_FRAME_BYTES,
-  WIRE_IDLE_SECONDS,
-  frameOf,
 } from './adapter.js';
 import { BodyPipe } from '../bodies/body-pipe.js';
 import { RequestHead } from './guard.js';
+import { Upgrades } from './node-sockets.js';
 import { type ClientError, faultOf, sayAndEnd } from './unreadable.js';
 
 const KEEP_ALIVE_SECONDS = 60;
+/** A little longer than clients are told, so that none sends just as we close. */
+const IDLE_MS = (KEEP_ALIVE_SECONDS + 5) * 1000;
 
 const SERVER_OPTIONS = {
   maxHeaderSize: LIMITS.http.headerBytes,
@@ -38,8 +36,7 @@ const SERVER_OPTIONS = {
   connectionsCheckingInterval: 2000,
   // The server above limits the pace of uploads and the time to the first byte.
   requestTimeout: 0,
-  // A little longer than clients are told, so that none sends just as we close.
-  keepAliveTimeout: (KEEP_ALIVE_SECONDS + 5) * 1000,
+  keepAliveTimeout: IDLE_MS,
   // The guard checks that and ends the connection, which node:http does not.
   requireHostHeader: false,
 };
@@ -53,7 +50,7 @@ const ONE_PIECE_BYTES = 64 * 1024;
 // oxlint-disable-next-line no-control-regex -- anything but ASCII
 const NOT_ASCII = /[^\x00-\x7f]/;
 
-class NodeChannel implements Channel {
+class NodeChannel implements SocketChannel {
   closed = false;
   onClosed: () => void = () => undefined;
   onWritable: () => void = () => undefined;
@@ -127,41 +124,6 @@ class NodeChannel implements Channel {
   }
 }
 
-/** Counts the bytes that an unauthenticated client sends, in any frames, and ends its connection above the limit. */
-function boundUnauthenticated(connection: Duplex, socket: WebSocket): () => void {
-  let bytes = 0;
-  const count = (chunk: Buffer): void => {
-    bytes += chunk.byteLength;
-    if (bytes > LIMITS.unauthenticated.wireFrameBytes) socket.terminate();
-  };
-  connection.on('data', count);
-  return () => void connection.off('data', count);
-}
-
-class NodeWire implements Wire {
-  constructor(
-    private readonly socket: WebSocket,
-    private readonly flushed: () => void,
-    readonly authenticated: () => void,
-  ) {}
-
-  get bufferedBytes(): number {
-    return this.socket.bufferedAmount;
-  }
-
-  send(frame: string | Uint8Array): void {
-    this.socket.send(frame, { binary: typeof frame !== 'string' }, this.flushed);
-  }
-
-  end(code: number, reason: string): void {
-    this.socket.close(code, reason);
-  }
-
-  terminate(): void {
-    this.socket.terminate();
-  }
-}
-
 /** Header values are UTF-8 on both adapters; node:http reads them as Latin-1. */
 const decodeValue = (value: string): string =>
   NOT_ASCII.test(value) ? Buffer.from(value, 'latin1').toString('utf8') : value;
@@ -188,71 +150,6 @@ function bodyOf(head: RequestHead, request: IncomingMessage, clock: Clock, invit
   // The channel reports a client that left.
   request.on('error', () => undefined);
   return body;
-}
-
-/** WebSockets with `ws`, which only does the framing: handshakes have been decided on before. */
-class Upgrades {
-  readonly #handshakes = new WeakMap<IncomingMessage, Handshake>();
-  readonly #quiet = new Map<WebSocket, boolean>();
-  readonly #pings: NodeJS.Timeout;
-  readonly #server = new WebSocketServer({
-    noServer: true,
-    clientTracking: false,
-    perMessageDeflate: false,
-    maxPayload: WIRE_FRAME_BYTES,
-    handleProtocols: (_offered, request) => this.#handshakes.get(request)?.protocol ?? false,
-  });
-
-  constructor() {
-    this.#pings = setInterval(() => this.#ping(), (WIRE_IDLE_SECONDS / 2) * 1000).unref();
-    this.#server.on('headers', (lines, request) => {
-      for (const [name, value] of this.#handshakes.get(request)?.headers ?? [])
-        lines.push(`${name}: ${value}`);
-    });
-  }
-
-  /** Returns whether the handshake was completed: `ws` destroys the socket of a client that has ended its side already. */
-  complete(request: IncomingMessage, socket: Duplex, rest: Buffer, handshake: Handshake): boolean {
-    let isOpen = false;
-    this.#handshakes.set(request, handshake);
-    this.#server.handleUpgrade(request, socket, rest, (websocket) => {
-      isOpen = true;
-      const free = handshake.unauthenticated ? boundUnauthenticated(socket, websocket) : () => undefined;
-      this.#opened(websocket, handshake, free);
-    });
-    return isOpen;
-  }
-
-  close(): void {
-    clearInterval(this.#pings);
-    for (const socket of this.#quiet.keys()) socket.terminate();
-  }
-
-  #opened(socket: WebSocket, handshake: Handshake, authenticated: () => void): void {
-    this.#quiet.set(socket, false);
-    const events = handshake.opened(new NodeWire(socket, () => events?.flushed(), authenticated));
-    socket.on('message', (data: Buffer, isBinary) => {
-      this.#quiet.set(socket, false);
-      if (events.admits(data.byteLength)) events.message(frameOf(data, isBinary));
-    });
-    socket.on('pong', () => this.#quiet.set(socket, false));
-    // `ws` closes the socket itself, with the right code.
-    socket.on('error', () => undefined);
-    socket.on('close', (code) => {
-      this.#quiet.delete(socket);
-      events.closed(code);
-    });
-  }
-
-  #ping(): void {
-    for (const [socket, quiet] of this.#quiet) {
-      if (quiet) socket.terminate();
-      else {
-        this.#quiet.set(socket, true);
-        socket.ping();
-      }
-    }
-  }
 }
 
 function refuseVersion(channel: NodeChannel, unreadable: AdapterOptions['unreadable']): void {
@@ -308,7 +205,7 @@ const onUpgrade =
     response.on('finish', () => (socket as TcpSocket).destroySoon());
     const channel = new NodeChannel(response);
     if (!isSpoken(request)) return refuseVersion(channel, unreadable);
-    const upgrade = (handshake: Handshake): void => {
+    const upgrade = (handshake: WireHandshake): void => {
       if (channel.closed) return;
       channel.closed = true;
       response.detachSocket(socket as TcpSocket);
@@ -388,6 +285,11 @@ export async function listenNode(options: AdapterOptions): Promise<Adapter> {
   const port = await bind(server, options);
   return {
     port,
+    idleMs: IDLE_MS,
+    endIdle() {
+      server.closeIdleConnections();
+      return true;
+    },
     stopAccepting: () => void server.close(),
     async close() {
       upgrades.close();

@@ -5,12 +5,12 @@
  * while a body is awaited (restarted every 160 KiB), while a reply is not read, and between two requests. `resume`
  * starts it too; the body's last byte, `pause`, and a client that reads on stop it. The server above decides how long
  * each of these may take, so the timer is restarted until then. Unavoidable: connections are kept alive for 8 s only
- * (KEEP_ALIVE_SECONDS announces it), and heads of more than 48 headers are dropped.
+ * (KEEP_ALIVE_SECONDS announces it), and heads of more than about 100 headers are answered 431.
  */
 import { STATUS_CODES } from 'node:http';
 import type { HttpResponse } from 'uWebSockets.js';
 import type { Clock } from '../../../contracts/clock.js';
-import { type Channel, connectionHeaders, type ReplyHead } from './adapter.js';
+import { type SocketChannel, connectionHeaders, type ReplyHead } from './adapter.js';
 
 /**
  * Most bytes written at once, as a piece, and as a whole reply with its head. With a chunk's frame or the head they fit
@@ -22,6 +22,8 @@ const WHOLE_BYTES = 14 * 1024;
 const FIRST_PIECE_BYTES = 4 * 1024;
 /** One second less than the shortest run of the binding's timer, so that no client sends just as it closes. */
 const KEEP_ALIVE_SECONDS = 7;
+/** A client that keeps to that has sent its next request by then; the binding's timer may run for 4 s more. */
+export const IDLE_MS = (KEEP_ALIVE_SECONDS + 1) * 1000;
 /** Well below the 8 s after which the binding's timer may expire. */
 const RENEW_MS = 4000;
 const NOTHING = new Uint8Array(0);
@@ -36,7 +38,7 @@ export function statusLine(status: number): string {
 const bytesOf = (chunk: string | Uint8Array): Uint8Array =>
   typeof chunk === 'string' ? Buffer.from(chunk) : chunk;
 
-export class UwsChannel implements Channel {
+export class UwsChannel implements SocketChannel {
   closed = false;
   onClosed: () => void = () => undefined;
   onWritable: () => void = () => undefined;

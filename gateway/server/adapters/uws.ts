@@ -4,14 +4,7 @@
  * Replies are written in uws-channel.ts. Requests that the binding's parser refuses are answered by the binding, or not at all
  * (docs/http-stacks.md).
  */
-import type {
-  App,
-  HttpRequest,
-  HttpResponse,
-  SSLApp,
-  us_listen_socket,
-  us_socket_context_t,
-} from 'uWebSockets.js';
+import type { App, HttpRequest, HttpResponse, us_listen_socket, us_socket_context_t } from 'uWebSockets.js';
 import type { WebSocket, WebSocketBehavior } from 'uWebSockets.js';
 import type { Clock } from '../../../contracts/clock.js';
 import { LIMITS } from '../../../contracts/limits.js';
@@ -19,7 +12,7 @@ import {
   type Adapter,
   type AdapterOptions,
   type Arrival,
-  type Handshake,
+  type WireHandshake,
   type Wire,
   type WireEvents,
   WIRE_FRAME_BYTES,
@@ -27,20 +20,14 @@ import {
   frameOf,
 } from './adapter.js';
 import { BodyPipe } from '../bodies/body-pipe.js';
+import { ChunkLanding } from '../bodies/landed-chunk.js';
 import { AT_ONCE_BYTES } from '../bodies/structure.js';
 import { Landing } from '../frames/landing.js';
+import { PACKED_BYTES } from '../frames/packed-frames.js';
 import { RequestHead } from './guard.js';
-import { statusLine, UwsChannel } from './uws-channel.js';
-
-/** The part of the native module that is used. */
-export interface UwsModule {
-  readonly App: typeof App;
-  readonly SSLApp: typeof SSLApp;
-  readonly LIBUS_LISTEN_EXCLUSIVE_PORT: number;
-  us_listen_socket_close(socket: us_listen_socket): void;
-  us_socket_local_port(socket: us_listen_socket): number;
-  _cfg(setting: string): void;
-}
+import { StandInServer } from './stand-in.js';
+import { IDLE_MS, statusLine, UwsChannel } from './uws-channel.js';
+import type { UwsModule } from './uws-module.js';
 
 const textOf = (bytes: ArrayBuffer): string => Buffer.from(bytes).toString('latin1');
 
@@ -88,7 +75,13 @@ function afterParsing(head: RequestHead, task: () => void): void {
   else task();
 }
 
-function bodyOf(head: RequestHead, response: HttpResponse, channel: UwsChannel, clock: Clock): BodyPipe {
+function bodyOf(
+  head: RequestHead,
+  response: HttpResponse,
+  channel: UwsChannel,
+  clock: Clock,
+  landing: ChunkLanding,
+): BodyPipe {
   /** True after the last byte: the binding has stopped its timer for good, and the pair below would start it. */
   let complete = false;
   const source = {
@@ -103,9 +96,11 @@ function bodyOf(head: RequestHead, response: HttpResponse, channel: UwsChannel, 
   const body = new BodyPipe(source, clock, head.contentLength);
   response.onData((chunk, isLast) => {
     complete = isLast;
-    const owned = new Uint8Array(chunk.slice(0));
+    const { byteLength } = chunk;
+    const owned = body.isDropped ? undefined : landing.land(chunk);
     afterParsing(head, () => {
-      body.push(owned, isLast);
+      if (owned) body.push(owned, isLast);
+      else body.skip(byteLength);
       if (isLast) body.end();
     });
   });
@@ -120,46 +115,48 @@ function headOf(request: HttpRequest): RequestHead {
   return head;
 }
 
+/** Whether the binding closes the connection with the answer, as it decides itself: it would go on with a socket that is closed. */
+const closes = (request: HttpRequest): boolean => request.getHeader('connection').length === 'close'.length;
+
 function upgrader(
   head: RequestHead,
   response: HttpResponse,
   channel: UwsChannel,
-  contextFor: (handshake: Handshake) => us_socket_context_t | undefined,
-): (handshake: Handshake) => void {
+  standIn: StandInServer,
+  contextFor: (handshake: WireHandshake) => us_socket_context_t | undefined,
+): (handshake: WireHandshake) => void {
   return (handshake) => {
     const context = contextFor(handshake);
     if (channel.closed || context === undefined) return;
     channel.release();
     const key = head.headers.get('sec-websocket-key') ?? '';
-    const socket = corkedUpgrade(response, handshake.headers, (user) =>
+    const socket = answered(response, handshake.headers, standIn, (user) =>
       response.upgrade(user, key, handshake.protocol ?? '', '', context),
     );
     if (socket) opened(socket, handshake);
   };
 }
 
-/**
- * Answers 101 in one segment, and returns the socket. Nothing else may happen within the cork: at its end the binding reads
- * flags from where the reply's state was, memory that the socket has given back, and closes the socket if it finds the flag of a
- * connection that is to close (mended by its author in 20.79). Whatever a dialect does when its socket opens may have
- * written there by then (measured: four of five sockets were closed).
- */
-function corkedUpgrade(
+/** Answers 101, and returns the socket: in one segment if the request has just been read, else in about 18 (stand-in.ts). */
+function answered(
   response: HttpResponse,
-  headers: Handshake['headers'],
+  headers: WireHandshake['headers'],
+  standIn: StandInServer,
   upgrade: (user: Upgraded) => void,
 ): Opened | undefined {
   const sockets: Opened[] = [];
   response.cork(() => {
     response.writeStatus(statusLine(101));
     for (const [name, value] of headers) response.writeHeader(name, value);
-    upgrade({ keep: (socket) => sockets.push(socket), events: undefined, closedWith: undefined });
   });
+  standIn.cork(() =>
+    upgrade({ keep: (socket) => sockets.push(socket), events: undefined, closedWith: undefined }),
+  );
   return sockets[0];
 }
 
 /** Hands the socket over, which may close it at once. */
-function opened(socket: Opened, handshake: Handshake): void {
+function opened(socket: Opened, handshake: WireHandshake): void {
   const user = socket.getUserData();
   user.events = handshake.opened(new UwsWire(socket));
   if (user.closedWith !== undefined) user.events.closed(user.closedWith);
@@ -181,6 +178,7 @@ const socketsOf = (landing: Landing): WebSocketBehavior<Upgraded> => ({
   message(socket, bytes, isBinary) {
     const { events } = socket.getUserData();
     if (!events?.admits(bytes.byteLength)) return;
+    if (bytes.byteLength <= PACKED_BYTES && events.holds(bytes, !isBinary)) return;
     const landed = landing.land(bytes, !isBinary);
     // A short text is copied as it is decoded.
     const isDecoded = !isBinary && bytes.byteLength <= AT_ONCE_BYTES;
@@ -203,7 +201,7 @@ const socketsOf = (landing: Landing): WebSocketBehavior<Upgraded> => ({
 /** Rejects if it cannot listen on the address. `uws`: the native binding. */
 export async function listenUws(uws: UwsModule, options: AdapterOptions): Promise<Adapter> {
   const receive = (response: HttpResponse, request: HttpRequest, context?: us_socket_context_t): void => {
-    const contextFor = ({ unauthenticated }: Handshake): us_socket_context_t | undefined =>
+    const contextFor = ({ unauthenticated }: WireHandshake): us_socket_context_t | undefined =>
       (unauthenticated && bounded) || context;
     const head = headOf(request);
     if (head.isAmbiguous) {
@@ -214,14 +212,18 @@ export async function listenUws(uws: UwsModule, options: AdapterOptions): Promis
     const arrival: Arrival = {
       head,
       peerAddress: textOf(response.getRemoteAddressAsText()),
-      body: head.hasBody ? bodyOf(head, response, channel, options.clock) : undefined,
+      body: head.hasBody ? bodyOf(head, response, channel, options.clock, bodies) : undefined,
       channel,
-      ...(context && head.isHandshake ? { upgrade: upgrader(head, response, channel, contextFor) } : {}),
+      ...(context && head.isHandshake && !closes(request)
+        ? { upgrade: upgrader(head, response, channel, standIn, contextFor) }
+        : {}),
     };
     afterParsing(head, () => options.arrived(arrival));
   };
+  const bodies = new ChunkLanding(options.memory, options.clock);
   // No "uWebSockets" header in replies.
   uws._cfg('silent');
+  const standIn = await StandInServer.open(uws);
   const app = options.tls
     ? uws.SSLApp({ cert_file_name: options.tls.certFile, key_file_name: options.tls.keyFile })
     : uws.App();
@@ -238,10 +240,20 @@ export async function listenUws(uws: UwsModule, options: AdapterOptions): Promis
   });
   app.ws<Upgraded>('/*', { ...sockets, maxPayloadLength: WIRE_FRAME_BYTES, upgrade: receive });
   app.any('/*', (response, request) => receive(response, request));
-  return await bind(uws, app, options);
+  try {
+    return await bind(uws, app, standIn, options);
+  } catch (error) {
+    standIn.end();
+    throw error;
+  }
 }
 
-function bind(uws: UwsModule, app: ReturnType<typeof App>, options: AdapterOptions): Promise<Adapter> {
+function bind(
+  uws: UwsModule,
+  app: ReturnType<typeof App>,
+  standIn: StandInServer,
+  options: AdapterOptions,
+): Promise<Adapter> {
   return new Promise((resolve, reject) => {
     const listening = (socket: us_listen_socket | false): void => {
       if (!socket) return reject(new Error(`cannot listen on port ${options.port}`));
@@ -250,9 +262,13 @@ function bind(uws: UwsModule, app: ReturnType<typeof App>, options: AdapterOptio
         if (open) uws.us_listen_socket_close(socket);
         open = false;
       };
-      // Idle connections end by themselves after 10 s: this build cannot list them.
-      const close = async (): Promise<void> => stopAccepting();
-      resolve({ port: uws.us_socket_local_port(socket), stopAccepting, close });
+      // Idle connections end by themselves: this build cannot list them.
+      const close = async (): Promise<void> => {
+        stopAccepting();
+        standIn.end();
+      };
+      const port = uws.us_socket_local_port(socket);
+      resolve({ port, idleMs: IDLE_MS, endIdle: () => false, stopAccepting, close });
     };
     const flag = options.exclusive ? uws.LIBUS_LISTEN_EXCLUSIVE_PORT : 0;
     // The published types lack the form with host and options.

@@ -10,7 +10,7 @@ import type { SpoolFile } from './spool.js';
 /** Larger parts go to disk. */
 const IN_MEMORY_BYTES = 256 * 1024;
 
-export type Keeping = Pick<HttpRequest, 'share' | 'store'>;
+export type BodyStorage = Pick<HttpRequest, 'share' | 'store'>;
 
 export class ArrivingFile {
   readonly #bytes: ArrivingBytes;
@@ -18,7 +18,7 @@ export class ArrivingFile {
 
   /** `mostBytes`: the most that may arrive. */
   constructor(
-    private readonly request: Keeping,
+    private readonly request: BodyStorage,
     mostBytes: number,
   ) {
     this.#bytes = new ArrivingBytes(mostBytes, request.share('body'));

@@ -10,7 +10,7 @@ import { LIMITS } from '../../../contracts/limits.js';
 import { mustCharge } from '../../../contracts/ports/accounts/memory.js';
 import type { StoredFile } from '../../../contracts/ports/speech/codec.js';
 import { mostBytesOf } from './arriving-bytes.js';
-import { ArrivingFile, type Keeping } from './arriving-file.js';
+import { ArrivingFile, type BodyStorage } from './arriving-file.js';
 import { isTurnOver } from '../../../contracts/time/loop-turn.js';
 import { expectMediaType, isJson, parseLongJson } from './body.js';
 import { decoded, HEAD_ALLOWANCE } from './long-base64.js';
@@ -39,7 +39,7 @@ function checkSize(size: number, limit: number): void {
 async function decodeLong(
   long: LongString,
   limit: number,
-  request: Keeping,
+  request: BodyStorage,
 ): Promise<Uint8Array | StoredFile | undefined> {
   const audio = new ArrivingFile(request, limit);
   try {
@@ -75,7 +75,7 @@ class Document implements AudioDocument {
   constructor(
     readonly value: unknown,
     private readonly lifted: ReadonlyMap<string, LongString>,
-    private readonly request: Keeping,
+    private readonly request: BodyStorage,
   ) {}
 
   async decode(text: string, limit: number): Promise<Uint8Array | StoredFile | undefined> {
@@ -105,7 +105,7 @@ class Document implements AudioDocument {
 
 /** Errors: those of `request.body`, `unsupported_media_type`, `malformed_body`, `memory_exhausted`, `storage_full`. */
 export async function readAudioJson(
-  request: Pick<HttpRequest, 'headers' | 'body'> & Keeping,
+  request: Pick<HttpRequest, 'headers' | 'body'> & BodyStorage,
   limitBytes: number,
 ): Promise<AudioDocument> {
   expectMediaType(request.headers, isJson);

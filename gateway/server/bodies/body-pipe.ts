@@ -1,9 +1,12 @@
 /**
  * A request's body between the adapter, which pushes, and one reader, which pulls. Back-pressure: with more than
- * HELD_BYTES unread the connection is paused, so a body costs at most that and one read of the stack.
+ * HELD_BYTES unread the connection is paused, so a body costs at most that and what the stack reads in one turn of the event loop.
+ * The reader goes on in turns of its own: uWebSockets.js reads on, paused or not, for as long as the client has filled the kernel's
+ * buffer again, so that work between two reads would make one turn of a whole upload.
  * Limits (docs/contract/limits.md): the caller's size limit, enforced as soon as it is exceeded or a larger length is
  * declared; and LIMITS.http.uploadBytesPerSecond while the reader waits for the client, not the other way round.
  */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from '../../../contracts/clock.js';
 import { ServiceError } from '../../../contracts/errors.js';
 import { LIMITS } from '../../../contracts/limits.js';
@@ -12,7 +15,9 @@ import {
   type MemoryShare,
   UNBOUNDED_SHARE,
 } from '../../../contracts/ports/accounts/memory.js';
+import { isTurnOver } from '../../../contracts/time/loop-turn.js';
 import type { Drop } from '../unread-body.js';
+import { LandedChunk } from './landed-chunk.js';
 
 const HELD_BYTES = 64 * 1024;
 /** Shorter than the 8 s after which uWebSockets.js itself drops a slow upload without a reply. */
@@ -29,8 +34,12 @@ interface Source {
   invite?(): void;
 }
 
+function dropped(chunk: Uint8Array | LandedChunk): void {
+  if (chunk instanceof LandedChunk) chunk.drop();
+}
+
 export class BodyPipe {
-  #chunks: Uint8Array[] = [];
+  #chunks: (Uint8Array | LandedChunk)[] = [];
   #heldBytes = 0;
   #receivedBytes = 0;
   #paused = false;
@@ -60,6 +69,11 @@ export class BodyPipe {
     return this.#read && !this.#ended;
   }
 
+  /** Whether nobody reads what still arrives: an adapter need not copy it, which takes longer than to read it. */
+  get isDropped(): boolean {
+    return this.#failure !== undefined;
+  }
+
   get receivedBytes(): number {
     return this.#receivedBytes;
   }
@@ -70,11 +84,20 @@ export class BodyPipe {
   }
 
   /** Takes ownership of `chunk`. With `isLast`, `end` follows, so the connection is not paused any more. */
-  push(chunk: Uint8Array, isLast = false): void {
+  push(chunk: Uint8Array | LandedChunk, isLast = false): void {
     this.#receivedBytes += chunk.byteLength;
-    if (this.#failure) return this.#notify();
+    if (this.#failure) {
+      dropped(chunk);
+      return this.#notify();
+    }
     if (chunk.byteLength > 0 && !this.#hold(chunk)) return this.fail(memoryExhausted());
     if (this.#heldBytes >= HELD_BYTES && !this.#paused && !isLast) this.#setPaused(true);
+    this.#notify();
+  }
+
+  /** Counts bytes of a dropped body, which the adapter has not copied. */
+  skip(byteLength: number): void {
+    this.#receivedBytes += byteLength;
     this.#notify();
   }
 
@@ -84,6 +107,11 @@ export class BodyPipe {
     // Further bytes on the connection belong to another request.
     if (this.#paused) this.#setPaused(false);
     this.#notify();
+  }
+
+  /** Gives back what nobody has read, at the end of the request. */
+  forget(): void {
+    this.#drop();
   }
 
   /** Makes the reader throw the first `error`, and drops all further bytes. */
@@ -109,6 +137,7 @@ export class BodyPipe {
         bytes += chunk.byteLength;
         if (bytes > limitBytes) throw new ServiceError('payload_too_large');
         yield chunk;
+        if (this.#chunks.length > 0 && isTurnOver()) await nextTurn();
       }
     } finally {
       stopPacing();
@@ -164,22 +193,28 @@ export class BodyPipe {
   }
 
   async #next(): Promise<Uint8Array | undefined> {
-    while (this.#chunks.length === 0 && !this.#ended && !this.#failure) await this.#arrival();
+    while (this.#chunks.length === 0 && !this.#ended && !this.#failure) {
+      await this.#arrival();
+      if (!this.#ended) await nextTurn();
+    }
     if (this.#failure) throw this.#failure;
     const chunk = this.#chunks.shift();
     if (chunk) this.#let(chunk);
-    return chunk;
+    return chunk instanceof LandedChunk ? chunk.take() : chunk;
   }
 
   /** False if there is no memory for it. */
-  #hold(chunk: Uint8Array): boolean {
-    if (!this.#share.charge(chunk.byteLength)) return false;
+  #hold(chunk: Uint8Array | LandedChunk): boolean {
+    if (!this.#share.charge(chunk.byteLength)) {
+      dropped(chunk);
+      return false;
+    }
     this.#heldBytes += chunk.byteLength;
     this.#chunks.push(chunk);
     return true;
   }
 
-  #let({ byteLength }: Uint8Array): void {
+  #let({ byteLength }: { readonly byteLength: number }): void {
     this.#share.release(byteLength);
     this.#heldBytes -= byteLength;
   }
@@ -194,7 +229,10 @@ export class BodyPipe {
 
   #drop(): number {
     const bytes = this.#heldBytes;
-    for (const chunk of this.#chunks.splice(0)) this.#let(chunk);
+    for (const chunk of this.#chunks.splice(0)) {
+      dropped(chunk);
+      this.#let(chunk);
+    }
     return bytes;
   }
 

@@ -2,8 +2,7 @@
  * Parses large JSON in turns of the event loop, as `JSON.parse` would in one: of a hundred megabytes of strings that takes more than a
  * second. Bounds of its structure are those of structure.ts.
  */
-import { setImmediate as nextTurn } from 'node:timers/promises';
-import { isTurnOver } from '../../../contracts/time/loop-turn.js';
+import { inTurns, isTurnOver, type Steps } from '../../../contracts/time/loop-turn.js';
 import { readText, textOf } from './long-text.js';
 import { JSON_BOUNDS, noJson, tooLarge } from './structure.js';
 
@@ -20,8 +19,6 @@ const LITERAL_BYTES = 400;
 const LONG = 64 * 1024;
 /** Bytes looked at one by one before the time is. */
 const TURN_BYTES = 64 * 1024;
-/** Bytes searched at once for the end of a string. */
-const SEARCHED = 1024 * 1024;
 
 /** Reads a long string from the bytes between its quotes; `name`: of the member that it is the value of, or of the one that it lies in. */
 export type ReadLong = (bytes: Buffer, name: string) => unknown;
@@ -43,94 +40,108 @@ class JsonWalk {
     private readonly mostNodes: number,
   ) {}
 
-  async document(): Promise<unknown> {
+  *document(): Steps<unknown> {
     this.#skipBlanks();
-    const value = await this.#value(0);
+    const value = yield* this.#value(0);
     if (this.#at < this.bytes.length) throw noJson();
     return value;
   }
 
   /** The value at the current place, and the blanks behind it. */
-  async #value(depth: number): Promise<unknown> {
-    if (isTurnOver()) await nextTurn();
+  *#value(depth: number): Steps<unknown> {
+    if (isTurnOver()) yield undefined;
     const byte = this.bytes[this.#at];
-    if (byte === OBJECT.open) return this.#object(depth + 1);
-    if (byte === ARRAY.open) return this.#array(depth + 1);
-    if (byte === QUOTE) return this.#string();
-    return this.#literal();
+    if (byte === OBJECT.open) return yield* this.#object(depth + 1);
+    if (byte === ARRAY.open) return yield* this.#array(depth + 1);
+    if (byte !== QUOTE) return this.#literal();
+    return this.#shortString() ?? (yield* this.#string((text) => this.readLong(text, this.#name)));
   }
 
-  async #object(depth: number): Promise<unknown> {
+  *#object(depth: number): Steps<unknown> {
     const members: Record<string, unknown> = {};
-    await this.#members(depth, OBJECT.close, async () => {
-      const name = await this.#nameOf();
+    for (let goesOn = this.#enter(depth, OBJECT.close); goesOn; goesOn = this.#goesOn(OBJECT.close)) {
+      const name = this.#shortString() ?? (yield* this.#string((content) => readText({ content })));
       if (!this.#take(COLON)) throw noJson();
-      this.#name = name;
-      put(members, name, await this.#value(depth));
-    });
+      this.#name = name as string;
+      put(members, this.#name, this.#shortString() ?? (yield* this.#value(depth)));
+    }
     return members;
   }
 
-  async #array(depth: number): Promise<unknown> {
+  *#array(depth: number): Steps<unknown> {
     const items: unknown[] = [];
-    await this.#members(depth, ARRAY.close, async () => void items.push(await this.#value(depth)));
+    for (let goesOn = this.#enter(depth, ARRAY.close); goesOn; goesOn = this.#goesOn(ARRAY.close)) {
+      items.push(this.#shortString() ?? (yield* this.#value(depth)));
+      if (isTurnOver()) yield undefined;
+    }
     return items;
   }
 
-  async #members(depth: number, close: number, member: () => Promise<void>): Promise<void> {
+  /** Whether the object or array that begins at the current place has any members. */
+  #enter(depth: number, close: number): boolean {
     this.#count();
     if (depth > JSON_BOUNDS.depth) throw tooLarge();
     this.#step();
-    if (this.#take(close)) return;
-    for (;;) {
-      await member();
-      if (this.#take(close)) return;
-      if (!this.#take(COMMA)) throw noJson();
-      this.#count();
-    }
+    return !this.#take(close);
   }
 
-  async #nameOf(): Promise<string> {
-    const text = await this.#quoted();
-    return text.length < LONG ? textOf(text) : readText({ content: text });
+  #goesOn(close: number): boolean {
+    if (this.#take(close)) return false;
+    if (!this.#take(COMMA)) throw noJson();
+    this.#count();
+    return true;
   }
 
-  async #string(): Promise<unknown> {
-    const text = await this.#quoted();
-    return text.length < LONG ? textOf(text) : this.readLong(text, this.#name);
+  /** The string at the current place, if there is one that is short and has no escapes. */
+  #shortString(): string | undefined {
+    const { bytes } = this;
+    if (bytes[this.#at] !== QUOTE) return undefined;
+    const start = this.#at + 1;
+    const end = bytes.subarray(start, start + LONG).indexOf(QUOTE) + start;
+    if (end < start || bytes[end - 1] === BACKSLASH) return undefined;
+    this.#at = end;
+    this.#step();
+    return textOf(bytes.subarray(start, end));
   }
 
-  /** The bytes between the quotes at the current place. */
-  async #quoted(): Promise<Buffer> {
+  /** The string at the current place, as `read` does it if it is long. */
+  *#string(read: (text: Buffer) => unknown): Steps<unknown> {
     if (this.bytes[this.#at] !== QUOTE) throw noJson();
     const start = this.#at + 1;
-    const end = await this.#endOfString(start);
+    const end = yield* this.#endOfString(start);
     const text = this.bytes.subarray(start, end);
     this.#at = end;
     this.#step();
-    return text;
+    if (text.length < LONG) return textOf(text);
+    const value = read(text);
+    return value instanceof Promise ? yield value : value;
   }
 
-  async #endOfString(start: number): Promise<number> {
+  /** The quote that ends the string. */
+  *#endOfString(start: number): Steps<number> {
     for (let from = start; from < this.bytes.length;) {
-      const found = this.bytes.subarray(from, from + SEARCHED).indexOf(QUOTE);
-      const end = from + found;
-      if (found >= 0 && !(await this.#isEscaped(start, end))) return end;
-      if (found >= 0) this.#escapes += 1;
+      const until = from + TURN_BYTES;
+      const piece = this.bytes.subarray(from, until);
+      const [quote, escape] = [piece.indexOf(QUOTE), piece.indexOf(BACKSLASH)];
+      if (quote >= 0 && (escape < 0 || quote < escape)) return from + quote;
+      from = escape < 0 ? until : this.#pastEscapes(from + escape, until);
       if (this.#escapes > JSON_BOUNDS.escapes) throw tooLarge();
-      from += found < 0 ? SEARCHED : found + 1;
-      if (isTurnOver()) await nextTurn();
+      if (this.bytes[from] === QUOTE && from < until) return from;
+      if (isTurnOver()) yield undefined;
     }
     throw noJson();
   }
 
-  async #isEscaped(start: number, quote: number): Promise<boolean> {
-    let before = quote - 1;
-    while (before >= start && this.bytes[before] === BACKSLASH) {
-      before -= 1;
-      if (before % TURN_BYTES === 0 && isTurnOver()) await nextTurn();
+  /** The next quote that is not escaped, or where the search goes on. */
+  #pastEscapes(from: number, until: number): number {
+    const { bytes } = this;
+    let at = from;
+    while (at < until && bytes[at] !== QUOTE) {
+      const isEscape = bytes[at] === BACKSLASH;
+      if (isEscape && bytes[at + 1] === QUOTE) this.#escapes += 1;
+      at += isEscape ? 2 : 1;
     }
-    return (quote - before) % 2 === 0;
+    return at;
   }
 
   #literal(): unknown {
@@ -184,4 +195,4 @@ export const walkJson = (
   bytes: Buffer,
   readLong: ReadLong = (content) => readText({ content }),
   mostNodes = JSON_BOUNDS.nodes,
-): Promise<unknown> => new JsonWalk(bytes, readLong, mostNodes).document();
+): Promise<unknown> => inTurns(new JsonWalk(bytes, readLong, mostNodes).document());

@@ -19,10 +19,16 @@ const CHARACTER = 4;
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
+/** What a string of JSON must escape, or does. */
+// oxlint-disable-next-line no-control-regex -- control characters are no part of a string
+const NOT_PLAIN = /[\x00-\x1f"\\]/;
+
 /** `bytes`: the text between the quotes, with its escapes. Errors: `malformed_body`. */
 export function textOf(bytes: Uint8Array): string {
   try {
-    return JSON.parse(`"${UTF8.decode(bytes)}"`) as string;
+    const text = UTF8.decode(bytes);
+    // What stands for itself need not be copied twice.
+    return NOT_PLAIN.test(text) ? (JSON.parse(`"${text}"`) as string) : text;
   } catch (cause) {
     throw noJson(cause);
   }

@@ -2,13 +2,15 @@
  * Reads multipart/form-data with @fastify/busboy, from a streamed body into bounded memory (LIMITS.http). Parts may
  * come in any order. Anything over a limit is refused, never truncated; a body that ends early is malformed.
  */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Busboy, type BusboyFileStream, type BusboyInstance } from '@fastify/busboy';
 import { ServiceError } from '../../../contracts/errors.js';
 import { LIMITS } from '../../../contracts/limits.js';
+import { isTurnOver } from '../../../contracts/time/loop-turn.js';
 import { mustCharge } from '../../../contracts/ports/accounts/memory.js';
 import type { StoredFile } from '../../../contracts/ports/speech/codec.js';
 import { mostBytesOf } from './arriving-bytes.js';
-import { ArrivingFile, type Keeping } from './arriving-file.js';
+import { ArrivingFile, type BodyStorage } from './arriving-file.js';
 import { expectMediaType } from './body.js';
 import type { HttpRequest } from '../port.js';
 
@@ -79,7 +81,7 @@ function createParser(
 
 type Kept = Uint8Array | StoredFile;
 
-type Incoming = Pick<HttpRequest, 'headers' | 'body'> & Keeping;
+type Incoming = Pick<HttpRequest, 'headers' | 'body'> & BodyStorage;
 
 /** Parses one form. The first failure ends it. */
 class FormParser {
@@ -127,6 +129,8 @@ class FormParser {
       if (!this.#parser.write(chunk.subarray(at, at + SLICE_BYTES))) await this.#event();
       if (this.#failure) throw this.#failure;
       await this.#arriving?.room();
+      // Nothing else waits while headers and fields are parsed.
+      if (isTurnOver()) await nextTurn();
     }
   }
 

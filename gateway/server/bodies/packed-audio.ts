@@ -8,7 +8,7 @@ import { LIMITS } from '../../../contracts/limits.js';
 import type { StoredFile } from '../../../contracts/ports/speech/codec.js';
 import { isPlainObject, type PlainObject } from '../../../contracts/schemas/plain-object.js';
 import { ArrivingBytes, mostBytesOf } from './arriving-bytes.js';
-import { ArrivingFile, type Keeping } from './arriving-file.js';
+import { ArrivingFile, type BodyStorage } from './arriving-file.js';
 import { expectMediaType, isMsgpack, parseMsgpack } from './body.js';
 import type { HttpRequest } from '../port.js';
 import { tokenAt } from './structure.js';
@@ -32,7 +32,7 @@ class PackedStrings {
   #long: ArrivingFile | undefined;
 
   constructor(
-    private readonly request: Keeping,
+    private readonly request: BodyStorage,
     private readonly mostBytes: number,
   ) {
     this.#restBytes = Math.min(mostBytes, LIMITS.body.shortStrings);
@@ -106,7 +106,7 @@ class PackedStrings {
  * `memory_exhausted`, `storage_full`.
  */
 export async function readPackedAudio(
-  request: Pick<HttpRequest, 'headers' | 'body'> & Keeping,
+  request: Pick<HttpRequest, 'headers' | 'body'> & BodyStorage,
   limitBytes: number,
 ): Promise<PlainObject> {
   expectMediaType(request.headers, isMsgpack);

@@ -3,12 +3,18 @@
  * parser gigabytes and seconds. Strings, which may be large (audio in base64), are skipped.
  */
 import { ServiceError } from '../../../contracts/errors.js';
+import { LIMITS } from '../../../contracts/limits.js';
 
 /**
  * Nodes: more than any request of the contract needs, few enough to parse within milliseconds. Escaped quotes within strings: each
  * costs a search. Bytes outside of strings: each is looked at here, and again by the parser.
  */
-export const JSON_BOUNDS = { nodes: 100_000, depth: 64, escapes: 1_000_000, outside: 4 * 1024 * 1024 };
+export const JSON_BOUNDS = {
+  nodes: 100_000,
+  depth: LIMITS.body.depth,
+  escapes: 1_000_000,
+  outside: 4 * 1024 * 1024,
+};
 export const MSGPACK_BOUNDS = { nodes: JSON_BOUNDS.nodes, depth: JSON_BOUNDS.depth };
 
 /** Documents and text frames up to this size are decoded and parsed in one turn of the event loop, larger ones in several. */

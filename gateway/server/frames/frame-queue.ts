@@ -20,13 +20,13 @@ export class LongText {
   }
 }
 
-export type Frame = string | Uint8Array | LongText;
+export type SocketFrame = string | Uint8Array | LongText;
 
-const isLong = (frame: Frame): boolean => typeof frame !== 'string' && frame.length > AT_ONCE_BYTES;
+const isLong = (frame: SocketFrame): boolean => typeof frame !== 'string' && frame.length > AT_ONCE_BYTES;
 
 export interface FrameQueueEvents<Read> {
   /** Reads a frame; a promise if it is so large that this takes turns. Errors go to `failed`. */
-  read(frame: Frame): Read | Promise<Read>;
+  read(frame: SocketFrame): Read | Promise<Read>;
   /** Returns a promise if later frames must wait for what was read; it never rejects. Errors go to `failed`. */
   take(read: Read): Promise<void> | undefined;
   failed(error: unknown): void;
@@ -37,7 +37,7 @@ export interface FrameQueueEvents<Read> {
 }
 
 export class FrameQueue<Read> {
-  readonly #waiting: WaitingFrames<Frame>;
+  readonly #waiting: WaitingFrames<SocketFrame>;
   #busy = false;
   #cleared = false;
 
@@ -48,7 +48,7 @@ export class FrameQueue<Read> {
     this.#waiting = new WaitingFrames(socket.memory('frame'));
   }
 
-  push(frame: Frame): void {
+  push(frame: SocketFrame): void {
     if (this.#cleared) return;
     if (!this.#busy && frame.length <= AT_ONCE_BYTES) return this.#follow(this.#take(frame));
     const refused = this.#waiting.add(frame);
@@ -102,16 +102,16 @@ export class FrameQueue<Read> {
   }
 
   /** Not in the turn in which it arrived: copying it has taken its time already. */
-  async #takeInItsTurn(frame: Frame): Promise<void> {
+  async #takeInItsTurn(frame: SocketFrame): Promise<void> {
     await nextTurn();
     if (!this.#cleared) await this.#take(frame);
   }
 
-  #free(frame: Frame): void {
+  #free(frame: SocketFrame): void {
     if (!this.#cleared) this.#waiting.free(frame);
   }
 
-  #take(frame: Frame): Promise<void> | undefined {
+  #take(frame: SocketFrame): Promise<void> | undefined {
     try {
       const read = this.events.read(frame);
       return read instanceof Promise ? this.#takeLater(read) : this.events.take(read);

@@ -9,7 +9,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { MemoryShare } from '../../../contracts/ports/accounts/memory.js';
 import { TurnShare } from '../../../contracts/time/loop-turn.js';
-import { type Frame, LongText } from './frame-queue.js';
+import { type SocketFrame, LongText } from './frame-queue.js';
 import { LandedFrame } from './landing.js';
 import { WaitingFrames } from './waiting-frames.js';
 
@@ -18,7 +18,7 @@ const TURN_MS = 8;
 
 export interface IngressEvents {
   /** Never throws. */
-  take(frame: Frame): void;
+  take(frame: SocketFrame): void;
   /** A frame was dropped: too much waits already. */
   full(): void;
   /** A frame was dropped: there is no memory for it. */
@@ -26,7 +26,7 @@ export interface IngressEvents {
 }
 
 export class IngressQueue {
-  readonly #waiting: WaitingFrames<Frame | LandedFrame>;
+  readonly #waiting: WaitingFrames<SocketFrame | LandedFrame>;
   readonly #turn = new TurnShare(TURN_MS);
   #isBusy = false;
   #isCleared = false;
@@ -38,13 +38,23 @@ export class IngressQueue {
     this.#waiting = new WaitingFrames(share);
   }
 
-  push(frame: Frame | LandedFrame): void {
+  push(frame: SocketFrame | LandedFrame): void {
     if (this.#isCleared) return;
     const passes = !this.#isBusy && !(frame instanceof LandedFrame) && !this.#turn.isOver;
     if (passes) return this.events.take(frame);
     const refused = this.#waiting.add(frame);
     if (refused) return this.events[refused]();
     if (!this.#isBusy) void this.#drain();
+  }
+
+  /** Whether a frame of at most PACKED_BYTES cannot pass now: it is copied if it waits, as its bytes are lent for this call. */
+  holds(bytes: ArrayBuffer, isText: boolean): boolean {
+    if (this.#isCleared) return true;
+    if (!this.#isBusy && !this.#turn.isOver) return false;
+    const refused = this.#waiting.addLent(new Uint8Array(bytes), isText);
+    if (refused) this.events[refused]();
+    else if (!this.#isBusy) void this.#drain();
+    return true;
   }
 
   /** Drops the waiting frames, since the socket closes. */
@@ -67,5 +77,5 @@ export class IngressQueue {
   }
 }
 
-const owned = async ({ bytes, isText }: LandedFrame): Promise<Frame> =>
+const owned = async ({ bytes, isText }: LandedFrame): Promise<SocketFrame> =>
   isText ? new LongText(await bytes) : await bytes;

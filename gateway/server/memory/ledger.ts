@@ -44,7 +44,7 @@ export class Ledger implements MemoryLedger {
     return this.#refused.get(kind) ?? 0;
   }
 
-  open(owner: MemoryOwner): MemoryShare {
+  openShare(owner: MemoryOwner): MemoryShare {
     const holder = this.#holderOf(owner.holder);
     const share = new Share(owner, {
       charge: (bytes) => this.#charge(share, holder, bytes),

@@ -35,7 +35,7 @@ export class RequestMemory {
 
   /** A further share, which its user closes. */
   open(kind: MemoryKind): MemoryShare {
-    return this.ledger.open({ kind, holder: this.#holder, evict: (error) => this.owner.evict(error) });
+    return this.ledger.openShare({ kind, holder: this.#holder, evict: (error) => this.owner.evict(error) });
   }
 
   /** Charges everything to the workspace. Errors: `memory_exhausted`. */

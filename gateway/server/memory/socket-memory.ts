@@ -72,8 +72,9 @@ export class SocketMemory {
 
   #opened(kind: MemoryKind, evict: MemoryOwner['evict']): MemoryShare | undefined {
     if (this.#closed) return undefined;
-    const share = this.ledger.open({
-      ...{ kind, holder: this.holder() },
+    const share = this.ledger.openShare({
+      kind,
+      holder: this.holder(),
       evict: (error) => {
         this.#open = this.#open.filter((other) => other !== share);
         evict(error);

@@ -6,9 +6,10 @@
  * MOST_OF_ACCOUNTS addresses are told apart, and metrics name none of them.
  */
 import type { Clock } from '../../../contracts/clock.js';
+import { ONLINE_TIMES } from '../../../contracts/limits/online-times.js';
 import type { Log } from '../../../contracts/log.js';
 import { meaningOf, outcomeOfStatus } from '../../../contracts/parts/outcome-of.js';
-import type { ForWhom, Keeper, Part, Question, Told } from '../../../contracts/ports/parts.js';
+import type { ForWhom, Keeper, Part, Question, PartAnswer } from '../../../contracts/ports/parts.js';
 import type { Metrics } from '../system/metrics.js';
 import { type PartReport, PartState } from './part-state.js';
 
@@ -27,6 +28,13 @@ const keyOf = (part: Part, { workspaceId = '' }: ForWhom = {}): string => {
   return [kind, name, address, ...(isOfAccount(part) ? [workspaceId] : [])].join('\n');
 };
 
+/**
+ * Whether somebody on the line has waited in vain: they talk on, and so the request ends before its time is up. Callers who always do
+ * would hide a model that hangs. Of other parts it says nothing: a recogniser hears nothing until somebody speaks.
+ */
+const isInVain = ({ kind }: Part, { sessionId }: ForWhom = {}, seconds: number): boolean =>
+  kind === 'model' && sessionId !== undefined && seconds * 1000 >= ONLINE_TIMES.model.vainMs;
+
 type Seconds = (seconds: number, labels: { readonly part: string; readonly name: string }) => void;
 
 export class PartKeeper implements Keeper {
@@ -39,7 +47,7 @@ export class PartKeeper implements Keeper {
 
   constructor(private readonly parts: KeeperParts) {}
 
-  know(part: Part): void {
+  knowPart(part: Part): void {
     if (!isOfAccount(part)) this.#stateOf(part, undefined);
   }
 
@@ -48,10 +56,12 @@ export class PartKeeper implements Keeper {
     const from = clock.monotonic();
     let until: number | undefined;
     let isTold = false;
-    const tell = (told: Told): void => {
+    const tell = (told: PartAnswer): void => {
       if (isTold) return;
       isTold = true;
-      this.told(part, { ...told, whom, seconds: ((until ?? clock.monotonic()) - from) / 1000 });
+      const seconds = ((until ?? clock.monotonic()) - from) / 1000;
+      const isLate = told.outcome === 'cancelled' && until === undefined && isInVain(part, whom, seconds);
+      this.noteAnswer(part, { ...told, ...(isLate && { outcome: 'timeout' }), whom, seconds });
     };
     return {
       began: () => void (until ??= clock.monotonic()),
@@ -61,7 +71,7 @@ export class PartKeeper implements Keeper {
     };
   }
 
-  told(part: Part, told: Told): void {
+  noteAnswer(part: Part, told: PartAnswer): void {
     const { kind, name } = part;
     this.#count({ part: kind, name, outcome: told.outcome });
     if (told.seconds !== undefined && told.outcome !== 'cancelled')

@@ -5,7 +5,7 @@
  */
 import type { Clock } from '../../../contracts/clock.js';
 import type { Log } from '../../../contracts/log.js';
-import type { ForWhom, Outcome, Part, Told } from '../../../contracts/ports/parts.js';
+import type { ForWhom, PartOutcome, Part, PartAnswer } from '../../../contracts/ports/parts.js';
 import { backSentence, mendedBy, ROWS, sentenceOf } from './sentences.js';
 
 /** How long it must work before it counts as back: one that fails now and then is not back in between. */
@@ -25,7 +25,7 @@ export interface PartReport {
   /** Of the status. */
   readonly since: number;
   /** The last failure, which may be long ago. */
-  readonly error: Pick<Told, 'outcome' | 'status' | 'code'> | undefined;
+  readonly error: Pick<PartAnswer, 'outcome' | 'status' | 'code' | 'did'> | undefined;
   /** When it last answered. */
   readonly workedAt: number | undefined;
   readonly failedAt: number | undefined;
@@ -34,9 +34,9 @@ export interface PartReport {
 interface Outage {
   readonly since: number;
   failures: number;
-  readonly causes: Set<Outcome>;
+  readonly causes: Set<PartOutcome>;
   readonly sessions: Set<string>;
-  last: Told;
+  last: PartAnswer;
 }
 
 export interface PartStateParts {
@@ -81,7 +81,7 @@ export class PartState {
     };
   }
 
-  told(told: Told): void {
+  told(told: PartAnswer): void {
     const { fails = false, works = false } = ROWS[told.outcome];
     if (fails) this.#failed(told);
     else if (works && this.#isProof(told)) this.worked(this.parts.clock.now());
@@ -101,19 +101,19 @@ export class PartState {
   }
 
   /** A cheap question proves that a part can be reached, and for a while nothing of what only a real one sees. */
-  #isProof({ isCheck = false }: Told): boolean {
+  #isProof({ isCheck = false }: PartAnswer): boolean {
     const { last } = this.#outage ?? {};
     if (!isCheck || !last || last.isCheck === true || last.outcome === 'unreachable') return true;
     return this.parts.clock.now() - (this.#failedAt ?? 0) >= BELIEVED_MS;
   }
 
-  #failed(told: Told): void {
+  #failed(told: PartAnswer): void {
     const now = this.parts.clock.now();
-    const { outcome, status, code, whom: { sessionId } = {} } = told;
+    const { outcome, status, code, did, whom: { sessionId } = {} } = told;
     this.#stopSettling?.();
     this.#stopSettling = undefined;
     this.#failedAt = now;
-    this.#error = { outcome, status, code };
+    this.#error = { outcome, status, code, did };
     const outage = (this.#outage ??= this.#begin(told, now));
     const isNews = !outage.causes.has(outcome);
     const isNewSession =
@@ -125,7 +125,7 @@ export class PartState {
     if (isNews || isNewSession) this.#say(isNews, told);
   }
 
-  #begin(last: Told, since: number): Outage {
+  #begin(last: PartAnswer, since: number): Outage {
     this.#becomes('failing', since);
     return { since, failures: 0, causes: new Set(), sessions: new Set(), last };
   }
@@ -136,7 +136,7 @@ export class PartState {
   }
 
   /** What accounts have configured is their own fault, and no error of this gateway. */
-  #say(isNews: boolean, told: Told): void {
+  #say(isNews: boolean, told: PartAnswer): void {
     const { log } = this.parts;
     const write = isNews && this.part.owner !== 'account' ? log.error : log.warn;
     const { outcome, status, code, reason, whom } = told;
@@ -144,7 +144,11 @@ export class PartState {
       log,
       {
         ...this.#name(),
-        ...{ setting: mendedBy(this.part, outcome), outcome, status, code, reason },
+        setting: mendedBy(this.part, told),
+        outcome,
+        status,
+        code,
+        reason,
         ...(told.isCheck === true && { check: true }),
         ...idsOf(whom),
       },

@@ -1,5 +1,5 @@
 /** What `/health` says of the operator's parts, from the reports of all gateway processes of the machine. */
-import type { Outcome } from '../../../contracts/ports/parts.js';
+import type { PartOutcome } from '../../../contracts/ports/parts.js';
 import type { PartReport } from './part-state.js';
 import { mendedBy, sentenceOf } from './sentences.js';
 
@@ -12,7 +12,7 @@ export interface PartEntry {
   /** ISO 8601: since when that is so. */
   readonly since: string;
   /** The kind of the last failure, and when it was. */
-  readonly last_error: Outcome | null;
+  readonly last_error: PartOutcome | null;
   readonly last_error_at: string | null;
   /** For those who may know the machine; the last two only while it fails. */
   readonly address?: string;
@@ -64,7 +64,7 @@ export function entryOf(
     last_error_at: failedAt === undefined ? null : iso(failedAt),
   };
   if (!isDetailed) return entry;
-  const setting = error && mendedBy(part, error.outcome);
+  const setting = error && mendedBy(part, error);
   return {
     ...entry,
     ...(part.address !== undefined && { address: part.address }),

@@ -1,5 +1,6 @@
 /** What the log and `/health` say of a part that fails, as data: who it is, what it did, and the setting that mends it. */
-import type { Outcome, Part, PartKind, Told } from '../../../contracts/ports/parts.js';
+import { isUnknownAuthorityCode } from '../../../contracts/parts/outcome-of.js';
+import type { Part, PartAnswer, PartKind, PartOutcome } from '../../../contracts/ports/parts.js';
 
 const WHO: Readonly<Record<PartKind, string>> = {
   model: 'The language model',
@@ -12,6 +13,7 @@ const WHO: Readonly<Record<PartKind, string>> = {
   database: 'The database',
   bucket: 'The bucket of recordings',
   livekit: 'The LiveKit server',
+  ice: 'The ICE server',
   phone: 'The telephone provider',
   child: 'The child process',
 };
@@ -26,7 +28,7 @@ interface Row {
   readonly mends?: keyof NonNullable<Part['settings']>;
 }
 
-export const ROWS: Readonly<Record<Outcome, Row>> = {
+export const ROWS: Readonly<Record<PartOutcome, Row>> = {
   ok: { works: true, did: 'answers' },
   refused: { works: true, did: 'refused what was asked' },
   cancelled: { did: 'was not waited for' },
@@ -40,15 +42,25 @@ export const ROWS: Readonly<Record<Outcome, Row>> = {
 };
 
 /** Where a kind of part needs other words. */
-const OTHER_WORDS: Readonly<Partial<Record<PartKind, Partial<Record<Outcome, string>>>>> = {
+const OTHER_WORDS: Readonly<Partial<Record<PartKind, Partial<Record<PartOutcome, string>>>>> = {
   child: {
     failed: 'died',
     timeout: 'said nothing, and is replaced',
     invalid: 'dies at its work again and again: is there enough memory?',
   },
+  analysis: {
+    failed: 'failed, as the language model did',
+    invalid: 'is not possible: the language model did not answer as asked',
+  },
   model: { wrong_address: 'knows no such address or model' },
   voice: { wrong_address: 'knows no such address or model' },
   recogniser: { wrong_address: 'knows no such address or model' },
+  bucket: { refused_key: 'refused the key, or there is none' },
+  ice: {
+    refused_key: 'refused its user name and credential',
+    limited: 'has no room for another client',
+    wrong_address: 'cannot be reached',
+  },
   database: { unreachable: 'is away', failed: 'is away' },
 };
 
@@ -60,20 +72,56 @@ const at = ({ address }: Part): string => (address === undefined ? '' : ` at ${a
 
 export const whoIs = (part: Part): string => `${WHO[part.kind]}${named(part)}${at(part)}`;
 
-const settingFor = ({ settings }: Part, outcome: Outcome): string | undefined => {
+const settingFor = ({ settings }: Part, outcome: PartOutcome): string | undefined => {
   const { mends = 'address' } = ROWS[outcome];
   return settings?.[mends] ?? settings?.address;
 };
 
+/** What another part's line says how to mend. */
+const isOfAnother = ({ kind }: Part, outcome: PartOutcome): boolean =>
+  kind === 'analysis' && outcome === 'failed';
+
+/** Node's own variable, a file of more authorities that it trusts. */
+const AUTHORITIES = 'NODE_EXTRA_CA_CERTS';
+
 /** The setting to look at; undefined if none mends it. */
-export const mendedBy = (part: Part, outcome: Outcome): string | undefined =>
-  ROWS[outcome].fails ? settingFor(part, outcome) : undefined;
+export function mendedBy(
+  part: Part,
+  { outcome, code }: Pick<PartAnswer, 'outcome' | 'code'>,
+): string | undefined {
+  if (isUnknownAuthorityCode(code)) return AUTHORITIES;
+  return ROWS[outcome].fails && !isOfAnother(part, outcome) ? settingFor(part, outcome) : undefined;
+}
+
+/** A status that sends elsewhere, which is not followed. */
+const isRedirect = (status: number | undefined): boolean =>
+  status !== undefined && status >= 300 && status < 400;
+
+/** Codes that only programmers know; the line has the code itself in `code`. */
+const CODES: Readonly<Record<string, string>> = {
+  UND_ERR_SOCKET: 'the connection was closed',
+  ECONNRESET: 'the connection was closed',
+  EPIPE: 'the connection was closed',
+  UND_ERR_CONNECT_TIMEOUT: 'no connection in time',
+  ETIMEDOUT: 'no connection in time',
+  ENOTFOUND: 'no such host name',
+  EAI_AGAIN: 'the host name cannot be looked up',
+};
+
+/** What stands behind a sentence. The code of a time that is up would say the same again. */
+function detailOf({ outcome, status, code }: PartAnswer): string | number | undefined {
+  if (status !== undefined) return status;
+  if (isUnknownAuthorityCode(code)) return `${code}: Node does not know the authority of its certificate`;
+  return outcome === 'timeout' || code === undefined ? undefined : (CODES[code] ?? code);
+}
 
 /** `The language model (main) at http://localhost:8000 refused the key (401): check LLM_API_KEY` */
-export function sentenceOf(part: Part, { outcome, status, code }: Told): string {
-  const did = OTHER_WORDS[part.kind]?.[outcome] ?? ROWS[outcome].did;
-  const detail = status ?? code;
-  const setting = mendedBy(part, outcome);
+export function sentenceOf(part: Part, told: PartAnswer): string {
+  const { outcome, status, did: known } = told;
+  const words = known ?? OTHER_WORDS[part.kind]?.[outcome] ?? ROWS[outcome].did;
+  const did = isRedirect(status) ? 'sends elsewhere' : words;
+  const detail = detailOf(told);
+  const setting = mendedBy(part, told);
   const check = setting === undefined ? '' : `: check ${setting}`;
   return `${whoIs(part)} ${did}${detail === undefined ? '' : ` (${detail})`}${check}`;
 }

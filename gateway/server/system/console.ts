@@ -7,8 +7,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { CHECKOUT } from '../../../contracts/places.js';
-import type { HttpRequest, Reply, Route } from '../port.js';
+import type { Reply, Route } from '../port.js';
 import { withoutSlash } from '../replies.js';
+import { takesGzip } from './built-file.js';
 
 const BUILT = fileURLToPath(new URL('client/console/dist/', CHECKOUT));
 const PAGE = 'index.html';
@@ -35,9 +36,6 @@ const POLICY = [
 const KEPT = { 'cache-control': 'public, max-age=31536000, immutable' };
 const FRESH = { 'cache-control': 'no-cache', 'content-security-policy': POLICY };
 
-const takesGzip = ({ headers }: Pick<HttpRequest, 'headers'>): boolean =>
-  /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?(?:,|\s|$))/i.test(headers.get('accept-encoding') ?? '');
-
 /** Reads the file once: a console that is rebuilt while this gateway runs has other file names, which need a restart. */
 function route(path: string, name: string): Route {
   const plain = readFileSync(join(BUILT, name));
@@ -51,7 +49,12 @@ function route(path: string, name: string): Route {
   };
   const small: Reply = { status: 200, headers: { ...headers, 'content-encoding': 'gzip' }, body: zipped };
   const large: Reply = { status: 200, headers, body: plain };
-  return { method: 'GET', path, handler: async (request) => (takesGzip(request) ? small : large) };
+  return {
+    method: 'GET',
+    path,
+    permission: 'open',
+    handler: async (request) => (takesGzip(request) ? small : large),
+  };
 }
 
 /** Empty if the console is not built. */

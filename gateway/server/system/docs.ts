@@ -1,12 +1,11 @@
 /**
- * `/docs`: the interface description as a page, made by Swagger UI from its package. Everything comes from this server;
- * the page's policy lets it load from and call no other, so that a key typed into it cannot leak.
+ * `/docs`: the interface description as a page, made by Swagger UI, whose files the build puts into the bundle (ops/setup/bundle.mjs).
+ * Everything comes from this server; the page's policy lets it load from and call no other, so that a key typed into it cannot leak.
  */
-import { readFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
+import { CHECKOUT } from '../../../contracts/places.js';
 import type { Reply, Route } from '../port.js';
 import { withoutSlash } from '../replies.js';
+import { builtFile } from './built-file.js';
 
 const POLICY = [
   "default-src 'none'",
@@ -58,19 +57,7 @@ const FILES: Readonly<Record<string, string>> = {
   'favicon-32x32.png': 'image/png',
 };
 
-const PACKAGE = 'swagger-ui-dist/package.json';
-
-/** Reads the file at its first request and keeps it. */
-function packageFile(name: string): () => Promise<Buffer> {
-  let reading: Promise<Buffer> | undefined;
-  const read = (): Promise<Buffer> =>
-    readFile(join(dirname(createRequire(import.meta.url).resolve(PACKAGE)), name));
-  return () =>
-    (reading ??= (async () => read())().catch((error: unknown) => {
-      reading = undefined;
-      throw error;
-    }));
-}
+const FOLDER = new URL('bundle/swagger-ui/', CHECKOUT);
 
 const reply = (type: string, body: string | Uint8Array, cache: string): Reply => ({
   status: 200,
@@ -81,10 +68,11 @@ const reply = (type: string, body: string | Uint8Array, cache: string): Reply =>
 const AN_HOUR = 'public, max-age=3600';
 
 function fileRoute([name, type]: readonly [string, string]): Route {
-  const contents = packageFile(name);
+  const contents = builtFile(new URL(name, FOLDER));
   return {
     method: 'GET',
     path: `/docs/${name}`,
+    permission: 'open',
     handler: async () => reply(type, await contents(), AN_HOUR),
   };
 }
@@ -93,12 +81,14 @@ export const docsRoutes = (): readonly Route[] => [
   {
     method: 'GET',
     path: '/docs',
+    permission: 'open',
     handler: async () => reply('text/html; charset=utf-8', PAGE, 'no-cache'),
   },
   withoutSlash('/docs'),
   {
     method: 'GET',
     path: '/docs/start.js',
+    permission: 'open',
     handler: async () => reply('text/javascript; charset=utf-8', START, AN_HOUR),
   },
   ...Object.entries(FILES).map(fileRoute),

@@ -17,7 +17,7 @@ const MOST_KINDS = 200;
 /** Counts by bucket; the last bucket counts everything slower. */
 type Buckets = number[];
 
-export interface Minute {
+export interface HistoryMinute {
   /** Minutes since the epoch. */
   readonly minute: number;
   replies: number;
@@ -29,8 +29,7 @@ export interface Minute {
   readonly turn: Buckets;
 }
 
-/** One finished request. */
-export interface Finished {
+export interface FinishedRequest {
   /** The route's pattern. */
   readonly route: string;
   readonly method: string;
@@ -40,12 +39,16 @@ export interface Finished {
 }
 
 /** Pages and maintenance routes, which are not counted as work. */
-const OWN = /^\/((console|docs|health|metrics|openapi\.json|nodes|v1\/machine)(\/|$)|$)/;
+const OWN = /^\/((console|docs|health|metrics|openapi\.json|nodes|v1\/machine|widget(-call)?\.js)(\/|$)|$)/;
 
 const minuteOf = (now: number): number => Math.floor(now / MINUTE_MS);
 const noBuckets = (): Buckets => [...LATENCY_BOUNDS, Infinity].map(() => 0);
-const emptyMinute = (minute: number): Minute => ({
-  ...{ minute, replies: 0, errors: {}, firstByte: noBuckets(), turn: noBuckets() },
+const emptyMinute = (minute: number): HistoryMinute => ({
+  minute,
+  replies: 0,
+  errors: {},
+  firstByte: noBuckets(),
+  turn: noBuckets(),
 });
 
 function addTo(buckets: Buckets, seconds: number): void {
@@ -54,17 +57,17 @@ function addTo(buckets: Buckets, seconds: number): void {
   buckets[at] = (buckets[at] ?? 0) + 1;
 }
 
-function count(errors: Minute['errors'], kind: string, more = 1): void {
+function count(errors: HistoryMinute['errors'], kind: string, more = 1): void {
   if (Object.hasOwn(errors, kind) || Object.keys(errors).length < MOST_KINDS)
     errors[kind] = (errors[kind] ?? 0) + more;
 }
 
 export class History {
-  #minutes: readonly Minute[] = [];
+  #minutes: readonly HistoryMinute[] = [];
 
   constructor(private readonly clock: Pick<Clock, 'now'>) {}
 
-  finished({ route, method, status, firstByte }: Finished): void {
+  finished({ route, method, status, firstByte }: FinishedRequest): void {
     if (OWN.test(route)) return;
     const minute = this.#current();
     minute.replies += 1;
@@ -77,12 +80,12 @@ export class History {
   }
 
   /** Oldest first; minutes without any event are missing. */
-  read(): readonly Minute[] {
+  read(): readonly HistoryMinute[] {
     const oldest = minuteOf(this.clock.now()) - MINUTES;
     return this.#minutes.filter(({ minute }) => minute > oldest);
   }
 
-  #current(): Minute {
+  #current(): HistoryMinute {
     const now = minuteOf(this.clock.now());
     const last = this.#minutes.at(-1);
     if (last && last.minute >= now) return last;
@@ -92,7 +95,7 @@ export class History {
   }
 }
 
-function add(sum: Minute, { replies, errors, firstByte, turn }: Minute): void {
+function add(sum: HistoryMinute, { replies, errors, firstByte, turn }: HistoryMinute): void {
   sum.replies += replies;
   for (const [kind, more] of Object.entries(errors)) count(sum.errors, kind, more);
   for (const [at, more] of firstByte.entries()) sum.firstByte[at] = (sum.firstByte[at] ?? 0) + more;
@@ -100,7 +103,10 @@ function add(sum: Minute, { replies, errors, firstByte, turn }: Minute): void {
 }
 
 /** Each of the last sixty minutes, oldest first, summed over all these processes. */
-export function summed(processes: readonly (readonly Minute[])[], now: number): readonly Minute[] {
+export function summed(
+  processes: readonly (readonly HistoryMinute[])[],
+  now: number,
+): readonly HistoryMinute[] {
   const first = minuteOf(now) - MINUTES + 1;
   const sums = Array.from({ length: MINUTES }, (_, index) => emptyMinute(first + index));
   for (const minute of processes.flat()) {

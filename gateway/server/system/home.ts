@@ -25,6 +25,7 @@ export function homeRoute(name: string, page: string): Route {
   return {
     method: 'GET',
     path: '/',
+    permission: 'open',
     handler: async (request) =>
       isBrowser(request) ? { status: 302, headers: { location: page, ...VARY } } : greeting(request),
   };

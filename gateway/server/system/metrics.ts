@@ -93,6 +93,10 @@ export class Metrics {
     return new Promise((resolve) => setTimeout(resolve, WATCHED_MS));
   }
 
+  #described(name: string, help: string, labelNames: readonly string[], aggregator: Aggregator) {
+    return { name: PREFIX + name, help, labelNames: [...labelNames], aggregator, registers: [this.registry] };
+  }
+
   /**
    * Adds the gauge `gateway_<name>`, read at each scrape; with `labelNames`, one reading per label set. `merged`: how the
    * values of several processes are combined.
@@ -105,11 +109,7 @@ export class Metrics {
     merged: Aggregator = 'sum',
   ): void {
     const gauge: Gauge = new Gauge({
-      name: PREFIX + name,
-      help,
-      labelNames: [...labelNames],
-      aggregator: merged,
-      registers: [this.registry],
+      ...this.#described(name, help, labelNames, merged),
       collect: () => {
         gauge.reset();
         for (const { labels, value } of rowsOf(read())) gauge.set({ ...labels }, value);
@@ -126,11 +126,7 @@ export class Metrics {
     merged: Aggregator = 'sum',
   ): void {
     const counter: Counter = new Counter({
-      name: `${PREFIX}${name}_total`,
-      help,
-      labelNames: [...labelNames],
-      aggregator: merged,
-      registers: [this.registry],
+      ...this.#described(`${name}_total`, help, labelNames, merged),
       collect: () => {
         counter.reset();
         for (const { labels, value } of rowsOf(read())) counter.inc({ ...labels }, value);
@@ -145,9 +141,8 @@ export class Metrics {
     labelNames: readonly string[] = [],
     merged: Aggregator = 'sum',
   ): (seconds: number, labels?: Labels) => void {
-    const registers = [this.registry];
-    const more = { labelNames: [...labelNames], buckets: SECONDS, registers, aggregator: merged };
-    const histogram = new Histogram({ name: PREFIX + name, help, ...more });
+    const described = this.#described(name, help, labelNames, merged);
+    const histogram = new Histogram({ ...described, buckets: SECONDS });
     return (seconds, labels = {}) => histogram.observe({ ...labels }, seconds);
   }
 

@@ -1,4 +1,4 @@
-/** The server's own routes, which belong to no API and are never shed: health, metrics, console, interface description and its page. */
+/** The server's own routes, which belong to no API and are never shed: health, metrics, console, widget, interface description and its page. */
 import type { ServiceError } from '../../../contracts/errors.js';
 import { consoleRoutes } from './console.js';
 import { docsRoutes } from './docs.js';
@@ -10,8 +10,8 @@ import type { PartReport } from '../parts/part-state.js';
 import { entryOf } from '../parts/reports.js';
 import type { Dialect, HttpRequest, Reply, Route } from '../port.js';
 import { json } from '../replies.js';
-import type { PermissionOf } from '../router.js';
 import { admitScrape, isBearer, type Scraping } from './scraping.js';
+import { widgetRoutes } from './widget.js';
 
 const uncached = (status: number, value: object): Reply =>
   json(status, value, { 'cache-control': 'no-store' });
@@ -33,12 +33,15 @@ function readiness(
 const readinessRoute = (path: string, parts: SystemParts): Route => ({
   method: 'GET',
   path,
+  permission: 'open',
   handler: async (request) => readiness(parts, request),
 });
 
 const metricsRoute = (metrics: Metrics, scraping: Scraping = {}): Route => ({
   method: 'GET',
   path: '/metrics',
+  // For requests from outside private networks.
+  permission: 'machine',
   sameOriginOnly: true,
   async handler(request) {
     await admitScrape(request, scraping);
@@ -55,11 +58,10 @@ export interface SystemParts {
   /** What is known of the operator's parts, in all processes. Default: nothing. */
   readonly partReports?: (() => readonly PartReport[]) | undefined;
   readonly dialects: readonly Dialect[];
-  readonly permissionOf?: PermissionOf | undefined;
 }
 
 export function systemDialect(parts: SystemParts): Dialect {
-  const description = interfaceBytes(describeInterface(parts.dialects, parts.permissionOf));
+  const description = interfaceBytes(describeInterface(parts.dialects));
   const pages = consoleRoutes();
   return {
     name: 'system',
@@ -67,11 +69,17 @@ export function systemDialect(parts: SystemParts): Dialect {
     routes: [
       readinessRoute('/health', parts),
       readinessRoute('/health/ready', parts),
-      { method: 'GET', path: '/health/live', handler: async () => uncached(200, { live: true }) },
+      {
+        method: 'GET',
+        path: '/health/live',
+        permission: 'open',
+        handler: async () => uncached(200, { live: true }),
+      },
       metricsRoute(parts.metrics, parts.scraping),
       {
         method: 'GET',
         path: '/openapi.json',
+        permission: 'open',
         handler: async (request) => ({
           status: 200,
           headers: { 'content-type': 'application/json', 'cache-control': 'no-store' },
@@ -80,6 +88,7 @@ export function systemDialect(parts: SystemParts): Dialect {
       },
       ...docsRoutes(),
       ...pages,
+      ...widgetRoutes(),
       homeRoute(INFO.title, pages.length > 0 ? 'console' : 'docs'),
     ],
     errorReply: ({ status, message }: ServiceError) => uncached(status, { status, message }),

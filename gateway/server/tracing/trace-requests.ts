@@ -88,8 +88,18 @@ export class Observation implements RequestTrace {
     const { workspaceId, keyId, code } = this.#facts;
     log.info(
       {
-        ...{ generationId, traceId, method, route, status, code, outcome },
-        ...{ workspaceId, keyId, model, engine, ms },
+        generationId,
+        traceId,
+        method,
+        route,
+        status,
+        code,
+        outcome,
+        workspaceId,
+        keyId,
+        model,
+        engine,
+        ms,
       },
       REQUEST_LINE,
     );
@@ -140,7 +150,10 @@ class ObservedBody implements AsyncIterableIterator<Chunk> {
   }
 
   async return(): Promise<IteratorResult<Chunk>> {
-    this.observation.end(this.status, desertion(this.request) ?? 'left');
+    const { aborted, reason } = this.request.signal;
+    const deserted = desertion(this.request);
+    if (aborted && !deserted) this.observation.failed(reason);
+    else this.observation.end(this.status, deserted ?? 'left');
     await this.#chunks.return?.();
     return { done: true, value: undefined };
   }
@@ -185,11 +198,12 @@ export const tracedDialect = (dialect: Dialect, observers: Observers): Dialect =
 
 /** A socket's route, observed from the handshake on; the opened socket ends the observation. */
 export const tracedSocket = (
-  path: string,
+  { path, permission }: Pick<SocketRoute, 'path' | 'permission'>,
   observers: Observers,
   upgrade: (request: HttpRequest, observation: Observation) => ReturnType<SocketRoute['upgrade']>,
 ): SocketRoute => ({
   path,
+  permission,
   async upgrade(request) {
     const observation = new Observation(request, path, observers);
     try {

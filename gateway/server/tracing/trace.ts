@@ -25,7 +25,7 @@ import type { HttpRequest } from '../port.js';
 import { parseTracestate } from './trace-state.js';
 
 /** How a request ended. `left`: its client left first; `drained`: the server closed before it had ended. */
-export type Outcome = 'done' | 'failed' | 'left' | 'drained';
+export type RequestOutcome = 'done' | 'failed' | 'left' | 'drained';
 
 const TRACER = 'speech-gateway';
 
@@ -107,7 +107,7 @@ export class Trace implements RequestTrace {
   }
 
   /** Ends the span. `status` is the HTTP status. Idempotent. */
-  end(status: number, outcome: Outcome): void {
+  end(status: number, outcome: RequestOutcome): void {
     if (this.#ended) return;
     this.#ended = true;
     this.#span.setAttribute('http.response.status_code', status);

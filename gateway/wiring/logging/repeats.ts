@@ -92,7 +92,7 @@ function picked(fields: Fields, names: readonly string[]): Fields {
 const codeOf = (err: unknown): unknown =>
   typeof err === 'object' && err !== null && 'code' in err ? err.code : undefined;
 
-export class Repeats {
+export class RepeatedLines {
   readonly #counted = new Map<string, Counted>();
 
   constructor(private readonly clock: Clock) {}
@@ -123,7 +123,6 @@ export class Repeats {
     return counted;
   }
 
-  /** The window is over. */
   #over(key: string): void {
     const counted = this.#counted.get(key);
     this.#counted.delete(key);

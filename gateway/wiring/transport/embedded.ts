@@ -2,21 +2,23 @@
 import { createCallerLines } from '../../../media/embedded/caller/lines.js';
 import { createEmbeddedCalls } from '../../../media/embedded/calls.js';
 import { createPhoneMedia } from '../../../media/phone/calls.js';
+import type { NodeFigures } from '../../../contracts/ports/calls/nodes.js';
 import { serveJobs } from '../../../processes/child/serve-jobs.js';
-import { mediaDialect } from '../../calls/signalling.js';
-import { CallMetrics } from '../../calls/call-metrics.js';
-import { EmbeddedCalls } from '../../calls/embedded.js';
-import { createJoinTokens } from '../../calls/join-tokens.js';
-import { RelayGate } from '../../calls/node-claims.js';
-import { PhoneCalls } from '../../phone/phone-calls.js';
-import { withoutSip } from '../../phone/sip/numbers.js';
-import { createNodeRelay } from '../../calls/node-relay.js';
-import { nodesDialect } from '../../calls/nodes.js';
-import { createSignalRelay, RELAYED, relayedSignals } from '../../calls/signal-relay.js';
+import { mediaDialect } from '../../agents/calls/signalling.js';
+import { CallMetrics } from '../../agents/calls/call-metrics.js';
+import { EmbeddedCalls } from '../../agents/calls/embedded.js';
+import { createJoinTokens } from '../../agents/calls/join-tokens.js';
+import { RelayGate } from '../../agents/calls/node-claims.js';
+import { PhoneCalls } from '../../agents/phone/phone-calls.js';
+import { withoutSip } from '../../agents/phone/sip/numbers.js';
+import { createNodeRelay } from '../../agents/calls/node-relay.js';
+import { nodesDialect } from '../../agents/calls/nodes.js';
+import { createSignalRelay, RELAYED, relayedSignals } from '../../agents/calls/signal-relay.js';
+import { openMachineLoad } from '../machine-load.js';
 import { openPhone, transfersOf } from './phone.js';
 import { callParts, type OpenTransport, type TransportOptions } from './parts.js';
 
-export async function embeddedTransport(options: TransportOptions): Promise<OpenTransport> {
+export async function embeddedWebrtcTransport(options: TransportOptions): Promise<OpenTransport> {
   const { config, children, sessions, platform, recordings, address, node, installation, clock, log } =
     options;
   const { runs } = sessions;
@@ -27,19 +29,27 @@ export async function embeddedTransport(options: TransportOptions): Promise<Open
   const pool = children.pool('media');
   const parts = callParts(options, metrics);
   const beside = (): number => phoneCalls.size;
+  const loadOf = openMachineLoad(options);
+  const figures = (count = calls.size + beside()): NodeFigures => ({
+    ...{ calls: count, places: places ?? null, draining: calls.stopping, ...loadOf(count) },
+  });
   const embeddedCalls = { calls: createEmbeddedCalls(pool, metrics), joinTokens, places, beside };
   const calls = new EmbeddedCalls({ ...parts, ...embeddedCalls });
-  const lines = { carrier: 'phone', calls: createPhoneMedia(pool, metrics) } as const;
   const transferring = transfersOf(options);
-  const phoneCalls = new PhoneCalls({ ...parts, ...lines, transferring, hasRoom: () => calls.hasRoom });
+  const media = createPhoneMedia(pool, metrics);
+  const phoneCalls = new PhoneCalls({
+    ...{ ...parts, calls: media, transferring },
+    hasRoom: () => calls.hasRoom,
+    elsewhere: () => relay.knowsRoom(),
+  });
   const serving = { socketPath: address, handlers: relayedSignals(calls), slots: RELAYED, log };
   const signals = await serveJobs(serving);
   const key = platform.secrets.key('signalling between nodes');
   const near = createSignalRelay(log);
-  const joining = {
-    ...{ nodeId: options.processId, runs, calls, held: node.held, agents: platform.versions, clock, log },
-    relay: createNodeRelay({ key, installation, nodes: node, near, clock, log }),
-  };
+  const relay = createNodeRelay({ key, installation, nodes: node, here: figures, near, clock, log });
+  const held = node.held;
+  const where = { nodeId: options.processId, runs, calls, held, relay };
+  const joining = { ...where, agents: platform.versions, clock, log };
   const { placing, dialect } = openPhone(options, { calls: phoneCalls, transferring });
   const relayed = { ...joining, gate: new RelayGate({ key, installation, clock }), installation, near };
   return {
@@ -51,7 +61,7 @@ export async function embeddedTransport(options: TransportOptions): Promise<Open
       metrics.addTo(page);
       transferring.addMetrics(page);
     },
-    figures: () => ({ calls: calls.size + beside(), places: places ?? null, draining: calls.stopping }),
+    figures,
     dialects: [
       mediaDialect({ ...joining, runs, joinTokens }),
       nodesDialect({ keys: platform.keys, nodes: node, relayed }),

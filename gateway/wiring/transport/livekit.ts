@@ -4,15 +4,16 @@ import type { Secrets } from '../../../contracts/ports/secrets.js';
 import { AgentWorker } from '../../../media/livekit/agent-worker.js';
 import { createRoomCalls } from '../../../media/livekit/calls.js';
 import { createSipService } from '../../../media/livekit/sip-service.js';
-import type { Config, LivekitServer } from '../../config.js';
-import { clusterDialect } from '../../calls/signalling.js';
-import { CallMetrics } from '../../calls/call-metrics.js';
-import { LivekitCalls } from '../../calls/livekit.js';
-import { createJoinTokens } from '../../calls/join-tokens.js';
-import { telephones } from '../../phone/sip/answering.js';
-import { SipDialling } from '../../phone/sip/dialling.js';
-import { SipNumbers } from '../../phone/sip/numbers.js';
-import { nodesDialect } from '../../calls/nodes.js';
+import type { Config, LivekitSettings } from '../../config.js';
+import { clusterDialect } from '../../agents/calls/signalling.js';
+import { CallMetrics } from '../../agents/calls/call-metrics.js';
+import { LivekitCalls } from '../../agents/calls/livekit.js';
+import { createJoinTokens } from '../../agents/calls/join-tokens.js';
+import { telephones } from '../../agents/phone/sip/answering.js';
+import { SipDialling } from '../../agents/phone/sip/dialling.js';
+import { SipNumbers } from '../../agents/phone/sip/numbers.js';
+import { nodesDialect } from '../../agents/calls/nodes.js';
+import { openMachineLoad } from '../machine-load.js';
 import { openPhone, transfersOf } from './phone.js';
 import { livekitPart } from '../parts.js';
 import { callParts, type OpenTransport, type TransportOptions } from './parts.js';
@@ -35,9 +36,9 @@ function roomCalls(
 }
 
 /** Tells the keeper what comes of each request to the server. */
-function askingOf(server: LivekitServer, keeper: Keeper): Ask {
+function askingOf(server: LivekitSettings, keeper: Keeper): Ask {
   const part = livekitPart(server);
-  keeper.know(part);
+  keeper.knowPart(part);
   return () => keeper.ask(part);
 }
 
@@ -51,7 +52,7 @@ async function stopCalls(calls: LivekitCalls, worker: AgentWorker, until: Promis
 
 /** What other nodes and the server ask of this one. */
 const nodeDialects = (
-  server: LivekitServer,
+  server: LivekitSettings,
   { sessions, platform, node: nodes, log }: TransportOptions,
   calls: ReturnType<typeof roomCalls>,
 ): OpenTransport['dialects'] => [
@@ -59,7 +60,7 @@ const nodeDialects = (
   nodesDialect({ keys: platform.keys, nodes }),
 ];
 
-export function livekitTransport(server: LivekitServer, options: TransportOptions): OpenTransport {
+export function livekitTransport(server: LivekitSettings, options: TransportOptions): OpenTransport {
   const { sessions, platform, recordings, node: nodes, keeper, clock, log } = options;
   const { runs } = sessions;
   const { numbers } = platform;
@@ -79,7 +80,11 @@ export function livekitTransport(server: LivekitServer, options: TransportOption
   };
   const calls = new LivekitCalls({
     ...callParts(options, metrics),
-    ...{ calls: rooms, places: roomPlaces(options.config), nodeId: options.processId, nodes },
+    calls: rooms,
+    places: roomPlaces(options.config),
+    loadOf: openMachineLoad(options),
+    nodeId: options.processId,
+    nodes,
     telephones: telephones({ ...phoned, ...told }),
   });
   const dialling = new SipDialling({ ...phoned, prepare: (session) => calls.prepare(session) });

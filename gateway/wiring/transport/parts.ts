@@ -14,13 +14,13 @@ import type { TurnModelInChild } from '../../../engines/turns/model-in-child.js'
 import type { OwnNode } from '../../../storage/nodes.js';
 import type { Children } from '../children.js';
 import type { Config } from '../../config.js';
-import type { CallMetrics } from '../../calls/call-metrics.js';
-import type { CallParts } from '../../calls/owned-call.js';
-import type { TestCallParts } from '../../calls/test-calls.js';
-import { SpokenLines } from '../../conversations/spoken-lines.js';
+import type { CallMetrics } from '../../agents/calls/call-metrics.js';
+import type { CallParts } from '../../agents/calls/owned-call.js';
+import type { TestCallParts } from '../../agents/calls/test-calls.js';
+import { SpokenLines } from '../../agents/conversations/spoken-lines.js';
 import { conversationModel } from '../language-model.js';
 import type { openPlatform } from '../platform.js';
-import type { HeldRecordings } from '../../recordings/recordings.js';
+import type { HeldRecordings } from '../../agents/recordings/recordings.js';
 import type { Metrics } from '../../server/system/metrics.js';
 import type { Dialect } from '../../server/port.js';
 import type { OpenSessions } from '../sessions.js';
@@ -41,7 +41,7 @@ export interface TransportOptions {
   readonly address: string;
   readonly processId: string;
   readonly installation: string;
-  readonly node: Pick<OwnNode, 'held' | 'list'>;
+  readonly node: Pick<OwnNode, 'held' | 'known' | 'list' | 'look'>;
   readonly keeper: Keeper;
   readonly clock: Clock;
   readonly log: Log;
@@ -73,8 +73,8 @@ export function callParts(
   return {
     ...rest,
     held: rest.node.held,
+    drafts: config.llmDrafts === 'on',
     metrics,
-    carrier: config.livekit ? 'livekit' : 'embedded',
     chat,
     lines: new SpokenLines(),
     tokens: platform.tokens,

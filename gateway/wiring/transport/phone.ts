@@ -1,11 +1,11 @@
 /** Wires telephone providers: their webhooks, placed calls and transfers. */
-import type { PhoneCalls } from '../../phone/phone-calls.js';
-import { phoneDialect } from '../../phone/index.js';
-import { Placing } from '../../phone/placing.js';
-import { DIALLING } from '../../phone/providers.js';
-import type { SipDialling } from '../../phone/sip/dialling.js';
-import { Transferring } from '../../phone/transferring.js';
-import { createStreamProofs, createStreamTokens } from '../../phone/stream-tokens.js';
+import type { PhoneCalls } from '../../agents/phone/phone-calls.js';
+import { phoneDialect } from '../../agents/phone/index.js';
+import { Placing } from '../../agents/phone/placing.js';
+import { DIALLING } from '../../agents/phone/providers.js';
+import type { SipDialling } from '../../agents/phone/sip/dialling.js';
+import { Transferring } from '../../agents/phone/transferring.js';
+import { createStreamProofs, createStreamTokens } from '../../agents/phone/stream-tokens.js';
 import type { TransportOptions } from './parts.js';
 
 /** Webhooks and media streams of telephone providers; without `carried` every call is rejected, and none is placed. */
@@ -18,15 +18,16 @@ export function openPhone(
   const { numbers, placed, outbound } = platform;
   const common = { numbers, placed, calls, clock, log };
   const placing = new Placing({
-    ...{ ...common, runs: sessions.runs, outbound, keeper, dialling: DIALLING },
+    ...common,
+    runs: sessions.runs,
+    outbound,
+    keeper,
+    dialling: DIALLING,
     ...(sip && { sip }),
   });
   const key = platform.secrets.key('phone streams');
   const [tokens, proofs] = [createStreamTokens(key), createStreamProofs(key, clock)];
-  const { runs } = sessions;
-  const transfers = carried && {
-    ...{ transfers: platform.transfers, transferring: carried.transferring, runs },
-  };
+  const transfers = carried && { transfers: platform.transfers, transferring: carried.transferring };
   const parts = { ...common, placing, transfers, sessions: sessions.phone, tokens, proofs };
   return { placing, dialect: phoneDialect(parts) };
 }
@@ -43,7 +44,15 @@ export function transfersOf({
   const holdSound = config.phoneHoldSound === 'on';
   const { runs } = sessions;
   return new Transferring({
-    ...{ transfers, numbers, outbound, keeper, runs, dialling: DIALLING, holdSound },
-    ...{ clock, log },
+    transfers,
+    numbers,
+    outbound,
+    keeper,
+    runs,
+    dialling: DIALLING,
+    holdSound,
+    shortNumbers: platform.shortNumbers,
+    clock,
+    log,
   });
 }

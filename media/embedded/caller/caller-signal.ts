@@ -10,7 +10,7 @@ import {
   TrickleRequest,
   WrappedJoinRequest,
 } from '@livekit/protocol';
-import type { Outgoing } from '../signal.js';
+import type { ServerSignal } from '../signal.js';
 
 /** The query of a connection that joins with its offer. */
 export function joinQuery(offer: string): string {
@@ -26,7 +26,7 @@ export const leaveFrame = (): Uint8Array =>
   new SignalRequest({ message: { case: 'leave', value: new LeaveRequest() } }).toBinary();
 
 /** Undefined if it is not a frame of the protocol. */
-export function readResponse(frame: Uint8Array | string): Outgoing | undefined {
+export function readResponse(frame: Uint8Array | string): ServerSignal | undefined {
   try {
     const response =
       typeof frame === 'string' ? SignalResponse.fromJsonString(frame) : SignalResponse.fromBinary(frame);

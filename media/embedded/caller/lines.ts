@@ -50,7 +50,7 @@ class WorkerLine implements CallerLine {
   async *#follow(media: JobRunner, args: CallerArgs, owner: JobOwner): AsyncGenerator<CallerEvent> {
     const { signal } = this.#abort;
     try {
-      for await (const report of media.run(CALLER_JOB, args, { input: this.#commands, signal, owner })) {
+      for await (const report of media.runJob(CALLER_JOB, args, { input: this.#commands, signal, owner })) {
         const event = this.#eventOf(report as CallerReport);
         if (event) yield event;
       }
@@ -96,5 +96,5 @@ class WorkerLine implements CallerLine {
 
 /** `media`: the pool of media workers. */
 export const createCallerLines = (media: JobRunner): CallerLines => ({
-  open: (options, connect) => new WorkerLine(media, options, connect),
+  openLine: (options, connect) => new WorkerLine(media, options, connect),
 });

@@ -12,7 +12,7 @@ import type { JobHandlers, JobValue } from '../../../contracts/ports/jobs.js';
 import { AsyncQueue } from '../../async-queue.js';
 import type { Beat, Pacer } from '../../pacer.js';
 import { readPacket } from '../data.js';
-import type { Outgoing } from '../signal.js';
+import type { ServerSignal } from '../signal.js';
 import { CallerReceiver } from './caller-receiver.js';
 import { CallerPeer } from './caller-peer.js';
 import { joinQuery, leaveFrame, readResponse, trickleFrame } from './caller-signal.js';
@@ -23,7 +23,7 @@ import { CALLER_JOB, type CallerArgs, type CallerCommand, type CallerReport } fr
 const MOST_WAITING_BYTES = 1024 * 1024;
 const MOST_SSRC = 0x7fffffff;
 
-type On<Case extends Outgoing['case']> = Extract<Outgoing, { readonly case: Case }>;
+type On<Case extends ServerSignal['case']> = Extract<ServerSignal, { readonly case: Case }>;
 
 class Caller {
   readonly reports = new AsyncQueue<CallerReport>((report) =>
@@ -108,7 +108,9 @@ class Caller {
     else this.close();
   }
 
-  readonly #handlers: { readonly [Case in NonNullable<Outgoing['case']>]?: (message: On<Case>) => void } = {
+  readonly #handlers: {
+    readonly [Case in NonNullable<ServerSignal['case']>]?: (message: On<Case>) => void;
+  } = {
     join: ({ value }) => (this.#sid = value.participant?.sid ?? ''),
     answer: ({ value }) => {
       this.#peer.accept(value.sdp);
@@ -128,9 +130,9 @@ class Caller {
     leave: () => this.close(),
   };
 
-  #told(message: Outgoing | undefined): void {
+  #told(message: ServerSignal | undefined): void {
     if (message?.case === undefined) return;
-    const handle = this.#handlers[message.case] as ((message: Outgoing) => void) | undefined;
+    const handle = this.#handlers[message.case] as ((message: ServerSignal) => void) | undefined;
     handle?.(message);
   }
 

@@ -5,26 +5,26 @@ import type { Caller, KeyAuthority } from '../../../../contracts/ports/accounts/
 import { answers, jsonBody } from '../../../server/openapi/openapi-parts.js';
 import type { HttpRequest, Route } from '../../../server/port.js';
 import { json } from '../../../server/replies.js';
-import { keyedRoutes } from '../../../server/routes.js';
+import { keyedRoutes, tagged } from '../../../server/routes.js';
 import type * as routes from '../../../server/routes.js';
 import { Page, pageBody, pageRequest, PAGING } from '../paging.js';
 import { bodyFailures, failures, found, idOf } from '../rows.js';
 import { refusals } from '../sessions/creation.js';
-import { placeCall, type PlacingParts } from './placing.js';
+import { placeCall, type CallPlacingParts } from './placing.js';
 import { CallEntity } from '../../../../contracts/schemas/placed-calls.js';
 import { CallRequest } from './schema.js';
 
-export interface CallParts extends PlacingParts {
+export interface PlacedCallParts extends CallPlacingParts {
   readonly keys: KeyAuthority;
 }
 
-type Handler = routes.Handler<CallParts, Caller>;
+type Handler = routes.RouteHandler<PlacedCallParts, Caller>;
 
 const WHAT = 'Call';
 const LIST = 'calls';
 
 /** Errors: `not_found`. */
-const callOf = async (request: HttpRequest, { placed }: CallParts, { workspaceId }: Caller) =>
+const callOf = async (request: HttpRequest, { placed }: PlacedCallParts, { workspaceId }: Caller) =>
   found(await placed.read(idOf(request, 'call_id', WHAT), workspaceId), WHAT);
 
 const create: Handler = async (request, parts, caller) => {
@@ -42,7 +42,6 @@ const read: Handler = async (...of) => json(200, placedCallBody(await callOf(...
 const cancel: Handler = async (request, parts, caller) =>
   json(200, placedCallBody(await parts.dialling.cancel(await callOf(request, parts, caller))));
 
-const TAGS = { tags: ['phone'], auth: true } as const;
 const CALLS = '/v1/agent/calls';
 const CALL = `${CALLS}/{call_id}`;
 const { idempotencyKey } = LIMITS.phone;
@@ -55,17 +54,18 @@ const IDEMPOTENCY = {
   schema: { type: 'string', minLength: idempotencyKey.min, maxLength: idempotencyKey.max },
 } as const;
 
-const ROWS: readonly routes.Row<CallParts, Caller>[] = [
+const ROWS: readonly routes.RouteRow<PlacedCallParts, Caller>[] = tagged('phone', [
   {
     method: 'POST',
     path: CALLS,
+    // A call that is placed is a session.
+    permission: 'sessions',
     handler: create,
     description: {
       summary: 'Place a call',
       description:
         'An agent calls somebody from one of the workspace’s numbers. It is a session from the beginning, with its limits and ' +
         'quotas. Its state can be read here; its end is sent to the agent’s `post_call` webhooks as `phone_call.ended`.',
-      ...TAGS,
       parameters: [IDEMPOTENCY],
       requestBody: jsonBody(CallRequest),
       responses: {
@@ -79,11 +79,11 @@ const ROWS: readonly routes.Row<CallParts, Caller>[] = [
   {
     method: 'GET',
     path: CALLS,
+    permission: 'records',
     handler: list,
     description: {
       summary: 'List placed calls',
       description: 'Newest first.',
-      ...TAGS,
       parameters: PAGING,
       responses: { ...answers(200, 'One page', Page(LIST, CallEntity)), ...failures(400) },
     },
@@ -91,26 +91,26 @@ const ROWS: readonly routes.Row<CallParts, Caller>[] = [
   {
     method: 'GET',
     path: CALL,
+    permission: 'records',
     handler: read,
     description: {
       summary: 'Read a placed call',
-      ...TAGS,
       responses: { ...answers(200, 'The call', CallEntity), ...failures(404) },
     },
   },
   {
     method: 'POST',
     path: `${CALL}/cancel`,
+    permission: 'sessions',
     whileDraining: true,
     handler: cancel,
     description: {
       summary: 'Cancel a placed call',
       description:
         'A ringing call is given up, an answered one ends with its session. A call that has ended stays as it is.',
-      ...TAGS,
       responses: { ...answers(200, 'The call as it is then', CallEntity), ...failures(404) },
     },
   },
-];
+]);
 
-export const callRoutes = (parts: CallParts): readonly Route[] => keyedRoutes(ROWS, parts);
+export const callRoutes = (parts: PlacedCallParts): readonly Route[] => keyedRoutes(ROWS, parts);

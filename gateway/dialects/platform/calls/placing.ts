@@ -5,7 +5,12 @@
 import { createHash } from 'node:crypto';
 import { ServiceError } from '../../../../contracts/errors.js';
 import { LIMITS } from '../../../../contracts/limits.js';
-import { phoneAddress, type Voicemail } from '../../../../contracts/phone/phone.js';
+import {
+  type ShortNumbers,
+  type Voicemail,
+  WRITTEN_ADDRESS,
+  writtenAddress,
+} from '../../../../contracts/phone/phone.js';
 import type { RunnableAgent } from '../../../../contracts/ports/agents/agents.js';
 import type { Caller } from '../../../../contracts/ports/accounts/identity.js';
 import type { PhoneNumber, PhoneNumbers } from '../../../../contracts/ports/phone/phone.js';
@@ -24,10 +29,12 @@ import { type MakingParts, makeSession } from '../sessions/making.js';
 import { reader, type WithRawMetadata } from '../sessions/request.js';
 import { CallRequest } from './schema.js';
 
-export interface PlacingParts extends MakingParts {
+export interface CallPlacingParts extends MakingParts {
   readonly numbers: PhoneNumbers;
   readonly placed: PlacedCalls;
   readonly dialling: PhoneDialling;
+  /** Short numbers that may be called. */
+  readonly shortNumbers: ShortNumbers;
 }
 
 type Wanted = WithRawMetadata<CallRequest>;
@@ -37,16 +44,18 @@ const readRequest = reader(CallRequest) as (body: JsonBody) => Wanted;
 const conflict = (message: string): ServiceError => new ServiceError('conflict', { message });
 
 /** Errors: `validation_failed`. */
-function addressOf(to: string): string {
-  const address = phoneAddress(to);
+function addressOf(to: string, { shortNumbers }: CallPlacingParts): string {
+  const address = writtenAddress(to, shortNumbers);
   if (address !== undefined) return address;
-  throw invalid([
-    problem(['to'], 'to must be a number in E.164 form (+ and 7 to 15 digits), or a SIP address'),
-  ]);
+  throw invalid([problem(['to'], `to ${WRITTEN_ADDRESS}`)]);
 }
 
 /** Errors: `validation_failed`, `conflict`. */
-async function numberOf(from: string, { numbers }: PlacingParts, workspaceId: string): Promise<PhoneNumber> {
+async function numberOf(
+  from: string,
+  { numbers }: CallPlacingParts,
+  workspaceId: string,
+): Promise<PhoneNumber> {
   const [number, another] = await numbers.named(from, workspaceId);
   if (!number) throw invalid([problem(['from'], 'from is no phone number of this workspace')]);
   if (another) throw invalid([problem(['from'], 'from is at several providers: use its phone_number_id')]);
@@ -83,7 +92,7 @@ function voicemailOf(
 /** The agent with the requested version. */
 const agentOf = (
   { agent_id: id, version_number: version }: Wanted,
-  { agents }: PlacingParts,
+  { agents }: CallPlacingParts,
   workspaceId: string,
 ) => (version ? agents.version(id, workspaceId, version) : agents.find(id, workspaceId));
 
@@ -105,7 +114,7 @@ async function sessionOf(
   wanted: Wanted,
   agent: RunnableAgent | undefined,
   call: PlacedCall,
-  parts: PlacingParts,
+  parts: CallPlacingParts,
 ): Promise<RunningSession> {
   const { agent_id: _agent, version_number: _version, from: _from, to: _to, ...more } = wanted;
   const { max_ring_seconds: _ring, voicemail: _voicemail, ...rest } = more;
@@ -121,7 +130,7 @@ async function begin(
   wanted: Wanted,
   agent: RunnableAgent | undefined,
   call: PlacedCall,
-  parts: PlacingParts,
+  parts: CallPlacingParts,
 ): Promise<PlacedCall> {
   try {
     const { record, plan } = await sessionOf(wanted, agent, call, parts);
@@ -134,14 +143,14 @@ async function begin(
 }
 
 /** The call, and whether an earlier request placed it. Errors: those of creating a session with a key, and those above. */
-export async function placeCall(request: HttpRequest, parts: PlacingParts, { workspaceId }: Caller) {
+export async function placeCall(request: HttpRequest, parts: CallPlacingParts, { workspaceId }: Caller) {
   const body = await readJsonBody(request);
   const wanted = readRequest(body);
   const idempotency = idempotencyOf(request, body);
   // Before all other checks: what has changed since does not undo the call.
   const earlier = idempotency && (await parts.placed.repeated(workspaceId, idempotency));
   if (earlier) return { call: earlier, known: true };
-  const to = addressOf(wanted.to);
+  const to = addressOf(wanted.to, parts);
   const number = await numberOf(wanted.from, parts, workspaceId);
   parts.dialling.check(number);
   const { agent_id: agentId, max_ring_seconds: seconds } = wanted;

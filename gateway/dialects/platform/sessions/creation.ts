@@ -23,14 +23,14 @@ import { networkOf } from '../../../server/client-address.js';
 import { answers, jsonBody } from '../../../server/openapi/openapi-parts.js';
 import type { HttpRequest, Reply, RouteDescription } from '../../../server/port.js';
 import { json } from '../../../server/replies.js';
-import type { Handler, Row } from '../../../server/routes.js';
+import { type RouteHandler, type RouteRow, tagged } from '../../../server/routes.js';
 import { type JsonBody, OF_STRANGERS, readJsonBody, readOptionalJsonBody } from '../bodies.js';
 import { notFound } from '../errors.js';
 import { bodyFailures, failures, found, idOf } from '../rows.js';
 import { type MakingParts, makeSession } from './making.js';
 import { admitOrigin } from './origin.js';
 import type { RefusalLimit } from './refusal-limit.js';
-import { previewRequest, sessionRequest, type Wanted } from './request.js';
+import { previewRequest, sessionRequest, type SessionFields } from './request.js';
 import { PreviewRequest, SessionRequest, SessionResponse, WidgetEntity } from './schema.js';
 
 const FAILED = 500;
@@ -71,7 +71,7 @@ function refuseFull(full: FullLimit | undefined): void {
 /** Creates, carries and answers a session: the part that all requests share. */
 async function start(
   runnable: RunnableAgent,
-  wanted: Wanted,
+  wanted: SessionFields,
   source: SessionSource,
   request: HttpRequest,
   parts: CreationParts,
@@ -79,7 +79,7 @@ async function start(
   const { limits, runs, transport } = parts;
   const { agent } = runnable;
   const admit = async (): Promise<void> =>
-    refuseFull(await limits.take(networkOf(request.clientAddress), agent.id));
+    refuseFull(await limits.countSession(networkOf(request.clientAddress), agent.id));
   const session = await makeSession(
     runnable,
     wanted,
@@ -137,7 +137,7 @@ async function createPublic(request: HttpRequest, address: string, parts: Creati
   return start(runnable, wanted, 'public', request, parts);
 }
 
-type CreationHandler = Handler<CreationParts, void>;
+type CreationHandler = RouteHandler<CreationParts, void>;
 
 const create: CreationHandler = async (request, parts) => {
   if (request.headers.has('authorization')) return createWithKey(request, parts);
@@ -183,17 +183,31 @@ export const refusals = (...statuses: readonly number[]): RouteDescription['resp
     ]),
   );
 
-const TAGS = { tags: ['sessions'], auth: true } as const;
 const AGENT = '/v1/agent/agents/{agent_id}';
 const { ip, agent: perAgent } = LIMITS.session.publicPerMinute;
 
+const WIDGET_ROW: RouteRow<CreationParts, void> = {
+  method: 'GET',
+  path: `${AGENT}/widget`,
+  // Shown on public pages before a call.
+  permission: 'open',
+  handler: widget,
+  description: {
+    summary: 'What a page shows before a call',
+    operationId: 'readWidget',
+    auth: false,
+    responses: { ...answers(200, 'The agent', WidgetEntity), ...failures(404), ...refusals(403) },
+  },
+};
+
 /** `vocabulary` names members of the response. */
-export function creationRows(vocabulary: Vocabulary): readonly Row<CreationParts, void>[] {
+export function creationRows(vocabulary: Vocabulary): readonly RouteRow<CreationParts, void>[] {
   const made = answers(201, 'What a client joins with', SessionResponse(vocabulary));
-  return [
+  return tagged('sessions', [
     {
       method: 'POST',
       path: '/v1/agent/sessions',
+      permission: 'sessions',
       handler: create,
       description: {
         summary: 'Create a session',
@@ -201,7 +215,6 @@ export function creationRows(vocabulary: Vocabulary): readonly Row<CreationParts
           'With a key for any agent of the workspace. Without any Authorization header for a public agent, from a page of one ' +
           `of its origins; then at most ${ip} a minute from one address and ${perAgent} of one agent, unless configured otherwise, ` +
           '`name` is refused, and only `language` and `voice_id` may be overridden.',
-        ...TAGS,
         requestBody: jsonBody(SessionRequest),
         responses: { ...made, ...bodyFailures(404), ...refusals(400, 402, 403, 409, 429) },
       },
@@ -209,28 +222,20 @@ export function creationRows(vocabulary: Vocabulary): readonly Row<CreationParts
     {
       method: 'POST',
       path: `${AGENT}/preview`,
+      // Runs the draft, so it needs the right to change it.
+      permission: 'manage',
       handler: preview,
       description: {
         summary: "Try an agent's draft, or one of its versions",
+        operationId: 'previewAgent',
         description:
           `A session on the draft or a version, ${LIMITS.session.previewSeconds / 60} minutes at most. Webhooks get nothing, and lists do not ` +
           'show it.',
-        ...TAGS,
         requestBody: jsonBody(PreviewRequest),
         bodyIsOptional: true,
         responses: { ...made, ...bodyFailures(404), ...refusals(400, 402, 409, 429) },
       },
     },
-    {
-      method: 'GET',
-      path: `${AGENT}/widget`,
-      handler: widget,
-      description: {
-        summary: 'What a page shows before a call',
-        tags: TAGS.tags,
-        auth: false,
-        responses: { ...answers(200, 'The agent', WidgetEntity), ...failures(404), ...refusals(403) },
-      },
-    },
-  ];
+    WIDGET_ROW,
+  ]);
 }

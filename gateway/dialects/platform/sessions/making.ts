@@ -22,7 +22,7 @@ import { refuse } from '../errors.js';
 import { found } from '../rows.js';
 import { type VoiceCheck, voiceProblems } from '../voice-check.js';
 import { planOf } from './plan.js';
-import type { Wanted } from './request.js';
+import type { SessionFields } from './request.js';
 import { pinnedAgents } from './transfers.js';
 import { permit, sentOverrides, valueProblems } from './values.js';
 
@@ -62,7 +62,7 @@ async function checkQuota({ workspaceId }: Agent, { admission }: MakingParts): P
 }
 
 /** The member of the request that names the session's voice: an override, else the agent. */
-function voicePlace(wanted: Wanted): readonly string[] {
+function voicePlace(wanted: SessionFields): readonly string[] {
   const { voice_id: voice, language } = sentOverrides(wanted);
   if (voice !== undefined) return ['overrides', 'voice_id'];
   return language === undefined ? ['agent_id'] : ['overrides', 'language'];
@@ -75,13 +75,13 @@ const numbersOf = ({ callerNumber, dialedNumber }: PhoneLeg) => ({
 });
 
 /** Adds the numbers of a phone call as variables, beyond the limit of a request; the request's own variables win. */
-const withNumbers = (wanted: Wanted, leg: PhoneLeg | undefined): Wanted =>
+const withNumbers = (wanted: SessionFields, leg: PhoneLeg | undefined): SessionFields =>
   leg ? { ...wanted, dynamic_variables: { ...numbersOf(leg), ...wanted.dynamic_variables } } : wanted;
 
 /** Checks the overrides and everything after them, then creates the session. */
 export async function makeSession(
   runnable: RunnableAgent,
-  wanted: Wanted,
+  wanted: SessionFields,
   { source, admit, leg, reserved = leg !== undefined, joinMs }: Origin,
   parts: MakingParts,
 ): Promise<RunningSession> {

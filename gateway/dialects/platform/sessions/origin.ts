@@ -1,5 +1,6 @@
 /**
- * Access to sessions without a key (docs/contract/platform.md 6.10): only from the agent's allowed origins. Origins match
+ * Access to sessions without a key (keyless, public agents; docs/contract/platform.md 6.10): only from pages whose `Origin` is on
+ * the agent's allow-list (`allowed_origins`). Origins match
  * by scheme, host and port; the host in any case, and an entry may end with a slash.
  */
 import { ServiceError } from '../../../../contracts/errors.js';

@@ -8,7 +8,7 @@ import type { RunnableVersion } from '../../../../contracts/ports/agents/agents.
 import type { PinnedAgent, SessionPlan } from '../../../../contracts/ports/sessions/sessions.js';
 import type { AgentConfig } from '../../../../contracts/schemas/agent-config.js';
 import { problem, refuse } from '../errors.js';
-import type { Wanted } from './request.js';
+import type { SessionFields } from './request.js';
 import { sentOverrides, variablesOf } from './values.js';
 
 type Prompt = AgentConfig['prompt'];
@@ -23,7 +23,7 @@ function openingOf(prompt: Prompt, overrides: ReturnType<typeof sentOverrides>):
 }
 
 /** Errors: `validation_failed` if a rendered text is too long. */
-function promptOf(prompt: Prompt, wanted: Wanted): Prompt {
+function promptOf(prompt: Prompt, wanted: SessionFields): Prompt {
   const rendered = renderPrompt(prompt, variablesOf(wanted));
   if ('prompt' in rendered) return rendered.prompt;
   const most = LIMITS.session.renderedLength;
@@ -34,7 +34,7 @@ function promptOf(prompt: Prompt, wanted: Wanted): Prompt {
   return prompt;
 }
 
-function configOf({ config }: RunnableVersion, wanted: Wanted, isPreview: boolean): AgentConfig {
+function configOf({ config }: RunnableVersion, wanted: SessionFields, isPreview: boolean): AgentConfig {
   const overrides = sentOverrides(wanted);
   const { system_prompt: own, voice_id: voice, language } = overrides;
   const prompt = openingOf({ ...config.prompt, ...(own !== undefined && { system_prompt: own }) }, overrides);
@@ -50,14 +50,14 @@ function configOf({ config }: RunnableVersion, wanted: Wanted, isPreview: boolea
   };
 }
 
-function timezoneOf(wanted: Wanted, { conversation }: AgentConfig): string {
+function timezoneOf(wanted: SessionFields, { conversation }: AgentConfig): string {
   return wanted.timezone ?? (conversation.timezone || (wanted.client_timezone ?? 'UTC'));
 }
 
 /** Errors: `validation_failed`. */
 export function planOf(
   version: RunnableVersion,
-  wanted: Wanted,
+  wanted: SessionFields,
   isPreview: boolean,
   agents: readonly PinnedAgent[] = [],
 ): SessionPlan {

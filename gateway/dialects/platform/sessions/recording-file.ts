@@ -5,7 +5,7 @@
 import type { RecordingFile, Recordings } from '../../../../contracts/ports/sessions/recordings.js';
 import { LIMITS } from '../../../../contracts/limits.js';
 import type { Reply } from '../../../server/port.js';
-import type { Handler, Row } from '../../../server/routes.js';
+import type { RouteHandler, RouteRow } from '../../../server/routes.js';
 import { queryParameter } from '../../../server/openapi/openapi-parts.js';
 import { failures, found } from '../rows.js';
 
@@ -51,7 +51,7 @@ interface RecordingFileParts {
   readonly recordings: Pick<Recordings, 'open'>;
 }
 
-const download: Handler<RecordingFileParts, void> = async (request, { recordings }) => {
+const download: RouteHandler<RecordingFileParts, void> = async (request, { recordings }) => {
   const { params, headers, method, query } = request;
   const file = found(await recordings.open(params['token'] ?? ''), 'Recording');
   const mayRedirect = method === 'GET' && query.get('redirect') !== 'false';
@@ -62,10 +62,12 @@ const download: Handler<RecordingFileParts, void> = async (request, { recordings
 const audio = { 'audio/ogg': { type: 'string', format: 'binary' } };
 const { 401: _, ...FAILURES } = failures(404);
 
-export const RECORDING_FILE_ROWS: readonly Row<RecordingFileParts, void>[] = [
+export const RECORDING_FILE_ROWS: readonly RouteRow<RecordingFileParts, void>[] = [
   {
     method: 'GET',
     path: '/v1/agent/recordings/{token}',
+    // The address is signed.
+    permission: 'open',
     handler: download,
     description: {
       summary: "Download one side of a session's recording",

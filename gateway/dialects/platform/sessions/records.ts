@@ -9,6 +9,7 @@ import type { SessionRuns, Sessions } from '../../../../contracts/ports/sessions
 import { answers, queryParameter } from '../../../server/openapi/openapi-parts.js';
 import type { HttpRequest } from '../../../server/port.js';
 import { json } from '../../../server/replies.js';
+import { tagged } from '../../../server/routes.js';
 import type * as routes from '../../../server/routes.js';
 import { notFound } from '../errors.js';
 import { badQuery, Page, pageBody, pageRequest, PAGING } from '../paging.js';
@@ -24,7 +25,7 @@ export interface ReadingParts {
   readonly recordings: Recordings;
 }
 
-type Handler = routes.Handler<ReadingParts, Caller>;
+type Handler = routes.RouteHandler<ReadingParts, Caller>;
 
 const LIST = 'sessions';
 
@@ -96,7 +97,6 @@ const removeOfUser: Handler = async (request, { sessions }, { workspaceId }) => 
   return json(200, { deleted, kept: await sessions.countLiveOf(endUserId, workspaceId) });
 };
 
-const TAGS = { tags: ['sessions'], auth: true } as const;
 const SESSIONS = '/v1/agent/sessions';
 const SESSION = `${SESSIONS}/{session_id}`;
 
@@ -117,15 +117,15 @@ const FILTERS = [
   queryParameter('created_before', DateTime, 'Not after this moment.'),
 ];
 
-export const SESSION_ROWS: readonly routes.Row<ReadingParts, Caller>[] = [
+export const SESSION_ROWS: readonly routes.RouteRow<ReadingParts, Caller>[] = tagged('sessions', [
   {
     method: 'GET',
     path: SESSIONS,
+    permission: 'records',
     handler: list,
     description: {
       summary: 'List sessions',
       description: 'Newest first.',
-      ...TAGS,
       parameters: [...FILTERS, ...PAGING],
       responses: { ...answers(200, 'One page', Page(LIST, SessionRow, ROW_EXAMPLE)), ...failures(400) },
     },
@@ -133,22 +133,23 @@ export const SESSION_ROWS: readonly routes.Row<ReadingParts, Caller>[] = [
   {
     method: 'GET',
     path: SESSION,
+    permission: 'records',
     handler: read,
     description: {
       summary: 'Read a session',
-      ...TAGS,
       responses: { ...answers(200, 'The session with its record', SessionEntity), ...failures(404) },
     },
   },
   {
     method: 'DELETE',
     path: SESSION,
+    // Permanent: a key that creates sessions must not be able to erase their records.
+    permission: 'manage',
     handler: remove,
     description: {
       summary: 'Delete a session',
       description:
         'With its transcript, analysis, recording and deliveries. Not while it runs or can still be joined.',
-      ...TAGS,
       responses: {
         ...answers(204, 'Gone'),
         ...failures(404),
@@ -159,13 +160,14 @@ export const SESSION_ROWS: readonly routes.Row<ReadingParts, Caller>[] = [
   {
     method: 'DELETE',
     path: SESSIONS,
+    // As for one session.
+    permission: 'manage',
     handler: removeOfUser,
     description: {
       summary: "Delete an end user's sessions",
       description:
         'All that were made with this `end_user_id`, except those that run or can still be joined; these are counted as ' +
         '`kept`: end them, and repeat the request. Repeat it, too, if no answer arrives.',
-      ...TAGS,
       parameters: [
         {
           name: 'end_user_id',
@@ -180,24 +182,24 @@ export const SESSION_ROWS: readonly routes.Row<ReadingParts, Caller>[] = [
   {
     method: 'GET',
     path: `${SESSION}/recording`,
+    permission: 'records',
     handler: recording,
     description: {
       summary: "Read a session's recording",
-      ...TAGS,
       responses: { ...answers(200, 'The recording', RecordingEntity), ...failures(404) },
     },
   },
   {
     method: 'POST',
     path: `${SESSION}/end`,
+    permission: 'sessions',
     whileDraining: true,
     handler: end,
     description: {
       summary: 'End a session',
       description:
         'At once, wherever its conversation runs. The record stays. Ending it again changes nothing.',
-      ...TAGS,
       responses: { ...answers(204, 'Ended'), ...failures(404) },
     },
   },
-];
+]);

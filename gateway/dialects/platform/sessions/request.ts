@@ -15,7 +15,7 @@ import { PreviewRequest, SessionRequest } from './schema.js';
 export type WithRawMetadata<Request> = Omit<Request, 'metadata'> & { readonly metadata: RawJson };
 
 /** The request without its agent. */
-export type Wanted = WithRawMetadata<Omit<SessionRequest, 'agent_id'>>;
+export type SessionFields = WithRawMetadata<Omit<SessionRequest, 'agent_id'>>;
 
 const isHint = (value: unknown): boolean =>
   typeof value === 'string' && value.length <= LIMITS.session.timezone && isTimezone(value);
@@ -64,4 +64,4 @@ export function reader<S extends TSchema>(schema: S) {
 export const sessionRequest = reader(SessionRequest) as (body: JsonBody) => WithRawMetadata<SessionRequest>;
 export const previewRequest = reader(PreviewRequest) as (
   body: JsonBody,
-) => Wanted & { readonly version_number?: number | null };
+) => SessionFields & { readonly version_number?: number | null };

@@ -23,7 +23,7 @@ export const Overrides = strict(
     ),
     system_prompt: leaf(
       text(agent.systemPromptLength, {
-        description: `At most ${agent.systemPromptTokens} tokens (o200k_base).`,
+        description: `Up to ${agent.systemPromptTokens.toLocaleString('en')} tokens (o200k_base).`,
       }),
     ),
     voice_id: leaf(text(agent.voiceId)),
@@ -115,6 +115,7 @@ export const SessionResponse = ({ transport, transportUrlField }: Vocabulary) =>
       token: Type.String({ description: 'For one join.' }),
     },
     {
+      title: 'CreatedSession',
       description: 'Pass it to the client unchanged.',
       examples: [
         {
@@ -169,7 +170,7 @@ export const ROW_EXAMPLE = {
   metadata: { order: 'A-17' },
 };
 
-export const SessionRow = Type.Object(ROW, { examples: [ROW_EXAMPLE] });
+export const SessionRow = Type.Object(ROW, { title: 'SessionSummary', examples: [ROW_EXAMPLE] });
 
 const HAPPENED = { turn_id: Type.Integer(), created_at: Moment };
 const TOOL = { call_id: Type.String(), tool_name: Type.String(), tool_source: Type.String() };
@@ -238,6 +239,7 @@ export const SessionEntity = Type.Object(
     analysis: nullable(Analysis),
   },
   {
+    title: 'Session',
     examples: [
       {
         ...ROW_EXAMPLE,
@@ -268,35 +270,38 @@ export const SessionsRemoved = Type.Object(
     deleted: Type.Integer(),
     kept: Type.Integer({ description: 'Sessions that run or can still be joined.' }),
   },
-  { examples: [{ deleted: 12, kept: 0 }] },
+  { title: 'SessionsRemoved', examples: [{ deleted: 12, kept: 0 }] },
 );
 
 const Failed = { error: nullable(Type.String()), error_code: nullable(Type.String()) };
 
-export const RecordingEntity = Type.Object({
-  session_id: Type.String(),
-  status: Type.Enum(['processing', 'complete', 'failed']),
-  tracks: Type.Array(
-    Type.Object({
-      part: Type.Integer({
-        minimum: 1,
-        description: 'A call that another process took over is recorded in parts, with a gap between them.',
+export const RecordingEntity = Type.Object(
+  {
+    session_id: Type.String(),
+    status: Type.Enum(['processing', 'complete', 'failed']),
+    tracks: Type.Array(
+      Type.Object({
+        part: Type.Integer({
+          minimum: 1,
+          description: 'A call that another process took over is recorded in parts, with a gap between them.',
+        }),
+        role: Type.Enum(['agent', 'user', 'human']),
+        status: Type.Enum(['requested', 'active', 'complete', 'failed']),
+        url: nullable(Type.String({ description: 'Signed; until `expires_at`.' })),
+        expires_at: nullable(Moment),
+        duration_ms: nullable(Type.Integer()),
+        started_at: nullable(Moment),
+        ended_at: nullable(Moment),
+        ...Failed,
       }),
-      role: Type.Enum(['agent', 'user', 'human']),
-      status: Type.Enum(['requested', 'active', 'complete', 'failed']),
-      url: nullable(Type.String({ description: 'Signed; until `expires_at`.' })),
-      expires_at: nullable(Moment),
-      duration_ms: nullable(Type.Integer()),
-      started_at: nullable(Moment),
-      ended_at: nullable(Moment),
-      ...Failed,
-    }),
-  ),
-  ...Failed,
-  error_message: nullable(Type.String()),
-});
+    ),
+    ...Failed,
+    error_message: nullable(Type.String()),
+  },
+  { title: 'Recording' },
+);
 
 export const WidgetEntity = Type.Object(
   { agent_name: Type.String() },
-  { examples: [{ agent_name: 'Bakery' }] },
+  { title: 'Widget', examples: [{ agent_name: 'Bakery' }] },
 );

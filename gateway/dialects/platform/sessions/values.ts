@@ -11,7 +11,7 @@ import type { Problem } from '../../../../contracts/schemas/check.js';
 import { isLonger } from '../../../../contracts/text/text.js';
 import { isTimezone } from '../../../../contracts/time/timezones.js';
 import { problem } from '../errors.js';
-import type { Wanted } from './request.js';
+import type { SessionFields } from './request.js';
 import type { Overrides } from './schema.js';
 
 const { session, agent } = LIMITS;
@@ -32,7 +32,7 @@ const refused = (param: string, message: string): ServiceError =>
   new ServiceError('unsupported_option', { message, param });
 
 /** The overrides in the request; null counts as absent. */
-export const sentOverrides = ({ overrides }: Wanted): Readonly<Record<string, string>> =>
+export const sentOverrides = ({ overrides }: SessionFields): Readonly<Record<string, string>> =>
   Object.fromEntries(
     Object.entries(overrides ?? {}).filter(
       (entry): entry is [string, string] => typeof entry[1] === 'string',
@@ -40,7 +40,7 @@ export const sentOverrides = ({ overrides }: Wanted): Readonly<Record<string, st
   );
 
 /** Errors: `unsupported_option` for the first override that the agent, or a request without a key, does not allow. */
-export function permit(wanted: Wanted, allowed: readonly Override[], isPublic: boolean): void {
+export function permit(wanted: SessionFields, allowed: readonly Override[], isPublic: boolean): void {
   if (isPublic && typeof wanted.name === 'string')
     throw refused('name', 'name is not allowed in public sessions');
   const fields = Object.keys(sentOverrides(wanted)) as (keyof Overrides)[];
@@ -65,7 +65,7 @@ function variableProblem(name: string, value: unknown): string | undefined {
   return isLonger(value, most) ? `must have at most ${most} characters` : undefined;
 }
 
-function variableProblems(variables: Wanted['dynamic_variables']): Problem[] {
+function variableProblems(variables: SessionFields['dynamic_variables']): Problem[] {
   const entries = Object.entries(variables ?? {});
   const where = 'dynamic_variables';
   if (entries.length > session.dynamicVariables)
@@ -78,29 +78,33 @@ function variableProblems(variables: Wanted['dynamic_variables']): Problem[] {
   });
 }
 
-const timezoneProblems = ({ timezone }: Wanted): Problem[] =>
+const timezoneProblems = ({ timezone }: SessionFields): Problem[] =>
   typeof timezone === 'string' && !isTimezone(timezone)
     ? [problem(['timezone'], 'timezone must be an IANA timezone name')]
     : [];
 
-function metadataProblems({ metadata }: Wanted): Problem[] {
+function metadataProblems({ metadata }: SessionFields): Problem[] {
   const most = session.metadataBytes;
   return Buffer.byteLength(metadata.text) > most
     ? [problem(['metadata'], `metadata must have at most ${most} bytes of JSON`)]
     : [];
 }
 
-function openingProblems(wanted: Wanted): Problem[] {
+function openingProblems(wanted: SessionFields): Problem[] {
   const { first_message: spoken, first_message_prompt: prompted } = sentOverrides(wanted);
   if (spoken === undefined || prompted === undefined) return [];
   const message = 'first_message and first_message_prompt are mutually exclusive';
   return [problem(['overrides', 'first_message_prompt'], message)];
 }
 
-async function promptProblems(wanted: Wanted, asker: TokenAsker, tokens: TokenCounter): Promise<Problem[]> {
+async function promptProblems(
+  wanted: SessionFields,
+  asker: TokenAsker,
+  tokens: TokenCounter,
+): Promise<Problem[]> {
   const { system_prompt: prompt } = sentOverrides(wanted);
   const most = agent.systemPromptTokens;
-  if (prompt === undefined || !(await tokens.exceeds(prompt, most, asker))) return [];
+  if (prompt === undefined || !(await tokens.exceedsTokens(prompt, most, asker))) return [];
   return [
     problem(['overrides', 'system_prompt'], `overrides.system_prompt must have at most ${most} tokens`),
   ];
@@ -108,7 +112,7 @@ async function promptProblems(wanted: Wanted, asker: TokenAsker, tokens: TokenCo
 
 /** All problems of the values; counting tokens may have to wait. Errors: `overloaded`. */
 export async function valueProblems(
-  wanted: Wanted,
+  wanted: SessionFields,
   asker: TokenAsker,
   tokens: TokenCounter,
 ): Promise<readonly Problem[]> {
@@ -122,5 +126,5 @@ export async function valueProblems(
 }
 
 /** The variables, once `valueProblems` has found none. */
-export const variablesOf = ({ dynamic_variables: variables }: Wanted): Variables =>
+export const variablesOf = ({ dynamic_variables: variables }: SessionFields): Variables =>
   (variables ?? {}) as Variables;

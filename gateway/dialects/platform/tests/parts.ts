@@ -31,10 +31,9 @@ export interface TestParts {
   readonly speech: VoiceCheck;
 }
 
-export type Handler = routes.Handler<TestParts, Caller>;
-export type Row = routes.Row<TestParts, Caller>;
+export type AgentTestHandler = routes.RouteHandler<TestParts, Caller>;
+export type AgentTestRow = routes.RouteRow<TestParts, Caller>;
 
-export const TAGS = { tags: ['tests'], auth: true } as const;
 export const TESTS = '/v1/agent/tests';
 
 /** Errors: `invalid_request`. */

@@ -77,7 +77,10 @@ export const resultEntity = (result: TestResultDetail): object => ({
   scenario: result.definition,
   items: result.items.map(itemOf),
   transcript: (result.outcome?.call?.transcript ?? []).map(({ speaker, text, fromMs, toMs, ...how }) => ({
-    ...{ speaker, text, from_ms: fromMs, to_ms: toMs },
+    speaker,
+    text,
+    from_ms: fromMs,
+    to_ms: toMs,
     ...how,
   })),
 });

@@ -1,6 +1,6 @@
 /** Schemas of requests and answers about runs (docs/contract/platform.md 6.12). */
 import { LIMITS } from '../../../../contracts/limits.js';
-import { TEST_STATUSES } from '../../../../contracts/ports/agents/agent-tests.js';
+import { TEST_STATUSES } from '../../../../contracts/agents/test-run-states.js';
 import { CHECK_TYPES, ENDED_BY } from '../../../../contracts/schemas/agent-tests.js';
 import { leaf, Moment, nullable, strict, text } from '../../../../contracts/schemas/shapes.js';
 import { Type } from '../../../../contracts/schemas/type.js';
@@ -114,6 +114,7 @@ export const ResultEntity = Type.Object(
     }),
   },
   {
+    title: 'TestResult',
     examples: [
       {
         run_id: 'run_5f0c8a1b2c3d4e5f60718293',
@@ -164,11 +165,11 @@ export const RUN_EXAMPLE = {
   ended_at: '2026-01-01T12:00:04.000Z',
 };
 
-export const RunRow = Type.Object(RUN, { examples: [RUN_EXAMPLE] });
+export const RunRow = Type.Object(RUN, { title: 'TestRunSummary', examples: [RUN_EXAMPLE] });
 
 export const RunEntity = Type.Object(
   { ...RUN, results: Type.Array(Type.Object(RESULT)) },
-  { examples: [{ ...RUN_EXAMPLE, results: [RESULT_EXAMPLE] }] },
+  { title: 'TestRun', examples: [{ ...RUN_EXAMPLE, results: [RESULT_EXAMPLE] }] },
 );
 
 const Compared = nullable(Status);
@@ -202,6 +203,7 @@ export const Comparison = Type.Object(
     ),
   },
   {
+    title: 'TestRunComparison',
     examples: [
       {
         base: RUN_EXAMPLE,

@@ -15,7 +15,7 @@ import { planOf } from '../sessions/plan.js';
 import { pinnedAgents } from '../sessions/transfers.js';
 import { voiceProblems } from '../voice-check.js';
 import { permit } from '../sessions/values.js';
-import { agentFilter, type Handler, type TestParts } from './parts.js';
+import { agentFilter, type AgentTestHandler, type TestParts } from './parts.js';
 import { comparison, resultEntity, runEntity, runRow } from './run-entity.js';
 import { RunCreation } from './run-schema.js';
 import { needsModel, wantedOf } from './scenario-check.js';
@@ -122,7 +122,7 @@ async function checkVoices(
   ]);
 }
 
-export const create: Handler = async (request, parts, { workspaceId }) => {
+export const create: AgentTestHandler = async (request, parts, { workspaceId }) => {
   const wanted = checkCreation(await readBody(request));
   const runnable = await runnableOf(wanted, workspaceId, parts);
   const chosen = await chosenBy(wanted, workspaceId, parts);
@@ -145,17 +145,17 @@ export const create: Handler = async (request, parts, { workspaceId }) => {
   return json(201, runEntity(await parts.runs.create(run, workspaceId)));
 };
 
-const runIdOf = (request: Parameters<Handler>[0]): string => idOf(request, 'run_id', WHAT);
+const runIdOf = (request: Parameters<AgentTestHandler>[0]): string => idOf(request, 'run_id', WHAT);
 
-export const list: Handler = async ({ query }, { runs }, { workspaceId }) => {
+export const list: AgentTestHandler = async ({ query }, { runs }, { workspaceId }) => {
   const listed = await runs.list(workspaceId, agentFilter(query), pageRequest(query, LIST));
   return json(200, pageBody(LIST, LIST, listed, runRow));
 };
 
-export const read: Handler = async (request, { runs }, { workspaceId }) =>
+export const read: AgentTestHandler = async (request, { runs }, { workspaceId }) =>
   json(200, runEntity(found(await runs.read(runIdOf(request), workspaceId), WHAT)));
 
-export const result: Handler = async (request, { runs }, { workspaceId }) => {
+export const result: AgentTestHandler = async (request, { runs }, { workspaceId }) => {
   const scenarioId = idOf(request, 'scenario_id', 'Result');
   return json(
     200,
@@ -163,7 +163,7 @@ export const result: Handler = async (request, { runs }, { workspaceId }) => {
   );
 };
 
-export const compare: Handler = async ({ query }, { runs }, { workspaceId }) => {
+export const compare: AgentTestHandler = async ({ query }, { runs }, { workspaceId }) => {
   const [base, other] = await Promise.all(
     ['base', 'other'].map(async (name) => {
       const id = textOf(query, name, LIMITS.session.agentId);
@@ -175,10 +175,10 @@ export const compare: Handler = async ({ query }, { runs }, { workspaceId }) => 
   return json(200, comparison(base, other));
 };
 
-export const cancel: Handler = async (request, { runs }, { workspaceId }) =>
+export const cancel: AgentTestHandler = async (request, { runs }, { workspaceId }) =>
   json(200, runEntity(found(await runs.cancel(runIdOf(request), workspaceId), WHAT)));
 
-export const remove: Handler = async (request, { runs }, { workspaceId }) => {
+export const remove: AgentTestHandler = async (request, { runs }, { workspaceId }) => {
   const removal = await runs.remove(runIdOf(request), workspaceId);
   if (removal === 'unknown') throw notFound(WHAT);
   if (removal === 'open') throw conflict('The run is not over; cancel it first');

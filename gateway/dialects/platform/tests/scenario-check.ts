@@ -13,7 +13,7 @@ import type { Problem } from '../../../../contracts/schemas/check.js';
 import type { TokenAsker, TokenCounter } from '../../../../contracts/ports/tokens.js';
 import { checked } from '../checked.js';
 import { problem, refuse, rethrowUnder } from '../errors.js';
-import type { Wanted } from '../sessions/request.js';
+import type { SessionFields } from '../sessions/request.js';
 import { Overrides } from '../sessions/schema.js';
 import { valueProblems } from '../sessions/values.js';
 
@@ -24,7 +24,7 @@ const sum = (values: readonly number[]): number => values.reduce((total, value) 
 const checkOverrides = checked(Overrides);
 
 /** The request for the session that plays the scenario. */
-export const wantedOf = ({ overrides, dynamic_variables }: ScenarioDefinition): Wanted => ({
+export const wantedOf = ({ overrides, dynamic_variables }: ScenarioDefinition): SessionFields => ({
   overrides,
   dynamic_variables,
   metadata: new RawJson('{}'),

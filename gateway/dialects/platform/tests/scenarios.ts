@@ -8,12 +8,13 @@ import {
 } from '../../../../contracts/schemas/agent-tests.js';
 import { answers, jsonBody } from '../../../server/openapi/openapi-parts.js';
 import { json } from '../../../server/replies.js';
+import { tagged } from '../../../server/routes.js';
 import { readBody } from '../bodies.js';
 import { checked } from '../checked.js';
 import { foreignProblems, refuse } from '../errors.js';
 import { Page, pageBody, pageRequest, PAGING } from '../paging.js';
 import { bodyFailures, failures, found, gone, idOf } from '../rows.js';
-import { AGENT_FILTER, agentFilter, type Handler, type Row, TAGS, TESTS } from './parts.js';
+import { AGENT_FILTER, agentFilter, type AgentTestHandler, type AgentTestRow, TESTS } from './parts.js';
 import { checkScenario } from './scenario-check.js';
 
 const WHAT = 'Scenario';
@@ -22,7 +23,7 @@ const LIST = 'scenarios';
 const checkCreation = checked(ScenarioCreation);
 const checkChange = checked(ScenarioChange);
 
-const scenarioIdOf = (request: Parameters<Handler>[0]): string => idOf(request, 'scenario_id', WHAT);
+const scenarioIdOf = (request: Parameters<AgentTestHandler>[0]): string => idOf(request, 'scenario_id', WHAT);
 
 const entityOf = ({ id, agentId, name, definition, createdAt, updatedAt }: Scenario): object => ({
   scenario_id: id,
@@ -33,12 +34,12 @@ const entityOf = ({ id, agentId, name, definition, createdAt, updatedAt }: Scena
   updated_at: updatedAt.toISOString(),
 });
 
-const list: Handler = async ({ query }, { scenarios }, { workspaceId }) => {
+const list: AgentTestHandler = async ({ query }, { scenarios }, { workspaceId }) => {
   const listed = await scenarios.list(workspaceId, agentFilter(query), pageRequest(query, LIST));
   return json(200, pageBody(LIST, LIST, listed, entityOf));
 };
 
-const create: Handler = async (request, { scenarios, tokens }, caller) => {
+const create: AgentTestHandler = async (request, { scenarios, tokens }, caller) => {
   const { workspaceId } = caller;
   const wanted = checkCreation(await readBody(request));
   const definition = reviseScenario(undefined, wanted);
@@ -50,10 +51,10 @@ const create: Handler = async (request, { scenarios, tokens }, caller) => {
   );
 };
 
-const read: Handler = async (request, { scenarios }, { workspaceId }) =>
+const read: AgentTestHandler = async (request, { scenarios }, { workspaceId }) =>
   json(200, entityOf(found(await scenarios.read(scenarioIdOf(request), workspaceId), WHAT)));
 
-const change: Handler = async (request, { scenarios, tokens }, caller) => {
+const change: AgentTestHandler = async (request, { scenarios, tokens }, caller) => {
   const { workspaceId } = caller;
   const id = scenarioIdOf(request);
   const wanted = checkChange(await readBody(request));
@@ -68,21 +69,22 @@ const change: Handler = async (request, { scenarios, tokens }, caller) => {
   return json(200, entityOf(found(changed, WHAT)));
 };
 
-const remove: Handler = async (request, { scenarios }, { workspaceId }) =>
+const remove: AgentTestHandler = async (request, { scenarios }, { workspaceId }) =>
   gone(await scenarios.remove(scenarioIdOf(request), workspaceId), WHAT);
 
 const SCENARIOS = `${TESTS}/scenarios`;
 const SCENARIO = `${SCENARIOS}/{scenario_id}`;
 
-export const SCENARIO_ROWS: readonly Row[] = [
+export const SCENARIO_ROWS: readonly AgentTestRow[] = tagged('tests', [
   {
     method: 'GET',
     path: SCENARIOS,
+    // As for the runs that play them.
+    permission: 'records',
     handler: list,
     description: {
       summary: 'List scenarios',
       description: 'Newest first.',
-      ...TAGS,
       parameters: [AGENT_FILTER, ...PAGING],
       responses: { ...answers(200, 'One page', Page(LIST, ScenarioEntity)), ...failures(400) },
     },
@@ -90,12 +92,12 @@ export const SCENARIO_ROWS: readonly Row[] = [
   {
     method: 'POST',
     path: SCENARIOS,
+    permission: 'manage',
     handler: create,
     description: {
       summary: 'Create a scenario',
       description:
         'A conversation of a simulated user with the agent, and the checks on it. 409 if the agent has as many as it may have.',
-      ...TAGS,
       requestBody: jsonBody(ScenarioCreation),
       responses: { ...answers(201, 'The scenario', ScenarioEntity), ...bodyFailures(404, 409) },
     },
@@ -103,22 +105,22 @@ export const SCENARIO_ROWS: readonly Row[] = [
   {
     method: 'GET',
     path: SCENARIO,
+    permission: 'records',
     handler: read,
     description: {
       summary: 'Read a scenario',
-      ...TAGS,
       responses: { ...answers(200, 'The scenario', ScenarioEntity), ...failures(404) },
     },
   },
   {
     method: 'PATCH',
     path: SCENARIO,
+    permission: 'manage',
     handler: change,
     description: {
       summary: 'Change a scenario',
       description:
         'Absent fields stay as they are, lists are replaced, null means the default. Existing runs keep the scenario as it was.',
-      ...TAGS,
       requestBody: jsonBody(ScenarioChange),
       responses: { ...answers(200, 'The scenario', ScenarioEntity), ...bodyFailures(404) },
     },
@@ -126,12 +128,12 @@ export const SCENARIO_ROWS: readonly Row[] = [
   {
     method: 'DELETE',
     path: SCENARIO,
+    permission: 'manage',
     handler: remove,
     description: {
       summary: 'Delete a scenario',
       description: 'Removes it from its suites, too. Results of runs stay.',
-      ...TAGS,
       responses: { ...answers(204, 'Gone'), ...failures(404) },
     },
   },
-];
+]);

@@ -3,12 +3,20 @@ import type { Suite } from '../../../../contracts/ports/agents/agent-tests.js';
 import { SuiteChange, SuiteCreation, SuiteEntity } from '../../../../contracts/schemas/agent-tests.js';
 import { answers, jsonBody } from '../../../server/openapi/openapi-parts.js';
 import { json } from '../../../server/replies.js';
+import { tagged } from '../../../server/routes.js';
 import { readBody } from '../bodies.js';
 import { checked } from '../checked.js';
 import { foreignProblems, problem, refuse } from '../errors.js';
 import { Page, pageBody, pageRequest, PAGING } from '../paging.js';
 import { bodyFailures, failures, found, gone, idOf } from '../rows.js';
-import { AGENT_FILTER, agentFilter, type Handler, type Row, TAGS, type TestParts, TESTS } from './parts.js';
+import {
+  AGENT_FILTER,
+  agentFilter,
+  type AgentTestHandler,
+  type AgentTestRow,
+  type TestParts,
+  TESTS,
+} from './parts.js';
 
 const WHAT = 'Suite';
 const LIST = 'suites';
@@ -16,7 +24,7 @@ const LIST = 'suites';
 const checkCreation = checked(SuiteCreation);
 const checkChange = checked(SuiteChange);
 
-const suiteIdOf = (request: Parameters<Handler>[0]): string => idOf(request, 'suite_id', WHAT);
+const suiteIdOf = (request: Parameters<AgentTestHandler>[0]): string => idOf(request, 'suite_id', WHAT);
 
 const entityOf = ({ id, agentId, name, scenarioIds, createdAt, updatedAt }: Suite): object => ({
   suite_id: id,
@@ -46,12 +54,12 @@ export async function knownScenarios(
   return known;
 }
 
-const list: Handler = async ({ query }, { suites }, { workspaceId }) => {
+const list: AgentTestHandler = async ({ query }, { suites }, { workspaceId }) => {
   const listed = await suites.list(workspaceId, agentFilter(query), pageRequest(query, LIST));
   return json(200, pageBody(LIST, LIST, listed, entityOf));
 };
 
-const create: Handler = async (request, parts, { workspaceId }) => {
+const create: AgentTestHandler = async (request, parts, { workspaceId }) => {
   const { agent_id: agentId, name, scenario_ids: scenarioIds } = checkCreation(await readBody(request));
   found(await parts.agents.find(agentId, workspaceId), 'Agent');
   await knownScenarios(scenarioIds, agentId, workspaceId, parts);
@@ -59,10 +67,10 @@ const create: Handler = async (request, parts, { workspaceId }) => {
   return json(201, entityOf(found(suite, 'Agent')));
 };
 
-const read: Handler = async (request, { suites }, { workspaceId }) =>
+const read: AgentTestHandler = async (request, { suites }, { workspaceId }) =>
   json(200, entityOf(found(await suites.read(suiteIdOf(request), workspaceId), WHAT)));
 
-const change: Handler = async (request, parts, { workspaceId }) => {
+const change: AgentTestHandler = async (request, parts, { workspaceId }) => {
   const id = suiteIdOf(request);
   const sent = checkChange(await readBody(request));
   const { name, scenario_ids: scenarioIds } = sent;
@@ -73,21 +81,22 @@ const change: Handler = async (request, parts, { workspaceId }) => {
   return json(200, entityOf(found(await parts.suites.change(id, workspaceId, wanted), WHAT)));
 };
 
-const remove: Handler = async (request, { suites }, { workspaceId }) =>
+const remove: AgentTestHandler = async (request, { suites }, { workspaceId }) =>
   gone(await suites.remove(suiteIdOf(request), workspaceId), WHAT);
 
 const SUITES = `${TESTS}/suites`;
 const SUITE = `${SUITES}/{suite_id}`;
 
-export const SUITE_ROWS: readonly Row[] = [
+export const SUITE_ROWS: readonly AgentTestRow[] = tagged('tests', [
   {
     method: 'GET',
     path: SUITES,
+    // As for the runs that play them.
+    permission: 'records',
     handler: list,
     description: {
       summary: 'List suites',
       description: 'Newest first.',
-      ...TAGS,
       parameters: [AGENT_FILTER, ...PAGING],
       responses: { ...answers(200, 'One page', Page(LIST, SuiteEntity)), ...failures(400) },
     },
@@ -95,11 +104,11 @@ export const SUITE_ROWS: readonly Row[] = [
   {
     method: 'POST',
     path: SUITES,
+    permission: 'manage',
     handler: create,
     description: {
       summary: 'Create a suite',
       description: 'Its name must be unique among the suites of the agent (409).',
-      ...TAGS,
       requestBody: jsonBody(SuiteCreation),
       responses: { ...answers(201, 'The suite', SuiteEntity), ...bodyFailures(404, 409) },
     },
@@ -107,21 +116,21 @@ export const SUITE_ROWS: readonly Row[] = [
   {
     method: 'GET',
     path: SUITE,
+    permission: 'records',
     handler: read,
     description: {
       summary: 'Read a suite',
-      ...TAGS,
       responses: { ...answers(200, 'The suite', SuiteEntity), ...failures(404) },
     },
   },
   {
     method: 'PATCH',
     path: SUITE,
+    permission: 'manage',
     handler: change,
     description: {
       summary: 'Change a suite',
       description: 'Absent fields stay as they are; the list is replaced.',
-      ...TAGS,
       requestBody: jsonBody(SuiteChange),
       responses: { ...answers(200, 'The suite', SuiteEntity), ...bodyFailures(404, 409) },
     },
@@ -129,12 +138,12 @@ export const SUITE_ROWS: readonly Row[] = [
   {
     method: 'DELETE',
     path: SUITE,
+    permission: 'manage',
     handler: remove,
     description: {
       summary: 'Delete a suite',
       description: 'Its scenarios and its runs stay.',
-      ...TAGS,
       responses: { ...answers(204, 'Gone'), ...failures(404) },
     },
   },
-];
+]);

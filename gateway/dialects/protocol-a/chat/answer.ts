@@ -4,9 +4,8 @@
  */
 import type { Clock } from '../../../../contracts/clock.js';
 
-export interface Answer {
+export interface ChatAnswer {
   readonly id: string;
-  /** The id of its audio. */
   readonly audioId: string;
   /** Seconds since the epoch. */
   readonly created: number;
@@ -17,7 +16,7 @@ export interface Answer {
 
 const EXPIRES_SECONDS = 3600;
 
-export function answerOf(generationId: string, model: string, clock: Clock): Answer {
+export function answerOf(generationId: string, model: string, clock: Clock): ChatAnswer {
   const created = Math.floor(clock.now() / 1000);
   return {
     id: `chatcmpl-${generationId}`,

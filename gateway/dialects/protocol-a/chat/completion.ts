@@ -10,15 +10,15 @@ import {
   UNBOUNDED_SHARE,
 } from '../../../../contracts/ports/accounts/memory.js';
 import type { Transcript } from '../../../../contracts/ports/speech/speech.js';
-import type { Answer } from './answer.js';
-import type { ChatEvent } from './events.js';
+import type { ChatAnswer } from './answer.js';
+import type { AnswerEvent } from './events.js';
 import type { ChatUsage } from './schema.js';
 import { usageOfTranscription } from './usage.js';
 
 const CHOICE = { index: 0, logprobs: null, finish_reason: 'stop' } as const;
 const MESSAGE = { role: 'assistant', refusal: null } as const;
 
-const headOf = ({ id, created, model }: Answer) => ({
+const headOf = ({ id, created, model }: ChatAnswer) => ({
   id,
   object: 'chat.completion',
   created,
@@ -26,7 +26,7 @@ const headOf = ({ id, created, model }: Answer) => ({
   system_fingerprint: null,
 });
 
-export function transcriptCompletion({ text, duration }: Transcript, answer: Answer): string {
+export function transcriptCompletion({ text, duration }: Transcript, answer: ChatAnswer): string {
   const message = { ...MESSAGE, content: text };
   const usage = usageOfTranscription(text, duration);
   return JSON.stringify({ ...headOf(answer), usage, choices: [{ ...CHOICE, message }] });
@@ -36,7 +36,7 @@ export function transcriptCompletion({ text, duration }: Transcript, answer: Ans
 const CLOSING = '}}}]';
 
 /** The completion's text up to its audio. */
-function beforeAudio(answer: Answer): string {
+function beforeAudio(answer: ChatAnswer): string {
   const audio = { id: answer.audioId, expires_at: answer.expiresAt, data: '' };
   const message = { ...MESSAGE, content: null, audio };
   const whole = JSON.stringify({ ...headOf(answer), choices: [{ ...CHOICE, message }] });
@@ -48,8 +48,8 @@ const afterAudio = (transcript: string, usage: ChatUsage): string =>
 
 /** The completion's JSON text, piece by piece. Errors: `memory_exhausted`, while it is held. */
 export async function* speechCompletion(
-  events: AsyncIterable<ChatEvent>,
-  answer: Answer,
+  events: AsyncIterable<AnswerEvent>,
+  answer: ChatAnswer,
   share: MemoryShare = UNBOUNDED_SHARE,
   heldLimit: number = LIMITS.chat.heldBytes,
 ): AsyncGenerator<string> {

@@ -8,7 +8,7 @@ import { Base64Blocks } from './base64-blocks.js';
 import type { ChatUsage } from './schema.js';
 import { usageOfTranscription, usageOfSpeech } from './usage.js';
 
-export type ChatEvent =
+export type AnswerEvent =
   /** Text of the audio that follows. */
   | { readonly kind: 'transcript'; readonly text: string }
   | { readonly kind: 'audio'; readonly base64: string }
@@ -20,7 +20,7 @@ export type ChatEvent =
 export async function* speechEvents(
   speech: AsyncIterable<TimedAudio>,
   text: string,
-): AsyncGenerator<ChatEvent> {
+): AsyncGenerator<AnswerEvent> {
   const blocks = new Base64Blocks();
   let told = 0;
   let seconds = 0;
@@ -38,7 +38,7 @@ export async function* speechEvents(
 }
 
 /** The events of a transcription, each segment as soon as it is known. */
-export async function* transcriptionEvents(transcribe: Transcribe): AsyncGenerator<ChatEvent> {
+export async function* transcriptionEvents(transcribe: Transcribe): AsyncGenerator<AnswerEvent> {
   for await (const { text, transcript } of partsOf(transcribe)) {
     if (transcript)
       yield { kind: 'usage', usage: usageOfTranscription(transcript.text, transcript.duration) };

@@ -13,13 +13,13 @@ import { SSE_HEADERS } from '../../../server/sse.js';
 import type { Observation } from '../../../server/tracing/trace-requests.js';
 import { streamErrorBody } from '../errors.js';
 import type { ProtocolAParts } from '../parts.js';
-import { FAILURES, type Handler, type Row, TAGS } from '../rows.js';
-import { type Answer, answerOf } from './answer.js';
+import { FAILURES, type ProtocolAHandler, type ProtocolARow } from '../rows.js';
+import { type ChatAnswer, answerOf } from './answer.js';
 import { speechCompletion, transcriptCompletion } from './completion.js';
-import { type ChatEvent, transcriptionEvents, speechEvents } from './events.js';
-import { type ChatRequest, chatRequest } from './request.js';
+import { type AnswerEvent, transcriptionEvents, speechEvents } from './events.js';
+import { type CompletionRequest, chatRequest } from './request.js';
 import { ChatBody, ChatCompletion } from './schema.js';
-import { chatStream } from './stream.js';
+import { brokenOff, chatStream } from './stream.js';
 
 /** Headers for JSON that is written piece by piece. */
 const JSON_HEADERS = { 'content-type': 'application/json' } as const;
@@ -29,8 +29,8 @@ const FAILED = 500;
 interface Call {
   readonly request: HttpRequest;
   readonly caller: Caller;
-  readonly wanted: ChatRequest;
-  readonly answer: Answer;
+  readonly wanted: CompletionRequest;
+  readonly answer: ChatAnswer;
   readonly parts: ProtocolAParts;
   readonly observation: Observation;
 }
@@ -44,14 +44,19 @@ function failureOf(error: ServiceError, { request, parts, observation }: Call): 
   return streamErrorBody(error, parts.vocabulary);
 }
 
-function streamed(events: AsyncIterable<ChatEvent>, call: Call): Reply {
+function streamed(events: AsyncIterable<AnswerEvent>, call: Call): Reply {
   const { wanted, answer, request } = call;
   const form = {
     speaks: wanted.speak !== undefined,
     includeUsage: wanted.includeUsage,
     failure: (error: ServiceError) => failureOf(error, call),
   };
-  return { status: 200, headers: SSE_HEADERS, body: chatStream(events, answer, form, request.signal) };
+  return {
+    status: 200,
+    headers: SSE_HEADERS,
+    body: chatStream(events, answer, form, request.signal),
+    breakOff: (error) => brokenOff(answer, streamErrorBody(error, call.parts.vocabulary)),
+  };
 }
 
 function speak(speech: SynthesisRequest, call: Call): Reply {
@@ -81,7 +86,7 @@ async function transcribe(audio: TranscriptionRequest, call: Call): Promise<Repl
   return { status: 200, headers: JSON_HEADERS, body: transcriptCompletion(transcript, answer) };
 }
 
-const completeChat: Handler = async (request, parts, observation) => {
+const completeChat: ProtocolAHandler = async (request, parts, observation) => {
   const caller = await withPlace(request, await authenticate(request, parts.keys), parts.admission);
   const document = await readAudioJson(request, LIMITS.body.protocolASynthesis);
   const wanted = await chatRequest({ document, headers: request.headers }, parts.base, parts.vocabulary);
@@ -92,16 +97,17 @@ const completeChat: Handler = async (request, parts, observation) => {
   return wanted.speak ? speak(wanted.speak, call) : transcribe(wanted.transcribe, call);
 };
 
-export const CHAT_ROWS: readonly Row[] = [
+export const CHAT_ROWS: readonly ProtocolARow[] = [
   {
     method: 'POST',
     path: '/chat/completions',
+    permission: 'speech',
     handler: completeChat,
     description: {
+      optionHeaders: true,
       summary: 'Speak text or transcribe audio as a chat completion (protocol A)',
       description:
         'With the audio modality the last user message is spoken; with input_audio in it, transcribed. This is no language model.',
-      tags: TAGS,
       requestBody: { 'application/json': ChatBody },
       responses: {
         200: {

@@ -5,6 +5,9 @@
  */
 import { booleanOf } from '../../../../contracts/schemas/coerce.js';
 import { ServiceError } from '../../../../contracts/errors.js';
+import { inOrder } from '../../../../contracts/options/mapping.js';
+import { A_CHAT } from '../../../../contracts/options/protocol-a.js';
+import { refuseOptions } from '../../../../contracts/options/reading.js';
 import type { SynthesisRequest, TranscriptionRequest } from '../../../../contracts/ports/speech/speech.js';
 import { checker, withoutNulls } from '../../../../contracts/schemas/check.js';
 import { toNativeSynthesis } from '../../../../contracts/schemas/native-options.js';
@@ -13,7 +16,7 @@ import { invalid, valid } from '../../../../contracts/schemas/valid.js';
 import type { Vocabulary } from '../../../../contracts/vocabulary.js';
 import type { AudioDocument } from '../../../server/bodies/audio-json.js';
 import type { Base } from '../bases.js';
-import { nativeOptions, speechOutput, synthesisModel, voiceId } from '../speech-params.js';
+import { carriedOptions, speechOutput, synthesisModel, voiceId } from '../speech-params.js';
 import { inputAudio, transcriptionModel } from '../uploads.js';
 import { ChatBody } from './schema.js';
 
@@ -23,7 +26,7 @@ interface Form {
   readonly includeUsage: boolean;
 }
 
-export type ChatRequest = Form &
+export type CompletionRequest = Form &
   (
     | { readonly speak: SynthesisRequest; readonly transcribe?: undefined }
     | { readonly transcribe: TranscriptionRequest; readonly speak?: undefined }
@@ -88,7 +91,7 @@ function spoken(
   base: Base,
   vocabulary: Vocabulary,
 ): SynthesisRequest {
-  const options = nativeOptions(headers, body.provider?.options, vocabulary);
+  const options = inOrder(carriedOptions(headers, body.provider?.options, vocabulary));
   const { voice, format } = body.audio ?? {};
   const native = toNativeSynthesis(options, { latency: 'low', voice: () => voiceId(voice, 'audio.voice') });
   return {
@@ -124,10 +127,10 @@ export async function chatRequest(
   source: ChatSource,
   base: Base,
   vocabulary: Vocabulary,
-): Promise<ChatRequest> {
+): Promise<CompletionRequest> {
   const check = (value: unknown): ChatBody => valid(checkBody(withoutNulls(value)));
   const body = check(source.document.value);
-  if (body.n !== undefined && body.n !== 1) throw refused('One answer a call: n must be 1', 'n');
+  refuseOptions(body, A_CHAT);
   const speaks = body.modalities?.includes('audio') ?? false;
   const transcribes = body.messages.some((message) => partsOf(message).some(isAudio));
   if (speaks && transcribes) throw refused('Audio input and audio output do not go together', 'modalities');

@@ -2,34 +2,13 @@
  * Schemas of chat completions (docs/contract/protocol-a.md 4): the request and the whole answer.
  * Null means absent, unknown fields are ignored; only the last user message is read.
  */
+import { A_CHAT } from '../../../../contracts/options/protocol-a.js';
+import { usedIn } from '../../../../contracts/options/reading.js';
 import { type Static, type TSchema, Type } from '../../../../contracts/schemas/type.js';
-import { Provider, VoiceParam } from '../schema.js';
 
 const optional = <S extends TSchema>(schema: S) => Type.Optional(schema);
 
-const Message = Type.Object({
-  role: Type.String(),
-  content: optional(Type.Unknown({ description: 'Text, or parts of type `text` and `input_audio`' })),
-});
-
-export const ChatBody = Type.Object({
-  model: Type.String(),
-  messages: Type.Array(Message, {
-    minItems: 1,
-    description: 'The text of the last user message is spoken, or its one input_audio part transcribed',
-  }),
-  modalities: optional(Type.Array(Type.String(), { description: '`audio` among them to have text spoken' })),
-  audio: optional(
-    Type.Object({
-      voice: optional(VoiceParam),
-      format: optional(Type.String({ description: 'mp3, wav, pcm, pcm16 or opus' })),
-    }),
-  ),
-  stream: optional(Type.Unknown({ description: 'true: server-sent events' })),
-  stream_options: optional(Type.Object({ include_usage: optional(Type.Unknown()) })),
-  n: optional(Type.Unknown({ description: '1' })),
-  provider: optional(Provider),
-});
+export const ChatBody = Type.Object(usedIn(A_CHAT, 'body'));
 export type ChatBody = Static<typeof ChatBody>;
 
 export const ChatUsage = Type.Object({

@@ -7,8 +7,8 @@
  */
 import type { ServiceError } from '../../../../contracts/errors.js';
 import { toServiceError } from '../../../../contracts/errors.js';
-import type { Answer } from './answer.js';
-import type { ChatEvent } from './events.js';
+import type { ChatAnswer } from './answer.js';
+import type { AnswerEvent } from './events.js';
 
 export interface StreamForm {
   readonly speaks: boolean;
@@ -20,7 +20,7 @@ export interface StreamForm {
 const DONE = 'data: [DONE]\n\n';
 
 /** Builds chunks from templates: there are many with audio, which needs no escaping. */
-function chunkWriter({ id, created, model }: Answer) {
+function chunkWriter({ id, created, model }: ChatAnswer) {
   const head = JSON.stringify({ id, object: 'chat.completion.chunk', created, model }).slice(0, -1);
   const chunk = (choices: string, rest = ''): string => `data: ${head},"choices":[${choices}]${rest}}\n\n`;
   const choice = (delta: string, finish: string): string =>
@@ -39,22 +39,25 @@ function chunkWriter({ id, created, model }: Answer) {
 
 type Writer = ReturnType<typeof chunkWriter>;
 
-const opening = (write: Writer, { audioId }: Answer, speaks: boolean): string =>
+const opening = (write: Writer, { audioId }: ChatAnswer, speaks: boolean): string =>
   speaks
     ? write.delta('{"role":"assistant","content":null,"refusal":null}') +
       write.delta(`{"audio":{"id":${JSON.stringify(audioId)},"data":"","transcript":""}}`)
     : write.delta('{"role":"assistant","content":"","refusal":null}');
 
 const DELTAS: {
-  readonly [Kind in ChatEvent['kind']]?: (event: Extract<ChatEvent, { kind: Kind }>) => string;
+  readonly [Kind in AnswerEvent['kind']]?: (event: Extract<AnswerEvent, { kind: Kind }>) => string;
 } = {
   audio: ({ base64 }) => `{"audio":{"data":"${base64}"}}`,
   transcript: ({ text }) => `{"audio":{"transcript":${JSON.stringify(text)}}}`,
   content: ({ text }) => `{"content":${JSON.stringify(text)}}`,
 };
 
+/** The last chunk of a stream that is broken off: as for a failure. */
+export const brokenOff = (answer: ChatAnswer, error: object): string => chunkWriter(answer).failed(error);
+
 /** The last chunks of a successful stream. */
-const closing = (write: Writer, { expiresAt }: Answer, form: StreamForm, usage: object): string =>
+const closing = (write: Writer, { expiresAt }: ChatAnswer, form: StreamForm, usage: object): string =>
   (form.speaks ? write.delta(`{"audio":{"expires_at":${expiresAt}}}`) : '') +
   write.finish() +
   (form.includeUsage ? write.usage(usage) : '') +
@@ -62,8 +65,8 @@ const closing = (write: Writer, { expiresAt }: Answer, form: StreamForm, usage: 
 
 /** The stream's text, event by event. */
 export async function* chatStream(
-  events: AsyncIterable<ChatEvent>,
-  answer: Answer,
+  events: AsyncIterable<AnswerEvent>,
+  answer: ChatAnswer,
   form: StreamForm,
   signal: AbortSignal,
 ): AsyncGenerator<string> {
@@ -74,7 +77,7 @@ export async function* chatStream(
       const first = begun ? '' : opening(write, answer, form.speaks);
       begun = true;
       if (event.kind === 'usage') yield first + closing(write, answer, form, event.usage);
-      else yield first + write.delta((DELTAS[event.kind] as (event: ChatEvent) => string)(event));
+      else yield first + write.delta((DELTAS[event.kind] as (event: AnswerEvent) => string)(event));
     }
   } catch (error) {
     if (!begun || signal.aborted) throw error;

@@ -2,7 +2,7 @@
  * Frames of a realtime client (docs/contract/protocol-a.md 5.3): JSON objects with a `type`, bounded in depth and
  * number of values before they are parsed. Most frames are appends, which need no parser.
  */
-import { type Frame, LongText } from '../../../server/frames/frame-queue.js';
+import { type SocketFrame, LongText } from '../../../server/frames/frame-queue.js';
 import { parseLongText } from '../../../server/frames/long-json.js';
 import { withoutByteOrderMark } from '../../../../contracts/text/byte-order-mark.js';
 import { LIMITS } from '../../../../contracts/limits.js';
@@ -10,7 +10,7 @@ import { isPlainObject, type PlainObject } from '../../../../contracts/schemas/p
 import { AT_ONCE_BYTES, boundJson } from '../../../server/bodies/structure.js';
 import { Fault } from './faults.js';
 
-export interface ClientEvent {
+export interface RealtimeClientEvent {
   readonly type: string;
   /** The client's own id of the event, for errors that it causes. */
   readonly eventId: string | null;
@@ -66,7 +66,7 @@ async function readLong(frame: LongText): Promise<PlainObject> {
  * The fields of a frame, which need not be a valid event; of a long one in turns of the event loop, with its audio decoded
  * (`DecodedBase64`). Errors: `Fault`.
  */
-export function readFields(frame: Frame): PlainObject | Promise<PlainObject> {
+export function readFields(frame: SocketFrame): PlainObject | Promise<PlainObject> {
   if (frame instanceof Uint8Array)
     return frame.length > AT_ONCE_BYTES
       ? readLong(new LongText(Buffer.from(frame.buffer, frame.byteOffset, frame.byteLength)))
@@ -75,7 +75,7 @@ export function readFields(frame: Frame): PlainObject | Promise<PlainObject> {
 }
 
 /** Errors: `Fault`. */
-export const clientEvent = (fields: PlainObject): ClientEvent => ({
+export const clientEvent = (fields: PlainObject): RealtimeClientEvent => ({
   type: textField(fields, 'type'),
   eventId: eventIdOf(fields),
   fields,

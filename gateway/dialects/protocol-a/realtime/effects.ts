@@ -5,7 +5,7 @@ import { Fault, toldFault } from './faults.js';
 import { ItemChanges } from './item-changes.js';
 import { ItemTranscriptions } from './item-transcriptions.js';
 import type { Settings } from './settings.js';
-import { Speaking } from './speaking.js';
+import { RealtimeSpeech } from './speaking.js';
 import type { SessionState } from './state.js';
 
 /** The side of a session that effects change. */
@@ -19,12 +19,12 @@ interface ChangingSession extends SessionState {
 export class Performers {
   readonly transcriptions: ItemTranscriptions;
   readonly items: ItemChanges;
-  readonly speaking: Speaking;
+  readonly speaking: RealtimeSpeech;
 
   constructor(readonly session: ChangingSession) {
     this.transcriptions = new ItemTranscriptions(session);
     this.items = new ItemChanges(session, this.transcriptions);
-    this.speaking = new Speaking(session);
+    this.speaking = new RealtimeSpeech(session);
   }
 }
 

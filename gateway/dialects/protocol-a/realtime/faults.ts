@@ -4,12 +4,14 @@
  */
 import type { ToldError } from '../../../../actors/realtime.js';
 import { type ErrorCode, isRateLimit, type ServiceError } from '../../../../contracts/errors.js';
+import { A_SESSION } from '../../../../contracts/options/protocol-a.js';
 import { toldMessage } from '../../../../contracts/speech/missing-voice.js';
 import { VOICE_LIST } from '../errors.js';
 
 export const FAULTS = {
   unknown_event_type: 'Unknown event type',
   invalid_event: 'Invalid event',
+  session_expired: 'The session has reached its longest duration',
   item_not_found: 'The conversation has no such item',
   input_audio_buffer_commit_empty: 'The input audio buffer is empty',
   response_cancel_not_active: 'No such response is active',
@@ -17,9 +19,7 @@ export const FAULTS = {
   conversation_too_large: 'The session holds as much as it may',
   unsupported_native_options:
     'Native option headers are for synthesis only: this session does not transcribe',
-  unsupported_turn_detection:
-    'The server does not detect turns: set turn_detection to null, and send input_audio_buffer.commit and ' +
-    'response.create yourself',
+  unsupported_turn_detection: A_SESSION['audio.input.turn_detection'].refusal.why,
   unsupported_audio_format: 'Unsupported audio format',
   unsupported_output_modalities: 'output_modalities must hold audio',
   invalid_speed: 'Invalid speed',
@@ -47,6 +47,7 @@ const CODES: Partial<Record<ErrorCode, FaultCode>> = {
   model_not_found: 'model_not_found',
   unsupported_format: 'unsupported_audio_format',
   invalid_request: 'invalid_event',
+  connection_expired: 'session_expired',
 };
 
 function typeOf(error: ServiceError): string {

@@ -7,6 +7,7 @@ import {
   type RedeemedSecret,
 } from '../../../../contracts/ports/accounts/client-secrets.js';
 import { ServiceError } from '../../../../contracts/errors.js';
+import { inOrder } from '../../../../contracts/options/mapping.js';
 import { findSynthesisModel, findTranscriptionModel } from '../../../../contracts/speech/models.js';
 import { type Caller, live } from '../../../../contracts/ports/accounts/identity.js';
 import type { RequestTrace } from '../../../../contracts/ports/trace.js';
@@ -15,7 +16,7 @@ import { hasOptionHeaders } from '../../../../contracts/schemas/option-sources.j
 import { authenticateKey, bearerToken, permitted } from '../../../server/auth.js';
 import type { HttpRequest } from '../../../server/port.js';
 import type { ProtocolAParts } from '../parts.js';
-import { nativeOptions } from '../speech-params.js';
+import { carriedOptions } from '../speech-params.js';
 import {
   defaultSettings,
   readModel,
@@ -108,7 +109,7 @@ export function clientOf(
     caller: live(caller),
     generationId,
     trace,
-    options: hasOptions ? nativeOptions(headers, undefined, vocabulary) : NO_OPTIONS,
+    options: hasOptions ? inOrder(carriedOptions(headers, undefined, vocabulary)) : NO_OPTIONS,
     hasOptionHeaders: hasOptions,
     settings: settingsOf(request, secret, parts),
   };

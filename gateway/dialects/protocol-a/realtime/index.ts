@@ -84,6 +84,8 @@ async function upgrade(
 export function realtimeSockets(bases: readonly Base[], parts: ProtocolAParts): readonly SocketRoute[] {
   const shared = { parts, audioCache: new ItemAudioCache() };
   return bases.map(({ path }) =>
-    tracedSocket(`${path}/realtime`, parts, (request, observation) => upgrade(request, shared, observation)),
+    tracedSocket({ path: `${path}/realtime`, permission: 'speech' }, parts, (request, observation) =>
+      upgrade(request, shared, observation),
+    ),
   );
 }

@@ -1,5 +1,5 @@
 /** Client events about the input audio buffer (docs/contract/protocol-a.md 5.3 and 5.5). */
-import type { Appended, IncomingAudio, TakenAudio } from '../../../../actors/incoming-audio.js';
+import type { AppendResult, IncomingAudio, TakenAudio } from '../../../../actors/incoming-audio.js';
 import { BYTES_PER_SAMPLE } from '../../../../contracts/audio.js';
 import { LIMITS } from '../../../../contracts/limits.js';
 import { memoryExhausted } from '../../../../contracts/ports/accounts/memory.js';
@@ -9,21 +9,21 @@ import { textField } from './client-events.js';
 import { Fault } from './faults.js';
 import { audioItem } from './items.js';
 import type { Settings } from './settings.js';
-import type { Handler, SessionState } from './state.js';
+import type { ClientEventHandler, SessionState } from './state.js';
 
 const isPcm = ({ input }: Settings): boolean => input.format === 'pcm';
 
 const TOO_MUCH_AUDIO = `At most ${LIMITS.realtime.bufferedAudioBytes / 2 ** 20} MiB of audio may wait; nothing was added`;
 
 /** Errors: `Fault` without audio. */
-function appendedOf(input: IncomingAudio, fields: PlainObject, budgetBytes: number): Appended {
+function appendedOf(input: IncomingAudio, fields: PlainObject, budgetBytes: number): AppendResult {
   const { audio } = fields;
   if (!(audio instanceof DecodedBase64)) return input.append(textField(fields, 'audio'), budgetBytes);
   return audio.bytes ? input.add(audio.bytes, budgetBytes) : 'malformed';
 }
 
 /** Adds audio, without an answer or an event for the machine. An append beyond the budget is dropped; earlier audio stays. */
-export const append: Handler = ({ input, conversation }, { fields }) => {
+export const append: ClientEventHandler = ({ input, conversation }, { fields }) => {
   const appended = appendedOf(input, fields, conversation.audioBudget);
   if (appended === 'taken') return;
   if (appended === 'exhausted') throw memoryExhausted();
@@ -43,7 +43,7 @@ export function refuseTranscription({ client }: SessionState): void {
   if (client.hasOptionHeaders) throw new Fault('unsupported_native_options');
 }
 
-export const commit: Handler = (session) => {
+export const commit: ClientEventHandler = (session) => {
   const { input, conversation, events, settings, decide } = session;
   refuseTranscription(session);
   if (input.bytes < (isPcm(settings) ? BYTES_PER_SAMPLE : 1))
@@ -56,4 +56,4 @@ export const commit: Handler = (session) => {
   decide({ type: 'commit', entry: { item, audio, transcription } });
 };
 
-export const clear: Handler = ({ decide }) => decide({ type: 'clear' });
+export const clear: ClientEventHandler = ({ decide }) => decide({ type: 'clear' });

@@ -8,7 +8,7 @@ import { textField } from './client-events.js';
 import { Fault } from './faults.js';
 import { refuseTranscription } from './input-events.js';
 import { audioPartOf, readItem, showItem } from './items.js';
-import type { Handler, SessionState } from './state.js';
+import type { ClientEventHandler, SessionState } from './state.js';
 
 const invalid = (message: string, param: string): Fault => new Fault('invalid_event', message, param);
 
@@ -44,7 +44,7 @@ function admit({ conversation, input }: SessionState, item: ConversationItem): v
 const lacksTranscript = (item: ConversationItem): boolean =>
   item.role === 'user' && item.parts[audioPartOf(item)]?.transcript === null;
 
-export const create: Handler = (session, { fields }) => {
+export const create: ClientEventHandler = (session, { fields }) => {
   const { conversation, events, settings, decide } = session;
   const previous = placeOf(session, fields);
   const { item, audio: bytes } = readItem(fields['item'], () => events.id('item'));
@@ -63,13 +63,13 @@ export const create: Handler = (session, { fields }) => {
 };
 
 /** Sends the item with its audio; no other event carries the audio. */
-export const retrieve: Handler = (session, { fields }) => {
+export const retrieve: ClientEventHandler = (session, { fields }) => {
   const item = itemOf(session, fields);
   const chunks = item.untranscribed?.chunks ?? session.audioCache.get(session.id, item.id);
   session.events.send('conversation.item.retrieved', { item: showItem(item, base64Of(chunks)) });
 };
 
-export const remove: Handler = (session, { fields }) => {
+export const remove: ClientEventHandler = (session, { fields }) => {
   const { id, status } = itemOf(session, fields);
   if (status === 'in_progress')
     throw invalid('The item is being spoken; cancel its response first', 'item_id');
@@ -83,7 +83,7 @@ function numberField(fields: PlainObject, name: string): number {
 }
 
 /** Cuts off the part of a spoken item that the user did not hear. */
-export const truncate: Handler = (session, { fields }) => {
+export const truncate: ClientEventHandler = (session, { fields }) => {
   const { id, parts } = itemOf(session, fields);
   const part = numberField(fields, 'content_index');
   const ms = numberField(fields, 'audio_end_ms');

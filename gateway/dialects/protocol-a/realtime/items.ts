@@ -6,7 +6,7 @@ import type { TakenAudio } from '../../../../actors/incoming-audio.js';
 import {
   type ConversationItem,
   type ItemPart,
-  type Role,
+  type ItemRole,
   textBytesOf,
 } from '../../../../actors/realtime-items.js';
 import { decodeBase64 } from '../../../../contracts/text/base64.js';
@@ -37,7 +37,7 @@ const Message = Type.Object({
 
 const checkMessage = checker(Message, 'item');
 
-const PARTS: Readonly<Record<Role, readonly Part['type'][]>> = {
+const PARTS: Readonly<Record<ItemRole, readonly Part['type'][]>> = {
   user: ['input_text', 'input_audio'],
   assistant: ['output_text', 'output_audio'],
   system: ['input_text'],
@@ -63,7 +63,7 @@ function checkedMessage(value: unknown, param: string): Static<typeof Message> {
 const isAudio = ({ type }: Part): boolean => type === 'input_audio' || type === 'output_audio';
 
 /** Errors: `Fault` for a part that the role does not have, or that lacks its content. */
-function readPart(part: Part, role: Role, param: string): ItemPart {
+function readPart(part: Part, role: ItemRole, param: string): ItemPart {
   const { type, text, audio, transcript } = part;
   if (!PARTS[role].includes(type)) throw invalid(`An item of the ${role} has no ${type}`, `${param}.type`);
   if (!isAudio(part)) {

@@ -9,7 +9,7 @@ import { LIMITS } from '../../../../contracts/limits.js';
 import { isPlainObject } from '../../../../contracts/schemas/plain-object.js';
 import type { SynthesisRequest } from '../../../../contracts/ports/speech/speech.js';
 import { toNativeSynthesis } from '../../../../contracts/schemas/native-options.js';
-import type { ClientEvent } from './client-events.js';
+import type { RealtimeClientEvent } from './client-events.js';
 import { Fault } from './faults.js';
 import { readItem } from './items.js';
 import type { RealtimeClient, SessionState } from './state.js';
@@ -98,7 +98,7 @@ function requestFor(text: string, settings: Settings, { options, trace }: Realti
 }
 
 /** Errors: `Fault`. */
-export function readOrder({ fields, eventId }: ClientEvent, session: SessionState): ResponseOrder {
+export function readOrder({ fields, eventId }: RealtimeClientEvent, session: SessionState): ResponseOrder {
   if (session.settings.kind === 'transcription')
     throw invalid('A transcription session does not speak', 'type');
   const asked = fields['response'] ?? {};

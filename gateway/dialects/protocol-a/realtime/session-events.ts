@@ -4,7 +4,7 @@ import { LIMITS } from '../../../../contracts/limits.js';
 import { Fault } from './faults.js';
 import { readOrder } from './orders.js';
 import { showSession, updated } from './settings.js';
-import type { Handler, SessionState } from './state.js';
+import type { ClientEventHandler, SessionState } from './state.js';
 
 /** The whole session, for `session.created` and `session.updated`. */
 export const sessionFields = ({ settings, id, expiresAt }: SessionState): object => ({
@@ -13,7 +13,10 @@ export const sessionFields = ({ settings, id, expiresAt }: SessionState): object
 
 export const expiryFrom = (now: number): number => Math.floor((now + LIMITS.socket.connectionMs) / 1000);
 
-export const update: Handler = ({ settings: present, input, parts, decide }, { fields, eventId }) => {
+export const update: ClientEventHandler = (
+  { settings: present, input, parts, decide },
+  { fields, eventId },
+) => {
   const settings = updated(present, fields['session'], parts);
   if (input.bytes > 0 && !isSameFormat(settings.input, present.input)) {
     const message = 'The input format cannot change while audio waits in the buffer; commit or clear it';
@@ -22,10 +25,10 @@ export const update: Handler = ({ settings: present, input, parts, decide }, { f
   decide({ type: 'update', settings, eventId, hasNewVoice: !isSameVoice(settings, present) });
 };
 
-export const respond: Handler = (session, event) =>
+export const respond: ClientEventHandler = (session, event) =>
   session.decide({ type: 'respond', order: readOrder(event, session) });
 
-export const cancel: Handler = ({ decide }, { fields, eventId }) => {
+export const cancel: ClientEventHandler = ({ decide }, { fields, eventId }) => {
   const response = fields['response_id'] ?? undefined;
   if (response !== undefined && typeof response !== 'string')
     throw new Fault('invalid_event', 'response_id must be of type string', 'response_id');

@@ -8,10 +8,11 @@
 import { realtime, type RealtimeEvent, type ToldError } from '../../../../actors/realtime.js';
 import { IncomingAudio } from '../../../../actors/incoming-audio.js';
 import { ConversationItems } from '../../../../actors/realtime-items.js';
-import { performing, runOnDemand, type Running } from '../../../../actors/run.js';
+import { performing, runOnDemand, type RunningMachine } from '../../../../actors/run.js';
+import { endingFor } from '../../../../contracts/close-codes.js';
 import { ServiceError, toServiceError } from '../../../../contracts/errors.js';
 import { memoryExhausted } from '../../../../contracts/ports/accounts/memory.js';
-import { type Frame, FrameQueue, LongText } from '../../../server/frames/frame-queue.js';
+import { type SocketFrame, FrameQueue, LongText } from '../../../server/frames/frame-queue.js';
 import type { Socket, SocketEvents } from '../../../server/port.js';
 import type { PlainObject } from '../../../../contracts/schemas/plain-object.js';
 import type { ProtocolAParts } from '../parts.js';
@@ -19,7 +20,7 @@ import type { ItemAudioCache } from './item-audio-cache.js';
 import {
   APPEND,
   appendedAudio,
-  type ClientEvent,
+  type RealtimeClientEvent,
   clientEvent,
   eventIdOf,
   readFields,
@@ -31,10 +32,16 @@ import { create, remove, retrieve, truncate } from './item-events.js';
 import { ServerEvents } from './server-events.js';
 import { cancel, expiryFrom, respond, sessionFields, update } from './session-events.js';
 import type { Settings } from './settings.js';
-import { type Handler, logFailure, type RealtimeClient, type SessionState, suffixOf } from './state.js';
+import {
+  type ClientEventHandler,
+  logFailure,
+  type RealtimeClient,
+  type SessionState,
+  suffixOf,
+} from './state.js';
 import { checkVoice } from './voice-check.js';
 
-const HANDLERS: ReadonlyMap<string, Handler> = new Map([
+const HANDLERS: ReadonlyMap<string, ClientEventHandler> = new Map([
   [APPEND, append],
   ['input_audio_buffer.commit', commit],
   ['input_audio_buffer.clear', clear],
@@ -67,7 +74,7 @@ export class RealtimeSession implements SocketEvents, SessionState {
   readonly conversation: ConversationItems;
   readonly input: IncomingAudio;
   settings: Settings;
-  readonly #machine: Running<RealtimeEvent>;
+  readonly #machine: RunningMachine<RealtimeEvent>;
   /** Set while new settings wait for their voice; frames wait meanwhile. Never rejects. */
   #voiceSearch: Promise<void> | undefined;
   readonly #frames: FrameQueue<Read>;
@@ -129,9 +136,9 @@ export class RealtimeSession implements SocketEvents, SessionState {
     this.#frames.push(new LongText(bytes));
   }
 
-  exhausted(error: ServiceError): void {
+  mustEnd(error: ServiceError): void {
     this.#refuse(error);
-    this.socket.close('memory');
+    this.socket.close(endingFor(error.code));
   }
 
   gone(): void {
@@ -149,7 +156,7 @@ export class RealtimeSession implements SocketEvents, SessionState {
     this.events.error(toldOf(error), eventId);
   }
 
-  #read(frame: Frame): Read | Promise<Read> {
+  #read(frame: SocketFrame): Read | Promise<Read> {
     if (typeof frame === 'string' && this.#takesAudio(frame)) return undefined;
     return readFields(frame);
   }
@@ -183,7 +190,7 @@ export class RealtimeSession implements SocketEvents, SessionState {
     return audio !== undefined && this.input.append(audio, this.conversation.audioBudget) === 'taken';
   }
 
-  #handle(event: ClientEvent): void {
+  #handle(event: RealtimeClientEvent): void {
     const handle = HANDLERS.get(event.type);
     if (!handle) {
       const message = `${FAULTS.unknown_event_type}: ${event.type.slice(0, 64)}`;

@@ -1,7 +1,7 @@
 /**
  * The settings of a realtime session, and how `session.update` changes them: a partial merge, all or nothing
- * (docs/contract/protocol-a.md 5.2; the refusals of docs/contract/protocol-a.md 5). One row per field; fields without a row
- * do not concern speech and are ignored.
+ * (docs/contract/protocol-a.md 5.2; the refusals of docs/contract/protocol-a.md 5). Which options there are, and where they stand,
+ * says the table of options; here is how they are read.
  */
 import type {
   NoiseReduction,
@@ -9,6 +9,9 @@ import type {
   SessionKind,
 } from '../../../../actors/realtime-settings.js';
 import { LIMITS } from '../../../../contracts/limits.js';
+import { A_RESPONSE, A_SESSION } from '../../../../contracts/options/protocol-a.js';
+import { shownBelow } from '../../../../contracts/options/reading.js';
+import type { OptionRow, OptionRows } from '../../../../contracts/options/row.js';
 import { DEFAULT_SYNTHESIS_MODEL, DEFAULT_TRANSCRIPTION_MODEL } from '../../../../contracts/speech/models.js';
 import { isUnset } from '../../../../contracts/schemas/coerce.js';
 import { ServiceError } from '../../../../contracts/errors.js';
@@ -61,8 +64,8 @@ export function readModel(value: unknown, vocabulary: Vocabulary, param: string)
   return { name, id: found(() => synthesisModel(name, vocabulary), param) };
 }
 
-/** Options of a transcription without effect here. A session shows them, since clients compare what they have set. */
-const SHOWN_OPTIONS = ['prompt', 'delay', 'languages', 'keywords'] as const;
+/** Options of a transcription without effect here, which a session repeats. */
+const SHOWN_OPTIONS = shownBelow(A_SESSION, 'audio.input.transcription');
 
 const isShown = (value: unknown): boolean => !isUnset(value) && JSON.stringify(value).length <= SHOWN_LENGTH;
 
@@ -135,80 +138,49 @@ function readNoiseReduction(value: unknown): NoiseReduction | null {
 /** The parts that reading settings needs. */
 export type SettingsParts = Pick<ProtocolAParts, 'vocabulary' | 'transcription'>;
 
-interface Row {
-  readonly path: readonly string[];
-  /** Where the older shape of a session has it, at the top level. The place of today wins. */
-  readonly flat?: string;
-  /** Whether null means something other than absent. */
-  readonly nullable?: boolean;
-  /** Whether transcription sessions have this field. */
-  readonly transcribes?: boolean;
-  read(value: unknown, param: string, parts: SettingsParts, present: Settings): Partial<Settings>;
+/** Reads the value of an option; `param` names it as the client does. */
+type Reader = (value: unknown, param: string, parts: SettingsParts, present: Settings) => Partial<Settings>;
+
+/** Errors: `Fault` for another kind than the session's. */
+function readKind(value: unknown, param: string, { kind }: Settings): object {
+  if (value === kind) return {};
+  throw new Fault('invalid_event', `The type of this session is ${kind}`, param);
 }
 
-const OUTPUT: readonly Row[] = [
-  {
-    path: ['output_modalities'],
-    flat: 'modalities',
-    read: (value, param) => ({ modalities: readModalities(value, param) }),
+/** The options that change a session's settings, by their names in the table of options. */
+const READERS: Readonly<Record<string, Reader>> = {
+  type: (value, param, _, present) => readKind(value, param, present),
+  model: (value, param, { vocabulary }) => ({ model: readModel(value, vocabulary, param) }),
+  'audio.input.format': (value, param) => ({ input: readFormat(value, param) }),
+  'audio.input.turn_detection': (value, param) => {
+    refuseTurnDetection(value, param);
+    return {};
   },
-  {
-    path: ['audio', 'output', 'format'],
-    flat: 'output_audio_format',
-    read: (value, param) => ({ output: readFormat(value, param) }),
-  },
-  {
-    path: ['audio', 'output', 'voice'],
-    flat: 'voice',
-    read: (value, param) => ({ voice: readVoice(value, param) }),
-  },
-  {
-    path: ['audio', 'output', 'speed'],
-    flat: 'speed',
-    read: (value, param) => ({ speed: readSpeed(value, param) }),
-  },
-];
+  'audio.input.transcription': (value, param, { vocabulary }, { transcription }) => ({
+    transcription: readTranscription(value, vocabulary, param, transcription),
+  }),
+  'audio.input.noise_reduction': (value, _, { transcription }) => ({
+    noiseReduction: transcription.reducesNoise ? readNoiseReduction(value) : null,
+  }),
+  output_modalities: (value, param) => ({ modalities: readModalities(value, param) }),
+  'audio.output.format': (value, param) => ({ output: readFormat(value, param) }),
+  'audio.output.voice': (value, param) => ({ voice: readVoice(value, param) }),
+  'audio.output.speed': (value, param) => ({ speed: readSpeed(value, param) }),
+};
 
-const SESSION: readonly Row[] = [
-  {
-    path: ['model'],
-    read: (value, param, { vocabulary }) => ({ model: readModel(value, vocabulary, param) }),
-  },
-  {
-    path: ['audio', 'input', 'format'],
-    flat: 'input_audio_format',
-    transcribes: true,
-    read: (value, param) => ({ input: readFormat(value, param) }),
-  },
-  {
-    path: ['audio', 'input', 'turn_detection'],
-    flat: 'turn_detection',
-    transcribes: true,
-    read(value, param) {
-      refuseTurnDetection(value, param);
-      return {};
-    },
-  },
-  {
-    path: ['audio', 'input', 'transcription'],
-    flat: 'input_audio_transcription',
-    transcribes: true,
-    nullable: true,
-    read: (value, param, { vocabulary }, { transcription }) => ({
-      transcription: readTranscription(value, vocabulary, param, transcription),
-    }),
-  },
-  {
-    path: ['audio', 'input', 'noise_reduction'],
-    flat: 'input_audio_noise_reduction',
-    transcribes: true,
-    nullable: true,
-    read: (value, _, { transcription }) => ({
-      noiseReduction: transcription.reducesNoise ? readNoiseReduction(value) : null,
-    }),
-  },
-  ...OUTPUT,
-];
+interface Row extends Pick<OptionRow, 'older' | 'nullable' | 'transcribes'> {
+  readonly path: readonly string[];
+  readonly read: Reader;
+}
+
+const rowsFor = (options: OptionRows): readonly Row[] =>
+  Object.entries(options).flatMap(([name, option]) => {
+    const read = READERS[name];
+    return read ? [{ ...option, path: name.split('.'), read }] : [];
+  });
+
+const SESSION = rowsFor(A_SESSION);
+const RESPONSE = rowsFor(A_RESPONSE);
 
 /** The value at the path; undefined if an object on the way is absent or null. Errors: `Fault` if it is not an object. */
 function valueAt(fields: PlainObject, path: readonly string[], root: string): unknown {
@@ -223,12 +195,12 @@ function valueAt(fields: PlainObject, path: readonly string[], root: string): un
 }
 
 /** The place and the value of a row's field: today's place, else the older one. */
-function fieldOf(fields: PlainObject, { path, flat }: Row, root: string): { value: unknown; param: string } {
+function fieldOf(fields: PlainObject, { path, older }: Row, root: string): { value: unknown; param: string } {
   const value = valueAt(fields, path, root);
-  const older = value === undefined && flat !== undefined ? fields[flat] : undefined;
-  return older === undefined
+  const former = value === undefined && older !== undefined ? fields[older] : undefined;
+  return former === undefined
     ? { value, param: [root, ...path].join('.') }
-    : { value: older, param: `${root}.${flat}` };
+    : { value: former, param: `${root}.${older}` };
 }
 
 function merged(
@@ -251,15 +223,12 @@ function merged(
 /** The settings after a `session.update`. Errors: `Fault`; nothing has changed then. */
 export function updated(settings: Settings, session: unknown, parts: SettingsParts): Settings {
   if (!isPlainObject(session)) throw new Fault('invalid_event', 'session must be an object', 'session');
-  const type = session['type'] ?? settings.kind;
-  if (type !== settings.kind)
-    throw new Fault('invalid_event', `The type of this session is ${settings.kind}`, 'session.type');
   return merged(settings, session, { rows: SESSION, root: 'session', parts });
 }
 
 /** The settings of one response. Errors: `Fault`. */
 export const forResponse = (settings: Settings, response: PlainObject, parts: SettingsParts): Settings =>
-  merged(settings, response, { rows: OUTPUT, root: 'response', parts });
+  merged(settings, response, { rows: RESPONSE, root: 'response', parts });
 
 const showInput = ({ input, transcription, noiseReduction }: Settings): object => ({
   format: showFormat(input),

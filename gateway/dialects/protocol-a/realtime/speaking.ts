@@ -45,7 +45,7 @@ function left<Chunk>(chunks: AsyncIterable<Chunk>, signal: AbortSignal): AsyncIt
   return { [Symbol.asyncIterator]: () => iterator };
 }
 
-export class Speaking {
+export class RealtimeSpeech {
   #live: Live | undefined;
   /** Of the audio that is kept of the running response. */
   readonly #memory: MemoryShare;
@@ -61,8 +61,14 @@ export class Speaking {
     const spoken = order.items.flatMap((id) => conversation.get(id) ?? []);
     const abort = new AbortController();
     const live: Live = {
-      ...{ order, response, spoken, previous, abort },
-      ...{ cancelTimeout: none, audio: [], audioBytes: 0 },
+      order,
+      response,
+      spoken,
+      previous,
+      abort,
+      cancelTimeout: none,
+      audio: [],
+      audioBytes: 0,
     };
     this.#live = live;
     response.open(previous);

@@ -9,7 +9,7 @@ import type { NativeOptions } from '../../../../contracts/schemas/native-options
 import type { Socket } from '../../../server/port.js';
 import type { ProtocolAParts } from '../parts.js';
 import type { ItemAudioCache } from './item-audio-cache.js';
-import type { ClientEvent } from './client-events.js';
+import type { RealtimeClientEvent } from './client-events.js';
 import type { ServerEvents } from './server-events.js';
 import type { Settings } from './settings.js';
 
@@ -47,7 +47,7 @@ export interface SessionState {
 }
 
 /** Reads and checks one type of client event, and lets the machine decide. Errors: `Fault`, with nothing changed. */
-export type Handler = (session: SessionState, event: ClientEvent) => void;
+export type ClientEventHandler = (session: SessionState, event: RealtimeClientEvent) => void;
 
 const FAILED = 500;
 

@@ -4,15 +4,16 @@
  */
 import type { SessionFault } from '../../../../actors/transcription-session.js';
 import { withoutByteOrderMark } from '../../../../contracts/text/byte-order-mark.js';
+import { plainText } from '../../../../contracts/text/text.js';
 import { booleanOf, isUnset } from '../../../../contracts/schemas/coerce.js';
 import { LIMITS } from '../../../../contracts/limits.js';
 import { isPlainObject, type PlainObject } from '../../../../contracts/schemas/plain-object.js';
 import { parseJson } from '../../../server/bodies/body.js';
-import type { Frame, LongText } from '../../../server/frames/frame-queue.js';
+import type { SocketFrame, LongText } from '../../../server/frames/frame-queue.js';
 import { DecodedBase64, parseLongText } from '../../../server/frames/long-json.js';
 import { FRAME_TOO_LARGE, inputFault } from './errors.js';
 
-export interface ClientFrame {
+export interface TranscriptionClientFrame {
   /** Base64, not validated yet, or decoded if it was long; empty if the frame has no audio. */
   readonly audio: string | DecodedBase64;
   readonly commit: boolean;
@@ -72,18 +73,18 @@ function audioOf({ audio_base_64: text }: PlainObject): string | DecodedBase64 {
 }
 
 function checkRate({ sample_rate: rate }: PlainObject, expected: number): void {
-  if (!isUnset(rate) && Number(rate) !== expected)
+  if (!isUnset(rate) && Number(plainText(rate)) !== expected)
     refuse(`sample_rate must be ${expected}, as audio_format says`);
 }
 
 /** `sampleRate`: the session's, in Hz. */
-function chunkOf(fields: PlainObject, sampleRate: number): ClientFrame {
+function chunkOf(fields: PlainObject, sampleRate: number): TranscriptionClientFrame {
   checkRate(fields, sampleRate);
   const commit = booleanOf(fields['commit']) ?? refuse('commit must be a boolean');
   return { audio: audioOf(fields), commit, hasPreviousText: !isUnset(fields['previous_text']) };
 }
 
-const FRAMES = new Map<unknown, (fields: PlainObject, sampleRate: number) => ClientFrame>([
+const FRAMES = new Map<unknown, (fields: PlainObject, sampleRate: number) => TranscriptionClientFrame>([
   ['input_audio_chunk', chunkOf],
   ['commit', () => ({ audio: '', commit: true, hasPreviousText: false })],
 ]);
@@ -91,13 +92,16 @@ const FRAMES = new Map<unknown, (fields: PlainObject, sampleRate: number) => Cli
 const NAMES = [...FRAMES.keys()].join(', ');
 
 /** Errors: `TranscriptionFrameFault`. */
-export function readFrame(frame: Frame, sampleRate: number): ClientFrame | Promise<ClientFrame> {
+export function readFrame(
+  frame: SocketFrame,
+  sampleRate: number,
+): TranscriptionClientFrame | Promise<TranscriptionClientFrame> {
   if (frame instanceof Uint8Array) return refuse('Frames must be text');
   if (typeof frame === 'string') return frameOf(parse(frame), sampleRate);
   return parseLong(frame).then((value) => frameOf(value, sampleRate));
 }
 
-function frameOf(value: unknown, sampleRate: number): ClientFrame {
+function frameOf(value: unknown, sampleRate: number): TranscriptionClientFrame {
   const fields = isPlainObject(value) ? value : refuse('The frame is no object');
   const read = FRAMES.get(fields['message_type']) ?? refuse(`message_type must be one of ${NAMES}`);
   return read(fields, sampleRate);

@@ -39,6 +39,7 @@ const ROWS: Readonly<Partial<Record<ErrorCode, Row>>> = {
   overloaded: EXHAUSTED,
   storage_busy: EXHAUSTED,
   memory_exhausted: EXHAUSTED,
+  connection_expired: { type: 'session_time_limit_exceeded', close: 'policy' },
   draining: EXHAUSTED,
 };
 

@@ -4,7 +4,6 @@
  */
 import { CLOSE } from '../../../../contracts/close-codes.js';
 import { type ServiceError, toServiceError } from '../../../../contracts/errors.js';
-import { LIMITS } from '../../../../contracts/limits.js';
 import { live } from '../../../../contracts/ports/accounts/identity.js';
 import { hasOptionHeaders } from '../../../../contracts/schemas/option-sources.js';
 import { WIRE_FRAME_BYTES } from '../../../server/adapters/adapter.js';
@@ -15,12 +14,9 @@ import { baseOf, type ProtocolBParts } from '../parts.js';
 import { faultOf, inputFault } from './errors.js';
 import { hintOf, sessionOptions } from './options.js';
 import { errorFrame } from './server-frames.js';
-import { type SessionClient, type SessionParts, TranscriptionSession } from './session.js';
+import { type SessionClient, type TranscriptionSessionParts, TranscriptionSession } from './session.js';
 
-export type RealtimeTranscriptionParts = SessionParts & Pick<ProtocolBParts, 'keys' | 'tokens'>;
-
-/** Backstop for a session that failed to end itself, which it normally does with a reason. */
-const BACKSTOP_MS = LIMITS.socket.connectionMs + 60_000;
+export type RealtimeTranscriptionParts = TranscriptionSessionParts & Pick<ProtocolBParts, 'keys' | 'tokens'>;
 
 async function clientOf(
   request: HttpRequest,
@@ -54,7 +50,7 @@ async function accept(
   observation: Observation,
 ): Promise<SocketAccept> {
   // Above the frame limit, so that a frame that exceeds it still gets an answer before the socket closes.
-  const limits = { maxFrameBytes: WIRE_FRAME_BYTES, connectionMs: BACKSTOP_MS };
+  const limits = { maxFrameBytes: WIRE_FRAME_BYTES };
   try {
     const client = await clientOf(request, parts, observation);
     return { ...limits, open: (socket) => new TranscriptionSession(socket, client, parts) };
@@ -67,6 +63,8 @@ async function accept(
 
 /** `GET {base}/v1/speech-to-text/realtime`. */
 export const realtimeTranscriptionSocket = (parts: RealtimeTranscriptionParts): SocketRoute =>
-  tracedSocket(`${baseOf(parts.vocabulary)}/v1/speech-to-text/realtime`, parts, (request, observation) =>
-    accept(request, parts, observation),
+  tracedSocket(
+    { path: `${baseOf(parts.vocabulary)}/v1/speech-to-text/realtime`, permission: 'speech' },
+    parts,
+    (request, observation) => accept(request, parts, observation),
   );

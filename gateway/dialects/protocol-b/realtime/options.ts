@@ -4,13 +4,13 @@
  */
 import { booleanOf, isUnset } from '../../../../contracts/schemas/coerce.js';
 import { ServiceError } from '../../../../contracts/errors.js';
+import { B_TRANSCRIPTION_SOCKET } from '../../../../contracts/options/protocol-b.js';
+import { queryFields, refuseOptions } from '../../../../contracts/options/reading.js';
 import { DEFAULT_TRANSCRIPTION_MODEL, type TranscriptionModel } from '../../../../contracts/speech/models.js';
-import { refuseOptions } from '../../../../contracts/schemas/refusals.js';
 import type { Vocabulary } from '../../../../contracts/vocabulary.js';
 import { languageCode, transcriptionModel } from '../catalogue.js';
-import { refuseUnlogged, TRANSCRIPTION_REFUSALS } from '../refusals.js';
 
-export interface SessionOptions {
+export interface TranscriptionOptions {
   readonly model: TranscriptionModel;
   /** Exactly what the client sent; empty if it sent none. */
   readonly language: string;
@@ -31,26 +31,6 @@ const RATES: Readonly<Record<string, number>> = {
 };
 const DEFAULT_FORMAT = 'pcm_16000';
 
-const COMMIT_STRATEGY = 'commit_strategy';
-
-/** Accepts only `manual`; an empty value and `none` count as other strategies. Errors: `unsupported_option`. */
-function refuseStrategy(strategy: string | undefined): void {
-  if (strategy === undefined || strategy === 'manual') return;
-  const message = `Audio is committed by the client: set ${COMMIT_STRATEGY} to manual, or leave it out`;
-  throw new ServiceError('unsupported_option', { message, param: COMMIT_STRATEGY });
-}
-
-/** List options: every value counts. */
-const LISTS = new Set(['entity_detection', 'entity_redaction', 'additional_formats', 'secondary_languages']);
-
-const fieldsOf = (query: URLSearchParams): Record<string, unknown> =>
-  Object.fromEntries(
-    [...new Set(query.keys())].map((name) => {
-      const values = query.getAll(name);
-      return [name, LISTS.has(name) ? values : values.at(-1)];
-    }),
-  );
-
 function rateOf(format: string): number {
   const rate = Object.hasOwn(RATES, format) ? RATES[format] : undefined;
   if (rate !== undefined) return rate;
@@ -59,12 +39,10 @@ function rateOf(format: string): number {
 }
 
 /** Errors: `model_not_found`, `unsupported_format`, `unsupported_option`. */
-export function sessionOptions(query: URLSearchParams, vocabulary: Vocabulary): SessionOptions {
-  refuseUnlogged(query.getAll('enable_logging'));
-  refuseOptions(fieldsOf(query), TRANSCRIPTION_REFUSALS);
+export function sessionOptions(query: URLSearchParams, vocabulary: Vocabulary): TranscriptionOptions {
+  refuseOptions(queryFields(query, B_TRANSCRIPTION_SOCKET), B_TRANSCRIPTION_SOCKET);
   const last = (name: string): string | undefined => query.getAll(name).at(-1);
   const given = (name: string): string | undefined => (isUnset(last(name)) ? undefined : last(name));
-  refuseStrategy(last(COMMIT_STRATEGY));
   const audioFormat = given('audio_format') ?? DEFAULT_FORMAT;
   const id = given('model_id');
   return {
@@ -78,7 +56,7 @@ export function sessionOptions(query: URLSearchParams, vocabulary: Vocabulary): 
 }
 
 /** The language for the engine; absent if none was named. */
-export const hintOf = ({ language }: SessionOptions): { readonly language?: string } => {
+export const hintOf = ({ language }: TranscriptionOptions): { readonly language?: string } => {
   const code = languageCode(language);
   return code === '' ? {} : { language: code };
 };

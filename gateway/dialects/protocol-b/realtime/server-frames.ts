@@ -3,7 +3,7 @@ import type { CommittedTranscript, SessionFault } from '../../../../actors/trans
 import type { Vocabulary } from '../../../../contracts/vocabulary.js';
 import { seconds } from '../../../server/seconds.js';
 import { wordEntries } from '../words.js';
-import type { SessionOptions } from './options.js';
+import type { TranscriptionOptions } from './options.js';
 
 const frame = (message_type: string, fields: object): string => JSON.stringify({ message_type, ...fields });
 
@@ -19,7 +19,7 @@ const WITHOUT_EFFECT = {
 
 export const startedFrame = (
   session_id: string,
-  options: SessionOptions,
+  options: TranscriptionOptions,
   { vendor }: Pick<Vocabulary, 'vendor'>,
 ): string =>
   frame('session_started', {
@@ -51,7 +51,7 @@ const wordsOf = (transcript: CommittedTranscript) =>
 /** Frames of one commit, in order. The language is the one that the client sent (rule 12). */
 export function* committedFrames(
   transcript: CommittedTranscript,
-  options: SessionOptions,
+  options: TranscriptionOptions,
 ): Generator<string> {
   const { text } = transcript;
   yield frame('committed_transcript', { text });

@@ -6,16 +6,16 @@
  * audio, committed or not, shares one budget and is released when its transcription ends; audio whose transcription was
  * refused for lack of resources can be committed again; nothing is reported of a cancelled job.
  */
-import { type Appended, IncomingAudio, type TakenAudio } from '../../../../actors/incoming-audio.js';
-import { type Effects, run, type Running } from '../../../../actors/run.js';
+import { type AppendResult, IncomingAudio, type TakenAudio } from '../../../../actors/incoming-audio.js';
+import { type Effects, run, type RunningMachine } from '../../../../actors/run.js';
 import {
   type PassingFault,
-  type SessionEffect,
   type SessionEvent,
+  type TranscriptionEffect,
   transcriptionSession,
 } from '../../../../actors/transcription-session.js';
 import { BYTES_PER_SAMPLE } from '../../../../contracts/audio.js';
-import { CLOSE } from '../../../../contracts/close-codes.js';
+import { CLOSE, endingFor } from '../../../../contracts/close-codes.js';
 import { type ServiceError, toServiceError } from '../../../../contracts/errors.js';
 import { LIMITS } from '../../../../contracts/limits.js';
 import type { Caller } from '../../../../contracts/ports/accounts/identity.js';
@@ -24,7 +24,7 @@ import { FrameQueue, LongText } from '../../../server/frames/frame-queue.js';
 import type { Socket, SocketEvents } from '../../../server/port.js';
 import type { Observation } from '../../../server/tracing/trace-requests.js';
 import type { ProtocolBParts } from '../parts.js';
-import { type ClientFrame, TranscriptionFrameFault, readFrame } from './client-frames.js';
+import { type TranscriptionClientFrame, TranscriptionFrameFault, readFrame } from './client-frames.js';
 import {
   BUFFER_FULL,
   faultOf,
@@ -34,7 +34,7 @@ import {
   throttled,
   TOO_MANY_COMMITS,
 } from './errors.js';
-import { hintOf, type SessionOptions } from './options.js';
+import { hintOf, type TranscriptionOptions } from './options.js';
 import { committedFrames, errorFrame, partialFrame, startedFrame } from './server-frames.js';
 import { PartialTranscript } from './partial-transcript.js';
 
@@ -47,11 +47,14 @@ const FAILED = 500;
 const NOT_BASE64 = inputFault('audio_base_64 is not base64');
 const LATE_PREVIOUS_TEXT = inputFault('previous_text may only be sent with the first chunk');
 
-export type SessionParts = Pick<ProtocolBParts, 'transcription' | 'vocabulary' | 'clock' | 'log'>;
+export type TranscriptionSessionParts = Pick<
+  ProtocolBParts,
+  'transcription' | 'vocabulary' | 'clock' | 'log'
+>;
 
 export interface SessionClient {
   readonly caller: Caller;
-  readonly options: SessionOptions;
+  readonly options: TranscriptionOptions;
   readonly generationId: string;
   /** Why every commit is refused; undefined if commits are accepted (rule 6). */
   readonly refused: PassingFault | undefined;
@@ -59,7 +62,6 @@ export interface SessionClient {
   readonly observation: Observation;
 }
 
-/** Audio of one commit. */
 interface CommittedAudio extends TakenAudio {
   /** Its start within the session's audio, in seconds. */
   readonly from: number;
@@ -68,10 +70,10 @@ interface CommittedAudio extends TakenAudio {
 const NO_AUDIO: CommittedAudio = { chunks: [], bytes: 0, order: 0, held: 0, from: 0 };
 
 export class TranscriptionSession implements SocketEvents {
-  readonly #machine: Running<SessionEvent>;
+  readonly #machine: RunningMachine<SessionEvent>;
   readonly #audio: IncomingAudio;
   readonly #partial: PartialTranscript;
-  readonly #frames: FrameQueue<ClientFrame>;
+  readonly #frames: FrameQueue<TranscriptionClientFrame>;
   /** Audio of commits whose transcription has not started, oldest first. */
   readonly #committed: CommittedAudio[] = [];
   /** Bytes of commits whose transcription has not ended. */
@@ -89,7 +91,7 @@ export class TranscriptionSession implements SocketEvents {
   constructor(
     private readonly socket: Socket,
     private readonly client: SessionClient,
-    private readonly parts: SessionParts,
+    private readonly parts: TranscriptionSessionParts,
   ) {
     socket.chargeTo(client.caller.workspaceId);
     this.#audio = new IncomingAudio(socket.memory('audio'));
@@ -113,9 +115,9 @@ export class TranscriptionSession implements SocketEvents {
     this.#frames.push(new LongText(bytes));
   }
 
-  exhausted(error: ServiceError): void {
+  mustEnd(error: ServiceError): void {
     this.#status = error.status;
-    this.#machine.send({ type: 'fault', fault: { ...faultOf(error), close: 'memory' } });
+    this.#machine.send({ type: 'fault', fault: { close: endingFor(error.code), ...faultOf(error) } });
   }
 
   gone(): void {
@@ -135,13 +137,13 @@ export class TranscriptionSession implements SocketEvents {
     this.#machine.send({ type: 'fault', fault: error.fault });
   }
 
-  #append(audio: ClientFrame['audio']): Appended {
+  #append(audio: TranscriptionClientFrame['audio']): AppendResult {
     const budget = bufferedAudioBytes - this.#committedBytes;
     if (typeof audio === 'string') return this.#audio.append(audio, budget);
     return audio.bytes ? this.#audio.add(audio.bytes, budget) : 'malformed';
   }
 
-  #take({ audio, commit, hasPreviousText }: ClientFrame): void {
+  #take({ audio, commit, hasPreviousText }: TranscriptionClientFrame): void {
     if (hasPreviousText && this.#begun) throw new TranscriptionFrameFault(LATE_PREVIOUS_TEXT);
     const appended = this.#append(audio);
     if (appended === 'malformed') throw new TranscriptionFrameFault(NOT_BASE64);
@@ -217,7 +219,7 @@ export class TranscriptionSession implements SocketEvents {
     this.#interimWhenDue();
   }
 
-  readonly #effects: Effects<SessionEffect> = {
+  readonly #effects: Effects<TranscriptionEffect> = {
     keep: () => this.#keepAudio(),
     transcribe: ({ job }) => void this.#transcribe(job, this.#committed.shift() ?? NO_AUDIO),
     transcribeInterim: ({ job }) => void this.#transcribeInterim(job),

@@ -7,15 +7,15 @@ import { withoutByteOrderMark } from '../../../../contracts/text/byte-order-mark
 import { booleanOf } from '../../../../contracts/schemas/coerce.js';
 import { ServiceError } from '../../../../contracts/errors.js';
 import { LIMITS } from '../../../../contracts/limits.js';
+import { B_SPEECH_SOCKET } from '../../../../contracts/options/protocol-b.js';
+import { refuseOptions } from '../../../../contracts/options/reading.js';
 import { checker, withoutNulls } from '../../../../contracts/schemas/check.js';
-import { refuseOptions } from '../../../../contracts/schemas/refusals.js';
 import { type Static, type TSchema, Type } from '../../../../contracts/schemas/type.js';
 import type { Vocabulary } from '../../../../contracts/vocabulary.js';
 import { boundJson } from '../../../server/bodies/structure.js';
-import type { Frame, LongText } from '../../../server/frames/frame-queue.js';
+import type { SocketFrame, LongText } from '../../../server/frames/frame-queue.js';
 import { parseLongText } from '../../../server/frames/long-json.js';
 import { keyNames, withoutScheme } from '../auth.js';
-import { SPEECH_REFUSALS } from '../refusals.js';
 import { faultOf, invalidMessage, TOO_LARGE } from './faults.js';
 
 const { bufferedTextBytes, schedule, contextIdLength } = LIMITS.streamInput;
@@ -60,7 +60,7 @@ const checkNames = checker(Type.Object({ context_id: ContextId, contextId: Conte
 const FLAGS = ['flush', 'try_trigger_generation', 'close_context', 'close_socket'] as const;
 type Flag = (typeof FLAGS)[number];
 
-export interface ClientFrame {
+export interface SpeechClientFrame {
   readonly contextId: string | undefined;
   readonly text: string | undefined;
   readonly flags: ReadonlySet<Flag>;
@@ -97,7 +97,7 @@ function boundStranger(bytes: Uint8Array): void {
 const unreadable = (): SpeechFrameFault =>
   new SpeechFrameFault(invalidMessage('not JSON, or nested too deep'));
 
-function checkSize({ length }: Frame): void {
+function checkSize({ length }: SocketFrame): void {
   if (length > MOST_CHARACTERS) throw new SpeechFrameFault(TOO_LARGE);
 }
 
@@ -151,7 +151,7 @@ function keyOf(message: Message, names: KeyNames): string | undefined {
 /** Errors: `SpeechFrameFault`. */
 function checkOptions(message: Message): void {
   try {
-    refuseOptions(message, SPEECH_REFUSALS);
+    refuseOptions(message, B_SPEECH_SOCKET);
   } catch (error) {
     throw error instanceof ServiceError ? new SpeechFrameFault(faultOf(error)) : error;
   }
@@ -159,10 +159,10 @@ function checkOptions(message: Message): void {
 
 /** `isStranger`: nobody knows yet who the client is, so less of it is read. Errors: `SpeechFrameFault`. */
 export function readFrame(
-  frame: Frame,
+  frame: SocketFrame,
   names: KeyNames,
   isStranger = false,
-): ClientFrame | Promise<ClientFrame> {
+): SpeechClientFrame | Promise<SpeechClientFrame> {
   if (frame instanceof Uint8Array) return refuse('frames must be text');
   if (typeof frame === 'string') return frameOf(parse(frame, isStranger), names);
   return parseLong(frame).then((value) => frameOf(value, names));
@@ -175,7 +175,7 @@ function contextNamed(value: unknown): string | undefined {
 }
 
 /** Errors: `SpeechFrameFault`, with the context that is at fault. */
-function frameOf(value: unknown, names: KeyNames): ClientFrame {
+function frameOf(value: unknown, names: KeyNames): SpeechClientFrame {
   try {
     return validFrame(value, names);
   } catch (error) {
@@ -183,7 +183,7 @@ function frameOf(value: unknown, names: KeyNames): ClientFrame {
   }
 }
 
-function validFrame(value: unknown, names: KeyNames): ClientFrame {
+function validFrame(value: unknown, names: KeyNames): SpeechClientFrame {
   const message = messageOf(value);
   checkOptions(message);
   const flags = flagsOf(message);

@@ -1,13 +1,13 @@
 /**
  * The connection that both kinds of speech socket share: identifies the caller, reads frames, opens contexts, and ends as
- * the socket's machine decides (actors/stream-input-socket.ts). A session passes it all incoming data and gets back the
+ * the socket's machine decides (actors/stream-input-socket.ts). The socket tells it all that happens, and its session gets the
  * frames that take effect.
  *
  * Invariants: frames take effect in order, even if they arrive while the first is still being authenticated; a refusal
  * is one error frame, then the close.
  */
-import { type Effects, run, type Running } from '../../../../actors/run.js';
-import { type Frame, FrameQueue } from '../../../server/frames/frame-queue.js';
+import { type Effects, run, type RunningMachine } from '../../../../actors/run.js';
+import { FrameQueue, LongText, type SocketFrame } from '../../../server/frames/frame-queue.js';
 import type { SocketFault } from '../../../../actors/stream-input.js';
 import {
   speechSocket,
@@ -20,10 +20,10 @@ import type { Permission } from '../../../../contracts/permissions.js';
 import { memoryExhausted, type MemoryShare } from '../../../../contracts/ports/accounts/memory.js';
 import type { Caller } from '../../../../contracts/ports/accounts/identity.js';
 import type { SpeechOptions } from '../../../../contracts/ports/speech/speech.js';
-import type { Socket } from '../../../server/port.js';
+import type { Socket, SocketEvents } from '../../../server/port.js';
 import type { Observation } from '../../../server/tracing/trace-requests.js';
 import type { ProtocolBParts } from '../parts.js';
-import { type ClientFrame, readFrame, SpeechFrameFault } from './client-frames.js';
+import { type SpeechClientFrame, readFrame, SpeechFrameFault } from './client-frames.js';
 import { type ContextEvents, type ContextPlan, SpeechContext } from './context.js';
 import { faultOf, OVERFLOW, silence, TOO_LARGE } from './faults.js';
 import { callerOfKey } from './identity.js';
@@ -37,7 +37,7 @@ const OPEN = 101;
 const REFUSED = 400;
 
 /** Settings and caller of the handshake, and its observation, which ends with the socket. */
-export interface Handshake {
+export interface SpeechHandshake {
   readonly settings: SocketSettings;
   /** Undefined if the first message has to identify the caller. */
   readonly caller: Caller | undefined;
@@ -49,7 +49,7 @@ export interface Handshake {
 
 export interface ConnectionEvents {
   /** A frame takes effect. */
-  frame(frame: ClientFrame, caller: Caller): void;
+  frame(frame: SpeechClientFrame, caller: Caller): void;
   /** A frame that names this context is invalid. Without a handler it is the socket's fault. */
   misread?(contextId: string, fault: SocketFault): void;
   /** The client has left, or the socket is being closed. */
@@ -57,15 +57,15 @@ export interface ConnectionEvents {
 }
 
 interface Received {
-  readonly frame: ClientFrame;
+  readonly frame: SpeechClientFrame;
   readonly length: number;
 }
 
 /** The part of a context's plan that depends on the kind of socket. */
 export type ContextForm = Pick<ContextPlan, 'frames' | 'phrases'>;
 
-export class SpeechConnection {
-  readonly #machine: Running<SpeechSocketEvent>;
+export class SpeechConnection implements SocketEvents {
+  readonly #machine: RunningMachine<SpeechSocketEvent>;
   #caller: Caller | undefined;
   #identifying = false;
   /** Whether the machine lets frames take effect. */
@@ -80,7 +80,7 @@ export class SpeechConnection {
 
   constructor(
     readonly socket: Socket,
-    private readonly handshake: Handshake,
+    private readonly handshake: SpeechHandshake,
     private readonly parts: ProtocolBParts,
     private readonly events: ConnectionEvents,
   ) {
@@ -98,16 +98,19 @@ export class SpeechConnection {
     if (handshake.caller) this.#identified(handshake.caller);
   }
 
-  receive(frame: Frame): void {
-    this.#frames.push(frame);
+  message(data: string | Uint8Array): void {
+    this.#frames.push(data);
+  }
+
+  longText(bytes: Buffer): void {
+    this.#frames.push(new LongText(bytes));
   }
 
   tooBig(): void {
     this.refuse(TOO_LARGE);
   }
 
-  /** There is no memory left for this socket. */
-  exhausted(error: ServiceError): void {
+  mustEnd(error: ServiceError): void {
     this.#refuseFor(error);
   }
 
@@ -166,7 +169,7 @@ export class SpeechConnection {
     this.#machine.send({ type: 'fault', fault });
   }
 
-  #read(frame: Frame): Received | Promise<Received> {
+  #read(frame: SocketFrame): Received | Promise<Received> {
     const { length } = frame;
     const read = readFrame(frame, this.parts.vocabulary, !this.#caller);
     return read instanceof Promise
@@ -182,7 +185,7 @@ export class SpeechConnection {
     this.events.misread(contextId, fault);
   }
 
-  #received(frame: ClientFrame, length: number): void {
+  #received(frame: SpeechClientFrame, length: number): void {
     this.#machine.send({ type: 'message' });
     if (this.#caller) return this.#take(frame, this.#caller);
     if (!this.#memory.charge(length)) return void this.#refuseFor(memoryExhausted());
@@ -192,7 +195,7 @@ export class SpeechConnection {
     else if (!this.#identifying) void this.#identify(frame.key);
   }
 
-  #take(frame: ClientFrame, caller: Caller): void {
+  #take(frame: SpeechClientFrame, caller: Caller): void {
     if (this.#takesFrames) this.events.frame(frame, caller);
   }
 

@@ -7,7 +7,7 @@
  * until it is spoken or the context has ended.
  */
 import { isDeepStrictEqual } from 'node:util';
-import { type Effects, run, type Running } from '../../../../actors/run.js';
+import { type Effects, run, type RunningMachine } from '../../../../actors/run.js';
 import {
   type SocketFault,
   streamInput,
@@ -26,7 +26,7 @@ import type { Socket } from '../../../server/port.js';
 import { pump } from '../../../server/pump.js';
 import type { ProtocolBParts } from '../parts.js';
 import { AudioFrames } from './audio-frames.js';
-import type { ClientFrame } from './client-frames.js';
+import type { SpeechClientFrame } from './client-frames.js';
 import { faultOf, OVERFLOW } from './faults.js';
 import { frameStream } from './frame-stream.js';
 import type { ContextFrames } from './server-frames.js';
@@ -36,7 +36,6 @@ const { bufferedTextBytes, schedule: usualSchedule } = LIMITS.streamInput;
 const REFUSED = 400;
 const FAILED = 500;
 
-/** Settings of one context. */
 export interface ContextPlan {
   readonly caller: Caller;
   readonly generationId: string;
@@ -65,7 +64,7 @@ export interface ContextEvents {
 type Parts = Pick<ProtocolBParts, 'speech' | 'clock' | 'log'>;
 
 export class SpeechContext {
-  readonly #machine: Running<StreamInputEvent>;
+  readonly #machine: RunningMachine<StreamInputEvent>;
   readonly #buffer: TextBuffer;
   readonly #feed = new TextFeed(bufferedTextBytes, () => void this.#charge());
   readonly #memory: MeteredMemory;
@@ -93,7 +92,7 @@ export class SpeechContext {
   }
 
   /** Adds text; flags say whether it is to be spoken now. */
-  take({ text = '', flags }: Pick<ClientFrame, 'text' | 'flags'>): void {
+  take({ text = '', flags }: Pick<SpeechClientFrame, 'text' | 'flags'>): void {
     this.#machine.send({ type: 'message' });
     if (!this.#add(text)) return this.refuse(OVERFLOW);
     if (!this.#charge()) return this.#failed(memoryExhausted());
@@ -144,7 +143,6 @@ export class SpeechContext {
     this.#charge();
   }
 
-  /** Speaks one generation. */
   #speak(text: string | undefined): void {
     if (text === undefined) return;
     const spoken = this.plan.phrases && !/\s$/u.test(text) ? `${text} ` : text;

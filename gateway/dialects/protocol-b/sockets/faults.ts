@@ -3,7 +3,7 @@
  * with (docs/contract/protocol-b.md 3, "Errors").
  */
 import type { SocketFault } from '../../../../actors/stream-input.js';
-import { CLOSE } from '../../../../contracts/close-codes.js';
+import { CLOSE, endingFor, ENDINGS } from '../../../../contracts/close-codes.js';
 import type { ErrorCode, ServiceError } from '../../../../contracts/errors.js';
 import { LIMITS } from '../../../../contracts/limits.js';
 import { toldMessage } from '../../../../contracts/speech/missing-voice.js';
@@ -22,7 +22,7 @@ const SLUGS: Readonly<Partial<Record<ErrorCode, string>>> = {
 };
 
 function codeOf({ code, status }: ServiceError): number {
-  if (code === 'memory_exhausted') return CLOSE.memory.code;
+  if (code in ENDINGS) return CLOSE[endingFor(code)].code;
   return status >= FAILED ? CLOSE.internal.code : POLICY;
 }
 
@@ -48,6 +48,7 @@ export const silence = (inactivityMs: number): SocketFault => ({
   code: POLICY,
 });
 
+/** Buffer overflow: code 1009, then the close. */
 export const OVERFLOW: SocketFault = {
   message: 'More text waits to be spoken than 1 MiB',
   error: 'buffer_overflow',

@@ -7,7 +7,7 @@ import { WIRE_FRAME_BYTES } from '../../../server/adapters/adapter.js';
 import type { HttpRequest, Socket, SocketAccept, SocketEvents, SocketRoute } from '../../../server/port.js';
 import { type Observation, tracedSocket } from '../../../server/tracing/trace-requests.js';
 import { baseOf, type ProtocolBParts } from '../parts.js';
-import { closeSocket, type Handshake } from './connection.js';
+import { closeSocket, type SpeechHandshake } from './connection.js';
 import { faultOf } from './faults.js';
 import { callerOfHandshake } from './identity.js';
 import { MultiStreamInputSession } from './multi-stream-input.js';
@@ -21,7 +21,7 @@ async function handshakeOf(
   request: HttpRequest,
   parts: ProtocolBParts,
   observation: Observation,
-): Promise<Handshake> {
+): Promise<SpeechHandshake> {
   const { generationId, permission } = request;
   const caller = await callerOfHandshake(request, parts);
   const settings = socketSettings(request, parts.vocabulary);
@@ -37,7 +37,11 @@ function turnAway(socket: Socket, error: ServiceError, observation: Observation)
   return { message: () => undefined, closed: () => observation.failed(error) };
 }
 
-type Session = new (socket: Socket, handshake: Handshake, parts: ProtocolBParts) => SocketEvents;
+type Session = new (
+  socket: Socket,
+  handshake: SpeechHandshake,
+  parts: ProtocolBParts,
+) => { readonly connection: SocketEvents };
 
 /** Sessions by the last part of the socket's path. */
 const SESSIONS: Readonly<Record<string, Session>> = {
@@ -56,7 +60,7 @@ async function accept(
   try {
     const handshake = await handshakeOf(request, parts, observation);
     const unauthenticated = handshake.caller === undefined;
-    const open = (socket: Socket): SocketEvents => new Session(socket, handshake, parts);
+    const open = (socket: Socket): SocketEvents => new Session(socket, handshake, parts).connection;
     return { maxFrameBytes, unauthenticated, open };
   } catch (error) {
     if (!(error instanceof ServiceError) || error.status >= FAILED) throw error;
@@ -68,5 +72,7 @@ async function accept(
 export const speechSockets = (parts: ProtocolBParts): readonly SocketRoute[] =>
   Object.entries(SESSIONS).map(([name, Session]) => {
     const path = `${baseOf(parts.vocabulary)}/v1/text-to-speech/{voice_id?}/${name}`;
-    return tracedSocket(path, parts, (request, observation) => accept(request, Session, parts, observation));
+    return tracedSocket({ path, permission: 'speech' }, parts, (request, observation) =>
+      accept(request, Session, parts, observation),
+    );
   });

@@ -5,15 +5,14 @@
  */
 import { isBlank } from '../../../../actors/text-buffer.js';
 import type { SocketFault } from '../../../../actors/stream-input.js';
-import { type ServiceError, TEXT_FAILURES } from '../../../../contracts/errors.js';
+import { TEXT_FAILURES } from '../../../../contracts/errors.js';
 import { isPlainObject } from '../../../../contracts/schemas/plain-object.js';
 import type { SpeechOptions } from '../../../../contracts/ports/speech/speech.js';
 import type { Caller } from '../../../../contracts/ports/accounts/identity.js';
-import { LongText } from '../../../server/frames/frame-queue.js';
-import type { Socket, SocketEvents } from '../../../server/port.js';
+import type { Socket } from '../../../server/port.js';
 import type { ProtocolBParts } from '../parts.js';
-import type { ClientFrame } from './client-frames.js';
-import { type Handshake, SpeechConnection } from './connection.js';
+import type { SpeechClientFrame } from './client-frames.js';
+import { type SpeechHandshake, SpeechConnection } from './connection.js';
 import type { SpeechContext } from './context.js';
 import { Contexts } from './contexts.js';
 import { GAVE_WAY, LATE_SETTINGS, OVERFLOW, TOO_MANY_CONTEXTS } from './faults.js';
@@ -36,51 +35,27 @@ const isItsOwn = ({ error }: SocketFault, status: number): boolean =>
   status === 429 || status >= 500 || TEXT_FAILURES.has(error) || error === OVERFLOW.error;
 
 /** What contexts speak with unless they say otherwise. */
-type Defaults = Pick<ClientFrame, 'voiceSettings' | 'schedule'>;
+type Defaults = Pick<SpeechClientFrame, 'voiceSettings' | 'schedule'>;
 
 /** A context's own settings over the defaults, field by field. */
 const settled = (own: unknown, usual: unknown): unknown =>
   isPlainObject(own) && isPlainObject(usual) ? { ...usual, ...own } : (own ?? usual);
 
-export class MultiStreamInputSession implements SocketEvents {
-  readonly #connection: SpeechConnection;
+export class MultiStreamInputSession {
+  readonly connection: SpeechConnection;
   readonly #contexts = new Contexts();
   /** Undefined until the first message, keep-alives apart. */
   #defaults: Defaults | undefined;
 
-  constructor(socket: Socket, handshake: Handshake, parts: ProtocolBParts) {
-    this.#connection = new SpeechConnection(socket, handshake, parts, {
+  constructor(socket: Socket, handshake: SpeechHandshake, parts: ProtocolBParts) {
+    this.connection = new SpeechConnection(socket, handshake, parts, {
       frame: (frame, caller) => this.#take(frame, caller),
       misread: (name, fault) => this.#mistake(name, fault),
       gone: () => this.#contexts.leaveAll(),
     });
   }
 
-  message(data: string | Uint8Array): void {
-    this.#connection.receive(data);
-  }
-
-  longText(bytes: Buffer): void {
-    this.#connection.receive(new LongText(bytes));
-  }
-
-  tooBig(): void {
-    this.#connection.tooBig();
-  }
-
-  exhausted(error: ServiceError): void {
-    this.#connection.exhausted(error);
-  }
-
-  gone(): void {
-    this.#connection.gone();
-  }
-
-  closed(): void {
-    this.#connection.closed();
-  }
-
-  #take(frame: ClientFrame, caller: Caller): void {
+  #take(frame: SpeechClientFrame, caller: Caller): void {
     const name = frame.contextId ?? UNNAMED;
     const text = this.#begin(frame);
     const known = this.#contexts.find(name);
@@ -96,21 +71,21 @@ export class MultiStreamInputSession implements SocketEvents {
    * The text to speak. A first message without a context has the defaults of all contexts; if it has nothing to speak, it
    * opens none.
    */
-  #begin({ contextId, text, voiceSettings, schedule }: ClientFrame): string | undefined {
+  #begin({ contextId, text, voiceSettings, schedule }: SpeechClientFrame): string | undefined {
     if (this.#defaults || (!text && voiceSettings === undefined)) return text;
     if (contextId !== undefined) this.#defaults = { voiceSettings: undefined, schedule: [] };
-    else if (this.#connection.options(voiceSettings)) this.#defaults = { voiceSettings, schedule };
+    else if (this.connection.options(voiceSettings)) this.#defaults = { voiceSettings, schedule };
     return this.#defaults && (contextId !== undefined || !isBlank(text ?? '')) ? text : undefined;
   }
 
   /** All of a context's synthesis except its text; undefined if its settings are refused. */
-  #options(name: string, { voiceSettings }: ClientFrame): SpeechOptions | undefined {
+  #options(name: string, { voiceSettings }: SpeechClientFrame): SpeechOptions | undefined {
     const settings = settled(voiceSettings, this.#defaults?.voiceSettings);
-    return this.#connection.options(settings, (fault) => this.#mistake(name, fault));
+    return this.connection.options(settings, (fault) => this.#mistake(name, fault));
   }
 
   /** Whether the frame repeats the settings of its context, or has none; others are a mistake. */
-  #agrees(name: string, context: SpeechContext, frame: ClientFrame): boolean {
+  #agrees(name: string, context: SpeechContext, frame: SpeechClientFrame): boolean {
     if (frame.voiceSettings === undefined) return true;
     const options = this.#options(name, frame);
     if (!options) return false;
@@ -123,20 +98,20 @@ export class MultiStreamInputSession implements SocketEvents {
   #mistake(name: string, fault: SocketFault): void {
     const context = this.#contexts.find(name);
     context?.leave();
-    this.#connection.failed(REFUSED);
-    this.#connection.socket.send(new ContextFrames(name).fault(fault));
+    this.connection.failed(REFUSED);
+    this.connection.socket.send(new ContextFrames(name).fault(fault));
     if (context) this.#over(name, context);
   }
 
-  #open(name: string, frame: ClientFrame, caller: Caller): SpeechContext | undefined {
+  #open(name: string, frame: SpeechClientFrame, caller: Caller): SpeechContext | undefined {
     const options = this.#options(name, frame);
     if (!options) return undefined;
     if (this.#contexts.full) this.#contexts.oldestEnding?.refuse(GAVE_WAY, TOO_MANY);
-    if (this.#contexts.full) return void this.#connection.refuse(TOO_MANY_CONTEXTS);
+    if (this.#contexts.full) return void this.connection.refuse(TOO_MANY_CONTEXTS);
     const frames = new ContextFrames(name);
     const over = (): void => this.#over(name, context);
     const own = frame.schedule.length > 0 ? frame.schedule : this.#defaults?.schedule;
-    const context: SpeechContext = this.#connection.open(
+    const context: SpeechContext = this.connection.open(
       { options, schedule: own ?? [] },
       caller,
       { frames, phrases: true },
@@ -151,19 +126,19 @@ export class MultiStreamInputSession implements SocketEvents {
   }
 
   #refused(fault: SocketFault, status: number, frames: ContextFrames, over: () => void): void {
-    this.#connection.failed(status);
-    if (!isItsOwn(fault, status)) return this.#connection.refuse(fault);
-    this.#connection.socket.send(frames.fault(fault));
+    this.connection.failed(status);
+    if (!isItsOwn(fault, status)) return this.connection.refuse(fault);
+    this.connection.socket.send(frames.fault(fault));
     over();
   }
 
   #over(name: string, context: SpeechContext): void {
     this.#contexts.remove(name, context);
-    if (this.#contexts.empty) this.#connection.emptied();
+    if (this.#contexts.empty) this.connection.emptied();
   }
 
   #leave(): void {
-    this.#connection.leave();
+    this.connection.leave();
     this.#contexts.endAll();
   }
 }

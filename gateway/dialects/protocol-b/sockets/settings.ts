@@ -6,6 +6,8 @@ import type { SocketFault } from '../../../../actors/stream-input.js';
 import { booleanOf } from '../../../../contracts/schemas/coerce.js';
 import { ServiceError } from '../../../../contracts/errors.js';
 import { LIMITS } from '../../../../contracts/limits.js';
+import { B_SPEECH_SOCKET } from '../../../../contracts/options/protocol-b.js';
+import { queryFields } from '../../../../contracts/options/reading.js';
 import type { SynthesisModel } from '../../../../contracts/speech/models.js';
 import type { SpeechOptions } from '../../../../contracts/ports/speech/speech.js';
 import type { Vocabulary } from '../../../../contracts/vocabulary.js';
@@ -70,10 +72,10 @@ export function socketSettings(
     modelId: last('model_id'),
     languageCode: last('language_code'),
     outputFormat: last('output_format'),
-    textNormalization: last('apply_text_normalization'),
   };
+  const asked = queryFields(query, B_SPEECH_SOCKET);
   const options = (voiceSettings: unknown): SpeechOptions =>
-    speechOptions({ ...wish, voiceSettings }, headers, vocabulary);
+    speechOptions({ ...wish, fields: { ...asked, voice_settings: voiceSettings } }, headers, vocabulary);
   const usual = options(undefined);
   return {
     options,

@@ -2,72 +2,46 @@
  * One socket of `stream-input` (docs/contract/protocol-b.md 3): all of its text is one context, which an empty text
  * ends. Any error ends the socket.
  */
-import type { ServiceError } from '../../../../contracts/errors.js';
 import type { Caller } from '../../../../contracts/ports/accounts/identity.js';
-import { LongText } from '../../../server/frames/frame-queue.js';
-import type { Socket, SocketEvents } from '../../../server/port.js';
+import type { Socket } from '../../../server/port.js';
 import type { ProtocolBParts } from '../parts.js';
-import type { ClientFrame } from './client-frames.js';
-import { type Handshake, SpeechConnection } from './connection.js';
+import type { SpeechClientFrame } from './client-frames.js';
+import { type SpeechHandshake, SpeechConnection } from './connection.js';
 import type { SpeechContext } from './context.js';
 import { LATE_SETTINGS, silence } from './faults.js';
 import { ContextFrames } from './server-frames.js';
 
 const FORM = { frames: new ContextFrames(undefined), phrases: false };
 
-export class StreamInputSession implements SocketEvents {
-  readonly #connection: SpeechConnection;
+export class StreamInputSession {
+  readonly connection: SpeechConnection;
   readonly #silence;
   #context: SpeechContext | undefined;
 
-  constructor(socket: Socket, handshake: Handshake, parts: ProtocolBParts) {
+  constructor(socket: Socket, handshake: SpeechHandshake, parts: ProtocolBParts) {
     this.#silence = silence(handshake.settings.inactivityMs);
-    this.#connection = new SpeechConnection(socket, handshake, parts, {
+    this.connection = new SpeechConnection(socket, handshake, parts, {
       frame: (frame, caller) => this.#take(frame, caller),
       gone: () => this.#context?.leave(),
     });
   }
 
-  message(data: string | Uint8Array): void {
-    this.#connection.receive(data);
-  }
-
-  longText(bytes: Buffer): void {
-    this.#connection.receive(new LongText(bytes));
-  }
-
-  tooBig(): void {
-    this.#connection.tooBig();
-  }
-
-  exhausted(error: ServiceError): void {
-    this.#connection.exhausted(error);
-  }
-
-  gone(): void {
-    this.#connection.gone();
-  }
-
-  closed(): void {
-    this.#connection.closed();
-  }
-
-  #take(frame: ClientFrame, caller: Caller): void {
-    if (this.#context && this.#differs(frame, this.#context)) return this.#connection.refuse(LATE_SETTINGS);
+  #take(frame: SpeechClientFrame, caller: Caller): void {
+    if (this.#context && this.#differs(frame, this.#context)) return this.connection.refuse(LATE_SETTINGS);
     this.#context ??= this.#open(frame, caller);
     this.#context?.take(frame);
     if (frame.text === '') this.#leave();
   }
 
   /** Whether the frame's voice settings differ from the context's. Repeating the same ones is allowed, as clients do. */
-  #differs({ voiceSettings }: ClientFrame, context: SpeechContext): boolean {
+  #differs({ voiceSettings }: SpeechClientFrame, context: SpeechContext): boolean {
     if (voiceSettings === undefined) return false;
-    const wanted = this.#connection.options(voiceSettings);
+    const wanted = this.connection.options(voiceSettings);
     return wanted !== undefined && !context.speaksWith(wanted);
   }
 
-  #open({ voiceSettings, schedule }: ClientFrame, caller: Caller): SpeechContext | undefined {
-    const connection = this.#connection;
+  #open({ voiceSettings, schedule }: SpeechClientFrame, caller: Caller): SpeechContext | undefined {
+    const connection = this.connection;
     const options = connection.options(voiceSettings);
     if (!options) return undefined;
     return connection.open({ options, schedule }, caller, FORM, {
@@ -84,7 +58,7 @@ export class StreamInputSession implements SocketEvents {
   }
 
   #leave(): void {
-    this.#connection.leave();
+    this.connection.leave();
     this.#context?.end();
   }
 }

@@ -1,0 +1,117 @@
+/**
+ * The agent that talks now: its plan, its voice and its lines. Another one of the same workspace takes its place when the
+ * model hands the call over (docs/contract/platform.md 6.5).
+ */
+import type { Excuse } from '../../../actors/agent/events.js';
+import type { AgentSettings } from '../../../actors/agent/settings.js';
+import { takenOver } from '../../../contracts/agents/plan.js';
+import { LIMITS } from '../../../contracts/limits.js';
+import type { PublishedAgents } from '../../../contracts/ports/agents/agents.js';
+import type {
+  RunningSession,
+  SessionPlan,
+  SessionRecord,
+} from '../../../contracts/ports/sessions/sessions.js';
+import type { TurnListening } from '../../../contracts/ports/speech/turns.js';
+import { apologyIn, excuseIn, greetingIn, notUnderstoodIn, warningIn } from './lines.js';
+import type { ListeningSettings } from './listening/listening.js';
+import { reachableFrom } from './tools/reachable.js';
+import { fillerOf, settingsOf } from './settings.js';
+import type { AgentVoice } from './utterance.js';
+
+/** A session as its conversation knows it; that of a test has no record. */
+export interface HostedSession extends Omit<RunningSession, 'record'> {
+  readonly record: Pick<SessionRecord, 'workspaceId'> &
+    Partial<Pick<SessionRecord, 'id' | 'agentId' | 'startedAt'>>;
+}
+
+export interface AgentInChargeParts {
+  readonly agents: Pick<PublishedAgents, 'version'>;
+  /** Whether agents may ask the model for drafts of answers. */
+  readonly drafts: boolean;
+  voice(plan: SessionPlan): AgentVoice;
+}
+
+export class AgentInCharge {
+  #plan: SessionPlan;
+  #voice: AgentVoice;
+  #transfers = 0;
+
+  constructor(
+    private readonly session: HostedSession,
+    private readonly parts: AgentInChargeParts,
+    /** The gateway's detector, if it has a model that listens. */
+    private readonly usualDetector?: TurnListening['detector'],
+  ) {
+    this.#plan = session.inCharge ?? session.plan;
+    this.#voice = parts.voice(this.#plan);
+  }
+
+  get plan(): SessionPlan {
+    return this.#plan;
+  }
+
+  get voice(): AgentVoice {
+    return this.#voice;
+  }
+
+  get settings(): AgentSettings {
+    return settingsOf(this.#plan, { detector: this.usualDetector, drafts: this.parts.drafts });
+  }
+
+  get listening(): ListeningSettings {
+    const { detector } = this.settings;
+    const { noise_reduction: reducesNoise } = this.#plan.config.conversation;
+    return { language: this.language, detector, reducesNoise };
+  }
+
+  get language() {
+    return this.#plan.config.voice.speaking_language;
+  }
+
+  get lines() {
+    return {
+      excuse: this.#excuses,
+      warning: warningIn(this.language),
+      filler: fillerOf(this.#plan.config),
+    };
+  }
+
+  /** The lines that may be due at any moment. */
+  get linesAtHand(): readonly string[] {
+    const { filler, warning } = this.lines;
+    const { answer, opener, understood, apology } = this.#excuses;
+    return [filler, answer, understood, apology, warning, opener];
+  }
+
+  /** What the agent says in place of an answer. */
+  get #excuses(): Readonly<Record<Excuse, string>> {
+    const { first_message: greeting } = this.#plan.config.prompt;
+    return {
+      answer: excuseIn(this.language),
+      opener: greeting.trim() || greetingIn(this.language),
+      understood: notUnderstoodIn(this.language),
+      apology: apologyIn(this.language),
+    };
+  }
+
+  /** Lets another agent take over. Resolves to the reason of a refusal, as text for the model; undefined if it took over. */
+  async handOver(agentId: string, signal: AbortSignal): Promise<string | undefined> {
+    const plan = this.#plan;
+    const target = reachableFrom(plan).find((agent) => agent.agentId === agentId);
+    if (!target) return 'There is no such agent to transfer to';
+    if (this.#transfers >= LIMITS.session.transfers) return 'The call has been transferred too often already';
+    const { workspaceId } = this.session.record;
+    const found = await this.parts.agents.version(agentId, workspaceId, target.versionNumber);
+    if (!found?.version || found.agent.status === 'archived') return 'This agent takes no calls any more';
+    const next = takenOver(plan, found.version);
+    if (!next) return 'This agent cannot take this call';
+    if (signal.aborted) return 'The call was cancelled';
+    // A model may call the tool twice in one step.
+    if (this.#plan !== plan) return 'The call has been handed over already';
+    this.#transfers += 1;
+    this.#plan = next;
+    this.#voice = this.parts.voice(next);
+    return undefined;
+  }
+}

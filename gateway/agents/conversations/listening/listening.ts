@@ -1,0 +1,125 @@
+/**
+ * Decides whose words were heard: the user's go to the agent's machine; background and echo of the agent's own voice are
+ * separated from them.
+ */
+import type { Clock } from '../../../../contracts/clock.js';
+import type { CallEvent } from '../../../../contracts/ports/calls/calls.js';
+import type { Detector, TurnListening } from '../../../../contracts/ports/speech/turns.js';
+import { EchoFilter } from './echo.js';
+import { TurnSound } from './turn-sound.js';
+import { type HeardStretch, TurnTranscription, type TurnTranscriptionParts } from './turn-transcription.js';
+
+export interface ListeningParts extends TurnTranscriptionParts {
+  /** The model that hears whether the user's turn is over, if there is one. */
+  readonly turns?: TurnListening | undefined;
+}
+
+export interface ListeningSettings {
+  readonly language: string;
+  /** Decides when a turn is over. */
+  readonly detector: Detector;
+  /** Whether noise is reduced before transcription. */
+  readonly reducesNoise: boolean;
+}
+
+export interface ListeningEvents {
+  /** The user's voice begins or ends; `at` in milliseconds of the clock; `silentMs`: how long it had been silent at that moment. */
+  voice(active: boolean, at: number, silentMs?: number): void;
+  /** The user's words in a stretch of voice. Empty if there were none, or only `echo`, or if they are unknown. */
+  transcript(heard: HeardStretch & { readonly echo?: true }): void;
+  /** The probability that the turn ended with that stretch of voice; undefined if unknown. */
+  sounded(span: number, probability: number | undefined): void;
+  /** Words that are not the user's. */
+  aside(text: string, of: 'background' | 'echo'): void;
+}
+
+export class Listening {
+  readonly #transcription: TurnTranscription;
+  readonly #echo = new EchoFilter();
+  /** Undefined while the tables alone decide. */
+  #sound: TurnSound | undefined;
+
+  /** `ahead`: what the agent is about to say. */
+  constructor(
+    private readonly parts: ListeningParts,
+    private readonly clock: Pick<Clock, 'monotonic'>,
+    private readonly ahead: () => string,
+    private readonly on: ListeningEvents,
+  ) {
+    this.#transcription = new TurnTranscription(parts, {
+      user: (heard) => this.#understand(heard),
+      background: (text) => {
+        if (text !== '') on.aside(text, 'background');
+      },
+    });
+  }
+
+  speech({ active, background = false, silentMs }: Extract<CallEvent, { readonly kind: 'speech' }>): void {
+    if (background) return this.#transcription.beginBackground();
+    if (!active && this.#transcription.endBackground()) return;
+    this.on.voice(active, this.clock.monotonic(), silentMs);
+  }
+
+  /** Listens to the user like this from now on. Before the first call the tables decide when a turn is over. */
+  attend({ language, detector, reducesNoise }: ListeningSettings): void {
+    this.#transcription.language = language;
+    this.#transcription.reducesNoise = reducesNoise;
+    const { turns, caller } = this.parts;
+    if (detector !== 'tables' && turns) {
+      this.#sound ??= new TurnSound(turns.model, caller.workspaceId, (...told) => this.on.sounded(...told));
+      return;
+    }
+    this.#sound?.goesOn();
+    this.#sound = undefined;
+  }
+
+  audio(samples: Int16Array): void {
+    this.#transcription.audio(samples);
+  }
+
+  /** The user has been silent for a moment, or speaks on. */
+  shortPause(active: boolean): void {
+    this.#transcription.shortPause(active);
+  }
+
+  /** A stretch of the user's voice begins; `overlaps`: the agent speaks; `joins`: the first one that may be transcribed together with it. */
+  begin(span: number, overlaps: boolean, joins?: number): void {
+    this.#echo.begins(span, this.clock.monotonic(), overlaps);
+    this.#sound?.goesOn();
+    this.#transcription.begin(span, joins);
+  }
+
+  /** The stretch has ended: its final transcript follows. */
+  transcribe(span: number): void {
+    this.#echo.ends(span, this.clock.monotonic());
+    void this.#sound?.ended(span, this.#transcription.heard);
+    void this.#transcription.transcribe(span);
+  }
+
+  /** The user's turn has ended. */
+  turnOver(): void {
+    this.#sound?.turnOver();
+  }
+
+  /** The user has heard the agent say `text`. */
+  agentSaid(text: string): void {
+    this.#echo.said(text, this.clock.monotonic());
+  }
+
+  #understand(heard: HeardStretch): void {
+    const { span, text, final } = heard;
+    const isEcho = this.#echo.isEcho(span, text, final, this.ahead());
+    if (isEcho && final) this.on.aside(text, 'echo');
+    this.on.transcript(isEcho ? { span, text: '', final, echo: true } : heard);
+  }
+
+  /** No more audio comes: resolves when everything is transcribed and reported. */
+  finish(): Promise<void> {
+    return this.#transcription.finish();
+  }
+
+  stop(): void {
+    this.#sound?.goesOn();
+    this.#transcription.stop();
+  }
+}

@@ -1,0 +1,328 @@
+/**
+ * Transcribes the user's stretches of voice, of which the agent's machine makes turns. Each is transcribed when it ends,
+ * during the endpointing delay, so that the words are there when the turn ends; until then, partial transcripts are made.
+ * At a short pause, a tenth of a second of silence, it is transcribed ahead: if it has ended, its words are known as soon as
+ * that is certain. Short stretches that follow each other are transcribed together (stretch-group.ts). Where there are no words, the
+ * recogniser is asked once more for the voiced part alone (voiced-part.ts).
+ *
+ * Invariants: a stretch is transcribed to its end once, and reported then, however late; partial transcripts are made one
+ * at a time and never reported after their stretch has ended.
+ */
+import { bytesOf, RECOGNITION_RATE } from '../../../../contracts/audio.js';
+import type { TranscriptionModel } from '../../../../contracts/speech/models.js';
+import { toServiceError } from '../../../../contracts/errors.js';
+import type { Log } from '../../../../contracts/log.js';
+import type { Caller } from '../../../../contracts/ports/accounts/identity.js';
+import type {
+  RawAudio,
+  StandIn,
+  Transcript,
+  Transcription,
+  TranscriptionRequest,
+} from '../../../../contracts/ports/speech/speech.js';
+import { StretchPart, StretchGroup, type JoinedStretches } from './stretch-group.js';
+import { voicedPart } from './voiced-part.js';
+
+export interface TurnTranscriptionParts {
+  readonly transcription: Transcription;
+  readonly model: TranscriptionModel;
+  readonly caller: Caller;
+  readonly language: string;
+  /** Reports the length of the audio of a final transcript, in ms. */
+  recognised(ms: number): void;
+  readonly log: Log;
+}
+
+/** New audio before the next partial transcript, and the longest stretch that gets any: interruptions are judged by their start. */
+const INTERIM_EVERY = 0.6 * RECOGNITION_RATE;
+const INTERIM_WITHIN = 12 * RECOGNITION_RATE;
+/**
+ * Longest silence from a short pause to the end of the voice as VAD detects it: its quarter of a second plus the fading of the voice,
+ * 6 to 12 frames of 32 ms together. After more than that somebody has spoken on, so softly that it counted as silence, and the
+ * transcript made ahead is incomplete.
+ */
+const LONGEST_PAUSE = 0.4 * RECOGNITION_RATE;
+/** Follows audio transcribed ahead, like the silence at the end of a stretch: without it a recogniser hears half a sentence ("outside,"). */
+const SILENCE = new Uint8Array(0.288 * RECOGNITION_RATE * Int16Array.BYTES_PER_ELEMENT);
+/** A stretch of voice longer than this is cut off: it is no turn of a conversation. */
+const LONGEST = 300 * RECOGNITION_RATE;
+
+interface Stretch {
+  /** Undefined in the background. */
+  readonly span: number | undefined;
+  readonly chunks: Uint8Array[];
+  samples: number;
+  interimAt: number;
+}
+
+/** A transcription of a stretch before its end is certain. */
+interface Ahead {
+  /** It covers all stretches since that one; undefined: only its own. */
+  readonly joins: number | undefined;
+  /** Undefined if that failed. Rejects if nobody answered in time: to ask once more would take as long again. */
+  readonly heard: Promise<Transcript | undefined>;
+  /** Samples of the stretch that it covers. */
+  readonly samples: number;
+  readonly abort: AbortController;
+}
+
+function unlessLate(error: unknown): undefined {
+  if (toServiceError(error).code === 'first_byte_timeout') throw error;
+}
+
+/** Whether only the silence of its short pause has come since. */
+const isOfPause = (ahead: Ahead, samples: number): boolean => samples - ahead.samples <= LONGEST_PAUSE;
+
+/** The words of a stretch that has ended. */
+interface Words {
+  readonly text: string;
+  readonly joins?: number;
+}
+
+/** A stretch that has ended, its voiced part, and that together with the stretches before it. */
+interface Ended {
+  readonly stretch: Stretch;
+  readonly ahead: Ahead | undefined;
+  readonly part: StretchPart | undefined;
+  readonly group: JoinedStretches | undefined;
+}
+
+const secondsOf = ({ samples }: Stretch): number => samples / RECOGNITION_RATE;
+
+/** The transcript of a stretch of the user's voice. */
+export interface HeardStretch {
+  readonly span: number;
+  /** So far; `final`: to its end. */
+  readonly text: string;
+  readonly final: boolean;
+  /** The text is that of all stretches since this one, and replaces theirs. */
+  readonly joins?: number;
+  /** Code of the error, if it is unknown. */
+  readonly lost?: string;
+}
+
+export interface OnTranscripts {
+  /** Reports the words of the user. */
+  user(heard: HeardStretch): void;
+  /** Reports the final transcript of a stretch of background. */
+  background(text: string): void;
+}
+
+export class TurnTranscription {
+  /** The stretch in progress. */
+  #present: Stretch | undefined;
+  /** The transcription ahead of the present stretch, during a short pause. */
+  #ahead: Ahead | undefined;
+  #isInterim = false;
+  readonly #group = new StretchGroup();
+  /** No more audio comes. */
+  #finishes = false;
+  /** Final transcriptions that are running. */
+  readonly #owed = new Set<Promise<void>>();
+  readonly #stop = new AbortController();
+
+  /** Language of transcriptions from now on. */
+  language: string;
+  reducesNoise = false;
+  readonly #standIn: StandIn = {
+    failed: (failure) =>
+      this.parts.log.warn({ part: 'recogniser', ...failure }, 'a recogniser failed somebody on the line'),
+  };
+
+  constructor(
+    private readonly parts: TurnTranscriptionParts,
+    private readonly on: OnTranscripts,
+  ) {
+    this.language = parts.language;
+  }
+
+  /**
+   * The user's voice begins: a new stretch with this number, of one turn with those since `joins`. A stretch of background in
+   * progress becomes its beginning.
+   */
+  begin(span: number, joins?: number): void {
+    this.#group.begin(joins);
+    const { chunks, samples } = this.#inBackground ?? { chunks: [], samples: 0 };
+    this.#present = { span, chunks, samples, interimAt: 0 };
+  }
+
+  /** A voice in the background begins. It gets no partial transcripts: nobody waits for them. */
+  beginBackground(): void {
+    this.#present = { span: undefined, chunks: [], samples: 0, interimAt: 0 };
+  }
+
+  /** The background has ended; false if there was none. */
+  endBackground(): boolean {
+    if (!this.#inBackground) return false;
+    void this.transcribe(undefined);
+    return true;
+  }
+
+  get #inBackground(): Stretch | undefined {
+    return this.#present?.span === undefined ? this.#present : undefined;
+  }
+
+  /** Audio of the stretch in progress. */
+  get heard(): readonly Uint8Array[] {
+    return this.#present?.chunks ?? [];
+  }
+
+  audio(samples: Int16Array): void {
+    const stretch = this.#present;
+    if (!stretch || stretch.samples > LONGEST) return;
+    stretch.chunks.push(bytesOf(samples));
+    stretch.samples += samples.length;
+    this.#interimWhereDue(stretch);
+  }
+
+  /** The user has been silent for a moment, or speaks on: then the transcript made ahead is incomplete. */
+  shortPause(active: boolean): void {
+    this.#ahead?.abort.abort();
+    this.#ahead = undefined;
+    const stretch = this.#present;
+    if (!active || stretch?.span === undefined) return;
+    const abort = new AbortController();
+    const { group } = this.#partOf(stretch);
+    const chunks = [...stretch.chunks, SILENCE];
+    const heard = this.#transcribe(group ?? { chunks }, { uncounted: true }, abort.signal).catch(unlessLate);
+    heard.catch(() => undefined);
+    this.#ahead = { heard, joins: group?.joins, samples: stretch.samples, abort };
+  }
+
+  /** The transcript made ahead, if the stretch has ended with its short pause. */
+  #takeAhead({ samples }: Stretch): Ahead | undefined {
+    const ahead = this.#ahead;
+    this.#ahead = undefined;
+    if (ahead && !isOfPause(ahead, samples)) ahead.abort.abort();
+    return ahead && isOfPause(ahead, samples) ? ahead : undefined;
+  }
+
+  #interimWhereDue(stretch: Stretch): void {
+    const { span, samples, interimAt } = stretch;
+    if (span === undefined || this.#isInterim) return;
+    if (this.#ahead && isOfPause(this.#ahead, samples)) return;
+    if (samples - interimAt >= INTERIM_EVERY && samples <= INTERIM_WITHIN)
+      void this.#transcribeInterim(stretch, span);
+  }
+
+  /** Transcribes the stretch that has just ended. Resolves when its transcript is reported; never rejects. */
+  async transcribe(span: number | undefined): Promise<void> {
+    const stretch = this.#present;
+    if (!stretch || stretch.span !== span) return;
+    this.#present = undefined;
+    const ended = { stretch, ahead: this.#takeAhead(stretch), ...this.#partOf(stretch) };
+    if (span !== undefined) this.#group.add(ended.part, ended.group);
+    const told = this.#settle(ended);
+    this.#owed.add(told);
+    await told;
+    this.#owed.delete(told);
+  }
+
+  /** No more audio comes: resolves when everything is transcribed and reported. */
+  async finish(): Promise<void> {
+    this.#finishes = true;
+    if (this.#present) void this.transcribe(this.#present.span);
+    await Promise.all(this.#owed);
+  }
+
+  stop(): void {
+    this.#stop.abort();
+    this.#present = undefined;
+  }
+
+  async #settle(ended: Ended): Promise<void> {
+    const { span } = ended.stretch;
+    const words = await this.#whole(ended).catch((error: unknown) => ({
+      text: '',
+      lost: this.#failed(error),
+    }));
+    if (this.#stop.signal.aborted) return;
+    if (span === undefined) this.on.background(words.text);
+    else this.on.user({ span, final: true, ...words });
+  }
+
+  #partOf({ span, chunks }: Stretch): Pick<Ended, 'part' | 'group'> {
+    const audio = span === undefined ? undefined : voicedPart(chunks);
+    if (span === undefined || !audio) return { part: undefined, group: undefined };
+    const part = new StretchPart(span, audio);
+    return { part, group: this.#group.with(part) };
+  }
+
+  async #transcribeInterim(stretch: Stretch, span: number): Promise<void> {
+    this.#isInterim = true;
+    stretch.interimAt = stretch.samples;
+    try {
+      const { text } = await this.#transcribe(stretch, { interim: true });
+      if (this.#present === stretch) this.on.user({ span, text, final: false });
+    } catch {
+      // A partial transcript may fail: the engine may be busy.
+    } finally {
+      this.#isInterim = false;
+    }
+  }
+
+  /** The whole transcript: that of its group, or else its own. */
+  async #whole(ended: Ended): Promise<Words> {
+    const { group, part } = ended;
+    const text = group ? await this.#together(group, ended) : '';
+    // At the end of a call, words before it have been recorded.
+    if (group && !this.#finishes && group.accepts(text)) return { text, joins: group.joins };
+    const alone = await this.#alone(ended);
+    part?.heard(alone);
+    return { text: alone };
+  }
+
+  /** The transcript of the group, which counts as that of the stretch: that made `ahead`, unless it failed or is empty. */
+  async #together(group: JoinedStretches, { stretch, ahead }: Ended): Promise<string> {
+    const before = ahead?.joins === group.joins ? await ahead.heard : undefined;
+    const { text } = before?.text ? before : await this.#transcribe(group, { uncounted: true });
+    this.#count(secondsOf(stretch));
+    return text;
+  }
+
+  /**
+   * The transcript that was made `ahead`, unless it failed or is empty, as a short word may be recognised only at the end; if that is empty,
+   * too, that of the voiced part.
+   */
+  async #alone({ stretch, ahead, part, group }: Ended): Promise<string> {
+    const { transcription, caller } = this.parts;
+    const before = ahead && ahead.joins === undefined ? await ahead.heard : undefined;
+    const known = before?.text === '' ? undefined : before;
+    if (known) transcription.countUsage(caller, known.duration);
+    const { text, duration } = known ?? (await this.#transcribe(stretch, group && { uncounted: true }));
+    if (!group) this.parts.recognised(Math.round(duration * 1000));
+    return text === '' && part ? this.#again(part.audio) : text;
+  }
+
+  #count(seconds: number): void {
+    this.parts.transcription.countUsage(this.parts.caller, seconds);
+    this.parts.recognised(Math.round(seconds * 1000));
+  }
+
+  /** The words of audio that has counted; empty if the recogniser fails, as it has found none before. */
+  async #again(audio: Uint8Array): Promise<string> {
+    const heard = await this.#transcribe({ chunks: [audio] }, { uncounted: true }).catch(() => undefined);
+    return heard?.text ?? '';
+  }
+
+  #transcribe(
+    { chunks }: { readonly chunks: readonly Uint8Array[] },
+    how: Pick<TranscriptionRequest, 'interim' | 'uncounted'> = {},
+    signal?: AbortSignal,
+  ): Promise<Transcript> {
+    const { transcription, model, caller } = this.parts;
+    const audio: RawAudio = { chunks: [...chunks], sampleRate: RECOGNITION_RATE };
+    const { language, reducesNoise } = this;
+    const request = { audio, model, language, reducesNoise, standIn: this.#standIn, ...how };
+    const { signal: stop } = this.#stop;
+    return transcription.transcribe(request, caller, signal ? AbortSignal.any([stop, signal]) : stop);
+  }
+
+  /** The code of why a stretch could not be transcribed. */
+  #failed(error: unknown): string {
+    const { code } = toServiceError(error);
+    if (!this.#stop.signal.aborted)
+      this.parts.log.warn({ part: 'recogniser', code, err: error }, 'a turn could not be transcribed');
+    return code;
+  }
+}

@@ -1,0 +1,185 @@
+/**
+ * One reply of the language model: its text streams to the voice, its tool calls are run and answered, in at most
+ * MOST_STEPS steps (docs/contract/decisions.md "Language model", decision 11: nothing is asked twice).
+ */
+import type { Cause } from '../../../actors/agent/events.js';
+import { ServiceError } from '../../../contracts/errors.js';
+import { LIMITS } from '../../../contracts/limits.js';
+import { passagesInTime } from '../../../contracts/agents/passages.js';
+import {
+  type ChatEvent,
+  type ChatRequest,
+  type ChatTool,
+  ContextExceeded,
+  type ToolCall,
+} from '../../../contracts/ports/chat.js';
+import type { KnowledgeSearch } from '../../../contracts/ports/agents/knowledge.js';
+import type { SessionPlan } from '../../../contracts/ports/sessions/sessions.js';
+import type { ToolCallStep, Dialogue } from './dialogue.js';
+import { ContextWindow, tokensIn } from './context-window.js';
+import { instructionsFor, occasionOf } from './prompt.js';
+import type { ConversationTools } from './tools/tools.js';
+import { WorldClock } from './world-clock.js';
+
+export const MOST_STEPS = 5;
+
+/** What the model knows of the time, and how much of the conversation it is told: kept for the whole call. */
+export interface ModelKnowledge {
+  readonly worldClock: WorldClock;
+  readonly window: ContextWindow;
+}
+
+export const toldFrom = (begun: Date, contextTokens: number | undefined): ModelKnowledge => ({
+  worldClock: new WorldClock(begun),
+  window: new ContextWindow(contextTokens),
+});
+
+export interface ReplyParts {
+  /** Asks the language model. */
+  ask(request: ChatRequest, signal: AbortSignal): AsyncIterable<ChatEvent>;
+  readonly knowledge: KnowledgeSearch;
+  readonly workspaceId: string;
+  readonly plan: SessionPlan;
+  readonly dialogue: Dialogue;
+  readonly tools: ConversationTools;
+  readonly now: () => Date;
+  readonly told: ModelKnowledge;
+  /** Called when the model is asked, with all that has been said and answered so far. */
+  informed(): void;
+  /** Words of a turn that may not be over yet: no tool runs until it is. */
+  readonly draft?: string | undefined;
+}
+
+/** Takes the text of a reply. */
+export interface ReplyText {
+  write(text: string): void;
+  /** The step's text is complete: its tools run now. */
+  called(calls: ToolCallStep): void;
+  /** Resolves when the turn that a draft answers has ended, or the reply was cancelled. */
+  readonly sure: Promise<void>;
+}
+
+/** Says a line without asking a model. */
+export const saying =
+  (line: string) =>
+  (text: ReplyText): Promise<void> =>
+    Promise.resolve(text.write(line));
+
+async function passagesOf({ knowledge, workspaceId, plan, dialogue, draft }: ReplyParts) {
+  const asked = dialogue.messagesWith(draft).findLast(({ role }) => role === 'user')?.content;
+  if (asked === undefined) return [];
+  const found = await passagesInTime(knowledge, workspaceId, plan, asked);
+  return found.map(({ source, text }) => ({ source, text }));
+}
+
+/** The text and the calls of one step. Errors: those of the model, unless `isEnding`: then it counts as having said all. */
+async function listen(answer: AsyncIterable<ChatEvent>, text: ReplyText, isEnding: boolean) {
+  let calls: readonly ToolCall[] = [];
+  let said = '';
+  try {
+    for await (const event of answer) {
+      if (event.kind === 'calls') calls = event.calls;
+      if (event.kind !== 'text') continue;
+      text.write(event.text);
+      said += event.text;
+    }
+  } catch (error) {
+    if (!isEnding) throw error;
+  }
+  return { calls, said };
+}
+
+/** One step's question to the model. */
+interface Step {
+  readonly cause: Cause;
+  readonly tools: () => Promise<readonly ChatTool[]>;
+  readonly passages: ChatRequest['passages'];
+  readonly mayBeEmpty: boolean;
+  /** Words of a turn that may not be over yet. */
+  readonly draft: string | undefined;
+}
+
+/** Tells the model the time, if it has passed on. */
+function noteTime({ plan, dialogue, now, told }: ReplyParts): void {
+  const note = plan.worldContext ? told.worldClock.note(now(), plan.timezone) : undefined;
+  if (note !== undefined) dialogue.note(note);
+}
+
+const lengthOf = (parts: readonly object[]): number =>
+  parts.length === 0 ? 0 : tokensIn(JSON.stringify(parts));
+
+/** The question with as much of the conversation as fits. */
+function requestOf(
+  { plan, dialogue, tools: own, told }: ReplyParts,
+  step: Omit<Step, 'tools'> & Pick<ChatRequest, 'tools'>,
+): ChatRequest {
+  const { cause, tools, passages, mayBeEmpty, draft } = step;
+  const before = instructionsFor(plan, told.worldClock.begun, own.transfersCalls);
+  const after = occasionOf(cause, plan);
+  const fixed = lengthOf(before) + lengthOf(after) + lengthOf(tools) + lengthOf(passages);
+  const said = told.window.fit(dialogue.messagesWith(draft), fixed);
+  return { messages: [...before, ...said, ...after], tools, passages, mayBeEmpty };
+}
+
+/** Statuses by which a server refuses what a request says. */
+const REFUSALS: ReadonlySet<number> = new Set([400, 422]);
+
+/** Whether the request can be asked again without what its server has refused: part of the conversation, or a tool. */
+function isMended(error: unknown, { told, tools }: ReplyParts): boolean {
+  if (error instanceof ContextExceeded) return told.window.refused(error.share);
+  const isRefusal =
+    error instanceof ServiceError && error.code === 'provider_failed' && REFUSALS.has(error.status);
+  return isRefusal && tools.refused(error.message);
+}
+
+/** The model's answer. A request that is refused for what it holds is asked again at once, with less of it. */
+async function* answerTo(parts: ReplyParts, step: Step, signal: AbortSignal): AsyncGenerator<ChatEvent> {
+  for (let asked = 1; ; asked += 1) {
+    try {
+      return yield* parts.ask(requestOf(parts, { ...step, tools: await step.tools() }), signal);
+    } catch (error) {
+      signal.throwIfAborted();
+      if (asked >= LIMITS.languageModel.shortened || !isMended(error, parts)) throw error;
+    }
+  }
+}
+
+/** Resolves when the model has said all. Errors: those of the model and of the search, and `provider_failed` if it calls tools without an end. */
+export async function reply(
+  cause: Cause,
+  parts: ReplyParts,
+  text: ReplyText,
+  signal: AbortSignal,
+): Promise<void> {
+  const { dialogue, tools, draft } = parts;
+  const passages = cause === 'turn' ? await passagesOf(parts) : [];
+  noteTime(parts);
+  let mayBeEmpty = false;
+  // The model has hung up: if it fails afterwards, the call ends with what has been said.
+  let isEnding = false;
+  for (let step = 1; step <= MOST_STEPS; step += 1) {
+    // The last step may only speak.
+    const offered = () => (step < MOST_STEPS ? tools.offered() : Promise.resolve([]));
+    // Lists of MCP servers are waited for before the time of the model begins.
+    await offered();
+    parts.informed();
+    const asked = { cause, tools: offered, passages, mayBeEmpty, draft: step === 1 ? draft : undefined };
+    const { calls, said } = await listen(answerTo(parts, asked, signal), text, isEnding);
+    signal.throwIfAborted();
+    if (calls.length === 0) return;
+    mayBeEmpty ||= said.trim() !== '';
+    if (draft !== undefined) await text.sure;
+    signal.throwIfAborted();
+    const mayBegin = await tools.mayBegin(calls, signal);
+    signal.throwIfAborted();
+    // What the user has said since is answered next, with no word of these calls.
+    if (!mayBegin) return;
+    text.called(dialogue.calls(calls, said));
+    isEnding ||= tools.hangsUp(calls);
+    const isOver = await tools.run(calls, signal);
+    signal.throwIfAborted();
+    if (isOver) return;
+  }
+  if (isEnding) return;
+  throw new ServiceError('provider_failed', { message: 'The language model calls tools without an end' });
+}
