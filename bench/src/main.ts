@@ -13,7 +13,7 @@ import { formatChanges, formatTable } from './report/table.js';
 import { SCENARIOS } from './scenarios/index.js';
 import type { Scenario } from './scenarios/scenario.js';
 import { isCheckout } from './servers/checkout.js';
-import { chooseScenarios, runSuite } from './suite.js';
+import { chooseScenarios, runSuite, strayNames } from './suite.js';
 
 /** The folder above this package, where that is a built gateway. */
 function checkoutHere(): string | undefined {
@@ -31,13 +31,18 @@ function withCheckout(options: Options): Options {
 }
 
 function listed(): string {
-  return SCENARIOS.map(({ name, title }) => `${name.padEnd(16)} ${title}`).join('\n');
+  const kindsOf = ({ kinds = [] }: Scenario): string =>
+    kinds.length === 0 ? '' : `\n${' '.repeat(17)}kinds: ${kinds.join(', ')}`;
+  return SCENARIOS.map((each) => `${each.name.padEnd(16)} ${each.title}${kindsOf(each)}`).join('\n');
 }
 
 function chosenBy({ names }: Options): Scenario[] {
   const chosen = chooseScenarios(SCENARIOS, names);
   if (chosen.length === 0)
     throw new UsageError(`no scenario is called ${names.join(' or ')}; --list shows them`);
+  const stray = strayNames(SCENARIOS, chosen, names);
+  if (stray.length > 0)
+    throw new UsageError(`no scenario, and no kind of one of these, is called ${stray.join(' or ')}`);
   return chosen;
 }
 

@@ -43,9 +43,13 @@ export interface Options {
   readonly recordings: string | undefined;
   /** Folder of recorded readings; undefined is that of Debian's package. */
   readonly readings: string | undefined;
+  /** Folder of callers whom the user has recorded. */
+  readonly callers: string | undefined;
+  /** Whether callers say the sentences for tuning, in place of those by which the gateway is judged. */
+  readonly isTuning: boolean;
 }
 
-export const USAGE = `speech-bench [NAME …]: load tests for speech gateways
+export const USAGE = `speech-bench [NAME …] [KIND …]: load tests for speech gateways
 
   --list                   the scenarios
   --url URL                a server that runs already: its origin, or the base of its OpenAI dialect
@@ -62,6 +66,8 @@ export const USAGE = `speech-bench [NAME …]: load tests for speech gateways
   --quick                  small loads: whether everything runs, not how well
   --recordings DIR         stereo recordings of the worst turns of calls: caller left, agent right
   --readings DIR           recorded speech of pocketsphinx-testdata, where it is no package of the system
+  --callers DIR            recordings of your own for the scenario callers: DIR/CALLER/KIND/NAME.wav beside NAME.txt
+  --tuning                 callers say the sentences for tuning, not those by which the gateway is judged
   --json FILE --junit FILE --html FILE
   --compare FILE           holds the figures against an earlier --json; refused where it measured something else
 
@@ -90,6 +96,8 @@ const DECLARED = {
   html: { type: 'string' },
   recordings: { type: 'string' },
   readings: { type: 'string' },
+  callers: { type: 'string' },
+  tuning: { type: 'boolean', default: false },
 } as const;
 
 function peerOf(text: string): Peer {
@@ -156,5 +164,7 @@ export function readOptions(args: readonly string[]): Options {
     html: values.html,
     recordings: values.recordings && path.resolve(values.recordings),
     readings: values.readings && path.resolve(values.readings),
+    callers: values.callers && path.resolve(values.callers),
+    isTuning: values.tuning,
   };
 }

@@ -15,6 +15,21 @@ export function chooseScenarios(all: readonly Scenario[], names: readonly string
   );
 }
 
+/** Of the names those that are kinds of the scenario. */
+export const chooseKinds = ({ kinds = [] }: Pick<Scenario, 'kinds'>, names: readonly string[]): string[] =>
+  kinds.filter((kind) => names.includes(kind));
+
+/** The names that name neither a scenario nor a kind of one that is chosen. */
+export const strayNames = (
+  all: readonly Scenario[],
+  chosen: readonly Scenario[],
+  names: readonly string[],
+): string[] =>
+  names.filter(
+    (name) =>
+      chooseScenarios(all, [name]).length === 0 && chosen.every(({ kinds = [] }) => !kinds.includes(name)),
+  );
+
 const skipReason = ({ isLocal, search }: Scenario, { url, objectives }: Options): string | undefined => {
   if (isLocal && url !== undefined) return 'it needs a gateway of its own, which --url is not';
   if (objectives.length > 0 && search === undefined) return '--slo: it has no load to search';
@@ -37,7 +52,7 @@ async function runScenario(
 ): Promise<ScenarioReport> {
   const { name, title } = scenario;
   const parameters = options.isQuick ? scenario.parameters.quick : scenario.parameters.full;
-  const context = new Context(name, options, say);
+  const context = new Context(name, options, say, chooseKinds(scenario, options.names));
   const begun = performance.now();
   const skipped = skipReason(scenario, options);
   let error: string | undefined;
@@ -54,10 +69,14 @@ async function runScenario(
     await context.close();
   }
   const seconds = (performance.now() - begun) / 1000;
-  const { figures, failures, charts, clips } = context;
+  const { figures, failures, charts, clips, tables, remarks } = context;
   const why = { ...(error === undefined ? {} : { error }), ...(skipped === undefined ? {} : { skipped }) };
-  const said = clips.length === 0 ? {} : { clips };
-  return { name, title, parameters, seconds, figures, failures, charts, ...said, ...why };
+  const told = {
+    ...(clips.length > 0 && { clips }),
+    ...(tables.length > 0 && { tables }),
+    ...(remarks.length > 0 && { remarks }),
+  };
+  return { name, title, parameters, seconds, figures, failures, charts, ...told, ...why };
 }
 
 /** Addresses and keys are no part of it: two runs of one server may be compared wherever it was. */
@@ -73,6 +92,8 @@ const runOf = ({ url, peers, objectives, ...options }: Options) => ({
   pcmRate: options.pcmRate ?? null,
   objectives: objectives.map(({ text: objective }) => objective),
   quick: options.isQuick,
+  // Absent where it is not so: a run may be compared with one of before there was a choice.
+  ...(options.isTuning && { list: 'tuning' }),
 });
 
 /**

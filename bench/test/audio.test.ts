@@ -40,8 +40,8 @@ t.test('MP3 is read frame by frame, and silence in it is known', async (t) => {
 
 t.test('bytes of another format are no PCM', async (t) => {
   for (const body of [wav(tone(1), RATE), Buffer.from('{"error": 1}'), Buffer.from('<html>')])
-    t.throws(() => shape(body), { message: 'no raw PCM' });
-  t.throws(() => shape(Buffer.alloc(3)), { message: 'half a sample' });
+    t.throws(() => shape(body), /^no raw PCM$/);
+  t.throws(() => shape(Buffer.alloc(3)), /^half a sample$/);
 });
 
 t.test('a player that starts at the first byte runs dry when the next ones are late', async (t) => {
@@ -64,22 +64,18 @@ t.test('speech is judged by when it was heard', async (t) => {
     [10, RATE],
     [300, body.length],
   ] as const;
-  t.match(judgeSpeech(timeline, shape(body), 310, expected), {
-    firstByte: 10,
-    firstAudio: 300,
-    end: 310,
-    duration: Number,
-    underrun: 0,
-  });
+  const judged = judgeSpeech(timeline, shape(body), 310, expected);
+  t.hasStrict(judged, { firstByte: 10, firstAudio: 300, end: 310, underrun: 0 });
+  t.ok('duration' in judged && judged.duration > 1);
 });
 
 t.test('silence, too little audio and a stall are failures', async (t) => {
   const failure = (body: Buffer, timeline: readonly (readonly [number, number])[], end = 10) =>
     judgeSpeech(timeline, shape(body), end, expected);
-  t.match(failure(silence(1), [[5, RATE * 2]]), { failure: 'silence' });
-  t.match(failure(Buffer.alloc(0), []), { failure: 'silence' });
-  t.match(failure(tone(0.3), [[5, RATE]]), { failure: 'too little audio' });
-  t.match(
+  t.hasStrict(failure(silence(1), [[5, RATE * 2]]), { failure: 'silence' });
+  t.hasStrict(failure(Buffer.alloc(0), []), { failure: 'silence' });
+  t.hasStrict(failure(tone(0.3), [[5, RATE]]), { failure: 'too little audio' });
+  t.hasStrict(
     failure(Buffer.concat([tone(0.05), silence(2)]), [[5, 4.1 * RATE]]),
     { failure: 'silence' },
     'a blip',
@@ -88,8 +84,8 @@ t.test('silence, too little audio and a stall are failures', async (t) => {
     [5, 2],
     [3000, RATE * 2],
   ] as const;
-  t.match(failure(tone(1), early, 3000), { failure: 'stalled' });
-  t.match(failure(tone(1), [[5, RATE * 2]], 9000), { failure: 'stalled' }, 'at the end');
+  t.hasStrict(failure(tone(1), early, 3000), { failure: 'stalled' });
+  t.hasStrict(failure(tone(1), [[5, RATE * 2]], 9000), { failure: 'stalled' }, 'at the end');
 });
 
 t.test('how much audio a text needs at least', async (t) => {
@@ -116,7 +112,7 @@ t.test(
     t.ok(Math.abs(bandwidth(averageSpectrum(sum([[1000, 60]])), rate) - 1000) < 2 * (rate / 1024));
     const paused = new Int16Array(3 * rate);
     paused.set(like);
-    t.match(bandwidth(averageSpectrum(paused), rate), bandwidth(spectrum, rate));
+    t.strictSame(bandwidth(averageSpectrum(paused), rate), bandwidth(spectrum, rate));
     t.equal(averageSpectrum(new Int16Array(rate)).length, 512, 'silence has a spectrum, too');
   },
 );

@@ -65,7 +65,8 @@ t.test(
   async (t) => {
     const folder = t.testdir();
     const { sentence = [], others = [] } = await clipsOf(recording(folder), folder);
-    t.match(sentence, [{ text: 'Hello.', origin: 'recorded', source: 'nothing 1.0' }]);
+    t.equal(sentence.length, 1);
+    t.hasStrict(sentence, [{ text: 'Hello.', origin: 'recorded', source: 'nothing 1.0' }]);
     const said = samplesOf(sentence[0]!.pcm);
     t.equal(said.length, 12_000, 'half a second at 24 kHz');
     t.ok(Math.abs(rms(middle(said)) - 3000) < 60, `${rms(said)}`);

@@ -43,6 +43,6 @@ function serveNode(): void {
   server.listen(0, '127.0.0.1', () => console.log(`${(server.address() as AddressInfo).port} node:http`));
 }
 
-const uws = piece > 0 ? undefined : loadUws();
+const uws = piece > 0 ? undefined : await loadUws();
 if (uws) serveUws(uws);
 else serveNode();

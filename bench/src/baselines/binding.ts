@@ -1,15 +1,17 @@
-/** uWebSockets.js, where it is installed: the cheapest server that there is for Node. Baselines fall back to Node's own. */
+/**
+ * uWebSockets.js, where it is installed: the cheapest server that there is for Node. A checkout's gateway loads it on an older
+ * glibc, too. Baselines fall back to Node's own.
+ */
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
+import { pathToFileURL } from 'node:url';
 
 const require = createRequire(import.meta.url);
+const NAME = 'uWebSockets.js';
 const BINARY = `uws_${process.platform}_${process.arch}_${process.versions.modules}.node`;
-/** Packages under whose names it is installed, and the folders of their binaries. */
-const PLACES = [
-  ['uWebSockets.js', '.'],
-  ['uWebSockets.js-20.30', 'binaries'],
-] as const;
+/** The gateway's way to it, in a checkout that is compiled. */
+const LOADER = 'dist/gateway/server/adapters/bindings.js';
 
 export interface UwsResponse {
   onAborted(listen: () => void): void;
@@ -34,18 +36,25 @@ export interface Uws {
   us_socket_local_port(socket: object): number;
 }
 
+interface Loader {
+  loadBinding(): { readonly module: Uws };
+}
+
+/** `modules`: the folder that it is installed in. */
+async function loadFrom(modules: string): Promise<Uws> {
+  const loader = path.join(modules, '..', LOADER);
+  if (!existsSync(loader)) return require(path.join(modules, NAME, BINARY)) as Uws;
+  const { loadBinding } = (await import(pathToFileURL(loader).href)) as Loader;
+  return loadBinding().module;
+}
+
 /** Undefined where no binary loads here. */
-export function loadUws(): Uws | undefined {
-  for (const [name, binaries] of PLACES) {
-    const folder = require.resolve
-      .paths(name)
-      ?.map((modules) => path.join(modules, name))
-      .find(existsSync);
-    try {
-      if (folder !== undefined) return require(path.join(folder, binaries, BINARY)) as Uws;
-    } catch {
-      continue;
-    }
+export async function loadUws(): Promise<Uws | undefined> {
+  const modules = require.resolve.paths(NAME)?.find((folder) => existsSync(path.join(folder, NAME)));
+  if (modules === undefined) return undefined;
+  try {
+    return await loadFrom(modules);
+  } catch {
+    return undefined;
   }
-  return undefined;
 }

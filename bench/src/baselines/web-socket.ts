@@ -43,6 +43,6 @@ function serveNode(handle: (message: Buffer) => void): void {
   server.on('connection', (socket) => socket.on('message', (message: Buffer) => handle(message)));
 }
 
-const uws = loadUws();
+const uws = await loadUws();
 if (uws) serveUws(uws, take);
 else serveNode(take);

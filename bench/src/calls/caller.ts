@@ -6,7 +6,8 @@ import { DirectConnection } from './direct-connection.js';
 import { Heard } from './heard.js';
 import { RoomConnection } from './room-connection.js';
 import { FRAME_MS, waitFor } from './timing.js';
-import { SILENCE, type Utterance } from './utterance.js';
+import type { Utterance } from './utterance.js';
+import { DIRECT, frameOf, type Way } from './way.js';
 
 const SAID_MS = 20_000;
 /** At 48 kHz, which RTP counts Opus in. */
@@ -29,13 +30,15 @@ interface Shown {
 
 export class Caller {
   readonly heard = new Heard();
-  readonly #queue: { readonly packet: Buffer; readonly sent: number[] }[] = [];
+  readonly #queue: { readonly packet: Buffer; readonly pcm: Buffer; readonly sent: number[] }[] = [];
+  readonly #way: Way;
   readonly #shown = new Map<string, Shown>();
   readonly #header = Buffer.alloc(RTP_HEADER);
   readonly #connection: Connection;
   #answersOver = 0;
 
-  private constructor({ isRoom = false }: Invite) {
+  private constructor({ isRoom = false }: Invite, way: Way) {
+    this.#way = way;
     const Kind = isRoom ? RoomConnection : DirectConnection;
     this.#connection = new Kind({
       hear: (bytes) => this.#hear(bytes),
@@ -47,8 +50,8 @@ export class Caller {
   }
 
   /** Resolves once media flows in both directions. Rejects where that takes too long. */
-  static async join(invite: Invite): Promise<Caller> {
-    const caller = new Caller(invite);
+  static async join(invite: Invite, way: Way = DIRECT): Promise<Caller> {
+    const caller = new Caller(invite, way);
     try {
       await caller.#connection.join(invite);
       return caller;
@@ -64,13 +67,14 @@ export class Caller {
     this.#header.writeUInt32BE((this.#header.readUInt32BE(4) + TICKS_A_FRAME) >>> 0, 4);
     const next = this.#queue.shift();
     next?.sent.push(performance.now());
-    this.#connection.speak(Buffer.concat([this.#header, next?.packet ?? SILENCE]));
+    const packet = this.#way.packetOf(next);
+    if (packet !== undefined) this.#connection.speak(Buffer.concat([this.#header, packet]));
   }
 
   /** Resolves when the last of it has left, with the instants at which its first and its last sound had left. */
   async say({ pcm, packets, from, to }: Utterance): Promise<Said> {
     const sent: number[] = [];
-    this.#queue.push(...packets.map((packet) => ({ packet, sent })));
+    this.#queue.push(...packets.map((packet, index) => ({ packet, pcm: frameOf(pcm, index), sent })));
     await waitFor(() => sent.length === packets.length, packets.length * 2 * FRAME_MS + SAID_MS);
     const leftAt = (ms: number): number => sent[Math.floor(ms / FRAME_MS)] ?? performance.now();
     return { pcm, at: leftAt(0), from: leftAt(from), to: leftAt(Math.max(0, to - 1)) };
@@ -101,7 +105,9 @@ export class Caller {
   }
 
   #hear(bytes: Buffer): void {
-    if (bytes.length > RTP_HEADER && ((bytes[1] ?? 0) & 0x7f) === OPUS) this.heard.take(bytes);
+    if (bytes.length <= RTP_HEADER || ((bytes[1] ?? 0) & 0x7f) !== OPUS) return;
+    this.heard.take(bytes);
+    this.#way.hear(this.heard.frames.at(-1)!.pcm);
   }
 
   /** Transcripts come as streams of text. */

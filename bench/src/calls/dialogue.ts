@@ -2,6 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { wordErrorRate } from '../clients/transcription.js';
 import type { Caller, Said } from './caller.js';
+import { answerTo, interrupts, isTalkedOver, speaksThrough, untilQuiet } from './exchanges.js';
 import { waitFor } from './timing.js';
 import type { Utterance } from './utterance.js';
 import type { WorstTurns } from './worst-turns.js';
@@ -50,20 +51,10 @@ export interface StepVerdict {
   failure?: string;
 }
 
-const ANSWER_MS = 10_000;
 /** Transcripts may come behind the answer. */
 const TRANSCRIPT_MS = 1000;
-/** The agent has ended when nothing was heard of it for so long. */
-const QUIET_MS = 1000;
-const TURN_MS = 60_000;
 /** The agent is let speak for so long before it is disturbed. */
 const LISTEN_MS = 1500;
-const EFFECT_MS = 8000;
-/** A pause of the agent between two words is shorter. */
-const SILENT_MS = 700;
-const AFTER_NOISE_MS = 2500;
-/** Audio still playing this long after the caller begins does not count as talking over the caller. */
-const GRACE_MS = 500;
 
 /** Milliseconds of the longest wait of a step; Infinity where it failed. */
 function longestOf({ answer = 0, afterStatement = 0, bargeIn = 0 }: StepVerdict): number {
@@ -84,9 +75,9 @@ export class Dialogue {
   ) {}
 
   async run(step: Step): Promise<StepVerdict> {
-    await this.#untilQuiet();
+    await untilQuiet(this.caller);
     const verdict = await this.#take(step);
-    await this.#untilQuiet();
+    await untilQuiet(this.caller);
     this.worst?.offer(longestOf(verdict), this.#said.splice(0), this.caller.heard.frames);
     this.caller.heard.forget();
     return verdict;
@@ -110,31 +101,22 @@ export class Dialogue {
     return recording;
   }
 
-  async #untilQuiet(): Promise<void> {
-    await waitFor(() => performance.now() - this.caller.heard.last > QUIET_MS, TURN_MS);
-  }
-
   /** Says it, and waits for the answer. */
   async #ask(name: string, reading: 'answer' | 'afterStatement'): Promise<StepVerdict> {
     const { utterance, text } = this.#recording(name);
-    const { heard } = this.caller;
     this.caller.takeTranscript();
     const said = await this.#say(utterance);
-    const first = await waitFor(() => heard.firstFrom(said.to), ANSWER_MS);
-    if (this.#isTalkedOver(said)) return { [reading]: Number.NaN, failure: 'answered before the end' };
+    const first = await answerTo(this.caller, said);
+    if (isTalkedOver(this.caller, said)) return { [reading]: Number.NaN, failure: 'answered before the end' };
     if (first === undefined) return { [reading]: Number.NaN, failure: 'unanswered turn' };
     await waitFor(() => this.caller.hasTranscript, TRANSCRIPT_MS);
     return { [reading]: first - said.to, wer: wordErrorRate(text, this.caller.takeTranscript()) };
   }
 
-  #isTalkedOver({ from, to }: Said): boolean {
-    return this.caller.heard.audibleBetween(from + GRACE_MS, to) > 0;
-  }
-
   async #think(ms: Pause): Promise<StepVerdict> {
     const said = await this.#say(this.#recording(pausing(ms)).utterance);
-    const first = await waitFor(() => this.caller.heard.firstFrom(said.to), ANSWER_MS);
-    const kept = { [pausing(ms)]: this.#isTalkedOver(said) ? 0 : 1 };
+    const first = await answerTo(this.caller, said);
+    const kept = { [pausing(ms)]: isTalkedOver(this.caller, said) ? 0 : 1 };
     return { kept, ...(first === undefined && { failure: 'unanswered turn' }) };
   }
 
@@ -144,32 +126,16 @@ export class Dialogue {
     await pause(LISTEN_MS);
     const kept: Partial<Record<Trial, number>> = {};
     for (const disturbance of disturb) {
-      kept[disturbance] = await this.#speaksThrough(disturbance);
+      const say = (): Promise<Said> => this.#say(this.#recording(disturbance).utterance);
+      kept[disturbance] = (await speaksThrough(this.caller, say)) ? 1 : 0;
       // An agent that is already silent can be neither disturbed nor interrupted.
       if (kept[disturbance] === 0) return { ...asked, kept };
     }
-    const { heard } = this.caller;
-    const { from, to } = await this.#say(this.#recording(interrupt).utterance);
-    const end = await waitFor(() => heard.silenceBehind(from, SILENT_MS, performance.now()), EFFECT_MS);
-    const verdict = { ...asked, kept };
-    if (end === undefined) return { ...verdict, bargeIn: Number.NaN, failure: 'barge-in without effect' };
-    const answer = await waitFor(() => heard.firstFrom(Math.max(to, end + SILENT_MS)), ANSWER_MS);
-    if (answer === undefined)
-      return { ...verdict, bargeIn: end - from, afterInterruption: Number.NaN, failure: 'unanswered turn' };
-    return { ...verdict, bargeIn: end - from, afterInterruption: answer - to };
-  }
-
-  /**
-   * 1 where the agent goes on with the same answer. Until it knows what it has heard it may be silent, which takes longer on
-   * a loaded machine: that is no end.
-   */
-  async #speaksThrough(name: Disturbance): Promise<number> {
-    const over = this.caller.answersOver;
-    await this.#say(this.#recording(name).utterance);
-    await pause(AFTER_NOISE_MS);
-    const since = performance.now();
-    const goesOn = (): boolean => this.caller.heard.last > since;
-    await waitFor(() => this.caller.answersOver > over || goesOn(), EFFECT_MS);
-    return this.caller.answersOver === over && goesOn() ? 1 : 0;
+    const said = await this.#say(this.#recording(interrupt).utterance);
+    const { bargeIn, answer } = await interrupts(this.caller, said);
+    const verdict = { ...asked, kept, bargeIn };
+    if (answer === undefined) return { ...verdict, failure: 'barge-in without effect' };
+    const afterInterruption = answer;
+    return { ...verdict, afterInterruption, ...(Number.isNaN(answer) && { failure: 'unanswered turn' }) };
   }
 }

@@ -1,5 +1,4 @@
-/** Amplitude from which a sample is audible. */
-const AUDIBLE = 100;
+import { AUDIBLE } from '../audio/level.js';
 
 export interface Sounding {
   /** Milliseconds from the beginning to the first and to behind the last sample that can be heard. */

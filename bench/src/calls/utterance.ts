@@ -1,10 +1,11 @@
 /** Recorded speech as the packets that a caller sends: encoded once, said by many. */
 import { Encoder } from '@evan/opus';
+import { RATE } from '../audio/level.js';
 import { type Sounding, soundingOf } from './sounding.js';
 import { FRAME_MS } from './timing.js';
 
-/** Hz of the microphone, and of what is heard. */
-export const RATE = 24_000;
+export { RATE };
+
 const FRAME = (RATE * FRAME_MS) / 1000;
 
 export interface Utterance extends Sounding {
@@ -17,10 +18,16 @@ export interface Utterance extends Sounding {
 /** Tones must arrive unharmed. */
 const BITRATE = 96_000;
 
-/** `pcm` is 16-bit mono at RATE. */
-export function encodeUtterance(pcm: Buffer): Utterance {
+/** Encodes frames of FRAME_MS of a microphone, one after the other. */
+export function microphoneEncoder(): Encoder {
   const encoder = new Encoder({ channels: 1, sample_rate: RATE, application: 'audio' });
   encoder.bitrate = BITRATE;
+  return encoder;
+}
+
+/** `pcm` is 16-bit mono at RATE. */
+export function encodeUtterance(pcm: Buffer): Utterance {
+  const encoder = microphoneEncoder();
   const count = pcm.length >> 1;
   const packets: Buffer[] = [];
   for (let at = 0; at < count; at += FRAME) {

@@ -38,6 +38,8 @@ export interface Outcome {
   readonly seconds: number;
   /** The generator's own CPU, in cores, meanwhile. */
   readonly cpu: number;
+  /** What else a program has to tell, in a form of its own. */
+  readonly told?: unknown;
 }
 
 export interface Progress {

@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import path from 'node:path';
 import type { Figure } from '../figures.js';
 import { SCRIPT, STYLE } from './page.js';
-import type { Chart, Report, ScenarioReport } from './report.js';
+import type { Chart, Report, ScenarioReport, Table } from './report.js';
 import { doubtsIn, formatNumber, type Group, groupLatencies, nameOf, Notes, PERCENTILES } from './table.js';
 
 const ESCAPES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
@@ -102,7 +102,10 @@ const failureLines = ({ failures }: ScenarioReport): string[] =>
   );
 
 function remarks(report: ScenarioReport): string {
-  const lines = failureLines(report);
+  const lines = [
+    ...(report.remarks ?? []).map((remark) => `<p>${escape(remark)}</p>`),
+    ...failureLines(report),
+  ];
   if (report.error !== undefined) lines.push(`<p class="bad">could not run: ${escape(report.error)}</p>`);
   if (report.skipped !== undefined) lines.push(`<p>left out: ${escape(report.skipped)}</p>`);
   return lines.join('');
@@ -119,6 +122,16 @@ function clipTable({ clips = [] }: ScenarioReport): string {
   return `<details><summary>clips: ${clips.length - recorded} synthetic, ${recorded} recorded</summary><div class="card"><table>${rows.join('')}</table></div></details>`;
 }
 
+/** A table of words; long ones are folded. */
+function wordTable({ title, head, rows, isLong = false }: Table): string {
+  const row = (cells: readonly string[], tag: string): string =>
+    `<tr>${cells.map((text) => `<${tag}>${escape(text)}</${tag}>`).join('')}</tr>`;
+  const table = `<div class="card"><table>${row(head, 'th')}${rows.map((cells) => row(cells, 'td')).join('')}</table></div>`;
+  return isLong
+    ? `<details><summary>${escape(title)}</summary>${table}</details>`
+    : `<h3>${escape(title)}</h3>${table}`;
+}
+
 /** `first`: how many charts stand before its own. */
 function section(report: ScenarioReport, first: number): string {
   const notes = new Notes();
@@ -132,6 +145,7 @@ function section(report: ScenarioReport, first: number): string {
   return `<section><h2>${escape(report.name)}</h2><p>${escape(report.title)} · ${report.seconds.toFixed(0)} s</p>
 ${remarks(report)}${tables}${list === '' ? '' : `<ol>${list}</ol>`}
 <div class="charts">${places.join('')}</div>
+${(report.tables ?? []).map(wordTable).join('\n')}
 ${clipTable(report)}
 <details><summary>parameters</summary><pre>${escape(JSON.stringify(report.parameters, null, 1))}</pre></details></section>`;
 }

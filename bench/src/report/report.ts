@@ -38,6 +38,15 @@ export interface ClipReport {
   readonly source: string;
 }
 
+/** What no list of figures shows: rows of words, the first of which names its row. */
+export interface Table {
+  readonly title: string;
+  readonly head: readonly string[];
+  readonly rows: readonly (readonly string[])[];
+  /** Too long for a terminal: in the files only. */
+  readonly isLong?: boolean;
+}
+
 export interface ScenarioReport {
   readonly name: string;
   readonly title: string;
@@ -50,6 +59,9 @@ export interface ScenarioReport {
   readonly charts: readonly Chart[];
   /** The clips of calls; none if nothing was said. */
   readonly clips?: readonly ClipReport[];
+  readonly tables?: readonly Table[];
+  /** What a reader has to know of the measurement, a sentence each. */
+  readonly remarks?: readonly string[];
   /** Why the scenario could not run. */
   readonly error?: string;
   /** Why it was left out. */

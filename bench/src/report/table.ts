@@ -1,7 +1,7 @@
 /** The table at the end of a run: latencies one a line with their percentiles, all other figures below them. */
 import type { Change } from '../compare.js';
 import type { Figure } from '../figures.js';
-import type { Report, ScenarioReport } from './report.js';
+import type { Report, ScenarioReport, Table } from './report.js';
 
 /** Three significant digits. */
 export function formatNumber(value: number): string {
@@ -121,7 +121,14 @@ function otherRow(figure: Figure, notes: Notes): string[] {
   ];
 }
 
-const remarksOf = ({ name, failures, error, skipped }: ScenarioReport): string[] => [
+/** Words to the left, and everything behind the first column to the right where there are many columns. */
+function formatRows({ title, head, rows }: Table): string[] {
+  const left = head.length > 2 ? [0] : [0, 1];
+  return ['', title, ...columns([head, ...rows], left)];
+}
+
+const remarksOf = ({ name, failures, remarks = [], error, skipped }: ScenarioReport): string[] => [
+  ...remarks.map((remark) => `${name}: ${remark}`),
   ...Object.entries(failures).flatMap(([server, reasons]) =>
     Object.entries(reasons).map(([reason, count]) => `${name}: ${count} failed at ${server}: ${reason}`),
   ),
@@ -140,6 +147,7 @@ export function formatTable({ figures, scenarios }: Pick<Report, 'figures' | 'sc
     ...latencies,
     ...figureLines,
     ...notes.texts.map((note, index) => `(${index + 1}) ${note}`),
+    ...scenarios.flatMap(({ tables = [] }) => tables.filter(({ isLong }) => !isLong).flatMap(formatRows)),
     ...scenarios.flatMap(remarksOf),
   ].join('\n');
 }

@@ -1,18 +1,16 @@
 /** Calls of one agent: they are invited, joined, and talk. */
+import { levelled, RATE } from '../audio/level.js';
 import { PAUSES, pausing, type Step } from '../calls/dialogue.js';
 import { encodeUtterance } from '../calls/utterance.js';
 import type { Generator } from '../generator/generator.js';
 import type { Phase } from '../measure/phase.js';
 import type { CallsTask, Recorded } from '../programs/calls.js';
 import { randomFrom } from '../random.js';
-import { type Invite, makeAgent, makeSession } from '../servers/agents.js';
+import { type Invite, makeAgent, makeSession, NO_FILLERS } from '../servers/agents.js';
 import type { Environment } from '../servers/checkout.js';
 import { startModel } from '../servers/model.js';
 import { authorizationOf, type Server } from '../servers/server.js';
 import type { Context } from './context.js';
-
-/** Hz of the callers' microphones. */
-export const RATE = 24_000;
 
 /** Settings of a gateway whose agents think with a model whose first token takes so many milliseconds. */
 export async function callEnvironment(context: Context, firstTokenMs = 0): Promise<Environment> {
@@ -31,6 +29,7 @@ export async function makeListener(server: Server, eagerness: Eagerness = 'balan
   const agent = await makeAgent(server, 'Bench', {
     prompt: { first_message_mode: 'off' },
     conversation: { eagerness, interruption_sensitivity: 'balanced' },
+    tools: NO_FILLERS,
   });
   return () => makeSession(server, agent);
 }
@@ -48,30 +47,6 @@ export async function record(server: Server, text: string, rate = RATE): Promise
   if (!answer.ok) throw new Error(`speech was refused with HTTP ${answer.status}`);
   const pcm = levelled(new Int16Array(await answer.arrayBuffer()));
   return { pcm, text, ...SYNTHETIC };
-}
-
-/** RMS of 16-bit samples in which somebody speaks, and of what all callers say. */
-const VOICED_RMS = 150;
-const SPEECH_RMS = 3000;
-const FRAME = RATE / 50;
-
-const rmsOf = (samples: Int16Array): number =>
-  Math.sqrt(samples.reduce((sum, sample) => sum + sample * sample, 0) / samples.length);
-
-/**
- * Scales samples to the loudness of all that callers say: a synthetic voice varies by ten decibels from one sentence to the next.
- * Frames that are `roomDb` quieter than the loudest are the room's noise, and are not counted.
- */
-export function levelled(samples: Int16Array, roomDb = Infinity): Uint8Array {
-  const all = Array.from({ length: Math.ceil(samples.length / FRAME) }, (_, index) =>
-    rmsOf(samples.subarray(index * FRAME, (index + 1) * FRAME)),
-  );
-  const least = Math.max(VOICED_RMS, Math.max(...all) / 10 ** (roomDb / 20));
-  const frames = all.filter((rms) => rms > least);
-  const level = Math.sqrt(frames.reduce((sum, rms) => sum + rms * rms, 0) / Math.max(1, frames.length));
-  const factor = SPEECH_RMS / Math.max(VOICED_RMS, level);
-  const loud = (sample: number): number => Math.max(-32_768, Math.min(32_767, sample * factor));
-  return new Uint8Array(samples.map(loud).buffer);
 }
 
 const COUGH_MS = 300;

@@ -4,7 +4,7 @@ import { Generator } from '../generator/generator.js';
 import type { Load, Task } from '../generator/protocol.js';
 import { failuresIn, measure, type Phase } from '../measure/phase.js';
 import type { Options } from '../options.js';
-import type { Chart, ClipReport } from '../report/report.js';
+import type { Chart, ClipReport, Table } from '../report/report.js';
 import { type Environment, startCheckout, type StartedServer } from '../servers/checkout.js';
 import { reachServer } from '../servers/remote.js';
 import type { Server } from '../servers/server.js';
@@ -16,6 +16,8 @@ export class Context {
   readonly figures: Figure[] = [];
   readonly charts: Chart[] = [];
   readonly clips: ClipReport[] = [];
+  readonly tables: Table[] = [];
+  readonly remarks: string[] = [];
   readonly failures: Record<string, Record<string, number>> = {};
   readonly #started: (() => Promise<unknown>)[] = [];
   #generator: Generator | undefined;
@@ -26,6 +28,8 @@ export class Context {
     readonly options: Options,
     /** Shows a line of progress; the next one takes its place. */
     readonly say: (text: string) => void,
+    /** Which of the scenario's kinds are wanted; empty: all. */
+    readonly kinds: readonly string[] = [],
   ) {}
 
   /** Ends what has been started, the latest first. */

@@ -1,4 +1,5 @@
 /** The scenarios, in the order in which they run. */
+import callers from './callers/callers.js';
 import codecs from './codecs.js';
 import conversation from './conversation/conversation.js';
 import conversationPeers from './conversation/conversation-peers.js';
@@ -34,6 +35,7 @@ export const SCENARIOS: readonly Scenario[] = [
   codecs,
   conversation,
   conversationPeers,
+  callers,
   joins,
   phone,
   platform,

@@ -93,7 +93,10 @@ async function measureVariant(context: Context, variant: Variant, parameters: Pa
   const { greeting, ask, interrupt, spreadMs, listenMs } = parameters;
   const server = await context.start({ ...environment, ...(await callEnvironment(context)) });
   const task: PhoneTask = {
-    ...{ dialled: await dialledAt(server, greeting), calls, spreadMs, listenMs },
+    dialled: await dialledAt(server, greeting),
+    calls,
+    spreadMs,
+    listenMs,
     ask: await record(server, ask, RATE),
     interrupt: await record(server, interrupt, RATE),
   };

@@ -25,6 +25,8 @@ export interface Scenario<P = unknown> {
   readonly isLocal?: boolean;
   /** It takes long and gives no figure that every run needs: left out where no scenario is named. */
   readonly onlyByName?: boolean;
+  /** Names of its kinds of measurements: `NAME KIND` measures one of them alone. */
+  readonly kinds?: readonly string[];
   /** Everything that its figures depend on. */
   readonly parameters: { readonly full: P; readonly quick: P };
   run(context: Context, parameters: P): Promise<void>;

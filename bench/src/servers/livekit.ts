@@ -26,8 +26,11 @@ export async function startLivekit(): Promise<LivekitServer> {
     bind_addresses: ['127.0.0.1'],
     keys: { [key]: secret },
     rtc: {
-      ...{ udp_port: udpPort, tcp_port: tcpPort, use_external_ip: false },
-      ...{ node_ip: '127.0.0.1', enable_loopback_candidate: true },
+      udp_port: udpPort,
+      tcp_port: tcpPort,
+      use_external_ip: false,
+      node_ip: '127.0.0.1',
+      enable_loopback_candidate: true,
     },
     logging: { level: 'error' },
   };

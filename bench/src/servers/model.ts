@@ -9,15 +9,22 @@ export interface Model {
   stop(): Promise<void>;
 }
 
-interface Message {
+export interface Message {
   readonly role: string;
   readonly content: string | null;
 }
 
 /** The answer to "count all the words", which takes long to speak; either word is enough, because a recogniser may mishear one. */
-const LONG = Array.from({ length: 60 }, (_, index) => `word number ${index + 10}`).join(', ');
+export const LONG = Array.from({ length: 60 }, (_, index) => `word number ${index + 10}`).join(', ');
 const SHORT = 'At nine in the morning.';
-const answerTo = (said: string): string => (/\b(?:count|word)s?\b/i.test(said) ? LONG : SHORT);
+
+/** What it answers to the messages of a request. */
+export type Answering = (messages: readonly Message[]) => string;
+
+const answerToWords: Answering = (messages) => {
+  const said = messages.findLast(({ role }) => role === 'user')?.content ?? '';
+  return /\b(?:count|word)s?\b/i.test(said) ? LONG : SHORT;
+};
 
 function eventsOf(text: string): string {
   const chunks = text.split(/(?<= )/).map((content) => ({ choices: [{ delta: { content } }] }));
@@ -25,7 +32,7 @@ function eventsOf(text: string): string {
 }
 
 /** Its first token, and all others with it, come after so many milliseconds. */
-export async function startModel(firstTokenMs = 0): Promise<Model> {
+export async function startModel(firstTokenMs = 0, answerTo: Answering = answerToWords): Promise<Model> {
   const server = createServer((request, response) => {
     let body = '';
     request.setEncoding('utf8').on('data', (part: string) => (body += part));
@@ -33,8 +40,7 @@ export async function startModel(firstTokenMs = 0): Promise<Model> {
       // Some clients look for its models before they ask anything.
       if (request.method !== 'POST') return void response.end('{"data":[]}');
       const { messages } = JSON.parse(body) as { messages: readonly Message[] };
-      const said = messages.findLast(({ role }) => role === 'user')?.content ?? '';
-      const events = eventsOf(answerTo(said));
+      const events = eventsOf(answerTo(messages));
       setTimeout(() => {
         response.writeHead(200, { 'content-type': 'text/event-stream' }).end(events);
       }, firstTokenMs);

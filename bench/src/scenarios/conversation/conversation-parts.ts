@@ -35,7 +35,7 @@ export interface Trials {
 const KEPT: Readonly<Record<Disturbance, string>> = {
   cough: 'coughs_kept',
   agree: 'backchannels_kept',
-  others: 'others_kept',
+  others: 'others_15db_kept',
 };
 
 const share = (values: readonly number[]): number =>
@@ -79,7 +79,11 @@ function talkingFigures(measured: Measured): FigureInput[] {
   return [
     ...latencyFigures(`${prefix}.answer`, latenciesIn(phase, 'answer'), common),
     ...latencyFigures(`${prefix}.answer_to_statement`, latenciesIn(phase, 'afterStatement'), common),
-    ...latencyFigures(`${prefix}.answer_after_interruption`, latenciesIn(phase, 'afterInterruption'), common),
+    ...latencyFigures(
+      `${prefix}.answer_after_closing_interruption`,
+      latenciesIn(phase, 'afterInterruption'),
+      common,
+    ),
     ...latencyFigures(`${prefix}.barge_in`, latenciesIn(phase, 'bargeIn'), common),
     ...Object.entries(KEPT).flatMap(([disturbance, name]) => {
       const kept = valuesIn(phase, disturbance);
@@ -95,7 +99,7 @@ function talkingFigures(measured: Measured): FigureInput[] {
 const pausingFigures = (measured: Measured): FigureInput[] =>
   PAUSES.flatMap((ms) => {
     const kept = valuesIn(measured.phase, pausing(ms));
-    return shareFigure(measured, `cut_offs.${ms}`, kept, 100 - share(kept));
+    return shareFigure(measured, `cut_offs_of_habitual_pauses.${ms}`, kept, 100 - share(kept));
   });
 
 const eagerFigures = (measured: Measured): FigureInput[] =>

@@ -2,11 +2,12 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
+import { levelled, RATE } from '../../audio/level.js';
 import { resampled } from '../../audio/resample.js';
 import { wavHeader } from '../../audio/shape.js';
 import { installed } from '../../packages.js';
 import type { Recorded } from '../../programs/calls.js';
-import { fromAfar, levelled, RATE, type Recordings } from '../call-load.js';
+import { fromAfar, type Recordings } from '../call-load.js';
 import type { Clip, Collection, Place } from './recorded-clips.js';
 
 /** Frames this many decibels quieter than the loudest are the room's noise, not the voice. */
