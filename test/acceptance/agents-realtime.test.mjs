@@ -4,6 +4,7 @@
  */
 import { once } from 'node:events';
 import { OpenAIRealtimeWebSocket, RealtimeAgent, RealtimeSession } from '@openai/agents-realtime';
+import { exactly } from '../../dist/test/fixtures/exactly.js';
 import t from '../../dist/test/fixtures/tap.js';
 import { sharedGateway, TEST_KEY } from '../../dist/test/fixtures/gateway.js';
 import { until } from '../../dist/test/fixtures/until.js';
@@ -48,9 +49,9 @@ t.test('a RealtimeSession speaks, transcribes, is interrupted, and forgets', asy
   const own = await connect();
   const { session } = own;
   session.sendMessage(TEXT);
-  t.match(await done(own, 1), { response: { status: 'completed' } });
+  exactly(t, await done(own, 1), { response: { status: 'completed' } });
   await until('its history has the answer', () => session.history.length === 2);
-  t.match(session.history, [
+  exactly(t, session.history, [
     { role: 'user', status: 'completed', content: [{ type: 'input_text', text: TEXT }] },
     { role: 'assistant', status: 'completed', content: [{ type: 'output_audio', transcript: TEXT }] },
   ]);
@@ -66,14 +67,14 @@ t.test('a RealtimeSession speaks, transcribes, is interrupted, and forgets', asy
   const before = own.audio.length;
   await until('it speaks', () => own.audio.length > before);
   session.interrupt();
-  t.match(await done(own, 2), { response: { status: 'cancelled' } });
+  exactly(t, await done(own, 2), { response: { status: 'cancelled' } });
   await until('it is truncated', () => own.events.some(({ type }) => type === 'conversation.item.truncated'));
 
   const [first] = session.history;
   session.updateHistory((history) => history.filter(({ itemId }) => itemId !== first.itemId));
   await until('it is gone', () => session.history.every(({ itemId }) => itemId !== first.itemId));
   session.sendMessage('And it speaks again.');
-  t.match(await done(own, 3), { response: { status: 'completed' } });
+  exactly(t, await done(own, 3), { response: { status: 'completed' } });
   t.strictSame(own.errors, []);
   session.close();
 });
@@ -82,11 +83,11 @@ t.test('a second response waits for the first, by the SDK’s own sequence', asy
   const own = await connect();
   own.session.sendMessage(TEXT);
   own.session.sendMessage('Second.');
-  t.match(await done(own, 2), { response: { status: 'completed' } });
+  exactly(t, await done(own, 2), { response: { status: 'completed' } });
   t.strictSame(own.errors, []);
   own.transport.sendEvent({ type: 'conversation.item.retrieve', item_id: 'nothing', event_id: 'mine' });
   await until('the error is told', () => own.errors.length === 1);
-  t.match(own.errors[0].error, { error: { code: 'item_not_found', event_id: 'mine' } });
+  exactly(t, own.errors[0].error, { error: { code: 'item_not_found', event_id: 'mine' } });
   own.session.close();
 });
 
@@ -100,7 +101,7 @@ t.test('turn detection is refused with its code', async (t) => {
     once(session, 'error'),
     session.connect({ apiKey: TEST_KEY, url }),
   ]).then(([[error]]) => [error]);
-  t.match(error, { error: { error: { code: 'unsupported_turn_detection' } } });
+  exactly(t, error, { error: { error: { code: 'unsupported_turn_detection' } } });
   session.close();
 });
 

@@ -6,8 +6,9 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { decode } from '@msgpack/msgpack';
+import { rejectsExactly } from '../../dist/test/fixtures/exactly.js';
 import t from '../../dist/test/fixtures/tap.js';
-import { memberOf } from '../../dist/test/fixtures/family.js';
+import { memberOf } from '../../dist/test/fixtures/processes/family.js';
 import { startGateway } from '../../dist/test/fixtures/gateway.js';
 import { until } from '../../dist/test/fixtures/until.js';
 
@@ -111,7 +112,7 @@ export async function readOn(stream, breakIt) {
 /** Every way of breaking is a failure: `speak(model)` starts a stream that would not end for hours. */
 export async function failsHoweverItBreaks(t, { breaks, recovered }, speak, failure) {
   for (const [way, model, breakIt] of breaks) {
-    await t.rejects(readOn(await speak(model), breakIt), failure, way);
+    await rejectsExactly(t, readOn(await speak(model), breakIt), failure, way);
     await recovered();
   }
 }

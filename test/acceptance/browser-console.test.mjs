@@ -1,20 +1,21 @@
 /**
- * The console in headless Chromium: three owners work on it, each in a workspace and a tab of its own. One gateway and one
+ * The console in headless Chromium: four owners work on it, each in a workspace and a tab of its own. One gateway and one
  * browser for all, since their starts cost more than most of what is done on them; one owner after the other, since a tab that is
  * open costs as much as one that is worked in.
  */
 import { networkInterfaces } from 'node:os';
 import t from '../../dist/test/fixtures/tap.js';
-import { client } from '../../dist/test/fixtures/agents.js';
+import { client } from '../../dist/test/fixtures/platform/agents.js';
 import { randomIds } from '../../dist/contracts/ids.js';
 import { createKey } from '../../dist/storage/keys/keys.js';
 import { createWorkspace, ensureDefaultWorkspace } from '../../dist/storage/workspaces.js';
 import { skipReason } from '../../dist/test/fixtures/external.js';
 import { startGateway, TEST_KEY } from '../../dist/test/fixtures/gateway.js';
 import { shortOrLong } from '../../dist/test/fixtures/long.js';
-import { startPostgres } from '../../dist/test/fixtures/postgres.js';
+import { startPostgres } from '../../dist/test/fixtures/database/postgres.js';
 import { makeAgentOnConsole } from './console-agents.mjs';
 import { workThroughViews } from './console-all.mjs';
+import { lookForFailures } from './console-failures.mjs';
 import { talkToAgent } from './console-talk.mjs';
 
 /** Firefox sends no media to loopback. Undefined if the machine has no other address. */
@@ -56,6 +57,7 @@ t.test('owners work on the console', { skip: skipReason('chromium'), timeout: 58
   const works = {
     'an owner works through all views': [workThroughViews, await newWorkspace('Views')],
     'an owner makes an agent': [makeAgentOnConsole, first],
+    'an owner looks for what has failed': [lookForFailures, await newWorkspace('Failures')],
     'an owner talks to an agent': [talkToAgent, await newWorkspace('Talk')],
   };
   for (const [name, [work, workspace]] of Object.entries(works))

@@ -6,7 +6,7 @@ import { spawn } from 'node:child_process';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import t from '../../dist/test/fixtures/tap.js';
-import { client, makeAgent } from '../../dist/test/fixtures/agents.js';
+import { client, makeAgent } from '../../dist/test/fixtures/platform/agents.js';
 import { externalTool, skipReason } from '../../dist/test/fixtures/external.js';
 import { temporaryFolder } from '../../dist/test/fixtures/folders.js';
 import { freePort } from '../../dist/test/fixtures/free-port.js';

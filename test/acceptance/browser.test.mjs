@@ -2,8 +2,9 @@
  * The session SDK in headless Chromium: a page of an allowed origin talks to a public agent through its microphone,
  * loses its connection, and goes on.
  */
+import { exactly, rejectsExactly } from '../../dist/test/fixtures/exactly.js';
 import t from '../../dist/test/fixtures/tap.js';
-import { client, makeAgent } from '../../dist/test/fixtures/agents.js';
+import { client, makeAgent } from '../../dist/test/fixtures/platform/agents.js';
 import { skipReason } from '../../dist/test/fixtures/external.js';
 import { sharedGateway } from '../../dist/test/fixtures/gateway.js';
 import { shortOrLong } from '../../dist/test/fixtures/long.js';
@@ -91,7 +92,7 @@ t.test('a page talks to an agent', { skip, timeout: 280_000 }, async (t) => {
       return devices.filter(({ kind }) => kind === 'audioinput').map(({ deviceId }) => deviceId);
     });
     await change(ids.at(-1));
-    await t.rejects(change('nothing like it'), { message: /The device cannot be used/ });
+    await rejectsExactly(t, change('nothing like it'), { message: /The device cannot be used/ });
     t.strictSame(await all('error'), [{ code: 'device_change_failed' }]);
   });
 
@@ -149,7 +150,7 @@ t.test('a page talks to an agent', { skip, timeout: 280_000 }, async (t) => {
         const found = await records();
         return found.status !== 'active' && found;
       });
-      t.match(record, { status: 'completed', source: 'public', ended_reason: 'hangup' });
+      exactly(t, record, { status: 'completed', source: 'public', ended_reason: 'hangup' });
       const said = record.items.filter(({ role }) => role === 'assistant').map(({ content }) => content);
       t.equal(said[0], FIRST);
       const stories = said.filter((text) => text === STORY.join(' '));
@@ -276,7 +277,7 @@ t.test('a page talks to an agent', { skip, timeout: 280_000 }, async (t) => {
     await other.waitForFunction(() => window.late.readyState === 'ended');
   });
 
-  await t.test('the end of a touch starts the sound that its beginning could not', async (t) => {
+  await t.test('the end of a touch starts sound that the browser refused at its beginning', async (t) => {
     const other = await open();
     await other.evaluate((agent) => {
       window.play = HTMLMediaElement.prototype.play;
@@ -331,7 +332,7 @@ t.test('a page talks to an agent', { skip, timeout: 280_000 }, async (t) => {
       Object.defineProperty(window, 'isSecureContext', { value: false });
       return talk({ agent }).catch(({ code, message }) => ({ code, message }));
     }, publicAgent);
-    t.match(told, { code: 'mic_permission_denied', message: /HTTPS/ });
+    exactly(t, told, { code: 'mic_permission_denied', message: /HTTPS/ });
   });
 
   t.strictSame(complaints, []);

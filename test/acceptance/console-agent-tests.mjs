@@ -1,4 +1,5 @@
 /** The console's views of agent tests: scenarios, suites, runs, results, and two runs side by side. */
+import { exactly } from '../../dist/test/fixtures/exactly.js';
 import { until } from '../../dist/test/fixtures/until.js';
 import { HOSTILE } from './console.mjs';
 
@@ -28,7 +29,7 @@ async function makeScenario(t, { page, agent, call, button, view, saved, well })
   await page.getByLabel('What the user says').fill('When does the shop open on weekdays?');
   await saved();
   const [scenario] = (await call(`tests/scenarios?agent_id=${agent}`)).body.scenarios;
-  t.match(scenario, {
+  exactly(t, scenario, {
     mode: 'text',
     user: { lines: ['When does the shop open on weekdays?'] },
     checks: [{ type: 'contains', text: 'nine on weekdays' }],

@@ -4,7 +4,8 @@
  */
 import { randomIds } from '../../dist/contracts/ids.js';
 import { createKey } from '../../dist/storage/keys/keys.js';
-import { isSignedBy, startReceiver } from '../../dist/test/fixtures/receiver.js';
+import { exactly } from '../../dist/test/fixtures/exactly.js';
+import { isSignedBy, startReceiver } from '../../dist/test/fixtures/platform/receiver.js';
 import { until } from '../../dist/test/fixtures/until.js';
 import { HOSTILE, madeOfTexts, signIn, violations } from './console.mjs';
 import { IS_SHOWN } from './console-views.mjs';
@@ -139,6 +140,11 @@ export async function makeAgentOnConsole(t, { browser, workspace, sql }) {
     { public_enabled, allowed_origins },
     { public_enabled: true, allowed_origins: ['https://shop.example.com'] },
   );
+  const snippet = await page.locator('pre', { hasText: 'speech-agent' }).textContent();
+  t.equal(
+    snippet,
+    `<script src="${base}/widget.js" async></script>\n<speech-agent agent-id="${id}"></speech-agent>`,
+  );
   await well('settings');
   await tab('All agents');
   await page.getByLabel('Search', { exact: true }).fill('nothing of this name');
@@ -157,7 +163,7 @@ export async function makeAgentOnConsole(t, { browser, workspace, sql }) {
   await page.getByLabel('Kind', { exact: true }).selectOption('authorization_bearer');
   await saved();
   const tool = (await call('tools')).body.tools[0];
-  t.match((await call(`tools/${tool.tool_id}`)).body.headers[0], { value: null, has_secret: true });
+  exactly(t, (await call(`tools/${tool.tool_id}`)).body.headers[0], { value: null, has_secret: true });
   await button('Call it now').click();
   await page.getByText('no answer').waitFor();
   await page.getByLabel('URL').fill(hook.url);
@@ -190,7 +196,7 @@ export async function makeAgentOnConsole(t, { browser, workspace, sql }) {
   await page.getByLabel(HOSTILE[1], { exact: true }).check();
   await saved();
   const used = { enabled: true, knowledge_source_ids: [source] };
-  t.match((await draft()).knowledge_base, used, 'the first source switches knowledge on');
+  exactly(t, (await draft()).knowledge_base, used, 'the first source switches knowledge on');
   await page.goBack();
   await page.getByText(/^score 0\.\d+$/).waitFor();
   await well('what an agent would be given');
@@ -219,7 +225,7 @@ export async function makeAgentOnConsole(t, { browser, workspace, sql }) {
   await tab('Machine');
   await page.getByText('What was refused or failed in the last hour').waitFor();
   await page
-    .getByText(/^Half of them within: \d+ ms, at most \d+ ms$/)
+    .getByText(/^Median: \d+ ms now, \d+ ms at its highest$/)
     .first()
     .waitFor();
   await page.getByText('Used this month by the workspace Default').waitFor();

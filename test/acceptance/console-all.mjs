@@ -3,7 +3,8 @@
  * numbers; a call to a version with other devices. Then each of them: at the width of a phone, by the keyboard, and in
  * Firefox; in the long form at all widths, and a session and a call in Firefox.
  */
-import { makeAgent } from '../../dist/test/fixtures/agents.js';
+import { makeAgent } from '../../dist/test/fixtures/platform/agents.js';
+import { exactly } from '../../dist/test/fixtures/exactly.js';
 import { skipReason } from '../../dist/test/fixtures/external.js';
 import { until } from '../../dist/test/fixtures/until.js';
 import { HOSTILE, madeOfTexts, violations } from './console.mjs';
@@ -82,7 +83,7 @@ export async function workThroughViews(t, { browser, workspace, outward, long })
       conversation: { record_audio: true },
     },
   });
-  await t.test('the first load is small, and moves little', async (t) => {
+  await t.test('the first load fetches few bytes and shifts the layout little', async (t) => {
     const isWithin = async (page, view) => {
       const measured = await measure(page, workspace, { view });
       for (const [name, most] of Object.entries(BOUNDS))
@@ -164,7 +165,7 @@ export async function workThroughViews(t, { browser, workspace, outward, long })
     await page.locator('.transcript li', { hasText: 'Hello from the shop.' }).waitFor();
     const [, id] = /calls\/(sess_\w+)/.exec(page.url());
     held = id;
-    t.match((await call(`sessions/${id}`)).body, { version_number: 1, source: 'dashboard' });
+    exactly(t, (await call(`sessions/${id}`)).body, { version_number: 1, source: 'dashboard' });
     await page.goBack();
     await page.getByLabel('Microphone').waitFor();
     t.match(page.url(), /version=1/, 'the version is in the address');

@@ -3,14 +3,14 @@
  *
  *   node test/acceptance/console-shots.mjs FOLDER              each view, in both colours and at three widths
  *   node test/acceptance/console-shots.mjs FOLDER 390-dark …   only so wide and in these colours
- *   node test/acceptance/console-shots.mjs --readme            those that README.md shows, into docs/images
+ *   node test/acceptance/console-shots.mjs --readme            those of README.md and docs/console.md, into docs/images
  *
  * It needs Debian's chromium, and what `npm test` has built.
  */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { client, makeAgent } from '../../dist/test/fixtures/agents.js';
+import { client, makeAgent } from '../../dist/test/fixtures/platform/agents.js';
 import { DEFAULTS, MEDIA, startGateway } from '../../dist/test/fixtures/gateway.js';
 import { until } from '../../dist/test/fixtures/until.js';
 import { startBrowser } from './browser.mjs';

@@ -2,7 +2,7 @@
  * An account owner talks to the draft of an agent, in voice and in writing. What
  * goes wrong before costs no session, and neither the keyboard's place nor what it said stays behind.
  */
-import { makeAgent } from '../../dist/test/fixtures/agents.js';
+import { makeAgent } from '../../dist/test/fixtures/platform/agents.js';
 import { until } from '../../dist/test/fixtures/until.js';
 import { HOSTILE, madeOfTexts, signIn, violations } from './console.mjs';
 

@@ -1,8 +1,9 @@
 /** The unmodified @elevenlabs/elevenlabs-js on protocol B's realtime transcription, with the embedded engines and all of its events. */
 import { AudioFormat, CommitStrategy, ElevenLabsClient, RealtimeEvents } from '@elevenlabs/elevenlabs-js';
+import { exactly } from '../../dist/test/fixtures/exactly.js';
 import t from '../../dist/test/fixtures/tap.js';
 import { sharedGateway, TEST_KEY } from '../../dist/test/fixtures/gateway.js';
-import { wordErrors } from '../../dist/test/fixtures/engines-listening.js';
+import { wordErrors } from '../../dist/test/fixtures/engines/listening.js';
 import { until } from '../../dist/test/fixtures/until.js';
 import { spokenBy } from './streams.mjs';
 
@@ -59,21 +60,21 @@ t.test('SDK: a session, partials, commits, words', async (t) => {
     keyterms: ['package'],
   });
   const { connection, sees, names, events } = client;
-  t.match(await sees('session_started'), { session_id: String, config: { model_id: 'svc/transcribe-1' } });
+  exactly(t, await sees('session_started'), { session_id: String, config: { model_id: 'svc/transcribe-1' } });
   send(connection, audio);
-  t.match(await partialOf(client), { text: /\w/ });
+  exactly(t, await partialOf(client), { text: /\w/ });
   connection.commit();
   const { text } = await sees('committed_transcript');
   t.ok(wordErrors(SENTENCE, text) <= 2, text);
   const timed = await sees('committed_transcript_with_timestamps');
-  t.match(timed, { text, language_code: 'en' });
+  exactly(t, timed, { text, language_code: 'en' });
   t.equal(timed.words.map((word) => word.text).join(''), text);
   t.ok(timed.words.every(({ start, end }) => end >= start));
   send(connection, audio);
   connection.commit();
   t.ok(wordErrors(SENTENCE, (await sees('committed_transcript', 2)).text) <= 2, 'a second segment');
   connection.commit();
-  t.match(await sees('commit_throttled'), { error: /0\.3s/ });
+  exactly(t, await sees('commit_throttled'), { error: /0\.3s/ });
   connection.close();
   await sees('close');
   t.equal(names().indexOf('open'), 0);
@@ -91,7 +92,7 @@ t.test('SDK: what is refused comes as its event, and the socket closes', async (
   ];
   for (const [name, options, key] of cases) {
     const { sees } = await connect(t, options, key);
-    t.match(await sees(name), { error: String }, JSON.stringify(options));
+    exactly(t, await sees(name), { error: String }, JSON.stringify(options));
     await sees('close');
   }
 });
@@ -112,8 +113,8 @@ t.test('SDK: a single-use token opens a session without a key', async (t) => {
   const client = new ElevenLabsClient({ apiKey: TEST_KEY, baseUrl: base });
   const { token } = await client.tokens.singleUse.create('realtime_scribe');
   const { connection, sees } = await connect(t, { token }, '');
-  t.match(await sees('session_started'), { session_id: String });
+  exactly(t, await sees('session_started'), { session_id: String });
   connection.close();
   const again = await connect(t, { token }, '');
-  t.match(await again.sees('auth_error'), { error: /used/ });
+  exactly(t, await again.sees('auth_error'), { error: /used/ });
 });

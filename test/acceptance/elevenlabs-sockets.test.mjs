@@ -2,10 +2,11 @@
  * Raw sockets on protocol B's stream-input, as the vendor's Python SDK drives them (docs/contract/protocol-b.md 3), with
  * the default engines: the JavaScript SDK has no client of its own for this socket.
  */
+import { exactly } from '../../dist/test/fixtures/exactly.js';
 import t from '../../dist/test/fixtures/tap.js';
 import { WebSocket } from 'ws';
 import { sharedGateway, TEST_KEY } from '../../dist/test/fixtures/gateway.js';
-import { wordErrors } from '../../dist/test/fixtures/engines-listening.js';
+import { wordErrors } from '../../dist/test/fixtures/engines/listening.js';
 import { shortOrLong } from '../../dist/test/fixtures/long.js';
 import { wavHeader } from '../../dist/codecs/wav.js';
 import { heardBy } from './streams.mjs';
@@ -152,7 +153,7 @@ t.test('errors are frames with a message, and the close code that they name', as
   for (const [options, text, code, error] of cases) {
     const ended = await convertRealtime([text], options);
     t.equal(ended.code, code);
-    t.match(ended.frames.at(-1), { message: String, error, code });
+    exactly(t, ended.frames.at(-1), { message: String, error, code });
     t.ok(ended.reason.length > 0 && ended.frames.at(-1).message.startsWith(ended.reason));
   }
 });

@@ -8,7 +8,7 @@ import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import WebSocket from 'ws';
-import { endWithTests } from '../../dist/test/fixtures/child-processes.js';
+import { endWithTests } from '../../dist/test/fixtures/processes/child-processes.js';
 import { externalTool } from '../../dist/test/fixtures/external.js';
 import { until } from '../../dist/test/fixtures/until.js';
 import { temporaryFolder } from '../../dist/test/fixtures/folders.js';

@@ -1,5 +1,6 @@
 /** The unmodified native SDK: speak, then hear it again; errors arrive as its own (docs/contract/native.md). */
 import { FishAudioClient, RealtimeEvents } from 'fish-audio';
+import { exactly, rejectsExactly } from '../../dist/test/fixtures/exactly.js';
 import t from '../../dist/test/fixtures/tap.js';
 import { sharedGateway, TEST_KEY } from '../../dist/test/fixtures/gateway.js';
 import { breakable, failsHoweverItBreaks } from './breaks.mjs';
@@ -29,14 +30,14 @@ t.test('speechToText.convert', async (t) => {
 
 t.test('a wrong key is its UnauthorizedError', async (t) => {
   const refused = client('wrong').textToSpeech.convert({ text: 'a' }, undefined, once);
-  await t.rejects(refused, { statusCode: 401, body: { status: 401, message: 'Invalid Token' } });
+  await rejectsExactly(t, refused, { statusCode: 401, body: { status: 401, message: 'Invalid Token' } });
 });
 
 t.test('an unknown voice is a 400 with our message', async (t) => {
   const reference_id = 'f'.repeat(32);
   const refused = client().textToSpeech.convert({ text: 'a', reference_id }, undefined, once);
   const message = `Reference not found: no voice "${reference_id}"; GET /model lists the voices`;
-  await t.rejects(refused, { statusCode: 400, body: { message } });
+  await rejectsExactly(t, refused, { statusCode: 400, body: { message } });
 });
 
 /** More than is spoken before anything can break. */
@@ -72,12 +73,12 @@ t.test('textToSpeech.convertRealtime speaks text that arrives word by word', asy
 
 t.test('convertRealtime: what is wrong arrives as its error event', async (t) => {
   const voice = await realtime(TEST_KEY, { text: '', reference_id: 'f'.repeat(32) }, inParts(TEXT));
-  t.match(voice.errors, [/^Reference not found: no voice "f{32}"/]);
+  exactly(t, voice.errors, [/^Reference not found: no voice "f{32}"/]);
   t.equal(voice.errors.length, 1);
   const format = await realtime(TEST_KEY, { text: '', format: 'ogg' }, inParts(TEXT));
-  t.match(format.errors, [/unknown variant `ogg`/]);
+  exactly(t, format.errors, [/unknown variant `ogg`/]);
   const key = await realtime('wrong', { text: '' }, inParts(TEXT));
-  t.match(key.errors, [/401/]);
+  exactly(t, key.errors, [/401/]);
   t.equal(key.audio.length, 0);
 });
 
@@ -86,18 +87,18 @@ t.test('voices: searched, read, and what an engine voice or a gateway without cl
   const page = await voices.search({ page_size: 1, language: ['en'], sort_by: 'created_at' }, once);
   t.ok(page.total > 0);
   const [voice] = page.items;
-  t.match(await voices.get(voice._id, once), { _id: voice._id, type: 'tts', state: 'trained' });
-  t.match(await voices.get('alloy', once), { title: /./ });
-  await t.rejects(voices.get('f'.repeat(32), once), {
+  exactly(t, await voices.get(voice._id, once), { _id: voice._id, type: 'tts', state: 'trained' });
+  exactly(t, await voices.get('alloy', once), { title: /./ });
+  await rejectsExactly(t, voices.get('f'.repeat(32), once), {
     statusCode: 404,
     body: { message: 'Model not found' },
   });
-  await t.rejects(voices.update(voice._id, { title: 'x' }, once), { statusCode: 403 });
-  await t.rejects(voices.delete(voice._id, once), { statusCode: 403 });
+  await rejectsExactly(t, voices.update(voice._id, { title: 'x' }, once), { statusCode: 403 });
+  await rejectsExactly(t, voices.delete(voice._id, once), { statusCode: 403 });
   const cloned = voices.ivc.create({ title: 'Mine', voices: [new File([speech], 'speech.mp3')] }, once);
-  await t.rejects(cloned, { statusCode: 400, body: { message: /clone/ } });
-  await t.rejects(voices.search({ page_size: 101 }, once), { statusCode: 400 });
-  await t.rejects(client('wrong').voices.search({}, once), { statusCode: 401 });
+  await rejectsExactly(t, cloned, { statusCode: 400, body: { message: /clone/ } });
+  await rejectsExactly(t, voices.search({ page_size: 101 }, once), { statusCode: 400 });
+  await rejectsExactly(t, client('wrong').voices.search({}, once), { statusCode: 401 });
 });
 
 t.test('a stream that fails midway is a failure', async (t) => {
@@ -119,7 +120,7 @@ t.test('convertRealtime: what fails midway is its error event, and no orderly en
       connection.on(RealtimeEvents.ERROR, (error) => resolve(errors.push(error.message)));
       connection.on(RealtimeEvents.CLOSE, resolve);
     });
-    t.match(errors, [/engine|provider/], way);
+    exactly(t, errors, [/engine|provider/], way);
     await breakable.recovered();
   }
 });
@@ -131,17 +132,17 @@ t.test('voices: cloned, spoken with, changed and deleted if an engine clones', a
     { title: 'Mine', voices: [file], texts: [TEXT], tags: ['warm'] },
     once,
   );
-  t.match(made, { _id: /^[\da-f]{32}$/, title: 'Mine', state: 'trained', tags: ['warm'] });
-  t.match((await voices.search({ self: true }, once)).items, [{ _id: made._id }]);
+  exactly(t, made, { _id: /^[\da-f]{32}$/, title: 'Mine', state: 'trained', tags: ['warm'] });
+  exactly(t, (await voices.search({ self: true }, once)).items, [{ _id: made._id }]);
   const spoken = await bytesOf(
     await textToSpeech.convert({ text: 'Hello.', reference_id: made._id, format: 'pcm' }, MODEL, once),
   );
   t.equal(spoken.length, 88_200);
   const [asked] = breakable.cloner.asked;
-  t.match(asked, { text: 'Hello.', references: [{ text: TEXT }] });
+  exactly(t, asked, { text: 'Hello.', references: [{ text: TEXT }] });
   t.ok(speech.equals(asked.references[0].audio), 'the very bytes of the reference');
   await voices.update(made._id, { title: 'Still mine' }, once);
-  t.match(await voices.get(made._id, once), { title: 'Still mine' });
+  exactly(t, await voices.get(made._id, once), { title: 'Still mine' });
   await voices.delete(made._id, once);
-  await t.rejects(voices.get(made._id, once), { statusCode: 404 });
+  await rejectsExactly(t, voices.get(made._id, once), { statusCode: 404 });
 });

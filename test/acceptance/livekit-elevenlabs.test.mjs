@@ -8,7 +8,7 @@ import { AudioFrame } from '@livekit/rtc-node';
 import t from '../../dist/test/fixtures/tap.js';
 import { sharedGateway, TEST_KEY } from '../../dist/test/fixtures/gateway.js';
 import { until } from '../../dist/test/fixtures/until.js';
-import { wordErrors } from '../../dist/test/fixtures/engines-listening.js';
+import { wordErrors } from '../../dist/test/fixtures/engines/listening.js';
 import { wavHeader } from '../../dist/codecs/wav.js';
 import { failureOf, heardBy, spokenBy } from './streams.mjs';
 

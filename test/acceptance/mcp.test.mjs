@@ -11,6 +11,7 @@ import {
   McpServer,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
+import { exactly } from '../../dist/test/fixtures/exactly.js';
 import t from '../../dist/test/fixtures/tap.js';
 import { systemClock } from '../../dist/contracts/clock.js';
 import { createOutbound } from '../../dist/gateway/outbound/fetch.js';
@@ -70,18 +71,22 @@ async function serve(t, transportFor, changed) {
 
 async function holds(t, client) {
   const tools = await client.list(signal);
-  t.match(tools, [
+  exactly(t, tools, [
     { name: 'weather', description: 'Tells the weather', parameters: { required: ['city'] } },
     { name: 'broken' },
   ]);
   const calls = [client.call('weather', { city: 'Kyōto' }, signal), client.call('broken', {}, signal)];
   const [told, failed] = await Promise.all(calls);
   t.same(told, { ok: true, text: 'It is sunny in Kyōto.' });
-  t.match(failed, { ok: false, text: /out of order/ });
-  t.match(await client.call('weather', {}, signal).catch(({ message }) => ({ ok: false, text: message })), {
-    ok: false,
-    text: /city/,
-  });
+  exactly(t, failed, { ok: false, text: /out of order/ });
+  exactly(
+    t,
+    await client.call('weather', {}, signal).catch(({ message }) => ({ ok: false, text: message })),
+    {
+      ok: false,
+      text: /city/,
+    },
+  );
 }
 
 for (const enableJsonResponse of [false, true])

@@ -15,16 +15,21 @@ t.setTimeout(1_200_000);
 /** Major versions; package.json pins them. */
 const VERSIONS = ['22', '24'];
 
-const SUITE = ['whole-gateway'];
+const SUITE = ['gateway/whole-gateway'];
 const LONG_SUITE = [
   ...SUITE,
-  'native-tts',
-  'edge-body',
-  'edge-guard',
-  'edge-heads',
-  'edge-operation',
-  'edge-replies',
-  'edge-sockets',
+  'native/tts',
+  'edge/adapters',
+  'edge/body',
+  'edge/drain',
+  'edge/guard',
+  'edge/heads',
+  'edge/operation',
+  'edge/replies',
+  'edge/replies-streams',
+  'edge/sockets',
+  'edge/sockets-handshakes',
+  'edge/sockets-queues',
 ];
 
 const distance = (version) => Math.abs(version - process.versions.node.split('.')[0]);

@@ -7,6 +7,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import OpenAI from 'openai';
 import { OpenAIRealtimeWS } from 'openai/realtime/ws';
+import { exactly } from '../../dist/test/fixtures/exactly.js';
 import t from '../../dist/test/fixtures/tap.js';
 import { startGateway, TEST_KEY } from '../../dist/test/fixtures/gateway.js';
 import { misfits } from './event-types.mjs';
@@ -52,7 +53,7 @@ t.test('openai/realtime/websocket, on the platform’s own WebSocket, does too',
 t.test('a transcription session is opened by the name of its model', async (t) => {
   const rt = connect('whisper-1');
   const created = await new Promise((resolve) => rt.on('session.created', resolve));
-  t.match(created.session, {
+  exactly(t, created.session, {
     type: 'transcription',
     audio: { input: { transcription: { model: 'whisper-1' } } },
   });

@@ -3,6 +3,7 @@
  * completions: whole, streamed, its own streaming helper.
  */
 import OpenAI, { toFile } from 'openai';
+import { exactly, rejectsExactly } from '../../dist/test/fixtures/exactly.js';
 import t from '../../dist/test/fixtures/tap.js';
 import { TEST_KEY } from '../../dist/test/fixtures/gateway.js';
 import { breakable, failsHoweverItBreaks } from './breaks.mjs';
@@ -64,7 +65,7 @@ t.test('audio.transcriptions.create in every form', async (t) => {
     temperature: 0,
     prompt: 'ignored',
   });
-  t.match(verbose, { text: TEXT, language: 'en', duration: Number, usage: { type: 'duration' } });
+  exactly(t, verbose, { text: TEXT, language: 'en', duration: Number, usage: { type: 'duration' } });
   t.strictSame(
     verbose.words.map(({ word }) => word),
     TEXT.split(' '),
@@ -80,7 +81,7 @@ t.test('audio.transcriptions.create streamed', async (t) => {
     else done = event;
   }
   t.equal(text, TEXT);
-  t.match(done, { type: 'transcript.text.done', text: TEXT });
+  exactly(t, done, { type: 'transcript.text.done', text: TEXT });
 });
 
 t.test('models.list, and no retrieve', async (t) => {
@@ -92,19 +93,21 @@ t.test('models.list, and no retrieve', async (t) => {
 
 t.test('errors are its own classes with our fields', async (t) => {
   const provider = { type: 'provider_error', error: { metadata: { provider_name: 'svc' } } };
-  await t.rejects(speak({ voice: 'Alloy' }), { status: 400, code: 400, ...provider });
+  await rejectsExactly(t, speak({ voice: 'Alloy' }), { status: 400, code: 400, ...provider });
   t.type(await failureOf(speak({ voice: 'Alloy' })), OpenAI.BadRequestError);
-  await t.rejects(speak({ instructions: 'whisper' }), {
+  await rejectsExactly(t, speak({ instructions: 'whisper' }), {
     type: 'invalid_request_error',
     param: 'instructions',
   });
-  await t.rejects(speak({ stream_format: 'sse' }), { param: 'stream_format' });
-  await t.rejects(speak({ response_format: 'aac' }), { status: 400, param: 'response_format' });
-  await t.rejects(transcribe({ include: ['logprobs'] }), { status: 400, param: 'include' });
-  await t.rejects(transcribe({ known_speaker_names: ['a'] }), { param: 'known_speaker_names' });
-  await t.rejects(transcribe({ known_speaker_references: ['a'] }), { param: 'known_speaker_references' });
-  await t.rejects(transcribe({ model: 'tts-1' }), { status: 400, param: 'model' });
-  await t.rejects(client('wrong').audio.speech.create({ model: 'tts-1', voice: '', input: 'a' }), {
+  await rejectsExactly(t, speak({ stream_format: 'sse' }), { param: 'stream_format' });
+  await rejectsExactly(t, speak({ response_format: 'aac' }), { status: 400, param: 'response_format' });
+  await rejectsExactly(t, transcribe({ include: ['logprobs'] }), { status: 400, param: 'include' });
+  await rejectsExactly(t, transcribe({ known_speaker_names: ['a'] }), { param: 'known_speaker_names' });
+  await rejectsExactly(t, transcribe({ known_speaker_references: ['a'] }), {
+    param: 'known_speaker_references',
+  });
+  await rejectsExactly(t, transcribe({ model: 'tts-1' }), { status: 400, param: 'model' });
+  await rejectsExactly(t, client('wrong').audio.speech.create({ model: 'tts-1', voice: '', input: 'a' }), {
     status: 401,
     ...provider,
   });
@@ -137,9 +140,13 @@ const bytesOf = (base64) => Buffer.from(base64, 'base64');
 t.test('chat: create, whole', async (t) => {
   const completion = await completions.create(speaking());
   const [choice] = completion.choices;
-  t.match(completion, { object: 'chat.completion', model: 'svc/s2.1-pro', usage: { total_tokens: Number } });
-  t.match(choice, { finish_reason: 'stop', message: { role: 'assistant', content: null, refusal: null } });
-  t.match(choice.message.audio, { id: String, transcript: TEXT, expires_at: Number });
+  exactly(t, completion, {
+    object: 'chat.completion',
+    model: 'svc/s2.1-pro',
+    usage: { total_tokens: Number },
+  });
+  exactly(t, choice, { finish_reason: 'stop', message: { role: 'assistant', content: null, refusal: null } });
+  exactly(t, choice.message.audio, { id: String, transcript: TEXT, expires_at: Number });
   t.equal(await heardBy(gateway, bytesOf(choice.message.audio.data)), TEXT);
 });
 
@@ -160,7 +167,7 @@ t.test('chat: create, streamed: the pieces put together as its users do', async 
   }
   t.equal(transcript, TEXT);
   t.equal(finish, 'stop');
-  t.match(usage, { prompt_tokens: Number, completion_tokens: Number, total_tokens: Number });
+  exactly(t, usage, { prompt_tokens: Number, completion_tokens: Number, total_tokens: Number });
   t.equal(await heardBy(gateway, bytesOf(data)), TEXT);
 });
 
@@ -168,7 +175,7 @@ t.test('chat: its streaming helper comes to the finished audio', async (t) => {
   for (const format of ['wav', 'mp3']) {
     const stream = client().chat.completions.stream(speaking({ audio: { voice: { id: '' }, format } }));
     const message = await stream.finalMessage();
-    t.match(message, { role: 'assistant', content: null, audio: { id: String, expires_at: Number } });
+    exactly(t, message, { role: 'assistant', content: null, audio: { id: String, expires_at: Number } });
     t.equal(message.audio.transcript, TEXT);
     t.equal(await heardBy(gateway, bytesOf(message.audio.data)), TEXT);
     const completion = await stream.finalChatCompletion();
@@ -195,7 +202,7 @@ const hearing = async (format, fields = {}) => ({
 t.test('chat: audio input comes back as content: whole, streamed, by the helper', async (t) => {
   for (const format of ['wav', 'mp3']) {
     const { choices } = await completions.create(await hearing(format));
-    t.match(choices[0].message, { role: 'assistant', content: TEXT });
+    exactly(t, choices[0].message, { role: 'assistant', content: TEXT });
     let text = '';
     for await (const { choices } of await completions.create(await hearing(format, { stream: true })))
       text += choices[0]?.delta.content ?? '';
@@ -216,15 +223,17 @@ t.test('chat: errors are its own classes with our fields, streamed or not', asyn
   for (const stream of [true, false]) {
     const refusal = (fields) => completions.create(speaking({ ...fields, stream }));
     t.type(await failureOf(refusal({ n: 2 })), OpenAI.BadRequestError);
-    await t.rejects(refusal({ n: 2 }), { status: 400, param: 'n', type: 'invalid_request_error' });
-    await t.rejects(refusal({ modalities: ['text'] }), { status: 400, param: 'modalities' });
-    await t.rejects(refusal({ audio: { voice: 'Alloy', format: 'wav' } }), {
+    await rejectsExactly(t, refusal({ n: 2 }), { status: 400, param: 'n', type: 'invalid_request_error' });
+    await rejectsExactly(t, refusal({ modalities: ['text'] }), { status: 400, param: 'modalities' });
+    await rejectsExactly(t, refusal({ audio: { voice: 'Alloy', format: 'wav' } }), {
       status: 400,
       type: 'provider_error',
     });
-    await t.rejects(refusal({ audio: { voice: 'alloy', format: 'flac' } }), { param: 'audio.format' });
+    await rejectsExactly(t, refusal({ audio: { voice: 'alloy', format: 'flac' } }), {
+      param: 'audio.format',
+    });
     const both = await hearing('wav', { modalities: ['text', 'audio'], stream });
-    await t.rejects(completions.create(both), { status: 400, param: 'modalities' });
+    await rejectsExactly(t, completions.create(both), { status: 400, param: 'modalities' });
   }
   const wrong = client('wrong').chat.completions.create(speaking());
   t.type(await failureOf(wrong), OpenAI.AuthenticationError);
@@ -239,11 +248,11 @@ t.test('chat: a stream that fails midway is a failure, read by hand and by the h
   };
   const failure = await failureOf(read());
   t.type(failure, OpenAI.APIError);
-  t.match(failure, { code: 502, type: 'provider_error' });
+  exactly(t, failure, { code: 502, type: 'provider_error' });
   await breakable.recovered();
   const stream = client().chat.completions.stream(endless);
   stream.once('chunk', () => breakEncoder(gateway));
-  await t.rejects(stream.finalMessage(), { code: 502 });
+  await rejectsExactly(t, stream.finalMessage(), { code: 502 });
   await breakable.recovered();
 });
 
@@ -252,11 +261,11 @@ t.test('realtime client secrets', async (t) => {
     expires_after: { anchor: 'created_at', seconds: 60 },
     session: { type: 'realtime', model: 'svc/s2.1-pro', audio: { output: { voice: 'alloy' } } },
   });
-  t.match(made, { value: /^ek_/, expires_at: Number });
-  t.match(made.session, { type: 'realtime', object: 'realtime.session', model: 'svc/s2.1-pro' });
+  exactly(t, made, { value: /^ek_/, expires_at: Number });
+  exactly(t, made.session, { type: 'realtime', object: 'realtime.session', model: 'svc/s2.1-pro' });
   t.equal(made.session.audio.output.voice, 'alloy');
   const refused = client().realtime.clientSecrets.create({
     expires_after: { anchor: 'created_at', seconds: 5 },
   });
-  await t.rejects(refused, { status: 400, param: 'expires_after.seconds' });
+  await rejectsExactly(t, refused, { status: 400, param: 'expires_after.seconds' });
 });

@@ -4,6 +4,7 @@
  */
 import { createOpenRouter } from '@openrouter/ai-sdk-provider';
 import { generateText, streamText } from 'ai';
+import { exactly, rejectsExactly } from '../../dist/test/fixtures/exactly.js';
 import t from '../../dist/test/fixtures/tap.js';
 import { sharedGateway, TEST_KEY } from '../../dist/test/fixtures/gateway.js';
 
@@ -39,10 +40,10 @@ t.test('streamText: the same in pieces, without an error part', async (t) => {
     [],
   );
   t.equal(parts.map((part) => (part.type === 'text-delta' ? part.text : '')).join(''), TEXT);
-  t.match(parts.at(-1), { type: 'finish', totalUsage: { totalTokens: Number } });
+  exactly(t, parts.at(-1), { type: 'finish', totalUsage: { totalTokens: Number } });
 });
 
 t.test('a refusal is an error with its status and our message', async (t) => {
   const unknown = generateText({ ...asked, model: router.chat('no/such-model') });
-  await t.rejects(unknown, { statusCode: 400, message: /model/i });
+  await rejectsExactly(t, unknown, { statusCode: 400, message: /model/i });
 });

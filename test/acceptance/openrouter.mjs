@@ -5,6 +5,7 @@
  */
 import { HTTPClient, OpenRouter } from '@openrouter/sdk';
 import * as errors from '@openrouter/sdk/models/errors';
+import { exactly, rejectsExactly } from '../../dist/test/fixtures/exactly.js';
 import t from '../../dist/test/fixtures/tap.js';
 import { TEST_KEY } from '../../dist/test/fixtures/gateway.js';
 import { breakable, breakableOnce, failsHoweverItBreaks } from './breaks.mjs';
@@ -51,17 +52,17 @@ t.test('tts.createSpeech: mp3, and pcm by default', async (t) => {
 });
 
 t.test('options that the SDK itself would strip, added on the way', async (t) => {
-  await t.rejects(speak({}, adding({ temperature: 7 })), { message: /temperature/ });
+  await rejectsExactly(t, speak({}, adding({ temperature: 7 })), { message: /temperature/ });
 });
 
 t.test('stt.createTranscription: JSON, plain and verbose with words', async (t) => {
-  t.match(await transcribe(), { text: TEXT, usage: { seconds: Number } });
+  exactly(t, await transcribe(), { text: TEXT, usage: { seconds: Number } });
   const verbose = await transcribe({
     responseFormat: 'verbose_json',
     timestampGranularities: ['word'],
     language: 'en',
   });
-  t.match(verbose, { text: TEXT, task: 'transcribe', language: 'en', duration: Number });
+  exactly(t, verbose, { text: TEXT, task: 'transcribe', language: 'en', duration: Number });
   t.strictSame(
     verbose.words.map(({ word }) => word),
     TEXT.split(' '),
@@ -106,7 +107,9 @@ t.test('models.list by pages ends', async (t) => {
 
 t.test('errors are its own classes', async (t) => {
   t.type(await failureOf(speak({ voice: 'Alloy' })), errors.BadRequestResponseError);
-  await t.rejects(speak({ voice: 'Alloy' }), { error: { code: 400, metadata: { provider_name: 'svc' } } });
+  await rejectsExactly(t, speak({ voice: 'Alloy' }), {
+    error: { code: 400, metadata: { provider_name: 'svc' } },
+  });
   t.type(await failureOf(speak({ responseFormat: 'flac' })), errors.BadRequestResponseError);
   t.type(await failureOf(speak({}, client('wrong'))), errors.UnauthorizedResponseError);
   t.type(await failureOf(transcribe({ model: 'svc/s1' })), errors.BadRequestResponseError);
@@ -114,7 +117,12 @@ t.test('errors are its own classes', async (t) => {
     { type: 'input_audio', inputAudio: { data: audio.toString('base64'), format: 'mp3' } },
     { type: 'text', text: TEXT },
   ];
-  await t.rejects(speak({ inputReferences }), { message: /reference audio/ }, 'no engine here can clone');
+  await rejectsExactly(
+    t,
+    speak({ inputReferences }),
+    { message: /reference audio/ },
+    'no engine here can clone',
+  );
 });
 
 t.test('a stream that fails midway is a failure', async (t) => {
@@ -138,9 +146,9 @@ let data;
 t.test('chat: whole: the result passes its schema', async (t) => {
   const result = await send();
   const { message, finishReason } = result.choices[0];
-  t.match(result, { object: 'chat.completion', usage: { totalTokens: Number } });
+  exactly(t, result, { object: 'chat.completion', usage: { totalTokens: Number } });
   t.equal(finishReason, 'stop');
-  t.match(message.audio, { id: String, transcript: TEXT, expiresAt: Number });
+  exactly(t, message.audio, { id: String, transcript: TEXT, expiresAt: Number });
   ({ data } = message.audio);
   t.equal(await heardBy(gateway, Buffer.from(data, 'base64')), TEXT);
 });
@@ -158,7 +166,7 @@ t.test('chat: streamed: every chunk passes its schema', async (t) => {
   }
   t.equal(transcript, TEXT);
   t.equal(streamed, data);
-  t.match(usage, { promptTokens: Number, completionTokens: Number, totalTokens: Number });
+  exactly(t, usage, { promptTokens: Number, completionTokens: Number, totalTokens: Number });
 });
 
 t.test('chat: without a hook: the default voice, and pcm', async (t) => {
@@ -184,7 +192,9 @@ t.test('chat: errors are its own classes, streamed or not', async (t) => {
   for (const stream of [true, false]) {
     t.type(await failureOf(send({ stream }, adding({ n: 2 }))), errors.BadRequestResponseError);
     const preset = adding({ audio: { voice: 'nova', format: 'wav' } });
-    await t.rejects(send({ stream }, preset), { error: { code: 400, metadata: { provider_name: 'svc' } } });
+    await rejectsExactly(t, send({ stream }, preset), {
+      error: { code: 400, metadata: { provider_name: 'svc' } },
+    });
     t.type(await failureOf(send({ stream }, client('wrong'))), errors.UnauthorizedResponseError);
   }
 });
@@ -197,7 +207,7 @@ t.test('chat: a stream that fails midway has its error in a chunk that fits the 
     if (chunk.choices[0]?.delta.audio?.data && ++chunks === 1) breakEncoder(gateway);
     last = chunk;
   }
-  t.match(last.error, { code: 502, metadata: { errorType: 'provider_unavailable' } });
+  exactly(t, last.error, { code: 502, metadata: { errorType: 'provider_unavailable' } });
   t.equal(last.choices[0].finishReason, 'error');
   await breakable.recovered();
 });

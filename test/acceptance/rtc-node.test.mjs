@@ -16,10 +16,11 @@ import {
   TrackPublishOptions,
   TrackSource,
 } from 'rtc-node-1';
+import { exactly } from '../../dist/test/fixtures/exactly.js';
 import t from '../../dist/test/fixtures/tap.js';
-import { messagesOf, Talks } from '../../dist/test/fixtures/conversation.js';
+import { messagesOf, Talks } from '../../dist/test/fixtures/conversation/conversation.js';
 import { EMBEDDED } from '../../dist/test/fixtures/gateway.js';
-import { said, toolSaid } from '../../dist/test/fixtures/model.js';
+import { said, toolSaid } from '../../dist/test/fixtures/chat/model.js';
 import { until } from '../../dist/test/fixtures/until.js';
 
 const RATE = 24_000;
@@ -147,18 +148,18 @@ t.test('a conversation with rtc-node', async (t) => {
   await until('the long answer is heard', () => client.heard.length > heardBefore + 250);
   t.same(asked, ['/Rome']);
   const ofTools = client.events.filter(({ type }) => type.startsWith('tool.'));
-  t.match(ofTools, [{ type: 'tool.started' }, { type: 'tool.completed', output: 'sunny' }]);
+  exactly(t, ofTools, [{ type: 'tool.started' }, { type: 'tool.completed', output: 'sunny' }]);
 
   await client.say(await talks.speech('Stop, please wait a moment.'));
   await until('it waits', () => finals('agent').at(-1)?.text.startsWith('Of course'));
 
   await client.say(await talks.speech('Thank you, good bye.'));
   await until('the agent hangs up', () => client.left);
-  t.match(client.events.at(-1), { type: 'session.ended', reason: 'agent_hangup' });
+  exactly(t, client.events.at(-1), { type: 'session.ended', reason: 'agent_hangup' });
   await client.leave();
 
   const record = await talks.ended(invite);
-  t.match(record, { status: 'completed', ended_reason: 'hangup' });
+  exactly(t, record, { status: 'completed', ended_reason: 'hangup' });
   const messages = messagesOf(record);
   t.equal(messages[0], 'assistant: Hello. How can I help you?');
   t.match(messages[1], /^user: .*weather/i);
@@ -166,9 +167,10 @@ t.test('a conversation with rtc-node', async (t) => {
   t.ok(LONG.startsWith(kept) && kept.length > 20 && kept.length < LONG.length, `kept: ${kept}`);
   t.equal(finals('agent')[1].text.trim(), kept, 'the transcript shows the same');
   // Its last words are now and then heard as "wake a moment".
-  t.match(messages.slice(3, 5), [/^user: stop.*moment/i, 'assistant: Of course. I am waiting.']);
+  exactly(t, messages.slice(3, 5), [/^user: stop.*moment/i, 'assistant: Of course. I am waiting.']);
   t.match(messages[5], /^user: .*bye/i);
-  t.match(
+  exactly(
+    t,
     record.items
       .filter(({ type }) => type !== 'message')
       .map(({ type, tool_name: name }) => `${type} ${name}`),

@@ -1,5 +1,5 @@
 /** Helpers of the acceptance runs: reading a stream whole, breaking one midway, failures. */
-import { memberOf } from '../../dist/test/fixtures/family.js';
+import { memberOf } from '../../dist/test/fixtures/processes/family.js';
 
 export async function bytesOf(stream) {
   const chunks = [];

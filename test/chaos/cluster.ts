@@ -1,11 +1,11 @@
 /** Nodes on one Postgres behind a balancer. `letGoOfAll` stops everything. */
 import { rmSync } from 'node:fs';
-import { letGo } from '../fixtures/caller.js';
+import { letGo } from '../fixtures/calls/caller.js';
 import { freePort } from '../fixtures/free-port.js';
 import { TEST_SECRET } from '../fixtures/gateway.js';
-import { startModel } from '../fixtures/model.js';
-import { startPostgres, type TestPostgres } from '../fixtures/postgres.js';
-import { startRelay } from '../fixtures/postgres-relay.js';
+import { startModel } from '../fixtures/chat/model.js';
+import { startPostgres, type TestPostgres } from '../fixtures/database/postgres.js';
+import { startRelay } from '../fixtures/database/relay.js';
 import { until } from '../fixtures/until.js';
 import { type Balancer, startBalancer } from './balancer.js';
 import { ChaosNode } from './nodes.js';

@@ -6,8 +6,8 @@
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { makeAgent, client } from '../fixtures/agents.js';
-import { startReceiver } from '../fixtures/receiver.js';
+import { makeAgent, client } from '../fixtures/platform/agents.js';
+import { startReceiver } from '../fixtures/platform/receiver.js';
 import { until } from '../fixtures/until.js';
 import type { Sql } from '../../storage/postgres/sql.js';
 import type { Balancer } from './balancer.js';

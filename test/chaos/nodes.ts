@@ -1,8 +1,8 @@
 /** A node of the run: a gateway with its own data folder, port and route to the database, and the faults done to it. */
 import { setTimeout as pause } from 'node:timers/promises';
-import { commandOf, familyOf, isAlive } from '../fixtures/family.js';
+import { commandOf, familyOf, isAlive } from '../fixtures/processes/family.js';
 import { type Gateway, startGateway } from '../fixtures/gateway.js';
-import type { Relay } from '../fixtures/postgres-relay.js';
+import type { Relay } from '../fixtures/database/relay.js';
 import { until } from '../fixtures/until.js';
 import type { FaultKind } from './record.js';
 

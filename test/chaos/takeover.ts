@@ -8,10 +8,10 @@
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { AudioStream, DisconnectReason, type RemoteTrack, Room, RoomEvent } from '@livekit/rtc-node';
-import { client, makeAgent } from '../fixtures/agents.js';
-import { AUDIBLE } from '../fixtures/caller.js';
-import type { Invite } from '../fixtures/conversation.js';
-import { startNodes } from '../fixtures/livekit-nodes.js';
+import { client, makeAgent } from '../fixtures/platform/agents.js';
+import { AUDIBLE } from '../fixtures/calls/caller.js';
+import type { Invite } from '../fixtures/conversation/conversation.js';
+import { startNodes } from '../fixtures/livekit/nodes.js';
 import { until } from '../fixtures/until.js';
 import { type Cluster, letGoOfAll, run, startCluster } from './cluster.js';
 

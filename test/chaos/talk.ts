@@ -1,7 +1,7 @@
 /** Callers that talk to an agent, reconnect when they hear nothing, and hang up. */
 import { setTimeout as pause } from 'node:timers/promises';
-import { Caller, CALLER_RATE } from '../fixtures/caller.js';
-import { type Invite, shownBy } from '../fixtures/conversation.js';
+import { Caller, CALLER_RATE } from '../fixtures/calls/caller.js';
+import { type Invite, shownBy } from '../fixtures/conversation/conversation.js';
 import { until } from '../fixtures/until.js';
 import { speech } from './load.js';
 import type { CallRecord } from './record.js';

@@ -1,5 +1,5 @@
 /** Shared by all parts of a chaos run: the clock, the balancer's address, and the recording. */
-import { type Answer, type Call, type CallOptions, client } from '../fixtures/agents.js';
+import { type Answer, type Call, type CallOptions, client } from '../fixtures/platform/agents.js';
 import type { CallRecord, Failure, Fault, Write } from './record.js';
 
 /** The error as clients see it: the status of a refused handshake, an error code, or that nothing came. */

@@ -4,9 +4,9 @@
  */
 import { encode } from '@msgpack/msgpack';
 import { LIMITS } from '../../../contracts/limits.js';
-import type { Body } from '../../fixtures/agents.js';
-import { ASKING, newCall, newNumber, SECRET, STREAMING } from '../../fixtures/incoming-calls.js';
-import { PhoneLine } from '../../fixtures/phone-line.js';
+import type { Body } from '../../fixtures/platform/agents.js';
+import { ASKING, newCall, newNumber, SECRET, STREAMING } from '../../fixtures/phone/incoming-calls.js';
+import { PhoneLine } from '../../fixtures/phone/line.js';
 import { ask, flood, listen, repeated, sendFrames, stall } from './senders.js';
 import type { Target } from './target.js';
 import { count, type Told } from './told.js';

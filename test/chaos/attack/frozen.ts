@@ -1,6 +1,6 @@
 /** X11: each kind of child is stopped in turn. It is replaced within eight seconds, and only what it did itself suffers. */
 import { setTimeout as pause } from 'node:timers/promises';
-import { isAlive } from '../../fixtures/family.js';
+import { isAlive } from '../../fixtures/processes/family.js';
 import { speak } from './speak.js';
 import type { Victim } from './victim.js';
 import { partsOf, type Target } from './target.js';

@@ -1,9 +1,9 @@
 /** A database of the run: of the test run's server if there is one, else of a server of its own. */
 import { rmSync } from 'node:fs';
 import { openDatabase } from '../../../storage/postgres/database.js';
-import { startEmbedded } from '../../../storage/embedded.js';
+import { startEmbeddedPostgres } from '../../../storage/embedded.js';
 import { migrate } from '../../../storage/postgres/migrate.js';
-import { createDatabase, testServer } from '../../fixtures/databases.js';
+import { createDatabase, testServer } from '../../fixtures/database/databases.js';
 import { temporaryFolder } from '../../fixtures/folders.js';
 
 export interface OwnPostgres {
@@ -18,7 +18,7 @@ export async function startPostgres(): Promise<OwnPostgres> {
     return { url, stop: async () => void (await drop()) };
   }
   const dataDir = temporaryFolder('attack-');
-  const embedded = await startEmbedded({ dataDir });
+  const embedded = await startEmbeddedPostgres({ dataDir });
   const { sql, close } = await openDatabase({ url: embedded.url, connections: 1 });
   await migrate(sql);
   await close();

@@ -3,11 +3,11 @@ import { readFileSync } from 'node:fs';
 import { randomIds } from '../../../contracts/ids.js';
 import { openDatabase } from '../../../storage/postgres/database.js';
 import { createKey } from '../../../storage/keys/keys.js';
-import { type Call, client, makeAgent } from '../../fixtures/agents.js';
-import { commandOf, familyOf } from '../../fixtures/family.js';
+import { type Call, client, makeAgent } from '../../fixtures/platform/agents.js';
+import { commandOf, familyOf } from '../../fixtures/processes/family.js';
 import { type Gateway, startGateway, TEST_KEY, TEST_SECRET } from '../../fixtures/gateway.js';
 import { type OwnPostgres, startPostgres } from './postgres.js';
-import { memoryOf } from '../../fixtures/resources.js';
+import { memoryOf } from '../../fixtures/processes/resources.js';
 
 const KEY_ROLES = ['full', 'speech', 'read'] as const;
 type KeyRole = (typeof KEY_ROLES)[number];

@@ -3,8 +3,8 @@
  * attackers do in theirs holds up neither its requests nor its call.
  */
 import { setTimeout as pause } from 'node:timers/promises';
-import { client, makeAgent } from '../../fixtures/agents.js';
-import { Caller, letGo, type SessionInvite } from '../../fixtures/caller.js';
+import { client, makeAgent } from '../../fixtures/platform/agents.js';
+import { Caller, letGo, type SessionInvite } from '../../fixtures/calls/caller.js';
 import { until } from '../../fixtures/until.js';
 import { type Asked, speak } from './speak.js';
 import type { VictimCommand, VictimReport } from './victim.js';

@@ -1,8 +1,8 @@
 /** One call of the run: an agent with all that the row needs, a caller who speaks, and what became of it. */
 import { setTimeout as pause } from 'node:timers/promises';
-import { type Body, makeAgent } from '../../fixtures/agents.js';
-import { Caller } from '../../fixtures/caller.js';
-import type { Invite, Record as SessionRecord } from '../../fixtures/conversation.js';
+import { type Body, makeAgent } from '../../fixtures/platform/agents.js';
+import { Caller } from '../../fixtures/calls/caller.js';
+import type { Invite, Record as SessionRecord } from '../../fixtures/conversation/conversation.js';
 import { until } from '../../fixtures/until.js';
 import { callerWords } from './doubles/caller-voice.js';
 import { nameOf, SAID } from './doubles/speech.js';

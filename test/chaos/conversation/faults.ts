@@ -2,7 +2,7 @@
  * What fails, hangs or behaves oddly around a conversation, as a table: how it is made and mended, for one call or for all. What must be
  * heard, recorded and logged then is apart (rows.ts), so that other runs use the same faults.
  */
-import type { Relay } from '../../fixtures/postgres-relay.js';
+import type { Relay } from '../../fixtures/database/relay.js';
 import type { Doubles } from './doubles/doubles.js';
 import type { McpFault } from './doubles/mcp.js';
 import type { ModelFault } from './doubles/model.js';

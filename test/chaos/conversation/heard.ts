@@ -1,5 +1,5 @@
 /** What a caller heard of the agent, counted in the received audio: utterances, with their words and the silences between them. */
-import { AUDIBLE, type Caller, CALLER_RATE } from '../../fixtures/caller.js';
+import { AUDIBLE, type Caller, CALLER_RATE } from '../../fixtures/calls/caller.js';
 import { atRecognitionRate } from '../../../engines/resampling.js';
 import { readTones } from './doubles/speech.js';
 

@@ -1,5 +1,5 @@
 /** Which lines of the log are about a fault. */
-import type { Body } from '../../fixtures/agents.js';
+import type { Body } from '../../fixtures/platform/agents.js';
 import { type Fault, faultOf } from './faults.js';
 import type { Row } from './rows.js';
 

@@ -3,7 +3,7 @@
  * (docs/operate/chaos.md). Prints a line for each row. Exit code 1 if one fails.
  */
 import { parseArgs } from 'node:util';
-import { letGo } from '../../fixtures/caller.js';
+import { letGo } from '../../fixtures/calls/caller.js';
 import { makeCall } from './call.js';
 import { nameOf } from './doubles/speech.js';
 import { judge, type Verdict } from './judge.js';

@@ -1,6 +1,6 @@
 /** What must be heard, recorded and logged of each fault: a call for each row. */
-import type { Answered, ModelMessage } from '../../fixtures/model.js';
-import { toolSaid } from '../../fixtures/model.js';
+import type { Answered, ModelMessage } from '../../fixtures/chat/model.js';
+import { toolSaid } from '../../fixtures/chat/model.js';
 import { LATER } from './doubles/mcp.js';
 import { ORDER } from './doubles/model.js';
 

@@ -1,7 +1,7 @@
 /** The gateways of the run, with doubles around them: one with a single model, and one with two. */
-import { type Body, type Call, client } from '../../fixtures/agents.js';
+import { type Body, type Call, client } from '../../fixtures/platform/agents.js';
 import { type Gateway, MEDIA, startGateway, TEST_KEY, TEST_SECRET } from '../../fixtures/gateway.js';
-import { startRelay } from '../../fixtures/postgres-relay.js';
+import { startRelay } from '../../fixtures/database/relay.js';
 import { startPostgres } from '../attack/postgres.js';
 import { partsOf } from '../attack/target.js';
 import { type Doubles, settingsWith, startDoubles } from './doubles/doubles.js';

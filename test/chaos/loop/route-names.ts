@@ -1,7 +1,7 @@
 /** The name of a declared route in the tables of inputs: dialect, method and whole path, but for the base of protocol A. */
 import { defaultVocabulary } from '../../../contracts/vocabulary.js';
 import { basesOf } from '../../../gateway/dialects/protocol-a/bases.js';
-import type { DeclaredRoute } from '../../fixtures/routes.js';
+import type { DeclaredRoute } from '../../../gateway/declared-routes.js';
 
 const BASES = basesOf(defaultVocabulary)
   .map(({ path }) => path)

@@ -1,6 +1,6 @@
 /** Which inputs each route gets. A route that takes a body or frames and has no row here fails the run. */
 import { LIMITS } from '../../../contracts/limits.js';
-import type { DeclaredRoute } from '../../fixtures/routes.js';
+import type { DeclaredRoute } from '../../../gateway/declared-routes.js';
 import { routeOf } from './route-names.js';
 import {
   forms,

@@ -1,9 +1,9 @@
 /** Which frames each socket gets, and how a client opens it. A socket of the gateway that has no row here fails the run. */
 import { LIMITS } from '../../../contracts/limits.js';
-import { client, makeAgent } from '../../fixtures/agents.js';
+import { client, makeAgent } from '../../fixtures/platform/agents.js';
 import type { Gateway } from '../../fixtures/gateway.js';
-import type { DeclaredRoute } from '../../fixtures/routes.js';
-import { addressOf, type SessionInvite } from '../../fixtures/signalling.js';
+import type { DeclaredRoute } from '../../../gateway/declared-routes.js';
+import { addressOf, type SessionInvite } from '../../fixtures/calls/signalling.js';
 import {
   type FrameInput,
   liveFrames,

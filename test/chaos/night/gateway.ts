@@ -1,7 +1,7 @@
 /** The gateway of a run: one address, any number of processes one after the other, each of whose logs is read. */
 import { rmSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
-import { commandOf, familyOf } from '../../fixtures/family.js';
+import { commandOf, familyOf } from '../../fixtures/processes/family.js';
 import { temporaryFolder } from '../../fixtures/folders.js';
 import { freePort } from '../../fixtures/free-port.js';
 import { type Gateway, startGateway } from '../../fixtures/gateway.js';

@@ -53,7 +53,7 @@ const shown = (signs: readonly Sign[], times: Times): string =>
 
 /** `told after log 1 s, metric 2 s …; over after …` */
 export const figuresOf = ({ promised, ending, told, over }: Judged): string =>
-  `told after ${shown(promised, told)}; over after ${shown(ending, over)}`;
+  `told after ${shown(promised, told)}${ending.length > 0 ? `; over after ${shown(ending, over)}` : ''}`;
 
 const late = (sign: Sign, times: Times, most: number, what: string): readonly string[] => {
   const after = times[sign];

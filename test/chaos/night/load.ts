@@ -3,18 +3,20 @@
  * analysed and told to a webhook, calls that are placed, texts that are spoken. Whatever fails is tried again.
  */
 import { setTimeout as pause } from 'node:timers/promises';
-import { type Body, type Call, client, makeAgent } from '../../fixtures/agents.js';
-import { Caller, type SessionInvite } from '../../fixtures/caller.js';
+import { type Body, type Call, client, makeAgent } from '../../fixtures/platform/agents.js';
+import { Caller, type SessionInvite } from '../../fixtures/calls/caller.js';
 import { TEST_KEY } from '../../fixtures/gateway.js';
-import { newNumber, SECRET } from '../../fixtures/placed-calls.js';
-import type { PhoneApi } from '../../fixtures/phone-api.js';
+import { newNumber, SECRET } from '../../fixtures/phone/placed-calls.js';
+import type { PhoneApi } from '../../fixtures/phone/api.js';
 import { until } from '../../fixtures/until.js';
 import { callerWords } from '../conversation/doubles/caller-voice.js';
 import { nameOf, SAID } from '../conversation/doubles/speech.js';
 import { within } from '../world.js';
 
 const JOIN_MS = 10_000;
-/** Longest wait for an answer before somebody says it again. */
+/** Longest wait for an answer before somebody says it again: longer than engines and models are waited for. */
+const PATIENT_MS = 15_000;
+/** The same of somebody in a hurry, for whom a filler is an answer. */
 const ANSWER_MS = 4000;
 const THINK_MS = 800;
 const AGAIN_MS = 500;
@@ -28,6 +30,19 @@ export interface Staff {
   /** Is recorded and analysed, and has a webhook. */
   readonly clerk: string;
   readonly phone: { readonly number: string; readonly api: PhoneApi } | undefined;
+}
+
+/** `from`: time of the end of somebody's words; `states`: how many states the agent had been in before them. */
+type Hears = (caller: Caller, from: number, states: number) => boolean;
+
+/** Anything. */
+const heard: Hears = (caller, from) => caller.audible(from).length > 0;
+
+/** An answer to its end: the agent has thought, and listens again. */
+function answered({ states }: Caller, _: number, from: number): boolean {
+  const doing = states.slice(from);
+  const thought = doing.indexOf('thinking');
+  return thought >= 0 && doing.includes('listening', thought);
 }
 
 const speak = (base: string, body: object): Promise<Response> =>
@@ -82,17 +97,19 @@ export class Load {
   async #talk(): Promise<void> {
     const caller = await this.#joined(this.staff.talker);
     try {
-      while (!caller.ended && !this.#over) await this.#exchange(caller);
+      while (!caller.ended && !this.#over) await this.#exchange(caller, answered, PATIENT_MS);
     } finally {
       caller.hangUp();
     }
   }
 
-  async #exchange(caller: Caller): Promise<void> {
+  /** `hears`: whether what comes after the words is an answer. */
+  async #exchange(caller: Caller, hears: Hears = heard, mostMs = ANSWER_MS): Promise<void> {
+    const states = caller.states.length;
     await within(ANSWER_MS * 2, 'saying', caller.say(this.#words ?? new Int16Array()));
     const from = performance.now();
-    const heard = (): boolean => caller.ended || caller.audible(from).length > 0;
-    await until('an answer is heard', heard, ANSWER_MS).catch(() => undefined);
+    const isOver = (): boolean => caller.ended || hears(caller, from, states);
+    await until('an answer is heard', isOver, mostMs).catch(() => undefined);
     await pause(THINK_MS);
   }
 

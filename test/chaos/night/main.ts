@@ -4,12 +4,12 @@
  * also the warnings of the log. Exit code 1 if one is not told of in time, 2 if promtool is not there.
  */
 import { parseArgs } from 'node:util';
-import { INCIDENTS, type Incident } from '../../fixtures/monitoring.js';
+import { INCIDENTS, type Incident } from '../../fixtures/ops/monitoring.js';
 import { letGoOfAll } from '../cluster.js';
 import { NIGHT_FAULTS, type NightFault } from './faults.js';
-import { broken, figuresOf } from './judge.js';
+import { broken, figuresOf, type Judged } from './judge.js';
 import { withoutPromtool } from './promtool.js';
-import { ofOne } from './signs.js';
+import { awaited, ofOne } from './signs.js';
 import { calm, suffer } from './suffer.js';
 import { type Night, type Place, startNight } from './world.js';
 
@@ -39,13 +39,19 @@ function tell(name: string, figures: string, faults: readonly string[]): void {
   console.log(`${faults.length > 0 ? 'FAIL' : 'PASS'} ${name}: ${figures}${reasons}`);
 }
 
+async function sufferFromCalm(night: Night, fault: NightFault, incident: Incident): Promise<Judged> {
+  await calm(night, incident);
+  return suffer(night, fault, incident);
+}
+
 async function one(night: Night, fault: NightFault): Promise<void> {
   const incident = rowOf(fault);
   const from = Date.now();
   try {
-    await calm(night, incident);
-    const seen = await suffer(night, fault, incident);
-    tell(fault.name, figuresOf(seen), broken(seen));
+    let seen = await sufferFromCalm(night, fault, incident);
+    // What hung because of the fault before fails seconds after that was mended.
+    if (seen.early.length > 0) seen = await sufferFromCalm(night, fault, incident);
+    tell(fault.name, figuresOf(seen), [...broken(seen), ...awaited(incident, seen)]);
   } catch (error) {
     tell(fault.name, 'not made', [error instanceof Error ? (error.stack ?? '') : String(error)]);
   }

@@ -43,18 +43,30 @@ const secondsOf = (duration: string): number =>
   );
 
 const OBJECTION =
-  /^\s*(?:alertname: (?<alert>\S+)|expr: (?<expr>"(?:[^"\\]|\\.)*")), time: (?<time>[\dhms]+)/gm;
+  /^\s*(?:alertname: (?<alert>\S+)|expr: (?<expr>"(?:[^"\\]|\\.)*")), time: (?<time>[\dhms]+)(?<got>[^]*?)(?=^\s*(?:alertname|expr): |(?![^]))/gm;
+/** Of an alert that fired. */
+const NAME_LABEL = /^\s*Labels:\{.*\bname=("(?:[^"\\]|\\.)*")/gm;
 
-/** The seconds at which each alert or expression was true, from promtool's objections. */
+/** The alert of one of several parts. */
+export const alertOf = (alert: string, name: string): string => `${alert}{name="${name}"}`;
+
+/** The seconds at which each alert or expression was true, from promtool's objections; of an alert also those for each part that it names. */
 export function objections(said: string): ReadonlyMap<string, readonly number[]> {
   const found = new Map<string, number[]>();
   for (const { groups } of said.matchAll(OBJECTION)) {
-    const { alert, expr, time = '' } = groups ?? {};
-    const name = alert ?? String(JSON.parse(expr ?? '""'));
-    found.set(name, [...(found.get(name) ?? []), secondsOf(time)]);
+    const { alert, expr, time = '', got = '' } = groups ?? {};
+    const parts = alert === undefined ? [] : [...got.matchAll(NAME_LABEL)];
+    const names = [
+      alert ?? String(JSON.parse(expr ?? '""')),
+      ...parts.map(([, name]) => alertOf(alert!, String(JSON.parse(name!)))),
+    ];
+    for (const name of names) found.set(name, [...(found.get(name) ?? []), secondsOf(time)]);
   }
   return found;
 }
+
+/** The name of an alert, whichever part it is to be about. */
+const wholeAlert = (alert: string): string => alert.replace(/\{.*$/, '');
 
 /** Seconds of the recording (one scrape each, undefined: none) at which each of the alerts and of the expressions is true. */
 export async function truthOf(
@@ -71,7 +83,7 @@ export async function truthOf(
         interval: '1s',
         input_series: inputSeries(scrapes),
         alert_rule_test: alerts.flatMap((alertname) =>
-          times.map((eval_time) => ({ alertname, eval_time, exp_alerts: [] })),
+          times.map((eval_time) => ({ alertname: wholeAlert(alertname), eval_time, exp_alerts: [] })),
         ),
         promql_expr_test: expressions.flatMap((expr) =>
           times.map((eval_time) => ({ expr, eval_time, exp_samples: [] })),

@@ -1,7 +1,7 @@
 /** What an incident promises (ops/monitoring/incidents.mjs), looked for in a recording. */
-import type { Incident } from '../../fixtures/monitoring.js';
+import type { Incident } from '../../fixtures/ops/monitoring.js';
 import { beganAfter, endedAfter, type Judged, type Sign, SIGNS, type Times } from './judge.js';
-import { truthOf } from './promtool.js';
+import { alertOf, truthOf } from './promtool.js';
 import type { HealthBody, Recorder, Second } from './recorder.js';
 
 const MS = 1000;
@@ -41,6 +41,7 @@ export const ofOne = (incident: Incident, name: string): Incident => ({
   log: incident.log.replace('(…)', `(${name})`),
   back: incident.back.replace('(…)', `(${name})`),
   metric: incident.metric.replace('"}', `", name="${name}"}`),
+  alert: incident.alert === '' ? '' : alertOf(incident.alert, name),
   health: incident.health === '' ? '' : `${incident.health}.${name}`,
 });
 
@@ -54,6 +55,16 @@ const endingIn = ({ metric, back, health }: Incident): readonly Sign[] => [
   ...(metric === '' || /\[\d/.test(metric) ? [] : (['metric'] as const)),
   ...(health === '' ? [] : (['health'] as const)),
 ];
+
+/** What was awaited of the signs that did not come, in the words of the table: a line for each. */
+export function awaited(incident: Incident, { promised, ending, told, over }: Judged): readonly string[] {
+  const absent = promised.filter((sign) => told[sign] === undefined);
+  const isNotBack = told.log !== undefined && ending.includes('log') && over.log === undefined;
+  return [
+    ...absent.map((sign) => `awaited (${sign}): ${incident[sign]}`),
+    ...(isNotBack ? [`awaited (log): ${incident.back}`] : []),
+  ];
+}
 
 /** Moments of a fault, in seconds of the recording. */
 export interface Moments {

@@ -1,6 +1,6 @@
 /** One fault from its making to its end, and when an operator could read of both. */
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Incident } from '../../fixtures/monitoring.js';
+import type { Incident } from '../../fixtures/ops/monitoring.js';
 import { until } from '../../fixtures/until.js';
 import type { NightFault } from './faults.js';
 import { type Judged, type Sign, NIGHT_LIMITS, type Times } from './judge.js';
@@ -67,7 +67,7 @@ export async function calm({ gateway: { recorder } }: Night, incident: Incident)
     const from = recorder.now - 2;
     if (from < 0) return false;
     const { early } = await judged(incident, recorder, { from, made: recorder.now });
-    return early.every((sign) => sign === 'alert');
+    return early.length === 0;
   };
   await until('it is calm', isCalm, CALM_MS);
 }

@@ -1,16 +1,17 @@
 /** A gateway with calls under way, and all that it asks as doubles that can fail. */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { rmdirSync } from 'node:fs';
-import { client } from '../../fixtures/agents.js';
+import { client } from '../../fixtures/platform/agents.js';
 import { temporaryFolder } from '../../fixtures/folders.js';
 import { EMBEDDED_POSTGRES, MEDIA, TEST_SECRET } from '../../fixtures/gateway.js';
-import { type Cluster, startCluster } from '../../fixtures/livekit-cluster.js';
-import { PhoneApi } from '../../fixtures/phone-api.js';
-import { twilioApi } from '../../fixtures/phone-api-twilio.js';
-import { newNumber, SECRET } from '../../fixtures/placed-calls.js';
-import { startPostgres } from '../../fixtures/postgres.js';
-import { type Relay, startRelay } from '../../fixtures/postgres-relay.js';
-import { startReceiver } from '../../fixtures/receiver.js';
+import { type Cluster, startCluster } from '../../fixtures/livekit/cluster.js';
+import { PhoneApi } from '../../fixtures/phone/api.js';
+import { twilioApi } from '../../fixtures/phone/api-twilio.js';
+import { newNumber, SECRET } from '../../fixtures/phone/placed-calls.js';
+import { startPostgres } from '../../fixtures/database/postgres.js';
+import { type Relay, startRelay } from '../../fixtures/database/relay.js';
+import { startReceiver } from '../../fixtures/platform/receiver.js';
+import { TurnDouble } from '../../fixtures/media/turn-double.js';
 import { run } from '../cluster.js';
 import { settingsWith, startDoubles } from '../conversation/doubles/doubles.js';
 import type { Surroundings } from '../conversation/faults.js';
@@ -26,14 +27,22 @@ export type Place = 'usual' | 'own' | 'disk' | 'livekit';
 export const DOORS = ['webhook', 'bucket', 'phone'] as const;
 export type Doors = Readonly<Record<(typeof DOORS)[number], Door>>;
 
+export interface Livekit {
+  /** The way to the server. */
+  readonly relay: Relay;
+  /** Has it take the gateway's secret for wrong, or not. */
+  refuse(refuses: boolean): void;
+}
+
 export interface Night {
   readonly gateway: NightGateway;
-  readonly around: Surroundings;
+  readonly around: Surroundings & { readonly database: Relay };
   readonly doors: Doors;
   /** The data folder, where it has a size of its own. */
   readonly disk: string | undefined;
-  /** The way to the LiveKit server. */
-  readonly livekit: Relay | undefined;
+  readonly livekit: Livekit | undefined;
+  /** That clients are told of. */
+  readonly turn: TurnDouble;
 }
 
 const DISK_SIZE = '300m';
@@ -50,7 +59,7 @@ function mountDisk(): string | undefined {
   return disk;
 }
 
-async function livekitSettings(): Promise<{ readonly relay: Relay; readonly env: Record<string, string> }> {
+async function startLivekit(): Promise<Livekit & { readonly env: Record<string, string> }> {
   const folder = temporaryFolder('lk-');
   const cluster: Cluster = await startCluster(folder);
   run.teardown(() => cluster.close());
@@ -62,7 +71,7 @@ async function livekitSettings(): Promise<{ readonly relay: Relay; readonly env:
     LIVEKIT_API_SECRET: secret,
     LIVEKIT_ROOM_PROCESSES: '1',
   };
-  return { relay, env };
+  return { relay, env, refuse: (refuses) => void (cluster.refuses = refuses) };
 }
 
 export const ANALYSIS = JSON.stringify({ summary: 'They asked what there is.' });
@@ -136,18 +145,20 @@ export async function startNight(place: Place): Promise<{ night: Night; load: Lo
   const database = await startRelay(run, postgres.url);
   const bucket = await startBucketDouble(run);
   const receiver = await startReceiver(run);
+  const turn = await TurnDouble.start(run);
   const api = await PhoneApi.start(run as never, twilioApi, SECRET);
   const [webhookDoor, bucketDoor, phoneDoor] = await Promise.all(
     [receiver.url, bucket.url, api.url].map((url) => Door.before(run, url)),
   );
-  const livekit = place === 'livekit' ? await livekitSettings() : undefined;
+  const livekit = place === 'livekit' ? await startLivekit() : undefined;
   const gateway = await NightGateway.start({
     ...MEDIA,
     ...settingsWith(doubles, { second: true }),
     ...(place === 'own' && OWN_ENGINES),
     ...bucket.env(bucketDoor!.url),
+    ICE_SERVERS: turn.servers,
     ...{ SECRETS_KEY: TEST_SECRET, LOG_LEVEL: 'info', START_CHECKS: 'on' },
-    ...{ DRAIN_ANNOUNCE_SECONDS: '15', DRAIN_SECONDS: '30' },
+    ...{ DRAIN_ANNOUNCE_SECONDS: '10', DRAIN_SECONDS: '12' },
     ...(disk === undefined ? { DATABASE_URL: database.url } : { ...EMBEDDED_POSTGRES, DATA_DIR: disk }),
     ...livekit?.env,
   });
@@ -157,5 +168,5 @@ export async function startNight(place: Place): Promise<{ night: Night; load: Lo
   const load = new Load(gateway.base, staff);
   load.begin(await wordsOfCallers());
   const doors = { webhook: webhookDoor!.door, bucket: bucketDoor!.door, phone: phoneDoor!.door };
-  return { night: { gateway, around, doors, disk, livekit: livekit?.relay }, load };
+  return { night: { gateway, around, doors, disk, livekit, turn }, load };
 }

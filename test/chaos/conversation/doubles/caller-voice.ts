@@ -5,7 +5,7 @@
 import { RECOGNITION_RATE } from '../../../../contracts/audio.js';
 import { createFlite } from '../../../../engines/backends/flite/index.js';
 import { atRate } from '../../../../engines/resampling.js';
-import { CALLER_RATE } from '../../../fixtures/caller.js';
+import { CALLER_RATE } from '../../../fixtures/calls/caller.js';
 
 /** Calls that can be told apart. */
 export const MOST_CALLS = 64;

@@ -10,6 +10,8 @@ const fails =
 
 export const HTTP_FAULTS = {
   '401': fails(401),
+  '404': fails(404),
+  '429': fails(429),
   '500': fails(500),
   /** Takes the request, and closes the connection. */
   drops: (response) => void response.destroy(),

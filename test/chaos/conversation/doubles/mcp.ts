@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { MCP_KEY } from '../../../../contracts/ports/agents/mcp.js';
-import { remoteService } from '../../../fixtures/remote-service.js';
+import { remoteService } from '../../../fixtures/engines/remote-service.js';
 import { HTTP_FAULTS, type HttpFault, isHttpFault } from './http.js';
 import { ORDER } from './model.js';
 import { Switch } from './switch.js';

@@ -3,8 +3,8 @@
  * Without a fault it answers as the call's script says.
  */
 import type { ServerResponse } from 'node:http';
-import { delta, sse } from '../../../fixtures/chat-server.js';
-import { type Answered, type Model, type ModelMessage, startModel } from '../../../fixtures/model.js';
+import { delta, sse } from '../../../fixtures/chat/server.js';
+import { type Answered, type Model, type ModelMessage, startModel } from '../../../fixtures/chat/model.js';
 import { HTTP_FAULTS } from './http.js';
 import { Switch } from './switch.js';
 
@@ -84,8 +84,11 @@ const CONDITIONAL: Readonly<Record<string, (messages: Messages) => Answered | un
     lengthOf(messages) > WINDOW ? (response) => refuseLength(messages, response) : undefined,
 };
 
+/** Whether it was ordered since somebody said something: a conversation may have ordered before. */
 const saysOrdered = (messages: Messages): boolean =>
-  messages.some(({ content }) => content?.includes('ordered') ?? false);
+  messages
+    .slice(messages.findLastIndex(({ role }) => role === 'user') + 1)
+    .some(({ content }) => content?.includes('ordered') ?? false);
 
 const FAULTY: Readonly<Record<string, Faulty>> = {
   ...own,

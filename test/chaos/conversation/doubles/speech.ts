@@ -7,7 +7,7 @@ import { decode } from '@msgpack/msgpack';
 import { bytesOf, RECOGNITION_RATE } from '../../../../contracts/audio.js';
 import { createToneSpeech, createToneTranscriber } from '../../../../engines/backends/tone/index.js';
 import { rawAudioIn, samplesOfRaw } from '../../../../engines/raw-audio.js';
-import { remoteService } from '../../../fixtures/remote-service.js';
+import { remoteService } from '../../../fixtures/engines/remote-service.js';
 import { HTTP_FAULTS, type HttpFault, isHttpFault } from './http.js';
 import { callOf } from './caller-voice.js';
 import { Switch } from './switch.js';

@@ -1,5 +1,5 @@
 /** A shop behind a webhook tool, which counts its orders; its faults can be switched, for each call (the end of the address) or for all. */
-import { remoteService } from '../../../fixtures/remote-service.js';
+import { remoteService } from '../../../fixtures/engines/remote-service.js';
 import { HTTP_FAULTS, type HttpFault, isHttpFault } from './http.js';
 import { Switch } from './switch.js';
 

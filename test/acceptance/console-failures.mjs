@@ -1,0 +1,134 @@
+/**
+ * An account owner looks for what has failed: calls in which answers failed are marked, in the list, on the start page and on their own
+ * pages; deliveries that failed are sent again, one, those of a time span, and all.
+ */
+import { makeAgent } from '../../dist/test/fixtures/platform/agents.js';
+import { exactly } from '../../dist/test/fixtures/exactly.js';
+import { startReceiver } from '../../dist/test/fixtures/platform/receiver.js';
+import { insertTurn, TURN } from '../../dist/test/fixtures/calls/turns.js';
+import { until } from '../../dist/test/fixtures/until.js';
+import { madeOfTexts, signIn, violations } from './console.mjs';
+
+const HOUR_MS = 3_600_000;
+/** Each call has two events. */
+const EVENTS = 2;
+
+/** A moment as a field for date and time takes it, in the time zone of the browser, which is this process's. */
+const typed = (ms) => new Date(ms - new Date(ms).getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+
+/** Calls that have ended, `hours` ago, each with two events that the receiver did not take; in one call an answer failed. */
+async function endedCalls({ call, sql }, url, hours) {
+  const agent = await makeAgent(call, { name: 'Lamp shop', config: { webhooks: { post_call: { url } } } });
+  const ids = [];
+  for (const ago of hours) {
+    const { session_id: id } = (await call('sessions', { body: { agent_id: agent } })).body;
+    await sql`update sessions set status = 'active', started_at = now() where id = ${id}`;
+    if (ids.length === 0) await insertTurn(sql, id, { ...TURN, error: 'provider_failed' });
+    await call(`sessions/${id}/end`, { method: 'POST' });
+    await until('its events were tried, and are given up', async () => {
+      const rows = await sql`
+        update deliveries set outcome = 'failed', settled_at = now(), created_at = now() - ${ago}::int * interval '1 hour'
+        where session_id = ${id} and attempts > 0 and (taken_until is null or taken_until < now())
+        returning id`;
+      return rows.length === EVENTS;
+    });
+    ids.push(id);
+  }
+  return ids;
+}
+
+/** Looks for failures; `browser`, `workspace` and `sql` as in browser-console.test.mjs. */
+export async function lookForFailures(t, { browser, workspace, sql }) {
+  const { base, key, call } = workspace;
+  let status = 500;
+  const { url, seen } = await startReceiver(t, (_, response) => response.writeHead(status).end());
+  const ids = await endedCalls({ call, sql }, url, [48, 24, 1, 0]);
+  const eventsOf = (from) => seen.slice(from).map(({ body }) => JSON.parse(body));
+
+  const { page, complaints } = await browser.open(`${base}/console`, 'Sign in · Speech gateway');
+  page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()));
+  await signIn(page, key);
+  const view = (name) => page.getByRole('link', { name, exact: true }).click();
+  const mark = page.getByText('1 answer failed', { exact: true });
+  const well = async (t, what) => {
+    t.strictSame(await violations(page), [], `assistive technology reads ${what}`);
+    t.strictSame(await madeOfTexts(page), [], 'text stays text');
+  };
+
+  await t.test('a call in which an answer failed is marked', async (t) => {
+    await page.locator('section', { hasText: 'Last calls' }).locator(mark).waitFor();
+    await view('Calls');
+    const rows = page.locator('tbody tr');
+    await mark.waitFor();
+    t.strictSame(
+      await rows.evaluateAll((all) => all.map(({ textContent }) => /answers? failed/.test(textContent))),
+      [false, false, false, true],
+      'it alone',
+    );
+    const [tone, ended] = await Promise.all(
+      [mark, rows.nth(3).getByText('Completed')].map((tag) => tag.getAttribute('class')),
+    );
+    t.strictSame([tone, ended], ['tag bad', 'tag warn'], 'and is not green, though it was completed');
+    await well(t, 'the list');
+    await rows.nth(3).getByRole('link').click();
+    await page.locator('.transcript, main h2').first().waitFor();
+    await mark.waitFor();
+    await well(t, 'the call');
+  });
+
+  const button = (name) => page.getByRole('button', { name, exact: true });
+  const deliveries = page.locator('main ul.panel > li');
+  const shown = (count) => until(`${count} are shown`, async () => (await deliveries.count()) === count);
+
+  await t.test('a failed delivery is sent again', async (t) => {
+    status = 200;
+    await view('Deliveries');
+    await shown(ids.length * EVENTS);
+    const newest = deliveries.first();
+    t.match(await newest.textContent(), /call\.analyzed.*Failed/);
+    const before = seen.length;
+    await newest.getByRole('button', { name: 'Deliver again' }).click();
+    await newest.getByText('Delivered', { exact: true }).waitFor();
+    t.match(await newest.textContent(), /500.*200.*asked for/s, 'both attempts are shown');
+    exactly(t, eventsOf(before), [{ event: 'call.analyzed', session: { id: ids[3] } }]);
+    await page.getByText('Body').first().click();
+    await newest.getByText(ids[3]).waitFor();
+    await well(t, 'deliveries');
+  });
+
+  await t.test('those of a time span are', async (t) => {
+    const before = seen.length;
+    await page.getByLabel('Status', { exact: true }).selectOption('Failed');
+    await shown(ids.length * EVENTS - 1);
+    await page.getByLabel('From', { exact: true }).fill(typed(Date.now() - 25 * HOUR_MS));
+    await page.getByLabel('Until', { exact: true }).fill(typed(Date.now() - HOUR_MS / 2));
+    await shown(2 * EVENTS);
+    await button('Deliver these failed ones again').click();
+    await page.getByText('4 were sent again').waitFor();
+    await page.getByText('No delivery matches.').waitFor();
+    t.strictSame(
+      eventsOf(before).map(({ event, session }) => `${session.id} ${event}`),
+      [ids[1], ids[2]].flatMap((id) => [`${id} call.ended`, `${id} call.analyzed`]),
+      'in order, and no others',
+    );
+  });
+
+  await t.test('all are', async (t) => {
+    const before = seen.length;
+    await page.getByRole('link', { name: 'Clear the filters' }).click();
+    await shown(ids.length * EVENTS);
+    await button('Deliver all failed ones again').click();
+    await page.getByText('3 were sent again').waitFor();
+    await until(
+      'none has failed',
+      async () => (await page.locator('main .tag.bad[role=status]').count()) === 0,
+    );
+    t.strictSame(
+      eventsOf(before).map(({ session }) => session.id),
+      [ids[0], ids[0], ids[3]],
+    );
+    await page.getByLabel('Status', { exact: true }).selectOption('Failed');
+    await page.getByText('No delivery matches.').waitFor();
+  });
+  t.strictSame(complaints, [], 'neither an error nor something that the policy forbids');
+}

@@ -1,0 +1,373 @@
+/** The configuration of an agent: every bound in the specification's tables, and references in lists (6.3). */
+import t from '../../fixtures/tap.js';
+import { exactly } from '../../fixtures/exactly.js';
+import { type Json, places, sharedPlatform } from '../../fixtures/platform/platform.js';
+
+const number = '+4930123456';
+/** What people store for numbers that nobody can dial from everywhere. */
+const NO_NUMBERS = [
+  'extension 12',
+  '+1',
+  '911',
+  '112',
+  '030 1234567',
+  '4930123456',
+  '+0301234567',
+  '+4930123456789012',
+  'sip:desk',
+  '{{desk}}',
+];
+
+const platform = await sharedPlatform(t);
+const { call } = platform;
+const AGENTS = '/v1/agent/agents';
+const id = await platform.agent();
+const CONFIG = `${AGENTS}/${id}/config`;
+
+const patch = (body: unknown) => call('PATCH', CONFIG, { body });
+
+/** The value at a dotted path, and an object that holds it there. */
+const at = (value: unknown, path: string): unknown =>
+  path.split('.').reduce<unknown>((inner, name) => (inner as Json)[name], value);
+const nested = (path: string, value: unknown): Json =>
+  path.split('.').reduceRight<unknown>((inner, name) => ({ [name]: inner }), value) as Json;
+
+const LANGUAGES = ['en', 'ja', 'zh', 'ko', 'es', 'fr', 'de'];
+const SUMMARY_LANGUAGES = [...LANGUAGES, 'pt', 'ru', 'ar'];
+const name = 'a';
+const named = (count: number) => Array.from({ length: count }, (_, nth) => ({ name: `a${nth}` }));
+
+interface Leaf {
+  readonly good: readonly unknown[];
+  readonly bad: readonly unknown[];
+  /** `false`: null is refused, since a default is stated. */
+  readonly nullable?: false;
+}
+
+const choice = (values: readonly string[], nullable?: false): Leaf => ({
+  good: values,
+  bad: ['', 'other', 5, values[0]?.toUpperCase()],
+  ...(nullable === false ? { nullable } : {}),
+});
+const flag: Leaf = { good: [true, false], bad: ['true', 1, 0] };
+const text = (max: number): Leaf => ({ good: ['', 'x'.repeat(max)], bad: ['x'.repeat(max + 1), 5, {}] });
+
+/** The specification's tables, field by field. A `*` marks items of lists. */
+const LEAVES: Readonly<Record<string, Leaf>> = {
+  'prompt.system_prompt': {
+    good: ['', ' bakery'.repeat(4000), '      '.repeat(16_666) + '    '],
+    bad: [' bakery'.repeat(4001), 'x '.repeat(50_001), 5],
+  },
+  'prompt.first_message_mode': choice(['off', 'fixed', 'prompt']),
+  'prompt.first_message': text(10_000),
+  'prompt.first_message_prompt': text(10_000),
+  'voice.voice_id': text(256),
+  'voice.speaking_language': { ...choice(LANGUAGES), bad: ['pt', 'en-US', 'xx', 5] },
+  'conversation.max_duration_seconds': { good: [60, 3600], bad: [59, 3601, 60.5, '60'] },
+  'conversation.eagerness': choice(['relaxed', 'balanced', 'eager']),
+  'conversation.drafts': flag,
+  'conversation.noise_reduction': flag,
+  'conversation.turn_detector': choice(['auto', 'tables', 'audio', 'both']),
+  'conversation.interruptible': flag,
+  'conversation.interruption_sensitivity': choice(['low', 'balanced', 'high']),
+  'conversation.reengage_enabled': flag,
+  'conversation.record_audio': flag,
+  'conversation.timezone': {
+    good: ['', 'Europe/Berlin'],
+    bad: ['Nope/Zone', '+01:00', ' ', 'x'.repeat(65), 5],
+  },
+  'conversation.transfer_destinations': {
+    good: [[], Array(50).fill({ phone_number: number })],
+    bad: [Array(51).fill({ phone_number: number }), {}, [{}], [{ phone_number: number, extra: 1 }], [number]],
+  },
+  'tools.enabled': flag,
+  'tools.tool_ids': { good: [[]], bad: [['nothing'], [5], 'x', Array(101).fill('x'), ['x'.repeat(129)]] },
+  'tools.system_tools': { good: [{}, { hang_up_call: true }], bad: [{ other: true }, true, []] },
+  'tools.system_tools.hang_up_call': flag,
+  'tools.system_tools.send_digits': flag,
+  'webhooks.post_call': {
+    good: [
+      [],
+      [{ url: 'https://a.example/' }],
+      [1, 2, 3, 4, 5].map((index) => ({ url: `https://a.example/${index}` })),
+    ],
+    bad: [
+      [1, 2, 3, 4, 5, 6].map((index) => ({ url: `https://a.example/${index}` })),
+      [{ url: 'https://a.example/' }, { url: 'https://a.example/' }],
+      [{ url: 'https://a.example' }, { url: 'https://A.example/' }],
+      [{}],
+      ['https://a.example/'],
+      'https://a.example/',
+      [{ url: 'https://a.example/', has_secret: 'true' }],
+    ],
+  },
+  'knowledge_base.enabled': flag,
+  'knowledge_base.knowledge_source_ids': { good: [[]], bad: [['nothing'], [5], 'x', Array(101).fill('x')] },
+  'analysis.summary': { good: [{}], bad: [{ other: 1 }, true] },
+  'analysis.summary.enabled': { ...flag, nullable: false },
+  'analysis.summary.prompt': text(1000),
+  'analysis.summary.language': { good: SUMMARY_LANGUAGES, bad: ['it', 'EN', 5], nullable: false },
+  'analysis.data_fields': {
+    good: [[], named(20)],
+    bad: [
+      named(21),
+      [{ name }, { name: 'b' }, { name }],
+      [{}],
+      [{ name, extra: 1 }],
+      {},
+      [name],
+      [{ name, type: 'enum' }],
+    ],
+  },
+  'analysis.criteria': {
+    good: [[], named(10)],
+    bad: [named(11), [{ name }, { name }], [{}], [{ name, type: 'text' }], {}],
+  },
+};
+
+const url = 'https://a.example/';
+
+/** Fields of items in lists: the list, the item's other required fields, and the field's good and bad values. */
+const ITEMS: readonly [list: string, rest: Json, field: string, leaf: Leaf][] = [
+  ['conversation.transfer_destinations', { phone_number: number }, 'type', { good: ['phone'], bad: ['sip', null] }],
+  ['conversation.transfer_destinations', { phone_number: number }, 'label', { ...text(500), bad: ['x'.repeat(501), 5, null] }],
+  ['conversation.transfer_destinations', {}, 'phone_number', { good: ['+4930123', '+493012345678901', '+49 (30) 12-34.567', 'sip:desk@pbx.example'], bad: ['', '1'.repeat(129), null, 5, ...NO_NUMBERS] }],
+  ['conversation.transfer_destinations', { phone_number: number }, 'mode', { good: ['cold', 'warm'], bad: ['hot', null] }],
+  ['conversation.transfer_destinations', { phone_number: number }, 'warm_connect', { good: ['confirm', 'direct'], bad: ['x', null] }],
+  ['webhooks.post_call', {}, 'url', { good: [url, url + 'x'.repeat(4000 - url.length)], bad: ['', url + 'x'.repeat(4001 - url.length), 5, null] }],
+  ['analysis.data_fields', {}, 'name', { good: ['a', 'a_1', `a${'b'.repeat(63)}`], bad: ['', 'A', '1a', '_a', 'a-b', `a${'b'.repeat(64)}`, 'a\n', null] }],
+  ['analysis.data_fields', { name, enum_options: ['a', 'b'] }, 'type', { good: ['boolean', 'text', 'number', 'enum'], bad: ['date', null] }],
+  ['analysis.data_fields', { name }, 'description', { good: ['', 'x'.repeat(500)], bad: ['x'.repeat(501), null] }],
+  ['analysis.data_fields', { name }, 'enum_options', { good: [null, ['a', 'b'], Array(20).fill('x'.repeat(500))], bad: [['a'], [], Array(21).fill('x'), ['a', 5], ['a', 'x'.repeat(501)], 'a'] }],
+  ['analysis.criteria', {}, 'name', { good: ['a', `a${'b'.repeat(63)}`], bad: ['A', `a${'b'.repeat(64)}`, null] }],
+  ['analysis.criteria', { name }, 'description', { good: ['', 'x'.repeat(500)], bad: ['x'.repeat(501), null] }],
+]; // oxfmt-ignore
+
+const shown = (value: unknown): string => JSON.stringify(value)?.slice(0, 50) ?? 'undefined';
+
+t.test('an agent begins with the platform’s defaults', async (t) => {
+  const {
+    config_hash: hash,
+    updated_at: updated,
+    agent_id: agent,
+    ...sections
+  } = (await call('GET', CONFIG)).body;
+  t.equal(agent, id);
+  t.match(hash, /^sha256:[0-9a-f]{64}$/);
+  t.ok(Date.parse(updated as string) > 0);
+  t.strictSame(sections, {
+    prompt: {
+      system_prompt: '',
+      first_message_mode: 'prompt',
+      first_message: 'Hi! Thanks for calling — how can I help you today?',
+      first_message_prompt: 'Greet the caller and ask what you can help with.',
+    },
+    voice: { voice_id: 'default', speaking_language: 'en' },
+    conversation: {
+      max_duration_seconds: 1800,
+      eagerness: 'balanced',
+      drafts: true,
+      turn_detector: 'auto',
+      noise_reduction: false,
+      interruptible: true,
+      interruption_sensitivity: 'balanced',
+      reengage_enabled: false,
+      record_audio: false,
+      timezone: '',
+      recovery_mode: 'auto',
+      recovery_message: '',
+      transfer_destinations: [],
+    },
+    tools: {
+      enabled: true,
+      tool_ids: [],
+      filler_mode: 'auto',
+      filler_message: '',
+      transfer_agents: [],
+      system_tools: { hang_up_call: false, send_digits: false },
+    },
+    webhooks: { post_call: [] },
+    knowledge_base: { enabled: false, knowledge_source_ids: [] },
+    analysis: { summary: { enabled: true, prompt: null, language: 'en' }, data_fields: [], criteria: [] },
+  });
+});
+
+t.test('every leaf of the tables, on both sides of its bounds', async (t) => {
+  for (const [path, { good, bad, nullable }] of Object.entries(LEAVES)) {
+    for (const value of good) {
+      const answer = await patch(nested(path, value));
+      t.equal(answer.status, 200, `${path} takes ${shown(value)}`);
+      if (typeof value !== 'object') t.strictSame(at(answer.body, path), value, path);
+    }
+    for (const value of bad) {
+      const answer = await patch(nested(path, value));
+      t.equal(answer.status, 422, `${path} refuses ${shown(value)}`);
+      t.ok(
+        places(answer).every((place) => place.startsWith(path)),
+        `${path}: ${places(answer).join(' ').slice(0, 100)}`,
+      );
+    }
+    const nothing = await patch(nested(path, null));
+    t.equal(nothing.status, nullable === false ? 422 : 200, `${path}: null`);
+  }
+});
+
+t.test(
+  'every field of the things in lists, on both sides of its bounds (decision 20: transfer destinations)',
+  async (t) => {
+    for (const [list, rest, field, { good, bad }] of ITEMS) {
+      for (const value of good) {
+        const answer = await patch(nested(list, [{ ...rest, [field]: value }]));
+        t.equal(answer.status, 200, `${list}.${field} takes ${shown(value)}`);
+        t.strictSame((at(answer.body, list) as Json[])[0]?.[field], value);
+      }
+      for (const value of bad) {
+        const answer = await patch(nested(list, [{ ...rest, [field]: value }]));
+        t.equal(answer.status, 422, `${list}.${field} refuses ${shown(value)}`);
+        t.match(places(answer)[0], new RegExp(`^${list}\\.0\\.${field}`));
+      }
+    }
+  },
+);
+
+t.test('no section and no object takes unknown fields', async (t) => {
+  const sections = ['prompt', 'voice', 'conversation', 'tools', 'webhooks', 'knowledge_base', 'analysis'];
+  for (const section of sections) {
+    t.strictSame(places(await patch({ [section]: { colour: 1 } })), [`${section}.colour`]);
+    t.equal((await patch({ [section]: [] })).status, 422);
+    t.equal((await patch({ [section]: null })).status, 200, `${section}: null`);
+  }
+  t.strictSame(places(await patch({ colour: 1, hash: 'x' })), ['colour', 'hash']);
+});
+
+t.test('null takes a leaf back to the default, lists too', async (t) => {
+  await patch({
+    conversation: {
+      timezone: 'Europe/Berlin',
+      max_duration_seconds: 60,
+      transfer_destinations: [{ phone_number: '+493012345678' }],
+    },
+    prompt: { first_message: 'Hello' },
+  });
+  const { body } = await patch({
+    conversation: { timezone: null, max_duration_seconds: null, transfer_destinations: null },
+    prompt: { first_message: null },
+  });
+  exactly(t, body, {
+    conversation: { timezone: '', max_duration_seconds: 1800, transfer_destinations: [] },
+    prompt: { first_message: /^Hi! Thanks for calling/ },
+  });
+});
+
+t.test('prompts as long as they may be, in tokens and characters (decision 19)', async (t) => {
+  const letters = Array.from({ length: 100_000 }, (_, index) =>
+    String.fromCharCode(97 + ((index * 7919) % 26)),
+  ).join('');
+  t.strictSame(
+    places(await patch({ prompt: { system_prompt: letters } })),
+    ['prompt.system_prompt'],
+    'too many tokens',
+  );
+  const creation = await call('POST', AGENTS, {
+    body: { name: 'A', config: { prompt: { system_prompt: letters } } },
+  });
+  t.strictSame([creation.status, places(creation)], [422, ['config.prompt.system_prompt']]);
+  t.equal((await patch({ prompt: { system_prompt: 'é'.repeat(4000) } })).status, 200);
+});
+
+t.test('webhooks: one object stands for a list, addresses are checked, secrets are write-only', async (t) => {
+  const post_call = (hook: unknown) => ({ webhooks: { post_call: hook } });
+  const hooksOf = async () => at((await call('GET', CONFIG)).body, 'webhooks.post_call');
+  const single = await patch(post_call({ url, secret: 'sesame' }));
+  t.strictSame(at(single.body, 'webhooks.post_call'), [{ url, has_secret: true }]);
+  t.notMatch(single.text, 'sesame');
+  for (const bad of ['http://localhost/', 'http://127.0.0.1/', 'http://10.0.0.1/', 'http://169.254.169.254/', 'ftp://a.example/', 'https://u:p@a.example/', 'nothing']) {
+    const answer = await patch(post_call([{ url }, { url: bad }]));
+    t.strictSame([answer.status, places(answer)], [422, ['webhooks.post_call.1.url']], bad);
+  } // oxfmt-ignore
+  t.strictSame(places(await patch(post_call([{ url, secret: 'x'.repeat(257) }]))), [
+    'webhooks.post_call.0.secret',
+  ]);
+  t.equal((await patch(post_call([{ url, secret: 'x'.repeat(256) }]))).status, 200);
+
+  await patch(post_call([{ url: 'https://b.example/' }, { url }]));
+  t.strictSame(
+    await hooksOf(),
+    [
+      { url: 'https://b.example/', has_secret: false },
+      { url, has_secret: true },
+    ],
+    'kept',
+  );
+  await patch(post_call([{ url, secret: null }]));
+  t.strictSame(await hooksOf(), [{ url, has_secret: false }], 'removed');
+  const rows = await platform.database.sql`select 1 from secrets where kind = 'webhook' and owner_id = ${id}`;
+  t.equal(rows.length, 0, 'nothing of it is left');
+  await patch(post_call(null));
+  t.strictSame(await hooksOf(), []);
+
+  const created = await platform.agent({ config: { webhooks: { post_call: { url, secret: 's' } } } });
+  const config = (await call('GET', `${AGENTS}/${created}/config`)).body;
+  t.strictSame(config['webhooks'], { post_call: [{ url, has_secret: true }] }, 'at creation too');
+});
+
+t.test('tools and sources must exist in the workspace', async (t) => {
+  const [tool, source] = [await platform.tool(), await platform.source()];
+  const answer = await patch({
+    tools: { tool_ids: [tool, tool] },
+    knowledge_base: { knowledge_source_ids: [source] },
+  });
+  t.strictSame(at(answer.body, 'tools.tool_ids'), [tool]);
+  t.strictSame(at(answer.body, 'knowledge_base.knowledge_source_ids'), [source]);
+  const many = (count: number) =>
+    patch({
+      tools: { tool_ids: Array(count).fill(tool) },
+      knowledge_base: { knowledge_source_ids: Array(count).fill(source) },
+    });
+  t.equal((await many(100)).status, 200);
+  t.strictSame(places(await many(101)), ['tools.tool_ids', 'knowledge_base.knowledge_source_ids']);
+  const missing = await patch({
+    tools: { tool_ids: [tool, tool, 'tool_x', 'tool_y'] },
+    knowledge_base: { knowledge_source_ids: ['ks_x'] },
+    prompt: { first_message: 'not this', system_prompt: ' bakery'.repeat(4001) },
+    webhooks: { post_call: [{ url: 'http://localhost/' }] },
+  });
+  t.strictSame(places(missing), [
+    'prompt.system_prompt',
+    'webhooks.post_call.0.url',
+    'tools.tool_ids.2',
+    'tools.tool_ids.3',
+    'knowledge_base.knowledge_source_ids.0',
+  ]);
+  const after = (await call('GET', CONFIG)).body;
+  t.strictSame(after['tools'], answer.body['tools'], 'a refused change changes nothing');
+  t.not(at(after, 'prompt.first_message'), 'not this');
+
+  const other = { key: platform.otherKey };
+  const { body } = await call('POST', '/v1/agent/tools', { ...other, body: { name: 'Theirs' } });
+  t.strictSame(
+    places(await patch({ tools: { tool_ids: [body['tool_id']] } })),
+    ['tools.tool_ids.0'],
+    'another workspace’s',
+  );
+  const creation = await call('POST', AGENTS, {
+    body: { name: 'A', config: { tools: { tool_ids: ['x'] } } },
+  });
+  t.strictSame([creation.status, places(creation)], [422, ['config.tools.tool_ids.0']]);
+  const listed = (await call('GET', `${AGENTS}?page=1`)).body['total'];
+  await call('POST', AGENTS, { body: { name: 'A', config: { tools: { tool_ids: ['x'] } } } });
+  t.equal((await call('GET', `${AGENTS}?page=1`)).body['total'], listed, 'a refused creation leaves nothing');
+});
+
+t.test('two client tools of one agent need names of their own', async (t) => {
+  const [one, two] = [await platform.tool({ name: 'open_cart', tool_type: 'client' }), await platform.tool({ name: 'open_cart', tool_type: 'client' })]; // oxfmt-ignore
+  const refused = await patch({ tools: { tool_ids: [one, two] } });
+  t.strictSame(
+    [refused.status, refused.body['message']],
+    [400, 'Two client tools of one agent are named open_cart'],
+  );
+  await call('PATCH', `/v1/agent/tools/${two}`, { body: { name: 'close_cart' } });
+  t.equal((await patch({ tools: { tool_ids: [one, two] } })).status, 200);
+  const renamed = await call('PATCH', `/v1/agent/tools/${two}`, { body: { name: 'open_cart' } });
+  t.equal(renamed.status, 400, 'nor may a name become one that is taken');
+});

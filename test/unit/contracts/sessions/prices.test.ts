@@ -1,0 +1,60 @@
+/** Costs of a call: the setting of prices, and the sum over what was used (contracts/sessions/prices.ts). */
+import t from '../../../fixtures/tap.js';
+import { costOf, isPrices } from '../../../../contracts/sessions/prices.js';
+import { addUsage, NO_USAGE } from '../../../../contracts/sessions/turns.js';
+
+const USAGE = {
+  ...{ inputTokens: 2_000_000, outputTokens: 500_000, tokensEstimated: false },
+  ...{ characters: 1500, recognisedMs: 90_000 },
+};
+const PRICES = {
+  ...{ currency: 'EUR', input_tokens: 0.4, output_tokens: 1.6, characters: 0.02 },
+  ...{ recognition_minute: 0.006, call_minute: 0.01 },
+};
+
+t.test(
+  'tokens by the million, characters by the thousand, the rest by the minute; the total is their sum',
+  async (t) => {
+    t.same(costOf(USAGE, 120_000, PRICES), {
+      currency: 'EUR',
+      ...{
+        input_tokens: 0.8,
+        output_tokens: 0.8,
+        characters: 0.03,
+        recognition_minute: 0.009,
+        call_minute: 0.02,
+      },
+      total: 1.659,
+    });
+  },
+);
+
+t.test('a thousand minutes cost a thousand times a minute', async (t) => {
+  const { call_minute, recognition_minute } = costOf(
+    { ...USAGE, recognisedMs: 60_000_000 },
+    60_000_000,
+    PRICES,
+  );
+  t.same([recognition_minute, call_minute], [6, 10]);
+});
+
+t.test('usage without a price is free, and amounts are rounded to a millionth', async (t) => {
+  const { total, characters } = costOf(USAGE, 60_000, { currency: 'USD', characters: 1 / 3 });
+  t.same([total, characters], [0.5, 0.5]);
+  t.equal(costOf({ ...NO_USAGE, inputTokens: 1 }, 0, { currency: 'USD', input_tokens: 0.4 }).total, 0);
+});
+
+t.test('prices are a currency and numbers from 0 on, by names that there are', async (t) => {
+  for (const good of [PRICES, { currency: 'USD' }, { currency: 'EUR', call_minute: 0 }]) t.ok(isPrices(good));
+  const bad = [null, [], {}, { currency: '' }, { currency: 5 }, { currency: 'EUR', tokens: 1 }];
+  const more = [{ currency: 'EUR', characters: -1 }, { currency: 'EUR', characters: '1' }, 'EUR'];
+  for (const currency of ['X', 'ABCDEFGH']) t.ok(isPrices({ currency }));
+  for (const currency of ['ABCDEFGHI', 'EU1', ' EUR', 'EUR ', true, ['EUR']])
+    t.notOk(isPrices({ currency }), String(currency));
+  for (const each of [...bad, ...more, { currency: 'EUR', characters: Infinity }]) t.notOk(isPrices(each));
+});
+
+t.test('tokens of which some were estimated are estimated', async (t) => {
+  t.equal(addUsage(USAGE, { ...NO_USAGE, tokensEstimated: true }).tokensEstimated, true);
+  t.equal(addUsage(USAGE, NO_USAGE).tokensEstimated, false);
+});
