@@ -8,6 +8,7 @@ import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { Gateway, NoVerdict } from './gateway.mjs';
+import { commandLine } from '../commands/words.mjs';
 import { endLine, isOver, junit, resultLines, startLine } from './report.mjs';
 
 const OPTIONS = {
@@ -23,7 +24,7 @@ const OPTIONS = {
   help: { type: 'boolean', default: false },
 };
 
-const USAGE = `npm run agent-test -- --url URL --agent ID [options]
+const USAGE = `${commandLine('agent-test', '--url URL --agent ID [options]')}
 
   --url URL          the gateway, as http://localhost:8080 (or AGENT_TEST_URL)
   --key KEY          a key of the role sessions or full (better: AGENT_TEST_KEY)

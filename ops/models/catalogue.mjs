@@ -6,6 +6,7 @@
 import fs from 'node:fs';
 import { closest } from './closest.mjs';
 import { SetupError } from '../setup/failure.mjs';
+import { commandLine } from '../commands/words.mjs';
 
 const FOLDER = new URL('./', import.meta.url);
 
@@ -29,7 +30,8 @@ export function entryOf(name, catalogue = CATALOGUE) {
   const entry = catalogue.find((one) => one.name === name);
   if (entry) return entry;
   const meant = closest(name, known(catalogue));
-  const hint = meant.length > 0 ? `; did you mean ${meant.join(' or ')}?` : '; npm run models lists them';
+  const hint =
+    meant.length > 0 ? `; did you mean ${meant.join(' or ')}?` : `; ${commandLine('models')} lists them`;
   throw new SetupError(`there is no model ${name}${hint}`);
 }
 

@@ -1,12 +1,13 @@
-/** `npm run models`: lists the catalogue, adds models, removes and verifies them. */
+/** The command `models`: lists the catalogue, adds models, removes and verifies them. */
 import '../setup/node-version.mjs';
 import { readArguments } from '../setup/arguments.mjs';
 import { command } from '../setup/command.mjs';
-import { loadEnvFile } from '../setup/env-file.mjs';
 import { SetupError } from '../setup/failure.mjs';
 import { withLock } from '../setup/lock.mjs';
 import { prepare } from '../setup/prepare.mjs';
 import { createProgress } from '../setup/progress.mjs';
+import { loadSettings } from '../setup/settings.mjs';
+import { commandLine } from '../commands/words.mjs';
 import { CATALOGUE, entryOf } from './catalogue.mjs';
 import { closest } from './closest.mjs';
 import { sourceAt } from './elsewhere.mjs';
@@ -22,14 +23,14 @@ const OPTIONS = {
   help: { type: 'boolean', short: 'h', default: false },
 };
 
-const USAGE = `Usage: npm run models -- [command]
+const USAGE = `Usage: ${commandLine('models', '[command]')}
   list [--json]         shows the models of the catalogue, and which are added (without a command as well)
   add <name> [options]  downloads a model, checks it and puts it in place
       --from <place>        from a file, a folder or an address instead of its own
       --unchecked           also where its digest differs from the one that is known
   verify [name]         checks the files of a model, or of all that are added
   remove <name>         removes a model
-Models are put into MODELS_DIR (.models in the checkout); the gateway uses them from its next start on.`;
+Models are put into MODELS_DIR; the gateway uses them from its next start on.`;
 
 const progress = createProgress({ title: 'models' });
 const say = (text) => progress.line(text);
@@ -69,7 +70,7 @@ function remove(entry) {
 }
 
 async function verify(entries) {
-  if (entries.length === 0) console.log('No model was added; npm run models lists them');
+  if (entries.length === 0) console.log(`No model was added; ${commandLine('models')} lists them`);
   for (const { name } of entries) {
     const faults = await faultsOf(name);
     if (faults === undefined) throw new SetupError(`${name} is not in place`);
@@ -90,14 +91,14 @@ const COMMANDS = {
 
 function wanted(name) {
   if (name !== undefined) return name;
-  throw new SetupError('name a model; npm run models lists them');
+  throw new SetupError(`name a model; ${commandLine('models')} lists them`);
 }
 
 await command(async () => {
   const { values, positionals } = readArguments(OPTIONS);
   const [verb = 'list', ...names] = positionals;
   if (values.help || verb === 'help') return console.log(USAGE);
-  loadEnvFile();
+  loadSettings();
   const work = Object.hasOwn(COMMANDS, verb) ? COMMANDS[verb] : undefined;
   if (!work) {
     const [meant] = closest(verb, Object.keys(COMMANDS));

@@ -8,6 +8,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { pipeline } from 'node:stream/promises';
+import { authorityHint } from '../setup/authorities.mjs';
 import { SetupError } from '../setup/failure.mjs';
 import { readJson } from './places.mjs';
 
@@ -81,6 +82,8 @@ async function ask({ url, files, http, dispatcher, signal }) {
     return { answer: await http.fetch(url, { headers, dispatcher, signal }), from: kept.from };
   } catch (error) {
     signal?.throwIfAborted();
+    const hint = authorityHint(error.cause?.code);
+    if (hint) throw new SetupError(`${error.cause.message}${hint}`, { cause: error });
     throw new Broken(`${error.cause?.message ?? error.message}`, { cause: error });
   }
 }

@@ -1,4 +1,5 @@
 /** The catalogue for a person, and for programs. */
+import { commandLine } from '../commands/words.mjs';
 import { addressOf, CATALOGUE, fetchedBytes } from './catalogue.mjs';
 import { manifestOf, modelDir } from './places.mjs';
 
@@ -36,7 +37,9 @@ export const listText = () =>
       title,
       ...CATALOGUE.filter((entry) => entry.task === task).flatMap((entry) => [...lines(entry), '']),
     ])
-    .concat('npm run models -- add NAME [--from FILE|FOLDER|URL] [--unchecked] · remove NAME · verify [NAME]')
+    .concat(
+      commandLine('models', 'add NAME [--from FILE|FOLDER|URL] [--unchecked] · remove NAME · verify [NAME]'),
+    )
     .join('\n');
 
 export const listJson = () =>

@@ -2,7 +2,8 @@
  * Alerts for operators. `npm run generate` writes alerts.yaml from here. Thresholds are starting points:
  * they say that callers notice, not that something is unusual.
  *
- * `for`: how long it must hold. `severity`: `page` where callers are hurt now, `ticket` where somebody should look.
+ * Where several gateways are scraped, an alert has the label `instance`, which its summary ends with; `ofAll`: it is about what all
+ * gateways of the installation share. `for`: how long it must hold. `severity`: `page` where callers are hurt now, `ticket` where somebody should look.
  */
 import { SPEECH_ROUTES } from './speech-routes.mjs';
 
@@ -23,6 +24,12 @@ const PARTS = [
   ['Livekit', 'livekit', 'page', 'The LiveKit server fails: no call begins'],
   ['Child', 'child', 'page', 'Child processes, {{ $labels.name }}, die or do not come back'],
   ['Bucket', 'bucket', 'ticket', 'The bucket of recordings fails: they wait in DATA_DIR'],
+  [
+    'Ice',
+    'ice',
+    'ticket',
+    'A server of ICE_SERVERS, {{ $labels.name }}, fails: clients in strict networks hear nothing',
+  ],
   ['Analysis', 'analysis', 'ticket', 'Ended calls are not analysed'],
 ];
 
@@ -186,6 +193,7 @@ export const ALERTS = [
   },
   {
     name: 'GatewayDeliveriesWait',
+    ofAll: true,
     expr: 'max(gateway_deliveries_oldest_seconds) > 900 and max(delta(gateway_deliveries_waiting[15m])) > 0',
     for: '10m',
     severity: 'ticket',
@@ -194,6 +202,7 @@ export const ALERTS = [
   },
   {
     name: 'GatewayDeliveriesGivenUp',
+    ofAll: true,
     expr: 'sum by (event) (increase(gateway_deliveries_given_up_total[1h])) > 0',
     for: '0m',
     severity: 'ticket',

@@ -9,7 +9,7 @@
  */
 import { MCP, PHONE, TOOL, WEBHOOK } from './incidents/accounts.mjs';
 import { ANALYSIS, MODEL, RECOGNISER, VOICE } from './incidents/engines.mjs';
-import { BUCKET, DATABASE, LIVEKIT, PROCESSES } from './incidents/machine.mjs';
+import { BUCKET, DATABASE, ICE, LIVEKIT, PROCESSES } from './incidents/machine.mjs';
 import { ODD } from './incidents/oddities.mjs';
 
 export const PARTS = [
@@ -24,6 +24,7 @@ export const PARTS = [
   DATABASE,
   BUCKET,
   LIVEKIT,
+  ICE,
   PROCESSES,
   ODD,
 ];

@@ -24,10 +24,14 @@ export const ROWS = [
     title: 'What the gateway asks',
     panels: [
       {
-        title: 'Parts that fail now',
+        title: 'Parts that fail now, and what ends readiness',
         unit: 'short',
         queries: [
-          { expr: `max by (part, name) (${of('gateway_part_failing')}) == 1`, legend: '{{part}}, {{name}}' },
+          {
+            expr: `max by (instance, part, name) (${of('gateway_part_failing')}) == 1`,
+            legend: '{{part}}, {{name}} ({{instance}})',
+          },
+          { expr: `${of('gateway_check_failing')} == 1`, legend: 'not ready: {{check}} ({{instance}})' },
         ],
       },
       {
@@ -55,16 +59,23 @@ export const ROWS = [
         unit: 'short',
         queries: [
           {
-            expr: `sum by (role, cause) (increase(${of('gateway_child_restarts_total')}[$__rate_interval]))`,
-            legend: '{{role}}: {{cause}}',
+            expr: `sum by (instance, role, cause) (increase(${of('gateway_child_restarts_total')}[$__rate_interval]))`,
+            legend: '{{role}}: {{cause}} ({{instance}})',
           },
         ],
       },
     ],
   },
   {
-    title: 'Language model, tools, deliveries',
-    panels: ['model', 'tool|mcp', 'webhook|analysis', 'phone|bucket|livekit'].map((parts) => ({
+    title: 'Each kind of part',
+    panels: [
+      'model',
+      'voice|recogniser',
+      'tool|mcp',
+      'webhook|analysis',
+      'phone|bucket|livekit|ice',
+      'database|child',
+    ].map((parts) => ({
       title: `Requests by what came of them: ${parts.replaceAll('|', ', ')}`,
       unit: 'reqps',
       queries: [
@@ -251,8 +262,8 @@ export const ROWS = [
         queries: [
           { ...now('gateway_processes'), legend: 'processes, {{instance}}' },
           {
-            expr: `count by (role) (${of('gateway_child_connected')} == 0)`,
-            legend: 'not connected: {{role}}',
+            expr: `count by (instance, role) (${of('gateway_child_connected')} == 0)`,
+            legend: 'not connected: {{role}} ({{instance}})',
           },
           { expr: of('gateway_draining'), legend: 'draining, {{instance}}' },
         ],

@@ -52,10 +52,21 @@ function distances(graph, start) {
 
 const stem = (file) => path.basename(file).split('.')[0];
 
-/** Whether a test's name begins with the source's or a folder's that it is in, as `agent-silence` for `actors/agent/user.ts`. */
+/** Where a test's source is, with the scenario behind it: `actors/agent/agent-silence`. Test folders mirror the sources. */
+const placeOf = (test) => test.replace(/^dist\/test\/unit\//, '').replace(/\.test\.js$/, '');
+
+/** Whether a test is named after the source, as `codecs/formats` or `codecs/formats-rates` for `codecs/formats.ts`. */
+function isOf(test, source) {
+  const [place, own] = [placeOf(test), source.replace(/\.ts$/, '')];
+  return place === own || place.startsWith(`${own}-`);
+}
+
+/** Whether a test is of the source, of a folder that it is in (`contracts/limits`), or lies in such a folder below its room. */
 function isRelated(test, source) {
-  const [, ...folders] = path.dirname(source).split('/');
-  return [...folders, stem(source)].some((name) => stem(test) === name || stem(test).startsWith(`${name}-`));
+  const place = placeOf(test);
+  const folder = path.posix.dirname(place);
+  const isNear = folder.includes('/') && source.startsWith(`${folder}/`);
+  return isOf(test, source) || isNear || source.startsWith(`${place}/`);
 }
 
 /** How far a test is chosen from, in imports. */
@@ -68,7 +79,7 @@ const reach = (test, source) => (isRelated(test, source) ? FARTHEST_RELATED : FA
 const rankFor =
   (source) =>
   ({ test, far }) => [
-    stem(test) === stem(source) ? 0 : 1,
+    isOf(test, source) ? 0 : 1,
     far.get(builtFrom(source)) === 1 ? 0 : 1,
     isRelated(test, source) ? 0 : 1,
     far.get(builtFrom(source)),

@@ -24,16 +24,12 @@ const CONFIGS = [GATEWAY, CLIENT, CONSOLE, BENCH];
 
 const BUNDLER = inRoot('ops', 'setup', 'bundle.mjs');
 const COMMONJS = inRoot('ops', 'setup', 'commonjs.mjs');
-const BUILDERS = [BUNDLER, COMMONJS, inRoot('ops', 'setup', 'console-build.mjs')];
+const BUILDERS = [
+  ...[BUNDLER, COMMONJS, inRoot('ops', 'setup', 'console-build.mjs')],
+  ...[inRoot('ops', 'setup', 'served-files.mjs'), inRoot('client', 'build.mjs')],
+];
 const TRANSPILER = inRoot('ops', 'setup', 'transpile.mjs');
-const OF_TAP = [
-  'plain-processes.mjs',
-  'plain-domains.mjs',
-  'exact-match.mjs',
-  'tap-loader.mjs',
-  'test-flags.mjs',
-].map((name) => inRoot('ops', 'setup', name));
-const TRANSPILERS = [TRANSPILER, COMMONJS, ...OF_TAP];
+const TRANSPILERS = [TRANSPILER, COMMONJS];
 const TSC = inRoot('node_modules', 'typescript', 'lib', 'tsc.js');
 const UNREADABLE = 'a source cannot be read';
 
@@ -77,9 +73,13 @@ function keyOfSources(configs, wanted) {
   return keyOf(...configs.map((config) => fs.readFileSync(config, 'utf8')), packagesKey(ROOT), ...states);
 }
 
+/** What both put into packages (patches.mjs). */
+const patches = () => [inRoot('ops', 'setup', 'patches.mjs'), ...sources('ops/patches', /\.patch$/)];
+
 const contents = (files) => files.map((file) => fs.readFileSync(file));
-const buildKey = () => keyOf(...contents(TRANSPILERS), keyOfSources(CONFIGS, everything));
-const productKey = () => keyOf(...contents(BUILDERS), keyOfSources(PRODUCT_CONFIGS, product));
+const buildKey = () => keyOf(...contents([...TRANSPILERS, ...patches()]), keyOfSources(CONFIGS, everything));
+const productKey = () =>
+  keyOf(...contents([...BUILDERS, ...patches()]), keyOfSources(PRODUCT_CONFIGS, product));
 
 export const buildReady = () => hasStamp(STAMP, buildKey());
 

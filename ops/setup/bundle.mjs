@@ -1,17 +1,21 @@
 /**
  * `node bundle.mjs`: the product as Node loads it, in bundle/. Each process and thread has a file with all that it needs:
  * one in place of hundreds, because every module that Node loads costs it about a millisecond, and a start loads them in
- * several processes. The session SDK is for browsers: file by file, in client/dist.
+ * several processes. The session SDK is for browsers: file by file, in client/dist, and as
+ * scripts for pages (client/build.mjs); the gateway serves those of the widget.
  *
  * A process of its own, because the compiler would stay in the gateway's memory. Types are looked at by tsc (build.mjs).
  */
 import fs from 'node:fs';
 import path from 'node:path';
 import { build } from 'esbuild';
+import { buildScripts } from '../../client/build.mjs';
 import { inRoot, ROOT } from './paths.mjs';
 import { sources } from './build.mjs';
 import { REQUIRE } from './commonjs.mjs';
 import { buildConsole } from './console-build.mjs';
+import { patchPlugin } from './patches.mjs';
+import { writeServed } from './served-files.mjs';
 
 const WORKERS = fs.readdirSync(inRoot('gateway', 'workers')).map((name) => `gateway/workers/${name}`);
 const GATEWAY_WORKER = 'gateway/workers/gateway.ts';
@@ -23,6 +27,7 @@ const GATEWAY_WORKER = 'gateway/workers/gateway.ts';
 const GROUPS = [
   ['gateway/main.ts', GATEWAY_WORKER],
   ['gateway/commands/main.ts'],
+  ['gateway/doctor/main.ts'],
   ...WORKERS.filter((worker) => worker !== GATEWAY_WORKER).map((worker) => [worker]),
   ['engines/alignment/thread.ts'],
   ['engines/tokens/tokens-thread.ts'],
@@ -36,7 +41,7 @@ const GROUPS = [
 const BUNDLED = new Set([
   ...['@fastify/busboy', '@livekit/protocol', '@msgpack/msgpack', '@opentelemetry/api', 'alawmulaw'],
   ...['eventsource-parser', 'fluent-ffmpeg', 'ipaddr.js', 'livekit-server-sdk', 'lru-cache', 'n2words'],
-  ...['node-av', 'pino', 'prom-client', 'typebox', 'undici', 'ws', 'xstate'],
+  ...['node-av', 'pino', 'postgres', 'prom-client', 'typebox', 'undici', 'ws', 'xstate'],
 ]);
 /**
  * Asked by fluent-ffmpeg for its presets and its coverage, and by pino for threads of its own; we use none of them. No other package in the
@@ -78,19 +83,40 @@ const bundleGroup = (entryPoints) =>
     target: 'node20',
     banner: { js: REQUIRE },
     define: DEFINED,
-    plugins: [packages],
+    plugins: [packages, patchPlugin],
   });
 
 async function bundleGateway() {
   fs.rmSync(inRoot('bundle'), { recursive: true, force: true });
   await Promise.all(GROUPS.map(bundleGroup));
+  copySwagger();
+}
+
+/**
+ * Swagger UI as `/docs` serves it. Its package is not installed with the product: what that depends on reports each installation to a
+ * server of others.
+ */
+const SWAGGER_FILES = ['swagger-ui-bundle.js', 'swagger-ui.css', 'favicon-32x32.png', 'LICENSE', 'NOTICE'];
+
+function copySwagger() {
+  const folder = inRoot('bundle', 'swagger-ui');
+  fs.mkdirSync(folder, { recursive: true });
+  for (const name of SWAGGER_FILES)
+    fs.copyFileSync(inRoot('node_modules', 'swagger-ui-dist', name), path.join(folder, name));
 }
 
 const transpileClient = () =>
   build({ ...COMMON, entryPoints: sources('client/src', /(?<!\.d)\.ts$/), outdir: inRoot('client', 'dist') });
 
+const isOfWidget = ([name]) => name.startsWith('widget');
+
+async function bundleWidget() {
+  const scripts = await buildScripts();
+  writeServed(inRoot('bundle', 'widget'), scripts.filter(isOfWidget));
+}
+
 try {
-  await Promise.all([bundleGateway(), transpileClient(), buildConsole()]);
+  await Promise.all([bundleGateway(), transpileClient(), bundleWidget(), buildConsole()]);
 } catch (error) {
   // esbuild has said what it is.
   console.error(error.message);

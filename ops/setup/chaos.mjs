@@ -15,6 +15,7 @@ const RUNS = {
   loop: ['loop', 'main.js'],
   conversation: ['conversation', 'main.js'],
   night: ['night', 'main.js'],
+  placement: ['placement', 'main.js'],
 };
 
 const [first = '', ...rest] = process.argv.slice(2);

@@ -5,9 +5,9 @@
  */
 import fs from 'node:fs';
 import path from 'node:path';
-import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
 import { inRoot, ROOT } from './paths.mjs';
+import { writeServed } from './served-files.mjs';
 
 const SOURCES = 'client/console/src';
 const OUT = inRoot('client', 'console', 'dist');
@@ -28,18 +28,6 @@ const pageOf = (names) =>
     .readFileSync(inRoot(SOURCES, 'index.html'), 'utf8')
     .replace('%STYLE%', names.style)
     .replace('%SCRIPT%', names.console);
-
-/** Writes the files, plain and compressed, and removes those of builds before. */
-function write(files) {
-  fs.mkdirSync(OUT, { recursive: true });
-  const all = files.flatMap(([name, content]) => [
-    [name, content],
-    [`${name}.gz`, gzipSync(content, { level: 9 })],
-  ]);
-  for (const [name, content] of all) fs.writeFileSync(path.join(OUT, name), content);
-  const kept = new Set(all.map(([name]) => name));
-  for (const name of fs.readdirSync(OUT)) if (!kept.has(name)) fs.rmSync(path.join(OUT, name));
-}
 
 export async function buildConsole() {
   const { metafile, outputFiles } = await build({
@@ -64,5 +52,5 @@ export async function buildConsole() {
     logLevel: 'error',
   });
   const files = outputFiles.map(({ path: file, contents }) => [path.basename(file), contents]);
-  write([...files, ['index.html', Buffer.from(pageOf(namesOf(metafile)))]]);
+  writeServed(OUT, [...files, ['index.html', Buffer.from(pageOf(namesOf(metafile)))]]);
 }

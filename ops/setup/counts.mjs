@@ -5,27 +5,29 @@
 import fs from 'node:fs';
 import { writeAtomically } from './stamps.mjs';
 
-const NOTHING_RAN = 'no tests found';
+/** tap's reasons for a plan of no tests, where the file gives none. */
+const NOTHING_RAN = new Set(['', 'no tests found']);
 
 /** Failures of a test file as a whole, apart from its assertions. */
-function faultOf({ counts, results, options }, silent) {
+function faultOf({ counts, results, end }, silent) {
   if (results?.bailout)
     return `bailed out: ${results.bailout === true ? 'no reason given' : results.bailout}`;
-  const { signal, exitCode } = options;
-  const end = signal ? `killed by ${signal}` : `ended with code ${exitCode ?? 'unknown'}`;
-  if (silent) return `ran no test, ${end}`;
-  return counts.fail === 0 ? end : undefined;
+  if (!end && !results) return 'did not run to its end';
+  const how = end?.signal ? `killed by ${end.signal}` : `ended with code ${end?.code ?? 0}`;
+  if (silent) return `ran no test, ${how}`;
+  return counts.fail === 0 ? how : undefined;
 }
 
-/** The counts of one file, from the tap subtest that ran it; `fault` says what they do not. */
-export function countFile(subtest) {
-  const { counts, results } = subtest;
+/** The counts of one file, from what its process said of it (test-process.mjs); `fault` says what they do not. */
+export function countFile(account) {
+  const { counts, results, end } = account;
   const plan = results?.plan;
-  const skippedWhole = Boolean(plan?.skipAll) && plan.skipReason !== NOTHING_RAN;
+  const skippedWhole = Boolean(plan?.skipAll) && !NOTHING_RAN.has(plan.skipReason);
   const silent = counts.pass + counts.fail + counts.skip + counts.todo === 0 && !skippedWhole;
   const skipped = counts.skip || Number(skippedWhole);
-  if (results?.ok && !silent) return { passed: counts.pass, failed: counts.fail, skipped };
-  const fault = faultOf(subtest, silent);
+  const endedWell = !end || (end.code === 0 && !end.signal);
+  if (results?.ok && endedWell && !silent) return { passed: counts.pass, failed: 0, skipped };
+  const fault = faultOf(account, silent);
   return { passed: counts.pass, failed: Math.max(counts.fail, 1), skipped, fault };
 }
 

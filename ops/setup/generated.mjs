@@ -3,6 +3,7 @@
  * build. `npm run check` compares, `npm run generate` writes.
  */
 import fs from 'node:fs';
+import { generateBounds, PAGE as BOUNDS_PAGE } from './bounds.mjs';
 import { generatePage, generateText } from './configuration.mjs';
 import { generateIncidents, PAGE as INCIDENTS_PAGE } from './incidents.mjs';
 import { generate as generateLicences } from './licences.mjs';
@@ -14,23 +15,30 @@ import {
   generateAlertTests,
   generateDashboard,
 } from './monitoring.mjs';
+import { generateOptions, PAGE as OPTIONS_PAGE } from './options.mjs';
 import { inRoot } from './paths.mjs';
 import { generatePermissions, PAGE as PERMISSIONS_PAGE } from './permissions.mjs';
+import { DESCRIPTION as PYTHON_DESCRIPTION, generateDescription } from './python-client.mjs';
 import { generateRooms, PAGE as ROOMS_PAGE } from './rooms.mjs';
 import { writeAtomically } from './stamps.mjs';
 import { generateStatecharts, PAGE as STATECHARTS_PAGE } from './statecharts.mjs';
+import { versionedFiles } from './versions.mjs';
 
 const GENERATED = [
   { file: 'THIRD-PARTY.md', generate: generateLicences },
   { file: 'docs/configuration.md', generate: generatePage },
+  { file: BOUNDS_PAGE, generate: generateBounds },
   { file: PERMISSIONS_PAGE, generate: generatePermissions },
+  { file: OPTIONS_PAGE, generate: generateOptions },
   { file: ROOMS_PAGE, generate: generateRooms },
   { file: INCIDENTS_PAGE, generate: generateIncidents },
   { file: STATECHARTS_PAGE, generate: generateStatecharts },
   { file: ALERTS_FILE, generate: generateAlerts },
   { file: ALERT_TESTS_FILE, generate: generateAlertTests },
   { file: DASHBOARD_FILE, generate: generateDashboard },
+  { file: PYTHON_DESCRIPTION, generate: generateDescription },
   { file: 'ops/setup/help.txt', generate: generateText },
+  ...versionedFiles,
 ];
 
 const current = (file) => fs.readFileSync(inRoot(file), 'utf8');

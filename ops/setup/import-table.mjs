@@ -33,7 +33,13 @@ export const ROOMS = {
   storage: {
     holds: 'Postgres: migrations, one file a resource, the embedded server',
     // Embedded Postgres is a process in a folder of its own.
-    may: ['contracts', 'processes/listening', 'processes/process-table', 'processes/private-folder'],
+    may: [
+      'contracts',
+      'processes/listening',
+      'processes/make-folder',
+      'processes/process-table',
+      'processes/private-folder',
+    ],
   },
   codecs: { holds: 'audio formats, encoding, decoding', may: ['contracts', 'processes'] },
   engines: {
@@ -45,10 +51,16 @@ export const ROOMS = {
     may: ['contracts', 'processes', 'codecs', 'actors', 'engines/resampling'],
   },
   actors: { holds: 'statecharts', may: ['contracts'], packages: ['xstate'], ...PURE },
-  client: { holds: 'the session SDK and the console', may: [] },
+  client: {
+    holds: 'the session SDK, the widget and the console',
+    may: [],
+    // It loads a script from where its own came from.
+    computed: ['client/src/widget/call-script'],
+  },
   'gateway/server': {
     holds: 'the HTTP and WebSocket edge',
-    may: ['contracts'],
+    // A copy of uWebSockets.js for an older glibc is in a folder of its own.
+    may: ['contracts', 'processes/private-folder'],
     // It loads uWebSockets.js, whose file is named after platform and Node version.
     computed: ['gateway/server/adapters/bindings'],
   },
@@ -56,7 +68,7 @@ export const ROOMS = {
     holds: 'one wire protocol',
     may: ['contracts', 'actors', 'codecs/formats', 'codecs/subtitles', 'gateway/server'],
   },
-  'gateway/calls': {
+  'gateway/agents/calls': {
     holds: 'calls that this process owns, and how clients join them',
     may: [
       'contracts',
@@ -64,35 +76,42 @@ export const ROOMS = {
       'processes',
       'media',
       'gateway/config',
-      'gateway/conversations',
-      'gateway/recordings',
+      'gateway/agents/conversations',
+      'gateway/agents/recordings',
       'gateway/server',
     ],
   },
-  'gateway/phone': {
+  'gateway/agents/phone': {
     holds: 'telephone providers: their webhooks, their media streams',
-    may: ['contracts', 'gateway/calls', 'gateway/conversations', 'gateway/server'],
+    may: ['contracts', 'gateway/agents/calls', 'gateway/agents/conversations', 'gateway/server'],
   },
-  'gateway/conversations': {
+  'gateway/agents/conversations': {
     holds: 'the host of the agent’s statechart',
     may: ['contracts', 'actors', 'gateway/outbound'],
   },
-  'gateway/deliveries': {
+  'gateway/agents/deliveries': {
     holds: 'webhooks and the analysis after a call',
     may: ['contracts', 'actors', 'gateway/outbound'],
   },
-  'gateway/agent-tests': {
+  'gateway/agents/agent-tests': {
     holds: 'tests of agents: a simulated user, mocks, checks',
-    may: ['contracts', 'gateway/conversations', 'gateway/deliveries', 'media/async-queue'],
+    may: ['contracts', 'gateway/agents/conversations', 'gateway/agents/deliveries', 'media/async-queue'],
   },
   'gateway/outbound': { holds: 'guarded requests to other servers', may: ['contracts'] },
-  'gateway/recordings': {
+  'gateway/agents/recordings': {
     holds: 'files of recorded calls, and when they go',
     may: ['contracts', 'media', 'storage', 'gateway/config'],
   },
   'gateway/config': {
     holds: 'the settings',
-    may: ['contracts', 'engines', 'codecs/formats', 'gateway/config', 'gateway/dialects/protocol-a/bases'],
+    may: [
+      'contracts',
+      'engines',
+      'codecs/formats',
+      'processes/make-folder',
+      'gateway/config',
+      'gateway/dialects/protocol-a/bases',
+    ],
   },
   'gateway/commands': {
     holds: 'the operator’s commands',
@@ -101,10 +120,10 @@ export const ROOMS = {
       'storage',
       'processes/supervisor/hang-up',
       'gateway/output',
-      'gateway/permissions',
-      'gateway/recordings',
+      'gateway/agents/recordings',
     ],
   },
+  'gateway/doctor': { holds: 'what is wrong with an installation', may: ['*'] },
   'gateway/wiring': { holds: 'each part of a gateway, opened from its configuration', may: ['*'] },
   'gateway/workers': { holds: 'the entries of child processes', may: ['*'] },
   'gateway/.': { holds: 'the supervisor, one gateway, their configuration', may: ['*'] },
@@ -114,7 +133,7 @@ export const ROOMS = {
     holds: 'the load tests for speech gateways',
     may: [],
     // They load uWebSockets.js where that is installed, and a checkout's recogniser.
-    computed: ['bench/src/baselines/binding', 'bench/src/baselines/model'],
+    computed: ['bench/src/baselines/binding', 'bench/src/baselines/model', 'bench/src/speakers/espeak'],
   },
   'bench/test': { holds: 'their tests', may: ['bench/src'] },
 };

@@ -9,12 +9,16 @@ const INTRO = `# Incidents
 
 <!-- Made by npm run generate from ops/monitoring/incidents.mjs. -->
 
-What the log, \`/metrics\`, the alerts, \`/health\` and the console say when something fails, and what to do then. In a line \`…\` stands for a name, an
-address or a number. A line has fields of its own, too: \`part\`, \`address\`, \`setting\`, \`outcome\`, and of whoever met it \`workspaceId\`, \`sessionId\`,
-\`agentId\`. \`/health\` tells addresses, settings and messages only to [those who may know them](../operating.md#health-logs-and-metrics). The metric
-is an expression of Prometheus that is true meanwhile; what each metric is stands in [metrics.md](../metrics.md), and the alerts in \`ops/monitoring/alerts.yaml\`.
+What the log, \`/metrics\`, the alerts, \`/health\` and the console say when something fails, and what
+to do then. In a line \`…\` stands for a name, an address or a number. A line has fields of its own,
+too: \`part\`, \`address\`, \`setting\`, \`outcome\`, and of whoever met it \`workspaceId\`, \`sessionId\`,
+\`agentId\`. \`/health\` tells addresses, settings and messages only to [those who may know
+them](../operating.md#health-logs-and-metrics). The metric is an expression of Prometheus that is
+true meanwhile; what each metric is stands in [metrics.md](../metrics.md), and the alerts in
+\`ops/monitoring/alerts.yaml\`.
 
-\`npm run chaos -- night\` makes each of these incidents at a gateway with calls, and looks whether all of it comes ([chaos.md](chaos.md#the-night)).
+\`npm run chaos -- night\` makes each of these incidents at a gateway with calls, and looks whether
+all of it comes ([chaos.md](chaos.md#the-night)).
 `;
 
 const code = (text) => (text === '' ? '–' : `\`${text.replaceAll('|', '\\|')}\``);

@@ -36,7 +36,10 @@ function checked(expr, known = knownMetrics()) {
 }
 
 const INSTANCE = 'gateway.example:8080';
-const summaryOf = ({ summary }) => `${summary} ({{ $labels.instance }})`;
+/** Another gateway, which is well all the time. */
+const WELL = 'well.example:8080';
+/** Names the machine; what all gateways share is of none. */
+const summaryOf = ({ summary, ofAll = false }) => (ofAll ? summary : `${summary} ({{ $labels.instance }})`);
 
 const rule = ({ name, expr, for: lasting, severity, ...more }) =>
   [
@@ -58,19 +61,22 @@ export const generateAlerts = () =>
   ].join('\n');
 
 /** `name{labels}` with the label `instance`. */
-const onInstance = (series) => {
+const onInstance = (series, instance) => {
   const [, name, labels] = /^(\w+)(?:\{(.*)\})?$/.exec(series);
-  return `${name}{${labels ? `${labels}, ` : ''}instance="${INSTANCE}"}`;
+  return `${name}{${labels ? `${labels}, ` : ''}instance="${instance}"}`;
 };
 
 /** Label values in the place of `{{ $labels.name }}`. */
 const rendered = (text, labels) =>
   text.replaceAll(/\{\{ \$labels\.(\w+) \}\}/g, (_, name) => labels[name] ?? '');
 
+/** The first value, for longer than any case takes. */
+const unchanged = (values) => `${/^[\d.]+/.exec(values)[0]}x200`;
+
 function alertTest({ alert, series, silent, fires, labels = {} }) {
   const found = ALERTS.find(({ name }) => name === alert);
   if (!found) throw new SetupError(`ops/monitoring/alert-cases.mjs names ${alert}, which is no alert`);
-  const own = { instance: INSTANCE, ...labels };
+  const own = { ...(!found.ofAll && { instance: INSTANCE }), ...labels };
   const firing = {
     exp_labels: { ...own, severity: found.severity },
     exp_annotations: { summary: rendered(summaryOf(found), own) },
@@ -79,10 +85,10 @@ function alertTest({ alert, series, silent, fires, labels = {} }) {
   return {
     name: alert,
     interval: '1m',
-    input_series: Object.entries(series).map(([name, values]) => ({
-      series: onInstance(checked(name)),
-      values,
-    })),
+    input_series: Object.entries(series).flatMap(([name, values]) => [
+      { series: onInstance(checked(name), INSTANCE), values },
+      { series: onInstance(name, WELL), values: unchanged(values) },
+    ]),
     alert_rule_test: [
       ...silent.map((minutes) => at(minutes, [])),
       ...fires.map((minutes) => at(minutes, [firing])),

@@ -1,7 +1,7 @@
 /**
  * `npm run mutate -- [part of a path …] [--jobs=1] [--only=stryker|numbers] [--tests=NAME,NAME]`: changes the sources of
  * pure logic in one place at a time, and reports which changes no unit test notices. Everything takes hours; `nice` lets it
- * give way to other work, and `--tests` runs only unit tests of these names (`realtime` for realtime.test.ts).
+ * give way to other work, and `--tests` runs only unit tests of these names (`realtime` for test/unit/actors/realtime.test.ts).
  * `.tap/mutation.json` keeps the whole report.
  */
 import './node-version.mjs';

@@ -3,6 +3,7 @@
  * those that npm is configured with. No script of any package is ever run.
  */
 import path from 'node:path';
+import { authorityHint } from './authorities.mjs';
 import { runChild } from './children.mjs';
 import { SetupError } from './failure.mjs';
 import { ROOT } from './paths.mjs';
@@ -43,7 +44,8 @@ async function run(args, { cwd = ROOT, signal, onLine } = {}) {
   }
 }
 
-async function registryAddress(cwd) {
+/** The address of the registry that npm is configured with; empty if it names none. Throws SetupError. */
+export async function registryAddress(cwd) {
   const { npm_config_registry: told } = process.env;
   if (told) return told;
   const { output } = await run(['config', 'get', 'registry'], { cwd });
@@ -73,7 +75,8 @@ async function failure(what, output, host) {
   const lines = errorLines(output);
   const text = lines.join('\n');
   const unreachable = UNREACHABLE.exec(text);
-  if (unreachable) return `${what}: the registry ${host} could not be reached (${unreachable[0]})`;
+  if (unreachable)
+    return `${what}: the registry ${host} could not be reached (${unreachable[0]})${authorityHint(text)}`;
   const refused = REFUSED.exec(text);
   if (refused) return `${what}: the registry ${host} refused (${refused[0]})\n${text}`;
   if (DAMAGED.test(text)) return `${what}: the registry ${host} sent a damaged file\n${text}`;
@@ -107,7 +110,9 @@ export async function npm(what, args, { cwd = ROOT, signal, say = () => {}, onLi
     return output;
   } catch (error) {
     if (reason === undefined) throw error;
-    throw new SetupError(`${what}: the registry ${await host()} ${reason}`, { cause: error });
+    throw new SetupError(`${what}: the registry ${await host()} ${reason}${authorityHint(reason)}`, {
+      cause: error,
+    });
   } finally {
     watch.end();
   }

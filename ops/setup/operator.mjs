@@ -1,4 +1,4 @@
-/** `npm run keys`, `workspaces`, `sessions`, `secrets`, `numbers`: set-up, then the operator's commands, which read the arguments themselves. */
+/** The commands `keys`, `workspaces`, `sessions`, `secrets`, `numbers`: set-up, then the gateway's own code, which reads the arguments. */
 import { runEntry } from './entry.mjs';
 
 await runEntry('commands/main.js');

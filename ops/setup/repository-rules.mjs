@@ -1,6 +1,6 @@
 /**
  * Rules about the checkout itself: the lock agrees with package.json and names no download host, and no tracked
- * file names a registry or a path of the machine that it was written on. Each returns lines of what is wrong.
+ * file names a registry, a path of the machine that it was written on, or has marks of a merge. Each returns lines of what is wrong.
  */
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
@@ -37,7 +37,8 @@ export const checkLocks = () =>
   [
     ...[ROOT, inRoot('bench'), inRoot('bench', 'peers', 'portkey'), inRoot('bench', 'peers', 'agents-js')],
     inRoot('bench', 'recorded'),
-    ...[inRoot('test', 'acceptance'), inRoot('ops', 'mutation')],
+    ...[inRoot('test', 'acceptance'), inRoot('ops', 'mutation'), inRoot('ops', 'site')],
+    inRoot('client'),
   ]
     .filter((folder) => fs.existsSync(path.join(folder, 'package-lock.json')))
     .flatMap(lockProblems);
@@ -51,13 +52,21 @@ function namedHere() {
   return [registry, ...folders.filter((folder) => !COMMON_FOLDERS.has(folder)).map((folder) => `${folder}/`)];
 }
 
-/** Tracked and new files that name a registry or a path of this machine; nothing outside of a git checkout. */
-export function checkAddresses() {
-  const args = ['grep', '-nIF', '--untracked', ...namedHere().flatMap((name) => ['-e', name])];
-  const { status, stdout } = spawnSync('git', args, { cwd: ROOT, encoding: 'utf8' });
-  if (status !== 0) return [];
-  return stdout
-    .trimEnd()
-    .split('\n')
-    .map((line) => `${line.slice(0, 160)}: names this machine or a registry`);
+/** The lines of tracked and new files that `git grep` finds; none outside of a git checkout. */
+function foundLines(...args) {
+  const { status, stdout } = spawnSync('git', ['grep', '-nI', '--untracked', ...args], {
+    cwd: ROOT,
+    encoding: 'utf8',
+  });
+  return status === 0 ? stdout.trimEnd().split('\n') : [];
 }
+
+/** Files that name a registry or a path of this machine. */
+export const checkAddresses = () =>
+  foundLines('-F', ...namedHere().flatMap((name) => ['-e', name])).map(
+    (line) => `${line.slice(0, 160)}: names this machine or a registry`,
+  );
+
+/** What a merge that was not resolved leaves behind. */
+export const checkMerges = () =>
+  foundLines('-E', '-e', '^(<{7}|>{7}) ').map((line) => `${line.slice(0, 160)}: an unresolved merge`);

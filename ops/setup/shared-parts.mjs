@@ -16,12 +16,12 @@ const NAME = 'what the files share';
 
 const NONE = { env: {}, stop: async () => {} };
 
-/** `env`: what tells the test files of it; `given`: variables that it has as they do. */
-export async function startSharedParts(runs, usage, given) {
+/** `env`: what tells the test files of it; `program`: the Node that runs it; `given`: variables that it has as they do. */
+export async function startSharedParts(runs, program, usage, given) {
   if (!filesOf(runs).some(wantsParts)) return NONE;
   const script = inRoot('dist', 'test', 'fixtures', 'shared.js');
   const { args, env } = usage.of(NAME);
-  const child = spawn(process.execPath, [...args, script], {
+  const child = spawn(program, [...args, script], {
     stdio: ['pipe', 'pipe', 'inherit'],
     env: { ...process.env, ...given, ...env },
   });

@@ -1,6 +1,6 @@
 /**
- * docs/statecharts.md: a diagram of each statechart, made from the built machine itself. Arrows are changes of state; what a
- * state answers without leaving it stands in the table below its diagram.
+ * docs/statecharts.md: a diagram of each statechart and of each lifecycle of rows, made from what is built. Arrows are changes of
+ * state; what a state answers without leaving it stands in the table below its diagram.
  */
 import { built } from './command.mjs';
 
@@ -16,6 +16,18 @@ const MACHINES = [
   ['One context of a speech socket', 'stream-input', 'streamInput'],
   ['Realtime transcription of protocol B', 'transcription-session', 'transcriptionSession'],
   ['Live text of the native API', 'native-live', 'nativeLive'],
+];
+
+/** Title, file below contracts/, and name of the export. */
+const LIFECYCLES = [
+  ['Session', 'sessions/session-states', 'SESSION'],
+  ['Test run', 'agents/test-run-states', 'TEST_RUN'],
+  ['One scenario of a test run', 'agents/test-run-states', 'PLAYED_SCENARIO'],
+  ['Delivery of a post-call event', 'sessions/delivery-states', 'DELIVERY'],
+  ['Placed call', 'phone/placed-states', 'PLACED_CALL'],
+  ['Cold transfer of a phone call', 'phone/transfer-states', 'COLD_TRANSFER'],
+  ['Warm transfer of a phone call', 'phone/transfer-states', 'WARM_TRANSFER'],
+  ['Transfer of a SIP call', 'phone/transfer-states', 'REFERRED_TRANSFER'],
 ];
 
 const idOf = (node) => (node.path.length === 0 ? 'root' : node.path.join('_').replace(/\W/g, '_'));
@@ -143,17 +155,77 @@ async function section([title, file, name]) {
   ];
 }
 
+/** The reports that do something in a state, with their effects after a slash; `to`: the next state, undefined if it stays. */
+const stepsOf = (steps) =>
+  Object.entries(steps).map(([report, { to, effects }]) => ({
+    to,
+    label: [report, effects.join(' and ')].filter(Boolean).join(' / '),
+  }));
+
+/** The states that the row can be in, the first one included. */
+const reachedStates = (lifecycle) =>
+  Object.keys(lifecycle).filter(
+    (state, at, states) =>
+      at === 0 || states.some((other) => stepsOf(lifecycle[other]).some(({ to }) => to === state)),
+  );
+
+/** One arrow for each pair of states of a lifecycle; the last ones end. */
+function rowArrows(lifecycle, state) {
+  const steps = stepsOf(lifecycle[state]).filter(({ to }) => to !== undefined);
+  const nexts = [...new Set(steps.map(({ to }) => to))];
+  if (nexts.length === 0) return [`  ${state} --> [*]`];
+  return nexts.map((next) => {
+    const labels = steps.filter(({ to }) => to === next).map(({ label }) => label);
+    return `  ${state} --> ${next}: ${labels.join(', ')}`;
+  });
+}
+
+/** What is answered without a change of state; states that answer alike share a row. */
+function rowAnswers(lifecycle) {
+  const rows = new Map();
+  for (const state of reachedStates(lifecycle)) {
+    const kept = stepsOf(lifecycle[state]).filter(({ to }) => to === undefined);
+    const labels = kept.map(({ label }) => label).join(', ');
+    if (labels !== '') rows.set(labels, [...(rows.get(labels) ?? []), state]);
+  }
+  if (rows.size === 0) return [];
+  const lines = [...rows].map(([labels, states]) => `| ${states.join(', ')} | ${cell(labels)} |`);
+  return ['', '| state | also answers |', '| --- | --- |', ...lines];
+}
+
+function rowDiagram(lifecycle) {
+  const states = reachedStates(lifecycle);
+  const arrowLines = states.flatMap((state) => rowArrows(lifecycle, state));
+  return [
+    ...['```mermaid', 'stateDiagram-v2', `  [*] --> ${states[0]}`, ...arrowLines, '```'],
+    ...rowAnswers(lifecycle),
+  ];
+}
+
+async function rowSection([title, file, name]) {
+  const { [name]: lifecycle } = await import(built('dist', 'contracts', ...`${file}.js`.split('/')));
+  return [`## ${title}`, '', `\`contracts/${file}.ts\``, '', ...rowDiagram(lifecycle), ''];
+}
+
 export async function generateStatecharts() {
   const sections = [];
   for (const row of MACHINES) sections.push(...(await section(row)));
+  const lifecycles = [];
+  for (const row of LIFECYCLES) lifecycles.push(...(await rowSection(row)));
   return [
-    '<!-- Made by npm run generate from the machines in actors/. -->',
+    '<!-- Made by npm run generate from the machines in actors/ and the lifecycles in contracts/. -->',
     '',
     '# Statecharts',
     '',
-    'An arrow is a change of state, with the events that cause it and, in brackets, the condition. `after hold` is a time of',
-    'the machine; `at once` needs no event.',
+    'An arrow is a change of state, with the events that cause it and, in brackets, the condition.',
+    '`after hold` is a time of the machine; `at once` needs no event.',
     '',
     ...sections,
+    '# Lifecycles of rows',
+    '',
+    'What is kept in the database, where any process may change it. An arrow has the reports that cause',
+    'the change and, after a slash, what the process does whose statement has written it.',
+    '',
+    ...lifecycles,
   ].join('\n');
 }

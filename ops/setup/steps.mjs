@@ -1,7 +1,7 @@
 /**
  * The steps of set-up as a table, and the order in which they run: each as soon as those it needs are done,
  * side by side where it can. `ready` is quick and looks only; `run` does the work and leaves `ready` true; `space` is
- * what it writes at most, roughly.
+ * what it writes at most, roughly. `only`: steps of a checkout, which lays out packages and builds, or of an installed package.
  */
 import fs from 'node:fs';
 import os from 'node:os';
@@ -9,8 +9,9 @@ import path from 'node:path';
 import { build, buildProduct, buildReady, productReady } from './build.mjs';
 import { fetchModels, modelsReady } from './models.mjs';
 import { installPackages, packagesReady } from './packages.mjs';
-import { partsToRun } from './parts.mjs';
-import { inRoot, modelsDir, ROOT } from './paths.mjs';
+import { askForExtras } from './extras.mjs';
+import { missingExtras, partsToRun } from './parts.mjs';
+import { inRoot, IS_INSTALLED, modelsDir, ROOT } from './paths.mjs';
 import { linkPostgres, postgresReady } from './postgres-links.mjs';
 import { checkSpace } from './space.mjs';
 import { tokensReady, writeTokens } from './tokens.mjs';
@@ -28,22 +29,32 @@ const packageSpace = (folder, megabytes, cached) =>
 const ACCEPTANCE = inRoot('test', 'acceptance');
 const BENCH = inRoot('bench');
 const MUTATION = inRoot('ops', 'mutation');
+const SITE = inRoot('ops', 'site');
 
 /** Whichever of them runs. */
 const PACKAGES = ['packages', 'all packages'];
 
 export const STEPS = {
   packages: {
+    only: 'checkout',
     needs: [],
     ready: () => packagesReady(ROOT, partsToRun()),
     run: (context) => installPackages(ROOT, context, partsToRun()),
     space: () => packageSpace(ROOT, 600, 250),
   },
   'all packages': {
+    only: 'checkout',
     needs: [],
     ready: () => packagesReady(ROOT),
     run: (context) => installPackages(ROOT, context),
     space: () => packageSpace(ROOT, 900, 400),
+  },
+  // npm leaves them out of an installation, and nothing may be added to it from inside.
+  extras: {
+    only: 'installed',
+    needs: [],
+    ready: () => missingExtras().length === 0,
+    run: () => askForExtras(),
   },
   models: {
     needs: [],
@@ -53,33 +64,53 @@ export const STEPS = {
   },
   postgres: { needs: PACKAGES, ready: () => postgresReady(), run: () => linkPostgres() },
   tokens: { needs: PACKAGES, ready: () => tokensReady(), run: () => writeTokens() },
-  product: { needs: PACKAGES, ready: () => productReady(), run: (context) => buildProduct(context) },
+  product: {
+    only: 'checkout',
+    needs: PACKAGES,
+    ready: () => productReady(),
+    run: (context) => buildProduct(context),
+  },
   // Both write the session SDK.
   build: {
+    only: 'checkout',
     needs: [...PACKAGES, 'bench', 'product'],
     ready: () => buildReady(),
     run: (context) => build(context),
   },
   // It is compiled with the gateway's packages.
   bench: {
+    only: 'checkout',
     needs: PACKAGES,
     ready: () => packagesReady(BENCH, []),
     run: (context) => installPackages(BENCH, context, []),
     space: () => packageSpace(BENCH, 10, 5),
   },
   acceptance: {
+    only: 'checkout',
     needs: PACKAGES,
     ready: () => packagesReady(ACCEPTANCE),
     run: (context) => installPackages(ACCEPTANCE, context),
     space: () => packageSpace(ACCEPTANCE, 800, 300),
   },
   mutation: {
+    only: 'checkout',
     needs: PACKAGES,
     ready: () => packagesReady(MUTATION),
     run: (context) => installPackages(MUTATION, context),
     space: () => packageSpace(MUTATION, 80, 30),
   },
+  site: {
+    needs: [],
+    ready: () => packagesReady(SITE),
+    run: (context) => installPackages(SITE, context),
+    space: () => packageSpace(SITE, 300, 70),
+  },
 };
+
+const HERE = IS_INSTALLED ? 'installed' : 'checkout';
+
+/** Those of the named steps that there are here. */
+export const stepsHere = (names, here = HERE) => names.filter((name) => (STEPS[name].only ?? here) === here);
 
 export const allReady = (names, steps = STEPS) => names.every((name) => steps[name].ready());
 

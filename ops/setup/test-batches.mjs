@@ -6,18 +6,26 @@ import { inRoot } from './paths.mjs';
 
 /**
  * Which files share processes with which, and how many a process: `{ of, what, lane, most, slow }`; a file is of the first kind that
- * fits. Few are worth a process each, unless they share a gateway as well (`gateway`, of test/fixtures/conversation.ts).
+ * fits. Few are worth a process each, unless they share a gateway as well (`gateway`, of test/fixtures/conversation/conversation.ts).
  * Batches of contract tests take longer than the files that run beside them, and so come early, those with a gateway first; the
  * short unit tests fill the end of a run. Files with rooms of LiveKit dispose of the client's native library, for all of their process.
  */
 const KINDS = [
   {
-    of: /^test\/contract\/(conversation-audio|whole-gateway)\.test/,
-    ...{ what: 'test/contract, speech', lane: 'calls', most: 2, slow: true, gateway: 'speech' },
+    of: /^test\/contract\/(conversation\/audio|gateway\/whole-gateway)\.test/,
+    what: 'test/contract, speech',
+    lane: 'calls',
+    most: 2,
+    slow: true,
+    gateway: 'speech',
   },
   {
-    of: /^test\/contract\/(conversation(|-ends|-tools)|ice-candidates|media-clients|phone(|-(?!numbers).*))\.test/,
-    ...{ what: 'test/contract, telephone', lane: 'calls', most: 6, slow: true, gateway: 'tones' },
+    of: /^test\/contract\/(conversation\/(conversation|ends|tools)|media\/(clients|ice-candidates)|phone\/(?!numbers).*)\.test/,
+    what: 'test/contract, telephone',
+    lane: 'calls',
+    most: 6,
+    slow: true,
+    gateway: 'tones',
   },
   { of: /^test\/contract\/(?!livekit)/, what: 'test/contract, calls', lane: 'calls', most: 4, slow: true },
   { of: /^test\/contract\//, what: 'test/contract', lane: 'others', most: 9, slow: true },

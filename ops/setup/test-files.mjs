@@ -24,20 +24,34 @@ const SUITES = [
 
 /** Files in which people talk, or connections rest, in real time. */
 const CALLS = new RegExp(
-  '^test/(contract/(agent-tests|chaos-conversation|conversation|edge-long-answers|ice-candidates|livekit|media-|nodes|phone|recordings|' +
-    'unspoken|whole-gateway)|acceptance/(browser|client-sdk|examples|node-versions|rtc-node))',
+  '^test/(contract/(agent-tests/(?!queue)|chaos/conversation|conversation/|edge/long-answers|gateway/(nodes|whole-gateway)|' +
+    'livekit/|media/(clients|ice-candidates)|phone/|recordings/|speech/unspoken)|' +
+    'acceptance/(browser|client-sdk|examples|node-versions|rtc-node))',
 );
 /** Files that take half a minute or more, wherever they run. */
 const SLOW = new RegExp(
-  '^test/(contract/(livekit-(nodes|rooms|server)|nodes|shutdown)|' +
-    'acceptance/(browser(|-console)|client-sdk|examples|node-versions|sdks))\\.test',
+  '^test/(contract/(gateway/(nodes|shutdown)|livekit/(nodes|rooms|server))|' +
+    'acceptance/(browser(|-console|-widget)|client-sdk|examples|node-versions|sdks))\\.test',
 );
 const laneOf = (name) => (CALLS.test(name) ? 'calls' : 'others');
 
 const relative = (file) => path.relative(ROOT, file).split(path.sep).join('/');
 
-/** Files that have a long form ask for it (test/fixtures/long.ts). */
-const hasLongForm = ({ name }) => fs.readFileSync(inRoot(name), 'utf8').includes('/fixtures/long.js');
+/** Files that have a long form ask for it (test/fixtures/long.ts), by themselves or by way of a fixture. */
+const ASKS = /\/long\.js'/;
+const textOf = (name) => fs.readFileSync(inRoot(name), 'utf8');
+
+/** The built paths, within the folder, of the fixtures that ask. */
+const askingFixtures = () =>
+  sources('test/fixtures', /\.ts$/)
+    .map(relative)
+    .filter((name) => ASKS.test(textOf(name)))
+    .map((name) => name.replace(/^test/, '').replace(/\.ts$/, '.js'));
+
+function withLongForm(files) {
+  const fixtures = ['/fixtures/long.js', ...askingFixtures()];
+  return files.filter(({ name }) => fixtures.some((fixture) => textOf(name).includes(fixture)));
+}
 
 const allFiles = () =>
   SUITES.flatMap(({ folder, pattern, runs }) =>
@@ -50,7 +64,7 @@ const allFiles = () =>
  * The test files, as `{ name, file, lane, slow }`: the path of the source, what to run, and where in which queue
  * (test-queue.mjs). The argument `long`: those that have a long form.
  */
-export const testFiles = ({ long = false } = {}) => (long ? allFiles().filter(hasLongForm) : allFiles());
+export const testFiles = ({ long = false } = {}) => (long ? withLongForm(allFiles()) : allFiles());
 
 /** `./dist/test/unit/a.test.js` and `test/unit/a.test.ts` mean the same; so does any part of the path. */
 const asSource = (pattern) =>

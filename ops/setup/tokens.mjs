@@ -5,21 +5,20 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { inRoot, modelsDir } from './paths.mjs';
+import { modelsDir, packageFolder } from './paths.mjs';
 import { hasStamp, keyOf, writeAtomically, writeStamp } from './stamps.mjs';
 
-const PACKAGE = inRoot('node_modules', 'llama-tokenizer-js');
+/** Undefined before packages are laid out. */
+const vocabulary = () => packageFolder('llama-tokenizer-js');
 const tableFile = (folder) => path.join(folder, 'moonshine', 'tokens.txt');
 const stampFile = (folder) => path.join(folder, 'moonshine', '.tokens');
 
 /** The lock pins the vocabulary; this file is the rest of what the table is made from. */
 const tokensKey = () =>
-  keyOf(fs.readFileSync(path.join(PACKAGE, 'package.json')), fs.readFileSync(new URL(import.meta.url)));
+  keyOf(fs.readFileSync(path.join(vocabulary(), 'package.json')), fs.readFileSync(new URL(import.meta.url)));
 
 export const tokensReady = (folder = modelsDir()) =>
-  fs.existsSync(path.join(PACKAGE, 'package.json')) &&
-  hasStamp(stampFile(folder), tokensKey()) &&
-  fs.existsSync(tableFile(folder));
+  vocabulary() !== undefined && hasStamp(stampFile(folder), tokensKey()) && fs.existsSync(tableFile(folder));
 
 function bytesOf(piece) {
   const byte = /^<0x([0-9A-F]{2})>$/.exec(piece);
@@ -31,7 +30,9 @@ export const tokenTable = (pieces) =>
   pieces.map((piece, index) => `${bytesOf(piece).toString('base64')} ${index}\n`).join('');
 
 export async function writeTokens({ folder = modelsDir() } = {}) {
-  const { default: tokenizer } = await import(pathToFileURL(path.join(PACKAGE, 'llama-tokenizer.js')).href);
+  const { default: tokenizer } = await import(
+    pathToFileURL(path.join(vocabulary(), 'llama-tokenizer.js')).href
+  );
   writeAtomically(tableFile(folder), tokenTable(tokenizer.vocabById));
   writeStamp(stampFile(folder), tokensKey());
 }

@@ -32,6 +32,20 @@ export const TOOL = {
       settings: [],
       faults: ['tool hangs'],
     },
+    {
+      symptom: 'The same',
+      log: 'A tool at … refused the key (401)',
+      todo: 'The account’s credentials for it are wrong or have expired: tell them.',
+      settings: [],
+      faults: ['tool refuses the key'],
+    },
+    {
+      symptom: 'The same',
+      log: 'A tool at … has nothing there (404)',
+      todo: 'The account’s address for it is wrong: tell them.',
+      settings: [],
+      faults: ['tool is not there'],
+    },
   ],
 };
 
@@ -56,6 +70,20 @@ export const MCP = {
       todo: 'The same.',
       settings: [],
       faults: ['mcp hangs', 'mcp has a lost stream'],
+    },
+    {
+      symptom: 'The same',
+      log: 'An MCP server at … refused the key (401)',
+      todo: 'The account’s credentials for it are wrong or have expired: tell them.',
+      settings: [],
+      faults: ['mcp refuses the key'],
+    },
+    {
+      symptom: 'The same',
+      log: 'An MCP server at … has nothing there (404)',
+      todo: 'The account’s address for it is wrong: tell them.',
+      settings: [],
+      faults: ['mcp is not there'],
     },
   ],
 };
@@ -82,6 +110,27 @@ export const WEBHOOK = {
       settings: [],
       faults: ['webhook receiver answers 500'],
     },
+    {
+      symptom: 'The same',
+      log: 'A webhook at … did not answer in time',
+      todo: 'The same: it has ten seconds.',
+      settings: [],
+      faults: ['webhook receiver hangs'],
+    },
+    {
+      symptom: 'The same',
+      log: 'A webhook at … has nothing there (404)',
+      todo: 'The same. Is it the right address?',
+      settings: [],
+      faults: ['webhook receiver is not there'],
+    },
+    {
+      symptom: 'The same',
+      log: 'A webhook at … sends elsewhere (308)',
+      todo: 'The same: redirects are not followed, the account has to enter the new address.',
+      settings: [],
+      faults: ['webhook receiver has moved'],
+    },
   ],
 };
 
@@ -106,6 +155,20 @@ export const PHONE = {
       todo: 'Look at the provider’s status page, and at the way out of your network.',
       settings: [],
       faults: ['telephone provider is away'],
+    },
+    {
+      symptom: 'The same',
+      log: 'The telephone provider (…) at … failed (500)',
+      todo: 'Look at the provider’s status page.',
+      settings: [],
+      faults: ['telephone provider answers 500'],
+    },
+    {
+      symptom: 'The same',
+      log: 'The telephone provider (…) at … did not answer in time',
+      todo: 'The same.',
+      settings: [],
+      faults: ['telephone provider hangs'],
     },
   ],
 };

@@ -49,8 +49,54 @@ export const MODEL = {
       settings: ['LLM_BASE_URL', 'LLM_MODEL'],
       faults: second(['model answers nothing']),
     },
+    {
+      symptom: 'Agents say "Sorry, I could not answer that", or a second model answers',
+      log: 'The language model (…) at … knows no such address or model (404): check LLM_BASE_URL and LLM_MODEL',
+      todo: 'Set the name of a model that its server has (`GET …/models` lists them), or correct the path of its address.',
+      settings: ['LLM_MODEL', 'LLM_BASE_URL'],
+      faults: ['model knows no such model'],
+    },
+    {
+      symptom: 'The same',
+      log: 'The language model (…) at … takes no more: too many requests, or its credit is used up (429): check LLM_API_KEY',
+      todo: 'Look at the account of that key: its credit, and its requests a minute. A second model takes over meanwhile.',
+      settings: ['LLM_API_KEY', 'LLM_FALLBACK_BASE_URL'],
+      faults: ['model takes no more'],
+    },
+    {
+      symptom: 'The same, from the start on',
+      log: 'The language model (…) at … answered something that is no list of models: check …',
+      todo: 'Something else answers there, such as a web page: correct the address, which mostly ends in `/v1`.',
+      settings: ['LLM_BASE_URL', 'LLM_FALLBACK_BASE_URL'],
+      faults: [],
+    },
   ],
 };
+
+/** What a service refuses though its key is right, and what is no service. */
+const refusals = (kind, who, setting) => [
+  {
+    symptom: 'The same',
+    log: `${who} (…) at … knows no such address or model (404): check …`,
+    todo: 'Set the name of a model that the service has, or correct its address.',
+    settings: ['REMOTE_OPENAI_URL', 'REMOTE_NATIVE_URL'],
+    faults: [`${kind} knows no such model`],
+  },
+  {
+    symptom: 'The same',
+    log: `${who} (…) at … takes no more: too many requests, or its credit is used up (429): check …`,
+    todo: `Look at the account of that key: its credit, and its requests a minute. Another engine in \`${setting}\` takes over meanwhile.`,
+    settings: [setting],
+    faults: [`${kind} takes no more`],
+  },
+  {
+    symptom: 'The same, from the start on',
+    log: `${who} (…) at … answered something that is no JSON: check …`,
+    todo: 'Something else answers there, such as a web page: correct the address.',
+    settings: ['REMOTE_OPENAI_URL', 'REMOTE_NATIVE_URL'],
+    faults: [],
+  },
+];
 
 const voiceOrRecogniser = (kind, who, title, setting, symptom) => ({
   title,
@@ -93,6 +139,7 @@ const voiceOrRecogniser = (kind, who, title, setting, symptom) => ({
       settings: ['REMOTE_OPENAI_URL', 'REMOTE_NATIVE_URL', 'REMOTE_OPENAI_FORMAT', 'REMOTE_OPENAI_RATE'],
       faults: second([`${kind} answers nothing`]),
     },
+    ...refusals(kind, who, setting),
   ],
 });
 
@@ -121,8 +168,8 @@ export const ANALYSIS = {
   incidents: [
     {
       symptom: 'Calls have no summary, post-call events no analysis',
-      log: 'The analysis of calls (…) answered something unexpected…',
-      todo: 'The model does not write the JSON that it is asked for, or fails (then it has a line of its own): take another one.',
+      log: 'The analysis of calls (…) is not possible: the language model did not answer as asked: check LLM_MODEL',
+      todo: 'The model does not write the JSON that it is asked for: take another one. If the line ends with "failed, as the language model did", that one has a line of its own.',
       settings: ['LLM_MODEL'],
       faults: ['analysis is not understood'],
     },

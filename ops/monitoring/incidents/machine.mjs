@@ -3,7 +3,6 @@ export const DATABASE = {
   title: 'The database',
   metric: 'gateway_part_failing{part="database"} == 1',
   alert: 'GatewayDatabaseFails',
-  health: 'checks.database',
   console: 'Start: the gateway is not ready',
   back: 'The database (…)… is back after … s',
   incidents: [
@@ -12,8 +11,17 @@ export const DATABASE = {
       log: 'The database (…)… is away',
       todo: 'Start it, or repair the way to it. What calls have to write waits meanwhile.',
       settings: ['DATABASE_URL'],
+      health: 'checks.database',
       faults: ['database is away'],
       nodes: ['cut'],
+    },
+    {
+      symptom: 'The same, for some seconds',
+      log: 'The database (…)… did not answer in time',
+      todo: 'A firewall or proxy between has forgotten connections (they are made anew by themselves), or it is overloaded.',
+      settings: ['DATABASE_URL'],
+      health: 'parts.database',
+      faults: ['database loses connections'],
     },
   ],
 };
@@ -35,10 +43,24 @@ export const BUCKET = {
     },
     {
       symptom: 'The same',
-      log: 'The bucket of recordings (…) at … refused the key (403): check AWS_ACCESS_KEY_ID',
+      log: 'The bucket of recordings (…) at … refused the key, or there is none (403): check AWS_ACCESS_KEY_ID',
       todo: 'Give it credentials that may read, write and delete in the bucket, and restart.',
       settings: ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY'],
       faults: ['bucket refuses the key'],
+    },
+    {
+      symptom: 'The same',
+      log: 'The bucket of recordings (…) at … did not answer in time: check RECORDINGS_URL',
+      todo: 'It is overloaded, or something between holds connections. Recordings wait in `DATA_DIR`.',
+      settings: ['RECORDINGS_URL', 'RECORDINGS_SPOOL_MB'],
+      faults: ['bucket hangs'],
+    },
+    {
+      symptom: 'The same',
+      log: 'The bucket of recordings (…) at … has nothing there (404): check RECORDINGS_URL',
+      todo: 'Make the bucket, or correct its name.',
+      settings: ['RECORDINGS_URL'],
+      faults: ['bucket is not there'],
     },
   ],
 };
@@ -58,6 +80,45 @@ export const LIVEKIT = {
       settings: ['LIVEKIT_URL'],
       faults: ['LiveKit server is away'],
     },
+    {
+      symptom: 'The same',
+      log: 'The LiveKit server (…) at … refused the key (401): check LIVEKIT_API_SECRET',
+      todo: 'Give it a key and secret that stand in the server’s configuration, and restart.',
+      settings: ['LIVEKIT_API_KEY', 'LIVEKIT_API_SECRET'],
+      faults: ['LiveKit server refuses the key'],
+    },
+  ],
+};
+
+export const ICE = {
+  title: 'STUN and TURN servers',
+  metric: 'gateway_part_failing{part="ice"} == 1',
+  alert: 'GatewayIceFails',
+  health: 'parts.ice',
+  console: '–',
+  back: 'The ICE server (…) at … is back after … s',
+  incidents: [
+    {
+      symptom: 'Clients in strict networks join, and hear nothing',
+      log: 'The ICE server (…) at … refused its user name and credential (401): check ICE_SERVERS',
+      todo: 'Set the name and password that the server takes, and restart. Those of a service may have expired.',
+      settings: ['ICE_SERVERS'],
+      faults: ['TURN server refuses the credential'],
+    },
+    {
+      symptom: 'The same',
+      log: 'The ICE server (…) at … cannot be reached (ECONNREFUSED): check ICE_SERVERS',
+      todo: 'Start it, or correct its address.',
+      settings: ['ICE_SERVERS'],
+      faults: ['TURN server is away'],
+    },
+    {
+      symptom: 'The same',
+      log: 'The ICE server (…) at … did not answer in time: check ICE_SERVERS',
+      todo: 'Is there a firewall between, or another transport at that port? Clients may reach it all the same.',
+      settings: ['ICE_SERVERS'],
+      faults: ['TURN server hangs'],
+    },
   ],
 };
 
@@ -74,7 +135,12 @@ export const PROCESSES = {
       health: 'parts.child',
       todo: 'Another one is started at once. The line has its `role`, `code`, `signal` and `cause`; is that `memory`? See [memory.md](memory.md).',
       settings: ['MEMORY_BUDGET_MB'],
-      faults: ['media process dies', 'process that speaks dies', 'process that recognises dies'],
+      faults: [
+        'media process dies',
+        'process that speaks dies',
+        'process that recognises dies',
+        'process that encodes dies',
+      ],
       nodes: ['child'],
     },
     {
@@ -86,7 +152,12 @@ export const PROCESSES = {
       health: 'parts.child',
       todo: 'It was stopped, or stuck in one piece of work. If it comes again: is the machine swapping, has it too few processors?',
       settings: [],
-      faults: ['process that speaks is frozen', 'process that recognises is frozen'],
+      faults: [
+        'process that speaks is frozen',
+        'process that recognises is frozen',
+        'process that encodes is frozen',
+        'media process is frozen',
+      ],
     },
     {
       symptom: 'All work of one kind fails: nothing is spoken, encoded or heard',

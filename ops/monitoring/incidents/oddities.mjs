@@ -11,6 +11,13 @@ export const ODD = {
   console: 'Calls: the turns of the call',
   incidents: [
     {
+      symptom: 'Nothing, where the model’s server takes any name; else no answers at all',
+      log: 'The language model (…) at … lists no model "…", but …: check …',
+      todo: 'Set one of the names that the line has, if the server does not take any.',
+      settings: ['LLM_MODEL', 'LLM_FALLBACK_MODEL'],
+      faults: [],
+    },
+    {
       symptom: 'An answer ends in mid-sentence',
       log: 'a language model broke its answer off',
       todo: '`cut` in the line says why: `length` (raise the server’s limit of an answer), `content_filter`, `unfinished` (a proxy that cuts streams).',
