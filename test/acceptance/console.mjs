@@ -1,7 +1,9 @@
 /** What tests of the console's page share: signing in, and looking for what assistive technology stumbles over. */
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
+import { isDeepStrictEqual } from 'node:util';
 import { TEST_KEY } from '../../dist/test/fixtures/gateway.js';
+import { until } from '../../dist/test/fixtures/until.js';
 
 const AXE = fileURLToPath(import.meta.resolve('axe-core/axe.min.js'));
 
@@ -19,6 +21,10 @@ export async function signIn(page, key = TEST_KEY) {
   await page.getByLabel('API key').fill(key);
   await page.getByRole('button', { name: 'Sign in', exact: true }).click();
 }
+
+/** Reads the page until it shows `expected`: a view that was left, or not drawn yet, is not what it says. */
+export const shows = (what, read, expected) =>
+  until(`${what}: ${JSON.stringify(expected)}`, async () => isDeepStrictEqual(await read(), expected));
 
 /** Each violation in a line; none where all is well. */
 export async function violations(page) {
