@@ -191,6 +191,9 @@ export const LIMITS = {
     stallMs: 15 * SECOND,
     /** Audio of one piece of text, which has `native.chunkLength` characters at most. */
     pieceAudioMs: 10 * MINUTE,
+    /** A text whose speech is passed on as the engine encodes it; and that speech. Longer texts are encoded here. */
+    passedText: 4096,
+    passedBytes: 32 * MiB,
     /** How long a failed address is ejected from its pool, doubling with each failure. */
     ejection: { initialMs: SECOND, maxMs: 30 * SECOND },
     /** Interval of health checks of each address. */

@@ -62,7 +62,10 @@ function engineTextFor({ styleTags, speakers }: TtsCapabilities): (text: string)
 }
 
 /** The piece without what nobody speaks, for the engine of this voice. */
-function spokenOf({ text, goesOn }: SpokenPart, { engine, language }: SelectedVoice): Speakable {
+export function spokenOf(
+  { text, goesOn }: Pick<SpokenPart, 'text' | 'goesOn'>,
+  { engine, language }: Pick<SelectedVoice, 'engine' | 'language'>,
+): Speakable {
   const { styleTags } = engine.capabilities;
   return speakable(text, { language, styleTags, beginsLine: !goesOn });
 }
@@ -75,13 +78,13 @@ interface PreparedVoice {
   engineText(text: string): string;
 }
 
-function preparedVoiceOf(
+export function preparedVoiceOf(
   selected: SelectedVoice,
   stretch: number,
   { request, caller, timeline }: SpeechJob,
 ): PreparedVoice {
   const { engine, voice, speakers, language, references } = selected;
-  const { model, sampling, normalize, latency, chunkLength, trace, speed } = request;
+  const { model, sampling, normalize, latency, chunkLength, normalizeLoudness, trace, speed } = request;
   const { capabilities } = engine;
   const { own } = paceOf(capabilities, speed / stretch);
   const timing = timeline !== undefined && capabilities.timing === 'word';
@@ -98,6 +101,7 @@ function preparedVoiceOf(
     whom: whomOf(caller),
     ...(speakers && { speakers }),
     ...(normalize !== undefined && { normalize }),
+    ...(normalizeLoudness !== undefined && { normalizeLoudness }),
     ...(trace && { traceContext: trace.context }),
   };
   return { selected, options, owner: ownerOf(caller), engineText: engineTextFor(capabilities) };

@@ -16,6 +16,7 @@ import { ownerOf } from '../processes/job-owner.js';
 import { CompositeVoice, type SpokenPart } from './composite-voice.js';
 import { scriptsIn, scriptsInLong, type TextScripts } from './text/language.js';
 import { paceOf } from './pace.js';
+import { encodedBy, maybeEncodedBy } from './pass-through.js';
 import type { Registry } from './registry.js';
 import { PlaybackClock } from './scheduling/listener.js';
 import { isWhole, type SpeechJob, type SpokenParts, type SpeechRequest, speak } from './speaking.js';
@@ -53,7 +54,10 @@ async function* metered(
   }
 }
 
-async function* concatenated<T>(first: readonly T[], rest: AsyncIterable<T>): AsyncGenerator<T> {
+async function* concatenated<T>(
+  first: readonly T[],
+  rest: AsyncIterable<T> | readonly T[] = [],
+): AsyncGenerator<T> {
   yield* first;
   yield* rest;
 }
@@ -111,7 +115,7 @@ function render(
   const pcm = speak(first, spoken, job);
   const { capabilities } = first.engine;
   const { stretch: speed } = paceOf(capabilities, request.speed);
-  const { output, volume, normalizeLoudness } = request;
+  const { output, volume, normalizeLoudness = !capabilities.ownLoudness } = request;
   const level = { volume, normalizeLoudness };
   return parts.encode(pcm, capabilities.sampleRate, output, signal, { speed, level, owner: ownerOf(caller) });
 }
@@ -139,7 +143,11 @@ async function rendered(
 ): Promise<AsyncIterable<Uint8Array> | undefined> {
   const first = await firstOf(spoken);
   const selected = first.findLast((each) => each !== PAUSE)?.selected ?? silent?.();
-  return selected && render(parts, selected, concatenated(first, spoken), job);
+  const all = concatenated(first, spoken);
+  if (!selected || !maybeEncodedBy(selected, job)) return selected && render(parts, selected, all, job);
+  const whole: (SpokenPart | Pause)[] = [];
+  for await (const each of all) whole.push(each);
+  return encodedBy(selected, whole, job) ?? render(parts, selected, concatenated(whole), job);
 }
 
 /** Assigns the pieces of a request to voices. */

@@ -30,7 +30,9 @@ const WRITTEN_OPUS_BITRATES = [
 export const Prosody = Type.Object({
   speed: optional(numberIn(native.speed, { default: 1 })),
   volume: optional(numberIn(native.volumeDb, { default: 0, description: 'dB' })),
-  normalize_loudness: optional(Type.Boolean({ default: true })),
+  normalize_loudness: optional(
+    Type.Boolean({ description: 'Default: true, but for remote engines, whose loudness is left as it is.' }),
+  ),
 });
 
 export const NativeOptions = Type.Object({
@@ -145,13 +147,14 @@ interface Defaults {
 export function toNativeSynthesis(options: NativeOptions, defaults: Defaults): NativeSynthesis {
   const references = referencesOf(options.references);
   const isNamed = options.reference_id !== undefined || references.length > 0;
+  const loudness = options.prosody?.normalize_loudness;
   return {
     ...speakersOf(isNamed ? options.reference_id : defaults.voice?.()),
     references,
     latency: options.latency ?? defaults.latency,
     speed: options.prosody?.speed ?? defaults.speed ?? 1,
     volume: options.prosody?.volume ?? 0,
-    normalizeLoudness: options.prosody?.normalize_loudness ?? true,
+    ...(loudness === undefined ? {} : { normalizeLoudness: loudness }),
     chunkLength: options.chunk_length ?? 300,
     ...(options.normalize === undefined ? {} : { normalize: options.normalize }),
     sampling: samplingOf(options),

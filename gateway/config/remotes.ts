@@ -1,4 +1,6 @@
 /** Settings of remote speech services: one table for each, alike except for defaults. */
+import { MP3_BITRATES, type OutputFormat } from '../../contracts/audio.js';
+import { FORMATS } from '../../codecs/formats.js';
 import { SYNTHESIS_MODELS } from '../../contracts/speech/models.js';
 import type { RemoteFormat } from '../../engines/backends/remote/audio.js';
 import type { RemoteSettings } from '../../engines/backends/remote/settings.js';
@@ -10,11 +12,23 @@ import {
   type Env,
   languages,
   list,
+  named,
   readTable,
   text,
 } from './setting.js';
 
 type Defaults = Pick<RemoteSettings, 'ttsModel' | 'sttModel' | 'voices' | 'rate'>;
+
+/** Formats that can be passed on, by the names that protocol B has for them; raw audio needs no encoding in any case. */
+const PASSED: Readonly<Record<string, OutputFormat>> = Object.fromEntries([
+  ...FORMATS.mp3.rates.flatMap((sampleRate) =>
+    MP3_BITRATES.map((mp3Bitrate) => [
+      `mp3_${sampleRate}_${mp3Bitrate}`,
+      { format: 'mp3', sampleRate, mp3Bitrate },
+    ]),
+  ),
+  ...FORMATS.opus.rates.map((sampleRate) => [`opus_${sampleRate}`, { format: 'opus', sampleRate }]),
+]);
 
 const remote = (prefix: string, service: string, initial: Defaults) => ({
   urls: addresses(`${prefix}_URL`, `Address of ${service}; several share the work.`),
@@ -28,6 +42,11 @@ const remote = (prefix: string, service: string, initial: Defaults) => ({
     'pcm',
     ['pcm', 'wav'],
     'Format that is requested from it.',
+  ),
+  passThrough: named(
+    `${prefix}_PASS_THROUGH`,
+    PASSED,
+    'Formats that it answers exactly so; they are passed on to clients without being encoded here.',
   ),
   rate: count(`${prefix}_RATE`, initial.rate, [8000, 48_000], 'Sample rate in Hz of its audio.'),
 });

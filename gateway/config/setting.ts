@@ -182,6 +182,23 @@ export const items = (
     parse: (raw) => itemsOf(raw).map((item) => (form.test(item) ? item : fail(env, wanted))),
   });
 
+/** A list of names, each of which stands for its value. */
+export const named = <T>(
+  env: string,
+  values: Readonly<Record<string, T>>,
+  meaning: string,
+): Setting<readonly T[]> => {
+  const names = Object.keys(values).join(', ');
+  return setting<readonly T[]>({
+    env,
+    initial: [],
+    meaning,
+    kind: names,
+    parse: (raw) =>
+      itemsOf(raw).map((name) => (Object.hasOwn(values, name) ? values[name]! : fail(env, names))),
+  });
+};
+
 const CODES = 'ISO 639-1 codes, such as en, de, ru';
 
 export const languages = (

@@ -46,7 +46,8 @@ export interface SpeechOptions {
   readonly speed: number;
   /** dB */
   readonly volume: number;
-  readonly normalizeLoudness: boolean;
+  /** Absent: speech of the gateway's own engines is brought to one loudness, that of remote ones is left as it is. */
+  readonly normalizeLoudness?: boolean;
   /** Longest piece of text for an engine, in characters. */
   readonly chunkLength: number;
   /** Whether numbers and abbreviations are written out; absent: yes, if the gateway does so. */

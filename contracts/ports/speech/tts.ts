@@ -4,6 +4,7 @@ import type { ForWhom } from '../parts.js';
 import type { TraceContext } from '../trace.js';
 import type { LanguageCode } from '../../speech/languages.js';
 import type { SynthesisModel } from '../../speech/models.js';
+import type { OutputFormat } from '../../audio.js';
 
 export interface TtsCapabilities {
   readonly languages: readonly LanguageCode[];
@@ -23,6 +24,10 @@ export interface TtsCapabilities {
   readonly speedRange?: { readonly min: number; readonly max: number };
   /** Whether it knows style tags in the text; otherwise they are stripped, never read aloud. */
   readonly styleTags: boolean;
+  /** Whether its loudness is left as it is unless a request asks for another: a service that somebody else runs. */
+  readonly ownLoudness?: boolean;
+  /** Formats of clients that `encoded` gives; absent: none. */
+  readonly encodes?: readonly OutputFormat[];
 }
 
 export interface EngineVoice {
@@ -72,6 +77,8 @@ export interface TtsRequest {
   /** The client's value, for engines that are services of their own; the text has been cut by it already. */
   readonly latency?: Latency;
   readonly chunkLength?: number;
+  /** The client's value; absent: the service decides. */
+  readonly normalizeLoudness?: boolean;
   readonly references?: readonly ReferenceAudio[];
   readonly traceContext?: TraceContext;
   readonly whom?: ForWhom;
@@ -96,4 +103,6 @@ export interface TtsEngine {
   readonly voices: readonly EngineVoice[];
   /** Yields audio as it is spoken. Empty or unspeakable text yields no audio. Aborting stops the work. */
   synthesize(request: TtsRequest, signal: AbortSignal): AsyncIterable<TtsEvent>;
+  /** The speech of a whole text in one of the formats that it encodes. Nothing comes before it is known to be that format. */
+  encoded?(request: TtsRequest, output: OutputFormat, signal: AbortSignal): AsyncIterable<Uint8Array>;
 }

@@ -13,7 +13,7 @@ import { wavFile } from '../remote/audio.js';
 import { modelChoice, type Unlisted } from './model-choice.js';
 import { PIECE, remoteTranscriber, type TranscribePiece } from '../remote/transcription.js';
 import { askingAs, type RemoteSettings, servicesOf } from '../remote/settings.js';
-import { type Abilities, remoteSpeech } from '../remote/synthesis.js';
+import { type Abilities, remoteSpeech, type RequestedAudio } from '../remote/synthesis.js';
 
 const NAME = 'native-compatible';
 const HEADERS = { 'content-type': 'application/msgpack' };
@@ -40,17 +40,29 @@ function whoOf({ voice, speakers, references = [] }: TtsRequest) {
   };
 }
 
-function bodyOf(request: TtsRequest, { format, rate }: RemoteSettings) {
-  const { text, speed, sampling = {}, normalize, latency = 'normal', chunkLength } = request;
+function bodyOf(request: TtsRequest, { format, sampleRate, mp3Bitrate }: RequestedAudio) {
+  const {
+    text,
+    speed,
+    sampling = {},
+    normalize,
+    normalizeLoudness,
+    latency = 'normal',
+    chunkLength,
+  } = request;
   const sampled = Object.entries(SAMPLING_FIELDS).map(([field, name]) => [field, sampling[name]]);
   return {
     text,
     format,
-    sample_rate: rate,
+    sample_rate: sampleRate,
+    ...(mp3Bitrate !== undefined && { mp3_bitrate: mp3Bitrate }),
     latency,
     // Fish-speech streams only if asked to.
     streaming: true,
-    prosody: { speed },
+    prosody: {
+      speed,
+      ...(normalizeLoudness !== undefined && { normalize_loudness: normalizeLoudness }),
+    },
     ...whoOf(request),
     ...(normalize !== undefined && { normalize }),
     ...(chunkLength !== undefined && { chunk_length: chunkLength }),
@@ -69,10 +81,10 @@ export function createNativeSpeech(
     NAME,
     settings,
     ABILITIES,
-    (request) => ({
+    (request, audio) => ({
       path: '/v1/tts',
       headers: { ...HEADERS, model: modelFor(request.model) },
-      body: encode(bodyOf(request, settings)),
+      body: encode(bodyOf(request, audio)),
     }),
     keeper,
   );

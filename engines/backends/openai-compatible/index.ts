@@ -22,14 +22,14 @@ export const createOpenaiSpeech = (settings: RemoteSettings, keeper: Keeper = no
     NAME,
     settings,
     ABILITIES,
-    ({ text, voice, speed }) => ({
+    ({ text, voice, speed }, { format }) => ({
       path: '/audio/speech',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({
         model: settings.ttsModel,
         voice,
         input: text,
-        response_format: settings.format,
+        response_format: format,
         speed,
       }),
     }),

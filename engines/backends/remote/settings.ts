@@ -1,6 +1,7 @@
 /** The operator's settings of a remote speech service. */
 import { type LanguageCode, LANGUAGES } from '../../../contracts/speech/languages.js';
 import type { EngineVoice } from '../../../contracts/ports/speech/tts.js';
+import type { OutputFormat } from '../../../contracts/audio.js';
 import type { RemoteFormat } from './audio.js';
 import { type ForWhom, type Keeper, originOf, type Part } from '../../../contracts/ports/parts.js';
 import { type QuestionFor, ServicePool } from './service-pool.js';
@@ -28,6 +29,8 @@ export interface RemoteSettings {
   /** Format of its audio, and the sample rate in Hz. */
   readonly format: RemoteFormat;
   readonly rate: number;
+  /** Formats of clients in which it answers itself; default: none. */
+  readonly passThrough?: readonly OutputFormat[];
 }
 
 const pools = new WeakMap<RemoteSettings, ServicePool>();

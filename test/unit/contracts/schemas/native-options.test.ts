@@ -76,7 +76,6 @@ t.test('everything that was asked for reaches the engine, and nothing else', asy
     latency: 'low',
     speed: 1,
     volume: 0,
-    normalizeLoudness: true,
     chunkLength: 300,
     normalize: false,
     sampling: {

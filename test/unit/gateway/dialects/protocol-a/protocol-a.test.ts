@@ -43,7 +43,6 @@ t.test('defaults', async (t) => {
     latency: 'low',
     speed: 1,
     volume: 0,
-    normalizeLoudness: true,
     chunkLength: 300,
     sampling: {},
   });

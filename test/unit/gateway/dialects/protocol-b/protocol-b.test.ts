@@ -95,7 +95,6 @@ t.test('a request that says nothing gets the default voice, mp3 and low latency 
     latency: 'low',
     speed: 1,
     volume: 0,
-    normalizeLoudness: true,
     chunkLength: 300,
     sampling: {},
   };
