@@ -18,6 +18,7 @@ export const LIMITS: Readonly<Record<string, Limit>> = {
   'speech.added.p50': atMost(1),
   'speech.added.p99': atMost(5),
   'speech.proxied': ratioAtLeast(4),
+  'speech.proxied.mp3.cpu': ratioAtMost(0.22),
   'transcription.failed': atMost(0),
   'transcription.overhead': ratioAtMost(1.1),
   'upload.stall': atMost(25),

@@ -2,12 +2,12 @@
  * Remote engines with the widely spoken REST API: `/audio/speech` and `/audio/transcriptions` below the base
  * address (which usually ends in `/v1`). They run in the gateway's process, because nothing here computes.
  */
-import type { FormData } from 'undici';
 import { ServiceError } from '../../../contracts/errors.js';
 import { type Keeper, noKeeper } from '../../../contracts/ports/parts.js';
 import type { TtsEngine } from '../../../contracts/ports/speech/tts.js';
 import type { Transcriber } from '../../long-audio.js';
 import { wavFile } from '../remote/audio.js';
+import { multipart, type MultipartBody } from '../remote/multipart.js';
 import { PIECE, remoteTranscriber, type TranscribePiece } from '../remote/transcription.js';
 import { askingAs, type RemoteSettings, servicesOf } from '../remote/settings.js';
 import { type Abilities, remoteSpeech } from '../remote/synthesis.js';
@@ -39,23 +39,27 @@ export const createOpenaiSpeech = (settings: RemoteSettings, keeper: Keeper = no
 /** What is asked of a transcription: `timed` as words and segments with their times, `plain` as its text alone. */
 type Detail = 'timed' | 'plain';
 
-async function formOf(
+const FIELDS: Readonly<Record<Detail, readonly (readonly [string, string])[]>> = {
+  timed: [
+    ['response_format', 'verbose_json'],
+    ['timestamp_granularities[]', 'word'],
+    ['timestamp_granularities[]', 'segment'],
+  ],
+  plain: [['response_format', 'json']],
+};
+
+function formOf(
   samples: Int16Array,
   model: string,
   language: string | undefined,
   detail: Detail,
-): Promise<FormData> {
-  const { FormData } = (await import('undici')).default;
-  const form = new FormData();
-  form.append('file', new Blob([new Uint8Array(wavFile(samples))], { type: 'audio/wav' }), 'audio.wav');
-  form.append('model', model);
-  form.append('response_format', detail === 'timed' ? 'verbose_json' : 'json');
-  if (detail === 'timed') {
-    form.append('timestamp_granularities[]', 'word');
-    form.append('timestamp_granularities[]', 'segment');
-  }
-  if (language !== undefined) form.append('language', language);
-  return form;
+): MultipartBody {
+  const bytes = wavFile(samples);
+  return multipart({ name: 'file', fileName: 'audio.wav', type: 'audio/wav', bytes }, [
+    ['model', model],
+    ...FIELDS[detail],
+    ...(language === undefined ? [] : [['language', language] as const]),
+  ]);
 }
 
 /** Statuses of a request that is refused for what it asks; nothing was transcribed. */
@@ -75,8 +79,8 @@ export function createOpenaiTranscriber(settings: RemoteSettings, keeper: Keeper
   const transcribeAs =
     (detail: Detail): TranscribePiece =>
     async (samples, { language, traceContext, whom }, signal) => {
-      const body = await formOf(samples, settings.sttModel, language, detail);
-      const request = { path: '/audio/transcriptions', body, traceContext };
+      const form = formOf(samples, settings.sttModel, language, detail);
+      const request = { path: '/audio/transcriptions', ...form, traceContext };
       return servicesOf(settings).whole(request, PIECE, signal, askingFor(whom));
     };
   const [timed, plain] = [transcribeAs('timed'), transcribeAs('plain')];

@@ -2,7 +2,7 @@
  * Requests to one address of a remote service that the operator chose. Nothing is retried; a refusal of the service
  * keeps its status; a body that breaks off fails its reader; an abort ends the request.
  */
-import type { Agent, FormData } from 'undici';
+import type { Agent } from 'undici';
 import { ServiceError } from '../../../contracts/errors.js';
 import { LIMITS } from '../../../contracts/limits.js';
 import { wellFormed } from '../../../contracts/text/text.js';
@@ -25,7 +25,7 @@ export interface RemoteRequest {
   readonly method?: 'GET';
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: string | Uint8Array | FormData;
+  readonly body?: string | Uint8Array;
   readonly traceContext?: TraceContext | undefined;
   /** Names refusals that the caller treats apart, by their body; undefined for all others. */
   readonly refusal?: (body: unknown) => ServiceError | undefined;
