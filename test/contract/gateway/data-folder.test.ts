@@ -153,55 +153,35 @@ async function writeUntilKilled(made: Made): Promise<readonly Acknowledged[]> {
   return acknowledged;
 }
 
-await t.test('the first start prints a key once, for the owner alone (decision 23)', async (t) => {
+t.test('the first start prints a key once, for the owner alone (decision 23)', async (t) => {
   t.ok(await speaks(first));
   t.match(first.stdout(), /curl/);
   t.match(first.stdout(), /calls +only from browsers on this machine/, 'without TLS it says so (decision 7)');
   t.equal(statSync(join(dataDir, 'api-key')).mode & 0o777, 0o600);
 });
 
-const made = await makeTargets(client(first.base, key));
-const isPostgres = (pid: number): boolean => commandOf(pid).includes('postgres');
-const children = familyOf(first.pid).filter((pid) => pid !== first.pid && !isPostgres(pid));
-const acknowledged = await writeUntilKilled(made);
-
-await t.test('SIGKILL of the supervisor orphans nothing', async (t) => {
-  t.ok(children.length > 1);
-  await gone(children);
-});
-
-const second = await startGateway({ ...settings, DRAIN_ANNOUNCE_SECONDS: '5' });
-t.teardown(() => second.stop());
-const after = client(second.base, key);
-
-await t.test('the next start has its key, which it does not print', async (t) => {
-  t.notOk(second.stdout().includes(key));
-  t.match(second.stdout(), /api-key/);
-  t.ok(await speaks(second));
-});
-
-await t.test('what was acknowledged is there', async (t) => {
+async function findsAcknowledged(t: Test, ask: Call, made: Made, acknowledged: readonly Acknowledged[]) {
   t.ok(acknowledged.length < WRITES, `${acknowledged.length} of ${WRITES} were acknowledged`);
-  for (const write of acknowledged) await KINDS[write.kind].check(t, after, write, made);
-});
+  for (const write of acknowledged) await KINDS[write.kind].check(t, ask, write, made);
+}
 
-await t.test('each agent is as before or as after a write, not in between', async (t) => {
-  for (const [index, id] of made.owned.entries()) {
-    const config = await bodyOf(after, `agents/${id}/config`);
+async function findsWholeAgents(t: Test, ask: Call, { owned }: Made) {
+  for (const [index, id] of owned.entries()) {
+    const config = await bodyOf(ask, `agents/${id}/config`);
     const { system_prompt: prompt, first_message: opener } = config['prompt'] as Body;
     const isNew = String(prompt).startsWith('next');
     t.ok(isNew ? opener === prompt : prompt === 'old', `agent ${index}`);
-    const agent = await bodyOf(after, `agents/${id}`);
-    const { versions } = (await bodyOf(after, `agents/${id}/versions`)) as { versions: Body[] };
+    const agent = await bodyOf(ask, `agents/${id}`);
+    const { versions } = (await bodyOf(ask, `agents/${id}/versions`)) as { versions: Body[] };
     t.equal(versions.length, agent['publication_state'] === 'live' ? 1 : 0);
     if (versions.length > 0)
-      exactly(t, await bodyOf(after, `agents/${id}/versions/1`), {
+      exactly(t, await bodyOf(ask, `agents/${id}/versions/1`), {
         config: { prompt: { system_prompt: /^(old|next \d+)$/ } },
       });
   }
-});
+}
 
-await t.test('what was not acknowledged is there as a whole or not at all', async (t) => {
+async function findsNoHalves(t: Test) {
   const database = await openDatabase({ url: (await runningEmbeddedPostgres(dataDir))! });
   const halves = await database.sql`
     select a.id from agents a where jsonb_array_length(a.config->'tools'->'tool_ids') <>
@@ -212,24 +192,49 @@ await t.test('what was not acknowledged is there as a whole or not at all', asyn
       (select count(*)::int from knowledge_chunks c where c.source_id = s.id and c.revision = s.revision)`;
   t.equal(halves.length, 0);
   await database.close();
-});
+}
 
-await t.test(
-  'SIGTERM lets what runs come to its end, refuses nobody at once, and leaves nothing',
-  async (t) => {
-    const family = familyOf(second.pid);
-    t.ok(family.length > 3, 'supervisor, encoder, database');
-    const whole = await (await speak(second, MINUTES)).arrayBuffer();
-    const spoken = await speak(second, MINUTES);
-    second.kill('SIGTERM');
-    await until('it says so', () => second.stderr().includes('each connection ends with its next answer'));
-    const told = await speak(second, { text: 'a', format: 'wav' });
-    t.strictSame([told.status, told.headers.get('connection')], [200, 'close'], 'the goodbye');
-    await told.arrayBuffer();
-    t.equal((await spoken.arrayBuffer()).byteLength, whole.byteLength, 'the running stream is complete');
-    t.equal(await second.exited, 0);
-    await gone(family);
-    t.notMatch(second.stdout() + second.stderr(), /worker exited/, 'no worker was restarted');
-    t.strictSame(readdirSync(join(dataDir, 'run')), ['uploads'], 'no socket and no pid file');
-  },
-);
+async function drains(t: Test, gateway: Gateway) {
+  const family = familyOf(gateway.pid);
+  t.ok(family.length > 3, 'supervisor, encoder, database');
+  const whole = await (await speak(gateway, MINUTES)).arrayBuffer();
+  const spoken = await speak(gateway, MINUTES);
+  gateway.kill('SIGTERM');
+  await until('it says so', () => gateway.stderr().includes('each connection ends with its next answer'));
+  const told = await speak(gateway, { text: 'a', format: 'wav' });
+  t.strictSame([told.status, told.headers.get('connection')], [200, 'close'], 'the goodbye');
+  await told.arrayBuffer();
+  t.equal((await spoken.arrayBuffer()).byteLength, whole.byteLength, 'the running stream is complete');
+  t.equal(await gateway.exited, 0);
+  await gone(family);
+  t.notMatch(gateway.stdout() + gateway.stderr(), /worker exited/, 'no worker was restarted');
+  t.strictSame(readdirSync(join(dataDir, 'run')), ['uploads'], 'no socket and no pid file');
+}
+
+t.test('many writes, a kill, a new start, a drain', async (t) => {
+  const made = await makeTargets(client(first.base, key));
+  const isPostgres = (pid: number): boolean => commandOf(pid).includes('postgres');
+  const children = familyOf(first.pid).filter((pid) => pid !== first.pid && !isPostgres(pid));
+  const acknowledged = await writeUntilKilled(made);
+  await t.test('SIGKILL of the supervisor orphans nothing', async (t) => {
+    t.ok(children.length > 1);
+    await gone(children);
+  });
+
+  const second = await startGateway({ ...settings, DRAIN_ANNOUNCE_SECONDS: '5' });
+  t.teardown(() => second.stop());
+  const ask = client(second.base, key);
+  await t.test('the next start has its key, which it does not print', async (t) => {
+    t.notOk(second.stdout().includes(key));
+    t.match(second.stdout(), /api-key/);
+    t.ok(await speaks(second));
+  });
+  await t.test('what was acknowledged is there', (t) => findsAcknowledged(t, ask, made, acknowledged));
+  await t.test('each agent is as before or as after a write, not in between', (t) =>
+    findsWholeAgents(t, ask, made),
+  );
+  await t.test('what was not acknowledged is there as a whole or not at all', findsNoHalves);
+  await t.test('SIGTERM lets what runs come to its end, refuses nobody at once, and leaves nothing', (t) =>
+    drains(t, second),
+  );
+});
