@@ -19,7 +19,7 @@ export const withSpellings = (fields: PlainObject, rows: OptionRows): PlainObjec
   ...fields,
   ...Object.fromEntries(
     Object.entries(rows).flatMap(([name, row]) =>
-      row.spelled !== undefined && Object.hasOwn(fields, name) ? [[name, spelledOut(fields[name], row)]] : [],
+      Object.hasOwn(fields, name) ? [[name, spelledOut(fields[name], row)]] : [],
     ),
   ),
 });

@@ -46,8 +46,8 @@ export class SourceWords {
 
   #placeOf(word: string): Place | undefined {
     const { text, from, to } = this.spoken;
-    const found = word === '' ? -1 : text.indexOf(word, this.#at);
-    if (found < 0) return undefined;
+    const found = text.indexOf(word, this.#at);
+    if (word === '' || found < 0) return undefined;
     this.#at = found + word.length;
     return { from: from[found]!, to: to[this.#at - 1]! };
   }
@@ -57,6 +57,6 @@ export class SourceWords {
     const { text, from } = this.spoken;
     let next = this.#at;
     while (/\s/u.test(text[next] ?? '')) next += 1;
-    return next < text.length && from[next]! < to;
+    return (from[next] ?? Infinity) < to;
   }
 }

@@ -74,7 +74,7 @@ const mark = (sign: string, before: string): SpokenInstead => (WORD.test(before)
 
 /** A tag of a known name; attributes have values, so that `a<b and c>d` is none. */
 function element({ match, before, styleTags }: RuleMatch): SpokenInstead {
-  const [, name = '', rest = ''] = /<\/?([a-z][\w:-]*)([^]*?)\/?>$/iu.exec(match) ?? [];
+  const [, name = '', rest = ''] = /<\/?([a-z][\w:-]*)([^]*?)\/?>/iu.exec(match) ?? [];
   if (!ELEMENTS.has(name.toLowerCase().replace(/^\w+:/u, ''))) return undefined;
   if (/\S/u.test(rest) && !rest.includes('=')) return undefined;
   if (styleTags && SSML_TAG.test(match)) return match;

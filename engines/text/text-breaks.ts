@@ -37,7 +37,7 @@ const BEFORE_A_NAME = new Set(
 const TITLES = new Set(['MM', 'Hr', 'Fr', 'EE']);
 /** Abbreviations that end a sentence only if a capital follows. */
 const BEFORE_ANYTHING = new Set(
-  'etc inc ltd co corp jr dept est ave blvd rd a.m p.m u.s u.k u.s.a ph.d b.a m.a jan feb mar apr jun jul aug sep sept oct nov dec okt dez janv févr juil déc ud uds vd vds uu ej h a'.split(
+  'etc inc ltd co corp jr dept est ave blvd rd a.m p.m u.s u.k u.s.a ph.d b.a m.a jan feb mar apr jun jul aug sep sept oct nov dec okt dez janv févr juil déc ud uds vd vds uu ej h a ä'.split(
     ' ',
   ),
 );

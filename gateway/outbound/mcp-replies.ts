@@ -137,7 +137,7 @@ export const toolsOf = ({ tools }: PlainObject): readonly ChatTool[] =>
     .filter(isUsable)
     .map(({ name, description, inputSchema }) => ({
       name: textOf(name),
-      description: firstUnits(textOf(description), LIMITS.tool.description),
+      description: firstUnits(wellFormed(textOf(description)), LIMITS.tool.description),
       parameters: inputSchema as object,
     }));
 

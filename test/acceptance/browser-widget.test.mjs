@@ -61,7 +61,17 @@ async function serve(gateway, pages, sessions) {
 
 const skip = skipReason('chromium');
 
-t.test('visitors talk to an agent on a page', { skip, timeout: 580_000 }, async (t) => {
+/** Pages with the widget, each with its attributes. */
+const pagesFor = (agentId, base) => ({
+  '/': `agent-id="${agentId}" agent-name="Lamp shop" consent-text="${CONSENT}"`,
+  '/plain': `agent-id="${agentId}" agent-name="Lamp shop" position="inline" theme="dark"`,
+  '/backend': 'token-url="/session" position="inline"',
+  '/bare': `agent-id="${agentId}" transcript="off" text-input="off" mic-muting="off" position="bottom-left"`,
+  '/gone': `agent-id="${agentId}" base-url="${base}/not/here" position="inline"`,
+});
+
+/** A public agent, and a browser on pages with its widget. */
+async function startPages(t) {
   const { startBrowser } = await import('./browser.mjs');
   const gateway = await sharedGateway(t, 'speech');
   const call = client(gateway.base);
@@ -71,56 +81,68 @@ t.test('visitors talk to an agent on a page', { skip, timeout: 580_000 }, async 
       conversation: { interruptible: false },
     },
   });
-  const pages = {
-    '/': `agent-id="${agentId}" agent-name="Lamp shop" consent-text="${CONSENT}"`,
-    '/plain': `agent-id="${agentId}" agent-name="Lamp shop" position="inline" theme="dark"`,
-    '/backend': 'token-url="/session" position="inline"',
-    '/bare': `agent-id="${agentId}" transcript="off" text-input="off" mic-muting="off" position="bottom-left"`,
-    '/gone': `agent-id="${agentId}" base-url="${gateway.base}/not/here" position="inline"`,
-  };
-  let answer = async () => call('sessions', { body: { agent_id: agentId } });
-  const site = await serve(gateway, pages, () => answer());
+  /** What asks for sessions on behalf of `/backend`. */
+  const backend = { answer: async () => call('sessions', { body: { agent_id: agentId } }) };
+  const site = await serve(gateway, pagesFor(agentId, gateway.base), () => backend.answer());
   t.teardown(() => site.stop());
   const change = { public_enabled: true, allowed_origins: [site.origin] };
   await call(`agents/${agentId}`, { method: 'PATCH', body: change });
   const browser = await startBrowser(gateway, SAID);
   t.teardown(() => browser.stop());
-
   const { page, complaints } = await browser.open(site.origin);
   page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()));
-  const button = (name) => page.getByRole('button', { name, exact: true });
-  const alert = (text) => page.getByRole('alert').filter({ hasText: text }).waitFor();
-  const status = (text) => page.getByRole('status').filter({ hasText: text }).waitFor();
-  const line = (text) => page.getByRole('log').getByText(text).first().waitFor();
+  return {
+    ...{ agentId, backend, call, complaints, page, site },
+    ...lookingAt(page),
+    /** How many sessions of the agent there are. */
+    sessions: async () =>
+      (await call(`sessions?status=pending,active&agent_id=${agentId}`)).body.sessions.length,
+    go: async (path) => {
+      await page.goto(`${site.origin}${path}`);
+      await page.getByRole('region').waitFor();
+    },
+  };
+}
+
+/** What is looked for on a page. */
+function lookingAt(page) {
   const focused = () =>
     page.evaluate(() => document.querySelector('speech-agent').shadowRoot.activeElement?.textContent);
-  const focus = (text) => until(`${text} has the focus`, async () => (await focused())?.includes(text));
-  const well = async (what) => t.strictSame(await violations(page), [], `assistive technology reads ${what}`);
-  const sessions = async () =>
-    (await call(`sessions?status=pending,active&agent_id=${agentId}`)).body.sessions.length;
-  const go = async (path) => {
-    await page.goto(`${site.origin}${path}`);
-    await page.getByRole('region').waitFor();
+  return {
+    button: (name) => page.getByRole('button', { name, exact: true }),
+    alert: (text) => page.getByRole('alert').filter({ hasText: text }).waitFor(),
+    status: (text) => page.getByRole('status').filter({ hasText: text }).waitFor(),
+    line: (text) => page.getByRole('log').getByText(text).first().waitFor(),
+    focused,
+    focus: (text) => until(`${text} has the focus`, async () => (await focused())?.includes(text)),
+    well: async (t, what) => t.strictSame(await violations(page), [], `assistive technology reads ${what}`),
+    /** Refuses the page its microphone, with an error of that name. */
+    microphone: (name) =>
+      page.evaluate((error) => {
+        navigator.mediaDevices.getUserMedia = () =>
+          Promise.reject(new DOMException('as the test says', error));
+      }, name),
   };
-  /** Has the browser answer for the microphone as `make`, a function of the page, says. */
-  const microphone = (name) =>
-    page.evaluate((error) => {
-      navigator.mediaDevices.getUserMedia = () => Promise.reject(new DOMException('as the test says', error));
-    }, name);
+}
 
-  await t.test('by voice: consent, the call, its transcript, muting, the end', async (t) => {
+/** In this order, on one page. */
+const CASES = {
+  'by voice: consent, the call, its transcript, muting, the end': async (
+    t,
+    { alert, button, focus, line, page, sessions, status, well },
+  ) => {
     // What is complained of while a page is loaded is heard as well.
     await page.reload();
     const loaded = () =>
       page.evaluate(() => performance.getEntriesByType('resource').map(({ name }) => new URL(name).pathname));
     await button('Talk to us').waitFor();
-    await well('the launcher');
+    await well(t, 'the launcher');
     await button('Talk to us').click();
     await focus('Start call');
-    await well('the beginning');
+    await well(t, 'the beginning');
     await button('Start call').click();
     await focus(CONSENT);
-    await well('the consent');
+    await well(t, 'the consent');
     t.notOk((await loaded()).includes('/widget-call.js'), 'nothing is loaded before');
     t.equal(await sessions(), 0, 'nor is a session asked for');
     await button('Not now').click();
@@ -135,7 +157,7 @@ t.test('visitors talk to an agent on a page', { skip, timeout: 580_000 }, async 
     await line(`You: ${HEARD}`);
     const answers = page.getByRole('log').getByText('Lamp shop:');
     await until('what was said is answered', async () => (await answers.count()) > 1);
-    await well('a call');
+    await well(t, 'a call');
     await button('Mute').click();
     await status('Your microphone is off.');
     t.equal(await page.evaluate(() => document.querySelector('speech-agent').session.inputVolume), 0);
@@ -148,11 +170,14 @@ t.test('visitors talk to an agent on a page', { skip, timeout: 580_000 }, async 
     await alert('You have ended the call.');
     await focus('Start again');
     await line(FIRST);
-    await well('the end');
+    await well(t, 'the end');
     await until('the session has ended', async () => (await sessions()) === 0);
-  });
+  },
 
-  await t.test('in writing, with the keyboard alone, and without a microphone', async () => {
+  'in writing, with the keyboard alone, and without a microphone': async (
+    t,
+    { alert, button, focus, go, line, microphone, page, status },
+  ) => {
     await go('/');
     await microphone('NotFoundError');
     await page.keyboard.press('Tab');
@@ -185,11 +210,14 @@ t.test('visitors talk to an agent on a page', { skip, timeout: 580_000 }, async 
     await focus('Start again');
     await page.keyboard.press('Escape');
     await focus('Talk to us');
-  });
+  },
 
-  await t.test('in the page, dark, by a backend: what goes wrong is told, and what to do', async (t) => {
+  'in the page, dark, by a backend: what goes wrong is told, and what to do': async (
+    t,
+    { alert, backend, button, call, complaints, focus, go, line, microphone, page, sessions, well },
+  ) => {
     await go('/plain');
-    await well('a dark widget in the page');
+    await well(t, 'a dark widget in the page');
     const REFUSALS = {
       NotAllowedError: 'The microphone is not allowed. Allow it for this page',
       NotFoundError: 'No microphone was found. Connect one',
@@ -204,7 +232,7 @@ t.test('visitors talk to an agent on a page', { skip, timeout: 580_000 }, async 
     await page.evaluate(() => Object.defineProperty(window, 'isSecureContext', { value: false }));
     await button('Start again').click();
     await alert('works on secure pages (https) only');
-    await well('a refusal');
+    await well(t, 'a refusal');
     t.equal(await sessions(), 0, 'no session was spent');
 
     await go('/backend');
@@ -215,13 +243,13 @@ t.test('visitors talk to an agent on a page', { skip, timeout: 580_000 }, async 
       [{ status: 500, body: {} }, 'Check your connection'],
       [{ status: 200, body: { hello: 'there' } }, 'Please tell whoever runs this page.'],
     ];
-    const usual = answer;
+    const usual = backend.answer;
     for (const [given, told] of ANSWERS) {
-      answer = async () => given;
+      backend.answer = async () => given;
       await page.getByRole('button', { name: /^Start/ }).click();
       await alert(told);
     }
-    answer = usual;
+    backend.answer = usual;
     complaints.length = 0;
     await button('Start again').click();
     await line(FIRST);
@@ -229,9 +257,12 @@ t.test('visitors talk to an agent on a page', { skip, timeout: 580_000 }, async 
     await call(`sessions/${id}/end`, { method: 'POST' });
     await alert('The assistant has ended the call.');
     exactly(t, (await call(`sessions/${id}`)).body, { source: 'api_key' });
-  });
+  },
 
-  await t.test('a gateway that is away, and a call that is given up', async (t) => {
+  'a gateway that is away, and a call that is given up': async (
+    t,
+    { alert, button, complaints, focus, go, page },
+  ) => {
     await go('/gone');
     await page.route('**/not/here/**', (route) => route.abort());
     await button('Start call').click();
@@ -245,9 +276,12 @@ t.test('visitors talk to an agent on a page', { skip, timeout: 580_000 }, async 
     await page.keyboard.press('Enter');
     await focus('Start again');
     t.equal(await page.getByRole('alert').textContent(), '');
-  });
+  },
 
-  await t.test('what the page wants: nothing but a button, its words, its tools, and to know', async (t) => {
+  'what the page wants: nothing but a button, its words, its tools, and to know': async (
+    t,
+    { button, go, page, sessions },
+  ) => {
     await go('/bare');
     await page.evaluate(() => {
       window.told = [];
@@ -267,7 +301,11 @@ t.test('visitors talk to an agent on a page', { skip, timeout: 580_000 }, async 
     t.strictSame([...new Set(kinds)].sort(), ['agent-message', 'agent-start']);
     await page.evaluate(() => document.querySelector('speech-agent').remove());
     await until('the call is over', async () => (await sessions()) === 0);
-  });
+  },
+};
 
-  t.strictSame(complaints, []);
+t.test('visitors talk to an agent on a page', { skip, timeout: 580_000 }, async (t) => {
+  const at = await startPages(t);
+  for (const [name, holds] of Object.entries(CASES)) await t.test(name, (t) => holds(t, at));
+  t.strictSame(at.complaints, []);
 });

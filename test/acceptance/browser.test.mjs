@@ -31,36 +31,81 @@ const PATIENCE_MS = 90_000;
 
 const skip = skipReason('chromium');
 
-t.test('a page talks to an agent', { skip, timeout: 280_000 }, async (t) => {
+/** A page of an allowed origin, a public agent, and what the tests ask of both. */
+async function startPage(t) {
   const { servePage, startBrowser } = await import('./browser.mjs');
   const gateway = await sharedGateway(t, 'speech');
   const site = await servePage();
   t.teardown(() => site.stop());
   const browser = await startBrowser(gateway, SAID);
   t.teardown(() => browser.stop());
-
   const call = client(gateway.base);
+  const agentId = await makeMapAgent(call, site.origin);
+  const { page, complaints } = await browser.open(site.origin);
+  let second;
+  const all = (name) =>
+    page.evaluate((wanted) => told.filter((one) => one.name === wanted).map(({ event }) => event), name);
+  return {
+    ...{ call, page, complaints, all },
+    publicAgent: { agentId, baseUrl: gateway.base },
+    heard: (name, fits = () => true) =>
+      until(`${name} is told`, async () => (await all(name)).find(fits), PATIENCE_MS),
+    recordOf: async () => (await call(`sessions/${await page.evaluate(() => session.sessionId)}`)).body,
+    /** The second tab, whose page is loaded anew: nothing that was changed in it before is left. */
+    open: async () => {
+      second ??= (await browser.open(site.origin)).page;
+      await second.reload();
+      await second.waitForFunction(() => document.title === 'ready');
+      return second;
+    },
+  };
+}
+
+/** An agent that tells a story, and shows a map on the page; its id. */
+async function makeMapAgent(call, origin) {
   const tool = { name: 'show_map', description: 'Shows the map to the caller.', tool_type: 'client' };
   const { body } = await call('tools', { body: tool });
-  const agentId = await makeAgent(call, {
+  return makeAgent(call, {
     config: {
       prompt: { system_prompt: STORY.join(' '), first_message_mode: 'fixed', first_message: FIRST },
       conversation: { interruptible: false },
       tools: { tool_ids: [body.tool_id] },
     },
-    change: { public_enabled: true, allowed_origins: [site.origin] },
+    change: { public_enabled: true, allowed_origins: [origin] },
   });
+}
 
-  const publicAgent = { agentId, baseUrl: gateway.base };
+/** The connection is lost in the midst of an answer, of which nothing is missing afterwards. */
+async function loses(t, { all, heard, page }, scenario) {
+  await page.evaluate(() => {
+    told.length = 0;
+    const asked = 'Tell me the story of the oldest lamp in the shop.';
+    // As LiveKit's components let users type; client-sdk.test.mjs types in our own way.
+    return session.room.localParticipant.sendText(asked, { topic: 'lk.chat' });
+  });
+  await heard('agentResponseDelta');
+  await page.evaluate((name) => session.room.simulateScenario(name), scenario);
+  await heard('statusChange', ({ status }) => status === 'reconnecting');
+  await heard('statusChange', ({ status }) => status === 'connected');
+  await page.evaluate(() => (loudest.output = 0));
+  // On a busy machine an answer to what the microphone said before was still under way, and ends with the question.
+  const { segmentId, text } = await heard('agentResponse', ({ text }) => text.includes('lamp'));
+  t.equal(text.trim(), STORY.join(' '), 'all of it, once');
+  const deltas = (await all('agentResponseDelta')).filter((one) => one.segmentId === segmentId);
+  t.equal(
+    deltas
+      .map(({ delta }) => delta)
+      .join('')
+      .trim(),
+    STORY.join(' '),
+  );
+  t.ok((await page.evaluate(() => loudest.output)) > 0.3, 'it is heard afterwards');
+  t.strictSame([await all('disconnect'), await all('error')], [[], []]);
+}
 
-  const { page, complaints } = await browser.open(site.origin);
-  const all = (name) =>
-    page.evaluate((wanted) => told.filter((one) => one.name === wanted).map(({ event }) => event), name);
-  const heard = (name, fits = () => true) =>
-    until(`${name} is told`, async () => (await all(name)).find(fits), PATIENCE_MS);
-  const records = async () => (await call(`sessions/${await page.evaluate(() => session.sessionId)}`)).body;
-
-  await t.test('it hears the agent, is understood, and serves its tool', async (t) => {
+/** One session on the first tab, in this order. */
+const TALK = {
+  'it hears the agent, is understood, and serves its tool': async (t, { all, heard, page, publicAgent }) => {
     await page.evaluate(
       ({ agent, answer }) => {
         window.calls = 0;
@@ -83,9 +128,9 @@ t.test('a page talks to an agent', { skip, timeout: 280_000 }, async (t) => {
     await heard('agentResponse', ({ text }) => text.includes(ANSWER));
     const modes = (await all('modeChange')).map(({ mode }) => mode);
     for (const mode of ['listening', 'thinking', 'speaking']) t.ok(modes.includes(mode), mode);
-  });
+  },
 
-  await t.test('the microphone changes, to one that is there', async (t) => {
+  'the microphone changes, to one that is there': async (t, { all, page }) => {
     const change = (deviceId) => page.evaluate((id) => session.useMicrophone(id), deviceId);
     const ids = await page.evaluate(async () => {
       const devices = await navigator.mediaDevices.enumerateDevices();
@@ -94,84 +139,55 @@ t.test('a page talks to an agent', { skip, timeout: 280_000 }, async (t) => {
     await change(ids.at(-1));
     await rejectsExactly(t, change('nothing like it'), { message: /The device cannot be used/ });
     t.strictSame(await all('error'), [{ code: 'device_change_failed' }]);
-  });
+  },
 
-  await t.test('muted, nothing is heard of the user', async (t) => {
+  'muted, nothing is heard of the user': async (t, { page }) => {
     await page.evaluate(() => session.setMuted(true));
     t.strictSame(await page.evaluate(() => [session.muted, session.inputVolume]), [true, 0]);
-  });
+  },
 
-  for (const scenario of LOSSES)
-    await t.test(`${scenario} while the agent speaks`, async (t) => {
-      await page.evaluate(() => {
-        told.length = 0;
-        const asked = 'Tell me the story of the oldest lamp in the shop.';
-        // As LiveKit's components let users type; client-sdk.test.mjs types in our own way.
-        return session.room.localParticipant.sendText(asked, { topic: 'lk.chat' });
-      });
-      await heard('agentResponseDelta');
-      await page.evaluate((name) => session.room.simulateScenario(name), scenario);
-      await heard('statusChange', ({ status }) => status === 'reconnecting');
-      await heard('statusChange', ({ status }) => status === 'connected');
-      await page.evaluate(() => (loudest.output = 0));
-      // On a busy machine an answer to what the microphone said before was still under way, and ends with the question.
-      const { segmentId, text } = await heard('agentResponse', ({ text }) => text.includes('lamp'));
-      t.equal(text.trim(), STORY.join(' '), 'all of it, once');
-      const deltas = (await all('agentResponseDelta')).filter((one) => one.segmentId === segmentId);
-      t.equal(
-        deltas
-          .map(({ delta }) => delta)
-          .join('')
-          .trim(),
-        STORY.join(' '),
-      );
-      t.ok((await page.evaluate(() => loudest.output)) > 0.3, 'it is heard afterwards');
-      t.strictSame([await all('disconnect'), await all('error')], [[], []]);
+  ...Object.fromEntries(
+    LOSSES.map((scenario) => [`${scenario} while the agent speaks`, (t, at) => loses(t, at, scenario)]),
+  ),
+
+  'after all that the user is heard, beside the sound of a shared tab, and hangs up': async (
+    t,
+    { all, heard, page, recordOf },
+  ) => {
+    await page.evaluate(async () => {
+      told.length = 0;
+      const audio = new AudioContext();
+      const hum = new OscillatorNode(audio, { frequency: 220 });
+      const shared = new MediaStreamAudioDestinationNode(audio);
+      hum.connect(new GainNode(audio, { gain: 0.03 })).connect(shared);
+      hum.start();
+      const [track] = shared.stream.getAudioTracks();
+      await session.room.localParticipant.publishTrack(track, { source: 'screen_share_audio' });
+      await session.setMuted(false);
     });
+    await heard('toolCallCompleted', ({ toolName }) => toolName === 'show_map');
+    await page.evaluate(() => session.end());
+    t.strictSame(await all('disconnect'), [{ reason: 'user_hangup' }]);
+    const record = await until('the record is closed', async () => {
+      const found = await recordOf();
+      return found.status !== 'active' && found;
+    });
+    exactly(t, record, { status: 'completed', source: 'public', ended_reason: 'hangup' });
+    const said = record.items.filter(({ role }) => role === 'assistant').map(({ content }) => content);
+    t.equal(said[0], FIRST);
+    const stories = said.filter((text) => text === STORY.join(' '));
+    t.equal(stories.length, LOSSES.length, 'every story to its end');
+    const asked = record.items.filter(({ role }) => role === 'user').map(({ content }) => content);
+    t.ok(asked.some((text) => /show me the/i.test(text)));
+    const results = record.items.filter(({ type }) => type === 'tool_result');
+    t.equal(results.length, await page.evaluate(() => calls));
+    t.ok(results.every(({ status, output }) => status === 'completed' && output === ANSWER));
+  },
+};
 
-  await t.test(
-    'after all that the user is heard, beside the sound of a shared tab, and hangs up',
-    async (t) => {
-      await page.evaluate(async () => {
-        told.length = 0;
-        const audio = new AudioContext();
-        const hum = new OscillatorNode(audio, { frequency: 220 });
-        const shared = new MediaStreamAudioDestinationNode(audio);
-        hum.connect(new GainNode(audio, { gain: 0.03 })).connect(shared);
-        hum.start();
-        const [track] = shared.stream.getAudioTracks();
-        await session.room.localParticipant.publishTrack(track, { source: 'screen_share_audio' });
-        await session.setMuted(false);
-      });
-      await heard('toolCallCompleted', ({ toolName }) => toolName === 'show_map');
-      await page.evaluate(() => session.end());
-      t.strictSame(await all('disconnect'), [{ reason: 'user_hangup' }]);
-      const record = await until('the record is closed', async () => {
-        const found = await records();
-        return found.status !== 'active' && found;
-      });
-      exactly(t, record, { status: 'completed', source: 'public', ended_reason: 'hangup' });
-      const said = record.items.filter(({ role }) => role === 'assistant').map(({ content }) => content);
-      t.equal(said[0], FIRST);
-      const stories = said.filter((text) => text === STORY.join(' '));
-      t.equal(stories.length, LOSSES.length, 'every story to its end');
-      const asked = record.items.filter(({ role }) => role === 'user').map(({ content }) => content);
-      t.ok(asked.some((text) => /show me the/i.test(text)));
-      const results = record.items.filter(({ type }) => type === 'tool_result');
-      t.equal(results.length, await page.evaluate(() => calls));
-      t.ok(results.every(({ status, output }) => status === 'completed' && output === ANSWER));
-    },
-  );
-
-  const { page: second } = await browser.open(site.origin);
-  /** The second tab, whose page is loaded anew: nothing that was changed in it before is left. */
-  const open = async () => {
-    await second.reload();
-    await second.waitForFunction(() => document.title === 'ready');
-    return second;
-  };
-
-  await t.test('without a microphone no session is requested', async (t) => {
+/** A session each on the second tab. */
+const SESSIONS = {
+  'without a microphone no session is requested': async (t, { call, open, publicAgent }) => {
     const other = await open();
     const failure = await other.evaluate((agent) => {
       const refuse = () => Promise.reject(new DOMException('Permission denied', 'NotAllowedError'));
@@ -180,59 +196,59 @@ t.test('a page talks to an agent', { skip, timeout: 280_000 }, async (t) => {
     }, publicAgent);
     t.equal(failure, 'mic_permission_denied');
     t.strictSame((await call('sessions?status=pending')).body.sessions, []);
-  });
+  },
 
-  await t.test(
-    'a remembered microphone that is gone fails with its own code, a speaker is replaced',
-    async (t) => {
-      const other = await open();
-      const failure = await other.evaluate(
-        (agent) => talk({ agent, microphone: { deviceId: 'gone' } }).catch(({ code }) => code),
-        publicAgent,
-      );
-      t.equal(failure, 'device_change_failed');
-      t.strictSame((await call('sessions?status=pending')).body.sessions, []);
-      const outcome = await other.evaluate(async (agent) => {
-        told.length = 0;
-        await talk({ agent, speaker: { deviceId: 'gone' } });
-        const { status } = session;
-        await session.end();
-        return { status, errors: told.filter(({ name }) => name === 'error').map(({ event }) => event.code) };
-      }, publicAgent);
-      t.strictSame(outcome, { status: 'connected', errors: ['device_change_failed'] });
-    },
-  );
+  'a remembered microphone that is gone fails with its own code, a speaker is replaced': async (
+    t,
+    { call, open, publicAgent },
+  ) => {
+    const other = await open();
+    const failure = await other.evaluate(
+      (agent) => talk({ agent, microphone: { deviceId: 'gone' } }).catch(({ code }) => code),
+      publicAgent,
+    );
+    t.equal(failure, 'device_change_failed');
+    t.strictSame((await call('sessions?status=pending')).body.sessions, []);
+    const outcome = await other.evaluate(async (agent) => {
+      told.length = 0;
+      await talk({ agent, speaker: { deviceId: 'gone' } });
+      const { status } = session;
+      await session.end();
+      return { status, errors: told.filter(({ name }) => name === 'error').map(({ event }) => event.code) };
+    }, publicAgent);
+    t.strictSame(outcome, { status: 'connected', errors: ['device_change_failed'] });
+  },
 
-  await t.test(
-    'who comes without a microphone may choose one, turns one on, and none when it is over',
-    async (t) => {
-      const other = await open();
-      await other.evaluate((agent) => talk({ agent, microphone: false }), publicAgent);
-      const { wanted, asked, published, after } = await other.evaluate(async () => {
-        const { mediaDevices } = navigator;
-        const asked = [];
-        // Ids are known to pages that have been allowed to listen.
-        (await mediaDevices.getUserMedia({ audio: true })).getTracks().forEach((track) => track.stop());
-        mediaDevices.getUserMedia = (constraints) => {
-          asked.push(constraints.audio.deviceId);
-          return MediaDevices.prototype.getUserMedia.call(mediaDevices, constraints);
-        };
-        const devices = await mediaDevices.enumerateDevices();
-        const wanted = devices.filter(({ kind }) => kind === 'audioinput').at(-1).deviceId;
-        await session.useMicrophone(wanted);
-        await Promise.all([session.setMuted(false), session.setMuted(false)]);
-        const published = session.room.localParticipant.trackPublications.size;
-        await session.end();
-        const after = await session.setMuted(false).catch(({ code }) => code);
-        return { wanted, asked, published, after };
-      });
-      t.strictSame(asked, [{ exact: wanted }], 'asked for once, and for the chosen one');
-      t.equal(published, 1);
-      t.equal(after, 'device_change_failed');
-    },
-  );
+  'who comes without a microphone may choose one, turns one on, and none when it is over': async (
+    t,
+    { open, publicAgent },
+  ) => {
+    const other = await open();
+    await other.evaluate((agent) => talk({ agent, microphone: false }), publicAgent);
+    const { wanted, asked, published, after } = await other.evaluate(async () => {
+      const { mediaDevices } = navigator;
+      const asked = [];
+      // Ids are known to pages that have been allowed to listen.
+      (await mediaDevices.getUserMedia({ audio: true })).getTracks().forEach((track) => track.stop());
+      mediaDevices.getUserMedia = (constraints) => {
+        asked.push(constraints.audio.deviceId);
+        return MediaDevices.prototype.getUserMedia.call(mediaDevices, constraints);
+      };
+      const devices = await mediaDevices.enumerateDevices();
+      const wanted = devices.filter(({ kind }) => kind === 'audioinput').at(-1).deviceId;
+      await session.useMicrophone(wanted);
+      await Promise.all([session.setMuted(false), session.setMuted(false)]);
+      const published = session.room.localParticipant.trackPublications.size;
+      await session.end();
+      const after = await session.setMuted(false).catch(({ code }) => code);
+      return { wanted, asked, published, after };
+    });
+    t.strictSame(asked, [{ exact: wanted }], 'asked for once, and for the chosen one');
+    t.equal(published, 1);
+    t.equal(after, 'device_change_failed');
+  },
 
-  await t.test('the usual devices, in a browser that has no name for them', async (t) => {
+  'the usual devices, in a browser that has no name for them': async (t, { open, publicAgent }) => {
     const other = await open();
     await other.evaluate((agent) => talk({ agent }), publicAgent);
     await other.waitForFunction(() => loudest.output > 0);
@@ -253,9 +269,9 @@ t.test('a page talks to an agent', { skip, timeout: 280_000 }, async (t) => {
       await session.end();
     });
     t.strictSame(await other.evaluate(() => told.filter(({ name }) => name === 'error')), []);
-  });
+  },
 
-  await t.test('a microphone that is allowed after the end is released', async (t) => {
+  'a microphone that is allowed after the end is released': async (t, { open, publicAgent }) => {
     const other = await open();
     const code = await other.evaluate(async (agent) => {
       const { mediaDevices } = navigator;
@@ -275,9 +291,12 @@ t.test('a page talks to an agent', { skip, timeout: 280_000 }, async (t) => {
     }, publicAgent);
     t.equal(code, 'connection_failed', 'nobody waits for the user to answer');
     await other.waitForFunction(() => window.late.readyState === 'ended');
-  });
+  },
 
-  await t.test('the end of a touch starts sound that the browser refused at its beginning', async (t) => {
+  'the end of a touch starts sound that the browser refused at its beginning': async (
+    t,
+    { open, publicAgent },
+  ) => {
     const other = await open();
     await other.evaluate((agent) => {
       window.play = HTMLMediaElement.prototype.play;
@@ -300,9 +319,12 @@ t.test('a page talks to an agent', { skip, timeout: 280_000 }, async (t) => {
     await other.waitForFunction(() => session.room.canPlaybackAudio);
     await other.waitForFunction(() => loudest.output > 0.3);
     await other.evaluate(() => session.end());
-  });
+  },
 
-  await t.test('a microphone that is taken away mutes, is told, and can be turned on again', async (t) => {
+  'a microphone that is taken away mutes, is told, and can be turned on again': async (
+    t,
+    { open, publicAgent },
+  ) => {
     const other = await open();
     await other.evaluate(async (agent) => {
       await talk({ agent });
@@ -324,16 +346,21 @@ t.test('a page talks to an agent', { skip, timeout: 280_000 }, async (t) => {
     t.equal(await other.evaluate(() => session.muted), false);
     await other.waitForFunction(() => loudest.input > 0.3);
     await other.evaluate(() => session.end());
-  });
+  },
 
-  await t.test('a page without TLS is told why it has no microphone', async (t) => {
+  'a page without TLS is told why it has no microphone': async (t, { open, publicAgent }) => {
     const other = await open();
     const told = await other.evaluate((agent) => {
       Object.defineProperty(window, 'isSecureContext', { value: false });
       return talk({ agent }).catch(({ code, message }) => ({ code, message }));
     }, publicAgent);
     exactly(t, told, { code: 'mic_permission_denied', message: /HTTPS/ });
-  });
+  },
+};
 
-  t.strictSame(complaints, []);
+t.test('a page talks to an agent', { skip, timeout: 280_000 }, async (t) => {
+  const at = await startPage(t);
+  for (const [name, holds] of Object.entries({ ...TALK, ...SESSIONS }))
+    await t.test(name, (t) => holds(t, at));
+  t.strictSame(at.complaints, []);
 });

@@ -34,211 +34,262 @@ const VIEWS_OF = {
 const MANAGING =
   /^(Create|Add|Remove|Make|Delete|Publish|Replace|Save the text|Call it now|Send a test|Deliver|Put version)/;
 
-/** Makes an agent; `browser`, `workspace` and `sql` as in browser-console.test.mjs. */
-export async function makeAgentOnConsole(t, { browser, workspace, sql }) {
-  const { id: workspaceId, base, authorization, key, call } = workspace;
+const agentOf = async (call) => (await call('agents')).body.agents[0].agent_id;
+const draftOf = async (call) => (await call(`agents/${await agentOf(call)}/config`)).body;
+
+/** The console in a browser, at which nobody has signed in; arguments as in browser-console.test.mjs. */
+async function openConsole(t, { browser, workspace, sql }) {
   const hook = await startReceiver(t, (_, response) => response.end(HOSTILE[5]));
-  const { page } = await browser.open(`${base}/console#/agents`, 'Sign in · Speech gateway');
-  const button = (name) => page.getByRole('button', { name, exact: true });
-  const tab = (name) => page.getByRole('link', { name, exact: true }).click();
-  const saved = () =>
-    page
-      .getByRole('status')
-      .filter({ hasText: /^Saved$/ })
-      .waitFor();
-  const well = async (what) => {
-    t.strictSame(await violations(page), [], `assistive technology reads ${what}`);
-    t.strictSame(await madeOfTexts(page), [], 'text stays text');
+  const { page } = await browser.open(`${workspace.base}/console#/agents`, 'Sign in · Speech gateway');
+  return {
+    ...workspace,
+    ...{ workspaceId: workspace.id, hook, page, sql },
+    button: (name) => page.getByRole('button', { name, exact: true }),
+    tab: (name) => page.getByRole('link', { name, exact: true }).click(),
+    saved: () =>
+      page
+        .getByRole('status')
+        .filter({ hasText: /^Saved$/ })
+        .waitFor(),
+    well: async (t, what) => {
+      t.strictSame(await violations(page), [], `assistive technology reads ${what}`);
+      t.strictSame(await madeOfTexts(page), [], 'text stays text');
+    },
   };
-  await signIn(page, key);
-  await page.getByText('No agents here yet.').waitFor();
-  await page.getByLabel('Name of a new agent').fill(HOSTILE[0]);
-  await button('Create').click();
+}
 
-  const prompt = page.getByLabel('System prompt');
-  await prompt.fill(`The shop opens at nine. ${HOSTILE[1]}`);
-  await saved();
-  const id = /agent_\w+/.exec(page.url())[0];
-  const draft = async () => (await call(`agents/${id}/config`)).body;
-  t.equal(
-    (await draft()).prompt.system_prompt,
-    `The shop opens at nine. ${HOSTILE[1]}`,
-    'a draft is saved as it is typed',
-  );
-  await page.getByLabel(/^Title of the version/).fill('Opening hours');
-  await button('Publish').click();
-  await page.getByText('Version 1 is published.').waitFor();
+/** From the first agent of a workspace to keys of other roles, in this order. */
+const STEPS = {
+  'a draft is saved as it is typed, and published': async (t, { button, call, key, page, saved }) => {
+    await signIn(page, key);
+    await page.getByText('No agents here yet.').waitFor();
+    await page.getByLabel('Name of a new agent').fill(HOSTILE[0]);
+    await button('Create').click();
 
-  await page.getByRole('heading', { name: 'Conversation' }).click();
-  const seconds = page.getByLabel('Max duration seconds');
-  await seconds.fill('5');
-  await page.getByRole('alert').filter({ hasText: 'must be in [60, 3600]' }).waitFor();
-  t.equal(await seconds.getAttribute('aria-invalid'), 'true', 'what was refused says so beside its control');
-  t.equal(await button('Publish').isEnabled(), false);
-  await well('a draft with something wrong');
-  await page.reload();
-  await page.getByRole('alert').filter({ hasText: 'must be in [60, 3600]' }).waitFor();
-  await page.getByRole('heading', { name: 'Conversation' }).click();
-  t.equal(await seconds.inputValue(), '5', 'what was refused outlives a reload');
-  const state = (name) => page.getByRole('status').filter({ hasText: name }).waitFor();
-  await page.context().setOffline(true);
-  await seconds.fill('1200');
-  await state('Not saved');
-  await page.context().setOffline(false);
-  await state(/^Saved$/);
-  t.equal((await draft()).conversation.max_duration_seconds, 1200, 'what could not be sent is sent later');
-  await seconds.fill('600');
-  await saved();
-  await prompt.fill('The shop is closed.');
-  await saved();
-  await page.getByText('What would change').click();
-  await page.getByRole('row', { name: /conversation\.max_duration_seconds 1800 600/ }).waitFor();
-  await page.getByRole('row', { name: /prompt\.system_prompt.*opens at nine.*is closed/s }).waitFor();
+    await page.getByLabel('System prompt').fill(`The shop opens at nine. ${HOSTILE[1]}`);
+    await saved();
+    t.equal(
+      (await draftOf(call)).prompt.system_prompt,
+      `The shop opens at nine. ${HOSTILE[1]}`,
+      'a draft is saved as it is typed',
+    );
+    await page.getByLabel(/^Title of the version/).fill('Opening hours');
+    await button('Publish').click();
+    await page.getByText('Version 1 is published.').waitFor();
+  },
 
-  await tab('Versions');
-  await button('Compare version 1').click();
-  await page.locator('mark', { hasText: 'is closed.' }).waitFor();
-  await button('Put version 1 into the draft').click();
-  await page.getByText('There is no difference.').waitFor();
-  t.equal((await draft()).conversation.max_duration_seconds, 1800, 'a version goes back into the draft');
-  await well('versions');
+  'what is refused says so beside its control, and what could not be sent is sent later': async (
+    t,
+    { button, call, page, saved, well },
+  ) => {
+    await page.getByRole('heading', { name: 'Conversation' }).click();
+    const seconds = page.getByLabel('Max duration seconds');
+    await seconds.fill('5');
+    await page.getByRole('alert').filter({ hasText: 'must be in [60, 3600]' }).waitFor();
+    t.equal(
+      await seconds.getAttribute('aria-invalid'),
+      'true',
+      'what was refused says so beside its control',
+    );
+    t.equal(await button('Publish').isEnabled(), false);
+    await well(t, 'a draft with something wrong');
+    await page.reload();
+    await page.getByRole('alert').filter({ hasText: 'must be in [60, 3600]' }).waitFor();
+    await page.getByRole('heading', { name: 'Conversation' }).click();
+    t.equal(await seconds.inputValue(), '5', 'what was refused outlives a reload');
+    const state = (name) => page.getByRole('status').filter({ hasText: name }).waitFor();
+    await page.context().setOffline(true);
+    await seconds.fill('1200');
+    await state('Not saved');
+    await page.context().setOffline(false);
+    await state(/^Saved$/);
+    t.equal(
+      (await draftOf(call)).conversation.max_duration_seconds,
+      1200,
+      'what could not be sent is sent later',
+    );
+    await seconds.fill('600');
+    await saved();
+  },
 
-  const secret = 'kept to itself';
-  await call(`agents/${id}/config`, {
-    method: 'PATCH',
-    body: { webhooks: { post_call: [{ url: hook.url, secret }] } },
-  });
-  await call(`agents/${id}/publish`, { method: 'POST' });
-  await page.reload();
-  await page.getByLabel('Beside it').selectOption('Version 2');
-  await page.getByRole('row', { name: /webhooks\.post_call/ }).waitFor();
-  t.match(page.url(), /versions\?version=1&beside=2$/, 'what is compared is in the address');
-  await tab('Webhooks');
-  await button('Send a test').click();
-  await page.getByText(/^200 · [\d,]+ ms$/).waitFor();
-  t.ok(isSignedBy(secret, hook.seen[0]), 'a webhook is tried as it will be called');
-  const made = (await call('sessions', { body: { agent_id: id } })).body;
-  await sql`update sessions set status = 'active', started_at = now() where id = ${made.session_id}`;
-  await call(`sessions/${made.session_id}/end`, { method: 'POST' });
-  await until('both events are there', () => hook.seen.length === 3);
-  await page.reload();
-  await page.getByText('call.analyzed').waitFor();
-  await button('Deliver again').first().click();
-  await page.getByText('asked for').waitFor();
-  t.equal(hook.seen[3].body, hook.seen[2].body, 'what is delivered again is the same');
-  await page.getByText('Body').first().click();
-  await page.getByText('"call.analyzed"').waitFor();
-  await well('webhooks');
+  'versions are compared, and go back into the draft': async (
+    t,
+    { button, call, page, saved, tab, well },
+  ) => {
+    await page.getByLabel('System prompt').fill('The shop is closed.');
+    await saved();
+    await page.getByText('What would change').click();
+    await page.getByRole('row', { name: /conversation\.max_duration_seconds 1800 600/ }).waitFor();
+    await page.getByRole('row', { name: /prompt\.system_prompt.*opens at nine.*is closed/s }).waitFor();
 
-  await tab('Settings and embedding');
-  await page.getByLabel('Public enabled').check();
-  await button('Add to Allowed origins').click();
-  await page.getByLabel('Allowed origins 1').fill('https://shop.example.com');
-  await saved();
-  const { public_enabled, allowed_origins } = (await call(`agents/${id}`)).body;
-  t.strictSame(
-    { public_enabled, allowed_origins },
-    { public_enabled: true, allowed_origins: ['https://shop.example.com'] },
-  );
-  const snippet = await page.locator('pre', { hasText: 'speech-agent' }).textContent();
-  t.equal(
-    snippet,
-    `<script src="${base}/widget.js" async></script>\n<speech-agent agent-id="${id}"></speech-agent>`,
-  );
-  await well('settings');
-  await tab('All agents');
-  await page.getByLabel('Search', { exact: true }).fill('nothing of this name');
-  await page.getByText('No agent matches.').waitFor();
-  await page.getByLabel('Search', { exact: true }).fill('');
-  await page.getByRole('link', { name: HOSTILE[0] }).waitFor();
-  await well('the list of agents');
+    await tab('Versions');
+    await button('Compare version 1').click();
+    await page.locator('mark', { hasText: 'is closed.' }).waitFor();
+    await button('Put version 1 into the draft').click();
+    await page.getByText('There is no difference.').waitFor();
+    t.equal(
+      (await draftOf(call)).conversation.max_duration_seconds,
+      1800,
+      'a version goes back into the draft',
+    );
+    await well(t, 'versions');
+  },
 
-  await tab('Tools');
-  await page.getByLabel('Name of a new tool').fill(HOSTILE[0]);
-  await page.getByLabel('URL').fill('https://shop.example.com/orders/{{number}}');
-  await button('Create').click();
-  await button('Add to Headers').click();
-  await page.getByLabel('Name', { exact: true }).last().fill('Authorization');
-  await page.getByLabel('Value').fill('Bearer secret');
-  await page.getByLabel('Kind', { exact: true }).selectOption('authorization_bearer');
-  await saved();
-  const tool = (await call('tools')).body.tools[0];
-  exactly(t, (await call(`tools/${tool.tool_id}`)).body.headers[0], { value: null, has_secret: true });
-  await button('Call it now').click();
-  await page.getByText('no answer').waitFor();
-  await page.getByLabel('URL').fill(hook.url);
-  await button('Call it now').click();
-  await page.locator('pre', { hasText: HOSTILE[5] }).waitFor();
-  await well('a tool');
-
-  await tab('Knowledge');
-  await page.getByRole('heading', { level: 1, name: 'Knowledge' }).waitFor();
-  await page.getByText('Add a text or a file').click();
-  await page.getByLabel('Name', { exact: true }).fill(HOSTILE[1]);
-  await page.getByLabel('Text').fill('# Opening hours\n\nNine to six.');
-  await button('Create').click();
-  await page.getByText('1 passage').waitFor();
-  await page.getByLabel('Text').fill(`${HOSTILE[4]} Nine to seven.`);
-  await button('Save the text').click();
-  await until('it is saved', async () => !(await button('Save the text').isEnabled()));
-  await well('knowledge');
-  const source = /ks_\w+/.exec(page.url())[0];
-  const knows = (sources) =>
-    call(`agents/${id}/config`, {
+  'a webhook is tried, and its deliveries are told': async (
+    t,
+    { button, call, hook, page, sql, tab, well },
+  ) => {
+    const id = await agentOf(call);
+    const secret = 'kept to itself';
+    await call(`agents/${id}/config`, {
       method: 'PATCH',
-      body: { knowledge_base: { enabled: true, knowledge_source_ids: sources } },
+      body: { webhooks: { post_call: [{ url: hook.url, secret }] } },
     });
-  await tab('All knowledge');
-  await page.getByLabel('Agent', { exact: true }).selectOption(HOSTILE[0]);
-  await page.getByLabel('A question').fill('Until seven?');
-  await tab('Change its configuration');
-  await page.getByRole('heading', { name: 'Knowledge base' }).click();
-  await page.getByLabel(HOSTILE[1], { exact: true }).check();
-  await saved();
-  const used = { enabled: true, knowledge_source_ids: [source] };
-  exactly(t, (await draft()).knowledge_base, used, 'the first source switches knowledge on');
-  await page.goBack();
-  await page.getByText(/^score 0\.\d+$/).waitFor();
-  await well('what an agent would be given');
-  await page.getByLabel('A question').fill('parking');
-  await page.keyboard.press('Enter');
-  await page.getByText('Nothing in its knowledge matches.').waitFor();
-  await knows([]);
-  await page.goBack();
-  await button('Delete…').click();
-  await button('Delete for good').click();
-  await page.getByText('No knowledge here yet.').waitFor();
+    await call(`agents/${id}/publish`, { method: 'POST' });
+    await page.reload();
+    await page.getByLabel('Beside it').selectOption('Version 2');
+    await page.getByRole('row', { name: /webhooks\.post_call/ }).waitFor();
+    t.match(page.url(), /versions\?version=1&beside=2$/, 'what is compared is in the address');
+    await tab('Webhooks');
+    await button('Send a test').click();
+    await page.getByText(/^200 · [\d,]+ ms$/).waitFor();
+    t.ok(isSignedBy(secret, hook.seen[0]), 'a webhook is tried as it will be called');
+    const made = (await call('sessions', { body: { agent_id: id } })).body;
+    await sql`update sessions set status = 'active', started_at = now() where id = ${made.session_id}`;
+    await call(`sessions/${made.session_id}/end`, { method: 'POST' });
+    await until('both events are there', () => hook.seen.length === 3);
+    await page.reload();
+    await page.getByText('call.analyzed').waitFor();
+    await button('Deliver again').first().click();
+    await page.getByText('asked for').waitFor();
+    t.equal(hook.seen[3].body, hook.seen[2].body, 'what is delivered again is the same');
+    await page.getByText('Body').first().click();
+    await page.getByText('"call.analyzed"').waitFor();
+    await well(t, 'webhooks');
+  },
 
-  await tab('Voices');
-  await page
-    .getByRole('button', { name: /^Hear / })
-    .first()
-    .click();
-  await page.getByText('Make a voice from recordings').click();
-  await page.getByLabel('Name').fill(HOSTILE[2]);
-  const sound = { name: `${HOSTILE[3]}.wav`, mimeType: 'audio/wav', buffer: Buffer.from('no sound') };
-  await page.getByLabel('Recordings').setInputFiles(sound);
-  await button('Make the voice').click();
-  await page.getByRole('alert').waitFor();
-  await well('voices, and why none was made');
+  'settings, and the snippet for a page': async (t, { base, button, call, page, saved, tab, well }) => {
+    const id = await agentOf(call);
+    await tab('Settings and embedding');
+    await page.getByLabel('Public enabled').check();
+    await button('Add to Allowed origins').click();
+    await page.getByLabel('Allowed origins 1').fill('https://shop.example.com');
+    await saved();
+    const { public_enabled, allowed_origins } = (await call(`agents/${id}`)).body;
+    t.strictSame(
+      { public_enabled, allowed_origins },
+      { public_enabled: true, allowed_origins: ['https://shop.example.com'] },
+    );
+    const snippet = await page.locator('pre', { hasText: 'speech-agent' }).textContent();
+    t.equal(
+      snippet,
+      `<script src="${base}/widget.js" async></script>\n<speech-agent agent-id="${id}"></speech-agent>`,
+    );
+    await well(t, 'settings');
+    await tab('All agents');
+    await page.getByLabel('Search', { exact: true }).fill('nothing of this name');
+    await page.getByText('No agent matches.').waitFor();
+    await page.getByLabel('Search', { exact: true }).fill('');
+    await page.getByRole('link', { name: HOSTILE[0] }).waitFor();
+    await well(t, 'the list of agents');
+  },
 
-  await tab('Machine');
-  await page.getByText('What was refused or failed in the last hour').waitFor();
-  await page
-    .getByText(/^Median: \d+ ms now, \d+ ms at its highest$/)
-    .first()
-    .waitFor();
-  await page.getByText('Used this month by the workspace Default').waitFor();
-  await page.getByRole('row', { name: /^API_KEY .* full Valid/ }).waitFor();
-  await page.getByRole('row', { name: /Up 0.* \d+\.\d+\.\d+/ }).waitFor();
-  await page
-    .getByRole('row', { name: /^(Encoding of audio|Media of calls) Connected/ })
-    .first()
-    .waitFor();
-  await page.getByRole('row', { name: /PATCH \/v1\/agent\/agents\/\{agent_id\}\/config 422 \d/ }).waitFor();
-  await well('how the machine is');
+  'a tool keeps its secrets, and is called': async (t, { button, call, hook, page, saved, tab, well }) => {
+    await tab('Tools');
+    await page.getByLabel('Name of a new tool').fill(HOSTILE[0]);
+    await page.getByLabel('URL').fill('https://shop.example.com/orders/{{number}}');
+    await button('Create').click();
+    await button('Add to Headers').click();
+    await page.getByLabel('Name', { exact: true }).last().fill('Authorization');
+    await page.getByLabel('Value').fill('Bearer secret');
+    await page.getByLabel('Kind', { exact: true }).selectOption('authorization_bearer');
+    await saved();
+    const tool = (await call('tools')).body.tools[0];
+    exactly(t, (await call(`tools/${tool.tool_id}`)).body.headers[0], { value: null, has_secret: true });
+    await button('Call it now').click();
+    await page.getByText('no answer').waitFor();
+    await page.getByLabel('URL').fill(hook.url);
+    await button('Call it now').click();
+    await page.locator('pre', { hasText: HOSTILE[5] }).waitFor();
+    await well(t, 'a tool');
+  },
 
-  await t.test('texts of others stay text', async (t) => {
+  'knowledge is added, looked into and deleted': async (t, { button, call, page, saved, tab, well }) => {
+    const id = await agentOf(call);
+    await tab('Knowledge');
+    await page.getByRole('heading', { level: 1, name: 'Knowledge' }).waitFor();
+    await page.getByText('Add a text or a file').click();
+    await page.getByLabel('Name', { exact: true }).fill(HOSTILE[1]);
+    await page.getByLabel('Text').fill('# Opening hours\n\nNine to six.');
+    await button('Create').click();
+    await page.getByText('1 passage').waitFor();
+    await page.getByLabel('Text').fill(`${HOSTILE[4]} Nine to seven.`);
+    await button('Save the text').click();
+    await until('it is saved', async () => !(await button('Save the text').isEnabled()));
+    await well(t, 'knowledge');
+    const source = /ks_\w+/.exec(page.url())[0];
+    const knows = (sources) =>
+      call(`agents/${id}/config`, {
+        method: 'PATCH',
+        body: { knowledge_base: { enabled: true, knowledge_source_ids: sources } },
+      });
+    await tab('All knowledge');
+    await page.getByLabel('Agent', { exact: true }).selectOption(HOSTILE[0]);
+    await page.getByLabel('A question').fill('Until seven?');
+    await tab('Change its configuration');
+    await page.getByRole('heading', { name: 'Knowledge base' }).click();
+    await page.getByLabel(HOSTILE[1], { exact: true }).check();
+    await saved();
+    const used = { enabled: true, knowledge_source_ids: [source] };
+    exactly(t, (await draftOf(call)).knowledge_base, used, 'the first source switches knowledge on');
+    await page.goBack();
+    await page.getByText(/^score 0\.\d+$/).waitFor();
+    await well(t, 'what an agent would be given');
+    await page.getByLabel('A question').fill('parking');
+    await page.keyboard.press('Enter');
+    await page.getByText('Nothing in its knowledge matches.').waitFor();
+    await knows([]);
+    await page.goBack();
+    await button('Delete…').click();
+    await button('Delete for good').click();
+    await page.getByText('No knowledge here yet.').waitFor();
+  },
+
+  'a voice is heard, and one of no sound is not made': async (t, { button, page, tab, well }) => {
+    await tab('Voices');
+    await page
+      .getByRole('button', { name: /^Hear / })
+      .first()
+      .click();
+    await page.getByText('Make a voice from recordings').click();
+    await page.getByLabel('Name').fill(HOSTILE[2]);
+    const sound = { name: `${HOSTILE[3]}.wav`, mimeType: 'audio/wav', buffer: Buffer.from('no sound') };
+    await page.getByLabel('Recordings').setInputFiles(sound);
+    await button('Make the voice').click();
+    await page.getByRole('alert').waitFor();
+    await well(t, 'voices, and why none was made');
+  },
+
+  'how the machine is': async (t, { page, tab, well }) => {
+    await tab('Machine');
+    await page.getByText('What was refused or failed in the last hour').waitFor();
+    await page
+      .getByText(/^Median: \d+ ms now, \d+ ms at its highest$/)
+      .first()
+      .waitFor();
+    await page.getByText('Used this month by the workspace Default').waitFor();
+    await page.getByRole('row', { name: /^API_KEY .* full Valid/ }).waitFor();
+    await page.getByRole('row', { name: /Up 0.* \d+\.\d+\.\d+/ }).waitFor();
+    await page
+      .getByRole('row', { name: /^(Encoding of audio|Media of calls) Connected/ })
+      .first()
+      .waitFor();
+    await page.getByRole('row', { name: /PATCH \/v1\/agent\/agents\/\{agent_id\}\/config 422 \d/ }).waitFor();
+    await well(t, 'how the machine is');
+  },
+
+  'texts of others stay text': async (t, { call, page, sql, workspaceId }) => {
+    const id = await agentOf(call);
     const made = (await call('sessions', { body: { agent_id: id, name: HOSTILE[1] } })).body.session_id;
     const items = [
       ['message', { role: 'user', content: HOSTILE[0] }],
@@ -281,9 +332,14 @@ export async function makeAgentOnConsole(t, { browser, workspace, sql }) {
       });
       t.strictSame(await madeOfTexts(page), [], `text stays text in ${address}`);
     }
-  });
+  },
 
-  await t.test('actions that a key does not permit are neither shown nor requested', async (t) => {
+  'actions that a key does not permit are neither shown nor requested': async (
+    t,
+    { authorization, base, button, call, page, sql, workspaceId },
+  ) => {
+    const id = await agentOf(call);
+    const tool = (await call('tools')).body.tools[0];
     const session = (await call('sessions?status=completed')).body.sessions[0].session_id;
     const form = new FormData();
     form.set('source', new File(['# Returns'], 'returns.md'));
@@ -324,6 +380,12 @@ export async function makeAgentOnConsole(t, { browser, workspace, sql }) {
       }
       t.strictSame(refused, [], `${role} asks for nothing that is refused`);
     }
-  });
-  await page.context().close();
+  },
+};
+
+/** Makes an agent; arguments as in browser-console.test.mjs. */
+export async function makeAgentOnConsole(t, owner) {
+  const at = await openConsole(t, owner);
+  for (const [name, step] of Object.entries(STEPS)) await t.test(name, (t) => step(t, at));
+  await at.page.context().close();
 }

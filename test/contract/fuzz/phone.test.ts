@@ -37,20 +37,35 @@ for (const provider of PROVIDERS) numbers.set(provider.name, await incoming.regi
 
 const BRIEFING = { text: 'A lamp.', asks: true, language: 'en', voiceId: 'default' } as const;
 
+/** So many stay of what rounds have begun: a workspace may not have all of it at a time. */
+const KEPT = 50;
+const begun: string[] = [];
+
+/** Ends what was begun long ago; `end`: what ends the newest. */
+async function endOldest(end: string): Promise<void> {
+  begun.push(end);
+  if (begun.length > KEPT) await talks.call(begun.shift()!, { method: 'POST' });
+}
+
 let callers = 0;
 const world: PhoneWorld = {
   base: gateway.base,
   numbers,
-  placed: (api) => calls.placed(lineOf(api)),
+  async placed(api) {
+    const placed = await calls.placed(lineOf(api));
+    await endOldest(`calls/${placed.id}/cancel`);
+    return placed;
+  },
   async transfer(api, mode) {
     const { session_id: sessionId } = await talks.session(agentId);
+    await endOldest(`sessions/${sessionId}/end`);
     const callId = `CA${String((callers += 1)).padStart(32, '0')}`;
     const briefing = mode === 'warm' ? BRIEFING : null;
-    const begun = await transfers.begin({
+    const transfer = await transfers.begin({
       ...{ sessionId, numberId: lineOf(api).numberId, provider: api.name, callerCallId: callId },
       ...{ toolCallId: 'call_1', mode, label: '', to: newNumber(), briefing, dueMs: 60_000 },
     });
-    return { id: begun!.id, callId };
+    return { id: transfer!.id, callId };
   },
 };
 

@@ -38,13 +38,14 @@ interface Keyed {
   readonly keys: Readonly<Record<Role, string>>;
   /** Whether the workspace is the default one. */
   readonly isOperators: boolean;
+  readonly platform: Platform;
 }
 
 async function keyed(platform: Platform): Promise<Keyed> {
   const keys = await Promise.all(ROLES.map(async (role) => [role, await keyOf(platform, role)] as const));
   const { database, gateway, workspaceId } = platform;
   const isOperators = (await ensureDefaultWorkspace(database.sql, randomIds)) === workspaceId;
-  return { gateway, isOperators, keys: Object.fromEntries(keys) as Record<Role, string> };
+  return { gateway, isOperators, platform, keys: Object.fromEntries(keys) as Record<Role, string> };
 }
 
 /** From here `/metrics` needs no key; the other system routes and the cluster's webhook never need one. */
@@ -198,135 +199,150 @@ const kinds = new Map(
 /** The second stack passes on requests and answers, and knows nothing of roles: in the short form one route of each kind. */
 const STACKS = { default: tried, node: shortOrLong([...kinds.values()], tried) };
 
-for (const [stack, routes] of Object.entries(STACKS)) {
-  t.test(`roles on the wire (${stack})`, async (t) => {
-    const platform = await (stack === 'node' ? startPlatform(t, { HTTP_STACK: stack }) : sharedPlatform(t));
+/** Tries all roles on all of these routes. */
+async function rolesHold(t: Test, at: Keyed, routes: readonly DeclaredRoute[]): Promise<void> {
+  const refusals = new Refusals();
+  const wrong: string[] = [];
+  for (const route of routes) wrong.push(...(await wronged(at, route, refusals)));
+  t.strictSame(wrong, [], 'each route lets through whom it should, and refuses all others');
+  refusals.check(t);
+}
+
+/** What does not depend on the stack beyond that. */
+const CASES: Readonly<Record<string, (t: Test, at: Keyed) => Promise<void>>> = {
+  '/v1/key shows a key of any role its permissions, and refuses anything else': async (
+    t,
+    { gateway, isOperators, keys, platform },
+  ) => {
+    const { workspaceId } = platform;
+    const ask = (key: string) =>
+      fetch(`${gateway.base}/v1/key`, { headers: { authorization: `Bearer ${key}` } });
+    for (const role of ROLES) {
+      const answer = await ask(keys[role]);
+      t.equal(answer.headers.get('cache-control'), 'no-store');
+      const permissions = Object.keys(PERMISSIONS).filter((name) =>
+        holds({ role, isOperators }, name as Permission),
+      );
+      const said = { key_id: /^key_/, workspace_id: workspaceId, role, permissions };
+      exactly(t, await answer.json(), said, role);
+    }
+    t.equal((await ask('sk_unknown')).status, 401);
+    t.equal((await ask(await keyOf(platform, 'full', new Date(Date.now() - 1000)))).status, 401);
+    t.equal((await fetch(`${gateway.base}/v1/key`)).status, 401);
+  },
+
+  'figures of all workspaces are for the operator: full keys of the default workspace, and role machine':
+    async (t, { gateway, isOperators, keys, platform }) => {
+      const { sql } = platform.database;
+      const status = async (path: string, key: string) => {
+        const headers = { authorization: `Bearer ${key}`, 'x-forwarded-for': '203.0.113.9' };
+        return (await fetch(gateway.base + path, { headers })).status;
+      };
+      const operator = await ensureDefaultWorkspace(sql, randomIds);
+      const made = { workspaceId: operator, name: 'operator', expiresAt: null };
+      const { key } = await createKey(sql, randomIds, { ...made, role: 'full' });
+      const { key: reader } = await createKey(sql, randomIds, { ...made, role: 'read' });
+      for (const path of ['/nodes', '/v1/machine/history']) {
+        t.equal(await status(path, key), 200, path);
+        t.equal(await status(path, keys.machine), 200, path);
+        t.equal(await status(path, reader), 403, path);
+        t.equal(await status(path, keys.full), isOperators ? 200 : 403, path);
+      }
+    },
+
+  'lists that need no key take a key of any role': async (t, { gateway, keys }) => {
+    for (const path of ['/v1/audio/voices', '/v1/audio/models', '/v1/models'])
+      for (const role of ROLES) {
+        const answer = await fetch(gateway.base + path, {
+          headers: { authorization: `Bearer ${keys[role]}` },
+        });
+        t.equal(answer.status, 200, `${role} ${path}`);
+      }
+  },
+
+  'an expired key is refused, and says so': async (t, { gateway, platform }) => {
+    const key = await keyOf(platform, 'full', new Date(Date.now() - 1000));
+    const denied = await fetch(`${gateway.base}/v1/agent/agents`, {
+      headers: { authorization: `Bearer ${key}` },
+    });
+    t.equal(denied.status, 401);
+    t.same(await denied.json(), { status: 401, message: 'Token expired' });
+    const b = await fetch(`${gateway.base}/compat/elevenlabs/v1/voices`, {
+      headers: { 'xi-api-key': key },
+    });
+    t.equal(b.status, 401);
+    exactly(t, await b.json(), { detail: { status: 'invalid_api_key', message: 'Token expired' } });
+  },
+
+  'secrets that a key has issued permit no more than the key, and end with it': async (
+    t,
+    { gateway, platform },
+  ) => {
     const { database, workspaceId } = platform;
     const { sql } = database;
-    const at = await keyed(platform);
-    const { gateway, keys } = at;
-    const refusals = new Refusals();
-    const wrong: string[] = [];
-    for (const route of routes) wrong.push(...(await wronged(at, route, refusals)));
-    t.strictSame(wrong, [], 'each route lets through whom it should, and refuses all others');
-    refusals.check(t);
-    if (stack === 'node' && routes.length < tried.length) return;
-
-    t.test('/v1/key shows a key of any role its permissions, and refuses anything else', async (t) => {
-      const ask = (key: string) =>
-        fetch(`${gateway.base}/v1/key`, { headers: { authorization: `Bearer ${key}` } });
-      for (const role of ROLES) {
-        const answer = await ask(keys[role]);
-        t.equal(answer.headers.get('cache-control'), 'no-store');
-        const permissions = Object.keys(PERMISSIONS).filter((name) =>
-          holds({ role, isOperators: at.isOperators }, name as Permission),
-        );
-        const said = { key_id: /^key_/, workspace_id: workspaceId, role, permissions };
-        exactly(t, await answer.json(), said, role);
-      }
-      t.equal((await ask('sk_unknown')).status, 401);
-      t.equal((await ask(await keyOf(platform, 'full', new Date(Date.now() - 1000)))).status, 401);
-      t.equal((await fetch(`${gateway.base}/v1/key`)).status, 401);
-    });
-
-    t.test(
-      'figures of all workspaces are for the operator: full keys of the default workspace, and role machine',
-      async (t) => {
-        const status = async (path: string, key: string) => {
-          const headers = { authorization: `Bearer ${key}`, 'x-forwarded-for': '203.0.113.9' };
-          return (await fetch(gateway.base + path, { headers })).status;
-        };
-        const operator = await ensureDefaultWorkspace(sql, randomIds);
-        const made = { workspaceId: operator, name: 'operator', expiresAt: null };
-        const { key } = await createKey(sql, randomIds, { ...made, role: 'full' });
-        const { key: reader } = await createKey(sql, randomIds, { ...made, role: 'read' });
-        for (const path of ['/nodes', '/v1/machine/history']) {
-          t.equal(await status(path, key), 200, path);
-          t.equal(await status(path, keys.machine), 200, path);
-          t.equal(await status(path, reader), 403, path);
-          t.equal(await status(path, keys.full), at.isOperators ? 200 : 403, path);
-        }
-      },
+    const { id, key } = await createKey(sql, randomIds, { workspaceId, name: 'issuer', role: 'speech' });
+    const authorization = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+    const issue = async (path: string) =>
+      (await (
+        await fetch(gateway.base + path, { method: 'POST', headers: authorization, body: '{}' })
+      ).json()) as Record<string, string>;
+    const secret = (await issue('/compat/v1/realtime/client_secrets'))['value'] ?? '';
+    const [first, second] = await Promise.all(
+      [1, 2].map(() => issue('/compat/elevenlabs/v1/single-use-token/tts_websocket')),
     );
-
-    t.test('lists that need no key take a key of any role', async (t) => {
-      for (const path of ['/v1/audio/voices', '/v1/audio/models', '/v1/models'])
-        for (const role of ROLES) {
-          const answer = await fetch(gateway.base + path, {
-            headers: { authorization: `Bearer ${keys[role]}` },
-          });
-          t.equal(answer.status, 200, `${role} ${path}`);
-        }
-    });
-
-    t.test('an expired key is refused, and says so', async (t) => {
-      const key = await keyOf(platform, 'full', new Date(Date.now() - 1000));
-      const denied = await fetch(`${gateway.base}/v1/agent/agents`, {
-        headers: { authorization: `Bearer ${key}` },
+    const base = gateway.base.replace('http', 'ws');
+    const realtime = async (): Promise<number> => {
+      const socket = new WebSocket(`${base}/compat/v1/realtime`, {
+        headers: { authorization: `Bearer ${secret}` },
       });
-      t.equal(denied.status, 401);
-      t.same(await denied.json(), { status: 401, message: 'Token expired' });
-      const b = await fetch(`${gateway.base}/compat/elevenlabs/v1/voices`, {
-        headers: { 'xi-api-key': key },
-      });
-      t.equal(b.status, 401);
-      exactly(t, await b.json(), { detail: { status: 'invalid_api_key', message: 'Token expired' } });
-    });
-
-    t.test('secrets that a key has issued permit no more than the key, and end with it', async (t) => {
-      const { id, key } = await createKey(sql, randomIds, { workspaceId, name: 'issuer', role: 'speech' });
-      const authorization = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
-      const issue = async (path: string) =>
-        (await (
-          await fetch(gateway.base + path, { method: 'POST', headers: authorization, body: '{}' })
-        ).json()) as Record<string, string>;
-      const secret = (await issue('/compat/v1/realtime/client_secrets'))['value'] ?? '';
-      const [first, second] = await Promise.all(
-        [1, 2].map(() => issue('/compat/elevenlabs/v1/single-use-token/tts_websocket')),
+      const refused = new Promise<number>((resolve) =>
+        socket.on('unexpected-response', (_request, { statusCode = 0 }) => resolve(statusCode)),
       );
-      const base = gateway.base.replace('http', 'ws');
-      const realtime = async (): Promise<number> => {
-        const socket = new WebSocket(`${base}/compat/v1/realtime`, {
-          headers: { authorization: `Bearer ${secret}` },
-        });
-        const refused = new Promise<number>((resolve) =>
-          socket.on('unexpected-response', (_request, { statusCode = 0 }) => resolve(statusCode)),
-        );
-        const status = await Promise.race([refused, once(socket, 'open').then(() => 101)]);
-        const closed = status === 101 && once(socket, 'close');
-        socket.on('error', () => undefined).close();
-        await closed;
-        return status;
-      };
-      const spoken = async (token = ''): Promise<string> => {
-        const address = `${base}/compat/elevenlabs/v1/text-to-speech/default/stream-input?single_use_token=${token}`;
-        const socket = new WebSocket(address);
-        socket.on('open', () => socket.send('{"text":""}'));
-        const [data] = (await Promise.race([once(socket, 'message'), once(socket, 'close')])) as [unknown];
-        socket.terminate();
-        return String(data);
-      };
-      t.equal(await realtime(), 101);
-      await sql`update api_keys set role = 'read' where id = ${id}`;
-      // A secret is released a moment after its socket has closed; until then it is refused as in use.
-      const freed = () => realtime().then((status) => (status === 401 ? undefined : status));
-      t.equal(await until('the secret is free again', freed), 403);
-      t.match(await spoken(first?.['token']), /missing_permissions/);
-      await sql`update api_keys set role = 'speech', expires_at = now() - interval '1 second' where id = ${id}`;
-      t.equal(await realtime(), 401);
-      t.match(await spoken(second?.['token']), /invalid_api_key/);
-    });
+      const status = await Promise.race([refused, once(socket, 'open').then(() => 101)]);
+      const closed = status === 101 && once(socket, 'close');
+      socket.on('error', () => undefined).close();
+      await closed;
+      return status;
+    };
+    const spoken = async (token = ''): Promise<string> => {
+      const address = `${base}/compat/elevenlabs/v1/text-to-speech/default/stream-input?single_use_token=${token}`;
+      const socket = new WebSocket(address);
+      socket.on('open', () => socket.send('{"text":""}'));
+      const [data] = (await Promise.race([once(socket, 'message'), once(socket, 'close')])) as [unknown];
+      socket.terminate();
+      return String(data);
+    };
+    t.equal(await realtime(), 101);
+    await sql`update api_keys set role = 'read' where id = ${id}`;
+    // A secret is released a moment after its socket has closed; until then it is refused as in use.
+    const freed = () => realtime().then((status) => (status === 401 ? undefined : status));
+    t.equal(await until('the secret is free again', freed), 403);
+    t.match(await spoken(first?.['token']), /missing_permissions/);
+    await sql`update api_keys set role = 'speech', expires_at = now() - interval '1 second' where id = ${id}`;
+    t.equal(await realtime(), 401);
+    t.match(await spoken(second?.['token']), /invalid_api_key/);
+  },
 
-    t.test('the interface description documents the refusal of roles', async (t) => {
-      const { paths } = (await (await fetch(`${gateway.base}/openapi.json`)).json()) as {
-        paths: Record<string, Record<string, { responses: Record<string, { description: string }> }>>;
-      };
-      const told = ({ method, path }: DeclaredRoute): boolean =>
-        /role .*full/.test(
-          paths[path.replaceAll('?}', '}')]?.[method.toLowerCase()]?.responses['403']?.description ?? '',
-        );
-      const untold = tried.filter((route) => route.method !== 'SOCKET' && !told(route));
-      t.strictSame(untold, []);
-    });
+  'the interface description documents the refusal of roles': async (t, { gateway }) => {
+    const { paths } = (await (await fetch(`${gateway.base}/openapi.json`)).json()) as {
+      paths: Record<string, Record<string, { responses: Record<string, { description: string }> }>>;
+    };
+    const told = ({ method, path }: DeclaredRoute): boolean =>
+      /role .*full/.test(
+        paths[path.replaceAll('?}', '}')]?.[method.toLowerCase()]?.responses['403']?.description ?? '',
+      );
+    const untold = tried.filter((route) => route.method !== 'SOCKET' && !told(route));
+    t.strictSame(untold, []);
+  },
+};
+
+for (const [stack, routes] of Object.entries(STACKS)) {
+  t.test(`roles on the wire (${stack})`, async (t) => {
+    const at = await keyed(
+      await (stack === 'node' ? startPlatform(t, { HTTP_STACK: stack }) : sharedPlatform(t)),
+    );
+    await rolesHold(t, at, routes);
+    if (stack === 'node' && routes.length < tried.length) return;
+    for (const [name, run] of Object.entries(CASES)) t.test(name, (t) => run(t, at));
   });
 }

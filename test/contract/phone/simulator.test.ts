@@ -37,6 +37,7 @@ print("ANSWER" + json.dumps({
 }))
 `;
 import { temporaryFolder } from '../../fixtures/folders.js';
+import { standIn } from '../../fixtures/stand-in.js';
 
 const has = spawnSync(PYTHON, [
   '-c',
@@ -104,7 +105,7 @@ t.test('a third-party simulator holds a whole call', { skip, timeout: 300_000 },
   const session_id = await calls.sessionOf(agent);
   const ended = await talks.ended({ session_id } as never);
   exactly(t, ended, { status: 'completed', ended_reason: 'hangup' });
-  const messages = messagesOf(ended as never);
+  const messages = messagesOf(standIn(ended));
   t.equal(messages[0], 'assistant: hello');
   for (const said of ['user: what is new', 'user: please be silent now', 'user: [keypad: 42]'])
     t.ok(messages.includes(said), said);

@@ -16,6 +16,7 @@ import { makeAgent } from '../../fixtures/platform/agents.js';
 import { exactly, rejectsExactly } from '../../fixtures/exactly.js';
 import { startSessions } from '../../fixtures/platform/sessions.js';
 import { plansOn } from '../../fixtures/platform/plans.js';
+import { standIn } from '../../fixtures/stand-in.js';
 
 const { call, sql, workspaceId, create, planOf: stored, endAll } = await startSessions(t);
 
@@ -89,11 +90,13 @@ t.test('a hundred sessions of an agent at its limit share one plan, in rows and 
 
   const other = plansOn(sql, new Ledger(64 * MiB));
   const node = { dropStale: () => Promise.resolve() };
-  const parts = { database: { sql, events: { listen: async () => () => undefined } }, node } as never;
-  const runs = await createSessionRuns({
-    ...(parts as object),
-    ...{ processId: 'plans-here', clock: systemClock, log: silentLog, ...other },
-  } as never);
+  const parts = standIn({ database: { sql, events: { listen: async () => () => undefined } }, node });
+  const runs = await createSessionRuns(
+    standIn({
+      ...(parts as object),
+      ...{ processId: 'plans-here', clock: systemClock, log: silentLog, ...other },
+    }),
+  );
   t.teardown(() => runs.stop());
   await sql`insert into session_owners (process_id, address) values ('plans-here', '/tmp/none')`;
   const joined = await Promise.all(made.slice(0, 10).map(({ id }) => runs.join(id)));

@@ -5,8 +5,9 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Test } from 'tap';
 import t from '../../fixtures/tap.js';
-import type { Recording } from '../../../contracts/ports/sessions/recordings.js';
+import type { Recording, RecordingTrack } from '../../../contracts/ports/sessions/recordings.js';
 import {
   removeDeletedRecordings,
   removeOldRecordings,
@@ -53,154 +54,178 @@ const statesOf = ({ tracks }: Recording) => tracks.map(({ role, status, error })
 /** Each track's address, and its error if it has no address. */
 const lostBy = ({ tracks }: Recording) => tracks.map(({ url, error }) => [url, error]);
 
-t.test('on one gateway', async (t) => {
-  const talks = await Talks.start(t, { RECORD_AUDIO_DEFAULT: 'true' });
-  const { model, call, gateway } = talks;
-  const recordingOf = async ({ session_id: id }: Invite) => {
-    const { status, body } = await call(`sessions/${id}/recording`);
-    return { status, body: body as unknown as Recording };
-  };
-  const finished = (invite: Invite): Promise<Recording> =>
-    until('the recording is finished', async () => {
-      const { body } = await recordingOf(invite);
-      return body.status === 'processing' ? undefined : body;
-    });
-  const without = skipReason('ffmpeg');
+const withoutFfmpeg = skipReason('ffmpeg');
+const talks = await Talks.start(t, { RECORD_AUDIO_DEFAULT: 'true' });
+const { model, call, gateway } = talks;
 
-  await t.test(
-    'a call: each side at the time of its speech, for anybody with the address',
-    { skip: without },
-    async (t) => {
-      model.answer((messages) => `You said: ${said(messages)}`);
-      const prompt = { first_message_mode: 'fixed', first_message: 'Welcome.' };
-      const { caller, invite } = await talks.meet({ prompt });
-      await until('the agent has greeted', () => caller.states.at(-1) === 'listening');
-      const live = await recordingOf(invite);
-      exactly(t, live, { status: 200, body: { status: 'processing' } });
-      t.strictSame(
-        live.body.tracks.map(({ role, status, url, duration_ms }) => [role, status, url, duration_ms]),
-        [
-          ['agent', 'active', null, null],
-          ['user', 'active', null, null],
-        ],
-      );
-      const question = await talks.speech('Two lamps, please.');
-      const from = performance.now();
-      await caller.say(question);
-      const answered = await caller.untilHeard(from);
-      await until(
-        'the agent has answered',
-        () => caller.states.filter((state) => state === 'listening').length === 2,
-      );
-      caller.hangUp();
-      await talks.ended(invite);
-      const recording = await finished(invite);
-      exactly(t, recording, {
-        session_id: invite.session_id,
-        status: 'complete',
-        error: null,
-        error_code: null,
-      });
-      t.strictSame(statesOf(recording), [
-        ['agent', 'complete', null],
-        ['user', 'complete', null],
-      ]);
+const recordingOf = async ({ session_id: id }: Invite) => {
+  const { status, body } = await call(`sessions/${id}/recording`);
+  return { status, body: body as unknown as Recording };
+};
+const finished = (invite: Invite): Promise<Recording> =>
+  until('the recording is finished', async () => {
+    const { body } = await recordingOf(invite);
+    return body.status === 'processing' ? undefined : body;
+  });
 
-      const tracks = { agent: trackOf(recording, 'agent'), user: trackOf(recording, 'user') };
-      const sounds: Record<string, [number, number][]> = {};
-      for (const [role, { url, expires_at, duration_ms, started_at, ended_at }] of Object.entries(tracks)) {
-        t.ok(url?.startsWith(`${gateway.base}/v1/agent/recordings/`), 'the address is ours');
-        const left = Date.parse(expires_at!) - Date.now();
-        t.ok(left > HOUR_MS - 60_000 && left <= HOUR_MS, 'valid for an hour');
-        t.equal(Date.parse(ended_at!) - Date.parse(started_at!), duration_ms);
-        const response = await fetch(url!);
-        t.strictSame([response.status, response.headers.get('content-type')], [200, 'audio/ogg']);
-        const bytes = Buffer.from(await response.arrayBuffer());
-        const samples = decoded(bytes);
-        t.ok(Math.abs((samples.length / RATE) * 1000 - duration_ms!) <= 30, `${role}: as long as it says`);
-        sounds[role] = soundsIn(samples);
-        const part = await fetch(url!, { headers: { range: 'bytes=10-29' } });
-        const range = `bytes 10-29/${bytes.length}`;
-        t.strictSame([part.status, part.headers.get('content-range')], [206, range]);
-        t.same(Buffer.from(await part.arrayBuffer()), bytes.subarray(10, 30));
-        const end = await fetch(url!, { headers: { range: 'bytes=-5' } });
-        t.same(Buffer.from(await end.arrayBuffer()), bytes.subarray(-5));
-        const beyond = await fetch(url!, { headers: { range: `bytes=${bytes.length}-` } });
-        t.equal((await beyond.arrayBuffer()).byteLength, bytes.length, 'a part that is not there: all of it');
-        const head = await fetch(url!, { method: 'HEAD' });
-        t.equal(head.status, 200);
-      }
-      const [greeted, reply, ...more] = sounds['agent']!;
-      const [asked, ...others] = sounds['user']!;
-      if (!greeted || !reply || !asked)
-        throw new Error(`too little is to be heard: ${JSON.stringify(sounds)}`);
-      t.same([more, others], [[], []], 'nothing else is to be heard');
-      t.ok(greeted[1] < asked[0], `the greeting (${greeted}) is before the question (${asked})`);
-      t.ok(asked[1] < reply[0], `the answer (${reply}) is behind it`);
-      const asking = (question.length / 24_000) * 1000;
-      t.ok(Math.abs(asked[1] - asked[0] - asking) < 150, 'the question is as long as it was');
-      t.ok(
-        Math.abs(reply[0] - asked[0] - (answered - from)) < 800,
-        'they lie as far apart as they were heard',
-      );
-      t.ok(
-        Math.abs(tracks.agent.duration_ms! - tracks.user.duration_ms!) < 1500 &&
-          tracks.agent.started_at === tracks.user.started_at,
-      );
-      const folder = join(gateway.dataDir, 'recordings', invite.session_id);
-      t.same(
-        ['.', 'agent.ogg', 'user.ogg'].map((name) => statSync(join(folder, name)).mode & 0o777),
-        [0o700, 0o600, 0o600],
-        'for its owner alone',
-      );
-      t.equal((await call(`sessions/${invite.session_id}`, { method: 'DELETE' })).status, 204);
-      t.equal((await fetch(tracks.user.url!)).status, 404, 'deleted, it is not heard any more');
-      await until('nor kept', () => !existsSync(folder));
-    },
+/** A call of one question. */
+interface RecordedCall {
+  readonly invite: Invite;
+  /** Its recording while it ran. */
+  readonly live: Awaited<ReturnType<typeof recordingOf>>;
+  readonly recording: Recording;
+  /** How long the question is, and after what time from its beginning the answer was heard, in milliseconds. */
+  readonly askedMs: number;
+  readonly answeredMs: number;
+}
+
+async function recordCall(): Promise<RecordedCall> {
+  model.answer((messages) => `You said: ${said(messages)}`);
+  const prompt = { first_message_mode: 'fixed', first_message: 'Welcome.' };
+  const { caller, invite } = await talks.meet({ prompt });
+  await until('the agent has greeted', () => caller.states.at(-1) === 'listening');
+  const live = await recordingOf(invite);
+  const question = await talks.speech('Two lamps, please.');
+  const from = performance.now();
+  await caller.say(question);
+  const answeredMs = (await caller.untilHeard(from)) - from;
+  await until(
+    'the agent has answered',
+    () => caller.states.filter((state) => state === 'listening').length === 2,
   );
+  caller.hangUp();
+  await talks.ended(invite);
+  const recording = await finished(invite);
+  return { invite, live, recording, askedMs: (question.length / 24_000) * 1000, answeredMs };
+}
 
-  await t.test('a call that is not to be kept leaves nothing', async (t) => {
-    const { caller, invite } = await talks.meet(
-      { conversation: { record_audio: true } },
-      { record_audio: false },
+/** Fetches a track, whole and in parts; the spans in it with sound. */
+async function soundsAt(t: Test, { role, url, duration_ms }: RecordingTrack): Promise<[number, number][]> {
+  t.ok(url?.startsWith(`${gateway.base}/v1/agent/recordings/`), 'the address is ours');
+  const response = await fetch(url!);
+  t.strictSame([response.status, response.headers.get('content-type')], [200, 'audio/ogg']);
+  const bytes = Buffer.from(await response.arrayBuffer());
+  const samples = decoded(bytes);
+  t.ok(Math.abs((samples.length / RATE) * 1000 - duration_ms!) <= 30, `${role}: as long as it says`);
+  const part = await fetch(url!, { headers: { range: 'bytes=10-29' } });
+  const range = `bytes 10-29/${bytes.length}`;
+  t.strictSame([part.status, part.headers.get('content-range')], [206, range]);
+  t.same(Buffer.from(await part.arrayBuffer()), bytes.subarray(10, 30));
+  const end = await fetch(url!, { headers: { range: 'bytes=-5' } });
+  t.same(Buffer.from(await end.arrayBuffer()), bytes.subarray(-5));
+  const beyond = await fetch(url!, { headers: { range: `bytes=${bytes.length}-` } });
+  t.equal((await beyond.arrayBuffer()).byteLength, bytes.length, 'a part that is not there: all of it');
+  const head = await fetch(url!, { method: 'HEAD' });
+  t.equal(head.status, 200);
+  return soundsIn(samples);
+}
+
+/** What is told of a call's recording, and what is to be heard on it. */
+const CALL_CASES: Readonly<Record<string, (t: Test, made: RecordedCall) => Promise<void>>> = {
+  'both sides are told of while the call runs, and when they are complete': async (t, made) => {
+    const { live, recording, invite } = made;
+    exactly(t, live, { status: 200, body: { status: 'processing' } });
+    t.strictSame(
+      live.body.tracks.map(({ role, status, url, duration_ms }) => [role, status, url, duration_ms]),
+      [
+        ['agent', 'active', null, null],
+        ['user', 'active', null, null],
+      ],
     );
-    await talks.say(caller, 'Hello.');
-    caller.hangUp();
-    await talks.ended(invite);
-    await talks.untilNoCalls();
-    const { status, body } = await recordingOf(invite);
-    exactly(t, { status, body }, { status: 404, body: { status: 404, message: 'Recording not found' } });
-    throwsExactly(t, () => statSync(join(gateway.dataDir, 'recordings', invite.session_id)), {
-      code: 'ENOENT',
+    exactly(t, recording, {
+      session_id: invite.session_id,
+      status: 'complete',
+      error: null,
+      error_code: null,
     });
-  });
-
-  await t.test('an address that was not made here leads nowhere', async (t) => {
-    for (const token of ['x', 'sess_1.agent.9999999999.', `sess_1.agent.9999999999.${'A'.repeat(43)}`]) {
-      const answer = await call(`recordings/${token}`, { key: null });
-      exactly(t, answer, { status: 404, body: { status: 404, message: 'Recording not found' } });
-    }
-  });
-
-  await t.test('a media worker that dies leaves what it wrote', { skip: without }, async (t) => {
-    const { caller, invite } = await talks.meet();
-    await talks.say(caller, 'Two lamps and three chairs, please.');
-    const file = join(gateway.dataDir, 'recordings', invite.session_id, 'user.ogg');
-    await until('some of it is written', () => statSync(file).size > 2000);
-    process.kill(memberOf(gateway.pid, 'workers/media'), 'SIGKILL');
-    exactly(t, await talks.ended(invite), { status: 'failed', ended_reason: 'transport_lost' });
-    caller.drop();
-    const recording = await finished(invite);
-    exactly(t, recording, { status: 'failed', error_code: 'interrupted' });
-    const cut = 'The recording ends before the call did';
     t.strictSame(statesOf(recording), [
-      ['agent', 'failed', cut],
-      ['user', 'failed', cut],
+      ['agent', 'complete', null],
+      ['user', 'complete', null],
     ]);
-    const { url, duration_ms } = trackOf(recording, 'user');
-    const samples = decoded(Buffer.from(await (await fetch(url!)).arrayBuffer()));
-    t.ok(duration_ms! > 0 && soundsIn(samples).length > 0, 'it can be heard up to there');
+  },
+
+  'a track has its times, and an address for an hour': async (t, { recording }) => {
+    const [agent, user] = [trackOf(recording, 'agent'), trackOf(recording, 'user')];
+    for (const { expires_at, duration_ms, started_at, ended_at } of [agent, user]) {
+      const left = Date.parse(expires_at!) - Date.now();
+      t.ok(left > HOUR_MS - 60_000 && left <= HOUR_MS, 'valid for an hour');
+      t.equal(Date.parse(ended_at!) - Date.parse(started_at!), duration_ms);
+    }
+    t.ok(Math.abs(agent.duration_ms! - user.duration_ms!) < 1500);
+    t.equal(agent.started_at, user.started_at);
+  },
+
+  'each side is heard at the time of its speech': async (t, { recording, askedMs, answeredMs }) => {
+    const [greeted, reply, ...more] = await soundsAt(t, trackOf(recording, 'agent'));
+    const [asked, ...others] = await soundsAt(t, trackOf(recording, 'user'));
+    if (!greeted || !reply || !asked)
+      throw new Error(`too little is to be heard: ${JSON.stringify([greeted, reply, asked])}`);
+    t.same([more, others], [[], []], 'nothing else is to be heard');
+    t.ok(greeted[1] < asked[0], `the greeting (${greeted}) is before the question (${asked})`);
+    t.ok(asked[1] < reply[0], `the answer (${reply}) is behind it`);
+    t.ok(Math.abs(asked[1] - asked[0] - askedMs) < 150, 'the question is as long as it was');
+    t.ok(Math.abs(reply[0] - asked[0] - answeredMs) < 800, 'they lie as far apart as they were heard');
+  },
+
+  'its files are for their owner alone, and go with the session': async (t, { recording, invite }) => {
+    const folder = join(gateway.dataDir, 'recordings', invite.session_id);
+    t.same(
+      ['.', 'agent.ogg', 'user.ogg'].map((name) => statSync(join(folder, name)).mode & 0o777),
+      [0o700, 0o600, 0o600],
+      'for its owner alone',
+    );
+    t.equal((await call(`sessions/${invite.session_id}`, { method: 'DELETE' })).status, 204);
+    t.equal((await fetch(trackOf(recording, 'user').url!)).status, 404, 'deleted, it is not heard any more');
+    await until('nor kept', () => !existsSync(folder));
+  },
+};
+
+t.test('a call, for anybody with the address', { skip: withoutFfmpeg }, async (t) => {
+  const made = await recordCall();
+  for (const [name, holds] of Object.entries(CALL_CASES)) await t.test(name, (t) => holds(t, made));
+});
+
+t.test('a call that is not to be kept leaves nothing', async (t) => {
+  const { caller, invite } = await talks.meet(
+    { conversation: { record_audio: true } },
+    { record_audio: false },
+  );
+  await talks.say(caller, 'Hello.');
+  caller.hangUp();
+  await talks.ended(invite);
+  await talks.untilNoCalls();
+  const { status, body } = await recordingOf(invite);
+  exactly(t, { status, body }, { status: 404, body: { status: 404, message: 'Recording not found' } });
+  throwsExactly(t, () => statSync(join(gateway.dataDir, 'recordings', invite.session_id)), {
+    code: 'ENOENT',
   });
+});
+
+t.test('an address that was not made here leads nowhere', async (t) => {
+  for (const token of ['x', 'sess_1.agent.9999999999.', `sess_1.agent.9999999999.${'A'.repeat(43)}`]) {
+    const answer = await call(`recordings/${token}`, { key: null });
+    exactly(t, answer, { status: 404, body: { status: 404, message: 'Recording not found' } });
+  }
+});
+
+t.test('a media worker that dies leaves what it wrote', { skip: withoutFfmpeg }, async (t) => {
+  const { caller, invite } = await talks.meet();
+  await talks.say(caller, 'Two lamps and three chairs, please.');
+  const file = join(gateway.dataDir, 'recordings', invite.session_id, 'user.ogg');
+  await until('some of it is written', () => statSync(file).size > 2000);
+  process.kill(memberOf(gateway.pid, 'workers/media'), 'SIGKILL');
+  exactly(t, await talks.ended(invite), { status: 'failed', ended_reason: 'transport_lost' });
+  caller.drop();
+  const recording = await finished(invite);
+  exactly(t, recording, { status: 'failed', error_code: 'interrupted' });
+  const cut = 'The recording ends before the call did';
+  t.strictSame(statesOf(recording), [
+    ['agent', 'failed', cut],
+    ['user', 'failed', cut],
+  ]);
+  const { url, duration_ms } = trackOf(recording, 'user');
+  const samples = decoded(Buffer.from(await (await fetch(url!)).arrayBuffer()));
+  t.ok(duration_ms! > 0 && soundsIn(samples).length > 0, 'it can be heard up to there');
 });
 
 t.test('on several machines, and later', async (t) => {

@@ -7,6 +7,7 @@ import { migrate, migrationLog, type AppliedMigration } from '../../../storage/p
 import type { Sql } from '../../../storage/postgres/sql.js';
 import { exactly } from '../../fixtures/exactly.js';
 import { failureOf, startPostgres } from '../../fixtures/database/postgres.js';
+import { standIn } from '../../fixtures/stand-in.js';
 
 const postgres = await startPostgres(t);
 
@@ -70,7 +71,7 @@ for (const commits of [['e1614f90'], ['e1614f90', 'd80e168b']])
     const sql = await databaseOf(t, commits);
     const notes: AppliedMigration[] = [];
     const lines: unknown[] = [];
-    const log = migrationLog({ info: (...line: unknown[]) => lines.push(line) } as never);
+    const log = migrationLog(standIn({ info: (...line: unknown[]) => lines.push(line) }));
     await migrate(sql, undefined, (applied) => {
       notes.push(applied);
       log.note(applied);

@@ -29,6 +29,7 @@ import {
   webhookTool,
 } from '../../fixtures/conversation/hosted.js';
 import { until } from '../../fixtures/until.js';
+import { standIn } from '../../fixtures/stand-in.js';
 
 const caller = { workspaceId: 'w', keyId: 'k' };
 const { signal: going } = new AbortController();
@@ -223,7 +224,7 @@ t.test('who gives nothing in time is stopped', async (t) => {
 });
 
 function recogniser(name: string, error?: Error): Transcriber {
-  return {
+  return standIn<Transcriber>({
     ...{ name, languages: ['en'] },
     async *transcribe(audio: AsyncIterable<Int16Array>) {
       let length = 0;
@@ -231,7 +232,7 @@ function recogniser(name: string, error?: Error): Transcriber {
       if (error) throw error;
       yield { text: `${name} ${length}`, start: 0, end: 1 };
     },
-  } as unknown as Transcriber;
+  });
 }
 
 t.test('a recogniser that fails is replaced by the next one, which gets the same audio', async (t) => {
@@ -239,7 +240,7 @@ t.test('a recogniser that fails is replaced by the next one, which gets the same
   const transcribe = (...stt: Transcriber[]) =>
     createTranscription({
       registry: createRegistry({ tts: [], stt }),
-      admission: { enter: () => Promise.resolve(() => undefined), use: () => undefined } as never,
+      admission: standIn({ enter: () => Promise.resolve(() => undefined), use: () => undefined }),
       decode: (() => undefined) as never,
     }).transcribe(
       {

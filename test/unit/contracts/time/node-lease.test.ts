@@ -4,6 +4,7 @@ import type { Call, TranscriptText } from '../../../../contracts/ports/calls/cal
 import { NodeLease } from '../../../../contracts/time/node-lease.js';
 import { FencedCall } from '../../../../gateway/agents/calls/fenced-call.js';
 import { SimulatedClock } from '../../../fixtures/clock.js';
+import { standIn } from '../../../fixtures/stand-in.js';
 
 /** A clock whose timers do not run: that of a stopped process. */
 class Stopped extends SimulatedClock {
@@ -64,14 +65,14 @@ function call() {
     (what: string) =>
     (...args: readonly unknown[]): void =>
       void told.push([what, ...args.filter((arg) => typeof arg !== 'object')].join(' '));
-  const port = {
+  const port = standIn<Call>({
     ...{ finishUtterance: note('finish'), pauseSpeech: note('pause'), resumeSpeech: note('resume') },
     ...{ clearSpeech: note('clear'), sendData: note('send'), setAttributes: note('attributes') },
     end: note('end'),
     showTranscript: ({ text }: TranscriptText) => note('show')(text),
     playSpeech: (utterance: number) => Promise.resolve(note('play')(utterance)),
     events: (async function* () {})(),
-  } as unknown as Call;
+  });
   return { told, port };
 }
 

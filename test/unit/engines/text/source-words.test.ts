@@ -19,6 +19,11 @@ t.test('a word is told at once, with the marks around it', async (t) => {
 
 t.test('an address is told once, when the last word of it is known', async (t) => {
   t.strictSame(toldAfter('a.org now', ['a', 'dot', 'org', 'now']), ['', '', 'a.org 0-3', 'now 3-4', '']);
+  t.strictSame(toldAfter('www.a.org/b', ['a', 'dot', 'org', 'slash', 'b']).slice(3), [
+    '',
+    'www.a.org/b 0-5',
+    '',
+  ]);
   t.strictSame(toldAfter('a.org', ['a', 'dot']), ['', '', 'a.org 0-2'], 'a voice that stops within');
 });
 
@@ -37,5 +42,6 @@ t.test('a word that is not in the text is told as it is, and changes no place', 
     'b 4-5',
     '',
   ]);
+  t.strictSame(toldAfter('a.org', ['', 'a', 'dot', 'org']), [' 0-1', '', '', 'a.org 1-4', '']);
   t.strictSame(toldAfter('b a b', ['a', 'b', 'b']), ['a 0-1', 'b 1-2', 'b 2-3', '']);
 });

@@ -10,6 +10,7 @@ import { Cutter, PAUSE, type Piece, piecesOf } from '../../../../engines/text/te
 import { exactly, rejectsExactly } from '../../../fixtures/exactly.js';
 import { seeded } from '../../../fixtures/random.js';
 import { until } from '../../../fixtures/until.js';
+import { standIn } from '../../../fixtures/stand-in.js';
 
 const neverAborted = new AbortController().signal;
 
@@ -44,10 +45,10 @@ function sliced(text: string, random: () => number, most: number): string[] {
 /** Whether the text is spoken though nothing follows it; `most`: how long that is waited for, in ms. */
 async function isSpoken(t: Test, text: string, sentenceMs?: number, most = 100): Promise<boolean> {
   const feed = new TextFeed(1000);
-  const request = {
+  const request = standIn<StreamingSynthesisRequest>({
     ...{ text: feed, latency: 'low', chunkLength: 200 },
     ...(sentenceMs !== undefined && { sentenceMs }),
-  } as unknown as StreamingSynthesisRequest;
+  });
   const seen: string[] = [];
   const reading = (async () => {
     for await (const piece of piecesOf(request, neverAborted)) if (piece !== PAUSE) seen.push(piece.text);
@@ -72,7 +73,7 @@ t.test('a pause follows a flush only if nothing else does, and speech goes befor
   const feed = new TextFeed(1000);
   feed.flush();
   const seen: string[] = [];
-  const request = { text: feed, latency: 'low', chunkLength: 200 } as unknown as StreamingSynthesisRequest;
+  const request = standIn<StreamingSynthesisRequest>({ text: feed, latency: 'low', chunkLength: 200 });
   const reading = (async () => {
     for await (const piece of piecesOf(request, neverAborted))
       seen.push(piece === PAUSE ? 'pause' : piece.text);

@@ -14,6 +14,7 @@ import { nodeUrl, ownAddress } from '../../../../gateway/wiring/nodes.js';
 import { checkSettings } from '../../../../gateway/wiring/check-settings.js';
 import { exactly, rejectsExactly } from '../../../fixtures/exactly.js';
 import { temporaryFolder } from '../../../fixtures/folders.js';
+import { standIn } from '../../../fixtures/stand-in.js';
 
 const all = SECTIONS.flatMap(({ settings }) => settings);
 
@@ -157,7 +158,7 @@ t.test('other nodes reach a machine that has IPv6 only by an address of it, if t
   const on = (...given: [address: string, family: 'IPv4' | 'IPv6', internal?: boolean][]) => ({
     eth0: given.map(([address, family, internal = false]) => ({ address, family, internal })),
   });
-  const of = (host: string, interfaces: object) => ownAddress(host, interfaces as never);
+  const of = (host: string, interfaces: object) => ownAddress(host, standIn(interfaces));
   const loopback = ['::1', 'IPv6', true] as const;
   const own = on([...loopback], ['fe80::1', 'IPv6'], ['2001:db8::5', 'IPv6']);
   t.equal(of('::', own), '2001:db8::5');

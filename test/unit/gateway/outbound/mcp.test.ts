@@ -147,6 +147,14 @@ t.test('tools that are malformed or too large are left out', async (t) => {
   );
 });
 
+t.test('half a character in a description is none', async (t) => {
+  answering = answers(() => ({ tools: [tool('odd', { description: 'a\ud800b' })] }));
+  t.strictSame(
+    (await at().list(never)).map(({ description }) => description),
+    ['a\ufffdb'],
+  );
+});
+
 t.test('a schema that is nested without end is left out', async (t) => {
   const deep = 50_000;
   answering = begins(({ id }, response) => {

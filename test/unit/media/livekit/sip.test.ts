@@ -22,6 +22,7 @@ import { keepNumbers, type SipStore } from '../../../../media/livekit/sip-number
 import { createSipService } from '../../../../media/livekit/sip-service.js';
 import { SimulatedClock } from '../../../fixtures/clock.js';
 import { exactly } from '../../../fixtures/exactly.js';
+import { standIn } from '../../../fixtures/stand-in.js';
 
 /** A server's store, in memory. */
 class Store implements SipStore {
@@ -275,7 +276,7 @@ function referredWith(outcome: SipReferral | undefined, underWay = false) {
   const transfer = referring(CALLED, {
     transfers,
     transferring,
-    numbers: { named: () => Promise.resolve([{ id: 'phone_1', provider: 'sip' } as never]) },
+    numbers: { named: () => Promise.resolve([standIn({ id: 'phone_1', provider: 'sip' })]) },
     sip: {
       refer(room, to, seconds) {
         told.push(`${room} ${to} ${seconds}`);

@@ -14,6 +14,7 @@ import { VadWindows } from '../../../../media/vad-windows.js';
 import type { LineReport, Report } from '../../../../media/wire.js';
 import { shortOrLong } from '../../../fixtures/long.js';
 import { seeded } from '../../../fixtures/random.js';
+import { standIn } from '../../../fixtures/stand-in.js';
 
 const FORMATS: readonly LineFormat[] = [
   { codec: 'mulaw', rate: 8000 },
@@ -66,9 +67,9 @@ function call(format: LineFormat, echo: { readonly db: number; readonly ms: numb
     },
   };
   const carrier = new PhoneCarrier(
-    { format } as never,
+    standIn({ format }),
     { complexity: 0 },
-    parts as unknown as CallHost<LineReport>,
+    standIn<CallHost<LineReport>>(parts),
   );
   const beat = (caller: Int16Array): void => {
     carrier.beat(true, 1);

@@ -8,6 +8,7 @@ import { Metrics } from '../../../../../gateway/server/system/metrics.js';
 import { notInstalled } from '../../../../../gateway/config/installed.js';
 import { exactly } from '../../../../fixtures/exactly.js';
 import { TURN } from '../../../../fixtures/calls/turns.js';
+import { standIn } from '../../../../fixtures/stand-in.js';
 
 const missing = notInstalled(['@opentelemetry/sdk-trace-base']);
 const skip = missing.length > 0 ? `not installed: ${missing.join(', ')}` : false;
@@ -53,7 +54,7 @@ t.test(
 
 t.test('metrics of turns: latency and its parts, interruptions by cause, false ones', async (t) => {
   const page = new Metrics();
-  const calls = new CallMetrics({ began: () => undefined } as never);
+  const calls = new CallMetrics(standIn({ began: () => undefined }));
   calls.turn(TURN);
   calls.addTo(page);
   const interrupted = { by: 'command', silenceMs: 200, mistaken: false } as const;

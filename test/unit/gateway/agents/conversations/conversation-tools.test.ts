@@ -21,6 +21,7 @@ import {
   webhookTool,
 } from '../../../../fixtures/conversation/hosted.js';
 import { until } from '../../../../fixtures/until.js';
+import { standIn } from '../../../../fixtures/stand-in.js';
 
 /** A tool that runs while the conversation goes on, until the test lets it answer. */
 function beside() {
@@ -226,7 +227,7 @@ t.test('the note of a hand-over is cut at 4,000 characters', async (t) => {
   const tool = transferTool([shop] as never, () => Promise.resolve(undefined));
   const noted = async (length: number): Promise<number> => {
     const args = JSON.stringify({ agent_id: 'shop', note: 'x'.repeat(length) });
-    const { output } = await tool.run(args, { signal: new AbortController().signal } as never);
+    const { output } = await tool.run(args, standIn({ signal: new AbortController().signal }));
     return (JSON.parse(output) as { note: string }).note.length;
   };
   t.equal(await noted(4000), 4000);

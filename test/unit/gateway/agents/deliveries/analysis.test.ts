@@ -10,6 +10,7 @@ import type {
 import { type AgentConfig, DEFAULT_CONFIG } from '../../../../../contracts/schemas/agent-config.js';
 import { analysisIn, messagesOf, reasonToSkip } from '../../../../../gateway/agents/deliveries/analysis.js';
 import { exactly } from '../../../../fixtures/exactly.js';
+import { standIn } from '../../../../fixtures/stand-in.js';
 
 type Wanted = AgentConfig['analysis'];
 
@@ -37,7 +38,7 @@ const said = (role: 'user' | 'assistant', content: string): SessionItem => ({
 
 const session = (analysis: Wanted, items: readonly SessionItem[]): AnalysedSession => ({
   record: {} as SessionRecord,
-  plan: { config: { ...DEFAULT_CONFIG, analysis } } as unknown as SessionPlan,
+  plan: standIn<SessionPlan>({ config: { ...DEFAULT_CONFIG, analysis } }),
   items,
 });
 
@@ -114,7 +115,7 @@ t.test('an answer without an object is none', async (t) => {
 });
 
 t.test('without words, questions or a model the analysis is skipped, with the reason', async (t) => {
-  const model = { chat: () => { throw new Error('nobody asks'); } } as unknown as ChatModel; // oxfmt-ignore
+  const model = standIn<ChatModel>({ chat: () => { throw new Error('nobody asks'); } }); // oxfmt-ignore
   const [silent, unasked] = ['The user said nothing', 'The agent asks for no analysis'];
   const off: Wanted = {
     summary: { enabled: false, prompt: null, language: 'en' },

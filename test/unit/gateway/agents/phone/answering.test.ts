@@ -12,6 +12,7 @@ import type { HttpRequest } from '../../../../../gateway/server/port.js';
 import { SimulatedClock } from '../../../../fixtures/clock.js';
 import { rejectsExactly } from '../../../../fixtures/exactly.js';
 import { twilioDouble } from '../../../../fixtures/phone/twilio.js';
+import { standIn } from '../../../../fixtures/stand-in.js';
 
 const BASE = 'https://speech.example.com';
 const PATH = '/v1/phone/twilio/answer';
@@ -39,14 +40,14 @@ const PROOFS = createStreamProofs(KEY, new SimulatedClock());
 
 function request(secret = 'secret', search = ''): HttpRequest {
   const { headers, body } = twilioDouble.ask(BASE + PATH + search, CALL, secret);
-  return {
+  return standIn<HttpRequest>({
     ...{ baseUrl: BASE, path: PATH, search, authenticated: () => undefined, params: {} },
     share: () => UNBOUNDED_SHARE,
     headers: new Map(Object.entries(headers as Record<string, string>)),
     async *body() {
       yield Buffer.from(body as string);
     },
-  } as unknown as HttpRequest;
+  });
 }
 
 async function answered(

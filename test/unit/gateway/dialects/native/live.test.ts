@@ -23,6 +23,7 @@ import { exactly, rejectsExactly } from '../../../../fixtures/exactly.js';
 import type { ServerEvent } from '../../../../fixtures/native/live.js';
 import { chargedTo } from '../../../../fixtures/edge/socket-memory.js';
 import { pick, seeded } from '../../../../fixtures/random.js';
+import { standIn } from '../../../../fixtures/stand-in.js';
 
 type Order = { readonly audio: number } | 'end' | ServiceError;
 
@@ -30,12 +31,12 @@ type Order = { readonly audio: number } | 'end' | ServiceError;
 class ToldSpeech {
   readonly jobs: { orders: Order[]; wake: () => void; signal: AbortSignal; over: boolean }[] = [];
 
-  readonly port = {
+  readonly port = standIn<Speech>({
     synthesize: (_request: StreamingSynthesisRequest, _caller: unknown, signal: AbortSignal) =>
       this.#speak(signal),
     synthesizeTimed: (_request: StreamingSynthesisRequest, _caller: unknown, signal: AbortSignal) =>
       this.#timed(signal),
-  } as unknown as Speech;
+  });
 
   async *#timed(signal: AbortSignal): AsyncGenerator<TimedAudio> {
     const words = [
@@ -291,7 +292,7 @@ t.test('key and quota are checked before the upgrade', async (t) => {
       authenticate: (key: string) =>
         Promise.resolve(key === 'good' ? { workspaceId: 'w', keyId: 'k', role: 'full' } : undefined),
     };
-    const speech = { checkQuota } as unknown as Speech;
+    const speech = standIn<Speech>({ checkQuota });
     const parts = {
       keys,
       speech,

@@ -23,6 +23,7 @@ import {
   openSession,
   second,
 } from '../../../../fixtures/protocol-b/transcription-session-host.js';
+import { standIn } from '../../../../fixtures/stand-in.js';
 
 const KiB = 1024;
 const MESSAGE = 'The server has no memory left for this request, try again later';
@@ -224,7 +225,7 @@ t.test('the egress queue charges what its client has not read, each frame with 2
   const ledger = new Ledger(100 * KiB);
   const share = ledger.openShare({ kind: 'frame', holder: 'w', evict: () => undefined });
   const wire = { bufferedBytes: 0, send: () => void (wire.bufferedBytes = 64 * KiB) };
-  const queue = new EgressQueue(wire as unknown as ConstructorParameters<typeof EgressQueue>[0], share);
+  const queue = new EgressQueue(standIn<ConstructorParameters<typeof EgressQueue>[0]>(wire), share);
   queue.push('first');
   t.ok(queue.charge());
   t.equal(ledger.bytes, 64 * KiB, 'the wire’s');

@@ -17,6 +17,7 @@ import { type AgentManner, Answering } from '../../../../../fixtures/agent-tests
 import { SimulatedClock } from '../../../../../fixtures/clock.js';
 import { exactly } from '../../../../../fixtures/exactly.js';
 import { until } from '../../../../../fixtures/until.js';
+import { standIn } from '../../../../../fixtures/stand-in.js';
 
 const { voice: limits } = LIMITS.agentTest;
 
@@ -34,7 +35,7 @@ function voiceOf(manner: AgentManner = {}, more: Partial<VoiceParts> = {}) {
         yield bytesOf(new Int16Array(1000).fill(3000));
       },
     },
-    transcription: { transcribe: () => Promise.resolve({ text: 'heard' } as never) },
+    transcription: { transcribe: () => Promise.resolve(standIn({ text: 'heard' })) },
     place: () => {
       told.placed += 1;
       const close = (): Promise<undefined> => {

@@ -2,6 +2,7 @@
 import t from '../../../../../fixtures/tap.js';
 import { filterOf } from '../../../../../../gateway/dialects/platform/sessions/filter.js';
 import { throwsExactly } from '../../../../../fixtures/exactly.js';
+import { standIn } from '../../../../../fixtures/stand-in.js';
 
 t.test('moments of a filter', async (t) => {
   const at = (text: string) =>
@@ -21,5 +22,5 @@ t.test('moments of a filter', async (t) => {
   ];
   for (const [text, moment] of fine) t.equal(at(text), moment, text);
   for (const text of ['', 'now', '1735689600', '2026-13-01', '2026-01-32', '2026-01-02T25:00:00Z', '26-01-02', '2026-01-02T', '+002026-01-02', '2026-02-29', '2026-04-31T00:00:00Z', '0000-01-01', '0001-01-01T00:00:00+01:00', '9999-12-31T23:59:59-01:00'])
-    throwsExactly(t, () => at(text), { code: 'invalid_request' } as never, text); // oxfmt-ignore
+    throwsExactly(t, () => at(text), standIn({ code: 'invalid_request' }), text); // oxfmt-ignore
 });
