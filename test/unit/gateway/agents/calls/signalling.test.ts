@@ -13,7 +13,7 @@ t.test('a call has no cap of 3600 s on its sockets, and small frames (decisions 
     joinTokens: standIn({
       verify: () => Promise.resolve(standIn({ sessionId: 'sess_1', identity: 'user', use: 'join' })),
     }),
-    runs: standIn({ join: () => Promise.resolve({ record: standIn({}) }) }),
+    runs: standIn({ join: () => Promise.resolve(standIn({ record: standIn({}) })) }),
     calls: standIn({ settled: () => Promise.resolve(), begin: () => undefined, hasRoom: true }),
     relay: standIn({ toBetter: () => Promise.resolve(undefined) }),
     ...{ nodeId: '', agents: standIn({}), held: { holds: true }, clock: systemClock, log: silentLog },
