@@ -19,6 +19,9 @@ export type IdKind =
   | 'transfer'
   | 'event';
 
+/** Whether a text from outside may be an id: what no database would store is none. */
+export const isId = (text: string): boolean => /^[\w-]{1,128}$/.test(text);
+
 export interface Ids {
   /** A new unique id of that kind; the kind's row below defines its format. */
   next(kind: IdKind): string;

@@ -46,8 +46,13 @@ async function told(
   as: (report: CallReport) => CallReport,
 ): Promise<Told> {
   const { placed } = parts;
-  const find = () => placed.find(request.params['call_id'] ?? '');
-  const { found: before, webhook } = await signedCallback(request, spoken, find, parts);
+  const { found: before, webhook } = await signedCallback(
+    request,
+    spoken,
+    'call_id',
+    (id) => placed.find(id),
+    parts,
+  );
   const report = reportOf(spoken, webhook);
   const call = await placed.report(before.id, as(report));
   // Signed, and about another call of the same number.

@@ -4,6 +4,7 @@
  */
 import type { Clock } from '../../../contracts/clock.js';
 import { ServiceError } from '../../../contracts/errors.js';
+import { isId } from '../../../contracts/ids.js';
 import type { DiallingNumbers } from '../../../contracts/ports/phone/phone.js';
 import type { HttpRequest } from '../../server/port.js';
 import { webhookOf } from './answering.js';
@@ -26,15 +27,17 @@ interface Subject {
   readonly provider: string;
 }
 
-/** Reads a callback about what `find` finds. Errors: `forbidden`. */
+/** Reads a callback about what `find` finds by the id in its address, the parameter `name`. Errors: `forbidden`. */
 export async function signedCallback<Found extends Subject>(
   request: HttpRequest,
   { provider }: Spoken,
-  find: () => Promise<Found | undefined>,
+  name: string,
+  find: (id: string) => Promise<Found | undefined>,
   { numbers, clock }: { readonly numbers: DiallingNumbers; readonly clock: Pick<Clock, 'now'> },
 ): Promise<{ readonly found: Found; readonly webhook: Webhook }> {
   const webhook = await webhookOf(request);
-  const found = await find();
+  const id = request.params[name] ?? '';
+  const found = isId(id) ? await find(id) : undefined;
   const number = found?.numberId ? await numbers.open(found.numberId) : undefined;
   if (!found || !number || found.provider !== provider.name) throw forged();
   if (!provider.isSigned(webhook, number.secret, clock.now())) throw forged();

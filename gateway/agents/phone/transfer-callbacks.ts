@@ -45,8 +45,13 @@ async function told(
   spoken: Spoken,
   parts: TransferCallbackParts,
 ): Promise<{ readonly transfer: Transfer; readonly webhook: Webhook }> {
-  const find = () => parts.transfers.find(request.params['transfer_id'] ?? '');
-  const { found: transfer, webhook } = await signedCallback(request, spoken, find, parts);
+  const { found: transfer, webhook } = await signedCallback(
+    request,
+    spoken,
+    'transfer_id',
+    (id) => parts.transfers.find(id),
+    parts,
+  );
   return { transfer, webhook };
 }
 

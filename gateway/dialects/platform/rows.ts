@@ -1,4 +1,5 @@
 /** A row of the platform's route tables: its types, shared answers of handlers, and failures for its description. */
+import { isId } from '../../../contracts/ids.js';
 import type { Caller } from '../../../contracts/ports/accounts/identity.js';
 import { ErrorBody, ValidationErrorBody } from '../../../contracts/schemas/shapes.js';
 import type { HttpRequest, Reply, RouteDescription } from '../../server/port.js';
@@ -9,12 +10,10 @@ import type { PlatformParts } from './parts.js';
 export type PlatformHandler = routes.RouteHandler<PlatformParts, Caller>;
 export type PlatformRow = routes.RouteRow<PlatformParts, Caller>;
 
-const ID = /^[\w-]{1,128}$/;
-
 /** The id in the path. Errors: `not_found`, also for a text that is no id. */
 export function idOf({ params }: HttpRequest, name: string, what: string): string {
   const id = params[name] ?? '';
-  if (!ID.test(id)) throw notFound(what);
+  if (!isId(id)) throw notFound(what);
   return id;
 }
 

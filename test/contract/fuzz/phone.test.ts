@@ -37,28 +37,26 @@ for (const provider of PROVIDERS) numbers.set(provider.name, await incoming.regi
 
 const BRIEFING = { text: 'A lamp.', asks: true, language: 'en', voiceId: 'default' } as const;
 
-/** So many stay of what rounds have begun: a workspace may not have all of it at a time. */
-const KEPT = 50;
-const begun: string[] = [];
+/** A workspace may not have all sessions at a time that the rounds begin. */
+const SWEEP_EVERY = 100;
+let rounds = 0;
 
-/** Ends what was begun long ago; `end`: what ends the newest. */
-async function endOldest(end: string): Promise<void> {
-  begun.push(end);
-  if (begun.length > KEPT) await talks.call(begun.shift()!, { method: 'POST' });
+/** Ends the sessions that wait for their calls, now and then. */
+async function sweep(): Promise<void> {
+  rounds += 1;
+  if (rounds % SWEEP_EVERY > 0) return;
+  const { body } = await talks.call('sessions?status=pending&page_size=100');
+  const { sessions } = body as { sessions: { session_id: string }[] };
+  for (const { session_id: id } of sessions) await talks.call(`sessions/${id}/end`, { method: 'POST' });
 }
 
 let callers = 0;
 const world: PhoneWorld = {
   base: gateway.base,
   numbers,
-  async placed(api) {
-    const placed = await calls.placed(lineOf(api));
-    await endOldest(`calls/${placed.id}/cancel`);
-    return placed;
-  },
+  placed: (api) => calls.placed(lineOf(api)),
   async transfer(api, mode) {
     const { session_id: sessionId } = await talks.session(agentId);
-    await endOldest(`sessions/${sessionId}/end`);
     const callId = `CA${String((callers += 1)).padStart(32, '0')}`;
     const briefing = mode === 'warm' ? BRIEFING : null;
     const transfer = await transfers.begin({
@@ -75,6 +73,7 @@ const statuses = new Map<number, number>();
 fuzz(t, webhookTargets(world), {
   rounds: roundsOf(12, 600),
   async round({ make }, draws) {
+    await sweep();
     const made = await make(draws);
     const answer = await send(gateway, made);
     statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1);

@@ -123,6 +123,8 @@ for (const dialect of APIS) {
     const url = call.call.wanted.statusUrl;
     const unknown = url.replace(call.id, 'call_000000000000000000000000');
     t.equal((await call.call.send(unknown, busy, SECRET)).status, 403, 'unknown');
+    const none = url.replace(call.id, '%00');
+    t.equal((await call.call.send(none, busy, SECRET)).status, 403, 'no id');
     t.equal((await call.call.send(url, undefined, SECRET)).status, 400, 'about nothing');
     t.equal(await call.call.tell('ringing', SECRET), 204);
     t.equal((await other.call.send(url, busy, SECRET)).status, 403, 'of another');
