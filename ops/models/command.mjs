@@ -43,6 +43,7 @@ const locked = (work) =>
 
 /** Variables that choose which models a gateway uses, if they are set. */
 const CHOICES = {
+  pico: ['TTS_ENGINES'],
   tts: ['SHERPA_TTS', 'TTS_ENGINES'],
   stt: ['SHERPA_STT', 'STT_ENGINES'],
   turns: [],

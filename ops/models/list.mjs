@@ -4,6 +4,7 @@ import { addressOf, CATALOGUE, fetchedBytes } from './catalogue.mjs';
 import { manifestOf, modelDir } from './places.mjs';
 
 const TITLES = {
+  pico: 'Voices of the engine pico (TTS_ENGINES)',
   tts: 'Voices (SHERPA_TTS)',
   stt: 'Recognisers (SHERPA_STT)',
   turns: 'Ends of turns (TURN_DETECTOR)',

@@ -10,7 +10,7 @@ import { announced } from '../../../processes/child/announce.js';
 import { EngineScheduler } from '../../scheduling/engine-scheduler.js';
 import { engineWaits } from '../../scheduling/engine-waits.js';
 import { cutText } from '../../text/text-pieces.js';
-import { chunksOf, moved, SILENT_PIECE, type SpokenPiece, spokenPieces } from '../spoken-pieces.js';
+import { chunksOf, SILENT_PIECE, type SpokenPiece, spokenPieces } from '../spoken-pieces.js';
 import { unitsOf } from '../spoken-units.js';
 import { PICO_RATE, PICO_VOICES, picoDescription } from './description.js';
 import { loadPico, type PicoProgram } from './program.js';
@@ -31,14 +31,10 @@ async function speak(program: PicoProgram, piece: string, request: TtsRequest): 
   const utterance = await inTurns(program.speak(text));
   const { begin, end } = soundOf(utterance.samples);
   const cut = Math.max(0, begin - LEAD_SAMPLES);
-  const samples = utterance.samples.subarray(cut, end + TAIL_SAMPLES);
   if (end === 0) return SILENT_PIECE;
-  const words = timing ? wordTimes(units, marked, utterance) : [];
-  return {
-    chunks: chunksOf(samples, PICO_RATE),
-    samples: samples.length,
-    words: words.map((word) => moved(word, -cut / PICO_RATE)),
-  };
+  const samples = utterance.samples.subarray(cut, end + TAIL_SAMPLES);
+  const words = timing ? wordTimes(units, marked, utterance, cut) : [];
+  return { chunks: chunksOf(samples, PICO_RATE), samples: samples.length, words };
 }
 
 /** The programs of the voices, each loaded once; one that has failed is loaded anew. */

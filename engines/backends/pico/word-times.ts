@@ -56,11 +56,18 @@ function startsOf(marked: readonly number[], breaks: readonly Break[], first: nu
   return starts;
 }
 
-/** The times of all units, in seconds from the start of the utterance. */
+const inSeconds = ({ text, start, end }: TimedWord): TimedWord => ({
+  text,
+  start: start / PICO_RATE,
+  end: end / PICO_RATE,
+});
+
+/** The times of all units, in seconds from sample `from` of the utterance on. They are whole numbers until they are shared. */
 export function wordTimes(
   units: readonly Unit[],
   marked: readonly number[],
   { samples, breaks }: PicoUtterance,
+  from = 0,
 ): TimedWord[] {
   const sound = soundOf(samples);
   const starts = startsOf(marked, breaks, sound.begin);
@@ -68,6 +75,6 @@ export function wordTimes(
     const next = starts[index + 1];
     const words = units.slice(unit, next?.unit).map(({ text }) => text);
     const end = lastSound(samples, at, next?.at ?? sound.end);
-    return share(words, { start: at / PICO_RATE, end: end / PICO_RATE });
+    return share(words, { start: at - from, end: end - from }).map(inSeconds);
   });
 }
