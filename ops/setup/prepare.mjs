@@ -21,7 +21,16 @@ export const LOADING = ['packages', 'product'];
 export const LOOKING = ['all packages', 'bench'];
 
 /** Steps before benchmarks, and everything else that is compiled, can run. */
-export const COMPILED = ['all packages', 'models', 'voices', 'postgres', 'tokens', 'bench', 'product', 'build'];
+export const COMPILED = [
+  'all packages',
+  'models',
+  'voices',
+  'postgres',
+  'tokens',
+  'bench',
+  'product',
+  'build',
+];
 
 /** Steps before tests can run: the clients that acceptance tests use are a package of their own. */
 export const testing = () =>

@@ -38,20 +38,21 @@ const add = (context) => {
   return withLock(() => install(entry, entry.sources, context), { file: lockFile() });
 };
 
-const reasonOf = (error) =>
-  error.name === 'TimeoutError' || error.cause?.name === 'TimeoutError'
-    ? `nothing came within ${PATIENCE_MS / 1000} s`
-    : error.message.split('\n')[0];
-
 /** Fetches them. Never fails, but where set-up is aborted. */
-export async function fetchVoices({ note = () => {}, say = () => {}, signal } = {}) {
-  const patience = AbortSignal.timeout(PATIENCE_MS);
+export async function fetchVoices({
+  note = () => {},
+  say = () => {},
+  signal,
+  patienceMs = PATIENCE_MS,
+} = {}) {
+  const patience = AbortSignal.timeout(patienceMs);
   const both = signal ? AbortSignal.any([signal, patience]) : patience;
   try {
     await add({ note, say, signal: both });
   } catch (error) {
     signal?.throwIfAborted();
-    const reason = patience.aborted ? reasonOf(patience.reason) : reasonOf(error);
+    const [line] = error.message.split('\n');
+    const reason = patience.aborted ? `nothing came within ${patienceMs / 1000} s` : line;
     say(
       `voices: ${reason}; eSpeak speaks German, Spanish and French until ${commandLine('models', 'add pico')}`,
     );

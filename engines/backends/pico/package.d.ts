@@ -15,13 +15,7 @@ declare module '@echogarden/svoxpico-wasm' {
     _pico_addResourceToVoiceDefinition(system: number, voice: number, name: number): number;
     _pico_newEngine(system: number, voice: number, outEngine: number): number;
     _pico_putTextUtf8(engine: number, text: number, bytes: number, outTaken: number): number;
-    _pico_getData(
-      engine: number,
-      buffer: number,
-      bytes: number,
-      outBytes: number,
-      outType: number,
-    ): number;
+    _pico_getData(engine: number, buffer: number, bytes: number, outBytes: number, outType: number): number;
   }
   const load: () => Promise<PicoModule>;
   export default load;

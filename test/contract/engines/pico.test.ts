@@ -89,7 +89,7 @@ t.test('from its child', { skip: noLingware }, async (t) => {
     }
   });
 
-  await t.test("its word times agree with alignment, whose model knows another voice", async (t) => {
+  await t.test('its word times agree with alignment, whose model knows another voice', async (t) => {
     const fixture = new URL('test/fixtures/engines/sentences.json', CHECKOUT);
     const sentences = (JSON.parse(readFileSync(fixture, 'utf8')) as string[]).slice(0, shortOrLong(4, 10));
     const aligner = createAligner();
