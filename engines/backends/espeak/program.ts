@@ -1,6 +1,6 @@
 /**
  * The eSpeak NG program: text in, chunks of samples and events out. Synchronous; takes about a hundredth
- * of its speech's duration. It interprets markup, entities and phoneme brackets, so spoken-units.ts removes
+ * of its speech's duration. It interprets markup, entities and phoneme brackets, so engines/backends/spoken-units.ts removes
  * them first. Invariant: every run begins with the memory of the first, so that no text leaks into
  * the next, and the same text gives the same samples.
  */

@@ -1,6 +1,6 @@
 /**
  * The SVOX Pico program with one voice: text in, samples out, in thousands of small steps between which the event loop may
- * turn; about a hundredth of the speech's duration in all. It interprets tags, so spoken-units.ts removes those of the text.
+ * turn; about a hundredth of the speech's duration in all. It interprets tags, so engines/backends/spoken-units.ts removes those of the text.
  *
  * Marks between words, which only pass through it, are how the times of words are known: the program takes the same number
  * of steps for each frame of audio, and a few more where a mark is in between.
