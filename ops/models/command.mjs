@@ -14,6 +14,7 @@ import { sourceAt } from './elsewhere.mjs';
 import { install, uninstall } from './install.mjs';
 import { listJson, listText } from './list.mjs';
 import { lockFile, manifestOf, modelDir } from './places.mjs';
+import { quicknessOf } from './quickness.mjs';
 import { faultsOf } from './verify.mjs';
 
 const OPTIONS = {
@@ -62,6 +63,8 @@ async function add(entry, { from, unchecked }) {
   const sources = from === undefined ? entry.sources : [sourceAt(from, entry)];
   await prepare(['packages'], progress);
   say(`${entry.name} is under ${entry.licence}`);
+  const quickness = quicknessOf(entry);
+  if (quickness) say(`${entry.name} ${quickness}`);
   const pinned = await progress.run(entry.name, (note) => install(entry, sources, { note, say, unchecked }));
   told(entry, pinned);
 }
