@@ -12,6 +12,9 @@ import { download, percentOf } from './download.mjs';
 
 const PIP = ['-m', 'pip', 'download', '--quiet', '--no-deps', '--disable-pip-version-check'];
 
+/** What python3 says without pip, and on macOS what stands in for python3. */
+const NO_PIP = /No module named '?pip|^xcode-select:/;
+
 /** The page of a project lists all its files. */
 const MOST_PAGE_BYTES = 8_000_000;
 
@@ -36,7 +39,7 @@ async function byPip(item, { folder, signal }) {
   try {
     const { code, output } = await runChild('python3', args, { cwd: folder, env: indexSettings(), signal });
     if (code === 0) return path.join(folder, fs.readdirSync(folder)[0]);
-    if (output.some((line) => /No module named '?pip/.test(line))) return undefined;
+    if (output.some((line) => NO_PIP.test(line))) return undefined;
     throw new SetupError(`pip fetched no ${what}: ${output.at(-1) ?? `exit code ${code}`}`);
   } catch (error) {
     if (error.code !== 'ENOENT') throw error;
