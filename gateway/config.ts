@@ -9,7 +9,7 @@ import type { Vocabulary } from '../contracts/vocabulary.js';
 import { SHERPA } from '../engines/backends/sherpa/folder.js';
 import { checkContradictions } from './config/contradictions.js';
 import { memoryBudgetBytes } from './config/memory-budget.js';
-import { denoiserFile, modelFolders, turnModelFolder } from './config/model-folders.js';
+import { denoiserFile, modelFolders, picoFolder, turnModelFolder } from './config/model-folders.js';
 import { strangeBase } from './config/pcm-rates.js';
 import { readRemotes, type Remotes } from './config/remotes.js';
 import { ConfigError, type Described, type Env, readTable } from './config/setting.js';
@@ -47,6 +47,8 @@ export interface Config extends Settings {
   readonly turns: TurnModelPlace | undefined;
   /** File of the noise reduction model; undefined if none was added. */
   readonly denoiser: string | undefined;
+  /** Folder of the lingware of the engine `pico`; undefined if it was not added. */
+  readonly pico: string | undefined;
   /** Bounds what waits in the memory of all gateway processes. */
   readonly memoryBudgetBytes: number;
 }
@@ -57,17 +59,20 @@ function readLivekit(env: Env): LivekitSettings | undefined {
   return url && key && secret ? { url, key, secret } : undefined;
 }
 
-/** The operator's own models go first, unless TTS_ENGINES or STT_ENGINES are set. */
+/** The operator's own models go first, and `pico` speaks if its lingware is there, unless TTS_ENGINES or STT_ENGINES are set. */
 function readModels({ sherpaTts, sherpaStt, modelsDir, ttsEngines, sttEngines }: Settings, env: Env) {
+  const pico = picoFolder(modelsDir);
   const models = {
     tts: modelFolders('tts', sherpaTts, modelsDir),
     stt: modelFolders('stt', sherpaStt, modelsDir),
   };
   const withOwn = (setting: Described, engines: readonly string[], own: readonly string[]) =>
     env[setting.env] || own.length === 0 ? engines : [SHERPA, ...engines];
+  const speaking = ttsEngines.filter((name) => name !== 'pico' || pico !== undefined || env.TTS_ENGINES);
   return {
     models,
-    ttsEngines: withOwn(SETTINGS.ttsEngines, ttsEngines, models.tts),
+    pico,
+    ttsEngines: withOwn(SETTINGS.ttsEngines, speaking, models.tts),
     sttEngines: withOwn(SETTINGS.sttEngines, sttEngines, models.stt),
   };
 }

@@ -18,7 +18,8 @@ const WORDS: Readonly<Record<LanguageCode, string>> = {
     les ni contra otros ese eso ante ellos esto mí antes algunos qué unos yo otro otras otra él tanto esa
     estos mucho nada poco ella estar está estás estamos están soy eres somos son hola gracias muchas buenos
     buenas días tardes noches adiós favor claro quiero quisiera puede puedo tengo tiene usted cómo cuándo
-    dónde hoy mañana ahora aquí`,
+    dónde hoy mañana ahora aquí ha hemos lunes martes
+    miércoles jueves viernes sábado`,
   fr: `de la le et les des en un du une que est pour qui dans par plus pas au sur ne se ce il sont avec son
     elle on nous vous je tu mais ou où donc leur leurs ses aux cette ces sa mon ma mes ton ta tes votre vos
     notre nos été être avoir ont suis sommes êtes fait faire comme tout tous toute bien très aussi même si
@@ -33,7 +34,8 @@ const WORDS: Readonly<Record<LanguageCode, string>> = {
   it: `di il la che in per un del le una con non si da della al dei come più nel alla ha sono gli anche ma
     lo su se delle mi ci questo questa quello suo sua io tu lei noi voi loro ciao buongiorno buonasera
     grazie prego sì stato essere hanno dove quando perché molto vorrei può posso oggi domani ora qui dell'
-    l' un' c'è favore`,
+    l' un' c'è favore è siamo sei tutto tutti tutta giorno giorni stata stati sera notte pomeriggio
+    lunedì martedì mercoledì giovedì venerdì sabato domenica`,
   pt: `de que do da em um para com não uma os no se na por mais as dos como mas foi ao ele das tem seu sua
     ou ser quando muito há nos já está eu também só pelo pela até isso ela entre era depois sem mesmo aos
     ter seus quem nas me esse eles estão você tinha foram essa num nem suas meu minha olá obrigado obrigada

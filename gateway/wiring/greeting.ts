@@ -3,6 +3,7 @@ import { relative, sep } from 'node:path';
 import { commandLine } from '../../contracts/command-line.js';
 import type { FirstKey } from '../../storage/keys/first-key.js';
 import type { Config } from '../config.js';
+import { naturalVoice } from './natural-voice.js';
 import { urlHost } from './url-host.js';
 
 export interface Ready {
@@ -52,6 +53,14 @@ const unencrypted = (address: string): readonly string[] =>
     ? []
     : ['  calls    only from browsers on this machine. For others set TLS_CERT and TLS_KEY, or PUBLIC_URL'];
 
+/** At the first start, if nothing but what came with it speaks. */
+function betterVoice({ config, firstKey }: Ready): readonly string[] {
+  const isPlain = config.models.tts.length === 0 && config.ttsEngines.includes('flite');
+  const offer = firstKey.state === 'created' && isPlain ? naturalVoice() : undefined;
+  if (offer === undefined) return [];
+  return [`  voices   a natural one: ${offer}; it tells whether this machine is quick enough for calls`];
+}
+
 export function greeting(ready: Ready): string {
   const { line, shell } = keyOf(ready.firstKey);
   const address = addressOf(ready);
@@ -66,6 +75,7 @@ export function greeting(ready: Ready): string {
     '  try      ' +
       `curl -s ${address}/v1/tts -H "Authorization: Bearer ${shell}" -H "Content-Type: application/json" ` +
       `-d '{"text": "Hello, and welcome."}' -o hello.mp3`,
+    ...betterVoice(ready),
     '',
   ].join('\n');
 }

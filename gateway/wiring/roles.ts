@@ -48,7 +48,12 @@ const RETURNED_MEMORY = { ...ONE_ARENA, MALLOC_MMAP_THRESHOLD_: '131072' };
 
 export const ROLES = {
   encode: { worker: 'encode', nice: BEHIND_GATEWAYS, count: (config) => config.encodeProcesses },
-  tts: { worker: 'speech', nice: BEHIND_GATEWAYS, count: (config) => config.ttsProcesses },
+  tts: {
+    worker: 'speech',
+    nice: BEHIND_GATEWAYS,
+    count: (config) => config.ttsProcesses,
+    settings: ({ pico }) => ({ PICO_LINGWARE: pico }),
+  },
   /** GPL code stays in a process of its own. */
   espeak: { worker: 'espeak', nice: BEHIND_GATEWAYS, count: (config) => config.ttsProcesses },
   stt: {

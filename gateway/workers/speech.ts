@@ -1,8 +1,8 @@
 /**
- * The `speech` children (docs/architecture.md "Processes"): role `tts` holds Flite, role `stt` holds Moonshine with
- * Silero and word alignment. Flite is loaded before the child takes work, and warmed up behind that; the transcriber is
- * loaded with the first audio.
- * `MODELS_DIR` names the folder of the model files.
+ * The `speech` children (docs/architecture.md "Processes"): role `tts` holds Flite and Pico, role `stt` holds Moonshine
+ * with Silero and word alignment. Flite is loaded before the child takes work, and warmed up behind that; a voice of Pico
+ * is loaded with the first text for it, the transcriber with the first audio.
+ * `PICO_LINGWARE` names the folder of Pico's voices, if they are there, `MODELS_DIR` that of the model files.
  *
  * A job waits on its reader or its audio most of the time and holds no engine meanwhile, so a child has
  * more slots than it can speak at once: one slow reader does not keep the others waiting. One workspace's usual number
@@ -15,6 +15,7 @@ import { createFlite } from '../../engines/backends/flite/index.js';
 import { defaultModelsFolder } from '../../engines/backends/model-files.js';
 import { moonshineDescription } from '../../engines/backends/moonshine/description.js';
 import { createMoonshine } from '../../engines/backends/moonshine/index.js';
+import { createPico } from '../../engines/backends/pico/index.js';
 import { createSilero } from '../../engines/backends/silero/index.js';
 import { createTranscriber, type Transcriber } from '../../engines/long-audio.js';
 import { onFirstUse } from '../../engines/on-first-use.js';
@@ -51,7 +52,9 @@ const ROLES: Readonly<Record<'tts' | 'stt', Role>> = {
   tts: {
     async load() {
       const flite = await createFlite();
-      return { engines: { tts: [flite], stt: [] }, warmUp: () => sayHello(flite) };
+      const lingware = process.env.PICO_LINGWARE;
+      const tts = lingware ? [flite, createPico(lingware)] : [flite];
+      return { engines: { tts, stt: [] }, warmUp: () => sayHello(flite) };
     },
   },
   stt: {

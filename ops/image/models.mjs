@@ -2,8 +2,10 @@
 import { command } from '../setup/command.mjs';
 import { fetchModels } from '../setup/models.mjs';
 import { writeTokens } from '../setup/tokens.mjs';
+import { fetchVoices } from '../setup/voices.mjs';
 
 await command(async () => {
   await fetchModels();
   await writeTokens();
+  await fetchVoices({ say: (text) => console.log(text) });
 });

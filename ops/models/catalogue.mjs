@@ -13,7 +13,7 @@ const FOLDER = new URL('./', import.meta.url);
 const readEntries = (name) => JSON.parse(fs.readFileSync(new URL(name, FOLDER), 'utf8'));
 
 /** The tasks of models. */
-const TASKS = ['tts', 'stt', 'turns', 'denoise'];
+const TASKS = ['pico', 'tts', 'stt', 'turns', 'denoise'];
 
 /** All entries, those that speak first. */
 export const CATALOGUE = fs
@@ -42,6 +42,9 @@ export const fileNameOf = ({ as, url = '' }) =>
 /** The name of an item in messages and among the pins. */
 export const addressOf = ({ url, pypi, npm, version }) =>
   url ?? (pypi ? `pypi:${pypi}==${version}` : `npm:${npm}@${version}`);
+
+/** The most bytes that are taken of an item: sizes in the catalogue are approximate. */
+export const mostFetched = ({ bytes }) => Math.ceil(bytes * 1.25) + 1_000_000;
 
 const add = (total, { bytes }) => total + bytes;
 

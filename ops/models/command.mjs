@@ -14,6 +14,7 @@ import { sourceAt } from './elsewhere.mjs';
 import { install, uninstall } from './install.mjs';
 import { listJson, listText } from './list.mjs';
 import { lockFile, manifestOf, modelDir } from './places.mjs';
+import { quicknessOf } from './quickness.mjs';
 import { faultsOf } from './verify.mjs';
 
 const OPTIONS = {
@@ -43,6 +44,7 @@ const locked = (work) =>
 
 /** Variables that choose which models a gateway uses, if they are set. */
 const CHOICES = {
+  pico: ['TTS_ENGINES'],
   tts: ['SHERPA_TTS', 'TTS_ENGINES'],
   stt: ['SHERPA_STT', 'STT_ENGINES'],
   turns: [],
@@ -61,6 +63,8 @@ async function add(entry, { from, unchecked }) {
   const sources = from === undefined ? entry.sources : [sourceAt(from, entry)];
   await prepare(['packages'], progress);
   say(`${entry.name} is under ${entry.licence}`);
+  const quickness = quicknessOf(entry);
+  if (quickness) say(`${entry.name} ${quickness}`);
   const pinned = await progress.run(entry.name, (note) => install(entry, sources, { note, say, unchecked }));
   told(entry, pinned);
 }

@@ -27,6 +27,10 @@ function validatorOf(headers) {
   return etag && !etag.startsWith('W/') ? etag : (headers.get('last-modified') ?? '');
 }
 
+/** How much has come, for whoever watches. `total` is NaN if the server does not tell. */
+export const percentOf = (have, total) =>
+  Number.isNaN(total) ? `${Math.round(have / 1e6)} MB` : `${Math.floor((100 * have) / total)} %`;
+
 const keyOf = (url) => createHash('sha256').update(url).digest('hex').slice(0, 32);
 
 /** The files that hold what came of an address so far. */
@@ -75,11 +79,11 @@ const counting = (start, total, most, note) =>
     }
   };
 
-async function ask({ url, files, http, dispatcher, signal }) {
+async function ask({ url, files, http, headers, dispatcher, signal }) {
   const kept = resumable(files);
-  const headers = { 'accept-encoding': 'identity', ...rangeOf(kept) };
+  const sent = { ...headers, 'accept-encoding': 'identity', ...rangeOf(kept) };
   try {
-    return { answer: await http.fetch(url, { headers, dispatcher, signal }), from: kept.from };
+    return { answer: await http.fetch(url, { headers: sent, dispatcher, signal }), from: kept.from };
   } catch (error) {
     signal?.throwIfAborted();
     const hint = authorityHint(error.cause?.code);
@@ -120,13 +124,21 @@ async function tryOnce(request) {
  * The path of the whole file. `most` bounds its bytes, `note(have, total)` hears of its progress. Throws SetupError;
  * what came until then is kept for the next time, unless it was too much.
  */
-export async function download({ url, folder, most, note = () => {}, signal, waitMs = WAIT_MS }) {
+export async function download({
+  url,
+  folder,
+  most,
+  headers = {},
+  note = () => {},
+  signal,
+  waitMs = WAIT_MS,
+}) {
   const http = await import('undici');
   fs.mkdirSync(folder, { recursive: true });
   const files = partOf(folder, url);
   for (let attempt = 1; ; attempt++) {
     try {
-      await tryOnce({ url, files, most, note, signal, http });
+      await tryOnce({ url, files, most, headers, note, signal, http });
       return files.part;
     } catch (error) {
       if (error instanceof SetupError) forget(folder, url);

@@ -2,8 +2,10 @@
 import { commandLine } from '../commands/words.mjs';
 import { addressOf, CATALOGUE, fetchedBytes } from './catalogue.mjs';
 import { manifestOf, modelDir } from './places.mjs';
+import { quicknessOf } from './quickness.mjs';
 
 const TITLES = {
+  pico: 'Voices of the engine pico (TTS_ENGINES)',
   tts: 'Voices (SHERPA_TTS)',
   stt: 'Recognisers (SHERPA_STT)',
   turns: 'Ends of turns (TURN_DETECTOR)',
@@ -28,6 +30,7 @@ const lines = (entry) => [
   `  ${entry.name.padEnd(22)} ${entry.title}`,
   `  ${''.padEnd(22)} ${languagesOf(entry)} · ${size(fetchedBytes(entry.sources[0]))} to fetch, ${size(entry.bytes)} on disk · ${stateOf(entry)}`,
   `  ${''.padEnd(22)} licence: ${entry.licence}`,
+  ...[quicknessOf(entry)].filter(Boolean).map((text) => `  ${''.padEnd(22)} ${text}`),
   `  ${''.padEnd(22)} from ${sourcesOf(entry)}${entry.sources.some(({ verified }) => verified) ? '' : ' (not tried by us)'}`,
 ];
 

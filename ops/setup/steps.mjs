@@ -15,6 +15,7 @@ import { inRoot, IS_INSTALLED, modelsDir, ROOT } from './paths.mjs';
 import { linkPostgres, postgresReady } from './postgres-links.mjs';
 import { checkSpace } from './space.mjs';
 import { tokensReady, writeTokens } from './tokens.mjs';
+import { fetchVoices, voicesReady } from './voices.mjs';
 
 /** npm tells its place to what it runs. */
 const npmCache = () => process.env.npm_config_cache || path.join(os.homedir(), '.npm');
@@ -61,6 +62,13 @@ export const STEPS = {
     ready: () => modelsReady(),
     run: (context) => fetchModels(context),
     space: () => [{ folder: modelsDir(), megabytes: 120 }],
+  },
+  // Wheels are unpacked by a package.
+  voices: {
+    needs: PACKAGES,
+    ready: () => voicesReady(),
+    run: (context) => fetchVoices(context),
+    space: () => [{ folder: modelsDir(), megabytes: 15 }],
   },
   postgres: { needs: PACKAGES, ready: () => postgresReady(), run: () => linkPostgres() },
   tokens: { needs: PACKAGES, ready: () => tokensReady(), run: () => writeTokens() },

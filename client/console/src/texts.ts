@@ -288,7 +288,8 @@ export const texts = {
     again: 'Deliver again',
   },
   speak: {
-    intro: 'Hear a text, see when its audio arrives, and copy the request into a program.',
+    intro:
+      'Hear a text, see when its audio arrives, and copy the request into a program. The view Voices says how to add natural voices.',
     text: 'Text',
     example:
       'Hello, thank you for calling. Your order of 3 lamps leaves on Monday at 9:30. How can I help you today?',
@@ -543,7 +544,8 @@ export const texts = {
   },
   voices: {
     intro:
-      'The voices of this gateway. `npm run models` adds more, and docs/engines.md says what each engine can do.',
+      'The voices of this gateway. `npm run models` lists more, with licence, size and whether this machine is quick enough for them: ' +
+      'for example `npm run models -- add kokoro-en-int8`, natural English voices (104 MB, Apache-2.0). docs/engines.md says what each engine can do.',
     search: 'Search',
     language: 'Language',
     anyLanguage: 'All languages',

@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { createRequire } from 'node:module';
 import type { Token, Tokenizer } from 'kuromoji';
 import { announced } from '../../../processes/child/announce.js';
-import { type Unit, unitsFrom } from './spoken-text.js';
+import { type Unit, unitsFrom } from '../spoken-units.js';
 
 const JAPANESE = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/u;
 /** Particles, auxiliaries and marks attach to the word before them. */

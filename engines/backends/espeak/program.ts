@@ -1,11 +1,12 @@
 /**
  * The eSpeak NG program: text in, chunks of samples and events out. Synchronous; takes about a hundredth
- * of its speech's duration. It interprets markup, entities and phoneme brackets, so spoken-text.ts removes
+ * of its speech's duration. It interprets markup, entities and phoneme brackets, so engines/backends/spoken-units.ts removes
  * them first. Invariant: every run begins with the memory of the first, so that no text leaks into
  * the next, and the same text gives the same samples.
  */
-import type { EspeakEvent, EspeakModule, EspeakWorker } from '@echogarden/espeak-ng-emscripten';
+import type { EspeakEvent, EspeakWorker } from '@echogarden/espeak-ng-emscripten';
 import { ServiceError } from '../../../contracts/errors.js';
+import { keepMemory } from '../kept-memory.js';
 import { ESPEAK_SPEED } from './description.js';
 
 export type { EspeakEvent } from '@echogarden/espeak-ng-emscripten';
@@ -64,23 +65,6 @@ function allotBuffer(worker: EspeakWorker): void {
     takeVoice(worker, 'en-us');
     worker.synthesize(text, () => undefined);
   }
-}
-
-/** Memory that was never written; the program's memory is a whole number of such pages. */
-const UNUSED_PAGE = Buffer.alloc(65_536);
-
-/** The bytes of memory up to its last page that is in use. Page by page, since to look at each byte takes 0.2 s. */
-function usedBytes(memory: Uint8Array): number {
-  let end = memory.length;
-  while (end > 0 && UNUSED_PAGE.equals(memory.subarray(end - UNUSED_PAGE.length, end)))
-    end -= UNUSED_PAGE.length;
-  return end;
-}
-
-/** Saves the program's memory as it is now (about 1 MB is in use); the result restores it. */
-function keepMemory(module: EspeakModule): () => void {
-  const memory = module.HEAPU8.slice(0, usedBytes(module.HEAPU8));
-  return () => module.HEAPU8.set(memory);
 }
 
 /** Loads the program once. Throws if the optional package is not installed. */

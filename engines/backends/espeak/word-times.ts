@@ -5,9 +5,10 @@
  */
 import type { TimedWord } from '../../../contracts/ports/speech/tts.js';
 import { share } from '../../alignment/transcript-words.js';
+import type { Unit } from '../spoken-units.js';
 import { ESPEAK_RATE } from './description.js';
 import type { EspeakEvent } from './program.js';
-import type { EspeakText, Unit } from './spoken-text.js';
+import type { EspeakText } from './spoken-text.js';
 
 interface Group {
   /** Index of the unit that the events belong to. */

@@ -13,6 +13,8 @@ import { onnxMetadata, onnxProperties } from './onnx-metadata.js';
 
 const MODEL = /\.onnx$/;
 const DATA = 'espeak-ng-data';
+/** The folder of packages, whose name tells nothing of the voice in it. */
+const NAMELESS = 'data';
 /** The folder of the copies. */
 export const PREPARED = 'prepared';
 
@@ -120,5 +122,7 @@ export function openSpeakingFolder(path: string, modelsDir: string): ModelFolder
   const folder = new ModelFolder(path);
   const [model] = pairsIn(path);
   const voice = model === undefined ? undefined : voiceOf(model);
-  return model && voice ? piperFolder(model, voice, folder.name, modelsDir) : folder;
+  if (!model || !voice) return folder;
+  const name = folder.name === NAMELESS ? basename(model, '.onnx') : folder.name;
+  return piperFolder(model, voice, name, modelsDir);
 }

@@ -111,10 +111,29 @@ function languagesIn(metadata: Metadata): readonly LanguageCode[] {
   );
 }
 
-/** The names of a Piper voice's speakers, from the file beside it. */
+/** What people see, in the file beside a Piper voice. */
+interface PiperWords {
+  readonly speaker_id_map?: Readonly<Record<string, number>>;
+  /** Its recordings; most have the speaker's name. */
+  readonly dataset?: string;
+  readonly language?: { readonly name_english?: string; readonly country_english?: string };
+}
+
+const piperWords = (folder: ModelFolder): PiperWords => folder.json(/\.onnx\.json$/) ?? {};
+
+/** `Joe (English, United States)`; undefined if the voice has no file that tells. */
+function piperTitle(folder: ModelFolder): string | undefined {
+  const { dataset, language } = piperWords(folder);
+  if (typeof dataset !== 'string' || dataset === '') return undefined;
+  const name = dataset[0]!.toUpperCase() + dataset.slice(1).replaceAll('_', ' ');
+  const spoken = [language?.name_english, language?.country_english].filter(Boolean).join(', ');
+  return spoken === '' ? name : `${name} (${spoken})`;
+}
+
+/** The names of a Piper voice's speakers. */
 function piperSpeakers(folder: ModelFolder): readonly string[] {
-  const { speaker_id_map: map } = (folder.json(/\.onnx\.json$/) ?? {}) as { speaker_id_map?: unknown };
-  const entries = Object.entries((map ?? {}) as Record<string, number>);
+  const { speaker_id_map: map } = piperWords(folder);
+  const entries = Object.entries(map ?? {});
   return entries.sort(([, one], [, other]) => one - other).map(([name]) => name);
 }
 
@@ -132,8 +151,9 @@ function voicesOf(
   known: readonly LanguageCode[],
   { languagesOf }: Kind,
 ): readonly EngineVoice[] {
+  const title = speakers.length === 1 ? piperTitle(folder) : undefined;
   return speakers
-    .map((name) => ({ name, title: name, languages: languagesOf?.(name, folder) ?? known }))
+    .map((name) => ({ name, title: title ?? name, languages: languagesOf?.(name, folder) ?? known }))
     .filter(({ languages }) => languages.length > 0);
 }
 

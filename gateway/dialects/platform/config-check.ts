@@ -2,11 +2,13 @@
  * Checks of a configuration beyond its schema: webhook addresses must be allowed and unique, the prompt must not have too
  * many tokens. Also warnings, at publication, about settings that will not work (docs/contract/decisions.md 10).
  */
+import { commandLine } from '../../../contracts/command-line.js';
 import { LIMITS } from '../../../contracts/limits.js';
 import { type ShortNumbers, WRITTEN_ADDRESS, writtenAddress } from '../../../contracts/phone/phone.js';
 import { isPlainObject } from '../../../contracts/schemas/plain-object.js';
 import type { AgentConfig, ConfigChanges } from '../../../contracts/schemas/agent-config.js';
 import type { Problem } from '../../../contracts/schemas/check.js';
+import type { Language } from '../../../contracts/speech/languages.js';
 import { isTimezone } from '../../../contracts/time/timezones.js';
 import { problem, repeatedNames } from './errors.js';
 import type { PlatformParts } from './parts.js';
@@ -118,6 +120,13 @@ export async function transferWarnings(
     .map((id) => `The agent "${id}" takes no calls: it is archived, not published, or not there`);
 }
 
+/** A model of the catalogue that recognises every language of agents. */
+const EARS = 'whisper-base';
+
+const unheard = (language: Language): string =>
+  `No speech recognition for "${language}": sessions are refused until there is one, for example by ` +
+  `"${commandLine('models', `add ${EARS}`)}" and a restart`;
+
 /** Warnings about settings of this agent that will not work; they do not prevent its publication. */
 export function warningsOf(
   { voice, conversation, analysis }: AgentConfig,
@@ -129,7 +138,7 @@ export function warningsOf(
     ({ type, enum_options: options }) => type === 'enum' && !options,
   );
   const warnings = [
-    languages.transcribes(language) ? undefined : `No speech recognition for "${language}"`,
+    languages.transcribes(language) ? undefined : unheard(language),
     timezone === '' || isTimezone(timezone) ? undefined : `Unknown time zone "${timezone}"`,
     ...optionless.map(({ name }) => `The data field "${name}" has no options to choose from`),
   ];

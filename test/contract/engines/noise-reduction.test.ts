@@ -13,7 +13,7 @@ import { realtime, session, TRANSCRIBING, TRANSCRIPTION } from '../../fixtures/p
 import { addDenoiser, smallDenoiser } from '../../fixtures/engines/small-denoiser.js';
 
 const modelsDir = mkdtempSync(join(tmpdir(), 'denoiser-'));
-for (const name of readdirSync(defaultModelsFolder))
+for (const name of readdirSync(defaultModelsFolder).filter((each) => each !== 'catalogue'))
   symlinkSync(join(defaultModelsFolder, name), join(modelsDir, name));
 addDenoiser(modelsDir, smallDenoiser(0));
 const gateway = await startGateway({ MODELS_DIR: modelsDir });

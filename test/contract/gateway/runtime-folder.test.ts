@@ -171,7 +171,7 @@ t.test('no child gets a secret', (t) => {
   };
   const config = readConfig({ LIVEKIT_URL: '', MODELS_DIR: '/models', SHERPA_TTS: '/voice' });
   const allowed =
-    /^(PATH|OMP_NUM_THREADS|MALLOC_ARENA_MAX|MALLOC_MMAP_THRESHOLD_|DATA_DIR|MODELS_DIR|TURN_MODEL|DENOISER|MEDIA|ROOMS|SHERPA_(MEMORY_MB|(TTS|STT)(_LANGUAGES)?))$/;
+    /^(PATH|OMP_NUM_THREADS|MALLOC_ARENA_MAX|MALLOC_MMAP_THRESHOLD_|DATA_DIR|MODELS_DIR|TURN_MODEL|DENOISER|PICO_LINGWARE|MEDIA|ROOMS|SHERPA_(MEMORY_MB|(TTS|STT)(_LANGUAGES)?))$/;
   for (const [role, row] of Object.entries(ROLES)) {
     const names = Object.keys(environmentOf(row as RoleRow, config, operator));
     t.strictSame(

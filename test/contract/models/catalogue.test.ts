@@ -9,7 +9,7 @@ import { CATALOGUE, type Entry, freshModels, models, placed } from '../../fixtur
 
 t.setTimeout(120_000);
 
-const TASKS = ['tts', 'stt', 'turns', 'denoise'];
+const TASKS = ['pico', 'tts', 'stt', 'turns', 'denoise'];
 const KINDS = [undefined, 'tar.bz2', 'tar.gz', 'zip'];
 
 function checkEntry(entry: Entry): void {

@@ -239,7 +239,13 @@ t.test('settings that will not work are reported when a draft is published (deci
     [{ voice: { speaking_language: 'en' } }, []],
     [{ voice: { voice_id: '' } }, []],
     [{ voice: { voice_id: 'alloy' } }, []],
-    [{ voice: { speaking_language: 'ja' } }, ['No speech recognition for "ja"']],
+    [
+      { voice: { speaking_language: 'ja' } },
+      [
+        'No speech recognition for "ja": sessions are refused until there is one, ' +
+          'for example by "npm run models -- add whisper-base" and a restart',
+      ],
+    ],
     [
       {
         prompt: {

@@ -2,6 +2,7 @@
 import t from '../../../fixtures/tap.js';
 import { languageByWords } from '../../../../engines/text/language-words.js';
 import { excuseIn, warningIn } from '../../../../gateway/agents/conversations/lines.js';
+import { PHONE_SENTENCES } from '../../../fixtures/engines/phone-sentences.js';
 import { exactly } from '../../../fixtures/exactly.js';
 
 const SENTENCES: Readonly<Record<string, readonly string[]>> = {
@@ -23,6 +24,8 @@ const SENTENCES: Readonly<Record<string, readonly string[]>> = {
 t.test('the language of a sentence is recognised', async (t) => {
   for (const [language, sentences] of Object.entries(SENTENCES))
     for (const text of sentences) exactly(t, languageByWords(text), { language }, text);
+  for (const [language, sentences] of Object.entries(PHONE_SENTENCES))
+    for (const text of sentences) t.equal(languageByWords(text)?.language ?? 'en', language, text);
   for (const language of ['de', 'es', 'fr'] as const) {
     exactly(t, languageByWords(excuseIn(language)) ?? { language }, { language });
     exactly(t, languageByWords(warningIn(language)), { language });

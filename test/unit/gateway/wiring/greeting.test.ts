@@ -2,6 +2,7 @@
 import t from '../../../fixtures/tap.js';
 import { readConfig } from '../../../../gateway/config.js';
 import { greeting, shown } from '../../../../gateway/wiring/greeting.js';
+import { naturalVoice } from '../../../../gateway/wiring/natural-voice.js';
 
 const linesFor = (env: Record<string, string>): readonly string[] =>
   greeting({ config: readConfig(env), port: 8080, firstKey: { state: 'environment' } }).split('\n');
@@ -27,4 +28,20 @@ t.test('a key below the working directory is named from there, any other by its 
   t.equal(shown('/srv/gateway/..data/api-key', '/srv/gateway'), '..data/api-key');
   for (const file of ['/data/api-key', '/srv/data/api-key', '/srv/gateway'])
     t.equal(shown(file, '/srv/gateway'), file);
+});
+
+t.test('the first start offers a natural voice with its size and licence, later ones do not', async (t) => {
+  const printed = (state: 'created' | 'kept', env: Record<string, string> = {}): string =>
+    greeting({
+      config: readConfig({ MODELS_DIR: t.testdir(), ...env }),
+      port: 8080,
+      firstKey: { state, key: 'sk_a', file: '/data/api-key' },
+    });
+  t.match(
+    printed('created'),
+    /^ {2}voices {3}a natural one: npm run models -- add kokoro-en-int8 {3}English, 104 MB, Apache-2\.0;/m,
+  );
+  t.notMatch(printed('kept'), /natural/);
+  t.notMatch(printed('created', { TTS_ENGINES: 'tone' }), /natural/);
+  t.equal(naturalVoice(new URL('file:///nowhere/kokoro.json')), undefined);
 });

@@ -220,7 +220,7 @@ t.test('the health check passes if the gateway lives, and fails otherwise', asyn
 
 t.test('a sealed copy sets up nothing of its own', async (t) => {
   const copy = t.testdir({ 'package.json': '{}' });
-  for (const folder of ['ops/setup', 'ops/commands'])
+  for (const folder of ['ops/setup', 'ops/commands', 'ops/models'])
     cpSync(join(root, folder), join(copy, folder), {
       recursive: true,
       filter: (file) => !file.endsWith('.state'),

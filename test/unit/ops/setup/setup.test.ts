@@ -266,7 +266,8 @@ t.test('models go to MODELS_DIR without a lock in the checkout, which may be rea
   const here = fileURLToPath(new URL('.models', CHECKOUT));
   for (const name of fs.readdirSync(here, { recursive: true, encoding: 'utf8' })) {
     if (fs.statSync(path.join(here, name)).isDirectory()) fs.mkdirSync(path.join(folder, name));
-    else if (!/\.setup$|tokens/.test(name)) fs.symlinkSync(path.join(here, name), path.join(folder, name));
+    else if (!/\.(setup|voices)$|tokens/.test(name))
+      fs.symlinkSync(path.join(here, name), path.join(folder, name));
   }
   process.env['MODELS_DIR'] = folder;
   t.teardown(() => delete process.env['MODELS_DIR']);

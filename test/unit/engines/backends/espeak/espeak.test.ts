@@ -2,7 +2,8 @@
 import t from '../../../../fixtures/tap.js';
 import { ESPEAK_RATE, espeakDescription } from '../../../../../engines/backends/espeak/description.js';
 import { rateFor, type EspeakEvent } from '../../../../../engines/backends/espeak/program.js';
-import { spokenText, unitsOf } from '../../../../../engines/backends/espeak/spoken-text.js';
+import { spokenText } from '../../../../../engines/backends/espeak/spoken-text.js';
+import { unitsOf } from '../../../../../engines/backends/spoken-units.js';
 import { wordTimes } from '../../../../../engines/backends/espeak/word-times.js';
 import { HOSTILE_TEXTS } from '../../../../fixtures/engine-conformance.js';
 import { LANGUAGES } from '../../../../../contracts/speech/languages.js';

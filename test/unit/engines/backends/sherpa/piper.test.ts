@@ -98,6 +98,26 @@ t.test('each of several pairs in a folder can be named', async (t) => {
   );
 });
 
+t.test('a voice is named by its JSON file, and by no folder called data', async (t) => {
+  const told = { dataset: 'joe_b', language: { name_english: 'English', country_english: 'United States' } };
+  const { voices, models } = laidOut(t, ['en_US-joe.onnx'], { ...VOICE, num_speakers: 1, ...told });
+  const titleOf = (place: string): readonly unknown[] => {
+    const { name, voices: [voice] } = describeSherpaTts(openSpeakingFolder(place, models)).description; // oxfmt-ignore
+    return [name, voice?.name, voice?.title];
+  };
+  t.strictSame(titleOf(voices), ['sherpa/voices', 'voices', 'Joe b (English, United States)']);
+  const data = path.join(path.dirname(voices), 'data');
+  fs.renameSync(voices, data);
+  t.strictSame(titleOf(data), ['sherpa/en_US-joe', 'en_US-joe', 'Joe b (English, United States)']);
+  for (const dataset of [undefined, '', 7, null]) {
+    fs.writeFileSync(
+      path.join(data, 'en_US-joe.onnx.json'),
+      JSON.stringify({ ...VOICE, num_speakers: 1, dataset }),
+    );
+    t.strictSame(titleOf(data), ['sherpa/en_US-joe', 'en_US-joe', 'en_US-joe']);
+  }
+});
+
 t.test('a voice with phonemes other than espeak’s is refused', async (t) => {
   const { voices, models } = laidOut(t, ['voice.onnx'], { ...VOICE, phoneme_type: 'text' });
   t.throws(() => openSpeakingFolder(voices, models), /phonemes of "text"; only espeak's/);

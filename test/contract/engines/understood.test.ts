@@ -1,0 +1,65 @@
+/**
+ * How well a fresh gateway's voices are understood, in a long form: ten sentences a language by the default voice of the
+ * language, and by each other voice, as Whisper hears them. The figures are on docs/engines.md.
+ */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from '../../fixtures/tap.js';
+import { sharedGateway } from '../../fixtures/gateway.js';
+import { wordErrors, wordsOf } from '../../fixtures/engines/listening.js';
+import { noLingware } from '../../fixtures/engines/lingware.js';
+import { PHONE_SENTENCES } from '../../fixtures/engines/phone-sentences.js';
+import { type Clip, heardByWhisper, noWhisper } from '../../fixtures/engines/whisper.js';
+import { shortOrLong } from '../../fixtures/long.js';
+
+const skip = shortOrLong<string | false>('it takes minutes: npm run test:long', noLingware || noWhisper);
+
+/** Most words of a default voice that may be wrong, in percent. */
+const MOST_WRONG = 10;
+
+interface Voice {
+  readonly _id: string;
+  readonly title: string;
+}
+
+t.test('the default voices are understood', { skip }, async (t) => {
+  const { base, authorization } = await sharedGateway(t, 'speech');
+  const headers = { ...authorization, 'content-type': 'application/json' };
+  const folder = t.testdir();
+  const voicesOf = async (language: string): Promise<readonly Voice[]> => {
+    const answer = await fetch(`${base}/model?language=${language}&page_size=100`, { headers });
+    return ((await answer.json()) as { readonly items: readonly Voice[] }).items;
+  };
+  async function clip(language: string, voice: string, text: string, name: string): Promise<Clip> {
+    const body = JSON.stringify({
+      text,
+      format: 'wav',
+      sample_rate: 16_000,
+      reference_id: voice || undefined,
+    });
+    const answer = await fetch(`${base}/v1/tts`, { method: 'POST', headers, body });
+    const file = join(folder, `${name}.wav`);
+    writeFileSync(file, new Uint8Array(await answer.arrayBuffer()));
+    return { language, file };
+  }
+  /** Words that are wrong, in percent. */
+  async function wrong(language: string, voice: string, name: string): Promise<number> {
+    const sentences = PHONE_SENTENCES[language]!;
+    const clips: Clip[] = [];
+    for (const [at, text] of sentences.entries())
+      clips.push(await clip(language, voice, text, `${name}-${at}`));
+    const heard = await heardByWhisper(clips);
+    // A judge that understands nothing may invent without end.
+    const errors = sentences.map((text, at) =>
+      Math.min(wordsOf(text).length, wordErrors(text, heard[at] ?? '')),
+    );
+    return (100 * errors.reduce((sum, count) => sum + count, 0)) / wordsOf(sentences.join(' ')).length;
+  }
+  for (const language of Object.keys(PHONE_SENTENCES)) {
+    const share = await wrong(language, '', language);
+    t.comment(`${language}: ${share.toFixed(1)} % by default`);
+    t.ok(share <= MOST_WRONG, `${language}: ${share} %`);
+    for (const { _id, title } of await voicesOf(language))
+      t.comment(`${language}: ${(await wrong(language, _id, _id)).toFixed(1)} % ${title}`);
+  }
+});
