@@ -1,6 +1,6 @@
 /**
  * Speech in the client's format, as a remote engine encodes it: its bytes are passed on, neither decoded, encoded nor measured, which
- * would cost twenty times as much (ops/adr/0068-pass-through.md). So the whole text is one request.
+ * would cost twenty times as much (ops/adr/0066-pass-through.md). So the whole text is one request.
  *
  * Invariant: what needs samples takes the usual way: times, another loudness, a speed or a format that the engine does not have, texts
  * that are longer than services take, and symbols that are a silence.

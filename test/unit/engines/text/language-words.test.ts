@@ -1,6 +1,6 @@
 /** The language of texts in Latin letters: recognised by common words, and English unless something speaks against it. */
 import t from '../../../fixtures/tap.js';
-import { languageByWords } from '../../../../engines/text/language-words.js';
+import { isNeutral, languageByWords } from '../../../../engines/text/language-words.js';
 import { excuseIn, warningIn } from '../../../../gateway/agents/conversations/lines.js';
 import { PHONE_SENTENCES } from '../../../fixtures/engines/phone-sentences.js';
 import { exactly } from '../../../fixtures/exactly.js';
@@ -59,4 +59,42 @@ t.test('a language is certain only with much evidence', async (t) => {
 
 t.test('only the beginning of a long text is looked at', async (t) => {
   t.equal(languageByWords(`${'x'.repeat(2000)} ${'ich bin hier und du auch '.repeat(10)}`), undefined);
+});
+
+t.test('an elided word counts, whichever apostrophe it has', async (t) => {
+  for (const text of ['L’ordine d’oggi c’è', "L'ordine d'oggi c'è"])
+    exactly(t, languageByWords(text), { language: 'fr', sure: false }, text);
+  exactly(
+    t,
+    languageByWords('qu’xyz qu’abc qu’def'),
+    { language: 'fr', sure: true },
+    'by the part before it',
+  );
+});
+
+t.test('a text is neutral as long as its beginning has no common word', async (t) => {
+  t.ok(isNeutral('Zoë Müller, Berlin 4711'));
+  t.notOk(isNeutral('Zoë und Max'));
+  t.notOk(isNeutral(`${'x '.repeat(998)}und`));
+  t.ok(isNeutral(`${'x '.repeat(1000)}und`));
+});
+
+t.test('words are weighed against English and against the next language', async (t) => {
+  const weighed: Readonly<Record<string, readonly [language: string, sure: boolean] | undefined>> = {
+    nicht: ['de', false],
+    'nicht the': undefined,
+    'nicht nicht the': ['de', false],
+    de: undefined,
+    'de la que': ['es', false],
+    'wir sind': ['de', false],
+    'wir sind noch': ['de', true],
+    'und oder nicht the': ['de', false],
+    'og det som jeg': ['da', false],
+    'el los las und oder': ['es', false],
+    'und oder nicht el los': ['de', true],
+  };
+  for (const [text, wanted] of Object.entries(weighed)) {
+    const told = languageByWords(text);
+    t.strictSame(told && [told.language, told.sure], wanted, text);
+  }
 });
