@@ -1,6 +1,7 @@
 /** A bucket that takes whatever it is given and forgets it: the few requests of S3 that a gateway makes while calls are recorded. */
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { httpDouble } from '../../fixtures/http-double.js';
 import type { AddressInfo } from 'node:net';
 import type { Test } from 'tap';
 
@@ -35,7 +36,7 @@ function answer({ method = '', url = '' }: IncomingMessage, response: ServerResp
 
 export async function startBucketDouble(t: Pick<Test, 'teardown'>): Promise<BucketDouble> {
   const kept = new Set<string>();
-  const server = createServer((request, response) => {
+  const server = httpDouble((request, response) => {
     request.resume().on('end', () => {
       const [path = '', query = ''] = (request.url ?? '').split('?');
       const isPart = query.includes('partNumber');

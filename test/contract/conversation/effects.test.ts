@@ -2,7 +2,8 @@
  * Tools with an effect against a real endpoint that counts its orders (docs/contract/platform.md 6.5): whatever a caller does while
  * one runs, there is exactly one request, and its result is told.
  */
-import { createServer, type IncomingMessage } from 'node:http';
+import type { IncomingMessage } from 'node:http';
+import { httpDouble } from '../../fixtures/http-double.js';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import t from '../../fixtures/tap.js';
@@ -17,7 +18,7 @@ const TAKES_MS = 1500;
 
 const orders = new Map<string, IncomingMessage[]>();
 const cutOff: string[] = [];
-const shop = createServer((request, response) => {
+const shop = httpDouble((request, response) => {
   const place = request.url ?? '';
   orders.set(place, [...(orders.get(place) ?? []), request]);
   response.on('close', () => response.writableFinished || cutOff.push(place));

@@ -3,7 +3,8 @@
  * to the model, messages to the client, and the record (docs/contract/platform.md 6.7, 6.9).
  */
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { httpDouble } from '../../fixtures/http-double.js';
 import type { AddressInfo } from 'node:net';
 import t from '../../fixtures/tap.js';
 import { letGo } from '../../fixtures/calls/caller.js';
@@ -14,7 +15,7 @@ import { until } from '../../fixtures/until.js';
 
 /** What the tools do, by the first part of their address: each test has its own. */
 const tools = new Map<string, (request: IncomingMessage, response: ServerResponse) => void>();
-const toolServer = createServer((request, response) =>
+const toolServer = httpDouble((request, response) =>
   tools.get(request.url?.split('/')[1] ?? '')?.(request, response),
 ).listen(0, '127.0.0.1');
 await once(toolServer, 'listening');

@@ -1,6 +1,7 @@
 /** One remote engine at several addresses (docs/engines.md "Speech on separate machines"). */
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { httpDouble } from '../../fixtures/http-double.js';
 import type { AddressInfo } from 'node:net';
 import type { Test } from 'tap';
 import t from '../../fixtures/tap.js';
@@ -32,7 +33,7 @@ async function node(t: Pick<Test, 'teardown'>, answer: Answer = WELL) {
     response.setHeader('x-node', `http://${request.headers.host}`);
     request.resume().once('end', () => (isHealth ? state.health : state.answer)(response));
   };
-  const server = createServer(serve).listen(0, '127.0.0.1');
+  const server = httpDouble(serve).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const stop = (): void => {
     server.closeAllConnections();

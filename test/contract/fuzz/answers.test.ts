@@ -3,7 +3,7 @@
  * they answer, cut off, delayed, damaged or of wrong types, is either read as what it says or a failure of theirs.
  */
 import { once } from 'node:events';
-import { createServer } from 'node:http';
+import { httpDouble } from '../../fixtures/http-double.js';
 import type { AddressInfo } from 'node:net';
 import t from '../../fixtures/tap.js';
 import { ANSWERS, type Served, type ServerTarget } from '../../fixtures/fuzz/answers.js';
@@ -13,7 +13,7 @@ import { TOOLS } from '../../fixtures/fuzz/tools.js';
 
 /** What is served below each path. */
 const served = new Map<string, Served['serve']>();
-const server = createServer((request, response) => {
+const server = httpDouble((request, response) => {
   const [, round = ''] = (request.url ?? '').split('/');
   void served.get(round)?.(request, response);
 }).listen(0, '127.0.0.1');

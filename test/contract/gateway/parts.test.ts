@@ -2,7 +2,7 @@
  * A gateway whose language model and voice refuse its key: the log, `/health` and `/metrics` name the part, its address and the setting, and
  * say when it is over; readiness, and other clients' errors, are not touched. Two processes, so that what one of them knows is told by both.
  */
-import { createServer } from 'node:http';
+import { httpDouble } from '../../fixtures/http-double.js';
 import type { AddressInfo } from 'node:net';
 import { once } from 'node:events';
 import t from '../../fixtures/tap.js';
@@ -14,7 +14,7 @@ import { until } from '../../fixtures/until.js';
 
 let modelStatus = 401;
 const asked: string[] = [];
-const server = createServer((request, response) => {
+const server = httpDouble((request, response) => {
   asked.push(`${request.method} ${request.url}`);
   response.writeHead(modelStatus, { 'content-type': 'application/json' }).end('{"data": []}');
 }).listen(0, '127.0.0.1');

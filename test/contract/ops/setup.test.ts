@@ -14,6 +14,7 @@ import type { Test } from 'tap';
 import t from '../../fixtures/tap.js';
 import { tarGz } from '../../fixtures/models/archives.js';
 import { type Ended, script, SETUP } from '../../fixtures/ops/setup-programs.js';
+import { httpDouble } from '../../fixtures/http-double.js';
 
 t.jobs = 3;
 
@@ -54,7 +55,7 @@ interface Registry {
 /** A registry with one package, `tarball`; its integrity is stated truly, unless `said` is given. */
 async function registry(t: Test, tarball: Uint8Array, said = integrityOf(tarball)): Promise<Registry> {
   const requests: string[] = [];
-  const server = http.createServer((request, response) => {
+  const server = httpDouble((request, response) => {
     requests.push(request.url ?? '');
     if (request.url?.endsWith('.tgz')) return response.end(tarball);
     const dist = {

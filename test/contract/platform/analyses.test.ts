@@ -1,6 +1,7 @@
 /** Analysis after a call: a real language-model server is asked once, and the webhook gets the result (6.7, 6.8; decision 11). */
 import { once } from 'node:events';
-import { createServer, type ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
+import { httpDouble } from '../../fixtures/http-double.js';
 import type { AddressInfo } from 'node:net';
 import type { Test } from 'tap';
 import t from '../../fixtures/tap.js';
@@ -74,7 +75,7 @@ async function ended(words = 'Where is my order A-17?', analysis = DEFAULT_CONFI
 /** A chat-completions server that streams what `answer` writes. */
 async function model(t: Pick<Test, 'teardown'>, answer: (response: ServerResponse) => void) {
   const asked: string[] = [];
-  const server = createServer((request, response) => {
+  const server = httpDouble((request, response) => {
     let body = '';
     request.setEncoding('utf8').on('data', (chunk: string) => (body += chunk));
     request.on('end', () => {

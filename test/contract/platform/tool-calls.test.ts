@@ -4,7 +4,8 @@
  */
 import { once } from 'node:events';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { httpDouble } from '../../fixtures/http-double.js';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import t from '../../fixtures/tap.js';
@@ -46,7 +47,7 @@ function answerMcp(asked: string, response: ServerResponse): void {
   response.writeHead(200, { 'content-type': 'application/json' });
   response.end(JSON.stringify({ jsonrpc: '2.0', id, result }));
 }
-const endpoint = createServer((request, response) => {
+const endpoint = httpDouble((request, response) => {
   const parts: Buffer[] = [];
   request.on('data', (part: Buffer) => parts.push(part));
   request.on('end', () => {

@@ -1,6 +1,7 @@
 /** How long a bucket is waited for: one that hangs is known within seconds, and a body over a slow line has its time. */
 import { once } from 'node:events';
-import { createServer, type ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
+import { httpDouble } from '../../fixtures/http-double.js';
 import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
 import t from '../../fixtures/tap.js';
@@ -17,7 +18,7 @@ const SHORT = { answerMs: 300, bytesPerSecond: 100, workMs: 60_000 };
 
 /** A bucket whose server answers by `answer`. */
 async function bucketThat(t: Test, answer: (response: ServerResponse) => void) {
-  const server = createServer((request, response) => void request.resume().on('end', () => answer(response)));
+  const server = httpDouble((request, response) => void request.resume().on('end', () => answer(response)));
   await once(server.listen(0, '127.0.0.1'), 'listening');
   // The library takes credentials and address from the environment of the process.
   process.env['AWS_ENDPOINT_URL_S3'] = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;

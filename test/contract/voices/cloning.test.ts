@@ -3,7 +3,7 @@
  * that clones, and a refusal without one (docs/contract/native.md 5).
  */
 import { once } from 'node:events';
-import { createServer } from 'node:http';
+import { httpDouble } from '../../fixtures/http-double.js';
 import type { AddressInfo } from 'node:net';
 import { decode, encode } from '@msgpack/msgpack';
 import t from '../../fixtures/tap.js';
@@ -29,7 +29,7 @@ const { url, gateway, otherKey, list } = await startVoices(t);
 
 /** A service with our own native API: records requests, and answers with a moment of audio. */
 const asked: { path: string; body: Json }[] = [];
-const service = createServer((request, response) => {
+const service = httpDouble((request, response) => {
   const parts: Buffer[] = [];
   request.on('data', (part: Buffer) => parts.push(part));
   request.on('end', () => {

@@ -4,7 +4,8 @@
  * the real SDK is in test/acceptance/mcp.test.mjs.
  */
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { httpDouble } from '../../../fixtures/http-double.js';
 import type { AddressInfo } from 'node:net';
 import t from '../../../fixtures/tap.js';
 import { systemClock } from '../../../../contracts/clock.js';
@@ -24,7 +25,7 @@ interface Asked {
 const asked: Asked[] = [];
 type Answering = (asked: Asked, response: ServerResponse) => void;
 let answering: Answering;
-const server = createServer((request, response) => {
+const server = httpDouble((request, response) => {
   let body = '';
   request.setEncoding('utf8').on('data', (part: string) => (body += part));
   request.on('end', () => {

@@ -1,5 +1,6 @@
 /** SIP numbers in the store of a LiveKit server, answering of incoming calls, and the pace of keys (docs/sip.md). */
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { httpDouble } from '../../../fixtures/http-double.js';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import {
@@ -162,7 +163,7 @@ async function apiWith(t: Test, answers: (object | undefined)[], inRoom = true) 
     response.writeHead(refusal ? 503 : 200, { 'content-type': 'application/json' });
     response.end(JSON.stringify(refusal ?? (lists ? { participants: inRoom ? [caller] : [] } : {})));
   };
-  const server = createServer((request, response) => void answer(request, response));
+  const server = httpDouble((request, response) => void answer(request, response));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   t.teardown(() => server.close());
   const { port } = server.address() as AddressInfo;
