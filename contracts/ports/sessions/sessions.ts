@@ -195,6 +195,8 @@ export interface SessionFilter {
   /** Absent: all but `pending`. */
   readonly statuses?: readonly SessionStatus[];
   readonly callerNumber?: string;
+  /** `inbound`: also sessions that are no phone calls. */
+  readonly direction?: Direction;
   readonly endUserId?: string;
   readonly createdAfter?: Date;
   readonly createdBefore?: Date;

@@ -198,7 +198,7 @@ t.test('telephones through a real SIP service', { skip: withoutSip }, async (t) 
     called.press('1#');
     await untilSaid(call.session, /^assistant: Done/);
     model.answer(() => 'Yes.');
-    exactly(t, await recordOf(call.session), { direction: 'outbound', dialed_number: CALLED });
+    exactly(t, await recordOf(call.session), { direction: 'outbound', caller_number: CALLED });
     t.ok(
       called.events.some(({ type, param = '' }) => type === 'CALL_DTMF_START' && param === '7'),
       'it is pressed',

@@ -91,7 +91,7 @@ export async function makeSession(
   const isPreview = source === 'dashboard';
   const version = publishedOf(runnable);
   const reachable = await pinnedAgents(version.config, agent.workspaceId, parts);
-  const plan = planOf(version, withNumbers(wanted, leg), isPreview, reachable);
+  const plan = planOf(version, withNumbers(wanted, leg), isPreview, { leg, agents: reachable });
   const { voice } = plan.config;
   refuse(await voiceProblems(voice, agent.workspaceId, parts.speech, voicePlace(wanted)));
   const { speaking_language: language } = voice;

@@ -1,9 +1,12 @@
 /**
  * The plan of a session, fixed when it is created: the version's configuration with the overrides, the rendered prompt,
- * and the timezone (of the request, else the agent, else the browser, else UTC).
+ * and the timezone (of the request, else the agent, else the browser, else the country
+ * of the person's number, else UTC).
  */
 import { plannedTools, renderPrompt } from '../../../../contracts/agents/plan.js';
 import { LIMITS } from '../../../../contracts/limits.js';
+import { zoneOfNumber } from '../../../../contracts/phone/number-zones.js';
+import type { PhoneLeg } from '../../../../contracts/phone/phone.js';
 import type { RunnableVersion } from '../../../../contracts/ports/agents/agents.js';
 import type { PinnedAgent, SessionPlan } from '../../../../contracts/ports/sessions/sessions.js';
 import type { AgentConfig } from '../../../../contracts/schemas/agent-config.js';
@@ -50,8 +53,17 @@ function configOf({ config }: RunnableVersion, wanted: SessionFields, isPreview:
   };
 }
 
-function timezoneOf(wanted: SessionFields, { conversation }: AgentConfig): string {
-  return wanted.timezone ?? (conversation.timezone || (wanted.client_timezone ?? 'UTC'));
+const timezoneOf = (
+  { timezone, client_timezone: hint }: SessionFields,
+  { conversation }: AgentConfig,
+  leg: PhoneLeg | undefined,
+): string => timezone ?? (conversation.timezone || (hint ?? zoneOfNumber(leg?.callerNumber) ?? 'UTC'));
+
+/** What a session is made for, beside its request. */
+interface Circumstances {
+  readonly leg?: PhoneLeg | undefined;
+  /** All that the call may be handed over to. */
+  readonly agents?: readonly PinnedAgent[];
 }
 
 /** Errors: `validation_failed`. */
@@ -59,7 +71,7 @@ export function planOf(
   version: RunnableVersion,
   wanted: SessionFields,
   isPreview: boolean,
-  agents: readonly PinnedAgent[] = [],
+  { leg, agents = [] }: Circumstances = {},
 ): SessionPlan {
   const config = configOf(version, wanted, isPreview);
   const { max_duration_seconds: longest, record_audio: records } = config.conversation;
@@ -72,7 +84,7 @@ export function planOf(
     recordAudio: wanted.record_audio ?? records,
     toolEvents: wanted.tool_events ?? true,
     worldContext: wanted.world_context ?? true,
-    timezone: timezoneOf(wanted, config),
+    timezone: timezoneOf(wanted, config, leg),
     ...(agents.length > 0 && { transfers: { agents, variables: variablesOf(wanted) } }),
   };
 }

@@ -95,7 +95,7 @@ function planFor(
   const wanted = wantedOf(definition);
   try {
     permit(wanted, agent.overridesAllowed, false);
-    return planOf(version, wanted, true, reachable);
+    return planOf(version, wanted, true, { agents: reachable });
   } catch (error) {
     return rethrowUnder(id, error);
   }
