@@ -219,6 +219,8 @@ export const PLATFORM_LIMITS = {
     /** Characters of one passage and of a question; most passages that an agent gets for a question. */
     chunk: 1200,
     query: 2000,
+    /** Attached sources of so much together are part of an agent's instructions, and not searched. */
+    wholeBytes: 8 * KiB,
     passages: 5,
     /** Words of a question that are looked up, the rarest; passages that are ranked. */
     words: 32,

@@ -104,7 +104,7 @@ const promptOf = ({ messages }: ChatRequest): string =>
   messages.find(({ role }) => role === 'system')?.content ?? '';
 
 function* converse(request: ChatRequest): Generator<ChatEvent> {
-  const { messages, passages } = request;
+  const { messages, passages, known = [] } = request;
   const [...told] = results(messages);
   if (told.length > 0) return yield text(told.reverse().join(' '));
   const [...late] = news(messages);
@@ -121,7 +121,7 @@ function* converse(request: ChatRequest): Generator<ChatEvent> {
   if (use) return yield* call(use, messages.length);
   const found = answerFrom(
     said,
-    passages.map((passage) => passage.text),
+    [...known, ...passages].map((passage) => passage.text),
     promptOf(request),
   );
   yield text(found ?? LINES.unknown);

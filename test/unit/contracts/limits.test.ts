@@ -58,6 +58,7 @@ const DOCUMENTED = {
   'database: a list, read or search': `${statements.readMs / SECOND} s (\`LIMITS.statements\`)`,
   'database: statements of a workspace at once, in each gateway process; that wait; how long one waits': `2; ${statements.waiting} reads and ${statements.waiting} changes; ${statements.waitMs / SECOND} s`,
   'database: statements of a client that has gone': 'none',
+  "knowledge: attached sources that are part of the agent's instructions": `${size(knowledge.wholeBytes)} together`,
   'knowledge: words of a question that are looked up, passages that are ranked': `the ${knowledge.words} rarest, ${number(knowledge.candidates)}`,
   'knowledge: a search during a call, turns included': `${statements.inCallMs} ms`,
   'conversation that a language model is told': `\`LLM_CONTEXT_TOKENS\` without ${number(languageModel.answerTokens)} for the answer; ${number(languageModel.conversationTokens)} tokens if unset`,
