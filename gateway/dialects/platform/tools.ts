@@ -22,7 +22,7 @@ import { checked } from './checked.js';
 import { foreignProblems, refuse } from './errors.js';
 import { Page, pageBody, pageRequest, PAGING, SEARCH, searchOf, textOf } from './paging.js';
 import { bodyFailures, failures, found, gone, type PlatformHandler, idOf, type PlatformRow } from './rows.js';
-import { nameProblems, toolProblems } from './tool-check.js';
+import { nameProblems, systemProblems, toolProblems } from './tool-check.js';
 
 const WHAT = 'Tool';
 
@@ -65,7 +65,11 @@ const list: PlatformHandler = async ({ query }, { agents, tools }, { workspaceId
 
 const create: PlatformHandler = async (request, { tools, outbound }, { workspaceId }) => {
   const wanted = checkCreation(await readBody(request));
-  refuse([...nameProblems(wanted, wanted.tool_type), ...toolProblems(wanted, outbound)]);
+  refuse([
+    ...nameProblems(wanted, wanted.tool_type),
+    ...toolProblems(wanted, outbound),
+    ...systemProblems(wanted),
+  ]);
   return json(201, toolEntity(await tools.create(newTool(wanted), workspaceId)));
 };
 
@@ -78,7 +82,11 @@ const change: PlatformHandler = async (request, { tools, outbound }, { workspace
   refuse(toolProblems(wanted, outbound));
   const changed = await tools.change(id, workspaceId, (current) => {
     const own = { tool_id: id, workspace_id: workspaceId, tool_type: current.tool_type };
-    refuse([...foreignProblems(wanted, own), ...nameProblems(wanted, current.tool_type)]);
+    refuse([
+      ...foreignProblems(wanted, own),
+      ...nameProblems(wanted, current.tool_type),
+      ...systemProblems(wanted, current),
+    ]);
     return reviseTool(current, wanted);
   });
   return json(200, toolEntity(found(changed, WHAT)));

@@ -107,6 +107,24 @@ t.test('rule 9: addresses that tools may not have are 422 at `url`', async (t) =
   }
 });
 
+t.test(
+  'unknown system variables are refused where they would be filled in, not in credentials',
+  async (t) => {
+    const text = '{{system.foo}}';
+    const header = (kind: string) => [{ name: 'X-A', value: text, kind }];
+    const refused = { url: `${URL_START}${text}`, body_template: text, headers: header('custom') };
+    const id = await platform.tool();
+    for (const [field, value] of Object.entries(refused)) {
+      const made = await create({ name: 'T', [field]: value });
+      const changed = await call('PATCH', `${TOOLS}/${id}`, { body: { [field]: value } });
+      t.strictSame([made.status, changed.status], [422, 422], field);
+      t.match(made.body['message'], /system has channel, timezone/);
+    }
+    t.equal((await create({ name: 'T', headers: header('authorization_bearer') })).status, 201);
+    t.equal((await create({ name: 'T', url: `${URL_START}{{system.caller_number}}` })).status, 201);
+  },
+);
+
 t.test('decision 16: headers of the connection, and what is no header, are 422 at their place', async (t) => {
   const names = ['Host', 'connection', 'Content-Length', 'Transfer-Encoding', 'TE', 'Upgrade', 'Keep-Alive', 'X A', 'X:A', 'X\nA', 'ä']; // oxfmt-ignore
   for (const name of names)
