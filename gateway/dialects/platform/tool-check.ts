@@ -76,7 +76,17 @@ export function systemProblems(tool: ToolChange, stored?: ToolDefinition): Probl
   });
 }
 
-/** Problems of a creation or a change, except those of the name and of system variables. */
+/** Problems of the mode, which are those of a whole tool: a change may be of one half only. */
+export function modeProblems(tool: ToolDefinition): Problem[] {
+  const { execution_mode: mode, timeout_seconds: seconds, tool_type: type } = tool;
+  const { waitedSeconds: most } = LIMITS.tool;
+  const longest = `timeout_seconds must be at most ${most} unless execution_mode is background`;
+  const late = mode !== 'background' && seconds > most ? [problem(['timeout_seconds'], longest)] : [];
+  if (mode !== 'fire_and_forget' || type === 'webhook') return late;
+  return [...late, problem(['execution_mode'], 'execution_mode fire_and_forget is for webhook tools')];
+}
+
+/** Problems of a creation or a change, except those of name, mode and system variables. */
 export const toolProblems = (tool: ToolChange, outbound: Pick<Outbound, 'checkUrl'>): Problem[] => [
   ...repeatedNames(tool.arguments ?? [], ['arguments']),
   ...urlProblems(tool, outbound),

@@ -27,7 +27,7 @@ import { checked } from './checked.js';
 import { invalid, problem, refuse, rethrowUnder } from './errors.js';
 import type { PlatformParts } from './parts.js';
 import { bodyFailures, found, type PlatformHandler, type PlatformRow } from './rows.js';
-import { nameProblems, systemProblems, toolProblems } from './tool-check.js';
+import { modeProblems, nameProblems, systemProblems, toolProblems } from './tool-check.js';
 import { toolIdOf } from './tools.js';
 
 const checkTest = checked(ToolTest);
@@ -145,6 +145,7 @@ const testUnsaved: PlatformHandler = async (request, parts) => {
       ...nameProblems(tool, tool.tool_type),
       ...toolProblems(tool, parts.outbound),
       ...systemProblems(tool),
+      ...modeProblems(newTool(tool).definition),
     ]);
   } catch (error) {
     return rethrowUnder('tool', error);

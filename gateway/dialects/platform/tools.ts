@@ -22,7 +22,7 @@ import { checked } from './checked.js';
 import { foreignProblems, refuse } from './errors.js';
 import { Page, pageBody, pageRequest, PAGING, SEARCH, searchOf, textOf } from './paging.js';
 import { bodyFailures, failures, found, gone, type PlatformHandler, idOf, type PlatformRow } from './rows.js';
-import { nameProblems, systemProblems, toolProblems } from './tool-check.js';
+import { modeProblems, nameProblems, systemProblems, toolProblems } from './tool-check.js';
 
 const WHAT = 'Tool';
 
@@ -70,7 +70,9 @@ const create: PlatformHandler = async (request, { tools, outbound }, { workspace
     ...toolProblems(wanted, outbound),
     ...systemProblems(wanted),
   ]);
-  return json(201, toolEntity(await tools.create(newTool(wanted), workspaceId)));
+  const made = newTool(wanted);
+  refuse(modeProblems(made.definition));
+  return json(201, toolEntity(await tools.create(made, workspaceId)));
 };
 
 const read: PlatformHandler = async (request, { tools }, { workspaceId }) =>
@@ -87,7 +89,9 @@ const change: PlatformHandler = async (request, { tools, outbound }, { workspace
       ...nameProblems(wanted, current.tool_type),
       ...systemProblems(wanted, current),
     ]);
-    return reviseTool(current, wanted);
+    const revised = reviseTool(current, wanted);
+    refuse(modeProblems(revised.definition));
+    return revised;
   });
   return json(200, toolEntity(found(changed, WHAT)));
 };

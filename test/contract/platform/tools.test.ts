@@ -23,6 +23,7 @@ const DEFAULTS = {
   error_handling: 'passthrough',
   mock_responses: [],
   expects_response: true,
+  execution_mode: 'blocking',
   while_speaking: false,
   allowed_tools: [],
 };
@@ -50,6 +51,7 @@ const BOUNDS: readonly [field: string, good: readonly unknown[], bad: readonly u
   ['body_template', ['', long(100_000)], [long(100_001), null]],
   ['timeout_seconds', [1, 120], [0, 121, 1.5, '30', null]],
   ['error_handling', ['passthrough', 'hide'], ['show', null]],
+  ['execution_mode', ['background', 'fire_and_forget', 'blocking'], ['later', null]],
   ['expects_response', [true, false], ['true', null]],
   ['arguments', [[], Array.from({ length: 100 }, (_, nth) => ({ name: `a${nth}` })), [{ name: long(64), description: long(500) }]], [Array.from({ length: 101 }, (_, nth) => ({ name: `a${nth}` })), [{ name: 'a' }, { name: 'b' }, { name: 'a' }], [{}], [{ name: '' }], [{ name: long(65) }], [{ name: 'a', description: long(501) }], [{ name: 'a', type: 'string' }], {}, null]],
   ['headers', [[], Array(50).fill({ name: 'X-A', value: 'a' }), [{ name: long(128), value: long(4000) }], [{ name: 'X-A', value: 'tab\tand é' }], [{ name: 'X-A', value: null }], [{ name: 'X-A' }]], [Array(51).fill({ name: 'X-A', value: 'a' }), [{ name: '' }], [{ name: long(129) }], [{ name: 'X-A', value: long(4001) }], [{ name: 'X-A', kind: 'other' }], [{ name: 'X-A', has_secret: 'true' }], null]],
@@ -84,6 +86,31 @@ t.test('every bound of the table, on both sides, at creation and change', async 
   t.strictSame(places(await call('PATCH', `${TOOLS}/${id}`, { body: { tool_type: 'client' } })), [
     'tool_type',
   ]);
+});
+
+t.test('`execution_mode` and `while_speaking` are one; 300 s for `background` alone (D10)', async (t) => {
+  const id = await platform.tool();
+  const change = async (body: Json) => {
+    const { status, body: tool } = await call('PATCH', `${TOOLS}/${id}`, { body });
+    return [status, tool['execution_mode'], tool['while_speaking']];
+  };
+  t.strictSame(await change({ while_speaking: true }), [200, 'background', true]);
+  t.strictSame(await change({ timeout_seconds: 300 }), [200, 'background', true]);
+  const read = (await call('GET', `${TOOLS}/${id}`)).body;
+  t.strictSame(await change(read), [200, 'background', true], 'as it was read');
+  const waiting = await call('PATCH', `${TOOLS}/${id}`, { body: { execution_mode: 'blocking' } });
+  t.strictSame([waiting.status, places(waiting)], [422, ['timeout_seconds']]);
+  t.strictSame(await change({ ...read, while_speaking: false, timeout_seconds: 120 }), [
+    200,
+    'blocking',
+    false,
+  ]);
+  t.strictSame(await change({ execution_mode: 'fire_and_forget' }), [200, 'fire_and_forget', false]);
+  t.strictSame(await change({ while_speaking: false }), [200, 'fire_and_forget', false]);
+  const long = { name: 'T', timeout_seconds: 121, execution_mode: 'fire_and_forget' };
+  t.strictSame(places(await create(long)), ['timeout_seconds']);
+  const client = await create({ name: 'a', tool_type: 'client', execution_mode: 'fire_and_forget' });
+  t.strictSame([client.status, places(client)], [422, ['execution_mode']]);
 });
 
 t.test('client tools have names that a client can call', async (t) => {

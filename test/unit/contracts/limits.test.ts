@@ -104,7 +104,7 @@ const DOCUMENTED = {
   'session `name`, `metadata`, dynamic variables': `${session.name} characters, ${size(session.metadataBytes)}, ${session.dynamicVariables}`,
   'MCP servers of an agent': `${mcp.servers}`,
   'MCP: tools in a call, listing at its beginning, one answer': `${mcp.tools}, ${mcp.listMs / SECOND} s, ${size(mcp.replyBytes)}`,
-  'tool `timeout_seconds`, test capture': `${span(tool.timeoutSeconds)} (${tool.timeoutSeconds.default}), ${size(tool.testCaptureBytes)}`,
+  'tool `timeout_seconds`, of those that the agent waits for, test capture': `${span(tool.timeoutSeconds)} (${tool.timeoutSeconds.default}), ${tool.waitedSeconds}, ${size(tool.testCaptureBytes)}`,
   'search for spoken words; how much of a session is searched': `${session.search} characters; the first ${number(session.searchedLength)} characters`,
   'tests: scenarios and suites of an agent, scenarios of a run': `${agentTest.scenarios}, ${agentTest.suites}, ${agentTest.perRun}`,
   'tests: scripted lines, checks, mocks of a scenario': `${agentTest.lines.max}, ${agentTest.checks}, ${agentTest.mocks}`,

@@ -22,7 +22,8 @@ function described(
     description: definition.description,
     parameters: parametersOf(definition),
     hidesErrors: definition.error_handling === 'hide',
-    besideSpeech: definition.while_speaking,
+    besideSpeech: definition.while_speaking || definition.execution_mode === 'fire_and_forget',
+    isForgotten: definition.execution_mode === 'fire_and_forget',
     run: async (args, use) => {
       const checked = checkArguments(args, definition);
       return 'problem' in checked ? failure(checked.problem) : run(checked.values, use);

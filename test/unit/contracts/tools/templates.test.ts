@@ -288,6 +288,7 @@ const DEFAULTS = {
   error_handling: 'passthrough',
   mock_responses: [],
   expects_response: true,
+  execution_mode: 'blocking',
   while_speaking: false,
   allowed_tools: [],
 } as const;
@@ -301,6 +302,8 @@ t.test('a new tool has the defaults of what it leaves out, a stored one of what 
   });
   const stored = { name: 'T', method: 'GET' } as ToolDefinition;
   t.strictSame(completeTool(stored), { ...DEFAULTS, name: 'T', method: 'GET' });
+  const beside = { ...stored, while_speaking: true };
+  t.equal(completeTool(beside).execution_mode, 'background', 'of its older name');
 });
 
 t.test('what is shown of a tool and sent back with a change is no part of it', async (t) => {
