@@ -18,6 +18,8 @@ export type OpenText = (speaker: TranscriptText['speaker'], attributes: Record<s
 export class Transcripts {
   /** The segment that the agent is saying. */
   #open: { readonly segment: string; stream: TextOut; text: string } | undefined;
+  /** What was last shown of the user. */
+  #heard = { segment: '', text: '' };
 
   constructor(
     private readonly open: OpenText,
@@ -43,18 +45,22 @@ export class Transcripts {
     this.#open = undefined;
   }
 
+  /** An empty final text withdraws what was shown: clients that pass over empty streams would wait for its end. */
   #showUser(segment: string, text: string, final: boolean): void {
-    const stream = this.#stream('user', segment, final);
-    // An empty text clears what was shown: it was noise.
-    if (text !== '') stream.add(text);
+    const shown = this.#heard.segment === segment ? this.#heard.text : '';
+    const withdrawn = final && text === '' && shown !== '';
+    this.#heard = { segment, text };
+    const stream = this.#stream('user', segment, final, withdrawn);
+    if (text !== '' || withdrawn) stream.add(withdrawn ? shown : text);
     stream.end();
   }
 
-  #stream(speaker: TranscriptText['speaker'], segment: string, final: boolean): TextOut {
+  #stream(speaker: TranscriptText['speaker'], segment: string, final: boolean, withdrawn = false): TextOut {
     const track = speaker === 'agent' ? this.agentTrack() : this.userTrack();
     return this.open(speaker, {
       'lk.segment_id': segment,
       'lk.transcription_final': String(final),
+      ...(withdrawn && { withdrawn: 'true' }),
       ...(track !== undefined && { 'lk.transcribed_track_id': track }),
     });
   }

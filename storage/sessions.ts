@@ -19,6 +19,7 @@ import type { Sql, Transaction } from './postgres/sql.js';
 import { transfersOf } from './phone/phone-transfers.js';
 import { hasCallLeft, withCallPlace } from './sessions/call-places.js';
 import { listSessions } from './sessions/list.js';
+import { numberColumns } from './sessions/numbers.js';
 import { type PlanContents, storedPlan } from './plans/plan-contents.js';
 import { countLiveOf, removeSession, removeSomeOf } from './sessions/removal.js';
 import { columns, itemsOf, recordOf, type Row } from './sessions/rows.js';
@@ -64,6 +65,7 @@ const insertion = (
   session: NewSession,
 ): Promise<Row[]> => {
   const { plan, agentId, workspaceId, leg, reserved = false } = session;
+  const { caller, dialled, direction } = numberColumns(leg);
   return sql<Row[]>`
     with agent as (
       select from agents where id = ${agentId} and workspace_id = ${workspaceId} and status = 'active'
@@ -77,8 +79,8 @@ const insertion = (
         dialed_number, direction, timezone, metadata, overrides, plan, prices, max_duration_seconds, reserved, created_at,
         expires_at)
       select ${ids.next('session')}, w.id, ${agentId}, ${session.agentName}, ${session.versionNumber},
-        ${plan.configHash}, ${session.source}, ${session.name}, ${session.endUserId}, ${leg?.callerNumber ?? null},
-        ${leg?.dialedNumber ?? null}, ${leg?.direction ?? null}, ${plan.timezone},
+        ${plan.configHash}, ${session.source}, ${session.name}, ${session.endUserId}, ${caller},
+        ${dialled}, ${direction}, ${plan.timezone},
         ${session.metadata.text}, ${JSON.stringify(session.overrides)}, ${sql.json(storedPlan(plan) as never)},
         ${prices ? JSON.stringify(prices) : null},
         ${plan.maxDurationSeconds}, ${reserved}, date_trunc('milliseconds', now()),

@@ -12,6 +12,7 @@ export const ATTRIBUTES = {
   state: 'lk.agent.state',
   segment: 'lk.segment_id',
   final: 'lk.transcription_final',
+  withdrawn: 'withdrawn',
 } as const;
 
 interface ToolNote {

@@ -28,9 +28,11 @@ export class Transcripts {
   async #user(segmentId: string, reader: TextReader): Promise<void> {
     let text = '';
     for await (const chunk of reader) text += chunk;
-    const final = reader.info.attributes?.[ATTRIBUTES.final] === 'true';
+    const { attributes = {} } = reader.info;
+    const final = attributes[ATTRIBUTES.final] === 'true';
+    // It was noise: an empty text takes it back.
+    if (attributes[ATTRIBUTES.withdrawn] === 'true') text = '';
     this.events.emit('userTranscript', { segmentId, text, final });
-    // A final transcript without text was noise.
     if (final && text !== '') this.events.emit('message', { role: 'user', text });
   }
 

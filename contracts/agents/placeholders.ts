@@ -7,11 +7,13 @@ import { LIMITS } from '../limits.js';
 export type Variable = string | number | boolean;
 
 /** The name is looked up, so the pattern only has to bound it. */
-const PLACEHOLDER = /\{\{ ?([A-Za-z][A-Za-z0-9_]{0,255}) ?\}\}/g;
+const PLACEHOLDER = /\{\{ ?((?:system\.)?[A-Za-z][A-Za-z0-9_]{0,255}) ?\}\}/g;
 
-/** The names of the placeholders of a text, each once. */
+/** The names of the placeholders of a text that a session has to fill, each once. */
 export const namesIn = (template: string): readonly string[] => [
-  ...new Set([...template.matchAll(PLACEHOLDER)].map(([, name = '']) => name)),
+  ...new Set(
+    [...template.matchAll(PLACEHOLDER)].map(([, name = '']) => name).filter((name) => !name.includes('.')),
+  ),
 ];
 
 /** Undefined if the rendered text is longer than LIMITS.session.renderedLength. */

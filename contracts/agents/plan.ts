@@ -54,7 +54,7 @@ function named(tools: RunnableVersion['tools']): readonly PlannedTool[] {
  * Undefined if its prompt is too long with the session's variables.
  */
 export function takenOver(plan: SessionPlan, version: RunnableVersion): SessionPlan | undefined {
-  const rendered = renderPrompt(version.config.prompt, plan.transfers?.variables ?? {});
+  const rendered = renderPrompt(version.config.prompt, { ...plan.transfers?.variables, ...plan.system });
   if ('tooLong' in rendered) return undefined;
   return {
     ...plan,

@@ -1,6 +1,7 @@
 /** Limits of phone numbers and calls: rows of `LIMITS` (contracts/limits.ts). Bytes, milliseconds, characters. */
 export const PHONE_LIMITS = {
   perWorkspace: 500,
+  label: 120,
   /** Claims to one number that are read at once: a webhook's signature is tried with the secret of each. */
   claims: 20,
   /** Numbers of a provider whose secrets are tried for a handshake that names none, and how long they are kept. */

@@ -89,7 +89,7 @@ export const PLATFORM_LIMITS = {
     /** A tool's output in the record, and its error. */
     toolOutputBytes: 256 * KiB,
     /** Most concurrent calls of tools that run in the background; more fail. */
-    callsBesideSpeech: 8,
+    callsBesideSpeech: 10,
     /** Most agents that one call may reach through hand-overs, and most hand-overs. */
     agents: 50,
     transfers: 10,
@@ -137,7 +137,9 @@ export const PLATFORM_LIMITS = {
     bodyTemplate: 100_000,
     headerName: range(1, 128),
     headerValue: 4000,
-    timeoutSeconds: { ...range(1, 120), default: 30 },
+    timeoutSeconds: { ...range(1, 300), default: 30 },
+    /** The longest timeout of a tool that does not run in the background. */
+    waitedSeconds: 120,
     /** A test of a tool shows the first 64 KB of the response; what is longer is `response_truncated`. */
     testCaptureBytes: 64 * KiB,
     mock: { name: 120, statusCode: range(100, 599), contentType: 128, body: 100_000 },
@@ -219,6 +221,8 @@ export const PLATFORM_LIMITS = {
     /** Characters of one passage and of a question; most passages that an agent gets for a question. */
     chunk: 1200,
     query: 2000,
+    /** Attached sources of so much together are part of an agent's instructions, and not searched. */
+    wholeBytes: 8 * KiB,
     passages: 5,
     /** Words of a question that are looked up, the rarest; passages that are ranked. */
     words: 32,

@@ -43,6 +43,9 @@ export const CREDENTIAL_FORMS: Readonly<Partial<Record<string, readonly [form: R
   client_secret: [/^[\w+/-]{22,}={0,2}$/, 'must be base64, of 16 bytes at least'],
 };
 
+/** States of a number; ours are `active`, and `error` where another workspace gets its calls. */
+export const NUMBER_STATUSES = ['provisioning', 'active', 'error', 'released'] as const;
+
 export const DIRECTIONS = ['inbound', 'outbound'] as const;
 export type Direction = (typeof DIRECTIONS)[number];
 
@@ -62,7 +65,9 @@ export interface Voicemail {
 
 /** The telephone's side of a session. Withheld or unparseable numbers are null. */
 export interface PhoneLeg {
+  /** The person's, whoever rang. */
   readonly callerNumber: string | null;
+  /** The workspace's. */
   readonly dialedNumber: string | null;
   readonly direction: Direction;
 }

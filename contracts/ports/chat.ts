@@ -39,6 +39,8 @@ export interface ChatRequest {
    * unchanged.
    */
   readonly passages: readonly { readonly source: string; readonly text: string }[];
+  /** Sources of the knowledge base that are part of the instructions. */
+  readonly known?: ChatRequest['passages'];
   /** For whom it is asked; absent: nobody that the log could name. */
   readonly whom?: ForWhom;
   /** Words of this answer came before the tools that were called: many models then have nothing to add, which is no failure. */

@@ -7,7 +7,7 @@ const limits = LIMITS.knowledge;
 
 const Source = Type.String({
   format: 'binary',
-  description: 'A file .md or .txt, UTF-8, at most 1 MB.',
+  description: 'A file .md or .txt, UTF-8, at most 1 MB, not empty.',
 });
 const Name = text(limits.name, { description: 'Default: the name of the file.' });
 const Description = text(limits.description);
@@ -70,7 +70,11 @@ export const KnowledgeFound = Type.Object(
         text: Type.String(),
         score: Type.Number({ description: 'Higher is better; comparable within one answer only.' }),
       }),
-      { description: `Best first, ${limits.passages} at most.` },
+      {
+        description:
+          `Best first, ${limits.passages} at most; or all sources as they are, with the score 1, if they have ` +
+          `${limits.wholeBytes / 1024} KiB at most together: these are part of the agent’s instructions.`,
+      },
     ),
   },
   {

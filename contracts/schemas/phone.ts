@@ -1,6 +1,6 @@
 /** Phone numbers on the wire (docs/contract/platform.md 6.13). */
 import { LIMITS } from '../limits.js';
-import { type CredentialNames, PHONE_CREDENTIALS, PHONE_PROVIDERS } from '../phone/phone.js';
+import { type CredentialNames, NUMBER_STATUSES, PHONE_CREDENTIALS, PHONE_PROVIDERS } from '../phone/phone.js';
 import { leaf, Moment, nullable, strict, text } from './shapes.js';
 import { type Static, Type } from './type.js';
 import { readOnly } from './write-only.js';
@@ -13,6 +13,7 @@ const Agent = leaf(
     { description: 'The agent that answers. Null: calls are rejected.' },
   ),
 );
+const Label = text(phone.label, { default: '', description: 'A name for people.' });
 const Enabled = Type.Boolean({ default: true, description: 'False rejects calls.' });
 
 const quoted = (names: readonly string[]): string => names.map((name) => `\`${name}\``).join(', ');
@@ -44,6 +45,7 @@ export const PhoneNumberCreation = strict(
       { min: 1, max: session.phoneNumber },
       { description: 'In E.164 form, or a SIP address.' },
     ),
+    label: Type.Optional(Label),
     agent_id: Agent,
     enabled: Type.Optional(Enabled),
     credentials: Credentials,
@@ -64,6 +66,7 @@ export type PhoneNumberCreation = Static<typeof PhoneNumberCreation>;
 
 export const PhoneNumberChange = strict(
   {
+    label: Type.Optional(Label),
     agent_id: Agent,
     enabled: Type.Optional(Enabled),
     credentials: Type.Optional(Credentials),
@@ -72,8 +75,11 @@ export const PhoneNumberChange = strict(
     workspace_id: readOnly.own,
     provider: readOnly.own,
     phone_number: readOnly.own,
-    places_calls: Type.Optional(Type.Boolean({ readOnly: true, description: 'Ignored.' })),
-    belongs_to_another: Type.Optional(Type.Boolean({ readOnly: true, description: 'Ignored.' })),
+    places_calls: readOnly.flag,
+    supports_outbound: readOnly.flag,
+    belongs_to_another: readOnly.flag,
+    status: readOnly.text,
+    status_detail: readOnly.text,
     answer_url: readOnly.text,
     created_at: readOnly.text,
     updated_at: readOnly.text,
@@ -88,11 +94,18 @@ export const PhoneNumberEntity = Type.Object(
     workspace_id: Type.String(),
     provider: Type.Enum([...PHONE_PROVIDERS]),
     phone_number: text(agent.transferNumber),
+    label: Type.String(),
     agent_id: nullable(Type.String()),
     enabled: Type.Boolean(),
     places_calls: Type.Boolean({
       description: 'Whether it has the credentials for placing calls.',
     }),
+    supports_outbound: Type.Boolean({ description: 'The same as `places_calls`.' }),
+    status: Type.Enum([...NUMBER_STATUSES], {
+      description:
+        '`error`: its calls do not come here, and `status_detail` says why. Others are `active`; the rest is of other platforms.',
+    }),
+    status_detail: Type.String(),
     api_url: nullable(Type.String()),
     answer_url: Type.String({
       description:
@@ -117,9 +130,13 @@ export const PhoneNumberEntity = Type.Object(
         workspace_id: 'ws_0a1b2c3d4e5f60718293a4b5',
         provider: 'twilio',
         phone_number: '+493012345678',
+        label: 'Bakery',
         agent_id: 'agent_5f0c8a1b2c3d4e5f60718293',
         enabled: true,
         places_calls: false,
+        supports_outbound: false,
+        status: 'active',
+        status_detail: '',
         api_url: null,
         answer_url:
           'https://speech.example.com/v1/phone/twilio/answer/3f1c0e9a5b7d4c2e8a6f1b3d5c7e9f02b4d6f8a1c3e5d7f9b2a4c6e8d0f1a3b5',

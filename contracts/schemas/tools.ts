@@ -8,6 +8,8 @@ const limits = LIMITS.tool;
 
 export const TOOL_TYPES = ['webhook', 'client', 'mcp'] as const;
 export const TOOL_METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
+/** Whether the agent waits for a tool's answer, is told of it later, or never. */
+export const EXECUTION_MODES = ['blocking', 'fire_and_forget', 'background'] as const;
 export const HEADER_KINDS = ['custom', 'authorization_bearer', 'authorization_basic'] as const;
 
 const ARGUMENT = { name: text(limits.argumentName), description: text(limits.argumentDescription) };
@@ -53,7 +55,9 @@ const FIELDS = {
     description: '`{{argument}}` is replaced, escaped for the type.',
   }),
   headers: Type.Array(Header, { maxItems: limits.headers }),
-  timeout_seconds: whole(limits.timeoutSeconds),
+  timeout_seconds: whole(limits.timeoutSeconds, {
+    description: `At most ${limits.waitedSeconds}, unless \`execution_mode\` is \`background\`.`,
+  }),
   error_handling: Type.Enum(['passthrough', 'hide']),
   mock_responses: Type.Array(
     strict({
@@ -68,8 +72,13 @@ const FIELDS = {
     },
   ),
   expects_response: Type.Boolean({ description: 'Client tools: whether the agent waits for the result.' }),
+  execution_mode: Type.Enum([...EXECUTION_MODES], {
+    description:
+      '`blocking`: the agent waits. `background`: it goes on, and gets the result when it comes. `fire_and_forget` ' +
+      '(webhooks): it goes on and never gets it.',
+  }),
   while_speaking: Type.Boolean({
-    description: 'The agent continues while the tool runs, and gets the result when it comes.',
+    description: 'Whether `execution_mode` is `background`: setting either sets both.',
   }),
   allowed_tools: Type.Array(text(LIMITS.mcp.toolName), {
     maxItems: LIMITS.mcp.allowedTools,
@@ -89,6 +98,7 @@ const optionalFields = {
   error_handling: Type.Optional(FIELDS.error_handling),
   mock_responses: Type.Optional(FIELDS.mock_responses),
   expects_response: Type.Optional(FIELDS.expects_response),
+  execution_mode: Type.Optional(FIELDS.execution_mode),
   while_speaking: Type.Optional(FIELDS.while_speaking),
   allowed_tools: Type.Optional(FIELDS.allowed_tools),
 };
@@ -156,6 +166,7 @@ export const ToolDefinition = Type.Object({
   error_handling: FIELDS.error_handling,
   mock_responses: Type.Array(Type.Object(MOCK), { maxItems: limits.mockResponses }),
   expects_response: FIELDS.expects_response,
+  execution_mode: FIELDS.execution_mode,
   while_speaking: FIELDS.while_speaking,
   allowed_tools: FIELDS.allowed_tools,
 });
@@ -176,12 +187,17 @@ const TOOL_DEFAULTS: Omit<ToolDefinition, 'name'> = {
   error_handling: 'passthrough',
   mock_responses: [],
   expects_response: true,
+  execution_mode: 'blocking',
   while_speaking: false,
   allowed_tools: [],
 };
 
 /** A stored tool, with defaults for fields that are newer than it. */
-export const completeTool = (stored: ToolDefinition): ToolDefinition => ({ ...TOOL_DEFAULTS, ...stored });
+export const completeTool = (stored: ToolDefinition): ToolDefinition => ({
+  ...TOOL_DEFAULTS,
+  ...(stored.while_speaking && { execution_mode: 'background' }),
+  ...stored,
+});
 
 /** A credential of a tool; null to forget it. */
 export interface HeaderSecret {
@@ -231,6 +247,14 @@ function reviseHeaders(
   return { headers, secrets };
 }
 
+/** The mode after a change by either of its names: by the one that changes, by `execution_mode` if both do. */
+function modeOf(current: ToolDefinition, change: ToolChange): ToolDefinition['execution_mode'] {
+  const { execution_mode: mode = current.execution_mode, while_speaking: beside = current.while_speaking } =
+    change;
+  if (mode !== current.execution_mode || beside === current.while_speaking) return mode;
+  return beside ? 'background' : 'blocking';
+}
+
 /** The tool after the change (decision 14), and the credentials that came with it. Lists are replaced. */
 export function reviseTool(current: ToolDefinition, change: ToolChange): ToolRevision {
   const { headers: wantedHeaders, mock_responses: mocks, arguments: args, ...fields } = change;
@@ -238,9 +262,12 @@ export function reviseTool(current: ToolDefinition, change: ToolChange): ToolRev
   const { headers, secrets } = wantedHeaders
     ? reviseHeaders(current.headers, wantedHeaders)
     : { headers: current.headers, secrets: [] };
+  const mode = modeOf(current, change);
   const definition: ToolDefinition = {
     ...current,
     ...(rest as Partial<ToolDefinition>),
+    execution_mode: mode,
+    while_speaking: mode === 'background',
     headers,
     arguments: args ? args.map((argument) => ({ description: '', ...argument })) : current.arguments,
     mock_responses: mocks ? mocks.map((mock) => ({ ...MOCK_DEFAULTS, ...mock })) : current.mock_responses,

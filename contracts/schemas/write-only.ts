@@ -29,6 +29,7 @@ const OWN = 'May be sent as it was read; another one is refused.';
 /** Read-only members that a change may contain, so that the result of a read can be sent back whole. */
 export const readOnly = {
   text: Type.Optional(Type.String({ readOnly: true, description: IGNORED })),
+  flag: Type.Optional(Type.Boolean({ readOnly: true, description: IGNORED })),
   count: Type.Optional(Type.Integer({ readOnly: true, description: IGNORED })),
   /** An id of the changed object: see `foreignMembers`. */
   own: Type.Optional(Type.String({ readOnly: true, description: OWN })),

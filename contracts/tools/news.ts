@@ -8,6 +8,11 @@ export const TOOL_RUNS = JSON.stringify({
   status: 'The tool runs. Go on with the conversation: you are told when it answers.',
 });
 
+/** The answer to a call whose outcome nobody is told. */
+export const TOOL_SENT = JSON.stringify({
+  status: 'The request is on its way. Go on with the conversation: you are not told its outcome.',
+});
+
 const ANSWERED = ' has answered: ';
 
 /** The tool's answer, once it comes. `args` as the model wrote them. */

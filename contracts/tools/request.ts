@@ -1,6 +1,6 @@
-/** The request of a webhook tool's call: templates filled in, headers as stored (docs/contract/platform.md 6.5 rules 1 and 2). */
+/** The request of a webhook tool's call: templates filled in, headers as stored but for system variables (docs/contract/platform.md 6.5 rules 1 and 2). */
 import type { ToolDefinition } from '../schemas/tools.js';
-import { renderBody, renderUrl } from './templates.js';
+import { renderBody, renderHeader, renderUrl } from './templates.js';
 
 export interface ToolRequest {
   readonly method: ToolDefinition['method'];
@@ -27,16 +27,32 @@ const KEY_HEADER = 'Idempotency-Key';
 export const keyed = (headers: Headers, key: string | undefined): Headers =>
   key === undefined || names(headers, KEY_HEADER.toLowerCase()) ? headers : [...headers, [KEY_HEADER, key]];
 
+type Values = Readonly<Record<string, unknown>>;
+
+/** The headers with the system's values in those of kind `custom`: never in a credential, and nothing else fills any (rule 2). */
+const rendered = (headers: Headers, own: ToolDefinition['headers'], system: Values): Headers =>
+  headers.map(([name, value]) => {
+    const isCustom = own.some(
+      (header) => header.kind === 'custom' && header.name === name && header.value === value,
+    );
+    return isCustom
+      ? [name, renderHeader(value, { declared: Object.keys(system), values: system })]
+      : [name, value];
+  });
+
 /**
- * `headers` are the tool's own with its credentials (`ToolCredentials.headersOf`). GET carries no body.
- * Errors: `invalid_request` if the values do not fit the URL.
+ * `stored` are the tool's own headers with its credentials (`ToolCredentials.headersOf`), `system` the values of system
+ * variables, which win over arguments. GET carries no body. Errors: `invalid_request` if the values do not fit the URL.
  */
 export function toolRequest(
   tool: ToolDefinition,
-  headers: Headers,
-  values: Readonly<Record<string, unknown>>,
+  stored: Headers,
+  values: Values,
+  system: Values = {},
 ): ToolRequest {
-  const args = { declared: tool.arguments.map(({ name }) => name), values };
+  const declared = [...tool.arguments.map(({ name }) => name), ...Object.keys(system)];
+  const args = { declared, values: { ...values, ...system } };
+  const headers = rendered(stored, tool.headers, system);
   const url = renderUrl(tool.url, args);
   const timeoutMs = tool.timeout_seconds * 1000;
   const body = tool.method === 'GET' ? '' : renderBody(tool.body_template, tool.content_type, args);

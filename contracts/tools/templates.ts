@@ -9,6 +9,7 @@ import { ServiceError } from '../errors.js';
 /** A name contains no brace, so that a match never looks beyond its own closing. */
 const PLACEHOLDER = /\{\{([^{}]{1,256})\}\}/g;
 
+/** What a template is filled with. */
 export interface Arguments {
   /** The names that the tool declares. */
   readonly declared: readonly string[];
@@ -142,6 +143,10 @@ const ESCAPES: readonly Escape[] = [
   { fits: /^application\/x-www-form-urlencoded$/, writer: always(percentEncoded) },
   { fits: /^(application|text)\/(xml|html|[\w.+-]+\+xml)$/, writer: always(xmlEscaped) },
 ];
+
+/** A header's value, in which nothing has to be escaped. Errors: `invalid_request` if it grows too long. */
+export const renderHeader = (template: string, args: Arguments): string =>
+  substitute(template, args, () => plain);
 
 /** The body to send; empty if the template is. Errors: `invalid_request` if it grows too long. */
 export function renderBody(template: string, contentType: string, args: Arguments): string {

@@ -43,14 +43,26 @@ function toWireMessage(message: ChatMessage): object {
   return { role: 'assistant', content, ...thoughts, tool_calls: message.toolCalls.map(toWireCall) };
 }
 
+const inWords = (texts: ChatRequest['passages']): string =>
+  texts.map(({ source, text }) => `[${source}]\n${text}`).join('\n\n');
+
+/** The instructions, with what the agent knows by heart behind its prompt: the same in all its calls, so that servers cache it. */
+function withKnown(
+  [prompt, ...others]: readonly string[],
+  known: ChatRequest['passages'],
+): readonly string[] {
+  const all = [...(prompt === undefined ? [] : [prompt])];
+  if (known.length > 0) all.push(`What you know, from your knowledge base:\n\n${inWords(known)}`);
+  return [...all, ...others];
+}
+
 /** The messages, with the turn's passages right before the user's last message. */
 function withPassages(
   messages: readonly ChatMessage[],
   passages: ChatRequest['passages'],
 ): readonly ChatMessage[] {
   if (passages.length === 0) return messages;
-  const found = passages.map(({ source, text }) => `[${source}]\n${text}`).join('\n\n');
-  const content = `Passages from the knowledge base that may help with the next answer:\n\n${found}`;
+  const content = `Passages from the knowledge base that may help with the next answer:\n\n${inWords(passages)}`;
   const asked = messages.findLastIndex(({ role }) => role === 'user');
   const at = asked < 0 ? messages.length : asked;
   return [...messages.slice(0, at), { role: 'system', content }, ...messages.slice(at)];
@@ -107,10 +119,11 @@ function joined(messages: readonly ChatMessage[]): readonly ChatMessage[] {
  * Qwen 3.5, Gemma, Mistral and others refuse any other order. Later instructions stay where they are, as notes of the user: there they
  * mean the latest turn, and servers that cache the beginning of a prompt find it unchanged.
  */
-function ordered({ messages, passages, tools }: ChatRequest): readonly ChatMessage[] {
+function ordered({ messages, known = [], passages, tools }: ChatRequest): readonly ChatMessage[] {
   const begun = messages.findIndex((message) => !isSystem(message));
   const [before, after] = begun < 0 ? [messages, []] : [messages.slice(0, begun), messages.slice(begun)];
-  const instructions = before.map(({ content }) => content).filter((text) => text !== '');
+  const written = before.map(({ content }) => content).filter((text) => text !== '');
+  const instructions = withKnown(written, known);
   const told = withPassages(after, passages).map(asNote);
   const said = tools.length > 0 ? told : withoutCalls(told);
   return [

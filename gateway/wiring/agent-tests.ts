@@ -92,6 +92,7 @@ export async function openAgentTests(options: AgentTestOptions): Promise<OpenAge
     hasModel: model !== undefined,
     hasCalls: voice !== undefined,
     speech: platform.speech,
+    clock,
   };
   return { routes: () => testRoutes(parts), stop: () => loop.stop() };
 }

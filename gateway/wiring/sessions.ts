@@ -130,6 +130,7 @@ export async function openSessions(options: SessionOptions): Promise<OpenSession
     admission: options.admission,
     transcribes: (language: Language) => languages.transcribes(language),
     recordings: options.recordings,
+    clock,
   };
   return {
     runs,

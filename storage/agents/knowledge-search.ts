@@ -36,13 +36,25 @@ const rarest = (tx: Transaction, question: string) => tx<Word[]>`
   ) as f on f.word = w.lexeme
   order by frequency, length(w.lexeme) desc, w.lexeme limit ${MOST_WORDS}`;
 
-/** Those of the sources that the workspace has. */
-const owned = (tx: Transaction, workspaceId: string, sources: readonly PinnedSource[]) => tx<Wanted[]>`
-  select s.id, s.name, r.revision, r.chunk_count as passages
-  from unnest(${sources.map(({ sourceId }) => sourceId)}::text[], ${sources.map(({ revision }) => revision)}::int[])
-    as wanted (id, revision)
+/** Those of the sources that the workspace has, as `s`, with their revisions as `r` and their place in the list. */
+const owned = (sql: Sql | Transaction, workspaceId: string, sources: readonly PinnedSource[]) => sql`
+  unnest(${sources.map(({ sourceId }) => sourceId)}::text[], ${sources.map(({ revision }) => revision)}::int[])
+    with ordinality as wanted (id, revision, place)
   join knowledge_sources s on s.id = wanted.id and s.workspace_id = ${workspaceId}
   join knowledge_revisions r on r.source_id = s.id and r.revision = wanted.revision`;
+
+const wantedOf = (tx: Transaction, workspaceId: string, sources: readonly PinnedSource[]) => tx<Wanted[]>`
+  select s.id, s.name, r.revision, r.chunk_count as passages from ${owned(tx, workspaceId, sources)}`;
+
+/** Contents are read only where they are told: they are kept apart from the rows. */
+export const wholeKnowledge = async (
+  sql: Sql,
+  ...[workspaceId, sources, bytes]: Parameters<KnowledgeSearch['whole']>
+): Promise<readonly Passage[]> => sql<Passage[]>`
+  select "sourceId", source, text, 1::float8 as rank from (
+    select s.id as "sourceId", s.name as source, r.content as text, wanted.place, sum(r.size_bytes) over () as bytes
+    from ${owned(sql, workspaceId, sources)}) as attached
+  where bytes <= ${bytes} and text <> '' order by place`;
 
 /** As many words, from the rarest on, as are in no more passages than can be ranked; at least one. */
 export function selective(words: readonly Word[], passages: number): readonly Word[] {
@@ -83,7 +95,7 @@ export const searchKnowledge = (
     await tx`set local plan_cache_mode = force_custom_plan`;
     const words = await rarest(tx, wordsOf(question.slice(0, MOST_CHARACTERS).replaceAll('\0', ' ')));
     if (words.length === 0) return [];
-    const wanted = await owned(tx, workspaceId, sources);
+    const wanted = await wantedOf(tx, workspaceId, sources);
     const names = new Map(wanted.map(({ id, name }) => [id, name]));
     const found = await ranked(tx, wanted, words, limit);
     return found.map((passage) => ({ ...passage, source: names.get(passage.sourceId) ?? '' }));

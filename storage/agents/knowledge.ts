@@ -16,7 +16,7 @@ import type { Listed, PageRequest } from '../../contracts/ports/page.js';
 import type { AgentReferences } from '../../contracts/ports/agents/tools.js';
 import type { Sql, Transaction } from '../postgres/sql.js';
 import { passagesOf, wordsOf } from './knowledge-chunks.js';
-import { searchKnowledge } from './knowledge-search.js';
+import { searchKnowledge, wholeKnowledge } from './knowledge-search.js';
 import { keepStatistics } from './knowledge-statistics.js';
 import { listed, positionAfter, wantedRows } from '../page.js';
 import { isFound } from '../search.js';
@@ -158,6 +158,7 @@ export function createKnowledge({ sql, ids }: KnowledgeParts): Knowledge & Knowl
     read: (id, workspaceId) => read(sql, id, workspaceId),
     remove: (id, workspaceId) => remove(sql, id, workspaceId),
     agents: (id, workspaceId) => agents(sql, id, workspaceId),
+    whole: (workspaceId, sources, bytes) => wholeKnowledge(sql, workspaceId, sources, bytes),
     search: (workspaceId, sources, question, limit) =>
       searchKnowledge(sql, workspaceId, sources, question, limit),
 

@@ -18,6 +18,7 @@ import type {
   OpenedNumber,
   PhoneNumber,
   PhoneNumberChange,
+  PhoneNumberFilter,
   PhoneNumbers,
 } from '../../contracts/ports/phone/phone.js';
 import type { Secrets } from '../../contracts/ports/secrets.js';
@@ -35,21 +36,31 @@ const belongsToAnother = (sql: Sql | Transaction) => sql`
       and (coalesce(o.proven_at, 'infinity'), o.position) < (coalesce(p.proven_at, 'infinity'), p.position))`;
 
 const columns = (sql: Sql | Transaction) => sql`
-  p.id, p.workspace_id as "workspaceId", p.provider, p.address, p.agent_id as "agentId", p.enabled,
+  p.id, p.workspace_id as "workspaceId", p.provider, p.address, p.label, p.agent_id as "agentId", p.enabled,
   p.api_url as "apiUrl", p.sealed_api is not null as "placesCalls", p.token,
   ${belongsToAnother(sql)} as "belongsToAnother",
   p.created_at as "createdAt", p.updated_at as "updatedAt"`;
 
 const conflict = (message: string): ServiceError => new ServiceError('conflict', { message });
 
-async function list(sql: Sql, workspaceId: string, page: PageRequest): Promise<Listed<PhoneNumber>> {
+const isListed = (sql: Sql, workspaceId: string, { address, agentId }: PhoneNumberFilter) => sql`
+  p.workspace_id = ${workspaceId}
+  ${address === undefined ? sql`` : sql`and p.address = ${address}`}
+  ${agentId === undefined ? sql`` : sql`and p.agent_id = ${agentId}`}`;
+
+async function list(
+  sql: Sql,
+  workspaceId: string,
+  filter: PhoneNumberFilter,
+  page: PageRequest,
+): Promise<Listed<PhoneNumber>> {
   const rows = await sql<(PhoneNumber & { position: string })[]>`
     select ${columns(sql)}, p.position::text as position from phone_numbers p
-    where p.workspace_id = ${workspaceId} and p.position < ${positionAfter(page)}
+    where ${isListed(sql, workspaceId, filter)} and p.position < ${positionAfter(page)}
     order by p.position desc offset ${page.offset} limit ${wantedRows(page)}`;
   const [counted] = page.total
     ? await sql<{ total: number }[]>`
-        select count(*)::int as total from phone_numbers where workspace_id = ${workspaceId}`
+        select count(*)::int as total from phone_numbers p where ${isListed(sql, workspaceId, filter)}`
     : [];
   return listed(rows, page, counted?.total ?? null, ({ position: _, ...number }) => number);
 }
@@ -81,6 +92,7 @@ interface PhoneRow {
   readonly workspace_id: string;
   readonly provider: string;
   readonly address: string;
+  readonly label: string;
   readonly agent_id: string | null;
   readonly enabled: boolean;
   readonly api_url: string | null;
@@ -123,12 +135,13 @@ const create = (
   sql.begin(async (tx) => {
     const id = ids.next('phone');
     await checkAgent(tx, wanted.agentId, workspaceId);
-    const { provider, address, agentId, enabled, apiUrl } = wanted;
+    const { provider, address, label, agentId, enabled, apiUrl } = wanted;
     await insert(tx, {
       id,
       workspace_id: workspaceId,
       provider,
       address,
+      label,
       agent_id: agentId,
       enabled,
       api_url: apiUrl,
@@ -142,7 +155,7 @@ const change = (
   { sql, secrets }: Parts,
   id: string,
   workspaceId: string,
-  { agentId, enabled, apiUrl, secret, api }: PhoneNumberChange,
+  { label, agentId, enabled, apiUrl, secret, api }: PhoneNumberChange,
 ) =>
   sql.begin(async (tx) => {
     const [row] = await tx<{ sealed_api: Buffer | null }[]>`
@@ -150,7 +163,7 @@ const change = (
     if (!row) return undefined;
     await checkAgent(tx, agentId, workspaceId);
     await tx`
-      update phone_numbers set enabled = coalesce(${enabled ?? null}, enabled), updated_at = now(),
+      update phone_numbers set enabled = coalesce(${enabled ?? null}, enabled), label = coalesce(${label ?? null}, label), updated_at = now(),
         agent_id = case when ${agentId === undefined} then agent_id else ${agentId ?? null} end,
         api_url = case when ${apiUrl === undefined} then api_url else ${apiUrl ?? null} end
       where id = ${id}`;
@@ -249,7 +262,7 @@ export const forgetOldCalls = (sql: Sql, days: number) => sql`
 export const createPhoneNumbers = (
   parts: Parts,
 ): PhoneNumbers & DialledNumbers & DiallingNumbers & AnsweredNumbers => ({
-  list: (workspaceId, page) => list(parts.sql, workspaceId, page),
+  list: (workspaceId, filter, page) => list(parts.sql, workspaceId, filter, page),
   read: (id, workspaceId) => read(parts.sql, id, workspaceId),
   create: (wanted, own, workspaceId) => create(parts, wanted, own, workspaceId),
   change: (id, workspaceId, wanted) => change(parts, id, workspaceId, wanted),

@@ -6,6 +6,7 @@ import type { Ids } from '../../contracts/ids.js';
 import { beforeTransferIs, RETURNABLE, type TransferState } from '../../contracts/phone/transfer-states.js';
 import type { Transfer } from '../../contracts/phone/transfers.js';
 import type { NewTransfer, OverdueTransfer, Transfers } from '../../contracts/ports/phone/transfers.js';
+import { ownNumber } from '../sessions/numbers.js';
 import type { Database } from '../postgres/database.js';
 import type { NotifyListener } from '../postgres/events.js';
 import type { Sql, Transaction } from '../postgres/sql.js';
@@ -14,7 +15,7 @@ import type { Sql, Transaction } from '../postgres/sql.js';
 const columns = (sql: Sql | Transaction) => sql`
   t.id, t.session_id as "sessionId", s.workspace_id as "workspaceId", t.number_id as "numberId", t.provider,
   t.caller_call_id as "callerCallId", t.call_id as "callId", t.tool_call_id as "toolCallId", t.mode, t.label,
-  t.to_address as "to", case s.direction when 'outbound' then s.caller_number end as shown, t.state, t.reason, t.briefing::jsonb as briefing, t.created_at as "createdAt",
+  t.to_address as "to", case s.direction when 'outbound' then ${ownNumber(sql)} end as shown, t.state, t.reason, t.briefing::jsonb as briefing, t.created_at as "createdAt",
   t.answered_at as "answeredAt", t.ended_at as "endedAt", t.returned_at as "returnedAt"`;
 
 /** Needs the transfers as `t`. */

@@ -10,6 +10,7 @@ import {
 } from '../../contracts/ports/sessions/sessions.js';
 import { listed, NOWHERE, wantedRows } from '../page.js';
 import type { Sql, Transaction } from '../postgres/sql.js';
+import { personsNumber } from './numbers.js';
 import { columns, recordOf, type Row } from './rows.js';
 import { saidAll } from './said.js';
 
@@ -31,11 +32,12 @@ function byStatus(sql: Sql | Transaction, { statuses }: SessionFilter) {
 
 /** All conditions except the latest time. Needs the sessions as `s`. */
 function conditions(sql: Sql | Transaction, { workspaceId, filter }: SessionList) {
-  const { agentId, callerNumber, endUserId, createdAfter, search } = filter;
+  const { agentId, callerNumber, direction, endUserId, createdAfter, search } = filter;
   return sql`
     s.workspace_id = ${workspaceId} and s.source <> 'dashboard' and ${byStatus(sql, filter)}
     ${agentId === undefined ? sql`` : sql`and s.agent_id = ${agentId}`}
-    ${callerNumber === undefined ? sql`` : sql`and s.caller_number = ${callerNumber}`}
+    ${callerNumber === undefined ? sql`` : sql`and ${personsNumber(sql)} = ${callerNumber}`}
+    ${direction === undefined ? sql`` : sql`and coalesce(s.direction, 'inbound') = ${direction}`}
     ${endUserId === undefined ? sql`` : sql`and s.end_user_id = ${endUserId}`}
     ${createdAfter ? sql`and s.created_at >= ${createdAfter}` : sql``}
     ${search === undefined ? sql`` : sql`and ${saidAll(sql, search)}`}`;

@@ -8,6 +8,7 @@ import type { SessionRemoval } from '../../contracts/ports/sessions/sessions.js'
 import { answeringSession } from '../../contracts/sessions/session-states.js';
 import { memberText } from '../../contracts/text/raw-json.js';
 import type { Sql } from '../postgres/sql.js';
+import { personsNumber } from './numbers.js';
 import { isIn } from './states.js';
 
 const { removedAtOnce } = LIMITS.session;
@@ -30,13 +31,9 @@ export type Whose =
   | { readonly callerNumber: string }
   | { readonly sessionIds: readonly string[] };
 
-/** For outbound calls, the person's number is the dialed one. */
 function condition(sql: Sql, whose: Whose) {
   if ('endUserId' in whose) return sql`s.end_user_id = ${whose.endUserId}`;
-  if ('callerNumber' in whose)
-    return sql`(
-      (s.caller_number = ${whose.callerNumber} and s.direction is distinct from 'outbound')
-      or (s.dialed_number = ${whose.callerNumber} and s.direction = 'outbound'))`;
+  if ('callerNumber' in whose) return sql`${personsNumber(sql)} = ${whose.callerNumber}`;
   return sql`s.id = any(${whose.sessionIds as string[]}::text[])`;
 }
 

@@ -4,6 +4,7 @@ import type { EndedReason, SessionItem, SessionRecord } from '../../contracts/po
 import { RawJson } from '../../contracts/text/raw-json.js';
 import type { PlainObject } from '../../contracts/schemas/plain-object.js';
 import type { Sql, Transaction } from '../postgres/sql.js';
+import { ownNumber, personsNumber } from './numbers.js';
 
 export interface Row extends Omit<SessionRecord, 'metadata' | 'overrides'> {
   readonly position: string;
@@ -28,7 +29,7 @@ export const lastedUntilNow = (sql: Sql | Transaction) => sql`
 export const columns = (sql: Sql | Transaction) => sql`
   s.id, s.position::text as position, s.workspace_id as "workspaceId", s.agent_id as "agentId", s.agent_name as "agentName",
   s.version_number as "versionNumber", s.config_hash as "configHash", s.source, s.name, s.end_user_id as "endUserId",
-  s.caller_number as "callerNumber", s.dialed_number as "dialedNumber", s.direction, s.room, s.timezone, s.metadata, s.overrides, s.status,
+  ${personsNumber(sql)} as "callerNumber", ${ownNumber(sql)} as "dialedNumber", s.direction, s.room, s.timezone, s.metadata, s.overrides, s.status,
   s.created_at as "createdAt", s.expires_at as "expiresAt", s.started_at as "startedAt", s.ended_at as "endedAt",
   s.ended_reason as "endedReason",
   case when s.ended_at is not null and s.started_at is not null

@@ -674,6 +674,8 @@ export const texts = {
     provider: 'Provider',
     number: 'Number',
     numberHelp: 'With its country, such as +493012345678; or a SIP address.',
+    label: 'Name',
+    labelHelp: 'For you: callers never see it.',
     agent: 'Agent that answers',
     agentHelp: 'Callers get the published version.',
     nobody: 'Nobody: calls are rejected',

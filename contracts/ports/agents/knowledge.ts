@@ -55,6 +55,8 @@ export interface Knowledge {
 }
 
 export interface KnowledgeSearch {
+  /** The texts of these revisions as they are, in that order, if they have at most so many bytes together; else none. */
+  whole(workspaceId: string, sources: readonly PinnedSource[], bytes: number): Promise<readonly Passage[]>;
   /** The passages of these revisions that fit the question best, best first; at most `limit`. */
   search(
     workspaceId: string,

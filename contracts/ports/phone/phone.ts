@@ -7,6 +7,8 @@ export interface NewPhoneNumber {
   readonly provider: PhoneProvider;
   /** As `phoneAddress` writes it. */
   readonly address: string;
+  /** For people. */
+  readonly label: string;
   readonly agentId: string | null;
   readonly enabled: boolean;
   /** The provider's API, if not at its usual address. */
@@ -38,11 +40,17 @@ export interface PhoneNumber extends NewPhoneNumber {
 
 /** Absent fields stay as they are, also those within `api`. */
 export type PhoneNumberChange = Partial<
-  Pick<NewPhoneNumber, 'agentId' | 'enabled' | 'apiUrl'> & NumberSecrets
+  Pick<NewPhoneNumber, 'label' | 'agentId' | 'enabled' | 'apiUrl'> & NumberSecrets
 >;
 
+export interface PhoneNumberFilter {
+  /** As `phoneAddress` writes it. */
+  readonly address?: string;
+  readonly agentId?: string;
+}
+
 export interface PhoneNumbers {
-  list(workspaceId: string, page: PageRequest): Promise<Listed<PhoneNumber>>;
+  list(workspaceId: string, filter: PhoneNumberFilter, page: PageRequest): Promise<Listed<PhoneNumber>>;
   read(id: string, workspaceId: string): Promise<PhoneNumber | undefined>;
   /**
    * Errors: `not_found` without such an agent, `conflict` if the workspace already has the number, or as many numbers as it

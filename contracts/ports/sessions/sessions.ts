@@ -3,6 +3,7 @@
  * 13). A session is made `pending` with everything that its conversation will need, is joined once by its token,
  * becomes `active` when the user is connected, and ends exactly once, whoever ends it and in whichever process.
  */
+import type { SystemVariables } from '../../agents/system-variables.js';
 import type { Direction, PhoneLeg } from '../../phone/phone.js';
 import type { Prices } from '../../sessions/prices.js';
 import type { RawJson } from '../../text/raw-json.js';
@@ -69,6 +70,8 @@ export interface SessionPlan {
   /** Whether the agent knows date and time, in the session's timezone. */
   readonly worldContext: boolean;
   readonly timezone: string;
+  /** The values of `{{system.…}}` for the requests of tools, and for agents that take the call over. Absent in plans of before. */
+  readonly system?: SystemVariables;
   /** Agents that may take the call over, and the variables for their prompts, which are deleted with the plan. Absent if there are none. */
   readonly transfers?: {
     readonly agents: readonly PinnedAgent[];
@@ -195,6 +198,8 @@ export interface SessionFilter {
   /** Absent: all but `pending`. */
   readonly statuses?: readonly SessionStatus[];
   readonly callerNumber?: string;
+  /** `inbound`: also sessions that are no phone calls. */
+  readonly direction?: Direction;
   readonly endUserId?: string;
   readonly createdAfter?: Date;
   readonly createdBefore?: Date;

@@ -5,7 +5,7 @@
  */
 import type { ChatEvent, ChatMessage, ChatModel, ChatRequest } from '../../../contracts/ports/chat.js';
 import { UNCLEAR } from '../../../contracts/text/unclear.js';
-import { readToolNews, TOOL_RUNS } from '../../../contracts/tools/news.js';
+import { readToolNews, TOOL_RUNS, TOOL_SENT } from '../../../contracts/tools/news.js';
 import { answerFrom } from './answers.js';
 import { inWords } from './results.js';
 import { fill, questionFor, type BuiltinToolUse, toolFor } from './tool-use.js';
@@ -26,6 +26,7 @@ const LINES = {
   unknown: 'I do not know that. I can only tell you what I have been given.',
   toolFailed: 'That did not work, sorry.',
   toolRuns: 'I am looking that up, and tell you when I know.',
+  toolSent: 'I have sent that.',
 } as const;
 
 const FAREWELL = /\b(good ?bye|bye|hang up|end (?:the|this) call|that(?:'s| is| will be) all)\b/iu;
@@ -72,6 +73,7 @@ function* call(use: BuiltinToolUse, step: number): Generator<ChatEvent> {
 
 const wordsOf = (result: string): string => {
   if (result === TOOL_RUNS) return LINES.toolRuns;
+  if (result === TOOL_SENT) return LINES.toolSent;
   return /^\s*\{"error"/u.test(result) ? LINES.toolFailed : inWords(result);
 };
 
@@ -104,7 +106,7 @@ const promptOf = ({ messages }: ChatRequest): string =>
   messages.find(({ role }) => role === 'system')?.content ?? '';
 
 function* converse(request: ChatRequest): Generator<ChatEvent> {
-  const { messages, passages } = request;
+  const { messages, passages, known = [] } = request;
   const [...told] = results(messages);
   if (told.length > 0) return yield text(told.reverse().join(' '));
   const [...late] = news(messages);
@@ -121,7 +123,7 @@ function* converse(request: ChatRequest): Generator<ChatEvent> {
   if (use) return yield* call(use, messages.length);
   const found = answerFrom(
     said,
-    passages.map((passage) => passage.text),
+    [...known, ...passages].map((passage) => passage.text),
     promptOf(request),
   );
   yield text(found ?? LINES.unknown);

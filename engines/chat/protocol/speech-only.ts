@@ -26,7 +26,7 @@ export interface WrittenToolCall {
   readonly arguments: string;
 }
 
-type Request = Pick<ChatRequest, 'messages' | 'passages' | 'tools'>;
+type Request = Pick<ChatRequest, 'messages' | 'known' | 'passages' | 'tools'>;
 
 /** Calls of a block that may turn out to be an example. */
 interface Candidate {
@@ -282,10 +282,10 @@ export class SpeechOnly {
   #isRepeated(name: string, args: unknown, raw: string): boolean {
     const written = squeezed(typeof args === 'string' ? args : JSON.stringify(args));
     const whole = squeezed(raw);
-    const { messages, passages } = this.request;
+    const { messages, known = [], passages } = this.request;
     const texts = [
       ...messages.flatMap(({ role, content }) => (role === 'user' || role === 'tool' ? [content] : [])),
-      ...passages.map(({ text }) => text),
+      ...[...known, ...passages].map(({ text }) => text),
     ];
     return texts
       .filter((text) => text.includes(name))

@@ -21,7 +21,7 @@ import type { ConversationParts } from '../conversations/conversation-parts.js';
 import { CALL_SPEECH } from '../conversations/utterance.js';
 import { SILENT_VOICE } from './silent-voice.js';
 import type { SimulatedUser } from './simulated-user.js';
-import { mcpFor, standInFor } from './stand-ins.js';
+import { mcpFor, standInFor, waitedFor } from './stand-ins.js';
 import { TextCall } from './text-call.js';
 
 export interface TestedAgentParts {
@@ -77,6 +77,7 @@ function hosted(
   const caller: Caller = { workspaceId, keyId: 'test' };
   const voice = { speech: SILENT_VOICE, options: CALL_SPEECH, caller, substituted: () => undefined };
   const { speaking_language: language } = plan.config.voice;
+  const standIn = standInFor(definition);
   return {
     clock: ticking(parts.clock),
     log,
@@ -87,7 +88,7 @@ function hosted(
       outbound,
       credentials,
       mcp: mcpFor(definition, plan, mcp),
-      standIn: standInFor(definition),
+      standIn: (tool) => waitedFor(standIn(tool)),
     },
     append: (added) => {
       items.push(...added);

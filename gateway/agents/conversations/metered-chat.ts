@@ -29,10 +29,10 @@ export interface ChatMeterParts {
 /** Approximate characters of a token, used if counting fails. */
 const CHARACTERS_A_TOKEN = 4;
 
-const textOf = ({ messages, tools, passages }: ChatRequest): string =>
+const textOf = ({ messages, tools, known = [], passages }: ChatRequest): string =>
   [
     ...messages.map(({ content }) => content),
-    ...passages.map(({ text }) => text),
+    ...[...known, ...passages].map(({ text }) => text),
     ...(tools.length > 0 ? [JSON.stringify(tools)] : []),
   ].join('\n');
 

@@ -5,7 +5,7 @@
 import type { Cause } from '../../../actors/agent/events.js';
 import { ServiceError } from '../../../contracts/errors.js';
 import { LIMITS } from '../../../contracts/limits.js';
-import { passagesInTime } from '../../../contracts/agents/passages.js';
+import { foundInTime } from '../../../contracts/agents/passages.js';
 import {
   type ChatEvent,
   type ChatRequest,
@@ -13,25 +13,28 @@ import {
   ContextExceeded,
   type ToolCall,
 } from '../../../contracts/ports/chat.js';
-import type { KnowledgeSearch } from '../../../contracts/ports/agents/knowledge.js';
+import type { KnowledgeSearch, Passage } from '../../../contracts/ports/agents/knowledge.js';
 import type { SessionPlan } from '../../../contracts/ports/sessions/sessions.js';
 import type { ToolCallStep, Dialogue } from './dialogue.js';
 import { ContextWindow, tokensIn } from './context-window.js';
+import { KnownTexts, questionOf } from './known-texts.js';
 import { instructionsFor, occasionOf } from './prompt.js';
 import type { ConversationTools } from './tools/tools.js';
 import { WorldClock } from './world-clock.js';
 
 export const MOST_STEPS = 5;
 
-/** What the model knows of the time, and how much of the conversation it is told: kept for the whole call. */
+/** What the model knows of the time, how much of the conversation it is told, and what it knows by heart: kept for the whole call. */
 export interface ModelKnowledge {
   readonly worldClock: WorldClock;
   readonly window: ContextWindow;
+  readonly texts: KnownTexts;
 }
 
 export const toldFrom = (begun: Date, contextTokens: number | undefined): ModelKnowledge => ({
   worldClock: new WorldClock(begun),
   window: new ContextWindow(contextTokens),
+  texts: new KnownTexts(),
 });
 
 export interface ReplyParts {
@@ -65,11 +68,18 @@ export const saying =
   (text: ReplyText): Promise<void> =>
     Promise.resolve(text.write(line));
 
-async function passagesOf({ knowledge, workspaceId, plan, dialogue, draft }: ReplyParts) {
-  const asked = dialogue.messagesWith(draft).findLast(({ role }) => role === 'user')?.content;
-  if (asked === undefined) return [];
-  const found = await passagesInTime(knowledge, workspaceId, plan, asked);
-  return found.map(({ source, text }) => ({ source, text }));
+type Texts = ChatRequest['passages'];
+
+const textsOf = (passages: readonly Passage[]): Texts =>
+  passages.map(({ source, text }) => ({ source, text }));
+
+/** What the agent knows by heart, else what is found for a turn of the user. */
+async function knowledgeOf(cause: Cause, parts: ReplyParts): Promise<{ known: Texts; passages: Texts }> {
+  const { knowledge, workspaceId, plan, dialogue, draft, told } = parts;
+  const known = textsOf(await told.texts.of(knowledge, workspaceId, plan));
+  const asked = cause === 'turn' ? questionOf(dialogue.messagesWith(draft)) : undefined;
+  if (known.length > 0 || asked === undefined) return { known, passages: [] };
+  return { known, passages: textsOf(await foundInTime(knowledge, workspaceId, plan, asked)) };
 }
 
 /** The text and the calls of one step. Errors: those of the model, unless `isEnding`: then it counts as having said all. */
@@ -93,7 +103,8 @@ async function listen(answer: AsyncIterable<ChatEvent>, text: ReplyText, isEndin
 interface Step {
   readonly cause: Cause;
   readonly tools: () => Promise<readonly ChatTool[]>;
-  readonly passages: ChatRequest['passages'];
+  readonly known: Texts;
+  readonly passages: Texts;
   readonly mayBeEmpty: boolean;
   /** Words of a turn that may not be over yet. */
   readonly draft: string | undefined;
@@ -113,12 +124,12 @@ function requestOf(
   { plan, dialogue, tools: own, told }: ReplyParts,
   step: Omit<Step, 'tools'> & Pick<ChatRequest, 'tools'>,
 ): ChatRequest {
-  const { cause, tools, passages, mayBeEmpty, draft } = step;
+  const { cause, tools, known, passages, mayBeEmpty, draft } = step;
   const before = instructionsFor(plan, told.worldClock.begun, own.transfersCalls);
   const after = occasionOf(cause, plan);
-  const fixed = lengthOf(before) + lengthOf(after) + lengthOf(tools) + lengthOf(passages);
+  const fixed = [before, after, tools, known, passages].reduce((sum, part) => sum + lengthOf(part), 0);
   const said = told.window.fit(dialogue.messagesWith(draft), fixed);
-  return { messages: [...before, ...said, ...after], tools, passages, mayBeEmpty };
+  return { messages: [...before, ...said, ...after], tools, known, passages, mayBeEmpty };
 }
 
 /** Statuses by which a server refuses what a request says. */
@@ -152,7 +163,7 @@ export async function reply(
   signal: AbortSignal,
 ): Promise<void> {
   const { dialogue, tools, draft } = parts;
-  const passages = cause === 'turn' ? await passagesOf(parts) : [];
+  const knowledge = await knowledgeOf(cause, parts);
   noteTime(parts);
   let mayBeEmpty = false;
   // The model has hung up: if it fails afterwards, the call ends with what has been said.
@@ -163,7 +174,8 @@ export async function reply(
     // Lists of MCP servers are waited for before the time of the model begins.
     await offered();
     parts.informed();
-    const asked = { cause, tools: offered, passages, mayBeEmpty, draft: step === 1 ? draft : undefined };
+    const words = step === 1 ? draft : undefined;
+    const asked = { cause, tools: offered, ...knowledge, mayBeEmpty, draft: words };
     const { calls, said } = await listen(answerTo(parts, asked, signal), text, isEnding);
     signal.throwIfAborted();
     if (calls.length === 0) return;

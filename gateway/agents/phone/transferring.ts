@@ -61,10 +61,7 @@ export interface TransferringParts {
   readonly log: Log;
 }
 
-export type Called = Pick<
-  SessionRecord,
-  'id' | 'workspaceId' | 'direction' | 'callerNumber' | 'dialedNumber'
->;
+export type Called = Pick<SessionRecord, 'id' | 'workspaceId' | 'dialedNumber'>;
 
 /** A transfer that is about to begin. */
 interface Wanted extends TransferRequest {
@@ -131,8 +128,7 @@ const EFFECTS: Readonly<Record<TransferEffect, Perform>> = {
 };
 
 /** Our side of the call. */
-export const ownOf = ({ direction, callerNumber, dialedNumber }: Called): string =>
-  (direction === 'outbound' ? callerNumber : dialedNumber) ?? '';
+export const ownOf = ({ dialedNumber }: Called): string => dialedNumber ?? '';
 
 export class Transferring {
   readonly #counts: Record<string, number> = {};

@@ -3,6 +3,7 @@
  * many tokens. Also warnings, at publication, about settings that will not work (docs/contract/decisions.md 10).
  */
 import { commandLine } from '../../../contracts/command-line.js';
+import { unknownSystemName } from '../../../contracts/agents/system-variables.js';
 import { LIMITS } from '../../../contracts/limits.js';
 import { type ShortNumbers, WRITTEN_ADDRESS, writtenAddress } from '../../../contracts/phone/phone.js';
 import { isPlainObject } from '../../../contracts/schemas/plain-object.js';
@@ -50,6 +51,15 @@ async function promptProblems(
   ];
 }
 
+const TEXTS = ['system_prompt', 'first_message', 'first_message_prompt'] as const;
+
+/** Names of before this rule that a client sends back as it has read them are no problem; they are not filled. */
+const systemProblems = ({ prompt }: ConfigChanges, stored: AgentConfig | undefined): Problem[] =>
+  TEXTS.flatMap((name) => {
+    const why = unknownSystemName(prompt?.[name] ?? '', stored?.prompt[name]);
+    return why === undefined ? [] : [problem(['prompt', name], `prompt.${name} ${why}`, 'system_variable')];
+  });
+
 function timezoneProblems({ conversation }: ConfigChanges): Problem[] {
   const name = conversation?.timezone ?? '';
   if (name === '' || isTimezone(name)) return [];
@@ -96,6 +106,7 @@ export async function configProblems(
   const sources = changes.knowledge_base?.knowledge_source_ids ?? [];
   return [
     ...(await promptProblems(changes, workspaceId, tokens)),
+    ...systemProblems(changes, stored),
     ...timezoneProblems(changes),
     ...destinationProblems(changes, stored, shortNumbers),
     ...webhookProblems(changes, outbound),

@@ -178,7 +178,7 @@ export const KNOWLEDGE_ROWS: readonly PlatformRow[] = tagged('knowledge', [
     description: {
       summary: "Search an agent's knowledge",
       description:
-        'The passages that the agent would get for this question, in its draft or one of its versions.',
+        'What the agent would be told at this question, in its draft or one of its versions: passages, or its sources as they are.',
       requestBody: jsonBody(KnowledgeQuery),
       responses: { ...answers(200, 'What was found', KnowledgeFound), ...bodyFailures(404) },
     },

@@ -54,6 +54,13 @@ export function textOf(query: URLSearchParams, name: string, maxLength: number):
   return text || undefined;
 }
 
+/** Where a number's plus is missing: not written, or not encoded, which arrives as a blank. */
+const LOST_PLUS = /^ ?(?=\d)/;
+
+/** A telephone number, or a SIP address. Errors: those of `textOf`. */
+export const numberOf = (query: URLSearchParams, name: string): string | undefined =>
+  textOf(query, name, LIMITS.session.phoneNumber)?.replace(LOST_PLUS, '+');
+
 function wholeOf(query: URLSearchParams, name: string, min: number, max: number): number | undefined {
   const text = parameter(query, name);
   if (text === undefined) return undefined;

@@ -7,7 +7,7 @@ import {
   writtenAddress,
 } from '../../../contracts/phone/phone.js';
 import type { Outbound } from '../../../contracts/ports/outbound.js';
-import type { PhoneNumber, PhoneNumbers } from '../../../contracts/ports/phone/phone.js';
+import type { PhoneNumber, PhoneNumberFilter, PhoneNumbers } from '../../../contracts/ports/phone/phone.js';
 import type { Problem } from '../../../contracts/schemas/check.js';
 import type { KeyAuthority, Caller } from '../../../contracts/ports/accounts/identity.js';
 import {
@@ -15,7 +15,7 @@ import {
   PhoneNumberCreation,
   PhoneNumberEntity,
 } from '../../../contracts/schemas/phone.js';
-import { answers, jsonBody } from '../../server/openapi/openapi-parts.js';
+import { answers, jsonBody, queryParameter } from '../../server/openapi/openapi-parts.js';
 import type { HttpRequest, Route } from '../../server/port.js';
 import { json } from '../../server/replies.js';
 import { keyedRoutes, tagged } from '../../server/routes.js';
@@ -23,7 +23,7 @@ import type * as routes from '../../server/routes.js';
 import { readBody } from './bodies.js';
 import { checked } from './checked.js';
 import { foreignProblems, problem, refuse } from './errors.js';
-import { Page, pageBody, pageRequest, PAGING } from './paging.js';
+import { numberOf, Page, pageBody, pageRequest, PAGING, textOf } from './paging.js';
 import { credentialProblems, secretsOf } from './phone-credentials.js';
 import { bodyFailures, failures, found, gone, idOf } from './rows.js';
 
@@ -50,6 +50,11 @@ const answerUrlOf = ({ provider, token }: PhoneNumber, baseUrl: string): string 
     ? `${baseUrl.replace(/^http/, 'ws')}/v1/phone/${provider}/${token}`
     : `${baseUrl}/v1/phone/${provider}/answer/${token}`;
 
+const ELSEWHERE = 'Another workspace has registered the number before, and gets its calls';
+
+const statusOf = ({ belongsToAnother: isElsewhere }: PhoneNumber) =>
+  isElsewhere ? { status: 'error', status_detail: ELSEWHERE } : { status: 'active', status_detail: '' };
+
 const entityOf =
   ({ baseUrl }: HttpRequest) =>
   (number: PhoneNumber): object => ({
@@ -57,9 +62,12 @@ const entityOf =
     workspace_id: number.workspaceId,
     provider: number.provider,
     phone_number: number.address,
+    label: number.label,
     agent_id: number.agentId,
     enabled: number.enabled,
     places_calls: number.placesCalls,
+    supports_outbound: number.placesCalls,
+    ...statusOf(number),
     api_url: number.apiUrl,
     answer_url: answerUrlOf(number, baseUrl),
     ...(number.belongsToAnother && { belongs_to_another: true }),
@@ -72,14 +80,28 @@ function urlProblems(url: string | null | undefined, { outbound }: PhoneNumberPa
   return refusal === undefined ? [] : [problem(['api_url'], `api_url ${refusal}`)];
 }
 
+/** Errors: `invalid_request`. */
+function filterOf(query: URLSearchParams): PhoneNumberFilter {
+  const address = numberOf(query, 'phone_number');
+  const agentId = textOf(query, 'agent_id', LIMITS.session.agentId);
+  return { ...(address !== undefined && { address }), ...(agentId !== undefined && { agentId }) };
+}
+
+const FILTERS = [
+  queryParameter('phone_number', { type: 'string' }, 'Only this number, with or without its plus.'),
+  queryParameter('agent_id', { type: 'string' }, 'Only numbers that this agent answers.'),
+];
+
 const list: Handler = async (request, { numbers }, { workspaceId }) => {
-  const listed = await numbers.list(workspaceId, pageRequest(request.query, LIST));
+  const { query } = request;
+  const listed = await numbers.list(workspaceId, filterOf(query), pageRequest(query, LIST));
   return json(200, pageBody(LIST, LIST, listed, entityOf(request)));
 };
 
 const create: Handler = async (request, parts, { workspaceId }) => {
   const wanted = checkCreation(await readBody(request));
   const { provider, credentials, agent_id: agentId = null, enabled = true, api_url: apiUrl = null } = wanted;
+  const { label = '' } = wanted;
   // Nobody is called at a short number of the workspace's own.
   const address = writtenAddress(wanted.phone_number, NONE_SHORT);
   refuse([
@@ -87,7 +109,7 @@ const create: Handler = async (request, parts, { workspaceId }) => {
     ...credentialProblems(provider, credentials, { verifies: false, places: false }),
     ...urlProblems(apiUrl, parts),
   ]);
-  const number = { provider, address: address ?? '', agentId, enabled, apiUrl };
+  const number = { provider, address: address ?? '', label, agentId, enabled, apiUrl };
   const secrets = { secret: '', ...secretsOf(provider, credentials) };
   return json(201, entityOf(request)(await parts.numbers.create(number, secrets, workspaceId)));
 };
@@ -100,7 +122,7 @@ const change: Handler = async (request, parts, { workspaceId }) => {
   const id = numberIdOf(request);
   const wanted = checkChange(await readBody(request));
   const { provider, address, placesCalls: places } = found(await numbers.read(id, workspaceId), WHAT);
-  const { agent_id: agentId, enabled, api_url: apiUrl, credentials = {} } = wanted;
+  const { label, agent_id: agentId, enabled, api_url: apiUrl, credentials = {} } = wanted;
   refuse([
     ...foreignProblems(wanted, {
       phone_number_id: id,
@@ -112,6 +134,7 @@ const change: Handler = async (request, parts, { workspaceId }) => {
     ...urlProblems(apiUrl, parts),
   ]);
   const changed = await numbers.change(id, workspaceId, {
+    ...(label !== undefined && { label }),
     ...(agentId !== undefined && { agentId }),
     ...(enabled !== undefined && { enabled }),
     ...(apiUrl !== undefined && { apiUrl }),
@@ -135,7 +158,7 @@ const ROWS: readonly routes.RouteRow<PhoneNumberParts, Caller>[] = tagged('phone
     description: {
       summary: 'List phone numbers',
       description: 'Newest first.',
-      parameters: PAGING,
+      parameters: [...FILTERS, ...PAGING],
       responses: { ...answers(200, 'One page', Page(LIST, PhoneNumberEntity)), ...failures(400) },
     },
   },

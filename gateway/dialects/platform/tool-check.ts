@@ -1,4 +1,5 @@
 /** Rules for tools beyond their schema: address, headers, the name of a client's tool (decision 16; rule 9). */
+import { unknownSystemName } from '../../../contracts/agents/system-variables.js';
 import { LIMITS } from '../../../contracts/limits.js';
 import { CONNECTION_HEADERS, type Outbound } from '../../../contracts/ports/outbound.js';
 import type { Problem } from '../../../contracts/schemas/check.js';
@@ -47,7 +48,45 @@ function typeProblems({ content_type: type = '' }: ToolChange): Problem[] {
     : [problem(['content_type'], 'content_type must be a media type', 'header')];
 }
 
-/** Problems of a creation or a change, except those of the name. */
+type Texts = Partial<Pick<ToolDefinition, 'url' | 'body_template'>> & Pick<ToolChange, 'headers'>;
+
+/** The texts of a tool in which system variables are filled in: no credentials. */
+const filledIn = ({
+  url = '',
+  body_template: body = '',
+  headers = [],
+}: Texts): readonly (readonly [Problem['loc'], string])[] => [
+  [['url'], url],
+  [['body_template'], body],
+  ...headers.flatMap(({ kind = 'custom', value }, index): [Problem['loc'], string][] =>
+    kind === 'custom' ? [[['headers', index, 'value'], value ?? '']] : [],
+  ),
+];
+
+/** Unknown system variables. `stored`: the tool before the change, whose own stay as they are. */
+export function systemProblems(tool: ToolChange, stored?: ToolDefinition): Problem[] {
+  const before = stored
+    ? filledIn(stored)
+        .map(([, text]) => text)
+        .join('\n')
+    : '';
+  return filledIn(tool).flatMap(([loc, text]) => {
+    const why = unknownSystemName(text, before);
+    return why === undefined ? [] : [problem(loc, `${loc.join('.')} ${why}`, 'system_variable')];
+  });
+}
+
+/** Problems of the mode, which are those of a whole tool: a change may be of one half only. */
+export function modeProblems(tool: ToolDefinition): Problem[] {
+  const { execution_mode: mode, timeout_seconds: seconds, tool_type: type } = tool;
+  const { waitedSeconds: most } = LIMITS.tool;
+  const longest = `timeout_seconds must be at most ${most} unless execution_mode is background`;
+  const late = mode !== 'background' && seconds > most ? [problem(['timeout_seconds'], longest)] : [];
+  if (mode !== 'fire_and_forget' || type === 'webhook') return late;
+  return [...late, problem(['execution_mode'], 'execution_mode fire_and_forget is for webhook tools')];
+}
+
+/** Problems of a creation or a change, except those of name, mode and system variables. */
 export const toolProblems = (tool: ToolChange, outbound: Pick<Outbound, 'checkUrl'>): Problem[] => [
   ...repeatedNames(tool.arguments ?? [], ['arguments']),
   ...urlProblems(tool, outbound),

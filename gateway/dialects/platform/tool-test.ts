@@ -2,6 +2,7 @@
  * Calls a tool once, as an agent would, and reports the answer (docs/contract/platform.md 6.5 rule 8; docs/contract/decisions.md
  * "Platform"). Any answer of the endpoint is a result; only a request that makes no sense is an error.
  */
+import { type SystemVariables, systemVariables } from '../../../contracts/agents/system-variables.js';
 import { ServiceError } from '../../../contracts/errors.js';
 import { LIMITS } from '../../../contracts/limits.js';
 import { McpError } from '../../../contracts/ports/agents/mcp.js';
@@ -17,16 +18,16 @@ import {
 } from '../../../contracts/schemas/tools.js';
 import { firstBytes } from '../../../contracts/text/text.js';
 import { toolRequest } from '../../../contracts/tools/request.js';
-import type { PlainObject } from '../../../contracts/schemas/plain-object.js';
+import { isPlainObject, type PlainObject } from '../../../contracts/schemas/plain-object.js';
 import { answers, jsonBody } from '../../server/openapi/openapi-parts.js';
 import { json } from '../../server/replies.js';
 import { tagged } from '../../server/routes.js';
 import { readBody } from './bodies.js';
 import { checked } from './checked.js';
-import { refuse, rethrowUnder } from './errors.js';
+import { invalid, problem, refuse, rethrowUnder } from './errors.js';
 import type { PlatformParts } from './parts.js';
 import { bodyFailures, found, type PlatformHandler, type PlatformRow } from './rows.js';
-import { nameProblems, toolProblems } from './tool-check.js';
+import { modeProblems, nameProblems, systemProblems, toolProblems } from './tool-check.js';
 import { toolIdOf } from './tools.js';
 
 const checkTest = checked(ToolTest);
@@ -77,7 +78,23 @@ async function listServer(
   }
 }
 
-/** Errors: `invalid_request` if it is a client tool, or the values do not fit its URL. */
+/** What HTTP can carry in a header as well. */
+const PRINTABLE = /^[\x20-\x7e]{0,256}$/;
+
+/** The values of system variables in a test: empty, but for those of the argument `system`. Errors: `validation_failed`. */
+function systemIn({ system }: PlainObject): SystemVariables {
+  const given = isPlainObject(system) ? system : {};
+  return systemVariables((name) => {
+    const value = given[name] ?? '';
+    if (typeof value === 'string' && PRINTABLE.test(value)) return value;
+    const loc = ['arguments', 'system', name];
+    throw invalid([
+      problem(loc, `${loc.join('.')} must be a text of at most 256 printable ASCII characters`),
+    ]);
+  });
+}
+
+/** Errors: `invalid_request` if it is a client tool, or the values do not fit its URL; `validation_failed` for those of the system. */
 async function call(
   tool: ToolDefinition,
   headers: Headers,
@@ -89,7 +106,7 @@ async function call(
   if (tool.url === '') return failed('The tool has no URL', 0);
   if (tool.tool_type === 'mcp') return listServer(tool, headers, parts, signal);
   const { outbound, clock } = parts;
-  const request = toolRequest(tool, headers, values);
+  const request = toolRequest(tool, headers, values, systemIn(values));
   const since = clock.monotonic();
   try {
     const reply = await outbound.fetch({ ...request, captureBytes: LIMITS.tool.testCaptureBytes, signal });
@@ -124,7 +141,12 @@ const ownHeaders = (headers: NonNullable<Parameters<typeof newTool>[0]['headers'
 const testUnsaved: PlatformHandler = async (request, parts) => {
   const { tool, arguments: values = {} } = checkUnsaved(await readBody(request));
   try {
-    refuse([...nameProblems(tool, tool.tool_type), ...toolProblems(tool, parts.outbound)]);
+    refuse([
+      ...nameProblems(tool, tool.tool_type),
+      ...toolProblems(tool, parts.outbound),
+      ...systemProblems(tool),
+      ...modeProblems(newTool(tool).definition),
+    ]);
   } catch (error) {
     return rethrowUnder('tool', error);
   }

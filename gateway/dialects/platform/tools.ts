@@ -22,7 +22,7 @@ import { checked } from './checked.js';
 import { foreignProblems, refuse } from './errors.js';
 import { Page, pageBody, pageRequest, PAGING, SEARCH, searchOf, textOf } from './paging.js';
 import { bodyFailures, failures, found, gone, type PlatformHandler, idOf, type PlatformRow } from './rows.js';
-import { nameProblems, toolProblems } from './tool-check.js';
+import { modeProblems, nameProblems, systemProblems, toolProblems } from './tool-check.js';
 
 const WHAT = 'Tool';
 
@@ -65,8 +65,14 @@ const list: PlatformHandler = async ({ query }, { agents, tools }, { workspaceId
 
 const create: PlatformHandler = async (request, { tools, outbound }, { workspaceId }) => {
   const wanted = checkCreation(await readBody(request));
-  refuse([...nameProblems(wanted, wanted.tool_type), ...toolProblems(wanted, outbound)]);
-  return json(201, toolEntity(await tools.create(newTool(wanted), workspaceId)));
+  refuse([
+    ...nameProblems(wanted, wanted.tool_type),
+    ...toolProblems(wanted, outbound),
+    ...systemProblems(wanted),
+  ]);
+  const made = newTool(wanted);
+  refuse(modeProblems(made.definition));
+  return json(201, toolEntity(await tools.create(made, workspaceId)));
 };
 
 const read: PlatformHandler = async (request, { tools }, { workspaceId }) =>
@@ -78,8 +84,14 @@ const change: PlatformHandler = async (request, { tools, outbound }, { workspace
   refuse(toolProblems(wanted, outbound));
   const changed = await tools.change(id, workspaceId, (current) => {
     const own = { tool_id: id, workspace_id: workspaceId, tool_type: current.tool_type };
-    refuse([...foreignProblems(wanted, own), ...nameProblems(wanted, current.tool_type)]);
-    return reviseTool(current, wanted);
+    refuse([
+      ...foreignProblems(wanted, own),
+      ...nameProblems(wanted, current.tool_type),
+      ...systemProblems(wanted, current),
+    ]);
+    const revised = reviseTool(current, wanted);
+    refuse(modeProblems(revised.definition));
+    return revised;
   });
   return json(200, toolEntity(found(changed, WHAT)));
 };

@@ -8,7 +8,7 @@ import { isLonger } from '../../../contracts/text/text.js';
 import { type Form, readMultipart, type UploadedFile } from '../../server/bodies/multipart.js';
 import type { HttpRequest } from '../../server/port.js';
 import { checked } from './checked.js';
-import { problem } from './errors.js';
+import { invalid, problem } from './errors.js';
 
 const { sourceBytes, fileName } = LIMITS.knowledge;
 /** Most bytes read: files somewhat above the limit are read to the end, so that the sender gets the answer. */
@@ -63,13 +63,21 @@ export async function readUpload(request: HttpRequest): Promise<SourceUpload> {
   return { fields, file: form.files.get('source'), problems: fileProblems(form) };
 }
 
-/** The text of the file. Errors: `invalid_request` if it is not text. */
-export function sourceFile({ filename, bytes }: UploadedFile): SourceFile {
+/** Undefined if it is none. */
+function textIn(bytes: Uint8Array): string | undefined {
   try {
-    const content = UTF8.decode(bytes);
-    if (!content.includes('\0')) return { fileName: bareName(filename), sizeBytes: bytes.length, content };
+    const text = UTF8.decode(bytes);
+    return text.includes('\0') ? undefined : text;
   } catch {
-    // falls through to the one message
+    return undefined;
   }
-  throw new ServiceError('invalid_request', { message: 'source is not UTF-8 text', param: 'source' });
+}
+
+/** The text of the file. Errors: `invalid_request` if it is not text, `validation_failed` if it has no words. */
+export function sourceFile({ filename, bytes }: UploadedFile): SourceFile {
+  const content = textIn(bytes);
+  if (content === undefined)
+    throw new ServiceError('invalid_request', { message: 'source is not UTF-8 text', param: 'source' });
+  if (content.trim() === '') throw invalid([problem(['source'], 'source is empty')]);
+  return { fileName: bareName(filename), sizeBytes: bytes.length, content };
 }

@@ -2,6 +2,7 @@
  * Warnings, at publication, about placeholders that somebody may hear: there are no default values, so a session that does
  * not set a variable has its braces in the prompt, and speaks those of a first message (docs/contract/platform.md 6.6).
  */
+import { SYSTEM_NAMES } from '../../../contracts/agents/system-variables.js';
 import { placeholdersOf } from '../../../contracts/agents/plan.js';
 import type { AgentConfig } from '../../../contracts/schemas/agent-config.js';
 import type { ToolDefinition } from '../../../contracts/schemas/tools.js';
@@ -19,7 +20,7 @@ export const variableWarnings = ({ prompt }: AgentConfig): string[] =>
 
 /** The placeholders of a tool that none of its arguments fills: they are sent as they are. */
 function unfilled({ url, body_template: body, arguments: args }: ToolDefinition): readonly string[] {
-  const declared = args.map(({ name }) => name);
+  const declared = [...args.map(({ name }) => name), ...SYSTEM_NAMES.map((name) => `system.${name}`)];
   return placeholdersIn(`${url} ${body}`).filter((name) => !declared.includes(name));
 }
 

@@ -228,6 +228,32 @@ t.test('an agent with transfer destinations is told that it has no telephone (de
   t.notMatch(await told([]), line, 'one without hears nothing of it');
 });
 
+t.test(
+  'an agent knows small sources by heart: they are in its instructions, at every turn (D15)',
+  async (t) => {
+    const form = new FormData();
+    form.set('source', new File(['We open at seven. Dogs may come in.'], 'hours.md'));
+    const { base, authorization: headers } = talks.gateway;
+    const made = await fetch(`${base}/v1/agent/knowledge-sources`, { method: 'POST', headers, body: form });
+    const { knowledge_source_id: id } = (await made.json()) as { knowledge_source_id: string };
+    const meeting = await talks.meet({
+      prompt: { system_prompt: 'You sell bread.' },
+      knowledge_base: { enabled: true, knowledge_source_ids: [id] },
+    });
+    for (const wish of ['Is my poodle welcome?', 'Und am Sonntag?']) {
+      meeting.caller.send({ type: 'user.message', text: wish });
+      await untilShown(meeting, `You said: ${wish}`);
+      const asked = askedAbout(wish);
+      t.match(
+        asked[0]?.content,
+        /^You sell bread\.\n\nWhat you know, [^]*\n\n\[hours\.md\]\nWe open at seven\. Dogs may come in\.\n\nYou speak/,
+      );
+      t.equal(asked.filter(({ content }) => content?.includes('Dogs may')).length, 1, 'once');
+    }
+    meeting.caller.hangUp();
+  },
+);
+
 t.test('ends of a conversation by either side, and the reason that the other side gets', async (t) => {
   const ends: [string, (meeting: Meeting) => unknown, object, string | undefined][] = [
     [

@@ -1,7 +1,7 @@
 /** The embedded dialogue, which stands in for a language model. */
 import t from '../../fixtures/tap.js';
 import type { ChatMessage } from '../../../contracts/ports/chat.js';
-import { TOOL_RUNS, toolNews } from '../../../contracts/tools/news.js';
+import { TOOL_RUNS, TOOL_SENT, toolNews } from '../../../contracts/tools/news.js';
 import { createBuiltinDialogue } from '../../../engines/chat/builtin/index.js';
 import { answer, HANG_UP, ORDER, system, textOf, user } from '../../fixtures/chat/requests.js';
 import { exactly } from '../../fixtures/exactly.js';
@@ -85,6 +85,8 @@ t.test(
       textOf(await answer(model, { messages: asked })),
       'I am looking that up, and tell you when I know.',
     );
+    const sent = { ...runs, content: TOOL_SENT };
+    t.equal(textOf(await answer(model, { messages: [asked[0]!, called, sent] })), 'I have sent that.');
     const told = [...asked, { role: 'assistant', content: 'I am looking.' } as const];
     const news = system(toolNews('lookup_order', '{}', '{"state":"shipped"}'));
     const said = textOf(await answer(model, { messages: [...told, news, system('Tell the user.')] }));

@@ -92,7 +92,7 @@ t.test('if the previous secret is not the one in use, nothing changes', async (t
 t.test('secrets of phone numbers are sealed anew as well', async (t) => {
   const [secretsKey, next] = ['the second key of several machines', 'the third key of several machines'];
   const numbers = (secrets: Opened) => createPhoneNumbers({ sql, ids: randomIds, secrets });
-  const owned = { agentId: null, enabled: true, apiUrl: null };
+  const owned = { label: '', agentId: null, enabled: true, apiUrl: null };
   const wanted = { provider: 'twilio', address: '+493012345678', ...owned } as const;
   const other = { ...wanted, address: '+493012345679' };
   const before = await openSecrets({ sql, dataDir, secretsKey });

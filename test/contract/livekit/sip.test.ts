@@ -245,7 +245,7 @@ const CASES: Readonly<Record<string, (t: Test, exchange: Exchange) => Promise<vo
     called.press('1#');
     await exchange.untilSaid(call.session, /^assistant: Done/);
     talks.model.answer(() => 'Yes.');
-    exactly(t, await exchange.recordOf(call.session), { direction: 'outbound', dialed_number: CALLED });
+    exactly(t, await exchange.recordOf(call.session), { direction: 'outbound', caller_number: CALLED });
     t.ok(
       called.events.some(({ type, param = '' }) => type === 'CALL_DTMF_START' && param === '7'),
       'it is pressed',

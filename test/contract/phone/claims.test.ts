@@ -128,7 +128,7 @@ t.test('a SIP number, which a server must know beforehand, is of one workspace',
   const numbers = createPhoneNumbers({ sql, ids: randomIds, secrets: PLAIN });
   const { body: agent } = await call('GET', `/v1/agent/agents/${await platform.agent()}`);
   const address = newNumber();
-  const wanted = { provider: 'sip', address, enabled: true, apiUrl: null } as const;
+  const wanted = { provider: 'sip', address, label: '', enabled: true, apiUrl: null } as const;
   const add = (workspaceId: string, agentId: string | null) =>
     numbers.create({ ...wanted, agentId }, { secret: '203.0.113.1' }, workspaceId);
   const first = await add(platform.otherWorkspace, null);

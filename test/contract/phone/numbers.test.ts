@@ -36,9 +36,13 @@ t.test('a number is added, read, listed, changed and removed', async (t) => {
     workspace_id: workspaceId,
     provider: 'twilio',
     phone_number: number,
+    label: '',
     agent_id: agentId,
     enabled: true,
     places_calls: false,
+    supports_outbound: false,
+    status: 'active',
+    status_detail: '',
     api_url: null,
   });
   t.strictSame((await call('GET', at(id))).body, added);
@@ -56,6 +60,39 @@ t.test('a number is added, read, listed, changed and removed', async (t) => {
   t.equal((await call('DELETE', at(id))).status, 204);
   t.equal((await call('GET', at(id))).status, 404);
   t.equal((await call('DELETE', at(id))).status, 404);
+});
+
+t.test('a list has the number, or the numbers of the agent, that are asked for (D16)', async (t) => {
+  const agentId = await platform.agent();
+  const numbers = [newNumber(), newNumber(), newNumber()];
+  for (const phone_number of numbers) await post({ phone_number, agent_id: agentId });
+  await post();
+  const listed = async (query: string) => {
+    const { body } = await call('GET', `${NUMBERS}?${query}&include_total=true`);
+    const found = (body['phone_numbers'] as Json[]).map(({ phone_number: number }) => number);
+    t.equal(body['total'], found.length, query);
+    return found;
+  };
+  const [number = ''] = numbers;
+  for (const written of [number, encodeURIComponent(number), number.slice(1)])
+    t.same(await listed(`phone_number=${written}`), [number], written);
+  t.same(await listed('phone_number=%2B49301'), [], 'a number that there is not');
+  t.same(await listed(`agent_id=${agentId}`), numbers.toReversed());
+  t.same(await listed(`agent_id=${agentId}&phone_number=${number}`), [number]);
+  t.same(await listed('agent_id=agent_none'), []);
+  t.equal((await call('GET', `${NUMBERS}?phone_number=${'1'.repeat(65)}`)).status, 400);
+});
+
+t.test('a label is for people: empty at first, 120 characters at most', async (t) => {
+  const label = 'ß'.repeat(LIMITS.phone.label);
+  const { body: added } = await post({ label });
+  t.equal(added['label'], label);
+  const id = at(added['phone_number_id']);
+  exactly(t, (await call('PATCH', id, { body: { enabled: false } })).body, { label });
+  exactly(t, (await call('PATCH', id, { body: { label: 'Desk' } })).body, { label: 'Desk', enabled: false });
+  exactly(t, (await call('PATCH', id, { body: { label: '' } })).body, { label: '' });
+  for (const wrong of [`${label}x`, 5, null])
+    t.equal((await call('PATCH', id, { body: { label: wrong } })).status, 422, `${wrong}`);
 });
 
 t.test('a number outlives its agent; its calls are then rejected', async (t) => {

@@ -31,7 +31,7 @@ for (const dialect of APIS) {
     const own = await calls.line(dialect);
     const receiver = await startReceiver(t);
     const talker = await talks.agent({
-      prompt: { first_message_mode: 'fixed', first_message: 'Hello {{name}}, you are {{dialed_number}}.' },
+      prompt: { first_message_mode: 'fixed', first_message: 'Hello {{name}}, you are {{caller_number}}.' },
       webhooks: { post_call: [{ url: receiver.url }] },
     });
     const call = await calls.placed(own, {
@@ -65,7 +65,7 @@ for (const dialect of APIS) {
     exactly(t, await call.over(), { state: 'ended', reason: null });
     await until('its session has ended', async () => (await call.session()).ended_reason === 'hangup');
     exactly(t, await call.session(), {
-      ...{ source: 'phone', direction: 'outbound', caller_number: own.number, dialed_number: call.call.to },
+      ...{ source: 'phone', direction: 'outbound', caller_number: call.call.to, dialed_number: own.number },
     });
     const told = await until('its end is told', () => {
       const events = receiver.seen.map(({ body }) => JSON.parse(body) as Body);

@@ -275,6 +275,20 @@ t.test('prompts as long as they may be, in tokens and characters (decision 19)',
   t.equal((await patch({ prompt: { system_prompt: 'é'.repeat(4000) } })).status, 200);
 });
 
+t.test('unknown system variables are refused with those that there are; known ones are stored', async (t) => {
+  const fine = 'Today is {{system.today}}, {{ system.channel }}, {{own}}.';
+  for (const name of ['system_prompt', 'first_message', 'first_message_prompt']) {
+    const refused = await patch({ prompt: { [name]: '{{system.foo}}' } });
+    t.strictSame([refused.status, places(refused)], [422, [`prompt.${name}`]]);
+    t.match(refused.body['message'], /channel, timezone, today, language, caller_number, dialed_number$/);
+    t.equal((await patch({ prompt: { [name]: fine } })).status, 200, name);
+  }
+  const creation = await call('POST', AGENTS, {
+    body: { name: 'A', config: { prompt: { first_message: '{{system.now}}' } } },
+  });
+  t.strictSame([creation.status, places(creation)], [422, ['config.prompt.first_message']]);
+});
+
 t.test('webhooks: one object stands for a list, addresses are checked, secrets are write-only', async (t) => {
   const post_call = (hook: unknown) => ({ webhooks: { post_call: hook } });
   const hooksOf = async () => at((await call('GET', CONFIG)).body, 'webhooks.post_call');

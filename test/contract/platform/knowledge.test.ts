@@ -49,7 +49,6 @@ t.test('bounds of the form, on both sides', async (t) => {
   const good: Record<string, string | File>[] = [
     { source: file('x'.repeat(most)) },
     { source: file('é'.repeat(most / 2)) },
-    { source: file('') },
     { source, name: 'n', description: '' },
     { source, name: 'n'.repeat(120), description: 'd'.repeat(2000) },
     { source: file('x', `${'n'.repeat(251)}.txt`) },
@@ -57,6 +56,11 @@ t.test('bounds of the form, on both sides', async (t) => {
   const bad: [Record<string, string | File>, status: number, place?: string][] = [
     [{ source: file('x'.repeat(most + 1)) }, 413],
     [{ source: file('x'.repeat(3 * most)) }, 413],
+    ...['', ' \r\n\t', '\ufeff'].map((text): [Record<string, File>, number, string] => [
+      { source: file(text) },
+      422,
+      'source',
+    ]),
     [{ source: file(new Uint8Array([0xff, 0xfe, 0x41])) }, 400],
     [{ source: file(new Uint8Array([0xc3])) }, 400],
     [{ source: file('a\0b') }, 400],
@@ -106,10 +110,10 @@ t.test('a change keeps what is absent; a file is a new revision', async (t) => {
     file_name: 'two.txt',
     size_bytes: 12,
   });
-  const refused = await call('PATCH', `${SOURCES}/${id}`, {
-    raw: formOf({ source: file('x', 'x.pdf'), name: 'M' }),
-  });
-  t.equal(refused.status, 422);
+  for (const source of [file('x', 'x.pdf'), file('', 'x.md')]) {
+    const refused = await call('PATCH', `${SOURCES}/${id}`, { raw: formOf({ source, name: 'M' }) });
+    t.equal(refused.status, 422);
+  }
   t.strictSame((await call('GET', `${SOURCES}/${id}`)).body, two, 'a refused change changes nothing');
 
   const many = Array.from({ length: 8 }, (_, index) => patch({ source: file(`content ${index}`) }));
@@ -212,8 +216,36 @@ t.test('search finds the passage that a question asks for', async (t) => {
   t.strictSame(await knowledge.search(workspaceId, [], 'delivery', 3), []);
 });
 
+t.test(
+  'sources of 8 KiB together are told as they are, whatever the question; above that it is searched (D15)',
+  async (t) => {
+    const most = LIMITS.knowledge.wholeBytes;
+    const dogs = 'We open at seven. Dogs may come in.';
+    const hours = await platform.source(dogs, 'hours.md');
+    const rest = await platform.source('é'.repeat(most / 2 - 18), 'rest.txt');
+    const agent = await platform.agent({
+      config: { knowledge_base: { enabled: true, knowledge_source_ids: [hours, rest] } },
+    });
+    const path = `/v1/agent/agents/${agent}/knowledge/search`;
+    const told = async (query: string) =>
+      ((await call('POST', path, { body: { query } })).body['passages'] as Json[]).map(({ name, text }) => [
+        name,
+        text,
+      ]);
+    for (const query of ['Is my poodle welcome?', 'When are you open?', 'Darf mein Hund herein?'])
+      t.strictSame((await told(query))[0], ['hours.md', dogs], query);
+    t.equal((await told('zebra')).length, 2, 'all of them, in their order');
+    await call('PATCH', `${SOURCES}/${rest}`, { raw: formOf({ source: file('é'.repeat(most / 2 - 17)) }) });
+    t.strictSame(await told('zebra'), [], 'one byte more');
+    t.strictSame(await told('When are you open?'), [['hours.md', dogs]]);
+  },
+);
+
+/** Makes a source one that is searched. */
+const LARGE = `\n\n${'Flour and water. '.repeat(LIMITS.knowledge.wholeBytes / 16)}`;
+
 t.test('the passages for a question are shown, of the draft and of a version', async (t) => {
-  const id = await platform.source('# Opening hours\n\nWe open at seven.', 'hours.md');
+  const id = await platform.source(`# Opening hours\n\nWe open at seven.\n\n# Dough${LARGE}`, 'hours.md');
   const agent = await platform.agent({
     config: { knowledge_base: { enabled: true, knowledge_source_ids: [id] } },
   });
@@ -232,7 +264,7 @@ t.test('the passages for a question are shown, of the draft and of a version', a
     body: { message: 'Version not found' },
   });
   await call('POST', `/v1/agent/agents/${agent}/publish`);
-  const longer = formOf({ source: file('We open at eight.', 'hours.md') });
+  const longer = formOf({ source: file(`We open at eight.\n\n# Dough${LARGE}`, 'hours.md') });
   await call('PATCH', `${SOURCES}/${id}`, { raw: longer });
   const textsOf = async (more: Json) =>
     ((await ask({ query: 'open', ...more })).body['passages'] as Json[]).map(({ text }) => text);

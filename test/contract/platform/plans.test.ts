@@ -74,7 +74,7 @@ t.test('a hundred sessions of an agent at its limit share one plan, in rows and 
   const made = await Promise.all(
     Array.from({ length: 100 }, async () => {
       const found = (await versions.find(agentId, workspaceId))!;
-      const plan = planOf(found.version!, { metadata: new RawJson('{}') }, false);
+      const plan = planOf(found.version!, { metadata: new RawJson('{}') }, false, { now: new Date() });
       const record = await sessions.create({
         ...{ workspaceId, agentId, agentName: 'Large', versionNumber: 1, source: 'api_key', name: null },
         ...{ endUserId: null, metadata: new RawJson('{}'), overrides: {}, plan },

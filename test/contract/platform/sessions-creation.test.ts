@@ -167,6 +167,9 @@ t.test('values: 422 on one side of each bound, 201 on the other (decisions 5, 19
     [{ overrides: { voice_id: 'x'.repeat(256) } }, ['overrides', 'voice_id']],
     [{ overrides: { first_message: 'a', first_message_prompt: 'b' } }, ['overrides', 'first_message_prompt']],
     [{ overrides: { system_prompt: words(4001) } }, ['overrides', 'system_prompt']],
+    [{ overrides: { system_prompt: '{{system.foo}}' } }, ['overrides', 'system_prompt']],
+    [{ overrides: { first_message: '{{system.now}}' } }, ['overrides', 'first_message']],
+    [{ dynamic_variables: { 'system.today': 'x' } }, ['dynamic_variables', 'system.today']],
     [{ overrides: { system_prompt: '{{a}}'.repeat(101) }, dynamic_variables: { a: 'x'.repeat(1000) } }, ['dynamic_variables']],
   ]; // oxfmt-ignore
   for (const [body, loc] of wrong) {

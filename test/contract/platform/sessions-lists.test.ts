@@ -17,6 +17,7 @@ interface Stored {
   readonly position: string;
   readonly agentId: string;
   readonly callerNumber: string | null;
+  readonly direction: string | null;
   readonly endUserId: string | null;
   readonly status: string;
   readonly createdAt: Date;
@@ -24,7 +25,8 @@ interface Stored {
 
 /** All sessions that lists may show, newest first. */
 const stored = (): Promise<Stored[]> => sql<Stored[]>`
-  select id, position::text as position, agent_id as "agentId", caller_number as "callerNumber",
+  select id, position::text as position, agent_id as "agentId", direction,
+    case when direction = 'outbound' then dialed_number else caller_number end as "callerNumber",
     end_user_id as "endUserId", status, created_at as "createdAt"
   from sessions where workspace_id = ${workspaceId} and source <> 'dashboard'
   order by created_at desc, position desc`;
@@ -37,6 +39,7 @@ const CHOICES: readonly (readonly SessionFilter[])[] = [
   [{}, { statuses: ['completed'] }, { statuses: ['failed'] }, { statuses: ['pending', 'active'] }],
   [{}, { agentId: 'agent_0' }, { agentId: 'agent_15' }],
   [{}, { callerNumber: '+49300' }],
+  [{}, { direction: 'outbound' }, { direction: 'inbound' }],
   [{}, { endUserId: 'user_0' }],
   [{}, { createdAfter: at(0.6).createdAt }],
   [{}, { createdBefore: at(0.9).createdAt }, { createdBefore: at(0.4).createdAt }],
@@ -59,11 +62,12 @@ const PAGES: readonly PageRequest[] = [
 ];
 
 const passes =
-  ({ statuses, agentId, callerNumber, endUserId, createdAfter, createdBefore }: SessionFilter) =>
+  ({ statuses, agentId, callerNumber, direction, endUserId, createdAfter, createdBefore }: SessionFilter) =>
   (row: Stored): boolean =>
     (statuses ? (statuses as string[]).includes(row.status) : row.status !== 'pending') &&
     (agentId === undefined || row.agentId === agentId) &&
     (callerNumber === undefined || row.callerNumber === callerNumber) &&
+    (direction === undefined || (row.direction ?? 'inbound') === direction) &&
     (endUserId === undefined || row.endUserId === endUserId) &&
     (!createdAfter || row.createdAt >= createdAfter) &&
     (!createdBefore || row.createdAt <= createdBefore);

@@ -40,6 +40,17 @@ t.test('lists: newest first, filters, both paging modes', async (t) => {
   t.equal(namesOf(await list(`agent_id=${id}&status=failed,unknown`)), '');
   t.equal(namesOf(await list(`agent_id=${id}&caller_number=%2B1b`)), 'b');
   t.equal(namesOf(await list(`agent_id=${id}&caller_number=+1b`)), 'b', 'a plus that was not encoded');
+  await sql`update sessions set direction = 'outbound', caller_number = '+49301', dialed_number = '+491700000' where
+    agent_id = ${id} and name = 'c'`;
+  for (const number of ['%2B491700000', '+491700000', '491700000'])
+    t.equal(
+      namesOf(await list(`agent_id=${id}&caller_number=${number}`)),
+      'c',
+      `the person who was called: ${number}`,
+    );
+  t.equal(namesOf(await list(`agent_id=${id}&caller_number=49301`)), '', 'no number of the workspace');
+  t.equal(namesOf(await list(`agent_id=${id}&direction=outbound`)), 'c');
+  t.equal(namesOf(await list(`agent_id=${id}&direction=inbound`)), 'dba', 'sessions of clients, too (D2)');
   t.equal(namesOf(await list('agent_id=nobody')), '');
   const { sessions } = await list(`agent_id=${id}&status=completed`);
   const [third, second, first] = sessions as [Body, Body, Body];
@@ -84,7 +95,7 @@ t.test('lists: newest first, filters, both paging modes', async (t) => {
   ])
     await list(query);
   for (const query of ['page=1&cursor=x', 'cursor=x', 'page_size=0', 'page_size=101', 'page=0', 'page=100002&page_size=1', 'status=lost',
-    'status=pending,', 'created_after=yesterday', 'created_after=', 'created_before=', 'created_before=2026-01-01&created_before=', 'created_before=2026-13-01', 'created_before=2026-02-30', 'created_after=0000-01-01', 'created_before=9999-12-31T23:59:59-01:00', 'include_total=maybe', `agent_id=${'x'.repeat(129)}`, `caller_number=${'1'.repeat(65)}`])
+    'status=pending,', 'created_after=yesterday', 'created_after=', 'created_before=', 'created_before=2026-01-01&created_before=', 'created_before=2026-13-01', 'created_before=2026-02-30', 'created_after=0000-01-01', 'created_before=9999-12-31T23:59:59-01:00', 'include_total=maybe', 'direction=up', `agent_id=${'x'.repeat(129)}`, `caller_number=${'1'.repeat(65)}`])
     t.equal((await call(`sessions?${query}`)).status, 400, query); // oxfmt-ignore
   const row = page.sessions[0]!;
   t.notOk('items' in row || 'analysis' in row || 'overrides' in row, 'rows are the short form');

@@ -223,6 +223,29 @@ t.test('a test shows any status, the first 64 KB, and why there is no answer', a
   t.type(body['error'], 'string', 'refused at call time as well');
 });
 
+t.test('system variables are empty in a test, but for those of its argument `system`', async (t) => {
+  const tool = {
+    name: 'T',
+    url: `${ENDPOINT}/ok`,
+    headers: [{ name: 'X-Caller', value: '<{{system.caller_number}}>' }],
+    body_template: '{"on":{{system.today}},"from":{{system.caller_number}}}',
+  };
+  const test = async (values?: Json) =>
+    call('POST', `${TOOLS}/test`, { body: { tool, ...(values && { arguments: values }) } });
+  received.length = 0;
+  await test();
+  await test({ system: { caller_number: '+4930123456' } });
+  t.strictSame(
+    received.map(({ headers, body }) => [headers['x-caller'], body]),
+    [
+      ['<>', '{"on":"","from":""}'],
+      ['<+4930123456>', '{"on":"","from":"+4930123456"}'],
+    ],
+  );
+  const split = await test({ system: { caller_number: 'a\r\nb' } });
+  t.strictSame([split.status, places(split)], [422, ['arguments.system.caller_number']]);
+});
+
 t.test('decision 23: the secret of the installation is in a file that its owner alone reads', async (t) => {
   const file = join(platform.gateway.dataDir, 'secrets-key');
   t.equal(statSync(file).mode & 0o777, 0o600);

@@ -23,6 +23,7 @@ const DEFAULTS = {
   error_handling: 'passthrough',
   mock_responses: [],
   expects_response: true,
+  execution_mode: 'blocking',
   while_speaking: false,
   allowed_tools: [],
 };
@@ -50,6 +51,7 @@ const BOUNDS: readonly [field: string, good: readonly unknown[], bad: readonly u
   ['body_template', ['', long(100_000)], [long(100_001), null]],
   ['timeout_seconds', [1, 120], [0, 121, 1.5, '30', null]],
   ['error_handling', ['passthrough', 'hide'], ['show', null]],
+  ['execution_mode', ['background', 'fire_and_forget', 'blocking'], ['later', null]],
   ['expects_response', [true, false], ['true', null]],
   ['arguments', [[], Array.from({ length: 100 }, (_, nth) => ({ name: `a${nth}` })), [{ name: long(64), description: long(500) }]], [Array.from({ length: 101 }, (_, nth) => ({ name: `a${nth}` })), [{ name: 'a' }, { name: 'b' }, { name: 'a' }], [{}], [{ name: '' }], [{ name: long(65) }], [{ name: 'a', description: long(501) }], [{ name: 'a', type: 'string' }], {}, null]],
   ['headers', [[], Array(50).fill({ name: 'X-A', value: 'a' }), [{ name: long(128), value: long(4000) }], [{ name: 'X-A', value: 'tab\tand é' }], [{ name: 'X-A', value: null }], [{ name: 'X-A' }]], [Array(51).fill({ name: 'X-A', value: 'a' }), [{ name: '' }], [{ name: long(129) }], [{ name: 'X-A', value: long(4001) }], [{ name: 'X-A', kind: 'other' }], [{ name: 'X-A', has_secret: 'true' }], null]],
@@ -86,6 +88,31 @@ t.test('every bound of the table, on both sides, at creation and change', async 
   ]);
 });
 
+t.test('`execution_mode` and `while_speaking` are one; 300 s for `background` alone (D10)', async (t) => {
+  const id = await platform.tool();
+  const change = async (body: Json) => {
+    const { status, body: tool } = await call('PATCH', `${TOOLS}/${id}`, { body });
+    return [status, tool['execution_mode'], tool['while_speaking']];
+  };
+  t.strictSame(await change({ while_speaking: true }), [200, 'background', true]);
+  t.strictSame(await change({ timeout_seconds: 300 }), [200, 'background', true]);
+  const read = (await call('GET', `${TOOLS}/${id}`)).body;
+  t.strictSame(await change(read), [200, 'background', true], 'as it was read');
+  const waiting = await call('PATCH', `${TOOLS}/${id}`, { body: { execution_mode: 'blocking' } });
+  t.strictSame([waiting.status, places(waiting)], [422, ['timeout_seconds']]);
+  t.strictSame(await change({ ...read, while_speaking: false, timeout_seconds: 120 }), [
+    200,
+    'blocking',
+    false,
+  ]);
+  t.strictSame(await change({ execution_mode: 'fire_and_forget' }), [200, 'fire_and_forget', false]);
+  t.strictSame(await change({ while_speaking: false }), [200, 'fire_and_forget', false]);
+  const long = { name: 'T', timeout_seconds: 121, execution_mode: 'fire_and_forget' };
+  t.strictSame(places(await create(long)), ['timeout_seconds']);
+  const client = await create({ name: 'a', tool_type: 'client', execution_mode: 'fire_and_forget' });
+  t.strictSame([client.status, places(client)], [422, ['execution_mode']]);
+});
+
 t.test('client tools have names that a client can call', async (t) => {
   const client = { tool_type: 'client' };
   for (const name of ['a', 'open_Cart-2', `a${long(63)}`])
@@ -106,6 +133,24 @@ t.test('rule 9: addresses that tools may not have are 422 at `url`', async (t) =
     t.match(answer.body['message'], /^url must/);
   }
 });
+
+t.test(
+  'unknown system variables are refused where they would be filled in, not in credentials',
+  async (t) => {
+    const text = '{{system.foo}}';
+    const header = (kind: string) => [{ name: 'X-A', value: text, kind }];
+    const refused = { url: `${URL_START}${text}`, body_template: text, headers: header('custom') };
+    const id = await platform.tool();
+    for (const [field, value] of Object.entries(refused)) {
+      const made = await create({ name: 'T', [field]: value });
+      const changed = await call('PATCH', `${TOOLS}/${id}`, { body: { [field]: value } });
+      t.strictSame([made.status, changed.status], [422, 422], field);
+      t.match(made.body['message'], /system has channel, timezone/);
+    }
+    t.equal((await create({ name: 'T', headers: header('authorization_bearer') })).status, 201);
+    t.equal((await create({ name: 'T', url: `${URL_START}{{system.caller_number}}` })).status, 201);
+  },
+);
 
 t.test('decision 16: headers of the connection, and what is no header, are 422 at their place', async (t) => {
   const names = ['Host', 'connection', 'Content-Length', 'Transfer-Encoding', 'TE', 'Upgrade', 'Keep-Alive', 'X A', 'X:A', 'X\nA', 'ä']; // oxfmt-ignore

@@ -127,7 +127,7 @@ async function knowledgeOf(passages: number): Promise<string> {
       select n, 'own' || n || ' ' || (
         select string_agg('common' || ((n + i) % 400), ' ') from generate_series(1, 120) i) as text
       from generate_series(1000, 999 + ${passages}::int) n) as made`;
-  await sql`update knowledge_revisions set chunk_count = ${passages} where source_id = ${source}`;
+  await sql`update knowledge_revisions set chunk_count = ${passages}, size_bytes = 1000000 where source_id = ${source}`;
   await refreshStatistics(sql);
   return source;
 }

@@ -13,7 +13,7 @@ import type { Log } from '../../../../contracts/log.js';
 import type { ToolCall } from '../../../../contracts/ports/chat.js';
 import type { RunningSession, SessionRecord } from '../../../../contracts/ports/sessions/sessions.js';
 import { firstUnits, wellFormed } from '../../../../contracts/text/text.js';
-import { TOOL_RUNS, toolNews } from '../../../../contracts/tools/news.js';
+import { TOOL_RUNS, TOOL_SENT, toolNews } from '../../../../contracts/tools/news.js';
 import { AGENT_EVENTS, type ToolNote } from '../client/events.js';
 import type { Dialogue } from '../dialogue.js';
 import type { NoteTurn } from '../turns/turn-events.js';
@@ -50,6 +50,9 @@ interface Calling {
   readonly tool: ConversationTool;
   readonly note: ToolNote;
 }
+
+/** What the model is told at once of a call whose result no answer waits for. */
+const onItsWay = ({ isForgotten = false }: ConversationTool): string => (isForgotten ? TOOL_SENT : TOOL_RUNS);
 
 const hasEffect = ({ act }: ConversationTool): boolean => !isCutByUser(act);
 
@@ -136,7 +139,7 @@ export class ToolCalls {
   }
 
   #readBeside(calling: Calling): boolean {
-    this.parts.dialogue.told(TOOL_RUNS, calling.call.id);
+    this.parts.dialogue.told(onItsWay(calling.tool), calling.call.id);
     this.#beside += 1;
     const ended = this.#finished(calling, this.#read(calling, this.over)).then(({ told }) => {
       this.#beside -= 1;
@@ -170,7 +173,7 @@ export class ToolCalls {
         resolve(false);
       };
       if (waits.still) undertaking.waiting += 1;
-      else this.parts.dialogue.told(TOOL_RUNS, call.id);
+      else this.parts.dialogue.told(onItsWay(calling.tool), call.id);
       if (!waits.still && !same) this.#beside += 1;
       signal?.addEventListener('abort', letGo);
       const ended = this.#finished(calling, undertaking.result).then(({ told, handsOver }) => {
@@ -195,8 +198,8 @@ export class ToolCalls {
   }
 
   /** Tells the model the result when it is asked next, which is soon. */
-  #toldLater({ call }: Calling, told: string): void {
-    if (this.over.aborted) return;
+  #toldLater({ call, tool }: Calling, told: string): void {
+    if (this.over.aborted || tool.isForgotten) return;
     this.parts.dialogue.news(toolNews(call.name, firstUnits(call.arguments, TOLD_ARGUMENTS), told));
     this.parts.news();
   }

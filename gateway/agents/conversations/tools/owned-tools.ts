@@ -3,7 +3,7 @@ import type { Clock } from '../../../../contracts/clock.js';
 import { LIMITS } from '../../../../contracts/limits.js';
 import type { Outbound } from '../../../../contracts/ports/outbound.js';
 import { askingNobody, type AskOfAccount } from '../../../../contracts/ports/parts.js';
-import type { PlannedTool } from '../../../../contracts/ports/sessions/sessions.js';
+import type { PlannedTool, SessionPlan } from '../../../../contracts/ports/sessions/sessions.js';
 import type { ToolCredentials } from '../../../../contracts/ports/agents/tools.js';
 import { replyText } from '../../../../contracts/outbound/reply-text.js';
 import { isReading, keyed, toolRequest } from '../../../../contracts/tools/request.js';
@@ -22,7 +22,8 @@ function described(
     description: definition.description,
     parameters: parametersOf(definition),
     hidesErrors: definition.error_handling === 'hide',
-    besideSpeech: definition.while_speaking,
+    besideSpeech: definition.while_speaking || definition.execution_mode === 'fire_and_forget',
+    isForgotten: definition.execution_mode === 'fire_and_forget',
     run: async (args, use) => {
       const checked = checkArguments(args, definition);
       return 'problem' in checked ? failure(checked.problem) : run(checked.values, use);
@@ -41,11 +42,12 @@ export interface EndpointParts {
 export function webhookTool(
   planned: PlannedTool,
   { outbound, credentials, asks = askingNobody }: EndpointParts,
+  system: SessionPlan['system'],
 ): ConversationTool {
   const { toolId: id, definition } = planned;
   const run = async (values: PlainObject, { signal, key }: ToolUse): Promise<ToolResult> => {
     const headers = keyed(await credentials.headersOf({ id, definition }), key);
-    const request = toolRequest(definition, headers, values);
+    const request = toolRequest(definition, headers, values, system);
     const captureBytes = LIMITS.session.toolOutputBytes;
     const question = asks('tool', request.url);
     const reply = await outbound.fetch({ ...request, captureBytes, signal }).catch((error: unknown) => {

@@ -82,6 +82,8 @@ export interface ConversationTool extends ChatTool {
   readonly hidesErrors?: boolean;
   /** The conversation continues while it runs; the model is told of its answer when it comes. */
   readonly besideSpeech?: boolean;
+  /** It runs beside the conversation, and the model is never told of its answer. */
+  readonly isForgotten?: boolean;
   /** Called alone, it ends the answer: nothing is said after it. */
   readonly endsAnswer?: boolean;
   /** `args`: JSON text as the model wrote it. Errors: the message of a `ServiceError`, `OutboundError` or `McpError` is told to the model. */

@@ -57,7 +57,7 @@ export class ConversationTools {
     this.#tools.clear();
     const planned = tools.enabled ? plan.tools : [];
     const isServer = ({ definition }: PlannedTool): boolean => definition.tool_type === 'mcp';
-    for (const tool of planned) if (!isServer(tool)) this.#add(this.#owned(tool));
+    for (const tool of planned) if (!isServer(tool)) this.#add(this.#owned(tool, plan.system));
     if (tools.system_tools.hang_up_call) this.#add(hangUpTool(() => this.parts.hangUp()));
     this.#addPhone(plan.config);
     const reachable = reachableFrom(plan);
@@ -145,10 +145,10 @@ export class ConversationTools {
     if (!this.#tools.has(tool.name)) this.#tools.set(tool.name, this.parts.standIn?.(tool) ?? tool);
   }
 
-  #owned(planned: PlannedTool): ConversationTool {
+  #owned(planned: PlannedTool, system: SessionPlan['system']): ConversationTool {
     return planned.definition.tool_type === 'client'
       ? this.#client.tool(planned)
-      : webhookTool(planned, this.parts);
+      : webhookTool(planned, this.parts, system);
   }
 
   #addServers(listed: readonly ListedServer[]): void {

@@ -119,7 +119,7 @@ async function sessionOf(
   const { agent_id: _agent, version_number: _version, from: _from, to: _to, ...more } = wanted;
   const { max_ring_seconds: _ring, voicemail: _voicemail, ...rest } = more;
   const { maxRingSeconds } = call;
-  const leg = { callerNumber: call.from, dialedNumber: call.to, direction: 'outbound' } as const;
+  const leg = { callerNumber: call.to, dialedNumber: call.from, direction: 'outbound' } as const;
   // Long enough that the call ends before its session does.
   const joinMs = maxRingSeconds * 1000 + 2 * LIMITS.phone.reportMs;
   const origin = { source: 'phone', leg, joinMs } as const;

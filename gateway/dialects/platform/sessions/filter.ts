@@ -1,12 +1,13 @@
 /** The filters of `GET /v1/agent/sessions` (docs/contract/platform.md 6.7). Errors in a query are 400. */
 import { LIMITS } from '../../../../contracts/limits.js';
+import { DIRECTIONS } from '../../../../contracts/phone/phone.js';
 import {
   SESSION_STATUSES,
   type SessionFilter,
   type SessionStatus,
 } from '../../../../contracts/ports/sessions/sessions.js';
 import { momentOf } from '../moments.js';
-import { badQuery, textOf } from '../paging.js';
+import { badQuery, numberOf, oneOf, textOf } from '../paging.js';
 
 const MOST_CHARACTERS = 200;
 
@@ -23,14 +24,11 @@ function statusesOf(query: URLSearchParams): readonly SessionStatus[] | undefine
   return words as readonly SessionStatus[] | undefined;
 }
 
-/** An unencoded `+` arrives as a blank before a telephone number. */
-const LOST_FIRST_PLUS = /^ (?=\d)/;
-
 /** Errors: `invalid_request`. */
 export function filterOf(query: URLSearchParams): SessionFilter {
   const agentId = textOf(query, 'agent_id', LIMITS.session.agentId);
-  const number = textOf(query, 'caller_number', LIMITS.session.phoneNumber);
-  const callerNumber = number?.replace(LOST_FIRST_PLUS, '+');
+  const callerNumber = numberOf(query, 'caller_number');
+  const direction = oneOf(query, 'direction', DIRECTIONS);
   const endUserId = textOf(query, 'end_user_id', LIMITS.session.endUserId);
   const search = textOf(query, 'search', LIMITS.session.search);
   const statuses = statusesOf(query);
@@ -39,6 +37,7 @@ export function filterOf(query: URLSearchParams): SessionFilter {
   return {
     ...(agentId !== undefined && { agentId }),
     ...(callerNumber !== undefined && { callerNumber }),
+    ...(direction && { direction }),
     ...(endUserId !== undefined && { endUserId }),
     ...(search !== undefined && { search }),
     ...(statuses && { statuses }),

@@ -1,4 +1,5 @@
 /** Creates a session from a checked and admitted request, for every source and transport. */
+import type { Clock } from '../../../../contracts/clock.js';
 import { ServiceError } from '../../../../contracts/errors.js';
 import type { Language } from '../../../../contracts/speech/languages.js';
 import type {
@@ -32,6 +33,7 @@ export interface MakingParts {
   readonly admission: Pick<Admission, 'check'>;
   readonly tokens: TokenCounter;
   readonly speech: VoiceCheck;
+  readonly clock: Pick<Clock, 'now'>;
   /** Whether a configured engine can recognise the language. */
   transcribes(language: Language): boolean;
 }
@@ -91,7 +93,11 @@ export async function makeSession(
   const isPreview = source === 'dashboard';
   const version = publishedOf(runnable);
   const reachable = await pinnedAgents(version.config, agent.workspaceId, parts);
-  const plan = planOf(version, withNumbers(wanted, leg), isPreview, reachable);
+  const plan = planOf(version, withNumbers(wanted, leg), isPreview, {
+    now: new Date(parts.clock.now()),
+    leg,
+    agents: reachable,
+  });
   const { voice } = plan.config;
   refuse(await voiceProblems(voice, agent.workspaceId, parts.speech, voicePlace(wanted)));
   const { speaking_language: language } = voice;

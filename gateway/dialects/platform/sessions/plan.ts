@@ -1,9 +1,13 @@
 /**
  * The plan of a session, fixed when it is created: the version's configuration with the overrides, the rendered prompt,
- * and the timezone (of the request, else the agent, else the browser, else UTC).
+ * and the timezone (of the request, else the agent, else the browser, else the country
+ * of the person's number, else UTC).
  */
 import { plannedTools, renderPrompt } from '../../../../contracts/agents/plan.js';
 import { LIMITS } from '../../../../contracts/limits.js';
+import { type SystemVariables, systemVariablesOf } from '../../../../contracts/agents/system-variables.js';
+import { zoneOfNumber } from '../../../../contracts/phone/number-zones.js';
+import type { PhoneLeg } from '../../../../contracts/phone/phone.js';
 import type { RunnableVersion } from '../../../../contracts/ports/agents/agents.js';
 import type { PinnedAgent, SessionPlan } from '../../../../contracts/ports/sessions/sessions.js';
 import type { AgentConfig } from '../../../../contracts/schemas/agent-config.js';
@@ -23,8 +27,8 @@ function openingOf(prompt: Prompt, overrides: ReturnType<typeof sentOverrides>):
 }
 
 /** Errors: `validation_failed` if a rendered text is too long. */
-function promptOf(prompt: Prompt, wanted: SessionFields): Prompt {
-  const rendered = renderPrompt(prompt, variablesOf(wanted));
+function promptOf(prompt: Prompt, wanted: SessionFields, system: SystemVariables): Prompt {
+  const rendered = renderPrompt(prompt, { ...variablesOf(wanted), ...system });
   if ('prompt' in rendered) return rendered.prompt;
   const most = LIMITS.session.renderedLength;
   const problems = rendered.tooLong.map((name) =>
@@ -34,24 +38,42 @@ function promptOf(prompt: Prompt, wanted: SessionFields): Prompt {
   return prompt;
 }
 
-function configOf({ config }: RunnableVersion, wanted: SessionFields, isPreview: boolean): AgentConfig {
+type Voice = AgentConfig['voice'];
+
+function voiceOf({ voice_id, speaking_language }: Voice, wanted: SessionFields): Voice {
+  const { voice_id: id = voice_id, language = speaking_language } = sentOverrides(wanted);
+  return { voice_id: id, speaking_language: language as Voice['speaking_language'] };
+}
+
+function configOf(
+  { config }: RunnableVersion,
+  wanted: SessionFields,
+  isPreview: boolean,
+  system: SystemVariables,
+): AgentConfig {
   const overrides = sentOverrides(wanted);
-  const { system_prompt: own, voice_id: voice, language } = overrides;
+  const { system_prompt: own } = overrides;
   const prompt = openingOf({ ...config.prompt, ...(own !== undefined && { system_prompt: own }) }, overrides);
   return {
     ...config,
-    prompt: promptOf(prompt, wanted),
-    voice: {
-      voice_id: voice ?? config.voice.voice_id,
-      speaking_language:
-        (language as AgentConfig['voice']['speaking_language']) ?? config.voice.speaking_language,
-    },
+    prompt: promptOf(prompt, wanted, system),
+    voice: voiceOf(config.voice, wanted),
     ...(isPreview && { webhooks: { post_call: [] } }),
   };
 }
 
-function timezoneOf(wanted: SessionFields, { conversation }: AgentConfig): string {
-  return wanted.timezone ?? (conversation.timezone || (wanted.client_timezone ?? 'UTC'));
+const timezoneOf = (
+  { timezone, client_timezone: hint }: SessionFields,
+  { conversation }: AgentConfig,
+  leg: PhoneLeg | undefined,
+): string => timezone ?? (conversation.timezone || (hint ?? zoneOfNumber(leg?.callerNumber) ?? 'UTC'));
+
+/** What a session is made for, beside its request. */
+interface Circumstances {
+  readonly now: Date;
+  readonly leg?: PhoneLeg | undefined;
+  /** All that the call may be handed over to. */
+  readonly agents?: readonly PinnedAgent[];
 }
 
 /** Errors: `validation_failed`. */
@@ -59,9 +81,12 @@ export function planOf(
   version: RunnableVersion,
   wanted: SessionFields,
   isPreview: boolean,
-  agents: readonly PinnedAgent[] = [],
+  { now, leg, agents = [] }: Circumstances,
 ): SessionPlan {
-  const config = configOf(version, wanted, isPreview);
+  const timezone = timezoneOf(wanted, version.config, leg);
+  const { speaking_language: language } = voiceOf(version.config.voice, wanted);
+  const system = systemVariablesOf({ leg, timezone, language, now });
+  const config = configOf(version, wanted, isPreview, system);
   const { max_duration_seconds: longest, record_audio: records } = config.conversation;
   return {
     config,
@@ -72,7 +97,8 @@ export function planOf(
     recordAudio: wanted.record_audio ?? records,
     toolEvents: wanted.tool_events ?? true,
     worldContext: wanted.world_context ?? true,
-    timezone: timezoneOf(wanted, config),
+    timezone,
+    system,
     ...(agents.length > 0 && { transfers: { agents, variables: variablesOf(wanted) } }),
   };
 }

@@ -1,6 +1,7 @@
 /** Listing, reading, ending and deleting sessions (docs/contract/platform.md 6.7): checks the key first, then the address. Sessions of other workspaces are not found. */
 import { ServiceError } from '../../../../contracts/errors.js';
 import { LIMITS } from '../../../../contracts/limits.js';
+import { DIRECTIONS } from '../../../../contracts/phone/phone.js';
 import type { Caller, KeyAuthority } from '../../../../contracts/ports/accounts/identity.js';
 import type { Recordings } from '../../../../contracts/ports/sessions/recordings.js';
 import { ErrorBody } from '../../../../contracts/schemas/shapes.js';
@@ -111,7 +112,16 @@ const FILTERS = [
   ),
   queryParameter('agent_id', Text, 'Only sessions of this agent.'),
   queryParameter('status', Text, 'One or several, separated by commas. Absent: all but `pending`.'),
-  queryParameter('caller_number', Text, 'Only calls from this number.'),
+  queryParameter(
+    'caller_number',
+    Text,
+    'Only calls from or to this person’s number, with or without its plus.',
+  ),
+  queryParameter(
+    'direction',
+    { type: 'string', enum: [...DIRECTIONS] },
+    'Only calls that were placed (`outbound`), or all others (`inbound`): sessions of clients, too.',
+  ),
   queryParameter('end_user_id', Text, 'Only sessions of this end user.'),
   queryParameter('created_after', DateTime, 'Not before this moment.'),
   queryParameter('created_before', DateTime, 'Not after this moment.'),

@@ -3,6 +3,7 @@
  * 19): which overrides are allowed, and whether the values make sense.
  */
 import type { Variables } from '../../../../contracts/agents/plan.js';
+import { unknownSystemName } from '../../../../contracts/agents/system-variables.js';
 import { ServiceError } from '../../../../contracts/errors.js';
 import { LIMITS } from '../../../../contracts/limits.js';
 import type { Override } from '../../../../contracts/schemas/agents.js';
@@ -97,6 +98,14 @@ function openingProblems(wanted: SessionFields): Problem[] {
   return [problem(['overrides', 'first_message_prompt'], message)];
 }
 
+const systemProblems = (wanted: SessionFields): Problem[] =>
+  Object.entries(sentOverrides(wanted)).flatMap(([name, text]) => {
+    const why = unknownSystemName(text);
+    return why === undefined
+      ? []
+      : [problem(['overrides', name], `overrides.${name} ${why}`, 'system_variable')];
+  });
+
 async function promptProblems(
   wanted: SessionFields,
   asker: TokenAsker,
@@ -118,6 +127,7 @@ export async function valueProblems(
 ): Promise<readonly Problem[]> {
   return [
     ...openingProblems(wanted),
+    ...systemProblems(wanted),
     ...variableProblems(wanted.dynamic_variables),
     ...timezoneProblems(wanted),
     ...metadataProblems(wanted),

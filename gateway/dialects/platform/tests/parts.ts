@@ -1,4 +1,5 @@
 /** The ports that the routes of tests use, and the types of their rows. */
+import type { Clock } from '../../../../contracts/clock.js';
 import type { Language } from '../../../../contracts/speech/languages.js';
 import type { PublishedAgents } from '../../../../contracts/ports/agents/agents.js';
 import type {
@@ -29,6 +30,7 @@ export interface TestParts {
   /** Whether this gateway carries its calls itself, so that a simulated caller can join them. */
   readonly hasCalls: boolean;
   readonly speech: VoiceCheck;
+  readonly clock: Pick<Clock, 'now'>;
 }
 
 export type AgentTestHandler = routes.RouteHandler<TestParts, Caller>;

@@ -3,7 +3,7 @@ import { ServiceError } from '../../../../contracts/errors.js';
 import { LIMITS } from '../../../../contracts/limits.js';
 import type { RunnableAgent, RunnableVersion } from '../../../../contracts/ports/agents/agents.js';
 import type { Scenario, Suite } from '../../../../contracts/ports/agents/agent-tests.js';
-import type { PinnedAgent, SessionPlan } from '../../../../contracts/ports/sessions/sessions.js';
+import type { SessionPlan } from '../../../../contracts/ports/sessions/sessions.js';
 import type { Static } from '../../../../contracts/schemas/type.js';
 import { json } from '../../../server/replies.js';
 import { readBody } from '../bodies.js';
@@ -90,12 +90,12 @@ function checkPlayable({ scenarios, suite }: Chosen, { hasModel, hasCalls }: Tes
 function planFor(
   { id, definition }: Scenario,
   { agent, version }: RunnableAgent & { readonly version: RunnableVersion },
-  reachable: readonly PinnedAgent[],
+  circumstances: Parameters<typeof planOf>[3],
 ): SessionPlan {
   const wanted = wantedOf(definition);
   try {
     permit(wanted, agent.overridesAllowed, false);
-    return planOf(version, wanted, true, reachable);
+    return planOf(version, wanted, true, circumstances);
   } catch (error) {
     return rethrowUnder(id, error);
   }
@@ -128,10 +128,11 @@ export const create: AgentTestHandler = async (request, parts, { workspaceId }) 
   const chosen = await chosenBy(wanted, workspaceId, parts);
   checkPlayable(chosen, parts);
   const { agent, version } = runnable;
-  const reachable = await pinnedAgents(version.config, workspaceId, parts);
+  const agents = await pinnedAgents(version.config, workspaceId, parts);
+  const circumstances = { now: new Date(parts.clock.now()), agents };
   const scenarios = chosen.scenarios.map((scenario) => ({
     scenario,
-    plan: planFor(scenario, runnable, reachable),
+    plan: planFor(scenario, runnable, circumstances),
   }));
   for (const { scenario, plan } of scenarios) await checkVoices(scenario, plan, workspaceId, parts);
   const run = {

@@ -4,7 +4,7 @@ import { plannedTools, renderPrompt, takenOver } from '../../../../contracts/age
 import { LIMITS } from '../../../../contracts/limits.js';
 import { passagesFor } from '../../../../contracts/agents/passages.js';
 import type { RunnableVersion } from '../../../../contracts/ports/agents/agents.js';
-import type { KnowledgeSearch } from '../../../../contracts/ports/agents/knowledge.js';
+import type { KnowledgeSearch, Passage } from '../../../../contracts/ports/agents/knowledge.js';
 import type { SessionPlan } from '../../../../contracts/ports/sessions/sessions.js';
 import { type AgentConfig, DEFAULT_CONFIG } from '../../../../contracts/schemas/agent-config.js';
 import { newTool, type ToolCreation } from '../../../../contracts/schemas/tools.js';
@@ -97,7 +97,12 @@ t.test(
 t.test('knowledge is searched only if it is switched on and the agent has some', async (t) => {
   const passage = { sourceId: 'ks_1', source: 'Hours', text: 'From 7:30.', rank: 1 };
   const asked: unknown[] = [];
+  let whole: readonly Passage[] = [];
   const knowledge: KnowledgeSearch = {
+    whole: (...of) => {
+      asked.push(of);
+      return Promise.resolve(whole);
+    },
     search: (...search) => {
       asked.push(search);
       return Promise.resolve([passage]);
@@ -112,5 +117,9 @@ t.test('knowledge is searched only if it is switched on and the agent has some',
   t.strictSame(await passages(true, []), []);
   t.strictSame(asked, []);
   t.strictSame(await passages(true), [passage]);
-  t.strictSame(asked, [['ws_1', pinned, 'When?', LIMITS.knowledge.passages]]);
+  const size = ['ws_1', pinned, LIMITS.knowledge.wholeBytes];
+  t.strictSame(asked.splice(0), [size, ['ws_1', pinned, 'When?', LIMITS.knowledge.passages]]);
+  whole = [passage, passage];
+  t.strictSame(await passages(true), whole, 'small sources are known as a whole');
+  t.strictSame(asked, [size]);
 });

@@ -288,6 +288,7 @@ const DEFAULTS = {
   error_handling: 'passthrough',
   mock_responses: [],
   expects_response: true,
+  execution_mode: 'blocking',
   while_speaking: false,
   allowed_tools: [],
 } as const;
@@ -301,6 +302,8 @@ t.test('a new tool has the defaults of what it leaves out, a stored one of what 
   });
   const stored = { name: 'T', method: 'GET' } as ToolDefinition;
   t.strictSame(completeTool(stored), { ...DEFAULTS, name: 'T', method: 'GET' });
+  const beside = { ...stored, while_speaking: true };
+  t.equal(completeTool(beside).execution_mode, 'background', 'of its older name');
 });
 
 t.test('what is shown of a tool and sent back with a change is no part of it', async (t) => {
@@ -348,3 +351,34 @@ t.test('the request of a call', async (t) => {
     'its own content type stays the only one',
   );
 });
+
+t.test(
+  'system variables fill URL, body and own headers, never a credential, and win over arguments (D9)',
+  async (t) => {
+    const system = { 'system.timezone': 'Asia/Tokyo', 'system.caller_number': '+819012345678' };
+    const text = '{{system.caller_number}} {{system.timezone}} {{a}}';
+    const definition = tool({
+      url: 'https://x.example/{{system.timezone}}?from={{ system.caller_number }}',
+      arguments: [{ name: 'a' }, { name: 'system.timezone' }],
+      headers: [{ name: 'X-Caller', value: text }],
+      body_template: '{"from":"{{system.caller_number}}","zone":{{system.timezone}}}',
+    });
+    const credential = ['Authorization', text] as const;
+    const stored = [['X-Caller', text], credential] as const;
+    const { url, headers, body } = toolRequest(
+      definition,
+      stored,
+      { a: 1, 'system.timezone': 'UTC' },
+      system,
+    );
+    t.equal(url, 'https://x.example/Asia%2FTokyo?from=%2B819012345678');
+    t.equal(body, '{"from":"+819012345678","zone":"Asia/Tokyo"}');
+    const own = ['X-Caller', '+819012345678 Asia/Tokyo {{a}}'];
+    t.strictSame(headers, [['content-type', 'application/json'], own, credential]);
+    t.strictSame(
+      toolRequest(definition, stored, {}).headers.slice(1),
+      stored,
+      'a session of before has none',
+    );
+  },
+);

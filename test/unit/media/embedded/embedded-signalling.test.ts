@@ -326,18 +326,28 @@ t.test("the agent's transcript is one stream a reply, the user's one an update",
   exactly(t, sent.at(-1)?.value, { value: { attributes: { 'lk.transcription_final': 'true' } } });
 });
 
-t.test('a transcript that turns out to be noise is taken back by an empty final one', async (t) => {
-  const { made, sent } = messages();
-  made.show({ speaker: 'user', segment: 'user_1', text: 'I', final: false });
-  made.show({ speaker: 'user', segment: 'user_1', text: '', final: true });
-  t.same(
-    sent.slice(3).map(({ value }) => value.case),
-    ['streamHeader', 'streamTrailer'],
-  );
-  exactly(t, sent[3]?.value.value, {
-    attributes: { 'lk.segment_id': 'user_1', 'lk.transcription_final': 'true' },
-  });
-});
+t.test(
+  'a transcript that turns out to be noise is withdrawn: its text is sent as final, with a mark (D20)',
+  async (t) => {
+    const { made, sent } = messages();
+    made.show({ speaker: 'user', segment: 'user_1', text: 'I', final: false });
+    made.show({ speaker: 'user', segment: 'user_1', text: '', final: true });
+    t.same(
+      sent.slice(3).map(({ value }) => value.case),
+      ['streamHeader', 'streamChunk', 'streamTrailer'],
+    );
+    exactly(t, sent[3]?.value.value, {
+      attributes: { 'lk.segment_id': 'user_1', 'lk.transcription_final': 'true', withdrawn: 'true' },
+    });
+    exactly(t, sent[4]?.value.value, { content: new Uint8Array(Buffer.from('I')) });
+    made.show({ speaker: 'user', segment: 'user_2', text: '', final: true });
+    t.same(
+      sent.slice(6).map(({ value }) => value.case),
+      ['streamHeader', 'streamTrailer'],
+      'of a segment of which nothing was shown there is nothing to withdraw',
+    );
+  },
+);
 
 t.test('a transcript names the track of its voice, if there is one', async (t) => {
   const tracks = (microphone?: string) => {

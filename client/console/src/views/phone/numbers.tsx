@@ -30,6 +30,8 @@ type PhoneNumber = Readonly<Record<string, unknown>> & {
   readonly phone_number_id: string;
   readonly provider: string;
   readonly phone_number: string;
+  readonly label: string;
+  readonly status_detail: string;
   readonly agent_id: string | null;
   readonly enabled: boolean;
   readonly answer_url: string;
@@ -63,6 +65,29 @@ const AgentField = ({
         <option value="">{phone.nobody}</option>
         <AgentOptions agents={agents} />
       </select>
+    )}
+  </Field>
+);
+
+const LabelField = ({
+  value,
+  disabled = false,
+  change,
+}: {
+  readonly value: string;
+  readonly disabled?: boolean;
+  readonly change: (label: string) => void;
+}) => (
+  <Field label={phone.label} help={phone.labelHelp}>
+    {(tied) => (
+      <input
+        {...tied}
+        maxlength={120}
+        autocomplete="off"
+        value={value}
+        disabled={disabled}
+        onInput={({ currentTarget }) => change(currentTarget.value)}
+      />
     )}
   </Field>
 );
@@ -198,7 +223,7 @@ function Replace({ number, names }: { readonly number: PhoneNumber; readonly nam
   );
 }
 
-/** The agent that answers, if any. */
+/** What people call it, the agent that answers, if any, and what is wrong with it. */
 function Answering({
   agents,
   saved,
@@ -207,10 +232,11 @@ function Answering({
   readonly saved: Saved<PhoneNumber>;
 }) {
   const fixed = !useMay()('manage');
-  const { agent_id: agent, enabled } = saved.value;
+  const { label, agent_id: agent, enabled, status_detail: wrong } = saved.value;
   return (
     <div class="panel stack">
       <div class="fields">
+        <LabelField value={label} disabled={fixed} change={(text) => saved.edit('label', text)} />
         <AgentField
           agents={agents}
           value={agent ?? ''}
@@ -224,6 +250,7 @@ function Answering({
         disabled={fixed}
         onChange={(on) => saved.edit('enabled', on)}
       />
+      {wrong !== '' && <p class="notice warn">{wrong}</p>}
     </div>
   );
 }
@@ -298,7 +325,7 @@ function NumberList() {
         label={texts.views.phone}
         none={phone.none}
         link={({ phone_number_id: number }) => ['phone', number]}
-        named={({ phone_number: number }) => number}
+        named={({ phone_number: number, label }) => (label === '' ? number : `${label} · ${number}`)}
         kind={(number) => (
           <span class="row">
             {providerName(number.provider)}

@@ -161,9 +161,26 @@ const BACK = { name: tools.back, to: linkTo(['tools']) };
 
 /** Fields that tools of each type do not have. Mock responses have no effect and are kept only for clients that set them. */
 const NOT_OF: Readonly<Record<Type, readonly string[]>> = {
-  webhook: ['mock_responses', 'expects_response', 'allowed_tools'],
-  client: ['mock_responses', 'method', 'url', 'content_type', 'body_template', 'headers', 'allowed_tools'],
-  mcp: ['mock_responses', 'arguments', 'method', 'content_type', 'body_template', 'expects_response'],
+  webhook: ['mock_responses', 'expects_response', 'allowed_tools', 'while_speaking'],
+  client: [
+    'mock_responses',
+    'method',
+    'url',
+    'content_type',
+    'body_template',
+    'headers',
+    'allowed_tools',
+    'execution_mode',
+  ],
+  mcp: [
+    'mock_responses',
+    'arguments',
+    'method',
+    'content_type',
+    'body_template',
+    'expects_response',
+    'execution_mode',
+  ],
 };
 
 const ofType = ({ properties = {} }: Schema, type: string): Schema => ({

@@ -89,6 +89,22 @@ t.test('only so many tools run in the background at once, and more fail immediat
   for (const answer of answers) answer('42');
 });
 
+t.test('the model is never told what came of a tool that it forgets (D10)', async (t) => {
+  const { answers, tools, ...options } = beside();
+  const [tool] = tools;
+  const forgets = { while_speaking: false, execution_mode: 'fire_and_forget' } as const;
+  const forgotten = [{ ...tool!, definition: { ...tool!.definition, ...forgets } }];
+  const answer = inTurn(callsLook(), saying('I have sent it.'), saying('Yes?'));
+  const hosted = joined(t, { ...options, tools: forgotten, answer });
+  await hosted.type('Send it', 3);
+  exactly(t, hosted.asked[1]?.at(-1), { role: 'tool', content: /you are not told its outcome/ });
+  answers[0]?.('42');
+  await until('it is recorded', () => hosted.items.some(({ type }) => type === 'tool_result'));
+  await hosted.type('Are you there?', 6);
+  t.notMatch(JSON.stringify(hosted.asked[2]), /42/);
+  t.equal(hosted.asked.length, 3, 'nor asked to report it');
+});
+
 /** A published agent that takes over at a hand-over. */
 const published = (id: string, config: Partial<AgentConfig> = {}, status: 'active' | 'archived' = 'active') =>
   ({

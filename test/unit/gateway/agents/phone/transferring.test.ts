@@ -22,20 +22,8 @@ import { exactly, rejectsExactly } from '../../../../fixtures/exactly.js';
 
 const NUMBER = { id: 'phone_1', provider: 'twilio', placesCalls: true, apiUrl: null } as PhoneNumber;
 const LEG = { provider: 'twilio', callId: 'CA1', baseUrl: 'https://speech.example' } as const;
-const INBOUND = {
-  id: 'sess_1',
-  workspaceId: 'ws_1',
-  direction: 'inbound',
-  callerNumber: '+491',
-  dialedNumber: '+4930123',
-} as const;
-const OUTBOUND = {
-  ...INBOUND,
-  id: 'sess_2',
-  direction: 'outbound',
-  callerNumber: '+4930123',
-  dialedNumber: '+491',
-} as const;
+const INBOUND = { id: 'sess_1', workspaceId: 'ws_1', dialedNumber: '+4930123' } as const;
+const OUTBOUND = { ...INBOUND, id: 'sess_2' } as const;
 
 const OPENED = { number: NUMBER, secret: 'token', api: { account_sid: 'AC1' } };
 
