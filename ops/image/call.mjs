@@ -65,7 +65,7 @@ async function microphone(room) {
 /** Speaks the words once the greeting is over, and silence before and after; the source keeps the time. */
 async function talk(source, words) {
   const from = Date.now();
-  for (let at = 0; Date.now() - from < CALL_MS; ) {
+  for (let at = 0; Date.now() - from < CALL_MS;) {
     const frame = new Int16Array(FRAME);
     if (Date.now() - from > SPEAK_AFTER_MS) frame.set(words.subarray(at, (at += FRAME)));
     await source.captureFrame(new rtc.AudioFrame(frame, RATE, 1, FRAME));

@@ -113,7 +113,10 @@ function expect(is, what) {
 function checkCall({ heard, reason, items }, memory) {
   const understood = items.some(({ role, content }) => role === 'user' && /saturday/i.test(content));
   const told = JSON.stringify({ heard, reason, items });
-  expect(heard.seconds > LEAST_HEARD && understood && reason === 'hangup', `${memory}: the call came to ${told}`);
+  expect(
+    heard.seconds > LEAST_HEARD && understood && reason === 'hangup',
+    `${memory}: the call came to ${told}`,
+  );
 }
 
 /** It works: ready, spoken, heard, called, stopped. */

@@ -48,10 +48,7 @@ const ALLOWED: Record<string, Partial<Recorded>> = {
   'a call that was taken over': call({}),
   'a call that failed with its node': call({ reason: 'transport_lost', hungUp: false }),
   'a call of a node that drained': call({ returns: [] }, 'drain'),
-  'an answer that a busy machine owes for long': call(
-    { returns: [back('unanswered')] },
-    'drain',
-  ),
+  'an answer that a busy machine owes for long': call({ returns: [back('unanswered')] }, 'drain'),
   'a request that had to wait': told(503, 'drain'),
   'a socket that was told to come again': told(1012, 'drain'),
   'a request whose node died': told(502, 'kill'),
