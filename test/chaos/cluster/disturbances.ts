@@ -100,7 +100,7 @@ export const DISTURBANCES: readonly Disturbance[] = [
   {
     name: 'upgrade with a changed setting',
     planned: true,
-    make: (kube) => kube.upgrade(`--set=gateway.podAnnotations.run=at-${Date.now()}`),
+    make: (kube) => kube.upgrade(`--set-string=gateway.settings.SHED_DELAY_MS=${250 + (Date.now() % 50)}`),
   },
   {
     name: 'upgrade to a broken one and back',

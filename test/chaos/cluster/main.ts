@@ -106,14 +106,16 @@ async function chaos(): Promise<number> {
   }
   world.over = true;
   await loaded();
-  const lines = CHECKS.writes({
+  const unended = world.calls.filter(({ reason }) => reason === null);
+  const written = CHECKS.writes({
     ...{ faults: [], writes: world.writes, kept: await kept(world.base), promised: [], received: [] },
     ...{ calls: [], failures: [], doubledItems: [], left: [] },
   });
+  const lines = [...written, ...unended.map(({ session }) => `call ${session} has not ended`)];
   for (const line of lines) console.log(`FAIL ${line}`);
   const acknowledged = world.writes.filter((each) => each.acknowledged).length;
   console.log(
-    `writes: ${acknowledged} acknowledged of ${world.writes.length}, ${lines.length} not there once`,
+    `writes: ${acknowledged} acknowledged of ${world.writes.length}, ${lines.length} promises broken at the end`,
   );
   return broken + lines.length;
 }

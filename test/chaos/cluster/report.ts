@@ -44,7 +44,10 @@ const clientOf = ({ what }: Failure): string =>
 
 /** When a call began to fail. */
 const brokenAt = ({ returns, to }: CallRecord): number => returns.at(-1)?.at ?? to;
-const isLost = ({ reason }: CallRecord): boolean => reason !== 'hangup';
+/** One that goes on has no reason yet. */
+const isLost = ({ reason, returns }: CallRecord): boolean =>
+  reason === null ? returns.at(-1)?.back === null : reason !== 'hangup';
+const endOf = ({ reason, to }: CallRecord): number => (reason === null ? Infinity : to);
 
 const isWithin = ({ from, to }: Span, at: number): boolean => at >= from && at < to;
 
@@ -62,7 +65,7 @@ function failuresIn(span: Span, failures: readonly Failure[]): Figures['failures
 }
 
 export function figuresOf(span: Span, { calls, failures }: Seen): Figures {
-  const during = calls.filter(({ from, to }) => from < span.to && to >= span.from);
+  const during = calls.filter((call) => call.from < span.to && endOf(call) >= span.from);
   const returns = during.flatMap((call) => call.returns).filter(({ at }) => isWithin(span, at));
   const errors = failures.filter(({ at }) => isWithin(span, at)).map(({ at }) => at - span.from);
   return {
