@@ -42,6 +42,7 @@ async function scale(kube: Kube): Promise<void> {
   for (const replicas of [3, 2]) {
     await kube.kubectl('scale', kube.deployment, `--replicas=${replicas}`);
     await kube.well();
+    await pause(CALM_MS);
   }
 }
 

@@ -67,9 +67,11 @@ function tell(span: Span, world: World): number {
   const found = brokenIn(span, figures, KEPT);
   console.log(`${found.length > 0 ? 'FAIL' : 'PASS'} ${lineOf(span, figures)}`);
   for (const line of found) console.log(`     ${line}`);
-  for (const { session, reason, returns } of world.calls.filter((each) => each.to >= span.from))
-    if (reason !== 'hangup' && returns.length > 0)
-      console.log(`     ${session} ${reason}: ${JSON.stringify(returns)}`);
+  for (const { session, from, hungUp, reason, returns } of world.calls.filter((each) => each.to >= span.from))
+    if (reason !== null && reason !== 'hangup') {
+      const user = hungUp ? 'hung up' : 'was lost';
+      console.log(`     ${session} of ${from} ms ${user}, ended as ${reason}: ${JSON.stringify(returns)}`);
+    }
   return found.length;
 }
 
@@ -78,6 +80,8 @@ async function startLoad(world: World, all: Served): Promise<() => Promise<unkno
     config: { prompt: { first_message_mode: 'off' }, conversation: { eagerness: 'eager' } },
   });
   const words = await spoken(world.base);
+  // Names of earlier runs are still there.
+  const run = Date.now();
   const many = (count: string, work: (index: number) => Promise<void>) =>
     Array.from({ length: Number(count) }, (_, index) => work(index));
   const load = Promise.all([
@@ -85,7 +89,7 @@ async function startLoad(world: World, all: Served): Promise<() => Promise<unkno
     ...many(values.clients, () => keep(world, all)),
     tryAgain(world, all),
     ...many(values.sockets, () => rest(world)),
-    ...many(values.writers, (writer) => write(world, writer)),
+    ...many(values.writers, (writer) => write(world, run + writer)),
   ]);
   return () => load;
 }

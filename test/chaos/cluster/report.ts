@@ -44,9 +44,9 @@ const clientOf = ({ what }: Failure): string =>
 
 /** When a call began to fail. */
 const brokenAt = ({ returns, to }: CallRecord): number => returns.at(-1)?.at ?? to;
-/** One that goes on has no reason yet. */
-const isLost = ({ reason, returns }: CallRecord): boolean =>
-  reason === null ? returns.at(-1)?.back === null : reason !== 'hangup';
+/** One that goes on has no reason yet. A user who hung up has lost nothing, even if no gateway heard it. */
+const isLost = ({ hungUp, reason, returns }: CallRecord): boolean =>
+  !hungUp && (reason !== null || returns.at(-1)?.back === null);
 const endOf = ({ reason, to }: CallRecord): number => (reason === null ? Infinity : to);
 
 const isWithin = ({ from, to }: Span, at: number): boolean => at >= from && at < to;

@@ -18,9 +18,10 @@ t.test('calls, failures and times are those of the span', async (t) => {
     CALL,
     { ...CALL, from: 10_000, to: 20_000, gap: 90_000 },
     { ...CALL, returns: [returned(106_400)] },
-    { ...CALL, to: 170_000, returns: [returned(null)], reason: 'error' },
-    { ...CALL, to: 90_000, reason: null },
-    { ...CALL, to: 90_000, returns: [returned(null)], reason: null },
+    { ...CALL, reason: 'transport_lost' },
+    { ...CALL, to: 170_000, returns: [returned(null)], hungUp: false, reason: 'error' },
+    { ...CALL, to: 90_000, hungUp: false, reason: null },
+    { ...CALL, to: 90_000, returns: [returned(null)], hungUp: false, reason: null },
   ];
   const failures = [
     { at: 99_000, what: 'kept-alive', told: 503 },
@@ -31,7 +32,7 @@ t.test('calls, failures and times are those of the span', async (t) => {
   ];
   const figures = figuresOf(SPAN, { calls, failures });
   t.strictSame(figures, {
-    ...{ calls: 5, lost: 2, returns: 3, slowestReturn: 5.4, longestGap: 6.2 },
+    ...{ calls: 6, lost: 2, returns: 3, slowestReturn: 5.4, longestGap: 6.2 },
     failures: {
       'kept-alive': { 503: 1 },
       'making agents': { 503: 1 },
@@ -39,12 +40,12 @@ t.test('calls, failures and times are those of the span', async (t) => {
     },
     ...{ podsWell: 40, clientsWell: 4 },
   });
-  t.match(lineOf(SPAN, figures), /^drain of a node: 2 of 5 calls lost, 3 returns \(slowest 5.4 s\); /);
+  t.match(lineOf(SPAN, figures), /^drain of a node: 2 of 6 calls lost, 3 returns \(slowest 5.4 s\); /);
 });
 
 t.test('what an operator plans may lose no call, and refuse nobody who keeps a connection', async (t) => {
   const bad = figuresOf(SPAN, {
-    calls: [{ ...CALL, reason: 'error' }],
+    calls: [{ ...CALL, hungUp: false, reason: 'error' }],
     failures: [{ at: 110_000, what: 'kept-alive', told: 503 }],
   });
   t.strictSame(brokenIn(SPAN, bad, 'kept-alive'), [
