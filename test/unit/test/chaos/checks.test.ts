@@ -76,7 +76,7 @@ const FOUND: Record<string, [Partial<Recorded>, RegExp]> = {
   ],
   'a broken request in a rolling upgrade': [told(502, 'drain'), /though nothing was broken/],
   'a socket that is cut in a rolling upgrade': [told(1006, 'drain'), /though nothing was broken/],
-  'a socket that is cut long after a fault': [told(1006, 'kill', 90_000), /though nothing was broken/],
+  'a socket that is cut long after a fault': [told(1006, 'kill', 120_000), /though nothing was broken/],
   'an item that is there twice': [{ doubledItems: ['s 1'] }, /^items: s 1 is in its record twice$/],
   'a process that stays': [{ left: ['process 17'] }, /^left: left behind: process 17$/],
 };
