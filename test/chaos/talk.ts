@@ -128,7 +128,9 @@ class Talk {
 /** Why the session ended; null if it does not end. */
 async function endOf(world: World, id: string): Promise<string | null> {
   const ended = async (): Promise<string | undefined> => {
-    const answer = await world.ask(`sessions/${id}`);
+    const answer = await within(ANSWER_MS, 'an answer', world.ask(`sessions/${id}`)).catch((error: unknown) =>
+      world.failed('reading a session', toldBy(error)),
+    );
     await pause(500);
     return (answer?.body['ended_reason'] as string | null | undefined) ?? undefined;
   };
