@@ -31,8 +31,10 @@ const STARTS = [
   { memory: '384m', works: false },
 ];
 
-const engine = (...args) => execFileSync(ENGINE, args, { encoding: 'utf8', maxBuffer: 1e8 });
-const quietly = (...args) => spawnSync(ENGINE, args, { encoding: 'utf8' });
+// Podman's monitor leaves a file `oom` in the folder that it was started in.
+const OPTIONS = { cwd: os.tmpdir(), encoding: 'utf8', maxBuffer: 1e8 };
+const engine = (...args) => execFileSync(ENGINE, args, OPTIONS);
+const quietly = (...args) => spawnSync(ENGINE, args, OPTIONS);
 const say = (text) => console.log(`image: ${text}`);
 
 /** Runs `code`, the body of an async function, in the container. Returns what it returns. */
