@@ -126,12 +126,12 @@ export class ServiceError extends Error {
 }
 
 /**
- * Codes of an unreachable database: the driver's own, and for query errors those of sockets and the
+ * Codes of an unreachable database: the driver's own, and for query errors those of sockets and names, and the
  * SQLSTATEs for lost connections (08), too many of them (53300), a server that stops or starts (57P), and one that has
  * become a standby (25006).
  */
 const DRIVER_CODE = /^CONNECT(ION)?_/;
-const QUERY_CODE = /^(E[A-Z]+$|08|25006$|53300$|57P)/;
+const QUERY_CODE = /^(E[A-Z]+$|EAI_AGAIN$|08|25006$|53300$|57P)/;
 
 /** Codes of a statement that was cancelled, or did not get a lock in time. */
 const LATE_CODE = /^(57014|55P03)$/;

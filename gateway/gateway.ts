@@ -149,7 +149,7 @@ export type GatewayParts = Awaited<ReturnType<typeof openParts>>;
 async function closeParts(parts: GatewayParts): Promise<void> {
   // Before the transport: tests by voice hold calls of it.
   await parts.tests.stop();
-  await parts.transport.stop(Promise.resolve());
+  await parts.transport.stop(Promise.resolve(), Promise.resolve());
   await parts.transport.close();
   await parts.tracing.stop();
   await parts.recorded.stop();

@@ -48,7 +48,7 @@ export const CALL_TIMES = {
   /** Agent's statechart: a user whose media was lost is connected again; then the user counts as hung up. */
   goneMs: 20 * SECOND,
   /** Any process, sweeping: the client of a call whose process has died returns; then its session ends as failed. */
-  returnMs: 30 * SECOND,
+  returnMs: 60 * SECOND,
   /** Any process, sweeping: a client that joined at the last moment connects; then the session counts as not joined. */
   connectMs: 60 * SECOND,
   /** The owner, sweeping, by its own clock: a call that outlived its longest duration ends; then its session is ended. */
@@ -100,6 +100,11 @@ export const CALL_ORDER: readonly Before[] = [
     'a client whose node has died is not given up before another may take its call over',
   ),
   before(['aloneLeaseMs', 'takeoverMs'], 'returnMs', 'a lost call can be taken over before it is ended'),
+  before(
+    ['pingIntervalMs', 'pingTimeoutMs', 'pingTimeoutMs'],
+    'returnMs',
+    'a client whose node lost its power finds out, and so does its first attempt that reaches the dead node',
+  ),
   before(
     'goneMs',
     'returnMs',

@@ -60,13 +60,18 @@ export class GatewayDrain {
     const others = new Deadline(clock, LIMITS.http.drainMs);
     this.#deadlines = [calls, others];
     // Ending calls first lets them say goodbye before their sockets close.
-    const own = transport.stop(calls.passed);
+    let goodbyeIsOver = (): void => undefined;
+    const refuses = new Promise<void>((resolve) => (goodbyeIsOver = resolve));
+    const own = transport.stop(calls.passed, refuses);
     await listening.drain({
       calls: own,
       callsUntil: calls.passed,
       until: others.passed,
       over: this.#hurried,
-      refuses: () => told.refuses(),
+      refuses() {
+        goodbyeIsOver();
+        told.refuses();
+      },
     });
     for (const deadline of this.#deadlines) deadline.drop();
     told.drained();

@@ -1,7 +1,8 @@
 /**
  * `node ops/image/check.mjs`: the image as an operator meets it. Builds it, stores and loads it (what a registry does to it), starts
- * it on a read-only root without capabilities, speaks, hears what was spoken, stops; then with too little memory, where it must say so,
- * and must not claim to be ready while it hears nothing. Asks from inside of the container, so it needs no port.
+ * it on a read-only root without capabilities, speaks, hears what was spoken, makes a call (call.mjs), stops; again as any user of the
+ * group 0; then with too little memory, where it must say so, and must not claim to be ready while it hears nothing. Asks from inside
+ * of the container, so it needs no port.
  *   ENGINE=podman   another engine than docker
  *   IMAGE=NAME      an image that is built already
  */
@@ -10,7 +11,7 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { ROOT } from '../setup/paths.mjs';
+import { inRoot, ROOT } from '../setup/paths.mjs';
 
 const { ENGINE = 'docker', IMAGE = '' } = process.env;
 const NAME = 'speech-gateway-check';
@@ -19,15 +20,21 @@ const SPOKEN = 'The quick brown fox jumps over the lazy dog.';
 /** Most words of it are heard again. */
 const HEARD = ['quick', 'brown', 'fox', 'lazy', 'dog'];
 
-/** What each limit of memory promises. */
-const LIMITS = [
+/** Seconds of the agent's voice in a call: a greeting, and an answer without a language model. */
+const LEAST_HEARD = 2;
+
+/** As whom it is started, and what each limit of memory promises. A user of a number that no image knows is OpenShift's. */
+const STARTS = [
   { memory: '768m', works: true },
+  { memory: '768m', user: '12345:0', works: true },
   { memory: '512m', works: false },
   { memory: '384m', works: false },
 ];
 
-const engine = (...args) => execFileSync(ENGINE, args, { encoding: 'utf8', maxBuffer: 1e8 });
-const quietly = (...args) => spawnSync(ENGINE, args, { encoding: 'utf8' });
+// Podman's monitor leaves a file `oom` in the folder that it was started in.
+const OPTIONS = { cwd: os.tmpdir(), encoding: 'utf8', maxBuffer: 1e8 };
+const engine = (...args) => execFileSync(ENGINE, args, OPTIONS);
+const quietly = (...args) => spawnSync(ENGINE, args, OPTIONS);
 const say = (text) => console.log(`image: ${text}`);
 
 /** Runs `code`, the body of an async function, in the container. Returns what it returns. */
@@ -57,10 +64,21 @@ const health = () =>
 
 const isRunning = () => engine('inspect', '--format', '{{.State.Status}}', NAME).trim() === 'running';
 
-function start(image, memory) {
+function start(image, { memory, user }) {
   quietly('rm', '--force', '--volumes', NAME);
   const limits = ['--memory', memory, '--read-only', '--tmpfs', '/tmp', '--cap-drop', 'ALL', '--init'];
-  engine('run', '--detach', '--name', NAME, ...limits, '--env', 'LOG_FORMAT=json', image);
+  const as = user ? ['--user', user] : [];
+  engine('run', '--detach', '--name', NAME, ...limits, ...as, '--env', 'LOG_FORMAT=json', image);
+}
+
+/** A call from a second container on the network of the first, whose memory is its own. */
+function call(image) {
+  const key = engine('exec', NAME, 'cat', '/data/api-key').trim();
+  const beside = ['--rm', '--interactive', '--network', `container:${NAME}`];
+  const input = fs.readFileSync(inRoot('ops', 'image', 'call.mjs'));
+  const program = ['node', '--input-type=module', '-', key];
+  const options = { input, encoding: 'utf8', stdio: ['pipe', 'pipe', 'inherit'] };
+  return JSON.parse(execFileSync(ENGINE, ['run', ...beside, image, ...program], options));
 }
 
 /** Seconds until it is ready; undefined: it ended, or took too long. */
@@ -93,8 +111,18 @@ function expect(is, what) {
   if (!is) throw new Error(`${what}\n${lines().split('\n').slice(-15).join('\n')}`);
 }
 
-/** It works: ready, spoken, heard, stopped. */
-async function works(memory) {
+/** A call was heard, understood, answered and recorded. */
+function checkCall({ heard, reason, items }, memory) {
+  const understood = items.some(({ role, content }) => role === 'user' && /saturday/i.test(content));
+  const told = JSON.stringify({ heard, reason, items });
+  expect(
+    heard.seconds > LEAST_HEARD && understood && reason === 'hangup',
+    `${memory}: the call came to ${told}`,
+  );
+}
+
+/** It works: ready, spoken, heard, called, stopped. */
+async function works({ memory, user = '1000:0' }, image) {
   const seconds = await ready();
   expect(seconds !== undefined, `${memory}: it is not ready`);
   const said = talk();
@@ -104,16 +132,16 @@ async function works(memory) {
     `return require('fs').readFileSync('/etc/ssl/certs/ca-certificates.crt', 'utf8').split('BEGIN').length - 1`,
   );
   expect(authorities > 50, `${memory}: it trusts ${authorities} authorities`);
+  checkCall(call(image), memory);
   expect(!lines().includes('uWS.HttpResponse'), `${memory}: a write outside of a cork`);
   const { code, seconds: took } = stop();
   expect(code === '0', `${memory}: it ended with ${code}`);
-  say(
-    `${memory}: ready after ${seconds.toFixed(1)} s, heard "${said.text}", stopped in ${took.toFixed(1)} s`,
-  );
+  const times = `ready after ${seconds.toFixed(1)} s, stopped in ${took.toFixed(1)} s`;
+  say(`${memory} as ${user}: ${times}, heard "${said.text}", called`);
 }
 
 /** Too little memory: it says so; and either it works all the same, or it ends, or it is not ready. */
-async function isHonest(memory) {
+async function isHonest({ memory }) {
   const seconds = await ready();
   expect(lines().includes('MiB of memory'), `${memory}: no warning`);
   if (seconds === undefined) return say(`${memory}: warned, and did not get ready`);
@@ -147,9 +175,9 @@ try {
   const image = IMAGE || NAME;
   if (!IMAGE) execFileSync(ENGINE, ['build', '--tag', image, ROOT], { stdio: 'inherit' });
   stored(image);
-  for (const { memory, works: must } of LIMITS) {
-    start(image, memory);
-    await (must ? works(memory) : isHonest(memory));
+  for (const each of STARTS) {
+    start(image, each);
+    await (each.works ? works(each, image) : isHonest(each));
   }
   say('all is well');
 } catch (error) {

@@ -16,6 +16,7 @@ const RUNS = {
   conversation: ['conversation', 'main.js'],
   night: ['night', 'main.js'],
   placement: ['placement', 'main.js'],
+  cluster: ['cluster', 'main.js'],
 };
 
 const [first = '', ...rest] = process.argv.slice(2);

@@ -32,7 +32,7 @@ const deliveries: Check = ({ promised, received }) => {
 };
 
 /** Effects of a fault may show this much later: time-outs, the sweep of calls whose client did not return. */
-const AFTER_MS = 45_000;
+const AFTER_MS = 75_000;
 /** Whether clients may notice the fault; a drain they must not. */
 const isHard = ({ kind }: Fault): boolean => kind !== 'drain';
 

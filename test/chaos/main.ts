@@ -1,5 +1,5 @@
 /**
- * `npm run chaos -- [minutes] [--calls=20] [--sockets=200] [--deliveries=20]`: three nodes on one Postgres behind a balancer.
+ * `npm run chaos -- [minutes] [--calls=20] [--sockets=200] [--deliveries=20] [--faults=kill,…]`: three nodes on one Postgres behind a balancer.
  * First a rolling upgrade under load (with 0 minutes nothing else), then one fault after the other for the given minutes. Then the
  * clients' recordings, the database and leftovers on the machine are checked (checks.ts). Exit code 1
  * if a check fails.
@@ -31,9 +31,11 @@ const { values, positionals } = parseArgs({
     calls: { type: 'string', default: '20' },
     sockets: { type: 'string', default: '200' },
     deliveries: { type: 'string', default: '20' },
+    faults: { type: 'string', default: FAULT_KINDS.join() },
   },
 });
 const minutes = Number(positionals[0] ?? 5);
+const kinds = FAULT_KINDS.filter((kind) => values.faults.split(',').includes(kind));
 
 async function befall(world: World, balancer: Balancer, node: ChaosNode, kind: FaultKind): Promise<void> {
   const fault = { kind, node: node.name, from: world.now(), to: Infinity };
@@ -52,7 +54,7 @@ async function wreak(world: World, balancer: Balancer, nodes: readonly ChaosNode
   const end = world.now() + minutes * 60_000;
   for (let turn = 0; world.now() < end; turn += 1) {
     const node = nodes[turn % nodes.length]!;
-    await befall(world, balancer, node, FAULT_KINDS[turn % FAULT_KINDS.length]!);
+    await befall(world, balancer, node, kinds[turn % kinds.length]!);
   }
 }
 
@@ -92,19 +94,22 @@ function summary(recorded: Recorded): void {
   const told = countsOf(recorded.failures.map((failure) => String(failure.told)));
   const of = (name: string | null) => recorded.calls.filter(({ reason }) => reason === name).length;
   const answers = recorded.calls.reduce((total, one) => total + one.answers, 0);
-  const returns = recorded.calls.flatMap((one) => one.returns.map(({ why }) => why));
+  const returns = recorded.calls.flatMap((one) => one.returns);
   console.log(`faults: ${recorded.faults.length}`);
   console.log(
     `writes: ${recorded.writes.filter(({ acknowledged }) => acknowledged).length} acknowledged of ${recorded.writes.length}`,
   );
   console.log(`deliveries: ${recorded.promised.length} promised, ${recorded.received.length} received`);
   console.log(
-    `calls: ${recorded.calls.length}, answers ${answers}, returns ${returns.length} (${returns.filter((why) => why === 'unanswered').length} unanswered), hung up ${of('hangup')}, failed ${of('error')}`,
+    `calls: ${recorded.calls.length}, answers ${answers}, returns ${returns.length} (${returns.filter(({ why }) => why === 'unanswered').length} unanswered, ${returns.filter(({ back }) => back === null).length} in vain), hung up ${of('hangup')}, failed ${of('error')}`,
   );
   const lost = countsOf(
     recorded.calls.filter(({ reason }) => reason === 'error').map((one) => faultBefore(recorded, one)),
   );
   console.log(`failed calls by the last fault before: ${JSON.stringify(Object.fromEntries(lost))}`);
+  for (const { session, returns } of recorded.calls)
+    for (const { at, why, refusals, back } of returns)
+      if (back === null) console.log(`${session} was ${why} at ${at}, and did not come back: ${refusals}`);
   console.log(`clients were told: ${JSON.stringify(Object.fromEntries(told))}`);
 }
 

@@ -24,14 +24,25 @@ export interface Delivered {
   readonly body: string;
 }
 
+/** A client that had to reconnect. */
+export interface Return {
+  readonly at: number;
+  readonly why: 'gone' | 'unanswered';
+  /** What each attempt in vain was told. */
+  readonly refusals: (number | string)[];
+  /** When it was in the call again; null if it gave up. */
+  back: number | null;
+}
+
 export interface CallRecord {
   readonly session: string;
   readonly from: number;
   to: number;
   /** Times at which its user was answered. */
   answers: number;
-  /** Times at which its client had to reconnect. */
-  readonly returns: { readonly at: number; readonly why: 'gone' | 'unanswered' }[];
+  /** The longest time from one answer to the next, the user's own words and pauses included. */
+  gap: number;
+  readonly returns: Return[];
   /** The user stayed in the call, unanswered, to the end. */
   silent: boolean;
   /** The user hung up. */

@@ -4,7 +4,7 @@ import { Caller, CALLER_RATE } from '../fixtures/calls/caller.js';
 import { type Invite, shownBy } from '../fixtures/conversation/conversation.js';
 import { until } from '../fixtures/until.js';
 import { speech } from './load.js';
-import type { CallRecord } from './record.js';
+import type { CallRecord, Return } from './record.js';
 import { toldBy, within, type World } from './world.js';
 
 const CALL_MS = 25_000;
@@ -43,6 +43,7 @@ class Talk {
       from,
       to: from,
       answers: 0,
+      gap: 0,
       returns: [],
       silent: false,
       hungUp: false,
@@ -62,17 +63,23 @@ class Talk {
 
   /** False if the session has ended, or no node lets it in. */
   async #comesBack(): Promise<boolean> {
-    const why = { at: this.world.now(), why: this.caller.ended ? 'gone' : 'unanswered' } as const;
+    const { caller, record, world } = this;
+    const attempt: Return = {
+      ...{ at: world.now(), why: caller.ended ? 'gone' : 'unanswered' },
+      ...{ refusals: [], back: null },
+    };
+    record.returns.push(attempt);
     const end = performance.now() + BACK_MS;
     while (performance.now() < end) {
       try {
-        await within(CONNECT_MS, 'coming back', this.caller.rejoin());
-        this.record.returns.push(why);
+        await within(CONNECT_MS, 'coming back', caller.rejoin());
+        attempt.back = world.now();
         return true;
       } catch (error) {
         const told = toldBy(error);
+        attempt.refusals.push(told);
         if (typeof told === 'number' && told < 500 && told !== 429) return false;
-        this.world.failed('coming back', told);
+        world.failed('coming back', told);
         await pause(300);
       }
     }
@@ -83,10 +90,13 @@ class Talk {
   async #talk(): Promise<boolean> {
     const { caller, record, world } = this;
     let missed = 0;
+    let answeredAt = world.now();
     for (let vain = 0; world.now() < this.#until && !world.over;) {
       if (caller.leave) return false;
       if (!caller.ended && (await this.#answered())) {
         record.answers += 1;
+        record.gap = Math.max(record.gap, world.now() - answeredAt);
+        answeredAt = world.now();
         [missed, vain] = [0, 0];
         await pause(THINK_MS);
         continue;
@@ -118,7 +128,9 @@ class Talk {
 /** Why the session ended; null if it does not end. */
 async function endOf(world: World, id: string): Promise<string | null> {
   const ended = async (): Promise<string | undefined> => {
-    const answer = await world.ask(`sessions/${id}`);
+    const answer = await within(ANSWER_MS, 'an answer', world.ask(`sessions/${id}`)).catch((error: unknown) =>
+      world.failed('reading a session', toldBy(error)),
+    );
     await pause(500);
     return (answer?.body['ended_reason'] as string | null | undefined) ?? undefined;
   };
@@ -129,7 +141,7 @@ async function joined(world: World, invite: Invite): Promise<Caller | undefined>
   const end = performance.now() + BACK_MS;
   while (performance.now() < end) {
     try {
-      return await within(CONNECT_MS, 'joining', Caller.join(invite));
+      return await within(CONNECT_MS, 'joining', Caller.join(invite, world.callers));
     } catch (error) {
       const told = toldBy(error);
       // A token spent by a process that died becomes valid again only later.

@@ -1,5 +1,6 @@
 /** Shared by all parts of a chaos run: the clock, the balancer's address, and the recording. */
 import { type Answer, type Call, type CallOptions, client } from '../fixtures/platform/agents.js';
+import type { CallerOptions } from '../fixtures/calls/caller.js';
 import type { CallRecord, Failure, Fault, Write } from './record.js';
 
 /** The error as clients see it: the status of a refused handshake, an error code, or that nothing came. */
@@ -33,7 +34,10 @@ export class World {
   readonly #start = performance.now();
   readonly #call: Call;
 
-  constructor(readonly base: string) {
+  constructor(
+    readonly base: string,
+    readonly callers: CallerOptions = {},
+  ) {
     this.#call = client(base);
   }
 

@@ -9,12 +9,11 @@ import { ServiceError } from '../../../contracts/errors.js';
 import { LIMITS } from '../../../contracts/limits.js';
 import type { Log } from '../../../contracts/log.js';
 import type { PublishedAgents } from '../../../contracts/ports/agents/agents.js';
-import type { JoinClaims } from '../../../contracts/ports/calls/join-tokens.js';
 import type { HeldLease } from '../../../contracts/ports/calls/nodes.js';
 import type { CallOwner, JoinRefusal, SessionRuns } from '../../../contracts/ports/sessions/sessions.js';
 import { withAgentInCharge } from '../conversations/recovery.js';
 import type { EmbeddedCalls } from './embedded.js';
-import type { Connect, NodeRelay, RelayRequest } from './node-relay.js';
+import type { Connect, Joins, NodeRelay, RelayRequest } from './node-relay.js';
 
 export interface JoiningParts {
   readonly nodeId: string;
@@ -43,8 +42,6 @@ export const refusedFor = (why: JoinRefusal): ServiceError =>
 /** Interval between two searches for the owner while a client waits. */
 const LOOK_MS = 200;
 
-type Joins = Pick<JoinClaims, 'sessionId' | 'use'>;
-
 const again = (): ServiceError =>
   new ServiceError('overloaded', { message: 'The call cannot go on yet, try again', retryAfter: 1 });
 
@@ -57,15 +54,15 @@ function checkRoom({ calls }: JoiningParts): void {
   });
 }
 
-/** Continues or begins the call here, unless its owner lives, which is then the result. Errors: `invalid_key`, 429, 503. */
-async function enter({ sessionId, use }: Joins, parts: JoiningParts): Promise<CallOwner | undefined> {
+/** Continues or begins the call here, unless its owner has the lease, which is then the result. Errors: `invalid_key`, 429, 503. */
+async function enter({ sessionId }: Joins, parts: JoiningParts): Promise<CallOwner | undefined> {
   const { runs, calls, held } = parts;
   checkRoom(parts);
   if (!held.holds) throw again();
   const joined = await runs.join(sessionId);
   const entered = 'refused' in joined && joined.refused === 'used' ? await runs.takeOver(sessionId) : joined;
-  if ('owner' in entered && use === 'rejoin') return entered.owner;
-  if (!('record' in entered)) throw refusedFor('refused' in entered ? entered.refused : 'used');
+  if ('owner' in entered) return entered.owner;
+  if ('refused' in entered) throw refusedFor(entered.refused);
   calls.begin(await withAgentInCharge(entered, parts.agents));
   return undefined;
 }
@@ -75,7 +72,19 @@ export async function enterHere(joins: Joins, parts: JoiningParts): Promise<void
   const { calls } = parts;
   await calls.settled(joins.sessionId);
   if (joins.use === 'rejoin' && calls.owns(joins.sessionId)) return;
-  if (await enter(joins, parts)) throw again();
+  const owner = await enter(joins, parts);
+  if (!owner) return;
+  await refuseSecond(owner, joins, parts);
+  throw again();
+}
+
+/**
+ * Refuses a first token that was used already, if its call is somewhere: a process that has just died may have taken it, without its
+ * client having got another one. Errors: `invalid_key`.
+ */
+async function refuseSecond(owner: CallOwner, request: Joins, parts: JoiningParts): Promise<void> {
+  if (request.use === 'rejoin') return;
+  if (owner.nodeId === parts.nodeId || (await parts.relay.hasCall(owner, request))) throw refusedFor('used');
 }
 
 /** Undefined if the owner cannot be reached at the moment. */
@@ -94,8 +103,12 @@ async function toOwner(
   }
 }
 
-/** The present way into the call; undefined if its owner lives and cannot be reached. */
-async function attempt(request: RelayRequest, parts: JoiningParts): Promise<Connect | undefined> {
+/** The present way into the call; undefined if its owner has the lease and cannot be reached. */
+async function attempt(
+  request: RelayRequest,
+  parts: JoiningParts,
+  isFirst: boolean,
+): Promise<Connect | undefined> {
   const { runs, calls, relay } = parts;
   const { sessionId, use, how } = request;
   const here: Connect = (link) => calls.connect(sessionId, how, link);
@@ -105,10 +118,12 @@ async function attempt(request: RelayRequest, parts: JoiningParts): Promise<Conn
   if (known?.alive) return toOwner(known, request, parts);
   if (calls.stopping || !calls.hasRoom) return relay.toRoom(request);
   // A client that comes back is not sent around: its call has waited long enough.
-  const better = use === 'join' ? await relay.toBetter(request) : undefined;
+  const better = use === 'join' && isFirst ? await relay.toBetter(request) : undefined;
   if (better) return better;
   const owner = await enter(request, parts);
-  return owner ? toOwner(owner, request, parts) : here;
+  if (!owner) return here;
+  await refuseSecond(owner, request, parts);
+  return use === 'rejoin' ? toOwner(owner, request, parts) : undefined;
 }
 
 /** A log whose first warning alone is written: each of a client's searches says the same. */
@@ -134,8 +149,8 @@ export async function join(request: RelayRequest, joining: JoiningParts): Promis
   const { clock } = joining;
   const parts = { ...joining, log: warningOnce(joining.log) };
   const end = clock.monotonic() + CALL_TIMES.takeoverMs;
-  for (;;) {
-    const connect = await attempt(request, parts);
+  for (let isFirst = true; ; isFirst = false) {
+    const connect = await attempt(request, parts, isFirst);
     if (connect) return connect;
     if (clock.monotonic() >= end) throw again();
     await new Promise<void>((resolve) => void clock.after(LOOK_MS, resolve));

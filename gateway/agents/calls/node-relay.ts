@@ -25,13 +25,18 @@ export const RELAY_PATH = '/nodes/signal';
 /** Connects an open connection of the client to its call. Undefined if the call has just ended. */
 export type Connect = (link: SignalLink) => SignalEnd | undefined;
 
-export interface RelayRequest extends Pick<JoinClaims, 'sessionId' | 'use'> {
+/** What a client joins, and with which token. */
+export type Joins = Pick<JoinClaims, 'sessionId' | 'use'>;
+
+export interface RelayRequest extends Joins {
   readonly how: SignalConnect;
 }
 
 export interface NodeRelay {
   /** Errors: `transport_failed` if the owner does not answer or no longer has the call. */
   toOwner(owner: CallOwner, request: RelayRequest): Promise<Connect>;
+  /** Whether the owner answers, and has the call. */
+  hasCall(owner: CallOwner, joins: Joins): Promise<boolean>;
   /** To a node that has much more room than this one; undefined if there is none, or it did not take the call. Errors: `invalid_key`, 429. */
   toBetter(request: RelayRequest): Promise<Connect | undefined>;
   /** Whether another node has room, as far as is known here. */
@@ -124,10 +129,9 @@ function carry(socket: WebSocket, link: SignalLink): SignalEnd {
 
 type Asked = Omit<RelayClaims, 'digest'>;
 
-/** Resolves when the other node has let the client in. Errors: those of `opened`. */
-async function far(url: string, asked: Asked, how: SignalConnect, parts: RelayParts): Promise<Connect> {
+/** A connection to another node, to which the client's introduction is still to be sent. Errors: those of `opened`. */
+async function asking(url: string, asked: Asked, first: string, parts: RelayParts): Promise<WebSocket> {
   const { key, clock } = parts;
-  const first = introduce(how);
   const socket = new WebSocket(`${url.replace(/^http/, 'ws')}${RELAY_PATH}`, {
     headers: { authorization: signed(key, { ...asked, digest: digestOf(first) }, clock) },
     handshakeTimeout: relayMs,
@@ -135,10 +139,17 @@ async function far(url: string, asked: Asked, how: SignalConnect, parts: RelayPa
     maxPayload: waitingBytes,
   });
   await opened(socket);
+  return socket;
+}
+
+/** Resolves when the other node has let the client in. Errors: those of `opened`. */
+async function far(url: string, asked: Asked, how: SignalConnect, parts: RelayParts): Promise<Connect> {
+  const first = introduce(how);
+  const socket = await asking(url, asked, first, parts);
   socket.send(first);
   // Reads nothing until the client's link is there; gives up in the end, as a client that has left meanwhile never connects.
   socket.pause();
-  const giveUp = clock.after(relayMs, () => socket.terminate());
+  const giveUp = parts.clock.after(relayMs, () => socket.terminate());
   watch(socket);
   return (link) => {
     giveUp();
@@ -147,6 +158,12 @@ async function far(url: string, asked: Asked, how: SignalConnect, parts: RelayPa
     return end;
   };
 }
+
+const askedOf = ({ to }: { readonly to: string }, { sessionId, use }: Joins): Asked => ({
+  ...{ to, wants: 'owner', sessionId, use },
+});
+
+const GONE = { message: 'The process of the call does not answer' };
 
 /** Refusals of one node that every other one would repeat. */
 const FINAL: ReadonlySet<string> = new Set<ErrorCode>(['invalid_key', 'concurrency_exceeded']);
@@ -200,11 +217,24 @@ export function createNodeRelay(parts: RelayParts): NodeRelay {
   const { nodes, installation, clock } = parts;
   const placement = new Placement({ known: () => nodes.known, installation, clock });
   const placing = { ...parts, placement };
+  /** Where an owner of another installation is reached. */
+  const elsewhere = ({ url, installation: to }: CallOwner) =>
+    to === null || url === null || to === installation ? undefined : { url, to };
   return {
-    async toOwner({ address, url, installation: to }, { sessionId, use, how }) {
-      const isNear = to === null || url === null || to === installation;
-      if (isNear) return (link) => parts.near.connect(address, sessionId, how, link);
-      return far(url, { to, wants: 'owner', sessionId, use }, how, parts);
+    async toOwner(owner, request) {
+      const { sessionId, how } = request;
+      const there = elsewhere(owner);
+      if (there) return far(there.url, askedOf(there, request), how, parts);
+      if (!(await parts.near.lives(owner.address))) throw new ServiceError('transport_failed', GONE);
+      return (link) => parts.near.connect(owner.address, sessionId, how, link);
+    },
+    async hasCall(owner, joins) {
+      const there = elsewhere(owner);
+      if (!there) return parts.near.lives(owner.address);
+      // Without an introduction nobody is let in.
+      const socket = await asking(there.url, askedOf(there, joins), '', parts).catch(() => undefined);
+      socket?.terminate();
+      return socket !== undefined;
     },
     knowsRoom: () => placement.withRoom(1).length > 0,
     async toBetter(request) {

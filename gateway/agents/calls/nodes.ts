@@ -108,7 +108,8 @@ async function wayTo(claims: RelayClaims, parts: RelayedParts): Promise<Connecte
   }
   if (calls.owns(sessionId)) return here;
   const owner = await runs.owner(sessionId);
-  if (owner?.alive && owner.installation === installation && owner.nodeId !== nodeId)
+  const isNear = owner?.alive && owner.installation === installation && owner.nodeId !== nodeId;
+  if (isNear && (await near.lives(owner.address)))
     return (how, link) => near.connect(owner.address, sessionId, how, link);
   throw new ServiceError('conflict', { message: 'The call is not here' });
 }

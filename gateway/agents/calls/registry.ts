@@ -57,12 +57,13 @@ export class CallRegistry<Owned extends RegisteredCall> {
     if (this.find(call.id) === call) this.#calls.delete(call.id);
   }
 
-  /** Once `until` resolves, ends the calls that are left and any that are added later. */
-  async stop(until: Promise<unknown>): Promise<void> {
+  /** Once `until` resolves, ends the calls that are left and any that are added later. Lasts until `refuses` has resolved at least. */
+  async stop(until: Promise<unknown>, refuses: Promise<unknown> = Promise.resolve()): Promise<void> {
     void until.then(() => {
       this.#closing = true;
       void eachInTurns(this.all, (call) => call.closedBy('shutdown'));
     });
+    await refuses;
     while (this.#calls.size > 0) await Promise.all(this.all.map(({ over }) => over));
     for (const stop of this.#stops) stop();
   }

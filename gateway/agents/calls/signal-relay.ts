@@ -3,6 +3,7 @@
  * another process than the owner of its conversation is relayed there over the owner's Unix socket, frames unread in both
  * directions. One job per connection; it ends when either side leaves.
  */
+import { connect } from 'node:net';
 import { CALL_TIMES } from '../../../contracts/limits/call-times.js';
 import type { Log } from '../../../contracts/log.js';
 import type { SignalConnect, SignalEnd, SignalLink } from '../../../contracts/ports/calls/calls.js';
@@ -18,6 +19,8 @@ type Frame = Uint8Array | string;
 
 /** Relay to calls of other processes of this machine. */
 export interface SignalRelay {
+  /** Whether the process at `address` is there. One that was killed may have the lease of its calls for some seconds more. */
+  lives(address: string): Promise<boolean>;
   /** Relays one connection of the session's client to the process at `address`. */
   connect(address: string, sessionId: string, how: SignalConnect, link: SignalLink): SignalEnd;
 }
@@ -96,6 +99,17 @@ class Peers {
   }
 }
 
+/** Whether somebody listens on a Unix socket, which the system knows at once. */
+const accepts = (address: string): Promise<boolean> =>
+  new Promise((resolve) => {
+    const socket = connect(address);
+    socket.once('connect', () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.once('error', () => resolve(false));
+  });
+
 export function createSignalRelay(log: Log): SignalRelay {
   const peers = new Peers(log);
 
@@ -112,6 +126,7 @@ export function createSignalRelay(log: Log): SignalRelay {
   }
 
   return {
+    lives: accepts,
     connect(address, sessionId, { version, query, from }: SignalConnect, link): SignalEnd {
       const input = new AsyncQueue<Frame>(memoryOf, link.memory);
       void relay(address, { sessionId, version, query: query.toString(), from }, input, link);

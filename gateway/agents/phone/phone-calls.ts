@@ -52,7 +52,10 @@ const amended = (said: readonly SessionItem[], { toolCallId }: Transfer, error: 
 
 export class PhoneCalls {
   readonly #registry: CallRegistry<RegisteredCall>;
-  #stopping = false;
+  /** Callers are not answered any more. */
+  #refuses = false;
+  /** Nor do calls begin that were answered. */
+  #stopped = false;
 
   constructor(private readonly parts: PhoneCallsParts) {
     this.#registry = new CallRegistry(parts);
@@ -68,9 +71,13 @@ export class PhoneCalls {
     return this.hasRoom || this.parts.elsewhere();
   }
 
-  /** Whether a call may begin here. */
+  /** Whether a caller who is answered may get a call here. */
   get hasRoom(): boolean {
-    return !this.#stopping && this.parts.held.holds && this.parts.hasRoom();
+    return !this.#refuses && this.#takes;
+  }
+
+  get #takes(): boolean {
+    return !this.#stopped && this.parts.held.holds && this.parts.hasRoom();
   }
 
   /**
@@ -78,7 +85,7 @@ export class PhoneCalls {
    * colleague. Errors: `overloaded`, `invalid_key`.
    */
   async begin(id: string, format: LineFormat, link: PhoneLink, leg: Leg): Promise<Streamed> {
-    if (!this.hasRoom) throw new ServiceError('overloaded');
+    if (!this.#takes) throw new ServiceError('overloaded');
     const transfer = await this.parts.transferring.parts.transfers.find(id);
     if (transfer?.mode === 'warm') return this.#consult(transfer, format, link);
     const session = transfer ? await this.#returned(transfer) : await this.#joined(id);
@@ -161,9 +168,13 @@ export class PhoneCalls {
     );
   }
 
-  /** Begins no more calls, and ends those left after `until`. */
-  stop(until: Promise<unknown>): Promise<void> {
-    this.#stopping = true;
-    return this.#registry.stop(until);
+  /**
+   * Answers callers until `refuses` resolves, as providers ask whatever process the balancer still sends them to; their calls, whose
+   * streams come later, begin here as long as others last. Ends those left after `until`.
+   */
+  async stop(until: Promise<unknown>, refuses: Promise<unknown>): Promise<void> {
+    void Promise.race([until, refuses]).then(() => (this.#refuses = true));
+    await this.#registry.stop(until, refuses);
+    this.#stopped = true;
   }
 }

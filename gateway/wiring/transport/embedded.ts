@@ -69,8 +69,8 @@ export async function embeddedWebrtcTransport(options: TransportOptions): Promis
     ],
     dialling: placing,
     numbers: withoutSip(platform.numbers),
-    async stop(until) {
-      await Promise.all([calls.stop(until), phoneCalls.stop(until)]);
+    async stop(until, refuses) {
+      await Promise.all([calls.stop(until), phoneCalls.stop(until, refuses)]);
       await Promise.all([placing.stop(), transferring.stop()]);
     },
     close: () => signals.close(0),

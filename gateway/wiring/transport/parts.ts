@@ -58,8 +58,8 @@ export interface OpenTransport extends SessionTransport {
   /** Figures of this process for other nodes. */
   figures(): NodeFigures;
   addMetrics(metrics: Metrics): void;
-  /** Refuses new conversations, and ends those still running when `until` settles. */
-  stop(until: Promise<unknown>): Promise<void>;
+  /** Refuses new conversations, telephone calls once `refuses` settles, and ends those still running when `until` settles. */
+  stop(until: Promise<unknown>, refuses: Promise<unknown>): Promise<void>;
   close(): Promise<void>;
 }
 

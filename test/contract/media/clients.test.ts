@@ -93,7 +93,7 @@ async function signal(join: Parameters<typeof wrapped>[0] = {}): Promise<Signall
 
 async function realOffer(): Promise<string> {
   const peer = new CallerPeer(
-    { opus: 111, oneLine: false },
+    { opus: 111, oneLine: false, bindAddress: '127.0.0.1' },
     { hear: () => undefined, receive: () => undefined },
   );
   await peer.gather();

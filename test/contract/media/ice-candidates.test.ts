@@ -147,7 +147,7 @@ t.test('over the wire', async (t) => {
   /** A client that joins, offers, names its candidates, and never sends media. */
   const name = async (candidates: readonly string[], headers: Record<string, string> = {}): Promise<void> => {
     const peer = new CallerPeer(
-      { opus: 111, oneLine: false },
+      { opus: 111, oneLine: false, bindAddress: '127.0.0.1' },
       { hear: () => undefined, receive: () => undefined },
     );
     await peer.gather();

@@ -17,6 +17,7 @@ t.test('the database that is away or full is told as such, and everything else i
     [{ code: 'CONNECTION_CLOSED' }, 'storage_unavailable'],
     [{ code: 'CONNECT_TIMEOUT' }, 'storage_unavailable'],
     [{ code: 'ECONNREFUSED', query }, 'storage_unavailable'],
+    [{ code: 'EAI_AGAIN', query }, 'storage_unavailable'],
     [{ code: '08006', query }, 'storage_unavailable'],
     [{ code: '25006', query }, 'storage_unavailable'],
     [{ code: '53300', query }, 'storage_unavailable'],

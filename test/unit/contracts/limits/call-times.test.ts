@@ -25,7 +25,7 @@ t.test('each time is what the contract says', async (t) => {
     reconnectWindowMs: 15_000,
     roomJoinMs: 15_000,
     goneMs: 20_000,
-    returnMs: 30_000,
+    returnMs: 60_000,
     connectMs: 60_000,
     overtimeMs: 60_000,
     aloneAwayMs: 120_000,

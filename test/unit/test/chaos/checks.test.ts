@@ -1,7 +1,7 @@
 /** The checks of a chaos run detect the faults that they are for (test/chaos). */
 import t from '../../../fixtures/tap.js';
 import { violations } from '../../../chaos/checks.js';
-import type { CallRecord, Fault, FaultKind, Recorded } from '../../../chaos/record.js';
+import type { CallRecord, Fault, FaultKind, Recorded, Return } from '../../../chaos/record.js';
 
 const fault = (kind: FaultKind): Fault => ({ kind, node: 'node-1', from: 10_000, to: 20_000 });
 const WELL: Recorded = {
@@ -21,12 +21,14 @@ const WELL: Recorded = {
   doubledItems: [],
   left: [],
 };
+const back = (why: Return['why']): Return => ({ at: 15_000, why, refusals: [503], back: 16_000 });
 const CALL: CallRecord = {
   session: 's',
   from: 5000,
   to: 25_000,
   answers: 2,
-  returns: [{ at: 15_000, why: 'gone' }],
+  gap: 5000,
+  returns: [back('gone')],
   silent: false,
   hungUp: true,
   reason: 'hangup',
@@ -46,10 +48,7 @@ const ALLOWED: Record<string, Partial<Recorded>> = {
   'a call that was taken over': call({}),
   'a call that failed with its node': call({ reason: 'transport_lost', hungUp: false }),
   'a call of a node that drained': call({ returns: [] }, 'drain'),
-  'an answer that a busy machine owes for long': call(
-    { returns: [{ at: 15_000, why: 'unanswered' }] },
-    'drain',
-  ),
+  'an answer that a busy machine owes for long': call({ returns: [back('unanswered')] }, 'drain'),
   'a request that had to wait': told(503, 'drain'),
   'a socket that was told to come again': told(1012, 'drain'),
   'a request whose node died': told(502, 'kill'),
@@ -77,7 +76,7 @@ const FOUND: Record<string, [Partial<Recorded>, RegExp]> = {
   ],
   'a broken request in a rolling upgrade': [told(502, 'drain'), /though nothing was broken/],
   'a socket that is cut in a rolling upgrade': [told(1006, 'drain'), /though nothing was broken/],
-  'a socket that is cut long after a fault': [told(1006, 'kill', 90_000), /though nothing was broken/],
+  'a socket that is cut long after a fault': [told(1006, 'kill', 120_000), /though nothing was broken/],
   'an item that is there twice': [{ doubledItems: ['s 1'] }, /^items: s 1 is in its record twice$/],
   'a process that stays': [{ left: ['process 17'] }, /^left: left behind: process 17$/],
 };

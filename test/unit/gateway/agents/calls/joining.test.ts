@@ -102,3 +102,48 @@ t.test('a node that drains or is full looks for any with room', async (t) => {
     t.strictSame(asked, ['room']);
   }
 });
+
+/** A gateway at which a first token is used a second time. `hasCall`: whether the process that the call went to is there. */
+function spent(hasCall: boolean, diesAfter: number) {
+  const owner = { nodeId: 'there', installation: 'i', address: '', url: 'http://192.0.2.1', alive: true };
+  const clock = new SimulatedClock();
+  const began: object[] = [];
+  let tries = 0;
+  const session = { record: { id: 'sess_1' }, plan: {} };
+  const parts = {
+    nodeId: 'here',
+    runs: {
+      join: async () => ({ refused: 'used' }),
+      takeOver: async () => ((tries += 1) > diesAfter ? session : { owner }),
+    },
+    calls: {
+      ...{ owns: () => false, settled: async () => undefined, stopping: false, hasRoom: true },
+      begin: (each: object) => began.push(each),
+      connect: () => undefined,
+    },
+    held: { holds: true },
+    relay: { toBetter: async () => undefined, hasCall: async () => hasCall },
+    agents: { version: async () => undefined },
+    clock,
+    log: silentLog,
+  } as unknown as JoiningParts;
+  const joined = join({ sessionId: 'sess_1', use: 'join' } as RelayRequest, parts);
+  joined.catch(() => undefined);
+  return { clock, joined, began, tries: () => tries };
+}
+
+t.test('a first token whose process has died waits for the lease, and is let in', async (t) => {
+  const { clock, joined, began } = spent(false, 3);
+  for (let ms = 0; began.length === 0 && ms <= 2 * CALL_TIMES.takeoverMs; ms += 100) {
+    clock.advance(100);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  await joined;
+  t.equal(began.length, 1);
+});
+
+t.test('a first token whose call is somewhere is refused at once', async (t) => {
+  const { joined, began, tries } = spent(true, 3);
+  await rejectsExactly(t, joined, { code: 'invalid_key', message: 'The token was used already' });
+  t.strictSame([began.length, tries()], [0, 1]);
+});

@@ -1,0 +1,129 @@
+/**
+ * `npm run chaos -- cluster [NAME …]`: disturbances of a cluster under load (disturbances.ts), with what each came to for its clients
+ * (report.ts; docs/operate/chaos.md). The chart is installed there, as release `speech` with two gateways, the engine `tone` and the
+ * tests' key. Exit code 1 if a planned disturbance lost a call or refused a client that keeps its connection, or if a write that
+ * was acknowledged is not there.
+ */
+import { setTimeout as pause } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { CHECKOUT } from '../../../contracts/places.js';
+import { letGo } from '../../fixtures/calls/caller.js';
+import { client, makeAgent } from '../../fixtures/platform/agents.js';
+import { until } from '../../fixtures/until.js';
+import { CHECKS } from '../checks.js';
+import { rest, write } from '../load.js';
+import { call, spoken } from '../talk.js';
+import { World } from '../world.js';
+import { type Disturbance, DISTURBANCES } from './disturbances.js';
+import { Kube } from './kube.js';
+import { keep, kept, KEPT, type Served, tryAgain } from './loads.js';
+import { brokenIn, figuresOf, lineOf, type Span } from './report.js';
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    url: { type: 'string', default: 'http://10.96.0.80' },
+    from: { type: 'string', default: '10.201.0.1' },
+    entry: { type: 'string', default: 'node1' },
+    scripts: { type: 'string' },
+    calls: { type: 'string', default: '10' },
+    clients: { type: 'string', default: '5' },
+    sockets: { type: 'string', default: '10' },
+    writers: { type: 'string', default: '2' },
+  },
+});
+
+/** After the gateways are ready: until clients that were in trouble are out of it, or have given up. */
+const CALM_MS = 20_000;
+const SETTLED_MS = 60_000;
+
+const isWanted = ({ name }: Disturbance): boolean =>
+  positionals.length === 0 || positionals.some((part) => name.includes(part));
+
+/** Whether a call that has been broken waits for its end. */
+const isOpen = (world: World): boolean =>
+  world.calls.some(({ reason, returns }) => reason === null && returns.some(({ back }) => back === null));
+
+async function befall(world: World, kube: Kube, all: Served, row: Disturbance): Promise<Span> {
+  const { name, planned, make } = row;
+  const before = new Map(all);
+  const from = world.now();
+  const broken = await make(kube)
+    .then(() => kube.well())
+    .then(
+      () => undefined,
+      (error: unknown) => (error instanceof Error ? error.message : String(error)),
+    );
+  const ready = world.now();
+  await pause(CALM_MS);
+  await until('broken calls have ended', () => !isOpen(world), SETTLED_MS).catch(() => undefined);
+  const served = Object.fromEntries([...all].map(([each, count]) => [each, count - (before.get(each) ?? 0)]));
+  return { name, planned, from, ready, to: world.now(), served, ...(broken !== undefined && { broken }) };
+}
+
+function tell(span: Span, world: World): number {
+  const figures = figuresOf(span, world);
+  const found = brokenIn(span, figures, KEPT);
+  console.log(`${found.length > 0 ? 'FAIL' : 'PASS'} ${lineOf(span, figures)}`);
+  for (const line of found) console.log(`     ${line}`);
+  for (const { session, from, hungUp, reason, returns } of world.calls.filter((each) => each.to >= span.from))
+    if (reason !== null && reason !== 'hangup') {
+      const user = hungUp ? 'hung up' : 'was lost';
+      console.log(`     ${session} of ${from} ms ${user}, ended as ${reason}: ${JSON.stringify(returns)}`);
+    }
+  return found.length;
+}
+
+async function startLoad(world: World, all: Served): Promise<() => Promise<unknown>> {
+  const agent = await makeAgent(client(world.base), {
+    config: { prompt: { first_message_mode: 'off' }, conversation: { eagerness: 'eager' } },
+  });
+  const words = await spoken(world.base);
+  // Names of earlier runs are still there.
+  const run = Date.now();
+  const many = (count: string, work: (index: number) => Promise<void>) =>
+    Array.from({ length: Number(count) }, (_, index) => work(index));
+  const load = Promise.all([
+    ...many(values.calls, () => call(world, agent, words)),
+    ...many(values.clients, () => keep(world, all)),
+    tryAgain(world, all),
+    ...many(values.sockets, () => rest(world)),
+    ...many(values.writers, (writer) => write(world, run + writer)),
+  ]);
+  return () => load;
+}
+
+async function chaos(): Promise<number> {
+  const chart = fileURLToPath(new URL('ops/deploy/helm', CHECKOUT));
+  const { entry, scripts } = values;
+  const kube = new Kube({ release: 'speech', chart, entry, scripts });
+  const world = new World(values.url, { bindAddress: values.from, pings: true });
+  const all: Served = new Map();
+  await kube.well();
+  const loaded = await startLoad(world, all);
+  await pause(CALM_MS);
+  let broken = 0;
+  for (const row of DISTURBANCES.filter(isWanted)) {
+    if (row.ofMachine && !kube.hasScripts) console.log(`left out, needs --scripts: ${row.name}`);
+    else broken += tell(await befall(world, kube, all, row), world);
+  }
+  world.over = true;
+  await loaded();
+  const unended = world.calls.filter(({ reason }) => reason === null);
+  const written = CHECKS.writes({
+    ...{ faults: [], writes: world.writes, kept: await kept(world.base), promised: [], received: [] },
+    ...{ calls: [], failures: [], doubledItems: [], left: [] },
+  });
+  const lines = [...written, ...unended.map(({ session }) => `call ${session} has not ended`)];
+  for (const line of lines) console.log(`FAIL ${line}`);
+  const acknowledged = world.writes.filter((each) => each.acknowledged).length;
+  console.log(
+    `writes: ${acknowledged} acknowledged of ${world.writes.length}, ${lines.length} promises broken at the end`,
+  );
+  return broken + lines.length;
+}
+
+const found = await chaos().finally(letGo);
+console.log(found === 0 ? 'chaos: all well' : `chaos: ${found} promises broken`);
+process.exit(found === 0 ? 0 : 1);

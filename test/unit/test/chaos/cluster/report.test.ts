@@ -1,0 +1,58 @@
+/** What a disturbance of a cluster came to, from what its clients recorded (test/chaos/cluster/report.ts). */
+import t from '../../../../fixtures/tap.js';
+import { brokenIn, figuresOf, lineOf, type Span } from '../../../../chaos/cluster/report.js';
+import type { CallRecord } from '../../../../chaos/record.js';
+
+const SPAN: Span = {
+  ...{ name: 'drain of a node', planned: true, from: 100_000, ready: 140_000, to: 160_000 },
+  served: { 'kept-alive': 400 },
+};
+const CALL: CallRecord = {
+  ...{ session: 's', from: 90_000, to: 120_000, answers: 5, gap: 6200 },
+  ...{ returns: [], silent: false, hungUp: true, reason: 'hangup' },
+};
+const returned = (back: number | null) => ({ at: 101_000, why: 'gone' as const, refusals: [503], back });
+
+t.test('calls, failures and times are those of the span', async (t) => {
+  const calls = [
+    CALL,
+    { ...CALL, from: 10_000, to: 20_000, gap: 90_000 },
+    { ...CALL, returns: [returned(106_400)] },
+    { ...CALL, reason: 'transport_lost' },
+    { ...CALL, to: 170_000, returns: [returned(null)], hungUp: false, reason: 'error' },
+    { ...CALL, to: 90_000, hungUp: false, reason: null },
+    { ...CALL, to: 90_000, returns: [returned(null)], hungUp: false, reason: null },
+  ];
+  const failures = [
+    { at: 99_000, what: 'kept-alive', told: 503 },
+    { at: 101_000, what: 'kept-alive', told: 503 },
+    { at: 103_000, what: 'request sessions/sess_1', told: 'ECONNRESET' },
+    { at: 104_000, what: 'POST agents', told: 503 },
+    { at: 160_000, what: 'POST agents', told: 503 },
+  ];
+  const figures = figuresOf(SPAN, { calls, failures });
+  t.strictSame(figures, {
+    ...{ calls: 6, lost: 2, returns: 3, slowestReturn: 5.4, longestGap: 6.2 },
+    failures: {
+      'kept-alive': { 503: 1 },
+      'making agents': { 503: 1 },
+      'reading a session': { ECONNRESET: 1 },
+    },
+    ...{ podsWell: 40, clientsWell: 4 },
+  });
+  t.match(lineOf(SPAN, figures), /^drain of a node: 2 of 6 calls lost, 3 returns \(slowest 5.4 s\); /);
+});
+
+t.test('what an operator plans may lose no call, and refuse nobody who keeps a connection', async (t) => {
+  const bad = figuresOf(SPAN, {
+    calls: [{ ...CALL, hungUp: false, reason: 'error' }],
+    failures: [{ at: 110_000, what: 'kept-alive', told: 503 }],
+  });
+  t.strictSame(brokenIn(SPAN, bad, 'kept-alive'), [
+    '1 calls were lost',
+    'kept-alive clients were told {"503":1}',
+  ]);
+  t.strictSame(brokenIn({ ...SPAN, planned: false }, bad, 'kept-alive'), []);
+  const broken = 'a pod was restarted';
+  t.strictSame(brokenIn({ ...SPAN, planned: false, broken }, bad, 'kept-alive'), [broken]);
+});
