@@ -734,7 +734,8 @@ export const texts = {
       nothing: 'Nothing in its knowledge matches.',
       off: 'This agent does not use its knowledge: it is switched off in its configuration.',
       switchOn: 'Change its configuration',
-      score: (score: number) => `score ${score.toFixed(3)}`,
+      /** Small sources are told as a whole, whatever the question. */
+      score: (score: number) => (score < 1 ? `score ${score.toFixed(3)}` : 'told as a whole'),
     },
   },
 } as const;
