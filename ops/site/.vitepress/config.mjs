@@ -41,6 +41,20 @@ function drawDiagrams(md) {
   };
 }
 
+/** What stands in double braces is a variable of ours, and no expression of the site's. */
+function keepBraces(md) {
+  const inline = md.renderer.rules.code_inline;
+  md.renderer.rules.code_inline = (tokens, index, ...rest) => {
+    tokens[index].attrSet('v-pre', '');
+    return inline(tokens, index, ...rest);
+  };
+}
+
+function renderAsWritten(md) {
+  drawDiagrams(md);
+  keepBraces(md);
+}
+
 export default defineConfig({
   title: 'Speech gateway',
   titleTemplate: ':title — Speech gateway',
@@ -53,7 +67,7 @@ export default defineConfig({
   head: [['link', { rel: 'icon', href: 'data:,' }]],
   markdown: {
     anchor: { slugify: anchor },
-    config: drawDiagrams,
+    config: renderAsWritten,
     image: { lazyLoading: true },
     theme: { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' },
   },
