@@ -5,74 +5,14 @@
 import { encode } from '@msgpack/msgpack';
 import { LIMITS } from '../../../contracts/limits.js';
 import type { Body } from '../../fixtures/platform/agents.js';
-import { ASKING, newCall, newNumber, SECRET, STREAMING } from '../../fixtures/phone/incoming-calls.js';
-import { PhoneLine } from '../../fixtures/phone/line.js';
+import { type Attack, bearer, JSON_TYPE, KiB, manyMembers, MiB, REST_MS, sized } from './attack.js';
+import { phoneSockets, phoneWebhooks } from './phone-attacks.js';
 import { ask, flood, listen, repeated, sendFrames, stall } from './senders.js';
 import type { Target } from './target.js';
-import { count, type Told } from './told.js';
-
-export interface Attack {
-  /** `X1 twilio`; the first word is the row of the review. */
-  readonly name: string;
-  /** Whether the short form has it. */
-  readonly short?: true;
-  /** Answers and closes that may be told to an attacker. */
-  readonly allowed: readonly (number | string)[];
-  /** Processor seconds that the gateway's process may use, at full size. */
-  readonly seconds: number;
-  /** How many lawful requests at once are compared with it. */
-  readonly atOnce: number;
-  run(target: Target, told: Told, size: number): Promise<void>;
-}
+import { count } from './told.js';
 
 /** Protocol B. */
 const B = '/compat/elevenlabs/v1';
-const KiB = 1024;
-const MiB = KiB * KiB;
-const REST_MS = 3000;
-const sized = (number: number, size: number): number => Math.max(1, Math.round(number * size));
-const bearer = (key: string): Record<string, string> => ({ authorization: `Bearer ${key}` });
-const JSON_TYPE = { 'content-type': 'application/json' };
-const FORM_TYPE = { 'content-type': 'application/x-www-form-urlencoded' };
-
-/** 64 KB of short, distinct names. */
-const manyFields = (first: string): string =>
-  `${first}&${Array.from({ length: 16_000 }, (_, at) => at.toString(36)).join('&')}`.slice(0, 64 * KiB - 1);
-const manyMembers = (first: object, members: number): string =>
-  JSON.stringify({
-    ...first,
-    ...Object.fromEntries(Array.from({ length: members }, (_, at) => [`m${at}`, 0])),
-  });
-
-async function ownNumber({ attacker, agent }: Target, provider: (typeof ASKING)[number]): Promise<string> {
-  const number = newNumber();
-  const credentials = { [provider.credential]: provider.dialect.credentialOf(SECRET) };
-  const body = { provider: provider.name, phone_number: number, agent_id: agent, credentials };
-  const { status } = await attacker('phone-numbers', { body });
-  if (status !== 201) throw new Error(`a number of ${provider.name}: ${status}`);
-  return number;
-}
-
-const webhooks = ASKING.flatMap((provider): Attack[] =>
-  ['answer', 'calls/call_0/status'].map((noun) => ({
-    name: `X1 ${provider.name} ${noun.split('/')[0]}`,
-    ...(noun === 'answer' && { short: true }),
-    allowed: [400, 401, 403, 404, 409, 413, 429],
-    seconds: 1,
-    atOnce: 1,
-    async run(target, told, size) {
-      const to = encodeURIComponent(await ownNumber(target, provider));
-      const url = `${target.base}/v1/phone/${provider.name}/${noun}`;
-      const fields = `To=${to}&From=%2B1&CallSid=CA1&CallUUID=1&uuid=1&to=${to}&from=1`;
-      await flood(sized(10, size), 2, async (turn) => {
-        const form = turn % 2 === 0;
-        const body = form ? manyFields(fields) : manyMembers({ to, from: '1', uuid: '1' }, 4500);
-        await ask(told, url, { method: 'POST', headers: form ? FORM_TYPE : JSON_TYPE, body });
-      });
-    },
-  })),
-);
-
 const queries: Attack = {
   name: 'X1 long queries and heads',
   allowed: [400, 401, 403, 404, 405, 413, 414, 429, 431],
@@ -280,48 +220,6 @@ const plans: Attack = {
   },
 };
 
-const places = [...ASKING, ...STREAMING].map((provider): Attack => ({
-  name: `X7 idle sockets at ${provider.name}`,
-  ...(provider.name === 'twilio' && { short: true }),
-  allowed: [
-    'stayed open',
-    'a call was heard',
-    401,
-    403,
-    429,
-    503,
-    1000,
-    1006,
-    1008,
-    1011,
-    1013,
-    'ECONNRESET',
-  ],
-  seconds: 5,
-  atOnce: 1,
-  async run(target, told, size) {
-    const path = `/v1/phone/${provider.name}`;
-    const restMs = 2 * REST_MS;
-    const idle = Array.from({ length: sized(256, Math.sqrt(size)) }, () =>
-      sendFrames(told, target.base, { path, frames: [], restMs }),
-    );
-    const asking = ASKING.find(({ name }) => name === provider.name) ?? ASKING[0]!;
-    const number = await ownNumber(target, asking);
-    const url = `${target.base}/v1/phone/${asking.name}/answer`;
-    await flood(sized(15, size), 3, async () => {
-      const call = newCall(number);
-      const answered = await fetch(url, asking.dialect.ask(url, call, SECRET));
-      const line = await PhoneLine.answered(asking.dialect, call, await answered.text()).catch(
-        () => undefined,
-      );
-      const begins = line !== undefined && line.closed === undefined;
-      count(told, begins ? 'a call was heard' : 'a call was crowded out');
-      line?.drop();
-    });
-    await Promise.all(idle);
-  },
-}));
-
 const floods: readonly Attack[] = [
   {
     name: 'X9 frames of 99,000 members before a key',
@@ -394,6 +292,6 @@ const worstTexts: readonly Attack[] = [
 ];
 
 export const ATTACKS: readonly Attack[] = [
-  ...[...webhooks, queries, ...smallPieces, uploads, ...bodies, searches, plans],
-  ...[...places, ...floods, ...worstTexts],
+  ...[...phoneWebhooks, queries, ...smallPieces, uploads, ...bodies, searches, plans],
+  ...[...phoneSockets, ...floods, ...worstTexts],
 ];

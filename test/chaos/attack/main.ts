@@ -6,7 +6,8 @@ import { parseArgs } from 'node:util';
 import { wavHeader } from '../../../codecs/wav.js';
 import { EMBEDDED, TONE } from '../../fixtures/gateway.js';
 import { freePort } from '../../fixtures/free-port.js';
-import { type Attack, ATTACKS } from './attacks.js';
+import type { Attack } from './attack.js';
+import { ATTACKS } from './attacks.js';
 import { inGroup } from './cgroup.js';
 import { freezeEach, type Outcome } from './frozen.js';
 import { judge, type Rules } from './judge.js';
@@ -67,6 +68,13 @@ async function transcribe({ base, keys }: Target): Promise<void> {
   if (status !== 200) throw new Error(`a lawful transcription: ${status}`);
 }
 
+/** A row that could not be run is a fault, and the next ones go on. */
+const broken = ({ name }: Attack, error: unknown): Outcome => ({
+  name,
+  figures: 'was not run to its end',
+  faults: [String(error)],
+});
+
 async function attackAll(rows: readonly Attack[]): Promise<void> {
   await withTarget({}, async (target, victim) => {
     if (!isShort) await transcribe(target);
@@ -75,7 +83,7 @@ async function attackAll(rows: readonly Attack[]): Promise<void> {
       if (!isShort) await victim.call();
       const size = Number(values.size ?? (isShort ? SHORT_SIZE : 1));
       const rules: Rules = { size, timed: !isShort, budgetBytes: Number(values.budget) * MiB, victim };
-      tell(await judge(target, row, rules));
+      tell(await judge(target, row, rules).catch((error: unknown) => broken(row, error)));
       victim.hangUp();
     }
   });
