@@ -80,4 +80,13 @@ t.test('versions of the site, in a browser', { skip }, async (t) => {
     await page.waitForFunction(() => [...document.querySelectorAll('.diagram')].at(-1).querySelector('svg'));
     t.strictSame(complaints, []);
   });
+
+  await t.test('a large diagram is drawn when its button is pressed', async (t) => {
+    const { page, complaints } = await open('statecharts');
+    const button = page.getByRole('button', { name: 'Draw this diagram' }).first();
+    await button.click();
+    await page.waitForFunction(() => document.querySelector('.diagram').querySelector('svg'));
+    t.equal(await page.locator('pre.diagram').count(), (await page.locator('.diagram').count()) - 1);
+    t.strictSame(complaints, []);
+  });
 });

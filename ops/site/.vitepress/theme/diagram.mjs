@@ -1,12 +1,16 @@
 /**
  * A diagram from its text in Mermaid's language, drawn when somebody is about to see it: Mermaid is large, and a page may have thirty.
- * Before it is drawn, and without JavaScript, the text is there.
+ * A large one holds up a phone for seconds, so it is drawn when its button is pressed. Before that, and without JavaScript, the text is
+ * there.
  */
 import { useData } from 'vitepress';
 import { computed, defineComponent, h, onBeforeUnmount, onMounted, ref, watch } from 'vue';
 
 /** How far outside of what is seen a diagram is drawn. */
 const AHEAD = '600px';
+
+/** Lines of text; the statechart of a conversation has five times as many. */
+const LARGE_LINES = 100;
 
 let drawn = 0;
 
@@ -36,6 +40,7 @@ export const Diagram = defineComponent({
   setup(props) {
     const { isDark } = useData();
     const text = computed(() => decodeURIComponent(props.code));
+    const isLarge = computed(() => text.value.split('\n').length > LARGE_LINES);
     const root = ref();
     const svg = ref('');
     const draw = async () => {
@@ -43,13 +48,16 @@ export const Diagram = defineComponent({
     };
     let forget;
     onMounted(() => {
-      forget = whenNear(root.value, draw);
+      if (!isLarge.value) forget = whenNear(root.value, draw);
       watch(isDark, () => svg.value && draw());
     });
     onBeforeUnmount(() => forget?.());
     return () =>
       svg.value
         ? h('div', { class: 'diagram', innerHTML: svg.value })
-        : h('pre', { class: 'diagram', ref: root }, text.value);
+        : [
+            isLarge.value && h('button', { class: 'diagram-button', onClick: draw }, 'Draw this diagram'),
+            h('pre', { class: 'diagram', ref: root }, text.value),
+          ];
   },
 });
