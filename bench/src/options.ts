@@ -23,6 +23,8 @@ export interface Options {
   readonly key: string;
   readonly checkout: string | undefined;
   readonly peers: readonly Peer[];
+  /** Port of the double of a speech engine, for peers that are in front of it. */
+  readonly enginePort: number | undefined;
   readonly model: string;
   readonly voice: string;
   readonly pcmRate: number | undefined;
@@ -56,6 +58,7 @@ export const USAGE = `speech-bench [NAME …] [KIND …]: load tests for speech 
   --key KEY                its API key
   --checkout DIR           without --url: the gateway's built checkout, which is started for each scenario
   --peer NAME=URL[,KEY]    another server, measured in turns with the first; may be given again
+  --engine-port N          of the engine that rivals are put in front of: a --peer has to be set up for it (any)
   --slo 'ttfa.p95<400ms'   finds the greatest load at which the objectives hold; several with commas
   --rate N                 requests a second of open loads
   --arrivals KIND          of open loads: poisson, as of independent users, or constant, as most load testers send (poisson)
@@ -82,6 +85,7 @@ const DECLARED = {
   key: { type: 'string', default: '' },
   checkout: { type: 'string' },
   peer: { type: 'string', multiple: true },
+  'engine-port': { type: 'string' },
   slo: { type: 'string' },
   rate: { type: 'string' },
   arrivals: { type: 'string', default: 'poisson' },
@@ -147,6 +151,7 @@ export function readOptions(args: readonly string[]): Options {
     key: values.key,
     checkout: values.checkout,
     peers: (values.peer ?? []).map(peerOf),
+    enginePort: positive('engine-port', values['engine-port']),
     model: values.model,
     voice: values.voice,
     pcmRate: positive('pcm-rate', values['pcm-rate']),

@@ -1,6 +1,6 @@
 /**
  * The least that a server can do to answer a request: it reads the body to its end, and answers bytes that it has, in
- * one write. `bare-http.js FILE TYPE [PIECE]` prints its port, and what it is made of. With PIECE it is what one would
+ * one write. `bare-http.js FILE TYPE [PIECE [PORT]]` prints its port, and what it is made of. With PIECE it is what one would
  * write by hand, a handler of node:http that streams pieces of so many bytes.
  */
 import { readFileSync } from 'node:fs';
@@ -8,9 +8,10 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { loadUws, type Uws } from './binding.js';
 
-const [, , file = '', type = 'application/octet-stream', pieceText = ''] = process.argv;
+const [, , file = '', type = 'application/octet-stream', pieceText = '', portText = ''] = process.argv;
 const body = readFileSync(file);
 const piece = Number(pieceText);
+const wanted = Number(portText);
 
 function serveUws(uws: Uws): void {
   uws
@@ -25,7 +26,7 @@ function serveUws(uws: Uws): void {
         });
       });
     })
-    .listen('127.0.0.1', 0, (socket) => {
+    .listen('127.0.0.1', wanted, (socket) => {
       if (socket === false) process.exit(1);
       console.log(`${uws.us_socket_local_port(socket)} uWebSockets.js`);
     });
@@ -40,7 +41,9 @@ function serveNode(): void {
       response.end(piece > 0 ? undefined : body);
     });
   });
-  server.listen(0, '127.0.0.1', () => console.log(`${(server.address() as AddressInfo).port} node:http`));
+  server.listen(wanted, '127.0.0.1', () =>
+    console.log(`${(server.address() as AddressInfo).port} node:http`),
+  );
 }
 
 const uws = piece > 0 ? undefined : await loadUws();

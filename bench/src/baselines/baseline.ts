@@ -56,14 +56,14 @@ export async function startBaseline(
   };
 }
 
-/** A bare handler that answers every request with these bytes: the cheapest that there is, or one that streams pieces. */
-export async function startBareHttp(body: Buffer, type: string, piece = 0): Promise<Baseline> {
+/** A bare handler that answers every request with these bytes: the cheapest that there is, or one that streams pieces. Port 0 is any. */
+export async function startBareHttp(body: Buffer, type: string, piece = 0, port = 0): Promise<Baseline> {
   const folder = await mkdtemp(path.join(tmpdir(), 'bench-'));
   const file = path.join(folder, 'body');
   await writeFile(file, body);
   try {
     const what = piece > 0 ? 'streaming handler of the same bytes' : 'bare handler of the same bytes';
-    return await startBaseline('bare-http', what, [file, type, String(piece)]);
+    return await startBaseline('bare-http', what, [file, type, String(piece), String(port)]);
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

@@ -21,12 +21,17 @@ export interface UwsResponse {
   end(body: Buffer): void;
 }
 
+export interface UwsRequest {
+  getUrl(): string;
+  getHeader(name: string): string;
+}
+
 export interface UwsSocket {
   send(message: ArrayBuffer | string | Buffer, isBinary: boolean): void;
 }
 
 export interface UwsApp {
-  any(route: string, handle: (response: UwsResponse) => void): UwsApp;
+  any(route: string, handle: (response: UwsResponse, request: UwsRequest) => void): UwsApp;
   ws(route: string, behaviour: object): UwsApp;
   listen(host: string, port: number, listening: (socket: object | false) => void): UwsApp;
 }

@@ -6,11 +6,12 @@ import conversationPeers from './conversation/conversation-peers.js';
 import engines from './engines.js';
 import fairness from './fairness.js';
 import faults from './faults.js';
+import growth from './growth.js';
 import joins from './joins.js';
 import phone from './phone.js';
 import platform from './platform.js';
-import proxied from './proxied.js';
 import realtime from './realtime.js';
+import rivals from './rivals.js';
 import type { Scenario } from './scenario.js';
 import speech from './speech/speech.js';
 import soak from './soak.js';
@@ -23,7 +24,7 @@ import workers from './workers.js';
 
 export const SCENARIOS: readonly Scenario[] = [
   speech,
-  proxied,
+  rivals,
   live,
   streamInput,
   transcription,
@@ -42,5 +43,6 @@ export const SCENARIOS: readonly Scenario[] = [
   workers,
   startup,
   faults,
+  growth,
   soak,
 ];

@@ -1,0 +1,138 @@
+/**
+ * What a unit of load costs as there is more of it: 1, 2, 4 … times the first load, until requests fail or come late. Work that grows
+ * faster than linearly shows as a cost that rises.
+ */
+import { SCENARIO_KINDS, type Searchable } from './growth-kinds.js';
+import { failedIn, latenciesIn, type Phase, doubtsIn, requestsIn, secondsOf } from '../measure/phase.js';
+import type { Server } from '../servers/server.js';
+import type { Context } from './context.js';
+import { scenario } from './scenario.js';
+
+interface Parameters {
+  /** The least requests of a step. */
+  readonly requests: number;
+  /** How often the load is doubled at most. */
+  readonly doublings: number;
+}
+
+/** 95th percentiles need so many samples. */
+const FULL: Parameters = { requests: 200, doublings: 12 };
+const QUICK: Parameters = { requests: 20, doublings: 1 };
+
+/** Of the requests; beyond it the curve ends. */
+const MOST_FAILED = 0.01;
+/** A p95 of so many times the least one is behind the knee. */
+const KNEE = 2;
+
+interface Step {
+  readonly load: number;
+  readonly phase: Phase;
+  /** Milliseconds of CPU of all processes a second, for one unit of load. */
+  readonly cost: number;
+  /** Milliseconds; undefined where there are too few samples. */
+  readonly p95: number | undefined;
+}
+
+function stepOf(load: number, phase: Phase, reading: string): Step {
+  const p95 = latenciesIn(phase, reading).percentile(95);
+  return {
+    load,
+    phase,
+    cost: (phase.cost?.family ?? Number.NaN) / secondsOf(phase) / load,
+    p95: 'value' in p95 ? p95.value : undefined,
+  };
+}
+
+const isBroken = ({ phase }: Step): boolean => failedIn(phase) > MOST_FAILED * requestsIn(phase);
+
+async function curveOf(
+  context: Context,
+  server: Server,
+  { search, parameters: all, reading }: Searchable,
+  { requests, doublings }: Parameters,
+): Promise<Step[]> {
+  const attempt = await search.prepare(context, context.options.isQuick ? all.quick : all.full, server);
+  const steps: Step[] = [];
+  for (let doubled = 0; doubled <= doublings; doubled += 1) {
+    const load = search.first * 2 ** doubled;
+    if (load > search.most) break;
+    const step = stepOf(load, await attempt(load, requests), reading);
+    if (isBroken(step)) break;
+    steps.push(step);
+  }
+  return steps;
+}
+
+const lowest = (values: readonly (number | undefined)[]): number =>
+  Math.min(...values.filter((value) => value !== undefined));
+
+/** The first load whose p95 is behind the knee. */
+function kneeOf(steps: readonly Step[]): number | undefined {
+  const least = lowest(steps.map(({ p95 }) => p95));
+  return steps.find(({ p95 }) => p95 !== undefined && p95 > KNEE * least)?.load;
+}
+
+function report(context: Context, kind: string, unit: string, steps: readonly Step[]): void {
+  const common = { subject: 'gateway', doubts: doubtsIn(...steps.map(({ phase }) => phase)) };
+  const name = `growth.${kind}`;
+  const last = steps.at(-1);
+  if (last === undefined) throw new Error(`${kind}: not even the first load held`);
+  for (const { load, phase, cost, p95 } of steps) {
+    const one = { subject: 'gateway', n: requestsIn(phase), doubts: doubtsIn(phase) };
+    context.add({ ...one, name: `${name}.${load}.cost`, unit: 'ms', value: cost });
+    if (p95 !== undefined) context.add({ ...one, name: `${name}.${load}.p95`, unit: 'ms', value: p95 });
+  }
+  const before = lowest(steps.slice(0, -1).map(({ cost }) => cost));
+  const n = steps.length;
+  context.add(
+    { ...common, name: `${name}.rise`, n, unit: '×', value: steps.length > 1 ? last.cost / before : null },
+    { ...common, name: `${name}.most`, n, unit, value: last.load },
+    {
+      ...common,
+      name: `${name}.knee`,
+      n,
+      unit,
+      value: kneeOf(steps) ?? null,
+      withheld: kneeOf(steps) === undefined ? 'no load was behind it' : '',
+    },
+  );
+  const points = (of: (step: Step) => number | undefined) =>
+    steps.flatMap((step) => {
+      const value = of(step);
+      return value === undefined ? [] : [[step.load, value] as const];
+    });
+  const x = { label: unit, log: true };
+  context.chart(
+    {
+      title: `${kind}: CPU of a unit of load`,
+      kind: 'curve',
+      x,
+      y: { label: 'ms a second' },
+      lines: [{ name: 'cost', points: points(({ cost }) => cost) }],
+    },
+    {
+      title: `${kind}: p95`,
+      kind: 'curve',
+      x,
+      y: { label: 'ms', log: true },
+      lines: [{ name: 'p95', points: points(({ p95 }) => p95) }],
+    },
+  );
+}
+
+export default scenario<Parameters>({
+  name: 'growth',
+  title: 'What a unit of load costs, and how late it is served, as the load doubles',
+  isLocal: true,
+  onlyByName: true,
+  kinds: Object.keys(SCENARIO_KINDS).map((kind) => `growth-${kind}`),
+  parameters: { full: FULL, quick: QUICK },
+  async run(context, parameters) {
+    for (const [kind, searchable] of Object.entries(SCENARIO_KINDS)) {
+      if (context.kinds.length > 0 && !context.kinds.includes(`growth-${kind}`)) continue;
+      const server = await context.start((await searchable.environment?.(context)) ?? {});
+      report(context, kind, searchable.search.unit, await curveOf(context, server, searchable, parameters));
+      await server.stop();
+    }
+  },
+});
