@@ -33,8 +33,12 @@ export interface TurnTranscriptionParts {
   readonly log: Log;
 }
 
-/** New audio before the next partial transcript, and the longest stretch that gets any: interruptions are judged by their start. */
+/**
+ * New audio before the next partial transcript, and the longest stretch that gets any: interruptions are judged by their start. Each one
+ * reads the stretch from its beginning, so the longer it is, the further they are apart: half of what the last one read.
+ */
 const INTERIM_EVERY = 0.6 * RECOGNITION_RATE;
+const INTERIM_GROWTH = 0.5;
 const INTERIM_WITHIN = 12 * RECOGNITION_RATE;
 /**
  * Longest silence from a short pause to the end of the voice as VAD detects it: its quarter of a second plus the fading of the voice,
@@ -201,7 +205,8 @@ export class TurnTranscription {
     const { span, samples, interimAt } = stretch;
     if (span === undefined || this.#isInterim) return;
     if (this.#ahead && isOfPause(this.#ahead, samples)) return;
-    if (samples - interimAt >= INTERIM_EVERY && samples <= INTERIM_WITHIN)
+    const distance = Math.max(INTERIM_EVERY, interimAt * INTERIM_GROWTH);
+    if (samples - interimAt >= distance && samples <= INTERIM_WITHIN)
       void this.#transcribeInterim(stretch, span);
   }
 

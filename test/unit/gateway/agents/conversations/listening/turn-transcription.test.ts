@@ -30,6 +30,20 @@ t.test('a stretch of voice has partial transcripts one at a time, and its words 
   t.equal(bytes, 2000 * 16 * 2, 'all of it');
 });
 
+t.test('partial transcripts are further apart, the longer the stretch is', async (t) => {
+  const { transcriber, asked, speak } = listening();
+  const at: number[] = [];
+  transcriber.begin(1);
+  for (let ms = 100; ms <= 10_000; ms += 100) {
+    speak(100);
+    if (asked.length === at.length) continue;
+    at.push(ms);
+    asked.at(-1)?.answer('so far');
+    await turn();
+  }
+  t.same(at, [600, 1200, 1800, 2700, 4100, 6200, 9300], 'each is half of what the last one read behind it');
+});
+
 t.test('each stretch of voice is reported once, when it is known, however late', async (t) => {
   const { transcriber, asked, transcripts, speak } = listening();
   transcriber.begin(1);
