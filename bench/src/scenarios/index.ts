@@ -7,6 +7,7 @@ import engines from './engines.js';
 import fairness from './fairness.js';
 import faults from './faults.js';
 import joins from './joins.js';
+import knowledge from './knowledge/knowledge.js';
 import phone from './phone.js';
 import platform from './platform.js';
 import proxied from './proxied.js';
@@ -39,6 +40,7 @@ export const SCENARIOS: readonly Scenario[] = [
   joins,
   phone,
   platform,
+  knowledge,
   workers,
   startup,
   faults,
