@@ -2,6 +2,7 @@
  * Whether an agent is told the passage that answers: sixty questions over ten sources, all attached to one agent. A question
  * is found if one of the first three passages holds its answer.
  */
+import { median } from '../../histogram.js';
 import { callPlatform } from '../../servers/agents.js';
 import { TONE } from '../../servers/checkout.js';
 import { authorizationOf, type Server } from '../../servers/server.js';
@@ -87,13 +88,9 @@ function report(context: Context, judged: readonly Judged[]): void {
         judged.filter((each) => each[by] === value),
       );
   const ms = judged.map((each) => each.ms);
-  context.add({
-    name: 'knowledge.search.max',
-    subject: 'gateway',
-    unit: 'ms',
-    n: ms.length,
-    value: Math.max(...ms),
-  });
+  const common = { subject: 'gateway', unit: 'ms', n: ms.length };
+  context.add({ name: 'knowledge.search.p50', value: median(ms), ...common });
+  context.add({ name: 'knowledge.search.max', value: Math.max(...ms), ...common });
   const missed = judged.filter(({ isHit }) => !isHit);
   context.tables.push({
     title: 'Missed',
