@@ -93,6 +93,7 @@ export const LIMITS: Readonly<Record<string, Limit>> = {
   'sessions.create.failed': atMost(0),
   'sessions.list': atMost(5),
   'sessions.list.total': atMost(20),
+  'knowledge.hit_at_3': atLeast(70),
   'workers.scaling': atLeast(1.8),
   'startup.ready': atMost(5000),
   'memory.idle': atMost(400),

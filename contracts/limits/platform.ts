@@ -224,8 +224,9 @@ export const PLATFORM_LIMITS = {
     /** Attached sources of so much together are part of an agent's instructions, and not searched. */
     wholeBytes: 8 * KiB,
     passages: 5,
-    /** Words of a question that are looked up, the rarest; passages that are ranked. */
-    words: 32,
+    /** Words of a question that are looked up, the rarest; passages that are ranked; the best of them, which are weighed. */
+    words: 64,
     candidates: 5000,
+    weighed: 300,
   },
 } as const;

@@ -30,6 +30,9 @@ const ROW = {
   file_name: Type.String(),
   size_bytes: Type.Integer(),
   chunk_count: Type.Integer({ description: 'Passages that a search can find' }),
+  language: Type.String({
+    description: 'Of its text, by which its words are found: ISO 639-1, or und.',
+  }),
   revision_number: Type.Integer({ minimum: 1, description: 'Grows with each new content' }),
   created_at: Moment,
   updated_at: Moment,
@@ -43,6 +46,7 @@ const EXAMPLE = {
   file_name: 'hours.md',
   size_bytes: 1480,
   chunk_count: 2,
+  language: 'en',
   revision_number: 1,
   created_at: '2026-01-01T12:00:00.000Z',
   updated_at: '2026-01-01T12:00:00.000Z',
@@ -50,7 +54,13 @@ const EXAMPLE = {
 
 export const KnowledgeQuery = strict(
   {
-    query: text({ min: 1, max: limits.query }, { description: 'As a caller would say it.' }),
+    query: text(
+      { min: 1, max: limits.query },
+      {
+        description:
+          'As a caller would say it. What was said before may follow, a turn a line, the newest first.',
+      },
+    ),
     version_number: Type.Optional(
       Type.Integer({ minimum: 1, maximum: 999_999_999, description: 'Absent: the draft.' }),
     ),

@@ -1,7 +1,10 @@
 /** Wires the agent platform of one gateway: its stores, the token counter, outbound requests. */
 import type { Clock } from '../../contracts/clock.js';
+import { whyOf } from '../../contracts/errors.js';
 import type { Ids } from '../../contracts/ids.js';
 import { LIMITS } from '../../contracts/limits.js';
+import type { Log } from '../../contracts/log.js';
+import { repeat } from '../../contracts/time/repeat.js';
 import { LANGUAGES, type Language } from '../../contracts/speech/languages.js';
 import { DEFAULT_TRANSCRIPTION_MODEL } from '../../contracts/speech/models.js';
 import type { MemoryLedger } from '../../contracts/ports/accounts/memory.js';
@@ -14,6 +17,7 @@ import { createAgents } from '../../storage/agents/agents.js';
 import type { Database } from '../../storage/postgres/database.js';
 import { createDeliveryRecords } from '../../storage/delivery-records.js';
 import { createKnowledge } from '../../storage/agents/knowledge.js';
+import { keepWords } from '../../storage/agents/knowledge-upkeep.js';
 import { createPhoneNumbers } from '../../storage/phone/phone-numbers.js';
 import { createTransfers } from '../../storage/phone/phone-transfers.js';
 import { createPlacedCalls } from '../../storage/phone/placed-calls.js';
@@ -46,9 +50,12 @@ export interface PlatformOptions {
   readonly registry: Registry;
   readonly ids: Ids;
   readonly clock: Clock;
+  readonly log: Log;
   /** What plans are charged to; default: nothing. */
   readonly memory: MemoryLedger;
 }
+
+const KEEP_WORDS_MS = 60_000;
 
 /** The languages that the engines of sessions recognise. */
 function languagesOf(registry: Registry): PlatformParts['languages'] {
@@ -61,7 +68,7 @@ function languagesOf(registry: Registry): PlatformParts['languages'] {
  * `KnowledgeSearch`). Errors: `StorageFailure` for the installation's secret, an Error for OUTBOUND_ALLOW.
  */
 export async function openPlatform(options: PlatformOptions) {
-  const { config, database, keys, speech, registry, ids, clock, memory } = options;
+  const { config, database, keys, speech, registry, ids, clock, memory, log } = options;
   const { sql, asked } = database;
   const cache = new PlanCache(memory, LIMITS.agent.keptPlanBytes);
   const plans = new PlanContents(sql, cache);
@@ -72,6 +79,12 @@ export async function openPlatform(options: PlatformOptions) {
   const agents = createAgents({ sql: asked, ids, secrets });
   const webhooks = { outbound, secrets: agents, vocabulary: config.vocabulary, clock };
   const transfers = await createTransfers(database, ids);
+  const stopKeeping = repeat(
+    clock,
+    KEEP_WORDS_MS,
+    () => keepWords(sql),
+    (error) => log.warn(whyOf(error), 'could not keep the words of knowledge sources'),
+  );
   const sendToWebhook: PlatformParts['sendToWebhook'] = async (posted) =>
     (await send(posted, webhooks)).answer;
   return {
@@ -98,6 +111,7 @@ export async function openPlatform(options: PlatformOptions) {
     placed: createPlacedCalls({ sql, asked, ids }),
     transfers,
     stop(): Promise<void> {
+      stopKeeping();
       transfers.stop();
       return tokens.stop();
     },

@@ -1,8 +1,4 @@
-/**
- * Prepares texts for full-text search: cuts them into passages, of whole paragraphs if these fit, each with its heading;
- * and finds the words of a text. Postgres cannot split Chinese, Japanese and Korean into words, so each pair of
- * neighbouring characters counts as one.
- */
+/** Cuts texts into passages, of whole paragraphs if these fit, each with its heading. */
 import { setImmediate as breathe } from 'node:timers/promises';
 import { LIMITS } from '../../contracts/limits.js';
 
@@ -74,19 +70,3 @@ export async function* passagesOf(text: string): AsyncGenerator<string> {
   }
   yield* passages.end();
 }
-
-const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}ー]+/gu;
-
-function pairs(run: string): string {
-  const signs = [...run];
-  const found = signs.slice(1).map((sign, index) => `${signs[index]}${sign}`);
-  return ` ${(found.length > 0 ? found : signs).join(' ')} `;
-}
-
-/** The words of a text for the index, and of a question to it: without accents, CJK in pairs of characters. */
-export const wordsOf = (text: string): string =>
-  text
-    .normalize('NFKD')
-    .replace(/[\u0300-\u036f]/g, '')
-    .normalize('NFC')
-    .replace(UNSPACED, pairs);

@@ -15,9 +15,11 @@ import type {
 import type { Listed, PageRequest } from '../../contracts/ports/page.js';
 import type { AgentReferences } from '../../contracts/ports/agents/tools.js';
 import type { Sql, Transaction } from '../postgres/sql.js';
-import { passagesOf, wordsOf } from './knowledge-chunks.js';
+import { passagesOf } from './knowledge-chunks.js';
+import { configurationOf, languageOfText } from './knowledge-language.js';
 import { searchKnowledge, wholeKnowledge } from './knowledge-search.js';
 import { keepStatistics } from './knowledge-statistics.js';
+import { spacedOf, terms } from './knowledge-terms.js';
 import { listed, positionAfter, wantedRows } from '../page.js';
 import { isFound } from '../search.js';
 
@@ -26,7 +28,7 @@ const PASSAGES_A_STATEMENT = 200;
 
 const columns = (sql: Sql | Transaction) => sql`
   s.id, s.workspace_id as "workspaceId", s.name, s.description, s.revision, r.file_name as "fileName",
-  r.size_bytes as "sizeBytes", r.chunk_count as "chunkCount", s.created_at as "createdAt", s.updated_at as "updatedAt"`;
+  r.size_bytes as "sizeBytes", r.chunk_count as "chunkCount", r.language, s.created_at as "createdAt", s.updated_at as "updatedAt"`;
 
 const newest = (sql: Sql | Transaction) => sql`
   knowledge_sources s join knowledge_revisions r on r.source_id = s.id and r.revision = s.revision`;
@@ -66,24 +68,26 @@ async function insertPassages(
   { sourceId, revision }: PinnedSource,
   from: number,
   passages: readonly string[],
+  language: string,
 ): Promise<void> {
   await tx`
     insert into knowledge_chunks (source_id, revision, position, content, terms)
-    select ${sourceId}, ${revision}, ${from} + place, content, to_tsvector('english', words)
-    from unnest(${passages as string[]}::text[], ${passages.map(wordsOf)}::text[])
+    select ${sourceId}, ${revision}, ${from} + place, content, ${terms(tx, configurationOf(language), tx`words`)}
+    from unnest(${passages as string[]}::text[], ${passages.map(spacedOf)}::text[])
       with ordinality as p (content, words, place)`;
 }
 
 /** Writes a revision with its passages. */
 async function insertRevision(tx: Transaction, pinned: PinnedSource, file: SourceFile): Promise<void> {
   const { sourceId, revision } = pinned;
+  const language = languageOfText(file.content);
   await tx`
-    insert into knowledge_revisions (source_id, revision, file_name, size_bytes, chunk_count, content)
-    values (${sourceId}, ${revision}, ${file.fileName}, ${file.sizeBytes}, 0, ${file.content})`;
+    insert into knowledge_revisions (source_id, revision, file_name, size_bytes, chunk_count, content, language)
+    values (${sourceId}, ${revision}, ${file.fileName}, ${file.sizeBytes}, 0, ${file.content}, ${language})`;
   let count = 0;
   let batch: string[] = [];
   const flush = async (): Promise<void> => {
-    await insertPassages(tx, pinned, count, batch);
+    await insertPassages(tx, pinned, count, batch, language);
     count += batch.length;
     batch = [];
   };

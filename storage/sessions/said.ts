@@ -4,7 +4,7 @@
  * first.
  */
 import { LIMITS } from '../../contracts/limits.js';
-import { wordsOf } from '../agents/knowledge-chunks.js';
+import { wordsOf } from '../agents/knowledge-terms.js';
 import type { Sql, Transaction } from '../postgres/sql.js';
 
 const AT_A_TIME = 50;

@@ -8,6 +8,7 @@ import fairness from './fairness.js';
 import faults from './faults.js';
 import growth from './growth.js';
 import joins from './joins.js';
+import knowledge from './knowledge/knowledge.js';
 import phone from './phone.js';
 import platform from './platform.js';
 import realtime from './realtime.js';
@@ -40,6 +41,7 @@ export const SCENARIOS: readonly Scenario[] = [
   joins,
   phone,
   platform,
+  knowledge,
   workers,
   startup,
   faults,

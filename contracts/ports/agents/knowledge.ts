@@ -11,6 +11,8 @@ export interface KnowledgeSource {
   readonly fileName: string;
   readonly sizeBytes: number;
   readonly chunkCount: number;
+  /** ISO 639-1, `und` if it is none that is told apart; null: written by the previous release, and not read yet. */
+  readonly language: string | null;
   /** Grows with each new content. */
   readonly revision: number;
   readonly createdAt: Date;
@@ -57,7 +59,7 @@ export interface Knowledge {
 export interface KnowledgeSearch {
   /** The texts of these revisions as they are, in that order, if they have at most so many bytes together; else none. */
   whole(workspaceId: string, sources: readonly PinnedSource[], bytes: number): Promise<readonly Passage[]>;
-  /** The passages of these revisions that fit the question best, best first; at most `limit`. */
+  /** The passages of these revisions that fit the question best, best first; at most `limit`. The question: a turn a line, the newest first. */
   search(
     workspaceId: string,
     sources: readonly PinnedSource[],

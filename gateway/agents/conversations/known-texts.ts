@@ -19,10 +19,12 @@ export class KnownTexts {
   }
 }
 
-const TURNS = 2;
+const TURNS = 3;
 
-/** What is searched for: the user's last turns, the newest first, since “and on Sundays?” asks nothing by itself. */
+const inOneLine = (text: string): string => text.trim().replace(/\s+/gu, ' ');
+
+/** What is searched for: the user's last turns, a line each, the newest first, since “and on Sundays?” asks nothing by itself. */
 export function questionOf(messages: readonly ChatMessage[]): string | undefined {
   const said = messages.flatMap(({ role, content }) => (role === 'user' ? [content] : []));
-  return said.length === 0 ? undefined : said.slice(-TURNS).reverse().join('\n');
+  return said.length === 0 ? undefined : said.slice(-TURNS).reverse().map(inOneLine).join('\n');
 }

@@ -35,6 +35,7 @@ const rowOf = (source: KnowledgeSource) => ({
   file_name: source.fileName,
   size_bytes: source.sizeBytes,
   chunk_count: source.chunkCount,
+  language: source.language ?? 'und',
   revision_number: source.revision,
   created_at: source.createdAt.toISOString(),
   updated_at: source.updatedAt.toISOString(),

@@ -3,7 +3,9 @@ import t from '../../fixtures/tap.js';
 import { randomIds } from '../../../contracts/ids.js';
 import { LIMITS } from '../../../contracts/limits.js';
 import { createKnowledge } from '../../../storage/agents/knowledge.js';
-import { passagesOf, wordsOf } from '../../../storage/agents/knowledge-chunks.js';
+import { passagesOf } from '../../../storage/agents/knowledge-chunks.js';
+import { wordsOf } from '../../../storage/agents/knowledge-terms.js';
+import { keepWords } from '../../../storage/agents/knowledge-upkeep.js';
 import { exactly } from '../../fixtures/exactly.js';
 import { formOf, type Json, places, sharedPlatform } from '../../fixtures/platform/platform.js';
 
@@ -33,6 +35,7 @@ t.test('a source is created with its content', async (t) => {
     file_name: 'hours.MD',
     size_bytes: Buffer.byteLength(content),
     chunk_count: 1,
+    language: 'en',
     revision_number: 1,
     content,
   });
@@ -214,6 +217,48 @@ t.test('search finds the passage that a question asks for', async (t) => {
   );
   t.strictSame(await knowledge.search(workspaceId, [{ sourceId: id, revision: 2 }], 'delivery', 3), []);
   t.strictSame(await knowledge.search(workspaceId, [], 'delivery', 3), []);
+});
+
+t.test('words are found by the language of their source, and with or without accents', async (t) => {
+  const german = await platform.source(
+    '# Öffnungszeiten\n\nDie Bücherei ist für alle geöffnet, und zwar dienstags.\n\n# Kurse\n\nYoga ist montags und für Anfänger.',
+    'de.md',
+  );
+  const spanish = await platform.source(
+    '# Envíos\n\nLos envíos son gratuitos y tardan dos días.\n\n# Devoluciones\n\nPuede devolver los artículos con el recibo.',
+    'es.md',
+  );
+  const sources = [german, spanish].map((sourceId) => ({ sourceId, revision: 1 }));
+  const cases: [question: string, first: RegExp][] = [
+    ['Wann hat die Buecherei geöffnet, also die Bücher?', /dienstags/],
+    ['offnungszeit', /dienstags/],
+    ['Wann ist der Yogakurs?', /Yoga/],
+    ['¿Cuánto tarda un envio?', /gratuitos/],
+    ['Quiero devolver un articulo', /recibo/],
+    ['Und montags?\nGibt es Kurse?', /Yoga/],
+  ];
+  for (const [question, first] of cases)
+    t.match((await knowledge.search(workspaceId, sources, question, 1))[0]?.text, first, question);
+  t.strictSame(
+    await knowledge.search(workspaceId, sources, 'und die für', 3),
+    [],
+    'nothing is said by these',
+  );
+});
+
+t.test('what the previous release has kept is found, and kept again by its language', async (t) => {
+  const id = await platform.source('Die Bücherei ist für alle da, und dienstags ist sie geöffnet.', 'de.md');
+  const sources = [{ sourceId: id, revision: 1 }];
+  const { sql } = database;
+  await sql`update knowledge_chunks set terms = to_tsvector('english', 'Die Bucherei dienstags') where source_id = ${id}`;
+  await sql`update knowledge_revisions set language = null where source_id = ${id}`;
+  const found = async (question: string) =>
+    (await knowledge.search(workspaceId, sources, question, 1)).length;
+  t.strictSame([await found('dienstags'), await found('Büchereien')], [1, 0]);
+  await Promise.all([keepWords(sql), keepWords(sql)]);
+  await keepWords(sql);
+  t.strictSame([await found('dienstags'), await found('Büchereien')], [1, 1]);
+  t.strictSame(await found('für'), 0);
 });
 
 t.test(

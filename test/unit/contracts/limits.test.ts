@@ -59,7 +59,7 @@ const DOCUMENTED = {
   'database: statements of a workspace at once, in each gateway process; that wait; how long one waits': `2; ${statements.waiting} reads and ${statements.waiting} changes; ${statements.waitMs / SECOND} s`,
   'database: statements of a client that has gone': 'none',
   "knowledge: attached sources that are part of the agent's instructions": `${size(knowledge.wholeBytes)} together`,
-  'knowledge: words of a question that are looked up, passages that are ranked': `the ${knowledge.words} rarest, ${number(knowledge.candidates)}`,
+  'knowledge: words of a question that are looked up, passages that are ranked, the best of these that are weighed': `the ${knowledge.words} rarest, ${number(knowledge.candidates)}, ${knowledge.weighed}`,
   'knowledge: a search during a call, turns included': `${statements.inCallMs} ms`,
   'conversation that a language model is told': `\`LLM_CONTEXT_TOKENS\` without ${number(languageModel.answerTokens)} for the answer; ${number(languageModel.conversationTokens)} tokens if unset`,
   'requests that a language model refuses as too long': `${languageModel.shortened} for one answer, each with less of the conversation`,

@@ -36,7 +36,7 @@ t.test(
   },
 );
 
-t.test("the question is made of the user's last two turns, the newest first", async (t) => {
+t.test("the question is made of the user's last three turns, a line each, the newest first", async (t) => {
   const user = (content: string) => ({ role: 'user', content }) as const;
   const said = [
     user('Hello'),
@@ -46,5 +46,9 @@ t.test("the question is made of the user's last two turns, the newest first", as
   t.equal(questionOf([]), undefined);
   t.equal(questionOf([{ role: 'assistant', content: 'Hello.' }]), undefined);
   t.equal(questionOf([user('Hello')]), 'Hello');
-  t.equal(questionOf([...said, user('And on Sundays?')]), 'And on Sundays?\nWhen do you open?');
+  t.equal(questionOf([...said, user('And on Sundays?')]), 'And on Sundays?\nWhen do you open?\nHello');
+  t.equal(
+    questionOf([user('Hi'), ...said, user('And\n on Sundays?')]),
+    'And on Sundays?\nWhen do you open?\nHello',
+  );
 });
