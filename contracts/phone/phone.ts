@@ -52,6 +52,19 @@ export type Direction = (typeof DIRECTIONS)[number];
 export const ANSWERED_BY = ['human', 'machine', 'unknown'] as const;
 export type AnsweredBy = (typeof ANSWERED_BY)[number];
 
+/** How the dialling of a placed call came out, as sessions tell it; and who has answered it. */
+export const DIAL_STATUSES = ['answered', 'busy', 'no_answer', 'failed'] as const;
+export type DialStatus = (typeof DIAL_STATUSES)[number];
+export const ANSWERERS = ['human', 'voicemail', 'unknown'] as const;
+export type Answerer = (typeof ANSWERERS)[number];
+
+export interface DialOutcome {
+  /** Null while it rings, and for everything that is no placed call. */
+  readonly dialStatus: DialStatus | null;
+  /** Null unless it was answered. */
+  readonly answeredBy: Answerer | null;
+}
+
 /** What to do when an answering machine picks up. */
 export const VOICEMAIL_ACTIONS = ['hang_up', 'leave_message', 'continue'] as const;
 
