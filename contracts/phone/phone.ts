@@ -110,15 +110,20 @@ export const SHORT_NUMBER = /^\d{2,6}$/;
 /** Characters that people write between the digits of numbers. */
 const SPELLING = /(?<=^[+\d][\d\s().-]*)[\s().-]/g;
 
+/** The zero that Japan's numbers begin with at home, and people leave in after the country. */
+const HOME_ZERO = /^(\+81)0(?=\d)/;
+
 /** What `writtenAddress` takes, as a sentence of refusals says it. */
 export const WRITTEN_ADDRESS = 'must be a number in E.164 form (+ and 7 to 15 digits), or a SIP address';
 
 /**
- * A number as a client writes it, with any spacing but with its plus, or a SIP address, as `phoneAddress` writes them;
+ * A number as a client writes it, with any spacing but with its plus, or a SIP address, as `phoneAddress` writes them (and without
+ * the zero of `HOME_ZERO`);
  * or one of `short` as it is. Undefined for anything else: without the plus nobody knows which country is meant.
  */
 export function writtenAddress(text: string, short: ShortNumbers): string | undefined {
-  const number = text.replace(SPELLING, '');
+  if (text.length > LIMITS.session.phoneNumber) return undefined;
+  const number = text.replace(SPELLING, '').replace(HOME_ZERO, '$1');
   if (short.has(number)) return number;
   return /^\d/.test(number) ? undefined : phoneAddress(number);
 }
