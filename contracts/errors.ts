@@ -91,6 +91,8 @@ interface ServiceErrorOptions {
   readonly param?: string;
   /** All problems of the request, if more than the first is reported. */
   readonly problems?: readonly Problem[];
+  /** Why, as one word for programs, where the status does not tell; shown by the agent platform. */
+  readonly reason?: string | undefined;
   /** Replaces the table's status: errors of a remote engine keep theirs. */
   readonly status?: number;
   /** Seconds, sent as `Retry-After`. */
@@ -108,6 +110,7 @@ export class ServiceError extends Error {
   readonly problems: readonly Problem[];
   readonly retryAfter: number | undefined;
   readonly answered: number | undefined;
+  readonly reason: string | undefined;
 
   constructor(
     readonly code: ErrorCode,
@@ -122,6 +125,18 @@ export class ServiceError extends Error {
     this.problems = options.problems ?? [];
     this.retryAfter = options.retryAfter;
     this.answered = options.answered;
+    this.reason = options.reason;
+  }
+
+  /** The same error with a reason, and perhaps with another code, whose status it gets then. */
+  because(reason: string, code: ErrorCode = this.code): ServiceError {
+    const { message, problems, answered, cause, param, retryAfter, status } = this;
+    return new ServiceError(code, {
+      ...{ message, problems, answered, cause, reason },
+      ...(param !== undefined && { param }),
+      ...(retryAfter !== undefined && { retryAfter }),
+      ...(code === this.code && { status }),
+    });
   }
 }
 

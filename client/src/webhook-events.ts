@@ -15,6 +15,13 @@ export interface EventSession {
   readonly conversation_ended_at: string | null;
   readonly duration_seconds: number | null;
   readonly end_user_id: string | null;
+  /** `outbound` of placed calls, else `inbound`. */
+  readonly direction: string;
+  /** How a placed call came out: `answered`, `busy`, `no_answer`, `failed`; null while it rings, and of everything else. */
+  readonly dial_status: string | null;
+  /** Of answered ones: `human`, `voicemail`, `unknown`. */
+  readonly answered_by: string | null;
+  readonly batch_call_id: null;
   /** As the session was created with. */
   readonly metadata: Readonly<Record<string, unknown>>;
 }

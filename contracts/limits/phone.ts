@@ -29,6 +29,8 @@ export const PHONE_LIMITS = {
   /** Characters of the message for an answering machine. */
   voicemail: { min: 1, max: 1000 },
   idempotencyKey: { min: 1, max: 255 },
+  /** How long the key of a `POST /phone-calls` is remembered. */
+  idempotencyKeptMs: 24 * 60 * 60 * 1000,
   /** One request to a provider's API, and how much of its answer is read. */
   apiMs: 10_000,
   apiAnswerBytes: 64 * 1024,

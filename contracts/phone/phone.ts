@@ -52,6 +52,19 @@ export type Direction = (typeof DIRECTIONS)[number];
 export const ANSWERED_BY = ['human', 'machine', 'unknown'] as const;
 export type AnsweredBy = (typeof ANSWERED_BY)[number];
 
+/** How the dialling of a placed call came out, as sessions tell it; and who has answered it. */
+export const DIAL_STATUSES = ['answered', 'busy', 'no_answer', 'failed'] as const;
+export type DialStatus = (typeof DIAL_STATUSES)[number];
+export const ANSWERERS = ['human', 'voicemail', 'unknown'] as const;
+export type Answerer = (typeof ANSWERERS)[number];
+
+export interface DialOutcome {
+  /** Null while it rings, and for everything that is no placed call. */
+  readonly dialStatus: DialStatus | null;
+  /** Null unless it was answered. */
+  readonly answeredBy: Answerer | null;
+}
+
 /** What to do when an answering machine picks up. */
 export const VOICEMAIL_ACTIONS = ['hang_up', 'leave_message', 'continue'] as const;
 
@@ -97,15 +110,20 @@ export const SHORT_NUMBER = /^\d{2,6}$/;
 /** Characters that people write between the digits of numbers. */
 const SPELLING = /(?<=^[+\d][\d\s().-]*)[\s().-]/g;
 
+/** The zero that Japan's numbers begin with at home, and people leave in after the country. */
+const HOME_ZERO = /^(\+81)0(?=\d)/;
+
 /** What `writtenAddress` takes, as a sentence of refusals says it. */
 export const WRITTEN_ADDRESS = 'must be a number in E.164 form (+ and 7 to 15 digits), or a SIP address';
 
 /**
- * A number as a client writes it, with any spacing but with its plus, or a SIP address, as `phoneAddress` writes them;
+ * A number as a client writes it, with any spacing but with its plus, or a SIP address, as `phoneAddress` writes them (and without
+ * the zero of `HOME_ZERO`);
  * or one of `short` as it is. Undefined for anything else: without the plus nobody knows which country is meant.
  */
 export function writtenAddress(text: string, short: ShortNumbers): string | undefined {
-  const number = text.replace(SPELLING, '');
+  if (text.length > LIMITS.session.phoneNumber) return undefined;
+  const number = text.replace(SPELLING, '').replace(HOME_ZERO, '$1');
   if (short.has(number)) return number;
   return /^\d/.test(number) ? undefined : phoneAddress(number);
 }

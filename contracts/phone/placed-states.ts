@@ -4,6 +4,7 @@
  */
 import { before, type Lifecycle, stay, type Step, to } from '../lifecycle.js';
 import type { EndedReason } from '../ports/sessions/sessions.js';
+import type { AnsweredBy, Answerer, DialOutcome, DialStatus } from './phone.js';
 
 const OPEN = ['queued', 'ringing', 'answered'] as const;
 const LAST = ['busy', 'no_answer', 'failed', 'cancelled', 'voicemail', 'ended'] as const;
@@ -51,6 +52,38 @@ export const WAITING_SESSION_ENDS: Readonly<Record<LastCallState, EndedReason>> 
   ended: 'not_joined',
   cancelled: 'ended_by_api',
 };
+
+/** How the dialling came out, by the call's state. */
+const DIAL_STATUS: Readonly<Record<CallState, DialStatus | null>> = {
+  queued: null,
+  ringing: null,
+  answered: 'answered',
+  busy: 'busy',
+  no_answer: 'no_answer',
+  failed: 'failed',
+  cancelled: 'failed',
+  voicemail: 'answered',
+  ended: 'answered',
+};
+
+const ANSWERER: Readonly<Record<AnsweredBy, Answerer>> = {
+  human: 'human',
+  machine: 'voicemail',
+  unknown: 'unknown',
+};
+
+/** As sessions and their events tell it. `isAnswered`: somebody had answered, whatever the provider has reported since. */
+export function dialOutcome(call: {
+  readonly state: CallState;
+  readonly isAnswered: boolean;
+  readonly answeredBy: AnsweredBy | null;
+}): DialOutcome {
+  const dialStatus = call.isAnswered ? 'answered' : DIAL_STATUS[call.state];
+  return {
+    dialStatus,
+    answeredBy: dialStatus === 'answered' ? ANSWERER[call.answeredBy ?? 'unknown'] : null,
+  };
+}
 
 type PlacedLifecycle = Lifecycle<CallState, PlacedReport, PlacedEffect>;
 

@@ -1,5 +1,12 @@
 /** A placed call, as reads and the event of its end show it (contracts/phone/placed-call.ts). */
-import { ANSWERED_BY, PHONE_PROVIDERS, VOICEMAIL_ACTIONS } from '../phone/phone.js';
+import {
+  ANSWERED_BY,
+  ANSWERERS,
+  DIAL_STATUSES,
+  DIRECTIONS,
+  PHONE_PROVIDERS,
+  VOICEMAIL_ACTIONS,
+} from '../phone/phone.js';
 import { CALL_STATES } from '../phone/placed-states.js';
 import { Moment, nullable } from './shapes.js';
 import { type Static, Type } from './type.js';
@@ -9,6 +16,23 @@ export const VoicemailAction = Type.Enum([...VOICEMAIL_ACTIONS], {
     'What happens if a machine answers: the call ends; the provider says `message` after the greeting, then the call ends; ' +
     'or the agent continues, and `answered_by` says so.',
 });
+
+/** What sessions and their events tell of a call's direction, and of how its dialling came out. */
+export const DIALLED = {
+  direction: Type.Enum([...DIRECTIONS], {
+    description: '`outbound` of placed calls; everything else is `inbound`, sessions of clients, too.',
+  }),
+  dial_status: nullable(
+    Type.Enum([...DIAL_STATUSES], {
+      description: 'How a placed call came out. Null while it rings, and of everything else.',
+    }),
+  ),
+  answered_by: nullable(
+    Type.Enum([...ANSWERERS], {
+      description: 'Of placed calls that were answered; `unknown` as long as nothing has told who it was.',
+    }),
+  ),
+};
 
 export const CALL_EXAMPLE = {
   call_id: 'call_5f0c8a1b2c3d4e5f60718293',

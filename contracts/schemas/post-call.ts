@@ -3,7 +3,7 @@ import { TRANSFER_MODES, TRANSFER_STATES } from '../phone/transfer-states.js';
 import { type DeliveryEvent } from '../ports/sessions/deliveries.js';
 import { ENDED_REASONS, SESSION_SOURCES, SESSION_STATUSES } from '../ports/sessions/sessions.js';
 import type { RawJson } from '../text/raw-json.js';
-import { CALL_EXAMPLE, CallEntity } from './placed-calls.js';
+import { CALL_EXAMPLE, CallEntity, DIALLED } from './placed-calls.js';
 import { Moment, nullable } from './shapes.js';
 import { CostEntity, REPORT_EXAMPLE, TurnBody, UsageEntity } from './turns.js';
 import { type Static, type TSchema, Type } from './type.js';
@@ -72,6 +72,8 @@ const EventSession = Type.Object(
       minimum: 0,
       description: 'Turns in which the agent could not answer; each has its `error`.',
     }),
+    ...DIALLED,
+    batch_call_id: Type.Null(),
     agent_name: Type.String(),
     config_hash: Type.String(),
   },
@@ -112,6 +114,10 @@ const EXAMPLE_SESSION = {
   end_user_id: 'customer-42',
   metadata: { order: 'A-17' },
   failed_answers: 0,
+  direction: 'inbound',
+  dial_status: null,
+  answered_by: null,
+  batch_call_id: null,
   agent_name: 'Support',
   config_hash: 'sha256:9c41',
 };

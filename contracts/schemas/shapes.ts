@@ -36,14 +36,19 @@ export const leaf = <S extends TSchema>(schema: S) => Type.Optional(nullable(sch
 
 export const Moment = Type.String({ format: 'date-time' });
 
+const Reason = Type.Optional(
+  Type.String({ description: 'Why, as one word for programs: of requests to place calls.' }),
+);
+
 export const ErrorBody = Type.Object(
-  { status: Type.Integer(), message: Type.String() },
+  { status: Type.Integer(), reason: Reason, message: Type.String() },
   { title: 'ErrorBody', examples: [{ status: 404, message: 'Agent not found' }] },
 );
 
 export const ValidationErrorBody = Type.Object(
   {
     status: Type.Integer(),
+    reason: Reason,
     message: Type.String({ description: 'The first problem' }),
     errors: Type.Array(
       Type.Object({

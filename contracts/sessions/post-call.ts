@@ -28,6 +28,9 @@ type Told = Pick<
   | 'metadata'
   | 'endedReason'
   | 'failedAnswers'
+  | 'direction'
+  | 'dialStatus'
+  | 'answeredBy'
 >;
 
 const sessionOf = (record: Told): EventSession => ({
@@ -42,6 +45,10 @@ const sessionOf = (record: Told): EventSession => ({
   end_user_id: record.endUserId,
   metadata: record.metadata,
   failed_answers: record.failedAnswers,
+  direction: record.direction ?? 'inbound',
+  dial_status: record.dialStatus,
+  answered_by: record.answeredBy,
+  batch_call_id: null,
   agent_name: record.agentName,
   config_hash: record.configHash,
 });
@@ -120,6 +127,9 @@ export function testBody(agent: {
     durationSeconds: 0,
     endedReason: 'hangup',
     failedAnswers: 0,
+    direction: null,
+    dialStatus: null,
+    answeredBy: null,
   };
   const report = { turns: [], prices: null, durationSeconds: 0 };
   return endedBody(agent.eventId, record, report, { test: true });

@@ -14,6 +14,16 @@ export const LIMITED = {
     'Calls that a workspace may have at once, on all nodes (429 beyond).',
     { shown: 'any number, but a share of CALL_PLACES' },
   ),
+  phoneCallsPerDay: optionalCount(
+    'PHONE_CALLS_PER_DAY',
+    'Calls that agents of a workspace may try to place in a day of UTC, refused requests included (429 beyond).',
+    { shown: 'any number' },
+  ),
+  phoneCallsAtOnce: optionalCount(
+    'PHONE_CALLS_AT_ONCE',
+    'Placed calls that a workspace may have at once, ringing ones included (429 beyond).',
+    { shown: 'any number' },
+  ),
   quotaCharacters: optionalCount(
     'QUOTA_SYNTHESIS_CHARACTERS',
     'Characters that a workspace may have spoken per month (402 beyond).',

@@ -18,6 +18,7 @@ import type { Database } from '../../storage/postgres/database.js';
 import { createDeliveryRecords } from '../../storage/delivery-records.js';
 import { createKnowledge } from '../../storage/agents/knowledge.js';
 import { keepWords } from '../../storage/agents/knowledge-upkeep.js';
+import type { CallingLimits } from '../../storage/phone/calling-limits.js';
 import { createPhoneNumbers } from '../../storage/phone/phone-numbers.js';
 import { createTransfers } from '../../storage/phone/phone-transfers.js';
 import { createPlacedCalls } from '../../storage/phone/placed-calls.js';
@@ -42,6 +43,8 @@ export interface PlatformOptions {
     | 'recordAudioDefault'
     | 'modelsDir'
     | 'phoneAllowShort'
+    | 'phoneCallsPerDay'
+    | 'phoneCallsAtOnce'
     | 'vocabulary'
   >;
   readonly database: Database;
@@ -62,6 +65,11 @@ function languagesOf(registry: Registry): PlatformParts['languages'] {
   const transcribed = LANGUAGES.filter((code) => registry.transcriberFor(DEFAULT_TRANSCRIPTION_MODEL, code));
   return { transcribes: (language: Language) => transcribed.includes(language) };
 }
+
+const callingLimitsOf = (config: PlatformOptions['config']): CallingLimits => ({
+  perDay: config.phoneCallsPerDay ?? null,
+  atOnce: config.phoneCallsAtOnce ?? null,
+});
 
 /**
  * `agents`, `versions` and `knowledge` are the ports of conversations as well (`WebhookSecrets`, `PublishedAgents`,
@@ -108,7 +116,7 @@ export async function openPlatform(options: PlatformOptions) {
     tools: createTools({ sql: asked, ids, secrets }),
     knowledge: createKnowledge({ sql: asked, ids }),
     numbers: createPhoneNumbers({ sql: asked, ids, secrets }),
-    placed: createPlacedCalls({ sql, asked, ids }),
+    placed: createPlacedCalls({ sql, asked, ids, limits: callingLimitsOf(config) }),
     transfers,
     stop(): Promise<void> {
       stopKeeping();

@@ -24,6 +24,7 @@ import type {
 import { addDeliveries } from '../deliveries.js';
 import { listed, positionAfter, wantedRows } from '../page.js';
 import type { Sql, Transaction } from '../postgres/sql.js';
+import { type CallingLimits, countAttempt, UNLIMITED, withCallLeft } from './calling-limits.js';
 
 /** Needs the calls as `c`. */
 const columns = (sql: Sql | Transaction) => sql`
@@ -47,9 +48,30 @@ interface Parts {
   /** For lists. Default: `sql`. */
   readonly asked?: Sql;
   readonly ids: Ids;
+  /** Default: none. */
+  readonly limits?: CallingLimits;
 }
 
-const conflict = (message: string): ServiceError => new ServiceError('conflict', { message });
+const busy = (): ServiceError =>
+  new ServiceError('conflict', {
+    message: 'A request with this Idempotency-Key is being worked on',
+    reason: 'idempotency_key_conflict',
+  });
+
+const reused = (): ServiceError =>
+  new ServiceError('conflict', {
+    message: 'This Idempotency-Key was used for another request',
+    reason: 'idempotency_key_reuse',
+  });
+
+/** Forgets a key whose time is over: it begins another call then. */
+async function forget(sql: Sql, workspaceId: string, { key, keptMs }: Idempotency): Promise<void> {
+  if (keptMs === undefined) return;
+  await sql`
+    update placed_calls set idempotency_key = null, request_digest = null
+    where workspace_id = ${workspaceId} and idempotency_key = ${key}
+      and created_at <= now() - ${keptMs}::int * interval '1 millisecond'`;
+}
 
 async function list(sql: Sql, workspaceId: string, page: PageRequest): Promise<Listed<PlacedCall>> {
   const own = sql`c.workspace_id = ${workspaceId} and c.session_id is not null`;
@@ -63,40 +85,48 @@ async function list(sql: Sql, workspaceId: string, page: PageRequest): Promise<L
   return listed(rows, page, counted?.total ?? null, ({ position: _, ...call }) => call);
 }
 
-const BUSY = 'A request with this Idempotency-Key is being worked on';
-
 /** Errors: `conflict`. */
 async function repeated(
   sql: Sql,
   workspaceId: string,
-  { key, digest }: Idempotency,
+  idempotency: Idempotency,
 ): Promise<PlacedCall | undefined> {
+  const { key, digest } = idempotency;
+  await forget(sql, workspaceId, idempotency);
   const [row] = await sql<(PlacedCall & { digest: string })[]>`
     select ${columns(sql)}, c.request_digest as digest from placed_calls c
     where c.workspace_id = ${workspaceId} and c.idempotency_key = ${key}`;
   if (!row) return undefined;
-  if (!row.sessionId) throw conflict(BUSY);
+  if (!row.sessionId) throw busy();
   const { digest: first, ...call } = row;
-  if (first !== digest) throw conflict('This Idempotency-Key was used for another request');
+  if (first !== digest) throw reused();
   return call;
 }
 
-async function claim({ sql, ids }: Parts, wanted: NewPlacedCall) {
+async function insert(sql: Sql | Transaction, id: string, wanted: NewPlacedCall) {
   const { number, to, agentId, maxRingSeconds, voicemail, idempotency } = wanted;
   const { workspaceId, id: numberId, provider, address } = number;
   const [call] = await sql<PlacedCall[]>`
     with c as (
       insert into placed_calls (id, workspace_id, number_id, provider, from_address, to_address, agent_id,
         max_ring_seconds, voicemail, idempotency_key, request_digest, created_at, due_at)
-      values (${ids.next('call')}, ${workspaceId}, ${numberId}, ${provider}, ${address}, ${to}, ${agentId},
+      values (${id}, ${workspaceId}, ${numberId}, ${provider}, ${address}, ${to}, ${agentId},
         ${maxRingSeconds}, ${voicemail && JSON.stringify(voicemail)}, ${idempotency?.key ?? null}, ${idempotency?.digest ?? null},
         date_trunc('milliseconds', now()), now() + ${PLACING_MS}::int * interval '1 millisecond')
       on conflict (workspace_id, idempotency_key) do nothing returning *)
     select ${columns(sql)} from c`;
+  return call;
+}
+
+async function claim({ sql, ids, limits = UNLIMITED }: Parts, wanted: NewPlacedCall) {
+  const { number, idempotency } = wanted;
+  const { workspaceId } = number;
+  const place = (tx: Sql | Transaction) => insert(tx, ids.next('call'), wanted);
+  const call = await withCallLeft(sql, limits, workspaceId, place);
   if (call) return { call, known: false };
   if (!idempotency) throw new Error('a call was not noted');
   const earlier = await repeated(sql, workspaceId, idempotency);
-  if (!earlier) throw conflict(BUSY);
+  if (!earlier) throw busy();
   return { call: earlier, known: true };
 }
 
@@ -105,7 +135,7 @@ async function begin(sql: Sql, id: string, sessionId: string, webhooks: readonly
     update placed_calls c set session_id = ${sessionId}, webhooks = ${webhooks as string[]},
       due_at = now() + ${PLACING_MS}::int * interval '1 millisecond'
     where c.id = ${id} returning ${columns(sql)}`;
-  if (!call) throw conflict('The call took too long to be made');
+  if (!call) throw new ServiceError('conflict', { message: 'The call took too long to be made' });
   return call;
 }
 
@@ -167,7 +197,7 @@ async function overdue(sql: Sql): Promise<readonly OverdueCall[]> {
 }
 
 export const createPlacedCalls = (parts: Parts): PlacedCalls => {
-  const { sql, asked = sql } = parts;
+  const { sql, asked = sql, limits = UNLIMITED } = parts;
   return {
     list: (workspaceId, page) => list(asked, workspaceId, page),
     async read(id, workspaceId) {
@@ -181,6 +211,7 @@ export const createPlacedCalls = (parts: Parts): PlacedCalls => {
       return call;
     },
     repeated: (workspaceId, idempotency) => repeated(sql, workspaceId, idempotency),
+    attempt: (workspaceId) => countAttempt(sql, limits, workspaceId),
     claim: (call) => claim(parts, call),
     drop: async (id) => void (await sql`delete from placed_calls where id = ${id} and session_id is null`),
     begin: (id, sessionId, webhooks) => begin(sql, id, sessionId, webhooks),

@@ -1,12 +1,16 @@
 /** A session's row: the columns that statements select, and its form in the ports. */
 import { CALL_TIMES } from '../../contracts/limits/call-times.js';
 import type { EndedReason, SessionItem, SessionRecord } from '../../contracts/ports/sessions/sessions.js';
+import type { DialOutcome } from '../../contracts/phone/phone.js';
+import { dialOutcome } from '../../contracts/phone/placed-states.js';
 import { RawJson } from '../../contracts/text/raw-json.js';
 import type { PlainObject } from '../../contracts/schemas/plain-object.js';
 import type { Sql, Transaction } from '../postgres/sql.js';
 import { ownNumber, personsNumber } from './numbers.js';
 
-export interface Row extends Omit<SessionRecord, 'metadata' | 'overrides'> {
+export interface Row extends Omit<SessionRecord, 'metadata' | 'overrides' | keyof DialOutcome> {
+  /** Null for what is no placed call. */
+  readonly dialled: Parameters<typeof dialOutcome>[0] | null;
   readonly position: string;
   readonly metadata: string;
   readonly overrides: string;
@@ -25,13 +29,21 @@ export const lastedUntilNow = (sql: Sql | Transaction) => sql`
   (s.measured_ms + least(greatest(extract(epoch from clock_timestamp() - s.measured_at) * 1000, 0),
     ${CALL_TIMES.returnMs}::int))::bigint`;
 
+/** What sessions tell of their placed call. Needs the sessions as `s`. */
+const dialled = (sql: Sql | Transaction) => sql`
+  case when s.direction = 'outbound' then (
+    select jsonb_build_object('state', c.state, 'isAnswered', c.answered_at is not null, 'answeredBy', c.answered_by)
+    from placed_calls c where c.session_id = s.id) end`;
+
+const NOT_DIALLED: DialOutcome = { dialStatus: null, answeredBy: null };
+
 /** Needs the sessions as `s`. */
 export const columns = (sql: Sql | Transaction) => sql`
   s.id, s.position::text as position, s.workspace_id as "workspaceId", s.agent_id as "agentId", s.agent_name as "agentName",
   s.version_number as "versionNumber", s.config_hash as "configHash", s.source, s.name, s.end_user_id as "endUserId",
   ${personsNumber(sql)} as "callerNumber", ${ownNumber(sql)} as "dialedNumber", s.direction, s.room, s.timezone, s.metadata, s.overrides, s.status,
   s.created_at as "createdAt", s.expires_at as "expiresAt", s.started_at as "startedAt", s.ended_at as "endedAt",
-  s.ended_reason as "endedReason",
+  s.ended_reason as "endedReason", ${dialled(sql)} as dialled,
   case when s.ended_at is not null and s.started_at is not null
     then floor(coalesce(s.measured_ms, ${wallTime(sql)}) / 1000)::int end as "durationSeconds",
   (select count(*)::int from session_turns t where t.session_id = s.id and t.failed) as "failedAnswers"`;
@@ -61,6 +73,7 @@ export const recordOf = (row: Row): SessionRecord => ({
   durationSeconds: row.durationSeconds,
   endedReason: row.endedReason as EndedReason | null,
   failedAnswers: row.failedAnswers,
+  ...(row.dialled ? dialOutcome(row.dialled) : NOT_DIALLED),
 });
 
 interface ItemRow {

@@ -8,6 +8,8 @@ import type { PhoneNumber } from './phone.js';
 export interface Idempotency {
   readonly key: string;
   readonly digest: string;
+  /** Milliseconds for which the key is remembered. Absent: for as long as the call. */
+  readonly keptMs?: number;
 }
 
 export interface NewPlacedCall {
@@ -57,13 +59,15 @@ export interface PlacedCalls {
   /** In any workspace, for the provider's callbacks. */
   find(id: string): Promise<PlacedCall | undefined>;
   /**
-   * The call that an earlier request with this key has placed. Errors: `conflict` if the key belongs to another request, or
-   * to one still being processed.
+   * The call that an earlier request with this key has placed. Errors: `conflict` if the key belongs to another request
+   * (reason `idempotency_key_reuse`), or to one still being processed (`idempotency_key_conflict`).
    */
   repeated(workspaceId: string, idempotency: Idempotency): Promise<PlacedCall | undefined>;
+  /** Counts an attempt to place a call. Errors: `rate_limited` (reason `daily_limit_exceeded`). */
+  attempt(workspaceId: string): Promise<void>;
   /**
-   * Records the call. `known`: it was requested before with the same key. Errors: `conflict` if the key belongs to another
-   * request, or to one still being processed.
+   * Records the call. `known`: it was requested before with the same key. Errors: those of `repeated`; `rate_limited` with as many
+   * calls as the workspace may have at once (reason `concurrency_limit_exceeded`).
    */
   claim(call: NewPlacedCall): Promise<{ readonly call: PlacedCall; readonly known: boolean }>;
   /** Deletes a call whose session was refused. */
@@ -88,7 +92,7 @@ export interface PlacedCalls {
 
 /** Places calls. */
 export interface PhoneDialling {
-  /** Throws if no call can be placed from that number now. Errors: `conflict` without phone calls, `overloaded`. */
+  /** Throws if no call can be placed from that number now. Errors: `conflict` without phone calls (reason `number_provider_unsupported`), `overloaded`. */
   check(number: Pick<PhoneNumber, 'provider'>): void;
   /** Asks the provider, and records the outcome in the call's row. `baseUrl`: our address for the provider. */
   place(call: PlacedCall, baseUrl: string): void;

@@ -4,7 +4,7 @@
  * becomes `active` when the user is connected, and ends exactly once, whoever ends it and in whichever process.
  */
 import type { SystemVariables } from '../../agents/system-variables.js';
-import type { Direction, PhoneLeg } from '../../phone/phone.js';
+import type { DialOutcome, Direction, PhoneLeg } from '../../phone/phone.js';
 import type { Prices } from '../../sessions/prices.js';
 import type { RawJson } from '../../text/raw-json.js';
 import type { AgentConfig } from '../../schemas/agent-config.js';
@@ -101,7 +101,7 @@ export interface NewSession {
   readonly plan: SessionPlan;
 }
 
-export interface SessionRecord extends Omit<NewSession, 'plan' | 'leg' | 'joinMs' | 'reserved'> {
+export interface SessionRecord extends Omit<NewSession, 'plan' | 'leg' | 'joinMs' | 'reserved'>, DialOutcome {
   readonly id: string;
   readonly status: SessionStatus;
   readonly configHash: string;

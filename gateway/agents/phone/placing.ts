@@ -57,6 +57,9 @@ const SILENT = 'The provider has not told what became of it';
 const STOPPED = 'The gateway stopped while the call was placed';
 const SESSION_ENDED = 'Its session was ended';
 
+const unsupported = (message: string): ServiceError =>
+  new ServiceError('conflict', { message, reason: 'number_provider_unsupported' });
+
 /** Why an overdue call ends, if its state does not tell. */
 function reasonOf({ call, placed, sessionEnded }: OverdueCall): string | undefined {
   if (call.state === 'answered') return undefined;
@@ -123,9 +126,8 @@ export class Placing implements PhoneDialling {
     const { calls, sip } = this.parts;
     // The cluster decides whether a process has room.
     if (provider === 'sip' && sip) return;
-    if (provider === 'sip')
-      throw new ServiceError('conflict', { message: 'SIP needs the livekit transport' });
-    if (!calls) throw new ServiceError('conflict', { message: 'Phone calls need the embedded transport' });
+    if (provider === 'sip') throw unsupported('SIP needs the livekit transport');
+    if (!calls) throw unsupported('Phone calls need the embedded transport');
     if (!calls.hasRoom) throw new ServiceError('overloaded');
   }
 

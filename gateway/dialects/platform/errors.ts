@@ -27,11 +27,12 @@ const shownProblem = ({ type, loc, message }: Problem) => ({
 });
 
 function bodyOf(error: ServiceError): object {
-  const { status, problems } = error;
+  const { status, problems, reason } = error;
   const message = shortened(MESSAGES[error.code] ?? error.message);
-  if (status !== 422) return { status, message };
+  const shown = { status, ...(reason !== undefined && { reason }), message };
+  if (status !== 422) return shown;
   const told = problems.length > 0 ? problems : [{ type: 'value', loc: [], message: error.message }];
-  return { status, message, errors: told.map(shownProblem) };
+  return { ...shown, errors: told.map(shownProblem) };
 }
 
 export const platformError = (error: ServiceError): Reply =>

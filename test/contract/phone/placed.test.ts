@@ -49,6 +49,7 @@ for (const dialect of APIS) {
     t.equal(await call.call.tell('queued', SECRET), 204);
     t.equal(await call.call.tell('ringing', SECRET), 204);
     exactly(t, await call.now(), { state: 'ringing' });
+    exactly(t, await call.session(), { dial_status: null, answered_by: null });
     const line = await calls.answered(call);
     t.equal(await call.call.tell('answered', SECRET), 204);
     exactly(t, await call.now(), { state: 'answered', answered_at: /Z$/, ended_at: null });
@@ -66,6 +67,7 @@ for (const dialect of APIS) {
     await until('its session has ended', async () => (await call.session()).ended_reason === 'hangup');
     exactly(t, await call.session(), {
       ...{ source: 'phone', direction: 'outbound', caller_number: call.call.to, dialed_number: own.number },
+      ...{ dial_status: 'answered', answered_by: 'unknown' },
     });
     const told = await until('its end is told', () => {
       const events = receiver.seen.map(({ body }) => JSON.parse(body) as Body);
@@ -82,7 +84,13 @@ for (const dialect of APIS) {
       t.equal(await call.call.tell(state, SECRET), 204);
       const reason = state === 'failed' ? 'The provider’s code is 404' : null;
       exactly(t, await call.over(), { state, reason });
-      exactly(t, await call.session(), { status: 'failed' });
+      const { sessions } = (await ask(`sessions?caller_number=${call.call.to}&status=failed`)).body as {
+        readonly sessions: readonly Body[];
+      };
+      const dialled = { dial_status: state === 'cancelled' ? 'failed' : state, answered_by: null };
+      for (const session of [await call.session(), ...sessions])
+        exactly(t, session, { status: 'failed', ...dialled });
+      t.equal(sessions.length, 1);
       // Callbacks after the end change nothing, and a late answer is hung up.
       for (const late of ['ringing', 'answered', 'ended', state] as const)
         t.equal(await call.call.tell(late, SECRET), 204);
@@ -197,11 +205,12 @@ for (const dialect of APIS) {
     exactly(t, await closed.over(), { state: 'voicemail', answered_by: 'machine' });
     exactly(t, await closed.line.untilClosed(), { code: 1000 });
     await until('it is hung up', () => closed.api.hungUp.includes(closed.call.callId));
-    exactly(t, await closed.session(), { ended_reason: 'hangup' });
+    exactly(t, await closed.session(), { ended_reason: 'hangup', answered_by: 'voicemail' });
 
     const person = await ring({ action: 'hang_up' });
     t.equal(await person.call.answeredBy('human', SECRET), 204);
     exactly(t, await person.now(), { state: 'answered', answered_by: 'human' });
+    exactly(t, await person.session(), { dial_status: 'answered', answered_by: 'human' });
     person.line.hangUp();
     await person.call.tell('ended', SECRET);
     exactly(t, await person.over(), { state: 'ended' });

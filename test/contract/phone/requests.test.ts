@@ -13,6 +13,13 @@ const { call: ask, gateway } = talks;
 
 const own = await calls.line(twilioApi);
 
+/** A request of the described platform. */
+const phoneCall = (more: Body = {}, headers = {}) =>
+  ask('phone-calls', {
+    body: { agent_id: calls.agentId, phone_number_id: own.numberId, to_number: newNumber(), ...more },
+    headers,
+  });
+
 t.test('a request that is sent again begins nothing', async (t) => {
   const body = calls.request(own);
   const key = { 'idempotency-key': 'order-17' };
@@ -109,6 +116,48 @@ t.test('a key of Vonage that is none is the reason of the call', async (t) => {
   const reason = 'The private_key of the phone number is no key in PEM form';
   exactly(t, await calls.over(String(body['call_id'])), { state: 'failed', reason });
   t.same(broken.api.calls, []);
+});
+
+t.test('a call to a number of one’s own is refused on both routes', async (t) => {
+  const other = await calls.line(twilioApi);
+  for (const to of [own.number, other.number]) {
+    exactly(t, await calls.place(calls.request(own, { to })), {
+      status: 422,
+      body: { reason: 'self_call_blocked', message: 'to is a number of this workspace' },
+    });
+    exactly(t, await phoneCall({ to_number: to }), {
+      status: 422,
+      body: { reason: 'self_call_blocked', message: 'to_number is a number of this workspace' },
+    });
+  }
+});
+
+t.test('emergency and short numbers are not called unless PHONE_ALLOW_SHORT lists them', async (t) => {
+  for (const to of ['110', '112', '911', '999', '116117']) {
+    exactly(t, await calls.place(calls.request(own, { to })), {
+      status: 422,
+      body: { reason: 'destination_not_allowed' },
+    });
+    exactly(t, await phoneCall({ to_number: to }), {
+      status: 422,
+      body: { reason: 'destination_not_allowed' },
+    });
+  }
+});
+
+t.test('refused requests to /calls have a reason', async (t) => {
+  const closed = await calls.line(twilioApi, { enabled: false });
+  const poor = await calls.line(twilioApi, { credentials: { auth_token: SECRET } });
+  const cases: readonly (readonly [number, string, Body])[] = [
+    [422, 'number_not_found', calls.request(own, { from: newNumber() })],
+    [404, 'agent_not_found', calls.request(own, { agent_id: 'agent_000000000000000000000000' })],
+    [409, 'agent_not_published', calls.request(own, { version_number: 999 })],
+    [409, 'number_inactive', calls.request(closed)],
+    [409, 'number_termination_missing', calls.request(poor)],
+    [422, 'destination_invalid', calls.request(own, { to: 'extension 12' })],
+  ];
+  for (const [status, reason, body] of cases)
+    exactly(t, await calls.place(body), { status, body: { status, reason } }, reason);
 });
 
 t.test('calls are listed, the newest first', async (t) => {

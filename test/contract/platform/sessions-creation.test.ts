@@ -31,6 +31,7 @@ async function startElsewhere() {
     DATA_DIR,
     PUBLIC_URL: 'https://speech.example.com',
     CALLS_PER_WORKSPACE: '4',
+    PHONE_CALLS_PER_DAY: '2',
     TTS_ENGINES: 'openai-compatible,tone',
     STT_ENGINES: 'openai-compatible',
     REMOTE_OPENAI_URL: 'http://127.0.0.1:9/v1',
@@ -311,3 +312,28 @@ t.test('an exhausted quota is 402, after all else (decision 12)', async (t) => {
   const answer = await poor('sessions', { body: { agent_id: id } });
   t.same([answer.status, answer.body], [402, { status: 402, message: 'Out of API credit' }]);
 });
+
+t.test(
+  'attempts to place calls are counted, refused ones too, and beyond PHONE_CALLS_PER_DAY are 429',
+  async (t) => {
+    const body = { agent_id: agentId, phone_number_id: 'phone_0', to_number: '+4930123456' };
+    for (const path of ['phone-calls', 'calls'])
+      t.not(
+        (await there(path, { body: path === 'calls' ? { agent_id: agentId, from: 'x', to: 'y' } : body }))
+          .status,
+        429,
+      );
+    const { status, body: told, headers } = await there('phone-calls', { body });
+    exactly(
+      t,
+      [status, told],
+      [429, { status: 429, reason: 'daily_limit_exceeded', message: /2 calls today/ }],
+    );
+    t.match(headers.get('retry-after'), /^[1-9]\d*$/);
+    t.equal(
+      (await there('phone-calls', { body: {} })).status,
+      422,
+      'what is no request is not counted, and is told first',
+    );
+  },
+);

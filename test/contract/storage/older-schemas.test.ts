@@ -84,6 +84,7 @@ for (const commits of [['e1614f90'], ['e1614f90', 'd80e168b']])
         ['node-load', undefined],
         ['platform-of-today', undefined],
         ['knowledge-languages', undefined],
+        ['placed-calls', undefined],
       ],
     );
     exactly(t, lines, [
@@ -159,6 +160,7 @@ t.test('several starts at once upgrade a database once', async (t) => {
   t.strictSame(applied.flat().toSorted(), [
     'knowledge-languages',
     'node-load',
+    'placed-calls',
     'platform-of-today',
     'schema',
   ]);

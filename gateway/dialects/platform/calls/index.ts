@@ -1,7 +1,6 @@
 /** Calls that agents place (docs/contract/platform.md 6.14). Calls of other workspaces are not found. */
-import { LIMITS } from '../../../../contracts/limits.js';
 import { placedCallBody } from '../../../../contracts/phone/placed-call.js';
-import type { Caller, KeyAuthority } from '../../../../contracts/ports/accounts/identity.js';
+import type { Caller } from '../../../../contracts/ports/accounts/identity.js';
 import { answers, jsonBody } from '../../../server/openapi/openapi-parts.js';
 import type { HttpRequest, Route } from '../../../server/port.js';
 import { json } from '../../../server/replies.js';
@@ -10,13 +9,12 @@ import type * as routes from '../../../server/routes.js';
 import { Page, pageBody, pageRequest, PAGING } from '../paging.js';
 import { bodyFailures, failures, found, idOf } from '../rows.js';
 import { refusals } from '../sessions/creation.js';
-import { placeCall, type CallPlacingParts } from './placing.js';
+import { reader } from '../sessions/request.js';
+import { PHONE_CALL_ROWS, type PlacedCallParts } from './phone-calls.js';
+import { type CallForm, placeCall } from './placing.js';
+import { reasoned } from './reasons.js';
 import { CallEntity } from '../../../../contracts/schemas/placed-calls.js';
-import { CallRequest } from './schema.js';
-
-export interface PlacedCallParts extends CallPlacingParts {
-  readonly keys: KeyAuthority;
-}
+import { CallRequest, idempotencyHeader } from './schema.js';
 
 type Handler = routes.RouteHandler<PlacedCallParts, Caller>;
 
@@ -27,8 +25,13 @@ const LIST = 'calls';
 const callOf = async (request: HttpRequest, { placed }: PlacedCallParts, { workspaceId }: Caller) =>
   found(await placed.read(idOf(request, 'call_id', WHAT), workspaceId), WHAT);
 
+const FORM: CallForm = {
+  read: reader(CallRequest) as CallForm['read'],
+  fields: { from: 'from', to: 'to' },
+};
+
 const create: Handler = async (request, parts, caller) => {
-  const { call, known } = await placeCall(request, parts, caller);
+  const { call, known } = await reasoned(() => placeCall(request, FORM, parts, caller));
   return json(known ? 200 : 201, placedCallBody(call));
 };
 
@@ -44,15 +47,6 @@ const cancel: Handler = async (request, parts, caller) =>
 
 const CALLS = '/v1/agent/calls';
 const CALL = `${CALLS}/{call_id}`;
-const { idempotencyKey } = LIMITS.phone;
-
-const IDEMPOTENCY = {
-  name: 'Idempotency-Key',
-  in: 'header',
-  description:
-    'A repeated request with the same key gets the call that the first one made (200). 409 for another request.',
-  schema: { type: 'string', minLength: idempotencyKey.min, maxLength: idempotencyKey.max },
-} as const;
 
 const ROWS: readonly routes.RouteRow<PlacedCallParts, Caller>[] = tagged('phone', [
   {
@@ -66,7 +60,7 @@ const ROWS: readonly routes.RouteRow<PlacedCallParts, Caller>[] = tagged('phone'
       description:
         'An agent calls somebody from one of the workspace’s numbers. It is a session from the beginning, with its limits and ' +
         'quotas. Its state can be read here; its end is sent to the agent’s `post_call` webhooks as `phone_call.ended`.',
-      parameters: [IDEMPOTENCY],
+      parameters: [idempotencyHeader('200; for as long as the call. 409 for another request')],
       requestBody: jsonBody(CallRequest),
       responses: {
         ...answers(200, 'The call of an earlier request with this key', CallEntity),
@@ -113,4 +107,5 @@ const ROWS: readonly routes.RouteRow<PlacedCallParts, Caller>[] = tagged('phone'
   },
 ]);
 
-export const callRoutes = (parts: PlacedCallParts): readonly Route[] => keyedRoutes(ROWS, parts);
+export const callRoutes = (parts: PlacedCallParts): readonly Route[] =>
+  keyedRoutes([...ROWS, ...PHONE_CALL_ROWS], parts);

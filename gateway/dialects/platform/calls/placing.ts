@@ -1,20 +1,16 @@
 /**
- * Placing a call (docs/contract/platform.md 6.14): checks the number and the idempotency key, and creates the session that
- * waits for the answer. A repeated request with the same key gets the call that the first one made.
+ * Placing a call (docs/contract/platform.md 6.14): checks agent, numbers and the idempotency key, and creates the session that
+ * waits for the answer. A repeated request with the same key gets the call that the first one made. Errors have a `reason`.
  */
 import { createHash } from 'node:crypto';
-import { ServiceError } from '../../../../contracts/errors.js';
 import { LIMITS } from '../../../../contracts/limits.js';
-import {
-  type ShortNumbers,
-  type Voicemail,
-  WRITTEN_ADDRESS,
-  writtenAddress,
-} from '../../../../contracts/phone/phone.js';
+import type { Voicemail } from '../../../../contracts/phone/phone.js';
 import type { RunnableAgent } from '../../../../contracts/ports/agents/agents.js';
 import type { Caller } from '../../../../contracts/ports/accounts/identity.js';
-import type { PhoneNumber, PhoneNumbers } from '../../../../contracts/ports/phone/phone.js';
+import type { PhoneNumber } from '../../../../contracts/ports/phone/phone.js';
 import type {
+  Idempotency,
+  NewPlacedCall,
   PhoneDialling,
   PlacedCall,
   PlacedCalls,
@@ -25,43 +21,27 @@ import { type JsonBody, readJsonBody } from '../bodies.js';
 import { invalid, problem } from '../errors.js';
 import { badQuery } from '../paging.js';
 import { found } from '../rows.js';
-import { type MakingParts, makeSession } from '../sessions/making.js';
-import { reader, type WithRawMetadata } from '../sessions/request.js';
-import { CallRequest } from './schema.js';
+import { type MakingParts, makeSession, publishedOf } from '../sessions/making.js';
+import type { WithRawMetadata } from '../sessions/request.js';
+import { type CallFields, type CallNumberParts, checkNumber, destinationOf, numberNamed } from './numbers.js';
+import { because } from './reasons.js';
+import type { CallRequest } from './schema.js';
 
-export interface CallPlacingParts extends MakingParts {
-  readonly numbers: PhoneNumbers;
+export interface CallPlacingParts extends MakingParts, CallNumberParts {
   readonly placed: PlacedCalls;
   readonly dialling: PhoneDialling;
-  /** Short numbers that may be called. */
-  readonly shortNumbers: ShortNumbers;
 }
 
-type Wanted = WithRawMetadata<CallRequest>;
+export type Wanted = WithRawMetadata<CallRequest>;
 
-const readRequest = reader(CallRequest) as (body: JsonBody) => Wanted;
-
-const conflict = (message: string): ServiceError => new ServiceError('conflict', { message });
-
-/** Errors: `validation_failed`. */
-function addressOf(to: string, { shortNumbers }: CallPlacingParts): string {
-  const address = writtenAddress(to, shortNumbers);
-  if (address !== undefined) return address;
-  throw invalid([problem(['to'], `to ${WRITTEN_ADDRESS}`)]);
-}
-
-/** Errors: `validation_failed`, `conflict`. */
-async function numberOf(
-  from: string,
-  { numbers }: CallPlacingParts,
-  workspaceId: string,
-): Promise<PhoneNumber> {
-  const [number, another] = await numbers.named(from, workspaceId);
-  if (!number) throw invalid([problem(['from'], 'from is no phone number of this workspace')]);
-  if (another) throw invalid([problem(['from'], 'from is at several providers: use its phone_number_id')]);
-  if (!number.enabled) throw conflict('The phone number is not enabled');
-  if (!number.placesCalls) throw conflict('The phone number has no credentials to place calls with');
-  return number;
+/** How a route asks for calls. */
+export interface CallForm {
+  /** The request as that of `/calls`. Errors: `validation_failed`. */
+  read(body: JsonBody): Wanted;
+  /** What its body calls the two numbers. */
+  readonly fields: CallFields;
+  /** As of `Idempotency`. */
+  readonly keptMs?: number;
 }
 
 /** The language with its most likely region, which providers require. */
@@ -73,7 +53,7 @@ function localeOf(language: string): string {
 /** Errors: `validation_failed` for a message without its action, leaving a message without one, or a call over SIP. */
 function voicemailOf(
   { voicemail, overrides }: Wanted,
-  agent: RunnableAgent | undefined,
+  agent: RunnableAgent,
   { provider }: PhoneNumber,
 ): Voicemail | null {
   if (!voicemail) return null;
@@ -85,19 +65,32 @@ function voicemailOf(
       problem(['voicemail', 'message'], 'voicemail.message goes with leave_message, and only with it'),
     ]);
   if (typeof message !== 'string') return { action };
-  const language = overrides?.language ?? agent?.version?.config.voice.speaking_language ?? 'en';
+  const language = overrides?.language ?? agent.version?.config.voice.speaking_language ?? 'en';
   return { action, message, language: localeOf(language) };
 }
 
-/** The agent with the requested version. */
-const agentOf = (
+/**
+ * The agent with the requested version, which can take calls. Errors: `not_found` (reason `agent_not_found`), `conflict`
+ * (`agent_not_published`).
+ */
+async function agentOf(
   { agent_id: id, version_number: version }: Wanted,
   { agents }: CallPlacingParts,
   workspaceId: string,
-) => (version ? agents.version(id, workspaceId, version) : agents.find(id, workspaceId));
+): Promise<RunnableAgent> {
+  const finding = version ? agents.version(id, workspaceId, version) : agents.find(id, workspaceId);
+  const agent = await finding;
+  const runnable = because('agent_not_found', () => found(agent, 'Agent'));
+  because('agent_not_published', () => publishedOf(runnable));
+  return runnable;
+}
 
 /** The idempotency key and the body's digest; undefined without a key. Errors: `invalid_request`. */
-function idempotencyOf({ headers }: HttpRequest, { text }: JsonBody) {
+function idempotencyOf(
+  { headers }: HttpRequest,
+  { text }: JsonBody,
+  { keptMs }: CallForm,
+): Idempotency | undefined {
   const key = headers.get('idempotency-key');
   if (key === undefined) return undefined;
   const { min, max } = LIMITS.phone.idempotencyKey;
@@ -106,13 +99,14 @@ function idempotencyOf({ headers }: HttpRequest, { text }: JsonBody) {
       'idempotency-key',
       `Idempotency-Key must have ${min} to ${max} printable ASCII characters`,
     );
-  return { key, digest: createHash('sha256').update(text).digest('hex') };
+  const digest = createHash('sha256').update(text).digest('hex');
+  return { key, digest, ...(keptMs !== undefined && { keptMs }) };
 }
 
 /** Errors: those of creating a session with a key. */
 async function sessionOf(
   wanted: Wanted,
-  agent: RunnableAgent | undefined,
+  agent: RunnableAgent,
   call: PlacedCall,
   parts: CallPlacingParts,
 ): Promise<RunningSession> {
@@ -123,12 +117,12 @@ async function sessionOf(
   // Long enough that the call ends before its session does.
   const joinMs = maxRingSeconds * 1000 + 2 * LIMITS.phone.reportMs;
   const origin = { source: 'phone', leg, joinMs } as const;
-  return makeSession(found(agent, 'Agent'), rest, origin, parts);
+  return makeSession(agent, rest, origin, parts);
 }
 
 async function begin(
   wanted: Wanted,
-  agent: RunnableAgent | undefined,
+  agent: RunnableAgent,
   call: PlacedCall,
   parts: CallPlacingParts,
 ): Promise<PlacedCall> {
@@ -142,23 +136,44 @@ async function begin(
   }
 }
 
-/** The call, and whether an earlier request placed it. Errors: those of creating a session with a key, and those above. */
-export async function placeCall(request: HttpRequest, parts: CallPlacingParts, { workspaceId }: Caller) {
+/** What is asked of the provider, in the order of the checks. Errors: those of the functions above. */
+async function askedOf(
+  wanted: Wanted,
+  { fields }: CallForm,
+  parts: CallPlacingParts,
+  workspaceId: string,
+): Promise<{ readonly agent: RunnableAgent; readonly asked: NewPlacedCall }> {
+  const number = await numberNamed(wanted.from, parts, workspaceId, fields);
+  const agent = await agentOf(wanted, parts, workspaceId);
+  checkNumber(number, parts);
+  const to = await destinationOf(wanted.to, parts, workspaceId, fields);
+  const { agent_id: agentId, max_ring_seconds: seconds } = wanted;
+  const maxRingSeconds = seconds ?? LIMITS.phone.ring.default;
+  return {
+    agent,
+    asked: { number, to, agentId, maxRingSeconds, voicemail: voicemailOf(wanted, agent, number) },
+  };
+}
+
+/**
+ * The call, and whether an earlier request placed it. Errors: those of creating a session with a key, and those above, with reasons;
+ * `rate_limited` beyond what the workspace may place.
+ */
+export async function placeCall(
+  request: HttpRequest,
+  form: CallForm,
+  parts: CallPlacingParts,
+  { workspaceId }: Caller,
+) {
   const body = await readJsonBody(request);
-  const wanted = readRequest(body);
-  const idempotency = idempotencyOf(request, body);
+  const wanted = form.read(body);
+  const idempotency = idempotencyOf(request, body, form);
   // Before all other checks: what has changed since does not undo the call.
   const earlier = idempotency && (await parts.placed.repeated(workspaceId, idempotency));
   if (earlier) return { call: earlier, known: true };
-  const to = addressOf(wanted.to, parts);
-  const number = await numberOf(wanted.from, parts, workspaceId);
-  parts.dialling.check(number);
-  const { agent_id: agentId, max_ring_seconds: seconds } = wanted;
-  const maxRingSeconds = seconds ?? LIMITS.phone.ring.default;
-  const agent = await agentOf(wanted, parts, workspaceId);
-  const voicemail = voicemailOf(wanted, agent, number);
-  const asked = { number, to, agentId, maxRingSeconds, voicemail, ...(idempotency && { idempotency }) };
-  const { call, known } = await parts.placed.claim(asked);
+  await parts.placed.attempt(workspaceId);
+  const { agent, asked } = await askedOf(wanted, form, parts, workspaceId);
+  const { call, known } = await parts.placed.claim({ ...asked, ...(idempotency && { idempotency }) });
   if (known) return { call, known };
   const begun = await begin(wanted, agent, call, parts);
   parts.dialling.place(begun, request.baseUrl);

@@ -51,3 +51,48 @@ export const CallRequest = strict(
   },
 );
 export type CallRequest = Static<typeof CallRequest>;
+
+const { dynamic_variables, overrides, metadata } = CALLED_FIELDS;
+
+/** The described platform's request. Its number is looked at after the agent, so the schema takes any text. */
+export const PhoneCallRequest = strict(
+  {
+    agent_id: text({ min: 1, max: session.agentId }),
+    phone_number_id: text(address, { description: 'The phone number from which the call is placed.' }),
+    to_number: Type.String({ description: 'In E.164 form.' }),
+    dynamic_variables,
+    overrides,
+    metadata,
+  },
+  {
+    examples: [
+      {
+        agent_id: 'agent_5f0c8a1b2c3d4e5f60718293',
+        phone_number_id: 'phone_5f0c8a1b2c3d4e5f60718293',
+        to_number: '+14155550123',
+        dynamic_variables: { customer_name: 'Ada' },
+      },
+    ],
+  },
+);
+export type PhoneCallRequest = Static<typeof PhoneCallRequest>;
+
+export const PlacedPhoneCall = Type.Object(
+  {
+    session_id: Type.String({
+      description:
+        'The session is the call: its `dial_status` says what became of it, and ending it ends the call.',
+    }),
+    status: Type.Literal('queued'),
+  },
+  { title: 'PlacedPhoneCall', examples: [{ session_id: 'sess_5f0c8a1b2c3d4e5f60718293', status: 'queued' }] },
+);
+
+/** `rules`: the status of a repeated request, how long the key is kept, and the status for another request. */
+export const idempotencyHeader = (rules: string) =>
+  ({
+    name: 'Idempotency-Key',
+    in: 'header',
+    description: `A repeated request with the same key gets the call that the first one made (${rules}).`,
+    schema: { type: 'string', minLength: phone.idempotencyKey.min, maxLength: phone.idempotencyKey.max },
+  }) as const;

@@ -51,7 +51,7 @@ export interface Origin {
 const conflict = (message: string): ServiceError => new ServiceError('conflict', { message });
 
 /** Errors: `conflict`. */
-function publishedOf({ agent, version }: RunnableAgent): RunnableVersion {
+export function publishedOf({ agent, version }: RunnableAgent): RunnableVersion {
   if (agent.status === 'archived') throw conflict('Agent is archived');
   if (!version) throw conflict('Agent has no published version');
   return version;

@@ -1,11 +1,11 @@
 /** Bodies and answers of `/v1/agent/sessions` (docs/contract/platform.md 6.6 and 6.7). */
 import { LANGUAGES } from '../../../../contracts/speech/languages.js';
 import { LIMITS } from '../../../../contracts/limits.js';
-import { DIRECTIONS } from '../../../../contracts/phone/phone.js';
 import { SESSION_SOURCES, SESSION_STATUSES } from '../../../../contracts/ports/sessions/sessions.js';
 import { leaf, Moment, nullable, strict, text } from '../../../../contracts/schemas/shapes.js';
 import { type Static, Type } from '../../../../contracts/schemas/type.js';
 import type { Vocabulary } from '../../../../contracts/vocabulary.js';
+import { DIALLED } from '../../../../contracts/schemas/placed-calls.js';
 import { CostEntity, REPORT_EXAMPLE, TurnEntity, UsageEntity } from '../../../../contracts/schemas/turns.js';
 import { Analysis, TransferEntity } from '../../../../contracts/schemas/post-call.js';
 
@@ -139,7 +139,7 @@ const ROW = {
   source: Type.Enum([...SESSION_SOURCES]),
   caller_number: nullable(Type.String()),
   dialed_number: nullable(Type.String()),
-  direction: nullable(Type.Enum([...DIRECTIONS], { description: 'Of phone calls.' })),
+  ...DIALLED,
   timezone: nullable(Type.String()),
   created_at: Moment,
   started_at: nullable(Moment),
@@ -160,7 +160,9 @@ export const ROW_EXAMPLE = {
   source: 'api_key',
   caller_number: null,
   dialed_number: null,
-  direction: null,
+  direction: 'inbound',
+  dial_status: null,
+  answered_by: null,
   timezone: 'Europe/Berlin',
   created_at: '2026-01-01T12:00:00.000Z',
   started_at: '2026-01-01T12:00:03.000Z',

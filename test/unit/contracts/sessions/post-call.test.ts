@@ -42,6 +42,8 @@ const record: SessionRecord = {
   durationSeconds: 30,
   endedReason: 'hangup',
   failedAnswers: 2,
+  dialStatus: null,
+  answeredBy: null,
 };
 
 const SESSION = {
@@ -54,6 +56,10 @@ const SESSION = {
   conversation_ended_at: '2026-01-01T12:00:31.000Z',
   duration_seconds: 30,
   failed_answers: 2,
+  direction: 'inbound',
+  dial_status: null,
+  answered_by: null,
+  batch_call_id: null,
   end_user_id: 'ada',
   metadata: JSON.parse(METADATA) as unknown,
   agent_name: 'Bakery',
@@ -193,6 +199,17 @@ t.test('what is not known of a turn or a session is null', async (t) => {
     session: { conversation_started_at: null, conversation_ended_at: null, duration_seconds: null },
     turns: [{ latency: null, end_of_turn: null, interrupted: null }],
     usage: { call_seconds: null },
+  });
+});
+
+t.test('a session tells how its placed call came out, and is inbound if it is none', async (t) => {
+  const sessionIn = (more: Partial<SessionRecord>): unknown =>
+    (parsed(endedBody(ID, { ...record, ...more }, report)) as { session: unknown }).session;
+  exactly(t, sessionIn({ direction: 'outbound', dialStatus: 'answered', answeredBy: 'voicemail' }), {
+    ...{ direction: 'outbound', dial_status: 'answered', answered_by: 'voicemail', batch_call_id: null },
+  });
+  exactly(t, sessionIn({ direction: null, source: 'api_key' }), {
+    ...{ direction: 'inbound', dial_status: null, answered_by: null },
   });
 });
 
