@@ -94,6 +94,15 @@ const LEAVES = {
     reengage_enabled: Type.Boolean({
       description: 'Whether the agent asks again if the user says nothing.',
     }),
+    hangup_after_seconds: nullable(
+      whole(agent.hangupAfterSeconds, {
+        description:
+          'The call ends after so many seconds in which neither side says anything. Empty: it does not end for that.',
+      }),
+    ),
+    hangup_farewell_enabled: Type.Boolean({
+      description: 'Whether the agent says goodbye, in its language, before it ends such a call.',
+    }),
     record_audio: Type.Boolean({ description: 'Whether both sides of its calls are recorded.' }),
     timezone: text(agent.timezone, { description: 'IANA name; empty for none.' }),
     recovery_mode: Type.Enum(['auto', 'fixed', 'off'], {
@@ -274,6 +283,8 @@ export const DEFAULT_CONFIG: AgentConfig = {
     interruptible: true,
     interruption_sensitivity: 'balanced',
     reengage_enabled: false,
+    hangup_after_seconds: null,
+    hangup_farewell_enabled: false,
     record_audio: false,
     timezone: '',
     recovery_mode: 'auto',

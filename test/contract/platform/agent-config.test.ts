@@ -71,6 +71,8 @@ const LEAVES: Readonly<Record<string, Leaf>> = {
   'conversation.interruptible': flag,
   'conversation.interruption_sensitivity': choice(['low', 'balanced', 'high']),
   'conversation.reengage_enabled': flag,
+  'conversation.hangup_after_seconds': { good: [10, 3600], bad: [9, 3601, 10.5, '60', true] },
+  'conversation.hangup_farewell_enabled': flag,
   'conversation.record_audio': flag,
   'conversation.timezone': {
     good: ['', 'Europe/Berlin'],
@@ -172,6 +174,8 @@ t.test('an agent begins with the platform’s defaults', async (t) => {
       interruptible: true,
       interruption_sensitivity: 'balanced',
       reengage_enabled: false,
+      hangup_after_seconds: null,
+      hangup_farewell_enabled: false,
       record_audio: false,
       timezone: '',
       recovery_mode: 'auto',
