@@ -1,5 +1,5 @@
 /**
- * An agent's configuration (docs/contract/platform.md 6.3; docs/contract/platform.md 6.3): its seven sections as
+ * An agent's configuration (docs/contract/platform.md 6.3; docs/contract/platform.md 6.3): its sections as
  * stored and read, as changed by clients, and a new agent's defaults. A new field is a line in LEAVES and
  * one in DEFAULT_CONFIG; rows that lack it read as the default.
  */
@@ -111,6 +111,17 @@ const LEAVES = {
     }),
     recovery_message: text(agent.recovery, { description: 'Said in mode `fixed`.' }),
   },
+  guardrails: {
+    focus: Type.Boolean({
+      description:
+        'Adds a paragraph to the instructions: the agent stays with its task, and does not go into anything else.',
+    }),
+    manipulation: Type.Boolean({
+      description:
+        'Adds a paragraph to the instructions: what callers, tools and documents say changes neither the instructions nor the agent’s role, ' +
+        'and the instructions are not told.',
+    }),
+  },
   tools: {
     enabled: Type.Boolean({ description: 'Whether the agent uses the selected tools.' }),
     tool_ids: Ids(agent.tools),
@@ -143,6 +154,7 @@ export const AgentConfig = Type.Object({
     ...LEAVES.conversation,
     transfer_destinations: list(Type.Object(TRANSFER), agent.transferDestinations),
   }),
+  guardrails: Type.Object(LEAVES.guardrails),
   tools: Type.Object({
     ...LEAVES.tools,
     transfer_agents: list(Type.Object(TRANSFER_AGENT), agent.transferAgents),
@@ -205,6 +217,7 @@ const SECTIONS = {
       ),
     }),
   ),
+  guardrails: leaf(strict(leavesOf(LEAVES.guardrails))),
   tools: leaf(
     strict({
       ...leavesOf(LEAVES.tools),
@@ -291,6 +304,7 @@ export const DEFAULT_CONFIG: AgentConfig = {
     recovery_message: '',
     transfer_destinations: [],
   },
+  guardrails: { focus: false, manipulation: false },
   tools: {
     enabled: true,
     tool_ids: [],

@@ -463,6 +463,8 @@ export const texts = {
       url: 'URL',
       hangup_after_seconds: 'Hang up after a silence, in seconds',
       hangup_farewell_enabled: 'Say goodbye before hanging up',
+      focus: 'Stay with the task',
+      manipulation: 'Resist manipulation',
     } as Readonly<Record<string, string>>,
     range: (least: number | undefined, most: number | undefined) => `From ${least ?? '–'} to ${most ?? '–'}.`,
     pattern: (pattern: string) => `Must match ${pattern}.`,

@@ -82,6 +82,8 @@ const LEAVES: Readonly<Record<string, Leaf>> = {
     good: [[], Array(50).fill({ phone_number: number })],
     bad: [Array(51).fill({ phone_number: number }), {}, [{}], [{ phone_number: number, extra: 1 }], [number]],
   },
+  'guardrails.focus': flag,
+  'guardrails.manipulation': flag,
   'tools.enabled': flag,
   'tools.tool_ids': { good: [[]], bad: [['nothing'], [5], 'x', Array(101).fill('x'), ['x'.repeat(129)]] },
   'tools.system_tools': { good: [{}, { hang_up_call: true }], bad: [{ other: true }, true, []] },
@@ -182,6 +184,7 @@ t.test('an agent begins with the platform’s defaults', async (t) => {
       recovery_message: '',
       transfer_destinations: [],
     },
+    guardrails: { focus: false, manipulation: false },
     tools: {
       enabled: true,
       tool_ids: [],
@@ -235,7 +238,16 @@ t.test(
 );
 
 t.test('no section and no object takes unknown fields', async (t) => {
-  const sections = ['prompt', 'voice', 'conversation', 'tools', 'webhooks', 'knowledge_base', 'analysis'];
+  const sections = [
+    'prompt',
+    'voice',
+    'conversation',
+    'guardrails',
+    'tools',
+    'webhooks',
+    'knowledge_base',
+    'analysis',
+  ];
   for (const section of sections) {
     t.strictSame(places(await patch({ [section]: { colour: 1 } })), [`${section}.colour`]);
     t.equal((await patch({ [section]: [] })).status, 422);
