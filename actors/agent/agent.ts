@@ -15,6 +15,7 @@
  * - while an answer is awaited and nothing of it is heard, or the user's words are not known for long, fillers are said in the user's
  *   silence, unless the agent has none;
  * - answers that fail in a row end the call, with an apology;
+ * - a silence of both sides ends the call, where the agent is set so; no sound of the user's without words restarts it;
  * - each pause of the playout ends: when the turn closes, when the job has ended, or when the sound was noise;
  * - `end` is the last effect, and happens once.
  */
@@ -36,6 +37,7 @@ import {
   NOT_UNDERSTOOD,
   parts,
 } from './parts.js';
+import { silence } from './silence.js';
 import { user } from './user.js';
 
 const link = parts.createStateConfig({
@@ -172,6 +174,12 @@ const agent = parts.createStateConfig({
           actions: [counts('warning'), 'warn'],
         },
         { guard: and(['isUntold', 'isUserQuiet']), target: 'working', actions: asks('news') },
+        {
+          guard: and(['isSilenceOver', 'saysGoodbye']),
+          target: '#hangingUp',
+          actions: [counts('goodbye'), 'sayGoodbye'],
+        },
+        { guard: 'isSilenceOver', ...ends('conversation_timeout') },
       ],
       on: {
         ...DRAFTS,
@@ -214,7 +222,10 @@ const agent = parts.createStateConfig({
     parting: {
       id: 'parting',
       entry: { type: 'show', params: 'listening' },
-      always: { guard: 'isFloorFree', ...ends('agent_hangup') },
+      always: [
+        { guard: and(['isFloorFree', 'isGoodbye']), ...ends('conversation_timeout') },
+        { guard: 'isFloorFree', ...ends('agent_hangup') },
+      ],
       on: {
         turnOver: [
           { guard: 'isAgreement', actions: AGREE },
@@ -248,10 +259,11 @@ export const agentMachine = parts.createMachine({
       on: {
         echo: { actions: 'noteEcho' },
         asked: { actions: 'noteAsked' },
+        runsBeside: { actions: 'noteBeside' },
         replaced: { actions: 'adopt' },
       },
       after: { maxDuration: ends('conversation_timeout') },
-      states: { link, duration, news, agent, user, crowd, wait, bridging },
+      states: { link, duration, news, agent, user, crowd, wait, bridging, silence },
     },
     over: { id: 'over', type: 'final' },
   },

@@ -68,6 +68,10 @@ export interface Context {
   readonly failedPart: FailedPart;
   /** Times in a row that the agent was asked for an answer to a voice without words. */
   readonly unclearTurns: number;
+  /** How long both sides have been silent, in all, since anybody said something that the other did not have to answer. */
+  readonly silenceMs: number;
+  /** Tools run beside the conversation whose results the agent has yet to tell. */
+  readonly owesResults: boolean;
   /** Times in a row that the agent has broken the silence. */
   readonly reengaged: number;
 }
@@ -88,6 +92,8 @@ export const contextOf = (settings: AgentSettings): Context => ({
   paceKnown: false,
   asked: false,
   paused: false,
+  silenceMs: 0,
+  owesResults: false,
   reengaged: 0,
   echoes: false,
   failures: 0,
@@ -100,6 +106,8 @@ interface Purpose {
   readonly excuse?: Exclude<Excuse, 'apology'>;
   /** Somebody waits for the answer: silence before it is filled, and earlier failures are forgiven once it was given. */
   readonly isAwaited: boolean;
+  /** It is said into a silence, which goes on after it. */
+  readonly isAside?: true;
 }
 
 /** What jobs are to whoever hears them. */
@@ -110,14 +118,27 @@ const PURPOSES: Readonly<Record<Cause | Sentence, Purpose>> = {
   handover: { excuse: 'opener', isAwaited: true },
   news: { excuse: 'answer', isAwaited: false },
   greeting: { excuse: 'opener', isAwaited: false },
-  reengage: { isAwaited: false },
-  farewell: { isAwaited: false },
-  warning: { isAwaited: false },
+  reengage: { isAwaited: false, isAside: true },
+  farewell: { isAwaited: false, isAside: true },
+  warning: { isAwaited: false, isAside: true },
+  goodbye: { isAwaited: false, isAside: true },
   excuse: { isAwaited: false },
 };
 
 /** What the excuse for a failed job says; undefined if nobody waits for it. */
 export const excuseFor = ({ cause }: Context): Purpose['excuse'] => PURPOSES[cause].excuse;
+
+/** How long both sides have been silent once a job of that cause begins: what is said into the silence does not end it. */
+export const silenceBefore = ({ silenceMs }: Context, cause: Cause | Sentence): number =>
+  PURPOSES[cause].isAside ? silenceMs : 0;
+
+/** Whether a silence can end the call, and has not yet; the user may wait for results. */
+export const isSilenceCounted = (context: Context): boolean =>
+  context.settings.hangUpAfterMs !== undefined && !context.owesResults && !isSilenceOver(context);
+
+/** Whether the silence ends the call in no more than `ms`. */
+export const isSilenceOver = ({ settings, silenceMs }: Context, ms = 0): boolean =>
+  settings.hangUpAfterMs !== undefined && silenceMs + ms >= settings.hangUpAfterMs;
 
 /** Whether one more failed answer ends the call. */
 export const isLastFailure = ({ failures }: Context): boolean => failures + 1 >= ONLINE_TIMES.failures;

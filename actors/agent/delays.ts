@@ -18,6 +18,7 @@ export const delays = {
   wordless: TIMES.wordlessMs,
   join: TIMES.joinMs,
   reengage: ({ context }: { context: Context }) => reengageMs(context.reengaged),
+  silence: TIMES.silenceMs,
   gone: TIMES.goneMs,
   filler: TIMES.fillerMs,
   fillerLeast: TIMES.fillerLeastMs,

@@ -38,7 +38,7 @@ export type Cause =
   | 'continue';
 
 /** What jobs say without asking a model. */
-export type Sentence = 'greeting' | 'warning' | 'excuse';
+export type Sentence = 'greeting' | 'warning' | 'goodbye' | 'excuse';
 
 /**
  * Cause of a job's interruption, for the record of its turn. `voice`: a sound, which discards a draft; `message`: a typed
@@ -88,6 +88,8 @@ export type AgentEvent =
   | { readonly type: 'acted'; readonly job: number }
   /** All tools that the job has called have answered. */
   | { readonly type: 'returned'; readonly job: number }
+  /** Whether tools run beside the conversation whose results the agent has yet to tell. */
+  | { readonly type: 'runsBeside'; readonly runs: boolean }
   /** A tool that ran beside the conversation has answered; the model does not know yet. */
   | { readonly type: 'news' }
   /** The model has been given everything, all news included. */
@@ -171,6 +173,8 @@ export type AgentEffect =
   | { readonly type: 'excuse'; readonly job: number; readonly aloud: boolean; readonly what: Excuse }
   /** Say that the maximum duration is near. */
   | { readonly type: 'warn'; readonly job: number }
+  /** Say goodbye, as both sides have been silent for long. */
+  | { readonly type: 'goodbye'; readonly job: number }
   /** Say a filler within this job, as the user has waited long for its answer, of which it is no part; `filled` follows. */
   | { readonly type: 'fill'; readonly job: number }
   /** The same where no answer is being made yet, as the user's words are not known: a job of its own. */

@@ -33,6 +33,10 @@ const ENDINGS = {
   ended: [
     ...APOLOGISED,
     {
+      guard: and(['isCurrent', 'isHangingUp', 'isGoodbye', 'isFloorFree', not('isAsked')]),
+      ...ends('conversation_timeout'),
+    },
+    {
       guard: and(['isCurrent', 'isHangingUp', 'isFloorFree', not('isAsked')]),
       ...ends('agent_hangup'),
     },
@@ -52,6 +56,10 @@ const ENDINGS = {
   ],
   failed: [
     ...APOLOGISED,
+    {
+      guard: and(['isCurrent', 'isHangingUp', 'isGoodbye', 'isFloorFree', not('isAsked')]),
+      ...ends('conversation_timeout'),
+    },
     {
       guard: and(['isCurrent', 'isHangingUp', 'isUnasked', 'isFloorFree', not('isAsked')]),
       ...ends('agent_hangup'),

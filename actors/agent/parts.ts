@@ -16,9 +16,11 @@ import {
   isDraftable,
   isDraftableLate,
   isAgreement,
+  isSilenceOver,
   isWordlessSoFar,
   marksUnclear,
   newText,
+  silenceBefore,
   turnCompleteness,
   turnText,
   verdictOn,
@@ -176,7 +178,11 @@ export const parts = setup({
     /** The call is long enough for a warning. */
     isLong: ({ context }) => context.settings.maxDurationMs >= 2 * TIMES.warnMs,
     fills: ({ context }) => mayFill(context),
-    reengages: ({ context }) => context.settings.reengage,
+    reengages: ({ context }) => context.settings.reengage && !isSilenceOver(context, TIMES.replyMs),
+    /** Both sides have been silent for as long as ends the call. */
+    isSilenceOver: and(['isIdle', 'isUserQuiet', ({ context }) => isSilenceOver(context)]),
+    saysGoodbye: ({ context }) => context.settings.saysGoodbye,
+    isGoodbye: ({ context }) => context.cause === 'goodbye',
     givesUp: ({ context: { settings, reengaged } }) =>
       settings.reengage && settings.hangsUp && isLastTime(reengaged),
   },
@@ -270,6 +276,7 @@ export const parts = setup({
     count: assign(({ context, event }, cause: Cause | Sentence) => ({
       job: context.job + 1,
       cause,
+      silenceMs: silenceBefore(context, cause),
       aloud: event.type === 'failed' ? context.aloud : event.type !== 'typed' || event.aloud,
     })),
     /** Asks the model, which gets everything, the news included. */
@@ -296,7 +303,7 @@ export const parts = setup({
     excuse: enqueueActions(({ context, event, enqueue }, what: Excuse | undefined) => {
       const job = context.job + 1;
       const aloud = event.type === 'failed' ? context.aloud : true;
-      enqueue.assign({ job, aloud, cause: 'excuse', failures: context.failures + 1 });
+      enqueue.assign({ job, aloud, cause: 'excuse', silenceMs: 0, failures: context.failures + 1 });
       enqueue.emit({ type: 'excuse', job, aloud, what: what ?? excuseFor(context) ?? 'answer' });
     }),
     noteFailedPart: assign(({ event }) =>
@@ -321,6 +328,8 @@ export const parts = setup({
     /** Takes another agent's settings. */
     adopt: assign(({ event }) => ('settings' in event ? { settings: event.settings } : {})),
     noteReengaged: assign(({ context }) => ({ reengaged: context.reengaged + 1 })),
+    sayGoodbye: emit(({ context }) => ({ type: 'goodbye' as const, job: context.job })),
+    noteBeside: assign(({ event }) => (event.type === 'runsBeside' ? { owesResults: event.runs } : {})),
     noteEcho: assign({ echoes: true }),
     noteAsked: assign(({ event }) => (event.type === 'asked' ? { asked: event.isQuestion } : {})),
     noteUser: assign({ reengaged: 0, unclearTurns: 0 }),

@@ -21,6 +21,10 @@ export interface AgentSettings {
   readonly sensitivity: Sensitivity;
   /** Whether the agent breaks a silence. */
   readonly reengage: boolean;
+  /** The call ends once both sides have been silent for so long; undefined: not because of that. */
+  readonly hangUpAfterMs: number | undefined;
+  /** Whether the agent says goodbye before that. */
+  readonly saysGoodbye: boolean;
   /** Whether it may hang up. */
   readonly hangsUp: boolean;
   /** Whether it says a filler while tools take long. */

@@ -34,6 +34,10 @@ export const TIMES = {
   fillerHeardMs: ONLINE_TIMES.filler.heardMs,
   /** A user who begins this close to the agent's end has understood it and answers, so the agent finishes its last words. */
   endingMs: 1 * SECOND,
+  /** The silence of both sides is counted in these. */
+  silenceMs: 1 * SECOND,
+  /** A question into a silence that ends the call sooner than this would leave no time for an answer. */
+  replyMs: 5 * SECOND,
   /** Before the maximum duration: `warnMs` when the user is warned, `lastWordsMs` when the agent's sentence becomes its last. */
   warnMs: 30 * SECOND,
   lastWordsMs: 6 * SECOND,

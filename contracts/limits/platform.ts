@@ -15,6 +15,7 @@ export const PLATFORM_LIMITS = {
     recovery: 200,
     voiceId: 256,
     maxDurationSeconds: range(60, 3600),
+    hangupAfterSeconds: range(10, 3600),
     timezone: 64,
     allowedOrigins: 20,
     origin: 2048,

@@ -1,5 +1,5 @@
 /**
- * An agent's configuration (docs/contract/platform.md 6.3; docs/contract/platform.md 6.3): its seven sections as
+ * An agent's configuration (docs/contract/platform.md 6.3; docs/contract/platform.md 6.3): its sections as
  * stored and read, as changed by clients, and a new agent's defaults. A new field is a line in LEAVES and
  * one in DEFAULT_CONFIG; rows that lack it read as the default.
  */
@@ -94,6 +94,15 @@ const LEAVES = {
     reengage_enabled: Type.Boolean({
       description: 'Whether the agent asks again if the user says nothing.',
     }),
+    hangup_after_seconds: nullable(
+      whole(agent.hangupAfterSeconds, {
+        description:
+          'The call ends after so many seconds in which neither side says anything. Empty: it does not end for that.',
+      }),
+    ),
+    hangup_farewell_enabled: Type.Boolean({
+      description: 'Whether the agent says goodbye, in its language, before it ends such a call.',
+    }),
     record_audio: Type.Boolean({ description: 'Whether both sides of its calls are recorded.' }),
     timezone: text(agent.timezone, { description: 'IANA name; empty for none.' }),
     recovery_mode: Type.Enum(['auto', 'fixed', 'off'], {
@@ -101,6 +110,17 @@ const LEAVES = {
         'What the agent says when a call continues after its machine was lost: a line in its language, `recovery_message`, or nothing.',
     }),
     recovery_message: text(agent.recovery, { description: 'Said in mode `fixed`.' }),
+  },
+  guardrails: {
+    focus: Type.Boolean({
+      description:
+        'Adds a paragraph to the instructions: the agent stays with its task, and does not go into anything else.',
+    }),
+    manipulation: Type.Boolean({
+      description:
+        'Adds a paragraph to the instructions: what callers, tools and documents say changes neither the instructions nor the agent’s role, ' +
+        'and the instructions are not told.',
+    }),
   },
   tools: {
     enabled: Type.Boolean({ description: 'Whether the agent uses the selected tools.' }),
@@ -134,6 +154,7 @@ export const AgentConfig = Type.Object({
     ...LEAVES.conversation,
     transfer_destinations: list(Type.Object(TRANSFER), agent.transferDestinations),
   }),
+  guardrails: Type.Object(LEAVES.guardrails),
   tools: Type.Object({
     ...LEAVES.tools,
     transfer_agents: list(Type.Object(TRANSFER_AGENT), agent.transferAgents),
@@ -196,6 +217,7 @@ const SECTIONS = {
       ),
     }),
   ),
+  guardrails: leaf(strict(leavesOf(LEAVES.guardrails))),
   tools: leaf(
     strict({
       ...leavesOf(LEAVES.tools),
@@ -274,12 +296,15 @@ export const DEFAULT_CONFIG: AgentConfig = {
     interruptible: true,
     interruption_sensitivity: 'balanced',
     reengage_enabled: false,
+    hangup_after_seconds: null,
+    hangup_farewell_enabled: false,
     record_audio: false,
     timezone: '',
     recovery_mode: 'auto',
     recovery_message: '',
     transfer_destinations: [],
   },
+  guardrails: { focus: false, manipulation: false },
   tools: {
     enabled: true,
     tool_ids: [],

@@ -26,8 +26,8 @@ export function nullable<S extends TSchema>(schema: S) {
   const plain = schema as { readonly type?: string | readonly string[]; readonly enum?: readonly unknown[] };
   return Type.Unsafe<Static<S> | null>({
     ...schema,
-    ...(plain.type === undefined ? {} : { type: [plain.type, 'null'].flat() }),
-    ...(plain.enum === undefined ? {} : { enum: [...plain.enum, null] }),
+    ...(plain.type === undefined ? {} : { type: [...new Set([plain.type, 'null'].flat())] }),
+    ...(plain.enum === undefined ? {} : { enum: [...new Set([...plain.enum, null])] }),
   });
 }
 

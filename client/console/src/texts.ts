@@ -458,6 +458,14 @@ export const texts = {
     embedHelp: 'For pages on the allowed origins, once the agent is public. Nobody needs a key for it.',
   },
   form: {
+    /** Fields whose names do not say enough by themselves. */
+    labels: {
+      url: 'URL',
+      hangup_after_seconds: 'Hang up after a silence, in seconds',
+      hangup_farewell_enabled: 'Say goodbye before hanging up',
+      focus: 'Stay with the task',
+      manipulation: 'Resist manipulation',
+    } as Readonly<Record<string, string>>,
     range: (least: number | undefined, most: number | undefined) => `From ${least ?? '–'} to ${most ?? '–'}.`,
     pattern: (pattern: string) => `Must match ${pattern}.`,
     characters: (most: number) => `At most ${most.toLocaleString('en')} characters.`,

@@ -263,8 +263,11 @@ export class LivekitCalls implements AgentWork {
     };
     const joinBy = new Date(Math.max(record.expiresAt.getTime(), clock.now() + CALL_TIMES.connectMs));
     const connection = new RoomConnection(clock);
-    const keypad = new Keypad(clock, (digits) =>
-      call.told(TOPICS.fromClient, encodeEvent({ type: 'user.dtmf', digits })),
+    const tell = (event: object): void => call.told(TOPICS.fromClient, encodeEvent(event));
+    const keypad = new Keypad(
+      clock,
+      (digits) => tell({ type: 'user.dtmf', digits }),
+      () => tell({ type: 'user.activity' }),
     );
     const call = calls.openRoomCall(options, joinBy, {
       ...(entry && { entry }),

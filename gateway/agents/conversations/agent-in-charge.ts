@@ -13,7 +13,7 @@ import type {
   SessionRecord,
 } from '../../../contracts/ports/sessions/sessions.js';
 import type { TurnListening } from '../../../contracts/ports/speech/turns.js';
-import { apologyIn, excuseIn, greetingIn, notUnderstoodIn, warningIn } from './lines.js';
+import { apologyIn, excuseIn, goodbyeIn, greetingIn, notUnderstoodIn, warningIn } from './lines.js';
 import type { ListeningSettings } from './listening/listening.js';
 import { reachableFrom } from './tools/reachable.js';
 import { fillerOf, settingsOf } from './settings.js';
@@ -73,15 +73,18 @@ export class AgentInCharge {
     return {
       excuse: this.#excuses,
       warning: warningIn(this.language),
+      goodbye: goodbyeIn(this.language),
       filler: fillerOf(this.#plan.config),
     };
   }
 
   /** The lines that may be due at any moment. */
   get linesAtHand(): readonly string[] {
-    const { filler, warning } = this.lines;
+    const { filler, warning, goodbye } = this.lines;
+    const { hangUpAfterMs, saysGoodbye } = this.settings;
     const { answer, opener, understood, apology } = this.#excuses;
-    return [filler, answer, understood, apology, warning, opener];
+    const farewell = hangUpAfterMs !== undefined && saysGoodbye ? [goodbye] : [];
+    return [filler, answer, understood, apology, warning, opener, ...farewell];
   }
 
   /** What the agent says in place of an answer. */

@@ -55,6 +55,17 @@ const WARNINGS: Readonly<Record<Language, string>> = {
   de: 'Wir haben noch etwa eine halbe Minute in diesem Gespräch.',
 };
 
+/** Said before a call ends in which nobody has said anything for long. */
+const GOODBYES: Readonly<Record<Language, string>> = {
+  en: 'I cannot hear you any more, so I will end this call now. Goodbye.',
+  ja: 'お声が聞こえないようですので、お電話を切らせていただきます。失礼いたします。',
+  zh: '我这边听不到您的声音，先结束通话了。再见。',
+  ko: '말씀이 들리지 않아 통화를 종료하겠습니다. 안녕히 계세요.',
+  es: 'Ya no le oigo, así que voy a terminar la llamada. Adiós.',
+  fr: 'Je ne vous entends plus, je mets donc fin à cet appel. Au revoir.',
+  de: 'Ich höre Sie nicht mehr und beende deshalb das Gespräch. Auf Wiederhören.',
+};
+
 /** Said while an answer takes long. */
 const FILLERS: Readonly<Record<Language, string>> = {
   en: 'One moment, please.',
@@ -105,6 +116,7 @@ export const excuseIn = (language: Language): string => EXCUSES[language];
 export const notUnderstoodIn = (language: Language): string => NOT_UNDERSTOOD[language];
 export const greetingIn = (language: Language): string => GREETINGS[language];
 export const apologyIn = (language: Language): string => APOLOGIES[language];
+export const goodbyeIn = (language: Language): string => GOODBYES[language];
 export const warningIn = (language: Language): string => WARNINGS[language];
 export const recoveryIn = (language: Language): string => RECOVERIES[language];
 export const fillerIn = (language: Language): string => FILLERS[language];

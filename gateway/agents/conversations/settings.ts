@@ -38,6 +38,11 @@ export interface GatewayTurns {
   readonly drafts: boolean;
 }
 
+/** The silence that ends a call. */
+function silenceOf({ hangup_after_seconds: seconds }: SessionPlan['config']['conversation']) {
+  return seconds === null ? undefined : seconds * 1000;
+}
+
 export const settingsOf = (plan: SessionPlan, gateway: GatewayTurns): AgentSettings => ({
   opening: openingOf(plan),
   detector: detectorOf(plan, gateway.detector),
@@ -46,6 +51,8 @@ export const settingsOf = (plan: SessionPlan, gateway: GatewayTurns): AgentSetti
   interruptible: plan.config.conversation.interruptible,
   sensitivity: plan.config.conversation.interruption_sensitivity,
   reengage: plan.config.conversation.reengage_enabled,
+  hangUpAfterMs: silenceOf(plan.config.conversation),
+  saysGoodbye: plan.config.conversation.hangup_farewell_enabled,
   hangsUp: plan.config.tools.system_tools.hang_up_call,
   fills: fillerOf(plan.config) !== '',
   maxDurationMs: plan.maxDurationSeconds * 1000,

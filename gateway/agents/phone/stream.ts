@@ -85,10 +85,12 @@ export class PhoneStream implements SocketEvents {
         ? provider.converse((message) => socket.send(message), handshake.headers)
         : provider;
     this.#rate = new TokenBucket(LIMITS.phone.messages, () => clock.monotonic());
-    this.#keypad = new Keypad(clock, (digits) => {
-      const event = encodeEvent({ type: 'user.dtmf', digits });
-      this.#call?.media.told(TOPICS.fromClient, event);
-    });
+    const tell = (event: object): void => this.#call?.media.told(TOPICS.fromClient, encodeEvent(event));
+    this.#keypad = new Keypad(
+      clock,
+      (digits) => tell({ type: 'user.dtmf', digits }),
+      () => tell({ type: 'user.activity' }),
+    );
   }
 
   message(message: string | Uint8Array): void {

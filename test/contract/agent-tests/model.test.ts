@@ -28,7 +28,11 @@ async function bakery(): Promise<string> {
   });
   return thinking.agent({
     name: 'Bakery',
-    config: { prompt: { first_message_mode: 'off' }, tools: { enabled: true, tool_ids: [toolId] } },
+    config: {
+      prompt: { first_message_mode: 'off' },
+      guardrails: { focus: true },
+      tools: { enabled: true, tool_ids: [toolId] },
+    },
   });
 }
 
@@ -66,6 +70,10 @@ t.test(
     const id = await scenarioId(thinking, agentId, MOCKED);
     const run = await over(thinking, start(thinking, { agent_id: agentId }));
     exactly(t, run, { status: 'passed', results: [{ error: null, ended_by: 'user' }] }, JSON.stringify(run));
+    t.ok(
+      model.asked.some(([first]) => first?.content?.includes('Stay with the task')),
+      'the agent’s guardrails hold',
+    );
     exactly(t, run.results[0]?.checks, [
       { passed: true, evidence: 'Called with {"order_id":"A-17"}' },
       { passed: true, evidence: '“It says shipped.”' },

@@ -59,6 +59,18 @@ const longest = (async () => {
   caller.drop();
   return { record, events: caller.events };
 })();
+/** One in which nobody says anything. */
+const silent = (async () => {
+  // An agent’s own silence is ten seconds at least.
+  const conversation = { hangup_farewell_enabled: true };
+  const invite = await planned('{config,conversation,hangup_after_seconds}', 2, { conversation });
+  const caller = await Caller.join(invite);
+  const record = await talks.ended(invite);
+  await until('the client is told', () => caller.ended);
+  caller.drop();
+  return { record, events: caller.events, audible: caller.audible().length };
+})();
+silent.catch(() => undefined);
 gone.catch(() => undefined);
 longest.catch(() => undefined);
 
@@ -274,6 +286,14 @@ t.test('a user who is gone has hung up after 20 s; the longest duration ends a c
   const timed = await longest;
   exactly(t, timed.record, { status: 'completed', ended_reason: 'timeout' });
   exactly(t, timed.events.at(-1), { type: 'session.ended', reason: 'conversation_timeout' });
+});
+
+t.test('a call in which nobody says anything ends with a goodbye', ALONE, async (t) => {
+  const { record, events, audible } = await silent;
+  exactly(t, record, { status: 'completed', ended_reason: 'timeout', turns: [{ cause: 'farewell' }] });
+  t.match(messagesOf(record).join(), /^assistant: I cannot hear you any more/);
+  exactly(t, events.at(-1), { type: 'session.ended', reason: 'conversation_timeout' });
+  t.ok(audible > 0, 'it is heard');
 });
 
 t.test('nothing is left at the workers', ALONE, async () => {

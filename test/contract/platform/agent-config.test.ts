@@ -71,6 +71,8 @@ const LEAVES: Readonly<Record<string, Leaf>> = {
   'conversation.interruptible': flag,
   'conversation.interruption_sensitivity': choice(['low', 'balanced', 'high']),
   'conversation.reengage_enabled': flag,
+  'conversation.hangup_after_seconds': { good: [10, 3600], bad: [9, 3601, 10.5, '60', true] },
+  'conversation.hangup_farewell_enabled': flag,
   'conversation.record_audio': flag,
   'conversation.timezone': {
     good: ['', 'Europe/Berlin'],
@@ -80,6 +82,8 @@ const LEAVES: Readonly<Record<string, Leaf>> = {
     good: [[], Array(50).fill({ phone_number: number })],
     bad: [Array(51).fill({ phone_number: number }), {}, [{}], [{ phone_number: number, extra: 1 }], [number]],
   },
+  'guardrails.focus': flag,
+  'guardrails.manipulation': flag,
   'tools.enabled': flag,
   'tools.tool_ids': { good: [[]], bad: [['nothing'], [5], 'x', Array(101).fill('x'), ['x'.repeat(129)]] },
   'tools.system_tools': { good: [{}, { hang_up_call: true }], bad: [{ other: true }, true, []] },
@@ -172,12 +176,15 @@ t.test('an agent begins with the platform’s defaults', async (t) => {
       interruptible: true,
       interruption_sensitivity: 'balanced',
       reengage_enabled: false,
+      hangup_after_seconds: null,
+      hangup_farewell_enabled: false,
       record_audio: false,
       timezone: '',
       recovery_mode: 'auto',
       recovery_message: '',
       transfer_destinations: [],
     },
+    guardrails: { focus: false, manipulation: false },
     tools: {
       enabled: true,
       tool_ids: [],
@@ -231,7 +238,16 @@ t.test(
 );
 
 t.test('no section and no object takes unknown fields', async (t) => {
-  const sections = ['prompt', 'voice', 'conversation', 'tools', 'webhooks', 'knowledge_base', 'analysis'];
+  const sections = [
+    'prompt',
+    'voice',
+    'conversation',
+    'guardrails',
+    'tools',
+    'webhooks',
+    'knowledge_base',
+    'analysis',
+  ];
   for (const section of sections) {
     t.strictSame(places(await patch({ [section]: { colour: 1 } })), [`${section}.colour`]);
     t.equal((await patch({ [section]: [] })).status, 422);

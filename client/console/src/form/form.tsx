@@ -39,7 +39,8 @@ const ID = /_id(s?)$/;
 export const labelOf = (path: Path): string => {
   const last = path.at(-1) ?? '';
   if (typeof last === 'number') return `${labelOf(path.slice(0, -1))} ${last + 1}`;
-  if (last === 'url') return 'URL';
+  const known = form.labels[last];
+  if (known !== undefined) return known;
   const name = spaced(last.replace(ID, '$1'));
   return name.charAt(0).toUpperCase() + name.slice(1);
 };

@@ -42,6 +42,8 @@ export interface CallingParts {
   send(event: object): void;
   /** Called when a tool for which no answer waits has answered. */
   news(): void;
+  /** Called as the first of those begins whose results the agent has yet to tell, and as the last of them has ended. */
+  runsBeside(runs: boolean): void;
 }
 
 /** A call, the tool that it names, if there is one, and what the record knows it as. */
@@ -59,8 +61,9 @@ const hasEffect = ({ act }: ConversationTool): boolean => !isCutByUser(act);
 export class ToolCalls {
   readonly #intents: Intents;
   readonly #running = new Set<Promise<unknown>>();
-  /** Running calls for whose result no answer waits. */
+  /** Running calls for whose result no answer waits, and those of them whose result the agent will tell. */
   #beside = 0;
+  #owed = 0;
   readonly #over = new AbortController();
 
   constructor(
@@ -114,6 +117,15 @@ export class ToolCalls {
     return this.#beside >= LIMITS.session.callsBesideSpeech;
   }
 
+  /** A call begins for whose result no answer waits, or ends. */
+  #runBeside({ isForgotten = false }: ConversationTool, change: 1 | -1): void {
+    this.#beside += change;
+    if (isForgotten) return;
+    const before = this.#owed;
+    this.#owed += change;
+    if (before === 0 || this.#owed === 0) this.parts.runsBeside(this.#owed > 0);
+  }
+
   #refuse(calling: Calling): Promise<boolean> {
     return this.#told(calling, Promise.resolve(failure(BUSY)));
   }
@@ -140,9 +152,9 @@ export class ToolCalls {
 
   #readBeside(calling: Calling): boolean {
     this.parts.dialogue.told(onItsWay(calling.tool), calling.call.id);
-    this.#beside += 1;
+    this.#runBeside(calling.tool, 1);
     const ended = this.#finished(calling, this.#read(calling, this.over)).then(({ told }) => {
-      this.#beside -= 1;
+      this.#runBeside(calling.tool, -1);
       this.#toldLater(calling, told);
     });
     this.#track(ended);
@@ -160,7 +172,7 @@ export class ToolCalls {
   ): Promise<boolean> {
     const begun = { yet: !calling.tool.beginsLater };
     const undertaking = same ?? this.#begin(calling, begun, signal);
-    const { call } = calling;
+    const { call, tool } = calling;
     return new Promise((resolve) => {
       const waits = { still: signal !== undefined };
       /** Nobody waits any more: the call goes on, and its result comes as news. */
@@ -168,17 +180,17 @@ export class ToolCalls {
         if (!waits.still || !begun.yet) return;
         waits.still = false;
         undertaking.waiting -= 1;
-        this.#beside += same ? 0 : 1;
+        if (!same) this.#runBeside(tool, 1);
         this.parts.dialogue.told(TOOL_RUNS, call.id);
         resolve(false);
       };
       if (waits.still) undertaking.waiting += 1;
       else this.parts.dialogue.told(onItsWay(calling.tool), call.id);
-      if (!waits.still && !same) this.#beside += 1;
+      if (!waits.still && !same) this.#runBeside(tool, 1);
       signal?.addEventListener('abort', letGo);
       const ended = this.#finished(calling, undertaking.result).then(({ told, handsOver }) => {
         signal?.removeEventListener('abort', letGo);
-        if (!waits.still && !same) this.#beside -= 1;
+        if (!waits.still && !same) this.#runBeside(tool, -1);
         if (waits.still) this.parts.dialogue.told(told, call.id);
         else if (!same && undertaking.waiting === 0) this.#toldLater(calling, told);
         resolve(waits.still && handsOver);

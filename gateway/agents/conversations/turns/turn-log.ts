@@ -95,6 +95,7 @@ export class TurnLog {
     },
     say: ({ job }, at) => this.#sentence('opener', job, at),
     warn: ({ job }, at) => this.#sentence('warning', job, at),
+    goodbye: ({ job }, at) => this.#sentence('farewell', job, at),
     excuse: ({ job }, at) => this.#excuse(job, at),
     fill: ({ job }, at) => this.#find(job)?.begin(at),
     sure: ({ job }) => {

@@ -33,6 +33,27 @@ t.test('keys are reported together after #, after a pause, or when they are many
   t.end();
 });
 
+t.test('keys that are not reported yet show that the caller is there, well within ten seconds', (t) => {
+  const clock = new SimulatedClock();
+  const signs: number[] = [];
+  const keypad = new Keypad(
+    clock,
+    () => undefined,
+    () => signs.push(clock.now()),
+  );
+  const since = clock.now();
+  for (let key = 0; key < 32; key += 1) {
+    keypad.press('1');
+    clock.advance(LIMITS.phone.keysMs - 1);
+  }
+  t.same(signs[0], since, 'with the first key');
+  t.ok(signs.every((at, nth) => nth === 0 || at - (signs[nth - 1] ?? 0) < 10_000));
+  t.ok(signs.length < LIMITS.session.clientMessages.burst, 'not as many as would exhaust the rate');
+  keypad.press('#');
+  t.equal(signs.length, 8, 'what is reported at once needs no sign');
+  t.end();
+});
+
 t.test('user.dtmf takes 1 to 32 keys', (t) => {
   const read = (digits: unknown) =>
     readClientEvent(Buffer.from(JSON.stringify({ type: 'user.dtmf', digits })));
