@@ -1,5 +1,5 @@
 /**
- * An agent's configuration (docs/contract/platform.md 6.3; docs/contract/platform.md 6.3): its seven sections as
+ * An agent's configuration (docs/contract/platform.md 6.3; docs/contract/platform.md 6.3): its sections as
  * stored and read, as changed by clients, and a new agent's defaults. A new field is a line in LEAVES and
  * one in DEFAULT_CONFIG; rows that lack it read as the default.
  */
@@ -13,6 +13,10 @@ import { HasSecret, readOnly } from './write-only.js';
 const { agent, analysis, postCallWebhook: hook } = LIMITS;
 
 export const SUMMARY_LANGUAGES = ['en', 'zh', 'ja', 'ko', 'es', 'fr', 'de', 'pt', 'ru', 'ar'] as const;
+
+/** The gateway's language models. */
+export const LLM_TIERS = ['instant', 'medium', 'high'] as const;
+export type LlmTier = (typeof LLM_TIERS)[number];
 
 const list = <S extends TSchema>(item: S, maxItems: number, extra: object = {}) =>
   Type.Array(item, { maxItems, ...extra });
@@ -111,6 +115,13 @@ const LEAVES = {
     }),
     filler_message: text(agent.filler, { description: 'Said in mode `fixed`.' }),
   },
+  llm: {
+    tier: Type.Enum([...LLM_TIERS], {
+      description:
+        'Which of the gateway’s language models the agent thinks with: one that answers sooner (`instant`), the usual one (`medium`), or one ' +
+        'that thinks better (`high`). Where the operator has set up only one, it is that one.',
+    }),
+  },
   knowledge_base: {
     enabled: Type.Boolean({
       description: 'Whether the agent looks things up in the selected sources.',
@@ -142,6 +153,7 @@ export const AgentConfig = Type.Object({
   webhooks: Type.Object({
     post_call: list(Type.Object({ url: text(hook.url), has_secret: Type.Boolean() }), hook.count),
   }),
+  llm: Type.Object(LEAVES.llm),
   knowledge_base: Type.Object(LEAVES.knowledge_base),
   analysis: Type.Object({
     summary: Type.Object({
@@ -217,6 +229,7 @@ const SECTIONS = {
       ),
     }),
   ),
+  llm: leaf(strict(leavesOf(LEAVES.llm))),
   knowledge_base: leaf(strict(leavesOf(LEAVES.knowledge_base))),
   analysis: leaf(
     strict({
@@ -289,6 +302,7 @@ export const DEFAULT_CONFIG: AgentConfig = {
     system_tools: { hang_up_call: false, send_digits: false },
   },
   webhooks: { post_call: [] },
+  llm: { tier: 'medium' },
   knowledge_base: { enabled: false, knowledge_source_ids: [] },
   analysis: { summary: { enabled: true, prompt: null, language: 'en' }, data_fields: [], criteria: [] },
 };

@@ -60,6 +60,8 @@ export interface PinnedAgent {
  */
 export interface SessionPlan {
   readonly config: AgentConfig;
+  /** Whose configuration it is, after a hand-over; absent: the session's agent's. */
+  readonly agentId?: string;
   /** One list for all sessions of a process with the same agent and `configHash`. */
   readonly tools: readonly PlannedTool[];
   readonly knowledge: readonly { readonly sourceId: string; readonly revision: number }[];

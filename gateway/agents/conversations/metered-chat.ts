@@ -15,7 +15,8 @@ import type { Usage } from '../../../contracts/sessions/turns.js';
 import type { NoteTurn } from './turns/turn-events.js';
 
 export interface ChatMeterParts {
-  readonly chat: ChatModel;
+  /** The model that is asked now. */
+  readonly model: () => ChatModel;
   readonly whom?: ForWhom;
   /** Errors of `count`: any, if it cannot be counted now. */
   readonly tokens: { count(text: string): Promise<number> };
@@ -43,7 +44,8 @@ export class ChatMeter {
 
   /** Asks for that job; yields the events of `chat` without the usage. */
   async *ask(job: number, request: ChatRequest, signal: AbortSignal): AsyncGenerator<ChatEvent> {
-    const { chat, note, whom } = this.parts;
+    const { note, whom } = this.parts;
+    const chat = this.parts.model();
     let usage: Extract<ChatEvent, { readonly kind: 'usage' }> | undefined;
     let cut: AnswerCut | undefined;
     let answer = '';
