@@ -130,6 +130,36 @@ const LEAVES = {
   },
 } as const satisfies Record<string, TProperties>;
 
+const CUSTOM = {
+  base_url: text(agent.llm.baseUrl, {
+    description:
+      'OpenAI-compatible server, including /v1: https, a public host, no query and no fragment. A trailing `/chat/completions` is cut off.',
+  }),
+  model: text(agent.llm.model, { description: 'Sent as it is.' }),
+};
+
+/** An agent's own model as stored and read: the key is kept apart. */
+const CustomModel = Type.Object({
+  ...CUSTOM,
+  api_key: Type.Null({ description: 'Never shown.' }),
+  has_secret: Type.Boolean({ description: 'Whether a key is kept.' }),
+});
+export type CustomModel = Static<typeof CustomModel>;
+
+const CUSTOM_CHANGE = {
+  ...CUSTOM,
+  api_key: leaf(
+    text(agent.llm.apiKey, {
+      description:
+        'Bearer token; needed when the model is introduced. Absent or null later keeps the stored one. A new one takes effect at once, also ' +
+        'for published versions with the same address.',
+    }),
+  ),
+  has_secret: Type.Optional(
+    Type.Boolean({ description: 'May be sent as it was read, and is not looked at.' }),
+  ),
+};
+
 const SYSTEM_TOOLS = {
   hang_up_call: Type.Boolean({ description: 'The agent may end the call.' }),
   send_digits: Type.Boolean({
@@ -153,7 +183,7 @@ export const AgentConfig = Type.Object({
   webhooks: Type.Object({
     post_call: list(Type.Object({ url: text(hook.url), has_secret: Type.Boolean() }), hook.count),
   }),
-  llm: Type.Object(LEAVES.llm),
+  llm: Type.Object({ ...LEAVES.llm, custom: nullable(CustomModel) }),
   knowledge_base: Type.Object(LEAVES.knowledge_base),
   analysis: Type.Object({
     summary: Type.Object({
@@ -229,7 +259,18 @@ const SECTIONS = {
       ),
     }),
   ),
-  llm: leaf(strict(leavesOf(LEAVES.llm))),
+  llm: leaf(
+    strict({
+      ...leavesOf(LEAVES.llm),
+      custom: leaf(
+        strict(CUSTOM_CHANGE, {
+          description:
+            'A language model of the agent’s own, in place of the gateway’s: it is never replaced by another one. Null goes back to the tier; ' +
+            'not together with a tier other than `medium`.',
+        }),
+      ),
+    }),
+  ),
   knowledge_base: leaf(strict(leavesOf(LEAVES.knowledge_base))),
   analysis: leaf(
     strict({
@@ -302,7 +343,7 @@ export const DEFAULT_CONFIG: AgentConfig = {
     system_tools: { hang_up_call: false, send_digits: false },
   },
   webhooks: { post_call: [] },
-  llm: { tier: 'medium' },
+  llm: { tier: 'medium', custom: null },
   knowledge_base: { enabled: false, knowledge_source_ids: [] },
   analysis: { summary: { enabled: true, prompt: null, language: 'en' }, data_fields: [], criteria: [] },
 };

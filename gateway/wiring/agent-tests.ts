@@ -70,7 +70,7 @@ export async function openAgentTests(options: AgentTestOptions): Promise<OpenAge
   const loop = await startAgentTests({
     queue,
     ...(voice && { voice }),
-    models: agentModels(config, keeper, clock),
+    models: agentModels(config, { ...platform.ownModels, keeper }, clock),
     ...(model && { model }),
     knowledge: platform.knowledge,
     outbound: platform.outbound,

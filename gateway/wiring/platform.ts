@@ -13,6 +13,7 @@ import { createTokenCounter } from '../../engines/tokens/tokens.js';
 import { createAgents } from '../../storage/agents/agents.js';
 import type { Database } from '../../storage/postgres/database.js';
 import { createDeliveryRecords } from '../../storage/delivery-records.js';
+import { createModelKeys } from '../../storage/agents/model-keys.js';
 import { createKnowledge } from '../../storage/agents/knowledge.js';
 import { createPhoneNumbers } from '../../storage/phone/phone-numbers.js';
 import { createTransfers } from '../../storage/phone/phone-transfers.js';
@@ -25,6 +26,7 @@ import { createVersions } from '../../storage/agents/versions.js';
 import type { Config } from '../config.js';
 import { send } from '../agents/deliveries/deliver.js';
 import type { PlatformParts } from '../dialects/platform/parts.js';
+import { guardedConnections } from '../outbound/connections.js';
 import { createOutbound } from '../outbound/fetch.js';
 import { createMcp } from '../outbound/mcp.js';
 
@@ -88,6 +90,10 @@ export async function openPlatform(options: PlatformOptions) {
     languages: languagesOf(registry),
     initialConfig: initialConfig(config.recordAudioDefault === 'true'),
     agents,
+    ownModels: {
+      keys: createModelKeys(asked, secrets),
+      connections: guardedConnections({ allow: config.outboundAllow }),
+    },
     deliveries: createDeliveryRecords(asked),
     sendToWebhook,
     plans,

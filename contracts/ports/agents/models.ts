@@ -14,3 +14,8 @@ export interface AgentModels {
   /** The model of the plan's agent for somebody on the line. */
   modelOf(plan: Pick<SessionPlan, 'config' | 'agentId'>, user: ModelUser): ChatModel;
 }
+
+export interface ModelKeys {
+  /** The key of the agent's own model at that address; undefined if there is none. Errors: the database's. */
+  keyOf(agentId: string, baseUrl: string): Promise<string | undefined>;
+}

@@ -11,6 +11,7 @@ import type { AgentConfig } from '../../schemas/agent-config.js';
 import type { ToolDefinition } from '../../schemas/tools.js';
 import type { Transfer } from '../../phone/transfers.js';
 import type { Turn } from '../../sessions/turns.js';
+import type { PartOutcome } from '../parts.js';
 import type { Listed, PageRequest } from '../page.js';
 import type { PlainObject } from '../../schemas/plain-object.js';
 
@@ -133,6 +134,18 @@ interface ToolUse {
   readonly toolSource: string;
 }
 
+/** A request to an agent's own language model that failed. */
+export interface EndpointFailure {
+  readonly model: string;
+  /** With its port if it is not the usual one; no path. */
+  readonly host: string;
+  readonly error: PartOutcome;
+  /** With which it answered, if it did. */
+  readonly statusCode: number | null;
+  /** Whether the same request was sent again. */
+  readonly retried: boolean;
+}
+
 /** One line of a conversation's record. `turnId` counts the turns. */
 export type SessionItem = { readonly turnId: number; readonly createdAt: Date } & (
   | {
@@ -160,6 +173,7 @@ export type SessionItem = { readonly turnId: number; readonly createdAt: Date } 
       readonly error: string | null;
       readonly latencyMs: number;
     } & ToolUse)
+  | ({ readonly type: 'llm.endpoint_error' } & EndpointFailure)
 );
 
 export interface SessionAnalysis {

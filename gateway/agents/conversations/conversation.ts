@@ -100,7 +100,13 @@ export class Conversation {
     this.#speaking = new Speaking(this.#forSpeaking());
     const ahead = (): string => (this.#job?.aloud ? this.#job.utterance.ahead : '');
     const model = (): ChatModel => this.#agent.model;
-    this.#meter = new ChatMeter({ ...parts.thinking, ...modelRemarks(log), model, note: this.#turns.note });
+    this.#meter = new ChatMeter({
+      ...parts.thinking,
+      ...modelRemarks(log),
+      model,
+      note: this.#turns.note,
+      endpointFailed: (failure) => this.#dialogue.endpointFailed(failure),
+    });
     const recognised = (ms: number): void => this.#turns.note({ type: 'used', usage: { recognisedMs: ms } });
     this.#listening = new Listening({ ...parts.listening, log, recognised }, clock, ahead, this.#heard);
     this.#listening.attend(this.#agent.listening);

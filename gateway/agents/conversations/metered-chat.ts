@@ -10,6 +10,8 @@ import {
   ContextExceeded,
   type ModelFailure,
 } from '../../../contracts/ports/chat.js';
+import { meaningOf } from '../../../contracts/parts/outcome-of.js';
+import type { EndpointFailure } from '../../../contracts/ports/sessions/sessions.js';
 import type { ForWhom } from '../../../contracts/ports/parts.js';
 import type { Usage } from '../../../contracts/sessions/turns.js';
 import type { NoteTurn } from './turns/turn-events.js';
@@ -23,6 +25,8 @@ export interface ChatMeterParts {
   readonly note: NoteTurn;
   /** Called for each model that fails before it said anything. */
   failed(failure: ModelFailure): void;
+  /** Called for each request to an agent's own model that fails. */
+  endpointFailed?(failure: EndpointFailure): void;
   /** Called for what is odd in an answer: why it is incomplete, that its tool calls are text, that the request was longer than the window. */
   odd?(what: AnswerCut | 'asText' | 'window'): void;
 }
@@ -46,6 +50,7 @@ export class ChatMeter {
   async *ask(job: number, request: ChatRequest, signal: AbortSignal): AsyncGenerator<ChatEvent> {
     const { note, whom } = this.parts;
     const chat = this.parts.model();
+    const told = new Set<unknown>();
     let usage: Extract<ChatEvent, { readonly kind: 'usage' }> | undefined;
     let cut: AnswerCut | undefined;
     let answer = '';
@@ -53,6 +58,10 @@ export class ChatMeter {
     try {
       for await (const event of chat.chat(whom ? { ...request, whom } : request, signal)) {
         this.#remark(event);
+        if (event.kind === 'failed') {
+          told.add(event.error);
+          this.#failedAt(chat, event.error, event.failure.next !== undefined);
+        }
         if (event.kind === 'usage') {
           usage = event;
           continue;
@@ -75,6 +84,7 @@ export class ChatMeter {
       }
     } catch (error) {
       this.#remarkError(error);
+      if (!told.has(error) && !signal.aborted) this.#failedAt(chat, error, false);
       throw error;
     } finally {
       note({ type: 'modelEnded', job, cut });
@@ -87,6 +97,12 @@ export class ChatMeter {
   #remark(event: ChatEvent): void {
     if (event.kind === 'cut') this.parts.odd?.(event.why);
     if (event.kind === 'calls' && event.asText) this.parts.odd?.('asText');
+  }
+
+  #failedAt({ name: model, endpoint: host }: ChatModel, error: unknown, retried: boolean): void {
+    if (host === undefined) return;
+    const { outcome, status = null } = meaningOf(error);
+    this.parts.endpointFailed?.({ model, host, error: outcome, statusCode: status, retried });
   }
 
   #remarkError(error: unknown): void {

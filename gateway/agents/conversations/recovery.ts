@@ -121,7 +121,8 @@ function toldOf(items: readonly SessionItem[]): readonly (ChatMessage | ToolCall
       };
       byCall.set(id, step);
       told.push(step);
-    } else byCall.get(item.callId)?.told.set(item.callId, answerOf(item).slice(0, TOLD));
+    } else if (item.type === 'tool_result')
+      byCall.get(item.callId)?.told.set(item.callId, answerOf(item).slice(0, TOLD));
   }
   return told;
 }

@@ -67,7 +67,7 @@ export function callParts(
   { config, sessions, platform, ...rest }: TransportOptions,
   metrics: CallMetrics,
 ): CallParts {
-  const models = agentModels(config, rest.keeper, rest.clock);
+  const models = agentModels(config, { ...platform.ownModels, keeper: rest.keeper }, rest.clock);
   rest.log.info(models.named, 'agents think with');
   return {
     ...rest,

@@ -3,19 +3,26 @@ import t from '../../fixtures/tap.js';
 import { DEFAULT_CONFIG, LLM_TIERS } from '../../../contracts/schemas/agent-config.js';
 import { systemClock } from '../../../contracts/clock.js';
 import { noKeeper } from '../../../contracts/ports/parts.js';
+import { guardedConnections } from '../../../gateway/outbound/connections.js';
 import { agentModels } from '../../../gateway/wiring/agent-models.js';
+import type { OwnModelParts } from '../../../gateway/wiring/own-model.js';
 import { readConfig } from '../../../gateway/config.js';
 import { startModel } from '../../fixtures/chat/model.js';
 import { exactly } from '../../fixtures/exactly.js';
 
 const model = await startModel();
 t.teardown(() => model.stop());
+const OWN: OwnModelParts = {
+  keys: { keyOf: () => Promise.resolve('sesame') },
+  connections: guardedConnections({ allow: ['127.0.0.1'] }),
+  keeper: noKeeper,
+};
 const USER = { agentId: 'agent_1', sessionId: 'sess_1', endUserId: null };
 const REQUEST = { messages: [{ role: 'user', content: 'Hi' }], tools: [], passages: [] } as const;
 
 /** The names that the server is asked for, by tier. */
 async function asked(env: Record<string, string>): Promise<readonly unknown[]> {
-  const { modelOf } = agentModels(readConfig(env), noKeeper, systemClock);
+  const { modelOf } = agentModels(readConfig(env), OWN, systemClock);
   const names: unknown[] = [];
   for (const tier of LLM_TIERS) {
     const config = { ...DEFAULT_CONFIG, llm: { ...DEFAULT_CONFIG.llm, tier } };
@@ -35,7 +42,7 @@ t.test('each tier has a model of its own, or the usual one', async (t) => {
 });
 
 t.test('without a server all tiers are builtin-dialogue', async (t) => {
-  const { modelOf, named } = agentModels(readConfig({}), noKeeper, systemClock);
+  const { modelOf, named } = agentModels(readConfig({}), OWN, systemClock);
   for (const tier of LLM_TIERS) {
     const config = { ...DEFAULT_CONFIG, llm: { ...DEFAULT_CONFIG.llm, tier } };
     t.equal(modelOf({ config }, USER).name, 'builtin-dialogue', tier);

@@ -188,7 +188,7 @@ t.test('an agent begins with the platform’s defaults', async (t) => {
       system_tools: { hang_up_call: false, send_digits: false },
     },
     webhooks: { post_call: [] },
-    llm: { tier: 'medium' },
+    llm: { tier: 'medium', custom: null },
     knowledge_base: { enabled: false, knowledge_source_ids: [] },
     analysis: { summary: { enabled: true, prompt: null, language: 'en' }, data_fields: [], criteria: [] },
   });

@@ -83,12 +83,14 @@ for (const commits of [['e1614f90'], ['e1614f90', 'd80e168b']])
         ['schema', commits.at(-1)],
         ['node-load', undefined],
         ['platform-of-today', undefined],
+        ['own-models', undefined],
       ],
     );
     exactly(t, lines, [
       [{ from: commits.at(-1) }, 'the database of an older version was upgraded'],
       [{ migration: 2 }, 'a migration was applied to the database'],
       [{ migration: 3 }, 'a migration was applied to the database'],
+      [{ migration: 4 }, 'a migration was applied to the database'],
     ]);
     t.strictSame(await shapeOf(sql), await newShape(t));
     t.strictSame(await migrate(sql), [], 'once');
@@ -154,5 +156,5 @@ t.test('several starts at once upgrade a database once', async (t) => {
   await noteMigrations(processes[0]!.sql, text);
   const applied = await Promise.all(processes.map(({ sql }) => migrate(sql)));
   // Each by whichever has it first.
-  t.strictSame(applied.flat().toSorted(), ['node-load', 'platform-of-today', 'schema']);
+  t.strictSame(applied.flat().toSorted(), ['node-load', 'own-models', 'platform-of-today', 'schema']);
 });
