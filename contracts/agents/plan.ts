@@ -53,11 +53,16 @@ function named(tools: RunnableVersion['tools']): readonly PlannedTool[] {
  * The plan with which another agent continues: its configuration, tools and knowledge; the session's own settings stay.
  * Undefined if its prompt is too long with the session's variables.
  */
-export function takenOver(plan: SessionPlan, version: RunnableVersion): SessionPlan | undefined {
+export function takenOver(
+  plan: SessionPlan,
+  agentId: string,
+  version: RunnableVersion,
+): SessionPlan | undefined {
   const rendered = renderPrompt(version.config.prompt, { ...plan.transfers?.variables, ...plan.system });
   if ('tooLong' in rendered) return undefined;
   return {
     ...plan,
+    agentId,
     config: { ...version.config, prompt: rendered.prompt },
     tools: plannedTools(version),
     knowledge: version.knowledge,

@@ -29,6 +29,8 @@ export const PLATFORM_LIMITS = {
     transferNumber: range(1, 128),
     transferAgents: 20,
     transferDescription: 500,
+    /** The language model of its own. */
+    llm: { baseUrl: range(1, 2000), model: range(1, 256), apiKey: range(1, 4096) },
     /**
      * What publishing freezes: the configuration and the tools, as JSON text in UTF-8; a preview or a test of a draft as well.
      * Limits of parts multiply: a hundred tools at theirs have 36 MB.

@@ -72,6 +72,7 @@ function* causesOf(error: unknown): Generator<Hinting> {
 function meaningOfHints(error: unknown): OutcomeMeaning | undefined {
   for (const each of causesOf(error)) {
     if (each instanceof ServiceError) return meaningOfService(each);
+    if (each instanceof OutboundError) return meaningOfOutbound(each);
     const { code, name, status, $metadata } = each;
     const answered = $metadata?.httpStatusCode ?? status;
     if (typeof answered === 'number') return { outcome: outcomeOfStatus(answered), status: answered };
@@ -113,6 +114,11 @@ const reasonOf = ({ code, message }: ServiceError): Pick<OutcomeMeaning, 'reason
 
 const FAILED = 500;
 
+const meaningOfOutbound = ({ failure, cause }: OutboundError): OutcomeMeaning => ({
+  outcome: FAILURES[failure],
+  code: meaningOfHints(cause)?.code,
+});
+
 function meaningOfService(error: ServiceError): OutcomeMeaning {
   const { code, cause, answered, status } = error;
   const known = CODES[code];
@@ -137,8 +143,7 @@ function meaningOfMcp({ answered, isLate }: McpError): OutcomeMeaning {
 
 /** `signal`: that by which whoever asked leaves; its reason is no failure of the part unless it says so. */
 export function meaningOf(error: unknown, signal?: AbortSignal): OutcomeMeaning {
-  if (error instanceof OutboundError)
-    return { outcome: FAILURES[error.failure], code: meaningOfHints(error.cause)?.code };
+  if (error instanceof OutboundError) return meaningOfOutbound(error);
   if (isLeft(error, signal)) return { outcome: 'cancelled' };
   if (error instanceof ServiceError) return meaningOfService(error);
   if (error instanceof McpError) return meaningOfMcp(error);

@@ -70,7 +70,7 @@ export type ChatEvent =
   /** The answer is incomplete; what was written of it stands. */
   | { readonly kind: 'cut'; readonly why: AnswerCut }
   /** A model has failed before it said anything: the same request is sent again, to it or to another one, if there is a `next`. */
-  | { readonly kind: 'failed'; readonly failure: ModelFailure }
+  | { readonly kind: 'failed'; readonly failure: ModelFailure; readonly error: unknown }
   /** Tokens used by the request, sent last; some models never send it. */
   | {
       readonly kind: 'usage';
@@ -99,6 +99,8 @@ export interface ChatModel {
   readonly hasTokens?: boolean;
   /** Its context window in tokens, if its operator has set it. */
   readonly contextTokens?: number;
+  /** Where it is the agent's own (`llm.custom`): its host. */
+  readonly endpoint?: string;
   /**
    * Errors: `provider_failed` (with the model's status; also for an answer that is too long, no stream, or empty unless it
    * may be), `ModelUnanswered`, `ContextExceeded`, `first_byte_timeout`. Never retried after the request was

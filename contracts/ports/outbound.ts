@@ -63,8 +63,11 @@ export class OutboundError extends Error {
 }
 
 export interface Outbound {
-  /** Why the address as written may not be used, as the end of a sentence ("must not …"); undefined if it may. */
-  checkUrl(url: string): string | undefined;
+  /**
+   * Why the address as written may not be used, as the end of a sentence ("must not …"); undefined if it may. `https`: http only for what
+   * the operator has allowed.
+   */
+  checkUrl(url: string, wanted?: { readonly https: boolean }): string | undefined;
   /** Any HTTP status is a reply. Errors: `OutboundError`; the signal's reason if it was aborted. */
   fetch(request: OutboundRequest): Promise<OutboundReply>;
 }

@@ -14,6 +14,10 @@ const { agent, analysis, postCallWebhook: hook } = LIMITS;
 
 export const SUMMARY_LANGUAGES = ['en', 'zh', 'ja', 'ko', 'es', 'fr', 'de', 'pt', 'ru', 'ar'] as const;
 
+/** The gateway's language models. */
+export const LLM_TIERS = ['instant', 'medium', 'high'] as const;
+export type LlmTier = (typeof LLM_TIERS)[number];
+
 const list = <S extends TSchema>(item: S, maxItems: number, extra: object = {}) =>
   Type.Array(item, { maxItems, ...extra });
 
@@ -131,6 +135,13 @@ const LEAVES = {
     }),
     filler_message: text(agent.filler, { description: 'Said in mode `fixed`.' }),
   },
+  llm: {
+    tier: Type.Enum([...LLM_TIERS], {
+      description:
+        'Which of the gateway’s language models the agent thinks with: one that answers sooner (`instant`), the usual one (`medium`), or one ' +
+        'that thinks better (`high`). Where the operator has set up only one, it is that one.',
+    }),
+  },
   knowledge_base: {
     enabled: Type.Boolean({
       description: 'Whether the agent looks things up in the selected sources.',
@@ -138,6 +149,36 @@ const LEAVES = {
     knowledge_source_ids: Ids(agent.knowledgeSources),
   },
 } as const satisfies Record<string, TProperties>;
+
+const CUSTOM = {
+  base_url: text(agent.llm.baseUrl, {
+    description:
+      'OpenAI-compatible server, including /v1: https, a public host, no query and no fragment. A trailing `/chat/completions` is cut off.',
+  }),
+  model: text(agent.llm.model, { description: 'Sent as it is.' }),
+};
+
+/** An agent's own model as stored and read: the key is kept apart. */
+const CustomModel = Type.Object({
+  ...CUSTOM,
+  api_key: Type.Null({ description: 'Never shown.' }),
+  has_secret: Type.Boolean({ description: 'Whether a key is kept.' }),
+});
+export type CustomModel = Static<typeof CustomModel>;
+
+const CUSTOM_CHANGE = {
+  ...CUSTOM,
+  api_key: leaf(
+    text(agent.llm.apiKey, {
+      description:
+        'Bearer token; needed when the model is introduced. Absent or null later keeps the stored one. A new one takes effect at once, also ' +
+        'for published versions with the same address.',
+    }),
+  ),
+  has_secret: Type.Optional(
+    Type.Boolean({ description: 'May be sent as it was read, and is not looked at.' }),
+  ),
+};
 
 const SYSTEM_TOOLS = {
   hang_up_call: Type.Boolean({ description: 'The agent may end the call.' }),
@@ -163,6 +204,7 @@ export const AgentConfig = Type.Object({
   webhooks: Type.Object({
     post_call: list(Type.Object({ url: text(hook.url), has_secret: Type.Boolean() }), hook.count),
   }),
+  llm: Type.Object({ ...LEAVES.llm, custom: nullable(CustomModel) }),
   knowledge_base: Type.Object(LEAVES.knowledge_base),
   analysis: Type.Object({
     summary: Type.Object({
@@ -235,6 +277,18 @@ const SECTIONS = {
         list(PostCallChange, hook.count, {
           description:
             'Gets the events of each call after its end. A new value replaces the list; one object stands for a list of one, null and [] clear it.',
+        }),
+      ),
+    }),
+  ),
+  llm: leaf(
+    strict({
+      ...leavesOf(LEAVES.llm),
+      custom: leaf(
+        strict(CUSTOM_CHANGE, {
+          description:
+            'A language model of the agent’s own, in place of the gateway’s: it is never replaced by another one. Null goes back to the tier; ' +
+            'not together with a tier other than `medium`.',
         }),
       ),
     }),
@@ -314,6 +368,7 @@ export const DEFAULT_CONFIG: AgentConfig = {
     system_tools: { hang_up_call: false, send_digits: false },
   },
   webhooks: { post_call: [] },
+  llm: { tier: 'medium', custom: null },
   knowledge_base: { enabled: false, knowledge_source_ids: [] },
   analysis: { summary: { enabled: true, prompt: null, language: 'en' }, data_fields: [], criteria: [] },
 };

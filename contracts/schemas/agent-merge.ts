@@ -5,7 +5,13 @@
 import { createHash } from 'node:crypto';
 import { isPlainObject, type PlainObject } from './plain-object.js';
 import { secretChange } from './write-only.js';
-import { type AgentConfig, type ConfigChanges, DEFAULT_CONFIG, ITEM_DEFAULTS } from './agent-config.js';
+import {
+  type AgentConfig,
+  type ConfigChanges,
+  type CustomModel,
+  DEFAULT_CONFIG,
+  ITEM_DEFAULTS,
+} from './agent-config.js';
 
 /** List items with their defaults filled in; ids without duplicates. */
 function completed(name: string, items: readonly unknown[]): readonly unknown[] {
@@ -17,7 +23,8 @@ const objectOf = (value: unknown): PlainObject => (isPlainObject(value) ? value 
 
 /** A member after its change; `usual` is its default. */
 function changed(name: string, value: unknown, current: unknown, usual: unknown): unknown {
-  if (value === null) return isPlainObject(usual) || usual === undefined ? current : usual;
+  if (value === null && usual === undefined) return current === undefined ? null : current;
+  if (value === null) return isPlainObject(usual) ? current : usual;
   if (Array.isArray(value)) return completed(name, value);
   return isPlainObject(value) ? merge(objectOf(current), value, objectOf(usual)) : value;
 }
@@ -39,9 +46,16 @@ export interface WebhookSecret {
   readonly secret: string | null;
 }
 
+/** The key of the agent's own model to keep under its address: a new one, or that of the address so far. */
+export type ModelKeyChange = { readonly baseUrl: string } & (
+  | { readonly key: string }
+  | { readonly keyOf: string }
+);
+
 export interface ConfigRevision {
   readonly config: AgentConfig;
   readonly secrets: readonly WebhookSecret[];
+  readonly modelKey?: ModelKeyChange;
 }
 
 interface WantedHook {
@@ -62,21 +76,50 @@ function mergeWebhooks(
   };
 }
 
+const COMPLETIONS = /\/chat\/completions\/*$/;
+
+/** The address of a model as it is kept: without `/chat/completions` and slashes at its end. */
+export const modelAddress = (url: string): string => url.replace(COMPLETIONS, '').replace(/\/+$/, '');
+
+/** Custom and tier exclude each other: with a model of its own an agent has the usual tier. */
+function reviseModel(
+  current: AgentConfig['llm'],
+  { tier = current.tier, custom }: NonNullable<ConfigChanges['llm']>,
+  usual: AgentConfig['llm'],
+): { readonly llm: AgentConfig['llm']; readonly modelKey?: ModelKeyChange } {
+  const chosen = tier ?? usual.tier;
+  const before = current.custom;
+  if (!custom) return { llm: { ...current, tier: chosen, custom: custom === undefined ? before : null } };
+  const { api_key: key, model } = custom;
+  const baseUrl = modelAddress(custom.base_url);
+  const own: CustomModel = {
+    base_url: baseUrl,
+    model,
+    api_key: null,
+    has_secret: typeof key === 'string' || (before?.has_secret ?? false),
+  };
+  const llm = { ...current, tier: usual.tier, custom: own };
+  if (typeof key === 'string') return { llm, modelKey: { baseUrl, key } };
+  if (!before || before.base_url === baseUrl) return { llm };
+  return { llm, modelKey: { baseUrl, keyOf: before.base_url } };
+}
+
 /** The configuration after the change, and the secrets that came with it. `defaults`: what null means. */
 export function reviseConfig(
   current: AgentConfig,
-  { webhooks, ...changes }: ConfigChanges,
+  { webhooks, llm: model, ...changes }: ConfigChanges,
   defaults: AgentConfig = DEFAULT_CONFIG,
 ): ConfigRevision {
-  const config = merge(current, changes, defaults) as AgentConfig;
+  const { llm, ...key } = reviseModel(current.llm, model ?? {}, defaults.llm);
+  const config = { ...(merge(current, changes, defaults) as AgentConfig), llm };
   const hooks = webhooks?.post_call === null ? [] : webhooks?.post_call;
-  if (hooks === undefined) return { config, secrets: [] };
+  if (hooks === undefined) return { config, secrets: [], ...key };
   const wanted = hooks.map(({ url, secret, has_secret: has }) => ({
     url,
     secret: secretChange(secret, has),
   }));
   const secrets = wanted.flatMap(({ url, secret }) => (secret === undefined ? [] : [{ url, secret }]));
-  return { config: { ...config, webhooks: mergeWebhooks(current, wanted) }, secrets };
+  return { config: { ...config, webhooks: mergeWebhooks(current, wanted) }, secrets, ...key };
 }
 
 /** Members in order of their names, so that the same content is the same text. */

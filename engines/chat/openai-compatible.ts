@@ -38,6 +38,8 @@ export interface ChatSettings extends RemoteAddress {
   readonly silenceMs: number;
   /** Whether the request asks for token usage; usage reported unasked is used, too. */
   readonly asksUsage?: boolean;
+  /** More members of the request. */
+  readonly more?: Readonly<Record<string, string>>;
   /** The model's context window in tokens, if it is known. */
   readonly contextTokens?: number;
 }
@@ -247,7 +249,9 @@ const PASSING: ReadonlySet<number> = new Set([500, 502, 503]);
 /** The same error, marked as harmless to repeat if it is one of a server that has answered nothing. */
 function marked(error: unknown, hasAnswered: boolean): unknown {
   const isPassing =
-    error instanceof ServiceError && error.code === 'provider_failed' && PASSING.has(error.status);
+    error instanceof ServiceError &&
+    error.code === 'provider_failed' &&
+    PASSING.has(error.answered ?? error.status);
   return isPassing && !hasAnswered ? new ModelUnanswered(error) : error;
 }
 

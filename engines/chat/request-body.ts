@@ -142,10 +142,14 @@ function toWireTool(tool: ChatTool): object {
 const written = (_name: string, value: unknown): unknown =>
   typeof value === 'string' ? wellFormed(value) : value;
 
-/** `asksUsage`: whether the server is asked for its count of tokens. */
+/** `asksUsage`: whether the server is asked for its count of tokens. `more`: further members. */
 export const bodyOf = (
   request: ChatRequest,
-  { model, asksUsage = false }: { readonly model: string; readonly asksUsage?: boolean },
+  {
+    model,
+    asksUsage = false,
+    more = {},
+  }: { readonly model: string; readonly asksUsage?: boolean; readonly more?: object },
 ): string =>
   JSON.stringify(
     {
@@ -156,6 +160,7 @@ export const bodyOf = (
       ...(request.tools.length > 0 && {
         tools: request.tools.map(toWireTool),
       }),
+      ...more,
     },
     written,
   );

@@ -91,12 +91,14 @@ export class ChatWithFallback implements ChatModel {
   readonly name: string;
   readonly hasTokens?: boolean;
   readonly contextTokens?: number;
+  readonly endpoint?: string;
 
   constructor(private readonly parts: ChatWithFallbackParts) {
-    const { name, hasTokens, contextTokens } = parts.first.chat;
+    const { name, hasTokens, contextTokens, endpoint } = parts.first.chat;
     this.name = name;
     if (hasTokens !== undefined) this.hasTokens = hasTokens;
     if (contextTokens !== undefined) this.contextTokens = contextTokens;
+    if (endpoint !== undefined) this.endpoint = endpoint;
   }
 
   /** Errors: those of the last model that was asked; `first_byte_timeout` if it said nothing in time. */
@@ -137,6 +139,7 @@ const failureOf = (
   const { code, status } = toServiceError(error);
   return {
     kind: 'failed',
+    error,
     failure: { model: chat.name, address, setting, code, status, next: next?.setting },
   };
 };

@@ -7,6 +7,8 @@ export const LLM_FALLBACK_URL = 'LLM_FALLBACK_BASE_URL';
 export const LLM_KEY = 'LLM_API_KEY';
 export const LLM_FALLBACK_KEY = 'LLM_FALLBACK_API_KEY';
 export const LLM_MODEL = 'LLM_MODEL';
+export const LLM_MODEL_INSTANT = 'LLM_MODEL_INSTANT';
+export const LLM_MODEL_HIGH = 'LLM_MODEL_HIGH';
 export const LLM_FALLBACK_MODEL = 'LLM_FALLBACK_MODEL';
 
 export const LANGUAGE_MODEL = {
@@ -15,6 +17,18 @@ export const LANGUAGE_MODEL = {
   }),
   llmKey: credential(LLM_KEY, 'Its API key.'),
   llmModel: text(LLM_MODEL, 'default', 'Its model.'),
+  llmModelInstant: text(
+    LLM_MODEL_INSTANT,
+    undefined,
+    'Its model for agents whose `llm.tier` is `instant`: one that answers sooner.',
+    { shown: LLM_MODEL },
+  ),
+  llmModelHigh: text(
+    LLM_MODEL_HIGH,
+    undefined,
+    'Its model for agents whose `llm.tier` is `high`: one that thinks better.',
+    { shown: LLM_MODEL },
+  ),
   llmContext: count(
     'LLM_CONTEXT_TOKENS',
     0,

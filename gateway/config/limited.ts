@@ -62,6 +62,6 @@ export const LIMITED = {
   outboundAllow: list(
     'OUTBOUND_ALLOW',
     [],
-    'Private hosts, addresses or networks that tools and webhooks may reach: crm.lan:8443, 10.0.0.0/8.',
+    'Private hosts, addresses or networks that tools, webhooks and models of agents may reach: crm.lan:8443, 10.0.0.0/8.',
   ),
 };

@@ -1,10 +1,7 @@
 /**
- * Requests to URLs of account owners (contracts/ports/outbound.ts). A name is resolved once per hop, every address is
- * judged, and the connection goes to one of exactly those addresses, so a name that resolves differently the second
- * time (DNS rebinding) gains nothing. Redirects are judged like the first URL; headers that the owner stored are sent
+ * Requests to URLs of account owners (contracts/ports/outbound.ts). Each hop connects to addresses that were judged (pinned.ts). Redirects are judged like the first URL; headers that the owner stored are sent
  * only to the origin that they were stored for. One connection per hop, one deadline for all hops.
  */
-import type { LookupFunction } from 'node:net';
 import type { Readable } from 'node:stream';
 import type { Client, Dispatcher } from 'undici';
 import type { Clock } from '../../contracts/clock.js';
@@ -15,12 +12,12 @@ import {
   type OutboundReply,
   type OutboundRequest,
 } from '../../contracts/ports/outbound.js';
-import { parseAddress } from './addresses.js';
-import { type AllowedTargets, parseAllowed } from './allow.js';
+import { parseAllowed } from './allow.js';
 import { decoded } from './content-encoding.js';
-import { addressRefusal, judge, type Target } from './guard.js';
+import { isSecure, judge, type Target } from './guard.js';
 import { type Lookup, resolveHost } from './lookup.js';
-import { type Hop, nextHop, refused } from './redirects.js';
+import { addressesOf, connecting, type Resolving, targetOf } from './pinned.js';
+import { type Hop, nextHop } from './redirects.js';
 
 export interface OutboundParts {
   /** OUTBOUND_ALLOW. */
@@ -30,46 +27,12 @@ export interface OutboundParts {
 }
 
 const REDIRECTS = 3;
-const CONNECT_MS = 10_000;
-/** How long a connection to one address may take before the host's next address is tried. */
-const NEXT_ADDRESS_MS = 1000;
 const HEADER_BYTES = 32 * 1024;
-
-function targetOf(url: string, allowed: AllowedTargets): Target {
-  const verdict = judge(url, allowed);
-  if ('refusal' in verdict) throw refused(verdict.refusal);
-  return verdict.target;
-}
 
 function checkHeaders(headers: OutboundRequest['headers']): void {
   for (const [name] of headers)
     if (CONNECTION_HEADERS.has(name.toLowerCase()))
       throw new OutboundError('refused', `The header ${name} may not be set`);
-}
-
-/** The addresses that the connection may use. All of them must be allowed. */
-async function addressesOf(target: Target, parts: CallParts): Promise<readonly string[]> {
-  if (target.literal) return [target.host];
-  const { host, port, named } = target;
-  const found = await parts.lookup(host, named, parts.signal).catch((cause: unknown) => {
-    throw new OutboundError('unresolved', `The host ${host} does not resolve`, { cause });
-  });
-  for (const text of found) {
-    const address = parseAddress(text);
-    const refusal = address ? addressRefusal(address, port, parts.allowed, named) : 'is malformed';
-    if (refusal !== undefined) throw refused(refusal);
-  }
-  return found;
-}
-
-/** A look-up that always returns the addresses that were judged. */
-function pinned(addresses: readonly string[]): LookupFunction {
-  const rows = addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
-  return (_host, options, done) => {
-    const [first] = rows;
-    if (options.all) done(null, rows);
-    else done(null, first?.address ?? '', first?.family);
-  };
 }
 
 /** Loaded with the first request, since a gateway may never make one. Its default export: ops/setup/bundle.mjs says why. */
@@ -78,22 +41,12 @@ const undici = async () => (await import('undici')).default;
 async function clientOf({ url }: Target, addresses: readonly string[]): Promise<Client> {
   const { Client } = await undici();
   return new Client(url.origin, {
-    connect: {
-      lookup: pinned(addresses),
-      timeout: CONNECT_MS,
-      autoSelectFamilyAttemptTimeout: NEXT_ADDRESS_MS,
-    },
+    connect: connecting(addresses),
     maxHeaderSize: HEADER_BYTES,
     // Bounded by the deadline of the whole request.
     headersTimeout: 0,
     bodyTimeout: 0,
   });
-}
-
-interface CallParts {
-  readonly allowed: AllowedTargets;
-  readonly lookup: Lookup;
-  readonly signal: AbortSignal;
 }
 
 const flat = (headers: OutboundRequest['headers']): string[] => [
@@ -137,7 +90,7 @@ function unread(answer: Pick<Answer, 'status' | 'headers'>, body: Readable): Ans
   return { ...answer, body: new Uint8Array(), truncated: false };
 }
 
-async function send(hop: Hop, { captureBytes, enough }: Kept, parts: CallParts): Promise<Answer> {
+async function send(hop: Hop, { captureBytes, enough }: Kept, parts: Resolving): Promise<Answer> {
   const target = targetOf(hop.url, parts.allowed);
   const client = await clientOf(target, await addressesOf(target, parts));
   try {
@@ -164,7 +117,7 @@ async function send(hop: Hop, { captureBytes, enough }: Kept, parts: CallParts):
   }
 }
 
-async function follow(request: OutboundRequest, parts: CallParts): Promise<Answer> {
+async function follow(request: OutboundRequest, parts: Resolving): Promise<Answer> {
   const most = request.redirects ?? REDIRECTS;
   let hop: Hop = request;
   for (let followed = 0; ; followed++) {
@@ -197,9 +150,10 @@ function toOutboundError(error: unknown): OutboundError {
 export function createOutbound({ allow, clock, lookup = resolveHost }: OutboundParts): Outbound {
   const allowed = parseAllowed(allow);
   return {
-    checkUrl(url) {
+    checkUrl(url, { https } = { https: false }) {
       const verdict = judge(url, allowed);
-      return 'refusal' in verdict ? verdict.refusal : undefined;
+      if ('refusal' in verdict) return verdict.refusal;
+      return https && !isSecure(verdict.target, allowed) ? 'must be https' : undefined;
     },
     async fetch(request) {
       request.signal?.throwIfAborted();

@@ -46,6 +46,10 @@ export function addressRefusal(address: Address, port: number, allowed: AllowedT
   return 'must not point to a private or reserved address';
 }
 
+/** Whether the address is https, or the operator's own network. */
+export const isSecure = ({ url, named, literal, port }: Target, allowed: AllowedTargets): boolean =>
+  url.protocol === 'https:' || named || (literal !== undefined && allowed.address(literal, port));
+
 function nameRefusal(host: string): string | undefined {
   if (PRIVATE_NAMES.test(host)) return 'must not point to a local or private host';
   if (!host.includes('.')) return 'must name a public host';

@@ -6,7 +6,6 @@ import type { TestQueue } from '../../contracts/ports/agents/agent-tests.js';
 import type { Admission } from '../../contracts/ports/accounts/identity.js';
 import type { Keeper } from '../../contracts/ports/parts.js';
 import type { Speech, Transcription } from '../../contracts/ports/speech/speech.js';
-import { createBuiltinDialogue } from '../../engines/chat/builtin/index.js';
 import { likelyLanguages, scriptsIn } from '../../engines/text/language.js';
 import { createTestQueue } from '../../storage/agent-tests/queue.js';
 import { createTestRuns } from '../../storage/agent-tests/runs.js';
@@ -18,7 +17,8 @@ import type { VoiceParts } from '../agents/agent-tests/voice/converse.js';
 import { placeTestCall } from '../agents/calls/test-calls.js';
 import { testRoutes } from '../dialects/platform/tests/index.js';
 import type { Route } from '../server/port.js';
-import { type ConversationModelConfig, conversationModel, languageModel } from './language-model.js';
+import { agentModels } from './agent-models.js';
+import { type ConversationModelConfig, languageModel } from './language-model.js';
 import type { openPlatform } from './platform.js';
 import type { OpenSessions } from './sessions.js';
 import type { OpenTransport } from './transport/parts.js';
@@ -70,7 +70,7 @@ export async function openAgentTests(options: AgentTestOptions): Promise<OpenAge
   const loop = await startAgentTests({
     queue,
     ...(voice && { voice }),
-    chat: conversationModel(config, keeper, clock) ?? createBuiltinDialogue(),
+    models: agentModels(config, { ...platform.ownModels, keeper }, clock),
     ...(model && { model }),
     knowledge: platform.knowledge,
     outbound: platform.outbound,

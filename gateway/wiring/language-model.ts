@@ -1,8 +1,10 @@
 /** The operator's language model (docs/contract/decisions.md "Language model"); undefined if none is configured. */
 import type { Clock } from '../../contracts/clock.js';
 import { ONLINE_TIMES } from '../../contracts/limits/online-times.js';
+import type { LlmTier } from '../../contracts/schemas/agent-config.js';
 import type { ChatModel } from '../../contracts/ports/chat.js';
 import { type Keeper, originOf, type Part } from '../../contracts/ports/parts.js';
+import { createBuiltinDialogue } from '../../engines/chat/builtin/index.js';
 import { createOpenaiChat } from '../../engines/chat/openai-compatible.js';
 import { watchedChat } from '../../engines/chat/watched.js';
 import { ChatWithFallback } from '../../engines/chat/with-fallback.js';
@@ -20,9 +22,17 @@ import {
 const SILENCE_MS = 30_000;
 
 export type ModelConfig = Pick<Config, 'llmUrl' | 'llmKey' | 'llmModel' | 'llmUsage' | 'llmContext'>;
-/** With the second model. */
+/** With the second model, and those of the tiers. */
 export type ConversationModelConfig = ModelConfig &
-  Pick<Config, 'llmFirstWord' | 'llmFallbackUrl' | 'llmFallbackKey' | 'llmFallbackModel'>;
+  Pick<
+    Config,
+    | 'llmFirstWord'
+    | 'llmFallbackUrl'
+    | 'llmFallbackKey'
+    | 'llmFallbackModel'
+    | 'llmModelInstant'
+    | 'llmModelHigh'
+  >;
 
 /** Its two servers: their names as parts of the gateway, and the settings that mend them. */
 const SERVERS = {
@@ -70,7 +80,7 @@ function fallbackModel(config: ConversationModelConfig, keeper: Keeper) {
 }
 
 /** The same for somebody on the line: bounded in time, with the second model if there is one. */
-export function conversationModel(
+function conversationModel(
   config: ConversationModelConfig,
   keeper: Keeper,
   clock: Clock,
@@ -85,4 +95,28 @@ export function conversationModel(
     firstWordMs: config.llmFirstWord * 1000 || (second ? firstOfTwoMs : firstWordMs),
     clock,
   });
+}
+
+export interface GatewayModels {
+  /** One of a tier for which no name is set is the one of `medium`, and the same object. */
+  readonly tiers: Readonly<Record<LlmTier, ChatModel>>;
+  /** Their names, for the log. */
+  readonly named: { readonly model: string; readonly instant?: string; readonly high?: string };
+}
+
+/** The gateway's models for somebody on the line; `builtin-dialogue` if none is configured. */
+export function gatewayModels(config: ConversationModelConfig, keeper: Keeper, clock: Clock): GatewayModels {
+  const { llmModelInstant: instant, llmModelHigh: high } = config;
+  const medium = conversationModel(config, keeper, clock) ?? createBuiltinDialogue();
+  const called = (name: string | undefined): ChatModel =>
+    (name === undefined ? undefined : conversationModel({ ...config, llmModel: name }, keeper, clock)) ??
+    medium;
+  return {
+    tiers: { instant: called(instant), medium, high: called(high) },
+    named: {
+      model: medium.name,
+      ...(instant !== undefined && { instant }),
+      ...(high !== undefined && { high }),
+    },
+  };
 }

@@ -16,6 +16,7 @@ import { createTokenCounter } from '../../engines/tokens/tokens.js';
 import { createAgents } from '../../storage/agents/agents.js';
 import type { Database } from '../../storage/postgres/database.js';
 import { createDeliveryRecords } from '../../storage/delivery-records.js';
+import { createModelKeys } from '../../storage/agents/model-keys.js';
 import { createKnowledge } from '../../storage/agents/knowledge.js';
 import { keepWords } from '../../storage/agents/knowledge-upkeep.js';
 import type { CallingLimits } from '../../storage/phone/calling-limits.js';
@@ -30,6 +31,7 @@ import { createVersions } from '../../storage/agents/versions.js';
 import type { Config } from '../config.js';
 import { send } from '../agents/deliveries/deliver.js';
 import type { PlatformParts } from '../dialects/platform/parts.js';
+import { guardedConnections } from '../outbound/connections.js';
 import { createOutbound } from '../outbound/fetch.js';
 import { createMcp } from '../outbound/mcp.js';
 
@@ -109,6 +111,10 @@ export async function openPlatform(options: PlatformOptions) {
     languages: languagesOf(registry),
     initialConfig: initialConfig(config.recordAudioDefault === 'true'),
     agents,
+    ownModels: {
+      keys: createModelKeys(asked, secrets),
+      connections: guardedConnections({ allow: config.outboundAllow }),
+    },
     deliveries: createDeliveryRecords(asked),
     sendToWebhook,
     plans,

@@ -28,6 +28,7 @@ import { phoneSessions } from '../dialects/platform/sessions/making.js';
 import { createRefusalLimit } from '../dialects/platform/sessions/refusal-limit.js';
 import { sessionRoutes } from '../dialects/platform/sessions/index.js';
 import { languageModel, type ModelConfig } from './language-model.js';
+import { ownModel } from './own-model.js';
 import type { openPlatform } from './platform.js';
 import type { Route } from '../server/port.js';
 import type { Metrics } from '../server/system/metrics.js';
@@ -78,11 +79,19 @@ async function openDeliveries({ config, database, platform, keeper, clock, log }
   return { deliveries: await startDeliveries(parts), watch };
 }
 
-function openAnalyses({ config, database, keeper, clock, log }: SessionOptions) {
+function openAnalyses({ config, database, platform, keeper, clock, log }: SessionOptions) {
   const analyst = languageModel(config, keeper);
   return startAnalyses({
     queue: createAnalysisQueue(database.sql),
-    ...(analyst && { chat: analyst }),
+    chatOf: ({
+      plan: {
+        config: { llm },
+      },
+      record: { id, agentId, endUserId },
+    }) =>
+      llm.custom
+        ? ownModel(llm.custom, { agentId, sessionId: id, endUserId }, { ...platform.ownModels, keeper })
+        : analyst,
     keeper,
     clock,
     log,

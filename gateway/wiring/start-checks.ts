@@ -17,7 +17,14 @@ import { partsOf, type RemoteSettings } from '../../engines/backends/remote/sett
 import type { Config, RemoteName } from '../config.js';
 import type { PartKeeper } from '../server/parts/keeper.js';
 import { whoIs } from '../server/parts/sentences.js';
-import { LLM_FALLBACK_KEY, LLM_FALLBACK_MODEL, LLM_KEY, LLM_MODEL } from '../config/language-model.js';
+import {
+  LLM_FALLBACK_KEY,
+  LLM_FALLBACK_MODEL,
+  LLM_KEY,
+  LLM_MODEL,
+  LLM_MODEL_HIGH,
+  LLM_MODEL_INSTANT,
+} from '../config/language-model.js';
 import { modelPart } from './language-model.js';
 import { iceChecks } from './ice-check.js';
 import { hasNoRoute, jsonAnswer } from './json-answer.js';
@@ -43,12 +50,21 @@ async function askRemote(address: RemoteAddress, path: string, signal: AbortSign
 
 type ModelConfig = Pick<
   Config,
-  'llmUrl' | 'llmKey' | 'llmModel' | 'llmFallbackUrl' | 'llmFallbackKey' | 'llmFallbackModel'
+  | 'llmUrl'
+  | 'llmKey'
+  | 'llmModel'
+  | 'llmModelInstant'
+  | 'llmModelHigh'
+  | 'llmFallbackUrl'
+  | 'llmFallbackKey'
+  | 'llmFallbackModel'
 >;
 
 function modelChecks(config: ModelConfig): readonly PartCheck[] {
   const rows = [
     ['main', config.llmUrl, config.llmKey, LLM_KEY, config.llmModel, LLM_MODEL],
+    ['main', config.llmUrl, config.llmKey, LLM_KEY, config.llmModelInstant, LLM_MODEL_INSTANT],
+    ['main', config.llmUrl, config.llmKey, LLM_KEY, config.llmModelHigh, LLM_MODEL_HIGH],
     [
       'fallback',
       config.llmFallbackUrl,
@@ -59,7 +75,7 @@ function modelChecks(config: ModelConfig): readonly PartCheck[] {
     ],
   ] as const;
   return rows.flatMap(([name, url, key, keySetting, model, setting]) =>
-    url === undefined
+    url === undefined || model === undefined
       ? []
       : [
           {

@@ -1,6 +1,6 @@
 /**
  * Agents and their drafts (contracts/ports/agents/agents.ts). Every statement names the workspace, so agents of others do not
- * exist. A draft is changed under the agent's row lock, together with its references and its webhooks' secrets.
+ * exist. A draft is changed under the agent's row lock, together with its references and its secrets.
  */
 import type { Ids } from '../../contracts/ids.js';
 import type {
@@ -16,6 +16,7 @@ import type { AgentConfig } from '../../contracts/schemas/agent-config.js';
 import { completeConfig, configHash, type ConfigRevision } from '../../contracts/schemas/agent-merge.js';
 import type { AgentChange } from '../../contracts/schemas/agents.js';
 import { attach, draftContent, missingReferences } from './agent-content.js';
+import { keepModelKey } from './model-keys.js';
 import type { Sql, Transaction } from '../postgres/sql.js';
 import { listed, positionAfter, wantedRows } from '../page.js';
 import { isFound } from '../search.js';
@@ -123,13 +124,14 @@ async function keep(
   tx: Transaction,
   secrets: Secrets,
   agent: { readonly id: string; readonly workspaceId: string },
-  { config, secrets: wanted }: ConfigRevision,
+  { config, secrets: wanted, modelKey }: ConfigRevision,
 ): Promise<void> {
   await attach(tx, agent, config);
   const owner = { kind: 'webhook', ...agent } as const;
   for (const { url, secret } of wanted)
     if (secret !== null) await keepSecret(tx, secrets, owner, url, secret);
   await dropOtherSecrets(tx, owner, [...signed(config), ...(await signedByVersions(tx, agent.id))]);
+  await keepModelKey(tx, secrets, agent, config, modelKey);
 }
 
 const remove = (sql: Sql, id: string, workspaceId: string): Promise<boolean> =>

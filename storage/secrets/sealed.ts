@@ -1,5 +1,5 @@
 /**
- * Rows of secrets of tools and webhooks, sealed for their owner and slot. A slot is any text that names one secret of its
+ * Rows of secrets of tools, webhooks and language models, sealed for their owner and slot. A slot is any text that names one secret of its
  * owner; its digest is stored. Rows are written and deleted in the transaction that changes the owner.
  */
 import { createHash } from 'node:crypto';
@@ -7,9 +7,11 @@ import type { Secrets } from '../../contracts/ports/secrets.js';
 import type { Sql, Transaction } from '../postgres/sql.js';
 
 export interface SecretOwner {
-  readonly kind: 'tool' | 'webhook';
+  readonly kind: 'tool' | 'webhook' | 'model';
   readonly id: string;
 }
+
+const TABLES = { tool: 'secrets', webhook: 'secrets', model: 'model_keys' } as const;
 
 export const digestOfSlot = (slot: string): string => createHash('sha256').update(slot).digest('hex');
 
@@ -25,7 +27,7 @@ export async function keepSecret(
   const digest = digestOfSlot(slot);
   const sealed = secrets.seal(secret, contextOf(owner, digest));
   await tx`
-    insert into secrets (workspace_id, kind, owner_id, slot, sealed)
+    insert into ${tx(TABLES[owner.kind])} (workspace_id, kind, owner_id, slot, sealed)
     values (${owner.workspaceId}, ${owner.kind}, ${owner.id}, ${digest}, ${sealed})
     on conflict (kind, owner_id, slot) do update set sealed = excluded.sealed, updated_at = now()`;
 }
@@ -37,19 +39,19 @@ export async function dropOtherSecrets(
   slots: readonly string[],
 ): Promise<void> {
   const kept = slots.map(digestOfSlot);
-  await tx`delete from secrets where kind = ${kind} and owner_id = ${id} and slot <> all(${kept}::text[])`;
+  await tx`delete from ${tx(TABLES[kind])} where kind = ${kind} and owner_id = ${id} and slot <> all(${kept}::text[])`;
 }
 
 /** The secrets of the slots, in their order; undefined for missing ones. */
 export async function openSecretsOf(
-  sql: Sql,
+  sql: Sql | Transaction,
   secrets: Secrets,
   owner: SecretOwner,
   slots: readonly string[],
 ): Promise<readonly (string | undefined)[]> {
   const digests = slots.map(digestOfSlot);
   const rows = await sql<{ slot: string; sealed: Buffer }[]>`
-    select slot, sealed from secrets
+    select slot, sealed from ${sql(TABLES[owner.kind])}
     where kind = ${owner.kind} and owner_id = ${owner.id} and slot = any(${digests}::text[])`;
   const found = new Map(rows.map(({ slot, sealed }) => [slot, sealed]));
   return digests.map((digest) => {
@@ -82,19 +84,23 @@ async function resealNumbers(tx: Transaction, secrets: Secrets): Promise<number>
   }
 }
 
-async function resealOwned(tx: Transaction, secrets: Secrets): Promise<number> {
-  await tx`lock table secrets in exclusive mode`;
+async function resealOwned(
+  tx: Transaction,
+  secrets: Secrets,
+  table: (typeof TABLES)[keyof typeof TABLES],
+): Promise<number> {
+  await tx`lock table ${tx(table)} in exclusive mode`;
   let count = 0;
   for (let after = { kind: '', id: '', slot: '' }; ;) {
     const rows = await tx<(SecretOwner & { slot: string; sealed: Buffer })[]>`
-      select kind, owner_id as id, slot, sealed from secrets
+      select kind, owner_id as id, slot, sealed from ${tx(table)}
       where (kind, owner_id, slot) > (${after.kind}, ${after.id}, ${after.slot}) order by kind, owner_id, slot limit 500`;
     const last = rows.at(-1);
     if (!last) return count;
     for (const { kind, id, slot, sealed } of rows) {
       const context = contextOf({ kind, id }, slot);
       const anew = secrets.seal(secrets.openSealed(sealed, context), context);
-      await tx`update secrets set sealed = ${anew} where kind = ${kind} and owner_id = ${id} and slot = ${slot}`;
+      await tx`update ${tx(table)} set sealed = ${anew} where kind = ${kind} and owner_id = ${id} and slot = ${slot}`;
     }
     count += rows.length;
     after = last;
@@ -103,4 +109,6 @@ async function resealOwned(tx: Transaction, secrets: Secrets): Promise<number> {
 
 /** Seals all secrets again, locking out writers meanwhile. Returns their number. */
 export const resealAll = async (tx: Transaction, secrets: Secrets): Promise<number> =>
-  (await resealOwned(tx, secrets)) + (await resealNumbers(tx, secrets));
+  (await resealOwned(tx, secrets, 'secrets')) +
+  (await resealOwned(tx, secrets, 'model_keys')) +
+  (await resealNumbers(tx, secrets));

@@ -5,6 +5,7 @@
  */
 import { LIMITS } from '../../contracts/limits.js';
 import type { AnalysisQueue, SessionAnalysis } from '../../contracts/ports/sessions/sessions.js';
+import { completeConfig } from '../../contracts/schemas/agent-merge.js';
 import { analyzedBody } from '../../contracts/sessions/post-call.js';
 import type { StoredPlan } from '../plans/plan-contents.js';
 import type { Sql } from '../postgres/sql.js';
@@ -60,7 +61,11 @@ export const createAnalysisQueue = (sql: Sql): AnalysisQueue => ({
       if (!row) return undefined;
       const { plan, attempts, ...rest } = row;
       if (attempts <= LIMITS.session.analysisAttempts)
-        return { record: recordOf(rest), plan, items: await itemsOf(sql, row.id) };
+        return {
+          record: recordOf(rest),
+          plan: { config: completeConfig(plan.config) },
+          items: await itemsOf(sql, row.id),
+        };
       await finish(sql, row.id, GIVEN_UP);
     }
   },

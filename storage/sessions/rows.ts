@@ -83,12 +83,13 @@ interface ItemRow {
   readonly content: string;
 }
 
-/** The items by time; at the same time, messages come first, then tool calls, then tool results. */
+/** The items by time; at the same time, messages come first, then tool calls, tool results, and what failed. */
 export async function itemsOf(sql: Sql | Transaction, sessionId: string): Promise<readonly SessionItem[]> {
   const rows = await sql<ItemRow[]>`
-    select type, turn_id as "turnId", created_at as "createdAt", content from session_items
-    where session_id = ${sessionId}
-    order by created_at, array_position(array['message', 'tool_call', 'tool_result'], type), position`;
+    select type, turn_id as "turnId", created_at as "createdAt", content from (
+      select * from session_items where session_id = ${sessionId}
+      union all select * from session_events where session_id = ${sessionId}) as lines
+    order by created_at, array_position(array['message', 'tool_call', 'tool_result', 'llm.endpoint_error'], type), position`;
   return rows.map(
     ({ content, ...row }) => ({ ...row, ...(JSON.parse(content) as object) }) as unknown as SessionItem,
   );

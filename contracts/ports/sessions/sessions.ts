@@ -11,6 +11,7 @@ import type { AgentConfig } from '../../schemas/agent-config.js';
 import type { ToolDefinition } from '../../schemas/tools.js';
 import type { Transfer } from '../../phone/transfers.js';
 import type { Turn } from '../../sessions/turns.js';
+import type { PartOutcome } from '../parts.js';
 import type { Listed, PageRequest } from '../page.js';
 import type { PlainObject } from '../../schemas/plain-object.js';
 
@@ -60,6 +61,8 @@ export interface PinnedAgent {
  */
 export interface SessionPlan {
   readonly config: AgentConfig;
+  /** Whose configuration it is, after a hand-over; absent: the session's agent's. */
+  readonly agentId?: string;
   /** One list for all sessions of a process with the same agent and `configHash`. */
   readonly tools: readonly PlannedTool[];
   readonly knowledge: readonly { readonly sourceId: string; readonly revision: number }[];
@@ -131,6 +134,18 @@ interface ToolUse {
   readonly toolSource: string;
 }
 
+/** A request to an agent's own language model that failed. */
+export interface EndpointFailure {
+  readonly model: string;
+  /** With its port if it is not the usual one; no path. */
+  readonly host: string;
+  readonly error: PartOutcome;
+  /** With which it answered, if it did. */
+  readonly statusCode: number | null;
+  /** Whether the same request was sent again. */
+  readonly retried: boolean;
+}
+
 /** One line of a conversation's record. `turnId` counts the turns. */
 export type SessionItem = { readonly turnId: number; readonly createdAt: Date } & (
   | {
@@ -158,6 +173,7 @@ export type SessionItem = { readonly turnId: number; readonly createdAt: Date } 
       readonly error: string | null;
       readonly latencyMs: number;
     } & ToolUse)
+  | ({ readonly type: 'llm.endpoint_error' } & EndpointFailure)
 );
 
 export interface SessionAnalysis {

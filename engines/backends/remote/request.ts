@@ -18,6 +18,8 @@ export interface RemoteAddress {
   readonly noun?: string | undefined;
   /** Longest wait for the body of a refusal, in milliseconds; default: LIMITS.remote.stallMs. */
   readonly stallMs?: number | undefined;
+  /** Its connections; default: those of all of the operator's services. */
+  readonly connections?: (() => Promise<Agent>) | undefined;
 }
 
 export interface RemoteRequest {
@@ -192,7 +194,7 @@ export async function ask(
   const authorization = key === undefined ? {} : { authorization: `Bearer ${key}` };
   const headers = { ...ALWAYS, ...authorization, ...request.traceContext, ...request.headers };
   const { origin, path } = endpoint(url, request.path);
-  const agent = await connections();
+  const agent = await (address.connections ?? connections)();
   let reply: RemoteReply;
   try {
     const { method = 'POST', body = null } = request;

@@ -7,8 +7,8 @@ import type { Log } from '../../../contracts/log.js';
 import { DEFAULT_TRANSCRIPTION_MODEL } from '../../../contracts/speech/models.js';
 import type { PublishedAgents } from '../../../contracts/ports/agents/agents.js';
 import type { VoiceTestReport, QueuedTest } from '../../../contracts/ports/agents/agent-tests.js';
-import type { ChatModel } from '../../../contracts/ports/chat.js';
 import type { Caller } from '../../../contracts/ports/accounts/identity.js';
+import type { AgentModels } from '../../../contracts/ports/agents/models.js';
 import type { KnowledgeSearch } from '../../../contracts/ports/agents/knowledge.js';
 import type { OpenMcp } from '../../../contracts/ports/agents/mcp.js';
 import type { Outbound } from '../../../contracts/ports/outbound.js';
@@ -25,8 +25,7 @@ import { mcpFor, standInFor, waitedFor } from './stand-ins.js';
 import { TextCall } from './text-call.js';
 
 export interface TestedAgentParts {
-  /** The agents' language model. */
-  readonly chat: ChatModel;
+  readonly models: AgentModels;
   readonly knowledge: KnowledgeSearch;
   readonly outbound: Outbound;
   readonly credentials: ToolCredentials;
@@ -69,21 +68,28 @@ const inOrder = (items: readonly SessionItem[]): readonly SessionItem[] =>
   [...items].sort((one, other) => one.createdAt.getTime() - other.createdAt.getTime());
 
 function hosted(
-  { plan, workspaceId, definition }: QueuedTest,
+  { plan, workspaceId, definition, agent, runId, place }: QueuedTest,
   parts: TestedAgentParts,
   items: SessionItem[],
 ) {
-  const { log, agents, chat, knowledge, outbound, credentials, mcp } = parts;
+  const { log, agents, models, knowledge, outbound, credentials, mcp } = parts;
   const caller: Caller = { workspaceId, keyId: 'test' };
   const voice = { speech: SILENT_VOICE, options: CALL_SPEECH, caller, substituted: () => undefined };
   const { speaking_language: language } = plan.config.voice;
   const standIn = standInFor(definition);
+  // There is no session that could have an id.
+  const user = { agentId: agent.id, sessionId: `${runId}_${place}`, endUserId: null };
   return {
     clock: ticking(parts.clock),
     log,
-    agent: { agents, drafts: false, voice: () => voice },
+    agent: {
+      agents,
+      drafts: false,
+      voice: () => voice,
+      model: (asked) => models.modelOf(asked, user),
+    },
     listening: { transcription: DEAF, model: DEFAULT_TRANSCRIPTION_MODEL, caller, language },
-    thinking: { chat, knowledge, tokens: UNCOUNTED },
+    thinking: { knowledge, tokens: UNCOUNTED },
     tools: {
       outbound,
       credentials,

@@ -6,6 +6,7 @@ import type {
   TestOutcome,
   TestUsage,
 } from '../../../contracts/ports/agents/agent-tests.js';
+import type { AgentModels } from '../../../contracts/ports/agents/models.js';
 import type { ChatModel } from '../../../contracts/ports/chat.js';
 import type { SessionItem } from '../../../contracts/ports/sessions/sessions.js';
 import type { Check } from '../../../contracts/schemas/agent-tests.js';
@@ -36,7 +37,7 @@ class Requests {
 
   counted(chat: ChatModel, as: 'agentRequests' | 'userRequests' | 'judgeRequests'): ChatModel {
     return {
-      name: chat.name,
+      ...chat,
       chat: (request, signal) => {
         this[as] += 1;
         return chat.chat(request, signal);
@@ -129,7 +130,10 @@ export async function play(test: QueuedTest, parts: PlayParts, signal: AbortSign
   const requests = new Requests();
   const model = parts.model ?? ABSENT;
   const user = simulatedUser(test.definition.user, requests.counted(model, 'userRequests'));
-  const agent = { ...parts, chat: requests.counted(parts.chat, 'agentRequests') };
+  const models: AgentModels = {
+    modelOf: (...asked) => requests.counted(parts.models.modelOf(...asked), 'agentRequests'),
+  };
+  const agent = { ...parts, models };
   let conversed: ConversationOutcome | undefined;
   const outcome = (status: TestOutcome['status'], error: string | null, checks: readonly CheckResult[]) => {
     const { items = [], endedBy = null, call = null } = conversed ?? {};

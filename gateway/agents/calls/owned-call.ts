@@ -4,8 +4,8 @@ import type { Log } from '../../../contracts/log.js';
 import { DEFAULT_TRANSCRIPTION_MODEL } from '../../../contracts/speech/models.js';
 import type { PublishedAgents } from '../../../contracts/ports/agents/agents.js';
 import type { Call } from '../../../contracts/ports/calls/calls.js';
-import type { ChatModel } from '../../../contracts/ports/chat.js';
 import type { Admission, Caller } from '../../../contracts/ports/accounts/identity.js';
+import type { AgentModels } from '../../../contracts/ports/agents/models.js';
 import type { KnowledgeSearch } from '../../../contracts/ports/agents/knowledge.js';
 import type { OpenMcp } from '../../../contracts/ports/agents/mcp.js';
 import type { HeldLease } from '../../../contracts/ports/calls/nodes.js';
@@ -35,7 +35,7 @@ export interface CallParts {
   readonly transcription: Transcription;
   /** Undefined if no model hears the ends of turns. */
   readonly turns: TurnListening | undefined;
-  readonly chat: ChatModel;
+  readonly models: AgentModels;
   /** Whether agents may ask it for drafts of answers. */
   readonly drafts: boolean;
   readonly tokens: Pick<TokenCounter, 'countTokens'>;
@@ -139,8 +139,9 @@ export class OwnedCall<Carried extends Carrier = Carrier> {
 
   #hosted(): ConversationParts {
     const { parts, session, id } = this;
-    const { runs, clock, log, transcription, chat, knowledge, outbound, credentials, mcp, agents, speech } =
+    const { runs, clock, log, transcription, models, knowledge, outbound, credentials, mcp, agents, speech } =
       parts;
+    const { agentId, endUserId } = session.record;
     const caller = this.#caller();
     const whom = whomOf(caller);
     const { speaking_language: language } = (session.inCharge ?? session.plan).config.voice;
@@ -160,10 +161,10 @@ export class OwnedCall<Carried extends Carrier = Carrier> {
           caller,
           substituted: () => log.warn({ session: id }, 'an agent’s voice is gone: the default speaks'),
         }),
+        model: (plan) => models.modelOf(plan, { agentId, sessionId: id, endUserId }),
       },
       listening: { transcription, model: DEFAULT_TRANSCRIPTION_MODEL, caller, language, turns: parts.turns },
       thinking: {
-        chat,
         whom,
         knowledge,
         tokens: { count: (text) => parts.tokens.countTokens(text, caller) },

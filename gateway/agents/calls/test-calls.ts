@@ -26,7 +26,7 @@ export interface TestCallParts {
 }
 
 /** Parts of a call that a test replaces. */
-export type TestedAgent = Partial<Pick<CallParts, 'chat' | 'mcp' | 'standIn'>>;
+export type TestedAgent = Partial<Pick<CallParts, 'models' | 'mcp' | 'standIn'>>;
 
 export interface TestCall {
   readonly sessionId: string;

@@ -1,5 +1,5 @@
 /**
- * The agent that talks now: its plan, its voice and its lines. Another one of the same workspace takes its place when the
+ * The agent that talks now: its plan, its voice, its model and its lines. Another one of the same workspace takes its place when the
  * model hands the call over (docs/contract/platform.md 6.5).
  */
 import type { Excuse } from '../../../actors/agent/events.js';
@@ -7,6 +7,7 @@ import type { AgentSettings } from '../../../actors/agent/settings.js';
 import { takenOver } from '../../../contracts/agents/plan.js';
 import { LIMITS } from '../../../contracts/limits.js';
 import type { PublishedAgents } from '../../../contracts/ports/agents/agents.js';
+import type { ChatModel } from '../../../contracts/ports/chat.js';
 import type {
   RunningSession,
   SessionPlan,
@@ -30,11 +31,13 @@ export interface AgentInChargeParts {
   /** Whether agents may ask the model for drafts of answers. */
   readonly drafts: boolean;
   voice(plan: SessionPlan): AgentVoice;
+  model(plan: SessionPlan): ChatModel;
 }
 
 export class AgentInCharge {
   #plan: SessionPlan;
   #voice: AgentVoice;
+  #model: ChatModel;
   #transfers = 0;
 
   constructor(
@@ -45,6 +48,7 @@ export class AgentInCharge {
   ) {
     this.#plan = session.inCharge ?? session.plan;
     this.#voice = parts.voice(this.#plan);
+    this.#model = parts.model(this.#plan);
   }
 
   get plan(): SessionPlan {
@@ -53,6 +57,10 @@ export class AgentInCharge {
 
   get voice(): AgentVoice {
     return this.#voice;
+  }
+
+  get model(): ChatModel {
+    return this.#model;
   }
 
   get settings(): AgentSettings {
@@ -107,7 +115,7 @@ export class AgentInCharge {
     const { workspaceId } = this.session.record;
     const found = await this.parts.agents.version(agentId, workspaceId, target.versionNumber);
     if (!found?.version || found.agent.status === 'archived') return 'This agent takes no calls any more';
-    const next = takenOver(plan, found.version);
+    const next = takenOver(plan, agentId, found.version);
     if (!next) return 'This agent cannot take this call';
     if (signal.aborted) return 'The call was cancelled';
     // A model may call the tool twice in one step.
@@ -115,6 +123,7 @@ export class AgentInCharge {
     this.#transfers += 1;
     this.#plan = next;
     this.#voice = this.parts.voice(next);
+    this.#model = this.parts.model(next);
     return undefined;
   }
 }

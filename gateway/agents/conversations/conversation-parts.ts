@@ -14,7 +14,7 @@ import type { ToolParts } from './tools/tools.js';
 export interface ConversationParts extends RecordParts {
   readonly agent: AgentInChargeParts;
   readonly listening: Omit<ListeningParts, 'log' | 'recognised'>;
-  readonly thinking: Pick<ReplyParts, 'knowledge'> & Pick<ChatMeterParts, 'chat' | 'tokens' | 'whom'>;
+  readonly thinking: Pick<ReplyParts, 'knowledge'> & Pick<ChatMeterParts, 'tokens' | 'whom'>;
   readonly tools: Pick<ToolParts, 'outbound' | 'credentials' | 'mcp' | 'asks' | 'standIn' | keyof PhoneLine>;
   /** The lines of all calls of this process as sound; absent: those of this call alone. */
   readonly lines?: SpokenLines;

@@ -14,6 +14,7 @@ import { CALL_TIMES } from '../../../contracts/limits/call-times.js';
 import { ServiceError } from '../../../contracts/errors.js';
 import { type Log, withFields } from '../../../contracts/log.js';
 import type { Call, CallEvent } from '../../../contracts/ports/calls/calls.js';
+import type { ChatModel } from '../../../contracts/ports/chat.js';
 import type { PinnedAgent } from '../../../contracts/ports/sessions/sessions.js';
 import { activateSession } from './activation.js';
 import { AgentInCharge, type HostedSession } from './agent-in-charge.js';
@@ -30,7 +31,7 @@ import { ChatMeter } from './metered-chat.js';
 import { pause, RecordWriter } from './record.js';
 import { beginningOf, before, firstSegments, lostCalls, timesAfter } from './recovery.js';
 import { modelRemarks } from './remarks.js';
-import { reply, type ReplyParts, saying, type ModelKnowledge, toldFrom } from './replies.js';
+import { reply, type ReplyParts, saying, type ModelKnowledge, toldFrom, toldTo } from './replies.js';
 import { Speaking, type SpeakingParts } from './speaking.js';
 import { CallLines, SpokenLines } from './spoken-lines.js';
 import { ToolPermission } from './tools/permission.js';
@@ -65,7 +66,7 @@ export class Conversation {
   readonly #captions: Captions;
   readonly #log: Log;
   readonly #now: () => Date;
-  readonly #told: ModelKnowledge;
+  #told: ModelKnowledge;
   #settle = (): void => undefined;
   readonly #over = new Promise<void>((resolve) => (this.#settle = resolve));
   /** Resolves when the call has brought its last event. Never rejects. */
@@ -80,7 +81,6 @@ export class Conversation {
     const { id: sessionId, agentId } = session.record;
     const log = (this.#log = withFields(parts.log, { sessionId, agentId }));
     this.#now = timesAfter(session.said, clock);
-    this.#told = toldFrom(session.record.startedAt ?? this.#now(), parts.thinking.chat.contextTokens);
     this.#messages = new ClientMessages(clock, this.#fromClient, this.#waiting, call);
     this.#record = new RecordWriter(parts);
     this.#dialogue = new Dialogue(this.#now, (item) => this.#record.add(item), before(session.said));
@@ -96,9 +96,17 @@ export class Conversation {
     });
     this.#captions = new Captions(call, firstSegments(session, this.#now()));
     this.#agent = new AgentInCharge(session, parts.agent, parts.listening.turns?.detector);
+    this.#told = toldFrom(session.record.startedAt ?? this.#now(), this.#agent.model);
     this.#speaking = new Speaking(this.#forSpeaking());
     const ahead = (): string => (this.#job?.aloud ? this.#job.utterance.ahead : '');
-    this.#meter = new ChatMeter({ ...parts.thinking, ...modelRemarks(log), note: this.#turns.note });
+    const model = (): ChatModel => this.#agent.model;
+    this.#meter = new ChatMeter({
+      ...parts.thinking,
+      ...modelRemarks(log),
+      model,
+      note: this.#turns.note,
+      endpointFailed: (failure) => this.#dialogue.endpointFailed(failure),
+    });
     const recognised = (ms: number): void => this.#turns.note({ type: 'used', usage: { recognisedMs: ms } });
     this.#listening = new Listening({ ...parts.listening, log, recognised }, clock, ahead, this.#heard);
     this.#listening.attend(this.#agent.listening);
@@ -217,7 +225,7 @@ export class Conversation {
   readonly #waiting = new WaitingCaller(
     () => ({
       clock: this.parts.clock,
-      chat: this.parts.thinking.chat,
+      chat: this.#agent.model,
       utterance: this.#job?.utterance,
       plan: this.#agent.plan,
       said: this.#dialogue.messages,
@@ -323,7 +331,8 @@ export class Conversation {
     const job = this.#job?.utterance.job ?? 0;
     const refusal = await this.#agent.handOver(agentId, signal);
     if (refusal !== undefined) return refusal;
-    const { plan, listening, settings } = this.#agent;
+    const { plan, listening, settings, model } = this.#agent;
+    this.#told = { ...this.#told, ...toldTo(model) };
     this.#tools.enter(plan);
     this.#listening.attend(listening);
     this.#speaking.prepareLines();

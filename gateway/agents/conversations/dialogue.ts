@@ -4,7 +4,7 @@
  * its turn is closed: until then the user may continue it.
  */
 import type { ChatMessage, ToolCall } from '../../../contracts/ports/chat.js';
-import type { SessionItem } from '../../../contracts/ports/sessions/sessions.js';
+import type { EndpointFailure, SessionItem } from '../../../contracts/ports/sessions/sessions.js';
 
 const BROKEN_OFF = JSON.stringify({ error: 'The call was broken off' });
 
@@ -175,6 +175,11 @@ export class Dialogue {
   /** Records the end of a call. */
   outcome(outcome: ToolOutcome): void {
     this.#keep<'tool_result'>({ type: 'tool_result', ...outcome });
+  }
+
+  /** Records that the agent's own model failed. */
+  endpointFailed(failure: EndpointFailure): void {
+    this.#keep<'llm.endpoint_error'>({ type: 'llm.endpoint_error', ...failure });
   }
 
   /** Sets the answer to its call that the model sees. */

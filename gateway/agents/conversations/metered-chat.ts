@@ -10,18 +10,23 @@ import {
   ContextExceeded,
   type ModelFailure,
 } from '../../../contracts/ports/chat.js';
+import { meaningOf } from '../../../contracts/parts/outcome-of.js';
+import type { EndpointFailure } from '../../../contracts/ports/sessions/sessions.js';
 import type { ForWhom } from '../../../contracts/ports/parts.js';
 import type { Usage } from '../../../contracts/sessions/turns.js';
 import type { NoteTurn } from './turns/turn-events.js';
 
 export interface ChatMeterParts {
-  readonly chat: ChatModel;
+  /** The model that is asked now. */
+  readonly model: () => ChatModel;
   readonly whom?: ForWhom;
   /** Errors of `count`: any, if it cannot be counted now. */
   readonly tokens: { count(text: string): Promise<number> };
   readonly note: NoteTurn;
   /** Called for each model that fails before it said anything. */
   failed(failure: ModelFailure): void;
+  /** Called for each request to an agent's own model that fails. */
+  endpointFailed?(failure: EndpointFailure): void;
   /** Called for what is odd in an answer: why it is incomplete, that its tool calls are text, that the request was longer than the window. */
   odd?(what: AnswerCut | 'asText' | 'window'): void;
 }
@@ -43,7 +48,9 @@ export class ChatMeter {
 
   /** Asks for that job; yields the events of `chat` without the usage. */
   async *ask(job: number, request: ChatRequest, signal: AbortSignal): AsyncGenerator<ChatEvent> {
-    const { chat, note, whom } = this.parts;
+    const { note, whom } = this.parts;
+    const chat = this.parts.model();
+    const told = new Set<unknown>();
     let usage: Extract<ChatEvent, { readonly kind: 'usage' }> | undefined;
     let cut: AnswerCut | undefined;
     let answer = '';
@@ -51,6 +58,10 @@ export class ChatMeter {
     try {
       for await (const event of chat.chat(whom ? { ...request, whom } : request, signal)) {
         this.#remark(event);
+        if (event.kind === 'failed') {
+          told.add(event.error);
+          this.#failedAt(chat, event.error, event.failure.next !== undefined);
+        }
         if (event.kind === 'usage') {
           usage = event;
           continue;
@@ -73,6 +84,7 @@ export class ChatMeter {
       }
     } catch (error) {
       this.#remarkError(error);
+      if (!told.has(error) && !signal.aborted) this.#failedAt(chat, error, false);
       throw error;
     } finally {
       note({ type: 'modelEnded', job, cut });
@@ -85,6 +97,12 @@ export class ChatMeter {
   #remark(event: ChatEvent): void {
     if (event.kind === 'cut') this.parts.odd?.(event.why);
     if (event.kind === 'calls' && event.asText) this.parts.odd?.('asText');
+  }
+
+  #failedAt({ name: model, endpoint: host }: ChatModel, error: unknown, retried: boolean): void {
+    if (host === undefined) return;
+    const { outcome, status = null } = meaningOf(error);
+    this.parts.endpointFailed?.({ model, host, error: outcome, statusCode: status, retried });
   }
 
   #remarkError(error: unknown): void {

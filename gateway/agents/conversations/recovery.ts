@@ -8,7 +8,7 @@ import { isPlainObject } from '../../../contracts/schemas/plain-object.js';
 import type { PublishedAgents } from '../../../contracts/ports/agents/agents.js';
 import type { ChatMessage } from '../../../contracts/ports/chat.js';
 import type { RunningSession, SessionItem } from '../../../contracts/ports/sessions/sessions.js';
-import { AgentInCharge, type AgentInChargeParts, type HostedSession } from './agent-in-charge.js';
+import { AgentInCharge, type HostedSession } from './agent-in-charge.js';
 import { parseArguments } from './tools/arguments.js';
 import { isReading } from '../../../contracts/tools/request.js';
 import type { Before, ToolCallStep, ToolOutcome } from './dialogue.js';
@@ -33,8 +33,8 @@ export async function withAgentInCharge(
 ): Promise<RunningSession> {
   const targets = transfersOf(session.said ?? []);
   if (targets.length === 0) return session;
-  const silent = (): ReturnType<AgentInChargeParts['voice']> => undefined as never;
-  const agent = new AgentInCharge(session, { agents, drafts: false, voice: silent });
+  const without = (): never => undefined as never;
+  const agent = new AgentInCharge(session, { agents, drafts: false, voice: without, model: without });
   const { signal } = new AbortController();
   for (const target of targets) await agent.handOver(target, signal);
   return { ...session, inCharge: agent.plan };
@@ -121,7 +121,8 @@ function toldOf(items: readonly SessionItem[]): readonly (ChatMessage | ToolCall
       };
       byCall.set(id, step);
       told.push(step);
-    } else byCall.get(item.callId)?.told.set(item.callId, answerOf(item).slice(0, TOLD));
+    } else if (item.type === 'tool_result')
+      byCall.get(item.callId)?.told.set(item.callId, answerOf(item).slice(0, TOLD));
   }
   return told;
 }

@@ -8,6 +8,7 @@ import { LIMITS } from '../../../contracts/limits.js';
 import { foundInTime } from '../../../contracts/agents/passages.js';
 import {
   type ChatEvent,
+  type ChatModel,
   type ChatRequest,
   type ChatTool,
   ContextExceeded,
@@ -31,9 +32,16 @@ export interface ModelKnowledge {
   readonly texts: KnownTexts;
 }
 
-export const toldFrom = (begun: Date, contextTokens: number | undefined): ModelKnowledge => ({
-  worldClock: new WorldClock(begun),
+/** What another model is told of the same call. */
+export const toldTo = ({
+  contextTokens,
+}: Pick<ChatModel, 'contextTokens'>): Pick<ModelKnowledge, 'window'> => ({
   window: new ContextWindow(contextTokens),
+});
+
+export const toldFrom = (begun: Date, model: Pick<ChatModel, 'contextTokens'>): ModelKnowledge => ({
+  worldClock: new WorldClock(begun),
+  ...toldTo(model),
   texts: new KnownTexts(),
 });
 

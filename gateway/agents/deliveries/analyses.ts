@@ -7,14 +7,20 @@ import { ServiceError } from '../../../contracts/errors.js';
 import type { Log } from '../../../contracts/log.js';
 import type { ChatModel } from '../../../contracts/ports/chat.js';
 import type { AnalysedSession, AnalysisQueue } from '../../../contracts/ports/sessions/sessions.js';
-import { type ForWhom, type Keeper, noKeeper, type Part } from '../../../contracts/ports/parts.js';
+import {
+  type ForWhom,
+  type Keeper,
+  noKeeper,
+  type Part,
+  partOfAccount,
+} from '../../../contracts/ports/parts.js';
 import { Poller } from '../../../contracts/time/poller.js';
 import { analyse, failedAnalysis } from './analysis.js';
 
 export interface AnalysesParts {
   readonly queue: AnalysisQueue;
-  /** Absent if no language model is configured. */
-  readonly chat?: ChatModel;
+  /** The model that is asked about a session: the agent's own, else the gateway's; undefined if there is none. */
+  chatOf(session: AnalysedSession): ChatModel | undefined;
   readonly keeper?: Keeper;
   readonly clock: Clock;
   readonly log: Log;
@@ -27,6 +33,12 @@ const LEASE_MS = LONGEST_MS + 30_000;
 
 /** It has no address of its own: the language model is asked. */
 const PART: Part = { kind: 'analysis', name: 'analysis', settings: { address: 'LLM_MODEL' } };
+
+/** An agent's own model is no part of the operator's. */
+const partOf = ({ plan }: AnalysedSession): Part => {
+  const { custom } = plan.config.llm;
+  return custom ? partOfAccount('analysis', custom.base_url) : PART;
+};
 
 const whomOfSession = ({ record: { id: sessionId, agentId, workspaceId } }: AnalysedSession): ForWhom => ({
   sessionId,
@@ -83,9 +95,10 @@ class AnalysisLoop {
   }
 
   async #work(session: AnalysedSession): Promise<void> {
-    const { queue, chat, keeper = noKeeper, clock } = this.parts;
+    const { queue, keeper = noKeeper, clock } = this.parts;
+    const chat = this.parts.chatOf(session);
     const whom = whomOfSession(session);
-    const question = keeper.ask(PART, whom);
+    const question = keeper.ask(partOf(session), whom);
     const ending = new AbortController();
     const leave = (): void => ending.abort(this.#stopping.reason);
     const cancelTimer = clock.after(LONGEST_MS, () => ending.abort(late));

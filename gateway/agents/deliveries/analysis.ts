@@ -50,6 +50,7 @@ const LINES: { readonly [T in SessionItem['type']]: (item: Extract<SessionItem, 
   message: ({ role, content }) => `${role}: ${content}`,
   tool_call: ({ toolName, input }) => `tool ${toolName} called with ${input}`,
   tool_result: ({ toolName, status, output }) => `tool ${toolName} ${status}: ${output}`,
+  'llm.endpoint_error': () => '',
 };
 
 const lineOf = (item: SessionItem): string => (LINES[item.type] as (item: SessionItem) => string)(item);
@@ -58,6 +59,7 @@ const transcriptOf = (items: readonly SessionItem[], share: number): string =>
   items
     .filter((item) => !isAside(item))
     .map(lineOf)
+    .filter((line) => line !== '')
     .join('\n')
     .slice(-Math.floor(TRANSCRIPT_LENGTH * share));
 

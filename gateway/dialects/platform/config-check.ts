@@ -12,6 +12,7 @@ import type { Problem } from '../../../contracts/schemas/check.js';
 import type { Language } from '../../../contracts/speech/languages.js';
 import { isTimezone } from '../../../contracts/time/timezones.js';
 import { problem, repeatedNames } from './errors.js';
+import { modelProblems } from './model-address.js';
 import type { PlatformParts } from './parts.js';
 
 /** Turns a single `post_call` object into a list of one (docs/contract/platform.md 6.3). */
@@ -110,6 +111,7 @@ export async function configProblems(
     ...timezoneProblems(changes),
     ...destinationProblems(changes, stored, shortNumbers),
     ...webhookProblems(changes, outbound),
+    ...modelProblems(changes, stored, outbound),
     ...analysisProblems(changes),
     ...(await agents.missing({ tools, sources }, workspaceId)),
   ];

@@ -9,7 +9,6 @@ import type { PhoneNumbers } from '../../../contracts/ports/phone/phone.js';
 import type { NodeFigures } from '../../../contracts/ports/calls/nodes.js';
 import type { SessionTransport } from '../../../contracts/ports/calls/transport.js';
 import type { TurnListening } from '../../../contracts/ports/speech/turns.js';
-import { createBuiltinDialogue } from '../../../engines/chat/builtin/index.js';
 import type { TurnModelInChild } from '../../../engines/turns/model-in-child.js';
 import type { OwnNode } from '../../../storage/nodes.js';
 import type { Children } from '../children.js';
@@ -18,7 +17,7 @@ import type { CallMetrics } from '../../agents/calls/call-metrics.js';
 import type { CallParts } from '../../agents/calls/owned-call.js';
 import type { TestCallParts } from '../../agents/calls/test-calls.js';
 import { SpokenLines } from '../../agents/conversations/spoken-lines.js';
-import { conversationModel } from '../language-model.js';
+import { agentModels } from '../agent-models.js';
 import type { openPlatform } from '../platform.js';
 import type { HeldRecordings } from '../../agents/recordings/recordings.js';
 import type { Metrics } from '../../server/system/metrics.js';
@@ -68,14 +67,14 @@ export function callParts(
   { config, sessions, platform, ...rest }: TransportOptions,
   metrics: CallMetrics,
 ): CallParts {
-  const chat = conversationModel(config, rest.keeper, rest.clock) ?? createBuiltinDialogue();
-  rest.log.info({ model: chat.name }, 'agents think with');
+  const models = agentModels(config, { ...platform.ownModels, keeper: rest.keeper }, rest.clock);
+  rest.log.info(models.named, 'agents think with');
   return {
     ...rest,
     held: rest.node.held,
     drafts: config.llmDrafts === 'on',
     metrics,
-    chat,
+    models,
     lines: new SpokenLines(),
     tokens: platform.tokens,
     runs: sessions.runs,

@@ -21,7 +21,8 @@ const file = join(dataDir, 'secrets-key');
 const rotate = (env: Record<string, string> = {}) =>
   operator('secrets', { DATABASE_URL: postgres.url, DATA_DIR: dataDir, ...env })('rotate');
 
-const OWNERS = Array.from({ length: 3 }, (_, index) => ({ kind: 'tool', id: `tool_${index}` }) as const);
+const KINDS = ['tool', 'webhook', 'model'] as const;
+const OWNERS = KINDS.map((kind) => ({ kind, id: `${kind}_1` }));
 type Opened = Awaited<ReturnType<typeof openSecrets>>;
 const keep = async (secrets: Opened): Promise<void> => {
   for (const owner of OWNERS)
@@ -82,11 +83,13 @@ t.test('SECRETS_KEY takes over from the file, and another from that', async (t) 
 });
 
 t.test('if the previous secret is not the one in use, nothing changes', async (t) => {
-  const before = await sql`select sealed from secrets order by owner_id`;
+  const sealed = () =>
+    sql`select sealed from secrets union all select sealed from model_keys order by sealed`;
+  const before = await sealed();
   const wrong = { SECRETS_KEY: 'x'.repeat(20), SECRETS_KEY_PREVIOUS: 'y'.repeat(20) };
   exactly(t, await rotate(wrong), { code: 1, err: /^SECRETS_KEY_PREVIOUS is not the secret/ });
   exactly(t, await rotate({ SECRETS_KEY: 'short' }), { code: 1, err: /16 to 4096 characters/ });
-  t.strictSame(await sql`select sealed from secrets order by owner_id`, before);
+  t.strictSame(await sealed(), before);
 });
 
 t.test('secrets of phone numbers are sealed anew as well', async (t) => {

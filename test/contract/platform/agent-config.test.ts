@@ -105,6 +105,7 @@ const LEAVES: Readonly<Record<string, Leaf>> = {
       [{ url: 'https://a.example/', has_secret: 'true' }],
     ],
   },
+  'llm.tier': choice(['instant', 'medium', 'high']),
   'knowledge_base.enabled': flag,
   'knowledge_base.knowledge_source_ids': { good: [[]], bad: [['nothing'], [5], 'x', Array(101).fill('x')] },
   'analysis.summary': { good: [{}], bad: [{ other: 1 }, true] },
@@ -194,6 +195,7 @@ t.test('an agent begins with the platform’s defaults', async (t) => {
       system_tools: { hang_up_call: false, send_digits: false },
     },
     webhooks: { post_call: [] },
+    llm: { tier: 'medium', custom: null },
     knowledge_base: { enabled: false, knowledge_source_ids: [] },
     analysis: { summary: { enabled: true, prompt: null, language: 'en' }, data_fields: [], criteria: [] },
   });

@@ -106,7 +106,7 @@ const streams =
 
 function start(t: Pick<Test, 'teardown'>, chat?: ChatModel) {
   const queue = createAnalysisQueue(sql);
-  const loop = startAnalyses({ queue, ...(chat && { chat }), clock: systemClock, log: silentLog });
+  const loop = startAnalyses({ queue, chatOf: () => chat, clock: systemClock, log: silentLog });
   t.teardown(() => loop.stop());
   return loop;
 }

@@ -91,6 +91,7 @@ const DOCUMENTED = {
   '`voice_id`': `${agent.voiceId} characters`,
   '`max_duration_seconds`': span(agent.maxDurationSeconds),
   '`hangup_after_seconds`': span(agent.hangupAfterSeconds),
+  'agent’s own language model': `address ${span(agent.llm.baseUrl)}, name ${span(agent.llm.model)}, key ${span(agent.llm.apiKey)} characters`,
   'post-call webhooks': `${postCallWebhook.count}; address ${span(postCallWebhook.url)}, secret ${postCallWebhook.secret} characters`,
   'deliveries that are sent again': `${postCallWebhook.redeliveries.perDelivery} times each, ${postCallWebhook.redeliveries.perMinute} of a workspace a minute`,
   'deliveries that are sent again by one request': `one request of a workspace at a time; ${postCallWebhook.redeliveries.atOnce} wait at once`,

@@ -38,7 +38,7 @@ export interface VoiceParts {
   /** Undefined if there is no place for a call now. */
   place(
     session: NewSession,
-    agent: Pick<TestedAgentParts, 'chat' | 'mcp'> & { standIn(tool: ConversationTool): ConversationTool },
+    agent: Pick<TestedAgentParts, 'models' | 'mcp'> & { standIn(tool: ConversationTool): ConversationTool },
     caller: Omit<CallerOptions, 'workspaceId'>,
   ): Promise<PlacedTestCall | undefined>;
   /** Makes the session part of the scenario's run; false if the scenario was cancelled meanwhile. */
@@ -72,12 +72,12 @@ const noiseOf = ({ noise_db: level }: NonNullable<QueuedTest['definition']['call
 /** Errors: `PlayError` if no place became free in time; the signal's reason. */
 async function placed(
   test: QueuedTest,
-  { clock, mcp, chat }: TestedAgentParts,
+  { clock, mcp, models }: TestedAgentParts,
   voice: VoiceParts,
   signal: AbortSignal,
 ): Promise<PlacedTestCall> {
   const { definition, plan } = test;
-  const agent = { chat, mcp: mcpFor(definition, plan, mcp), standIn: standInFor(definition) };
+  const agent = { models, mcp: mcpFor(definition, plan, mcp), standIn: standInFor(definition) };
   const end = clock.monotonic() + placeSeconds * 1000;
   for (;;) {
     const placing = voice.place(sessionOf(test), agent, { noise: noiseOf(definition.caller ?? {}) });

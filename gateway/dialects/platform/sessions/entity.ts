@@ -56,6 +56,13 @@ const BODIES: { readonly [T in SessionItem['type']]: (item: Extract<SessionItem,
     error: item.error,
     latency_ms: item.latencyMs,
   }),
+  'llm.endpoint_error': ({ model, host, error, statusCode, retried }) => ({
+    model,
+    host,
+    error,
+    status_code: statusCode,
+    retried,
+  }),
 };
 
 export const itemOf = (item: SessionItem): object => ({

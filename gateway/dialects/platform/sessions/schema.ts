@@ -1,6 +1,7 @@
 /** Bodies and answers of `/v1/agent/sessions` (docs/contract/platform.md 6.6 and 6.7). */
 import { LANGUAGES } from '../../../../contracts/speech/languages.js';
 import { LIMITS } from '../../../../contracts/limits.js';
+import { OUTCOMES } from '../../../../contracts/ports/parts.js';
 import { SESSION_SOURCES, SESSION_STATUSES } from '../../../../contracts/ports/sessions/sessions.js';
 import { leaf, Moment, nullable, strict, text } from '../../../../contracts/schemas/shapes.js';
 import { type Static, Type } from '../../../../contracts/schemas/type.js';
@@ -217,6 +218,22 @@ const Item = Type.Union([
     latency_ms: Type.Integer(),
     ...HAPPENED,
   }),
+  Type.Object(
+    {
+      type: Type.Enum(['llm.endpoint_error']),
+      model: Type.String(),
+      host: Type.String(),
+      error: Type.Enum([...OUTCOMES], {
+        description:
+          '`refused_key`: the server does not take the key; `limited`: too many requests, or no credit; `wrong_address`: no such path or model; ' +
+          '`refused`: the request, or an address that may not be asked; `invalid`: no stream of an answer.',
+      }),
+      status_code: nullable(Type.Integer({ description: 'With which it answered, if it did.' })),
+      retried: Type.Boolean({ description: 'Whether the same request was sent again.' }),
+      ...HAPPENED,
+    },
+    { description: 'A request to the agent’s own language model that failed.' },
+  ),
 ]);
 
 export const SessionEntity = Type.Object(

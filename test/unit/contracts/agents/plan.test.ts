@@ -73,8 +73,9 @@ t.test(
       transfers: { agents: [], variables: { name: 'Ada' } },
     };
     const other = version(prompt);
-    t.strictSame(takenOver(plan, other), {
+    t.strictSame(takenOver(plan, 'agent_2', other), {
       ...plan,
+      agentId: 'agent_2',
       config: {
         ...other.config,
         prompt: {
@@ -88,9 +89,13 @@ t.test(
       knowledge: other.knowledge,
     });
     const { transfers: _, ...alone } = plan;
-    t.strictSame(takenOver(alone, other)?.config.prompt, prompt, 'without variables as it is written');
+    t.strictSame(
+      takenOver(alone, 'agent_2', other)?.config.prompt,
+      prompt,
+      'without variables as it is written',
+    );
     const long = { name: 'x'.repeat(LIMITS.session.renderedLength) };
-    t.equal(takenOver({ ...plan, transfers: { agents: [], variables: long } }, other), undefined);
+    t.equal(takenOver({ ...plan, transfers: { agents: [], variables: long } }, 'agent_2', other), undefined);
   },
 );
 

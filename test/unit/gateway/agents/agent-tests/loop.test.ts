@@ -13,6 +13,7 @@ import {
   partsOf,
   queued,
   type Scene,
+  thinkingBy,
 } from '../../../../fixtures/agent-tests/queue.js';
 import { exactly } from '../../../../fixtures/exactly.js';
 import { until } from '../../../../fixtures/until.js';
@@ -59,7 +60,10 @@ t.test('a process plays only so many scenarios at once', async (t) => {
     finish: over,
     release: over,
   };
-  const loop = await startAgentTests({ ...partsOf({ parts: { chat: stuck, clock: fast(1000) } }), queue });
+  const loop = await startAgentTests({
+    ...partsOf({ parts: { models: thinkingBy(stuck), clock: fast(1000) } }),
+    queue,
+  });
   t.teardown(() => loop.stop());
   await until('it has taken some', () => taken >= limits.atOnce.process);
   // Long enough for a hundred checks for more. On a busy machine some scenarios time out meanwhile, and others begin.
@@ -68,7 +72,7 @@ t.test('a process plays only so many scenarios at once', async (t) => {
 });
 
 t.test('a process that stops gives back the scenarios that it plays', async (t) => {
-  const { loop, state } = await started(t, { parts: { chat: stuck } });
+  const { loop, state } = await started(t, { parts: { models: thinkingBy(stuck) } });
   await until('it is taken', () => state.taken > 0);
   await loop.stop();
   exactly(t, state, { released: 1, finished: [] });
@@ -87,7 +91,7 @@ t.test('a scenario that another process has taken is stopped, and nothing of it 
   };
   const { loop, state } = await started(t, {
     definition: { max_seconds: 600_000 },
-    parts: { chat: waits, clock: fast(1000) },
+    parts: { models: thinkingBy(waits), clock: fast(1000) },
   });
   await until('the agent is asked', () => asked);
   state.ours = false;

@@ -17,6 +17,7 @@ import {
   queued,
   says,
   type Scene,
+  thinkingBy,
 } from '../../../../fixtures/agent-tests/queue.js';
 import { exactly } from '../../../../fixtures/exactly.js';
 import { webhookTool } from '../../../../fixtures/conversation/hosted.js';
@@ -139,7 +140,7 @@ t.test('a scenario ends after its most turns, and fails after its most seconds',
   const turns = await played({ definition: { user: { lines: ['1', '2', '3'] }, max_turns: 2 } });
   exactly(t, turns, { status: 'passed', endedBy: 'turn_limit', usage: { turns: 2 } });
   const never = { ...chat(() => []), chat: (_: ChatRequest, signal: AbortSignal) => endless(signal) };
-  const slow = await played({ definition: { max_seconds: 0.05 }, parts: { chat: never } });
+  const slow = await played({ definition: { max_seconds: 0.05 }, parts: { models: thinkingBy(never) } });
   exactly(t, slow, { status: 'failed', endedBy: 'time_limit', checks: [{ type: 'limit', passed: false }] });
 });
 

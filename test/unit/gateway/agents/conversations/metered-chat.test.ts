@@ -26,7 +26,12 @@ function metered(events: readonly (ChatEvent | Error)[], { hasTokens = true, cou
   };
   const notes: TurnNote[] = [];
   const tokens = { count: count ?? (async (text: string) => text.length) };
-  const meter = new ChatMeter({ chat, tokens, note: (note) => notes.push(note), failed: () => undefined });
+  const meter = new ChatMeter({
+    model: () => chat,
+    tokens,
+    note: (note) => notes.push(note),
+    failed: () => undefined,
+  });
   const heard: ChatEvent[] = [];
   const ask = async (): Promise<void> => {
     for await (const event of meter.ask(3, REQUEST, new AbortController().signal)) heard.push(event);

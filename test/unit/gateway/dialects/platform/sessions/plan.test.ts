@@ -45,7 +45,7 @@ t.test(
     t.equal(plan.config.prompt.first_message, 'It is 2026-03-01 in Asia/Tokyo.');
     t.equal(plan.config.prompt.system_prompt, 'phone_inbound fr +819012345678 +493012345678');
     const voice = { ...DEFAULT_CONFIG.voice, speaking_language: 'de' } as const;
-    const next = takenOver(plan, { ...version, config: { ...version.config, voice } });
+    const next = takenOver(plan, 'agent_2', { ...version, config: { ...version.config, voice } });
     t.equal(next?.config.prompt.system_prompt, plan.config.prompt.system_prompt, 'after a hand-over');
 
     const web = { ...request, overrides: { system_prompt: '[{{system.caller_number}}] {{system.channel}}' } };

@@ -1,0 +1,51 @@
+/** With which model an agent thinks, at a server that keeps what it is asked (docs/contract/platform.md 6.3 `llm`). */
+import t from '../../fixtures/tap.js';
+import { DEFAULT_CONFIG, LLM_TIERS } from '../../../contracts/schemas/agent-config.js';
+import { systemClock } from '../../../contracts/clock.js';
+import { noKeeper } from '../../../contracts/ports/parts.js';
+import { guardedConnections } from '../../../gateway/outbound/connections.js';
+import { agentModels } from '../../../gateway/wiring/agent-models.js';
+import type { OwnModelParts } from '../../../gateway/wiring/own-model.js';
+import { readConfig } from '../../../gateway/config.js';
+import { startModel } from '../../fixtures/chat/model.js';
+import { exactly } from '../../fixtures/exactly.js';
+
+const model = await startModel();
+t.teardown(() => model.stop());
+const OWN: OwnModelParts = {
+  keys: { keyOf: () => Promise.resolve('sesame') },
+  connections: guardedConnections({ allow: ['127.0.0.1'] }),
+  keeper: noKeeper,
+};
+const USER = { agentId: 'agent_1', sessionId: 'sess_1', endUserId: null };
+const REQUEST = { messages: [{ role: 'user', content: 'Hi' }], tools: [], passages: [] } as const;
+
+/** The names that the server is asked for, by tier. */
+async function asked(env: Record<string, string>): Promise<readonly unknown[]> {
+  const { modelOf } = agentModels(readConfig(env), OWN, systemClock);
+  const names: unknown[] = [];
+  for (const tier of LLM_TIERS) {
+    const config = { ...DEFAULT_CONFIG, llm: { ...DEFAULT_CONFIG.llm, tier } };
+    const before = model.requests.length;
+    for await (const _ of modelOf({ config }, USER).chat(REQUEST, new AbortController().signal)) continue;
+    names.push(model.requests.slice(before).map(({ body }) => body['model']));
+  }
+  return names;
+}
+
+t.test('each tier has a model of its own, or the usual one', async (t) => {
+  const env = { LLM_BASE_URL: model.url, LLM_MODEL: 'usual' };
+  exactly(t, await asked(env), [['usual'], ['usual'], ['usual']]);
+  const both = { ...env, LLM_MODEL_INSTANT: 'quick', LLM_MODEL_HIGH: 'wise' };
+  exactly(t, await asked(both), [['quick'], ['usual'], ['wise']]);
+  exactly(t, await asked({ ...env, LLM_MODEL_HIGH: 'wise' }), [['usual'], ['usual'], ['wise']]);
+});
+
+t.test('without a server all tiers are builtin-dialogue', async (t) => {
+  const { modelOf, named } = agentModels(readConfig({}), OWN, systemClock);
+  for (const tier of LLM_TIERS) {
+    const config = { ...DEFAULT_CONFIG, llm: { ...DEFAULT_CONFIG.llm, tier } };
+    t.equal(modelOf({ config }, USER).name, 'builtin-dialogue', tier);
+  }
+  exactly(t, named, { model: 'builtin-dialogue' });
+});
