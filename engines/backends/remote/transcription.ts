@@ -42,6 +42,8 @@ const unbroken: VoiceActivity = {
 };
 
 interface RemoteWord {
+  /** Of services that tell sounds beside words. */
+  readonly type?: unknown;
   readonly text?: unknown;
   readonly word?: unknown;
   readonly start?: unknown;
@@ -56,8 +58,9 @@ interface RemoteTranscript {
   readonly segments?: unknown;
 }
 
-function spanOf({ text, word, start, end }: RemoteWord): SttWord[] {
+function spanOf({ type, text, word, start, end }: RemoteWord): SttWord[] {
   const said = text ?? word;
+  if (type === 'audio_event') return [];
   if (typeof said !== 'string' || typeof start !== 'number' || typeof end !== 'number') return [];
   return said.trim() === '' ? [] : [{ text: wellFormed(said.trim()), start, end: Math.max(start, end) }];
 }
@@ -71,7 +74,15 @@ function codesByName(): ReadonlyMap<string | undefined, string> {
 }
 let codes: ReturnType<typeof codesByName> | undefined;
 /** Made at its first use: the runtime takes 10 ms to load its names of languages. */
-const codeOf = (said: string): string | undefined => (codes ??= codesByName()).get(said.toLowerCase());
+const codeOf = (said: string): string | undefined =>
+  (codes ??= codesByName()).get(said.toLowerCase()) ?? shortCode(said);
+
+/** The two letters of a code of three. */
+function shortCode(said: string): string | undefined {
+  if (!/^[a-z]{3}$/i.test(said)) return undefined;
+  const [code = ''] = Intl.getCanonicalLocales(said);
+  return LANGUAGE_CODES.includes(code) ? code : undefined;
+}
 
 /** The language that a service detected; some give its code, some its English name. */
 function languageIn({ language_code: code, language: name }: RemoteTranscript) {
