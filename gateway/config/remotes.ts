@@ -5,6 +5,7 @@
 import { MP3_BITRATES, type OutputFormat } from '../../contracts/audio.js';
 import { FORMATS } from '../../codecs/formats.js';
 import { SYNTHESIS_MODELS } from '../../contracts/speech/models.js';
+import { DEEPGRAM_RATES } from '../../engines/backends/deepgram-compatible/index.js';
 import { ELEVENLABS_RATES } from '../../engines/backends/elevenlabs-compatible/index.js';
 import type { RemoteFormat } from '../../engines/backends/remote/audio.js';
 import type { RemoteSettings } from '../../engines/backends/remote/settings.js';
@@ -40,7 +41,12 @@ const OPUS: Passed = Object.fromEntries(
 /** Formats that can be passed on, by the names that protocol B has for them; raw audio needs no encoding in any case. */
 const PASSED: Passed = { ...Object.assign({}, ...FORMATS.mp3.rates.map(mp3At)), ...OPUS };
 
-export const REMOTE_KINDS = ['openai-compatible', 'native-compatible', 'elevenlabs-compatible'] as const;
+export const REMOTE_KINDS = [
+  'openai-compatible',
+  'native-compatible',
+  'elevenlabs-compatible',
+  'deepgram-compatible',
+] as const;
 export type RemoteKind = (typeof REMOTE_KINDS)[number];
 
 interface KindRow {
@@ -77,6 +83,14 @@ const KINDS: Readonly<Record<RemoteKind, KindRow>> = {
     passed: { ...mp3At(44_100), ...OPUS },
     rates: ELEVENLABS_RATES,
     lacks: ['format', 'ttsModels'],
+  },
+  'deepgram-compatible': {
+    prefix: 'REMOTE_DEEPGRAM',
+    service: 'the engine deepgram-compatible, without its /v1',
+    initial: { ttsModel: '', sttModel: 'nova-3', voices: ['aura-2-thalia-en'], rate: 24_000 },
+    keyAs: 'token',
+    rates: DEEPGRAM_RATES,
+    lacks: ['ttsModel', 'format', 'passThrough', 'ttsModels'],
   },
 };
 
@@ -130,6 +144,7 @@ export const REMOTES: Readonly<Record<RemoteKind, Table>> = {
   'openai-compatible': shownTable('openai-compatible'),
   'native-compatible': shownTable('native-compatible'),
   'elevenlabs-compatible': shownTable('elevenlabs-compatible'),
+  'deepgram-compatible': shownTable('deepgram-compatible'),
 };
 
 export const MOST_NUMBERED = 9;
@@ -202,7 +217,10 @@ function readRemote(kind: RemoteKind, prefix: string, env: Env): RemoteSettings 
     // For log and `/health`.
     urlSetting: table.urls.env,
     keySetting: table.key.env,
-    modelSettings: { voice: table.ttsModel.env, recogniser: table.sttModel.env },
+    modelSettings: {
+      voice: table[row.lacks.includes('ttsModel') ? 'voices' : 'ttsModel'].env,
+      recogniser: table.sttModel.env,
+    },
   };
 }
 

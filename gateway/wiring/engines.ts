@@ -8,6 +8,10 @@ import { ESPEAK_PACKAGES, espeakDescription } from '../../engines/backends/espea
 import { fliteDescription } from '../../engines/backends/flite/description.js';
 import { moonshineDescription } from '../../engines/backends/moonshine/description.js';
 import {
+  createDeepgramSpeech,
+  createDeepgramTranscriber,
+} from '../../engines/backends/deepgram-compatible/index.js';
+import {
   createElevenlabsSpeech,
   createElevenlabsTranscriber,
 } from '../../engines/backends/elevenlabs-compatible/index.js';
@@ -174,6 +178,7 @@ const TTS: Readonly<Record<string, EngineRow<TtsEngine>>> = {
   'openai-compatible': remoteRow('openai-compatible', createOpenaiSpeech),
   'native-compatible': remoteRow('native-compatible', nativeSpeech),
   'elevenlabs-compatible': remoteRow('elevenlabs-compatible', createElevenlabsSpeech),
+  'deepgram-compatible': remoteRow('deepgram-compatible', createDeepgramSpeech),
   tone: { models: [], reach: createToneSpeech },
 };
 
@@ -197,6 +202,7 @@ const STT: Readonly<Record<string, EngineRow<Transcriber>>> = {
   'openai-compatible': remoteRow('openai-compatible', createOpenaiTranscriber),
   'native-compatible': remoteRow('native-compatible', createNativeTranscriber),
   'elevenlabs-compatible': remoteRow('elevenlabs-compatible', createElevenlabsTranscriber),
+  'deepgram-compatible': remoteRow('deepgram-compatible', createDeepgramTranscriber),
   tone: { models: [], reach: createToneTranscriber },
 };
 

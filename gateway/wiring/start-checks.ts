@@ -32,6 +32,7 @@ const REMOTE_ROUTES: Readonly<Record<RemoteKind, string>> = {
   'openai-compatible': '/models',
   'native-compatible': '/model?page_size=1',
   'elevenlabs-compatible': '/v1/models',
+  'deepgram-compatible': '/v1/auth/token',
 };
 
 const NO_JSON = 'answered something that is no JSON';

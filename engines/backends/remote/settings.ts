@@ -1,6 +1,5 @@
 /** The operator's settings of a remote speech service. */
-import { type LanguageCode, LANGUAGES } from '../../../contracts/speech/languages.js';
-import type { EngineVoice } from '../../../contracts/ports/speech/tts.js';
+import type { LanguageCode } from '../../../contracts/speech/languages.js';
 import type { OutputFormat } from '../../../contracts/audio.js';
 import type { RemoteFormat } from './audio.js';
 import { type ForWhom, type Keeper, originOf, type Part } from '../../../contracts/ports/parts.js';
@@ -78,6 +77,3 @@ export function askingAs(
   for (const part of parts) keeper.knowPart(part);
   return (whom) => (at) => keeper.ask(parts[at] ?? { kind, name: engine }, whom);
 }
-
-export const remoteVoices = ({ voices, languages = LANGUAGES }: RemoteSettings): readonly EngineVoice[] =>
-  voices.map((name) => ({ name, title: name, languages }));

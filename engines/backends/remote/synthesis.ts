@@ -3,12 +3,13 @@ import { ServiceError } from '../../../contracts/errors.js';
 import type { OutputFormat } from '../../../contracts/audio.js';
 import { LIMITS } from '../../../contracts/limits.js';
 import type {
+  EngineVoice,
   TtsCapabilities,
   TtsEngine,
   TtsEvent,
   TtsRequest,
 } from '../../../contracts/ports/speech/tts.js';
-import { LANGUAGES } from '../../../contracts/speech/languages.js';
+import { type LanguageCode, LANGUAGES } from '../../../contracts/speech/languages.js';
 import type { Keeper } from '../../../contracts/ports/parts.js';
 import { hasSound } from '../sound.js';
 import { remoteSamples } from './audio.js';
@@ -25,7 +26,7 @@ import {
 import { askingAs, engineOf, type RemoteSettings, servicesOf } from './settings.js';
 import type { Begun, QuestionFor, ServicePool } from './service-pool.js';
 import { RemoteSocket, type SocketFrame, type SocketRequest } from './socket.js';
-import { type VoiceListing, voicesOf } from './voices.js';
+import { type VoicesKnown, voicesOf } from './voices.js';
 
 /** `speed`: default true. */
 export type Abilities = Pick<TtsCapabilities, 'cloning' | 'speakers' | 'styleTags' | 'speedRange'> &
@@ -222,10 +223,13 @@ async function* told<T>(
   }
 }
 
+const languagesOfAll = (voices: readonly EngineVoice[]): readonly LanguageCode[] => [
+  ...new Set(voices.flatMap(({ languages }) => languages)),
+];
+
 /** What only some services have. */
-interface MoreWays {
+interface MoreWays extends VoicesKnown {
   readonly socket?: SpeakingSocket;
-  readonly listing?: VoiceListing;
 }
 
 /**
@@ -238,15 +242,16 @@ export function remoteSpeech(
   abilities: Abilities,
   requestFor: Service['requestFor'],
   keeper: Keeper,
-  { socket, listing }: MoreWays = {},
+  { socket, ...known }: MoreWays = {},
 ): TtsEngine {
   const { rate, languages, passThrough = [] } = settings;
   const name = engineOf(settings, kind);
   const askingFor = askingAs('voice', name, settings, keeper);
   const service = { settings, pool: servicesOf(settings), requestFor, askingFor, socket };
+  const voices = voicesOf(settings, known);
   const own = {
-    languages: languages ?? LANGUAGES,
-    anyScript: languages === undefined,
+    languages: languages ?? (known.languagesOf ? languagesOfAll(voices.all) : LANGUAGES),
+    anyScript: languages === undefined && !known.languagesOf,
     sampleRate: rate,
     streaming: true,
     timing: 'none',
@@ -254,7 +259,6 @@ export function remoteSpeech(
     ownLoudness: true,
     encodes: passThrough,
   } as const;
-  const voices = voicesOf(settings, listing);
   return {
     name,
     get voices() {

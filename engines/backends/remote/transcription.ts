@@ -50,7 +50,8 @@ interface RemoteWord {
   readonly end?: unknown;
 }
 
-interface RemoteTranscript {
+/** What services answer to recorded audio. */
+export interface RemoteTranscript {
   readonly text?: unknown;
   readonly language?: unknown;
   readonly language_code?: unknown;
@@ -91,14 +92,17 @@ function languageIn({ language_code: code, language: name }: RemoteTranscript) {
   return language === undefined ? {} : { language };
 }
 
-/** The service's words, or else those of its segments, timed by their length. Errors: `provider_failed`. */
-export function pieceOf(reply: Buffer): SttPiece {
-  let transcript: RemoteTranscript | null;
+/** Errors: `provider_failed` if it is no JSON. */
+export function jsonIn(reply: Buffer): unknown {
   try {
-    transcript = JSON.parse(reply.toString()) as RemoteTranscript | null;
+    return JSON.parse(reply.toString()) as unknown;
   } catch (cause) {
     throw new ServiceError('provider_failed', { message: 'The speech provider did not answer JSON', cause });
   }
+}
+
+/** The service's words, or else those of its segments, timed by their length. Errors: `provider_failed`. */
+export function pieceIn(transcript: RemoteTranscript | null): SttPiece {
   const { text, words, segments } = transcript ?? {};
   if (typeof text !== 'string')
     throw new ServiceError('provider_failed', { message: 'The speech provider gave no transcript' });
@@ -111,6 +115,8 @@ export function pieceOf(reply: Buffer): SttPiece {
     ...(found.length > 0 && { words: found }),
   };
 }
+
+export const pieceOf = (reply: Buffer): SttPiece => pieceIn(jsonIn(reply) as RemoteTranscript | null);
 
 /** How the reply to one piece is read. */
 export const PIECE = { most: REPLY_BYTES, read: pieceOf };

@@ -1,12 +1,12 @@
 /** The voices of a remote service: those of its settings, or those that it lists itself. */
 import { LIMITS } from '../../../contracts/limits.js';
 import { ServiceError } from '../../../contracts/errors.js';
-import { LANGUAGES } from '../../../contracts/speech/languages.js';
+import { type LanguageCode, LANGUAGES } from '../../../contracts/speech/languages.js';
 import type { EngineVoice } from '../../../contracts/ports/speech/tts.js';
 import { isPlainObject } from '../../../contracts/schemas/plain-object.js';
 import { wellFormed } from '../../../contracts/text/text.js';
 import type { RemoteRequest } from './request.js';
-import { type RemoteSettings, remoteVoices, servicesOf } from './settings.js';
+import { type RemoteSettings, servicesOf } from './settings.js';
 
 /** How a service is asked for its voices. */
 export interface VoiceListing {
@@ -60,11 +60,24 @@ export class ListedVoices {
   }
 }
 
+export interface VoicesKnown {
+  readonly listing?: VoiceListing;
+  /** The languages that a name tells; undefined if it tells none. */
+  languagesOf?(voice: string): readonly LanguageCode[] | undefined;
+}
+
+const namedVoices = (
+  { voices, languages }: RemoteSettings,
+  { languagesOf = () => undefined }: VoicesKnown,
+): readonly EngineVoice[] =>
+  voices.map((name) => ({ name, title: name, languages: languages ?? languagesOf(name) ?? LANGUAGES }));
+
 /** Those of the settings, if they name any. */
 export function voicesOf(
   settings: RemoteSettings,
-  listing: VoiceListing | undefined,
+  known: VoicesKnown,
 ): { readonly all: readonly EngineVoice[]; learn?: ListedVoices['learn'] } {
-  if (settings.voices.length > 0 || !listing) return { all: remoteVoices(settings) };
+  const { listing } = known;
+  if (settings.voices.length > 0 || !listing) return { all: namedVoices(settings, known) };
   return new ListedVoices(settings, listing);
 }
