@@ -194,6 +194,10 @@ export const LIMITS = {
     /** A text whose speech is passed on as the engine encodes it; and that speech. Longer texts are encoded here. */
     passedText: 4096,
     passedBytes: 32 * MiB,
+    /** Voices of a service that lists them itself. */
+    voices: 1000,
+    /** One frame of a service's socket: a second of audio in base64 has 128 KiB at most. */
+    socketFrameBytes: 4 * MiB,
     /** How long a failed address is ejected from its pool, doubling with each failure. */
     ejection: { initialMs: SECOND, maxMs: 30 * SECOND },
     /** Interval of health checks of each address. */

@@ -49,15 +49,33 @@ function withAlloy(voices: readonly OwnVoice[]): readonly OwnVoice[] {
   return voices.map((voice) => (voice === alloy ? { ...voice, aliases: ['alloy'] } : voice));
 }
 
-function ownVoices(engines: readonly TtsEngine[]) {
-  const rows = withAlloy(engines.flatMap(rowsOf));
-  const byId = new Map(rows.flatMap((row) => [row.id, ...row.aliases].map((id) => [id, row])));
-  return { rows, find: (id: string): OwnVoice | undefined => byId.get(id) };
+/** The voices that engines have now: some learn theirs from a service. */
+class OwnVoices {
+  /** The lists of which `rows` were made. */
+  #lists: readonly TtsEngine['voices'][] = [];
+  #rows: readonly OwnVoice[] = [];
+  #byId: ReadonlyMap<string, OwnVoice> = new Map();
+
+  constructor(private readonly engines: readonly TtsEngine[]) {}
+
+  get rows(): readonly OwnVoice[] {
+    const lists = this.engines.map(({ voices }) => voices);
+    const isSame = lists.length === this.#lists.length && lists.every((list, at) => list === this.#lists[at]);
+    if (isSame) return this.#rows;
+    this.#rows = withAlloy(this.engines.flatMap(rowsOf));
+    this.#byId = new Map(this.#rows.flatMap((row) => [row.id, ...row.aliases].map((id) => [id, row])));
+    this.#lists = lists;
+    return this.#rows;
+  }
+
+  find(id: string): OwnVoice | undefined {
+    return this.rows.length > 0 ? this.#byId.get(id) : undefined;
+  }
 }
 
 /** A library of the engines' voices only. */
 export function engineVoices(engines: readonly TtsEngine[]): VoiceLibrary {
-  const own = ownVoices(engines);
+  const own = new OwnVoices(engines);
   return { findVoice: (id) => Promise.resolve(own.find(id)) };
 }
 
@@ -74,7 +92,7 @@ export function createVoices(
   engines: readonly TtsEngine[],
   cloned: ClonedVoices,
 ): VoiceLibrary & VoiceCatalogue {
-  const own = ownVoices(engines);
+  const own = new OwnVoices(engines);
   const cloning = engines.filter(({ capabilities }) => capabilities.cloning);
   const languages = [...new Set(cloning.flatMap(({ capabilities }) => capabilities.languages))];
   const shown = (stored: StoredVoice | undefined) => stored && clonedVoice(stored, languages);
@@ -85,7 +103,9 @@ export function createVoices(
 
   return {
     clones: cloning.length > 0,
-    own: own.rows,
+    get own() {
+      return own.rows;
+    },
     async findVoice(id, workspaceId) {
       const voice = own.find(id);
       if (voice) return voice;

@@ -18,7 +18,7 @@ import { checkWords, VOCABULARY } from './config/vendor-words.js';
 import { basesOf } from './dialects/protocol-a/bases.js';
 
 export { ConfigError } from './config/setting.js';
-export type { RemoteName } from './config/remotes.js';
+export type { RemoteKind } from './config/remotes.js';
 export type { IceServer } from './config/settings.js';
 
 type Settings = ReturnType<typeof readTable<typeof SETTINGS>>;
@@ -38,7 +38,7 @@ export interface TurnModelPlace {
 
 export interface Config extends Settings {
   readonly vocabulary: Vocabulary;
-  /** The remote engines whose address is configured. */
+  /** The remote engines whose address is configured, by name. */
   readonly remotes: Remotes;
   readonly livekit: LivekitSettings | undefined;
   /** The models of the engines `sherpa`. */

@@ -3,7 +3,7 @@
  * believes, so it stops the start.
  */
 import { LANGUAGE_MODEL } from './language-model.js';
-import { REMOTES } from './remotes.js';
+import { NUMBERED_NAMES, REMOTES } from './remotes.js';
 import { ConfigError, type Env, type Table } from './setting.js';
 import { LIVEKIT, SETTINGS } from './settings.js';
 
@@ -23,17 +23,23 @@ const {
   sherpaSttLanguages,
 } = SETTINGS;
 
-/** Rules: all variables of a table need the same one. */
-const without = (table: Table, needed: string): Dependence => ({
+/** Rules: all variables of a list need the same one of them. */
+const allNeed = (names: readonly string[], needed: string): Dependence => ({
   needed,
-  by: Object.values(table)
-    .map(({ env }) => env)
-    .filter((env) => env !== needed),
+  by: names.filter((name) => name !== needed),
 });
+
+const namesOf = (table: Table): readonly string[] => Object.values(table).map(({ env }) => env);
+
+const without = (table: Table, needed: string): Dependence => allNeed(namesOf(table), needed);
+
+/** The address of a remote service comes first of its settings. */
+const needAddress = (names: readonly string[]): Dependence => allNeed(names, names[0] ?? '');
 
 const DEPENDENCES: readonly Dependence[] = [
   without(LANGUAGE_MODEL, LANGUAGE_MODEL.llmUrl.env),
-  ...Object.values(REMOTES).map((table) => without(table, table.urls.env)),
+  ...Object.values(REMOTES).map((table) => needAddress(namesOf(table))),
+  ...NUMBERED_NAMES.map(needAddress),
   ...Object.values(LIVEKIT).map(({ env }) => without(LIVEKIT, env)),
   { needed: databaseUrl.env, by: [databaseDirectUrl.env] },
   { needed: tlsCert.env, by: [tlsKey.env] },

@@ -20,7 +20,7 @@ import { OPERATION } from './operation.js';
 import { PCM_RATES } from './pcm-rates.js';
 import { PRICES } from './prices.js';
 import { RECORDINGS } from './recordings.js';
-import { REMOTES } from './remotes.js';
+import { NUMBERED, REMOTES } from './remotes.js';
 import { VOCABULARY } from './vendor-words.js';
 import {
   address,
@@ -355,8 +355,8 @@ export const SECTIONS: readonly Section[] = [
   section('Keys', KEYS),
   section('Data', DATABASE),
   section('Speech', SPEECH),
-  section('Remote speech: openai-compatible', REMOTES.openai),
-  section('Remote speech: native-compatible', REMOTES.native),
+  ...Object.entries(REMOTES).map(([kind, table]) => section(`Remote speech: ${kind}`, table)),
+  section('Remote speech: more services, REMOTE_1_… to REMOTE_9_…', NUMBERED),
   section('Language model', LANGUAGE_MODEL),
   section('Calls', CALLS),
   section('Calls on LiveKit', LIVEKIT, LIVEKIT_ROOMS),

@@ -4,16 +4,22 @@
  * shown.
  */
 import type { Config } from '../config.js';
+import { isNamed as isEngineNamed } from '../../engines/registry.js';
+import { NUMBERED_NAMES } from './remotes.js';
 import type { Env } from './setting.js';
 import { SECTIONS, SETTINGS } from './settings.js';
 
-const KNOWN = SECTIONS.flatMap(({ settings }) => settings.map(({ env }) => env));
+const KNOWN = [
+  ...new Set([
+    ...SECTIONS.flatMap(({ settings }) => settings.map(({ env }) => env)),
+    ...NUMBERED_NAMES.flat(),
+  ]),
+];
 
 /** Prefixes that only our variables have. */
 const PREFIXES = [
   'LLM_',
-  'REMOTE_OPENAI_',
-  'REMOTE_NATIVE_',
+  'REMOTE_',
   'SHERPA_',
   'MEDIA_',
   'TTS_',
@@ -76,20 +82,32 @@ export function misspeltSettings(env: Env, fromFile: readonly string[]): readonl
   });
 }
 
+/** Whether a name in a list of engines stands for that one. */
+const names = (name: string, engine: string): boolean => isEngineNamed({ name: engine }, name);
+
 type Engines = 'ttsEngines' | 'sttEngines';
 
 const isNamed = (config: Config, lists: readonly Engines[], engine: string): boolean =>
-  lists.some((list) => config[list].includes(engine));
+  lists.some((list) => config[list].some((name) => names(name, engine)));
 
 const REMOTE_LISTS: readonly Engines[] = ['ttsEngines', 'sttEngines'];
 
+type Row = readonly [variable: string, isSet: boolean, engine: string, lists: readonly Engines[]];
+
+const remoteRows = ({ remotes }: Config): readonly Row[] =>
+  Object.entries(remotes).map(([engine, { settings }]) => [
+    settings.urlSetting ?? '',
+    true,
+    engine,
+    REMOTE_LISTS,
+  ]);
+
 /** A line for each configured address or folder that no engine in use needs. */
 export function unusedSettings(config: Config): readonly string[] {
-  const configured: [variable: string, isSet: boolean, engine: string, lists: readonly Engines[]][] = [
+  const configured: readonly Row[] = [
     ['SHERPA_TTS', config.sherpaTts.length > 0, 'sherpa', ['ttsEngines']],
     ['SHERPA_STT', config.sherpaStt.length > 0, 'sherpa', ['sttEngines']],
-    ['REMOTE_OPENAI_URL', config.remotes.openai !== undefined, 'openai-compatible', REMOTE_LISTS],
-    ['REMOTE_NATIVE_URL', config.remotes.native !== undefined, 'native-compatible', REMOTE_LISTS],
+    ...remoteRows(config),
   ];
   return configured
     .filter(([, isSet, engine, lists]) => isSet && !isNamed(config, lists, engine))

@@ -8,6 +8,14 @@ import { ESPEAK_PACKAGES, espeakDescription } from '../../engines/backends/espea
 import { fliteDescription } from '../../engines/backends/flite/description.js';
 import { moonshineDescription } from '../../engines/backends/moonshine/description.js';
 import {
+  createDeepgramSpeech,
+  createDeepgramTranscriber,
+} from '../../engines/backends/deepgram-compatible/index.js';
+import {
+  createElevenlabsSpeech,
+  createElevenlabsTranscriber,
+} from '../../engines/backends/elevenlabs-compatible/index.js';
+import {
   createNativeSpeech,
   createNativeTranscriber,
 } from '../../engines/backends/native-compatible/index.js';
@@ -31,9 +39,10 @@ import type { TtsEngine } from '../../contracts/ports/speech/tts.js';
 import type { Transcriber } from '../../engines/long-audio.js';
 import { watchedRecogniser, watchedVoice } from '../../engines/watched.js';
 import { createRegistry, isNamed, type Registry } from '../../engines/registry.js';
-import { type Config, ConfigError, type RemoteName } from '../config.js';
+import { type Config, ConfigError, type RemoteKind } from '../config.js';
 import { notInstalled } from '../config/installed.js';
 import { notAdded } from '../config/model-folders.js';
+import { urlSettingOf } from '../config/remotes.js';
 import type { RoleName } from './roles.js';
 
 interface EngineRow<Engine> {
@@ -65,10 +74,13 @@ function needLingware({ pico }: Config): void {
     throw new ConfigError(`The engine "pico" needs its voices: ${commandLine('models', 'add pico')}`);
 }
 
-function settingsOf({ remotes }: Config, remote: RemoteName): RemoteSettings {
-  const settings = remotes[remote];
-  if (settings) return settings;
-  throw new ConfigError(`The engine "${remote}-compatible" needs REMOTE_${remote.toUpperCase()}_URL`);
+/** Those of the kind. Errors: `ConfigError` if there are none. */
+function settingsOf({ remotes }: Config, kind: RemoteKind): readonly RemoteSettings[] {
+  const found = Object.values(remotes).filter((remote) => remote.kind === kind);
+  if (found.length > 0) return found.map(({ settings }) => settings);
+  throw new ConfigError(
+    `The engine "${kind}" needs ${urlSettingOf(kind)}, or REMOTE_1_URL with REMOTE_1_KIND=${kind}`,
+  );
 }
 
 interface OwnModels<D> {
@@ -123,15 +135,16 @@ const sherpaStt = ({ models, sherpaSttLanguages: languages, modelsDir }: Config)
     describe: (place) => describeSherpaStt(new ModelFolder(place), languages),
   });
 
-/** The row of an engine whose address must be configured. */
+/** The row of engines whose address must be configured: one for each service of the kind. */
 const remoteRow = <E>(
-  remote: RemoteName,
+  kind: RemoteKind,
   create: (settings: RemoteSettings, keeper: Keeper, log: Log) => E,
 ): EngineRow<E> => ({
   models: [],
   isRemote: true,
-  check: (config) => void settingsOf(config, remote),
-  reach: (_runner, config, keeper, log) => create(settingsOf(config, remote), keeper, log),
+  check: (config) => void settingsOf(config, kind),
+  reach: (_runner, config, keeper, log) =>
+    settingsOf(config, kind).map((settings) => create(settings, keeper, log)),
 });
 
 const NOT_LISTED = 'a request named a model that REMOTE_NATIVE_TTS_MODELS does not list';
@@ -162,8 +175,10 @@ const TTS: Readonly<Record<string, EngineRow<TtsEngine>>> = {
     check: (config) => void sherpaTts(config),
     reach: (runner, config) => sherpaTts(config).map((model) => ttsInChild(runner('sherpa-tts'), model)),
   },
-  'openai-compatible': remoteRow('openai', createOpenaiSpeech),
-  'native-compatible': remoteRow('native', nativeSpeech),
+  'openai-compatible': remoteRow('openai-compatible', createOpenaiSpeech),
+  'native-compatible': remoteRow('native-compatible', nativeSpeech),
+  'elevenlabs-compatible': remoteRow('elevenlabs-compatible', createElevenlabsSpeech),
+  'deepgram-compatible': remoteRow('deepgram-compatible', createDeepgramSpeech),
   tone: { models: [], reach: createToneSpeech },
 };
 
@@ -184,8 +199,10 @@ const STT: Readonly<Record<string, EngineRow<Transcriber>>> = {
     check: (config) => void sherpaStt(config),
     reach: (runner, config) => sherpaStt(config).map((model) => sttInChild(runner('sherpa-stt'), model)),
   },
-  'openai-compatible': remoteRow('openai', createOpenaiTranscriber),
-  'native-compatible': remoteRow('native', createNativeTranscriber),
+  'openai-compatible': remoteRow('openai-compatible', createOpenaiTranscriber),
+  'native-compatible': remoteRow('native-compatible', createNativeTranscriber),
+  'elevenlabs-compatible': remoteRow('elevenlabs-compatible', createElevenlabsTranscriber),
+  'deepgram-compatible': remoteRow('deepgram-compatible', createDeepgramTranscriber),
   tone: { models: [], reach: createToneTranscriber },
 };
 
@@ -196,11 +213,12 @@ function rowsOf<E>(
   config: Config,
 ) {
   return names.map((name) => {
-    const row = Object.hasOwn(table, name) ? table[name] : undefined;
+    const [first = ''] = name.split('/', 1);
+    const row = Object.hasOwn(table, first) ? table[first] : undefined;
     if (!row)
       throw new ConfigError(`${variable} names "${name}"; there are ${Object.keys(table).join(', ')}`);
     row.check?.(config);
-    return row;
+    return { ...row, name };
   });
 }
 
@@ -217,16 +235,31 @@ export const engineModels = (config: Config): readonly string[] =>
 
 type Runners = (role: RoleName) => JobRunner;
 
-/** Those of remote services tell the keeper by themselves. */
-function reached<E>(
-  rows: readonly EngineRow<E>[],
+interface Named {
+  readonly name: string;
+}
+
+/** The engines of a row that the list means: all of them, or the one that it names (`sherpa/kokoro-en`). Errors: `ConfigError` if there is none. */
+function meantBy<E extends Named>({ name }: Named, engines: readonly E[]): readonly E[] {
+  const meant = engines.filter((engine) => isNamed(engine, name));
+  if (meant.length > 0) return meant;
+  const known = engines.map((engine) => engine.name).join(', ');
+  throw new ConfigError(`There is no engine "${name}", but ${known}`);
+}
+
+/** Each engine once, where it is first named. Those of remote services tell the keeper by themselves. */
+function reached<E extends Named>(
+  rows: readonly (EngineRow<E> & Named)[],
   reach: (row: EngineRow<E>) => E | readonly E[],
   watched: (engine: E) => E,
 ): readonly E[] {
-  return rows.flatMap((row) => {
-    const engines = [reach(row)].flat() as readonly E[];
-    return row.isRemote ? engines : engines.map(watched);
-  });
+  const all = new Map<string, E>();
+  for (const row of rows) {
+    const engines = meantBy(row, [reach(row)].flat() as readonly E[]);
+    for (const engine of engines.filter(({ name }) => !all.has(name)))
+      all.set(engine.name, row.isRemote ? engine : watched(engine));
+  }
+  return [...all.values()];
 }
 
 const enginesOf = (config: Config, runner: Runners, keeper: Keeper, log: Log) => ({

@@ -19,6 +19,7 @@ import { createClonedVoices } from '../../storage/voices.js';
 import type { Children } from './children.js';
 import type { Config } from '../config.js';
 import { reachEngines } from './engines.js';
+import { learnVoices } from './learn-voices.js';
 
 const DECODE_ONCE = fileURLToPath(new URL('gateway/workers/decode-once.js', BUILT));
 
@@ -57,6 +58,7 @@ export async function openSpeech(options: OpenSpeechOptions) {
   const registry = reachEngines(config, (role) => children.pool(role), keeper, log);
   const denoiser = openDenoiser(options);
   const cloned = await createClonedVoices({ database, ids, clock, log });
+  const stopLearning = await learnVoices(registry.speakers, clock, log);
   const voices = createVoices(registry.speakers, cloned);
   return {
     decode,
@@ -66,6 +68,9 @@ export async function openSpeech(options: OpenSpeechOptions) {
     speech: createSpeech({ registry, voices, admission, encode, clock }),
     transcription: createTranscription({ registry, admission, decode, denoiser }),
     denoiser,
-    stop: (): void => cloned.stop(),
+    stop(): void {
+      stopLearning();
+      cloned.stop();
+    },
   };
 }

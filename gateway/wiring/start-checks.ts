@@ -14,7 +14,8 @@ import type { Part, PartAnswer } from '../../contracts/ports/parts.js';
 import { repeat } from '../../contracts/time/repeat.js';
 import type { RemoteAddress } from '../../engines/backends/remote/request.js';
 import { partsOf, type RemoteSettings } from '../../engines/backends/remote/settings.js';
-import type { Config, RemoteName } from '../config.js';
+import { isNamed } from '../../engines/registry.js';
+import type { Config, RemoteKind } from '../config.js';
 import type { PartKeeper } from '../server/parts/keeper.js';
 import { whoIs } from '../server/parts/sentences.js';
 import {
@@ -34,9 +35,11 @@ import { type ConfigAdvice, CheckFailure, type PartCheck, PartFailure } from './
 const { answerMs, againMs } = LIMITS.partCheck;
 
 /** A route that tells nothing to those without a key. */
-const REMOTE_ROUTES: Readonly<Record<RemoteName, string>> = {
-  openai: '/models',
-  native: '/model?page_size=1',
+const REMOTE_ROUTES: Readonly<Record<RemoteKind, string>> = {
+  'openai-compatible': '/models',
+  'native-compatible': '/model?page_size=1',
+  'elevenlabs-compatible': '/v1/models',
+  'deepgram-compatible': '/v1/auth/token',
 };
 
 const NO_JSON = 'answered something that is no JSON';
@@ -88,17 +91,17 @@ function modelChecks(config: ModelConfig): readonly PartCheck[] {
 
 /** Each address of a remote service, once for all that it does here. */
 function remoteChecks({ remotes, ttsEngines, sttEngines }: Config): readonly PartCheck[] {
-  const checksOf = (remote: RemoteName, settings: RemoteSettings): readonly PartCheck[] => {
-    const engine = `${remote}-compatible`;
-    const voices = ttsEngines.includes(engine) ? partsOf('voice', engine, settings) : [];
-    const recognisers = sttEngines.includes(engine) ? partsOf('recogniser', engine, settings) : [];
+  const checksOf = (engine: string, kind: RemoteKind, settings: RemoteSettings): readonly PartCheck[] => {
+    const isIn = (names: readonly string[]): boolean => names.some((name) => isNamed({ name: engine }, name));
+    const voices = isIn(ttsEngines) ? partsOf('voice', engine, settings) : [];
+    const recognisers = isIn(sttEngines) ? partsOf('recogniser', engine, settings) : [];
     return settings.urls.map((url, at) => ({
       parts: [voices[at], recognisers[at]].filter((part) => part !== undefined),
-      ask: (signal) => askRemote({ ...settings, url }, REMOTE_ROUTES[remote], signal),
+      ask: (signal) => askRemote({ ...settings, url }, REMOTE_ROUTES[kind], signal),
     }));
   };
   return Object.entries(remotes)
-    .flatMap(([remote, settings]) => checksOf(remote as RemoteName, settings))
+    .flatMap(([engine, { kind, settings }]) => checksOf(engine, kind, settings))
     .filter(({ parts }) => parts.length > 0);
 }
 

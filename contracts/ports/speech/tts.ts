@@ -101,6 +101,8 @@ export interface TtsEngine {
   readonly name: string;
   readonly capabilities: TtsCapabilities;
   readonly voices: readonly EngineVoice[];
+  /** Asks a service for its voices, which `voices` has from then on; absent: they are known. Errors: those of `synthesize`. */
+  learnVoices?(signal: AbortSignal): Promise<void>;
   /** Yields audio as it is spoken. Empty or unspeakable text yields no audio. Aborting stops the work. */
   synthesize(request: TtsRequest, signal: AbortSignal): AsyncIterable<TtsEvent>;
   /** The speech of a whole text in one of the formats that it encodes. Nothing comes before it is known to be that format. */

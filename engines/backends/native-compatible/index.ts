@@ -12,10 +12,10 @@ import type { Transcriber } from '../../long-audio.js';
 import { wavFile } from '../remote/audio.js';
 import { modelChoice, type Unlisted } from './model-choice.js';
 import { PIECE, remoteTranscriber, type TranscribePiece } from '../remote/transcription.js';
-import { askingAs, type RemoteSettings, servicesOf } from '../remote/settings.js';
+import { askingAs, engineOf, type RemoteSettings, servicesOf } from '../remote/settings.js';
 import { type Abilities, remoteSpeech, type RequestedAudio } from '../remote/synthesis.js';
 
-const NAME = 'native-compatible';
+const KIND = 'native-compatible';
 const HEADERS = { 'content-type': 'application/msgpack' };
 /** Voices that are not named to the service: its default, and none if reference audio defines the speaker. */
 const NAMELESS = new Set(['default', '']);
@@ -78,7 +78,7 @@ export function createNativeSpeech(
 ): TtsEngine {
   const modelFor = modelChoice(settings, unlisted);
   return remoteSpeech(
-    NAME,
+    KIND,
     settings,
     ABILITIES,
     (request, audio) => ({
@@ -92,7 +92,8 @@ export function createNativeSpeech(
 
 /** Errors of `transcribe`: `provider_failed`. */
 export function createNativeTranscriber(settings: RemoteSettings, keeper: Keeper = noKeeper): Transcriber {
-  const askingFor = askingAs('recogniser', NAME, settings, keeper);
+  const name = engineOf(settings, KIND);
+  const askingFor = askingAs('recogniser', name, settings, keeper);
   const transcribe: TranscribePiece = async (samples, { language, traceContext, whom }, signal) => {
     const audio = wavFile(samples);
     const body = encode({ audio, ignore_timestamps: false, ...(language !== undefined && { language }) });
@@ -100,5 +101,5 @@ export function createNativeTranscriber(settings: RemoteSettings, keeper: Keeper
     const request = { path: '/v1/asr', headers, body, traceContext };
     return servicesOf(settings).whole(request, PIECE, signal, askingFor(whom));
   };
-  return remoteTranscriber(NAME, settings.languages ?? 'any', transcribe);
+  return remoteTranscriber(name, settings.languages ?? 'any', transcribe);
 }

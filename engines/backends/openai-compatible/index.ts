@@ -9,17 +9,17 @@ import type { Transcriber } from '../../long-audio.js';
 import { wavFile } from '../remote/audio.js';
 import { multipart, type MultipartBody } from '../remote/multipart.js';
 import { PIECE, remoteTranscriber, type TranscribePiece } from '../remote/transcription.js';
-import { askingAs, type RemoteSettings, servicesOf } from '../remote/settings.js';
+import { askingAs, engineOf, type RemoteSettings, servicesOf } from '../remote/settings.js';
 import { type Abilities, remoteSpeech } from '../remote/synthesis.js';
 
-const NAME = 'openai-compatible';
+const KIND = 'openai-compatible';
 
 const ABILITIES: Abilities = { cloning: false, speakers: false, styleTags: false };
 
 /** Errors of `synthesize`: `provider_failed`. */
 export const createOpenaiSpeech = (settings: RemoteSettings, keeper: Keeper = noKeeper): TtsEngine =>
   remoteSpeech(
-    NAME,
+    KIND,
     settings,
     ABILITIES,
     ({ text, voice, speed }, { format }) => ({
@@ -75,7 +75,8 @@ const isWithoutTimes = (error: unknown): boolean =>
  * then on only for that.
  */
 export function createOpenaiTranscriber(settings: RemoteSettings, keeper: Keeper = noKeeper): Transcriber {
-  const askingFor = askingAs('recogniser', NAME, settings, keeper);
+  const name = engineOf(settings, KIND);
+  const askingFor = askingAs('recogniser', name, settings, keeper);
   const transcribeAs =
     (detail: Detail): TranscribePiece =>
     async (samples, { language, traceContext, whom }, signal) => {
@@ -95,5 +96,5 @@ export function createOpenaiTranscriber(settings: RemoteSettings, keeper: Keeper
       return found;
     }
   };
-  return remoteTranscriber(NAME, settings.languages ?? 'any', transcribe);
+  return remoteTranscriber(name, settings.languages ?? 'any', transcribe);
 }

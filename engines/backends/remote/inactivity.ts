@@ -36,12 +36,20 @@ export class Inactivity {
     this.work.removeEventListener('abort', this.#follow);
   }
 
-  /** Passes the parts on; each must arrive within `ms`. Errors: `error`, through the signal. */
-  async *watch<T>(parts: AsyncIterable<T>, ms: number, error: () => ServiceError): AsyncGenerator<T> {
+  /**
+   * Passes the parts on; each must arrive within `ms`, the first one within the time-out that runs if `begun`. Errors: `error`, through
+   * the signal.
+   */
+  async *watch<T>(
+    parts: AsyncIterable<T>,
+    ms: number,
+    error: () => ServiceError,
+    begun = false,
+  ): AsyncGenerator<T> {
     const iterator = parts[Symbol.asyncIterator]();
     try {
-      for (;;) {
-        this.expect(ms, error);
+      for (let runs = begun; ; runs = false) {
+        if (!runs) this.expect(ms, error);
         const step = await iterator.next();
         this.came();
         if (step.done) return;

@@ -2,16 +2,28 @@
  * Requests to one address of a remote service that the operator chose. Nothing is retried; a refusal of the service
  * keeps its status; a body that breaks off fails its reader; an abort ends the request.
  */
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Readable } from 'node:stream';
 import type { Agent } from 'undici';
 import { ServiceError } from '../../../contracts/errors.js';
 import { LIMITS } from '../../../contracts/limits.js';
+import { isPlainObject } from '../../../contracts/schemas/plain-object.js';
 import { wellFormed } from '../../../contracts/text/text.js';
 import type { TraceContext } from '../../../contracts/ports/trace.js';
+
+/** How services are shown a key. */
+const KEY_HEADERS = {
+  bearer: (key: string) => ({ authorization: `Bearer ${key}` }),
+  token: (key: string) => ({ authorization: `Token ${key}` }),
+  'xi-api-key': (key: string) => ({ 'xi-api-key': key }),
+} as const;
 
 export interface RemoteAddress {
   /** Without a slash at the end. */
   readonly url: string;
   readonly key?: string | undefined;
+  /** Default: `bearer`. */
+  readonly keyAs?: keyof typeof KEY_HEADERS | undefined;
   /** The setting that holds the key, for the operator's log. */
   readonly keySetting?: string | undefined;
   /** What it is, in sentences for clients; default: `speech provider`. */
@@ -31,6 +43,13 @@ export interface RemoteRequest {
   readonly traceContext?: TraceContext | undefined;
   /** Names refusals that the caller treats apart, by their body; undefined for all others. */
   readonly refusal?: (body: unknown) => ServiceError | undefined;
+}
+
+/** A refusal, whatever client has got it. */
+export interface RemoteRefusal {
+  readonly statusCode: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: Readable;
 }
 
 /** A reply that has begun: its reader must read the body to its end, or destroy it. */
@@ -62,11 +81,11 @@ const TOO_MANY_REQUESTS = 429;
 
 const nounOf = ({ noun = 'speech provider' }: Pick<RemoteAddress, 'noun'>): string => `The ${noun}`;
 
-const broken = (cause: unknown, address: Pick<RemoteAddress, 'noun'> = {}): ServiceError =>
+export const broken = (cause: unknown, address: Pick<RemoteAddress, 'noun'> = {}): ServiceError =>
   new ServiceError('provider_failed', { message: `${nounOf(address)} failed`, cause });
 
 /** The whole body of a reply. Errors: `provider_failed` if it is longer than `most` bytes or breaks off. */
-export async function bytesOfReply({ body }: RemoteReply, most: number): Promise<Buffer> {
+export async function bytesOfReply({ body }: Pick<RemoteRefusal, 'body'>, most: number): Promise<Buffer> {
   const parts: Uint8Array[] = [];
   let length = 0;
   try {
@@ -83,12 +102,13 @@ export async function bytesOfReply({ body }: RemoteReply, most: number): Promise
 
 interface ErrorBody {
   readonly message?: unknown;
+  readonly err_msg?: unknown;
   readonly error?: string | { readonly message?: unknown } | null;
   readonly detail?: unknown;
 }
 
 /** The body of a refusal; empty if it breaks off, or has not come within `ms`: the status says enough. */
-async function refusalBody(reply: RemoteReply, ms: number): Promise<Buffer> {
+async function refusalBody(reply: RemoteRefusal, ms: number): Promise<Buffer> {
   const late = setTimeout(() => discard(reply), ms);
   try {
     return await bytesOfReply(reply, ERROR_BYTES);
@@ -121,14 +141,18 @@ function parsed(body: Buffer): ErrorBody | undefined {
 
 /** The message in an error body of any of the APIs, so much of it as clients are told. */
 function sentenceIn(body: ErrorBody | undefined): string | undefined {
-  const { message, error, detail } = body ?? {};
+  const { message, err_msg: said, error, detail } = body ?? {};
   const named = typeof error === 'string' ? error : error?.message;
-  const sentence = [named, message, detail, faultIn(detail)].find(isSentence);
+  const detailed = isPlainObject(detail) ? detail['message'] : faultIn(detail);
+  const sentence = [named, message, said, detail, detailed].find(isSentence);
   return sentence && wellFormed(sentence.slice(0, MESSAGE_LENGTH));
 }
 
 /** Seconds of `Retry-After`; undefined if the service gave none and is not overloaded. */
-function retryAfterOf({ statusCode, headers }: RemoteReply): number | undefined {
+function retryAfterOf({
+  statusCode,
+  headers,
+}: Pick<RemoteRefusal, 'statusCode' | 'headers'>): number | undefined {
   const said = Number(headers['retry-after'] ?? Number.NaN);
   if (said > 0 && said <= RETRY_SECONDS) return said;
   return statusCode === TOO_MANY_REQUESTS ? RETRY_DEFAULT_SECONDS : undefined;
@@ -150,25 +174,36 @@ function unauthorized(address: RemoteAddress, status: number): ServiceError {
   });
 }
 
-async function refusalOf(
-  reply: RemoteReply,
+interface Said {
+  /** What the service itself said. */
+  readonly said?: string | undefined;
+  readonly retryAfter?: number | undefined;
+}
+
+/** The error for a service that refuses with a status. */
+export function refused(
   address: RemoteAddress,
-  { refusal }: RemoteRequest,
-): Promise<ServiceError> {
-  const { statusCode: status } = reply;
-  const body = parsed(await refusalBody(reply, address.stallMs ?? LIMITS.remote.stallMs));
+  status: number,
+  { said, retryAfter }: Said = {},
+): ServiceError {
   if (OF_THE_KEY.has(status)) return unauthorized(address, status);
-  const known = refusal?.(body);
-  if (known) return known;
-  const said = TELLING.has(status) ? sentenceIn(body) : undefined;
-  const retryAfter = retryAfterOf(reply);
   return new ServiceError('provider_failed', {
     // A redirect is not followed, because the key is for this address.
     status: status >= 400 ? status : 502,
     answered: status,
-    message: said ?? `${nounOf(address)} answered ${status}`,
+    message: (TELLING.has(status) ? said : undefined) ?? `${nounOf(address)} answered ${status}`,
     ...(retryAfter !== undefined && { retryAfter }),
   });
+}
+
+export async function refusalOf(
+  reply: RemoteRefusal,
+  address: RemoteAddress,
+  { refusal }: Pick<RemoteRequest, 'refusal'>,
+): Promise<ServiceError> {
+  const body = parsed(await refusalBody(reply, address.stallMs ?? LIMITS.remote.stallMs));
+  const said = sentenceIn(body);
+  return refusal?.(body) ?? refused(address, reply.statusCode, { said, retryAfter: retryAfterOf(reply) });
 }
 
 /** The path below the address, whose query stays behind it (Azure's `?api-version=…`). */
@@ -181,6 +216,16 @@ export function endpoint(url: string, below: string): { readonly origin: string;
   };
 }
 
+export const headersFor = (
+  { key, keyAs = 'bearer' }: RemoteAddress,
+  { traceContext, headers }: Pick<RemoteRequest, 'traceContext' | 'headers'>,
+): Readonly<Record<string, string>> => ({
+  ...ALWAYS,
+  ...(key !== undefined && KEY_HEADERS[keyAs](key)),
+  ...traceContext,
+  ...headers,
+});
+
 /**
  * The reply of a service that accepts the request. Errors: `provider_failed` with the service's status; 502 without one, and
  * if the service refuses the key.
@@ -190,10 +235,8 @@ export async function ask(
   request: RemoteRequest,
   signal: AbortSignal,
 ): Promise<RemoteReply> {
-  const { url, key } = address;
-  const authorization = key === undefined ? {} : { authorization: `Bearer ${key}` };
-  const headers = { ...ALWAYS, ...authorization, ...request.traceContext, ...request.headers };
-  const { origin, path } = endpoint(url, request.path);
+  const headers = headersFor(address, request);
+  const { origin, path } = endpoint(address.url, request.path);
   const agent = await (address.connections ?? connections)();
   let reply: RemoteReply;
   try {
@@ -221,4 +264,5 @@ export async function* partsOf({ body }: RemoteReply, signal: AbortSignal): Asyn
 export const headerOf = ({ headers }: RemoteReply, name: string): string => String(headers[name] ?? '');
 
 /** Ends a reply without reading its body. */
-export const discard = ({ body }: RemoteReply): void => void body.on('error', () => undefined).destroy();
+export const discard = ({ body }: Pick<RemoteRefusal, 'body'>): void =>
+  void body.on('error', () => undefined).destroy();

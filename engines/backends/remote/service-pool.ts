@@ -14,11 +14,17 @@ import { noKeeper, type Question } from '../../../contracts/ports/parts.js';
 import { Backoff } from '../../../processes/backoff.js';
 import { ask, bytesOfReply, type RemoteAddress, type RemoteReply, type RemoteRequest } from './request.js';
 
-export interface BegunReply {
-  readonly reply: RemoteReply;
+/** Work of an address that has begun, such as a reply whose head has come. */
+export interface Begun<T> {
+  readonly reply: T;
   /** To be called once it was read, or if nobody reads it; `error`: why it is no whole answer. */
   over(error?: unknown): void;
 }
+
+export type BegunReply = Begun<RemoteReply>;
+
+/** Begins work at an address. */
+type Begin<T> = (address: RemoteAddress) => Promise<T>;
 
 /** As what the service is asked, and for whom; the result is told what came of it. `at`: its address among all of the service. */
 export type QuestionFor = (at: number) => Question;
@@ -96,14 +102,19 @@ export class ServicePool {
   }
 
   /** Errors: those of `ask`. */
-  async ask(request: RemoteRequest, signal: AbortSignal, asking: QuestionFor = nobody): Promise<BegunReply> {
+  ask(request: RemoteRequest, signal: AbortSignal, asking?: QuestionFor): Promise<BegunReply> {
+    return this.begin((address) => ask(address, request, signal), signal, asking);
+  }
+
+  /** Errors: those of `begin`. */
+  async begin<T>(begin: Begin<T>, signal: AbortSignal, asking: QuestionFor = nobody): Promise<Begun<T>> {
     this.#watch();
     const left = new Set(this.#members);
     for (;;) {
       const member = bestOf(left);
       left.delete(member);
       try {
-        return await this.#askOf(member, request, signal, asking);
+        return await this.#beginAt(member, begin, signal, asking);
       } catch (error) {
         if (left.size === 0 || !NEVER_ARRIVED.has(codeBelow(error))) throw error;
       }
@@ -128,12 +139,12 @@ export class ServicePool {
     }
   }
 
-  async #askOf(
+  async #beginAt<T>(
     member: Member,
-    request: RemoteRequest,
+    begin: Begin<T>,
     signal: AbortSignal,
     asking: QuestionFor,
-  ): Promise<BegunReply> {
+  ): Promise<Begun<T>> {
     member.underWay += 1;
     const question = asking(this.#members.indexOf(member));
     const over = (error?: unknown): void => {
@@ -141,7 +152,7 @@ export class ServicePool {
       question.ended(error, signal);
     };
     try {
-      const reply = await ask({ url: member.url, ...this.access }, request, signal);
+      const reply = await begin({ ...this.access, url: member.url });
       member.answered();
       question.began();
       return { reply, over };

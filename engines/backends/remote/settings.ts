@@ -1,12 +1,16 @@
 /** The operator's settings of a remote speech service. */
-import { type LanguageCode, LANGUAGES } from '../../../contracts/speech/languages.js';
-import type { EngineVoice } from '../../../contracts/ports/speech/tts.js';
+import type { LanguageCode } from '../../../contracts/speech/languages.js';
 import type { OutputFormat } from '../../../contracts/audio.js';
 import type { RemoteFormat } from './audio.js';
 import { type ForWhom, type Keeper, originOf, type Part } from '../../../contracts/ports/parts.js';
+import type { RemoteAddress } from './request.js';
 import { type QuestionFor, ServicePool } from './service-pool.js';
 
 export interface RemoteSettings {
+  /** Name of its engine; default: that of its kind. */
+  readonly engine?: string;
+  /** As of a `RemoteAddress`. */
+  readonly keyAs?: RemoteAddress['keyAs'];
   /** Without a trailing slash; one, or several that do the same work. */
   readonly urls: readonly string[];
   readonly key?: string | undefined;
@@ -32,6 +36,9 @@ export interface RemoteSettings {
   /** Formats of clients in which it answers itself; default: none. */
   readonly passThrough?: readonly OutputFormat[];
 }
+
+/** Name of the engine; `kind`: the name of its row in the wiring. */
+export const engineOf = ({ engine }: Pick<RemoteSettings, 'engine'>, kind: string): string => engine ?? kind;
 
 const pools = new WeakMap<RemoteSettings, ServicePool>();
 
@@ -70,6 +77,3 @@ export function askingAs(
   for (const part of parts) keeper.knowPart(part);
   return (whom) => (at) => keeper.ask(parts[at] ?? { kind, name: engine }, whom);
 }
-
-export const remoteVoices = ({ voices, languages = LANGUAGES }: RemoteSettings): readonly EngineVoice[] =>
-  voices.map((name) => ({ name, title: name, languages }));

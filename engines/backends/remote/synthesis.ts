@@ -3,22 +3,34 @@ import { ServiceError } from '../../../contracts/errors.js';
 import type { OutputFormat } from '../../../contracts/audio.js';
 import { LIMITS } from '../../../contracts/limits.js';
 import type {
+  EngineVoice,
   TtsCapabilities,
   TtsEngine,
   TtsEvent,
   TtsRequest,
 } from '../../../contracts/ports/speech/tts.js';
-import { LANGUAGES } from '../../../contracts/speech/languages.js';
+import { type LanguageCode, LANGUAGES } from '../../../contracts/speech/languages.js';
 import type { Keeper } from '../../../contracts/ports/parts.js';
 import { hasSound } from '../sound.js';
 import { remoteSamples } from './audio.js';
 import { asPromised } from './encoded.js';
 import { Inactivity } from './inactivity.js';
-import { discard, headerOf, partsOf, type RemoteReply, type RemoteRequest } from './request.js';
-import { askingAs, type RemoteSettings, remoteVoices, servicesOf } from './settings.js';
-import type { BegunReply, QuestionFor, ServicePool } from './service-pool.js';
+import {
+  discard,
+  headerOf,
+  partsOf,
+  type RemoteAddress,
+  type RemoteReply,
+  type RemoteRequest,
+} from './request.js';
+import { askingAs, engineOf, type RemoteSettings, servicesOf } from './settings.js';
+import type { Begun, QuestionFor, ServicePool } from './service-pool.js';
+import { RemoteSocket, type SocketFrame, type SocketRequest } from './socket.js';
+import { type VoicesKnown, voicesOf } from './voices.js';
 
-export type Abilities = Pick<TtsCapabilities, 'cloning' | 'speakers' | 'styleTags' | 'speedRange'>;
+/** `speed`: default true. */
+export type Abilities = Pick<TtsCapabilities, 'cloning' | 'speakers' | 'styleTags' | 'speedRange'> &
+  Partial<Pick<TtsCapabilities, 'speed' | 'timing'>>;
 
 const failed = (message: string): ServiceError => new ServiceError('provider_failed', { message });
 
@@ -37,15 +49,39 @@ const WORDS = /[\p{L}\p{N}]/u;
 /** The format in which a service is asked to answer. */
 export type RequestedAudio = OutputFormat;
 
+/** What a service says of a text on its socket. `take`: what a frame brings; undefined: all has been said. */
+export interface SpeakingReader {
+  /** Errors: `provider_failed`. */
+  take(frame: SocketFrame): readonly TtsEvent[] | undefined;
+  /** What is known once all has been said. */
+  rest(): readonly TtsEvent[];
+}
+
+/** How a service speaks on a socket: one for each piece of text, which is closed after it. */
+export interface SpeakingSocket {
+  /** Whether the request is spoken there, and not by REST. */
+  suits(request: TtsRequest): boolean;
+  requestFor(request: TtsRequest, rate: number): SocketRequest;
+  /** The frames that say all of the text. */
+  framesOf(request: TtsRequest): readonly string[];
+  readerFor(request: TtsRequest, rate: number, address: RemoteAddress): SpeakingReader;
+}
+
 /** A service, and how it is asked. */
 interface Service {
   readonly settings: RemoteSettings;
   readonly pool: ServicePool;
+  readonly socket?: SpeakingSocket | undefined;
   requestFor(request: TtsRequest, audio: RequestedAudio): RemoteRequest;
   askingFor(whom: TtsRequest['whom']): QuestionFor;
 }
 
-type Begun = (asked: BegunReply) => void;
+type OnBegun = (asked: Begun<unknown>) => void;
+
+const late = (): ServiceError => new ServiceError('first_byte_timeout');
+
+const stalled = (ms: number) => (): ServiceError =>
+  failed(`The speech provider stopped in the middle for ${ms / 1000} s`);
 
 /** The bytes of the answer. An answer that stops in the middle is ended, and its connection with it. */
 async function* answer(
@@ -53,21 +89,19 @@ async function* answer(
   request: TtsRequest,
   audio: RequestedAudio,
   signal: AbortSignal,
-  begun: Begun,
+  begun: OnBegun,
 ): AsyncGenerator<Uint8Array> {
   const { traceContext, whom } = request;
   const { stallMs = LIMITS.remote.stallMs } = settings;
   const inactivity = new Inactivity(signal);
   const asked = { traceContext, ...requestFor(request, audio) };
   try {
-    inactivity.expect(LIMITS.remote.firstByteMs, () => new ServiceError('first_byte_timeout'));
+    inactivity.expect(LIMITS.remote.firstByteMs, late);
     const answering = await pool.ask(asked, inactivity.signal, askingFor(whom));
     begun(answering);
     const { reply } = answering;
     checkType(reply);
-    yield* inactivity.watch(partsOf(reply, inactivity.signal), stallMs, () =>
-      failed(`The speech provider stopped in the middle for ${stallMs / 1000} s`),
-    );
+    yield* inactivity.watch(partsOf(reply, inactivity.signal), stallMs, stalled(stallMs));
   } finally {
     inactivity.over();
   }
@@ -75,22 +109,80 @@ async function* answer(
 
 const silent = (): ServiceError => failed('The speech provider answered without audio');
 
-/** The samples of the answer. Errors: also if there are too many, or words give none. */
+/** The samples of the answer. */
+async function* byRest(
+  service: Service,
+  request: TtsRequest,
+  signal: AbortSignal,
+  begun: OnBegun,
+): AsyncGenerator<TtsEvent> {
+  const { format, rate } = service.settings;
+  const parts = answer(service, request, { format, sampleRate: rate }, signal, begun);
+  for await (const samples of remoteSamples(parts, format, rate)) yield { kind: 'audio', samples };
+}
+
+/** Resolves also if the service takes no more: its last frame, or how it has closed, says why. */
+async function sent(socket: RemoteSocket, frames: readonly string[]): Promise<void> {
+  try {
+    for (const frame of frames) await socket.send(frame);
+  } catch {
+    // Told by what is read.
+  }
+}
+
+/** What comes of the text on a socket of its own, which ends with this. */
+async function* bySocket(
+  { settings: { rate, stallMs = LIMITS.remote.stallMs }, pool, askingFor }: Service,
+  way: SpeakingSocket,
+  request: TtsRequest,
+  signal: AbortSignal,
+  begun: OnBegun,
+): AsyncGenerator<TtsEvent> {
+  const { traceContext, whom } = request;
+  const inactivity = new Inactivity(signal);
+  const asked = { traceContext, ...way.requestFor(request, rate) };
+  let socket: RemoteSocket | undefined;
+  try {
+    inactivity.expect(LIMITS.remote.firstByteMs, late);
+    const answering = await pool.begin(
+      (address) => RemoteSocket.open(address, asked, inactivity.signal),
+      inactivity.signal,
+      askingFor(whom),
+    );
+    begun(answering);
+    socket = answering.reply;
+    await sent(socket, way.framesOf(request));
+    const reader = way.readerFor(request, rate, socket.address);
+    for await (const frame of inactivity.watch(socket.frames(), stallMs, stalled(stallMs), true)) {
+      const events = reader.take(frame);
+      if (!events) return yield* reader.rest();
+      yield* events;
+    }
+    throw failed('The speech provider ended in the middle of the speech');
+  } finally {
+    inactivity.over();
+    socket?.end();
+  }
+}
+
+/** Passes the events on. Errors: also if there is too much audio, or words give none. */
 async function* spoken(
   service: Service,
   request: TtsRequest,
   signal: AbortSignal,
-  begun: Begun,
+  begun: OnBegun,
 ): AsyncGenerator<TtsEvent> {
-  const { format, rate } = service.settings;
-  const parts = answer(service, request, { format, sampleRate: rate }, signal, begun);
+  const { socket, settings } = service;
   /** Longer than anybody takes to say a piece. */
-  const most = (LIMITS.remote.pieceAudioMs / 1000) * rate;
+  const most = (LIMITS.remote.pieceAudioMs / 1000) * settings.rate;
   let heard = 0;
-  for await (const samples of remoteSamples(parts, format, rate)) {
-    heard += samples.length;
+  const events = socket?.suits(request)
+    ? bySocket(service, socket, request, signal, begun)
+    : byRest(service, request, signal, begun);
+  for await (const event of events) {
+    if (event.kind === 'audio') heard += event.samples.length;
     if (heard > most) throw failed('The speech provider answered too much audio');
-    yield { kind: 'audio', samples };
+    yield event;
   }
   if (heard === 0 && WORDS.test(request.text)) throw silent();
 }
@@ -101,7 +193,7 @@ async function* encoded(
   request: TtsRequest,
   output: OutputFormat,
   signal: AbortSignal,
-  begun: Begun,
+  begun: OnBegun,
 ): AsyncGenerator<Uint8Array> {
   let heard = false;
   for await (const bytes of asPromised(answer(service, request, output, signal, begun), output)) {
@@ -115,11 +207,11 @@ async function* encoded(
 async function* told<T>(
   request: TtsRequest,
   signal: AbortSignal,
-  work: (begun: Begun) => AsyncIterable<T>,
+  work: (begun: OnBegun) => AsyncIterable<T>,
 ): AsyncGenerator<T> {
   signal.throwIfAborted();
   if (!hasSound(request.text)) return;
-  let asked: BegunReply | undefined;
+  let asked: Begun<unknown> | undefined;
   let why: unknown;
   try {
     yield* work((begun) => (asked = begun));
@@ -131,23 +223,35 @@ async function* told<T>(
   }
 }
 
+const languagesOfAll = (voices: readonly EngineVoice[]): readonly LanguageCode[] => [
+  ...new Set(voices.flatMap(({ languages }) => languages)),
+];
+
+/** What only some services have. */
+interface MoreWays extends VoicesKnown {
+  readonly socket?: SpeakingSocket;
+}
+
 /**
  * An engine over a service; `requestFor` builds its requests. Errors of `synthesize`: `provider_failed`, also if words
  * give no samples, or any text more than `LIMITS.remote.pieceAudioMs`.
  */
 export function remoteSpeech(
-  name: string,
+  kind: string,
   settings: RemoteSettings,
   abilities: Abilities,
   requestFor: Service['requestFor'],
   keeper: Keeper,
+  { socket, ...known }: MoreWays = {},
 ): TtsEngine {
   const { rate, languages, passThrough = [] } = settings;
+  const name = engineOf(settings, kind);
   const askingFor = askingAs('voice', name, settings, keeper);
-  const service = { settings, pool: servicesOf(settings), requestFor, askingFor };
+  const service = { settings, pool: servicesOf(settings), requestFor, askingFor, socket };
+  const voices = voicesOf(settings, known);
   const own = {
-    languages: languages ?? LANGUAGES,
-    anyScript: languages === undefined,
+    languages: languages ?? (known.languagesOf ? languagesOfAll(voices.all) : LANGUAGES),
+    anyScript: languages === undefined && !known.languagesOf,
     sampleRate: rate,
     streaming: true,
     timing: 'none',
@@ -157,7 +261,10 @@ export function remoteSpeech(
   } as const;
   return {
     name,
-    voices: remoteVoices(settings),
+    get voices() {
+      return voices.all;
+    },
+    ...(voices.learn && { learnVoices: (signal) => voices.learn!(signal) }),
     capabilities: { ...own, ...abilities },
     synthesize: (request, signal) =>
       told(request, signal, (begun) => spoken(service, request, signal, begun)),

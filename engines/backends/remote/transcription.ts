@@ -42,13 +42,16 @@ const unbroken: VoiceActivity = {
 };
 
 interface RemoteWord {
+  /** Of services that tell sounds beside words. */
+  readonly type?: unknown;
   readonly text?: unknown;
   readonly word?: unknown;
   readonly start?: unknown;
   readonly end?: unknown;
 }
 
-interface RemoteTranscript {
+/** What services answer to recorded audio. */
+export interface RemoteTranscript {
   readonly text?: unknown;
   readonly language?: unknown;
   readonly language_code?: unknown;
@@ -56,8 +59,9 @@ interface RemoteTranscript {
   readonly segments?: unknown;
 }
 
-function spanOf({ text, word, start, end }: RemoteWord): SttWord[] {
+function spanOf({ type, text, word, start, end }: RemoteWord): SttWord[] {
   const said = text ?? word;
+  if (type === 'audio_event') return [];
   if (typeof said !== 'string' || typeof start !== 'number' || typeof end !== 'number') return [];
   return said.trim() === '' ? [] : [{ text: wellFormed(said.trim()), start, end: Math.max(start, end) }];
 }
@@ -71,7 +75,15 @@ function codesByName(): ReadonlyMap<string | undefined, string> {
 }
 let codes: ReturnType<typeof codesByName> | undefined;
 /** Made at its first use: the runtime takes 10 ms to load its names of languages. */
-const codeOf = (said: string): string | undefined => (codes ??= codesByName()).get(said.toLowerCase());
+const codeOf = (said: string): string | undefined =>
+  (codes ??= codesByName()).get(said.toLowerCase()) ?? shortCode(said);
+
+/** The two letters of a code of three. */
+function shortCode(said: string): string | undefined {
+  if (!/^[a-z]{3}$/i.test(said)) return undefined;
+  const [code = ''] = Intl.getCanonicalLocales(said);
+  return LANGUAGE_CODES.includes(code) ? code : undefined;
+}
 
 /** The language that a service detected; some give its code, some its English name. */
 function languageIn({ language_code: code, language: name }: RemoteTranscript) {
@@ -80,14 +92,17 @@ function languageIn({ language_code: code, language: name }: RemoteTranscript) {
   return language === undefined ? {} : { language };
 }
 
-/** The service's words, or else those of its segments, timed by their length. Errors: `provider_failed`. */
-export function pieceOf(reply: Buffer): SttPiece {
-  let transcript: RemoteTranscript | null;
+/** Errors: `provider_failed` if it is no JSON. */
+export function jsonIn(reply: Buffer): unknown {
   try {
-    transcript = JSON.parse(reply.toString()) as RemoteTranscript | null;
+    return JSON.parse(reply.toString()) as unknown;
   } catch (cause) {
     throw new ServiceError('provider_failed', { message: 'The speech provider did not answer JSON', cause });
   }
+}
+
+/** The service's words, or else those of its segments, timed by their length. Errors: `provider_failed`. */
+export function pieceIn(transcript: RemoteTranscript | null): SttPiece {
   const { text, words, segments } = transcript ?? {};
   if (typeof text !== 'string')
     throw new ServiceError('provider_failed', { message: 'The speech provider gave no transcript' });
@@ -100,6 +115,8 @@ export function pieceOf(reply: Buffer): SttPiece {
     ...(found.length > 0 && { words: found }),
   };
 }
+
+export const pieceOf = (reply: Buffer): SttPiece => pieceIn(jsonIn(reply) as RemoteTranscript | null);
 
 /** How the reply to one piece is read. */
 export const PIECE = { most: REPLY_BYTES, read: pieceOf };

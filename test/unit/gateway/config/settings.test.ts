@@ -70,8 +70,8 @@ t.test('defaults, values and bounds', async (t) => {
   t.strictSame([vocabulary.vendor, apiKey], ['svc', undefined], 'an empty variable is one that is not set');
   t.equal(readConfig({ PUBLIC_URL: 'https://a.example/' }).publicUrl, 'https://a.example');
   t.strictSame(readConfig({ TRUSTED_PROXIES: ' 10.0.0.1, ,::1' }).trustedProxies, ['10.0.0.1', '::1']);
-  const remote = readConfig({ REMOTE_OPENAI_URL: 'http://a/v1', REMOTE_OPENAI_RATE: '16000' }).remotes.openai;
-  exactly(t, remote, { urls: ['http://a/v1'], rate: 16_000, ttsModel: 'tts-1' });
+  const { remotes: set } = readConfig({ REMOTE_OPENAI_URL: 'http://a/v1', REMOTE_OPENAI_RATE: '16000' });
+  exactly(t, set['openai-compatible']?.settings, { urls: ['http://a/v1'], rate: 16_000, ttsModel: 'tts-1' });
 
   const wrong: [name: string, value: string, said: string][] = [
     ['PORT', '65536', 'PORT must be a whole number from 0 to 65535'],
@@ -253,6 +253,68 @@ t.test('an engine that is configured and not used is named', async (t) => {
     'REMOTE_OPENAI_URL is set, but TTS_ENGINES or STT_ENGINES does not name "openai-compatible"',
   ]);
   t.strictSame(unusedOf({ REMOTE_OPENAI_URL: 'http://a', STT_ENGINES: 'openai-compatible' }), []);
+  const numbered = { REMOTE_3_URL: 'http://a', REMOTE_3_NAME: 'box' };
+  t.strictSame(unusedOf(numbered), [
+    'REMOTE_3_URL is set, but TTS_ENGINES or STT_ENGINES does not name "openai-compatible/box"',
+  ]);
+  for (const STT_ENGINES of ['openai-compatible', 'openai-compatible/box'])
+    t.strictSame(unusedOf({ ...numbered, STT_ENGINES }), []);
+});
+
+t.test('services by number have a kind, its defaults, and a name', async (t) => {
+  const { remotes } = readConfig({
+    REMOTE_ELEVENLABS_URL: 'http://a',
+    REMOTE_1_URL: 'http://b,http://c',
+    REMOTE_1_KIND: 'native-compatible',
+    REMOTE_1_VOICES: 'nova',
+    REMOTE_9_URL: 'http://d',
+    REMOTE_9_KIND: 'elevenlabs-compatible',
+    REMOTE_9_NAME: 'spare',
+    REMOTE_9_KEY: 'k',
+  });
+  t.same(Object.keys(remotes), [
+    'elevenlabs-compatible',
+    'native-compatible/1',
+    'elevenlabs-compatible/spare',
+  ]);
+  exactly(t, remotes['native-compatible/1'], {
+    kind: 'native-compatible',
+    settings: {
+      engine: 'native-compatible/1',
+      urls: ['http://b', 'http://c'],
+      voices: ['nova'],
+      rate: 44_100,
+    },
+  });
+  exactly(t, remotes['elevenlabs-compatible/spare']?.settings, {
+    key: 'k',
+    keyAs: 'xi-api-key',
+    urlSetting: 'REMOTE_9_URL',
+    keySetting: 'REMOTE_9_KEY',
+    ttsModel: 'eleven_flash_v2_5',
+    voices: [],
+  });
+  const wrong: [env: Record<string, string>, said: string][] = [
+    [{ REMOTE_1_KEY: 'k' }, 'REMOTE_1_KEY needs REMOTE_1_URL to be set'],
+    [{ REMOTE_1_URL: 'http://a', REMOTE_1_KIND: 'x' }, 'REMOTE_1_KIND must be one of openai-compatible'],
+    [{ REMOTE_1_URL: 'http://a', REMOTE_1_NAME: 'A B' }, 'REMOTE_1_NAME must be up to 32 small letters'],
+    [
+      { REMOTE_1_URL: 'http://a', REMOTE_2_URL: 'http://b', REMOTE_2_NAME: '1' },
+      'Two services are named openai-compatible/1',
+    ],
+    [
+      { REMOTE_ELEVENLABS_URL: 'http://a', REMOTE_ELEVENLABS_RATE: '12000' },
+      'REMOTE_ELEVENLABS_RATE must be one of 8000, 16000',
+    ],
+    [
+      { REMOTE_1_URL: 'http://a', REMOTE_1_KIND: 'elevenlabs-compatible', REMOTE_1_FORMAT: 'wav' },
+      'REMOTE_1_FORMAT has no effect on the engine "elevenlabs-compatible"',
+    ],
+  ];
+  for (const [env, said] of wrong) t.throws(() => readConfig(env), new RegExp(`^${said}`));
+  t.strictSame(misspeltSettings({ REMOTE_2_URLS: 'x' }, []), [
+    'REMOTE_2_URLS is no setting; did you mean REMOTE_2_URL?',
+  ]);
 });
 
 interface EnvFile {

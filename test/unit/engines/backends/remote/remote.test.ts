@@ -140,8 +140,8 @@ t.test('remotes are configured by variables, and named where they are missing', 
     REMOTE_OPENAI_LANGUAGES: 'de',
     REMOTE_NATIVE_URL: 'https://b, https://c/',
   });
-  t.same(config.remotes.openai?.urls, ['http://a/v1']);
-  t.same(config.remotes.native?.urls, ['https://b', 'https://c']);
+  t.same(config.remotes['openai-compatible']?.settings.urls, ['http://a/v1']);
+  t.same(config.remotes['native-compatible']?.settings.urls, ['https://b', 'https://c']);
   t.throws(() => readConfig({ REMOTE_NATIVE_URL: 'https://b,c' }), /REMOTE_NATIVE_URL must be an http/);
   t.same(engineRoles(config), new Set(), 'no child runs for them');
   const { speakers } = reachEngines(config, runner);

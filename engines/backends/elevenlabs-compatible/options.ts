@@ -1,0 +1,42 @@
+/** Options of a request for speech, as the service has them in its queries and bodies. */
+import type { OutputFormat } from '../../../contracts/audio.js';
+import type { TtsRequest } from '../../../contracts/ports/speech/tts.js';
+
+/** Kilobits a second of Opus, where a client leaves them to the encoder. */
+const OPUS_KBPS = 64;
+
+const formatName = ({ format, sampleRate, mp3Bitrate }: OutputFormat): string =>
+  format === 'pcm' ? `pcm_${sampleRate}` : `${format}_${sampleRate}_${mp3Bitrate ?? OPUS_KBPS}`;
+
+/** Models of the vendor that refuse to be told a language: they hear it in the text. */
+const TAKES_NO_LANGUAGE = /^eleven_(?!.*(v2_5|v3))/;
+
+const languageFor = (model: string, language: string): { readonly language_code?: string } =>
+  TAKES_NO_LANGUAGE.test(model) ? {} : { language_code: language };
+
+const normalizationOf = ({ normalize }: TtsRequest) =>
+  normalize === undefined ? {} : { apply_text_normalization: normalize ? 'on' : 'off' };
+
+export const settingsOfVoice = ({ speed }: TtsRequest) => (speed === 1 ? {} : { voice_settings: { speed } });
+
+/** The query of `stream-input`. */
+export const queryOf = (request: TtsRequest, model: string, audio: OutputFormat): string =>
+  new URLSearchParams({
+    model_id: model,
+    output_format: formatName(audio),
+    ...languageFor(model, request.language),
+    ...normalizationOf(request),
+    ...(request.timing && { sync_alignment: 'true' }),
+  }).toString();
+
+/** Path below the address, and body, of speech by REST. */
+export const restOf = (request: TtsRequest, model: string, audio: OutputFormat) => ({
+  path: `/v1/text-to-speech/${encodeURIComponent(request.voice)}/stream?output_format=${formatName(audio)}`,
+  body: JSON.stringify({
+    text: request.text,
+    model_id: model,
+    ...languageFor(model, request.language),
+    ...normalizationOf(request),
+    ...settingsOfVoice(request),
+  }),
+});

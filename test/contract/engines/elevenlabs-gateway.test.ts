@@ -1,0 +1,117 @@
+/** Another gateway of ours as a remote engine, through protocol B: alone, and behind a gateway. */
+import t from '../../fixtures/tap.js';
+import { RECOGNITION_RATE } from '../../../contracts/audio.js';
+import type { TimedWord, TtsRequest } from '../../../contracts/ports/speech/tts.js';
+import {
+  createElevenlabsSpeech,
+  createElevenlabsTranscriber,
+} from '../../../engines/backends/elevenlabs-compatible/index.js';
+import type { RemoteSettings } from '../../../engines/backends/remote/settings.js';
+import { createToneSpeech } from '../../../engines/backends/tone/index.js';
+import { joined, silence, streamed } from '../../fixtures/engines/listening.js';
+import { speakAll, ttsConformance } from '../../fixtures/engine-conformance.js';
+import { exactly, rejectsExactly } from '../../fixtures/exactly.js';
+import { sharedGateway, startGateway, TEST_KEY } from '../../fixtures/gateway.js';
+import { BASE, KEY, type Timed } from '../../fixtures/protocol-b/rest.js';
+
+const other = await sharedGateway(t);
+const settings: RemoteSettings = {
+  urls: [`${other.base}${BASE}`],
+  key: TEST_KEY,
+  keyAs: 'xi-api-key',
+  ttsModel: 's2.1-pro',
+  sttModel: 'transcribe-1',
+  voices: ['default'],
+  format: 'pcm',
+  rate: RECOGNITION_RATE,
+};
+const request: TtsRequest = { text: 'Tones carry text.', voice: 'default', language: 'en', speed: 1 };
+
+t.test('it keeps the promises of its port', (t) => {
+  const engine = createElevenlabsSpeech(settings);
+  const { name, voices, synthesize } = engine;
+  const capabilities = { ...engine.capabilities, speed: false };
+  return ttsConformance(
+    t,
+    { name, voices, synthesize, capabilities },
+    { sentence: 'Tones carry text.', deterministic: true },
+  );
+});
+
+t.test('it lists its voices, and says who may not', async (t) => {
+  const engine = createElevenlabsSpeech({ ...settings, voices: [] });
+  await engine.learnVoices!(new AbortController().signal);
+  t.ok(engine.voices.some(({ title }) => title === 'Tone (for tests)'));
+  const [voice] = engine.voices;
+  t.ok((await speakAll(engine, { ...request, voice: voice!.name })).samples.length > 0);
+  const wrong = createElevenlabsSpeech({ ...settings, key: 'nobody' });
+  for (const asked of [request, { ...request, latency: 'low' } as const])
+    await rejectsExactly(t, speakAll(wrong, asked), { code: 'provider_failed', status: 502, answered: 401 });
+});
+
+t.test('its words come back with their times', async (t) => {
+  const tone = await speakAll(createToneSpeech(), { ...request, voice: 'tone', timing: true });
+  const words: TimedWord[] = [];
+  const ears = createElevenlabsTranscriber(settings);
+  const audio = joined(silence(0.5), tone.samples);
+  for await (const segment of ears.transcribe(streamed(audio), { words: true }, new AbortController().signal))
+    words.push(...(segment.words ?? []));
+  t.same(
+    words.map(({ text }) => text),
+    ['Tones', 'carry', 'text.'],
+  );
+  words.forEach(({ start }, index) => t.ok(Math.abs(start - 0.5 - tone.words[index]!.start) < 0.05));
+});
+
+t.test('a gateway in front of it speaks, times and hears through it', async (t) => {
+  const front = await startGateway({
+    TTS_ENGINES: 'elevenlabs-compatible',
+    STT_ENGINES: 'elevenlabs-compatible/speech-box',
+    REMOTE_ELEVENLABS_URL: `${other.base}${BASE}`,
+    REMOTE_ELEVENLABS_KEY: TEST_KEY,
+    REMOTE_ELEVENLABS_TTS_MODEL: 's2.1-pro',
+    REMOTE_ELEVENLABS_RATE: '16000',
+    REMOTE_1_KIND: 'elevenlabs-compatible',
+    REMOTE_1_NAME: 'speech-box',
+    REMOTE_1_URL: `${other.base}${BASE}`,
+    REMOTE_1_KEY: TEST_KEY,
+    REMOTE_1_STT_MODEL: 'transcribe-1',
+    REMOTE_1_VOICES: 'default',
+    REMOTE_1_RATE: '16000',
+    REMOTE_1_TTS_MODEL: 's2.1-pro',
+  });
+  t.teardown(() => front.stop());
+  const { items } = (await (await fetch(`${front.base}/model`, { headers: front.authorization })).json()) as {
+    items: { _id: string; title: string; tags: string[] }[];
+  };
+  t.ok(
+    items.some(({ title }) => title === 'Tone (for tests)'),
+    'the other one lists its voices here',
+  );
+  t.ok(items.some(({ tags }) => tags.includes('elevenlabs-compatible/speech-box')));
+  const post = (path: string, body: object) =>
+    fetch(`${front.base}${path}`, {
+      method: 'POST',
+      headers: { ...KEY, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+  const spoken = await post(`${BASE}/v1/text-to-speech/default/with-timestamps?output_format=pcm_16000`, {
+    text: 'Through two gateways.',
+    model_id: 's2.1-pro',
+  });
+  t.equal(spoken.status, 200);
+  const { audio_base64: audio, alignment } = (await spoken.json()) as Timed;
+  t.equal(alignment!.characters.join(''), 'Through two gateways.');
+  const ends = alignment!.character_end_times_seconds;
+  t.ok(ends.every((end, at) => at === 0 || end >= ends[at - 1]!) && ends.at(-1)! > 0.3);
+  const form = new FormData();
+  form.append('file', new Blob([Buffer.from(audio, 'base64')]));
+  form.append('file_format', 'pcm_s16le_16');
+  form.append('model_id', 'transcribe-1');
+  const heard = await fetch(`${front.base}${BASE}/v1/speech-to-text`, {
+    method: 'POST',
+    headers: KEY,
+    body: form,
+  });
+  exactly(t, await heard.json(), { text: 'Through two gateways.' });
+});
