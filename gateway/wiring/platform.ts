@@ -21,9 +21,11 @@ import { openSecrets } from '../../storage/secrets/secrets.js';
 import { createTools } from '../../storage/agents/tools.js';
 import { PlanCache } from '../../storage/plans/plan-cache.js';
 import { PlanContents } from '../../storage/plans/plan-contents.js';
+import { createCallStats } from '../../storage/sessions/figures.js';
 import { createVersions } from '../../storage/agents/versions.js';
 import type { Config } from '../config.js';
 import { send } from '../agents/deliveries/deliver.js';
+import { createStatsReports } from '../agents/stats/stats.js';
 import type { PlatformParts } from '../dialects/platform/parts.js';
 import { createOutbound } from '../outbound/fetch.js';
 import { createMcp } from '../outbound/mcp.js';
@@ -89,6 +91,7 @@ export async function openPlatform(options: PlatformOptions) {
     initialConfig: initialConfig(config.recordAudioDefault === 'true'),
     agents,
     deliveries: createDeliveryRecords(asked),
+    stats: createStatsReports(createCallStats(asked)),
     sendToWebhook,
     plans,
     versions: createVersions({ sql: asked, cache, plans }),

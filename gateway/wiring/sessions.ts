@@ -38,6 +38,7 @@ export interface SessionOptions {
       Config,
       | 'callsPerWorkspace'
       | 'sessionDays'
+      | 'statsDays'
       | 'prices'
       | 'publicSessionsPerAddress'
       | 'publicSessionsPerAgent'
@@ -103,6 +104,7 @@ export async function openSessions(options: SessionOptions): Promise<OpenSession
     clock,
     log,
     sessionDays: config.sessionDays,
+    statsDays: config.statsDays,
     callsPerWorkspace,
   });
   const { deliveries, watch } = await openDeliveries(options);
