@@ -99,7 +99,7 @@ export async function lookForFailures(t, { browser, workspace, sql }) {
     await page.getByLabel('Time', { exact: true }).selectOption('Last 48 hours');
     await until('they are hours', async () => (await chart.getAttribute('aria-valuemax')) === '47');
     await page.getByText('As a table').first().click();
-    t.equal(await page.locator('main tbody tr').count(), 48);
+    await shows('a row for each', () => page.locator('main tbody tr').count(), 48);
     await well(t, 'the start');
     await page.getByLabel('Kind of call').selectOption('Telephone, incoming');
     await page.getByText('No call has ended in this time.').waitFor();
