@@ -126,6 +126,8 @@ export const PLATFORM_LIMITS = {
     /** Sessions removed by one statement. */
     removedAtOnce: 200,
   },
+  /** Figures of calls over time: steps of one answer. */
+  stats: { points: 1000 },
   tool: {
     name: range(1, 120),
     description: 2000,

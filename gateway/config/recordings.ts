@@ -14,6 +14,12 @@ export const RECORDINGS = {
     [0, 36_500],
     'Days that ended sessions are kept, with transcripts and recordings; 0: for ever.',
   ),
+  statsDays: count(
+    'STATS_DAYS',
+    90,
+    [0, 36_500],
+    'Days that figures of calls are kept (Start in the console); 0: for ever.',
+  ),
   recordingDays: count('RECORDING_DAYS', 0, [0, 36_500], 'Days that recordings are kept; 0: for ever.'),
   recordingsUrl: bucketAddress(
     'RECORDINGS_URL',

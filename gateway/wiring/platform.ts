@@ -27,9 +27,11 @@ import { openSecrets } from '../../storage/secrets/secrets.js';
 import { createTools } from '../../storage/agents/tools.js';
 import { PlanCache } from '../../storage/plans/plan-cache.js';
 import { PlanContents } from '../../storage/plans/plan-contents.js';
+import { createCallStats } from '../../storage/sessions/figures.js';
 import { createVersions } from '../../storage/agents/versions.js';
 import type { Config } from '../config.js';
 import { send } from '../agents/deliveries/deliver.js';
+import { createStatsReports } from '../agents/stats/stats.js';
 import type { PlatformParts } from '../dialects/platform/parts.js';
 import { guardedConnections } from '../outbound/connections.js';
 import { createOutbound } from '../outbound/fetch.js';
@@ -116,6 +118,7 @@ export async function openPlatform(options: PlatformOptions) {
       connections: guardedConnections({ allow: config.outboundAllow }),
     },
     deliveries: createDeliveryRecords(asked),
+    stats: createStatsReports(createCallStats(asked)),
     sendToWebhook,
     plans,
     versions: createVersions({ sql: asked, cache, plans }),

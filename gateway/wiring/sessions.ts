@@ -39,6 +39,7 @@ export interface SessionOptions {
       Config,
       | 'callsPerWorkspace'
       | 'sessionDays'
+      | 'statsDays'
       | 'prices'
       | 'publicSessionsPerAddress'
       | 'publicSessionsPerAgent'
@@ -112,6 +113,7 @@ export async function openSessions(options: SessionOptions): Promise<OpenSession
     clock,
     log,
     sessionDays: config.sessionDays,
+    statsDays: config.statsDays,
     callsPerWorkspace,
   });
   const { deliveries, watch } = await openDeliveries(options);

@@ -1,10 +1,10 @@
 /**
- * The end of a session: one statement decides who ends it; the consequences (deliveries, the queued analysis) are written
- * in the same transaction. The texts with the session's variables are deleted then.
+ * The end of a session: one statement decides who ends it; the consequences (deliveries, the queued analysis, what it
+ * adds to the figures) are written in the same transaction. The texts with the session's variables are deleted then.
  */
 import { target } from '../../contracts/lifecycle.js';
 import { LIMITS } from '../../contracts/limits.js';
-import type { EndedReason } from '../../contracts/ports/sessions/sessions.js';
+import type { EndedReason, SessionRecord } from '../../contracts/ports/sessions/sessions.js';
 import { endedBody } from '../../contracts/sessions/post-call.js';
 import {
   answeringSession,
@@ -16,6 +16,7 @@ import {
 import type { StoredPlan } from '../plans/plan-contents.js';
 import type { Sql, Transaction } from '../postgres/sql.js';
 import { addDeliveries } from '../deliveries.js';
+import { addFigures } from './figures.js';
 import { columns, lastedUntilNow, recordOf, type Row } from './rows.js';
 import { isIn } from './states.js';
 import { reportOf } from './turns.js';
@@ -58,16 +59,21 @@ export const endPendingOf = (tx: Transaction, agentId: string, workspaceId: stri
     ended_reason = 'ended_by_api', plan = null
   where s.workspace_id = ${workspaceId} and s.agent_id = ${agentId} and ${isIn(tx, answeringSession('agent_gone'))}`;
 
+async function deliverEnd(tx: Transaction, record: SessionRecord, { plan, prices }: Ended): Promise<void> {
+  const urls = plan?.config.webhooks.post_call.map(({ url }) => url) ?? [];
+  if (urls.length === 0) return;
+  const report = await reportOf(tx, record, prices);
+  const body = (eventId: string): string => endedBody(eventId, record, report);
+  await addDeliveries(tx, { record, event: 'call.ended', urls, body });
+}
+
 /** False if the session has ended already, or does not have the expected owner (`only`). */
 export const endSession = (sql: Sql, id: string, reason: EndedReason, only?: Only): Promise<boolean> =>
   sql.begin(async (tx) => {
     const [row] = await update(tx, id, reason, only);
     if (!row) return false;
-    const urls = row.plan?.config.webhooks.post_call.map(({ url }) => url) ?? [];
     const record = recordOf(row);
-    if (urls.length === 0) return true;
-    const report = await reportOf(tx, record, row.prices);
-    const body = (eventId: string): string => endedBody(eventId, record, report);
-    await addDeliveries(tx, { record, event: 'call.ended', urls, body });
+    await deliverEnd(tx, record, row);
+    await addFigures(tx, record, row.prices);
     return true;
   }) as Promise<boolean>;

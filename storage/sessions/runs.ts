@@ -50,6 +50,8 @@ export interface SessionRunsParts {
   readonly callsPerWorkspace?: number | null;
   /** Days for which sessions are kept after their end; 0, the default: for ever. */
   readonly sessionDays?: number;
+  /** Days for which figures are kept; 0, the default: for ever. */
+  readonly statsDays?: number;
 }
 
 export const SWEEP_MS = 5000;
@@ -272,7 +274,7 @@ async function noteLasted(sql: Sql, owned: OwnedSessions, processId: string): Pr
 
 /** Starts the periodic upkeep of a process; failures are logged and retried. */
 function startUpkeep(parts: SessionRunsParts, owned: OwnedSessions): (() => void)[] {
-  const { database, clock, log, processId, node, sessionDays } = parts;
+  const { database, clock, log, processId, node, sessionDays, statsDays } = parts;
   const { sql } = database;
   const shared = (work: () => Promise<unknown>) => node.shared?.(work) ?? work;
   const every = (ms: number, what: string, work: () => Promise<unknown>) =>
@@ -289,7 +291,7 @@ function startUpkeep(parts: SessionRunsParts, owned: OwnedSessions): (() => void
     every(
       CLEAN_MS,
       'could not remove old rows',
-      shared(() => removeOld(sql, sessionDays)),
+      shared(() => removeOld(sql, sessionDays, statsDays)),
     ),
   ];
 }

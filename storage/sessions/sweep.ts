@@ -12,6 +12,7 @@ import { forgetOldCalls } from '../phone/phone-numbers.js';
 import { dropUnusedPlans } from '../plans/plan-contents.js';
 import { dropOrphanSecrets } from '../secrets/orphans.js';
 import { endSession } from './endings.js';
+import { removeOldFigures } from './figures.js';
 import { removeExpired } from './removal.js';
 import { isLive } from './states.js';
 
@@ -61,14 +62,15 @@ export async function endOverdue(sql: Sql): Promise<number> {
 
 /**
  * Removes old rows: sessions with everything that belongs to them, test runs and records of phone calls `sessionDays` after
- * their end (0 keeps them), and rows of other tables after fixed times.
+ * their end, figures `statsDays` after their hour (0 keeps them), and rows of other tables after fixed times.
  */
-export async function removeOld(sql: Sql, sessionDays = 0): Promise<void> {
+export async function removeOld(sql: Sql, sessionDays = 0, statsDays = 0): Promise<void> {
   if (sessionDays > 0) {
     await removeExpired(sql, sessionDays);
     await removeOldRuns(sql, sessionDays);
     await forgetOldCalls(sql, sessionDays);
   }
+  await removeOldFigures(sql, statsDays);
   await dropUnusedPlans(sql);
   await dropOrphanSecrets(sql);
   await sql`delete from deleted_recordings where deleted_at < now() - interval '90 days'`;

@@ -73,6 +73,39 @@ export async function lookForFailures(t, { browser, workspace, sql }) {
     await well(t, 'the call');
   });
 
+  await t.test('the start says how the calls went, and what is not well', async (t) => {
+    await view('Start');
+    const named = (name) => ({ has: page.getByText(name, { exact: true }) });
+    const figure = (name) => page.locator('dl.figures div', named(name)).locator('dd').textContent();
+    await shows(
+      'calls, success, failed answers and tools',
+      () => Promise.all(['Calls', 'Success', 'Answers failed', 'Tool calls failed'].map(figure)),
+      ['4', '100 %', '1', '1'],
+    );
+    const line = (name) => page.locator('main li', named(name)).locator('.tag').textContent();
+    await shows(
+      'what is not well',
+      () => Promise.all(['Tools, last 48 hours', 'Deliveries', 'Database', 'Language model'].map(line)),
+      ['1 of 1 calls failed', '8 were given up', 'Well', 'None: the built-in dialogue answers'],
+    );
+    const chart = page.getByRole('slider', { name: 'Calls', exact: true });
+    await chart.focus();
+    const said = () => chart.getAttribute('aria-valuetext');
+    t.match(await said(), /: Completed 4, Failed 0$/);
+    await page.keyboard.press('ArrowLeft');
+    t.match(await said(), /: Completed 0, Failed 0$/);
+    await page.keyboard.press('End');
+    t.match(await said(), /: Completed 4, Failed 0$/);
+    await page.getByLabel('Time', { exact: true }).selectOption('Last 48 hours');
+    await until('they are hours', async () => (await chart.getAttribute('aria-valuemax')) === '47');
+    await page.getByText('As a table').first().click();
+    await shows('a row for each', () => page.locator('main tbody tr').count(), 48);
+    await well(t, 'the start');
+    await page.getByLabel('Kind of call').selectOption('Telephone, incoming');
+    await page.getByText('No call has ended in this time.').waitFor();
+    t.match(page.url(), /range=hours&kind=phone_inbound$/, 'the address holds what is shown');
+  });
+
   const button = (name) => page.getByRole('button', { name, exact: true });
   const deliveries = page.locator('main ul.panel > li');
   const shown = (count) => until(`${count} are shown`, async () => (await deliveries.count()) === count);

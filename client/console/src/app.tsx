@@ -19,7 +19,7 @@ import { Phone } from './views/phone/numbers.js';
 import { Realtime } from './views/realtime/realtime.js';
 import { SignIn } from './views/sign-in.js';
 import { Speak } from './views/speak/speak.js';
-import { Start } from './views/start.js';
+import { Start } from './views/start/start.js';
 import { Talk } from './views/talk.js';
 import { Tests } from './views/tests/index.js';
 import { Tools } from './views/tools/tools.js';

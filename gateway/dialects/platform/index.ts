@@ -11,6 +11,7 @@ import { platformWebhooks } from './webhooks.js';
 import { platformError } from './errors.js';
 import { KNOWLEDGE_ROWS } from './knowledge.js';
 import type { PlatformParts } from './parts.js';
+import { STATS_ROWS } from './stats.js';
 import { TOOL_TEST_ROWS } from './tool-test.js';
 import { TOOL_ROWS } from './tools.js';
 import { VERSION_ROWS } from './versions.js';
@@ -23,6 +24,7 @@ const ROWS = [
   ...KNOWLEDGE_ROWS,
   ...DELIVERY_ROWS,
   ...REDELIVERY_ROWS,
+  ...STATS_ROWS,
 ];
 
 /** `more`: the routes of sessions, which also take callers without a key, and of tests; their parts are opened later. */

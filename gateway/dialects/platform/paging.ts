@@ -61,7 +61,8 @@ const LOST_PLUS = /^ ?(?=\d)/;
 export const numberOf = (query: URLSearchParams, name: string): string | undefined =>
   textOf(query, name, LIMITS.session.phoneNumber)?.replace(LOST_PLUS, '+');
 
-function wholeOf(query: URLSearchParams, name: string, min: number, max: number): number | undefined {
+/** Errors: `invalid_request`. */
+export function wholeOf(query: URLSearchParams, name: string, min: number, max: number): number | undefined {
   const text = parameter(query, name);
   if (text === undefined) return undefined;
   const value = WHOLE.test(text) ? Number(text) : NaN;

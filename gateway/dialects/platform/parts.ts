@@ -4,6 +4,7 @@ import type { Ids } from '../../../contracts/ids.js';
 import type { Language } from '../../../contracts/speech/languages.js';
 import type { Agents, AgentVersions, PublishedAgents } from '../../../contracts/ports/agents/agents.js';
 import type { DeliveryRecords, SendToWebhook } from '../../../contracts/ports/sessions/deliveries.js';
+import type { StatsReports } from '../../../contracts/ports/sessions/stats.js';
 import type { KeyAuthority } from '../../../contracts/ports/accounts/identity.js';
 import type { Knowledge, KnowledgeSearch } from '../../../contracts/ports/agents/knowledge.js';
 import type { OpenMcp } from '../../../contracts/ports/agents/mcp.js';
@@ -22,6 +23,7 @@ export interface PlatformParts {
   readonly tools: Tools & ToolCredentials;
   readonly knowledge: Knowledge & KnowledgeSearch;
   readonly deliveries: DeliveryRecords;
+  readonly stats: StatsReports;
   readonly sendToWebhook: SendToWebhook;
   readonly tokens: TokenCounter;
   readonly outbound: Outbound;

@@ -20,14 +20,16 @@ const versionsOf = async (agent: string, signal: AbortSignal): Promise<VersionPa
   return (await ask<VersionPage>(path, { signal })).versions;
 };
 
-/** `value`: `live`, `draft`, or a number. */
+/** `value`: `live`, `draft`, or a number; `any` is what `live` is called where it stands for all of them. */
 export function VersionField({
   agent,
   value,
+  any = agents.published,
   choose,
 }: {
   readonly agent: string;
   readonly value: string;
+  readonly any?: string;
   readonly choose: (version: string) => void;
 }) {
   const may = useMay();
@@ -39,7 +41,7 @@ export function VersionField({
     <Field label={agents.which}>
       {(tied) => (
         <select {...tied} value={value} onChange={({ currentTarget }) => choose(currentTarget.value)}>
-          <option value={LIVE}>{agents.published}</option>
+          <option value={LIVE}>{any}</option>
           <option value={DRAFT}>{agents.draft}</option>
           {data.map(({ version_number: number, version_title: title }) => (
             <option key={number} value={String(number)}>

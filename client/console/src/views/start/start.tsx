@@ -1,41 +1,15 @@
-/** The gateway's health, its last calls, and what to try first. */
-import { addressOf, ask } from '../api.js';
-import { useMay } from '../account.js';
-import { momentText } from '../format.js';
-import { useLoad } from '../hooks.js';
-import { Failure, Loading, Page } from '../parts/basics.js';
-import { linkTo } from '../router.js';
-import { texts } from '../texts.js';
-import type { CallRow } from './calls/record.js';
-import { StatusTag } from './calls/status.js';
-
-interface Health {
-  readonly status: string;
-  readonly checks: Readonly<Record<string, boolean>>;
-}
-
-/** The health report, which also comes with status 503. */
-const readHealth = async (signal: AbortSignal): Promise<Health> =>
-  (await fetch(addressOf('health'), { signal })).json() as Promise<Health>;
-
-function HealthPanel() {
-  const { data, error, reload } = useLoad(readHealth, []);
-  const missing = Object.keys(data?.checks ?? {}).filter((name) => !data?.checks[name]);
-  return (
-    <section class="panel stack tight">
-      <h2>{texts.start.health}</h2>
-      {!data && (error === undefined ? <Loading /> : <Failure error={error} retry={reload} />)}
-      {data && (
-        <p>
-          <span class={`tag ${data.status === 'ok' ? 'good' : 'warn'}`}>
-            {texts.start.states[data.status] ?? data.status}
-          </span>
-        </p>
-      )}
-      {missing.length > 0 && <p class="soft">{texts.start.missing(missing.join(', '))}</p>}
-    </section>
-  );
-}
+/** Whether all is well, how the calls went, the last ones, and what to try first. */
+import { ask } from '../../api.js';
+import { useMay } from '../../account.js';
+import { momentText } from '../../format.js';
+import { useLoad } from '../../hooks.js';
+import { Failure, Loading, Page } from '../../parts/basics.js';
+import { linkTo } from '../../router.js';
+import { texts } from '../../texts.js';
+import type { CallRow } from '../calls/record.js';
+import { StatusTag } from '../calls/status.js';
+import { CallFigures } from './figures.js';
+import { WellPanel } from './well.js';
 
 /** Number of newest calls shown; the running ones among them are counted. */
 const LAST = 5;
@@ -88,7 +62,7 @@ export function Start() {
     <Page title={texts.views.start} intro={texts.start.intro}>
       <div class="columns">
         <div class="stack">
-          <HealthPanel />
+          <WellPanel />
           <section class="panel stack tight">
             <h2>{texts.start.try}</h2>
             {TRIALS.filter(({ needs }) => may(needs))
@@ -102,6 +76,7 @@ export function Start() {
         </div>
         {may('records') && <LastCalls />}
       </div>
+      {may('records') && <CallFigures />}
     </Page>
   );
 }
