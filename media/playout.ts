@@ -44,6 +44,8 @@ export interface PlayoutFrame {
   readonly samples: Int16Array;
   /** Whether it is the first one after silence. */
   readonly begins: boolean;
+  /** The utterance that it is of; undefined for silence, and for the soft end of speech that was stopped. */
+  readonly utterance?: number;
 }
 
 export class Playout {
@@ -55,6 +57,8 @@ export class Playout {
   #rising = 0;
   #tail = 0;
   #silent = true;
+  /** The utterance of the last frame that was taken from the queue. */
+  #speaking = 0;
 
   constructor(private readonly played: OnPlayed) {}
 
@@ -107,7 +111,8 @@ export class Playout {
 
   /** The frame to send now; undefined if there is none. Called every FRAME_MS. */
   next(): PlayoutFrame | undefined {
-    const samples = this.#fading.shift() ?? (this.#paused ? undefined : this.#takeRising());
+    const faded = this.#fading.shift();
+    const samples = faded ?? (this.#paused ? undefined : this.#takeRising());
     if (samples) this.#tail = TAIL_FRAMES;
     else if (this.#tail-- <= 0) {
       this.#silent = true;
@@ -115,7 +120,7 @@ export class Playout {
     }
     const begins = this.#silent;
     this.#silent = false;
-    return { samples: samples ?? SILENCE, begins };
+    return { samples: samples ?? SILENCE, begins, ...(samples && !faded && { utterance: this.#speaking }) };
   }
 
   /** Whether the last frame was speech, in the middle of an utterance. */
@@ -152,6 +157,7 @@ export class Playout {
   #take(): Int16Array | undefined {
     for (let first = this.#queue[0]; first; first = this.#queue[0]) {
       const samples = this.#frameOf(first);
+      this.#speaking = first.number;
       if (samples) return samples;
       if (!first.finished) return undefined;
       this.#queue.shift();

@@ -22,8 +22,9 @@ export interface RoomArgs extends CallArgs {
 }
 
 export interface PhoneArgs extends CallArgs {
-  /** Format of both directions. */
+  /** Format of both directions, unless the caller's is `heard`. */
   readonly format: LineFormat;
+  readonly heard?: LineFormat;
 }
 
 export type CallCommand =
@@ -128,7 +129,7 @@ export type RoomReport =
 
 /** Reports for the provider of a phone line. */
 export type LineReport =
-  | { readonly on: 'speak'; readonly audio: Uint8Array }
+  | { readonly on: 'speak'; readonly audio: Uint8Array; readonly utterance?: number }
   /** The provider must send it back once everything before it was heard. */
   | { readonly on: 'mark'; readonly mark: number }
   /** The provider must drop audio that was sent but not heard. */

@@ -61,6 +61,8 @@ export interface Context {
   readonly asked: boolean;
   /** Whether the turn had a pause. */
   readonly paused: boolean;
+  /** Whether the client has said that the turn is over with the user's last voice. */
+  readonly released: boolean;
   /** The agent hears its own echo, so a sound alone does not prove that the user speaks. */
   readonly echoes: boolean;
   /** Failed answers in a row, and the part of the gateway that failed last. */
@@ -94,6 +96,7 @@ export const contextOf = (settings: AgentSettings): Context => ({
   paused: false,
   silenceMs: 0,
   owesResults: false,
+  released: false,
   reengaged: 0,
   echoes: false,
   failures: 0,
@@ -236,7 +239,8 @@ export function turnCompleteness(context: Context): TurnCompleteness {
 }
 
 export function delayFor(context: Context, turn: TurnCompleteness): number {
-  const { settings, pace, paceKnown, said, stretches } = context;
+  const { settings, pace, paceKnown, said, stretches, released } = context;
+  if (released) return 0;
   const facts = {
     unknownPace: !paceKnown,
     interrupts: said === '' && interruptsAgent(stretches),

@@ -52,8 +52,14 @@ export type AgentEvent =
   /** The user hangs up. */
   | { readonly type: 'left' }
   | { readonly type: 'end'; readonly reason: EndReason }
-  /** `at`: milliseconds of the host's clock, for measuring pauses. */
-  | { readonly type: 'voice'; readonly active: boolean; readonly at: number; readonly silentMs?: number }
+  /** `at`: milliseconds of the host's clock, for measuring pauses; `over`: the client says that the turn is over with it. */
+  | {
+      readonly type: 'voice';
+      readonly active: boolean;
+      readonly at: number;
+      readonly silentMs?: number;
+      readonly over?: true;
+    }
   /** The transcript of that stretch of voice so far; `final`: complete, once per stretch. */
   | {
       readonly type: 'transcript';
@@ -72,7 +78,7 @@ export type AgentEvent =
    * Only for agents with such a detector.
    */
   | { readonly type: 'sounded'; readonly span: number; readonly probability: number | undefined }
-  /** A typed message; `aloud`: whether the reply is spoken. */
+  /** A typed message, or without text the wish for an answer; `aloud`: whether the reply is spoken. */
   | { readonly type: 'typed'; readonly text: string; readonly aloud: boolean }
   /** The agent's own words have come back through the user's microphone. */
   | { readonly type: 'echo' }

@@ -194,7 +194,7 @@ export const parts = setup({
       const from = event.type === 'voice' && listens ? event.at : undefined;
       const pausedMs = listens ? undefined : pauseOf(context, event);
       const stretches = begun(context.stretches, span, from, pausedMs);
-      enqueue.assign({ span, stretches, probability: undefined });
+      enqueue.assign({ span, stretches, probability: undefined, released: false });
       const joins = from === undefined ? undefined : joinedBy(context.stretches, span);
       enqueue.emit({ type: 'beginSpan', span, ...(joins !== undefined && { joins }) });
     }),
@@ -221,7 +221,11 @@ export const parts = setup({
     noteSound: assign(({ event }) => (event.type === 'sounded' ? { probability: event.probability } : {})),
     noteSilence: assign(({ context: { stretches, span }, event }) =>
       event.type === 'voice'
-        ? { silentAt: event.at, stretches: silent(stretches, span, event.at - (event.silentMs ?? SILENT_MS)) }
+        ? {
+            released: event.over === true,
+            silentAt: event.at,
+            stretches: silent(stretches, span, event.at - (event.silentMs ?? SILENT_MS)),
+          }
         : {},
     ),
     /**
@@ -260,11 +264,11 @@ export const parts = setup({
       enqueue.emit(messageApart(context, isAgreement(context)));
       enqueue.assign(withoutWords(context));
     }),
-    read: emit(({ event }) => ({
-      type: 'message' as const,
-      text: event.type === 'typed' ? event.text : '',
-      typed: true as const,
-    })),
+    /** What was typed, if anything was: an answer can be asked for without a word. */
+    read: enqueueActions(({ event, enqueue }) => {
+      if (event.type !== 'typed' || event.text === '') return;
+      enqueue.emit({ type: 'message', text: event.text, typed: true });
+    }),
     closeTurn: enqueueActions(({ context, enqueue }) => {
       if (context.said === '') return;
       enqueue.emit({ type: 'closeTurn' });

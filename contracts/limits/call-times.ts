@@ -8,6 +8,8 @@ const SECOND = 1000;
 export const CALL_TIMES = {
   /** Gateway process: the last words and messages leave; then the client is disconnected. */
   goodbyeMs: 300,
+  /** Gateway process: a client says how much it has heard of speech that was cleared; then what was sent counts as heard. */
+  correctionMs: 500,
   /** Gateway process: a report that a media worker has sent arrives; then a token that brought no client becomes valid again. */
   reportMs: 1 * SECOND,
   /** Gateway process: interval of its heartbeat. */
@@ -132,5 +134,6 @@ export const CALL_ORDER: readonly Before[] = [
     'an agent leaves its room before its job is stopped',
   ),
   before('farewellMs', 'releaseMs', 'a client closes its connection before the worker is stopped'),
+  before('correctionMs', 'releaseMs', 'what was heard is settled while its call is there'),
   before(['goodbyeMs', 'releaseMs'], 'overtimeMs', 'the owner ends its call before the sweep does'),
 ];

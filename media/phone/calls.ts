@@ -31,8 +31,12 @@ class LineCall extends WorkerCall<LineReport> implements PhoneCall {
   }
 
   protected reports(): AsyncIterable<unknown> {
-    const { sessionId, user, agent, record, part, format } = this.options;
-    const args: PhoneArgs = { sessionId, user, agent, record, ...(part !== undefined && { part }), format };
+    const { sessionId, user, agent, record, part, format, heard } = this.options;
+    const args: PhoneArgs = {
+      ...{ sessionId, user, agent, record, format },
+      ...(part !== undefined && { part }),
+      ...(heard && { heard }),
+    };
     return this.media.runJob(PHONE_JOB, args, this.run);
   }
 
@@ -55,7 +59,7 @@ class LineCall extends WorkerCall<LineReport> implements PhoneCall {
   }
 
   protected take(report: LineReport): void {
-    if (report.on === 'speak') this.link.speak(report.audio);
+    if (report.on === 'speak') this.link.speak(report.audio, report.utterance);
     else if (report.on === 'mark') this.link.mark(report.mark);
     else this.link.clearAudio();
   }

@@ -28,13 +28,15 @@ export class PhoneCarrier implements Carrier<LineCommand> {
   readonly #marks: Marks;
   readonly #echo: EchoGate;
   #recording: SampleRecording | undefined;
+  /** The agent's frames that were sent and are not due yet: they are recorded as they are heard, not as they are sent. */
+  #sent: Int16Array[] = [];
 
   constructor(
-    { format }: PhoneArgs,
+    { format, heard = format }: PhoneArgs,
     private readonly parts: Pick<ServedParts, 'complexity'>,
     private readonly call: CallHost<LineReport>,
   ) {
-    this.#receiver = new PhoneReceiver(format, (samples) => {
+    this.#receiver = new PhoneReceiver(heard, (samples) => {
       const { sound, watched } = this.#echo.hear(samples);
       call.samples(sound, watched);
       this.#kept()?.user(samples);
@@ -42,10 +44,11 @@ export class PhoneCarrier implements Carrier<LineCommand> {
     this.#voice = new PhoneVoice(
       format,
       call.playout,
-      (audio) => call.report({ on: 'speak', audio }),
+      (audio, utterance) =>
+        call.report({ on: 'speak', audio, ...(utterance !== undefined && { utterance }) }),
       (samples) => {
         this.#echo.said(samples);
-        this.#kept()?.agent(samples);
+        this.#sent.push(samples);
       },
       () => call.report({ on: 'pressed' }),
     );
@@ -67,9 +70,14 @@ export class PhoneCarrier implements Carrier<LineCommand> {
   beat(_connected: boolean, passed: number): boolean {
     this.#receiver.beat(passed);
     const spoke = this.#voice.beat();
+    this.#record(passed);
     this.#echo.beat();
     this.#marks.beat(this.#voice.hasLeft);
     return spoke;
+  }
+
+  #record(beats: number): void {
+    for (const samples of this.#sent.splice(0, beats)) this.#kept()?.agent(samples);
   }
 
   played(played: PlayedReport): void {
@@ -78,6 +86,7 @@ export class PhoneCarrier implements Carrier<LineCommand> {
 
   clearAudio(): void {
     this.#voice.drop();
+    this.#sent = [];
     this.call.report({ on: 'clearAudio' });
     this.#marks.dropped();
   }

@@ -11,7 +11,7 @@ import { FRAME_MS, type PlayoutFrame, type Playout } from '../playout.js';
 import { codecFor, type LineCodec } from './codecs.js';
 import { HOLD, tonesOf } from './tones.js';
 
-/** Frames that the provider holds besides the one that it plays. A recording accepts three per beat. */
+/** Frames that the provider holds besides the one that it plays, unless its format says otherwise. */
 const AHEAD = 2;
 
 const joined = (frames: readonly Uint8Array[]): Uint8Array =>
@@ -30,12 +30,14 @@ export class PhoneVoice {
   #held: number | undefined;
   /** Whether the last beat had no speech. */
   #quiet = true;
+  /** The utterance that is sent. */
+  #utterance: number | undefined;
 
   constructor(
     private readonly format: LineFormat,
     private readonly playout: Playout,
-    /** Sends a piece in the line's format. */
-    private readonly send: (audio: Uint8Array) => void,
+    /** Sends a piece in the line's format; `utterance`: as of the frame that it ends with. */
+    private readonly send: (audio: Uint8Array, utterance: number | undefined) => void,
     /** Receives each frame of speech or tones, before it is converted. */
     private readonly said: (samples: Int16Array) => void,
     /** The last of the keys has been sent. */
@@ -88,7 +90,7 @@ export class PhoneVoice {
 
   /** Frames sent at once at the beginning of an utterance. */
   get ahead(): number {
-    return AHEAD + this.#frames;
+    return (this.format.ahead ?? AHEAD) + this.#frames;
   }
 
   /** Whether all frames of speech have been sent. */
@@ -113,7 +115,8 @@ export class PhoneVoice {
     this.#filled = 0;
   }
 
-  #speak({ samples }: PlayoutFrame): void {
+  #speak({ samples, utterance }: PlayoutFrame): void {
+    this.#utterance = utterance;
     this.said(samples);
     this.#send(samples);
   }
@@ -132,6 +135,6 @@ export class PhoneVoice {
   #flush(frame: Int16Array): void {
     this.#filled = 0;
     this.#piece.push(this.#codec.encode(frame));
-    if (this.#piece.length === this.#frames) this.send(joined(this.#piece.splice(0)));
+    if (this.#piece.length === this.#frames) this.send(joined(this.#piece.splice(0)), this.#utterance);
   }
 }

@@ -5,6 +5,7 @@
  */
 import type { MemoryShare } from '../accounts/memory.js';
 import type { RecordingBegan } from '../sessions/recordings.js';
+import type { AgentChanges } from './agent-changes.js';
 import type { NodeFigures } from './nodes.js';
 
 /** A client's signalling connection, for sending. */
@@ -59,12 +60,16 @@ export interface LineFormat {
   readonly rate: number;
   /** Frames of 20 ms per message we send; default 1. */
   readonly frames?: number;
+  /** Frames of an utterance that are sent before they are due; default 2. */
+  readonly ahead?: number;
   /** The provider does not report playback (it has no marks). */
   readonly silent?: true;
 }
 
 export interface PhoneOptions extends CallOptions {
   readonly format: LineFormat;
+  /** Format of the caller's audio, if it is another one. */
+  readonly heard?: LineFormat;
 }
 
 export interface JoinableOptions extends CallOptions {
@@ -89,6 +94,8 @@ export type CallEvent =
       readonly active: boolean;
       readonly background?: boolean;
       readonly silentMs?: number;
+      /** At its end: the client says that the user's turn is over, however it sounds. */
+      readonly over?: true;
     }
   /** A short pause has begun (`active`): 0.1 s of silence, which may be the end of the user's voice; or the voice continues. An end of speech ends the short pause too. */
   | { readonly kind: 'shortPause'; readonly active: boolean }
@@ -104,7 +111,15 @@ export type CallEvent =
       readonly topic: string;
       readonly payload: Uint8Array;
       readonly tooLong?: boolean;
-    };
+    }
+  /** A text that the client brings into the conversation. It asks for no answer by itself. */
+  | { readonly kind: 'item'; readonly role: 'user' | 'assistant' | 'system'; readonly text: string }
+  /** The client wants an answer to all that was said; `instructions`: for this answer only. */
+  | { readonly kind: 'answer'; readonly instructions?: string }
+  /** The client changes what the agent does in this call. */
+  | { readonly kind: 'amended'; readonly changes: AgentChanges }
+  /** The client says how much was heard of an utterance that was cleared; only in calls that are `correctable`. */
+  | { readonly kind: 'heard'; readonly utterance: number; readonly ms: number };
 
 /** A caption of one side, shown as it is spoken (docs/contract/platform.md 6.9, `lk.transcription`). */
 export interface TranscriptText {
@@ -133,6 +148,8 @@ export interface CallObserver {
 }
 
 export interface Call {
+  /** Whether its client may say, shortly after speech was cleared, how much of it was heard (`heard`). */
+  readonly correctable?: boolean;
   /** In order; ends when the call has ended. Errors: `engine_lost` when the media worker died. */
   readonly events: AsyncIterable<CallEvent>;
   /** Queues speech of an utterance at 24 kHz. Resolves when more is wanted. */
@@ -168,8 +185,11 @@ export interface JoinableCalls {
 export interface PhoneLink {
   /** Charged for the caller's audio that waits. */
   readonly memory: MemoryShare;
-  /** Audio for the caller: 20 ms, or a longer piece that the provider queues. */
-  speak(audio: Uint8Array): void;
+  /**
+   * Audio for the caller: 20 ms, or a longer piece that the provider queues. `utterance`: what it is of; undefined for tones, and for
+   * what follows speech: silence, or a soft end.
+   */
+  speak(audio: Uint8Array, utterance?: number): void;
   /** Asks for `PhoneCall.marked` once everything before it has been heard. */
   mark(mark: number): void;
   /** Drops audio that was sent but not heard yet. */

@@ -45,6 +45,8 @@ export interface PlannedTool {
   /** The function name by which the model calls it. */
   readonly functionName: string;
   readonly definition: ToolDefinition;
+  /** JSON Schema of its arguments as its client gave it, who checks them; absent: they are text, as the definition lists them. */
+  readonly parameters?: object;
 }
 
 /** An agent that may take the call over, pinned to its version at the session's creation. */
@@ -65,6 +67,8 @@ export interface SessionPlan {
   readonly agentId?: string;
   /** One list for all sessions of a process with the same agent and `configHash`. */
   readonly tools: readonly PlannedTool[];
+  /** Tools that the client of this call has brought along; absent in plans that are kept. */
+  readonly clientTools?: readonly PlannedTool[];
   readonly knowledge: readonly { readonly sourceId: string; readonly revision: number }[];
   readonly configHash: string;
   readonly maxDurationSeconds: number;

@@ -10,6 +10,7 @@ const MOST_WAITING = 4096;
 
 export class FencedCall implements Call {
   readonly events: AsyncIterable<CallEvent>;
+  readonly correctable: boolean;
   /** Commands that wait; undefined while the call runs. */
   #waiting: (() => void)[] | undefined;
   /** Producers of more speech, which wait, too. */
@@ -23,6 +24,7 @@ export class FencedCall implements Call {
     private readonly held: HeldLease,
   ) {
     this.events = call.events;
+    this.correctable = call.correctable === true;
     this.#leave = held.onChange((state) => this.#change(state));
     if (!held.holds) this.#stop();
   }

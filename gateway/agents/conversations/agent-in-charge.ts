@@ -6,6 +6,7 @@ import type { Excuse } from '../../../actors/agent/events.js';
 import type { AgentSettings } from '../../../actors/agent/settings.js';
 import { takenOver } from '../../../contracts/agents/plan.js';
 import { LIMITS } from '../../../contracts/limits.js';
+import type { AgentChanges } from '../../../contracts/ports/calls/agent-changes.js';
 import type { PublishedAgents } from '../../../contracts/ports/agents/agents.js';
 import type { ChatModel } from '../../../contracts/ports/chat.js';
 import type {
@@ -34,11 +35,23 @@ export interface AgentInChargeParts {
   model(plan: SessionPlan): ChatModel;
 }
 
+/** The plan as the client of its call has changed it. */
+export function amended(plan: SessionPlan, { tools, instructions, eagerness }: AgentChanges): SessionPlan {
+  const { prompt, conversation } = plan.config;
+  const config = {
+    ...plan.config,
+    prompt: { ...prompt, ...(instructions !== undefined && { system_prompt: instructions }) },
+    conversation: { ...conversation, ...(eagerness && { eagerness }) },
+  };
+  return { ...plan, config, ...(tools && { clientTools: tools }) };
+}
+
 export class AgentInCharge {
   #plan: SessionPlan;
   #voice: AgentVoice;
   #model: ChatModel;
   #transfers = 0;
+  #changes: AgentChanges = {};
 
   constructor(
     private readonly session: HostedSession,
@@ -106,6 +119,12 @@ export class AgentInCharge {
     };
   }
 
+  /** Changes what the client may change of it; its instructions end with a hand-over. */
+  amend(changes: AgentChanges): void {
+    this.#changes = { ...this.#changes, ...changes };
+    this.#plan = amended(this.#plan, this.#changes);
+  }
+
   /** Lets another agent take over. Resolves to the reason of a refusal, as text for the model; undefined if it took over. */
   async handOver(agentId: string, signal: AbortSignal): Promise<string | undefined> {
     const plan = this.#plan;
@@ -121,7 +140,9 @@ export class AgentInCharge {
     // A model may call the tool twice in one step.
     if (this.#plan !== plan) return 'The call has been handed over already';
     this.#transfers += 1;
-    this.#plan = next;
+    const { instructions: _of, ...changes } = this.#changes;
+    this.#changes = changes;
+    this.#plan = amended(next, changes);
     this.#voice = this.parts.voice(next);
     this.#model = this.parts.model(next);
     return undefined;

@@ -13,6 +13,7 @@ import { type Effects, performed, run, type RunningMachine } from '../../../acto
 import { CALL_TIMES } from '../../../contracts/limits/call-times.js';
 import { ServiceError } from '../../../contracts/errors.js';
 import { type Log, withFields } from '../../../contracts/log.js';
+import type { AgentChanges } from '../../../contracts/ports/calls/agent-changes.js';
 import type { Call, CallEvent } from '../../../contracts/ports/calls/calls.js';
 import type { ChatModel } from '../../../contracts/ports/chat.js';
 import type { PinnedAgent } from '../../../contracts/ports/sessions/sessions.js';
@@ -23,7 +24,7 @@ import { Captions } from './client/captions.js';
 import { ClientMessages } from './client/messages.js';
 import { CLOSED_BY, type ClosedBy, SESSION_ENDS } from './closing.js';
 import type { ConversationParts } from './conversation-parts.js';
-import { Dialogue } from './dialogue.js';
+import { Dialogue, type SpokenStep } from './dialogue.js';
 import type { AgentJob, AgentTask } from './job.js';
 import { LastWords, LAST_WORDS_MS } from './last-words.js';
 import { Listening, type ListeningEvents } from './listening/listening.js';
@@ -53,6 +54,8 @@ export class Conversation {
   readonly #speaking: Speaking;
   /** Error code of the last failed job. */
   #error: string | undefined;
+  /** The client's, for the next reply alone. */
+  #instructions: string | undefined;
   /** The longest duration is nearly over: the agent's next sentence is its last. */
   #leaving = false;
   #state = '';
@@ -126,10 +129,12 @@ export class Conversation {
       now: this.#now,
       note: this.#turns.note,
       captions: this.#captions,
-      said: (steps, error) => {
-        this.#dialogue.agent(steps, error);
+      said: (steps, error, isCorrectable) => {
+        if (isCorrectable) this.#cutOff(steps);
+        else this.#dialogue.agent(steps, error);
         this.#dialogue.take();
       },
+      corrected: (steps) => this.#dialogue.correct(steps),
       agent: this.#agent,
       lines: new CallLines(lines ?? new SpokenLines()),
       isOver: () => this.#ending,
@@ -159,6 +164,12 @@ export class Conversation {
       hangUp: () => this.#machine.send({ type: 'hangUp', job: this.#job?.utterance.job ?? 0 }),
       handOver: (target, signal) => this.#handOver(target, signal),
     };
+  }
+
+  /** Its client may say in a moment that another part of it was heard. */
+  #cutOff(steps: readonly SpokenStep[]): void {
+    this.#dialogue.agentCutOff(steps);
+    this.parts.clock.after(CALL_TIMES.correctionMs, () => this.#dialogue.settle());
   }
 
   get #job(): AgentJob | undefined {
@@ -205,7 +216,20 @@ export class Conversation {
     shortPause: ({ active }) => this.#listening.shortPause(active),
     played: ({ utterance, ms, ended }) => this.#played(utterance, ms, ended),
     data: (event) => this.#messages.take(event),
+    item: ({ role, text }) => this.#dialogue.brought(role, text),
+    answer: ({ instructions }) => {
+      this.#instructions = instructions;
+      this.#machine.send({ type: 'typed', text: '', aloud: true });
+    },
+    amended: ({ changes }) => this.#amend(changes),
+    heard: ({ utterance, ms }) => this.#speaking.correct(utterance, ms),
   };
+
+  #amend(changes: AgentChanges): void {
+    this.#agent.amend(changes);
+    if (changes.tools) this.#tools.enter(this.#agent.plan);
+    if (changes.eagerness) this.#machine.send({ type: 'replaced', settings: this.#agent.settings });
+  }
 
   readonly #fromClient: ClientEventHandlers = {
     'user.message': ({ text, aloud }) => this.#machine.send({ type: 'typed', text, aloud }),
@@ -251,8 +275,12 @@ export class Conversation {
   readonly #lastWords = new LastWords((text) => this.#dialogue.userApart(text));
 
   readonly #heard: ListeningEvents = {
-    voice: (active, at, silentMs) =>
-      this.#machine.send({ type: 'voice', active, at, ...(silentMs !== undefined && { silentMs }) }),
+    voice: (active, at, silentMs, over) =>
+      this.#machine.send({
+        ...{ type: 'voice', active, at },
+        ...(silentMs !== undefined && { silentMs }),
+        ...(over && { over }),
+      }),
     transcript: ({ lost, ...heard }) => {
       if (lost !== undefined) this.#unheard(lost);
       const isLost = lost !== undefined && ({ lost: true } as const);
@@ -312,6 +340,8 @@ export class Conversation {
   };
 
   #thinking(job: number, draft: string | undefined): ReplyParts {
+    const instructions = this.#instructions;
+    this.#instructions = undefined;
     return {
       ask: (request, signal) => this.#meter.ask(job, request, signal),
       knowledge: this.parts.thinking.knowledge,
@@ -323,6 +353,7 @@ export class Conversation {
       told: this.#told,
       informed: () => this.#machine.send({ type: 'informed' }),
       draft,
+      instructions,
     };
   }
 
@@ -399,6 +430,7 @@ export class Conversation {
     this.#dialogue.closeTurn();
     this.#speaking.cancel();
     this.#dialogue.take();
+    this.#dialogue.settle();
     this.#send(AGENT_EVENTS.ended(reason));
     const left = pause(this.parts.clock, CALL_TIMES.goodbyeMs).then(() => this.call.end());
     await Promise.all([left, this.#endSession(reason)]);

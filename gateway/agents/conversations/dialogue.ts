@@ -57,6 +57,20 @@ interface OpenMessage {
   readonly at: Date;
 }
 
+/** An answer that was cut off, and may be corrected. */
+interface CutOff {
+  readonly said: { readonly role: 'assistant'; readonly content: string } | undefined;
+  readonly text: string;
+  readonly turnId: number;
+  readonly at: Date;
+}
+
+const joinedText = (steps: readonly SpokenStep[]): string =>
+  steps
+    .map(({ text }) => text)
+    .join('')
+    .trim();
+
 type Item<Type extends SessionItem['type']> = Omit<
   Extract<SessionItem, { readonly type: Type }>,
   'turnId' | 'createdAt'
@@ -67,6 +81,7 @@ export class Dialogue {
   #turn: number;
   #calls: number;
   #open: OpenMessage | undefined;
+  #cutOff: CutOff | undefined;
   /** Messages of the user that wait until the agent has finished. */
   #postponed: { readonly content: string; readonly at: Date; readonly backchannel: boolean }[] = [];
 
@@ -156,6 +171,41 @@ export class Dialogue {
     }
   }
 
+  /** As `agent`, of an answer that was cut off: until `settle`, or the next item of the record, `correct` may say that another part was heard. */
+  agentCutOff(steps: readonly SpokenStep[]): void {
+    this.settle();
+    const text = joinedText(steps);
+    const said = text === '' ? undefined : ({ role: 'assistant', content: text } as const);
+    if (said) this.#said.push(said);
+    this.#cutOff = { said, text, turnId: this.#turn, at: steps[0]?.at ?? this.now() };
+  }
+
+  /** That part of the answer was heard. */
+  correct(steps: readonly SpokenStep[]): void {
+    const before = this.#cutOff;
+    if (!before) return;
+    const text = joinedText(steps);
+    const said = text === '' ? undefined : ({ role: 'assistant', content: text } as const);
+    const at = before.said ? this.#said.indexOf(before.said) : this.#said.length;
+    this.#said.splice(at, before.said ? 1 : 0, ...(said ? [said] : []));
+    this.#cutOff = { ...before, said, text };
+  }
+
+  /** What was heard of an answer that was cut off is certain: it is recorded. */
+  settle(): void {
+    const cut = this.#cutOff;
+    this.#cutOff = undefined;
+    if (!cut || cut.text === '') return;
+    const { text: content, at, turnId } = cut;
+    this.#keep<'message'>({ type: 'message', role: 'assistant', content }, at, turnId);
+  }
+
+  /** Adds a text of the client's: a turn of the user; what an agent has said before this call, or a note, of which the record has nothing. */
+  brought(role: 'user' | 'assistant' | 'system', content: string): void {
+    if (role === 'user') this.userApart(content);
+    else this.#said.push({ role, content });
+  }
+
   /** Adds a step of the model: its text as it was written, and its calls. */
   calls(calls: readonly ToolCall[], content: string): ToolCallStep {
     const step: ToolCallStep = { role: 'calls', content: content.trim(), calls, told: new Map() };
@@ -215,6 +265,7 @@ export class Dialogue {
     createdAt = this.now(),
     turnId = this.#turn,
   ): void {
+    this.settle();
     this.keep({ ...item, turnId, createdAt } as unknown as SessionItem);
   }
 }

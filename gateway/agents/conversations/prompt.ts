@@ -83,3 +83,7 @@ export function instructionsFor(
 
 /** The occasion of a reply; nothing if it is the user's words. */
 export const occasionOf = (cause: Cause, plan: SessionPlan): readonly ChatMessage[] => OCCASIONS[cause](plan);
+
+/** The client's instructions for one reply. */
+export const wishOf = (instructions: string | undefined): readonly ChatMessage[] =>
+  instructions === undefined ? [] : [system(instructions)];

@@ -19,7 +19,7 @@ import type { SessionPlan } from '../../../contracts/ports/sessions/sessions.js'
 import type { ToolCallStep, Dialogue } from './dialogue.js';
 import { ContextWindow, tokensIn } from './context-window.js';
 import { KnownTexts, questionOf } from './known-texts.js';
-import { instructionsFor, occasionOf } from './prompt.js';
+import { instructionsFor, occasionOf, wishOf } from './prompt.js';
 import type { ConversationTools } from './tools/tools.js';
 import { WorldClock } from './world-clock.js';
 
@@ -59,6 +59,8 @@ export interface ReplyParts {
   informed(): void;
   /** Words of a turn that may not be over yet: no tool runs until it is. */
   readonly draft?: string | undefined;
+  /** The client's instructions for this reply alone. */
+  readonly instructions?: string | undefined;
 }
 
 /** Takes the text of a reply. */
@@ -129,12 +131,12 @@ const lengthOf = (parts: readonly object[]): number =>
 
 /** The question with as much of the conversation as fits. */
 function requestOf(
-  { plan, dialogue, tools: own, told }: ReplyParts,
+  { plan, dialogue, tools: own, told, instructions }: ReplyParts,
   step: Omit<Step, 'tools'> & Pick<ChatRequest, 'tools'>,
 ): ChatRequest {
   const { cause, tools, known, passages, mayBeEmpty, draft } = step;
   const before = instructionsFor(plan, told.worldClock.begun, own.transfersCalls);
-  const after = occasionOf(cause, plan);
+  const after = [...occasionOf(cause, plan), ...wishOf(instructions)];
   const fixed = [before, after, tools, known, passages].reduce((sum, part) => sum + lengthOf(part), 0);
   const said = told.window.fit(dialogue.messagesWith(draft), fixed);
   return { messages: [...before, ...said, ...after], tools, known, passages, mayBeEmpty };

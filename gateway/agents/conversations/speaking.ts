@@ -26,8 +26,10 @@ export interface SpeakingParts {
   readonly captions: Captions;
   readonly lines: CallLines;
   readonly agent: Pick<AgentInCharge, 'voice' | 'lines' | 'linesAtHand'>;
-  /** The job is over: that much of it was heard, or read; `error`: why it was an excuse. */
-  said(steps: readonly SpokenStep[], error: string | undefined): void;
+  /** The job is over: that much of it was heard, or read; `error`: why it was an excuse; `isCorrectable`: the client may correct it soon. */
+  said(steps: readonly SpokenStep[], error: string | undefined, isCorrectable: boolean): void;
+  /** The client says that this was heard of the last job instead, which was cut off. */
+  corrected(steps: readonly SpokenStep[]): void;
   /** The first audio of the job is on its way; there is more of it, after all before had been heard. */
   sounds(how: 'audible' | 'fed', job: number): void;
   /** The user hears a filler with this text; then that of the job has been heard. */
@@ -48,6 +50,8 @@ export class Speaking {
   job: AgentJob | undefined;
   /** The last filler that was wanted as a job of its own; undefined once it was cancelled. */
   #bridge: number | undefined;
+  /** The last answer that was cut off, if the client may correct how much of it was heard. */
+  #cutOff: Utterance | undefined;
 
   constructor(private readonly parts: SpeakingParts) {}
 
@@ -77,13 +81,25 @@ export class Speaking {
     if (!job) return;
     job.utterance.cancel();
     this.parts.call.clearSpeech();
+    this.#cutOff = this.#isCorrectable(job) ? job.utterance : undefined;
     this.finish(job);
+  }
+
+  /** Only whole answers, whose record is one message. */
+  #isCorrectable({ utterance, aloud, error }: AgentJob): boolean {
+    return this.parts.call.correctable === true && aloud && error === undefined && utterance.isPlain;
+  }
+
+  /** That many milliseconds of an utterance that was cut off were heard, as its client says. */
+  correct(utterance: number, ms: number): void {
+    const cut = this.#cutOff;
+    if (cut?.job === utterance) this.parts.corrected(cut.stepsOf(cut.heardIn(ms)));
   }
 
   finish({ utterance, aloud, error }: AgentJob): void {
     this.job = undefined;
     const said = aloud ? utterance.heard : utterance.written;
-    this.parts.said(utterance.stepsOf(said), error);
+    this.parts.said(utterance.stepsOf(said), error, this.#cutOff === utterance);
     if (said.trim() !== '' || utterance.hasFillers) this.parts.captions.show('agent', '', true);
   }
 

@@ -270,13 +270,23 @@ export class Utterance implements ReplyText {
   /** The text that is newly heard after `ms` of playout; all the rest if it has `ended` by itself. */
   progress(ms: number, ended: boolean): string {
     const whole = ended && !this.signal.aborted && !this.#failure;
-    const fillers = this.#fillers.map(({ from, ms: length }) => Math.min(length, Math.max(0, ms - from)));
-    const spokenMs = ms - fillers.reduce((sum, filler) => sum + filler, 0);
-    const heard = whole ? this.#written : this.#written.slice(0, this.#heard.at(Math.max(0, spokenMs)));
+    const heard = whole ? this.#written : this.heardIn(ms);
     if (heard.length <= this.#shown.length) return '';
     const fresh = heard.slice(this.#shown.length);
     this.#shown = heard;
     return fresh;
+  }
+
+  /** The text that is heard in the first `ms` of playout. */
+  heardIn(ms: number): string {
+    const fillers = this.#fillers.map(({ from, ms: length }) => Math.min(length, Math.max(0, ms - from)));
+    const spokenMs = ms - fillers.reduce((sum, filler) => sum + filler, 0);
+    return this.#written.slice(0, this.#heard.at(Math.max(0, spokenMs)));
+  }
+
+  /** Whether it is one text: without fillers, and without tools between its words. */
+  get isPlain(): boolean {
+    return this.#fillers.length === 0 && this.#steps.length === 0;
   }
 
   /** All of its text that has been heard. */

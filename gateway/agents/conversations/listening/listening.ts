@@ -24,7 +24,7 @@ export interface ListeningSettings {
 
 export interface ListeningEvents {
   /** The user's voice begins or ends; `at` in milliseconds of the clock; `silentMs`: how long it had been silent at that moment. */
-  voice(active: boolean, at: number, silentMs?: number): void;
+  voice(active: boolean, at: number, silentMs?: number, over?: true): void;
   /** The user's words in a stretch of voice. Empty if there were none, or only `echo`, or if they are unknown. */
   transcript(heard: HeardStretch & { readonly echo?: true }): void;
   /** The probability that the turn ended with that stretch of voice; undefined if unknown. */
@@ -54,10 +54,15 @@ export class Listening {
     });
   }
 
-  speech({ active, background = false, silentMs }: Extract<CallEvent, { readonly kind: 'speech' }>): void {
+  speech({
+    active,
+    background = false,
+    silentMs,
+    over,
+  }: Extract<CallEvent, { readonly kind: 'speech' }>): void {
     if (background) return this.#transcription.beginBackground();
     if (!active && this.#transcription.endBackground()) return;
-    this.on.voice(active, this.clock.monotonic(), silentMs);
+    this.on.voice(active, this.clock.monotonic(), silentMs, over);
   }
 
   /** Listens to the user like this from now on. Before the first call the tables decide when a turn is over. */

@@ -29,11 +29,18 @@ export const parametersOf = ({ arguments: declared }: ToolDefinition): object =>
   additionalProperties: false,
 });
 
-/** Keeps only declared arguments; the model is told the problem. */
-export function checkArguments(text: string, { arguments: declared }: ToolDefinition): CheckedArguments {
+/** The arguments as they are; the model is told the problem. */
+export function readArguments(text: string): CheckedArguments {
   if (Buffer.byteLength(text) > MOST_BYTES) return { problem: 'The arguments are too long' };
-  const given = parseArguments(text);
-  if (!isPlainObject(given)) return { problem: 'The arguments must be a JSON object' };
+  const values = parseArguments(text);
+  return isPlainObject(values) ? { values } : { problem: 'The arguments must be a JSON object' };
+}
+
+/** Keeps only declared arguments. */
+export function checkArguments(text: string, { arguments: declared }: ToolDefinition): CheckedArguments {
+  const read = readArguments(text);
+  if ('problem' in read) return read;
+  const { values: given } = read;
   const missing = declared.filter(({ name }) => given[name] === undefined || given[name] === null);
   if (missing.length > 0) return { problem: `Missing: ${missing.map(({ name }) => name).join(', ')}` };
   return { values: Object.fromEntries(declared.map(({ name }) => [name, given[name]])) };

@@ -8,24 +8,24 @@ import type { ToolCredentials } from '../../../../contracts/ports/agents/tools.j
 import { replyText } from '../../../../contracts/outbound/reply-text.js';
 import { isReading, keyed, toolRequest } from '../../../../contracts/tools/request.js';
 import type { PlainObject } from '../../../../contracts/schemas/plain-object.js';
-import { checkArguments, parametersOf } from './arguments.js';
+import { checkArguments, parametersOf, readArguments } from './arguments.js';
 import { AGENT_EVENTS } from '../client/events.js';
 import { type ConversationTool, failure, type ToolResult, type ToolUse, undecided } from './tool.js';
 
 /** The part of a tool that the agent's owner has configured. */
 function described(
-  { functionName, definition }: PlannedTool,
+  { functionName, definition, parameters }: PlannedTool,
   run: (values: PlainObject, use: ToolUse) => Promise<ToolResult>,
 ): Omit<ConversationTool, 'source' | 'act'> {
   return {
     name: functionName,
     description: definition.description,
-    parameters: parametersOf(definition),
+    parameters: parameters ?? parametersOf(definition),
     hidesErrors: definition.error_handling === 'hide',
     besideSpeech: definition.while_speaking || definition.execution_mode === 'fire_and_forget',
     isForgotten: definition.execution_mode === 'fire_and_forget',
     run: async (args, use) => {
-      const checked = checkArguments(args, definition);
+      const checked = parameters ? readArguments(args) : checkArguments(args, definition);
       return 'problem' in checked ? failure(checked.problem) : run(checked.values, use);
     },
   };

@@ -56,8 +56,10 @@ export class ConversationTools {
     const { tools } = plan.config;
     this.#tools.clear();
     const planned = tools.enabled ? plan.tools : [];
+    const brought = plan.clientTools ?? [];
     const isServer = ({ definition }: PlannedTool): boolean => definition.tool_type === 'mcp';
     for (const tool of planned) if (!isServer(tool)) this.#add(this.#owned(tool, plan.system));
+    for (const tool of brought) this.#add(this.#owned(tool, plan.system));
     if (tools.system_tools.hang_up_call) this.#add(hangUpTool(() => this.parts.hangUp()));
     this.#addPhone(plan.config);
     const reachable = reachableFrom(plan);

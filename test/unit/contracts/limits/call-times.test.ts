@@ -5,6 +5,7 @@ import { CALL_ORDER, CALL_TIMES } from '../../../../contracts/limits/call-times.
 t.test('each time is what the contract says', async (t) => {
   t.strictSame(CALL_TIMES, {
     goodbyeMs: 300,
+    correctionMs: 500,
     reportMs: 1000,
     heartbeatMs: 1000,
     roomLastWordsMs: 1000,
