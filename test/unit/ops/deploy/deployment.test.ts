@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import t from '../../../fixtures/tap.js';
 import { checkContradictions } from '../../../../gateway/config/contradictions.js';
+import { NUMBERED_NAMES } from '../../../../gateway/config/remotes.js';
 import { SECTIONS } from '../../../../gateway/config/settings.js';
 import { CHECKOUT } from '../../../../contracts/places.js';
 import { LIKE_NPM } from '../../../fixtures/gateway.js';
@@ -23,7 +24,10 @@ const OTHERS = new Set([
   // The pod's address, from which NODE_URL is made.
   'POD_IP',
 ]);
-const SETTINGS = new Set(SECTIONS.flatMap(({ settings }) => settings.map(({ env }) => env)));
+const SETTINGS = new Set([
+  ...SECTIONS.flatMap(({ settings }) => settings.map(({ env }) => env)),
+  ...NUMBERED_NAMES.flat(),
+]);
 
 /** Names of two words and more in capitals: nothing else in these files looks like that. */
 const namesIn = (text: string): string[] => text.match(/\b[A-Z][A-Z\d]*(?:_[A-Z\d]+)+\b/g) ?? [];
@@ -192,9 +196,9 @@ t.test('the chart gives pods no secret but by reference', async (t) => {
 function secretOf(values: string) {
   return {
     required: namesIn(/^ {2}required: \[(.*)\]$/m.exec(values)?.[1] ?? ''),
-    optional: [...values.matchAll(/^ {4}- ([A-Z_]+)$/gm)].map(([, name]) => name ?? ''),
+    optional: [...values.matchAll(/^ {4}- ([A-Z\d_]+)$/gm)].map(([, name]) => name ?? ''),
     bySetting: new Map(
-      [...values.matchAll(/^ {4}([A-Z_]+): \[(.*)\]$/gm)].map(([, setting = '', keys = '']) => [
+      [...values.matchAll(/^ {4}([A-Z\d_]+): \[(.*)\]$/gm)].map(([, setting = '', keys = '']) => [
         setting,
         keys.split(', '),
       ]),
