@@ -84,6 +84,8 @@ export interface SessionPlan {
 }
 
 export interface NewSession {
+  /** Absent: a new one. */
+  readonly id?: string;
   readonly workspaceId: string;
   readonly agentId: string;
   readonly agentName: string;
@@ -105,7 +107,7 @@ export interface NewSession {
   readonly plan: SessionPlan;
 }
 
-export interface SessionRecord extends Omit<NewSession, 'plan' | 'leg' | 'joinMs' | 'reserved'> {
+export interface SessionRecord extends Omit<NewSession, 'id' | 'plan' | 'leg' | 'joinMs' | 'reserved'> {
   readonly id: string;
   readonly status: SessionStatus;
   readonly configHash: string;
