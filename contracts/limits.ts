@@ -128,6 +128,20 @@ export const LIMITS = {
     /** Audio of finished items that can be retrieved: of one item, and of all sessions of a process. */
     readableAudioBytes: { item: 4 * MiB, process: 256 * MiB },
   },
+  /** An agent as the model of a realtime socket. */
+  agentRealtime: {
+    /** Functions of its client: how many, their JSON as a whole, and the characters of a description. */
+    tools: 128,
+    toolsBytes: 256 * KiB,
+    toolDescription: 4000,
+    /** How long a client that says nothing may take to set its session up, and one that has said something to go on. */
+    setUpMs: { first: SECOND, next: 150 },
+    /** Items that can be retrieved: the newest, and the bytes of their text. */
+    items: 256,
+    itemBytes: 1 * MiB,
+    /** Texts that the user has typed, and that no answer was asked for yet. */
+    typedItems: 64,
+  },
   streamInput: {
     bufferedTextBytes: 1 * MiB,
     inactivityMs: { default: 20 * SECOND, max: 180 * SECOND },

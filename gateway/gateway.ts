@@ -15,6 +15,7 @@ import { databasePart } from './wiring/parts.js';
 import { certificateOf } from './wiring/check-settings.js';
 import { Children } from './wiring/children.js';
 import type { Config } from './config.js';
+import { agentDoor } from './dialects/agent-realtime/index.js';
 import { nativeDialect } from './dialects/native/index.js';
 import { operationDialect, type OperationParts } from './dialects/operation/index.js';
 import { platformDialect } from './dialects/platform/index.js';
@@ -172,9 +173,10 @@ export function dialectsOf(
 ) {
   const { vocabulary, pcmRates } = config;
   const common = { ...identity, ...voiced, vocabulary, clock, log };
+  const agents = agentDoor({ ...common, sessions: sessions.sockets, calls: transport.socketCalls });
   const dialects: readonly Dialect[] = [
     nativeDialect(common),
-    protocolADialect({ ...common, pcmRates }),
+    protocolADialect({ ...common, pcmRates, agents }),
     protocolBDialect(common),
     tracedDialect(voicesDialect(common), common),
     tracedDialect(

@@ -78,7 +78,7 @@ const insertion = (
         id, workspace_id, agent_id, agent_name, version_number, config_hash, source, name, end_user_id, caller_number,
         dialed_number, direction, timezone, metadata, overrides, plan, prices, max_duration_seconds, reserved, created_at,
         expires_at)
-      select ${ids.next('session')}, w.id, ${agentId}, ${session.agentName}, ${session.versionNumber},
+      select ${session.id ?? ids.next('session')}, w.id, ${agentId}, ${session.agentName}, ${session.versionNumber},
         ${plan.configHash}, ${session.source}, ${session.name}, ${session.endUserId}, ${caller},
         ${dialled}, ${direction}, ${plan.timezone},
         ${session.metadata.text}, ${JSON.stringify(session.overrides)}, ${sql.json(storedPlan(plan) as never)},

@@ -12,6 +12,7 @@ import type { PhoneDialling } from '../../contracts/ports/phone/placed-calls.js'
 import type { Keeper } from '../../contracts/ports/parts.js';
 import type { Recordings } from '../../contracts/ports/sessions/recordings.js';
 import type { SessionRuns, Sessions } from '../../contracts/ports/sessions/sessions.js';
+import type { SocketSessions } from '../../contracts/ports/sessions/socket-sessions.js';
 import type { SessionTransport } from '../../contracts/ports/calls/transport.js';
 import type { Database } from '../../storage/postgres/database.js';
 import { DeliveryMetrics } from './delivery-metrics.js';
@@ -26,6 +27,7 @@ import { startDeliveries } from '../agents/deliveries/loop.js';
 import { callRoutes } from '../dialects/platform/calls/index.js';
 import { phoneSessions } from '../dialects/platform/sessions/making.js';
 import { createRefusalLimit } from '../dialects/platform/sessions/refusal-limit.js';
+import { socketSessions } from '../dialects/platform/sessions/socket.js';
 import { sessionRoutes } from '../dialects/platform/sessions/index.js';
 import { languageModel, type ModelConfig } from './language-model.js';
 import { ownModel } from './own-model.js';
@@ -62,6 +64,8 @@ export interface OpenSessions {
   readonly runs: SessionRuns;
   readonly sessions: Sessions;
   readonly phone: PhoneSessions;
+  /** Of calls by one WebSocket. */
+  readonly sockets: SocketSessions;
   routes(transport: SessionTransport): readonly Route[];
   /** The dialling of placed calls. */
   callRoutes(dialling: PhoneDialling): readonly Route[];
@@ -147,6 +151,7 @@ export async function openSessions(options: SessionOptions): Promise<OpenSession
     runs,
     sessions: parts.sessions,
     phone: phoneSessions(parts),
+    sockets: socketSessions({ ...parts, ids }),
     routes: (transport) => sessionRoutes({ ...parts, transport }),
     callRoutes: (dialling) => callRoutes({ ...parts, dialling }),
     addMetrics: (metrics) => watch.addTo(metrics),

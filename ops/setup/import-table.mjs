@@ -68,6 +68,16 @@ export const ROOMS = {
     holds: 'one wire protocol',
     may: ['contracts', 'actors', 'codecs/formats', 'codecs/subtitles', 'gateway/server'],
   },
+  'gateway/dialects/agent-realtime': {
+    holds: 'an agent as the model of protocol A’s realtime',
+    // Protocol A owns the address, and how its events look.
+    may: [
+      'contracts',
+      'gateway/server',
+      'gateway/dialects/protocol-a/agent-door',
+      'gateway/dialects/protocol-a/realtime',
+    ],
+  },
   'gateway/agents/calls': {
     holds: 'calls that this process owns, and how clients join them',
     may: [

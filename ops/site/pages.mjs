@@ -29,6 +29,7 @@ export const NAVIGATION = [
     reader: 'Voice agents',
     files: [
       ...['docs/voice-agents.md', 'docs/widget.md', 'client/README.md', 'client/python/README.md'],
+      'docs/realtime-agents.md',
       'docs/webhooks.md',
       'docs/agent-tests.md',
     ],
@@ -61,6 +62,7 @@ export const NAVIGATION = [
     reader: 'The wire protocols in full',
     files: [
       ...['docs/contract/README.md', 'docs/contract/compatibility.md', 'docs/contract/protocol-a.md'],
+      'docs/contract/agent-realtime.md',
       ...['docs/contract/protocol-b.md', 'docs/contract/native.md', 'docs/contract/platform.md'],
       ...['docs/contract/transport.md', 'docs/contract/spoken-text.md', 'docs/contract/limits.md'],
       'docs/contract/decisions.md',

@@ -114,8 +114,10 @@ export type CallEvent =
     }
   /** A text that the client brings into the conversation. It asks for no answer by itself. */
   | { readonly kind: 'item'; readonly role: 'user' | 'assistant' | 'system'; readonly text: string }
-  /** The client wants an answer to all that was said; `instructions`: for this answer only. */
-  | { readonly kind: 'answer'; readonly instructions?: string }
+  /** The client wants an answer, to what it has typed or to all that was said. */
+  | { readonly kind: 'answer'; readonly text: string }
+  /** The client's instructions for the next answer alone. */
+  | { readonly kind: 'instructions'; readonly text: string }
   /** The client changes what the agent does in this call. */
   | { readonly kind: 'amended'; readonly changes: AgentChanges }
   /** The client says how much was heard of an utterance that was cleared; only in calls that are `correctable`. */

@@ -87,6 +87,8 @@ export interface SessionPlan {
 }
 
 export interface NewSession {
+  /** Absent: a new one. */
+  readonly id?: string;
   readonly workspaceId: string;
   readonly agentId: string;
   readonly agentName: string;
@@ -108,7 +110,8 @@ export interface NewSession {
   readonly plan: SessionPlan;
 }
 
-export interface SessionRecord extends Omit<NewSession, 'plan' | 'leg' | 'joinMs' | 'reserved'>, DialOutcome {
+export interface SessionRecord
+  extends Omit<NewSession, 'id' | 'plan' | 'leg' | 'joinMs' | 'reserved'>, DialOutcome {
   readonly id: string;
   readonly status: SessionStatus;
   readonly configHash: string;

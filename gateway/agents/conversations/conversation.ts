@@ -217,10 +217,8 @@ export class Conversation {
     played: ({ utterance, ms, ended }) => this.#played(utterance, ms, ended),
     data: (event) => this.#messages.take(event),
     item: ({ role, text }) => this.#dialogue.brought(role, text),
-    answer: ({ instructions }) => {
-      this.#instructions = instructions;
-      this.#machine.send({ type: 'typed', text: '', aloud: true });
-    },
+    answer: ({ text }) => this.#machine.send({ type: 'typed', text, aloud: true }),
+    instructions: ({ text }) => (this.#instructions = text),
     amended: ({ changes }) => this.#amend(changes),
     heard: ({ utterance, ms }) => this.#speaking.correct(utterance, ms),
   };

@@ -14,6 +14,8 @@ export interface Base {
   readonly groqId: boolean;
   /** Whether `/audio` lists the voices and the synthesis models. */
   readonly audioLists: boolean;
+  /** Whether its realtime takes an agent as the model. */
+  readonly agents: boolean;
 }
 
 /** Rates in Hz by a base's path; `EVERY_BASE` is the key for all other bases. */
@@ -25,6 +27,7 @@ const PLAIN = {
   aggregator: false,
   groqId: false,
   audioLists: false,
+  agents: false,
 } as const;
 
 const AGGREGATOR = {
@@ -61,7 +64,7 @@ export const basesOf = (
     { path: `${COMPATIBILITY_ROOT}/v1`, ...PLAIN },
     { path: `${COMPATIBILITY_ROOT}/api/v1`, ...AGGREGATOR },
     { path: `${COMPATIBILITY_ROOT}/${protocolASegment}/v1`, ...PLAIN, groqId: true },
-    { path: PLAIN_ROOT, ...PLAIN, audioLists: true },
+    { path: PLAIN_ROOT, ...PLAIN, audioLists: true, agents: true },
   ].map((base) => ({
     ...base,
     pcmRate: pcmRates.get(base.path) ?? pcmRates.get(EVERY_BASE) ?? FORMATS.pcm.defaultRate,

@@ -5,12 +5,16 @@
  */
 import { LIMITS } from '../../../contracts/limits.js';
 import type { SecretSession } from '../../../contracts/ports/accounts/client-secrets.js';
+import type { Caller, Identity } from '../../../contracts/ports/accounts/identity.js';
 import { checker, withoutNulls } from '../../../contracts/schemas/check.js';
 import { invalid, valid } from '../../../contracts/schemas/valid.js';
-import { authenticate } from '../../server/auth.js';
+import { bearerToken, identify, permitted } from '../../server/auth.js';
 import { readJson } from '../../server/bodies/body.js';
 import { answers } from '../../server/openapi/openapi-parts.js';
+import type { HttpRequest } from '../../server/port.js';
 import { json } from '../../server/replies.js';
+import { agentIn } from './agent-door.js';
+import type { BaseParts } from './parts.js';
 import { Fault } from './realtime/faults.js';
 import {
   defaultSettings,
@@ -50,19 +54,56 @@ function secretRequest(value: unknown): { readonly session: SecretSession; reado
   };
 }
 
-const issueClientSecret: ProtocolAHandler = async (request, parts) => {
-  const caller = await authenticate(request, parts.keys);
-  const body = await readJson(request, LIMITS.clientSecret.bodyBytes);
-  const { session, ttlSeconds } = secretRequest(body);
+/** The session that a secret opens: as it is kept, and as it is shown. */
+interface OpenedSession {
+  readonly kept: SecretSession;
+  show(expiresAt: number): object;
+}
+
+/** Errors: `invalid_request`. */
+async function speechSession(
+  session: SecretSession,
+  caller: Caller,
+  request: HttpRequest,
+  parts: BaseParts,
+): Promise<OpenedSession> {
   const settings = secretSettings(session, parts);
   await checkVoice(settings, caller, parts).catch((error: unknown) => {
     throw refused(error);
   });
-  const kept = { ...session, type: settings.kind };
+  const id = `sess_${suffixOf(request.generationId)}`;
+  return {
+    kept: { ...session, type: settings.kind },
+    show: (expiresAt) => showSession(settings, id, expiresAt),
+  };
+}
+
+/** What the body asks for, and the agent that it is for. A key that may not issue speech secrets learns that before anything else. */
+async function asked(request: HttpRequest, identity: Identity, { base, agents }: BaseParts) {
+  try {
+    const wanted = secretRequest(await readJson(request, LIMITS.clientSecret.bodyBytes));
+    const agentId = base.agents ? agentIn(wanted.session['model']) : undefined;
+    return { ...wanted, agent: agentId === undefined || !agents ? undefined : { agentId, agents } };
+  } catch (error) {
+    permitted(identity, request.permission);
+    throw error;
+  }
+}
+
+/** For a model that speaks or transcribes, or for a session with an agent, which takes a key that may make one. */
+const issueClientSecret: ProtocolAHandler = async (request, parts) => {
+  const identity = await identify(bearerToken(request.headers), parts.keys);
+  request.authenticated(identity);
+  const { session, ttlSeconds, agent } = await asked(request, identity, parts);
+  const caller = permitted(identity, agent ? 'sessions' : request.permission);
+  const { kept, show } = agent
+    ? await agent.agents.secretSession(agent.agentId, session, caller).catch((error: unknown) => {
+        throw refused(error);
+      })
+    : await speechSession(session, caller, request, parts);
   const { value, expiresAt } = await parts.clientSecrets.issue(caller, kept, ttlSeconds);
   const expires = Math.floor(expiresAt.getTime() / 1000);
-  const shown = showSession(settings, `sess_${suffixOf(request.generationId)}`, expires);
-  return json(200, { value, expires_at: expires, session: shown }, { 'cache-control': 'no-store' });
+  return json(200, { value, expires_at: expires, session: show(expires) }, { 'cache-control': 'no-store' });
 };
 
 export const CLIENT_SECRET_ROWS: readonly ProtocolARow[] = [

@@ -7,6 +7,7 @@ import type { Speech, Transcription } from '../../../contracts/ports/speech/spee
 import type { VoiceCatalogue } from '../../../contracts/ports/speech/voices.js';
 import type { Places } from '../../server/job-place.js';
 import type { Vocabulary } from '../../../contracts/vocabulary.js';
+import type { AgentDoor } from './agent-door.js';
 import type { Base, PcmRates } from './bases.js';
 
 export interface ProtocolAParts {
@@ -16,6 +17,8 @@ export interface ProtocolAParts {
   readonly keys: KeyAuthority;
   readonly admission: Places;
   readonly clientSecrets: ClientSecrets;
+  /** Undefined: no base takes an agent as the model. */
+  readonly agents: AgentDoor | undefined;
   readonly vocabulary: Vocabulary;
   /** Configured sample rates of `pcm`. */
   readonly pcmRates: PcmRates;

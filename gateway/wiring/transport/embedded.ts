@@ -11,6 +11,7 @@ import { createJoinTokens } from '../../agents/calls/join-tokens.js';
 import { RelayGate } from '../../agents/calls/node-claims.js';
 import { PhoneCalls } from '../../agents/phone/phone-calls.js';
 import { withoutSip } from '../../agents/phone/sip/numbers.js';
+import { SocketCalls } from '../../agents/calls/socket-calls.js';
 import { createNodeRelay } from '../../agents/calls/node-relay.js';
 import { nodesDialect } from '../../agents/calls/nodes.js';
 import { createSignalRelay, RELAYED, relayedSignals } from '../../agents/calls/signal-relay.js';
@@ -28,7 +29,7 @@ export async function embeddedWebrtcTransport(options: TransportOptions): Promis
   const metrics = new CallMetrics(recordings.began, options.turns?.model.answers);
   const pool = children.pool('media');
   const parts = callParts(options, metrics);
-  const beside = (): number => phoneCalls.size;
+  const beside = (): number => phoneCalls.size + socketCalls.size;
   const loadOf = openMachineLoad(options);
   const figures = (count = calls.size + beside()): NodeFigures => ({
     ...{ calls: count, places: places ?? null, draining: calls.stopping, ...loadOf(count) },
@@ -42,6 +43,7 @@ export async function embeddedWebrtcTransport(options: TransportOptions): Promis
     hasRoom: () => calls.hasRoom,
     elsewhere: () => relay.knowsRoom(),
   });
+  const socketCalls = new SocketCalls({ ...parts, calls: media, hasRoom: () => calls.hasRoom });
   const serving = { socketPath: address, handlers: relayedSignals(calls), slots: RELAYED, log };
   const signals = await serveJobs(serving);
   const key = platform.secrets.key('signalling between nodes');
@@ -55,6 +57,7 @@ export async function embeddedWebrtcTransport(options: TransportOptions): Promis
   return {
     url: undefined,
     testable: { calls, lines: createCallerLines(pool), held: node.held },
+    socketCalls,
     joinTokens,
     prepare: () => Promise.resolve(),
     addMetrics(page) {
@@ -70,7 +73,7 @@ export async function embeddedWebrtcTransport(options: TransportOptions): Promis
     dialling: placing,
     numbers: withoutSip(platform.numbers),
     async stop(until, refuses) {
-      await Promise.all([calls.stop(until), phoneCalls.stop(until, refuses)]);
+      await Promise.all([calls.stop(until), phoneCalls.stop(until, refuses), socketCalls.stop(until)]);
       await Promise.all([placing.stop(), transferring.stop()]);
     },
     close: () => signals.close(0),

@@ -95,6 +95,7 @@ export function livekitTransport(server: LivekitSettings, options: TransportOpti
     url: server.url,
     beginsAtOnce: true,
     testable: undefined,
+    socketCalls: undefined,
     joinTokens: createJoinTokens({ id: server.key, secret: server.secret }, clock),
     prepare: (session) => calls.prepare(session),
     addMetrics(page) {

@@ -7,6 +7,7 @@ import type { Speech, Transcription } from '../../../contracts/ports/speech/spee
 import type { PhoneDialling } from '../../../contracts/ports/phone/placed-calls.js';
 import type { PhoneNumbers } from '../../../contracts/ports/phone/phone.js';
 import type { NodeFigures } from '../../../contracts/ports/calls/nodes.js';
+import type { SocketCalls } from '../../../contracts/ports/calls/socket-calls.js';
 import type { SessionTransport } from '../../../contracts/ports/calls/transport.js';
 import type { TurnListening } from '../../../contracts/ports/speech/turns.js';
 import type { TurnModelInChild } from '../../../engines/turns/model-in-child.js';
@@ -54,6 +55,8 @@ export interface OpenTransport extends SessionTransport {
   readonly numbers: PhoneNumbers;
   /** This process's calls, which simulated callers can join; undefined in livekit mode. */
   readonly testable: Pick<TestCallParts, 'calls' | 'lines' | 'held'> | undefined;
+  /** Calls by one WebSocket; undefined in livekit mode. */
+  readonly socketCalls: SocketCalls | undefined;
   /** Figures of this process for other nodes. */
   figures(): NodeFigures;
   addMetrics(metrics: Metrics): void;

@@ -59,7 +59,7 @@ async function response(record: SessionRecord, seconds: number, request: HttpReq
 }
 
 /** Errors: `rate_limited`. */
-function refuseFull(full: FullLimit | undefined): void {
+export function refuseFull(full: FullLimit | undefined): void {
   if (!full) return;
   const whose = full.full === 'agent' ? 'this agent' : 'this address';
   throw new ServiceError('rate_limited', {

@@ -13,6 +13,7 @@ import type { PhoneLeg } from '../../../../contracts/phone/phone.js';
 import type { PhoneSessions } from '../../../../contracts/ports/phone/phone.js';
 import type {
   RunningSession,
+  SessionPlan,
   SessionRecord,
   Sessions,
   SessionSource,
@@ -46,6 +47,7 @@ export interface Origin {
   /** As of a `NewSession`. */
   readonly reserved?: boolean;
   readonly joinMs?: number;
+  readonly id?: string;
 }
 
 const conflict = (message: string): ServiceError => new ServiceError('conflict', { message });
@@ -80,13 +82,13 @@ const numbersOf = ({ callerNumber, dialedNumber }: PhoneLeg) => ({
 const withNumbers = (wanted: SessionFields, leg: PhoneLeg | undefined): SessionFields =>
   leg ? { ...wanted, dynamic_variables: { ...numbersOf(leg), ...wanted.dynamic_variables } } : wanted;
 
-/** Checks the overrides and everything after them, then creates the session. */
-export async function makeSession(
+/** The version and the plan of a session that may be made: the overrides and everything after them, but for `admit`, are checked. */
+export async function checkSession(
   runnable: RunnableAgent,
   wanted: SessionFields,
-  { source, admit, leg, reserved = leg !== undefined, joinMs }: Origin,
+  { source, leg }: Pick<Origin, 'source' | 'leg'>,
   parts: MakingParts,
-): Promise<RunningSession> {
+): Promise<{ readonly version: RunnableVersion; readonly plan: SessionPlan }> {
   const { agent } = runnable;
   permit(wanted, agent.overridesAllowed, source === 'public');
   refuse(await valueProblems(wanted, { workspaceId: agent.workspaceId, isLive: true }, parts.tokens));
@@ -103,6 +105,19 @@ export async function makeSession(
   const { speaking_language: language } = voice;
   if (!parts.transcribes(language)) throw conflict(`No speech recognition for "${language}"`);
   await checkQuota(agent, parts);
+  return { version, plan };
+}
+
+/** Checks the session and creates it. */
+export async function makeSession(
+  runnable: RunnableAgent,
+  wanted: SessionFields,
+  origin: Origin,
+  parts: MakingParts,
+): Promise<RunningSession> {
+  const { agent } = runnable;
+  const { source, admit, leg, reserved = leg !== undefined, joinMs, id } = origin;
+  const { version, plan } = await checkSession(runnable, wanted, origin, parts);
   await admit?.();
   const record = await parts.sessions.create({
     workspaceId: agent.workspaceId,
@@ -117,6 +132,7 @@ export async function makeSession(
     ...(leg && { leg }),
     reserved,
     ...(joinMs !== undefined && { joinMs }),
+    ...(id !== undefined && { id }),
     plan,
   });
   return { record, plan };

@@ -3,7 +3,7 @@
  * (docs/contract/decisions.md "Protocol A", realtime error codes). The socket stays open.
  */
 import type { ToldError } from '../../../../actors/realtime.js';
-import { type ErrorCode, isRateLimit, type ServiceError } from '../../../../contracts/errors.js';
+import { type ErrorCode, isRateLimit, ServiceError } from '../../../../contracts/errors.js';
 import { A_SESSION } from '../../../../contracts/options/protocol-a.js';
 import { toldMessage } from '../../../../contracts/speech/missing-voice.js';
 import { VOICE_LIST } from '../errors.js';
@@ -69,3 +69,10 @@ export const toldError = (error: ServiceError): ToldError => ({
   message: toldMessage(error, VOICE_LIST),
   ...(error.param === undefined ? {} : { param: error.param }),
 });
+
+/** The error as the client is told it. Errors: rethrows any error that is not for clients. */
+export function toldOf(error: unknown): ToldError {
+  if (error instanceof Fault) return toldFault(error);
+  if (error instanceof ServiceError) return toldError(error);
+  throw error;
+}

@@ -37,7 +37,7 @@ function offeredKey(headers: HttpRequest['headers']): string | undefined {
   return offered.find((name) => name.startsWith(KEY_PROTOCOL))?.slice(KEY_PROTOCOL.length);
 }
 
-const keyOf = ({ headers, query }: HttpRequest): string | undefined =>
+export const keyOf = ({ headers, query }: HttpRequest): string | undefined =>
   bearerToken(headers) ?? query.get('api_key') ?? offeredKey(headers);
 
 export interface RealtimeCaller {
@@ -46,13 +46,25 @@ export interface RealtimeCaller {
   readonly secret?: RedeemedSecret;
 }
 
-/** Errors: those of `authenticateKey`, `overloaded`. */
-export async function callerOf(request: HttpRequest, parts: ProtocolAParts): Promise<RealtimeCaller> {
+/** The client secret, if the key is one. Errors: `invalid_key`, `overloaded`. */
+export async function redeemed(
+  request: HttpRequest,
+  { clientSecrets }: Pick<ProtocolAParts, 'clientSecrets'>,
+): Promise<RedeemedSecret | undefined> {
   const key = keyOf(request);
-  if (!key?.startsWith(CLIENT_SECRET_PREFIX))
-    return { caller: await authenticateKey(key, parts.keys, request.permission) };
-  const secret = await parts.clientSecrets.redeem(key);
+  if (!key?.startsWith(CLIENT_SECRET_PREFIX)) return undefined;
+  const secret = await clientSecrets.redeem(key);
   if (!secret) throw new ServiceError('invalid_key');
+  return secret;
+}
+
+/** Errors: those of `authenticateKey`. */
+export async function callerOf(
+  request: HttpRequest,
+  secret: RedeemedSecret | undefined,
+  { keys }: Pick<ProtocolAParts, 'keys'>,
+): Promise<RealtimeCaller> {
+  if (!secret) return { caller: await authenticateKey(keyOf(request), keys, request.permission) };
   try {
     return { caller: permitted(secret.caller, request.permission), secret };
   } catch (error) {

@@ -1,31 +1,22 @@
 /** The realtime sockets of protocol A, one below each of its bases (docs/contract/protocol-a.md 5). */
-import { CLOSE } from '../../../../contracts/close-codes.js';
 import { LIMITS } from '../../../../contracts/limits.js';
+import type { RedeemedSecret } from '../../../../contracts/ports/accounts/client-secrets.js';
 import type { HttpRequest, Socket, SocketAccept, SocketEvents, SocketRoute } from '../../../server/port.js';
 import { type Observation, tracedSocket } from '../../../server/tracing/trace-requests.js';
+import { agentIn, agentNamed } from '../agent-door.js';
 import type { Base } from '../bases.js';
 import type { ProtocolAParts } from '../parts.js';
 import { ItemAudioCache } from './item-audio-cache.js';
-import { callerOf, clientOf, type RealtimeCaller, SUBPROTOCOL } from './handshake.js';
-import { ServerEvents } from './server-events.js';
-import { RealtimeSession, toldOf } from './session.js';
+import { callerOf, clientOf, type RealtimeCaller, redeemed, SUBPROTOCOL } from './handshake.js';
+import { refusing } from './refusing.js';
+import { toldOf } from './faults.js';
+import { RealtimeSession } from './session.js';
 import type { Settings } from './settings.js';
 import type { RealtimeClient } from './state.js';
 
 const SWITCHING_PROTOCOLS = 101;
-const BAD_REQUEST = 400;
 
 type Open = (socket: Socket) => SocketEvents;
-
-/** Reports the error in band, then closes with 1008: clients show nothing of a refused upgrade. */
-const refusing =
-  (error: unknown, generationId: string, ended: (status: number) => void): Open =>
-  (socket) => {
-    const told = toldOf(error);
-    new ServerEvents(socket, generationId).error(told, null);
-    socket.close({ code: CLOSE.policy.code, reason: told.message });
-    return { message: () => undefined, closed: () => ended(BAD_REQUEST) };
-  };
 
 /** The model for the log: the one that fits the session's kind. */
 const modelOf = ({ kind, model, transcription }: Settings): string =>
@@ -66,12 +57,21 @@ function opening(
   }
 }
 
+/** The agent that the handshake or its secret names; below bases that know none, an agent's id is the name of no model. */
+const agentOf = (request: HttpRequest, secret: RedeemedSecret | undefined, base: Base): string | undefined =>
+  base.agents ? (agentNamed(request) ?? agentIn(secret?.session['model'])) : undefined;
+
 async function upgrade(
   request: HttpRequest,
   shared: Shared,
+  base: Base,
   observation: Observation,
 ): Promise<SocketAccept> {
-  const caller = await callerOf(request, shared.parts);
+  const secret = await redeemed(request, shared.parts);
+  const { agents } = shared.parts;
+  const agentId = agentOf(request, secret, base);
+  if (agents && agentId !== undefined) return agents.accept(request, agentId, secret, observation);
+  const caller = await callerOf(request, secret, shared.parts);
   return {
     protocol: SUBPROTOCOL,
     headers: { 'x-request-id': request.generationId },
@@ -83,9 +83,9 @@ async function upgrade(
 /** One socket below each base; all share one cache for the audio of items. */
 export function realtimeSockets(bases: readonly Base[], parts: ProtocolAParts): readonly SocketRoute[] {
   const shared = { parts, audioCache: new ItemAudioCache() };
-  return bases.map(({ path }) =>
-    tracedSocket({ path: `${path}/realtime`, permission: 'speech' }, parts, (request, observation) =>
-      upgrade(request, shared, observation),
+  return bases.map((base) =>
+    tracedSocket({ path: `${base.path}/realtime`, permission: 'speech' }, parts, (request, observation) =>
+      upgrade(request, shared, base, observation),
     ),
   );
 }

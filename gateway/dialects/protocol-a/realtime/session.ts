@@ -26,7 +26,7 @@ import {
   readFields,
 } from './client-events.js';
 import { EFFECTS, Performers } from './effects.js';
-import { Fault, FAULTS, toldError, toldFault } from './faults.js';
+import { Fault, FAULTS, toldOf } from './faults.js';
 import { append, clear, commit } from './input-events.js';
 import { create, remove, retrieve, truncate } from './item-events.js';
 import { ServerEvents } from './server-events.js';
@@ -58,13 +58,6 @@ const TOO_MANY_FRAMES = 'Too much came before an earlier event was read or answe
 
 /** What a frame was: fields, or undefined for an append whose audio is in the buffer already. */
 type Read = PlainObject | undefined;
-
-/** The error as the client is told it. Errors: rethrows any error that is not for clients. */
-export function toldOf(error: unknown): ToldError {
-  if (error instanceof Fault) return toldFault(error);
-  if (error instanceof ServiceError) return toldError(error);
-  throw error;
-}
 
 export class RealtimeSession implements SocketEvents, SessionState {
   readonly id: string;

@@ -1,0 +1,77 @@
+/**
+ * Calls by one WebSocket that carries everything: audio, words and messages (docs/contract/agent-realtime.md). The dialect translates
+ * between its client's events and these; the call is like any other behind it.
+ */
+import type { MemoryShare } from '../accounts/memory.js';
+import type { SessionPlan } from '../sessions/sessions.js';
+import type { PlainObject } from '../../schemas/plain-object.js';
+import type { CallEvent, LineFormat, TranscriptText } from './calls.js';
+
+/** What a call tells its client, in order. */
+export type CallNews =
+  /** The user's voice begins or ends. */
+  | { readonly on: 'voice'; readonly active: boolean }
+  /** More speech of that utterance was made; its audio follows. */
+  | { readonly on: 'made'; readonly utterance: number; readonly ms: number }
+  /** So much of it is heard; the words of it follow. */
+  | { readonly on: 'playing'; readonly utterance: number; readonly ms: number }
+  /** The same, behind its words. `ended`: all of it, or it was cleared. */
+  | { readonly on: 'heard'; readonly utterance: number; readonly ms: number; readonly ended: boolean }
+  /** Speech that was not heard yet is dropped. */
+  | { readonly on: 'cleared' }
+  /** The agent goes on after a pause: what the user has let be heard meanwhile does not interrupt it. */
+  | { readonly on: 'resumed' }
+  | { readonly on: 'state'; readonly state: string }
+  | { readonly on: 'text'; readonly text: TranscriptText }
+  /** A message that other clients get on their data channel (docs/contract/platform.md 6.9). */
+  | { readonly on: 'message'; readonly message: PlainObject };
+
+/** The client's side. Nothing is called after `close`. */
+export interface SocketLink {
+  /** Charged for the user's audio that waits. */
+  readonly memory: MemoryShare;
+  /** The agent's voice, in pieces of 20 ms. `utterance`: undefined for what follows speech: silence, or a soft end. */
+  speak(audio: Uint8Array, utterance: number | undefined): void;
+  told(news: CallNews): void;
+  /** Called once, when the call has ended. */
+  close(): void;
+}
+
+/** Events that the client causes, as the conversation takes them. */
+export type ClientWish = Extract<
+  CallEvent,
+  { readonly kind: 'item' | 'answer' | 'instructions' | 'amended' | 'heard' }
+>;
+
+export interface SocketCall {
+  /** The user's audio; false if there is no memory for it. It may come faster than anybody speaks, and is heard as fast as that. */
+  hear(audio: Uint8Array): boolean;
+  /** Drops audio that was not heard yet. */
+  forget(): void;
+  /** A message of the client, as others send it on their data channel. */
+  message(message: object): void;
+  wish(wish: ClientWish): void;
+  /** Whether the client says itself when the user's turn is over (`release`). */
+  manual(is: boolean): void;
+  /** The user's turn is over with the audio so far. `isAnswered`: also if nothing was said in it. */
+  release(isAnswered: boolean): void;
+  /** The client has closed its socket. */
+  hungUp(): void;
+  /** The socket broke off. */
+  broken(): void;
+}
+
+export interface SocketCallOptions {
+  /** Of the agent's voice, and of the user's. */
+  readonly format: LineFormat;
+  readonly heard: LineFormat;
+  /** What its client has changed of the agent before it begins. */
+  readonly revised: (plan: SessionPlan) => SessionPlan;
+}
+
+export interface SocketCalls {
+  /** Whether a call may begin here. Errors: `draining`, `overloaded`. */
+  checkRoom(): void;
+  /** Begins the call of a session that waits for it. Errors: `overloaded`, `invalid_key`, 429. */
+  begin(sessionId: string, options: SocketCallOptions, link: SocketLink): Promise<SocketCall>;
+}

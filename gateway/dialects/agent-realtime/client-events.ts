@@ -1,0 +1,152 @@
+/** The events of an agent's client that need its call, by their types: each has an effect, or throws and has none. */
+import { LIMITS } from '../../../contracts/limits.js';
+import { ServiceError } from '../../../contracts/errors.js';
+import type { SocketCall } from '../../../contracts/ports/calls/socket-calls.js';
+import { isPlainObject, type PlainObject } from '../../../contracts/schemas/plain-object.js';
+import { Fault } from '../protocol-a/realtime/faults.js';
+import { showItem, textIn } from './items.js';
+import type { SessionState } from './state.js';
+
+type Handler = (session: SessionState, call: SocketCall, fields: PlainObject) => void;
+
+const unsupported = (message: string, param: string): ServiceError =>
+  new ServiceError('unsupported_option', { message, param });
+
+const EMPTY = 'input_audio_buffer_commit_empty';
+
+const commit: Handler = ({ manual, settings, turns }, call) => {
+  if (settings.turns !== null) {
+    if (!turns.isVoiced)
+      throw new Fault(EMPTY, 'The agent hears by itself when a turn is over, and nobody speaks');
+    return call.release(false);
+  }
+  if (manual.bytes === 0) throw new Fault(EMPTY);
+  manual.bytes = 0;
+  manual.commits += 1;
+  turns.commit();
+};
+
+const clear: Handler = (session) => {
+  session.forget();
+  session.events.send('input_audio_buffer.cleared');
+};
+
+/** The id of an item that a client names itself. Errors: `Fault`. */
+function ownId({ id }: PlainObject, { items }: SessionState): string | undefined {
+  if (id === undefined || id === null) return undefined;
+  const { min, max } = LIMITS.realtime.idLength;
+  if (typeof id !== 'string' || id.length < min || id.length > max)
+    throw new Fault('invalid_event', `item.id must be text of ${min} to ${max} characters`, 'item.id');
+  if (items.has(id)) throw new Fault('invalid_event', 'There is an item with this id', 'item.id');
+  return id;
+}
+
+type Role = 'user' | 'assistant' | 'system';
+const ROLES: readonly unknown[] = ['user', 'assistant', 'system'] satisfies Role[];
+
+function createMessage(session: SessionState, call: SocketCall, item: PlainObject): void {
+  const { role } = item;
+  if (!ROLES.includes(role))
+    throw new Fault('invalid_event', 'item.role must be user, assistant or system', 'item.role');
+  const [text, id] = [textIn(item), ownId(item, session)];
+  if (role === 'user' && session.typed.length >= LIMITS.agentRealtime.typedItems)
+    throw new Fault('conversation_too_large', 'Too many messages wait for a response.create');
+  if (role === 'user') session.typed.push(text);
+  else call.wish({ kind: 'item', role: role as Role, text });
+  const type = role === 'assistant' ? 'output_text' : 'input_text';
+  session.items.whole({ type: 'message', role, status: 'completed', content: [{ type, text }] }, id);
+}
+
+function createOutput(session: SessionState, call: SocketCall, item: PlainObject): void {
+  const { call_id: callId, output } = item;
+  if (typeof output !== 'string')
+    throw new Fault('invalid_event', 'item.output must be of type string', 'item.output');
+  if (typeof callId !== 'string' || !session.calls.has(callId))
+    throw new Fault('item_not_found', 'No function call waits for this output', 'item.call_id');
+  const id = ownId(item, session);
+  session.calls.delete(callId);
+  call.message({ type: 'client_tool.result', callId, result: output });
+  session.items.whole({ type: 'function_call_output', call_id: callId, output }, id);
+}
+
+const create: Handler = (session, call, { item }) => {
+  if (!isPlainObject(item)) throw new Fault('invalid_event', 'item must be an object', 'item');
+  const { type = 'message' } = item;
+  if (type === 'message') createMessage(session, call, item);
+  else if (type === 'function_call_output') createOutput(session, call, item);
+  else throw unsupported('Only messages and the outputs of functions can be created', 'item.type');
+};
+
+const retrieve: Handler = ({ items, events }, _call, fields) =>
+  events.send('conversation.item.retrieved', { item: showItem(items.get(fields)) });
+
+const remove: Handler = ({ items }, _call, fields) => {
+  items.get(fields);
+  throw unsupported('An agent’s conversation is its record: nothing of it can be deleted', 'item_id');
+};
+
+const truncate: Handler = ({ items, answers, events }, call, fields) => {
+  const { id } = items.get(fields);
+  const { content_index: index, audio_end_ms: ms } = fields;
+  if (typeof ms !== 'number' || !(ms >= 0))
+    throw new Fault('invalid_event', 'audio_end_ms must be a number of milliseconds', 'audio_end_ms');
+  const heard = answers.truncate(id, ms);
+  if (!heard) throw new Fault('item_not_found', 'Only the agent’s last audio can be truncated', 'item_id');
+  call.wish({ kind: 'heard', ...heard });
+  events.send('conversation.item.truncated', { item_id: id, content_index: index ?? 0, audio_end_ms: ms });
+};
+
+/** Brings typed texts into the conversation, and asks for nothing. */
+export function bringTyped({ typed }: Pick<SessionState, 'typed'>, call: SocketCall): void {
+  for (const text of typed.splice(0)) call.wish({ kind: 'item', role: 'user', text });
+}
+
+/** The instructions of a response, which hold for it alone. Errors: `Fault`, `unsupported_option`. */
+function instructionsOf(value: unknown): string | undefined {
+  if (value === undefined || value === null) return undefined;
+  if (!isPlainObject(value)) throw new Fault('invalid_event', 'response must be an object', 'response');
+  const { instructions, conversation, input } = value;
+  if (conversation === 'none')
+    throw unsupported('An agent answers in its conversation only', 'response.conversation');
+  if (Array.isArray(input) && input.length > 0)
+    throw unsupported('Create the items of the conversation first', 'response.input');
+  if (instructions === undefined || instructions === null || instructions === '') return undefined;
+  const most = LIMITS.session.typedLength;
+  if (typeof instructions === 'string' && instructions.length <= most) return instructions;
+  const param = 'response.instructions';
+  throw new Fault('invalid_event', `${param} must be text of at most ${most} characters`, param);
+}
+
+/** An answer to what was typed, to the turns that were committed, or to all that was said. One that is on its way already is this one. */
+const respond: Handler = (session, call, fields) => {
+  const instructions = instructionsOf(fields['response']);
+  const { manual, typed } = session;
+  const isNew = typed.length > 0 || manual.commits > 0;
+  if (!isNew && !session.rests) return;
+  if (!session.rate.take()) throw new ServiceError('rate_limited');
+  if (instructions !== undefined) call.wish({ kind: 'instructions', text: instructions });
+  const { commits } = manual;
+  manual.commits = 0;
+  if (commits > 0) {
+    bringTyped(session, call);
+    return call.release(true);
+  }
+  call.wish({ kind: 'answer', text: typed.splice(0).join('\n') });
+};
+
+const cancel: Handler = (session, call) => {
+  if (session.rests) throw new Fault('response_cancel_not_active');
+  session.answers.cancelled();
+  call.message({ type: 'user.interrupt' });
+};
+
+export const HANDLERS: ReadonlyMap<string, Handler> = new Map([
+  ['input_audio_buffer.commit', commit],
+  ['input_audio_buffer.clear', clear],
+  ['conversation.item.create', create],
+  ['conversation.item.retrieve', retrieve],
+  ['conversation.item.delete', remove],
+  ['conversation.item.truncate', truncate],
+  ['response.create', respond],
+  ['response.cancel', cancel],
+]);

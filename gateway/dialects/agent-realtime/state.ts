@@ -1,0 +1,27 @@
+/** The state of one agent's socket, as the handlers of its client's events see it. */
+import type { TokenBucket } from '../../../contracts/limits/token-bucket.js';
+import type { ServerEvents } from '../protocol-a/realtime/server-events.js';
+import type { Answers } from './answers.js';
+import type { Items } from './items.js';
+import type { AgentSettings } from './settings.js';
+import type { UserTurns } from './user-turns.js';
+
+export interface SessionState {
+  readonly events: ServerEvents;
+  readonly items: Items;
+  readonly answers: Answers;
+  readonly turns: UserTurns;
+  /** Texts of the user that no answer was asked for yet. */
+  readonly typed: string[];
+  /** Functions that the agent waits for. */
+  readonly calls: Set<string>;
+  /** Of answers that the client asks for. */
+  readonly rate: TokenBucket;
+  readonly settings: AgentSettings;
+  /** Turns that the client has committed and not asked an answer for, and the bytes of audio since the last one. */
+  readonly manual: { commits: number; bytes: number };
+  /** Whether the agent does nothing, and nothing is awaited of it. */
+  readonly rests: boolean;
+  /** Drops audio that was not heard yet. */
+  forget(): void;
+}

@@ -1,0 +1,143 @@
+/**
+ * Sessions of calls by one WebSocket. Their client connects first and says then what it wants otherwise, so what the agent does not
+ * allow is left as it is, where a request for a session is refused.
+ */
+import { ServiceError } from '../../../../contracts/errors.js';
+import type { Ids } from '../../../../contracts/ids.js';
+import type { RunnableAgent } from '../../../../contracts/ports/agents/agents.js';
+import type { PublicLimits } from '../../../../contracts/ports/sessions/public-limits.js';
+import type { SessionRuns } from '../../../../contracts/ports/sessions/sessions.js';
+import type {
+  SettledSession,
+  SocketClient,
+  SocketSession,
+  SocketSessions,
+  WantedSession,
+} from '../../../../contracts/ports/sessions/socket-sessions.js';
+import { plannedTools } from '../../../../contracts/agents/plan.js';
+import { RawJson } from '../../../../contracts/text/raw-json.js';
+import { checker } from '../../../../contracts/schemas/check.js';
+import { found } from '../rows.js';
+import { refuseFull } from './creation.js';
+import { checkSession, type MakingParts, makeSession, type Origin } from './making.js';
+import { admitOrigin } from './origin.js';
+import type { RefusalLimit } from './refusal-limit.js';
+import type { SessionFields } from './request.js';
+import { Overrides } from './schema.js';
+
+export interface SocketSessionParts extends MakingParts {
+  readonly limits: PublicLimits;
+  readonly refusals: RefusalLimit;
+  readonly runs: Pick<SessionRuns, 'end'>;
+  readonly ids: Ids;
+}
+
+const fieldsOf = (overrides: WantedSession): SessionFields => ({
+  metadata: new RawJson('{}'),
+  overrides: { ...overrides },
+});
+
+const checkShape = checker(Overrides);
+
+const NAMES = ['system_prompt', 'voice_id', 'language'] as const;
+
+class Session implements SocketSession {
+  constructor(
+    readonly id: string,
+    private readonly runnable: RunnableAgent & { readonly version: NonNullable<RunnableAgent['version']> },
+    private readonly origin: Origin,
+    private readonly parts: SocketSessionParts,
+  ) {}
+
+  get workspaceId(): string {
+    return this.runnable.agent.workspaceId;
+  }
+
+  get agentId(): string {
+    return this.runnable.agent.id;
+  }
+
+  get config() {
+    return this.runnable.version.config;
+  }
+
+  get tools() {
+    const tools = this.config.tools.enabled ? plannedTools(this.runnable.version) : [];
+    return tools.filter(({ definition }) => definition.tool_type === 'client');
+  }
+
+  /** Each wish is tried with those that were granted before it: a voice must speak the language. */
+  async settle(wanted: WantedSession): Promise<SettledSession> {
+    let overrides: WantedSession = {};
+    const kept: (keyof WantedSession)[] = [];
+    for (const name of NAMES) {
+      const value = wanted[name];
+      if (value === undefined) continue;
+      const tried = { ...overrides, [name]: value };
+      if (await this.#isAllowed(tried)) overrides = tried;
+      else kept.push(name);
+    }
+    return { overrides, kept };
+  }
+
+  async #isAllowed(overrides: WantedSession): Promise<boolean> {
+    if (!checkShape(overrides).ok) return false;
+    try {
+      await checkSession(this.runnable, fieldsOf(overrides), this.origin, this.parts);
+      return true;
+    } catch (error) {
+      const isOurs = error instanceof ServiceError && REFUSALS.has(error.code);
+      if (!isOurs) throw error;
+      return false;
+    }
+  }
+
+  async begin(overrides: WantedSession): Promise<void> {
+    await makeSession(this.runnable, fieldsOf(overrides), this.origin, this.parts);
+  }
+
+  async failed(): Promise<void> {
+    await this.parts.runs.end(this.id, 'error');
+  }
+}
+
+/** With which an override is refused: not allowed, no sense in it, or no recognition of the language. */
+const REFUSALS: ReadonlySet<string> = new Set(['unsupported_option', 'validation_failed', 'conflict']);
+
+/** The agent and where its session comes from, in the order of the checks of sessions (docs/contract/decisions.md 12). */
+async function admitted(
+  agentId: string,
+  client: SocketClient,
+  parts: SocketSessionParts,
+): Promise<{ readonly runnable: RunnableAgent; readonly origin: Origin }> {
+  if ('workspaceId' in client) {
+    const runnable = found(await parts.agents.find(agentId, client.workspaceId), 'Agent');
+    return { runnable, origin: { source: 'api_key', reserved: true } };
+  }
+  const { address } = client;
+  const { limits } = parts;
+  refuseFull(await limits.fullAddress(address));
+  const runnable = found(await parts.agents.find(agentId, undefined), 'Agent');
+  admitOrigin(runnable.agent, client);
+  refuseFull(await limits.full(address, agentId));
+  const admit = async (): Promise<void> => refuseFull(await limits.countSession(address, agentId));
+  return { runnable, origin: { source: 'public', reserved: true, admit } };
+}
+
+async function find(
+  agentId: string,
+  client: SocketClient,
+  parts: SocketSessionParts,
+): Promise<SocketSession> {
+  const { runnable, origin } = await admitted(agentId, client, parts);
+  const { version } = await checkSession(runnable, fieldsOf({}), origin, parts);
+  const id = parts.ids.next('session');
+  return new Session(id, { ...runnable, version }, { ...origin, id }, parts);
+}
+
+export const socketSessions = (parts: SocketSessionParts): SocketSessions => ({
+  find: (agentId, client) =>
+    'workspaceId' in client
+      ? find(agentId, client, parts)
+      : parts.refusals.run(client.address, () => find(agentId, client, parts)),
+});

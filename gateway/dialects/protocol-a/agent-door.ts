@@ -1,0 +1,33 @@
+/**
+ * Agents as models of the plain base's realtime (docs/contract/agent-realtime.md): what protocol A passes on of the address that it owns.
+ */
+import type { RedeemedSecret, SecretSession } from '../../../contracts/ports/accounts/client-secrets.js';
+import type { Caller } from '../../../contracts/ports/accounts/identity.js';
+import type { HttpRequest, SocketAccept } from '../../server/port.js';
+import type { Observation } from '../../server/tracing/trace-requests.js';
+
+export interface AgentDoor {
+  /** The socket of an agent. Errors: those of a wrong key; everything else is told in band. */
+  accept(
+    request: HttpRequest,
+    agentId: string,
+    secret: RedeemedSecret | undefined,
+    observation: Observation,
+  ): Promise<SocketAccept>;
+  /** The session that a client secret opens: as it is kept, and as it is shown. Errors: `Fault`, those of creating a session. */
+  secretSession(
+    agentId: string,
+    session: unknown,
+    caller: Pick<Caller, 'workspaceId'>,
+  ): Promise<{ readonly kept: SecretSession; show(expiresAt: number): object }>;
+}
+
+const AGENT = /^agent_[\w-]{1,120}$/;
+
+/** The id, if that is an agent's. */
+export const agentIn = (model: unknown): string | undefined =>
+  typeof model === 'string' && AGENT.test(model) ? model : undefined;
+
+/** The agent that a handshake names. */
+export const agentNamed = ({ query }: Pick<HttpRequest, 'query'>): string | undefined =>
+  query.get('agent_id') ?? agentIn(query.get('model'));
