@@ -31,6 +31,8 @@ export const PHONE_LIMITS = {
   idempotencyKey: { min: 1, max: 255 },
   /** How long the key of a `POST /phone-calls` is remembered. */
   idempotencyKeptMs: 24 * 60 * 60 * 1000,
+  /** How long a report is awaited of who has answered, before it is told that it is not known. */
+  detectionMs: 30_000,
   /** One request to a provider's API, and how much of its answer is read. */
   apiMs: 10_000,
   apiAnswerBytes: 64 * 1024,

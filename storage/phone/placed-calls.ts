@@ -24,6 +24,7 @@ import type {
 import { addDeliveries } from '../deliveries.js';
 import { listed, positionAfter, wantedRows } from '../page.js';
 import type { Sql, Transaction } from '../postgres/sql.js';
+import { tellDialled, tellLate, tellSettled } from './dial-events.js';
 import { type CallingLimits, countAttempt, UNLIMITED, withCallLeft } from './calling-limits.js';
 
 /** Needs the calls as `c`. */
@@ -162,6 +163,8 @@ const report: (
       answered_at = case when ${moves} and ${state === 'answered'} then date_trunc('milliseconds', now()) else c.answered_at end,
       due_at = case when ${moves} and ${state === 'answered'} then 'infinity' else c.due_at end
     where c.id = ${id} and (c.call_id is null or c.call_id = ${callId}) returning ${columns(sql)}`;
+  const settles = state === 'answered' || answeredBy !== undefined;
+  if (settles && call && call.sessionId !== null) await tellSettled(sql, call.sessionId);
   return call;
 };
 
@@ -174,6 +177,7 @@ const finish = (sql: Sql, id: string, state: LastCallState, reason?: string) =>
     if (!row) return undefined;
     const { webhooks: urls, ...call } = row;
     const { sessionId, workspaceId, agentId } = call;
+    if (sessionId !== null) await tellDialled(tx, sessionId, 'over');
     if (sessionId === null || urls.length === 0) return call;
     const record = { id: sessionId, workspaceId, agentId };
     const body = (eventId: string): string => placedCallEnded(eventId, { ...call, sessionId });
@@ -218,6 +222,7 @@ export const createPlacedCalls = (parts: Parts): PlacedCalls => {
     placed: (id, callId) => placed(sql, id, callId),
     report: (id, told) => report(sql, id, told),
     finish: (id, state, reason) => finish(sql, id, state, reason),
+    tellLate: async () => void (await tellLate(sql)),
     overdue: () => overdue(sql),
   };
 };

@@ -16,6 +16,7 @@ import {
 import type { StoredPlan } from '../plans/plan-contents.js';
 import type { Sql, Transaction } from '../postgres/sql.js';
 import { addDeliveries } from '../deliveries.js';
+import { tellDialled } from '../phone/dial-events.js';
 import { columns, lastedUntilNow, recordOf, type Row } from './rows.js';
 import { isIn } from './states.js';
 import { reportOf } from './turns.js';
@@ -63,6 +64,7 @@ export const endSession = (sql: Sql, id: string, reason: EndedReason, only?: Onl
   sql.begin(async (tx) => {
     const [row] = await update(tx, id, reason, only);
     if (!row) return false;
+    if (row.direction === 'outbound') await tellDialled(tx, id, 'session_ends');
     const urls = row.plan?.config.webhooks.post_call.map(({ url }) => url) ?? [];
     const record = recordOf(row);
     if (urls.length === 0) return true;

@@ -86,6 +86,8 @@ export interface PlacedCalls {
   ): Promise<PlacedCall | undefined>;
   /** Ends it, once. `ended` becomes `voicemail` if a machine answered. Undefined if it has ended already. */
   finish(id: string, state: LastCallState, reason?: string): Promise<PlacedCall | undefined>;
+  /** Tells webhooks how the dialling came out, of answered calls about which nobody reports who has answered. */
+  tellLate(): Promise<void>;
   /** Calls whose time is up or whose session has ended. Several processes may see one; the first `finish` wins. */
   overdue(): Promise<readonly OverdueCall[]>;
 }

@@ -179,6 +179,7 @@ export class Placing implements PhoneDialling {
 
   async sweep(): Promise<void> {
     const { placed } = this.parts;
+    await placed.tellLate();
     for (const each of await placed.overdue()) {
       const { call, sessionEnded } = each;
       if (call.sessionId === null) await placed.drop(call.id);

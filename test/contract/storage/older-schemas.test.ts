@@ -84,6 +84,7 @@ for (const commits of [['e1614f90'], ['e1614f90', 'd80e168b']])
         ['node-load', undefined],
         ['platform-of-today', undefined],
         ['placed-calls', undefined],
+        ['dial-events', undefined],
       ],
     );
     exactly(t, lines, [
@@ -91,6 +92,7 @@ for (const commits of [['e1614f90'], ['e1614f90', 'd80e168b']])
       [{ migration: 2 }, 'a migration was applied to the database'],
       [{ migration: 3 }, 'a migration was applied to the database'],
       [{ migration: 4 }, 'a migration was applied to the database'],
+      [{ migration: 5 }, 'a migration was applied to the database'],
     ]);
     t.strictSame(await shapeOf(sql), await newShape(t));
     t.strictSame(await migrate(sql), [], 'once');
@@ -156,5 +158,11 @@ t.test('several starts at once upgrade a database once', async (t) => {
   await noteMigrations(processes[0]!.sql, text);
   const applied = await Promise.all(processes.map(({ sql }) => migrate(sql)));
   // Each by whichever has it first.
-  t.strictSame(applied.flat().toSorted(), ['node-load', 'placed-calls', 'platform-of-today', 'schema']);
+  t.strictSame(applied.flat().toSorted(), [
+    'dial-events',
+    'node-load',
+    'placed-calls',
+    'platform-of-today',
+    'schema',
+  ]);
 });

@@ -121,6 +121,7 @@ const DOCUMENTED = {
   'phone: time for a provider to close a stream that has ended': `${phone.byeMs / SECOND} s`,
   'phone: keys that are reported together': `${phone.keys}, or those before \`#\` or a pause of ${phone.keysMs / SECOND} s`,
   'phone: keys that an agent sends at once': `${phone.sentKeys}`,
+  "placed calls: the provider's report of who has answered": seconds(phone.detectionMs),
   'placed calls: an `Idempotency-Key` of `/phone-calls` is remembered': `${phone.idempotencyKeptMs / (60 * MINUTE)} h`,
   'placed calls: `max_ring_seconds`, `Idempotency-Key`': `${span(phone.ring)} (${phone.ring.default}), ${span(phone.idempotencyKey)} characters`,
   'placed calls: `voicemail.message`': `${span(phone.voicemail)} characters`,
