@@ -28,6 +28,8 @@ export const PHONE_LIMITS = {
   ring: { min: 5, max: 120, default: 30 },
   /** Characters of the message for an answering machine. */
   voicemail: { min: 1, max: 1000 },
+  /** Time for the language model to write that message. */
+  messageMs: 8000,
   idempotencyKey: { min: 1, max: 255 },
   /** How long the key of a `POST /phone-calls` is remembered. */
   idempotencyKeptMs: 24 * 60 * 60 * 1000,

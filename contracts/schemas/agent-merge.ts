@@ -5,7 +5,13 @@
 import { createHash } from 'node:crypto';
 import { isPlainObject, type PlainObject } from './plain-object.js';
 import { secretChange } from './write-only.js';
-import { type AgentConfig, type ConfigChanges, DEFAULT_CONFIG, ITEM_DEFAULTS } from './agent-config.js';
+import {
+  type AgentConfig,
+  type ConfigChanges,
+  DEFAULT_CONFIG,
+  ITEM_DEFAULTS,
+  OBJECT_DEFAULTS,
+} from './agent-config.js';
 
 /** List items with their defaults filled in; ids without duplicates. */
 function completed(name: string, items: readonly unknown[]): readonly unknown[] {
@@ -17,9 +23,11 @@ const objectOf = (value: unknown): PlainObject => (isPlainObject(value) ? value 
 
 /** A member after its change; `usual` is its default. */
 function changed(name: string, value: unknown, current: unknown, usual: unknown): unknown {
-  if (value === null) return isPlainObject(usual) || usual === undefined ? current : usual;
+  const whole = (OBJECT_DEFAULTS as Readonly<Record<string, PlainObject>>)[name];
+  if (value === null) return (isPlainObject(usual) && !whole) || usual === undefined ? current : usual;
   if (Array.isArray(value)) return completed(name, value);
-  return isPlainObject(value) ? merge(objectOf(current), value, objectOf(usual)) : value;
+  if (!isPlainObject(value)) return value;
+  return merge({ ...whole, ...objectOf(current) }, value, { ...whole, ...objectOf(usual) });
 }
 
 function merge(current: PlainObject, changes: PlainObject, defaults: PlainObject): PlainObject {

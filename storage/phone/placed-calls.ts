@@ -131,14 +131,24 @@ async function claim({ sql, ids, limits = UNLIMITED }: Parts, wanted: NewPlacedC
   return { call: earlier, known: true };
 }
 
-async function begin(sql: Sql, id: string, sessionId: string, webhooks: readonly string[]) {
+const begin: (sql: Sql, ...of: Parameters<PlacedCalls['begin']>) => Promise<PlacedCall> = async (
+  sql,
+  id,
+  sessionId,
+  webhooks,
+  voicemail,
+) => {
   const [call] = await sql<PlacedCall[]>`
     update placed_calls c set session_id = ${sessionId}, webhooks = ${webhooks as string[]},
+      voicemail = ${voicemail && JSON.stringify(voicemail)},
       due_at = now() + ${PLACING_MS}::int * interval '1 millisecond'
     where c.id = ${id} returning ${columns(sql)}`;
   if (!call) throw new ServiceError('conflict', { message: 'The call took too long to be made' });
   return call;
-}
+};
+
+const keepText = (sql: Sql, id: string, text: string) => sql`
+  update placed_calls set voicemail = (voicemail::jsonb || jsonb_build_object('text', ${text}::text))::text where id = ${id}`;
 
 /** Records the provider's answer; due when the longest ringing has passed, plus some time for the provider's report of the end. */
 const placed = async (sql: Sql, id: string, callId: string | undefined) =>
@@ -218,7 +228,8 @@ export const createPlacedCalls = (parts: Parts): PlacedCalls => {
     attempt: (workspaceId) => countAttempt(sql, limits, workspaceId),
     claim: (call) => claim(parts, call),
     drop: async (id) => void (await sql`delete from placed_calls where id = ${id} and session_id is null`),
-    begin: (id, sessionId, webhooks) => begin(sql, id, sessionId, webhooks),
+    begin: (...of) => begin(sql, ...of),
+    keepText: async (id, text) => void (await keepText(sql, id, text)),
     placed: (id, callId) => placed(sql, id, callId),
     report: (id, told) => report(sql, id, told),
     finish: (id, state, reason) => finish(sql, id, state, reason),

@@ -458,6 +458,10 @@ export const texts = {
     embedHelp: 'For pages on the allowed origins, once the agent is public. Nobody needs a key for it.',
   },
   form: {
+    /** Labels of fields whose names are no words. */
+    labels: { amd_enabled: 'Detect answering machines', outbound: 'Placed calls' } as Readonly<
+      Record<string, string>
+    >,
     range: (least: number | undefined, most: number | undefined) => `From ${least ?? '–'} to ${most ?? '–'}.`,
     pattern: (pattern: string) => `Must match ${pattern}.`,
     characters: (most: number) => `At most ${most.toLocaleString('en')} characters.`,

@@ -73,7 +73,14 @@ export interface PlacedCalls {
   /** Deletes a call whose session was refused. */
   drop(id: string): Promise<void>;
   /** `webhooks` are told of its end. */
-  begin(id: string, sessionId: string, webhooks: readonly string[]): Promise<PlacedCall>;
+  begin(
+    id: string,
+    sessionId: string,
+    webhooks: readonly string[],
+    voicemail: Voicemail | null,
+  ): Promise<PlacedCall>;
+  /** Keeps what the model has written for an answering machine. */
+  keepText(id: string, text: string): Promise<void>;
   /** The provider has accepted it. It may have ended already. */
   placed(id: string, callId: string | undefined): Promise<PlacedCall | undefined>;
   /**

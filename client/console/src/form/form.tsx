@@ -35,11 +35,13 @@ const LONG_TEXT = 256;
 /** End of the names of id fields; labels leave it out, since people pick names. */
 const ID = /_id(s?)$/;
 
-/** Label of a field: `max_duration_seconds` as words, `tool_ids` as “Tools”; a position in a list by the list's name. */
+/** Label of a field: its own, or `max_duration_seconds` as words, `tool_ids` as “Tools”; a position in a list by the list's name. */
 export const labelOf = (path: Path): string => {
   const last = path.at(-1) ?? '';
   if (typeof last === 'number') return `${labelOf(path.slice(0, -1))} ${last + 1}`;
   if (last === 'url') return 'URL';
+  const own = form.labels[last];
+  if (own !== undefined) return own;
   const name = spaced(last.replace(ID, '$1'));
   return name.charAt(0).toUpperCase() + name.slice(1);
 };
