@@ -90,6 +90,13 @@ export interface CallAnalyzedEvent extends Identified, EventReport {
   };
 }
 
+export interface DialFinishedEvent extends Identified {
+  readonly event: 'phone_call.dial_finished';
+  readonly dial_status: string | null;
+  readonly answered_by: string | null;
+  readonly session: EventSession;
+}
+
 export interface PhoneCallEndedEvent extends Identified {
   readonly event: 'phone_call.ended';
   readonly call: {
@@ -111,4 +118,4 @@ export interface PhoneCallEndedEvent extends Identified {
   };
 }
 
-export type WebhookEvent = CallEndedEvent | CallAnalyzedEvent | PhoneCallEndedEvent;
+export type WebhookEvent = CallEndedEvent | CallAnalyzedEvent | DialFinishedEvent | PhoneCallEndedEvent;

@@ -28,9 +28,13 @@ export const PHONE_LIMITS = {
   ring: { min: 5, max: 120, default: 30 },
   /** Characters of the message for an answering machine. */
   voicemail: { min: 1, max: 1000 },
+  /** Time for the language model to write that message. */
+  messageMs: 8000,
   idempotencyKey: { min: 1, max: 255 },
   /** How long the key of a `POST /phone-calls` is remembered. */
   idempotencyKeptMs: 24 * 60 * 60 * 1000,
+  /** How long a report is awaited of who has answered, before it is told that it is not known. */
+  detectionMs: 30_000,
   /** One request to a provider's API, and how much of its answer is read. */
   apiMs: 10_000,
   apiAnswerBytes: 64 * 1024,

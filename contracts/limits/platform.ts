@@ -13,6 +13,7 @@ export const PLATFORM_LIMITS = {
     firstMessage: 10_000,
     filler: 200,
     recovery: 200,
+    voicemailMessage: 10_000,
     voiceId: 256,
     maxDurationSeconds: range(60, 3600),
     hangupAfterSeconds: range(10, 3600),

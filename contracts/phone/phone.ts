@@ -66,12 +66,20 @@ export interface DialOutcome {
 }
 
 /** What to do when an answering machine picks up. */
-export const VOICEMAIL_ACTIONS = ['hang_up', 'leave_message', 'continue'] as const;
+export const VOICEMAIL_ACTIONS = ['hang_up', 'leave_message', 'leave_prompt_message', 'continue'] as const;
+
+/** Those with a message: one that is said as it is, and one from which the language model makes it. */
+export const MESSAGE_ACTIONS: ReadonlySet<string> = new Set(['leave_message', 'leave_prompt_message']);
+
+/** The same in an agent’s configuration, in the described platform’s words. */
+export const AGENT_VOICEMAIL_ACTIONS = ['hangup', 'leave_message', 'leave_prompt_message'] as const;
 
 export interface Voicemail {
   readonly action: (typeof VOICEMAIL_ACTIONS)[number];
-  /** The message to leave after the tone; only with `leave_message`. */
+  /** The message to leave after the tone, or with `leave_prompt_message` what the language model is told. */
   readonly message?: string;
+  /** With `leave_prompt_message`: what the model has written. */
+  readonly text?: string;
   /** Language of the message: BCP 47, with a region. */
   readonly language?: string;
 }

@@ -5,6 +5,7 @@
  */
 import { LANGUAGES } from '../speech/languages.js';
 import { LIMITS } from '../limits.js';
+import { AGENT_VOICEMAIL_ACTIONS } from '../phone/phone.js';
 import { DETECTORS } from '../ports/speech/turns.js';
 import { leaf, Moment, nullable, strict, text, whole } from './shapes.js';
 import { type Static, type TProperties, type TSchema, Type } from './type.js';
@@ -54,6 +55,21 @@ const TRANSFER_AGENT = {
     default: '',
     description: 'Written for the model: when to hand the call over to this agent.',
   }),
+};
+
+/** Of placed calls. */
+const MACHINE_DETECTION = Type.Boolean({
+  description:
+    'Whether the provider detects answering machines on placed calls. Providers charge for that. Not over SIP.',
+});
+const VOICEMAIL = {
+  action: Type.Enum([...AGENT_VOICEMAIL_ACTIONS], {
+    default: 'hangup',
+    description:
+      'If a machine answers: the call ends (`hangup`), once `message` was left as it is (`leave_message`), or what the model writes from ' +
+      'it (`leave_prompt_message`).',
+  }),
+  message: text(agent.voicemailMessage, { default: '', description: 'Variables are filled in.' }),
 };
 
 const LEAVES = {
@@ -194,6 +210,10 @@ export const AgentConfig = Type.Object({
   conversation: Type.Object({
     ...LEAVES.conversation,
     transfer_destinations: list(Type.Object(TRANSFER), agent.transferDestinations),
+    outbound: Type.Object({
+      amd_enabled: MACHINE_DETECTION,
+      voicemail: nullable(Type.Object(VOICEMAIL)),
+    }),
   }),
   guardrails: Type.Object(LEAVES.guardrails),
   tools: Type.Object({
@@ -256,6 +276,12 @@ const SECTIONS = {
         list(itemOf(TRANSFER, 'phone_number'), agent.transferDestinations, {
           description: 'Telephone numbers to which the agent may connect callers on the phone.',
         }),
+      ),
+      outbound: leaf(
+        strict(
+          { amd_enabled: leaf(MACHINE_DETECTION), voicemail: leaf(strict(leavesOf(VOICEMAIL))) },
+          { description: 'Calls that are placed. A call’s own `voicemail` wins.' },
+        ),
       ),
     }),
   ),
@@ -357,6 +383,7 @@ export const DEFAULT_CONFIG: AgentConfig = {
     recovery_mode: 'auto',
     recovery_message: '',
     transfer_destinations: [],
+    outbound: { amd_enabled: false, voicemail: null },
   },
   guardrails: { focus: false, manipulation: false },
   tools: {
@@ -385,6 +412,12 @@ export const ITEM_DEFAULTS = {
   transfer_destinations: { type: 'phone', label: '', mode: 'cold', warm_connect: 'confirm' },
   data_fields: { type: 'text', description: '', enum_options: null },
   criteria: { description: '' },
+} as const;
+
+/** Objects that may be null, and their fields where a client leaves some out. Null takes them back to the default, as a leaf. */
+export const OBJECT_DEFAULTS = {
+  outbound: DEFAULT_CONFIG.conversation.outbound,
+  voicemail: { action: 'hangup', message: '' },
 } as const;
 
 export const CONFIG_EXAMPLE = {

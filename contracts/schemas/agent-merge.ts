@@ -11,6 +11,7 @@ import {
   type CustomModel,
   DEFAULT_CONFIG,
   ITEM_DEFAULTS,
+  OBJECT_DEFAULTS,
 } from './agent-config.js';
 
 /** List items with their defaults filled in; ids without duplicates. */
@@ -23,10 +24,12 @@ const objectOf = (value: unknown): PlainObject => (isPlainObject(value) ? value 
 
 /** A member after its change; `usual` is its default. */
 function changed(name: string, value: unknown, current: unknown, usual: unknown): unknown {
+  const whole = (OBJECT_DEFAULTS as Readonly<Record<string, PlainObject>>)[name];
   if (value === null && usual === undefined) return current === undefined ? null : current;
-  if (value === null) return isPlainObject(usual) ? current : usual;
+  if (value === null) return isPlainObject(usual) && !whole ? current : usual;
   if (Array.isArray(value)) return completed(name, value);
-  return isPlainObject(value) ? merge(objectOf(current), value, objectOf(usual)) : value;
+  if (!isPlainObject(value)) return value;
+  return merge({ ...whole, ...objectOf(current) }, value, { ...whole, ...objectOf(usual) });
 }
 
 function merge(current: PlainObject, changes: PlainObject, defaults: PlainObject): PlainObject {

@@ -13,8 +13,8 @@ import { type Static, Type } from './type.js';
 
 export const VoicemailAction = Type.Enum([...VOICEMAIL_ACTIONS], {
   description:
-    'What happens if a machine answers: the call ends; the provider says `message` after the greeting, then the call ends; ' +
-    'or the agent continues, and `answered_by` says so.',
+    'What happens if a machine answers: the call ends; the provider says `message` after the greeting, or what the language model ' +
+    'makes of it, then the call ends; or the agent continues, and `answered_by` says so.',
 });
 
 /** What sessions and their events tell of a call's direction, and of how its dialling came out. */

@@ -181,6 +181,38 @@ export const CallAnalyzedEvent = Type.Object(
 );
 export type CallAnalyzedEvent = Static<typeof CallAnalyzedEvent>;
 
+export const DialFinishedEvent = Type.Object(
+  {
+    event: Type.Literal('phone_call.dial_finished'),
+    event_id: EventId,
+    dial_status: DIALLED.dial_status,
+    answered_by: DIALLED.answered_by,
+    session: EventSession,
+  },
+  {
+    title: 'DialFinishedEvent',
+    examples: [
+      {
+        event: 'phone_call.dial_finished',
+        event_id: 'evt_8293a4b5c6d7e8f90a1b2c3d',
+        dial_status: 'answered',
+        answered_by: 'human',
+        session: {
+          ...EXAMPLE_SESSION,
+          source: 'phone',
+          status: 'active',
+          conversation_ended_at: null,
+          duration_seconds: null,
+          direction: 'outbound',
+          dial_status: 'answered',
+          answered_by: 'human',
+        },
+      },
+    ],
+  },
+);
+export type DialFinishedEvent = Static<typeof DialFinishedEvent>;
+
 export const PhoneCallEndedEvent = Type.Object(
   { event: Type.Literal('phone_call.ended'), event_id: EventId, call: CallEntity },
   {
@@ -194,5 +226,6 @@ export type PhoneCallEndedEvent = Static<typeof PhoneCallEndedEvent>;
 export const EVENT_BODIES: Readonly<Record<DeliveryEvent, TSchema>> = {
   'call.ended': CallEndedEvent,
   'call.analyzed': CallAnalyzedEvent,
+  'phone_call.dial_finished': DialFinishedEvent,
   'phone_call.ended': PhoneCallEndedEvent,
 };

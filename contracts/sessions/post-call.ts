@@ -5,6 +5,7 @@ import type { SessionAnalysis, SessionRecord } from '../ports/sessions/sessions.
 import type {
   CallAnalyzedEvent,
   CallEndedEvent,
+  DialFinishedEvent,
   EventAnalysis,
   EventReport,
   EventSession,
@@ -104,6 +105,16 @@ export const analyzedBody = (
     analysis: analysisOf(analysis, finishedAt),
     ...reportOf(report),
   } satisfies CallAnalyzedEvent);
+
+/** How the dialling of a placed call came out, with its session as it is then. */
+export const dialFinishedBody = (eventId: string, record: Told): string =>
+  stringify({
+    event: 'phone_call.dial_finished',
+    event_id: eventId,
+    dial_status: record.dialStatus,
+    answered_by: record.answeredBy,
+    session: sessionOf(record),
+  } satisfies DialFinishedEvent);
 
 /** The body for a test of a webhook: the end of an invented call of that agent. */
 export function testBody(agent: {

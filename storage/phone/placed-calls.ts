@@ -24,6 +24,7 @@ import type {
 import { addDeliveries } from '../deliveries.js';
 import { listed, positionAfter, wantedRows } from '../page.js';
 import type { Sql, Transaction } from '../postgres/sql.js';
+import { tellDialled, tellLate, tellSettled } from './dial-events.js';
 import { type CallingLimits, countAttempt, UNLIMITED, withCallLeft } from './calling-limits.js';
 
 /** Needs the calls as `c`. */
@@ -130,14 +131,24 @@ async function claim({ sql, ids, limits = UNLIMITED }: Parts, wanted: NewPlacedC
   return { call: earlier, known: true };
 }
 
-async function begin(sql: Sql, id: string, sessionId: string, webhooks: readonly string[]) {
+const begin: (sql: Sql, ...of: Parameters<PlacedCalls['begin']>) => Promise<PlacedCall> = async (
+  sql,
+  id,
+  sessionId,
+  webhooks,
+  voicemail,
+) => {
   const [call] = await sql<PlacedCall[]>`
     update placed_calls c set session_id = ${sessionId}, webhooks = ${webhooks as string[]},
+      voicemail = ${voicemail && JSON.stringify(voicemail)},
       due_at = now() + ${PLACING_MS}::int * interval '1 millisecond'
     where c.id = ${id} returning ${columns(sql)}`;
   if (!call) throw new ServiceError('conflict', { message: 'The call took too long to be made' });
   return call;
-}
+};
+
+const keepText = (sql: Sql, id: string, text: string) => sql`
+  update placed_calls set voicemail = (voicemail::jsonb || jsonb_build_object('text', ${text}::text))::text where id = ${id}`;
 
 /** Records the provider's answer; due when the longest ringing has passed, plus some time for the provider's report of the end. */
 const placed = async (sql: Sql, id: string, callId: string | undefined) =>
@@ -162,6 +173,8 @@ const report: (
       answered_at = case when ${moves} and ${state === 'answered'} then date_trunc('milliseconds', now()) else c.answered_at end,
       due_at = case when ${moves} and ${state === 'answered'} then 'infinity' else c.due_at end
     where c.id = ${id} and (c.call_id is null or c.call_id = ${callId}) returning ${columns(sql)}`;
+  const settles = state === 'answered' || answeredBy !== undefined;
+  if (settles && call && call.sessionId !== null) await tellSettled(sql, call.sessionId);
   return call;
 };
 
@@ -174,6 +187,7 @@ const finish = (sql: Sql, id: string, state: LastCallState, reason?: string) =>
     if (!row) return undefined;
     const { webhooks: urls, ...call } = row;
     const { sessionId, workspaceId, agentId } = call;
+    if (sessionId !== null) await tellDialled(tx, sessionId, 'over');
     if (sessionId === null || urls.length === 0) return call;
     const record = { id: sessionId, workspaceId, agentId };
     const body = (eventId: string): string => placedCallEnded(eventId, { ...call, sessionId });
@@ -214,10 +228,12 @@ export const createPlacedCalls = (parts: Parts): PlacedCalls => {
     attempt: (workspaceId) => countAttempt(sql, limits, workspaceId),
     claim: (call) => claim(parts, call),
     drop: async (id) => void (await sql`delete from placed_calls where id = ${id} and session_id is null`),
-    begin: (id, sessionId, webhooks) => begin(sql, id, sessionId, webhooks),
+    begin: (...of) => begin(sql, ...of),
+    keepText: async (id, text) => void (await keepText(sql, id, text)),
     placed: (id, callId) => placed(sql, id, callId),
     report: (id, told) => report(sql, id, told),
     finish: (id, state, reason) => finish(sql, id, state, reason),
+    tellLate: async () => void (await tellLate(sql)),
     overdue: () => overdue(sql),
   };
 };

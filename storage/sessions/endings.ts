@@ -17,6 +17,7 @@ import type { StoredPlan } from '../plans/plan-contents.js';
 import type { Sql, Transaction } from '../postgres/sql.js';
 import { addDeliveries } from '../deliveries.js';
 import { addFigures } from './figures.js';
+import { tellDialled } from '../phone/dial-events.js';
 import { columns, lastedUntilNow, recordOf, type Row } from './rows.js';
 import { isIn } from './states.js';
 import { reportOf } from './turns.js';
@@ -46,7 +47,7 @@ const update = (tx: Transaction, id: string, reason: EndedReason, only: Only) =>
     measured_ms = coalesce(${typeof only === 'object' ? only.lastedMs : null}::bigint, ${lastedUntilNow(tx)}),
     analysis_due_at = case when ${isIn(tx, CONVERSING)} and s.source <> 'dashboard'
       then now() + ${LIMITS.session.lastWordsMs}::int * interval '1 millisecond' end,
-    plan = case when ${isIn(tx, CONVERSING)} and s.source <> 'dashboard' then s.plan #- '{config,prompt}' #- '{transfers}' #- '{system}' end
+    plan = case when ${isIn(tx, CONVERSING)} and s.source <> 'dashboard' then s.plan #- '{config,prompt}' #- '{transfers}' #- '{system}' #- '{voicemail}' end
   where s.id = ${id} and ${isIn(tx, answeringSession(reason))} and ${conditionOf(tx, only)}
   returning ${columns(tx)}, s.plan, s.prices`;
 
@@ -72,6 +73,7 @@ export const endSession = (sql: Sql, id: string, reason: EndedReason, only?: Onl
   sql.begin(async (tx) => {
     const [row] = await update(tx, id, reason, only);
     if (!row) return false;
+    if (row.direction === 'outbound') await tellDialled(tx, id, 'session_ends');
     const record = recordOf(row);
     await deliverEnd(tx, record, row);
     await addFigures(tx, record, row.prices);

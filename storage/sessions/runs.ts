@@ -25,6 +25,7 @@ import { repeat } from '../../contracts/time/repeat.js';
 import type { Database } from '../postgres/database.js';
 import type { PlanContents, StoredPlan } from '../plans/plan-contents.js';
 import type { Sql, Transaction } from '../postgres/sql.js';
+import { tellSettled } from '../phone/dial-events.js';
 import { nextPart } from '../recordings.js';
 import { endSession } from './endings.js';
 import { isAlive, type OwnNode } from '../nodes.js';
@@ -230,13 +231,20 @@ const release = (sql: Sql, id: string, processId: string) => sql`
     lost_at = case when ${isIn(sql, CONVERSING)} then now() end
   where s.id = ${id} and s.owner_id = ${processId} and ${isIn(sql, answeringSession('released'))}`;
 
-async function activate(sql: Sql, id: string, processId: string, owned: OwnedSessions): Promise<boolean> {
-  const [row] = await sql<{ seconds: number }[]>`
+async function activate(parts: SessionRunsParts, id: string, owned: OwnedSessions): Promise<boolean> {
+  const { database, processId, log } = parts;
+  const { sql } = database;
+  const [row] = await sql<{ seconds: number; direction: string | null }[]>`
     update sessions s set status = ${target(SESSION, 'connected')}, started_at = date_trunc('milliseconds', now()),
       measured_ms = 0, measured_at = now()
     where s.id = ${id} and s.owner_id = ${processId} and ${isIn(sql, answeringSession('connected'))}
-    returning max_duration_seconds as seconds`;
+    returning max_duration_seconds as seconds, direction`;
   if (row) owned.begun(id, row.seconds);
+  // The call goes on without: its end tells it, too.
+  if (row?.direction === 'outbound')
+    await tellSettled(sql, id).catch((error: unknown) =>
+      log.warn({ ...whyOf(error), sessionId: id }, 'could not tell webhooks that a placed call was answered'),
+    );
   return row !== undefined;
 }
 
@@ -333,7 +341,7 @@ export async function createSessionRuns(parts: SessionRunsParts): Promise<Sessio
       await release(sql, id, processId);
       owned.delete(id);
     },
-    activate: (id) => activate(sql, id, processId, owned),
+    activate: (id) => activate(parts, id, owned),
     append: (id, items) => appendItems(sql, { id, ownerId: processId }, items),
     keepTurn: (id, turn) => keepTurn(sql, { id, ownerId: processId }, turn),
     end: (id, reason) => endSession(sql, id, reason),

@@ -518,6 +518,8 @@ export const texts = {
   form: {
     /** Fields whose names do not say enough by themselves. */
     labels: {
+      amd_enabled: 'Detect answering machines',
+      outbound: 'Placed calls',
       url: 'URL',
       hangup_after_seconds: 'Hang up after a silence, in seconds',
       hangup_farewell_enabled: 'Say goodbye before hanging up',

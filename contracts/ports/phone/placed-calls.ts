@@ -73,7 +73,14 @@ export interface PlacedCalls {
   /** Deletes a call whose session was refused. */
   drop(id: string): Promise<void>;
   /** `webhooks` are told of its end. */
-  begin(id: string, sessionId: string, webhooks: readonly string[]): Promise<PlacedCall>;
+  begin(
+    id: string,
+    sessionId: string,
+    webhooks: readonly string[],
+    voicemail: Voicemail | null,
+  ): Promise<PlacedCall>;
+  /** Keeps what the model has written for an answering machine. */
+  keepText(id: string, text: string): Promise<void>;
   /** The provider has accepted it. It may have ended already. */
   placed(id: string, callId: string | undefined): Promise<PlacedCall | undefined>;
   /**
@@ -86,6 +93,8 @@ export interface PlacedCalls {
   ): Promise<PlacedCall | undefined>;
   /** Ends it, once. `ended` becomes `voicemail` if a machine answered. Undefined if it has ended already. */
   finish(id: string, state: LastCallState, reason?: string): Promise<PlacedCall | undefined>;
+  /** Tells webhooks how the dialling came out, of answered calls about which nobody reports who has answered. */
+  tellLate(): Promise<void>;
   /** Calls whose time is up or whose session has ended. Several processes may see one; the first `finish` wins. */
   overdue(): Promise<readonly OverdueCall[]>;
 }

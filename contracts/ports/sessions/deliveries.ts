@@ -7,7 +7,12 @@ import type { DeliveryStatus } from '../../sessions/delivery-states.js';
 import type { OutboundFailure } from '../outbound.js';
 import type { Listed, PageRequest } from '../page.js';
 
-export const DELIVERY_EVENTS = ['call.ended', 'call.analyzed', 'phone_call.ended'] as const;
+export const DELIVERY_EVENTS = [
+  'call.ended',
+  'call.analyzed',
+  'phone_call.dial_finished',
+  'phone_call.ended',
+] as const;
 export type DeliveryEvent = (typeof DELIVERY_EVENTS)[number];
 
 export interface Delivery {

@@ -4,7 +4,7 @@
  * becomes `active` when the user is connected, and ends exactly once, whoever ends it and in whichever process.
  */
 import type { SystemVariables } from '../../agents/system-variables.js';
-import type { DialOutcome, Direction, PhoneLeg } from '../../phone/phone.js';
+import type { DialOutcome, Direction, PhoneLeg, Voicemail } from '../../phone/phone.js';
 import type { Prices } from '../../sessions/prices.js';
 import type { RawJson } from '../../text/raw-json.js';
 import type { AgentConfig } from '../../schemas/agent-config.js';
@@ -79,6 +79,8 @@ export interface SessionPlan {
   readonly timezone: string;
   /** The values of `{{system.…}}` for the requests of tools, and for agents that take the call over. Absent in plans of before. */
   readonly system?: SystemVariables;
+  /** Of placed calls: what the agent does where a machine answers, with its variables. Absent: machines are not detected. */
+  readonly voicemail?: Voicemail;
   /** Agents that may take the call over, and the variables for their prompts, which are deleted with the plan. Absent if there are none. */
   readonly transfers?: {
     readonly agents: readonly PinnedAgent[];

@@ -56,13 +56,13 @@ async function summaryOf(parts: BriefingParts, ended: AbortSignal): Promise<stri
   } finally {
     stop();
   }
-  return whole(text.replace(/\s+/g, ' ').trim());
+  return wholeSentences(text.replace(/\s+/g, ' ').trim(), MOST_CHARACTERS);
 }
 
-/** As many whole sentences as fit; cut off if not even one does. */
-function whole(text: string): string {
-  if (text.length <= MOST_CHARACTERS) return text;
-  const cut = text.slice(0, MOST_CHARACTERS);
+/** As many whole sentences as fit into so many characters; cut off if not even one does. */
+export function wholeSentences(text: string, most: number): string {
+  if (text.length <= most) return text;
+  const cut = text.slice(0, most);
   return /^.*[.!?。！？](?=\s|$)/su.exec(cut)?.[0] ?? cut;
 }
 

@@ -7,6 +7,7 @@
  */
 import type { Clock } from '../../../contracts/clock.js';
 import { ServiceError } from '../../../contracts/errors.js';
+import { MESSAGE_ACTIONS } from '../../../contracts/phone/phone.js';
 import { isLastCallState, type LastCallState } from '../../../contracts/phone/placed-states.js';
 import type { DialledNumbers, DiallingNumbers } from '../../../contracts/ports/phone/phone.js';
 import type { PlacedCall, PlacedCalls } from '../../../contracts/ports/phone/placed-calls.js';
@@ -21,7 +22,7 @@ import type { StreamProofs, StreamTokens } from './stream-tokens.js';
 export interface CallbackParts {
   readonly placed: PlacedCalls;
   readonly numbers: DiallingNumbers & Pick<DialledNumbers, 'note' | 'prove'>;
-  readonly placing: Pick<Placing, 'report' | 'leaveMessage'>;
+  readonly placing: Pick<Placing, 'report' | 'answered' | 'leaveMessage'>;
   readonly tokens: Pick<StreamTokens, 'issue'>;
   readonly proofs: Pick<StreamProofs, 'issue'>;
   readonly clock: Pick<Clock, 'now'>;
@@ -75,6 +76,7 @@ export async function answerPlaced(
   await answerOnce(numberId, callId, parts.numbers);
   // Nobody but the owner of the number is asked about its calls.
   await parts.numbers.prove(numberId);
+  await parts.placing.answered(call);
   return accepted(request, provider, { sessionId, callId }, parts);
 }
 
@@ -87,7 +89,8 @@ async function meetMachine(
   const { numberId, callId, voicemail } = call;
   const { action } = voicemail ?? {};
   // A fax has no greeting that could end.
-  const isTime = action === 'hang_up' || (action === 'leave_message' && report.greeted === true);
+  const leaves = MESSAGE_ACTIONS.has(action ?? '');
+  const isTime = action === 'hang_up' || (leaves && report.greeted === true);
   if (report.answeredBy !== 'machine' || call.endedAt || !isTime || numberId === null) return;
   if (!(await numbers.note(numberId, `${callId} voicemail`))) return;
   if (action === 'hang_up') await placing.report(call, 'machine');
@@ -121,6 +124,6 @@ export async function messageOf(request: HttpRequest, spoken: Spoken, parts: Cal
   const { dialling } = spoken;
   const { call } = await told(request, spoken, parts, withoutState);
   if (!dialling.message) throw new ServiceError('not_found', { message: 'The provider is told the message' });
-  const isAgreed = call.voicemail?.action === 'leave_message' && !call.endedAt;
+  const isAgreed = MESSAGE_ACTIONS.has(call.voicemail?.action ?? '') && !call.endedAt;
   return isAgreed ? dialling.message(spokenOf(call)) : dialling.ended;
 }

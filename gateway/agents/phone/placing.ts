@@ -8,7 +8,7 @@
 import type { Clock } from '../../../contracts/clock.js';
 import { ServiceError, whyOf } from '../../../contracts/errors.js';
 import type { Log } from '../../../contracts/log.js';
-import type { PhoneProvider } from '../../../contracts/phone/phone.js';
+import { MESSAGE_ACTIONS, type PhoneProvider } from '../../../contracts/phone/phone.js';
 import {
   isLastCallState,
   type LastCallState,
@@ -29,6 +29,7 @@ import type {
 import type { SessionRuns } from '../../../contracts/ports/sessions/sessions.js';
 import { repeat } from '../../../contracts/time/repeat.js';
 import type { Dialling, OutgoingCall, SpokenMessage } from './dialling.js';
+import type { Messages } from './messages.js';
 import type { PhoneCalls } from './phone-calls.js';
 import { type ApiFailure, askProvider } from './provider-api.js';
 import type { SipDialling } from './sip/dialling.js';
@@ -45,6 +46,7 @@ export interface PlacingParts {
   readonly sip?: Pick<SipDialling, 'dial' | 'hangUp'>;
   /** APIs of the providers at which calls are placed. */
   readonly dialling: Readonly<Partial<Record<PhoneProvider, Dialling>>>;
+  readonly messages: Pick<Messages, 'begin' | 'of'>;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -55,6 +57,7 @@ const UNDOCUMENTED: ApiFailure = { failure: 'The provider’s answer is not one 
 const NO_NUMBER = 'The phone number was removed';
 const SILENT = 'The provider has not told what became of it';
 const STOPPED = 'The gateway stopped while the call was placed';
+const UNWRITTEN = 'The language model wrote no message';
 const SESSION_ENDED = 'Its session was ended';
 
 const unsupported = (message: string): ServiceError =>
@@ -88,7 +91,7 @@ async function endWaiting(
 
 function detectionOf({ voicemail }: PlacedCall): OutgoingCall['detection'] {
   if (voicemail === null) return 'none';
-  return voicemail.action === 'leave_message' ? 'after_greeting' : 'at_once';
+  return MESSAGE_ACTIONS.has(voicemail.action) ? 'after_greeting' : 'at_once';
 }
 
 /** Addresses for the provider's callbacks about the call (index.ts). */
@@ -104,7 +107,7 @@ function urlsOf({ provider, id }: PlacedCall, baseUrl: string) {
 
 /** The message for an answering machine. */
 export const spokenOf = ({ voicemail }: PlacedCall): Pick<SpokenMessage, 'message' | 'language'> => ({
-  message: voicemail?.message ?? '',
+  message: voicemail?.text ?? voicemail?.message ?? '',
   language: voicemail?.language ?? '',
 });
 
@@ -151,12 +154,19 @@ export class Placing implements PhoneDialling {
     for (const effect of step.effects) await EFFECTS[effect](ended ?? call, this);
   }
 
+  /** Somebody has answered; its session is still to be joined. */
+  answered(call: PlacedCall): Promise<void> {
+    return this.parts.messages.begin(call);
+  }
+
   /** Says the message in place of the conversation, which ends with its stream. If that fails, ends the call. */
   leaveMessage(call: PlacedCall, baseUrl: string): void {
     const { callId } = call;
     if (callId === null) return;
-    const said = { callId, ...spokenOf(call), url: urlsOf(call, baseUrl).message };
     this.#run(call, async () => {
+      const spoken = await this.parts.messages.of(call);
+      if (!spoken) return this.report(call, 'machine', UNWRITTEN);
+      const said = { callId, ...spokenOf(spoken), url: urlsOf(call, baseUrl).message };
       const answer = await this.#ask(call, (dialling, credentials) => dialling.say(said, credentials));
       if ('failure' in answer) await this.report(call, 'machine');
     });
@@ -179,6 +189,7 @@ export class Placing implements PhoneDialling {
 
   async sweep(): Promise<void> {
     const { placed } = this.parts;
+    await placed.tellLate();
     for (const each of await placed.overdue()) {
       const { call, sessionEnded } = each;
       if (call.sessionId === null) await placed.drop(call.id);

@@ -54,11 +54,22 @@ async function promptProblems(
 
 const TEXTS = ['system_prompt', 'first_message', 'first_message_prompt'] as const;
 
+/** The texts of a change into which variables are filled, each with its place and what is stored there. */
+function* textsOf({ prompt, conversation }: ConfigChanges, stored: AgentConfig | undefined) {
+  for (const name of TEXTS)
+    yield { loc: ['prompt', name], text: prompt?.[name], before: stored?.prompt[name] };
+  yield {
+    loc: ['conversation', 'outbound', 'voicemail', 'message'],
+    text: conversation?.outbound?.voicemail?.message,
+    before: stored?.conversation.outbound.voicemail?.message,
+  };
+}
+
 /** Names of before this rule that a client sends back as it has read them are no problem; they are not filled. */
-const systemProblems = ({ prompt }: ConfigChanges, stored: AgentConfig | undefined): Problem[] =>
-  TEXTS.flatMap((name) => {
-    const why = unknownSystemName(prompt?.[name] ?? '', stored?.prompt[name]);
-    return why === undefined ? [] : [problem(['prompt', name], `prompt.${name} ${why}`, 'system_variable')];
+const systemProblems = (changes: ConfigChanges, stored: AgentConfig | undefined): Problem[] =>
+  [...textsOf(changes, stored)].flatMap(({ loc, text, before }) => {
+    const why = unknownSystemName(text ?? '', before);
+    return why === undefined ? [] : [problem(loc, `${loc.join('.')} ${why}`, 'system_variable')];
   });
 
 function timezoneProblems({ conversation }: ConfigChanges): Problem[] {
@@ -140,6 +151,23 @@ const unheard = (language: Language): string =>
   `No speech recognition for "${language}": sessions are refused until there is one, for example by ` +
   `"${commandLine('models', `add ${EARS}`)}" and a restart`;
 
+const MESSAGE = 'conversation.outbound.voicemail.message';
+
+/** Why what an agent is to do about answering machines does not happen, or not as it says. */
+function voicemailWarning({ outbound }: AgentConfig['conversation']): string | undefined {
+  const { amd_enabled: detects, voicemail } = outbound;
+  if (!voicemail) return undefined;
+  if (!detects)
+    return 'conversation.outbound.voicemail has no effect: conversation.outbound.amd_enabled is off';
+  const { action, message } = voicemail;
+  if (action === 'hangup') return undefined;
+  if (message.trim() === '') return `${MESSAGE} is empty: calls that a machine answers are hung up`;
+  const { max } = LIMITS.phone.voicemail;
+  return action === 'leave_message' && message.length > max
+    ? `${MESSAGE} is longer than the ${max} characters that providers read out: no calls are placed with it`
+    : undefined;
+}
+
 /** Warnings about settings of this agent that will not work; they do not prevent its publication. */
 export function warningsOf(
   { voice, conversation, analysis }: AgentConfig,
@@ -153,6 +181,7 @@ export function warningsOf(
   const warnings = [
     languages.transcribes(language) ? undefined : unheard(language),
     timezone === '' || isTimezone(timezone) ? undefined : `Unknown time zone "${timezone}"`,
+    voicemailWarning(conversation),
     ...optionless.map(({ name }) => `The data field "${name}" has no options to choose from`),
   ];
   return warnings.filter((warning) => warning !== undefined);

@@ -9,6 +9,8 @@ import type { Dialect } from '../../server/port.js';
 const SUMMARIES: Readonly<Record<DeliveryEvent, string>> = {
   'call.ended': 'A conversation has ended',
   'call.analyzed': 'Its analysis is made, or skipped; follows each `call.ended`',
+  'phone_call.dial_finished':
+    'The dialling of a placed call came out: it was answered, or is over. Once a call, before its `call.ended`',
   'phone_call.ended': 'A placed call has ended, whether it was answered or not',
 };
 

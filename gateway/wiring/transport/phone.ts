@@ -1,4 +1,6 @@
 /** Wires telephone providers: their webhooks, placed calls and transfers. */
+import { speakable } from '../../../engines/text/speakable.js';
+import { Messages } from '../../agents/phone/messages.js';
 import type { PhoneCalls } from '../../agents/phone/phone-calls.js';
 import { phoneDialect } from '../../agents/phone/index.js';
 import { Placing } from '../../agents/phone/placing.js';
@@ -6,20 +8,25 @@ import { DIALLING } from '../../agents/phone/providers.js';
 import type { SipDialling } from '../../agents/phone/sip/dialling.js';
 import { Transferring } from '../../agents/phone/transferring.js';
 import { createStreamProofs, createStreamTokens } from '../../agents/phone/stream-tokens.js';
+import { conversationModel } from '../language-model.js';
 import type { TransportOptions } from './parts.js';
 
 /** Webhooks and media streams of telephone providers; without `carried` every call is rejected, and none is placed. */
 export function openPhone(
-  { sessions, platform, keeper, clock, log }: TransportOptions,
+  { config, sessions, platform, keeper, clock, log }: TransportOptions,
   carried: { readonly calls: PhoneCalls; readonly transferring: Transferring } | undefined,
   sip?: SipDialling,
 ) {
   const calls = carried?.calls;
   const { numbers, placed, outbound } = platform;
   const common = { numbers, placed, calls, clock, log };
+  const { runs } = sessions;
+  const chat = conversationModel(config, keeper, clock);
+  const spoken = (text: string): string => speakable(text).text;
   const placing = new Placing({
     ...common,
-    runs: sessions.runs,
+    runs,
+    messages: new Messages({ chat, spoken, runs, placed, clock, log }),
     outbound,
     keeper,
     dialling: DIALLING,

@@ -74,6 +74,9 @@ const LEAVES: Readonly<Record<string, Leaf>> = {
   'conversation.hangup_after_seconds': { good: [10, 3600], bad: [9, 3601, 10.5, '60', true] },
   'conversation.hangup_farewell_enabled': flag,
   'conversation.record_audio': flag,
+  'conversation.outbound.amd_enabled': flag,
+  'conversation.outbound.voicemail.action': choice(['hangup', 'leave_message', 'leave_prompt_message']),
+  'conversation.outbound.voicemail.message': text(10_000),
   'conversation.timezone': {
     good: ['', 'Europe/Berlin'],
     bad: ['Nope/Zone', '+01:00', ' ', 'x'.repeat(65), 5],
@@ -184,6 +187,7 @@ t.test('an agent begins with the platform’s defaults', async (t) => {
       recovery_mode: 'auto',
       recovery_message: '',
       transfer_destinations: [],
+      outbound: { amd_enabled: false, voicemail: null },
     },
     guardrails: { focus: false, manipulation: false },
     tools: {

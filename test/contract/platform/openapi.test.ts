@@ -172,7 +172,12 @@ t.test('every route is described, with its errors and examples', async (t) => {
 });
 
 t.test('what is sent to webhooks is described, with examples', async (t) => {
-  t.strictSame(Object.keys(webhooks), ['call.ended', 'call.analyzed', 'phone_call.ended']);
+  t.strictSame(Object.keys(webhooks), [
+    'call.ended',
+    'call.analyzed',
+    'phone_call.dial_finished',
+    'phone_call.ended',
+  ]);
   for (const [name, { post }] of Object.entries(webhooks)) {
     const schema = post.requestBody?.content['application/json']?.schema ?? {};
     const [example] = schema['examples'] as [Json];

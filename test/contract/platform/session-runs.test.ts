@@ -188,6 +188,7 @@ t.test('a session ends once, and its end is one with what it causes', async (t) 
       failed_answers: 0,
       end_user_id: 'customer-42',
       metadata: { b: 1, a: 2 },
+      ...{ direction: 'inbound', dial_status: null, answered_by: null, batch_call_id: null },
       agent_name: 'Bakery',
       config_hash: 'sha256:00',
     },

@@ -259,6 +259,36 @@ t.test('settings that will not work are reported when a draft is published (deci
       ],
     ],
   ];
+  const machines = (amd_enabled: boolean, action: string, message: string): Json => ({
+    conversation: { outbound: { amd_enabled, voicemail: { action, message } } },
+  });
+  cases.push(
+    [machines(true, 'hangup', ''), []],
+    [machines(true, 'leave_message', 'Hello {{caller_number}}, it is {{system.today}}.'), []],
+    [
+      machines(true, 'leave_message', 'Hello {{name}}.'),
+      [
+        'conversation.outbound.voicemail.message uses variables that have no default: ' +
+          'sessions that do not set "name" show the braces',
+      ],
+    ],
+    [
+      machines(false, 'leave_message', 'Hello.'),
+      ['conversation.outbound.voicemail has no effect: conversation.outbound.amd_enabled is off'],
+    ],
+    [
+      machines(true, 'leave_prompt_message', ' '),
+      ['conversation.outbound.voicemail.message is empty: calls that a machine answers are hung up'],
+    ],
+    [
+      machines(true, 'leave_message', 'x'.repeat(1001)),
+      [
+        'conversation.outbound.voicemail.message is longer than the 1000 characters that providers read out: ' +
+          'no calls are placed with it',
+      ],
+    ],
+    [machines(true, 'leave_prompt_message', 'x'.repeat(1001)), []],
+  );
   for (const [config, warnings] of cases) {
     const id = await platform.agent({ config });
     t.strictSame((await publish(id))['warnings'], warnings, JSON.stringify(config));

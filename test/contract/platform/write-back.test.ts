@@ -152,6 +152,11 @@ const randomConfig = (random: () => number): Json => ({
     timezone: pick(random, ['', 'Europe/Berlin']),
     record_audio: random() < 0.5,
     transfer_destinations: some(random, () => ({ phone_number: '+4930123456' })),
+    outbound: pick<Json | null>(random, [
+      null,
+      { amd_enabled: true },
+      { voicemail: { action: 'leave_message', message: word(random) } },
+    ]),
   },
   webhooks: {
     post_call: some(random, (nth) => ({

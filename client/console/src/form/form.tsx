@@ -35,7 +35,7 @@ const LONG_TEXT = 256;
 /** End of the names of id fields; labels leave it out, since people pick names. */
 const ID = /_id(s?)$/;
 
-/** Label of a field: `max_duration_seconds` as words, `tool_ids` as “Tools”; a position in a list by the list's name. */
+/** Label of a field: its own, or `max_duration_seconds` as words, `tool_ids` as “Tools”; a position in a list by the list's name. */
 export const labelOf = (path: Path): string => {
   const last = path.at(-1) ?? '';
   if (typeof last === 'number') return `${labelOf(path.slice(0, -1))} ${last + 1}`;

@@ -53,7 +53,7 @@ export const PHONE_CALL_ROWS: readonly RouteRow<PlacedCallParts, Caller>[] = tag
       summary: 'Place a phone call',
       description:
         'As the described platform does; `POST /v1/agent/calls` places the same calls, with more to say about them. The outcome is ' +
-        '`dial_status` of the session. Errors have a `reason`.',
+        '`dial_status` of the session, and comes to the agent’s `post_call` webhooks as `phone_call.dial_finished`. Errors have a `reason`.',
       parameters: [
         idempotencyHeader('201; for 24 hours. 422 for another request, 409 while the first one runs'),
       ],

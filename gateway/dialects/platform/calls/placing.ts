@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import { LIMITS } from '../../../../contracts/limits.js';
-import type { Voicemail } from '../../../../contracts/phone/phone.js';
+import { MESSAGE_ACTIONS, type Voicemail } from '../../../../contracts/phone/phone.js';
 import type { RunnableAgent } from '../../../../contracts/ports/agents/agents.js';
 import type { Caller } from '../../../../contracts/ports/accounts/identity.js';
 import type { PhoneNumber } from '../../../../contracts/ports/phone/phone.js';
@@ -23,6 +23,7 @@ import { badQuery } from '../paging.js';
 import { found } from '../rows.js';
 import { type MakingParts, makeSession, publishedOf } from '../sessions/making.js';
 import type { WithRawMetadata } from '../sessions/request.js';
+import { localeOf } from '../sessions/voicemail.js';
 import { type CallFields, type CallNumberParts, checkNumber, destinationOf, numberNamed } from './numbers.js';
 import { because } from './reasons.js';
 import type { CallRequest } from './schema.js';
@@ -44,12 +45,6 @@ export interface CallForm {
   readonly keptMs?: number;
 }
 
-/** The language with its most likely region, which providers require. */
-function localeOf(language: string): string {
-  const { language: name, region = '' } = new Intl.Locale(language).maximize();
-  return region === '' ? name : `${name}-${region}`;
-}
-
 /** Errors: `validation_failed` for a message without its action, leaving a message without one, or a call over SIP. */
 function voicemailOf(
   { voicemail, overrides }: Wanted,
@@ -60,9 +55,12 @@ function voicemailOf(
   if (provider === 'sip')
     throw invalid([problem(['voicemail'], 'voicemail cannot be had: nobody listens for machines on SIP')]);
   const { action, message } = voicemail;
-  if ((action === 'leave_message') !== (typeof message === 'string'))
+  if (MESSAGE_ACTIONS.has(action) !== (typeof message === 'string'))
     throw invalid([
-      problem(['voicemail', 'message'], 'voicemail.message goes with leave_message, and only with it'),
+      problem(
+        ['voicemail', 'message'],
+        'voicemail.message goes with leave_message and leave_prompt_message, and only with these',
+      ),
     ]);
   if (typeof message !== 'string') return { action };
   const language = overrides?.language ?? agent.version?.config.voice.speaking_language ?? 'en';
@@ -129,7 +127,9 @@ async function begin(
   try {
     const { record, plan } = await sessionOf(wanted, agent, call, parts);
     const urls = plan.config.webhooks.post_call.map(({ url }) => url);
-    return await parts.placed.begin(call.id, record.id, urls);
+    // Nobody listens for machines on SIP.
+    const ofAgent = call.provider === 'sip' ? null : (plan.voicemail ?? null);
+    return await parts.placed.begin(call.id, record.id, urls, call.voicemail ?? ofAgent);
   } catch (error) {
     await parts.placed.drop(call.id);
     throw error;

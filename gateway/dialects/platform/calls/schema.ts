@@ -32,9 +32,14 @@ export const CallRequest = strict(
       strict(
         {
           action: VoicemailAction,
-          message: leaf(text(phone.voicemail, { description: 'For `leave_message` only.' })),
+          message: leaf(
+            text(phone.voicemail, { description: 'For `leave_message` and `leave_prompt_message` only.' }),
+          ),
         },
-        { description: 'Absent: machines are not detected. Providers charge for the detection.' },
+        {
+          description:
+            'Absent: as `conversation.outbound` of the agent says, by default without detection, for which providers charge.',
+        },
       ),
     ),
     ...CALLED_FIELDS,

@@ -14,6 +14,7 @@ import type { AgentConfig } from '../../../../contracts/schemas/agent-config.js'
 import { problem, refuse } from '../errors.js';
 import type { SessionFields } from './request.js';
 import { sentOverrides, variablesOf } from './values.js';
+import { agentVoicemail } from './voicemail.js';
 
 type Prompt = AgentConfig['prompt'];
 
@@ -62,6 +63,14 @@ function configOf(
   };
 }
 
+/** Errors: `validation_failed` if the message is too long with its variables. */
+const voicemailOf = ({ config }: RunnableVersion, wanted: SessionFields, system: SystemVariables) =>
+  agentVoicemail(
+    config.conversation.outbound,
+    { ...variablesOf(wanted), ...system },
+    voiceOf(config.voice, wanted).speaking_language,
+  );
+
 const timezoneOf = (
   { timezone, client_timezone: hint }: SessionFields,
   { conversation }: AgentConfig,
@@ -87,6 +96,7 @@ export function planOf(
   const { speaking_language: language } = voiceOf(version.config.voice, wanted);
   const system = systemVariablesOf({ leg, timezone, language, now });
   const config = configOf(version, wanted, isPreview, system);
+  const voicemail = leg?.direction === 'outbound' ? voicemailOf(version, wanted, system) : null;
   const { max_duration_seconds: longest, record_audio: records } = config.conversation;
   return {
     config,
@@ -99,6 +109,7 @@ export function planOf(
     worldContext: wanted.world_context ?? true,
     timezone,
     system,
+    ...(voicemail && { voicemail }),
     ...(agents.length > 0 && { transfers: { agents, variables: variablesOf(wanted) } }),
   };
 }

@@ -10,6 +10,8 @@ import { configProblems } from '../../../../gateway/dialects/platform/config-che
 import { completeConfig, configHash, reviseConfig } from '../../../../contracts/schemas/agent-merge.js';
 import { checker } from '../../../../contracts/schemas/check.js';
 
+type Outbound = Exclude<NonNullable<ConfigChanges['conversation']>['outbound'], undefined>;
+
 const revise = (changes: ConfigChanges, before: AgentConfig = DEFAULT_CONFIG, defaults?: AgentConfig) =>
   reviseConfig(before, changes, defaults);
 
@@ -26,6 +28,7 @@ const FULL = revise({
     record_audio: false,
     timezone: 'Europe/Berlin',
     transfer_destinations: [{ phone_number: '+49' }],
+    outbound: { amd_enabled: true, voicemail: { action: 'leave_message', message: 'm' } },
   },
   tools: {
     enabled: false,
@@ -102,6 +105,38 @@ t.test('a new agent records where the operator wants it, and has the defaults of
   const { conversation, ...others } = DEFAULT_CONFIG;
   for (const record_audio of [true, false])
     t.strictSame(initialConfig(record_audio), { ...others, conversation: { ...conversation, record_audio } });
+});
+
+t.test('what placed calls do about machines: parts are completed, null takes it back', async (t) => {
+  const of = (outbound: Outbound, from = DEFAULT_CONFIG) =>
+    revise({ conversation: { outbound } }, from).config.conversation.outbound;
+  const off = { amd_enabled: false, voicemail: null };
+  t.strictSame(of({}), off);
+  t.strictSame(of({ amd_enabled: true }), { amd_enabled: true, voicemail: null });
+  t.strictSame(of({ voicemail: {} }), { ...off, voicemail: { action: 'hangup', message: '' } });
+  t.strictSame(of({ voicemail: { message: 'x' } }, FULL).voicemail, {
+    action: 'leave_message',
+    message: 'x',
+  });
+  t.strictSame(of({ voicemail: { action: null } }, FULL).voicemail, { action: 'hangup', message: 'm' });
+  t.strictSame(of({ voicemail: null }, FULL), { amd_enabled: true, voicemail: null });
+  t.strictSame(of({ amd_enabled: null }, FULL), { ...FULL.conversation.outbound, amd_enabled: false });
+  t.strictSame(of(null, FULL), off);
+  const { outbound: _, ...older } = FULL.conversation;
+  t.strictSame(completeConfig({ ...FULL, conversation: older }).conversation.outbound, off, 'of before');
+  const check = checker(ConfigChanges);
+  const fits = (outbound: unknown): boolean => check({ conversation: { outbound } }).ok;
+  for (const wrong of [
+    { x: 1 },
+    { amd_enabled: 1 },
+    { voicemail: { x: 1 } },
+    { voicemail: { action: 'hang_up' } },
+  ])
+    t.notOk(fits(wrong), JSON.stringify(wrong));
+  t.strictSame(
+    [10_000, 10_001].map((length) => fits({ voicemail: { message: 'x'.repeat(length) } })),
+    [true, false],
+  );
 });
 
 t.test('null clears what can be cleared', async (t) => {

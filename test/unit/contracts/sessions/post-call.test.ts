@@ -5,7 +5,12 @@ import { LIMITS } from '../../../../contracts/limits.js';
 import { placedCallEnded } from '../../../../contracts/phone/placed-call.js';
 import type { PlacedCall } from '../../../../contracts/ports/phone/placed-calls.js';
 import type { SessionAnalysis, SessionRecord } from '../../../../contracts/ports/sessions/sessions.js';
-import { analyzedBody, endedBody, testBody } from '../../../../contracts/sessions/post-call.js';
+import {
+  analyzedBody,
+  dialFinishedBody,
+  endedBody,
+  testBody,
+} from '../../../../contracts/sessions/post-call.js';
 import { EVENT_BODIES } from '../../../../contracts/schemas/post-call.js';
 import { RawJson } from '../../../../contracts/text/raw-json.js';
 import type { Transfer } from '../../../../contracts/phone/transfers.js';
@@ -311,6 +316,25 @@ t.test('the test of a webhook is the end of an empty call of its agent', async (
       ...{ recognised_seconds: 0, call_seconds: 0 },
     },
     cost: null,
+  });
+});
+
+t.test('phone_call.dial_finished has the session as it is then', async (t) => {
+  const answered: SessionRecord = {
+    ...record,
+    ...{ status: 'active', endedAt: null, durationSeconds: null, endedReason: null },
+    ...{ direction: 'outbound', dialStatus: 'answered', answeredBy: 'human' },
+  };
+  t.strictSame(parsed(dialFinishedBody(ID, answered)), {
+    event: 'phone_call.dial_finished',
+    event_id: ID,
+    dial_status: 'answered',
+    answered_by: 'human',
+    session: {
+      ...SESSION,
+      ...{ status: 'active', conversation_ended_at: null, duration_seconds: null },
+      ...{ direction: 'outbound', dial_status: 'answered', answered_by: 'human' },
+    },
   });
 });
 
