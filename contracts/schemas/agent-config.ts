@@ -68,6 +68,11 @@ const LEAVES = {
   voice: {
     voice_id: text(agent.voiceId, { description: 'A voice of the library; `default` is the default voice.' }),
     speaking_language: Type.Enum([...LANGUAGES]),
+    expressive: Type.Boolean({
+      description:
+        'Whether the model writes cues for the delivery (emotions, pauses, laughter), for voices whose engine follows them. They are in no ' +
+        'transcript.',
+    }),
   },
   conversation: {
     max_duration_seconds: whole(agent.maxDurationSeconds),
@@ -286,7 +291,7 @@ export const DEFAULT_CONFIG: AgentConfig = {
     first_message: 'Hi! Thanks for calling — how can I help you today?',
     first_message_prompt: 'Greet the caller and ask what you can help with.',
   },
-  voice: { voice_id: 'default', speaking_language: 'en' },
+  voice: { voice_id: 'default', speaking_language: 'en', expressive: false },
   conversation: {
     max_duration_seconds: 1800,
     eagerness: 'balanced',
