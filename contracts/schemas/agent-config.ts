@@ -6,6 +6,7 @@
 import { LANGUAGES } from '../speech/languages.js';
 import { LIMITS } from '../limits.js';
 import { DETECTORS } from '../ports/speech/turns.js';
+import { DEFAULT_WIDGET, WIDGET_LEAVES } from './agent-widget.js';
 import { leaf, Moment, nullable, strict, text, whole } from './shapes.js';
 import { type Static, type TProperties, type TSchema, Type } from './type.js';
 import { HasSecret, readOnly } from './write-only.js';
@@ -142,6 +143,7 @@ const LEAVES = {
     }),
     knowledge_source_ids: Ids(agent.knowledgeSources),
   },
+  widget: WIDGET_LEAVES,
 } as const satisfies Record<string, TProperties>;
 
 const SYSTEM_TOOLS = {
@@ -169,6 +171,7 @@ export const AgentConfig = Type.Object({
     post_call: list(Type.Object({ url: text(hook.url), has_secret: Type.Boolean() }), hook.count),
   }),
   knowledge_base: Type.Object(LEAVES.knowledge_base),
+  widget: Type.Object(LEAVES.widget),
   analysis: Type.Object({
     summary: Type.Object({
       enabled: Type.Boolean(),
@@ -245,6 +248,7 @@ const SECTIONS = {
     }),
   ),
   knowledge_base: leaf(strict(leavesOf(LEAVES.knowledge_base))),
+  widget: leaf(strict(leavesOf(LEAVES.widget))),
   analysis: leaf(
     strict({
       summary: leaf(
@@ -320,6 +324,7 @@ export const DEFAULT_CONFIG: AgentConfig = {
   },
   webhooks: { post_call: [] },
   knowledge_base: { enabled: false, knowledge_source_ids: [] },
+  widget: DEFAULT_WIDGET,
   analysis: { summary: { enabled: true, prompt: null, language: 'en' }, data_fields: [], criteria: [] },
 };
 
