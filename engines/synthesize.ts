@@ -10,7 +10,13 @@ import { ServiceError } from '../contracts/errors.js';
 import { systemClock, type Clock } from '../contracts/clock.js';
 import type { Encode } from '../contracts/ports/speech/codec.js';
 import type { Admission, Caller } from '../contracts/ports/accounts/identity.js';
-import type { Speech, TextPart, TimedAudio, VoiceWish } from '../contracts/ports/speech/speech.js';
+import type {
+  CheckedVoice,
+  Speech,
+  TextPart,
+  TimedAudio,
+  VoiceWish,
+} from '../contracts/ports/speech/speech.js';
 import type { VoiceLibrary } from '../contracts/ports/speech/voices.js';
 import { ownerOf } from '../processes/job-owner.js';
 import { CompositeVoice, type SpokenPart } from './composite-voice.js';
@@ -86,14 +92,15 @@ async function checkVoice(
   { registry, voices }: SpeechParts,
   wish: VoiceWish,
   caller: Pick<Caller, 'workspaceId'>,
-) {
+): Promise<CheckedVoice> {
   const checking = selectVoice(
     { ...wish, text: '', scripts: NO_SCRIPTS, references: [] },
     caller,
     registry,
     voices,
   );
-  await (wish.language === undefined ? checking.catch(unlessTextDecides) : checking);
+  const selected = await (wish.language === undefined ? checking.catch(unlessTextDecides) : checking);
+  return { styleTags: selected?.engine.capabilities.styleTags ?? false };
 }
 
 /** Counts the text as usage: a whole text at once, otherwise as it arrives. */

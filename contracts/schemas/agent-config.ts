@@ -7,6 +7,7 @@ import { LANGUAGES } from '../speech/languages.js';
 import { LIMITS } from '../limits.js';
 import { AGENT_VOICEMAIL_ACTIONS } from '../phone/phone.js';
 import { DETECTORS } from '../ports/speech/turns.js';
+import { DEFAULT_WIDGET, WIDGET_LEAVES } from './agent-widget.js';
 import { leaf, Moment, nullable, strict, text, whole } from './shapes.js';
 import { type Static, type TProperties, type TSchema, Type } from './type.js';
 import { HasSecret, readOnly } from './write-only.js';
@@ -88,6 +89,11 @@ const LEAVES = {
   voice: {
     voice_id: text(agent.voiceId, { description: 'A voice of the library; `default` is the default voice.' }),
     speaking_language: Type.Enum([...LANGUAGES]),
+    expressive: Type.Boolean({
+      description:
+        'Whether the model writes cues for the delivery (emotions, pauses, laughter), for voices whose engine follows them. They are in no ' +
+        'transcript.',
+    }),
   },
   conversation: {
     max_duration_seconds: whole(agent.maxDurationSeconds),
@@ -164,6 +170,7 @@ const LEAVES = {
     }),
     knowledge_source_ids: Ids(agent.knowledgeSources),
   },
+  widget: WIDGET_LEAVES,
 } as const satisfies Record<string, TProperties>;
 
 const CUSTOM = {
@@ -226,6 +233,7 @@ export const AgentConfig = Type.Object({
   }),
   llm: Type.Object({ ...LEAVES.llm, custom: nullable(CustomModel) }),
   knowledge_base: Type.Object(LEAVES.knowledge_base),
+  widget: Type.Object(LEAVES.widget),
   analysis: Type.Object({
     summary: Type.Object({
       enabled: Type.Boolean(),
@@ -320,6 +328,7 @@ const SECTIONS = {
     }),
   ),
   knowledge_base: leaf(strict(leavesOf(LEAVES.knowledge_base))),
+  widget: leaf(strict(leavesOf(LEAVES.widget))),
   analysis: leaf(
     strict({
       summary: leaf(
@@ -366,7 +375,7 @@ export const DEFAULT_CONFIG: AgentConfig = {
     first_message: 'Hi! Thanks for calling — how can I help you today?',
     first_message_prompt: 'Greet the caller and ask what you can help with.',
   },
-  voice: { voice_id: 'default', speaking_language: 'en' },
+  voice: { voice_id: 'default', speaking_language: 'en', expressive: false },
   conversation: {
     max_duration_seconds: 1800,
     eagerness: 'balanced',
@@ -397,6 +406,7 @@ export const DEFAULT_CONFIG: AgentConfig = {
   webhooks: { post_call: [] },
   llm: { tier: 'medium', custom: null },
   knowledge_base: { enabled: false, knowledge_source_ids: [] },
+  widget: DEFAULT_WIDGET,
   analysis: { summary: { enabled: true, prompt: null, language: 'en' }, data_fields: [], criteria: [] },
 };
 

@@ -1,6 +1,6 @@
 /**
  * Merges a change into a configuration (docs/contract/decisions.md 14). An absent field is kept; null takes a leaf back to
- * its default, lists too, and keeps a section; lists are replaced wholesale, objects merged.
+ * its default, lists too, and keeps a section; lists and dictionaries are replaced wholesale, objects merged.
  */
 import { createHash } from 'node:crypto';
 import { isPlainObject, type PlainObject } from './plain-object.js';
@@ -22,8 +22,12 @@ function completed(name: string, items: readonly unknown[]): readonly unknown[] 
 
 const objectOf = (value: unknown): PlainObject => (isPlainObject(value) ? value : {});
 
+/** Objects whose members are no fields: they are replaced wholesale, like lists. */
+const WHOLE: ReadonlySet<string> = new Set(['text_contents']);
+
 /** A member after its change; `usual` is its default. */
 function changed(name: string, value: unknown, current: unknown, usual: unknown): unknown {
+  if (WHOLE.has(name)) return value ?? usual;
   const whole = (OBJECT_DEFAULTS as Readonly<Record<string, PlainObject>>)[name];
   if (value === null && usual === undefined) return current === undefined ? null : current;
   if (value === null) return isPlainObject(usual) && !whole ? current : usual;

@@ -18,6 +18,11 @@ const SAID = { before: 6, text: 'Please tell me when the shop opens.', after: 20
 /** What a recogniser makes of it through a browser's codec and gain: "shop" is also heard as "shot", so that any answer will do. */
 const HEARD = 'Please tell me when';
 const CONSENT = 'You will talk to a computer.';
+/** What the owner of an agent has set for its widgets. */
+const SET = {
+  ...{ agent_name: 'Lamps', greeting: 'Ask about our lamps.', proactive_message: 'May I help you?' },
+  ...{ consent_required: true, text_input_enabled: false, text_contents: { start: 'Ring us', unknown: 'x' } },
+};
 
 /** As strict as docs/widget.md lets it be. */
 const policyOf = ({ base }) =>
@@ -62,7 +67,10 @@ async function serve(gateway, pages, sessions) {
 const skip = skipReason('chromium');
 
 /** Pages with the widget, each with its attributes. */
-const pagesFor = (agentId, base) => ({
+const pagesFor = (agentId, setId, base) => ({
+  '/set': `agent-id="${setId}"`,
+  '/over': `agent-id="${setId}" agent-name="Here" consent-text="" greeting="" text-input="on" position="inline"`,
+  '/silent': `agent-id="${setId}" settings="off" position="inline"`,
   '/': `agent-id="${agentId}" agent-name="Lamp shop" consent-text="${CONSENT}"`,
   '/plain': `agent-id="${agentId}" agent-name="Lamp shop" position="inline" theme="dark"`,
   '/backend': 'token-url="/session" position="inline"',
@@ -81,12 +89,13 @@ async function startPages(t) {
       conversation: { interruptible: false },
     },
   });
+  const setId = await makeAgent(call, { config: { widget: SET } });
   /** What asks for sessions on behalf of `/backend`. */
   const backend = { answer: async () => call('sessions', { body: { agent_id: agentId } }) };
-  const site = await serve(gateway, pagesFor(agentId, gateway.base), () => backend.answer());
+  const site = await serve(gateway, pagesFor(agentId, setId, gateway.base), () => backend.answer());
   t.teardown(() => site.stop());
   const change = { public_enabled: true, allowed_origins: [site.origin] };
-  await call(`agents/${agentId}`, { method: 'PATCH', body: change });
+  for (const id of [agentId, setId]) await call(`agents/${id}`, { method: 'PATCH', body: change });
   const browser = await startBrowser(gateway, SAID);
   t.teardown(() => browser.stop());
   const { page, complaints } = await browser.open(site.origin);
@@ -276,6 +285,70 @@ const CASES = {
     await page.keyboard.press('Enter');
     await focus('Start again');
     t.equal(await page.getByRole('alert').textContent(), '');
+  },
+
+  'what the agent’s owner has set, unless the page has it otherwise': async (
+    t,
+    { alert, button, complaints, focus, go, page, status, well },
+  ) => {
+    await go('/set');
+    await button('May I help you?').waitFor();
+    await well(t, 'a message beside the button');
+    await button('Dismiss the message').click();
+    await focus('Talk to us');
+    t.equal(await button('May I help you?').count(), 0);
+    await page.reload();
+    await button('May I help you?').click();
+    await focus('Ring us');
+    await page.getByRole('heading', { name: 'Lamps' }).waitFor();
+    await page.getByText('Ask about our lamps.').waitFor();
+    await well(t, 'a greeting');
+    t.equal(await button('Type instead').count(), 0);
+    await button('Ring us').click();
+    await focus('The conversation may be recorded.');
+    await button('Not now').click();
+
+    await go('/over');
+    await button('Ring us').waitFor();
+    await page.getByRole('heading', { name: 'Here' }).waitFor();
+    await button('Type instead').waitFor();
+    t.equal(await page.getByText('Ask about our lamps.').count(), 0);
+
+    const asked = [];
+    page.on('request', (request) => asked.push(request.url()));
+    await go('/silent');
+    await button('Start call').waitFor();
+    t.notOk(
+      asked.some((url) => url.endsWith('/widget')),
+      'nothing is asked for',
+    );
+
+    let answer;
+    await page.route('**/widget', (route) => void (answer = () => route.continue()));
+    await go('/set');
+    await button('Talk to us').click();
+    await button('Start call').click();
+    await status('Connecting');
+    await focus('Cancel');
+    await button('Cancel').click();
+    await button('Start call').click();
+    answer();
+    await focus('The conversation may be recorded.');
+    await page.unroute('**/widget');
+
+    // One that never answers: nobody waits for longer than three seconds.
+    await page.route('**/widget', () => undefined);
+    await page.evaluate(() => document.querySelector('speech-agent').removeAttribute('agent-id'));
+    await page.evaluate(
+      (name) => document.querySelector('speech-agent').setAttribute('agent-id', name),
+      'agent_x',
+    );
+    await button('Not now').click();
+    await button('Start call').click();
+    await status('Connecting');
+    await alert('Please tell whoever runs this page.');
+    complaints.length = 0;
+    await page.unroute('**/widget');
   },
 
   'what the page wants: nothing but a button, its words, its tools, and to know': async (

@@ -1,6 +1,6 @@
 /**
  * `<speech-agent>`: a button with which visitors of a page talk to an agent, by voice or in writing (docs/widget.md).
- * Nothing is loaded, asked for or opened before they want to.
+ * Before they want to, nothing but what the agent's owner has set for it is asked for.
  */
 import type { EndReason } from '../events.js';
 import { askForSession } from '../place.js';
@@ -9,6 +9,7 @@ import type { ClientTools } from '../tools.js';
 import type { Action } from './buttons.js';
 import { Call } from './call.js';
 import { ENDS } from './notices.js';
+import { readSettings, type Settings, settingsAddress } from './settings.js';
 import { FIRST, type Look, type State } from './state.js';
 import { styleSheet } from './style.js';
 import { TEXTS, type Texts } from './texts.js';
@@ -17,8 +18,12 @@ import { View } from './view.js';
 /** Where pages are made on a server, there are no elements, and importing this does nothing. */
 const Base = globalThis.HTMLElement ?? (class {} as unknown as typeof HTMLElement);
 
-/** The attributes that change what is shown. */
-const SHOWN = ['agent-name', 'consent-text', 'mic-muting', 'position', 'text-input', 'transcript'];
+/** The attributes that change what is shown, and those that say where its settings are. */
+const SHOWN = [
+  ...['agent-name', 'consent-text', 'greeting', 'mic-muting', 'position', 'proactive-message', 'text-input'],
+  'transcript',
+];
+const PLACE = ['agent-id', 'base-url', 'settings', 'token-url'];
 
 const isOn = (value: string | null): boolean => value !== 'off' && value !== 'false';
 
@@ -37,7 +42,7 @@ function early<Value>(element: HTMLElement, name: string, otherwise: Value): Val
 }
 
 export class SpeechAgentElement extends Base {
-  static readonly observedAttributes = SHOWN;
+  static readonly observedAttributes = [...SHOWN, ...PLACE];
 
   /** Functions of the page that the agent may call. */
   tools: ClientTools = early(this, 'tools', {});
@@ -48,6 +53,10 @@ export class SpeechAgentElement extends Base {
   #state: State = FIRST;
   #call: Call | undefined;
   #hasAgreed = false;
+  /** What the agent's owner has set, where that was read from, and when it is there. */
+  #settings: Settings = {};
+  #readFrom: string | undefined;
+  #known: Promise<void> | undefined;
   #texts: Partial<Texts> = early(this, 'texts', {});
 
   /** Words of the widget in place of its own. */
@@ -67,6 +76,7 @@ export class SpeechAgentElement extends Base {
 
   connectedCallback(): void {
     this.#view ??= this.#build();
+    this.#readSettings();
     this.#show();
   }
 
@@ -75,12 +85,13 @@ export class SpeechAgentElement extends Base {
   }
 
   attributeChangedCallback(): void {
+    if (this.#view) this.#readSettings();
     this.#show();
   }
 
   /** Shows the panel, and gives it the keyboard's place. */
   open(): void {
-    this.#change({ open: true });
+    this.#change({ open: true, dismissed: true });
     this.#view?.focus(this.#state, this.#look);
   }
 
@@ -104,35 +115,72 @@ export class SpeechAgentElement extends Base {
       act: (action) => this.#actions[action](),
       say: (text) => void this.#say(text),
       typing: () => this.#call?.typing(),
+      dismiss: () => {
+        this.#change({ dismissed: true });
+        this.#view?.focusLauncher();
+      },
     });
   }
 
   readonly #actions: Readonly<Record<Action, () => void>> = {
-    start: () => this.#begin(false),
-    type: () => this.#begin(true),
+    start: () => void this.#begin(false),
+    type: () => void this.#begin(true),
     agree: () => {
       this.#hasAgreed = true;
       void this.#start();
     },
     decline: () => this.#change({ stage: 'idle' }),
-    cancel: () => void this.end(),
+    cancel: () => (this.#call ? void this.end() : this.#change({ stage: 'idle' })),
     mute: () => void this.#call?.mute(),
     end: () => void this.end(),
   };
 
   get #look(): Look {
-    const texts = { ...TEXTS, ...this.texts };
-    const consent = this.getAttribute('consent-text')?.trim() ?? '';
+    const set = this.#settings;
+    const texts = { ...TEXTS, ...set.text_contents, ...this.texts };
+    const wanted = set.consent_required === true ? set.consent_text || texts.consent : '';
+    const consent = (this.getAttribute('consent-text') ?? wanted).trim();
     return {
       texts,
-      name: this.getAttribute('agent-name') ?? texts.agent,
+      name: this.getAttribute('agent-name') ?? set.agent_name ?? texts.agent,
+      greeting: this.getAttribute('greeting') ?? set.greeting ?? '',
+      proactive: this.getAttribute('proactive-message') ?? set.proactive_message ?? '',
       consent,
       asksConsent: consent !== '' || this.querySelector(':scope > [slot=consent]') !== null,
       inline: this.getAttribute('position') === 'inline',
-      hasTranscript: isOn(this.getAttribute('transcript')),
-      hasTyping: isOn(this.getAttribute('text-input')),
-      hasMuting: isOn(this.getAttribute('mic-muting')),
+      hasTranscript: this.#has('transcript', set.transcript_enabled),
+      hasTyping: this.#has('text-input', set.text_input_enabled),
+      hasMuting: this.#has('mic-muting', set.mic_muting_enabled),
     };
+  }
+
+  /** By the attribute, else by what is `set`; without either: yes. */
+  #has(attribute: string, set = true): boolean {
+    return this.hasAttribute(attribute) ? isOn(this.getAttribute(attribute)) : set;
+  }
+
+  get #baseUrl(): string {
+    return this.getAttribute('base-url') ?? gateway ?? location.origin;
+  }
+
+  /** Reads the settings of a public agent, once for each. */
+  #readSettings(): void {
+    const agentId = this.getAttribute('agent-id');
+    const isPublic = agentId !== null && !this.hasAttribute('token-url');
+    const reads = isPublic && isOn(this.getAttribute('settings'));
+    const address = reads ? settingsAddress(this.#baseUrl, agentId) : undefined;
+    if (address === this.#readFrom) return;
+    this.#readFrom = address;
+    this.#settings = {};
+    this.#known = address === undefined ? undefined : this.#read(address);
+  }
+
+  async #read(address: string): Promise<void> {
+    const settings = await readSettings(address);
+    if (this.#readFrom !== address) return;
+    this.#settings = settings;
+    this.#known = undefined;
+    this.#show();
   }
 
   #change(change: Partial<State>): void {
@@ -144,9 +192,14 @@ export class SpeechAgentElement extends Base {
     this.#view?.show(this.#state, this.#look);
   }
 
-  /** Asks for consent first, once. */
-  #begin(writing: boolean): void {
+  /** Asks for consent first, once; whether it must is known when the settings are there. */
+  async #begin(writing: boolean): Promise<void> {
     this.#change({ writing, notice: '' });
+    if (this.#known) {
+      this.#change({ stage: 'connecting' });
+      await this.#known;
+      if (this.#state.stage !== 'connecting') return;
+    }
     if (this.#look.asksConsent && !this.#hasAgreed) this.#change({ stage: 'consent' });
     else void this.#start();
   }
@@ -177,8 +230,8 @@ export class SpeechAgentElement extends Base {
       const address = new URL(tokenUrl, document.baseURI).href;
       return { tools, microphone, session: (signal) => askForSession({ address, request }, signal) };
     }
-    const baseUrl = this.getAttribute('base-url') ?? gateway ?? location.origin;
-    return { tools, microphone, agent: { agentId: agentId ?? '', baseUrl, request: this.request } };
+    const agent = { agentId: agentId ?? '', baseUrl: this.#baseUrl, request: this.request };
+    return { tools, microphone, agent };
   }
 
   #over(reason: EndReason | undefined): void {

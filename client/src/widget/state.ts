@@ -6,6 +6,8 @@ export type Stage = 'idle' | 'consent' | 'connecting' | 'talking';
 
 export interface State {
   readonly open: boolean;
+  /** The user has opened the panel, or does not want what stands beside the button. */
+  readonly dismissed: boolean;
   readonly stage: Stage;
   /** The user writes, and was asked for no microphone. */
   readonly writing: boolean;
@@ -20,6 +22,7 @@ export interface State {
 
 export const FIRST: State = {
   open: false,
+  dismissed: false,
   stage: 'idle',
   writing: false,
   muted: false,
@@ -29,10 +32,13 @@ export const FIRST: State = {
   notice: '',
 };
 
-/** What is wished by attributes of the element. */
+/** What is wished by attributes of the element, and by the agent's owner. */
 export interface Look {
   readonly texts: Texts;
   readonly name: string;
+  /** Shown before the first call; and beside the button, while nobody has opened the panel. */
+  readonly greeting: string;
+  readonly proactive: string;
   /** What the user agrees to before a call, unless the page has put elements of its own there. */
   readonly consent: string;
   readonly asksConsent: boolean;

@@ -59,6 +59,11 @@ const CSS = `
   border-radius: var(--speech-agent-radius, 0.75rem);
   box-shadow: 0 0.5rem 2rem rgb(0 0 0 / 20%);
 }
+.beside { display: flex; max-width: min(22rem, 100vw - 2rem); margin-block-end: 0.5rem; }
+.beside button { background: var(--paper); }
+button.proactive { flex: 1; text-align: start; overflow-wrap: anywhere; }
+.beside button.close { border-color: var(--edge); }
+.greeting { overflow-wrap: anywhere; }
 .inline .panel { width: 100%; box-shadow: none; }
 .head, .buttons { display: flex; gap: 0.5rem; }
 .head { align-items: center; justify-content: space-between; }

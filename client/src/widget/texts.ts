@@ -5,6 +5,8 @@ export const TEXTS = {
   launcher: 'Talk to us',
   running: 'Back to the call',
   close: 'Close',
+  dismiss: 'Dismiss the message',
+  consent: 'You will talk to a computer. The conversation may be recorded.',
   conversation: 'Conversation',
 
   start: 'Start call',

@@ -14,6 +14,8 @@ export interface Handlers {
   say(text: string): void;
   /** The user is typing. */
   typing(): void;
+  /** The user does not want what stands beside the button. */
+  dismiss(): void;
 }
 
 /** As long as a message may be (docs/contract/limits.md). */
@@ -30,6 +32,10 @@ export class View {
   readonly #launcher: HTMLButtonElement;
   readonly #close: HTMLButtonElement;
   readonly #buttons: ReadonlyMap<Action, HTMLButtonElement>;
+  readonly #proactive: HTMLButtonElement;
+  readonly #dismiss: HTMLButtonElement;
+  readonly #beside: HTMLElement;
+  readonly #greeting = element('p', { class: 'greeting', part: 'greeting', dir: 'auto' });
   readonly #heading = element('h2', { id: 'heading' });
   readonly #status = element('p', { class: 'status', role: 'status' });
   readonly #mode = element('p', { class: 'mode' });
@@ -51,6 +57,9 @@ export class View {
     this.#launcher = button('launcher', handlers.open);
     this.#launcher.setAttribute('aria-haspopup', 'dialog');
     this.#close = button('close', handlers.close);
+    this.#proactive = button('proactive', handlers.open);
+    this.#dismiss = button('close', handlers.dismiss);
+    this.#beside = element('div', { class: 'beside', part: 'proactive' }, this.#proactive, this.#dismiss);
     this.#buttons = new Map(
       ACTIONS.map((action) => [action, button(BUTTONS[action].kind, () => handlers.act(action))]),
     );
@@ -58,12 +67,12 @@ export class View {
       'div',
       { class: 'panel', part: 'panel', 'aria-labelledby': 'heading' },
       element('div', { class: 'head' }, this.#heading, this.#close),
-      ...[this.#status, this.#mode, this.transcript.log, this.transcript.current],
+      ...[this.#greeting, this.#status, this.#mode, this.transcript.log, this.transcript.current],
       ...[this.#notice, this.#consent],
       element('div', { class: 'buttons' }, ...this.#buttons.values()),
       this.#form,
     );
-    this.#frame = element('section', { class: 'frame' }, this.#launcher, this.#panel);
+    this.#frame = element('section', { class: 'frame' }, this.#beside, this.#launcher, this.#panel);
     root.append(this.#frame);
     this.#listen();
   }
@@ -89,6 +98,7 @@ export class View {
     const isHeld = this.root.activeElement !== null;
     this.#frame.setAttribute('aria-label', look.name);
     this.#showPanel(state, look);
+    this.#showBeside(state, look);
     this.#showWords(state, look);
     for (const [action, shown] of this.#buttons) {
       const row = BUTTONS[action];
@@ -110,10 +120,19 @@ export class View {
     this.#close.setAttribute('aria-label', texts.close);
   }
 
+  #showBeside({ open, dismissed }: State, { inline, proactive, texts }: Look): void {
+    this.#beside.hidden = inline || open || dismissed || proactive.trim() === '';
+    write(this.#proactive, proactive);
+    write(this.#dismiss, '×');
+    this.#dismiss.setAttribute('aria-label', texts.dismiss);
+  }
+
   #showWords(state: State, look: Look): void {
     const { texts } = look;
-    const { stage, mode, reconnecting, muted } = state;
+    const { stage, mode, reconnecting, muted, again } = state;
     write(this.#heading, look.name);
+    write(this.#greeting, look.greeting);
+    this.#greeting.hidden = stage !== 'idle' || again || look.greeting.trim() === '';
     write(this.#status, statusOf(state, look));
     write(this.#mode, modeOf(state, look));
     this.#mode.dataset['mode'] = reconnecting ? '' : mode;

@@ -102,6 +102,12 @@ export interface TimedAudio {
   readonly end: number;
 }
 
+/** What a voice can do, by its engine; nothing if the text decides which one speaks. */
+export interface CheckedVoice {
+  /** Whether it follows style tags in the text; others leave them out. */
+  readonly styleTags: boolean;
+}
+
 export interface Speech {
   /**
    * Determines voice and engine, admits the job, then yields encoded audio as it is synthesised.
@@ -134,7 +140,7 @@ export interface Speech {
    * `synthesize` would. Without a language it only checks that the voice exists. Errors: `voice_not_found`,
    * `voice_language`, `language_unavailable`, `cloning_unavailable`, `overloaded`.
    */
-  checkVoice(wish: VoiceWish, caller: Pick<Caller, 'workspaceId'>): Promise<void>;
+  checkVoice(wish: VoiceWish, caller: Pick<Caller, 'workspaceId'>): Promise<CheckedVoice>;
 }
 
 /** Headerless PCM (contracts/audio.ts) as collected, in consecutive chunks. */

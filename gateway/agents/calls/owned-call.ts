@@ -24,6 +24,7 @@ import { CallTrace } from './call-trace.js';
 import { FencedCall } from './fenced-call.js';
 import { Conversation } from '../conversations/conversation.js';
 import type { ConversationParts } from '../conversations/conversation-parts.js';
+import { followsCues } from '../conversations/cues.js';
 import { pause } from '../conversations/record.js';
 import { passedMs } from '../conversations/recovery.js';
 import type { SpokenLines } from '../conversations/spoken-lines.js';
@@ -152,15 +153,16 @@ export class OwnedCall<Carried extends Carrier = Carrier> {
       agent: {
         agents,
         drafts: parts.drafts,
-        voice: (plan) => ({
-          speech,
-          options: voiceOptions({
-            voiceId: plan.config.voice.voice_id,
-            language: plan.config.voice.speaking_language,
-          }),
-          caller,
-          substituted: () => log.warn({ session: id }, 'an agent’s voice is gone: the default speaks'),
-        }),
+        voice: ({ config: { voice } }) => {
+          const options = voiceOptions({ voiceId: voice.voice_id, language: voice.speaking_language });
+          return {
+            speech,
+            options,
+            caller,
+            ...(voice.expressive && { cues: followsCues(speech, options, caller) }),
+            substituted: () => log.warn({ session: id }, 'an agent’s voice is gone: the default speaks'),
+          };
+        },
         model: (plan) => models.modelOf(plan, { agentId, sessionId: id, endUserId }),
       },
       listening: { transcription, model: DEFAULT_TRANSCRIPTION_MODEL, caller, language, turns: parts.turns },

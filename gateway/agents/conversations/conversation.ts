@@ -349,6 +349,7 @@ export class Conversation {
       tools: this.#tools,
       now: this.#now,
       told: this.#told,
+      cues: this.#agent.voice.cues,
       informed: () => this.#machine.send({ type: 'informed' }),
       draft,
       instructions,

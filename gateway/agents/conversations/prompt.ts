@@ -3,6 +3,7 @@ import type { Cause } from '../../../actors/agent/events.js';
 import type { ChatMessage } from '../../../contracts/ports/chat.js';
 import { UNCLEAR } from '../../../contracts/text/unclear.js';
 import type { SessionPlan } from '../../../contracts/ports/sessions/sessions.js';
+import { CUES } from './cues.js';
 import { timeAt } from './world-clock.js';
 
 const system = (content: string): ChatMessage => ({ role: 'system', content });
@@ -11,6 +12,12 @@ const system = (content: string): ChatMessage => ({ role: 'system', content });
 const SPOKEN =
   'You speak with the user on a voice call. Answer in short spoken sentences, without lists, headings, emoji or markup. ' +
   `${UNCLEAR} stands for words of the user that could not be understood: if they may matter, ask briefly for just these again.`;
+
+/** For voices that follow cues. */
+const EXPRESSIVE =
+  'Your voice follows cues for its delivery. Where one helps, write it in square brackets right before the words that it is for: at most ' +
+  `one in a sentence, and none in most. These are all that there are, and always in English: ${CUES.map((cue) => `[${cue}]`).join(', ')}. ` +
+  'They are not read aloud: never speak of them, and put nothing else in brackets.';
 
 /** For calls without a telephone, and for providers that cannot transfer (docs/contract/decisions.md 20). */
 const NO_PHONE =
@@ -67,13 +74,14 @@ const OCCASIONS: Readonly<Record<Cause, (plan: SessionPlan) => ChatMessage[]>> =
 export function instructionsFor(
   plan: SessionPlan,
   begun: Date,
-  transfersCalls: boolean,
+  { transfersCalls, writesCues }: { readonly transfersCalls: boolean; readonly writesCues: boolean },
 ): readonly ChatMessage[] {
   const language = `Speak ${new Intl.DisplayNames('en', { type: 'language' }).of(plan.config.voice.speaking_language) ?? 'English'}.`;
   return [
     system(plan.config.prompt.system_prompt),
     ...guardrailsOf(plan.config),
     system(`${SPOKEN} ${language}`),
+    ...(writesCues ? [system(EXPRESSIVE)] : []),
     ...(plan.config.conversation.transfer_destinations.length > 0 && !transfersCalls
       ? [system(NO_PHONE)]
       : []),

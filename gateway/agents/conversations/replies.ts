@@ -57,6 +57,8 @@ export interface ReplyParts {
   readonly told: ModelKnowledge;
   /** Called when the model is asked, with all that has been said and answered so far. */
   informed(): void;
+  /** Whether the model is told to write cues for the delivery. */
+  readonly cues?: Promise<boolean> | undefined;
   /** Words of a turn that may not be over yet: no tool runs until it is. */
   readonly draft?: string | undefined;
   /** The client's instructions for this reply alone. */
@@ -65,7 +67,8 @@ export interface ReplyParts {
 
 /** Takes the text of a reply. */
 export interface ReplyText {
-  write(text: string): void;
+  /** Returns what of it, and of what came before, is now known to be text: cues for the delivery are none. */
+  write(text: string): string;
   /** The step's text is complete: its tools run now. */
   called(calls: ToolCallStep): void;
   /** Resolves when the turn that a draft answers has ended, or the reply was cancelled. */
@@ -75,8 +78,10 @@ export interface ReplyText {
 /** Says a line without asking a model. */
 export const saying =
   (line: string) =>
-  (text: ReplyText): Promise<void> =>
-    Promise.resolve(text.write(line));
+  (text: ReplyText): Promise<void> => {
+    text.write(line);
+    return Promise.resolve();
+  };
 
 type Texts = ChatRequest['passages'];
 
@@ -100,8 +105,7 @@ async function listen(answer: AsyncIterable<ChatEvent>, text: ReplyText, isEndin
     for await (const event of answer) {
       if (event.kind === 'calls') calls = event.calls;
       if (event.kind !== 'text') continue;
-      text.write(event.text);
-      said += event.text;
+      said += text.write(event.text);
     }
   } catch (error) {
     if (!isEnding) throw error;
@@ -116,6 +120,7 @@ interface Step {
   readonly known: Texts;
   readonly passages: Texts;
   readonly mayBeEmpty: boolean;
+  readonly writesCues: boolean;
   /** Words of a turn that may not be over yet. */
   readonly draft: string | undefined;
 }
@@ -134,8 +139,9 @@ function requestOf(
   { plan, dialogue, tools: own, told, instructions }: ReplyParts,
   step: Omit<Step, 'tools'> & Pick<ChatRequest, 'tools'>,
 ): ChatRequest {
-  const { cause, tools, known, passages, mayBeEmpty, draft } = step;
-  const before = instructionsFor(plan, told.worldClock.begun, own.transfersCalls);
+  const { cause, tools, known, passages, mayBeEmpty, writesCues, draft } = step;
+  const { transfersCalls } = own;
+  const before = instructionsFor(plan, told.worldClock.begun, { transfersCalls, writesCues });
   const after = [...occasionOf(cause, plan), ...wishOf(instructions)];
   const fixed = [before, after, tools, known, passages].reduce((sum, part) => sum + lengthOf(part), 0);
   const said = told.window.fit(dialogue.messagesWith(draft), fixed);
@@ -174,6 +180,7 @@ export async function reply(
 ): Promise<void> {
   const { dialogue, tools, draft } = parts;
   const knowledge = await knowledgeOf(cause, parts);
+  const writesCues = (await parts.cues) ?? false;
   noteTime(parts);
   let mayBeEmpty = false;
   // The model has hung up: if it fails afterwards, the call ends with what has been said.
@@ -185,7 +192,7 @@ export async function reply(
     await offered();
     parts.informed();
     const words = step === 1 ? draft : undefined;
-    const asked = { cause, tools: offered, ...knowledge, mayBeEmpty, draft: words };
+    const asked = { cause, tools: offered, ...knowledge, mayBeEmpty, writesCues, draft: words };
     const { calls, said } = await listen(answerTo(parts, asked, signal), text, isEnding);
     signal.throwIfAborted();
     if (calls.length === 0) return;

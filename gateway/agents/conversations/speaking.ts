@@ -74,6 +74,10 @@ export class Speaking {
     return { ...voice, options: { ...options, standIn: { failed } } };
   }
 
+  get #hasCues(): boolean {
+    return this.parts.agent.voice.cues !== undefined;
+  }
+
   /** Falls silent at once; the record keeps what was heard until now. */
   cancel(): void {
     const { job } = this;
@@ -126,7 +130,7 @@ export class Speaking {
     // The user has spoken on, or an answer has begun.
     if (this.#bridge !== job || this.job || this.parts.isOver()) return;
     if (!line) return this.parts.filled(job);
-    const utterance = new Utterance(job, call, now, note);
+    const utterance = new Utterance(job, call, now, note, this.#hasCues);
     this.job = { utterance, aloud: true, error: undefined, isFiller: true };
     this.#sayFiller(utterance, line);
     call.finishUtterance(job);
@@ -151,7 +155,7 @@ export class Speaking {
     const { call, now, note, captions } = this.parts;
     // A filler that is still heard is followed by it.
     if (this.job) this.finish(this.job);
-    const utterance = new Utterance(job, call, now, note);
+    const utterance = new Utterance(job, call, now, note, this.#hasCues);
     this.job = { utterance, aloud, error: excused };
     const speaking = aloud ? this.#speak(utterance, line) : Promise.resolve(false);
     // A voice that fails ends the thinking too.
@@ -165,7 +169,7 @@ export class Speaking {
     if ((await spoken) || utterance.signal.aborted) return;
     if (utterance.failure) return this.parts.failed(utterance, utterance.failure);
     // An answer without anything to say, of emoji for instance, fails, so that nobody waits for it.
-    if (aloud && utterance.written.trim() !== '')
+    if (aloud && utterance.saysSomething)
       return this.parts.failed(utterance, { error: new ServiceError('nothing_to_say') });
     this.parts.ended(utterance);
   }

@@ -13,6 +13,7 @@ import type { FailedPart } from '../../../actors/agent/events.js';
 import { ONLINE_TIMES } from '../../../contracts/limits/online-times.js';
 import { TextFeed } from '../../../actors/text-feed.js';
 import type { Captions } from './client/captions.js';
+import { CuedText, type CuedPart, withoutCues } from './cues.js';
 import type { ToolCallStep, SpokenStep } from './dialogue.js';
 import { HeardText } from './heard-text.js';
 import { pause } from './record.js';
@@ -26,6 +27,8 @@ export interface AgentVoice {
   /** PCM at PLAYOUT_RATE. */
   readonly options: SpeechOptions;
   readonly caller: Caller;
+  /** Set if cues for the delivery stand in what it says (cues.ts): whether its engine knows them. Never rejects. */
+  readonly cues?: Promise<boolean>;
   /** Called when its voice no longer exists and the default one speaks instead. */
   substituted(): void;
 }
@@ -103,6 +106,9 @@ export class Utterance implements ReplyText {
   /** Nearly all of that has been heard. */
   #dry = false;
   readonly #fillers: Filling[] = [];
+  readonly #cued: CuedText | undefined;
+  /** Whether anything was written, cues included. */
+  #begun = false;
   /** How many of them come before its speech. */
   #leading = 0;
   #failure: UtteranceFailure | undefined;
@@ -112,7 +118,11 @@ export class Utterance implements ReplyText {
     private readonly call: Call,
     private readonly now: () => Date,
     private readonly note: NoteTurn,
-  ) {}
+    /** Whether cues for the delivery stand in its text. */
+    hasCues = false,
+  ) {
+    if (hasCues) this.#cued = new CuedText();
+  }
 
   get signal(): AbortSignal {
     return this.#abort.signal;
@@ -123,14 +133,31 @@ export class Utterance implements ReplyText {
     return this.#written;
   }
 
-  write(text: string): void {
+  /** Whether there is something to say. */
+  get saysSomething(): boolean {
+    return this.#begun || this.#written.trim() !== '';
+  }
+
+  write(text: string): string {
     this.#begins ??= this.now();
-    this.#written += text;
-    this.#feed.add(text);
+    this.#begun ||= text.trim() !== '';
+    return this.#add(this.#cued?.add(text) ?? { spoken: text, written: text });
+  }
+
+  #add({ spoken, written }: CuedPart): string {
+    this.#written += written;
+    this.#feed.add(spoken);
+    return written;
+  }
+
+  /** No more text comes for now. */
+  #settleText(): void {
+    if (this.#cued) this.#add(this.#cued.rest());
   }
 
   /** Speaks the text so far without waiting for more. */
   called(calls: ToolCallStep): void {
+    this.#settleText();
     this.#steps.push({ end: this.#written.length, at: this.#begins ?? this.now(), calls });
     this.#begins = undefined;
     this.#feed.flush();
@@ -140,7 +167,8 @@ export class Utterance implements ReplyText {
   fill({ text, samples }: SpokenLine): boolean {
     const isHeard = this.#samples === 0 || this.#dry;
     if (!isHeard || this.#wholeMs !== undefined || this.signal.aborted) return false;
-    const line = { text, at: this.now(), calls: undefined, filler: true } as const;
+    const said = this.#cued ? withoutCues(text) : text;
+    const line = { text: said, at: this.now(), calls: undefined, filler: true } as const;
     this.#fillers.push({ line, from: this.#madeMs, ms: msOf(samples.length) });
     if (this.#samples === 0) this.#leading += 1;
     // Once it has been heard, the answer has run dry again.
@@ -172,6 +200,7 @@ export class Utterance implements ReplyText {
 
   /** Nothing more is written, as that has failed; false if there is nothing to be heard of it. */
   breakOff(failure: UtteranceFailure): boolean {
+    this.#settleText();
     if (this.signal.aborted || this.#written.trim() === '') return false;
     this.#failure ??= failure;
     this.#feed.end();
@@ -185,6 +214,7 @@ export class Utterance implements ReplyText {
   }
 
   endText(): void {
+    this.#settleText();
     this.#feed.end();
   }
 
@@ -281,7 +311,8 @@ export class Utterance implements ReplyText {
   heardIn(ms: number): string {
     const fillers = this.#fillers.map(({ from, ms: length }) => Math.min(length, Math.max(0, ms - from)));
     const spokenMs = ms - fillers.reduce((sum, filler) => sum + filler, 0);
-    return this.#written.slice(0, this.#heard.at(Math.max(0, spokenMs)));
+    const reached = this.#heard.at(Math.max(0, spokenMs));
+    return this.#written.slice(0, this.#cued?.writtenAt(reached) ?? reached);
   }
 
   /** Whether it is one text: without fillers, and without tools between its words. */
@@ -331,8 +362,9 @@ export class Utterance implements ReplyText {
 /** A reply that nobody hears is shown as it is written. */
 export const shown = (utterance: Utterance, captions: Pick<Captions, 'show'>): ReplyText => ({
   write: (text) => {
-    utterance.write(text);
-    captions.show('agent', text);
+    const written = utterance.write(text);
+    captions.show('agent', written);
+    return written;
   },
   called: (calls) => utterance.called(calls),
   sure: utterance.sure,

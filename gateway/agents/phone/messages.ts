@@ -6,6 +6,7 @@ import type { Clock } from '../../../contracts/clock.js';
 import { whyOf } from '../../../contracts/errors.js';
 import { LIMITS } from '../../../contracts/limits.js';
 import type { Log } from '../../../contracts/log.js';
+import type { ModelUser } from '../../../contracts/ports/agents/models.js';
 import type { ChatModel, ChatRequest } from '../../../contracts/ports/chat.js';
 import type { PlacedCall, PlacedCalls } from '../../../contracts/ports/phone/placed-calls.js';
 import type { SessionPlan, SessionRuns } from '../../../contracts/ports/sessions/sessions.js';
@@ -13,8 +14,11 @@ import { LANGUAGE_NAMES } from '../../../contracts/speech/languages.js';
 import { wholeSentences } from '../conversations/briefing.js';
 
 export interface MessageParts {
-  /** Undefined if there is no language model. */
-  readonly chat: Pick<ChatModel, 'chat'> | undefined;
+  /** The model of the call's agent; undefined if there is no language model. */
+  modelOf(
+    plan: Pick<SessionPlan, 'config' | 'agentId'>,
+    user: ModelUser,
+  ): Pick<ChatModel, 'chat'> | undefined;
   /** What is spoken of a text that a model has written. */
   spoken(text: string): string;
   readonly runs: Pick<SessionRuns, 'unowned'>;
@@ -53,11 +57,15 @@ export class Messages {
 
   /** The call is answered: begins to write. Its session is still to be joined, since its plan is read here. Never rejects. */
   async begin(call: PlacedCall): Promise<void> {
-    const { chat, runs, log } = this.parts;
-    if (!isWritten(call) || !chat || call.sessionId === null) return;
+    const { runs, log } = this.parts;
+    const { sessionId, agentId } = call;
+    if (!isWritten(call) || sessionId === null) return;
     try {
-      const session = await runs.unowned(call.sessionId);
+      const session = await runs.unowned(sessionId);
       if (!session) return;
+      const { endUserId } = session.record;
+      const chat = this.parts.modelOf(session.plan, { agentId, sessionId, endUserId });
+      if (!chat) return;
       const writing = this.#write(call, session.plan, chat)
         .catch((error: unknown) => log.warn({ ...whyOf(error), call: call.id }, 'no message was written'))
         .finally(() => this.#writing.delete(call.id));
@@ -76,7 +84,7 @@ export class Messages {
       const current = await placed.find(call.id);
       if (current?.voicemail?.text !== undefined) return current;
       // Without a model nobody writes; in another process it takes no longer than this.
-      if (!current || current.endedAt || !this.parts.chat || clock.monotonic() > until) return undefined;
+      if (!current || current.endedAt || clock.monotonic() > until) return undefined;
       await new Promise<void>((resolve) => clock.after(LOOK_MS, resolve));
     }
   }

@@ -18,6 +18,19 @@ const SENTENCES: Readonly<Partial<Record<ErrorCode, (voice: string, language: st
   cloning_unavailable: (voice) => `The voice "${voice}" needs an engine that clones, and none is configured`,
 };
 
+/** A warning about cues for the delivery that the voice's engine does not know: none are written then. Errors: as below. */
+export async function cueWarnings(
+  { voice_id: voice, speaking_language: language, expressive }: AgentConfig['voice'],
+  workspaceId: string,
+  speech: VoiceCheck,
+): Promise<string[]> {
+  if (!expressive) return [];
+  const { styleTags } = await speech.checkVoice({ model, voice, language }, { workspaceId });
+  return styleTags
+    ? []
+    : [`The engine of the voice "${voice}" follows no cues: \`voice.expressive\` has no effect`];
+}
+
 /** At most one problem, at `loc`. Errors: `overloaded`. */
 export async function voiceProblems(
   { voice_id: voice, speaking_language: language }: AgentConfig['voice'],

@@ -1,6 +1,7 @@
 /** Wires telephone providers: their webhooks, placed calls and transfers. */
+import { BUILTIN_DIALOGUE } from '../../../engines/chat/builtin/index.js';
 import { speakable } from '../../../engines/text/speakable.js';
-import { Messages } from '../../agents/phone/messages.js';
+import { type MessageParts, Messages } from '../../agents/phone/messages.js';
 import type { PhoneCalls } from '../../agents/phone/phone-calls.js';
 import { phoneDialect } from '../../agents/phone/index.js';
 import { Placing } from '../../agents/phone/placing.js';
@@ -8,7 +9,7 @@ import { DIALLING } from '../../agents/phone/providers.js';
 import type { SipDialling } from '../../agents/phone/sip/dialling.js';
 import { Transferring } from '../../agents/phone/transferring.js';
 import { createStreamProofs, createStreamTokens } from '../../agents/phone/stream-tokens.js';
-import { conversationModel } from '../language-model.js';
+import { agentModels } from '../agent-models.js';
 import type { TransportOptions } from './parts.js';
 
 /** Webhooks and media streams of telephone providers; without `carried` every call is rejected, and none is placed. */
@@ -21,12 +22,16 @@ export function openPhone(
   const { numbers, placed, outbound } = platform;
   const common = { numbers, placed, calls, clock, log };
   const { runs } = sessions;
-  const chat = conversationModel(config, keeper, clock);
+  const models = agentModels(config, { ...platform.ownModels, keeper }, clock);
+  const modelOf: MessageParts['modelOf'] = (plan, user) => {
+    const chat = models.modelOf(plan, user);
+    return chat.name === BUILTIN_DIALOGUE ? undefined : chat;
+  };
   const spoken = (text: string): string => speakable(text).text;
   const placing = new Placing({
     ...common,
     runs,
-    messages: new Messages({ chat, spoken, runs, placed, clock, log }),
+    messages: new Messages({ modelOf, spoken, runs, placed, clock, log }),
     outbound,
     keeper,
     dialling: DIALLING,

@@ -52,6 +52,9 @@ const choice = (values: readonly string[], nullable?: false): Leaf => ({
 const flag: Leaf = { good: [true, false], bad: ['true', 1, 0] };
 const text = (max: number): Leaf => ({ good: ['', 'x'.repeat(max)], bad: ['x'.repeat(max + 1), 5, {}] });
 
+const hundred = (count: number) =>
+  Object.fromEntries(Array.from({ length: count }, (_, nth) => [`text${nth}`, 'x']));
+
 /** The specification's tables, field by field. A `*` marks items of lists. */
 const LEAVES: Readonly<Record<string, Leaf>> = {
   'prompt.system_prompt': {
@@ -63,6 +66,7 @@ const LEAVES: Readonly<Record<string, Leaf>> = {
   'prompt.first_message_prompt': text(10_000),
   'voice.voice_id': text(256),
   'voice.speaking_language': { ...choice(LANGUAGES), bad: ['pt', 'en-US', 'xx', 5] },
+  'voice.expressive': flag,
   'conversation.max_duration_seconds': { good: [60, 3600], bad: [59, 3601, 60.5, '60'] },
   'conversation.eagerness': choice(['relaxed', 'balanced', 'eager']),
   'conversation.drafts': flag,
@@ -111,6 +115,27 @@ const LEAVES: Readonly<Record<string, Leaf>> = {
   'llm.tier': choice(['instant', 'medium', 'high']),
   'knowledge_base.enabled': flag,
   'knowledge_base.knowledge_source_ids': { good: [[]], bad: [['nothing'], [5], 'x', Array(101).fill('x')] },
+  'widget.agent_name': text(120),
+  'widget.greeting': text(500),
+  'widget.proactive_message': text(500),
+  'widget.consent_required': flag,
+  'widget.consent_text': text(2000),
+  'widget.transcript_enabled': flag,
+  'widget.text_input_enabled': flag,
+  'widget.mic_muting_enabled': flag,
+  'widget.text_contents': {
+    good: [{}, { start: 'Call', 'a.b-c_d': '', ['a'.repeat(64)]: 'x'.repeat(500) }, hundred(100)],
+    bad: [
+      hundred(101),
+      { start: 5 },
+      { start: null },
+      { start: 'x'.repeat(501) },
+      { ['a'.repeat(65)]: '' },
+      { '1': '' },
+      [],
+      'x',
+    ],
+  },
   'analysis.summary': { good: [{}], bad: [{ other: 1 }, true] },
   'analysis.summary.enabled': { ...flag, nullable: false },
   'analysis.summary.prompt': text(1000),
@@ -170,7 +195,7 @@ t.test('an agent begins with the platform’s defaults', async (t) => {
       first_message: 'Hi! Thanks for calling — how can I help you today?',
       first_message_prompt: 'Greet the caller and ask what you can help with.',
     },
-    voice: { voice_id: 'default', speaking_language: 'en' },
+    voice: { voice_id: 'default', speaking_language: 'en', expressive: false },
     conversation: {
       max_duration_seconds: 1800,
       eagerness: 'balanced',
@@ -201,6 +226,12 @@ t.test('an agent begins with the platform’s defaults', async (t) => {
     webhooks: { post_call: [] },
     llm: { tier: 'medium', custom: null },
     knowledge_base: { enabled: false, knowledge_source_ids: [] },
+    widget: {
+      ...{ agent_name: null, greeting: null, proactive_message: null },
+      ...{ consent_required: false, consent_text: null },
+      ...{ transcript_enabled: true, text_input_enabled: true, mic_muting_enabled: true },
+      text_contents: {},
+    },
     analysis: { summary: { enabled: true, prompt: null, language: 'en' }, data_fields: [], criteria: [] },
   });
 });
@@ -252,6 +283,7 @@ t.test('no section and no object takes unknown fields', async (t) => {
     'tools',
     'webhooks',
     'knowledge_base',
+    'widget',
     'analysis',
   ];
   for (const section of sections) {
@@ -279,6 +311,16 @@ t.test('null takes a leaf back to the default, lists too', async (t) => {
     conversation: { timezone: '', max_duration_seconds: 1800, transfer_destinations: [] },
     prompt: { first_message: /^Hi! Thanks for calling/ },
   });
+});
+
+t.test('the words of a widget are replaced as a whole; null takes each field of it back', async (t) => {
+  await patch({ widget: { greeting: 'Hello', text_contents: { start: 'Call', end: 'Stop' } } });
+  const { body } = await patch({ widget: { text_contents: { start: 'Ring' } } });
+  exactly(t, body, { widget: { greeting: 'Hello' } });
+  t.strictSame(at(body, 'widget.text_contents'), { start: 'Ring' });
+  const cleared = await patch({ widget: { greeting: null, text_contents: null } });
+  exactly(t, cleared.body, { widget: { greeting: null } });
+  t.strictSame(at(cleared.body, 'widget.text_contents'), {});
 });
 
 t.test('prompts as long as they may be, in tokens and characters (decision 19)', async (t) => {

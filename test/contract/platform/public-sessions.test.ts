@@ -21,10 +21,13 @@ const env = {
   PUBLIC_SESSIONS_PER_AGENT: String(PER_AGENT),
   CONCURRENCY: '200',
 };
+/** What docs/clients.md says for the described platform's own browser SDK. */
+const THEIRS = { VENDOR_TRANSPORT: 'livekit', VENDOR_TRANSPORT_URL_FIELD: 'livekit_url' };
+
 /** The first trusts the address that the tests claim, the second does not. */
 const behindProxy = await startGateway({ ...env, TRUSTED_PROXIES: '127.0.0.1' });
 t.teardown(() => behindProxy.stop());
-const exposed = await startGateway(env);
+const exposed = await startGateway({ ...env, ...THEIRS });
 t.teardown(() => exposed.stop());
 const here = client(behindProxy.base);
 const there = client(exposed.base);
@@ -90,7 +93,8 @@ t.test('clients join by the address that they reached us by (decision 7)', async
   const proxied = await visit({}, { headers });
   t.equal(proxied.body['media_url'], 'wss://speech.example.com');
   const direct = await visit({}, { headers }, there);
-  t.equal(direct.body['media_url'], exposed.base.replace('http', 'ws'), 'only a trusted proxy is believed');
+  exactly(t, direct.body, { transport: 'livekit', media_url: undefined }, 'by the names that the SDK reads');
+  t.equal(direct.body['livekit_url'], exposed.base.replace('http', 'ws'), 'only a trusted proxy is believed');
 });
 
 t.test('browsers may send what SDKs send', async (t) => {
@@ -314,11 +318,33 @@ t.test('the widget has the same gate', async (t) => {
   const widget = (id: string, origin?: string) =>
     here(`agents/${id}/widget`, { key: null, headers: origin === undefined ? {} : { origin } });
   const { status, body } = await widget(agentId, ORIGIN);
-  t.same([status, body], [200, { agent_name: 'Bakery' }]);
+  t.same(
+    [status, body],
+    [
+      200,
+      {
+        ...{ agent_name: 'Bakery', consent_required: false, text_contents: {} },
+        ...{ transcript_enabled: true, text_input_enabled: true, mic_muting_enabled: true },
+      },
+    ],
+  );
   t.equal((await widget(agentId, 'https://evil.com')).status, 403);
   t.equal((await widget(agentId)).status, 403);
   t.equal((await widget(await makeAgent(here), ORIGIN)).status, 403);
   t.equal((await widget('agent_none', ORIGIN)).status, 404);
+});
+
+t.test('the widget is told what the published version says, and what has no value is absent', async (t) => {
+  const widget = {
+    ...{ agent_name: 'Ada', greeting: 'Ask away.', proactive_message: '', consent_text: null },
+    ...{ consent_required: true, transcript_enabled: false, text_input_enabled: false },
+    ...{ mic_muting_enabled: false, text_contents: { start: 'Call', 'their.own-name': 'Words' } },
+  };
+  const id = await publicAgent({}, { widget });
+  await here(`agents/${id}/config`, { method: 'PATCH', body: { widget: { greeting: 'A draft' } } });
+  const { body } = await here(`agents/${id}/widget`, { key: null, headers: { origin: ORIGIN } });
+  const { proactive_message: _, consent_text: __, ...shown } = widget;
+  t.strictSame(body, shown);
 });
 
 t.test('an agent published at one gateway takes sessions at the other at once', async (t) => {

@@ -240,6 +240,10 @@ t.test('settings that will not work are reported when a draft is published (deci
     [{ voice: { voice_id: '' } }, []],
     [{ voice: { voice_id: 'alloy' } }, []],
     [
+      { voice: { voice_id: 'alloy', expressive: true } },
+      ['The engine of the voice "alloy" follows no cues: `voice.expressive` has no effect'],
+    ],
+    [
       { voice: { speaking_language: 'ja' } },
       [
         'No speech recognition for "ja": sessions are refused until there is one, ' +

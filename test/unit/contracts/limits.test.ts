@@ -94,6 +94,8 @@ const DOCUMENTED = {
   '`max_duration_seconds`': span(agent.maxDurationSeconds),
   '`hangup_after_seconds`': span(agent.hangupAfterSeconds),
   'agent’s own language model': `address ${span(agent.llm.baseUrl)}, name ${span(agent.llm.model)}, key ${span(agent.llm.apiKey)} characters`,
+  'widget: `agent_name`, `greeting`, `proactive_message`, `consent_text`': `${agent.widget.agentName}, ${agent.widget.greeting}, ${agent.widget.proactiveMessage}, ${number(agent.widget.consentText)} characters`,
+  'widget: `text_contents`': `${agent.widget.texts} of ${agent.widget.text} characters, with names \`${agent.widget.textNamePattern}\``,
   'post-call webhooks': `${postCallWebhook.count}; address ${span(postCallWebhook.url)}, secret ${postCallWebhook.secret} characters`,
   'deliveries that are sent again': `${postCallWebhook.redeliveries.perDelivery} times each, ${postCallWebhook.redeliveries.perMinute} of a workspace a minute`,
   'deliveries that are sent again by one request': `one request of a workspace at a time; ${postCallWebhook.redeliveries.atOnce} wait at once`,

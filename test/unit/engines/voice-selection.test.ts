@@ -97,6 +97,16 @@ t.test('a voice is checked before there is anything to say', async (t) => {
   );
 });
 
+t.test('a checked voice tells whether its engine follows style tags', async (t) => {
+  const acting = { ...espeak, capabilities: { ...espeak.capabilities, styleTags: true } };
+  const check = (wish: Partial<VoiceWish>) =>
+    speechOf(flite, acting).checkVoice({ model: 's2.1-pro', voice: '', ...wish }, caller);
+  t.strictSame(await check({ language: 'ja' }), { styleTags: true });
+  t.strictSame(await check({ language: 'en' }), { styleTags: false }, 'the default voice: by the language');
+  t.strictSame(await check({ voice: voiceId('espeak', 'de') }), { styleTags: true });
+  t.strictSame(await speechOf(flite).checkVoice({ model: 's1', voice: '' }, caller), { styleTags: false });
+});
+
 /** An engine that yields one sample for each text, and records the texts. */
 function told(description: Omit<TtsEngine, 'synthesize'>) {
   const texts: string[] = [];

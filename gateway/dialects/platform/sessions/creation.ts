@@ -31,7 +31,8 @@ import { type MakingParts, makeSession } from './making.js';
 import { admitOrigin } from './origin.js';
 import type { RefusalLimit } from './refusal-limit.js';
 import { previewRequest, sessionRequest, type SessionFields } from './request.js';
-import { PreviewRequest, SessionRequest, SessionResponse, WidgetEntity } from './schema.js';
+import { PreviewRequest, SessionRequest, SessionResponse } from './schema.js';
+import { WidgetEntity, widgetEntity } from './widget.js';
 
 const FAILED = 500;
 
@@ -159,11 +160,11 @@ const preview: CreationHandler = async (request, parts) => {
   return start(runnable, wanted, 'dashboard', request, parts);
 };
 
-/** The agent's name, for pages to show before a call; needs no key, but an allowed origin as public sessions do. */
+/** What pages show before a call, by the published version; needs no key, but an allowed origin as public sessions do. */
 const widget: CreationHandler = async (request, parts) => {
-  const { agent } = await agentFor(idOf(request, 'agent_id', 'Agent'), undefined, parts);
+  const { agent, version } = await agentFor(idOf(request, 'agent_id', 'Agent'), undefined, parts);
   admitOrigin(agent, request);
-  return json(200, { agent_name: agent.name });
+  return json(200, widgetEntity(agent.name, version?.config.widget));
 };
 
 const REFUSALS: Readonly<Record<number, string>> = {
@@ -195,6 +196,7 @@ const WIDGET_ROW: RouteRow<CreationParts, void> = {
   description: {
     summary: 'What a page shows before a call',
     operationId: 'readWidget',
+    description: 'The section `widget` of the published configuration; fields without a value are absent.',
     auth: false,
     responses: { ...answers(200, 'The agent', WidgetEntity), ...failures(404), ...refusals(403) },
   },

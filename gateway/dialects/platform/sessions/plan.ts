@@ -41,9 +41,9 @@ function promptOf(prompt: Prompt, wanted: SessionFields, system: SystemVariables
 
 type Voice = AgentConfig['voice'];
 
-function voiceOf({ voice_id, speaking_language }: Voice, wanted: SessionFields): Voice {
+function voiceOf({ voice_id, speaking_language, ...voice }: Voice, wanted: SessionFields): Voice {
   const { voice_id: id = voice_id, language = speaking_language } = sentOverrides(wanted);
-  return { voice_id: id, speaking_language: language as Voice['speaking_language'] };
+  return { ...voice, voice_id: id, speaking_language: language as Voice['speaking_language'] };
 }
 
 function configOf(

@@ -319,8 +319,3 @@ export const RecordingEntity = Type.Object(
   },
   { title: 'Recording' },
 );
-
-export const WidgetEntity = Type.Object(
-  { agent_name: Type.String() },
-  { title: 'Widget', examples: [{ agent_name: 'Bakery' }] },
-);

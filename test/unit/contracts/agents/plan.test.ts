@@ -20,7 +20,11 @@ const frozen = (id: string, tool: ToolCreation) => ({ id, definition: newTool(to
 
 const version = (prompt: AgentConfig['prompt']): RunnableVersion => ({
   number: 2,
-  config: { ...DEFAULT_CONFIG, prompt, voice: { voice_id: 'other', speaking_language: 'de' } },
+  config: {
+    ...DEFAULT_CONFIG,
+    prompt,
+    voice: { voice_id: 'other', speaking_language: 'de', expressive: false },
+  },
   configHash: 'sha256:other',
   tools: [frozen('tool_1', { name: 'Find it' })],
   knowledge: [{ sourceId: 'ks_1', revision: 3 }],

@@ -13,8 +13,8 @@ const planOf = (config: Partial<AgentConfig>): SessionPlan => ({
   transfers: { agents: [], variables: {} },
 });
 
-const told = (config: Partial<AgentConfig> = {}): string[] =>
-  instructionsFor(planOf(config), BEGUN, false).map(({ content }) => content);
+const told = (config: Partial<AgentConfig> = {}, writesCues = false): string[] =>
+  instructionsFor(planOf(config), BEGUN, { transfersCalls: false, writesCues }).map(({ content }) => content);
 
 t.test('guardrails are paragraphs right behind the prompt, each only where it is set', async (t) => {
   const [prompt, ...rest] = told();
