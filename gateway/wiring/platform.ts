@@ -27,6 +27,8 @@ import { PlanCache } from '../../storage/plans/plan-cache.js';
 import { PlanContents } from '../../storage/plans/plan-contents.js';
 import { createVersions } from '../../storage/agents/versions.js';
 import type { Config } from '../config.js';
+import type { Keeper } from '../../contracts/ports/parts.js';
+import { type EmbeddingConfig, openMeaning } from './embeddings.js';
 import { send } from '../agents/deliveries/deliver.js';
 import type { PlatformParts } from '../dialects/platform/parts.js';
 import { createOutbound } from '../outbound/fetch.js';
@@ -43,7 +45,8 @@ export interface PlatformOptions {
     | 'modelsDir'
     | 'phoneAllowShort'
     | 'vocabulary'
-  >;
+  > &
+    EmbeddingConfig;
   readonly database: Database;
   readonly keys: KeyAuthority;
   readonly speech: Pick<Speech, 'checkVoice'>;
@@ -53,6 +56,7 @@ export interface PlatformOptions {
   readonly log: Log;
   /** What plans are charged to; default: nothing. */
   readonly memory: MemoryLedger;
+  readonly keeper: Keeper;
 }
 
 const KEEP_WORDS_MS = 60_000;
@@ -79,6 +83,8 @@ export async function openPlatform(options: PlatformOptions) {
   const agents = createAgents({ sql: asked, ids, secrets });
   const webhooks = { outbound, secrets: agents, vocabulary: config.vocabulary, clock };
   const transfers = await createTransfers(database, ids);
+  const meaning = await openMeaning(options);
+  const words = createKnowledge({ sql: asked, ids, model: meaning?.model, wrote: meaning?.wake });
   const stopKeeping = repeat(
     clock,
     KEEP_WORDS_MS,
@@ -106,14 +112,16 @@ export async function openPlatform(options: PlatformOptions) {
     plans,
     versions: createVersions({ sql: asked, cache, plans }),
     tools: createTools({ sql: asked, ids, secrets }),
-    knowledge: createKnowledge({ sql: asked, ids }),
+    knowledge: { ...words, ...meaning?.search(words) },
+    mostPassages: meaning?.mostPassages,
     numbers: createPhoneNumbers({ sql: asked, ids, secrets }),
     placed: createPlacedCalls({ sql, asked, ids }),
     transfers,
-    stop(): Promise<void> {
+    async stop(): Promise<void> {
       stopKeeping();
       transfers.stop();
-      return tokens.stop();
+      await meaning?.stop();
+      await tokens.stop();
     },
   };
 }

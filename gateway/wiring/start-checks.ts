@@ -10,13 +10,14 @@ import { ServiceError } from '../../contracts/errors.js';
 import { LIMITS } from '../../contracts/limits.js';
 import type { Log } from '../../contracts/log.js';
 import { meaningOf } from '../../contracts/parts/outcome-of.js';
-import type { Part, PartAnswer } from '../../contracts/ports/parts.js';
+import { noKeeper, type Part, type PartAnswer } from '../../contracts/ports/parts.js';
 import { repeat } from '../../contracts/time/repeat.js';
 import type { RemoteAddress } from '../../engines/backends/remote/request.js';
 import { partsOf, type RemoteSettings } from '../../engines/backends/remote/settings.js';
 import type { Config, RemoteName } from '../config.js';
 import type { PartKeeper } from '../server/parts/keeper.js';
 import { whoIs } from '../server/parts/sentences.js';
+import { embedderOf, type EmbeddingConfig } from './embeddings.js';
 import { LLM_FALLBACK_KEY, LLM_FALLBACK_MODEL, LLM_KEY, LLM_MODEL } from '../config/language-model.js';
 import { modelPart } from './language-model.js';
 import { iceChecks } from './ice-check.js';
@@ -70,6 +71,15 @@ function modelChecks(config: ModelConfig): readonly PartCheck[] {
   );
 }
 
+/** Its vector of one word. */
+function embeddingChecks(config: EmbeddingConfig): readonly PartCheck[] {
+  const made = embedderOf(config, noKeeper);
+  if (!made) return [];
+  const { embedder, part } = made;
+  const ask = async (): Promise<undefined> => void (await embedder.embed(['word'], 'passage', answerMs));
+  return [{ parts: [part], ask }];
+}
+
 /** Each address of a remote service, once for all that it does here. */
 function remoteChecks({ remotes, ttsEngines, sttEngines }: Config): readonly PartCheck[] {
   const checksOf = (remote: RemoteName, settings: RemoteSettings): readonly PartCheck[] => {
@@ -89,6 +99,7 @@ function remoteChecks({ remotes, ttsEngines, sttEngines }: Config): readonly Par
 /** The checks of what a configuration names by address. */
 export const configuredChecks = (config: Config): readonly PartCheck[] => [
   ...modelChecks(config),
+  ...embeddingChecks(config),
   ...remoteChecks(config),
   ...iceChecks(config),
 ];

@@ -311,6 +311,7 @@ export class Conversation {
       tools: this.#tools,
       now: this.#now,
       told: this.#told,
+      knew: (passages) => this.#turns.note({ type: 'knew', job, passages }),
       informed: () => this.#machine.send({ type: 'informed' }),
       draft,
     };

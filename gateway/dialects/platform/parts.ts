@@ -21,6 +21,8 @@ export interface PlatformParts {
   readonly versions: AgentVersions & Pick<PublishedAgents, 'draft' | 'version'>;
   readonly tools: Tools & ToolCredentials;
   readonly knowledge: Knowledge & KnowledgeSearch;
+  /** Most passages of the sources of one agent; undefined: any number. */
+  readonly mostPassages?: number | undefined;
   readonly deliveries: DeliveryRecords;
   readonly sendToWebhook: SendToWebhook;
   readonly tokens: TokenCounter;

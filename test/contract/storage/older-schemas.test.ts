@@ -84,6 +84,7 @@ for (const commits of [['e1614f90'], ['e1614f90', 'd80e168b']])
         ['node-load', undefined],
         ['platform-of-today', undefined],
         ['knowledge-languages', undefined],
+        ['knowledge-vectors', undefined],
       ],
     );
     exactly(t, lines, [
@@ -91,6 +92,7 @@ for (const commits of [['e1614f90'], ['e1614f90', 'd80e168b']])
       [{ migration: 2 }, 'a migration was applied to the database'],
       [{ migration: 3 }, 'a migration was applied to the database'],
       [{ migration: 4 }, 'a migration was applied to the database'],
+      [{ migration: 5 }, 'a migration was applied to the database'],
     ]);
     t.strictSame(await shapeOf(sql), await newShape(t));
     t.strictSame(await migrate(sql), [], 'once');
@@ -158,6 +160,7 @@ t.test('several starts at once upgrade a database once', async (t) => {
   // Each by whichever has it first.
   t.strictSame(applied.flat().toSorted(), [
     'knowledge-languages',
+    'knowledge-vectors',
     'node-load',
     'platform-of-today',
     'schema',
