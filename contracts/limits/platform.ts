@@ -244,4 +244,26 @@ export const PLATFORM_LIMITS = {
     candidates: 5000,
     weighed: 300,
   },
+  embedding: {
+    /** Passages of one request to the model, and the longest wait for its answer. */
+    batch: 32,
+    passagesMs: 30 * SECOND,
+    answerBytes: 8 * MiB,
+    /** Numbers of a vector. */
+    dimensions: 4096,
+    /** Of the time of a search, what the question's vector and the comparison may take; the texts are read in the rest. */
+    timeShare: 0.75,
+    /** Passages by words and by meaning that are merged. */
+    found: 50,
+    /** Questions at the model at once, and those that wait for it, in one process. */
+    asked: 16,
+    waiting: 64,
+    /** Attached passages that can be compared one by one, without pgvector; what the thread keeps of them. */
+    passages: 20_000,
+    keptBytes: 128 * MiB,
+    pageRows: 500,
+    /** How long a source is held by the gateway that makes its vectors, and pauses after failures. */
+    claimMs: 2 * MINUTE,
+    retryMs: [5 * SECOND, 30 * SECOND, 2 * MINUTE, 10 * MINUTE],
+  },
 } as const;

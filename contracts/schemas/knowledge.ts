@@ -1,5 +1,7 @@
 /** Knowledge sources on the wire (docs/contract/platform.md 6.1). */
 import { LIMITS } from '../limits.js';
+import { INDEXING } from '../ports/agents/knowledge.js';
+import { FOUND_BY } from '../sessions/turns.js';
 import { Moment, strict, text } from './shapes.js';
 import { type Static, Type } from './type.js';
 
@@ -33,6 +35,10 @@ const ROW = {
   language: Type.String({
     description: 'Of its text, by which its words are found: ISO 639-1, or und.',
   }),
+  indexing: Type.Enum([...INDEXING], {
+    description:
+      'Whether it can be found by meaning yet; failed: the model of embeddings did not answer, and is asked again; off: there is none.',
+  }),
   revision_number: Type.Integer({ minimum: 1, description: 'Grows with each new content' }),
   created_at: Moment,
   updated_at: Moment,
@@ -47,6 +53,7 @@ const EXAMPLE = {
   size_bytes: 1480,
   chunk_count: 2,
   language: 'en',
+  indexing: 'done',
   revision_number: 1,
   created_at: '2026-01-01T12:00:00.000Z',
   updated_at: '2026-01-01T12:00:00.000Z',
@@ -79,6 +86,7 @@ export const KnowledgeFound = Type.Object(
         name: Type.String({ description: "The source's." }),
         text: Type.String(),
         score: Type.Number({ description: 'Higher is better; comparable within one answer only.' }),
+        found_by: Type.Enum([...FOUND_BY], { description: 'By its words, by meaning, or by both.' }),
       }),
       {
         description:
@@ -97,7 +105,8 @@ export const KnowledgeFound = Type.Object(
             knowledge_source_id: EXAMPLE.knowledge_source_id,
             name: EXAMPLE.name,
             text: '# Opening hours\nMonday to Friday, 7 to 18.',
-            score: 0.06,
+            score: 0.03,
+            found_by: 'both',
           },
         ],
       },

@@ -1,6 +1,6 @@
 /** Turns, usage and cost in the record and the events of a session, as contracts/sessions/turn-report.ts writes them. */
 import { ANSWER_CUTS } from '../ports/chat.js';
-import { INTERRUPTIONS, LATENCY_PARTS, type LatencyPart, TURN_CAUSES } from '../sessions/turns.js';
+import { FOUND_BY, INTERRUPTIONS, LATENCY_PARTS, type LatencyPart, TURN_CAUSES } from '../sessions/turns.js';
 import { nullable } from './shapes.js';
 import { type Static, Type } from './type.js';
 
@@ -62,6 +62,14 @@ const TURN = {
   draft: Type.Object(
     { used: Type.Boolean(), discarded: Count },
     { description: 'Answers that were requested before the turn was certain to be over.' },
+  ),
+  passages: Type.Array(
+    Type.Object({
+      knowledge_source_id: Type.String(),
+      name: Type.String({ description: "The source's." }),
+      found_by: Type.Enum([...FOUND_BY], { description: 'By its words, by meaning, or by both.' }),
+    }),
+    { description: 'Of the knowledge, that the model was told for this turn, best first.' },
   ),
   model_requests: Type.Array(
     Type.Object({ asked_ms: Ms, first_token_ms: nullable(Ms), ended_ms: nullable(Ms) }),

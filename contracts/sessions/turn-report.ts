@@ -54,6 +54,11 @@ export const turnBody = (turn: Turn): TurnBody => ({
   last_transcript_ms: turn.lastTranscriptMs,
   decided_ms: turn.decidedMs,
   draft: { used: turn.drafted, discarded: turn.draftsDiscarded },
+  passages: (turn.passages ?? []).map(({ sourceId, source, by }) => ({
+    knowledge_source_id: sourceId,
+    name: source,
+    found_by: by,
+  })),
   model_requests: turn.requests.map(({ askedMs, firstTokenMs, endedMs }) => ({
     asked_ms: askedMs,
     first_token_ms: firstTokenMs,

@@ -97,6 +97,17 @@ export const cutOf = ({
   readonly requests: readonly Pick<ModelRequest, 'cut'>[];
 }): AnswerCut | null => requests.findLast(({ cut }) => cut)?.cut ?? null;
 
+/** How a passage was found: sources as they are, words, meaning, or words and meaning. */
+export const FOUND_BY = ['whole', 'words', 'meaning', 'both'] as const;
+export type FoundBy = (typeof FOUND_BY)[number];
+
+/** A passage that the model was told for a turn. */
+export interface ToldPassage {
+  readonly sourceId: string;
+  readonly source: string;
+  readonly by: FoundBy;
+}
+
 export interface TurnTool {
   readonly callId: string;
   readonly toolName: string;
@@ -132,6 +143,8 @@ export interface Turn {
   readonly decidedMs: number | null;
   readonly requests: readonly ModelRequest[];
   readonly tools: readonly TurnTool[];
+  /** Passages of the agent's knowledge that its model was told, best first; absent in rows of earlier releases. */
+  readonly passages?: readonly ToldPassage[];
   readonly firstAudioMs: number | null;
   /** When the first audio left for the user: the turn's latency. */
   readonly playedMs: number | null;

@@ -2,6 +2,7 @@
  * Variables that have no effect without another one. A configuration with such a variable does not do what its author
  * believes, so it stops the start.
  */
+import { EMBEDDINGS } from './embeddings.js';
 import { LANGUAGE_MODEL } from './language-model.js';
 import { NUMBERED_NAMES, REMOTES } from './remotes.js';
 import { ConfigError, type Env, type Table } from './setting.js';
@@ -38,6 +39,7 @@ const needAddress = (names: readonly string[]): Dependence => allNeed(names, nam
 
 const DEPENDENCES: readonly Dependence[] = [
   without(LANGUAGE_MODEL, LANGUAGE_MODEL.llmUrl.env),
+  without(EMBEDDINGS, EMBEDDINGS.embeddingModel.env),
   ...Object.values(REMOTES).map((table) => needAddress(namesOf(table))),
   ...NUMBERED_NAMES.map(needAddress),
   ...Object.values(LIVEKIT).map(({ env }) => without(LIVEKIT, env)),
@@ -56,4 +58,8 @@ export function checkContradictions(env: Env): void {
       throw new ConfigError(`${given.join(', ')} ${given.length > 1 ? 'need' : 'needs'} ${needed} to be set`);
     }
   }
+  const { embeddingModel, embeddingUrl } = EMBEDDINGS;
+  const { llmUrl } = LANGUAGE_MODEL;
+  if (env[embeddingModel.env] && !env[embeddingUrl.env] && !env[llmUrl.env])
+    throw new ConfigError(`${embeddingModel.env} needs ${embeddingUrl.env} or ${llmUrl.env} to be set`);
 }

@@ -14,6 +14,7 @@ import { ESPEAK_PACKAGES } from '../../engines/backends/espeak/description.js';
 import type { ModelRoutes } from '../../engines/registry.js';
 import { notInstalled } from './installed.js';
 import type { PcmRates } from '../dialects/protocol-a/bases.js';
+import { EMBEDDINGS } from './embeddings.js';
 import { LANGUAGE_MODEL } from './language-model.js';
 import { LIMITED } from './limited.js';
 import { OPERATION } from './operation.js';
@@ -332,6 +333,7 @@ export const SETTINGS = {
   ...DATABASE,
   ...SPEECH,
   ...LANGUAGE_MODEL,
+  ...EMBEDDINGS,
   ...CALLS,
   ...LIVEKIT_ROOMS,
   ...LIMITED,
@@ -358,6 +360,7 @@ export const SECTIONS: readonly Section[] = [
   ...Object.entries(REMOTES).map(([kind, table]) => section(`Remote speech: ${kind}`, table)),
   section('Remote speech: more services, REMOTE_1_… to REMOTE_9_…', NUMBERED),
   section('Language model', LANGUAGE_MODEL),
+  section('Knowledge by meaning', EMBEDDINGS),
   section('Calls', CALLS),
   section('Calls on LiveKit', LIVEKIT, LIVEKIT_ROOMS),
   section('Limits', LIMITED),

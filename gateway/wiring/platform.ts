@@ -30,6 +30,8 @@ import { PlanContents } from '../../storage/plans/plan-contents.js';
 import { createCallStats } from '../../storage/sessions/figures.js';
 import { createVersions } from '../../storage/agents/versions.js';
 import type { Config } from '../config.js';
+import type { Keeper } from '../../contracts/ports/parts.js';
+import { type EmbeddingConfig, openMeaning } from './embeddings.js';
 import { send } from '../agents/deliveries/deliver.js';
 import { createStatsReports } from '../agents/stats/stats.js';
 import type { PlatformParts } from '../dialects/platform/parts.js';
@@ -50,7 +52,8 @@ export interface PlatformOptions {
     | 'phoneCallsPerDay'
     | 'phoneCallsAtOnce'
     | 'vocabulary'
-  >;
+  > &
+    EmbeddingConfig;
   readonly database: Database;
   readonly keys: KeyAuthority;
   readonly speech: Pick<Speech, 'checkVoice'>;
@@ -60,6 +63,7 @@ export interface PlatformOptions {
   readonly log: Log;
   /** What plans are charged to; default: nothing. */
   readonly memory: MemoryLedger;
+  readonly keeper: Keeper;
 }
 
 const KEEP_WORDS_MS = 60_000;
@@ -91,6 +95,8 @@ export async function openPlatform(options: PlatformOptions) {
   const agents = createAgents({ sql: asked, ids, secrets });
   const webhooks = { outbound, secrets: agents, vocabulary: config.vocabulary, clock };
   const transfers = await createTransfers(database, ids);
+  const meaning = await openMeaning(options);
+  const words = createKnowledge({ sql: asked, ids, model: meaning?.model, wrote: meaning?.wake });
   const stopKeeping = repeat(
     clock,
     KEEP_WORDS_MS,
@@ -123,14 +129,16 @@ export async function openPlatform(options: PlatformOptions) {
     plans,
     versions: createVersions({ sql: asked, cache, plans }),
     tools: createTools({ sql: asked, ids, secrets }),
-    knowledge: createKnowledge({ sql: asked, ids }),
+    knowledge: { ...words, ...meaning?.search(words) },
+    mostPassages: meaning?.mostPassages,
     numbers: createPhoneNumbers({ sql: asked, ids, secrets }),
     placed: createPlacedCalls({ sql, asked, ids, limits: callingLimitsOf(config) }),
     transfers,
-    stop(): Promise<void> {
+    async stop(): Promise<void> {
       stopKeeping();
       transfers.stop();
-      return tokens.stop();
+      await meaning?.stop();
+      await tokens.stop();
     },
   };
 }

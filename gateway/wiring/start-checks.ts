@@ -10,7 +10,7 @@ import { ServiceError } from '../../contracts/errors.js';
 import { LIMITS } from '../../contracts/limits.js';
 import type { Log } from '../../contracts/log.js';
 import { meaningOf } from '../../contracts/parts/outcome-of.js';
-import type { Part, PartAnswer } from '../../contracts/ports/parts.js';
+import { noKeeper, type Part, type PartAnswer } from '../../contracts/ports/parts.js';
 import { repeat } from '../../contracts/time/repeat.js';
 import type { RemoteAddress } from '../../engines/backends/remote/request.js';
 import { partsOf, type RemoteSettings } from '../../engines/backends/remote/settings.js';
@@ -18,6 +18,7 @@ import { isNamed } from '../../engines/registry.js';
 import type { Config, RemoteKind } from '../config.js';
 import type { PartKeeper } from '../server/parts/keeper.js';
 import { whoIs } from '../server/parts/sentences.js';
+import { embedderOf, type EmbeddingConfig } from './embeddings.js';
 import {
   LLM_FALLBACK_KEY,
   LLM_FALLBACK_MODEL,
@@ -89,6 +90,15 @@ function modelChecks(config: ModelConfig): readonly PartCheck[] {
   );
 }
 
+/** Its vector of one word. */
+function embeddingChecks(config: EmbeddingConfig): readonly PartCheck[] {
+  const made = embedderOf(config, noKeeper);
+  if (!made) return [];
+  const { embedder, part } = made;
+  const ask = async (): Promise<undefined> => void (await embedder.embed(['word'], 'passage', answerMs));
+  return [{ parts: [part], ask }];
+}
+
 /** Each address of a remote service, once for all that it does here. */
 function remoteChecks({ remotes, ttsEngines, sttEngines }: Config): readonly PartCheck[] {
   const checksOf = (engine: string, kind: RemoteKind, settings: RemoteSettings): readonly PartCheck[] => {
@@ -108,6 +118,7 @@ function remoteChecks({ remotes, ttsEngines, sttEngines }: Config): readonly Par
 /** The checks of what a configuration names by address. */
 export const configuredChecks = (config: Config): readonly PartCheck[] => [
   ...modelChecks(config),
+  ...embeddingChecks(config),
   ...remoteChecks(config),
   ...iceChecks(config),
 ];

@@ -31,6 +31,7 @@ const GROUPS = [
   ...WORKERS.filter((worker) => worker !== GATEWAY_WORKER).map((worker) => [worker]),
   ['engines/alignment/thread.ts'],
   ['engines/tokens/tokens-thread.ts'],
+  ['engines/embeddings/exact-thread.ts'],
 ];
 
 /**

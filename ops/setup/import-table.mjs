@@ -108,6 +108,10 @@ export const ROOMS = {
     holds: 'tests of agents: a simulated user, mocks, checks',
     may: ['contracts', 'gateway/agents/conversations', 'gateway/agents/deliveries', 'media/async-queue'],
   },
+  'gateway/agents/knowledge': {
+    holds: 'knowledge by meaning: what becomes vectors, and how both searches are merged',
+    may: ['contracts', 'engines/embeddings'],
+  },
   'gateway/outbound': { holds: 'guarded requests to other servers', may: ['contracts'] },
   'gateway/agents/recordings': {
     holds: 'files of recorded calls, and when they go',

@@ -6,7 +6,8 @@
  */
 import { LIMITS } from '../../contracts/limits.js';
 import type { PinnedSource } from '../../contracts/ports/agents/agents.js';
-import type { KnowledgeSearch, Passage } from '../../contracts/ports/agents/knowledge.js';
+import type { KnowledgeSearch, Passage, WordSearch } from '../../contracts/ports/agents/knowledge.js';
+import type { PassagePlace, RankedPassage } from '../../contracts/ports/agents/knowledge-vectors.js';
 import type { Sql, Transaction } from '../postgres/sql.js';
 import { configurationOf } from './knowledge-language.js';
 import { type Asked, askedOf } from './knowledge-question.js';
@@ -51,7 +52,7 @@ const telling = (tx: Transaction, asked: readonly Asked[]) => tx<Word[]>`
   limit ${MOST_WORDS}`;
 
 /** Those of the sources that the workspace has, as `s`, with their revisions as `r` and their place in the list. */
-const owned = (sql: Sql | Transaction, workspaceId: string, sources: readonly PinnedSource[]) => sql`
+export const owned = (sql: Sql | Transaction, workspaceId: string, sources: readonly PinnedSource[]) => sql`
   unnest(${sources.map(({ sourceId }) => sourceId)}::text[], ${sources.map(({ revision }) => revision)}::int[])
     with ordinality as wanted (id, revision, place)
   join knowledge_sources s on s.id = wanted.id and s.workspace_id = ${workspaceId}
@@ -65,7 +66,7 @@ export const wholeKnowledge = async (
   sql: Sql,
   ...[workspaceId, sources, bytes]: Parameters<KnowledgeSearch['whole']>
 ): Promise<readonly Passage[]> => sql<Passage[]>`
-  select "sourceId", source, text, 1::float8 as rank from (
+  select "sourceId", source, text, 1::float8 as rank, 'whole' as by from (
     select s.id as "sourceId", s.name as source, r.content as text, wanted.place, sum(r.size_bytes) over () as bytes
     from ${owned(sql, workspaceId, sources)}) as attached
   where bytes <= ${bytes} and text <> '' order by place`;
@@ -82,13 +83,10 @@ const quoted = ({ lexeme }: Word): string => `'${lexeme.replaceAll('\\', '\\\\')
 
 const anyOf = (words: readonly Word[]): string => words.map(quoted).join(' | ');
 
-const keyOf = (id: string, revision: number): string => `${id} ${revision}`;
+export const keyOf = (id: string, revision: number): string => `${id} ${revision}`;
 
 /** A passage that has words of the question: which of them by their place in the list, from 1 on. */
-export interface Matched {
-  readonly sourceId: string;
-  readonly revision: number;
-  readonly position: number;
+export interface Matched extends PassagePlace {
   /** Its words. */
   readonly length: number;
   readonly places: readonly number[];
@@ -133,29 +131,40 @@ export function weighed(words: readonly Word[], matched: readonly Matched[], pas
     .sort((a, b) => b.rank - a.rank);
 }
 
-type Ranked = ReturnType<typeof weighed>[number];
+/** The best by words. */
+async function ranked(
+  tx: Transaction,
+  ...[workspaceId, sources, question, limit]: Parameters<WordSearch['ranked']>
+): Promise<readonly RankedPassage[]> {
+  // The plan depends on the words and on the sources.
+  await tx`set local plan_cache_mode = force_custom_plan`;
+  const wanted = await wantedOf(tx, workspaceId, sources);
+  const passages = wanted.reduce((sum, { passages }) => sum + passages, 0);
+  const configurations = [...new Set(wanted.map(({ language }) => configurationOf(language)))];
+  const words = await telling(tx, askedOf(question, configurations));
+  if (words.length === 0) return [];
+  const matched = await matching(tx, wanted, words, passages);
+  return weighed(words, matched, passages).slice(0, limit);
+}
+
+export const rankedByWords = (sql: Sql, ...of: Parameters<WordSearch['ranked']>) =>
+  sql.begin('read only', (tx) => ranked(tx, ...of)) as Promise<readonly RankedPassage[]>;
 
 /** The texts of these, in their order. */
-const told = async (
-  tx: Transaction,
-  ranked: readonly Ranked[],
-  wanted: readonly Wanted[],
-): Promise<readonly Passage[]> => {
-  const texts = await tx<{ text: string }[]>`
-    select c.content as text from unnest(
-        ${ranked.map(({ sourceId }) => sourceId)}::text[], ${ranked.map(({ revision }) => revision)}::int[],
-        ${ranked.map(({ position }) => position)}::int[])
-      with ordinality as f (id, revision, position, place)
+export async function toldPassages(
+  sql: Sql | Transaction,
+  ...[workspaceId, found]: Parameters<WordSearch['told']>
+): Promise<readonly Passage[]> {
+  return sql<Passage[]>`
+    select c.source_id as "sourceId", s.name as source, c.content as text, f.rank, f.by from unnest(
+        ${found.map(({ sourceId }) => sourceId)}::text[], ${found.map(({ revision }) => revision)}::int[],
+        ${found.map(({ position }) => position)}::int[], ${found.map(({ rank }) => rank)}::float8[],
+        ${found.map(({ by }) => by)}::text[])
+      with ordinality as f (id, revision, position, rank, by, place)
     join knowledge_chunks c on c.source_id = f.id and c.revision = f.revision and c.position = f.position
+    join knowledge_sources s on s.id = c.source_id and s.workspace_id = ${workspaceId}
     order by f.place`;
-  const names = new Map(wanted.map(({ id, name }) => [id, name]));
-  return texts.flatMap(({ text }, index) => {
-    const { sourceId, rank } = ranked[index] ?? {};
-    return sourceId === undefined
-      ? []
-      : [{ sourceId, source: names.get(sourceId) ?? '', text, rank: rank ?? 0 }];
-  });
-};
+}
 
 /** Errors: `storage_busy` if it takes longer than a statement may. */
 export const searchKnowledge = (
@@ -163,13 +172,7 @@ export const searchKnowledge = (
   ...[workspaceId, sources, question, limit]: Parameters<KnowledgeSearch['search']>
 ): Promise<readonly Passage[]> =>
   sql.begin('read only', async (tx) => {
-    // The plan depends on the words and on the sources.
-    await tx`set local plan_cache_mode = force_custom_plan`;
-    const wanted = await wantedOf(tx, workspaceId, sources);
-    const passages = wanted.reduce((sum, { passages }) => sum + passages, 0);
-    const configurations = [...new Set(wanted.map(({ language }) => configurationOf(language)))];
-    const words = await telling(tx, askedOf(question, configurations));
-    if (words.length === 0) return [];
-    const matched = await matching(tx, wanted, words, passages);
-    return told(tx, weighed(words, matched, passages).slice(0, limit), wanted);
+    const found = await ranked(tx, workspaceId, sources, question, limit);
+    const byWords = found.map((passage) => ({ ...passage, by: 'words' as const }));
+    return byWords.length === 0 ? [] : toldPassages(tx, workspaceId, byWords);
   }) as Promise<readonly Passage[]>;

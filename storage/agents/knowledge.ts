@@ -11,13 +11,14 @@ import type {
   KnowledgeSearch,
   KnowledgeSource,
   SourceFile,
+  WordSearch,
 } from '../../contracts/ports/agents/knowledge.js';
 import type { Listed, PageRequest } from '../../contracts/ports/page.js';
 import type { AgentReferences } from '../../contracts/ports/agents/tools.js';
 import type { Sql, Transaction } from '../postgres/sql.js';
 import { passagesOf } from './knowledge-chunks.js';
 import { configurationOf, languageOfText } from './knowledge-language.js';
-import { searchKnowledge, wholeKnowledge } from './knowledge-search.js';
+import { rankedByWords, searchKnowledge, toldPassages, wholeKnowledge } from './knowledge-search.js';
 import { keepStatistics } from './knowledge-statistics.js';
 import { spacedOf, terms } from './knowledge-terms.js';
 import { listed, positionAfter, wantedRows } from '../page.js';
@@ -26,15 +27,19 @@ import { isFound } from '../search.js';
 const MOST_AGENTS = 1000;
 const PASSAGES_A_STATEMENT = 200;
 
-const columns = (sql: Sql | Transaction) => sql`
+/** `model`: of embeddings; null without one. */
+const columns = (sql: Sql | Transaction, model: string | null) => sql`
   s.id, s.workspace_id as "workspaceId", s.name, s.description, s.revision, r.file_name as "fileName",
-  r.size_bytes as "sizeBytes", r.chunk_count as "chunkCount", r.language, s.created_at as "createdAt", s.updated_at as "updatedAt"`;
+  r.size_bytes as "sizeBytes", r.chunk_count as "chunkCount", r.language,
+  case when ${model}::text is null then 'off' when r.embedded_model = ${model} then 'done'
+    when r.embedding_failures > 0 then 'failed' else 'pending' end as indexing, s.created_at as "createdAt", s.updated_at as "updatedAt"`;
 
 const newest = (sql: Sql | Transaction) => sql`
   knowledge_sources s join knowledge_revisions r on r.source_id = s.id and r.revision = s.revision`;
 
 async function list(
   sql: Sql,
+  model: string | null,
   workspaceId: string,
   search: string,
   page: PageRequest,
@@ -43,7 +48,7 @@ async function list(
     s.workspace_id = ${workspaceId}
     ${isFound(sql, search, sql`s.name`, sql`s.description`)}`;
   const rows = await sql<(KnowledgeSource & { position: string })[]>`
-    select ${columns(sql)}, s.position::text as position from ${newest(sql)}
+    select ${columns(sql, model)}, s.position::text as position from ${newest(sql)}
     where ${where} and s.position < ${positionAfter(page)}
     order by s.position desc offset ${page.offset} limit ${wantedRows(page)}`;
   const [counted] = page.total
@@ -55,11 +60,12 @@ async function list(
 
 async function read(
   sql: Sql | Transaction,
+  model: string | null,
   id: string,
   workspaceId: string,
 ): Promise<KnowledgeDetail | undefined> {
   const [row] = await sql<KnowledgeDetail[]>`
-    select ${columns(sql)}, r.content from ${newest(sql)} where s.id = ${id} and s.workspace_id = ${workspaceId}`;
+    select ${columns(sql, model)}, r.content from ${newest(sql)} where s.id = ${id} and s.workspace_id = ${workspaceId}`;
   return row;
 }
 
@@ -146,25 +152,46 @@ async function agents(sql: Sql, id: string, workspaceId: string): Promise<AgentR
   };
 }
 
+async function countPassages(sql: Sql, ids: readonly string[], workspaceId: string): Promise<number> {
+  const [row] = await sql<{ count: number }[]>`
+    select coalesce(sum(r.chunk_count), 0)::int as count from ${newest(sql)}
+    where s.workspace_id = ${workspaceId} and s.id = any(${ids as string[]}::text[])`;
+  return row?.count ?? 0;
+}
+
 export interface KnowledgeParts {
   readonly sql: Sql;
   readonly ids: Ids;
+  /** The model of embeddings, where there is one. */
+  readonly model?: string | undefined;
+  /** There is a new revision. */
+  readonly wrote?: (() => void) | undefined;
 }
 
-export function createKnowledge({ sql, ids }: KnowledgeParts): Knowledge & KnowledgeSearch {
+export function createKnowledge({
+  sql,
+  ids,
+  model: named,
+  wrote: told,
+}: KnowledgeParts): Knowledge & KnowledgeSearch & WordSearch {
+  const model = named ?? null;
   const statistics = keepStatistics(sql);
   const wrote = <Detail extends KnowledgeDetail | undefined>(detail: Detail): Detail => {
     statistics.wrote(detail?.chunkCount ?? 0);
+    told?.();
     return detail;
   };
   return {
-    list: (workspaceId, wanted, page) => list(sql, workspaceId, wanted ?? '', page),
-    read: (id, workspaceId) => read(sql, id, workspaceId),
+    list: (workspaceId, wanted, page) => list(sql, model, workspaceId, wanted ?? '', page),
+    read: (id, workspaceId) => read(sql, model, id, workspaceId),
     remove: (id, workspaceId) => remove(sql, id, workspaceId),
     agents: (id, workspaceId) => agents(sql, id, workspaceId),
+    countPassages: (sources, workspaceId) => countPassages(sql, sources, workspaceId),
     whole: (workspaceId, sources, bytes) => wholeKnowledge(sql, workspaceId, sources, bytes),
     search: (workspaceId, sources, question, limit) =>
       searchKnowledge(sql, workspaceId, sources, question, limit),
+    ranked: (...of) => rankedByWords(sql, ...of),
+    told: (...of) => toldPassages(sql, ...of),
 
     create: async ({ name, description, file }, workspaceId) => {
       const created = await (sql.begin(async (tx) => {
@@ -173,7 +200,7 @@ export function createKnowledge({ sql, ids }: KnowledgeParts): Knowledge & Knowl
           insert into knowledge_sources (id, workspace_id, name, description)
           values (${id}, ${workspaceId}, ${name}, ${description})`;
         await insertRevision(tx, { sourceId: id, revision: 1 }, file);
-        return read(tx, id, workspaceId);
+        return read(tx, model, id, workspaceId);
       }) as Promise<KnowledgeDetail>);
       return wrote(created);
     },
@@ -192,7 +219,7 @@ export function createKnowledge({ sql, ids }: KnowledgeParts): Knowledge & Knowl
             revision = ${pinned.revision}, updated_at = now()
           where id = ${id}`;
         if (file) await dropOldRevisions(tx, pinned);
-        return read(tx, id, workspaceId);
+        return read(tx, model, id, workspaceId);
       }) as Promise<KnowledgeDetail | undefined>);
       return file ? wrote(changed) : changed;
     },

@@ -289,6 +289,7 @@ export const texts = {
     cutOff: (by: string) => `cut off: ${texts.talk.interruptions[by] ?? by}`,
     notWhole: 'not heard to its end',
     where: 'Where the time went',
+    knew: 'What it looked up',
     noResult: 'no result',
     marks: { backchannel: 'agreement', background: 'in the background', echo: 'echo', filler: 'filler' },
     nothingSaid: 'Nothing was said.',
@@ -799,6 +800,13 @@ export const texts = {
     back: 'All knowledge',
     about: (size: string, passages: number) =>
       `${size}, ${passages} ${passages === 1 ? 'passage' : 'passages'}`,
+    /** Nothing to say where there is no model of embeddings, or all is done. */
+    indexing: {
+      off: '',
+      done: ', found by words and by meaning',
+      pending: ', found by words; by meaning in a moment',
+      failed: ', found by words alone: the model of embeddings does not answer, and is asked again',
+    },
     removeSure: 'The text is deleted for good. Versions that were published keep theirs.',
     search: {
       title: 'What an agent would be given',
@@ -809,7 +817,12 @@ export const texts = {
       off: 'This agent does not use its knowledge: it is switched off in its configuration.',
       switchOn: 'Change its configuration',
       /** Small sources are told as a whole, whatever the question. */
-      score: (score: number) => (score < 1 ? `score ${score.toFixed(3)}` : 'told as a whole'),
+      foundBy: {
+        whole: 'told as a whole',
+        words: 'found by its words',
+        meaning: 'found by its meaning',
+        both: 'found by words and meaning',
+      },
     },
   },
 } as const;

@@ -1,5 +1,7 @@
 /** Knowledge sources of a workspace: texts from which agents answer (docs/contract/platform.md 6.1). */
+import type { FoundBy } from '../../sessions/turns.js';
 import type { PinnedSource } from './agents.js';
+import type { RankedPassage } from './knowledge-vectors.js';
 import type { Listed, PageRequest } from '../page.js';
 import type { AgentReferences } from './tools.js';
 
@@ -13,6 +15,7 @@ export interface KnowledgeSource {
   readonly chunkCount: number;
   /** ISO 639-1, `und` if it is none that is told apart; null: written by the previous release, and not read yet. */
   readonly language: string | null;
+  readonly indexing: Indexing;
   /** Grows with each new content. */
   readonly revision: number;
   readonly createdAt: Date;
@@ -36,7 +39,15 @@ export interface Passage {
   readonly text: string;
   /** Higher is better. */
   readonly rank: number;
+  readonly by: FoundBy;
 }
+
+/**
+ * How far a source is on the way to be found by meaning. `off`: there is no model of embeddings; `failed`: the last attempt did,
+ * and another follows.
+ */
+export const INDEXING = ['off', 'pending', 'failed', 'done'] as const;
+export type Indexing = (typeof INDEXING)[number];
 
 export interface Knowledge {
   list(workspaceId: string, search: string | undefined, page: PageRequest): Promise<Listed<KnowledgeSource>>;
@@ -53,6 +64,8 @@ export interface Knowledge {
   ): Promise<KnowledgeDetail | undefined>;
   /** False if there is none. Errors: `conflict` while a draft or the last version of an agent refers to it. */
   remove(id: string, workspaceId: string): Promise<boolean>;
+  /** Of the newest revisions of these sources, all together. */
+  countPassages(ids: readonly string[], workspaceId: string): Promise<number>;
   agents(id: string, workspaceId: string): Promise<AgentReferences | undefined>;
 }
 
@@ -65,5 +78,21 @@ export interface KnowledgeSearch {
     sources: readonly PinnedSource[],
     question: string,
     limit: number,
+  ): Promise<readonly Passage[]>;
+}
+
+/** Search by words alone, in its steps. */
+export interface WordSearch extends Pick<KnowledgeSearch, 'whole'> {
+  /** The best passages, best first. */
+  ranked(
+    workspaceId: string,
+    sources: readonly PinnedSource[],
+    question: string,
+    limit: number,
+  ): Promise<readonly RankedPassage[]>;
+  /** Their texts, in that order. */
+  told(
+    workspaceId: string,
+    found: readonly (RankedPassage & { readonly by: FoundBy })[],
   ): Promise<readonly Passage[]>;
 }

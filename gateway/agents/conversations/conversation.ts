@@ -350,6 +350,7 @@ export class Conversation {
       now: this.#now,
       told: this.#told,
       cues: this.#agent.voice.cues,
+      knew: (passages) => this.#turns.note({ type: 'knew', job, passages }),
       informed: () => this.#machine.send({ type: 'informed' }),
       draft,
       instructions,

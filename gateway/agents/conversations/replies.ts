@@ -15,6 +15,7 @@ import {
   type ToolCall,
 } from '../../../contracts/ports/chat.js';
 import type { KnowledgeSearch, Passage } from '../../../contracts/ports/agents/knowledge.js';
+import type { ToldPassage } from '../../../contracts/sessions/turns.js';
 import type { SessionPlan } from '../../../contracts/ports/sessions/sessions.js';
 import type { ToolCallStep, Dialogue } from './dialogue.js';
 import { ContextWindow, tokensIn } from './context-window.js';
@@ -55,6 +56,8 @@ export interface ReplyParts {
   readonly tools: ConversationTools;
   readonly now: () => Date;
   readonly told: ModelKnowledge;
+  /** The model is told these passages of the agent's knowledge. */
+  knew?(passages: readonly ToldPassage[]): void;
   /** Called when the model is asked, with all that has been said and answered so far. */
   informed(): void;
   /** Whether the model is told to write cues for the delivery. */
@@ -94,7 +97,9 @@ async function knowledgeOf(cause: Cause, parts: ReplyParts): Promise<{ known: Te
   const known = textsOf(await told.texts.of(knowledge, workspaceId, plan));
   const asked = cause === 'turn' ? questionOf(dialogue.messagesWith(draft)) : undefined;
   if (known.length > 0 || asked === undefined) return { known, passages: [] };
-  return { known, passages: textsOf(await foundInTime(knowledge, workspaceId, plan, asked)) };
+  const found = await foundInTime(knowledge, workspaceId, plan, asked);
+  if (found.length > 0) parts.knew?.(found.map(({ sourceId, source, by }) => ({ sourceId, source, by })));
+  return { known, passages: textsOf(found) };
 }
 
 /** The text and the calls of one step. Errors: those of the model, unless `isEnding`: then it counts as having said all. */

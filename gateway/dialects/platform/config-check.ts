@@ -23,7 +23,10 @@ export function listingPostCall(config: unknown): unknown {
 }
 
 type Outbound = PlatformParts['outbound'];
-type CheckParts = Pick<PlatformParts, 'agents' | 'outbound' | 'tokens' | 'shortNumbers'>;
+type CheckParts = Pick<
+  PlatformParts,
+  'agents' | 'outbound' | 'tokens' | 'shortNumbers' | 'knowledge' | 'mostPassages'
+>;
 
 const sameAddress = (url: string): string => (URL.canParse(url) ? new URL(url).href : url);
 
@@ -107,13 +110,28 @@ function destinationProblems(
   });
 }
 
+/** By meaning, so many passages are compared one by one: more would take longer than a caller waits. */
+async function passageProblems(
+  sources: readonly string[],
+  workspaceId: string,
+  { knowledge, mostPassages }: CheckParts,
+): Promise<Problem[]> {
+  if (mostPassages === undefined || sources.length === 0) return [];
+  const passages = await knowledge.countPassages(sources, workspaceId);
+  if (passages <= mostPassages) return [];
+  const loc = ['knowledge_base', 'knowledge_source_ids'];
+  const message = `${loc.join('.')} have ${passages} passages together: at most ${mostPassages} can be searched by meaning`;
+  return [problem(loc, `${message} without pgvector in the database`, 'passages')];
+}
+
 /** All problems of a change that fits its schema. `stored`: what it changes; undefined for a new agent. */
 export async function configProblems(
   changes: ConfigChanges,
   workspaceId: string,
-  { agents, outbound, tokens, shortNumbers }: CheckParts,
+  parts: CheckParts,
   stored?: AgentConfig,
 ): Promise<Problem[]> {
+  const { agents, outbound, tokens, shortNumbers } = parts;
   const tools = changes.tools?.tool_ids ?? [];
   const sources = changes.knowledge_base?.knowledge_source_ids ?? [];
   return [
@@ -124,6 +142,7 @@ export async function configProblems(
     ...webhookProblems(changes, outbound),
     ...modelProblems(changes, stored, outbound),
     ...analysisProblems(changes),
+    ...(await passageProblems(sources, workspaceId, parts)),
     ...(await agents.missing({ tools, sources }, workspaceId)),
   ];
 }

@@ -36,6 +36,7 @@ const rowOf = (source: KnowledgeSource) => ({
   size_bytes: source.sizeBytes,
   chunk_count: source.chunkCount,
   language: source.language ?? 'und',
+  indexing: source.indexing,
   revision_number: source.revision,
   created_at: source.createdAt.toISOString(),
   updated_at: source.updatedAt.toISOString(),
@@ -86,11 +87,12 @@ const search: PlatformHandler = async (request, { versions, knowledge }, { works
   const passages = await passagesFor(knowledge, workspaceId, version, query);
   return json(200, {
     enabled: version.config.knowledge_base.enabled,
-    passages: passages.map(({ sourceId, source, text, rank }) => ({
+    passages: passages.map(({ sourceId, source, text, rank, by }) => ({
       knowledge_source_id: sourceId,
       name: source,
       text,
       score: rank,
+      found_by: by,
     })),
   });
 };

@@ -22,6 +22,8 @@ export interface PlatformParts {
   readonly versions: AgentVersions & Pick<PublishedAgents, 'draft' | 'version'>;
   readonly tools: Tools & ToolCredentials;
   readonly knowledge: Knowledge & KnowledgeSearch;
+  /** Most passages of the sources of one agent; undefined: any number. */
+  readonly mostPassages?: number | undefined;
   readonly deliveries: DeliveryRecords;
   readonly stats: StatsReports;
   readonly sendToWebhook: SendToWebhook;

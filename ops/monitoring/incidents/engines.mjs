@@ -64,6 +64,13 @@ export const MODEL = {
       faults: ['model takes no more'],
     },
     {
+      symptom: 'Answers from knowledge miss what is said in other words; sources stay "pending" or "failed"',
+      log: 'The language model (embeddings) at … cannot be reached (ECONNREFUSED): check EMBEDDING_BASE_URL',
+      todo: 'Start the server of embeddings, or correct its address, model and key. Agents search by words alone meanwhile, and sources are indexed once it answers.',
+      settings: ['EMBEDDING_BASE_URL', 'EMBEDDING_MODEL', 'EMBEDDING_API_KEY'],
+      faults: [],
+    },
+    {
       symptom: 'The same, from the start on',
       log: 'The language model (…) at … answered something that is no list of models: check …',
       todo: 'Something else answers there, such as a web page: correct the address, which mostly ends in `/v1`.',

@@ -32,7 +32,11 @@ const ANSWERS: Readonly<Record<string, Answered>> = {
   Bye: { calls: { hang_up_call: {} } },
   'A lamp for my desk.': 'I heard you.',
 };
-model.answer((messages) => ANSWERS[said(messages)] ?? `You said: ${said(messages)}`);
+const lookedUp = (text: string): string | undefined =>
+  text.startsWith('(Passages') ? 'I have looked it up.' : undefined;
+model.answer(
+  (messages) => ANSWERS[said(messages)] ?? lookedUp(said(messages)) ?? `You said: ${said(messages)}`,
+);
 
 const EXCUSE = 'Sorry, I could not answer that. Please try again.';
 
@@ -253,6 +257,25 @@ t.test(
     meeting.caller.hangUp();
   },
 );
+
+t.test('knowledge that is searched is told with its source, and the turn says what was told', async (t) => {
+  const form = new FormData();
+  const text = `# Hours\n\nWe open at seven.\n\n# Dough\n\n${'Flour and water. '.repeat(600)}`;
+  form.set('source', new File([text], 'hours.md'));
+  const { base, authorization: headers } = talks.gateway;
+  const made = await fetch(`${base}/v1/agent/knowledge-sources`, { method: 'POST', headers, body: form });
+  const { knowledge_source_id: id } = (await made.json()) as { knowledge_source_id: string };
+  const meeting = await talks.meet({ knowledge_base: { enabled: true, knowledge_source_ids: [id] } });
+  const wish = 'When do you open?';
+  meeting.caller.send({ type: 'user.message', text: wish });
+  await untilShown(meeting, 'I have looked it up.');
+  const told = model.asked.map(said).find((content) => content.endsWith(wish));
+  t.match(told, /hours\.md[^]*We open at seven/);
+  meeting.caller.hangUp();
+  const { turns } = await talks.ended(meeting.invite);
+  const turn = turns.find(({ words }) => words === wish);
+  exactly(t, turn, { passages: [{ knowledge_source_id: id, name: 'hours.md', found_by: 'words' }] });
+});
 
 t.test('ends of a conversation by either side, and the reason that the other side gets', async (t) => {
   const ends: [string, (meeting: Meeting) => unknown, object, string | undefined][] = [

@@ -2,6 +2,7 @@
  * Whether an agent is told the passage that answers: sixty questions over ten sources, all attached to one agent. A question
  * is found if one of the first three passages holds its answer.
  */
+import { setTimeout as pause } from 'node:timers/promises';
 import { median } from '../../histogram.js';
 import { callPlatform } from '../../servers/agents.js';
 import { TONE } from '../../servers/checkout.js';
@@ -21,6 +22,19 @@ interface Parameters {
   readonly sources: readonly Source[];
 }
 
+const LOOK_MS = 200;
+const MOST_LOOKS = 600;
+
+/** Where there is a model of embeddings: until all of it is found by meaning. */
+async function indexed(server: Server, id: string): Promise<void> {
+  for (let looks = 0; looks < MOST_LOOKS; looks += 1) {
+    const source = await callPlatform<{ readonly indexing?: string }>(server, `knowledge-sources/${id}`);
+    if (source.indexing !== 'pending' && source.indexing !== 'failed') return;
+    await pause(LOOK_MS);
+  }
+  throw new Error('the sources were not indexed within two minutes');
+}
+
 /** Sources are written by a form, whose file is the text. */
 async function makeSource(server: Server, { name, text }: Source): Promise<string> {
   const body = new FormData();
@@ -38,6 +52,7 @@ async function makeSource(server: Server, { name, text }: Source): Promise<strin
 async function makeAgent(server: Server, sources: readonly Source[]): Promise<string> {
   const ids: string[] = [];
   for (const source of sources) ids.push(await makeSource(server, source));
+  for (const id of ids) await indexed(server, id);
   const config = { knowledge_base: { enabled: true, knowledge_source_ids: ids } };
   const body = { name: 'Knowledge', config };
   return (await callPlatform<{ readonly agent_id: string }>(server, 'agents', body)).agent_id;

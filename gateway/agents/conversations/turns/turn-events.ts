@@ -1,7 +1,7 @@
 /** Notes of a conversation's host about its turns, besides the events and effects of its machine. */
 import type { AgentEffect, AgentEvent } from '../../../../actors/agent/events.js';
 import type { AnswerCut } from '../../../../contracts/ports/chat.js';
-import type { Turn, Usage } from '../../../../contracts/sessions/turns.js';
+import type { ToldPassage, Turn, Usage } from '../../../../contracts/sessions/turns.js';
 
 export type TurnNote =
   /** The language model is asked for that job, gives its first token, or has ended. */
@@ -20,6 +20,8 @@ export type TurnNote =
   /** Usage of a job; without a job, usage that belongs to the next turn. */
   | { readonly type: 'used'; readonly job?: number; readonly usage: Partial<Usage> }
   /** Why the job fails. */
+  /** The model is told these passages. */
+  | { readonly type: 'knew'; readonly job: number; readonly passages: readonly ToldPassage[] }
   | { readonly type: 'refused'; readonly job: number; readonly code: string };
 
 export type TurnEvent = AgentEvent | AgentEffect | TurnNote;

@@ -115,6 +115,10 @@ export class TurnLog {
     },
     end: ({ reason }, at) => this.#end(reason, at),
 
+    knew: ({ job, passages }) => {
+      const answer = this.#find(job);
+      if (answer) answer.passages = passages;
+    },
     modelAsked: ({ job }, at) => {
       this.#find(job)?.requests.push({ asked: at });
       this.#enter(job, 'model', at);

@@ -6,6 +6,7 @@ import { joined } from '../../../../actors/agent/turns/stretches.js';
 import {
   addUsage,
   NO_USAGE,
+  type ToldPassage,
   type Turn,
   type TurnCause,
   type TurnTool,
@@ -47,6 +48,7 @@ export class TurnAnswer {
   readonly timeline = new AnswerTimeline();
   readonly requests: Request[] = [];
   readonly tools: Tool[] = [];
+  passages: readonly ToldPassage[] = [];
   usage: Usage = NO_USAGE;
   audible: number | undefined;
   played: number | undefined;
@@ -155,7 +157,7 @@ export class TurnRow {
     const { number, turnId, cause, words, reopened, interrupted, error, draftsDiscarded } = this;
     const { decision, firstTranscript, lastTranscript } = this.#speech;
     const { answer = NO_ANSWER } = this;
-    const { heardMs, complete, held, resumed, drafted } = answer;
+    const { heardMs, complete, held, resumed, drafted, passages } = answer;
     return {
       number,
       turnId,
@@ -170,6 +172,7 @@ export class TurnRow {
       held,
       resumed,
       drafted,
+      passages,
       at: new Date(epoch + this.#from),
       endOfTurn: decision ? reasonOf(decision) : null,
       firstTranscriptMs: this.#after(firstTranscript),

@@ -104,7 +104,7 @@ t.test(
 );
 
 t.test('knowledge is searched only if it is switched on and the agent has some', async (t) => {
-  const passage = { sourceId: 'ks_1', source: 'Hours', text: 'From 7:30.', rank: 1 };
+  const passage = { sourceId: 'ks_1', source: 'Hours', text: 'From 7:30.', rank: 1, by: 'words' } as const;
   const asked: unknown[] = [];
   let whole: readonly Passage[] = [];
   const knowledge: KnowledgeSearch = {

@@ -84,6 +84,8 @@ t.test('defaults, values and bounds', async (t) => {
     ['ICE_SERVERS', '{', 'ICE_SERVERS must be a JSON list'],
     ['SHERPA_TTS_LANGUAGES', 'xx', 'SHERPA_TTS_LANGUAGES must be'],
     ['LLM_MODEL', 'a', 'LLM_MODEL needs LLM_BASE_URL to be set'],
+    ['EMBEDDING_API_KEY', 'a', 'EMBEDDING_API_KEY needs EMBEDDING_MODEL to be set'],
+    ['EMBEDDING_MODEL', 'a', 'EMBEDDING_MODEL needs EMBEDDING_BASE_URL or LLM_BASE_URL to be set'],
     ['REMOTE_NATIVE_KEY', 'a', 'REMOTE_NATIVE_KEY needs REMOTE_NATIVE_URL to be set'],
     ['SHERPA_STT_LANGUAGES', 'en', 'SHERPA_STT_LANGUAGES needs SHERPA_STT to be set'],
     ['TLS_CERT', 'a.pem', 'TLS_CERT needs TLS_KEY to be set'],

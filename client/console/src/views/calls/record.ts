@@ -1,5 +1,7 @@
 /** The record of a call as the gateway sends it (docs/contract/platform.md 6.7), and positions on its timeline. */
 
+import type { texts } from '../../texts.js';
+
 export interface CallRow {
   readonly session_id: string;
   readonly agent_id: string;
@@ -58,6 +60,12 @@ export interface Turn {
   readonly latency_ms: number | null;
   readonly latency: Readonly<Record<string, number>> | null;
   readonly first_transcript_ms: number | null;
+  /** Passages of its knowledge that the agent was told, best first. */
+  readonly passages: readonly {
+    readonly knowledge_source_id: string;
+    readonly name: string;
+    readonly found_by: keyof typeof texts.knowledge.search.foundBy;
+  }[];
   readonly tools: readonly {
     readonly call_id: string;
     readonly started_ms: number;

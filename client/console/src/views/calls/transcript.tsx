@@ -2,6 +2,7 @@
 import { useEffect, useRef } from 'preact/hooks';
 import { lengthText, msText } from '../../format.js';
 import { Split } from '../../parts/split.js';
+import { linkTo } from '../../router.js';
 import { texts } from '../../texts.js';
 import type { Entry, Message, Turn } from './record.js';
 
@@ -22,6 +23,19 @@ const Answer = ({ turn }: { readonly turn: Turn }) => (
       <details>
         <summary>{calls.where}</summary>
         <Split latency={partsOf(turn.latency)} />
+      </details>
+    )}
+    {turn.passages.length > 0 && (
+      <details>
+        <summary>{calls.knew}</summary>
+        <ul>
+          {turn.passages.map(({ knowledge_source_id: id, name, found_by: by }, index) => (
+            <li key={index}>
+              <a href={linkTo(['knowledge', id])}>{name}</a>{' '}
+              <span class="soft">{texts.knowledge.search.foundBy[by]}</span>
+            </li>
+          ))}
+        </ul>
       </details>
     )}
   </div>

@@ -21,11 +21,15 @@ interface Source {
   readonly file_name: string;
   readonly size_bytes: number;
   readonly chunk_count: number;
+  readonly indexing: keyof typeof knowledge.indexing;
   readonly updated_at: string;
   readonly content: string;
 }
 
 const SOURCES = 'v1/agent/knowledge-sources';
+const aboutOf = ({ size_bytes: size, chunk_count: count, indexing }: Source): string =>
+  `${knowledge.about(bytesText(size), count)}${knowledge.indexing[indexing]}`;
+
 const pathOf = (id: string): string => `${SOURCES}/${encodeURIComponent(id)}`;
 
 function formOf(name: string, file: File): FormData {
@@ -135,7 +139,7 @@ function Editor({ source, changed }: { readonly source: Source; readonly changed
   };
   return (
     <form class="stack tight" onSubmit={submit}>
-      <p class="soft">{knowledge.about(bytesText(source.size_bytes), source.chunk_count)}</p>
+      <p class="soft">{aboutOf(source)}</p>
       <Field label={knowledge.content}>
         {(tied) => (
           <textarea
@@ -190,7 +194,7 @@ export function Knowledge() {
         label={texts.views.knowledge}
         none={knowledge.none}
         link={({ knowledge_source_id: source }) => ['knowledge', source]}
-        kind={({ size_bytes: size, chunk_count: count }) => knowledge.about(bytesText(size), count)}
+        kind={aboutOf}
       />
       <KnowledgeSearch />
     </Page>

@@ -17,7 +17,7 @@ interface Found {
     readonly knowledge_source_id: string;
     readonly name: string;
     readonly text: string;
-    readonly score: number;
+    readonly found_by: keyof typeof search.foundBy;
   }[];
 }
 
@@ -44,11 +44,11 @@ const Passages = ({ found, agent }: { readonly found: Found; readonly agent: str
       </Empty>
     )}
     <ol class="stack">
-      {found.passages.map(({ knowledge_source_id: id, name, text, score }, index) => (
+      {found.passages.map(({ knowledge_source_id: id, name, text, found_by: by }, index) => (
         <li key={index} class="group stack tight">
           <div class="row apart">
             <a href={linkTo(['knowledge', id])}>{name}</a>
-            <span class="soft">{search.score(score)}</span>
+            <span class="soft">{search.foundBy[by]}</span>
           </div>
           <p class="text">{text}</p>
         </li>

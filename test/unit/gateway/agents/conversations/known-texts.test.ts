@@ -6,7 +6,7 @@ import type { SessionPlan } from '../../../../../contracts/ports/sessions/sessio
 import { DEFAULT_CONFIG } from '../../../../../contracts/schemas/agent-config.js';
 import { KnownTexts, questionOf } from '../../../../../gateway/agents/conversations/known-texts.js';
 
-const TEXT = { sourceId: 'ks_1', source: 'Hours', text: 'From 7:30.', rank: 1 };
+const TEXT = { sourceId: 'ks_1', source: 'Hours', text: 'From 7:30.', rank: 1, by: 'whole' } as const;
 const planOf = (): SessionPlan => {
   const config = { ...DEFAULT_CONFIG, knowledge_base: { enabled: true, knowledge_source_ids: [] } };
   return { config, knowledge: [{ sourceId: 'ks_1', revision: 1 }] } as unknown as SessionPlan;
