@@ -4,6 +4,7 @@ import type { Ids } from '../../contracts/ids.js';
 import { LIMITS } from '../../contracts/limits.js';
 import { LANGUAGES, type Language } from '../../contracts/speech/languages.js';
 import { DEFAULT_TRANSCRIPTION_MODEL } from '../../contracts/speech/models.js';
+import type { Log } from '../../contracts/log.js';
 import type { MemoryLedger } from '../../contracts/ports/accounts/memory.js';
 import type { KeyAuthority } from '../../contracts/ports/accounts/identity.js';
 import type { Speech } from '../../contracts/ports/speech/speech.js';
@@ -12,6 +13,7 @@ import { initialConfig } from '../../contracts/schemas/agent-config.js';
 import { createTokenCounter } from '../../engines/tokens/tokens.js';
 import { createAgents } from '../../storage/agents/agents.js';
 import type { Database } from '../../storage/postgres/database.js';
+import { createAuditEntries } from '../../storage/audit.js';
 import { createDeliveryRecords } from '../../storage/delivery-records.js';
 import { createKnowledge } from '../../storage/agents/knowledge.js';
 import { createPhoneNumbers } from '../../storage/phone/phone-numbers.js';
@@ -25,6 +27,7 @@ import { createCallStats } from '../../storage/sessions/figures.js';
 import { createVersions } from '../../storage/agents/versions.js';
 import type { Config } from '../config.js';
 import { send } from '../agents/deliveries/deliver.js';
+import { createAuditTrail } from '../agents/stats/audit.js';
 import { createStatsReports } from '../agents/stats/stats.js';
 import type { PlatformParts } from '../dialects/platform/parts.js';
 import { createOutbound } from '../outbound/fetch.js';
@@ -50,6 +53,7 @@ export interface PlatformOptions {
   readonly clock: Clock;
   /** What plans are charged to; default: nothing. */
   readonly memory: MemoryLedger;
+  readonly log: Log;
 }
 
 /** The languages that the engines of sessions recognise. */
@@ -63,7 +67,7 @@ function languagesOf(registry: Registry): PlatformParts['languages'] {
  * `KnowledgeSearch`). Errors: `StorageFailure` for the installation's secret, an Error for OUTBOUND_ALLOW.
  */
 export async function openPlatform(options: PlatformOptions) {
-  const { config, database, keys, speech, registry, ids, clock, memory } = options;
+  const { config, database, keys, speech, registry, ids, clock, memory, log } = options;
   const { sql, asked } = database;
   const cache = new PlanCache(memory, LIMITS.agent.keptPlanBytes);
   const plans = new PlanContents(sql, cache);
@@ -91,6 +95,7 @@ export async function openPlatform(options: PlatformOptions) {
     initialConfig: initialConfig(config.recordAudioDefault === 'true'),
     agents,
     deliveries: createDeliveryRecords(asked),
+    audit: createAuditTrail(createAuditEntries({ sql, asked }), log),
     stats: createStatsReports(createCallStats(asked)),
     sendToWebhook,
     plans,
