@@ -31,6 +31,7 @@ export const NAVIGATION = [
       ...['docs/voice-agents.md', 'docs/widget.md', 'client/README.md', 'client/python/README.md'],
       'docs/webhooks.md',
       'docs/agent-tests.md',
+      'docs/agents-as-files.md',
     ],
   },
   { reader: 'Telephone', files: ['docs/phone.md', ...filesIn('docs/phone'), 'docs/sip.md'] },
