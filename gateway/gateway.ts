@@ -34,6 +34,7 @@ import { openPlatform } from './wiring/platform.js';
 import { addMemoryMetrics, openMemory } from './wiring/memory.js';
 import { openRecordings } from './wiring/recordings.js';
 import type { RoleSockets } from './wiring/roles.js';
+import { auditedDialect } from './server/audit.js';
 import { PartKeeper } from './server/parts/keeper.js';
 import { Health } from './server/system/health.js';
 import { listen } from './server/listen.js';
@@ -191,7 +192,7 @@ export function dialectsOf(
     ...transport.dialects,
     operationDialect({ ...common, history }),
   ];
-  return dialects;
+  return dialects.map((dialect) => auditedDialect(dialect, platform.audit));
 }
 
 /** The edge's part of the configuration. */

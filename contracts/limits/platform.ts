@@ -136,6 +136,8 @@ export const PLATFORM_LIMITS = {
     /** Sessions removed by one statement. */
     removedAtOnce: 200,
   },
+  /** Entries of the audit trail: names of fields, characters of a text, and when the same again is an entry of its own. */
+  audit: { fields: 30, text: 120, againMs: 10 * MINUTE },
   /** Figures of calls over time: steps of one answer. */
   stats: { points: 1000 },
   tool: {

@@ -20,6 +20,12 @@ export const RECORDINGS = {
     [0, 36_500],
     'Days that figures of calls are kept (Start in the console); 0: for ever.',
   ),
+  auditDays: count(
+    'AUDIT_DAYS',
+    365,
+    [0, 36_500],
+    'Days that the audit trail is kept: who changed, published, deleted what; 0: for ever.',
+  ),
   recordingDays: count('RECORDING_DAYS', 0, [0, 36_500], 'Days that recordings are kept; 0: for ever.'),
   recordingsUrl: bucketAddress(
     'RECORDINGS_URL',

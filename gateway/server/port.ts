@@ -8,6 +8,7 @@
  */
 import type { CloseReason } from '../../contracts/close-codes.js';
 import type { ServiceError } from '../../contracts/errors.js';
+import type { Audited } from '../../contracts/ports/accounts/audit.js';
 import type { Caller } from '../../contracts/ports/accounts/identity.js';
 import type { MemoryKind, MemoryShare } from '../../contracts/ports/accounts/memory.js';
 import type { SpoolFile } from './bodies/spool.js';
@@ -20,6 +21,8 @@ export interface RequestFacts {
   keyId?: string;
   /** Of the error with which it was refused, or failed. */
   code?: string;
+  /** Names of what the body sends, for the audit trail; never logged. */
+  fields?: readonly string[];
   /** Whether an observation writes the line (tracing/trace-requests.ts). */
   observed?: boolean;
 }
@@ -123,6 +126,8 @@ export interface Route {
   readonly permission: Permission;
   readonly handler: HttpHandler;
   readonly description?: RouteDescription;
+  /** What a request that succeeds leaves in the audit trail (audit.ts); absent: nothing. */
+  readonly audit?: Audited;
   /** True: pages of other origins may not read it. */
   readonly sameOriginOnly?: boolean;
   /**

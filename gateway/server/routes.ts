@@ -12,7 +12,7 @@ export type RouteHandler<Parts, Known> = (request: HttpRequest, parts: Parts, kn
 
 export interface RouteRow<Parts, Known> extends Pick<
   Route,
-  'method' | 'path' | 'permission' | 'whileDraining'
+  'method' | 'path' | 'permission' | 'whileDraining' | 'audit'
 > {
   readonly handler: RouteHandler<Parts, Known>;
   readonly description: RouteDescription;

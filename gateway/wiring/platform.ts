@@ -15,6 +15,7 @@ import { initialConfig } from '../../contracts/schemas/agent-config.js';
 import { createTokenCounter } from '../../engines/tokens/tokens.js';
 import { createAgents } from '../../storage/agents/agents.js';
 import type { Database } from '../../storage/postgres/database.js';
+import { createAuditEntries } from '../../storage/audit.js';
 import { createDeliveryRecords } from '../../storage/delivery-records.js';
 import { createModelKeys } from '../../storage/agents/model-keys.js';
 import { createKnowledge } from '../../storage/agents/knowledge.js';
@@ -33,6 +34,7 @@ import type { Config } from '../config.js';
 import type { Keeper } from '../../contracts/ports/parts.js';
 import { type EmbeddingConfig, openMeaning } from './embeddings.js';
 import { send } from '../agents/deliveries/deliver.js';
+import { createAuditTrail } from '../agents/stats/audit.js';
 import { createStatsReports } from '../agents/stats/stats.js';
 import type { PlatformParts } from '../dialects/platform/parts.js';
 import { guardedConnections } from '../outbound/connections.js';
@@ -124,6 +126,7 @@ export async function openPlatform(options: PlatformOptions) {
       connections: guardedConnections({ allow: config.outboundAllow }),
     },
     deliveries: createDeliveryRecords(asked),
+    audit: createAuditTrail(createAuditEntries({ sql, asked }), log),
     stats: createStatsReports(createCallStats(asked)),
     sendToWebhook,
     plans,

@@ -42,6 +42,7 @@ export interface SessionOptions {
       | 'callsPerWorkspace'
       | 'sessionDays'
       | 'statsDays'
+      | 'auditDays'
       | 'prices'
       | 'publicSessionsPerAddress'
       | 'publicSessionsPerAgent'
@@ -116,8 +117,7 @@ export async function openSessions(options: SessionOptions): Promise<OpenSession
     plans,
     clock,
     log,
-    sessionDays: config.sessionDays,
-    statsDays: config.statsDays,
+    keptDays: config,
     callsPerWorkspace,
   });
   const { deliveries, watch } = await openDeliveries(options);

@@ -1,4 +1,4 @@
-/** A gateway's routes of tests, asked over HTTP; what only failed for a moment is asked again. */
+/** A gateway's routes below `/v1/agent`, asked over HTTP; what only failed for a moment is asked again. */
 import { setTimeout as pause } from 'node:timers/promises';
 
 /** There can be no verdict; the message says why, for the user. */
@@ -12,6 +12,12 @@ const ANSWER_MS = 30_000;
 const MOMENTARY = new Set([429, 502, 503, 504]);
 
 const reasonOf = (error) => error.cause?.message || error.cause?.code || error.message;
+
+/** The status and all that is wrong. */
+const refusalOf = ({ status }, { message = '', errors = [] }) => {
+  const others = errors.map(({ msg }) => msg).filter((text) => text !== message);
+  return [`${status} ${message}`.trim(), ...others].join('; ');
+};
 
 export class Gateway {
   #base;
@@ -36,18 +42,20 @@ export class Gateway {
   }
 
   #try(method, path, body) {
+    const isForm = body instanceof FormData;
     return fetch(this.#base + path, {
       method,
       headers: {
         authorization: `Bearer ${this.#key}`,
-        ...(body && { 'content-type': 'application/json' }),
+        ...(body && !isForm && { 'content-type': 'application/json' }),
       },
-      ...(body && { body: JSON.stringify(body) }),
+      ...(body && { body: isForm ? body : JSON.stringify(body) }),
       signal: AbortSignal.timeout(ANSWER_MS),
     });
   }
 
   async #read(answer) {
+    if (answer.status === 204) return undefined;
     const text = await answer.text();
     let value;
     try {
@@ -55,7 +63,7 @@ export class Gateway {
     } catch {
       throw new NoVerdict(`${answer.status}: this is no gateway's answer`);
     }
-    if (!answer.ok) throw new NoVerdict(`${answer.status} ${value.message ?? ''}`.trim());
+    if (!answer.ok) throw new NoVerdict(refusalOf(answer, value));
     return value;
   }
 

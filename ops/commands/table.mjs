@@ -29,6 +29,10 @@ export const COMMANDS = {
   sessions: operator('shows and deletes the stored data of calls'),
   secrets: operator('replaces the secret that encrypts credentials'),
   numbers: operator('shows and settles whose a phone number is'),
+  agents: {
+    says: 'agents as files: pull, push and diff, with their tools, knowledge and tests',
+    load: () => import('../agents/command.mjs'),
+  },
   'agent-test': {
     says: 'plays the tests of an agent on any gateway',
     load: () => import('../agent-test/command.mjs'),

@@ -103,7 +103,7 @@ export const ROOMS = {
     holds: 'webhooks and the analysis after a call',
     may: ['contracts', 'actors', 'gateway/outbound'],
   },
-  'gateway/agents/stats': { holds: 'figures of calls', may: ['contracts'] },
+  'gateway/agents/stats': { holds: 'figures of calls, and who did what', may: ['contracts'] },
   'gateway/agents/agent-tests': {
     holds: 'tests of agents: a simulated user, mocks, checks',
     may: ['contracts', 'gateway/agents/conversations', 'gateway/agents/deliveries', 'media/async-queue'],

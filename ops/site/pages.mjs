@@ -32,6 +32,7 @@ export const NAVIGATION = [
       'docs/realtime-agents.md',
       'docs/webhooks.md',
       'docs/agent-tests.md',
+      'docs/agents-as-files.md',
     ],
   },
   { reader: 'Telephone', files: ['docs/phone.md', ...filesIn('docs/phone'), 'docs/sip.md'] },

@@ -35,7 +35,7 @@ import { appendItems } from './items.js';
 import { columns, itemsOf, lastedUntilNow, recordOf, type Row } from './rows.js';
 import { keepSaid } from './said.js';
 import { isIn, isLive } from './states.js';
-import { endOverdue, removeOld } from './sweep.js';
+import { endOverdue, type KeptDays, removeOld } from './sweep.js';
 import { keepTurn, lastTurn } from './turns.js';
 
 export interface SessionRunsParts {
@@ -49,10 +49,7 @@ export interface SessionRunsParts {
   readonly log: Log;
   /** Calls at once of a workspace without a number of its own. Default: null, any number. */
   readonly callsPerWorkspace?: number | null;
-  /** Days for which sessions are kept after their end; 0, the default: for ever. */
-  readonly sessionDays?: number;
-  /** Days for which figures are kept; 0, the default: for ever. */
-  readonly statsDays?: number;
+  readonly keptDays?: KeptDays;
 }
 
 export const SWEEP_MS = 5000;
@@ -282,7 +279,7 @@ async function noteLasted(sql: Sql, owned: OwnedSessions, processId: string): Pr
 
 /** Starts the periodic upkeep of a process; failures are logged and retried. */
 function startUpkeep(parts: SessionRunsParts, owned: OwnedSessions): (() => void)[] {
-  const { database, clock, log, processId, node, sessionDays, statsDays } = parts;
+  const { database, clock, log, processId, node, keptDays } = parts;
   const { sql } = database;
   const shared = (work: () => Promise<unknown>) => node.shared?.(work) ?? work;
   const every = (ms: number, what: string, work: () => Promise<unknown>) =>
@@ -299,7 +296,7 @@ function startUpkeep(parts: SessionRunsParts, owned: OwnedSessions): (() => void
     every(
       CLEAN_MS,
       'could not remove old rows',
-      shared(() => removeOld(sql, sessionDays, statsDays)),
+      shared(() => removeOld(sql, keptDays)),
     ),
   ];
 }

@@ -7,6 +7,7 @@
 import { CALL_TIMES } from '../../contracts/limits/call-times.js';
 import type { EndedReason } from '../../contracts/ports/sessions/sessions.js';
 import type { Sql } from '../postgres/sql.js';
+import { removeOldEntries } from '../audit.js';
 import { removeOldRuns } from '../agent-tests/runs.js';
 import { forgetOldCalls } from '../phone/phone-numbers.js';
 import { dropUnusedPlans } from '../plans/plan-contents.js';
@@ -60,17 +61,30 @@ export async function endOverdue(sql: Sql): Promise<number> {
   return ended;
 }
 
+/** For how many days rows are kept; 0, the default: for ever. */
+export interface KeptDays {
+  /** After the end of a session. */
+  readonly sessionDays?: number;
+  /** Figures of calls, and entries of the audit trail. */
+  readonly statsDays?: number;
+  readonly auditDays?: number;
+}
+
 /**
  * Removes old rows: sessions with everything that belongs to them, test runs and records of phone calls `sessionDays` after
  * their end, figures `statsDays` after their hour (0 keeps them), and rows of other tables after fixed times.
  */
-export async function removeOld(sql: Sql, sessionDays = 0, statsDays = 0): Promise<void> {
+export async function removeOld(
+  sql: Sql,
+  { sessionDays = 0, statsDays = 0, auditDays = 0 }: KeptDays = {},
+): Promise<void> {
   if (sessionDays > 0) {
     await removeExpired(sql, sessionDays);
     await removeOldRuns(sql, sessionDays);
     await forgetOldCalls(sql, sessionDays);
   }
   await removeOldFigures(sql, statsDays);
+  await removeOldEntries(sql, auditDays);
   await dropUnusedPlans(sql);
   await dropOrphanSecrets(sql);
   await sql`delete from deleted_recordings where deleted_at < now() - interval '90 days'`;

@@ -106,6 +106,18 @@ export async function lookForFailures(t, { browser, workspace, sql }) {
     t.match(page.url(), /range=hours&kind=phone_inbound$/, 'the address holds what is shown');
   });
 
+  await t.test('the trail says who signed in, and what was made', async (t) => {
+    await view('Audit');
+    const actions = () => page.locator('main tbody tr td:nth-child(3)').allTextContents();
+    await shows('all of it', actions, ['Signed in', 'Agent published', 'Agent created', 'Key made']);
+    t.match(await page.locator('main tbody tr').nth(1).textContent(), /Lamp shop · 1/);
+    await well(t, 'the trail');
+    await page.getByLabel('What', { exact: true }).selectOption('Agent created');
+    await shows('one kind', actions, ['Agent created']);
+    await page.locator('main tbody a').click();
+    await page.getByRole('heading', { name: 'Lamp shop' }).waitFor();
+  });
+
   const button = (name) => page.getByRole('button', { name, exact: true });
   const deliveries = page.locator('main ul.panel > li');
   const shown = (count) => until(`${count} are shown`, async () => (await deliveries.count()) === count);

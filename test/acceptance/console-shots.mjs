@@ -157,6 +157,7 @@ const addressesOf = (known) => ({
   calls: 'calls',
   call: `calls/${known.session}`,
   deliveries: 'deliveries',
+  audit: 'audit',
   machine: 'machine',
 });
 

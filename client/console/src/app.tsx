@@ -10,6 +10,7 @@ import { ThemeSwitch } from './parts/theme.js';
 import { linkTo, useAddress } from './router.js';
 import { texts } from './texts.js';
 import { Agents } from './views/agents/index.js';
+import { Audit } from './views/audit.js';
 import { Calls } from './views/calls/index.js';
 import { DeliveryList } from './views/deliveries.js';
 import { Knowledge } from './views/knowledge/knowledge.js';
@@ -49,6 +50,7 @@ const VIEWS: readonly View[] = [
   { name: 'phone', path: ['phone'], needs: 'read', view: Phone, group: 'build' },
   { name: 'calls', path: ['calls'], needs: 'records', view: Calls, group: 'watch' },
   { name: 'deliveries', path: ['deliveries'], needs: 'records', view: DeliveryList, group: 'watch' },
+  { name: 'audit', path: ['audit'], needs: 'read', view: Audit, group: 'watch' },
   { name: 'machine', path: ['machine'], needs: 'read', view: Machine, group: 'watch' },
 ];
 

@@ -205,6 +205,22 @@ const ROWS: readonly RouteRow<OperationParts, Caller>[] = [
     ),
   },
   {
+    method: 'POST',
+    path: '/v1/sign-ins',
+    // Any key may say that somebody uses it.
+    permission: 'open',
+    handler: async () => ({ status: 204 }),
+    audit: { action: 'signed_in' },
+    description: {
+      summary: 'Sign in',
+      operationId: 'signIn',
+      description:
+        'Tries the key, and leaves an entry in the audit trail of its workspace: somebody begins to work with it, such as in the console.',
+      tags: ['Operation'],
+      responses: { ...answers(204, 'The key is valid'), ...failures(401) },
+    },
+  },
+  {
     method: 'GET',
     path: '/v1/keys',
     permission: 'read',
@@ -220,7 +236,7 @@ const ROWS: readonly RouteRow<OperationParts, Caller>[] = [
 
 export const operationDialect = (parts: OperationParts): Dialect => ({
   name: 'operation',
-  prefixes: ['/v1/machine', '/v1/usage', '/v1/keys'],
+  prefixes: ['/v1/machine', '/v1/usage', '/v1/sign-ins', '/v1/keys'],
   routes: keyedRoutes(ROWS, parts),
   errorReply: nativeError,
 });

@@ -147,6 +147,7 @@ export const AGENT_ROWS: readonly PlatformRow[] = tagged('agents', [
     path: AGENTS,
     permission: 'manage',
     handler: create,
+    audit: { action: 'agent.created', subject: 'agent_id' },
     description: {
       summary: 'Create an agent',
       description:
@@ -170,6 +171,7 @@ export const AGENT_ROWS: readonly PlatformRow[] = tagged('agents', [
     path: AGENT,
     permission: 'manage',
     handler: change,
+    audit: { action: 'agent.changed', subject: 'agent_id' },
     description: {
       summary: 'Change an agent',
       description:
@@ -184,6 +186,7 @@ export const AGENT_ROWS: readonly PlatformRow[] = tagged('agents', [
     path: AGENT,
     permission: 'manage',
     handler: remove,
+    audit: { action: 'agent.deleted', subject: 'agent_id' },
     description: {
       summary: 'Delete an agent',
       description:
@@ -207,6 +210,7 @@ export const AGENT_ROWS: readonly PlatformRow[] = tagged('agents', [
     path: `${AGENT}/config`,
     permission: 'manage',
     handler: changeConfig,
+    audit: { action: 'agent.configured', subject: 'agent_id' },
     description: {
       summary: 'Change the draft configuration',
       description:

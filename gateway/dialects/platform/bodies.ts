@@ -3,9 +3,10 @@ import { ServiceError } from '../../../contracts/errors.js';
 import { LIMITS } from '../../../contracts/limits.js';
 import { isJson, mediaType, parseLongJson, readAll } from '../../server/bodies/body.js';
 import type { HttpRequest } from '../../server/port.js';
+import { noteFields } from '../../server/audit.js';
 import { isNoJson } from '../../server/bodies/structure.js';
 
-type Incoming = Pick<HttpRequest, 'headers' | 'body' | 'share'>;
+type Incoming = Pick<HttpRequest, 'headers' | 'body' | 'share'> & Partial<Pick<HttpRequest, 'facts'>>;
 
 /** The text of a body, and its parsed value. */
 export interface JsonBody {
@@ -46,10 +47,16 @@ function expectJson(headers: HttpRequest['headers']): void {
   });
 }
 
+/** The audit trail tells which fields were sent. */
+function noted({ facts }: Incoming, body: JsonBody): JsonBody {
+  noteFields(facts, body.value);
+  return body;
+}
+
 /** Errors: `unsupported_media_type`, `malformed_body`, `payload_too_large`, `request_timeout`. */
 export async function readJsonBody(request: Incoming, bounds = WITH_KEY): Promise<JsonBody> {
   expectJson(request.headers);
-  return parse(await readAll(request, bounds.bytes), bounds.parts);
+  return noted(request, await parse(await readAll(request, bounds.bytes), bounds.parts));
 }
 
 /** As `readJsonBody`, but a missing body counts as an empty object. */
@@ -57,7 +64,7 @@ export async function readOptionalJsonBody(request: Incoming, bounds = WITH_KEY)
   const body = await readAll(request, bounds.bytes);
   if (body.length === 0) return NOTHING;
   expectJson(request.headers);
-  return parse(body, bounds.parts);
+  return noted(request, await parse(body, bounds.parts));
 }
 
 /** The parsed body. Errors: those of `readJsonBody`. */

@@ -223,6 +223,7 @@ export const DELIVERY_ROWS: readonly PlatformRow[] = tagged('deliveries', [
     path: `${DELIVERIES}/{delivery_id}/redeliver`,
     permission: 'manage',
     handler: redeliver,
+    audit: { action: 'delivery.redelivered', subject: 'delivery_id' },
     description: {
       summary: 'Deliver again',
       operationId: 'redeliver',
@@ -240,6 +241,7 @@ export const DELIVERY_ROWS: readonly PlatformRow[] = tagged('deliveries', [
     path: '/v1/agent/agents/{agent_id}/webhooks/test',
     permission: 'manage',
     handler: test,
+    audit: { action: 'webhook.tested', subject: 'agent_id' },
     description: {
       summary: 'Test a webhook',
       description:

@@ -5,6 +5,7 @@
 import type { Dialect, Route } from '../../server/port.js';
 import { keyedRoutes } from '../../server/routes.js';
 import { AGENT_ROWS } from './agents.js';
+import { AUDIT_ROWS } from './audit.js';
 import { DELIVERY_ROWS } from './deliveries.js';
 import { REDELIVERY_ROWS } from './redeliveries.js';
 import { platformWebhooks } from './webhooks.js';
@@ -25,6 +26,7 @@ const ROWS = [
   ...DELIVERY_ROWS,
   ...REDELIVERY_ROWS,
   ...STATS_ROWS,
+  ...AUDIT_ROWS,
 ];
 
 /** `more`: the routes of sessions, which also take callers without a key, and of tests; their parts are opened later. */

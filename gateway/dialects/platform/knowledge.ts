@@ -119,6 +119,7 @@ export const KNOWLEDGE_ROWS: readonly PlatformRow[] = tagged('knowledge', [
     path: SOURCES,
     permission: 'manage',
     handler: create,
+    audit: { action: 'knowledge.created', subject: 'knowledge_source_id' },
     description: {
       summary: 'Create a knowledge source',
       description: 'A text that agents answer from.',
@@ -142,6 +143,7 @@ export const KNOWLEDGE_ROWS: readonly PlatformRow[] = tagged('knowledge', [
     path: SOURCE,
     permission: 'manage',
     handler: change,
+    audit: { action: 'knowledge.changed', subject: 'source_id' },
     description: {
       summary: 'Change a knowledge source',
       description:
@@ -155,6 +157,7 @@ export const KNOWLEDGE_ROWS: readonly PlatformRow[] = tagged('knowledge', [
     path: SOURCE,
     permission: 'manage',
     handler: remove,
+    audit: { action: 'knowledge.deleted', subject: 'source_id' },
     description: {
       summary: 'Delete a knowledge source',
       description: 'Not while the draft or the last version of an agent refers to it.',

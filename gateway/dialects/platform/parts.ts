@@ -5,6 +5,7 @@ import type { Language } from '../../../contracts/speech/languages.js';
 import type { Agents, AgentVersions, PublishedAgents } from '../../../contracts/ports/agents/agents.js';
 import type { DeliveryRecords, SendToWebhook } from '../../../contracts/ports/sessions/deliveries.js';
 import type { StatsReports } from '../../../contracts/ports/sessions/stats.js';
+import type { AuditTrail } from '../../../contracts/ports/accounts/audit.js';
 import type { KeyAuthority } from '../../../contracts/ports/accounts/identity.js';
 import type { Knowledge, KnowledgeSearch } from '../../../contracts/ports/agents/knowledge.js';
 import type { OpenMcp } from '../../../contracts/ports/agents/mcp.js';
@@ -26,6 +27,7 @@ export interface PlatformParts {
   readonly mostPassages?: number | undefined;
   readonly deliveries: DeliveryRecords;
   readonly stats: StatsReports;
+  readonly audit: Pick<AuditTrail, 'list'>;
   readonly sendToWebhook: SendToWebhook;
   readonly tokens: TokenCounter;
   readonly outbound: Outbound;

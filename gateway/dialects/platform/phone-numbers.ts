@@ -167,6 +167,7 @@ const ROWS: readonly routes.RouteRow<PhoneNumberParts, Caller>[] = tagged('phone
     path: NUMBERS,
     permission: 'manage',
     handler: create,
+    audit: { action: 'number.created', subject: 'phone_number_id' },
     description: {
       summary: 'Add a phone number',
       description:
@@ -191,6 +192,7 @@ const ROWS: readonly routes.RouteRow<PhoneNumberParts, Caller>[] = tagged('phone
     path: NUMBER,
     permission: 'manage',
     handler: change,
+    audit: { action: 'number.changed', subject: 'phone_number_id' },
     description: {
       summary: 'Change a phone number',
       description:
@@ -204,6 +206,7 @@ const ROWS: readonly routes.RouteRow<PhoneNumberParts, Caller>[] = tagged('phone
     path: NUMBER,
     permission: 'manage',
     handler: remove,
+    audit: { action: 'number.deleted', subject: 'phone_number_id' },
     description: {
       summary: 'Remove a phone number',
       description:

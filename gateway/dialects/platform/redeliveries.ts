@@ -111,6 +111,7 @@ export const REDELIVERY_ROWS: readonly PlatformRow[] = tagged('deliveries', [
     path: REDELIVERIES,
     permission: 'manage',
     handler: create,
+    audit: { action: 'deliveries.redelivered', subject: 'redelivery_id' },
     description: {
       summary: 'Deliver many again',
       operationId: 'createRedelivery',

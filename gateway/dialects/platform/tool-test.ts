@@ -162,6 +162,7 @@ export const TOOL_TEST_ROWS: readonly PlatformRow[] = tagged('tools', [
     path: '/v1/agent/tools/{tool_id}/test',
     permission: 'manage',
     handler: testSaved,
+    audit: { action: 'tool.tested', subject: 'tool_id' },
     description: {
       summary: 'Test a tool',
       description:
@@ -175,6 +176,7 @@ export const TOOL_TEST_ROWS: readonly PlatformRow[] = tagged('tools', [
     path: '/v1/agent/tools/test',
     permission: 'manage',
     handler: testUnsaved,
+    audit: { action: 'tool.tested' },
     description: {
       summary: 'Test an unsaved tool',
       description: 'Calls the real endpoint of the tool in the body. Nothing is saved.',

@@ -127,6 +127,7 @@ export const TOOL_ROWS: readonly PlatformRow[] = tagged('tools', [
     path: TOOLS,
     permission: 'manage',
     handler: create,
+    audit: { action: 'tool.created', subject: 'tool_id' },
     description: {
       summary: 'Create a tool',
       description: 'It is attached to no agent. Credentials are write-only and kept encrypted.',
@@ -149,6 +150,7 @@ export const TOOL_ROWS: readonly PlatformRow[] = tagged('tools', [
     path: TOOL,
     permission: 'manage',
     handler: change,
+    audit: { action: 'tool.changed', subject: 'tool_id' },
     description: {
       summary: 'Change a tool',
       description:
@@ -163,6 +165,7 @@ export const TOOL_ROWS: readonly PlatformRow[] = tagged('tools', [
     path: TOOL,
     permission: 'manage',
     handler: remove,
+    audit: { action: 'tool.deleted', subject: 'tool_id' },
     description: {
       summary: 'Delete a tool',
       description: 'Not while the draft of an agent has it attached. Published versions keep it as it was.',

@@ -81,6 +81,7 @@ export const VERSION_ROWS: readonly PlatformRow[] = tagged('agents', [
     path: `${AGENT}/publish`,
     permission: 'manage',
     handler: publish,
+    audit: { action: 'agent.published', subject: 'agent_id', detail: 'version_number' },
     description: {
       summary: 'Publish the draft',
       description:

@@ -101,6 +101,7 @@ export const VOICE_ROWS: readonly VoicesRow[] = [
     path: VOICES,
     permission: 'manage',
     handler: create,
+    audit: { action: 'voice.created', subject: '_id' },
     description: {
       summary: 'Clone a voice',
       description:
@@ -126,6 +127,7 @@ export const VOICE_ROWS: readonly VoicesRow[] = [
     path: VOICE,
     permission: 'manage',
     handler: change,
+    audit: { action: 'voice.changed', subject: 'id' },
     description: {
       summary: 'Change a cloned voice',
       description: 'Absent and null fields stay as they are.',
@@ -138,6 +140,7 @@ export const VOICE_ROWS: readonly VoicesRow[] = [
     path: VOICE,
     permission: 'manage',
     handler: remove,
+    audit: { action: 'voice.deleted', subject: 'id' },
     description: {
       summary: 'Delete a cloned voice',
       responses: { ...answers(204, 'Gone'), ...failures(401, 403, 404) },

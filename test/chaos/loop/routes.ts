@@ -142,6 +142,7 @@ const ROWS: ReadonlyMap<string, () => readonly Input[]> = new Map([
     small,
   ),
   ['media POST /livekit/webhook', small],
+  ['operation POST /v1/sign-ins', small],
 ]);
 
 const HAS_NO_BODY = new Set(['GET', 'DELETE']);

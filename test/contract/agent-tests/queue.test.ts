@@ -249,7 +249,7 @@ t.test('SESSION_DAYS: old runs go as old sessions do; an agent takes its tests w
   const open = await runs.create(runOf(agentId, 1), workspaceId);
   await removeOld(sql);
   t.ok(await runs.read(old.id, workspaceId), 'kept where nothing is configured');
-  await removeOld(sql, 7);
+  await removeOld(sql, { sessionDays: 7 });
   t.equal(await runs.read(old.id, workspaceId), undefined);
   t.ok(await runs.read(open.id, workspaceId));
   await sql`delete from agents where id = ${agentId}`;

@@ -223,6 +223,7 @@ async function fill(key: string, id: string): Promise<{ sessionId: string; recor
   await sql`
     insert into phone_transfers (id, session_id, number_id, provider, caller_call_id, tool_call_id, mode, label, to_address, due_at)
     values ('transfer_1', ${session}, 'phone_1', 'twilio', 'CA1', 'call_1', 'warm', 'Desk', '+14155550124', now() + interval '1 hour')`;
+  await sql`insert into audit_entries (workspace_id, action) values (${id}, 'signed_in')`;
   await sql`
     insert into call_figures select ${id}, now(), 'a', 1, 'public', 'hangup', true, '', 1, 0, 0, 0, 0, 0, 0, 0, 0, '{}'`;
   await sql`insert into delivery_receivers (workspace_id, address, failures) values (${id}, 1, 1)`;

@@ -134,7 +134,7 @@ t.test('its program runs from a link, as npm makes one, without anything install
   exactly(t, version, { code: 0, out: `${String(manifest['version'])}\n`, err: /^$/ });
   const help = await run(t, program, ['--help']);
   t.equal(help.code, 0, help.err);
-  for (const name of ['models', 'keys', 'doctor', 'agent-test']) t.match(help.out, `\n  ${name} `);
+  for (const name of ['models', 'keys', 'doctor', 'agents', 'agent-test']) t.match(help.out, `\n  ${name} `);
   const settings = await run(t, program, ['start', '--help']);
   exactly(t, settings, { code: 0, out: /DATA_DIR/ });
   exactly(t, await run(t, program, ['kays']), { code: 2, err: /did you mean keys\?/ });

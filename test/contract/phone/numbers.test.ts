@@ -242,6 +242,6 @@ t.test('SESSION_DAYS: calls are known for as long as sessions are kept', async (
     );
   await removeOld(sql);
   t.same(await known(), ['old', 'young'], 'where nothing is configured');
-  await Promise.all([removeOld(sql, 7), removeOld(sql, 7)]);
+  await Promise.all([removeOld(sql, { sessionDays: 7 }), removeOld(sql, { sessionDays: 7 })]);
   t.same(await known(), ['young']);
 });

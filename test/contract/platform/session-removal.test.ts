@@ -289,7 +289,7 @@ t.test('SESSION_DAYS after its end a session goes', async (t) => {
   await sql`update sessions set created_at = now() - interval '8 days' where id = ${going}`;
   await removeOld(sql);
   t.equal((await traces(old))['sessions'], 1, '0 keeps them');
-  await Promise.all([removeOld(sql, 7), removeOld(sql, 7)]);
+  await Promise.all([removeOld(sql, { sessionDays: 7 }), removeOld(sql, { sessionDays: 7 })]);
   t.strictSame(await traces(old), NONE);
   t.ok(await filesLeft(old), 'its audio follows');
   for (const id of [young, going]) t.equal((await traces(id))['sessions'], 1);

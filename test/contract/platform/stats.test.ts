@@ -89,9 +89,9 @@ t.test('of sessions, without HTTP', async (t) => {
         '', 1, 0, 0, 0, 0, 0, 0, 0, 0, '{}'`;
     await row(23);
     await row(25);
-    await removeOld(sql, 0, 0);
+    await removeOld(sql);
     t.equal((await sql`select from call_figures`).length, 2);
-    await removeOld(sql, 0, 1);
+    await removeOld(sql, { statsDays: 1 });
     t.equal((await sql`select from call_figures`).length, 1);
   });
 });

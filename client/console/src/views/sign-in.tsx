@@ -1,7 +1,6 @@
-/** The sign-in form: tries a key before keeping it. */
+/** The sign-in form: tries a key before keeping it, which leaves an entry in the audit trail. */
 import { useEffect, useState } from 'preact/hooks';
-import { readAccount } from '../account.js';
-import { key } from '../api.js';
+import { key, request } from '../api.js';
 import { submitting, useAction } from '../hooks.js';
 import { Failure, Field } from '../parts/basics.js';
 import { texts } from '../texts.js';
@@ -14,7 +13,7 @@ export function SignIn({ done }: { readonly done: () => void }) {
   const trial = useAction(async (signal) => {
     key.keep(text.trim());
     try {
-      await readAccount(signal);
+      await request('v1/sign-ins', { method: 'POST', signal });
       done();
     } catch (error) {
       key.forget();

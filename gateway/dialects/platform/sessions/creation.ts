@@ -227,6 +227,7 @@ export function creationRows(vocabulary: Vocabulary): readonly RouteRow<Creation
       // Runs the draft, so it needs the right to change it.
       permission: 'manage',
       handler: preview,
+      audit: { action: 'agent.previewed', subject: 'agent_id' },
       description: {
         summary: "Try an agent's draft, or one of its versions",
         operationId: 'previewAgent',

@@ -156,6 +156,7 @@ export const SESSION_ROWS: readonly routes.RouteRow<ReadingParts, Caller>[] = ta
     // Permanent: a key that creates sessions must not be able to erase their records.
     permission: 'manage',
     handler: remove,
+    audit: { action: 'session.deleted', subject: 'session_id' },
     description: {
       summary: 'Delete a session',
       description:
@@ -173,6 +174,7 @@ export const SESSION_ROWS: readonly routes.RouteRow<ReadingParts, Caller>[] = ta
     // As for one session.
     permission: 'manage',
     handler: removeOfUser,
+    audit: { action: 'sessions.deleted' },
     description: {
       summary: "Delete an end user's sessions",
       description:

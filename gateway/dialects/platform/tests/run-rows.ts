@@ -92,6 +92,7 @@ export const RUN_ROWS: readonly AgentTestRow[] = tagged('tests', [
     path: RUN,
     permission: 'manage',
     handler: remove,
+    audit: { action: 'test_run.deleted', subject: 'run_id' },
     description: {
       summary: 'Delete a run',
       description: 'With its transcripts. Not before it has ended.',

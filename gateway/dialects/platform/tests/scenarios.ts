@@ -94,6 +94,7 @@ export const SCENARIO_ROWS: readonly AgentTestRow[] = tagged('tests', [
     path: SCENARIOS,
     permission: 'manage',
     handler: create,
+    audit: { action: 'scenario.created', subject: 'scenario_id' },
     description: {
       summary: 'Create a scenario',
       description:
@@ -117,6 +118,7 @@ export const SCENARIO_ROWS: readonly AgentTestRow[] = tagged('tests', [
     path: SCENARIO,
     permission: 'manage',
     handler: change,
+    audit: { action: 'scenario.changed', subject: 'scenario_id' },
     description: {
       summary: 'Change a scenario',
       description:
@@ -130,6 +132,7 @@ export const SCENARIO_ROWS: readonly AgentTestRow[] = tagged('tests', [
     path: SCENARIO,
     permission: 'manage',
     handler: remove,
+    audit: { action: 'scenario.deleted', subject: 'scenario_id' },
     description: {
       summary: 'Delete a scenario',
       description: 'Removes it from its suites, too. Results of runs stay.',

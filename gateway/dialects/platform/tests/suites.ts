@@ -106,6 +106,7 @@ export const SUITE_ROWS: readonly AgentTestRow[] = tagged('tests', [
     path: SUITES,
     permission: 'manage',
     handler: create,
+    audit: { action: 'suite.created', subject: 'suite_id' },
     description: {
       summary: 'Create a suite',
       description: 'Its name must be unique among the suites of the agent (409).',
@@ -128,6 +129,7 @@ export const SUITE_ROWS: readonly AgentTestRow[] = tagged('tests', [
     path: SUITE,
     permission: 'manage',
     handler: change,
+    audit: { action: 'suite.changed', subject: 'suite_id' },
     description: {
       summary: 'Change a suite',
       description: 'Absent fields stay as they are; the list is replaced.',
@@ -140,6 +142,7 @@ export const SUITE_ROWS: readonly AgentTestRow[] = tagged('tests', [
     path: SUITE,
     permission: 'manage',
     handler: remove,
+    audit: { action: 'suite.deleted', subject: 'suite_id' },
     description: {
       summary: 'Delete a suite',
       description: 'Its scenarios and its runs stay.',

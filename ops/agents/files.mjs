@@ -1,0 +1,97 @@
+/** A workspace as files: a folder for each noun, a YAML file for each item. What a file is about says its content, not its name. */
+import fs from 'node:fs';
+import path from 'node:path';
+import { parse, stringify } from 'yaml';
+import { NoVerdict } from '../agent-test/gateway.mjs';
+import { NOUNS } from './nouns.mjs';
+import { keyOf } from './remote.mjs';
+
+/** The largest knowledge source has 1 MB. */
+const MOST_BYTES = 4_000_000;
+const MOST_NAME = 60;
+const ENDING = /\.ya?ml$/;
+
+const slug = (text) =>
+  text
+    .normalize('NFKD')
+    .replace(/[\u0300-\u036f]/g, '')
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}]+/gu, '-')
+    .replace(/^-|-$/g, '')
+    .slice(0, MOST_NAME) || 'unnamed';
+
+const filesIn = (folder) =>
+  fs.existsSync(folder)
+    ? fs
+        .readdirSync(folder, { withFileTypes: true, recursive: true })
+        .filter((entry) => entry.isFile() && ENDING.test(entry.name))
+        .map((entry) => path.join(entry.parentPath ?? entry.path, entry.name))
+        .sort()
+    : [];
+
+function readFile(file) {
+  if (fs.statSync(file).size > MOST_BYTES) throw new NoVerdict(`${file} is larger than ${MOST_BYTES} bytes`);
+  try {
+    return parse(fs.readFileSync(file, 'utf8'), { maxAliasCount: 100 });
+  } catch (error) {
+    throw new NoVerdict(`${file}: ${error.message}`);
+  }
+}
+
+function itemOf(noun, file) {
+  const value = readFile(file);
+  const wanted = ['name', ...(NOUNS[noun].owner ? ['agent'] : [])];
+  for (const field of wanted)
+    if (typeof value?.[field] !== 'string' || value[field] === '')
+      throw new NoVerdict(`${file}: ${field} is missing`);
+  if (!NOUNS[noun].owner) return { noun, name: value.name, value, file };
+  const { agent, ...own } = value;
+  return { noun, name: value.name, agent, value: own, file };
+}
+
+/** The items of a folder by their keys. Throws NoVerdict for a file that is none, and for two about the same. */
+export function readFolder(folder) {
+  const items = new Map();
+  for (const noun of Object.keys(NOUNS))
+    for (const file of filesIn(path.join(folder, noun))) {
+      const item = itemOf(noun, file);
+      const other = items.get(keyOf(item));
+      if (other) throw new NoVerdict(`${other.file} and ${file} are both about ${keyOf(item)}`);
+      items.set(keyOf(item), item);
+    }
+  return items;
+}
+
+const textOf = ({ agent, value }) =>
+  stringify(agent === undefined ? value : { agent, ...value }, { lineWidth: 0, blockQuote: 'literal' });
+
+/** A file that is not taken yet. */
+function freeFile(folder, { noun, name, agent }, taken) {
+  const place = path.join(folder, noun, ...(agent === undefined ? [] : [slug(agent)]), slug(name));
+  for (let number = 1; ; number += 1) {
+    const file = `${place}${number === 1 ? '' : `-${number}`}.yaml`;
+    if (!taken.has(file)) return file;
+  }
+}
+
+/** Writes the items, each into the file that it has; removes files of others. Returns what was done, in lines. */
+export function writeFolder(folder, items, { keepOthers }) {
+  const before = readFolder(folder);
+  const taken = new Set([...before.values()].map(({ file }) => file));
+  const lines = [];
+  for (const [key, item] of items) {
+    const file = before.get(key)?.file ?? freeFile(folder, item, taken);
+    taken.add(file);
+    const text = textOf(item);
+    if (fs.existsSync(file) && fs.readFileSync(file, 'utf8') === text) continue;
+    fs.mkdirSync(path.dirname(file), { recursive: true });
+    fs.writeFileSync(file, text);
+    lines.push(`wrote ${file}`);
+  }
+  for (const [key, { file }] of before)
+    if (!keepOthers && !items.has(key)) {
+      fs.rmSync(file);
+      lines.push(`removed ${file}`);
+    }
+  return lines;
+}
