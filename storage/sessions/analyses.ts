@@ -5,7 +5,7 @@
  */
 import { LIMITS } from '../../contracts/limits.js';
 import type { AnalysisQueue, SessionAnalysis } from '../../contracts/ports/sessions/sessions.js';
-import { completeConfig } from '../../contracts/schemas/agent-merge.js';
+import { DEFAULT_CONFIG } from '../../contracts/schemas/agent-config.js';
 import { analyzedBody } from '../../contracts/sessions/post-call.js';
 import type { StoredPlan } from '../plans/plan-contents.js';
 import type { Sql } from '../postgres/sql.js';
@@ -63,7 +63,8 @@ export const createAnalysisQueue = (sql: Sql): AnalysisQueue => ({
       if (attempts <= LIMITS.session.analysisAttempts)
         return {
           record: recordOf(rest),
-          plan: { config: completeConfig(plan.config) },
+          // Plans of a release before agents had models of their own name none.
+          plan: { config: { ...plan.config, llm: plan.config.llm ?? DEFAULT_CONFIG.llm } },
           items: await itemsOf(sql, row.id),
         };
       await finish(sql, row.id, GIVEN_UP);

@@ -35,7 +35,11 @@ t.test('an agent is created as a draft', async (t) => {
   );
   const configured = await platform.agent({ config: { voice: { speaking_language: 'fr' } } });
   const { voice } = (await call('GET', `${AGENTS}/${configured}/config`)).body;
-  t.strictSame(voice, { voice_id: 'default', speaking_language: 'fr' }, 'on top of the defaults');
+  t.strictSame(
+    voice,
+    { voice_id: 'default', speaking_language: 'fr', expressive: false },
+    'on top of the defaults',
+  );
 });
 
 t.test('every bound of creation and change, on both sides', async (t) => {

@@ -31,7 +31,7 @@ async function workspace(): Promise<{ workspaceId: string; agentId: string }> {
 const ended = (workspaceId: string, count: number, analysed: boolean) => sql<{ id: string }[]>`
   insert into sessions (id, workspace_id, agent_id, agent_name, config_hash, source, timezone, metadata, overrides, plan,
     status, expires_at, ended_at, ended_reason, max_duration_seconds, analysis_due_at)
-  select ${randomIds.next('session')} || '_' || n, ${workspaceId}, 'agent', 'A', '', 'api_key', 'UTC', '{}', '{}', '{}', 'completed', now(),
+  select ${randomIds.next('session')} || '_' || n, ${workspaceId}, 'agent', 'A', '', 'api_key', 'UTC', '{}', '{}', '{"config":{}}', 'completed', now(),
     now(), 'hangup', 60, case when ${analysed} then now() - interval '1 hour' + n * interval '1 second' end
   from generate_series(1, ${count}::int) n
   returning id`;
