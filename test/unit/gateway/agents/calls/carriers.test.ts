@@ -8,14 +8,14 @@ const NAMES = Object.keys(CARRIERS) as CarrierName[];
 
 /** For each cause, in the order of the carriers; `ends` for every other one. A user who was just connected is not settled. */
 const TABLE: Readonly<Partial<Record<ClosedBy, string>>> = {
-  mediaLoss: 'released  released  ends      released',
-  connecting: 'ends     ends      released  ends    ',
-  lost: '     kept      kept      kept      kept    ',
-  unclaimed: 'kept      ends      ends      kept    ',
+  mediaLoss: 'released  released  ends      ends  released',
+  connecting: 'ends     ends      released  ends  ends    ',
+  lost: '     kept      kept      kept      kept  kept    ',
+  unclaimed: 'kept      ends      ends      ends  kept    ',
 };
 
 t.test('every carrier answers every cause on purpose', (t) => {
-  t.strictSame(NAMES, ['embedded', 'livekit', 'phone', 'test']);
+  t.strictSame(NAMES, ['embedded', 'livekit', 'phone', 'socket', 'test']);
   for (const cause of CAUSES) {
     const expected = TABLE[cause]?.trim().split(/\s+/) ?? NAMES.map(() => 'ends');
     const found = NAMES.map((name) => goesOn({ name, isSettled: () => true }, cause) ?? 'ends');
