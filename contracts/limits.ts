@@ -139,8 +139,11 @@ export const LIMITS = {
     /** Items that can be retrieved: the newest, and the bytes of their text. */
     items: 256,
     itemBytes: 1 * MiB,
-    /** Texts that the user has typed, and that no answer was asked for yet. */
+    /** Texts that the user has typed, and that no answer was asked for yet; all texts that a client brings into one call. */
     typedItems: 64,
+    broughtBytes: 1 * MiB,
+    /** Audio that waits to be heard: nearly six minutes of PCM. */
+    audioBytes: 16 * MiB,
   },
   streamInput: {
     bufferedTextBytes: 1 * MiB,

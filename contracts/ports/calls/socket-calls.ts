@@ -44,8 +44,11 @@ export type ClientWish = Extract<
 >;
 
 export interface SocketCall {
-  /** The user's audio; false if there is no memory for it. It may come faster than anybody speaks, and is heard as fast as that. */
-  hear(audio: Uint8Array): boolean;
+  /**
+   * The user's audio, which may come faster than anybody speaks, and is heard as fast as that. Nothing of it is kept if more than `most`
+   * bytes would wait (`full`), or if there is no memory for it (`exhausted`).
+   */
+  hear(audio: Uint8Array, most: number): 'taken' | 'full' | 'exhausted';
   /** Drops audio that was not heard yet. */
   forget(): void;
   /** A message of the client, as others send it on their data channel. */

@@ -15,6 +15,7 @@ type Step = Uint8Array | (() => void);
 
 export class PacedAudio {
   #waiting: Step[] = [];
+  #bytes = 0;
   /** When the audio that was sent will have been spoken, by the clock. */
   #until = 0;
   #stop: (() => void) | undefined;
@@ -26,13 +27,18 @@ export class PacedAudio {
     private readonly send: (audio: Uint8Array) => void,
   ) {}
 
+  /** Bytes of audio that wait. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
   /** False if there is no memory for it. */
   push(audio: Uint8Array): boolean {
     if (this.#waiting.length === 0 && this.#isDue) {
       this.#pass(audio);
       return true;
     }
-    if (!this.share.charge(pieceOf(audio.length))) return false;
+    if (!this.#charge(audio)) return false;
     this.#waiting.push(audio);
     this.#go();
     return true;
@@ -77,7 +83,7 @@ export class PacedAudio {
     if (from >= audio.length) return;
     const rest = audio.subarray(from);
     // It was charged already, and is smaller now.
-    this.share.charge(pieceOf(rest.length));
+    this.#charge(rest);
     this.#waiting.unshift(rest);
   }
 
@@ -86,7 +92,14 @@ export class PacedAudio {
     this.send(audio);
   }
 
+  #charge(audio: Uint8Array): boolean {
+    const isTaken = this.share.charge(pieceOf(audio.length));
+    if (isTaken) this.#bytes += audio.length;
+    return isTaken;
+  }
+
   #free(audio: Uint8Array): void {
+    this.#bytes -= audio.length;
     this.share.release(pieceOf(audio.length));
   }
 }

@@ -178,8 +178,9 @@ export class OpenSocketCall implements Call, SocketCall {
     this.#media.end();
   }
 
-  hear(audio: Uint8Array): boolean {
-    return this.#audio.push(audio);
+  hear(audio: Uint8Array, most: number): ReturnType<SocketCall['hear']> {
+    if (this.#audio.bytes + audio.length > most) return 'full';
+    return this.#audio.push(audio) ? 'taken' : 'exhausted';
   }
 
   forget(): void {

@@ -248,13 +248,12 @@ export class Answers {
       object: 'realtime.response',
       id,
       status,
-      status_details: details,
+      ...(details && { status_details: details }),
       output: status === 'in_progress' ? [] : output,
       conversation_id: this.look.conversationId,
       output_modalities: ['audio'],
       max_output_tokens: 'inf',
       audio: { output: this.look.audio() },
-      usage: null,
       metadata: null,
     };
   }

@@ -14,20 +14,19 @@ const unsupported = (message: string, param: string): ServiceError =>
 
 const EMPTY = 'input_audio_buffer_commit_empty';
 
-const commit: Handler = ({ manual, settings, turns }, call) => {
-  if (settings.turns !== null) {
-    if (!turns.isVoiced)
-      throw new Fault(EMPTY, 'The agent hears by itself when a turn is over, and nobody speaks');
-    return call.release(false);
-  }
-  if (manual.bytes === 0) throw new Fault(EMPTY);
-  manual.bytes = 0;
-  manual.commits += 1;
+const commit: Handler = (session, call) => {
+  const { settings, turns, audio } = session;
+  const isManual = settings.turns === null;
+  if (!isManual && !turns.isVoiced)
+    throw new Fault(EMPTY, 'The agent hears by itself when a turn is over, and nobody speaks');
+  if (!isManual) return call.release(false);
+  if (!audio.commit()) throw new Fault(EMPTY);
+  session.commits += 1;
   turns.commit();
 };
 
 const clear: Handler = (session) => {
-  session.forget();
+  session.audio.clear();
   session.events.send('input_audio_buffer.cleared');
 };
 
@@ -51,6 +50,9 @@ function createMessage(session: SessionState, call: SocketCall, item: PlainObjec
   const [text, id] = [textIn(item), ownId(item, session)];
   if (role === 'user' && session.typed.length >= LIMITS.agentRealtime.typedItems)
     throw new Fault('conversation_too_large', 'Too many messages wait for a response.create');
+  session.brought += Buffer.byteLength(text);
+  if (session.brought > LIMITS.agentRealtime.broughtBytes)
+    throw new Fault('conversation_too_large', 'The client has brought as many texts as it may');
   if (role === 'user') session.typed.push(text);
   else call.wish({ kind: 'item', role: role as Role, text });
   const type = role === 'assistant' ? 'output_text' : 'input_text';
@@ -120,13 +122,12 @@ function instructionsOf(value: unknown): string | undefined {
 /** An answer to what was typed, to the turns that were committed, or to all that was said. One that is on its way already is this one. */
 const respond: Handler = (session, call, fields) => {
   const instructions = instructionsOf(fields['response']);
-  const { manual, typed } = session;
-  const isNew = typed.length > 0 || manual.commits > 0;
+  const { commits, typed } = session;
+  const isNew = typed.length > 0 || commits > 0;
   if (!isNew && !session.rests) return;
   if (!session.rate.take()) throw new ServiceError('rate_limited');
   if (instructions !== undefined) call.wish({ kind: 'instructions', text: instructions });
-  const { commits } = manual;
-  manual.commits = 0;
+  session.commits = 0;
   if (commits > 0) {
     bringTyped(session, call);
     return call.release(true);

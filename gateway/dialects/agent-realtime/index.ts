@@ -109,6 +109,8 @@ const accept =
       const suffix = suffixOf(generationId);
       return {
         ...accepted,
+        // Strangers send no whole recordings.
+        ...('address' in client && { maxFrameBytes: LIMITS.socket.rtcFrameBytes }),
         // A call ends by its own longest duration.
         connectionMs: null,
         open: (socket) =>
@@ -133,6 +135,7 @@ const secretSession =
   (parts: AgentRealtimeParts): AgentDoor['secretSession'] =>
   async (agentId, value, { workspaceId }) => {
     const fields = sessionFields(value);
+    carriedHere(parts);
     const session = await parts.sessions.find(agentId, { workspaceId });
     const settings = await settled(fields, session);
     return {

@@ -9,12 +9,7 @@ import { endingFor } from '../../../contracts/close-codes.js';
 import { ServiceError, toServiceError } from '../../../contracts/errors.js';
 import { LIMITS } from '../../../contracts/limits.js';
 import { TokenBucket } from '../../../contracts/limits/token-bucket.js';
-import {
-  memoryExhausted,
-  type MemoryShare,
-  mustCharge,
-  pieceOf,
-} from '../../../contracts/ports/accounts/memory.js';
+import { memoryExhausted } from '../../../contracts/ports/accounts/memory.js';
 import type { AgentChanges } from '../../../contracts/ports/calls/agent-changes.js';
 import type {
   CallNews,
@@ -25,9 +20,7 @@ import type {
 import type { SessionPlan } from '../../../contracts/ports/sessions/sessions.js';
 import type { SocketSession } from '../../../contracts/ports/sessions/socket-sessions.js';
 import type { PlainObject } from '../../../contracts/schemas/plain-object.js';
-import { decodeBase64 } from '../../../contracts/text/base64.js';
 import { FrameQueue, LongText, type SocketFrame } from '../../server/frames/frame-queue.js';
-import { DecodedBase64 } from '../../server/frames/long-json.js';
 import type { Socket, SocketEvents } from '../../server/port.js';
 import {
   APPEND,
@@ -53,6 +46,7 @@ import {
   wantedOf,
 } from './settings.js';
 import type { SessionState } from './state.js';
+import { UserAudio } from './user-audio.js';
 import { UserTurns } from './user-turns.js';
 
 /** Codes of a normal close, or of one without a reason (RFC 6455, 7.4.1). */
@@ -81,21 +75,21 @@ export class AgentSession implements SocketEvents, SessionState {
   readonly answers: Answers;
   readonly turns: UserTurns;
   readonly typed: string[] = [];
+  brought = 0;
   readonly calls = new Set<string>();
   readonly rate: TokenBucket;
   settings: AgentSettings;
-  readonly manual = { commits: 0, bytes: 0 };
+  readonly audio: UserAudio;
+  commits = 0;
   call: SocketCall | undefined;
   #state = 'listening';
   #beginning: Promise<void> | undefined;
   #stopWaiting: () => void;
-  /** Audio from before the call. */
-  #early: Uint8Array[] = [];
-  readonly #audio: MemoryShare;
   readonly #frames: FrameQueue<Read>;
   readonly #expiresAt: number;
   /** Whether it was logged that something belongs to the agent's owner. */
   #hasNoted = false;
+  #isGone = false;
   #closedWith: number | undefined;
   #endedFor = 'done';
 
@@ -110,7 +104,7 @@ export class AgentSession implements SocketEvents, SessionState {
     this.settings = client.settings;
     this.events = new ServerEvents(socket, suffix);
     socket.chargeTo(session.workspaceId);
-    this.#audio = socket.memory('audio');
+    this.audio = new UserAudio(socket.memory('audio'));
     this.items = new Items(this.events, socket.memory('text'));
     this.turns = new UserTurns(this.events, this.items, clock);
     this.rate = new TokenBucket(LIMITS.session.clientMessages, () => clock.monotonic());
@@ -135,10 +129,6 @@ export class AgentSession implements SocketEvents, SessionState {
 
   get rests(): boolean {
     return this.#state === 'listening' && !this.answers.isActive && this.calls.size === 0;
-  }
-
-  get isOver(): boolean {
-    return this.#closedWith !== undefined;
   }
 
   message(frame: string | Uint8Array): void {
@@ -175,43 +165,16 @@ export class AgentSession implements SocketEvents, SessionState {
 
   #read(frame: SocketFrame): Read | Promise<Read> {
     const audio = typeof frame === 'string' ? appendedAudio(frame) : undefined;
-    const bytes = audio === undefined ? undefined : decodeBase64(audio);
-    if (!bytes) return readFields(frame);
-    this.hear(bytes);
+    if (audio === undefined) return readFields(frame);
+    this.audio.append(audio);
     return undefined;
-  }
-
-  /** Audio of an `append`. Errors: `Fault`, `memory_exhausted`. */
-  append(audio: unknown): void {
-    const bytes =
-      audio instanceof DecodedBase64 ? audio.bytes : typeof audio === 'string' && decodeBase64(audio);
-    if (!bytes) throw new Fault('invalid_event', 'audio is no base64', 'audio');
-    this.hear(bytes);
-  }
-
-  /** Errors: `memory_exhausted`, `Fault` if too much waits. */
-  hear(bytes: Uint8Array): void {
-    this.manual.bytes += bytes.length;
-    if (this.call) {
-      if (!this.call.hear(bytes)) throw memoryExhausted();
-      return;
-    }
-    if (this.#audio.bytes > LIMITS.realtime.bufferedAudioBytes) throw new Fault('conversation_too_large');
-    mustCharge(this.#audio, pieceOf(bytes.length));
-    this.#early.push(bytes);
-  }
-
-  forget(): void {
-    this.call?.forget();
-    for (const bytes of this.#early.splice(0)) this.#audio.release(pieceOf(bytes.length));
-    this.manual.bytes = 0;
   }
 
   #take(fields: PlainObject): Promise<void> | undefined {
     const eventId = eventIdOf(fields);
     try {
       const { type } = clientEvent(fields);
-      if (type === APPEND) return void this.append(fields['audio']);
+      if (type === APPEND) return void this.audio.append(fields['audio']);
       if (type === 'session.update') return this.#guarded(this.#update(fields['session']), eventId);
       const handle = HANDLERS.get(type);
       if (!handle)
@@ -233,6 +196,18 @@ export class AgentSession implements SocketEvents, SessionState {
 
   /** Takes what the client may set, and keeps what it may not. Errors: `Fault`, `unsupported_option`, `overloaded`. */
   async #update(value: unknown): Promise<void> {
+    // The settings may not change while the call begins with them.
+    this.#stopWaiting();
+    await this.#beginning;
+    try {
+      await this.#set(value);
+    } finally {
+      if (!this.call) this.#waitOn();
+    }
+    this.#tellSession('session.updated');
+  }
+
+  async #set(value: unknown): Promise<void> {
     const fields = sessionFields(value);
     const [before, wanted] = [this.settings, wantedOf(fields)];
     const next = changed(before, fields);
@@ -246,8 +221,6 @@ export class AgentSession implements SocketEvents, SessionState {
     this.settings = { ...next, overrides };
     this.#note([...kept, ...ownersOptions(fields)]);
     if (this.call) this.#amend(this.call, before);
-    else this.#waitOn();
-    this.#tellSession('session.updated');
   }
 
   /** Once the call has begun, only the instructions can still change. */
@@ -303,7 +276,7 @@ export class AgentSession implements SocketEvents, SessionState {
   async #begin(): Promise<void> {
     const { session } = this.client;
     const { calls, log } = this.parts;
-    if (this.isOver) return;
+    if (this.#isGone) return;
     calls.checkRoom();
     await session.begin(this.settings.overrides);
     const { input, output, turns } = this.settings;
@@ -315,10 +288,7 @@ export class AgentSession implements SocketEvents, SessionState {
       throw error;
     }
     this.call.manual(turns === null);
-    for (const bytes of this.#early.splice(0)) {
-      this.#audio.release(pieceOf(bytes.length));
-      this.call.hear(bytes);
-    }
+    this.audio.begin(this.call);
     if (this.#closedWith !== undefined) this.#end(this.#closedWith);
   }
 
@@ -387,6 +357,7 @@ export class AgentSession implements SocketEvents, SessionState {
   }
 
   gone(): void {
+    this.#isGone = true;
     this.#stopWaiting();
     this.#frames.clear();
   }

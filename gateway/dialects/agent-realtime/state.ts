@@ -4,6 +4,7 @@ import type { ServerEvents } from '../protocol-a/realtime/server-events.js';
 import type { Answers } from './answers.js';
 import type { Items } from './items.js';
 import type { AgentSettings } from './settings.js';
+import type { UserAudio } from './user-audio.js';
 import type { UserTurns } from './user-turns.js';
 
 export interface SessionState {
@@ -13,15 +14,16 @@ export interface SessionState {
   readonly turns: UserTurns;
   /** Texts of the user that no answer was asked for yet. */
   readonly typed: string[];
+  /** Bytes of the texts that the client has brought into the conversation. */
+  brought: number;
   /** Functions that the agent waits for. */
   readonly calls: Set<string>;
   /** Of answers that the client asks for. */
   readonly rate: TokenBucket;
   readonly settings: AgentSettings;
-  /** Turns that the client has committed and not asked an answer for, and the bytes of audio since the last one. */
-  readonly manual: { commits: number; bytes: number };
+  readonly audio: UserAudio;
+  /** Turns that the client has committed and not asked an answer for. */
+  commits: number;
   /** Whether the agent does nothing, and nothing is awaited of it. */
   readonly rests: boolean;
-  /** Drops audio that was not heard yet. */
-  forget(): void;
 }

@@ -114,6 +114,9 @@ export const CLIENT_SECRET_ROWS: readonly ProtocolARow[] = [
     handler: issueClientSecret,
     description: {
       summary: 'Issue a short-lived key for a browser (protocol A, realtime)',
+      description:
+        'Below `/v1`, an agent’s id as `session.model` makes it a key for a call with that agent: that takes a key that may create ' +
+        'sessions.',
       requestBody: { 'application/json': ClientSecretBody },
       responses: {
         ...answers(200, 'The key, and the session it opens', ClientSecret),

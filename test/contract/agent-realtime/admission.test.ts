@@ -225,7 +225,7 @@ t.test('models that speak refuse what they refused', async (t) => {
   exactly(t, (await refusal({ query: '?model=no-such-model' })).error, { code: 'model_not_found' });
 });
 
-t.test('the same on node’s own HTTP stack', async (t) => {
+t.test('the same on node’s own HTTP stack, and while it drains', async (t) => {
   const own = await Talks.start(t, { HTTP_STACK: 'node' });
   own.model.answer((messages) => `You said: ${said(messages)}`);
   const client = await connectAgent(t, own, await own.agent());
@@ -233,6 +233,13 @@ t.test('the same on node’s own HTTP stack', async (t) => {
   await client.next('session.updated');
   client.speak(await own.speech('Two lamps.'));
   await client.untilHeard('You said: Two lamps.');
+  const question = await own.speech('Are you there?');
+  const stopped = own.gateway.stop();
+  await until('it drains', async () => (await fetch(`${own.gateway.base}/health`)).status === 503);
+  client.speak(question);
+  await client.untilHeard('You said: Are you there?');
+  const since = Date.now();
   client.socket.close(1000);
-  exactly(t, await own.ended({ session_id: client.sessionId }), { ended_reason: 'hangup' });
+  await stopped;
+  t.ok(Date.now() - since < 25_000, 'a drain waits for the call, and no longer');
 });

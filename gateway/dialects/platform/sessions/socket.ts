@@ -3,7 +3,7 @@
  * allow is left as it is, where a request for a session is refused.
  */
 import { ServiceError } from '../../../../contracts/errors.js';
-import type { Ids } from '../../../../contracts/ids.js';
+import { type Ids, isId } from '../../../../contracts/ids.js';
 import type { RunnableAgent } from '../../../../contracts/ports/agents/agents.js';
 import type { PublicLimits } from '../../../../contracts/ports/sessions/public-limits.js';
 import type { SessionRuns } from '../../../../contracts/ports/sessions/sessions.js';
@@ -17,6 +17,7 @@ import type {
 import { plannedTools } from '../../../../contracts/agents/plan.js';
 import { RawJson } from '../../../../contracts/text/raw-json.js';
 import { checker } from '../../../../contracts/schemas/check.js';
+import { notFound } from '../errors.js';
 import { found } from '../rows.js';
 import { refuseFull } from './creation.js';
 import { checkSession, type MakingParts, makeSession, type Origin } from './making.js';
@@ -129,6 +130,7 @@ async function find(
   client: SocketClient,
   parts: SocketSessionParts,
 ): Promise<SocketSession> {
+  if (!isId(agentId)) throw notFound('Agent');
   const { runnable, origin } = await admitted(agentId, client, parts);
   const { version } = await checkSession(runnable, fieldsOf({}), origin, parts);
   const id = parts.ids.next('session');

@@ -115,3 +115,53 @@ t.test(
     t.notOk('backchannel' in (kept[2] ?? {}));
   },
 );
+
+t.test(
+  'an answer that was cut off is recorded as the client says that it was heard, if that is said in time',
+  async (t) => {
+    const kept: SessionItem[] = [];
+    const dialogue = new Dialogue(
+      () => new Date(9),
+      (item) => kept.push(item),
+    );
+    const step = (text: string) => [{ text, at: new Date(1), calls: undefined }];
+    dialogue.agentCutOff(step('One two three '));
+    t.same(kept, [], 'not before it is certain');
+    dialogue.correct(step('One two'));
+    t.same(dialogue.messages, [{ role: 'assistant', content: 'One two' }]);
+    dialogue.userApart('Stop.');
+    exactly(t, kept, [
+      { role: 'assistant', content: 'One two', createdAt: new Date(1) },
+      { role: 'user', content: 'Stop.' },
+    ]);
+    dialogue.correct(step('One'));
+    t.equal(dialogue.messages[0]?.content, 'One two', 'too late');
+    dialogue.agentCutOff(step('Four'));
+    dialogue.correct(step(''));
+    dialogue.correct(step('Four'));
+    dialogue.settle();
+    dialogue.settle();
+    t.same(
+      dialogue.messages.map(({ content }) => content),
+      ['One two', 'Stop.', 'Four'],
+    );
+    t.equal(kept.length, 3);
+    dialogue.agentCutOff(step(''));
+    dialogue.settle();
+    t.equal(kept.length, 3, 'nothing was heard');
+  },
+);
+
+t.test('what a client brings along is told to the model; only the user’s is recorded', async (t) => {
+  const kept: SessionItem[] = [];
+  const dialogue = new Dialogue(
+    () => new Date(0),
+    (item) => kept.push(item),
+  );
+  for (const role of ['system', 'user', 'assistant'] as const) dialogue.brought(role, role);
+  t.same(
+    dialogue.messages.map(({ role }) => role),
+    ['system', 'user', 'assistant'],
+  );
+  exactly(t, kept, [{ role: 'user', content: 'user' }]);
+});
