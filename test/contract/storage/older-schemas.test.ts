@@ -85,6 +85,7 @@ for (const commits of [['e1614f90'], ['e1614f90', 'd80e168b']])
         ['platform-of-today', undefined],
         ['placed-calls', undefined],
         ['dial-events', undefined],
+        ['sip-accounts', undefined],
       ],
     );
     exactly(t, lines, [
@@ -93,6 +94,7 @@ for (const commits of [['e1614f90'], ['e1614f90', 'd80e168b']])
       [{ migration: 3 }, 'a migration was applied to the database'],
       [{ migration: 4 }, 'a migration was applied to the database'],
       [{ migration: 5 }, 'a migration was applied to the database'],
+      [{ migration: 6 }, 'a migration was applied to the database'],
     ]);
     t.strictSame(await shapeOf(sql), await newShape(t));
     t.strictSame(await migrate(sql), [], 'once');
@@ -164,5 +166,6 @@ t.test('several starts at once upgrade a database once', async (t) => {
     'placed-calls',
     'platform-of-today',
     'schema',
+    'sip-accounts',
   ]);
 });
