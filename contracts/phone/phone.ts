@@ -81,7 +81,7 @@ export interface Voicemail {
   readonly action: (typeof VOICEMAIL_ACTIONS)[number];
   /** The message to leave after the tone, or with `leave_prompt_message` what the language model is told. */
   readonly message?: string;
-  /** With `leave_prompt_message`: what the model has written. */
+  /** With `leave_prompt_message`: what the model has written; empty if it has failed. */
   readonly text?: string;
   /** Language of the message: BCP 47, with a region. */
   readonly language?: string;
