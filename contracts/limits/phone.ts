@@ -9,6 +9,10 @@ export const PHONE_LIMITS = {
   handshakeSecretsMs: 5000,
   /** Length of the secret that verifies webhooks. */
   credential: { min: 1, max: 4000 },
+  /** Of a number of `sip`: addresses from which its calls come, one of them, and the carrier's server. */
+  sipAddresses: 32,
+  sipAddress: { min: 1, max: 64 },
+  sipServer: 259,
   /** The address of a provider's API. */
   apiUrl: { min: 1, max: 2000 },
   /** Time for a provider to close a stream after it was told to. */

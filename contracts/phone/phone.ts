@@ -43,6 +43,9 @@ export const CREDENTIAL_FORMS: Readonly<Partial<Record<string, readonly [form: R
   client_secret: [/^[\w+/-]{22,}={0,2}$/, 'must be base64, of 16 bytes at least'],
 };
 
+/** How the carrier's SIP server is reached; `auto`: as it answers. */
+export const SIP_TRANSPORTS = ['auto', 'udp', 'tcp', 'tls'] as const;
+
 /** States of a number; ours are `active`, and `error` where another workspace gets its calls. */
 export const NUMBER_STATUSES = ['provisioning', 'active', 'error', 'released'] as const;
 
@@ -78,7 +81,7 @@ export interface Voicemail {
   readonly action: (typeof VOICEMAIL_ACTIONS)[number];
   /** The message to leave after the tone, or with `leave_prompt_message` what the language model is told. */
   readonly message?: string;
-  /** With `leave_prompt_message`: what the model has written. */
+  /** With `leave_prompt_message`: what the model has written; empty if it has failed. */
   readonly text?: string;
   /** Language of the message: BCP 47, with a region. */
   readonly language?: string;

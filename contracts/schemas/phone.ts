@@ -1,6 +1,12 @@
 /** Phone numbers on the wire (docs/contract/platform.md 6.13). */
 import { LIMITS } from '../limits.js';
-import { type CredentialNames, NUMBER_STATUSES, PHONE_CREDENTIALS, PHONE_PROVIDERS } from '../phone/phone.js';
+import {
+  type CredentialNames,
+  NUMBER_STATUSES,
+  PHONE_CREDENTIALS,
+  PHONE_PROVIDERS,
+  SIP_TRANSPORTS,
+} from '../phone/phone.js';
 import { leaf, Moment, nullable, strict, text } from './shapes.js';
 import { type Static, Type } from './type.js';
 import { readOnly } from './write-only.js';
@@ -38,6 +44,71 @@ const ApiUrl = leaf(
   }),
 );
 
+const Secret = leaf(
+  text(phone.credential.max, {
+    description: 'Write-only. Empty or absent beside its username: the stored one.',
+  }),
+);
+
+/** How calls come and go over SIP, as the described platform names it. */
+export const SIP_FIELDS = {
+  inbound_auth_username: leaf(
+    text(phone.credential.max, {
+      description:
+        'With which the carrier’s calls authenticate (digest). This, addresses or both are needed.',
+    }),
+  ),
+  inbound_auth_password: Secret,
+  inbound_allowed_addresses: leaf(
+    Type.Array(text(phone.sipAddress), {
+      maxItems: phone.sipAddresses,
+      description: 'IP addresses and networks from which its calls come.',
+    }),
+  ),
+  termination_uri: leaf(
+    text(phone.sipServer, {
+      description:
+        'The carrier’s SIP server, through which calls are placed: a host, with or without a port.',
+    }),
+  ),
+  termination_transport: leaf(Type.Enum([...SIP_TRANSPORTS], { default: 'auto' })),
+  termination_auth_username: leaf(text(phone.credential.max)),
+  termination_auth_password: Secret,
+};
+
+export const PhoneSipConfig = strict(SIP_FIELDS, {
+  examples: [
+    {
+      inbound_allowed_addresses: ['203.0.113.0/24'],
+      termination_uri: 'sip.example.com:5060',
+      termination_transport: 'udp',
+      termination_auth_username: 'trunk',
+      termination_auth_password: 'secret',
+    },
+  ],
+});
+export type PhoneSipConfig = Static<typeof PhoneSipConfig>;
+
+/** The same as reads show it. */
+const SIP_READ = {
+  inbound_auth_username: Type.String({ description: 'Empty: no account is asked for.' }),
+  inbound_allowed_addresses: Type.Array(Type.String()),
+  termination_uri: Type.String({ description: 'Empty: no calls are placed.' }),
+  termination_transport: Type.Enum([...SIP_TRANSPORTS]),
+  termination_auth_username: Type.String(),
+};
+export type SipRead = { [K in keyof typeof SIP_READ]: Static<(typeof SIP_READ)[K]> };
+
+/** Every member of it, where reads may have it and changes may repeat it. */
+const optional = <K extends keyof typeof SIP_READ>(name: K) => Type.Optional(SIP_READ[name]);
+const SIP_SHOWN = {
+  inbound_auth_username: optional('inbound_auth_username'),
+  inbound_allowed_addresses: optional('inbound_allowed_addresses'),
+  termination_uri: optional('termination_uri'),
+  termination_transport: optional('termination_transport'),
+  termination_auth_username: optional('termination_auth_username'),
+};
+
 export const PhoneNumberCreation = strict(
   {
     provider: Type.Enum([...PHONE_PROVIDERS]),
@@ -48,10 +119,13 @@ export const PhoneNumberCreation = strict(
     label: Type.Optional(Label),
     agent_id: Agent,
     enabled: Type.Optional(Enabled),
-    credentials: Credentials,
+    credentials: Type.Optional(Credentials),
     api_url: ApiUrl,
+    ...SIP_FIELDS,
   },
   {
+    description:
+      'Numbers of `sip` have their credentials here or in the fields of their own; others need `credentials`.',
     examples: [
       {
         provider: 'twilio',
@@ -75,6 +149,7 @@ export const PhoneNumberChange = strict(
     workspace_id: readOnly.own,
     provider: readOnly.own,
     phone_number: readOnly.own,
+    ...SIP_SHOWN,
     places_calls: readOnly.flag,
     supports_outbound: readOnly.flag,
     belongs_to_another: readOnly.flag,
@@ -106,6 +181,7 @@ export const PhoneNumberEntity = Type.Object(
         '`error`: its calls do not come here, and `status_detail` says why. Others are `active`; the rest is of other platforms.',
     }),
     status_detail: Type.String(),
+    ...SIP_SHOWN,
     api_url: nullable(Type.String()),
     answer_url: Type.String({
       description:

@@ -50,18 +50,30 @@ function firstOf<Each extends Kept>(all: readonly Each[], id: (each: Each) => st
 
 /** Creates the missing records of one number. Errors: those of the server. */
 async function keepOne(
-  { id, address, sources }: SipNumber,
+  { id, address, sources, account }: SipNumber,
   name: string,
   kept: { readonly trunk: string | undefined; readonly digest: string },
   { store, agentName, roomOf, trunk }: KeepingParts,
 ): Promise<void> {
   const metadata = kept.digest;
-  const options = { ...trunk, metadata, allowedAddresses: [...sources] };
+  // Without either, the trunk would take calls from everybody.
+  if (sources.length === 0 && !account)
+    throw new Error(`the number ${id} has neither addresses nor an account`);
+  const options = {
+    ...{ ...trunk, metadata, allowedAddresses: [...sources] },
+    ...(account && { authUsername: account.username, authPassword: account.password }),
+  };
   const trunkId =
     kept.trunk ?? (await store.createSipInboundTrunk(name, [userOf(address)], options)).sipTrunkId;
   const rule = { type: 'callee', roomPrefix: agentName, randomize: true } as const;
   await store.createSipDispatchRule(rule, { name, metadata, trunkIds: [trunkId], roomConfig: roomOf(id) });
 }
+
+/** What a number's records are made of; the same as before for numbers without an account, whose trunks stay. */
+const shapeOf = ({ address, sources, account }: SipNumber, { trunk }: KeepingParts): readonly unknown[] => [
+  ...[userOf(address), sources, trunk],
+  ...(account ? [account] : []),
+];
 
 /** Brings the server's records in line with the numbers; continues after a refused one. Errors: the first one, once all have been tried. */
 export async function keepNumbers(numbers: readonly SipNumber[], parts: KeepingParts): Promise<void> {
@@ -72,7 +84,7 @@ export async function keepNumbers(numbers: readonly SipNumber[], parts: KeepingP
   const wanted = new Map(
     numbers.map((number) => [
       `${agentName}:${number.id}`,
-      { number, digest: digestOf([userOf(number.address), number.sources, parts.trunk]) },
+      { number, digest: digestOf(shapeOf(number, parts)) },
     ]),
   );
   const fits = ({ name, metadata }: Kept): boolean => wanted.get(name)?.digest === metadata;

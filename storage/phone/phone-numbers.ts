@@ -23,8 +23,9 @@ import type {
 } from '../../contracts/ports/phone/phone.js';
 import type { Secrets } from '../../contracts/ports/secrets.js';
 import { listed, positionAfter, wantedRows } from '../page.js';
-import { phoneApiContext, phoneContext } from '../secrets/sealed.js';
+import { phoneApiContext, phoneContext, phoneInboundContext } from '../secrets/sealed.js';
 import type { Sql, Transaction } from '../postgres/sql.js';
+import { replaceSipConfig, sipColumns, sipConfigOf, type SipRow } from './sip-config.js';
 
 /** The order of claims to one number: the first is whose it is. */
 const precedence = (sql: Sql | Transaction) => sql`p.proven_at nulls last, p.position`;
@@ -48,31 +49,43 @@ const isListed = (sql: Sql, workspaceId: string, { address, agentId }: PhoneNumb
   ${address === undefined ? sql`` : sql`and p.address = ${address}`}
   ${agentId === undefined ? sql`` : sql`and p.agent_id = ${agentId}`}`;
 
+type ReadRow = PhoneNumber & SipRow;
+
+/** As its workspace reads it. */
+function numberOf({ sipSealed, sipApi, sipInbound, ...number }: ReadRow, secrets: Secrets): PhoneNumber {
+  const sip = sipConfigOf(number.id, { sipSealed, sipApi, sipInbound }, secrets);
+  return { ...number, ...(sip && { sip }) };
+}
+
 async function list(
-  sql: Sql,
+  { sql, secrets }: Parts,
   workspaceId: string,
   filter: PhoneNumberFilter,
   page: PageRequest,
 ): Promise<Listed<PhoneNumber>> {
-  const rows = await sql<(PhoneNumber & { position: string })[]>`
-    select ${columns(sql)}, p.position::text as position from phone_numbers p
+  const rows = await sql<(ReadRow & { position: string })[]>`
+    select ${columns(sql)}, ${sipColumns(sql)}, p.position::text as position from phone_numbers p
     where ${isListed(sql, workspaceId, filter)} and p.position < ${positionAfter(page)}
     order by p.position desc offset ${page.offset} limit ${wantedRows(page)}`;
   const [counted] = page.total
     ? await sql<{ total: number }[]>`
         select count(*)::int as total from phone_numbers p where ${isListed(sql, workspaceId, filter)}`
     : [];
-  return listed(rows, page, counted?.total ?? null, ({ position: _, ...number }) => number);
+  return listed(rows, page, counted?.total ?? null, ({ position: _, ...number }) =>
+    numberOf(number, secrets),
+  );
 }
 
 async function read(
   sql: Sql | Transaction,
+  secrets: Secrets,
   id: string,
   workspaceId: string,
 ): Promise<PhoneNumber | undefined> {
-  const [row] = await sql<PhoneNumber[]>`
-    select ${columns(sql)} from phone_numbers p where p.id = ${id} and p.workspace_id = ${workspaceId}`;
-  return row;
+  const [row] = await sql<ReadRow[]>`
+    select ${columns(sql)}, ${sipColumns(sql)} from phone_numbers p
+    where p.id = ${id} and p.workspace_id = ${workspaceId}`;
+  return row && numberOf(row, secrets);
 }
 
 /** Errors: `not_found`. */
@@ -98,6 +111,7 @@ interface PhoneRow {
   readonly api_url: string | null;
   readonly sealed: Uint8Array;
   readonly sealed_api: Uint8Array | null;
+  readonly sealed_inbound: Uint8Array | null;
 }
 
 /** Locks the workspace's row, so that numbers are counted one after the other. Errors: `conflict`. */
@@ -129,7 +143,7 @@ const openApi = (secrets: Secrets, id: string, sealed: Uint8Array | null): Crede
 const create = (
   { sql, ids, secrets }: Parts,
   wanted: NewPhoneNumber,
-  { secret, api }: NumberSecrets,
+  { secret, api, inbound }: NumberSecrets,
   workspaceId: string,
 ) =>
   sql.begin(async (tx) => {
@@ -147,8 +161,9 @@ const create = (
       api_url: apiUrl,
       sealed: secrets.seal(secret, phoneContext(id)),
       sealed_api: api ? sealApi(secrets, id, api) : null,
+      sealed_inbound: inbound ? secrets.seal(JSON.stringify(inbound), phoneInboundContext(id)) : null,
     });
-    return read(tx, id, workspaceId);
+    return read(tx, secrets, id, workspaceId);
   }) as Promise<PhoneNumber>;
 
 const change = (
@@ -173,7 +188,7 @@ const change = (
       const sealed = sealApi(secrets, id, { ...openApi(secrets, id, row.sealed_api), ...api });
       await tx`update phone_numbers set sealed_api = ${sealed} where id = ${id}`;
     }
-    return read(tx, id, workspaceId);
+    return read(tx, secrets, id, workspaceId);
   }) as Promise<PhoneNumber | undefined>;
 
 async function remove(sql: Sql, id: string, workspaceId: string): Promise<boolean> {
@@ -243,12 +258,17 @@ const prove = (sql: Sql, id: string) =>
   sql`update phone_numbers set proven_at = now() where id = ${id} and proven_at is null`;
 
 async function answered({ sql, secrets }: Parts, provider: string) {
-  const rows = await sql<ClaimRow[]>`
-    select ${claimColumns(sql)} from (
+  const rows = await sql<(ClaimRow & { inbound: Buffer | null })[]>`
+    select ${claimColumns(sql)}, p.sealed_inbound as inbound from (
       select distinct on (address) * from phone_numbers p where provider = ${provider}
       order by address, ${precedence(sql)}) p
     where p.enabled and p.agent_id is not null order by p.position`;
-  return rows.map((row) => claimOf(row, secrets));
+  return rows.map(({ inbound: sealed, ...row }) => ({
+    ...claimOf(row, secrets),
+    ...(sealed && {
+      inbound: JSON.parse(secrets.openSealed(sealed, phoneInboundContext(row.id))) as Credentials,
+    }),
+  }));
 }
 
 const AT_ONCE = 200;
@@ -262,10 +282,15 @@ export const forgetOldCalls = (sql: Sql, days: number) => sql`
 export const createPhoneNumbers = (
   parts: Parts,
 ): PhoneNumbers & DialledNumbers & DiallingNumbers & AnsweredNumbers => ({
-  list: (workspaceId, filter, page) => list(parts.sql, workspaceId, filter, page),
-  read: (id, workspaceId) => read(parts.sql, id, workspaceId),
+  list: (workspaceId, filter, page) => list(parts, workspaceId, filter, page),
+  read: (id, workspaceId) => read(parts.sql, parts.secrets, id, workspaceId),
   create: (wanted, own, workspaceId) => create(parts, wanted, own, workspaceId),
   change: (id, workspaceId, wanted) => change(parts, id, workspaceId, wanted),
+  async configureSip(id, workspaceId, config) {
+    const { sql, secrets } = parts;
+    const replaced = await replaceSipConfig(sql, secrets, { id, workspaceId }, config);
+    return replaced ? read(sql, secrets, id, workspaceId) : undefined;
+  },
   remove: (id, workspaceId) => remove(parts.sql, id, workspaceId),
   named: (name, workspaceId) => named(parts.sql, name, workspaceId),
   open: (id) => open(parts, id),

@@ -60,24 +60,28 @@ export async function openSecretsOf(
   });
 }
 
-/** Contexts for the secrets in a phone number's own row: its webhook secret and its provider's API credentials. */
+/** Contexts for the secrets in a phone number's own row: its webhook secret, its provider's API credentials, its callers' account. */
 export const phoneContext = (id: string): string => `phone ${id}`;
 export const phoneApiContext = (id: string): string => `phone api ${id}`;
+export const phoneInboundContext = (id: string): string => `phone inbound ${id}`;
 
 async function resealNumbers(tx: Transaction, secrets: Secrets): Promise<number> {
   await tx`lock table phone_numbers in exclusive mode`;
   let count = 0;
   for (let after = ''; ;) {
-    const rows = await tx<{ id: string; sealed: Buffer; sealed_api: Buffer | null }[]>`
-      select id, sealed, sealed_api from phone_numbers where id > ${after} order by id limit 500`;
+    const rows = await tx<
+      { id: string; sealed: Buffer; sealed_api: Buffer | null; sealed_inbound: Buffer | null }[]
+    >`
+      select id, sealed, sealed_api, sealed_inbound from phone_numbers where id > ${after} order by id limit 500`;
     const last = rows.at(-1);
     if (!last) return count;
     const anew = (sealed: Buffer, context: string) =>
       secrets.seal(secrets.openSealed(sealed, context), context);
-    for (const { id, sealed, sealed_api: api } of rows)
+    for (const { id, sealed, sealed_api: api, sealed_inbound: inbound } of rows)
       await tx`
         update phone_numbers set sealed = ${anew(sealed, phoneContext(id))},
-          sealed_api = ${api && anew(api, phoneApiContext(id))}
+          sealed_api = ${api && anew(api, phoneApiContext(id))},
+          sealed_inbound = ${inbound && anew(inbound, phoneInboundContext(id))}
         where id = ${id}`;
     count += rows.length;
     after = last.id;

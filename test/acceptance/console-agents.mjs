@@ -112,6 +112,18 @@ const STEPS = {
     await saved();
   },
 
+  'what happens where a machine takes a placed call is chosen in words': async (t, { call, page, saved }) => {
+    const placed = page.getByRole('group', { name: 'Placed calls' });
+    await placed.getByLabel('Detect answering machines').check();
+    await placed.getByLabel('Action').selectOption('leave message');
+    await placed.getByLabel('Message').fill('Please call back.');
+    await saved();
+    t.strictSame((await draftOf(call)).conversation.outbound, {
+      amd_enabled: true,
+      voicemail: { action: 'leave_message', message: 'Please call back.' },
+    });
+  },
+
   'versions are compared, and go back into the draft': async (
     t,
     { button, call, page, saved, tab, well },

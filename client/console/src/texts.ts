@@ -304,6 +304,8 @@ export const texts = {
       characters: 'Characters spoken',
       cost: 'Cost',
     },
+    dialled: (status: string, who: string | null) =>
+      who === null ? `dialled: ${status}` : `${status} by ${who === 'unknown' ? 'somebody' : who}`,
     ended: (reason: string) => `Ended: ${reason}`,
     version: (number: number | null) => (number === null ? 'Draft' : `Version ${number}`),
     saveJson: 'Save as JSON',

@@ -23,6 +23,30 @@ export interface NumberSecrets {
   readonly secret: string;
   /** Further credentials for the provider's API. */
   readonly api?: Credentials;
+  /** Of `sip`: user name and password with which its calls authenticate. */
+  readonly inbound?: Credentials;
+}
+
+/** How calls of a number of `sip` come and go, without passwords. */
+export interface SipConfig {
+  /** IP addresses and networks from which its calls come; empty: any, with the account. */
+  readonly sources: readonly string[];
+  /** User of the account with which its calls authenticate (digest); null: without one. */
+  readonly inboundUsername: string | null;
+  /** The carrier's SIP server, in the format of `CREDENTIAL_FORMS`; null: no calls are placed. */
+  readonly server: string | null;
+  /** User of the account there; empty: without one. */
+  readonly username: string;
+}
+
+/** Passwords that are left out stay as they are. */
+export interface SipConfigChange extends Pick<SipConfig, 'sources'> {
+  readonly inbound: { readonly username: string; readonly password?: string } | null;
+  readonly termination: {
+    readonly server: string;
+    readonly username: string;
+    readonly password?: string;
+  } | null;
 }
 
 export interface PhoneNumber extends NewPhoneNumber {
@@ -34,13 +58,15 @@ export interface PhoneNumber extends NewPhoneNumber {
   readonly token: string;
   /** Another workspace has it, so that its calls go there; only of numbers that a server has to know beforehand (`sip`). */
   readonly belongsToAnother: boolean;
+  /** Only of numbers of `sip`, as their workspace reads them. */
+  readonly sip?: SipConfig;
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }
 
 /** Absent fields stay as they are, also those within `api`. */
 export type PhoneNumberChange = Partial<
-  Pick<NewPhoneNumber, 'label' | 'agentId' | 'enabled' | 'apiUrl'> & NumberSecrets
+  Pick<NewPhoneNumber, 'label' | 'agentId' | 'enabled' | 'apiUrl'> & Omit<NumberSecrets, 'inbound'>
 >;
 
 export interface PhoneNumberFilter {
@@ -59,6 +85,11 @@ export interface PhoneNumbers {
   create(number: NewPhoneNumber, secrets: NumberSecrets, workspaceId: string): Promise<PhoneNumber>;
   /** Errors: `not_found` without such an agent. */
   change(id: string, workspaceId: string, change: PhoneNumberChange): Promise<PhoneNumber | undefined>;
+  /**
+   * Replaces how calls of a number of `sip` come and go; running ones go on. Undefined without such a number. Errors:
+   * `validation_failed` if a password is left out and none is stored.
+   */
+  configureSip(id: string, workspaceId: string, config: SipConfigChange): Promise<PhoneNumber | undefined>;
   /** Numbers with that address or id; several if the address is registered at several providers. */
   named(name: string, workspaceId: string): Promise<readonly PhoneNumber[]>;
   /** Running calls are not ended. */
@@ -96,7 +127,9 @@ export interface AnsweredNumbers {
   /** All enabled numbers of that provider that have an agent, each of the one workspace whose it is. */
   answered(
     provider: PhoneProvider,
-  ): Promise<readonly { readonly number: PhoneNumber; readonly secret: string }[]>;
+  ): Promise<
+    readonly { readonly number: PhoneNumber; readonly secret: string; readonly inbound?: Credentials }[]
+  >;
 }
 
 export interface OpenedNumber {

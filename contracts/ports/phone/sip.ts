@@ -7,8 +7,10 @@ export interface SipNumber {
   readonly id: string;
   /** As `phoneAddress` writes it. */
   readonly address: string;
-  /** IP addresses and networks from which its calls come. */
+  /** IP addresses and networks from which its calls come; empty: any, with the account. */
   readonly sources: readonly string[];
+  /** With which its calls have to authenticate (digest). Absent: without. */
+  readonly account?: { readonly username: string; readonly password: string };
 }
 
 /** The caller, as a participant of the call's room. */

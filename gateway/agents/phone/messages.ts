@@ -67,7 +67,11 @@ export class Messages {
       const chat = this.parts.modelOf(session.plan, { agentId, sessionId, endUserId });
       if (!chat) return;
       const writing = this.#write(call, session.plan, chat)
-        .catch((error: unknown) => log.warn({ ...whyOf(error), call: call.id }, 'no message was written'))
+        .catch(async (error: unknown) => {
+          log.warn({ ...whyOf(error), call: call.id }, 'no message was written');
+          // Nobody waits for it then, in any process.
+          await this.parts.placed.keepText(call.id, '').catch(() => undefined);
+        })
         .finally(() => this.#writing.delete(call.id));
       this.#writing.set(call.id, writing);
     } catch (error) {
@@ -82,11 +86,17 @@ export class Messages {
     const { placed, clock } = this.parts;
     for (const until = clock.monotonic() + messageMs; ;) {
       const current = await placed.find(call.id);
-      if (current?.voicemail?.text !== undefined) return current;
+      const text = current?.voicemail?.text;
+      if (text !== undefined) return text === '' ? undefined : current;
       // Without a model nobody writes; in another process it takes no longer than this.
       if (!current || current.endedAt || clock.monotonic() > until) return undefined;
       await new Promise<void>((resolve) => clock.after(LOOK_MS, resolve));
     }
+  }
+
+  /** Resolves once nothing is being written. */
+  async settled(): Promise<void> {
+    await Promise.all(this.#writing.values());
   }
 
   async #write(call: PlacedCall, plan: SessionPlan, chat: Pick<ChatModel, 'chat'>): Promise<void> {

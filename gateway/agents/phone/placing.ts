@@ -46,7 +46,7 @@ export interface PlacingParts {
   readonly sip?: Pick<SipDialling, 'dial' | 'hangUp'>;
   /** APIs of the providers at which calls are placed. */
   readonly dialling: Readonly<Partial<Record<PhoneProvider, Dialling>>>;
-  readonly messages: Pick<Messages, 'begin' | 'of'>;
+  readonly messages: Pick<Messages, 'begin' | 'of' | 'settled'>;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -197,9 +197,10 @@ export class Placing implements PhoneDialling {
     }
   }
 
-  /** Stops the sweep and waits for running requests to the provider. */
+  /** Stops the sweep and waits for running requests to the provider and the language model. */
   async stop(): Promise<void> {
     this.#stop();
+    await this.parts.messages.settled();
     while (this.#running.size > 0) await Promise.all(this.#running);
   }
 

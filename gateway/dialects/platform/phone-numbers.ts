@@ -1,4 +1,5 @@
 /** Phone numbers (docs/contract/platform.md 6.13). */
+import { ServiceError } from '../../../contracts/errors.js';
 import { LIMITS } from '../../../contracts/limits.js';
 import {
   type ShortNumbers,
@@ -14,6 +15,7 @@ import {
   PhoneNumberChange,
   PhoneNumberCreation,
   PhoneNumberEntity,
+  PhoneSipConfig,
 } from '../../../contracts/schemas/phone.js';
 import { answers, jsonBody, queryParameter } from '../../server/openapi/openapi-parts.js';
 import type { HttpRequest, Route } from '../../server/port.js';
@@ -26,6 +28,14 @@ import { foreignProblems, problem, refuse } from './errors.js';
 import { numberOf, Page, pageBody, pageRequest, PAGING, textOf } from './paging.js';
 import { credentialProblems, secretsOf } from './phone-credentials.js';
 import { bodyFailures, failures, found, gone, idOf } from './rows.js';
+import {
+  sipChangeOf,
+  sipChangeProblems,
+  sipFieldsIn,
+  sipProblems,
+  sipSecretsOf,
+  sipShown,
+} from './sip-config.js';
 
 export interface PhoneNumberParts {
   readonly keys: KeyAuthority;
@@ -41,6 +51,7 @@ const LIST = 'phone_numbers';
 
 const checkCreation = checked(PhoneNumberCreation);
 const checkChange = checked(PhoneNumberChange);
+const checkSipConfig = checked(PhoneSipConfig);
 
 const numberIdOf = (request: HttpRequest): string => idOf(request, 'phone_number_id', WHAT);
 
@@ -68,6 +79,7 @@ const entityOf =
     places_calls: number.placesCalls,
     supports_outbound: number.placesCalls,
     ...statusOf(number),
+    ...sipShown(number),
     api_url: number.apiUrl,
     answer_url: answerUrlOf(number, baseUrl),
     ...(number.belongsToAnother && { belongs_to_another: true }),
@@ -98,19 +110,34 @@ const list: Handler = async (request, { numbers }, { workspaceId }) => {
   return json(200, pageBody(LIST, LIST, listed, entityOf(request)));
 };
 
+/** Problems of a new number's credentials, in either of their forms. */
+function secretProblems(wanted: PhoneNumberCreation): readonly Problem[] {
+  const { provider, credentials } = wanted;
+  const fields = sipFieldsIn(wanted);
+  if (fields.length > 0 && provider !== 'sip')
+    return fields.map((name) => problem([name], `${provider} has no field ${name}`, 'unknown'));
+  if (fields.length > 0 && credentials)
+    return [problem(['credentials'], `credentials cannot be combined with ${fields[0]}`)];
+  if (fields.length > 0) return sipProblems(wanted, true);
+  if (!credentials) return [problem(['credentials'], 'missing field credentials', 'required')];
+  return credentialProblems(provider, credentials, { verifies: false, places: false });
+}
+
 const create: Handler = async (request, parts, { workspaceId }) => {
   const wanted = checkCreation(await readBody(request));
-  const { provider, credentials, agent_id: agentId = null, enabled = true, api_url: apiUrl = null } = wanted;
-  const { label = '' } = wanted;
+  const { provider, agent_id: agentId = null, enabled = true, api_url: apiUrl = null, label = '' } = wanted;
   // Nobody is called at a short number of the workspace's own.
   const address = writtenAddress(wanted.phone_number, NONE_SHORT);
   refuse([
     ...(address === undefined ? [problem(['phone_number'], `phone_number ${WRITTEN_ADDRESS}`)] : []),
-    ...credentialProblems(provider, credentials, { verifies: false, places: false }),
+    ...secretProblems(wanted),
     ...urlProblems(apiUrl, parts),
   ]);
   const number = { provider, address: address ?? '', label, agentId, enabled, apiUrl };
-  const secrets = { secret: '', ...secretsOf(provider, credentials) };
+  const isImport = sipFieldsIn(wanted).length > 0;
+  const secrets = isImport
+    ? sipSecretsOf(wanted)
+    : { secret: '', ...secretsOf(provider, wanted.credentials ?? {}) };
   return json(201, entityOf(request)(await parts.numbers.create(number, secrets, workspaceId)));
 };
 
@@ -121,7 +148,8 @@ const change: Handler = async (request, parts, { workspaceId }) => {
   const { numbers } = parts;
   const id = numberIdOf(request);
   const wanted = checkChange(await readBody(request));
-  const { provider, address, placesCalls: places } = found(await numbers.read(id, workspaceId), WHAT);
+  const number = found(await numbers.read(id, workspaceId), WHAT);
+  const { provider, address, placesCalls: places } = number;
   const { label, agent_id: agentId, enabled, api_url: apiUrl, credentials = {} } = wanted;
   refuse([
     ...foreignProblems(wanted, {
@@ -130,6 +158,7 @@ const change: Handler = async (request, parts, { workspaceId }) => {
       provider,
       phone_number: address,
     }),
+    ...sipChangeProblems(wanted, number),
     ...credentialProblems(provider, credentials, { verifies: true, places }),
     ...urlProblems(apiUrl, parts),
   ]);
@@ -140,6 +169,17 @@ const change: Handler = async (request, parts, { workspaceId }) => {
     ...(apiUrl !== undefined && { apiUrl }),
     ...secretsOf(provider, credentials),
   });
+  return json(200, entityOf(request)(found(changed, WHAT)));
+};
+
+const configureSip: Handler = async (request, { numbers }, { workspaceId }) => {
+  const id = numberIdOf(request);
+  const wanted = checkSipConfig(await readBody(request));
+  const { provider } = found(await numbers.read(id, workspaceId), WHAT);
+  if (provider !== 'sip')
+    throw new ServiceError('conflict', { message: 'Only numbers of provider sip have this configuration' });
+  refuse(sipProblems(wanted, false));
+  const changed = await numbers.configureSip(id, workspaceId, sipChangeOf(wanted));
   return json(200, entityOf(request)(found(changed, WHAT)));
 };
 
@@ -199,6 +239,21 @@ const ROWS: readonly routes.RouteRow<PhoneNumberParts, Caller>[] = tagged('phone
         'Absent fields stay as they are, each credential too. Provider and number cannot be changed. Running calls are not affected.',
       requestBody: jsonBody(PhoneNumberChange),
       responses: { ...answers(200, 'The number', PhoneNumberEntity), ...bodyFailures(404) },
+    },
+  },
+  {
+    method: 'PUT',
+    path: `${NUMBER}/sip-config`,
+    permission: 'manage',
+    handler: configureSip,
+    description: {
+      summary: 'Replace how calls of a number come and go over SIP',
+      operationId: 'replaceSipConfig',
+      description:
+        'Of numbers of provider `sip` only. Absent fields are removed; an empty or absent password beside its username stays as it is, ' +
+        'and without `termination_uri` no calls are placed any more. Running calls go on.',
+      requestBody: jsonBody(PhoneSipConfig),
+      responses: { ...answers(200, 'The number', PhoneNumberEntity), ...bodyFailures(404, 409) },
     },
   },
   {

@@ -111,3 +111,25 @@ t.test('secrets of phone numbers are sealed anew as well', async (t) => {
   exactly(t, await numbers(after).change(found!.number.id, workspaceId, { api }), { placesCalls: true });
   await t.rejects(numbers(before).find('twilio', wanted.address), /unable to authenticate data/);
 });
+
+t.test('so is the account of callers over SIP', async (t) => {
+  const [secretsKey, next] = ['the third key of several machines', 'the fourth key of several machines'];
+  const numbers = (secrets: Opened) => createPhoneNumbers({ sql, ids: randomIds, secrets });
+  const [{ id: agentId } = { id: null }] = await sql<{ id: string }[]>`
+    insert into agents (id, workspace_id, name, description, config)
+    values (${randomIds.next('agent')}, ${workspaceId}, 'A', '', '{}') returning id`;
+  const wanted = {
+    provider: 'sip',
+    address: '+493012345670',
+    label: '',
+    agentId,
+    enabled: true,
+    apiUrl: null,
+  } as const;
+  const inbound = { username: 'caller', password: 'sesame' };
+  const before = await openSecrets({ sql, dataDir, secretsKey });
+  await numbers(before).create(wanted, { secret: '203.0.113.7', inbound }, workspaceId);
+  exactly(t, await rotate({ SECRETS_KEY: next, SECRETS_KEY_PREVIOUS: secretsKey }), { code: 0 });
+  const after = numbers(await openSecrets({ sql, dataDir, secretsKey: next }));
+  exactly(t, await after.answered('sip'), [{ secret: '203.0.113.7', inbound }]);
+});

@@ -129,6 +129,7 @@ const DOCUMENTED = {
   'tests by voice: calls of a process at once, waiting for a place': `${agentTest.voice.atOnce}, ${agentTest.voice.placeSeconds} s`,
   'tests by voice: interruptions, a pause, pauses of a line': `${agentTest.voice.interruptions}, ${number(agentTest.voice.pause.max)} ms, ${number(agentTest.voice.pauses)} ms`,
   'phone numbers of a workspace': `${phone.perWorkspace}`,
+  "numbers of `sip`: addresses that calls come from, one of them, the carrier's server": `${phone.sipAddresses}, ${span(phone.sipAddress)}, ${phone.sipServer} characters`,
   'phone: a webhook, one message of a stream': `${size(unauthenticated.bodyBytes)}, ${size(phone.frameBytes)}`,
   'phone: messages of a stream': `${phone.messages.perSecond} a second, ${number(phone.messages.burst)} at once`,
   'phone: time for a provider to close a stream that has ended': `${phone.byeMs / SECOND} s`,

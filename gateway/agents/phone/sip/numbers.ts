@@ -8,6 +8,7 @@
 import type { Clock } from '../../../../contracts/clock.js';
 import { ServiceError, whyOf } from '../../../../contracts/errors.js';
 import type { Log } from '../../../../contracts/log.js';
+import { sourcesOf } from '../../../../contracts/phone/sip-sources.js';
 import type { AnsweredNumbers, PhoneNumber, PhoneNumbers } from '../../../../contracts/ports/phone/phone.js';
 import type { SipNumber, SipService } from '../../../../contracts/ports/phone/sip.js';
 import { repeat } from '../../../../contracts/time/repeat.js';
@@ -21,9 +22,6 @@ export interface SipNumbersParts {
 
 /** Interval of the updates, which also repeat those that failed in another process. */
 const AGAIN_MS = 30_000;
-
-/** Splits `allowed_addresses` as it is written. */
-const sourcesOf = (secret: string): readonly string[] => secret.split(/,\s*/);
 
 export const isSip = ({ provider }: Pick<PhoneNumber, 'provider'>): boolean => provider === 'sip';
 
@@ -61,11 +59,14 @@ export class SipNumbers {
 
   async #keepNow(): Promise<void> {
     const rows = await this.parts.numbers.answered('sip');
-    const wanted: SipNumber[] = rows.map(({ number: { id, address }, secret }) => ({
-      id,
-      address,
-      sources: sourcesOf(secret),
-    }));
+    const wanted: SipNumber[] = rows.map(({ number: { id, address }, secret, inbound }) => {
+      const { username, password } = inbound ?? {};
+      const account = username !== undefined && password !== undefined && { username, password };
+      return {
+        ...{ id, address, sources: sourcesOf(secret, account !== false) },
+        ...(account && { account }),
+      };
+    });
     const wants = wanted.length > 0;
     if (!wants && this.#kept === 'none') return;
     try {
@@ -102,6 +103,11 @@ export class SipNumbers {
       change: async (id, workspaceId, change) => {
         const number = await numbers.change(id, workspaceId, change);
         if (number && isSip(number)) await this.#keepLater();
+        return number;
+      },
+      configureSip: async (id, workspaceId, config) => {
+        const number = await numbers.configureSip(id, workspaceId, config);
+        if (number) await this.#keepLater();
         return number;
       },
       remove: async (id, workspaceId) => {

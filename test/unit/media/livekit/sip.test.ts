@@ -39,9 +39,17 @@ class Store implements SipStore {
   createSipInboundTrunk: SipStore['createSipInboundTrunk'] = (name, numbers, options) => {
     if (numbers.includes(this.refused)) return Promise.reject(new Error('conflicting trunks'));
     this.changes += 1;
-    const { metadata = '', allowedAddresses = [] } = options ?? {};
+    const { metadata = '', allowedAddresses = [], authUsername = '', authPassword = '' } = options ?? {};
     const sipTrunkId = `ST_${(this.#ids += 1)}`;
-    const trunk = new SIPInboundTrunkInfo({ sipTrunkId, name, numbers, metadata, allowedAddresses });
+    const account = { authUsername, authPassword };
+    const trunk = new SIPInboundTrunkInfo({
+      sipTrunkId,
+      name,
+      numbers,
+      metadata,
+      allowedAddresses,
+      ...account,
+    });
     this.trunks.push(trunk);
     return Promise.resolve(trunk);
   };
@@ -118,6 +126,37 @@ t.test('a server has a trunk and a rule of each number, and of no other', async 
     ['somebody else’s', 'gw:phone_4'],
     'one that is refused holds up nobody',
   );
+});
+
+t.test('a trunk asks for the number’s account, and is never open to everybody', async (t) => {
+  const store = new Store();
+  const keep = (...numbers: SipNumber[]) =>
+    keepNumbers(numbers, {
+      ...{ store, agentName: 'gw', trunk: { ringingTimeout: 15 } },
+      roomOf: (id) => new RoomConfiguration({ metadata: id }),
+    });
+  const plain = number('phone_1', '+493012345678', '203.0.113.7');
+  await keep(plain);
+  const { metadata } = store.trunks[0]!;
+  t.equal(
+    metadata,
+    '4021d2676074b4ddc8cc1e4aafe1ae3a',
+    'of releases that knew no accounts: their trunks stay',
+  );
+  const account = { username: 'caller', password: 'secret' };
+  await keep({ ...plain, account });
+  exactly(t, store.trunks, [
+    { authUsername: 'caller', authPassword: 'secret', allowedAddresses: ['203.0.113.7'] },
+  ]);
+  store.changes = 0;
+  await keep({ ...plain, account });
+  t.equal(store.changes, 0);
+  await keep({ ...plain, account: { ...account, password: 'another' } });
+  exactly(t, store.trunks, [{ authPassword: 'another' }]);
+  await keep({ ...plain, sources: [], account });
+  exactly(t, store.trunks, [{ authUsername: 'caller', allowedAddresses: [] }]);
+  await t.rejects(keep({ ...plain, sources: [] }), /neither addresses nor an account/);
+  t.same(store.trunks, []);
 });
 
 t.test('keys are sent one after the other, with their codes, and one that fails is lost alone', async (t) => {

@@ -58,6 +58,7 @@ const Head = ({ call }: { readonly call: Call }) => (
         momentText(call.created_at),
         calls.version(call.version_number),
         call.caller_number,
+        call.dial_status && calls.dialled(spaced(call.dial_status), call.answered_by),
         call.end_user_id,
         call.ended_reason && calls.ended(spaced(call.ended_reason)),
       ]

@@ -10,6 +10,9 @@ export interface CallRow {
   readonly status: string;
   readonly source: string;
   readonly caller_number: string | null;
+  /** How a placed call came out, and who has answered it; null of all others. */
+  readonly dial_status: string | null;
+  readonly answered_by: string | null;
   readonly created_at: string;
   readonly started_at: string | null;
   readonly duration_seconds: number | null;
