@@ -4,6 +4,7 @@ import type { Ids } from '../../contracts/ids.js';
 import { LIMITS } from '../../contracts/limits.js';
 import { LANGUAGES, type Language } from '../../contracts/speech/languages.js';
 import { DEFAULT_TRANSCRIPTION_MODEL } from '../../contracts/speech/models.js';
+import type { Keeper } from '../../contracts/ports/parts.js';
 import type { MemoryLedger } from '../../contracts/ports/accounts/memory.js';
 import type { KeyAuthority } from '../../contracts/ports/accounts/identity.js';
 import type { Speech } from '../../contracts/ports/speech/speech.js';
@@ -29,23 +30,28 @@ import type { PlatformParts } from '../dialects/platform/parts.js';
 import { guardedConnections } from '../outbound/connections.js';
 import { createOutbound } from '../outbound/fetch.js';
 import { createMcp } from '../outbound/mcp.js';
+import { agentModels } from './agent-models.js';
+import type { ConversationModelConfig } from './language-model.js';
+import type { OwnModelParts } from './own-model.js';
 
 export interface PlatformOptions {
-  readonly config: Pick<
-    Config,
-    | 'dataDir'
-    | 'secretsKey'
-    | 'secretsKeyPrevious'
-    | 'outboundAllow'
-    | 'recordAudioDefault'
-    | 'modelsDir'
-    | 'phoneAllowShort'
-    | 'vocabulary'
-  >;
+  readonly config: ConversationModelConfig &
+    Pick<
+      Config,
+      | 'dataDir'
+      | 'secretsKey'
+      | 'secretsKeyPrevious'
+      | 'outboundAllow'
+      | 'recordAudioDefault'
+      | 'modelsDir'
+      | 'phoneAllowShort'
+      | 'vocabulary'
+    >;
   readonly database: Database;
   readonly keys: KeyAuthority;
   readonly speech: Pick<Speech, 'checkVoice'>;
   readonly registry: Registry;
+  readonly keeper: Keeper;
   readonly ids: Ids;
   readonly clock: Clock;
   /** What plans are charged to; default: nothing. */
@@ -63,13 +69,18 @@ function languagesOf(registry: Registry): PlatformParts['languages'] {
  * `KnowledgeSearch`). Errors: `StorageFailure` for the installation's secret, an Error for OUTBOUND_ALLOW.
  */
 export async function openPlatform(options: PlatformOptions) {
-  const { config, database, keys, speech, registry, ids, clock, memory } = options;
+  const { config, database, keys, speech, registry, ids, clock, memory, keeper } = options;
   const { sql, asked } = database;
   const cache = new PlanCache(memory, LIMITS.agent.keptPlanBytes);
   const plans = new PlanContents(sql, cache);
   const outbound = createOutbound({ allow: config.outboundAllow, clock });
   const { dataDir, secretsKey, secretsKeyPrevious: previous } = config;
   const secrets = await openSecrets({ sql, dataDir, secretsKey, previous });
+  const ownModels: OwnModelParts = {
+    keys: createModelKeys(asked, secrets),
+    connections: guardedConnections({ allow: config.outboundAllow }),
+    keeper,
+  };
   const tokens = createTokenCounter({ clock, modelsFolder: config.modelsDir });
   const agents = createAgents({ sql: asked, ids, secrets });
   const webhooks = { outbound, secrets: agents, vocabulary: config.vocabulary, clock };
@@ -90,10 +101,8 @@ export async function openPlatform(options: PlatformOptions) {
     languages: languagesOf(registry),
     initialConfig: initialConfig(config.recordAudioDefault === 'true'),
     agents,
-    ownModels: {
-      keys: createModelKeys(asked, secrets),
-      connections: guardedConnections({ allow: config.outboundAllow }),
-    },
+    ownModels,
+    models: agentModels(config, ownModels, clock),
     deliveries: createDeliveryRecords(asked),
     sendToWebhook,
     plans,

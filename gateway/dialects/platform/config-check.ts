@@ -96,12 +96,16 @@ function destinationProblems(
   });
 }
 
-/** All problems of a change that fits its schema. `stored`: what it changes; undefined for a new agent. */
+/**
+ * All problems of a change that fits its schema. `stored`: what it changes; undefined for a new agent. `keepsKey`: whether there is a key
+ * for its own language model.
+ */
 export async function configProblems(
   changes: ConfigChanges,
   workspaceId: string,
   { agents, outbound, tokens, shortNumbers }: CheckParts,
   stored?: AgentConfig,
+  keepsKey = false,
 ): Promise<Problem[]> {
   const tools = changes.tools?.tool_ids ?? [];
   const sources = changes.knowledge_base?.knowledge_source_ids ?? [];
@@ -111,7 +115,7 @@ export async function configProblems(
     ...timezoneProblems(changes),
     ...destinationProblems(changes, stored, shortNumbers),
     ...webhookProblems(changes, outbound),
-    ...modelProblems(changes, stored, outbound),
+    ...modelProblems(changes, stored, keepsKey, outbound),
     ...analysisProblems(changes),
     ...(await agents.missing({ tools, sources }, workspaceId)),
   ];

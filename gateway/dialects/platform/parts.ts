@@ -6,6 +6,7 @@ import type { Agents, AgentVersions, PublishedAgents } from '../../../contracts/
 import type { DeliveryRecords, SendToWebhook } from '../../../contracts/ports/sessions/deliveries.js';
 import type { KeyAuthority } from '../../../contracts/ports/accounts/identity.js';
 import type { Knowledge, KnowledgeSearch } from '../../../contracts/ports/agents/knowledge.js';
+import type { TriedModels } from '../../../contracts/ports/agents/models.js';
 import type { OpenMcp } from '../../../contracts/ports/agents/mcp.js';
 import type { Outbound } from '../../../contracts/ports/outbound.js';
 import type { TokenCounter } from '../../../contracts/ports/tokens.js';
@@ -23,6 +24,7 @@ export interface PlatformParts {
   readonly knowledge: Knowledge & KnowledgeSearch;
   readonly deliveries: DeliveryRecords;
   readonly sendToWebhook: SendToWebhook;
+  readonly models: TriedModels;
   readonly tokens: TokenCounter;
   readonly outbound: Outbound;
   readonly mcp: OpenMcp;
