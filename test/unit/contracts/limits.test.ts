@@ -91,6 +91,7 @@ const DOCUMENTED = {
   'turns in a post-call event': `the last ${session.deliveredTurns}`,
   '`voice_id`': `${agent.voiceId} characters`,
   '`max_duration_seconds`': span(agent.maxDurationSeconds),
+  'argument of a tool: the values that it may have': `${tool.argumentChoices} of ${tool.argumentChoice} characters`,
   'agent’s own language model': `address ${span(agent.llm.baseUrl)}, name ${span(agent.llm.model)}, key ${span(agent.llm.apiKey)} characters`,
   'post-call webhooks': `${postCallWebhook.count}; address ${span(postCallWebhook.url)}, secret ${postCallWebhook.secret} characters`,
   'deliveries that are sent again': `${postCallWebhook.redeliveries.perDelivery} times each, ${postCallWebhook.redeliveries.perMinute} of a workspace a minute`,
