@@ -200,6 +200,8 @@ export const LIMITS = {
     thoughtDetails: 200_000,
     /** Characters of a call's name, and of its id. */
     callName: 256,
+    /** A model that is tried out: to its first word or tool call, and in all. */
+    trial: { firstMs: 10 * SECOND, wholeMs: 20 * SECOND },
   },
   /** Speech services of the operator's. */
   remote: {

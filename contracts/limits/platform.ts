@@ -149,6 +149,9 @@ export const PLATFORM_LIMITS = {
     mockResponses: 50,
     argumentName: range(1, 64),
     argumentDescription: 500,
+    /** Values that an argument may have, and characters of one. */
+    argumentChoices: 50,
+    argumentChoice: 200,
     url: 4000,
     contentType: 128,
     bodyTemplate: 100_000,

@@ -10,15 +10,12 @@ import { DETECTORS } from '../ports/speech/turns.js';
 import { DEFAULT_WIDGET, WIDGET_LEAVES } from './agent-widget.js';
 import { leaf, Moment, nullable, strict, text, whole } from './shapes.js';
 import { type Static, type TProperties, type TSchema, Type } from './type.js';
+import { CUSTOM_CHANGE, CustomModel, LLM_LEAVES } from './agent-model.js';
 import { HasSecret, readOnly } from './write-only.js';
 
 const { agent, analysis, postCallWebhook: hook } = LIMITS;
 
 export const SUMMARY_LANGUAGES = ['en', 'zh', 'ja', 'ko', 'es', 'fr', 'de', 'pt', 'ru', 'ar'] as const;
-
-/** The gateway's language models. */
-export const LLM_TIERS = ['instant', 'medium', 'high'] as const;
-export type LlmTier = (typeof LLM_TIERS)[number];
 
 const list = <S extends TSchema>(item: S, maxItems: number, extra: object = {}) =>
   Type.Array(item, { maxItems, ...extra });
@@ -157,13 +154,7 @@ const LEAVES = {
     }),
     filler_message: text(agent.filler, { description: 'Said in mode `fixed`.' }),
   },
-  llm: {
-    tier: Type.Enum([...LLM_TIERS], {
-      description:
-        'Which of the gateway’s language models the agent thinks with: one that answers sooner (`instant`), the usual one (`medium`), or one ' +
-        'that thinks better (`high`). Where the operator has set up only one, it is that one.',
-    }),
-  },
+  llm: LLM_LEAVES,
   knowledge_base: {
     enabled: Type.Boolean({
       description: 'Whether the agent looks things up in the selected sources.',
@@ -172,36 +163,6 @@ const LEAVES = {
   },
   widget: WIDGET_LEAVES,
 } as const satisfies Record<string, TProperties>;
-
-const CUSTOM = {
-  base_url: text(agent.llm.baseUrl, {
-    description:
-      'OpenAI-compatible server, including /v1: https, a public host, no query and no fragment. A trailing `/chat/completions` is cut off.',
-  }),
-  model: text(agent.llm.model, { description: 'Sent as it is.' }),
-};
-
-/** An agent's own model as stored and read: the key is kept apart. */
-const CustomModel = Type.Object({
-  ...CUSTOM,
-  api_key: Type.Null({ description: 'Never shown.' }),
-  has_secret: Type.Boolean({ description: 'Whether a key is kept.' }),
-});
-export type CustomModel = Static<typeof CustomModel>;
-
-const CUSTOM_CHANGE = {
-  ...CUSTOM,
-  api_key: leaf(
-    text(agent.llm.apiKey, {
-      description:
-        'Bearer token; needed when the model is introduced. Absent or null later keeps the stored one. A new one takes effect at once, also ' +
-        'for published versions with the same address.',
-    }),
-  ),
-  has_secret: Type.Optional(
-    Type.Boolean({ description: 'May be sent as it was read, and is not looked at.' }),
-  ),
-};
 
 const SYSTEM_TOOLS = {
   hang_up_call: Type.Boolean({ description: 'The agent may end the call.' }),

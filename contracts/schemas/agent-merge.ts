@@ -4,11 +4,11 @@
  */
 import { createHash } from 'node:crypto';
 import { isPlainObject, type PlainObject } from './plain-object.js';
+import type { CustomModel } from './agent-model.js';
 import { secretChange } from './write-only.js';
 import {
   type AgentConfig,
   type ConfigChanges,
-  type CustomModel,
   DEFAULT_CONFIG,
   ITEM_DEFAULTS,
   OBJECT_DEFAULTS,
@@ -88,7 +88,7 @@ const COMPLETIONS = /\/chat\/completions\/*$/;
 /** The address of a model as it is kept: without `/chat/completions` and slashes at its end. */
 export const modelAddress = (url: string): string => url.replace(COMPLETIONS, '').replace(/\/+$/, '');
 
-/** Custom and tier exclude each other: with a model of its own an agent has the usual tier. */
+/** Custom and tier exclude each other: with a model of its own an agent has the usual tier. Without a key, one is kept already. */
 function reviseModel(
   current: AgentConfig['llm'],
   { tier = current.tier, custom }: NonNullable<ConfigChanges['llm']>,
@@ -99,12 +99,7 @@ function reviseModel(
   if (!custom) return { llm: { ...current, tier: chosen, custom: custom === undefined ? before : null } };
   const { api_key: key, model } = custom;
   const baseUrl = modelAddress(custom.base_url);
-  const own: CustomModel = {
-    base_url: baseUrl,
-    model,
-    api_key: null,
-    has_secret: typeof key === 'string' || (before?.has_secret ?? false),
-  };
+  const own: CustomModel = { base_url: baseUrl, model, api_key: null, has_secret: true };
   const llm = { ...current, tier: usual.tier, custom: own };
   if (typeof key === 'string') return { llm, modelKey: { baseUrl, key } };
   if (!before || before.base_url === baseUrl) return { llm };

@@ -1,5 +1,6 @@
 /** Tools on the wire (docs/contract/platform.md 6.5; docs/contract/platform.md 6.5). */
 import { LIMITS } from '../limits.js';
+import { ArgumentChange, completeArgument, ToolArgument } from './tool-arguments.js';
 import { leaf, Moment, nullable, strict, text, whole } from './shapes.js';
 import { type Static, Type } from './type.js';
 import { HasSecret, readOnly, secretChange } from './write-only.js';
@@ -12,7 +13,6 @@ export const TOOL_METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 export const EXECUTION_MODES = ['blocking', 'fire_and_forget', 'background'] as const;
 export const HEADER_KINDS = ['custom', 'authorization_bearer', 'authorization_basic'] as const;
 
-const ARGUMENT = { name: text(limits.argumentName), description: text(limits.argumentDescription) };
 const MOCK = {
   name: text(limits.mock.name),
   status_code: whole(limits.mock.statusCode),
@@ -42,9 +42,7 @@ const FIELDS = {
   description: text(limits.description, {
     description: 'Written for the model: what it does, when to use it.',
   }),
-  arguments: Type.Array(strict({ name: ARGUMENT.name, description: Type.Optional(ARGUMENT.description) }), {
-    maxItems: limits.arguments,
-  }),
+  arguments: Type.Array(ArgumentChange, { maxItems: limits.arguments }),
   method: Type.Enum([...TOOL_METHODS]),
   url: text(limits.url, {
     description:
@@ -150,7 +148,7 @@ export const ToolDefinition = Type.Object({
   tool_type: Type.Enum([...TOOL_TYPES]),
   method: FIELDS.method,
   url: FIELDS.url,
-  arguments: Type.Array(Type.Object(ARGUMENT), { maxItems: limits.arguments }),
+  arguments: Type.Array(ToolArgument, { maxItems: limits.arguments }),
   content_type: FIELDS.content_type,
   body_template: FIELDS.body_template,
   headers: Type.Array(
@@ -193,11 +191,11 @@ const TOOL_DEFAULTS: Omit<ToolDefinition, 'name'> = {
 };
 
 /** A stored tool, with defaults for fields that are newer than it. */
-export const completeTool = (stored: ToolDefinition): ToolDefinition => ({
-  ...TOOL_DEFAULTS,
-  ...(stored.while_speaking && { execution_mode: 'background' }),
-  ...stored,
-});
+export function completeTool(stored: ToolDefinition): ToolDefinition {
+  const mode = stored.while_speaking && ({ execution_mode: 'background' } as const);
+  const whole = { ...TOOL_DEFAULTS, ...mode, ...stored };
+  return { ...whole, arguments: whole.arguments.map(completeArgument) };
+}
 
 /** A credential of a tool; null to forget it. */
 export interface HeaderSecret {
@@ -269,7 +267,7 @@ export function reviseTool(current: ToolDefinition, change: ToolChange): ToolRev
     execution_mode: mode,
     while_speaking: mode === 'background',
     headers,
-    arguments: args ? args.map((argument) => ({ description: '', ...argument })) : current.arguments,
+    arguments: args ? args.map(completeArgument) : current.arguments,
     mock_responses: mocks ? mocks.map((mock) => ({ ...MOCK_DEFAULTS, ...mock })) : current.mock_responses,
   };
   return { definition, secrets };
@@ -313,7 +311,7 @@ export const ToolEntity = Type.Object(
       {
         ...TOOL_DEFAULTS,
         ...SUMMARY_EXAMPLE,
-        arguments: CREATION_EXAMPLE.arguments,
+        arguments: CREATION_EXAMPLE.arguments.map(completeArgument),
         headers: [{ name: 'Authorization', kind: 'authorization_bearer', value: null, has_secret: true }],
       },
     ],

@@ -17,14 +17,13 @@ import type { VoiceParts } from '../agents/agent-tests/voice/converse.js';
 import { placeTestCall } from '../agents/calls/test-calls.js';
 import { testRoutes } from '../dialects/platform/tests/index.js';
 import type { Route } from '../server/port.js';
-import { agentModels } from './agent-models.js';
-import { type ConversationModelConfig, languageModel } from './language-model.js';
+import { languageModel, type ModelConfig } from './language-model.js';
 import type { openPlatform } from './platform.js';
 import type { OpenSessions } from './sessions.js';
 import type { OpenTransport } from './transport/parts.js';
 
 export interface AgentTestOptions {
-  readonly config: ConversationModelConfig;
+  readonly config: ModelConfig;
   readonly database: Pick<Database, 'sql' | 'asked' | 'events'>;
   readonly platform: Awaited<ReturnType<typeof openPlatform>>;
   readonly sessions: Pick<OpenSessions, 'runs' | 'sessions'>;
@@ -70,7 +69,7 @@ export async function openAgentTests(options: AgentTestOptions): Promise<OpenAge
   const loop = await startAgentTests({
     queue,
     ...(voice && { voice }),
-    models: agentModels(config, { ...platform.ownModels, keeper }, clock),
+    models: platform.models,
     ...(model && { model }),
     knowledge: platform.knowledge,
     outbound: platform.outbound,

@@ -1,7 +1,7 @@
 /** The operator's language model (docs/contract/decisions.md "Language model"); undefined if none is configured. */
 import type { Clock } from '../../contracts/clock.js';
 import { ONLINE_TIMES } from '../../contracts/limits/online-times.js';
-import type { LlmTier } from '../../contracts/schemas/agent-config.js';
+import type { LlmTier } from '../../contracts/schemas/agent-model.js';
 import type { ChatModel } from '../../contracts/ports/chat.js';
 import { type Keeper, originOf, type Part } from '../../contracts/ports/parts.js';
 import { createBuiltinDialogue } from '../../engines/chat/builtin/index.js';

@@ -8,7 +8,7 @@ import { setTimeout } from 'node:timers/promises';
 import type { ModelKeys, ModelUser } from '../../contracts/ports/agents/models.js';
 import type { ChatEvent, ChatModel, ChatRequest } from '../../contracts/ports/chat.js';
 import { askedFor, type Keeper, partOfAccount } from '../../contracts/ports/parts.js';
-import type { CustomModel } from '../../contracts/schemas/agent-config.js';
+import type { CustomModel } from '../../contracts/schemas/agent-model.js';
 import { ServiceError } from '../../contracts/errors.js';
 import type { ChatSettings } from '../../engines/chat/openai-compatible.js';
 import { createOpenaiChat } from '../../engines/chat/openai-compatible.js';

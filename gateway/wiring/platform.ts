@@ -7,6 +7,7 @@ import type { Log } from '../../contracts/log.js';
 import { repeat } from '../../contracts/time/repeat.js';
 import { LANGUAGES, type Language } from '../../contracts/speech/languages.js';
 import { DEFAULT_TRANSCRIPTION_MODEL } from '../../contracts/speech/models.js';
+import type { Keeper } from '../../contracts/ports/parts.js';
 import type { MemoryLedger } from '../../contracts/ports/accounts/memory.js';
 import type { KeyAuthority } from '../../contracts/ports/accounts/identity.js';
 import type { Speech } from '../../contracts/ports/speech/speech.js';
@@ -40,32 +41,36 @@ import type { PlatformParts } from '../dialects/platform/parts.js';
 import { guardedConnections } from '../outbound/connections.js';
 import { createOutbound } from '../outbound/fetch.js';
 import { createMcp } from '../outbound/mcp.js';
+import { agentModels } from './agent-models.js';
+import type { ConversationModelConfig } from './language-model.js';
+import type { OwnModelParts } from './own-model.js';
 
 export interface PlatformOptions {
-  readonly config: Pick<
-    Config,
-    | 'dataDir'
-    | 'secretsKey'
-    | 'secretsKeyPrevious'
-    | 'outboundAllow'
-    | 'recordAudioDefault'
-    | 'modelsDir'
-    | 'phoneAllowShort'
-    | 'phoneCallsPerDay'
-    | 'phoneCallsAtOnce'
-    | 'vocabulary'
-  > &
-    EmbeddingConfig;
+  readonly config: ConversationModelConfig &
+    EmbeddingConfig &
+    Pick<
+      Config,
+      | 'dataDir'
+      | 'secretsKey'
+      | 'secretsKeyPrevious'
+      | 'outboundAllow'
+      | 'recordAudioDefault'
+      | 'modelsDir'
+      | 'phoneAllowShort'
+      | 'phoneCallsPerDay'
+      | 'phoneCallsAtOnce'
+      | 'vocabulary'
+    >;
   readonly database: Database;
   readonly keys: KeyAuthority;
   readonly speech: Pick<Speech, 'checkVoice'>;
   readonly registry: Registry;
+  readonly keeper: Keeper;
   readonly ids: Ids;
   readonly clock: Clock;
   readonly log: Log;
   /** What plans are charged to; default: nothing. */
   readonly memory: MemoryLedger;
-  readonly keeper: Keeper;
 }
 
 const KEEP_WORDS_MS = 60_000;
@@ -86,13 +91,18 @@ const callingLimitsOf = (config: PlatformOptions['config']): CallingLimits => ({
  * `KnowledgeSearch`). Errors: `StorageFailure` for the installation's secret, an Error for OUTBOUND_ALLOW.
  */
 export async function openPlatform(options: PlatformOptions) {
-  const { config, database, keys, speech, registry, ids, clock, memory, log } = options;
+  const { config, database, keys, speech, registry, ids, clock, memory, keeper, log } = options;
   const { sql, asked } = database;
   const cache = new PlanCache(memory, LIMITS.agent.keptPlanBytes);
   const plans = new PlanContents(sql, cache);
   const outbound = createOutbound({ allow: config.outboundAllow, clock });
   const { dataDir, secretsKey, secretsKeyPrevious: previous } = config;
   const secrets = await openSecrets({ sql, dataDir, secretsKey, previous });
+  const ownModels: OwnModelParts = {
+    keys: createModelKeys(asked, secrets),
+    connections: guardedConnections({ allow: config.outboundAllow }),
+    keeper,
+  };
   const tokens = createTokenCounter({ clock, modelsFolder: config.modelsDir });
   const agents = createAgents({ sql: asked, ids, secrets });
   const webhooks = { outbound, secrets: agents, vocabulary: config.vocabulary, clock };
@@ -121,10 +131,8 @@ export async function openPlatform(options: PlatformOptions) {
     languages: languagesOf(registry),
     initialConfig: initialConfig(config.recordAudioDefault === 'true'),
     agents,
-    ownModels: {
-      keys: createModelKeys(asked, secrets),
-      connections: guardedConnections({ allow: config.outboundAllow }),
-    },
+    ownModels,
+    models: agentModels(config, ownModels, clock),
     deliveries: createDeliveryRecords(asked),
     audit: createAuditTrail(createAuditEntries({ sql, asked }), log),
     stats: createStatsReports(createCallStats(asked)),

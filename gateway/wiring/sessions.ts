@@ -95,9 +95,7 @@ function openAnalyses({ config, database, platform, keeper, clock, log }: Sessio
       },
       record: { id, agentId, endUserId },
     }) =>
-      llm.custom
-        ? ownModel(llm.custom, { agentId, sessionId: id, endUserId }, { ...platform.ownModels, keeper })
-        : analyst,
+      llm.custom ? ownModel(llm.custom, { agentId, sessionId: id, endUserId }, platform.ownModels) : analyst,
     keeper,
     clock,
     log,

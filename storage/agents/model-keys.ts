@@ -18,8 +18,10 @@ async function newKey(
   change: ModelKeyChange,
 ): Promise<string | undefined> {
   if ('key' in change) return change.key;
-  const [key] = await openSecretsOf(tx, secrets, { kind: 'model', id }, [change.keyOf]);
-  return key;
+  const slots = [change.baseUrl, change.keyOf];
+  const [own, before] = await openSecretsOf(tx, secrets, { kind: 'model', id }, slots);
+  // A version may have the new address, with a key of its own.
+  return own === undefined ? before : undefined;
 }
 
 async function addressesOfVersions(tx: Transaction, agentId: string): Promise<string[]> {

@@ -1,7 +1,7 @@
 /** Writes the items of a conversation's record; outputs of tools are cut to their bound. */
 import { LIMITS } from '../../contracts/limits.js';
 import type { SessionItem } from '../../contracts/ports/sessions/sessions.js';
-import { firstBytes } from '../../contracts/text/text.js';
+import { cutResultBytes } from '../../contracts/tools/cut.js';
 import { repeatable } from '../postgres/once-more.js';
 import type { Sql } from '../postgres/sql.js';
 import type { Owned } from './owned.js';
@@ -14,7 +14,7 @@ const TABLES: Readonly<Record<SessionItem['type'], 'session_items' | 'session_ev
   'llm.endpoint_error': 'session_events',
 };
 
-const cut = (text: string): string => firstBytes(text, LIMITS.session.toolOutputBytes);
+const cut = (text: string): string => cutResultBytes(text, LIMITS.session.toolOutputBytes);
 
 function kept(item: SessionItem): SessionItem {
   if (item.type !== 'tool_result') return item;
@@ -24,7 +24,7 @@ function kept(item: SessionItem): SessionItem {
     ...item,
     output,
     error,
-    outputTruncated: item.outputTruncated || output.length < item.output.length,
+    outputTruncated: item.outputTruncated || output !== item.output,
   };
 }
 

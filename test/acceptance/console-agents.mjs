@@ -32,7 +32,7 @@ const VIEWS_OF = {
 
 /** What only keys that may change things have to do with. */
 const MANAGING =
-  /^(Create|Add|Remove|Make|Delete|Publish|Replace|Save the text|Call it now|Send a test|Deliver|Put version)/;
+  /^(Create|Add|Remove|Make|Delete|Publish|Replace|Save the text|Call it now|Send a test|Deliver|Put version|Use this model|Try it)/;
 
 const agentOf = async (call) => (await call('agents')).body.agents[0].agent_id;
 const draftOf = async (call) => (await call(`agents/${await agentOf(call)}/config`)).body;

@@ -1,6 +1,7 @@
 /** The language models that agents think with. */
 import type { ChatModel } from '../chat.js';
 import type { SessionPlan } from '../sessions/sessions.js';
+import type { AgentConfig } from '../../schemas/agent-config.js';
 
 /** For whom an agent thinks. */
 export interface ModelUser {
@@ -18,4 +19,11 @@ export interface AgentModels {
 export interface ModelKeys {
   /** The key of the agent's own model at that address; undefined if there is none. Errors: the database's. */
   keyOf(agentId: string, baseUrl: string): Promise<string | undefined>;
+}
+
+export interface TriedModels {
+  /** Whether a key is kept for that address of the agent. */
+  hasKey(agentId: string, baseUrl: string): Promise<boolean>;
+  /** The agent's model outside of any session, asked once; `key`: in place of the stored one. */
+  triedModel(llm: AgentConfig['llm'], agentId: string, key?: string): ChatModel;
 }

@@ -179,6 +179,8 @@ export type SessionItem = { readonly turnId: number; readonly createdAt: Date } 
       /** Output and error are truncated at LIMITS.session.toolOutputBytes. */
       readonly output: string;
       readonly outputTruncated: boolean;
+      /** The model was told less of it than stands here. */
+      readonly toldTruncated?: true;
       readonly error: string | null;
       readonly latencyMs: number;
     } & ToolUse)

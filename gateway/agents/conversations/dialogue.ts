@@ -15,6 +15,7 @@ export interface ToolOutcome {
   readonly status: 'completed' | 'failed';
   readonly output: string;
   readonly outputTruncated: boolean;
+  readonly toldTruncated?: true;
   readonly error: string | null;
   readonly latencyMs: number;
 }

@@ -10,6 +10,7 @@ import type { ChatMessage } from '../../../contracts/ports/chat.js';
 import type { RunningSession, SessionItem } from '../../../contracts/ports/sessions/sessions.js';
 import { AgentInCharge, type HostedSession } from './agent-in-charge.js';
 import { parseArguments } from './tools/arguments.js';
+import { cutResult } from '../../../contracts/tools/cut.js';
 import { isReading } from '../../../contracts/tools/request.js';
 import type { Before, ToolCallStep, ToolOutcome } from './dialogue.js';
 import { recoveryOf } from './settings.js';
@@ -122,7 +123,7 @@ function toldOf(items: readonly SessionItem[]): readonly (ChatMessage | ToolCall
       byCall.set(id, step);
       told.push(step);
     } else if (item.type === 'tool_result')
-      byCall.get(item.callId)?.told.set(item.callId, answerOf(item).slice(0, TOLD));
+      byCall.get(item.callId)?.told.set(item.callId, cutResult(answerOf(item), TOLD));
   }
   return told;
 }

@@ -65,12 +65,11 @@ export class Messages {
       if (!session) return;
       const { endUserId } = session.record;
       const chat = this.parts.modelOf(session.plan, { agentId, sessionId, endUserId });
-      if (!chat) return;
+      if (!chat) return await this.#nobodyWrites(call);
       const writing = this.#write(call, session.plan, chat)
         .catch(async (error: unknown) => {
           log.warn({ ...whyOf(error), call: call.id }, 'no message was written');
-          // Nobody waits for it then, in any process.
-          await this.parts.placed.keepText(call.id, '').catch(() => undefined);
+          await this.#nobodyWrites(call).catch(() => undefined);
         })
         .finally(() => this.#writing.delete(call.id));
       this.#writing.set(call.id, writing);
@@ -88,10 +87,15 @@ export class Messages {
       const current = await placed.find(call.id);
       const text = current?.voicemail?.text;
       if (text !== undefined) return text === '' ? undefined : current;
-      // Without a model nobody writes; in another process it takes no longer than this.
+      // In another process it takes no longer than this.
       if (!current || current.endedAt || clock.monotonic() > until) return undefined;
       await new Promise<void>((resolve) => clock.after(LOOK_MS, resolve));
     }
+  }
+
+  /** Nobody waits for a message then, in any process. */
+  #nobodyWrites({ id }: PlacedCall): Promise<void> {
+    return this.parts.placed.keepText(id, '');
   }
 
   /** Resolves once nothing is being written. */

@@ -16,6 +16,7 @@ import { tagged } from '../../server/routes.js';
 import { readBody } from './bodies.js';
 import { checked } from './checked.js';
 import { configProblems, listingPostCall } from './config-check.js';
+import { keepsKey } from './model-address.js';
 import { foreignProblems, problem, refuse, rethrowUnder } from './errors.js';
 import { flagOf, oneOf, Page, pageBody, pageRequest, PAGING, SEARCH, searchOf } from './paging.js';
 import { bodyFailures, failures, found, gone, type PlatformHandler, idOf, type PlatformRow } from './rows.js';
@@ -111,7 +112,8 @@ const changeConfig: PlatformHandler = async (request, parts, { workspaceId }) =>
   const { agent_id: _id, config_hash: _hash, updated_at: _updated, ...changes } = patch;
   // Checked first: counting tokens is work that no request for an unknown agent may cause.
   const stored = found(await parts.agents.config(id, workspaceId), WHAT);
-  refuse(await configProblems(changes, workspaceId, parts, stored.config));
+  const isKept = await keepsKey(changes, stored, parts.models);
+  refuse(await configProblems(changes, workspaceId, parts, stored.config, isKept));
   const revise = (current: AgentConfig): ConfigRevision =>
     reviseConfig(current, changes, parts.initialConfig);
   const revised = await parts.agents.configure(id, workspaceId, revise);

@@ -124,12 +124,16 @@ async function passageProblems(
   return [problem(loc, `${message} without pgvector in the database`, 'passages')];
 }
 
-/** All problems of a change that fits its schema. `stored`: what it changes; undefined for a new agent. */
+/**
+ * All problems of a change that fits its schema. `stored`: what it changes; undefined for a new agent. `keepsKey`: whether there is a key
+ * for its own language model.
+ */
 export async function configProblems(
   changes: ConfigChanges,
   workspaceId: string,
   parts: CheckParts,
   stored?: AgentConfig,
+  keepsKey = false,
 ): Promise<Problem[]> {
   const { agents, outbound, tokens, shortNumbers } = parts;
   const tools = changes.tools?.tool_ids ?? [];
@@ -140,7 +144,7 @@ export async function configProblems(
     ...timezoneProblems(changes),
     ...destinationProblems(changes, stored, shortNumbers),
     ...webhookProblems(changes, outbound),
-    ...modelProblems(changes, stored, outbound),
+    ...modelProblems(changes, stored, keepsKey, outbound),
     ...analysisProblems(changes),
     ...(await passageProblems(sources, workspaceId, parts)),
     ...(await agents.missing({ tools, sources }, workspaceId)),

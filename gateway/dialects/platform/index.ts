@@ -11,6 +11,7 @@ import { REDELIVERY_ROWS } from './redeliveries.js';
 import { platformWebhooks } from './webhooks.js';
 import { platformError } from './errors.js';
 import { KNOWLEDGE_ROWS } from './knowledge.js';
+import { MODEL_TEST_ROWS } from './model-test.js';
 import type { PlatformParts } from './parts.js';
 import { STATS_ROWS } from './stats.js';
 import { TOOL_TEST_ROWS } from './tool-test.js';
@@ -20,6 +21,7 @@ import { VERSION_ROWS } from './versions.js';
 const ROWS = [
   ...AGENT_ROWS,
   ...VERSION_ROWS,
+  ...MODEL_TEST_ROWS,
   ...TOOL_ROWS,
   ...TOOL_TEST_ROWS,
   ...KNOWLEDGE_ROWS,

@@ -8,6 +8,7 @@ import type { StatsReports } from '../../../contracts/ports/sessions/stats.js';
 import type { AuditTrail } from '../../../contracts/ports/accounts/audit.js';
 import type { KeyAuthority } from '../../../contracts/ports/accounts/identity.js';
 import type { Knowledge, KnowledgeSearch } from '../../../contracts/ports/agents/knowledge.js';
+import type { TriedModels } from '../../../contracts/ports/agents/models.js';
 import type { OpenMcp } from '../../../contracts/ports/agents/mcp.js';
 import type { Outbound } from '../../../contracts/ports/outbound.js';
 import type { TokenCounter } from '../../../contracts/ports/tokens.js';
@@ -29,6 +30,7 @@ export interface PlatformParts {
   readonly stats: StatsReports;
   readonly audit: Pick<AuditTrail, 'list'>;
   readonly sendToWebhook: SendToWebhook;
+  readonly models: TriedModels;
   readonly tokens: TokenCounter;
   readonly outbound: Outbound;
   readonly mcp: OpenMcp;

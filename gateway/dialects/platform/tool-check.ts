@@ -3,7 +3,9 @@ import { unknownSystemName } from '../../../contracts/agents/system-variables.js
 import { LIMITS } from '../../../contracts/limits.js';
 import { CONNECTION_HEADERS, type Outbound } from '../../../contracts/ports/outbound.js';
 import type { Problem } from '../../../contracts/schemas/check.js';
+import { completeArgument } from '../../../contracts/schemas/tool-arguments.js';
 import type { ToolChange, ToolDefinition } from '../../../contracts/schemas/tools.js';
+import { typedValue } from '../../../contracts/tools/argument-values.js';
 import { misplacedPlaceholder, sampleUrl } from '../../../contracts/tools/templates.js';
 import { problem, repeatedNames } from './errors.js';
 
@@ -86,9 +88,24 @@ export function modeProblems(tool: ToolDefinition): Problem[] {
   return [...late, problem(['execution_mode'], 'execution_mode fire_and_forget is for webhook tools')];
 }
 
+function choiceProblems({ arguments: args = [] }: ToolChange): Problem[] {
+  return args.flatMap((argument, index) => {
+    const { type, enum: choices } = completeArgument(argument);
+    const at = (why: string): Problem[] => [
+      problem(['arguments', index, 'enum'], `arguments.${index}.enum ${why}`, 'enum'),
+    ];
+    if (!choices) return [];
+    if (type === 'boolean') return at('is not for booleans');
+    if (choices.some((choice) => typedValue(type, choice) === undefined))
+      return at(`must have values of type ${type}`);
+    return new Set(choices).size < choices.length ? at('must have each value once') : [];
+  });
+}
+
 /** Problems of a creation or a change, except those of name, mode and system variables. */
 export const toolProblems = (tool: ToolChange, outbound: Pick<Outbound, 'checkUrl'>): Problem[] => [
   ...repeatedNames(tool.arguments ?? [], ['arguments']),
+  ...choiceProblems(tool),
   ...urlProblems(tool, outbound),
   ...typeProblems(tool),
   ...headerProblems(tool),

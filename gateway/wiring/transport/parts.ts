@@ -18,7 +18,6 @@ import type { CallMetrics } from '../../agents/calls/call-metrics.js';
 import type { CallParts } from '../../agents/calls/owned-call.js';
 import type { TestCallParts } from '../../agents/calls/test-calls.js';
 import { SpokenLines } from '../../agents/conversations/spoken-lines.js';
-import { agentModels } from '../agent-models.js';
 import type { openPlatform } from '../platform.js';
 import type { HeldRecordings } from '../../agents/recordings/recordings.js';
 import type { Metrics } from '../../server/system/metrics.js';
@@ -70,7 +69,7 @@ export function callParts(
   { config, sessions, platform, ...rest }: TransportOptions,
   metrics: CallMetrics,
 ): CallParts {
-  const models = agentModels(config, { ...platform.ownModels, keeper: rest.keeper }, rest.clock);
+  const { models } = platform;
   rest.log.info(models.named, 'agents think with');
   return {
     ...rest,

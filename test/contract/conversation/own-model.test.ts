@@ -113,6 +113,9 @@ t.test(
       method: 'PATCH',
       body: { llm: { custom: custom(other.url, 'others') } },
     });
+    // Back to the version's address without a key: that of the version stays.
+    const { api_key: _, ...keyless } = custom();
+    await call(`agents/${agent}/config`, { method: 'PATCH', body: { llm: { custom: keyless } } });
     const next = await meet();
     type(next, 'Three');
     await until('the published one is asked', () => own.requests.length === 3);

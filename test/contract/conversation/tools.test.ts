@@ -9,6 +9,7 @@ import type { AddressInfo } from 'node:net';
 import t from '../../fixtures/tap.js';
 import { letGo } from '../../fixtures/calls/caller.js';
 import { type Meeting, shownBy, Talks } from '../../fixtures/conversation/conversation.js';
+import { CUT_MARK } from '../../../contracts/tools/cut.js';
 import { exactly } from '../../fixtures/exactly.js';
 import { type Answered, type ModelMessage, said, toolSaid } from '../../fixtures/chat/model.js';
 import { until } from '../../fixtures/until.js';
@@ -264,7 +265,8 @@ t.test(
   'half a character, of a client or at a cut, is in no record and no request to the model',
   async (t) => {
     // The model is told 16,000 characters; the pair is cut there.
-    tools.set('long', (_, response) => response.end(`${'x'.repeat(15_999)}😀`));
+    const fitting = 16_000 - CUT_MARK.length - 1;
+    tools.set('long', (_, response) => response.end(`${'x'.repeat(fitting)}😀${'y'.repeat(100)}`));
     const words = 'Weather \ufffd?';
     models.set(words, (messages) => (toolSaid(messages) === undefined ? callsWeather(messages) : 'A lot.'));
     const meeting = await talks.meet({ tools: { tool_ids: [await toolId(webhook('long'))] } });
@@ -272,15 +274,16 @@ t.test(
     await untilShown(meeting, 'A lot.');
     const { items } = await hangUp(meeting);
     t.notMatch(JSON.stringify(askedIn(words)), /\\ud/);
-    t.match(
+    const [result] = items.filter(({ type }) => type === 'tool_result');
+    exactly(t, result, { output_truncated: false, told_truncated: true, output: /y$/ });
+    t.equal(
       askedIn(words)
         .map(toolSaid)
         .find((told) => told !== undefined),
-      /^x{15999}$/,
+      `${'x'.repeat(fitting)}${CUT_MARK}`,
     );
     t.notMatch(JSON.stringify(items), /\\ud/);
     exactly(t, items[0], { content: 'Weather \ufffd?' });
-    exactly(t, items[2], { output: /x😀$/ });
   },
 );
 

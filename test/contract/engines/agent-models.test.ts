@@ -1,6 +1,7 @@
 /** With which model an agent thinks, at a server that keeps what it is asked (docs/contract/platform.md 6.3 `llm`). */
 import t from '../../fixtures/tap.js';
-import { DEFAULT_CONFIG, LLM_TIERS } from '../../../contracts/schemas/agent-config.js';
+import { DEFAULT_CONFIG } from '../../../contracts/schemas/agent-config.js';
+import { LLM_TIERS } from '../../../contracts/schemas/agent-model.js';
 import { systemClock } from '../../../contracts/clock.js';
 import { noKeeper } from '../../../contracts/ports/parts.js';
 import { guardedConnections } from '../../../gateway/outbound/connections.js';

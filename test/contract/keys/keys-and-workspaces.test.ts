@@ -184,6 +184,7 @@ async function fill(key: string, id: string): Promise<{ sessionId: string; recor
   const { body: source } = await call('POST', '/v1/agent/knowledge-sources', { raw: form, key });
   const { agent_id: agentId } = await post('/v1/agent/agents', { name: 'Agent' });
   const config = {
+    llm: { custom: { base_url: 'https://llm.example/v1', model: 'm', api_key: 'k' } },
     tools: { tool_ids: [tool['tool_id']] },
     knowledge_base: { knowledge_source_ids: [source['knowledge_source_id']] },
   };
@@ -200,6 +201,9 @@ async function fill(key: string, id: string): Promise<{ sessionId: string; recor
   await sql`
     insert into session_items (session_id, type, turn_id, created_at, content)
     values (${session}, 'message', 1, now(), '{}')`;
+  await sql`
+    insert into session_events (session_id, type, turn_id, created_at, content)
+    values (${session}, 'llm.endpoint_error', 1, now(), '{}')`;
   await insertTurn(sql, session);
   await sql`insert into usage values (${id}, 'conversation_ms', '2026-01-01', 1)`;
   await sql`

@@ -139,6 +139,7 @@ t.test('every route is described, with its errors and examples', async (t) => {
     'PATCH /tools/{tool_id}',
     'POST /agents',
     'POST /agents/{agent_id}/knowledge/search',
+    'POST /agents/{agent_id}/llm/test',
     'POST /agents/{agent_id}/publish',
     'POST /agents/{agent_id}/webhooks/test',
     'POST /deliveries/{delivery_id}/redeliver',

@@ -127,8 +127,12 @@ t.test('a version freezes address and model; its key is kept as long as it needs
     body: { config: { llm: { tier: 'medium', custom: SHOWN } } },
   });
   t.equal(await keysOf(id), 2);
+  const { api_key: _, ...keyless } = OWN;
+  await patch(id, { custom: keyless });
+  t.equal(await keysOf(id), 1, 'back to that of the version, with the key that it has');
   await patch(id, { custom: null });
   t.equal(await keysOf(id), 1, 'that of the version');
+  exactly(t, await patch(id, { custom: keyless }), { status: 200 });
   exactly(t, await call('DELETE', `/v1/agent/agents/${id}`), { status: 204 });
   t.equal(await keysOf(id), 0);
 });

@@ -53,7 +53,8 @@ const BOUNDS: readonly [field: string, good: readonly unknown[], bad: readonly u
   ['error_handling', ['passthrough', 'hide'], ['show', null]],
   ['execution_mode', ['background', 'fire_and_forget', 'blocking'], ['later', null]],
   ['expects_response', [true, false], ['true', null]],
-  ['arguments', [[], Array.from({ length: 100 }, (_, nth) => ({ name: `a${nth}` })), [{ name: long(64), description: long(500) }]], [Array.from({ length: 101 }, (_, nth) => ({ name: `a${nth}` })), [{ name: 'a' }, { name: 'b' }, { name: 'a' }], [{}], [{ name: '' }], [{ name: long(65) }], [{ name: 'a', description: long(501) }], [{ name: 'a', type: 'string' }], {}, null]],
+  ['arguments', [[], Array.from({ length: 100 }, (_, nth) => ({ name: `a${nth}` })), [{ name: long(64), description: long(500) }]], [Array.from({ length: 101 }, (_, nth) => ({ name: `a${nth}` })), [{ name: 'a' }, { name: 'b' }, { name: 'a' }], [{}], [{ name: '' }], [{ name: long(65) }], [{ name: 'a', description: long(501) }], [{ name: 'a', type: 'text' }], [{ name: 'a', required: 'true' }], [{ name: 'a', other: 1 }], {}, null]],
+  ['arguments', [[{ name: 'a', type: 'string', required: false, enum: null }], [{ name: 'a', type: 'number', enum: [1, '2.5'] }], [{ name: 'a', type: 'boolean' }], [{ name: 'a', enum: [] }], [{ name: 'a', enum: Array.from({ length: 50 }, (_, nth) => `${nth}`) }], [{ name: 'a', enum: [long(200)] }]], [[{ name: 'a', enum: Array.from({ length: 51 }, (_, nth) => `${nth}`) }], [{ name: 'a', enum: [long(201)] }], [{ name: 'a', enum: [true] }], [{ name: 'a', enum: ['x', 'x'] }], [{ name: 'a', enum: [1, '1'] }], [{ name: 'a', type: 'integer', enum: [1.5] }], [{ name: 'a', type: 'number', enum: ['x'] }], [{ name: 'a', type: 'boolean', enum: ['true'] }], [{ name: 'a', enum: 'x' }]]],
   ['headers', [[], Array(50).fill({ name: 'X-A', value: 'a' }), [{ name: long(128), value: long(4000) }], [{ name: 'X-A', value: 'tab\tand é' }], [{ name: 'X-A', value: null }], [{ name: 'X-A' }]], [Array(51).fill({ name: 'X-A', value: 'a' }), [{ name: '' }], [{ name: long(129) }], [{ name: 'X-A', value: long(4001) }], [{ name: 'X-A', kind: 'other' }], [{ name: 'X-A', has_secret: 'true' }], null]],
   ['mock_responses', [[], Array(50).fill({}), [{ name: long(120), status_code: 100, content_type: long(128), body: long(100_000) }], [{ status_code: 599 }]], [Array(51).fill({}), [{ name: long(121) }], [{ status_code: 99 }], [{ status_code: 600 }], [{ content_type: long(129) }], [{ body: long(100_001) }], [{ delay: 1 }], null]],
 ]; // oxfmt-ignore
@@ -280,4 +281,25 @@ t.test('another workspace’s tool does not exist', async (t) => {
     t.strictSame([answer.status, answer.body], [404, { status: 404, message: 'Tool not found' }], path);
     t.equal((await call(method, `${TOOLS}/no%00tool${path}`, body ? { body } : {})).status, 404);
   }
+});
+
+t.test('arguments are read with their types, and older ones with the defaults', async (t) => {
+  const args = [
+    { name: 'a' },
+    { name: 'b', description: 'B', required: false, type: 'integer', enum: [1, '2'] },
+  ];
+  const usual = { description: '', required: true, type: 'string', enum: null };
+  const { body } = await create({ name: 'T', arguments: args });
+  const shown = [
+    { name: 'a', ...usual },
+    { name: 'b', description: 'B', required: false, type: 'integer', enum: [1, 2] },
+  ];
+  t.strictSame(body['arguments'], shown);
+  const path = `${TOOLS}/${String(body['tool_id'])}`;
+  const written = await call('PATCH', path, { body: (await call('GET', path)).body });
+  t.strictSame([written.status, written.body['arguments']], [200, shown]);
+  await platform.database.sql`
+    update tools set definition = jsonb_set(definition, '{arguments}', '[{"name": "old", "description": "d"}]')
+    where id = ${String(body['tool_id'])}`;
+  t.strictSame((await call('GET', path)).body['arguments'], [{ ...usual, name: 'old', description: 'd' }]);
 });

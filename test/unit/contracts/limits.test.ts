@@ -76,6 +76,7 @@ const DOCUMENTED = {
   'in a call: audio of a voice, at first and between two pieces': `${seconds(voice.audioMs)}; ${seconds(voice.aloneMs)} where no other engine speaks the language`,
   'in a call: a transcript': `${seconds(recogniser.wordsMs)}; ${seconds(recogniser.aloneMs)} and half the length of the audio where no other engine hears the language`,
   'in a call: voice without words that the agent asks about; how often in a row': `${seconds(TIMES.unclearMs)}; ${MOST_UNCLEAR_TURNS} times`,
+  'language model that is tried out: its first word; the whole answer': `${seconds(languageModel.trial.firstMs)}; ${seconds(languageModel.trial.wholeMs)}`,
   'in a call: the first spoken word of the language model; the next one, or a whole tool call': `${seconds(model.firstWordMs)}, or ${seconds(model.firstOfTwoMs)} where there is a second model (\`LLM_FIRST_WORD_SECONDS\`); ${seconds(model.betweenMs)}`,
   'in a call: words of the language model that a caller waits for in vain, before they talk on or leave':
     seconds(model.vainMs),
@@ -98,6 +99,7 @@ const DOCUMENTED = {
   '`voice_id`': `${agent.voiceId} characters`,
   '`max_duration_seconds`': span(agent.maxDurationSeconds),
   '`hangup_after_seconds`': span(agent.hangupAfterSeconds),
+  'argument of a tool: the values that it may have': `${tool.argumentChoices} of ${tool.argumentChoice} characters`,
   'agent’s own language model': `address ${span(agent.llm.baseUrl)}, name ${span(agent.llm.model)}, key ${span(agent.llm.apiKey)} characters`,
   'widget: `agent_name`, `greeting`, `proactive_message`, `consent_text`': `${agent.widget.agentName}, ${agent.widget.greeting}, ${agent.widget.proactiveMessage}, ${number(agent.widget.consentText)} characters`,
   'widget: `text_contents`': `${agent.widget.texts} of ${agent.widget.text} characters, with names \`${agent.widget.textNamePattern}\``,

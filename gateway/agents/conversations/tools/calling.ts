@@ -12,6 +12,7 @@ import { ONLINE_TIMES } from '../../../../contracts/limits/online-times.js';
 import type { Log } from '../../../../contracts/log.js';
 import type { ToolCall } from '../../../../contracts/ports/chat.js';
 import type { RunningSession, SessionRecord } from '../../../../contracts/ports/sessions/sessions.js';
+import { cutResult } from '../../../../contracts/tools/cut.js';
 import { firstUnits, wellFormed } from '../../../../contracts/text/text.js';
 import { TOOL_RUNS, TOOL_SENT, toolNews } from '../../../../contracts/tools/news.js';
 import { AGENT_EVENTS, type ToolNote } from '../client/events.js';
@@ -255,14 +256,15 @@ export class ToolCalls {
   #finish({ hidesErrors = false }: ConversationTool, note: ToolNote, result: ToolResult, ms: number): string {
     const { ok, truncated = false, undecided = false } = result;
     const output = wellFormed(result.output);
-    const cut = firstUnits(output, OUTPUT_BYTES);
+    const cut = cutResult(output, OUTPUT_BYTES, truncated);
     const shown = !ok && hidesErrors && !undecided ? HIDDEN : cut;
-    const told = firstUnits(shown, TOLD);
+    const told = cutResult(shown, TOLD);
     this.parts.dialogue.outcome({
       ...note,
       status: ok ? 'completed' : 'failed',
       output: ok ? cut : '',
-      outputTruncated: truncated || cut.length < output.length,
+      outputTruncated: cut !== output,
+      ...(told !== shown && { toldTruncated: true }),
       error: ok ? null : cut,
       latencyMs: Math.round(ms),
     });

@@ -213,7 +213,14 @@ const Item = Type.Union([
     ...TOOL,
     status: Type.Enum(['completed', 'failed']),
     output: Type.String(),
-    output_truncated: Type.Boolean(),
+    output_truncated: Type.Boolean({
+      description: 'Whether it is longer; then it ends with a mark that says so.',
+    }),
+    told_truncated: Type.Optional(
+      Type.Boolean({
+        description: 'Whether the model was told less of it than stands here, with the same mark.',
+      }),
+    ),
     error: nullable(Type.String()),
     latency_ms: Type.Integer(),
     ...HAPPENED,

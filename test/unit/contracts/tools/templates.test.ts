@@ -320,7 +320,9 @@ t.test('a change keeps what is absent, and completes what stands in lists', asyn
     name: 'U',
     mock_responses: [{ name: '', status_code: 404, content_type: 'application/json', body: '' }],
   });
-  t.strictSame(before.arguments, [{ name: 'a', description: '' }]);
+  t.strictSame(before.arguments, [
+    { name: 'a', description: '', required: true, type: 'string', enum: null },
+  ]);
 });
 
 t.test('the request of a call', async (t) => {

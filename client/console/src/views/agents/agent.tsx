@@ -94,7 +94,7 @@ function Loaded({ known, tab }: { readonly known: Known; readonly tab: Tab }) {
       {tab === 'draft' && (
         <>
           {may('manage') && <Publish id={id} saved={saved} live={live} done={setLive} />}
-          <ConfigForm saved={saved} />
+          <ConfigForm id={id} saved={saved} />
         </>
       )}
       {tab === 'versions' && <Versions id={id} draft={saved.value} restored={saved.take} />}

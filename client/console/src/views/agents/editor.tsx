@@ -16,6 +16,7 @@ import {
   toolOptions,
   voiceOptions,
 } from './agent-api.js';
+import { ModelSection } from './model.js';
 import { type Saved, type Saving, useSaved } from './saving.js';
 
 const { agents } = texts;
@@ -73,9 +74,12 @@ const Section = ({
   </details>
 );
 
+/** A section with a view of its own. */
+const MODEL = 'llm';
+
 const OPEN = new Set(['prompt', 'voice']);
 
-export function ConfigForm({ saved }: { readonly saved: Saved<Config> }) {
+export function ConfigForm({ id, saved }: { readonly id: string; readonly saved: Saved<Config> }) {
   const may = useMay();
   const {
     data: schema,
@@ -92,9 +96,13 @@ export function ConfigForm({ saved }: { readonly saved: Saved<Config> }) {
     <FormContext.Provider value={parts}>
       <div class="stack">
         {saved.error !== undefined && <Failure error={saved.error} retry={() => void saved.flush()} />}
-        {sections.map(([name, section]) => (
-          <Section key={name} name={name} schema={section} saved={saved} open={OPEN.has(name)} />
-        ))}
+        {sections.map(([name, section]) =>
+          name === MODEL ? (
+            <ModelSection key={name} id={id} saved={saved} />
+          ) : (
+            <Section key={name} name={name} schema={section} saved={saved} open={OPEN.has(name)} />
+          ),
+        )}
       </div>
     </FormContext.Provider>
   );

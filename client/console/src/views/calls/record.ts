@@ -54,6 +54,16 @@ export interface ToolResult extends Happened {
   readonly latency_ms: number;
 }
 
+/** A request to the agent's own language model that failed. */
+export interface EndpointError extends Happened {
+  readonly type: 'llm.endpoint_error';
+  readonly model: string;
+  readonly host: string;
+  readonly error: string;
+  readonly status_code: number | null;
+  readonly retried: boolean;
+}
+
 /** Times are in milliseconds after `at`. */
 export interface Turn {
   readonly number: number;
@@ -98,7 +108,7 @@ export interface Call extends CallRow {
   readonly ended_reason: string | null;
   /** Whether a recording can be requested. */
   readonly recorded: boolean;
-  readonly items: readonly (Message | ToolCall | ToolResult)[];
+  readonly items: readonly (Message | ToolCall | ToolResult | EndpointError)[];
   readonly turns: readonly Turn[];
   readonly usage: Readonly<Record<string, number | boolean | null>>;
   readonly cost: { readonly currency: string; readonly total: number } | null;
@@ -123,7 +133,7 @@ export interface Recording {
 export interface Entry {
   readonly key: string;
   readonly at: number;
-  readonly item: Message | ToolCall;
+  readonly item: Message | ToolCall | EndpointError;
   readonly result?: ToolResult | undefined;
   /** The turn, if these are the agent's first words of an answer. */
   readonly turn?: Turn | undefined;
@@ -179,10 +189,9 @@ export function entriesOf({ items, turns }: Call, beginning: number): readonly E
   return items.flatMap((item, index): Entry[] => {
     if (item.type === 'tool_result') return [];
     const key = String(index);
-    if (item.type === 'tool_call') {
-      const at = Math.max(0, (Date.parse(item.created_at) - beginning) / 1000);
-      return [{ key, at, item, result: results.get(item.call_id) }];
-    }
+    const at = Math.max(0, (Date.parse(item.created_at) - beginning) / 1000);
+    if (item.type === 'tool_call') return [{ key, at, item, result: results.get(item.call_id) }];
+    if (item.type === 'llm.endpoint_error') return [{ key, at, item }];
     const turn = turnOf(item);
     return [
       { key, at: messageAt(item, turn, beginning), item, turn: item.role === 'assistant' ? turn : undefined },

@@ -4,7 +4,7 @@ import { lengthText, msText } from '../../format.js';
 import { Split } from '../../parts/split.js';
 import { linkTo } from '../../router.js';
 import { texts } from '../../texts.js';
-import type { Entry, Message, Turn } from './record.js';
+import type { EndpointError, Entry, Message, Turn, ToolCall } from './record.js';
 
 const { calls } = texts;
 
@@ -61,10 +61,7 @@ const Said = ({ item, turn }: { readonly item: Message; readonly turn: Turn | un
   </>
 );
 
-const Done = ({
-  item,
-  result,
-}: Pick<Entry, 'result'> & { readonly item: Exclude<Entry['item'], Message> }) => (
+const Done = ({ item, result }: Pick<Entry, 'result'> & { readonly item: ToolCall }) => (
   <details>
     <summary>
       <code>{item.tool_name}</code>{' '}
@@ -77,8 +74,22 @@ const Done = ({
   </details>
 );
 
+const EndpointFailure = ({ item }: { readonly item: EndpointError }) => (
+  <p class="problem">
+    {calls.endpointFailed(item.model, item.host, calls.outcomes[item.error] ?? item.error, item.status_code)}
+    {item.retried && ` ${calls.askedAgain}`}
+  </p>
+);
+
+const What = ({ item, turn, result }: Entry) => {
+  if (item.type === 'message') return <Said item={item} turn={turn} />;
+  if (item.type === 'llm.endpoint_error') return <EndpointFailure item={item} />;
+  return <Done item={item} result={result} />;
+};
+
 const speakerOf = ({ item }: Entry): string => {
   if (item.type === 'tool_call') return calls.speakers.tool;
+  if (item.type === 'llm.endpoint_error') return calls.speakers.model;
   return item.role === 'user' ? calls.speakers.user : calls.speakers.agent;
 };
 
@@ -94,11 +105,7 @@ const Line = ({ entry, seek }: { readonly entry: Entry; readonly seek: (seconds:
     </button>
     <span class="who">{speakerOf(entry)}</span>
     <div class="what">
-      {entry.item.type === 'message' ? (
-        <Said item={entry.item} turn={entry.turn} />
-      ) : (
-        <Done item={entry.item} result={entry.result} />
-      )}
+      <What {...entry} />
     </div>
   </>
 );

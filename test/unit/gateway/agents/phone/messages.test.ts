@@ -18,8 +18,15 @@ const CALL = standIn<PlacedCall>({
 });
 
 const prompt = { ...DEFAULT_CONFIG.prompt, system_prompt: 'You are a bakery.' };
-const config = { ...DEFAULT_CONFIG, prompt, voice: { voice_id: '', speaking_language: 'de' } } as const;
-const SESSION = standIn<RunningSession>({ plan: standIn<RunningSession['plan']>({ config }) });
+const config = {
+  ...DEFAULT_CONFIG,
+  prompt,
+  voice: { ...DEFAULT_CONFIG.voice, speaking_language: 'de' },
+} as const;
+const SESSION = standIn<RunningSession>({
+  record: standIn<RunningSession['record']>({ endUserId: null }),
+  plan: standIn<RunningSession['plan']>({ config }),
+});
 
 type Answer = (signal: AbortSignal) => AsyncIterable<ChatEvent>;
 
@@ -36,7 +43,7 @@ async function* silence(signal: AbortSignal): AsyncIterable<ChatEvent> {
 function process(answer: Answer | undefined, row: { call: PlacedCall | undefined } = { call: CALL }) {
   const clock = new SimulatedClock();
   const asked: ChatRequest[] = [];
-  const chat: MessageParts['chat'] = answer && {
+  const chat: ReturnType<MessageParts['modelOf']> = answer && {
     chat: (request, signal) => {
       asked.push(request);
       return answer(signal);
@@ -51,7 +58,12 @@ function process(answer: Answer | undefined, row: { call: PlacedCall | undefined
   };
   const runs: MessageParts['runs'] = { unowned: () => Promise.resolve(SESSION) };
   const spoken = (text: string): string => text.replaceAll('*', '');
-  return { clock, asked, row, messages: new Messages({ chat, placed, runs, spoken, clock, log: silentLog }) };
+  return {
+    clock,
+    asked,
+    row,
+    messages: new Messages({ modelOf: () => chat, placed, runs, spoken, clock, log: silentLog }),
+  };
 }
 
 const textOf = async ({ messages }: { readonly messages: Messages }) =>
@@ -86,7 +98,9 @@ t.test('a long message ends after a sentence', async (t) => {
 });
 
 t.test('without a model, or if it fails, says nothing or takes too long, there is no message', async (t) => {
-  t.equal(await textOf(process(undefined)), undefined, 'without one, at once');
+  const modelless = process(undefined);
+  await modelless.messages.begin(CALL);
+  t.equal(await textOf(modelless), undefined, 'without one, at once');
   const refused: Answer = () => {
     throw new Error('refused');
   };
