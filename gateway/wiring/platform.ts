@@ -32,7 +32,6 @@ import { PlanContents } from '../../storage/plans/plan-contents.js';
 import { createCallStats } from '../../storage/sessions/figures.js';
 import { createVersions } from '../../storage/agents/versions.js';
 import type { Config } from '../config.js';
-import type { Keeper } from '../../contracts/ports/parts.js';
 import { type EmbeddingConfig, openMeaning } from './embeddings.js';
 import { send } from '../agents/deliveries/deliver.js';
 import { createAuditTrail } from '../agents/stats/audit.js';
