@@ -229,6 +229,15 @@ export const PLATFORM_LIMITS = {
     candidates: 5000,
     weighed: 300,
   },
+  /** Knowledge sources that are documents: their text is read on a thread. */
+  document: {
+    bytes: 10_000_000,
+    textBytes: 1_000_000,
+    pages: 500,
+    timeMs: 30 * SECOND,
+    /** That wait for the thread, in one process. */
+    queue: 16,
+  },
   embedding: {
     /** Passages of one request to the model, and the longest wait for its answer. */
     batch: 32,

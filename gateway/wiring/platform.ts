@@ -12,6 +12,7 @@ import type { KeyAuthority } from '../../contracts/ports/accounts/identity.js';
 import type { Speech } from '../../contracts/ports/speech/speech.js';
 import type { Registry } from '../../engines/registry.js';
 import { initialConfig } from '../../contracts/schemas/agent-config.js';
+import { ThreadedReader } from '../../engines/documents/documents.js';
 import { createTokenCounter } from '../../engines/tokens/tokens.js';
 import { createAgents } from '../../storage/agents/agents.js';
 import type { Database } from '../../storage/postgres/database.js';
@@ -80,6 +81,7 @@ export async function openPlatform(options: PlatformOptions) {
   const { dataDir, secretsKey, secretsKeyPrevious: previous } = config;
   const secrets = await openSecrets({ sql, dataDir, secretsKey, previous });
   const tokens = createTokenCounter({ clock, modelsFolder: config.modelsDir });
+  const documents = new ThreadedReader(clock);
   const agents = createAgents({ sql: asked, ids, secrets });
   const webhooks = { outbound, secrets: agents, vocabulary: config.vocabulary, clock };
   const transfers = await createTransfers(database, ids);
@@ -104,6 +106,7 @@ export async function openPlatform(options: PlatformOptions) {
     mcp: createMcp(outbound),
     secrets,
     tokens,
+    documents,
     languages: languagesOf(registry),
     initialConfig: initialConfig(config.recordAudioDefault === 'true'),
     agents,
@@ -121,6 +124,7 @@ export async function openPlatform(options: PlatformOptions) {
       stopKeeping();
       transfers.stop();
       await meaning?.stop();
+      await documents.stop();
       await tokens.stop();
     },
   };

@@ -5,6 +5,7 @@ import type { Language } from '../../../contracts/speech/languages.js';
 import type { Agents, AgentVersions, PublishedAgents } from '../../../contracts/ports/agents/agents.js';
 import type { DeliveryRecords, SendToWebhook } from '../../../contracts/ports/sessions/deliveries.js';
 import type { KeyAuthority } from '../../../contracts/ports/accounts/identity.js';
+import type { DocumentReader } from '../../../contracts/ports/documents.js';
 import type { Knowledge, KnowledgeSearch } from '../../../contracts/ports/agents/knowledge.js';
 import type { OpenMcp } from '../../../contracts/ports/agents/mcp.js';
 import type { Outbound } from '../../../contracts/ports/outbound.js';
@@ -21,6 +22,7 @@ export interface PlatformParts {
   readonly versions: AgentVersions & Pick<PublishedAgents, 'draft' | 'version'>;
   readonly tools: Tools & ToolCredentials;
   readonly knowledge: Knowledge & KnowledgeSearch;
+  readonly documents: DocumentReader;
   /** Most passages of the sources of one agent; undefined: any number. */
   readonly mostPassages?: number | undefined;
   readonly deliveries: DeliveryRecords;
