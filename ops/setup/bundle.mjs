@@ -51,7 +51,7 @@ const BUNDLED = new Set([
     'lru-cache',
     'n2words',
   ],
-  ...['node-av', 'pino', 'postgres', 'prom-client', 'typebox', 'undici', 'unpdf', 'ws', 'xstate'],
+  ...['node-av', 'pino', 'postgres', 'prom-client', 'typebox', 'undici', 'ws', 'xstate'],
 ]);
 /**
  * Asked by fluent-ffmpeg for its presets and its coverage, and by pino for threads of its own; we use none of them. No other package in the
