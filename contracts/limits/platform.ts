@@ -255,7 +255,7 @@ export const PLATFORM_LIMITS = {
     /** Attached passages that can be compared one by one, without pgvector; what the thread keeps of them. */
     passages: 20_000,
     keptBytes: 128 * MiB,
-    pageRows: 500,
+    pageRows: 200,
     /** How long a source is held by the gateway that makes its vectors, and pauses after failures. */
     claimMs: 2 * MINUTE,
     retryMs: [5 * SECOND, 30 * SECOND, 2 * MINUTE, 10 * MINUTE],
