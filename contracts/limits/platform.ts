@@ -249,6 +249,15 @@ export const PLATFORM_LIMITS = {
     candidates: 5000,
     weighed: 300,
   },
+  /** Knowledge sources that are documents: their text is read on a thread. */
+  document: {
+    bytes: 10_000_000,
+    textBytes: 1_000_000,
+    pages: 500,
+    timeMs: 30 * SECOND,
+    /** That wait for the thread, in one process. */
+    queue: 16,
+  },
   embedding: {
     /** Passages of one request to the model, and the longest wait for its answer. */
     batch: 32,
@@ -266,7 +275,7 @@ export const PLATFORM_LIMITS = {
     /** Attached passages that can be compared one by one, without pgvector; what the thread keeps of them. */
     passages: 20_000,
     keptBytes: 128 * MiB,
-    pageRows: 500,
+    pageRows: 200,
     /** How long a source is held by the gateway that makes its vectors, and pauses after failures. */
     claimMs: 2 * MINUTE,
     retryMs: [5 * SECOND, 30 * SECOND, 2 * MINUTE, 10 * MINUTE],

@@ -9,7 +9,8 @@ const limits = LIMITS.knowledge;
 
 const Source = Type.String({
   format: 'binary',
-  description: 'A file .md or .txt, UTF-8, at most 1 MB, not empty.',
+  description:
+    'A file .md or .txt, UTF-8, at most 1 MB, or .pdf or .html, at most 10 MB with 1 MB of text; not empty.',
 });
 const Name = text(limits.name, { description: 'Default: the name of the file.' });
 const Description = text(limits.description);
@@ -30,7 +31,7 @@ const ROW = {
   name: Type.String(),
   description: Type.String(),
   file_name: Type.String(),
-  size_bytes: Type.Integer(),
+  size_bytes: Type.Integer({ description: 'Of its text.' }),
   chunk_count: Type.Integer({ description: 'Passages that a search can find' }),
   language: Type.String({
     description: 'Of its text, by which its words are found: ISO 639-1, or und.',

@@ -5,11 +5,15 @@
 import { parentPort } from 'node:worker_threads';
 import type { ExactResult, ExactTask, Near } from './exact.js';
 
-interface Kept {
+interface Page {
   readonly positions: readonly number[];
-  readonly dimensions: number;
   readonly values: Int8Array;
   readonly scales: Float32Array;
+}
+
+interface Kept {
+  readonly dimensions: number;
+  readonly pages: Page[];
 }
 
 const kept = new Map<string, Kept>();
@@ -19,26 +23,31 @@ const HEAD_BYTES = 20;
 const VALUE_BYTES = 8;
 const MOST_OF_A_BYTE = 127;
 
-function readVector(bytes: Uint8Array, into: Int8Array): number {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const values = Float32Array.from(into, (_, index) => view.getFloat32(HEAD_BYTES + index * VALUE_BYTES + 4));
-  const most = values.reduce((so, value) => Math.max(so, Math.abs(value)), 0) || 1;
-  values.forEach((value, index) => (into[index] = Math.round((value / most) * MOST_OF_A_BYTE)));
-  return most / MOST_OF_A_BYTE;
+/** Reads a vector from where its values begin, and returns its scale. */
+function readVector(view: DataView, begin: number, into: Int8Array): number {
+  const last = begin + into.length * VALUE_BYTES;
+  let most = 0;
+  for (let at = begin + 4; at < last; at += VALUE_BYTES) most = Math.max(most, Math.abs(view.getFloat32(at)));
+  const scale = (most || 1) / MOST_OF_A_BYTE;
+  for (let index = 0; index < into.length; index += 1)
+    into[index] = Math.round(view.getFloat32(begin + index * VALUE_BYTES + 4) / scale);
+  return scale;
 }
 
-const dimensionsOf = ({ byteLength }: Uint8Array): number => (byteLength - HEAD_BYTES) / VALUE_BYTES;
-
-function keep({ key, positions, vectors }: Extract<ExactTask, { kind: 'keep' }>): void {
-  const dimensions = vectors[0] ? dimensionsOf(vectors[0]) : 0;
-  const values = new Int8Array(dimensions * vectors.length);
-  const scales = new Float32Array(vectors.length);
-  vectors.forEach((bytes, index) => {
-    // Of another length than the first: nothing is near to it.
-    if (dimensionsOf(bytes) !== dimensions) return;
-    scales[index] = readVector(bytes, values.subarray(index * dimensions, (index + 1) * dimensions));
-  });
-  kept.set(key, { positions, dimensions, values, scales });
+function keep({ key, dimensions, positions, vectors }: Extract<ExactTask, { kind: 'keep' }>): void {
+  const view = new DataView(vectors.buffer, vectors.byteOffset, vectors.byteLength);
+  const values = new Int8Array(dimensions * positions.length);
+  const bytes = HEAD_BYTES + dimensions * VALUE_BYTES;
+  const scales = Float32Array.from(positions, (_, index) =>
+    readVector(
+      view,
+      index * bytes + HEAD_BYTES,
+      values.subarray(index * dimensions, (index + 1) * dimensions),
+    ),
+  );
+  const source = kept.get(key) ?? { dimensions, pages: [] };
+  source.pages.push({ positions, values, scales });
+  kept.set(key, source);
 }
 
 /** Keeps the list sorted, the nearest first, and no longer than `most`. */
@@ -50,16 +59,16 @@ function insert(nearest: Near[], near: Near, most: number): void {
 }
 
 function compare(
-  key: string,
-  { positions, dimensions, values, scales }: Kept,
+  { positions, values, scales }: Page,
   query: Float32Array,
-  add: (near: Near) => void,
+  add: (position: number, rank: number) => void,
 ): void {
+  const { length: dimensions } = query;
   positions.forEach((position, index) => {
     let sum = 0;
     for (let at = 0, from = index * dimensions; at < dimensions; at += 1)
       sum += (values[from + at] ?? 0) * (query[at] ?? 0);
-    add({ key, position, rank: sum * (scales[index] ?? 0) });
+    add(position, sum * (scales[index] ?? 0));
   });
 }
 
@@ -67,8 +76,9 @@ function search({ id, keys, query, most }: Extract<ExactTask, { kind: 'search' }
   const nearest: Near[] = [];
   for (const key of keys) {
     const source = kept.get(key);
-    if (source?.dimensions === query.length)
-      compare(key, source, query, (near) => insert(nearest, near, most));
+    if (source?.dimensions !== query.length) continue;
+    const add = (position: number, rank: number): void => insert(nearest, { key, position, rank }, most);
+    for (const page of source.pages) compare(page, query, add);
   }
   return { id, nearest };
 }

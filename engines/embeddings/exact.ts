@@ -10,6 +10,7 @@ import { LRUCache } from 'lru-cache';
 import { ServiceError } from '../../contracts/errors.js';
 import { LIMITS } from '../../contracts/limits.js';
 import { BUILT } from '../../contracts/places.js';
+import type { VectorPage } from '../../contracts/ports/agents/knowledge-vectors.js';
 
 /** A vector near to the question: of which source by its key, and its place there. */
 export interface Near {
@@ -20,13 +21,7 @@ export interface Near {
 }
 
 export type ExactTask =
-  | {
-      readonly kind: 'keep';
-      readonly key: string;
-      readonly positions: readonly number[];
-      /** Arrays of `real` as Postgres sends them in binary. */
-      readonly vectors: readonly Uint8Array[];
-    }
+  | ({ readonly kind: 'keep'; readonly key: string } & VectorPage)
   | { readonly kind: 'drop'; readonly key: string }
   | {
       readonly kind: 'search';
@@ -39,12 +34,6 @@ export type ExactTask =
 export interface ExactResult {
   readonly id: number;
   readonly nearest: readonly Near[];
-}
-
-/** The vectors of a source, by their places in it. */
-export interface SourceVectors {
-  readonly positions: readonly number[];
-  readonly vectors: readonly Uint8Array[];
 }
 
 const THREAD = new URL('engines/embeddings/exact-thread.js', BUILT);
@@ -64,13 +53,23 @@ export class ExactVectors {
   });
 
   /** Has the vectors of a source at hand, read by `read` if they are not. Errors: those of `read`. */
-  keep(key: string, bytes: number, read: () => Promise<SourceVectors>): Promise<void> {
+  keep(key: string, bytes: number, read: () => AsyncIterable<VectorPage>): Promise<void> {
     const kept = this.#kept.get(key);
     if (kept) return kept;
-    const keeping = read().then((source) => this.#post({ kind: 'keep', key, ...source }));
+    const isWanted = (): boolean => this.#kept.peek(key) === keeping;
+    // Its first page is read when it is in the list.
+    const keeping: Promise<void> = Promise.resolve().then(() => this.#read(key, read(), isWanted));
     this.#kept.set(key, keeping, { size: Math.max(1, bytes) });
-    keeping.catch(() => this.#kept.delete(key));
+    keeping.catch(() => isWanted() && this.#kept.delete(key));
     return keeping;
+  }
+
+  async #read(key: string, pages: AsyncIterable<VectorPage>, isWanted: () => boolean): Promise<void> {
+    for await (const page of pages) {
+      if (!isWanted()) throw gone();
+      const vectors = new Uint8Array(page.vectors);
+      this.#post({ kind: 'keep', key, ...page, vectors }, [vectors.buffer]);
+    }
   }
 
   /** The nearest of these sources, best first. Errors: `overloaded` if the thread ends. */
@@ -93,8 +92,8 @@ export class ExactVectors {
     await stopped?.terminate();
   }
 
-  #post(task: ExactTask): void {
-    (this.#worker ??= this.#start()).postMessage(task);
+  #post(task: ExactTask, given: readonly ArrayBuffer[] = []): void {
+    (this.#worker ??= this.#start()).postMessage(task, given);
   }
 
   #start(): Worker {

@@ -16,6 +16,7 @@ export const LOADED = {
     'sherpa-onnx-node',
     'uWebSockets.js',
     'undici',
+    'unpdf',
     'yaml',
     'yauzl',
   ],

@@ -32,6 +32,7 @@ const GROUPS = [
   ['engines/alignment/thread.ts'],
   ['engines/tokens/tokens-thread.ts'],
   ['engines/embeddings/exact-thread.ts'],
+  ['engines/documents/documents-thread.ts'],
 ];
 
 /**
@@ -41,7 +42,15 @@ const GROUPS = [
  */
 const BUNDLED = new Set([
   ...['@fastify/busboy', '@livekit/protocol', '@msgpack/msgpack', '@opentelemetry/api', 'alawmulaw'],
-  ...['eventsource-parser', 'fluent-ffmpeg', 'ipaddr.js', 'livekit-server-sdk', 'lru-cache', 'n2words'],
+  ...[
+    'eventsource-parser',
+    'fluent-ffmpeg',
+    'htmlparser2',
+    'ipaddr.js',
+    'livekit-server-sdk',
+    'lru-cache',
+    'n2words',
+  ],
   ...['node-av', 'pino', 'postgres', 'prom-client', 'typebox', 'undici', 'ws', 'xstate'],
 ]);
 /**

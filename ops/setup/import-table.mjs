@@ -18,6 +18,8 @@ export const HOMES = {
   'uWebSockets.js': 'gateway/server',
   'node-datachannel': 'media/embedded',
   'fluent-ffmpeg': 'codecs/decode',
+  htmlparser2: 'engines/documents',
+  unpdf: 'engines/documents',
   pino: 'gateway/wiring',
   '@opentelemetry/api': 'gateway',
 };
@@ -43,7 +45,7 @@ export const ROOMS = {
   },
   codecs: { holds: 'audio formats, encoding, decoding', may: ['contracts', 'processes'] },
   engines: {
-    holds: 'synthesis, transcription, language models',
+    holds: 'synthesis, transcription, language models, embeddings, documents',
     may: ['contracts', 'processes', 'codecs'],
   },
   media: {

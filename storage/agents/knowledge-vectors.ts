@@ -9,6 +9,7 @@ import type {
   KnowledgeVectors,
   RankedPassage,
   UnembeddedPassage,
+  VectorPage,
 } from '../../contracts/ports/agents/knowledge-vectors.js';
 import type { Sql, Transaction } from '../postgres/sql.js';
 import { keyOf, owned } from './knowledge-search.js';
@@ -81,22 +82,31 @@ const embedded = (
     from ${owned(sql, workspaceId, sources)}
     where r.embedded_model = ${model} and r.chunk_count > 0 order by wanted.place`;
 
-async function vectors(sql: Sql, { sourceId, revision }: PinnedSource) {
-  const rows: { position: number; vector: Uint8Array }[] = [];
+interface PageRow {
+  readonly positions: readonly number[] | null;
+  readonly vectors: Uint8Array;
+}
+
+/** One after the other: the database puts the vectors of a page together, so that a page is read at once. */
+async function* vectors(
+  sql: Sql,
+  { sourceId, revision, dimensions }: EmbeddedSource,
+): AsyncGenerator<VectorPage> {
   for (let after = -1; ;) {
-    const page = await sql<{ position: number; vector: Uint8Array }[]>`
-      select position, array_send(embedding) as vector from knowledge_vectors
-      where source_id = ${sourceId} and revision = ${revision} and position > ${after}
-      order by position limit ${pageRows}`;
-    rows.push(...page);
-    const last = page.at(-1);
-    if (!last || page.length < pageRows) break;
-    after = last.position;
+    const [page] = await sql<PageRow[]>`
+      select array_agg(position order by position) as positions,
+        string_agg(array_send(embedding), ''::bytea order by position) as vectors
+      from (
+        select position, embedding from knowledge_vectors
+        where source_id = ${sourceId} and revision = ${revision} and position > ${after}
+          and cardinality(embedding) = ${dimensions}
+        order by position limit ${pageRows}
+      ) as page`;
+    const last = page?.positions?.at(-1);
+    if (!page?.positions || last === undefined) return;
+    yield { dimensions, positions: page.positions, vectors: page.vectors };
+    after = last;
   }
-  return {
-    positions: rows.map(({ position }) => position),
-    vectors: rows.map(({ vector }) => vector),
-  };
 }
 
 /** By the extension pgvector, which reads arrays as vectors. */

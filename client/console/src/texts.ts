@@ -891,7 +891,7 @@ export const texts = {
     name: 'Name',
     content: 'Text',
     contentHelp: 'Markdown; headings divide it into passages that are found.',
-    file: 'Or a file, .md or .txt, up to 1 MB',
+    file: 'Or a file: .md or .txt up to 1 MB, .pdf or .html up to 10 MB',
     sending: 'Sending',
     save: 'Save the text',
     none: 'No knowledge here yet.',

@@ -22,6 +22,15 @@ export interface EmbeddedSource extends PinnedSource {
   readonly dimensions: number;
 }
 
+/** Vectors of a source, by their places in it. */
+export interface VectorPage {
+  /** Numbers of each. */
+  readonly dimensions: number;
+  readonly positions: readonly number[];
+  /** One behind the other, each as Postgres sends an array of `real` in binary. */
+  readonly vectors: Uint8Array;
+}
+
 export interface KnowledgeVectors {
   /** Has all sources that are of another model become those of this one. `comparesItself`: the database has pgvector. */
   begin(model: string): Promise<{ readonly comparesItself: boolean }>;
@@ -45,11 +54,8 @@ export interface KnowledgeVectors {
     sources: readonly PinnedSource[],
     model: string,
   ): Promise<readonly EmbeddedSource[]>;
-  /** All vectors of a source, each as Postgres sends an array of `real` in binary. */
-  vectors(source: PinnedSource): Promise<{
-    readonly positions: readonly number[];
-    readonly vectors: readonly Uint8Array[];
-  }>;
+  /** All vectors of a source, page by page. */
+  vectors(source: EmbeddedSource): AsyncIterable<VectorPage>;
   /** The passages nearest to a vector, best first, where the database compares itself. */
   nearest(
     sources: readonly EmbeddedSource[],

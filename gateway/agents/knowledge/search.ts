@@ -48,8 +48,11 @@ export const nearestOnThread =
   (exact: ExactVectors, vectors: Pick<KnowledgeVectors, 'vectors'>, model: string): Nearest =>
   async (sources, query, most) => {
     const byKey = new Map(comparable(sources).map((source) => [keyOf(source, model), source]));
-    const keeping = [...byKey].map(([key, source]) =>
-      exact.keep(key, source.passages * (source.dimensions + 8), () => vectors.vectors(source)),
+    // It outlives the question that was first: others wait for it, too.
+    const keeping = ownedBy({ tag: 'knowledge vectors' }, () =>
+      [...byKey].map(([key, source]) =>
+        exact.keep(key, source.passages * (source.dimensions + 8), () => vectors.vectors(source)),
+      ),
     );
     await Promise.all(keeping);
     const near = await exact.search([...byKey.keys()], query, most);

@@ -50,11 +50,11 @@ const list: PlatformHandler = async ({ query }, { knowledge }, { workspaceId }) 
   return json(200, pageBody('knowledge', 'knowledge_sources', listed, rowOf));
 };
 
-const create: PlatformHandler = async (request, { knowledge }, { workspaceId }) => {
+const create: PlatformHandler = async (request, { knowledge, documents }, { workspaceId }) => {
   const { fields, file, problems } = await readUpload(request);
   if (!file) throw invalid([problem(['source'], 'missing file source', 'required'), ...problems]);
   refuse(problems);
-  const source = sourceFile(file);
+  const source = await sourceFile(file, documents, workspaceId);
   const ownName = [...source.fileName].slice(0, LIMITS.knowledge.name.max).join('');
   const { name = ownName, description = '' } = fields;
   return json(201, entityOf(await knowledge.create({ name, description, file: source }, workspaceId)));
@@ -63,10 +63,11 @@ const create: PlatformHandler = async (request, { knowledge }, { workspaceId }) 
 const read: PlatformHandler = async (request, { knowledge }, { workspaceId }) =>
   json(200, entityOf(found(await knowledge.read(sourceIdOf(request), workspaceId), WHAT)));
 
-const change: PlatformHandler = async (request, { knowledge }, { workspaceId }) => {
+const change: PlatformHandler = async (request, { knowledge, documents }, { workspaceId }) => {
   const { fields, file, problems } = await readUpload(request);
   refuse(problems);
-  const wanted = { ...fields, ...(file ? { file: sourceFile(file) } : {}) };
+  const source = file && (await sourceFile(file, documents, workspaceId));
+  const wanted = { ...fields, ...(source && { file: source }) };
   return json(200, entityOf(found(await knowledge.change(sourceIdOf(request), workspaceId, wanted), WHAT)));
 };
 

@@ -7,6 +7,7 @@ import type { DeliveryRecords, SendToWebhook } from '../../../contracts/ports/se
 import type { StatsReports } from '../../../contracts/ports/sessions/stats.js';
 import type { AuditTrail } from '../../../contracts/ports/accounts/audit.js';
 import type { KeyAuthority } from '../../../contracts/ports/accounts/identity.js';
+import type { DocumentReader } from '../../../contracts/ports/documents.js';
 import type { Knowledge, KnowledgeSearch } from '../../../contracts/ports/agents/knowledge.js';
 import type { TriedModels } from '../../../contracts/ports/agents/models.js';
 import type { OpenMcp } from '../../../contracts/ports/agents/mcp.js';
@@ -24,6 +25,7 @@ export interface PlatformParts {
   readonly versions: AgentVersions & Pick<PublishedAgents, 'draft' | 'version'>;
   readonly tools: Tools & ToolCredentials;
   readonly knowledge: Knowledge & KnowledgeSearch;
+  readonly documents: DocumentReader;
   /** Most passages of the sources of one agent; undefined: any number. */
   readonly mostPassages?: number | undefined;
   readonly deliveries: DeliveryRecords;

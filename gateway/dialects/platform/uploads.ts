@@ -1,7 +1,8 @@
-/** Form uploads of a text file (docs/contract/platform.md 6.1, knowledge sources): .md or .txt, UTF-8, at most 1 MB. */
+/** Form uploads of a knowledge source (docs/contract/platform.md 6.1): .md or .txt in UTF-8 of at most 1 MB, .pdf or .html of at most 10 MB. */
 import { ServiceError } from '../../../contracts/errors.js';
 import { LIMITS } from '../../../contracts/limits.js';
 import type { SourceFile } from '../../../contracts/ports/agents/knowledge.js';
+import type { DocumentKind, DocumentReader } from '../../../contracts/ports/documents.js';
 import type { Problem } from '../../../contracts/schemas/check.js';
 import { KnowledgeFields } from '../../../contracts/schemas/knowledge.js';
 import { isLonger } from '../../../contracts/text/text.js';
@@ -11,9 +12,13 @@ import { checked } from './checked.js';
 import { invalid, problem } from './errors.js';
 
 const { sourceBytes, fileName } = LIMITS.knowledge;
+const { bytes: documentBytes } = LIMITS.document;
 /** Most bytes read: files somewhat above the limit are read to the end, so that the sender gets the answer. */
-const FORM_BYTES = 4 * sourceBytes;
-const NAMES = /\.(md|txt)$/i;
+const FORM_BYTES = documentBytes + 3 * sourceBytes;
+const ENDINGS: Readonly<Record<string, DocumentKind | 'text'>> = {
+  ...{ md: 'text', txt: 'text' },
+  ...{ pdf: 'pdf', html: 'html', htm: 'html' },
+};
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
 
 const checkFields = checked(KnowledgeFields);
@@ -27,20 +32,29 @@ export interface SourceUpload {
 
 async function readForm(request: HttpRequest): Promise<Form> {
   const form = await readMultipart(request, { bodyBytes: FORM_BYTES, fileBytes: FORM_BYTES, files: 1 });
-  if ([...form.files.values()].every(({ bytes }) => bytes.length <= sourceBytes)) return form;
-  throw new ServiceError('payload_too_large', { message: 'source is larger than 1 MB', param: 'source' });
+  const over = [...form.files.values()].find(({ filename, bytes }) => bytes.length > mostOf(filename));
+  if (!over) return form;
+  const message = `source is larger than ${mostOf(over.filename) / 1_000_000} MB`;
+  throw new ServiceError('payload_too_large', { message, param: 'source' });
 }
 
 /** The file's name without its folders, which some browsers send too. */
 const bareName = (name: string): string => (name.split(/[\\/]/).at(-1) ?? '').replaceAll('\0', '');
 
+const kindOf = (name: string) => ENDINGS[/\.(\w+)$/.exec(bareName(name))?.[1]?.toLowerCase() ?? ''];
+
+const isDocument = (kind: ReturnType<typeof kindOf>): kind is DocumentKind =>
+  kind !== undefined && kind !== 'text';
+
+const mostOf = (name: string): number => (isDocument(kindOf(name)) ? documentBytes : sourceBytes);
+
 function nameProblems({ filename }: UploadedFile): Problem[] {
   const name = bareName(filename);
-  if (NAMES.test(name) && !isLonger(name, fileName.max)) return [];
+  if (kindOf(name) && !isLonger(name, fileName.max)) return [];
   return [
     problem(
       ['source'],
-      `source must be a file .md or .txt with a name of at most ${fileName.max} characters`,
+      `source must be a file .md, .txt, .pdf or .html with a name of at most ${fileName.max} characters`,
     ),
   ];
 }
@@ -73,8 +87,17 @@ function textIn(bytes: Uint8Array): string | undefined {
   }
 }
 
-/** The text of the file. Errors: `invalid_request` if it is not text, `validation_failed` if it has no words. */
-export function sourceFile({ filename, bytes }: UploadedFile): SourceFile {
+/** The text of the file. Errors: `invalid_request` if it is not text, `validation_failed` if it has no words; those of the reader of documents. */
+export async function sourceFile(
+  { filename, bytes }: UploadedFile,
+  documents: DocumentReader,
+  workspaceId: string,
+): Promise<SourceFile> {
+  const kind = kindOf(filename);
+  if (isDocument(kind)) {
+    const content = await documents.textOf(kind, bytes, workspaceId);
+    return { fileName: bareName(filename), sizeBytes: Buffer.byteLength(content), content };
+  }
   const content = textIn(bytes);
   if (content === undefined)
     throw new ServiceError('invalid_request', { message: 'source is not UTF-8 text', param: 'source' });

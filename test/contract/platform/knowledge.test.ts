@@ -7,6 +7,7 @@ import { passagesOf } from '../../../storage/agents/knowledge-chunks.js';
 import { wordsOf } from '../../../storage/agents/knowledge-terms.js';
 import { keepWords } from '../../../storage/agents/knowledge-upkeep.js';
 import { exactly } from '../../fixtures/exactly.js';
+import { pdfOf } from '../../fixtures/knowledge/pdf.js';
 import { formOf, type Json, places, sharedPlatform } from '../../fixtures/platform/platform.js';
 
 const platform = await sharedPlatform(t);
@@ -92,6 +93,39 @@ t.test('bounds of the form, on both sides', async (t) => {
     (await call('POST', SOURCES, { raw: 'x', headers: { 'content-type': 'multipart/form-data' } })).status,
     400,
   );
+});
+
+t.test('of a PDF and a web page the text is kept, and found', async (t) => {
+  const pdf = pdfOf([[{ text: 'Parking', isHeading: true }, { text: 'Behind the house.' }]]);
+  const kept = {
+    content: '## Parking\nBehind the house.',
+    size_bytes: 28,
+    file_name: 'House.PDF',
+    chunk_count: 1,
+  };
+  const { status, body } = await post({ source: file(pdf, 'House.PDF') });
+  t.equal(status, 201);
+  exactly(t, body, { ...kept, name: 'House.PDF' });
+  const id = body['knowledge_source_id'] as string;
+  const change = (name: string, content: string) =>
+    call('PATCH', `${SOURCES}/${id}`, { raw: formOf({ source: file(content, name) }) });
+  exactly(t, await change('house.html', '<h1>Dogs</h1><p>Dogs may come in.'), {
+    body: { content: '# Dogs\nDogs may come in.', revision_number: 2 },
+  });
+  const [found] = await knowledge.search(workspaceId, [{ sourceId: id, revision: 2 }], 'dogs', 1);
+  t.equal(found?.text, '# Dogs\nDogs may come in.');
+  const refused: [name: string, content: string, status: number, message: RegExp][] = [
+    ['a.pdf', 'Hello', 422, /source is no PDF/],
+    ['a.htm', '<script>x</script>', 422, /source has no text/],
+    ['a.html', `<p>${'x'.repeat(LIMITS.document.textBytes + 1)}`, 422, /more than 1 MB of text/],
+    ['a.html', ' '.repeat(LIMITS.document.bytes + 1), 413, /larger than 10 MB/],
+    ['a.docx', 'x', 422, /\.md, \.txt, \.pdf or \.html/],
+  ];
+  for (const [name, content, status, message] of refused) {
+    const answer = await change(name, content);
+    t.equal(answer.status, status, name);
+    t.match(answer.text, message);
+  }
 });
 
 t.test('a change keeps what is absent; a file is a new revision', async (t) => {

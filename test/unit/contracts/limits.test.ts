@@ -23,6 +23,7 @@ import { exactly } from '../../fixtures/exactly.js';
 const number = (value: number): string => value.toLocaleString('en-US');
 const size = (bytes: number): string => (bytes < MiB ? `${bytes / KiB} KiB` : `${bytes / MiB} MiB`);
 const seconds = (ms: number): string => `${ms / SECOND} s`;
+const megabytes = (bytes: number): string => `${bytes / 1_000_000} MB`;
 const span = ({ min, max }: { min: number; max: number }): string => `${number(min)} to ${number(max)}`;
 
 const {
@@ -42,6 +43,7 @@ const {
   unauthenticated,
   refused,
   statements,
+  document,
   embedding,
   knowledge,
   sentenceLength,
@@ -62,6 +64,8 @@ const DOCUMENTED = {
   'database: statements of a workspace at once, in each gateway process; that wait; how long one waits': `2; ${statements.waiting} reads and ${statements.waiting} changes; ${statements.waitMs / SECOND} s`,
   'database: statements of a client that has gone': 'none',
   "knowledge: attached sources that are part of the agent's instructions": `${size(knowledge.wholeBytes)} together`,
+  'knowledge: a file `.md` or `.txt`; `.pdf` or `.html`, its text, pages of a PDF': `${megabytes(knowledge.sourceBytes)}; ${megabytes(document.bytes)}, ${megabytes(document.textBytes)}, ${document.pages}`,
+  'knowledge: reading a PDF or web page; those that wait, in each process': `${seconds(document.timeMs)}; ${document.queue}`,
   'knowledge: words of a question that are looked up, passages that are ranked, the best of these that are weighed': `the ${knowledge.words} rarest, ${number(knowledge.candidates)}, ${knowledge.weighed}`,
   'knowledge: a search during a call, turns included': `${statements.inCallMs} ms`,
   'knowledge by meaning: attached passages without pgvector': number(embedding.passages),

@@ -4,7 +4,7 @@ import { rejectsExactly } from '../../../fixtures/exactly.js';
 import { ExactVectors } from '../../../../engines/embeddings/exact.js';
 
 /** As `array_send` of Postgres has it. */
-function sent(...values: number[]): Uint8Array {
+function sent(values: readonly number[]): Uint8Array {
   const bytes = Buffer.alloc(20 + 8 * values.length);
   [1, 0, 700, values.length, 1].forEach((number, at) => bytes.writeInt32BE(number, at * 4));
   values.forEach((value, at) => {
@@ -12,6 +12,12 @@ function sent(...values: number[]): Uint8Array {
     bytes.writeFloatBE(value, 24 + at * 8);
   });
   return bytes;
+}
+
+/** One vector a page. */
+async function* pagesOf(vectors: readonly (readonly number[])[]) {
+  for (const [index, vector] of vectors.entries())
+    yield { dimensions: vector.length, positions: [index + 1], vectors: sent(vector) };
 }
 
 const open = (test: typeof t): ExactVectors => {
@@ -24,11 +30,7 @@ const HALF = Math.SQRT1_2;
 
 t.test('the nearest of the sources that are asked for, best first', async (t) => {
   const exact = open(t);
-  const keep = (key: string, ...vectors: number[][]) =>
-    exact.keep(key, 100, async () => ({
-      positions: vectors.map((_, index) => index + 1),
-      vectors: vectors.map((vector) => sent(...vector)),
-    }));
+  const keep = (key: string, ...vectors: number[][]) => exact.keep(key, 100, () => pagesOf(vectors));
   await keep('a', [1, 0], [HALF, HALF], [0, 1]);
   await keep('b', [-1, 0], [0.9, 0.1]);
   await keep('three', [1, 0, 0]);
@@ -45,11 +47,11 @@ t.test('the nearest of the sources that are asked for, best first', async (t) =>
 t.test('a source is read once, again if it failed, and after the thread has ended', async (t) => {
   const exact = open(t);
   let reads = 0;
-  const read = async () => {
+  async function* read() {
     reads += 1;
     if (reads === 1) throw new Error('away');
-    return { positions: [1], vectors: [sent(1, 0)] };
-  };
+    yield* pagesOf([[1, 0]]);
+  }
   await t.rejects(exact.keep('a', 10, read), /away/);
   await Promise.all([exact.keep('a', 10, read), exact.keep('a', 10, read)]);
   t.equal(reads, 2);

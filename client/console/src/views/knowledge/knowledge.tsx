@@ -111,7 +111,13 @@ function Create() {
           </button>
           <Field label={knowledge.file}>
             {(tied) => (
-              <input {...tied} type="file" accept=".md,.txt" disabled={sending.busy} onChange={take} />
+              <input
+                {...tied}
+                type="file"
+                accept=".md,.txt,.pdf,.html,.htm"
+                disabled={sending.busy}
+                onChange={take}
+              />
             )}
           </Field>
         </div>

@@ -1,0 +1,89 @@
+/** The text of a web page: what is read in it, and headings, items and cells as Markdown has them. No tree is made of it. */
+import { Parser } from 'htmlparser2';
+
+/** What stands in these is not read. */
+const UNREAD = new Set(
+  'script style noscript template svg math iframe object canvas audio video datalist select textarea'.split(
+    ' ',
+  ),
+);
+/** Each of these begins a line of its own. */
+const BLOCKS = new Set(
+  (
+    'address article aside blockquote body br caption dd details dialog div dl dt fieldset figcaption figure footer form ' +
+    'h1 h2 h3 h4 h5 h6 head header hr html li main nav ol p pre section summary table tbody tfoot thead title tr ul'
+  ).split(' '),
+);
+const MARKS: Readonly<Record<string, string>> = {
+  ...{ title: '# ', h1: '# ', h2: '## ', h3: '### ', h4: '#### ', h5: '##### ', h6: '###### ' },
+  li: '- ',
+};
+const CELLS = new Set(['td', 'th']);
+
+class Text {
+  #lines: string[] = [];
+  #line = '';
+  #mark = '';
+
+  say(text: string): void {
+    this.#line += text;
+  }
+
+  /** Ends the line; the next one begins with a mark. */
+  break(mark = ''): void {
+    const line = this.#line.replace(/\s+/gu, ' ').trim();
+    // A heading is the beginning of what follows: a blank line goes before it.
+    if (line !== '') this.#lines.push(`${this.#mark.startsWith('#') ? '\n' : ''}${this.#mark}${line}`);
+    this.#line = '';
+    if (line !== '' || mark !== '') this.#mark = mark;
+  }
+
+  whole(): string {
+    this.break();
+    return this.#lines.join('\n').trim();
+  }
+}
+
+export function textOfHtml(html: string): string {
+  const text = new Text();
+  let unread = 0;
+  const parser = new Parser(
+    {
+      onopentagname(name) {
+        if (UNREAD.has(name)) unread += 1;
+        else if (BLOCKS.has(name)) text.break(MARKS[name]);
+        else if (CELLS.has(name)) text.say(' | ');
+      },
+      ontext(said) {
+        if (unread === 0) text.say(said);
+      },
+      onclosetag(name) {
+        if (UNREAD.has(name)) unread -= 1;
+        else if (BLOCKS.has(name)) text.break();
+      },
+    },
+    { decodeEntities: true },
+  );
+  parser.end(html);
+  return text.whole();
+}
+
+/** Bytes in which a page says how it is written. */
+const HEAD = 2048;
+const CHARSET = /<meta[^>]{0,200}charset\s*=\s*["']?\s*([\w-]{1,40})/i;
+
+/** By its byte order mark, its own word, else UTF-8. Undefined if that is not how it is written. */
+export function decoded(bytes: Uint8Array): string | undefined {
+  const head = new TextDecoder('latin1').decode(bytes.subarray(0, HEAD));
+  const isUtf16 = /^(\xff\xfe|\xfe\xff)/.test(head);
+  const label = isUtf16
+    ? bytes[0] === 0xff
+      ? 'utf-16le'
+      : 'utf-16be'
+    : (CHARSET.exec(head)?.[1] ?? 'utf-8');
+  try {
+    return new TextDecoder(label, { fatal: true }).decode(bytes);
+  } catch {
+    return undefined;
+  }
+}
