@@ -215,6 +215,8 @@ export const LIMITS = {
     passedBytes: 32 * MiB,
     /** Voices of a service that lists them itself. */
     voices: 1000,
+    /** Between two frames by which a service's socket stays open while nobody speaks. */
+    keepAliveMs: 5 * SECOND,
     /** One frame of a service's socket: a second of audio in base64 has 128 KiB at most. */
     socketFrameBytes: 4 * MiB,
     /** How long a failed address is ejected from its pool, doubling with each failure. */

@@ -47,6 +47,15 @@ export interface TimedSegment extends TranscriptSegment {
   readonly words?: readonly TimedWord[];
 }
 
+/** What is known of audio while it arrives. */
+export type Hearing =
+  /** The words since the last final segment, which later ones replace. */
+  | { readonly kind: 'interim'; readonly text: string }
+  /** Words that will not change; times in seconds from the start of the audio. */
+  | { readonly kind: 'final'; readonly segment: TimedSegment };
+
+export type ListenOptions = Pick<TranscribeOptions, 'language' | 'sampleRate' | 'traceContext' | 'whom'>;
+
 /** Transcribes audio of any length: an engine as the speech pipeline sees it, here or in a child. */
 export interface Transcriber {
   readonly name: string;
@@ -60,6 +69,15 @@ export interface Transcriber {
     options: TranscribeOptions,
     signal: AbortSignal,
   ): AsyncIterable<TimedSegment>;
+  /**
+   * Hears audio while it arrives, and tells what it has understood; the end of the audio makes the rest final. Absent: the engine hears
+   * whole audio only. Leaving the loop, or an abort, stops the work.
+   */
+  listen?(
+    audio: AsyncIterable<Int16Array>,
+    options: ListenOptions,
+    signal: AbortSignal,
+  ): AsyncIterable<Hearing>;
 }
 
 export interface TranscriberParts {

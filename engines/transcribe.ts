@@ -14,6 +14,8 @@ import type { Decode } from '../contracts/ports/speech/codec.js';
 import type { Denoiser } from '../contracts/ports/speech/denoiser.js';
 import type { Admission, Caller } from '../contracts/ports/accounts/identity.js';
 import type {
+  HeardSoFar,
+  ListeningRequest,
   RawAudio,
   StandIn,
   Transcript,
@@ -27,7 +29,7 @@ import { joinedTexts } from '../contracts/text/joined-texts.js';
 import { share, wordsIn } from './alignment/transcript-words.js';
 import { enterJob } from './admission/job-slot.js';
 import { inTime } from './in-time.js';
-import type { TimedSegment, Transcriber } from './long-audio.js';
+import type { Hearing, TimedSegment, Transcriber } from './long-audio.js';
 import { pcmIn, type PcmOnDisk, samplesOnDisk, secondsOnDisk, wholePcm } from './audio-on-disk.js';
 import { rawAudioIn, samplesOfRaw, secondsOf } from './raw-audio.js';
 import { ownerOf } from '../processes/job-owner.js';
@@ -51,7 +53,7 @@ interface Sound {
 }
 
 /** Passes audio on and counts its samples. */
-function counted(audio: AsyncIterable<Int16Array>): Sound {
+function counted(audio: AsyncIterable<Int16Array>, sampleRate = RECOGNITION_RATE): Sound {
   let count = 0;
   async function* pass(): AsyncGenerator<Int16Array> {
     for await (const chunk of audio) {
@@ -59,8 +61,8 @@ function counted(audio: AsyncIterable<Int16Array>): Sound {
       yield chunk;
     }
   }
-  const duration = () => count / RECOGNITION_RATE;
-  return { sampleRate: RECOGNITION_RATE, samples: pass(), seconds: undefined, duration };
+  const duration = () => count / sampleRate;
+  return { sampleRate, samples: pass(), seconds: undefined, duration };
 }
 
 function soundOfRaw(audio: RawAudio): Sound {
@@ -121,6 +123,14 @@ const wordsOf = (segment: TimedSegment): readonly TimedWord[] =>
 
 const withoutWords = ({ text, start, end }: TimedSegment): TranscriptSegment => ({ text, start, end });
 
+const transcriptOf = (found: readonly TimedSegment[], duration: number, words: boolean): Transcript => ({
+  text: textOf(found),
+  duration,
+  ...languageOf(found),
+  segments: found.map(withoutWords),
+  ...(words && { words: found.flatMap(wordsOf) }),
+});
+
 const unavailable = (language: string | undefined): ServiceError =>
   new ServiceError('language_unavailable', {
     message: `No speech recognition for "${(language ?? '').slice(0, 64)}"`,
@@ -133,6 +143,15 @@ function hintOf(language: string | undefined): LanguageCode | undefined {
     return languageOfTag(language);
   } catch {
     throw unavailable(language);
+  }
+}
+
+function isLanguage(language: string | undefined): boolean {
+  try {
+    hintOf(language);
+    return true;
+  } catch {
+    return false;
   }
 }
 
@@ -208,6 +227,55 @@ async function foundInTime(
 
 const KIND = 'transcription_ms';
 
+/** What an engine has heard so far, after each of its news; `known`: its final segments, which this adds to. Errors: the engine's. */
+async function* heardBy(
+  hearings: AsyncIterable<Hearing>,
+  sound: Sound,
+  known: TimedSegment[],
+): AsyncGenerator<HeardSoFar> {
+  for await (const hearing of hearings) {
+    const isFinal = hearing.kind === 'final';
+    if (isFinal) known.push(hearing.segment);
+    const text = joinedTexts([textOf(known), ...(isFinal ? [] : [hearing.text])]);
+    yield { text, duration: sound.duration(), segments: known.map(withoutWords), final: false };
+  }
+}
+
+type Count = (caller: Caller, seconds: number) => void;
+
+/** What the engine hears, and at last the transcript of all of it. Errors: `quota_exceeded`; the engine's. */
+async function* listened(
+  { admission, count }: { readonly admission: Admission; readonly count: Count },
+  { uncounted = false }: ListeningRequest,
+  caller: Caller,
+  sound: Sound,
+  hearings: AsyncIterable<Hearing>,
+): AsyncGenerator<HeardSoFar> {
+  const found: TimedSegment[] = [];
+  await admission.check(caller.workspaceId, KIND);
+  yield* heardBy(hearings, sound, found);
+  if (!uncounted) count(caller, sound.duration());
+  yield { ...transcriptOf(found, sound.duration(), true), final: true };
+}
+
+/** Undefined if the recogniser hears whole audio only, or there is none: what nobody hears is refused with all of the audio. */
+function listen(
+  parts: { readonly registry: Registry; readonly admission: Admission; readonly count: Count },
+  request: ListeningRequest,
+  caller: Caller,
+  signal: AbortSignal,
+): AsyncIterable<HeardSoFar> | undefined {
+  const { model, sampleRate, trace } = request;
+  if (!isLanguage(request.language)) return undefined;
+  const language = hintOf(request.language);
+  const transcriber = parts.registry.transcriberFor(model, language);
+  if (!transcriber?.listen) return undefined;
+  trace?.engine(transcriber.name);
+  const sound = counted(request.audio, sampleRate);
+  const asked = { language, sampleRate, traceContext: trace?.context, whom: whomOf(caller) };
+  return listened(parts, request, caller, sound, transcriber.listen(sound.samples, asked, signal));
+}
+
 export function createTranscription(parts: TranscriptionParts): Transcription {
   const { registry, admission, denoiser } = parts;
 
@@ -223,6 +291,7 @@ export function createTranscription(parts: TranscriptionParts): Transcription {
 
   return {
     countUsage: count,
+    listen: (request, caller, signal) => listen({ registry, admission, count }, request, caller, signal),
     checkLanguage: (wish) => void transcriberFor(registry, wish, hintOf(wish.language)),
     reducesNoise: denoiser !== undefined,
     async transcribe(request, caller, signal, heard): Promise<Transcript> {
@@ -239,13 +308,7 @@ export function createTranscription(parts: TranscriptionParts): Transcription {
           : foundBy(transcriber, sound, asked, signal));
         const duration = sound.duration();
         if (!uncounted) count(caller, duration);
-        return {
-          text: textOf(found),
-          duration,
-          ...languageOf(found),
-          segments: found.map(withoutWords),
-          ...(words && { words: found.flatMap(wordsOf) }),
-        };
+        return transcriptOf(found, duration, words);
       } finally {
         leave();
       }

@@ -29,6 +29,8 @@ export const ONLINE_TIMES = {
     wordsMs: 3 * SECOND,
     /** The same if there is no other, besides half of the length of the audio: then nothing was understood. */
     aloneMs: 10 * SECOND,
+    /** Without more audio, of one that hears while somebody speaks: a client that has forgotten the end keeps no service busy. */
+    idleMs: 30 * SECOND,
   },
   /** A call that takes longer is in the log. */
   tool: { slowMs: 3 * SECOND },

@@ -53,7 +53,7 @@ interface KindRow {
   readonly prefix: string;
   /** What its address is of, in a sentence. */
   readonly service: string;
-  readonly initial: Pick<RemoteSettings, 'ttsModel' | 'sttModel' | 'voices' | 'rate'>;
+  readonly initial: Pick<RemoteSettings, 'ttsModel' | 'sttModel' | 'liveModel' | 'voices' | 'rate'>;
   readonly keyAs?: RemoteSettings['keyAs'];
   readonly passed?: Passed;
   /** Rates of its audio, if it has only some. */
@@ -67,18 +67,24 @@ const KINDS: Readonly<Record<RemoteKind, KindRow>> = {
     prefix: 'REMOTE_OPENAI',
     service: 'the engine openai-compatible, with its /v1',
     initial: { ttsModel: 'tts-1', sttModel: 'whisper-1', voices: ['alloy'], rate: 24_000 },
-    lacks: ['ttsModels'],
+    lacks: ['liveModel', 'ttsModels'],
   },
   'native-compatible': {
     prefix: 'REMOTE_NATIVE',
     service: 'the engine native-compatible; a fish-speech server streams wav',
     initial: { ttsModel: 's2.1-pro', sttModel: 'transcribe-1', voices: ['default'], rate: 44_100 },
-    lacks: [],
+    lacks: ['liveModel'],
   },
   'elevenlabs-compatible': {
     prefix: 'REMOTE_ELEVENLABS',
     service: 'the engine elevenlabs-compatible, without its /v1',
-    initial: { ttsModel: 'eleven_flash_v2_5', sttModel: 'scribe_v1', voices: [], rate: 24_000 },
+    initial: {
+      ttsModel: 'eleven_flash_v2_5',
+      sttModel: 'scribe_v1',
+      liveModel: 'scribe_v2_realtime',
+      voices: [],
+      rate: 24_000,
+    },
     keyAs: 'xi-api-key',
     passed: { ...mp3At(44_100), ...OPUS },
     rates: ELEVENLABS_RATES,
@@ -87,7 +93,13 @@ const KINDS: Readonly<Record<RemoteKind, KindRow>> = {
   'deepgram-compatible': {
     prefix: 'REMOTE_DEEPGRAM',
     service: 'the engine deepgram-compatible, without its /v1',
-    initial: { ttsModel: '', sttModel: 'nova-3', voices: ['aura-2-thalia-en'], rate: 24_000 },
+    initial: {
+      ttsModel: '',
+      sttModel: 'nova-3',
+      liveModel: 'nova-3',
+      voices: ['aura-2-thalia-en'],
+      rate: 24_000,
+    },
     keyAs: 'token',
     rates: DEEPGRAM_RATES,
     lacks: ['ttsModel', 'format', 'passThrough', 'ttsModels'],
@@ -103,6 +115,12 @@ function tableOf(prefix: string, { service, initial, passed = PASSED }: Omit<Kin
     key: credential(`${prefix}_KEY`, 'Its API key.'),
     ttsModel: text(`${prefix}_TTS_MODEL`, initial.ttsModel, 'Model that it speaks with.'),
     sttModel: text(`${prefix}_STT_MODEL`, initial.sttModel, 'Model that it transcribes with.'),
+    liveModel: parsed<string | undefined>(
+      `${prefix}_STT_LIVE_MODEL`,
+      initial.liveModel,
+      { parse: (raw) => raw, wanted: 'text', kind: 'text' },
+      'Model that it hears calls and realtime transcription with, while they are spoken; "none": whole audio only.',
+    ),
     voices: list(
       `${prefix}_VOICES`,
       initial.voices,
@@ -171,7 +189,7 @@ const ownTable = (number: number) => ({
   ),
 });
 
-const OF_ITS_KIND = new Set(['ttsModel', 'sttModel', 'voices', 'rate']);
+const OF_ITS_KIND = new Set(['ttsModel', 'sttModel', 'liveModel', 'voices', 'rate']);
 
 /** For help and documentation: defaults are those of its kind. */
 function numberedTable(number: number): Table {
@@ -212,6 +230,7 @@ function readRemote(kind: RemoteKind, prefix: string, env: Env): RemoteSettings 
     throw new ConfigError(`${table.rate.env} must be one of ${row.rates.join(', ')}`);
   return {
     ...values,
+    liveModel: values.liveModel === 'none' ? undefined : values.liveModel,
     urls,
     ...(row.keyAs && { keyAs: row.keyAs }),
     // For log and `/health`.

@@ -178,6 +178,16 @@ export interface TranscriptionRequest {
   readonly trace?: RequestTrace;
 }
 
+/** Audio that is transcribed while it arrives. */
+export interface ListeningRequest extends Pick<
+  TranscriptionRequest,
+  'model' | 'language' | 'uncounted' | 'trace'
+> {
+  /** At `sampleRate` Hz. */
+  readonly audio: AsyncIterable<Int16Array>;
+  readonly sampleRate: number;
+}
+
 /** Times in seconds from the start of the audio. */
 export interface TranscriptSegment {
   readonly text: string;
@@ -196,6 +206,12 @@ export interface Transcript {
   readonly words?: readonly TimedWord[];
 }
 
+/** All that is known of audio which arrives. */
+export interface HeardSoFar extends Transcript {
+  /** Whether that is the transcript of all of it. */
+  readonly final: boolean;
+}
+
 export interface Transcription {
   /**
    * Calls `heard` with each segment as soon as it is known. Errors: `audio_unreadable`, `audio_too_long`,
@@ -207,6 +223,17 @@ export interface Transcription {
     signal: AbortSignal,
     heard?: (segment: TranscriptSegment) => void,
   ): Promise<Transcript>;
+
+  /**
+   * Transcribes audio while it arrives: what is known so far, and at its end once with `final`. Undefined if the recogniser of the model and
+   * language hears whole audio only; absent: so do all. It takes no slot, as partial transcripts do not. Who gets an error transcribes all
+   * of the audio; nothing else was tried. Errors: `quota_exceeded`, `engine_*`.
+   */
+  listen?(
+    request: ListeningRequest,
+    caller: Caller,
+    signal: AbortSignal,
+  ): AsyncIterable<HeardSoFar> | undefined;
 
   /** Checks that the model transcribes the language, before there is any audio. Errors: `language_unavailable`. */
   checkLanguage(wish: Pick<TranscriptionRequest, 'model' | 'language'>): void;

@@ -1,14 +1,15 @@
 /**
- * Remote engines with Deepgram's API: `/v1/listen` for recorded audio and `/v1/speak`. They run in the gateway's process, because nothing
+ * Remote engines with Deepgram's API: `/v1/listen` for recorded audio and by socket, and `/v1/speak`. They run in the gateway's process, because nothing
  * here computes. A voice is a model there, and its name says its language. Speech comes by REST: the text of a piece is whole when it is
  * asked for, and its socket tells no times of words.
  */
 import { type Keeper, noKeeper } from '../../../contracts/ports/parts.js';
 import type { TtsEngine } from '../../../contracts/ports/speech/tts.js';
-import { isPlainObject, type PlainObject } from '../../../contracts/schemas/plain-object.js';
+import { isPlainObject } from '../../../contracts/schemas/plain-object.js';
 import { LANGUAGE_CODES, type LanguageCode } from '../../../contracts/speech/languages.js';
 import type { Transcriber } from '../../long-audio.js';
 import { wavFile } from '../remote/audio.js';
+import { alsoListening } from '../remote/listening.js';
 import { askingAs, engineOf, type RemoteSettings, servicesOf } from '../remote/settings.js';
 import { type Abilities, remoteSpeech } from '../remote/synthesis.js';
 import {
@@ -19,6 +20,8 @@ import {
   remoteTranscriber,
   type TranscribePiece,
 } from '../remote/transcription.js';
+import { firstOf, writtenWords } from './answers.js';
+import { liveListen } from './listening.js';
 
 const KIND = 'deepgram-compatible';
 
@@ -56,19 +59,6 @@ export const createDeepgramSpeech = (settings: RemoteSettings, keeper: Keeper = 
     { languagesOf: languageOfVoice },
   );
 
-const firstOf = (list: unknown): PlainObject => {
-  const [first] = Array.isArray(list) ? (list as unknown[]) : [];
-  return isPlainObject(first) ? first : {};
-};
-
-/** Words as they are written, with their marks, where the service writes them. */
-export function writtenWords(words: unknown): readonly unknown[] {
-  const all: readonly unknown[] = Array.isArray(words) ? words : [];
-  return all.map((word) =>
-    isPlainObject(word) ? { ...word, word: word['punctuated_word'] ?? word['word'] } : word,
-  );
-}
-
 /** The first channel of an answer, in the words of other services. */
 function transcriptIn(answer: unknown): RemoteTranscript {
   const results = isPlainObject(answer) && isPlainObject(answer['results']) ? answer['results'] : {};
@@ -97,5 +87,12 @@ export function createDeepgramTranscriber(settings: RemoteSettings, keeper: Keep
     };
     return servicesOf(settings).whole(request, RECORDED, signal, askingFor(whom));
   };
-  return remoteTranscriber(name, settings.languages ?? 'any', transcribe);
+  const recorded = remoteTranscriber(name, settings.languages ?? 'any', transcribe);
+  const { liveModel } = settings;
+  return alsoListening(
+    recorded,
+    liveModel === undefined ? undefined : liveListen(liveModel),
+    settings,
+    askingFor,
+  );
 }

@@ -1,6 +1,6 @@
 /**
  * Remote engines with the API that our protocol B follows (docs/contract/protocol-b.md): a vendor's, or another gateway's below
- * `/compat/elevenlabs`. Speech by its socket `stream-input` or by REST, transcription by REST. They run in the gateway's process, because
+ * `/compat/elevenlabs`. Speech and transcription by its sockets or by REST. They run in the gateway's process, because
  * nothing here computes.
  */
 import { LIMITS } from '../../../contracts/limits.js';
@@ -9,6 +9,7 @@ import { isPlainObject } from '../../../contracts/schemas/plain-object.js';
 import type { TtsEngine } from '../../../contracts/ports/speech/tts.js';
 import type { Transcriber } from '../../long-audio.js';
 import { wavFile } from '../remote/audio.js';
+import { alsoListening } from '../remote/listening.js';
 import { multipart } from '../remote/multipart.js';
 import { askingAs, engineOf, type RemoteSettings, servicesOf } from '../remote/settings.js';
 import { type Abilities, remoteSpeech } from '../remote/synthesis.js';
@@ -16,6 +17,7 @@ import { PIECE, remoteTranscriber, type TranscribePiece } from '../remote/transc
 import type { VoiceListing } from '../remote/voices.js';
 import { refusalIn } from './failures.js';
 import { restOf } from './options.js';
+import { realtime } from './realtime.js';
 import { streamInput } from './stream-input.js';
 
 const KIND = 'elevenlabs-compatible';
@@ -76,5 +78,12 @@ export function createElevenlabsTranscriber(
     const request = { path: '/v1/speech-to-text', ...form, traceContext, refusal: refusalIn };
     return servicesOf(settings).whole(request, PIECE, signal, askingFor(whom));
   };
-  return remoteTranscriber(name, settings.languages ?? 'any', transcribe);
+  const recorded = remoteTranscriber(name, settings.languages ?? 'any', transcribe);
+  const { liveModel } = settings;
+  return alsoListening(
+    recorded,
+    liveModel === undefined ? undefined : realtime(liveModel),
+    settings,
+    askingFor,
+  );
 }

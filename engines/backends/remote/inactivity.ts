@@ -25,6 +25,11 @@ export class Inactivity {
     this.#timer = setTimeout(() => this.#ending.abort(error()), ms);
   }
 
+  /** Ends the work with an error. */
+  fail(error: unknown): void {
+    this.#ending.abort(error);
+  }
+
   /** Stops the time-out: data came, or nobody waits for it. */
   came(): void {
     clearTimeout(this.#timer);

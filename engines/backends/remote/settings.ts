@@ -24,6 +24,8 @@ export interface RemoteSettings {
   /** Models that a request may choose in its place; none if absent. */
   readonly ttsModels?: readonly string[];
   readonly sttModel: string;
+  /** Model that hears while it is spoken; absent: none. */
+  readonly liveModel?: string | undefined;
   /** Names as the service knows them. */
   readonly voices: readonly string[];
   /** Absent if not configured: it then gets text in any language. */

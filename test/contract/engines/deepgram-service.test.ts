@@ -8,11 +8,13 @@ import {
 } from '../../../engines/backends/deepgram-compatible/index.js';
 import type { RemoteSettings } from '../../../engines/backends/remote/settings.js';
 import { DEEPGRAM_KEY, deepgramService } from '../../fixtures/engines/deepgram-service.js';
-import { joined, segmentsOf, silence, streamed } from '../../fixtures/engines/listening.js';
+import { heardWhile, joined, segmentsOf, silence, streamed } from '../../fixtures/engines/listening.js';
 import { toneOf } from '../../fixtures/engines/speech-double.js';
 import { speakAll, ttsConformance } from '../../fixtures/engine-conformance.js';
 import { exactly, rejectsExactly } from '../../fixtures/exactly.js';
-import { startGateway } from '../../fixtures/gateway.js';
+import { startGateway, TEST_KEY } from '../../fixtures/gateway.js';
+import { until } from '../../fixtures/until.js';
+import { Client } from '../../fixtures/protocol-b/realtime-client.js';
 
 const service = await deepgramService(t);
 const settings: RemoteSettings = {
@@ -104,6 +106,50 @@ t.test('what it refuses is told to whom it concerns', async (t) => {
   }
 });
 
+const live = createDeepgramTranscriber({ ...settings, liveModel: 'nova-3', stallMs: 300 });
+
+t.test('it hears while somebody speaks, and the end of the audio makes the rest final', async (t) => {
+  const { bytes, words } = await toneOf('These tones carry a text.');
+  const audio = joined(silence(0.5), samplesOf(bytes), silence(1.5));
+  const heard = await heardWhile(live, audio, { language: 'en' });
+  t.equal(last().path, '/v1/listen');
+  t.same(Object.fromEntries(last().query), {
+    model: 'nova-3',
+    encoding: 'linear16',
+    sample_rate: '16000',
+    channels: '1',
+    interim_results: 'true',
+    smart_format: 'true',
+    language: 'en',
+  });
+  const interim = heard.flatMap((each) => (each.kind === 'interim' ? each.text : []));
+  t.equal(interim.at(-1), 'These tones carry a text.', 'before it has ended');
+  const [final] = heard.flatMap((each) => (each.kind === 'final' ? each.segment : []));
+  t.equal(final?.text, 'These tones carry a text.');
+  final!.words!.forEach(({ start }, at) => t.ok(Math.abs(start - 0.5 - words[at]!.start) < 0.1));
+  await until('the socket has ended', () => service.sockets.size === 0);
+  await heardWhile(live, audio, { sampleRate: 16_000 });
+  t.equal(last().query.get('language'), 'multi', 'any language, if none is named');
+  t.equal(ears.listen, undefined, 'without such a model it hears whole audio only');
+});
+
+t.test('a socket that fails while it hears is a failure, never half a transcript', async (t) => {
+  const audio = samplesOf((await toneOf('No.')).bytes);
+  service.faults.status = 401;
+  await rejectsExactly(t, heardWhile(live, audio), { code: 'provider_failed', status: 502, answered: 401 });
+  Object.assign(service.faults, { status: undefined, breaks: true });
+  await rejectsExactly(t, heardWhile(live, audio), { code: 'provider_failed', status: 502 });
+  Object.assign(service.faults, { breaks: false, stalls: true });
+  await rejectsExactly(t, heardWhile(live, audio), { code: 'provider_failed', message: /did not answer/ });
+  service.faults.stalls = false;
+  const abort = new AbortController();
+  const left = live.listen!(streamed(audio), {}, abort.signal)[Symbol.asyncIterator]();
+  const waiting = left.next();
+  abort.abort();
+  await rejectsExactly(t, waiting, { name: 'AbortError' });
+  await until('the socket has ended', () => service.sockets.size === 0);
+});
+
 t.test('a gateway speaks and hears through it', async (t) => {
   const front = await startGateway({
     TTS_ENGINES: 'deepgram-compatible',
@@ -133,4 +179,37 @@ t.test('a gateway speaks and hears through it', async (t) => {
     body: JSON.stringify({ text: 'Guten Morgen, wie geht es dir heute?', format: 'wav' }),
   });
   t.equal(german.status, 400, 'its one voice speaks English');
+
+  await t.test('realtime transcription is heard while it is sent', async (t) => {
+    const client = new Client(front.base, '?include_timestamps=true', { 'xi-api-key': TEST_KEY });
+    await client.sees('session_started');
+    const { bytes, words } = await toneOf('These tones carry a text.');
+    const audio = joined(samplesOf(bytes), silence(1.5));
+    const from = service.asked.length;
+    client.speak(audio);
+    const partial = await client.sees('partial_transcript');
+    t.match(String(partial['text']), /^These/);
+    client.commit();
+    const { text } = await client.sees('committed_transcript');
+    t.equal(text, 'These tones carry a text.');
+    t.same(
+      service.asked.slice(from).map(({ method, path }) => `${method} ${path}`),
+      ['GET /v1/listen'],
+      'one socket, and nothing is sent twice',
+    );
+    client.speak(audio).commit();
+    await client.sees('committed_transcript', 2);
+    const timed = await client.sees('committed_transcript_with_timestamps', 2);
+    const [first] = timed['words'] as { start: number }[];
+    const passed = audio.length / RECOGNITION_RATE;
+    t.ok(Math.abs(first!.start - passed - words[0]!.start) < 0.1, 'times go on from commit to commit');
+
+    service.faults.breaks = true;
+    client.speak(audio).commit();
+    const saved = await client.sees('committed_transcript', 3);
+    t.equal(saved['text'], 'These tones carry a text.');
+    t.equal(last().method, 'POST', 'a socket that breaks off costs no word: all of the audio is sent again');
+    client.socket.close();
+    await until('its sockets have ended', () => service.sockets.size === 0);
+  });
 });

@@ -1,7 +1,7 @@
 /** Another gateway of ours as a remote engine, through protocol B: alone, and behind a gateway. */
 import t from '../../fixtures/tap.js';
-import { RECOGNITION_RATE } from '../../../contracts/audio.js';
-import type { TimedWord, TtsRequest } from '../../../contracts/ports/speech/tts.js';
+import { RECOGNITION_RATE, samplesOf } from '../../../contracts/audio.js';
+import type { TimedWord, TtsEngine, TtsRequest } from '../../../contracts/ports/speech/tts.js';
 import {
   createElevenlabsSpeech,
   createElevenlabsTranscriber,
@@ -9,6 +9,8 @@ import {
 import type { RemoteSettings } from '../../../engines/backends/remote/settings.js';
 import { createToneSpeech } from '../../../engines/backends/tone/index.js';
 import { joined, silence, streamed } from '../../fixtures/engines/listening.js';
+import { toneOf } from '../../fixtures/engines/speech-double.js';
+import { Client } from '../../fixtures/protocol-b/realtime-client.js';
 import { speakAll, ttsConformance } from '../../fixtures/engine-conformance.js';
 import { exactly, rejectsExactly } from '../../fixtures/exactly.js';
 import { sharedGateway, startGateway, TEST_KEY } from '../../fixtures/gateway.js';
@@ -29,8 +31,11 @@ const request: TtsRequest = { text: 'Tones carry text.', voice: 'default', langu
 
 t.test('it keeps the promises of its port', (t) => {
   const engine = createElevenlabsSpeech(settings);
-  const { name, voices, synthesize } = engine;
-  const capabilities = { ...engine.capabilities, speed: false };
+  const { name, voices } = engine;
+  // Tones have one speed; and how long a mark at the end of a word lasts depends on what the other gateway knows when it tells it.
+  const capabilities = { ...engine.capabilities, speed: false, timing: 'none' } as const;
+  const synthesize: TtsEngine['synthesize'] = (asked, signal) =>
+    engine.synthesize({ ...asked, timing: false, latency: 'low' }, signal);
   return ttsConformance(
     t,
     { name, voices, synthesize, capabilities },
@@ -76,6 +81,7 @@ t.test('a gateway in front of it speaks, times and hears through it', async (t) 
     REMOTE_1_URL: `${other.base}${BASE}`,
     REMOTE_1_KEY: TEST_KEY,
     REMOTE_1_STT_MODEL: 'transcribe-1',
+    REMOTE_1_STT_LIVE_MODEL: 'transcribe-1',
     REMOTE_1_VOICES: 'default',
     REMOTE_1_RATE: '16000',
     REMOTE_1_TTS_MODEL: 's2.1-pro',
@@ -114,4 +120,14 @@ t.test('a gateway in front of it speaks, times and hears through it', async (t) 
     body: form,
   });
   exactly(t, await heard.json(), { text: 'Through two gateways.' });
+
+  const client = new Client(front.base, '', KEY);
+  await client.sees('session_started');
+  // Partial transcripts are made of each 0.7 s, in which a tone is read once it is whole.
+  const [one, two] = await Promise.all(['one', 'two'].map(toneOf));
+  client.speak(joined(samplesOf(one!.bytes), silence(0.5), samplesOf(two!.bytes), silence(1)));
+  t.match(String((await client.sees('partial_transcript'))['text']), /^one/);
+  client.commit();
+  t.equal((await client.sees('committed_transcript'))['text'], 'one two');
+  client.socket.close();
 });

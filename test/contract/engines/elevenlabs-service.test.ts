@@ -8,7 +8,7 @@ import {
 } from '../../../engines/backends/elevenlabs-compatible/index.js';
 import type { RemoteSettings } from '../../../engines/backends/remote/settings.js';
 import { ELEVENLABS_KEY, elevenlabsService } from '../../fixtures/engines/elevenlabs-service.js';
-import { heardBy, joined, segmentsOf, silence } from '../../fixtures/engines/listening.js';
+import { heardBy, heardWhile, joined, segmentsOf, silence } from '../../fixtures/engines/listening.js';
 import { fieldsOf, heardIn, toneOf } from '../../fixtures/engines/speech-double.js';
 import { speakAll, ttsConformance } from '../../fixtures/engine-conformance.js';
 import { exactly, rejectsExactly } from '../../fixtures/exactly.js';
@@ -174,6 +174,32 @@ t.test('its words come with their times, and codes of three letters are language
   t.equal(await heardBy(ears, samplesOf((await toneOf('Once more.')).bytes)), 'Once more.');
   service.faults.name = 'invalid_api_key';
   await rejectsExactly(t, segmentsOf(ears, audio), { status: 502, answered: 401 });
+});
+
+t.test('it hears while somebody speaks, and the end of the audio is its one commit', async (t) => {
+  const live = createElevenlabsTranscriber({ ...settings, liveModel: 'scribe_v2_realtime' });
+  const { bytes, words } = await toneOf('These tones carry a text.');
+  const audio = joined(silence(0.5), samplesOf(bytes), silence(1.5));
+  const heard = await heardWhile(live, audio, { language: 'en' });
+  t.equal(last().path, '/v1/speech-to-text/realtime');
+  t.same(Object.fromEntries(last().query), {
+    model_id: 'scribe_v2_realtime',
+    audio_format: 'pcm_16000',
+    commit_strategy: 'manual',
+    include_timestamps: 'true',
+    language_code: 'en',
+  });
+  const interim = heard.flatMap((each) => (each.kind === 'interim' ? each.text : []));
+  t.equal(interim.at(-1), 'These tones carry a text.', 'before it has ended');
+  const [final] = heard.flatMap((each) => (each.kind === 'final' ? each.segment : []));
+  t.equal(final?.text, 'These tones carry a text.');
+  final!.words!.forEach(({ start }, at) => t.ok(Math.abs(start - 0.5 - words[at]!.start) < 0.1));
+  t.same(await heardWhile(live, silence(0.1)), [], 'too little to commit is no failure');
+  service.faults.name = 'quota_exceeded';
+  await rejectsExactly(t, heardWhile(live, silence(1)), { code: 'provider_failed', status: 402 });
+  service.faults.name = undefined;
+  await rejectsExactly(t, heardWhile(live, silence(81)), { message: /80 s at most/ });
+  await until('the sockets have ended', () => service.sockets.size === 0);
 });
 
 t.test('voices that no setting names are those that the service lists', async (t) => {

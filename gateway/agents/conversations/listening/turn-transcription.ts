@@ -5,10 +5,14 @@
  * that is certain. Short stretches that follow each other are transcribed together (stretch-group.ts). Where there are no words, the
  * recogniser is asked once more for the voiced part alone (voiced-part.ts).
  *
+ * A recogniser that hears while it is spoken is given the audio as it comes, and tells partial transcripts and that of the stretch itself;
+ * where it fails, all of that is made of the audio as it is of others.
+ *
  * Invariants: a stretch is transcribed to its end once, and reported then, however late; partial transcripts are made one
  * at a time and never reported after their stretch has ended.
  */
-import { bytesOf, RECOGNITION_RATE } from '../../../../contracts/audio.js';
+import { LiveHearing } from '../../../../actors/live-hearing.js';
+import { bytesOf, RECOGNITION_RATE, samplesOf } from '../../../../contracts/audio.js';
 import type { TranscriptionModel } from '../../../../contracts/speech/models.js';
 import { toServiceError } from '../../../../contracts/errors.js';
 import type { Log } from '../../../../contracts/log.js';
@@ -57,6 +61,8 @@ interface Stretch {
   readonly chunks: Uint8Array[];
   samples: number;
   interimAt: number;
+  /** Hears it while it is spoken; undefined in the background, and if the recogniser cannot. */
+  readonly live?: LiveHearing | undefined;
 }
 
 /** A transcription of a stretch before its end is certain. */
@@ -147,7 +153,28 @@ export class TurnTranscription {
   begin(span: number, joins?: number): void {
     this.#group.begin(joins);
     const { chunks, samples } = this.#inBackground ?? { chunks: [], samples: 0 };
-    this.#present = { span, chunks, samples, interimAt: 0 };
+    this.#present = { span, chunks, samples, interimAt: 0, live: this.#listenTo(span, chunks) };
+  }
+
+  /** Hears the stretch while it is spoken, if the recogniser can; noise can be taken only from whole audio. */
+  #listenTo(span: number, before: readonly Uint8Array[]): LiveHearing | undefined {
+    if (this.reducesNoise) return undefined;
+    const { transcription, model, caller, log } = this.parts;
+    const request = { model, language: this.language, sampleRate: RECOGNITION_RATE, uncounted: true };
+    const on = {
+      changed: (text: string) => {
+        if (this.#present?.span === span) this.on.user({ span, text, final: false });
+      },
+      failed: (err: unknown) =>
+        this.#stop.signal.aborted ||
+        log.warn(
+          { part: 'recogniser', code: toServiceError(err).code, err },
+          'a recogniser failed while it listened; it is asked for the whole',
+        ),
+    };
+    const live = LiveHearing.open(transcription, request, caller, on, this.#stop.signal);
+    for (const chunk of before) live?.push(samplesOf(chunk));
+    return live;
   }
 
   /** A voice in the background begins. It gets no partial transcripts: nobody waits for them. */
@@ -176,6 +203,7 @@ export class TurnTranscription {
     if (!stretch || stretch.samples > LONGEST) return;
     stretch.chunks.push(bytesOf(samples));
     stretch.samples += samples.length;
+    stretch.live?.push(samples);
     this.#interimWhereDue(stretch);
   }
 
@@ -185,8 +213,10 @@ export class TurnTranscription {
     this.#ahead = undefined;
     const stretch = this.#present;
     if (!active || stretch?.span === undefined) return;
-    const abort = new AbortController();
     const { group } = this.#partOf(stretch);
+    // Its words are known soon after its end in any case.
+    if (stretch.live?.isWell && !group) return;
+    const abort = new AbortController();
     const chunks = [...stretch.chunks, SILENCE];
     const heard = this.#transcribe(group ?? { chunks }, { uncounted: true }, abort.signal).catch(unlessLate);
     heard.catch(() => undefined);
@@ -202,8 +232,8 @@ export class TurnTranscription {
   }
 
   #interimWhereDue(stretch: Stretch): void {
-    const { span, samples, interimAt } = stretch;
-    if (span === undefined || this.#isInterim) return;
+    const { span, samples, interimAt, live } = stretch;
+    if (span === undefined || this.#isInterim || live?.isWell) return;
     if (this.#ahead && isOfPause(this.#ahead, samples)) return;
     const distance = Math.max(INTERIM_EVERY, interimAt * INTERIM_GROWTH);
     if (samples - interimAt >= distance && samples <= INTERIM_WITHIN)
@@ -215,6 +245,7 @@ export class TurnTranscription {
     const stretch = this.#present;
     if (!stretch || stretch.span !== span) return;
     this.#present = undefined;
+    void stretch.live?.whole();
     const ended = { stretch, ahead: this.#takeAhead(stretch), ...this.#partOf(stretch) };
     if (span !== undefined) this.#group.add(ended.part, ended.group);
     const told = this.#settle(ended);
@@ -286,14 +317,15 @@ export class TurnTranscription {
   }
 
   /**
-   * The transcript that was made `ahead`, unless it failed or is empty, as a short word may be recognised only at the end; if that is empty,
+   * The transcript that was made while it was spoken, or `ahead`, unless it failed or is empty, as a short word may be recognised only at the end; if that is empty,
    * too, that of the voiced part.
    */
   async #alone({ stretch, ahead, part, group }: Ended): Promise<string> {
     const { transcription, caller } = this.parts;
-    const before = ahead && ahead.joins === undefined ? await ahead.heard : undefined;
+    const live = stretch.live && (await stretch.live.whole());
+    const before = live ?? (ahead && ahead.joins === undefined ? await ahead.heard : undefined);
     const known = before?.text === '' ? undefined : before;
-    if (known) transcription.countUsage(caller, known.duration);
+    if (known && !group) transcription.countUsage(caller, known.duration);
     const { text, duration } = known ?? (await this.#transcribe(stretch, group && { uncounted: true }));
     if (!group) this.parts.recognised(Math.round(duration * 1000));
     return text === '' && part ? this.#again(part.audio) : text;

@@ -75,7 +75,7 @@ const joined = (settled: string, segments: readonly TranscriptSegment[]): string
   joinedTexts([settled, ...segments.map(({ text }) => text)]);
 
 /** The last `count` bytes, without a copy and without visiting earlier chunks. */
-function lastBytes(chunks: readonly Uint8Array[], count: number): Uint8Array[] {
+export function lastBytes(chunks: readonly Uint8Array[], count: number): Uint8Array[] {
   const last: Uint8Array[] = [];
   let left = count;
   for (let index = chunks.length - 1; index >= 0 && left > 0; index--) {

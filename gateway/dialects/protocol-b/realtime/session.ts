@@ -19,7 +19,7 @@ import { CLOSE, endingFor } from '../../../../contracts/close-codes.js';
 import { type ServiceError, toServiceError } from '../../../../contracts/errors.js';
 import { LIMITS } from '../../../../contracts/limits.js';
 import type { Caller } from '../../../../contracts/ports/accounts/identity.js';
-import type { TranscriptSegment } from '../../../../contracts/ports/speech/speech.js';
+import type { Transcript, TranscriptSegment } from '../../../../contracts/ports/speech/speech.js';
 import { FrameQueue, LongText } from '../../../server/frames/frame-queue.js';
 import type { Socket, SocketEvents } from '../../../server/port.js';
 import type { Observation } from '../../../server/tracing/trace-requests.js';
@@ -36,6 +36,7 @@ import {
 } from './errors.js';
 import { hintOf, type TranscriptionOptions } from './options.js';
 import { committedFrames, errorFrame, partialFrame, startedFrame } from './server-frames.js';
+import { LiveAudio } from './live-audio.js';
 import { PartialTranscript } from './partial-transcript.js';
 
 const { bufferedAudioBytes, commitMs } = LIMITS.realtimeTranscription;
@@ -65,9 +66,11 @@ export interface SessionClient {
 interface CommittedAudio extends TakenAudio {
   /** Its start within the session's audio, in seconds. */
   readonly from: number;
+  /** Its transcript, if it was heard while it was sent. */
+  readonly live: Promise<Transcript | undefined> | undefined;
 }
 
-const NO_AUDIO: CommittedAudio = { chunks: [], bytes: 0, order: 0, held: 0, from: 0 };
+const NO_AUDIO: CommittedAudio = { chunks: [], bytes: 0, order: 0, held: 0, from: 0, live: undefined };
 
 export class TranscriptionSession implements SocketEvents {
   readonly #machine: RunningMachine<SessionEvent>;
@@ -81,6 +84,7 @@ export class TranscriptionSession implements SocketEvents {
   /** Bytes of the session's audio before the uncommitted part. */
   #passedBytes = 0;
   #job = new AbortController();
+  readonly #live: LiveAudio;
   #lastPartial = '';
   /** Whether the machine was told since the last job that an interim transcription is due, so that further appends do not repeat it. */
   #dueTold = false;
@@ -103,6 +107,7 @@ export class TranscriptionSession implements SocketEvents {
       exhausted: () => this.#machine.send({ type: 'fault', fault: NO_MEMORY }),
     });
     this.#partial = new PartialTranscript(client.options.sampleRate);
+    this.#live = new LiveAudio(parts, client, () => this.#tellDue());
     this.#machine = run(transcriptionSession, { tooMany: TOO_MANY_COMMITS }, parts.clock, this.#effects);
     socket.send(startedFrame(client.generationId, client.options, parts.vocabulary));
   }
@@ -121,6 +126,7 @@ export class TranscriptionSession implements SocketEvents {
   }
 
   gone(): void {
+    this.#live.stop();
     this.#machine.send({ type: 'gone' });
     this.#frames.clear();
     this.#audio.drop();
@@ -150,6 +156,7 @@ export class TranscriptionSession implements SocketEvents {
     if (appended === 'full') this.#machine.send({ type: 'fault', fault: BUFFER_FULL });
     if (appended === 'exhausted') this.#machine.send({ type: 'fault', fault: NO_MEMORY });
     this.#begun = true;
+    if (appended === 'taken' && !this.client.refused) this.#live.hear(this.#audio);
     if (commit) this.#commit();
     else this.#interimWhenDue();
   }
@@ -170,8 +177,9 @@ export class TranscriptionSession implements SocketEvents {
 
   #keepAudio(): void {
     const from = this.#secondsOf(this.#passedBytes);
+    const live = this.#live.whole(this.#audio.bytes);
     const taken = this.#takeAudio();
-    this.#committed.push({ ...taken, from });
+    this.#committed.push({ ...taken, from, live });
     this.#committedBytes += taken.bytes;
   }
 
@@ -189,6 +197,7 @@ export class TranscriptionSession implements SocketEvents {
     this.#audio.putBack(refused);
     this.#passedBytes -= refused.bytes;
     this.#startAnew();
+    this.#live.miss();
     // No interim transcription at once: engines are busy, and a commit follows.
     this.#partial.skip(this.#audio.bytes);
   }
@@ -197,18 +206,25 @@ export class TranscriptionSession implements SocketEvents {
   #joinToNext(refused: CommittedAudio, next: CommittedAudio): void {
     const chunks = [...refused.chunks, ...next.chunks];
     const held = refused.held + next.held;
-    this.#committed[0] = { ...refused, chunks, held, bytes: refused.bytes + next.bytes };
+    this.#committed[0] = { ...refused, chunks, held, bytes: refused.bytes + next.bytes, live: undefined };
     this.#committedBytes += refused.bytes;
   }
 
   /** Restarts the partial transcript, since the uncommitted audio now begins elsewhere. */
   #startAnew(): void {
     this.#partial.reset();
+    this.#live.reset();
     this.#lastPartial = '';
   }
 
   #interimWhenDue(): void {
-    if (this.#dueTold || this.client.refused || !this.#partial.isDue(this.#audio.bytes)) return;
+    const { isWell, text } = this.#live;
+    const isDue = isWell ? text !== this.#lastPartial : this.#partial.isDue(this.#audio.bytes);
+    if (isDue && !this.client.refused) this.#tellDue();
+  }
+
+  #tellDue(): void {
+    if (this.#dueTold) return;
     this.#dueTold = true;
     this.#machine.send({ type: 'audio' });
   }
@@ -222,7 +238,8 @@ export class TranscriptionSession implements SocketEvents {
   readonly #effects: Effects<TranscriptionEffect> = {
     keep: () => this.#keepAudio(),
     transcribe: ({ job }) => void this.#transcribe(job, this.#committed.shift() ?? NO_AUDIO),
-    transcribeInterim: ({ job }) => void this.#transcribeInterim(job),
+    transcribeInterim: ({ job }) =>
+      void (this.#live.isWell ? this.#tellLive(job) : this.#transcribeInterim(job)),
     cancel: () => this.#job.abort(new DOMException('The transcription was cancelled', 'AbortError')),
     partial: ({ text }) => this.socket.send(partialFrame(text)),
     committed: ({ transcript }) => {
@@ -245,7 +262,11 @@ export class TranscriptionSession implements SocketEvents {
     const { model, sampleRate, timestamps: words } = options;
     const request = { audio: { chunks, sampleRate }, model, words, trace, ...hintOf(options) };
     try {
-      const transcript = await this.parts.transcription.transcribe(request, this.client.caller, signal);
+      const heard = committed.live && (await committed.live);
+      signal.throwIfAborted();
+      if (heard) this.parts.transcription.countUsage(this.client.caller, heard.duration);
+      const transcript =
+        heard ?? (await this.parts.transcription.transcribe(request, this.client.caller, signal));
       await this.socket.drained();
       this.#machine.send({ type: 'transcript', job, transcript: { ...transcript, from } });
       this.#audio.release(committed);
@@ -255,6 +276,15 @@ export class TranscriptionSession implements SocketEvents {
     } finally {
       this.#committedBytes -= bytes;
     }
+    this.#jobEnded();
+  }
+
+  /** Tells what was heard so far, in a turn of its own, since the machine is told while it performs an effect. Never rejects. */
+  async #tellLive(job: number): Promise<void> {
+    const signal = this.#begin();
+    await Promise.resolve();
+    if (signal.aborted) return;
+    this.#tellInterim(job, this.#live.text);
     this.#jobEnded();
   }
 
@@ -276,7 +306,10 @@ export class TranscriptionSession implements SocketEvents {
   }
 
   #interimEnded(job: number, segments: readonly TranscriptSegment[] | undefined): void {
-    const text = segments ? this.#partial.add(segments) : '';
+    this.#tellInterim(job, segments ? this.#partial.add(segments) : '');
+  }
+
+  #tellInterim(job: number, text: string): void {
     const isNew = text !== '' && text !== this.#lastPartial;
     if (isNew) this.#lastPartial = text;
     this.#machine.send(isNew ? { type: 'interimText', job, text } : { type: 'noInterim', job });

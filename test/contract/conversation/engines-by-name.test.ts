@@ -1,0 +1,109 @@
+/**
+ * Calls over several services of the same kind, one behind the other: what callers say is heard while they speak, and each service that fails
+ * is followed by the next.
+ */
+import t from '../../fixtures/tap.js';
+import { createFlite } from '../../../engines/backends/flite/index.js';
+import { Resampling } from '../../../engines/resampling.js';
+import { CALLER_RATE, letGo } from '../../fixtures/calls/caller.js';
+import { type Meeting, messagesOf, shownBy, Talks } from '../../fixtures/conversation/conversation.js';
+import { DEEPGRAM_KEY, deepgramService } from '../../fixtures/engines/deepgram-service.js';
+import { ELEVENLABS_KEY, elevenlabsService } from '../../fixtures/engines/elevenlabs-service.js';
+import { joined, quickFirst, spoken } from '../../fixtures/engines/listening.js';
+import { until } from '../../fixtures/until.js';
+
+t.teardown(letGo);
+const [ears, otherEars] = await Promise.all([deepgramService(t), deepgramService(t)]);
+const [voice, otherVoice] = await Promise.all([elevenlabsService(t), elevenlabsService(t)]);
+
+const MAIN = 'elevenlabs-compatible/main';
+const talks = await Talks.start(t, {
+  TTS_ENGINES: `${MAIN},elevenlabs-compatible/spare`,
+  STT_ENGINES: 'deepgram-compatible',
+  REMOTE_1_KIND: 'elevenlabs-compatible',
+  REMOTE_1_NAME: 'main',
+  REMOTE_1_URL: voice.url,
+  REMOTE_1_KEY: ELEVENLABS_KEY,
+  REMOTE_1_RATE: '16000',
+  REMOTE_2_KIND: 'elevenlabs-compatible',
+  REMOTE_2_NAME: 'spare',
+  REMOTE_2_URL: otherVoice.url,
+  REMOTE_2_KEY: ELEVENLABS_KEY,
+  REMOTE_2_RATE: '16000',
+  REMOTE_3_KIND: 'deepgram-compatible',
+  REMOTE_3_URL: ears.url,
+  REMOTE_3_KEY: DEEPGRAM_KEY,
+  REMOTE_4_KIND: 'deepgram-compatible',
+  REMOTE_4_URL: otherEars.url,
+  REMOTE_4_KEY: DEEPGRAM_KEY,
+});
+talks.model.answer(() => 'That is fine.');
+
+/** Speech, whatever it says: the services hear what the test lets them. */
+async function speech(): Promise<Int16Array> {
+  const flite = quickFirst(await createFlite());
+  const samples = await spoken(flite, 'Hello there, can you hear what I say to you?');
+  const resampling = new Resampling(flite.capabilities.sampleRate, CALLER_RATE);
+  return joined(resampling.push(samples), resampling.finish());
+}
+const SPEECH = await speech();
+const WORDS = 'A long sentence goes on until it has been said.';
+ears.faults.hears = WORDS;
+otherEars.faults.hears = WORDS;
+
+const untilAnswered = ({ caller }: Meeting, times: number) =>
+  until('it is answered', () => shownBy(caller, 'agent').filter((text) => /fine/.test(text)).length >= times);
+const paths = (service: { readonly asked: readonly { method: string; path: string }[] }): string[] =>
+  service.asked.map(({ method, path }) => `${method} ${path}`);
+const hasLogged = (part: object): boolean =>
+  talks.gateway
+    .stderr()
+    .split('\n')
+    .some((line) => Object.entries(part).every(([name, value]) => line.includes(`"${name}":"${value}"`)));
+
+t.test('callers are heard while they speak, and answered with the first audio by socket', async (t) => {
+  const meeting = await talks.meet();
+  const before = voice.asked.length;
+  await meeting.caller.say(SPEECH);
+  await untilAnswered(meeting, 1);
+  t.ok(paths(ears).includes('GET /v1/listen'));
+  t.notOk(paths(ears).includes('POST /v1/listen'), 'nothing was sent a second time');
+  t.same(otherEars.asked, [], 'nor to another service');
+  t.ok(
+    paths(voice)
+      .slice(before)
+      .every((path) => path.endsWith('/stream-input')),
+  );
+  t.ok(
+    meeting.caller.shown.some(({ from, final }) => from === 'user' && !final),
+    'partial transcripts are shown',
+  );
+  meeting.caller.hangUp();
+  const [said] = messagesOf(await talks.ended(meeting.invite));
+  t.equal(said, `user: ${WORDS}`);
+  await until('no socket is left', () => ears.sockets.size + voice.sockets.size === 0);
+});
+
+t.test('each service that fails is followed by the next of its list', async (t) => {
+  const meeting = await talks.meet();
+  ears.faults.status = 500;
+  voice.faults.name = 'system_error';
+  await meeting.caller.say(SPEECH);
+  await untilAnswered(meeting, 1);
+  t.ok(otherEars.asked.length > 0, 'the second has heard it');
+  t.ok(
+    paths(otherVoice).some((path) => path.endsWith('/stream-input')),
+    'and said the answer',
+  );
+  const named = { engine: 'deepgram-compatible/3', next: 'deepgram-compatible/4' };
+  t.ok(hasLogged({ part: 'recogniser', ...named }), 'the log names both');
+  t.ok(hasLogged({ part: 'voice', engine: MAIN, next: 'elevenlabs-compatible/spare' }));
+  const health = (await (
+    await fetch(`${talks.gateway.base}/health`, { headers: talks.gateway.authorization })
+  ).json()) as object;
+  t.match(JSON.stringify(health), /deepgram-compatible\/3/, 'and /health');
+  meeting.caller.hangUp();
+  const messages = messagesOf(await talks.ended(meeting.invite));
+  t.same(messages, [`user: ${WORDS}`, 'assistant: That is fine.']);
+  await talks.untilNoCalls();
+});
