@@ -25,7 +25,7 @@ t.test('every room stands in the table, with what it may import', async (t) => {
   for (const room of Object.keys(ROOMS)) t.match(made, `| \`${room.replace(/\/\.$/, '/*.ts')}\` |`);
   t.match(
     made,
-    '| `engines` | synthesis, transcription, language models | `contracts`, `processes`, `codecs` |',
+    '| `engines` | synthesis, transcription, language models, embeddings, documents | `contracts`, `processes`, `codecs` |',
   );
 });
 
