@@ -154,8 +154,13 @@ t.test('what is typed is answered once that is asked for; instructions hold for 
   await client.next(`${ITEM}.done`);
   client.respond();
   await client.untilHeard('You said: First.\nSecond.');
-  client.respond({ instructions: 'Be brief.' });
+  client.respond({ instructions: 'Be brief.', metadata: { mine: 'yes' } });
   await client.untilHeard('Brief.');
+  exactly(
+    t,
+    client.of('response.done').map(({ response }) => (response as { metadata: unknown }).metadata),
+    [null, { mine: 'yes' }],
+  );
   client.say('Third.').respond();
   await client.untilHeard('You said: Third.');
   client.send({ type: 'response.cancel', event_id: 'mine' });
@@ -212,4 +217,17 @@ t.test('a response that is cancelled, and the audio of telephone lines', async (
   client.update({ type: 'realtime', audio: { output: { format: { type: 'audio/pcm', rate: 24_000 } } } });
   exactly(t, await client.error(), { code: 'unsupported_audio_format' }, 'not while the call lasts');
   client.socket.close(1000);
+});
+
+t.test('the agent hangs up: its last words are heard, then the socket closes', async (t) => {
+  model.answer((messages) =>
+    toolSaid(messages) === undefined ? { text: 'Goodbye.', calls: { hang_up_call: {} } } : 'Bye.',
+  );
+  const agentId = await talks.agent({ tools: { system_tools: { hang_up_call: true } } });
+  const client = await connectAgent(t, talks, agentId);
+  client.say('That was all.').respond();
+  t.equal(await client.closed(), 1000);
+  t.same(client.heard, ['Goodbye.']);
+  exactly(t, client.of('response.done'), [{ response: { status: 'completed' } }]);
+  exactly(t, await talks.ended({ session_id: client.sessionId }), { ended_reason: 'hangup' });
 });
