@@ -116,7 +116,8 @@ const accept =
       const client = await clientOf(request, secret, parts);
       refuseReturn(request);
       const { session, settings, calls } = await ready(agentId, client, secret, parts);
-      observation.caller({ workspaceId: session.workspaceId, keyId: client.keyId ?? 'public' });
+      request.facts.workspaceId = session.workspaceId;
+      if (client.keyId !== undefined) request.facts.keyId = client.keyId;
       const own = { ...parts, calls };
       const suffix = suffixOf(generationId);
       return {

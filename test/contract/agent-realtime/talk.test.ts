@@ -109,6 +109,38 @@ t.test(
   },
 );
 
+t.test('the recording has what was heard, to the word', async (t) => {
+  model.answer(() => LONG);
+  const client = await connectAgent(t, talks, await talks.agent({ conversation: { record_audio: true } }));
+  client.listen().update({ type: 'realtime' });
+  await client.next('session.updated');
+  client.speak(await talks.speech('Count.'));
+  await until('it is heard', () => client.audioBytes > 48_000 * 2);
+  client.send({ type: 'response.cancel' });
+  await client.next('response.done');
+  client.socket.close(1000);
+  const record = await talks.ended({ session_id: client.sessionId });
+  const recording = await until('the recording is whole', async () => {
+    const { body } = await talks.call(`sessions/${client.sessionId}/recording`);
+    return body['status'] === 'complete' ? body : undefined;
+  });
+  const tracks = recording['tracks'] as { role: string; url: string }[];
+  const heard = async (role: string): Promise<string> => {
+    const url = tracks.find((track) => track.role === role)?.url ?? '';
+    const form = new FormData();
+    form.set('audio', new Blob([await (await fetch(url)).arrayBuffer()]), 'track.ogg');
+    const { base, authorization: headers } = talks.gateway;
+    const response = await fetch(`${base}/v1/asr`, { method: 'POST', headers, body: form });
+    return ((await response.json()) as { text: string }).text;
+  };
+  const [shown = ''] = client.heard;
+  t.same(messagesOf(record), ['user: Count.', `assistant: ${shown}`]);
+  const sound = await heard('agent');
+  t.ok(shown !== '' && sound.startsWith(shown), `${sound}: all that was shown`);
+  t.ok(sound.length <= shown.length + ' 100'.length, 'and one word more at most');
+  t.equal(await heard('user'), 'Count.');
+});
+
 t.test('the functions of a client: called, answered, and asked for again by nobody', async (t) => {
   model.answer((messages) => {
     const result = toolSaid(messages);
