@@ -41,6 +41,7 @@ interface Response {
   spoken: Spoken | undefined;
   /** Functions were called: it ends once what was said before them was heard. */
   ends: boolean;
+  readonly metadata: PlainObject | null;
 }
 
 const FRAME_MS = 20;
@@ -63,6 +64,8 @@ export class Answers {
   /** The last utterance that was dropped: audio of it is late. */
   #dropped = 0;
   #cutOffBy: CutOffBy = 'turn_detected';
+  /** Of the next response: what its client knows it by. */
+  #metadata: PlainObject | null = null;
 
   constructor(
     private readonly events: ServerEvents,
@@ -72,6 +75,11 @@ export class Answers {
 
   get isActive(): boolean {
     return this.#response !== undefined;
+  }
+
+  /** The client has asked for an answer, which it wants to recognise: the next one that begins. */
+  asked(metadata: PlainObject): void {
+    if (!this.#response) this.#metadata = metadata;
   }
 
   /** Whether the client has cancelled it. */
@@ -92,7 +100,9 @@ export class Answers {
       output: [],
       spoken: undefined,
       ends: false,
+      metadata: this.#metadata,
     };
+    this.#metadata = null;
     this.#response = response;
     this.#cutOffBy = 'turn_detected';
     this.events.send('response.created', { response: this.#show(response, 'in_progress', null) });
@@ -243,7 +253,7 @@ export class Answers {
     return { response_id: id, item_id: item.id, output_index: at, content_index: 0 };
   }
 
-  #show({ id, output }: Response, status: string, details: object | null): object {
+  #show({ id, output, metadata }: Response, status: string, details: object | null): object {
     return {
       object: 'realtime.response',
       id,
@@ -254,7 +264,7 @@ export class Answers {
       output_modalities: ['audio'],
       max_output_tokens: 'inf',
       audio: { output: this.look.audio() },
-      metadata: null,
+      metadata,
     };
   }
 }

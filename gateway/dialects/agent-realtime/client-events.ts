@@ -103,11 +103,24 @@ export function bringTyped({ typed }: Pick<SessionState, 'typed'>, call: SocketC
   for (const text of typed.splice(0)) call.wish({ kind: 'item', role: 'user', text });
 }
 
+/** What is asked of a response. Errors: `Fault`. */
+function askedOf({ response }: PlainObject): PlainObject {
+  if (response === undefined || response === null) return {};
+  if (isPlainObject(response)) return response;
+  throw new Fault('invalid_event', 'response must be an object', 'response');
+}
+
+/** Errors: `Fault`. */
+function metadataOf({ metadata }: PlainObject): PlainObject | undefined {
+  if (metadata === undefined || metadata === null) return undefined;
+  const most = LIMITS.session.metadataBytes;
+  if (isPlainObject(metadata) && Buffer.byteLength(JSON.stringify(metadata)) <= most) return metadata;
+  const param = 'response.metadata';
+  throw new Fault('invalid_event', `${param} must be an object of at most ${most} bytes of JSON`, param);
+}
+
 /** The instructions of a response, which hold for it alone. Errors: `Fault`, `unsupported_option`. */
-function instructionsOf(value: unknown): string | undefined {
-  if (value === undefined || value === null) return undefined;
-  if (!isPlainObject(value)) throw new Fault('invalid_event', 'response must be an object', 'response');
-  const { instructions, conversation, input } = value;
+function instructionsOf({ instructions, conversation, input }: PlainObject): string | undefined {
   if (conversation === 'none')
     throw unsupported('An agent answers in its conversation only', 'response.conversation');
   if (Array.isArray(input) && input.length > 0)
@@ -121,8 +134,10 @@ function instructionsOf(value: unknown): string | undefined {
 
 /** An answer to what was typed, to the turns that were committed, or to all that was said. One that is on its way already is this one. */
 const respond: Handler = (session, call, fields) => {
-  const instructions = instructionsOf(fields['response']);
+  const asked = askedOf(fields);
+  const [instructions, metadata] = [instructionsOf(asked), metadataOf(asked)];
   const { commits, typed } = session;
+  if (metadata) session.answers.asked(metadata);
   const isNew = typed.length > 0 || commits > 0;
   if (!isNew && !session.rests) return;
   if (!session.rate.take()) throw new ServiceError('rate_limited');

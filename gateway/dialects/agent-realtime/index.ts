@@ -67,6 +67,17 @@ interface Ready {
   readonly calls: SocketCalls;
 }
 
+/** What a client of OpenAI's asks for with these: a call that goes on, which is none of ours. */
+const ELSEWHERE = ['session_id', 'call_id'] as const;
+
+/** Errors: `unsupported_option`. */
+function refuseReturn({ query }: Pick<HttpRequest, 'query'>): void {
+  const param = ELSEWHERE.find((name) => query.has(name));
+  if (param === undefined) return;
+  const message = 'A call by this socket ends with it: nobody joins one that goes on';
+  throw new ServiceError('unsupported_option', { message, param });
+}
+
 /** All checks, in the order of sessions. Errors: those of creating a session, `Fault`. */
 async function ready(
   agentId: string,
@@ -103,8 +114,10 @@ const accept =
     if (secret) request.signal.addEventListener('abort', () => ended(SWITCHING_PROTOCOLS), { once: true });
     try {
       const client = await clientOf(request, secret, parts);
+      refuseReturn(request);
       const { session, settings, calls } = await ready(agentId, client, secret, parts);
-      observation.caller({ workspaceId: session.workspaceId, keyId: client.keyId ?? 'public' });
+      request.facts.workspaceId = session.workspaceId;
+      if (client.keyId !== undefined) request.facts.keyId = client.keyId;
       const own = { ...parts, calls };
       const suffix = suffixOf(generationId);
       return {

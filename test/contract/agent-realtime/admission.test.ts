@@ -51,6 +51,7 @@ t.test('refusals are told in band, in the order of sessions', async (t) => {
     ['no such agent', { query: '?model=agent_0123456789abcdef01234567' }, 'not_found'],
     ['nothing published', { query: `?agent_id=${String(unpublished['agent_id'])}` }, 'conflict'],
     ['not public', { query: `?model=${bare}`, headers: { origin: ORIGIN } }, 'forbidden'],
+    ['nobody comes back', { query: `?model=${bare}&session_id=sess_1` }, 'unsupported_option'],
     ['other bases know no agents', { base: '/compat/v1', query: `?model=${bare}` }, 'model_not_found'],
     ['nor in their other forms', { base: '/compat/api/v1', query: `?model=${bare}` }, 'model_not_found'],
   ];

@@ -109,6 +109,38 @@ t.test(
   },
 );
 
+t.test('the recording has what was heard, to the word', async (t) => {
+  model.answer(() => LONG);
+  const client = await connectAgent(t, talks, await talks.agent({ conversation: { record_audio: true } }));
+  client.listen().update({ type: 'realtime' });
+  await client.next('session.updated');
+  client.speak(await talks.speech('Count.'));
+  await until('it is heard', () => client.audioBytes > 48_000 * 2);
+  client.send({ type: 'response.cancel' });
+  await client.next('response.done');
+  client.socket.close(1000);
+  const record = await talks.ended({ session_id: client.sessionId });
+  const recording = await until('the recording is whole', async () => {
+    const { body } = await talks.call(`sessions/${client.sessionId}/recording`);
+    return body['status'] === 'complete' ? body : undefined;
+  });
+  const tracks = recording['tracks'] as { role: string; url: string }[];
+  const heard = async (role: string): Promise<string> => {
+    const url = tracks.find((track) => track.role === role)?.url ?? '';
+    const form = new FormData();
+    form.set('audio', new Blob([await (await fetch(url)).arrayBuffer()]), 'track.ogg');
+    const { base, authorization: headers } = talks.gateway;
+    const response = await fetch(`${base}/v1/asr`, { method: 'POST', headers, body: form });
+    return ((await response.json()) as { text: string }).text;
+  };
+  const [shown = ''] = client.heard;
+  t.same(messagesOf(record), ['user: Count.', `assistant: ${shown}`]);
+  const sound = await heard('agent');
+  t.ok(shown !== '' && sound.startsWith(shown), `${sound}: all that was shown`);
+  t.ok(sound.length <= shown.length + ' 100'.length, 'and one word more at most');
+  t.equal(await heard('user'), 'Count.');
+});
+
 t.test('the functions of a client: called, answered, and asked for again by nobody', async (t) => {
   model.answer((messages) => {
     const result = toolSaid(messages);
@@ -154,8 +186,13 @@ t.test('what is typed is answered once that is asked for; instructions hold for 
   await client.next(`${ITEM}.done`);
   client.respond();
   await client.untilHeard('You said: First.\nSecond.');
-  client.respond({ instructions: 'Be brief.' });
+  client.respond({ instructions: 'Be brief.', metadata: { mine: 'yes' } });
   await client.untilHeard('Brief.');
+  exactly(
+    t,
+    client.of('response.done').map(({ response }) => (response as { metadata: unknown }).metadata),
+    [null, { mine: 'yes' }],
+  );
   client.say('Third.').respond();
   await client.untilHeard('You said: Third.');
   client.send({ type: 'response.cancel', event_id: 'mine' });
@@ -212,4 +249,17 @@ t.test('a response that is cancelled, and the audio of telephone lines', async (
   client.update({ type: 'realtime', audio: { output: { format: { type: 'audio/pcm', rate: 24_000 } } } });
   exactly(t, await client.error(), { code: 'unsupported_audio_format' }, 'not while the call lasts');
   client.socket.close(1000);
+});
+
+t.test('the agent hangs up: its last words are heard, then the socket closes', async (t) => {
+  model.answer((messages) =>
+    toolSaid(messages) === undefined ? { text: 'Goodbye.', calls: { hang_up_call: {} } } : 'Bye.',
+  );
+  const agentId = await talks.agent({ tools: { system_tools: { hang_up_call: true } } });
+  const client = await connectAgent(t, talks, agentId);
+  client.say('That was all.').respond();
+  t.equal(await client.closed(), 1000);
+  t.same(client.heard, ['Goodbye.']);
+  exactly(t, client.of('response.done'), [{ response: { status: 'completed' } }]);
+  exactly(t, await talks.ended({ session_id: client.sessionId }), { ended_reason: 'hangup' });
 });
