@@ -71,6 +71,9 @@ interface WireChunk {
   readonly choices?: readonly (WireChoice | null)[] | null;
 }
 
+/** How long the end of a stream is waited for after that of its answer; nobody else does. */
+const DRAIN_MS = 1000;
+
 const BROKE = 'The language model failed while it answered';
 const TOO_MUCH = 'The language model answered too much';
 
@@ -106,6 +109,37 @@ async function* eventsOf(reply: RemoteReply, signal: AbortSignal): AsyncGenerato
   // Some servers send no blank line after their last event.
   parser.feed('\n\n');
   yield* events;
+}
+
+interface Ending {
+  /** The server has said that the answer is over. */
+  isDone: boolean;
+}
+
+/** The events until the server says that the answer is over; then the stream is left open for `drained`. */
+async function* untilDone(events: AsyncGenerator<string>, ending: Ending): AsyncGenerator<string> {
+  try {
+    for (;;) {
+      const next = await events.next();
+      if (next.done || (ending.isDone = next.value === '[DONE]')) return;
+      yield next.value;
+    }
+  } finally {
+    if (!ending.isDone) await events.return(undefined);
+  }
+}
+
+/** Reads what follows the end of an answer, so that its connection serves the next request; not for long. Never rejects. */
+async function drained(events: AsyncGenerator<string>, over: AbortController): Promise<void> {
+  const timer = setTimeout(() => over.abort(), DRAIN_MS).unref();
+  try {
+    while (!(await events.next()).done);
+  } catch {
+    // The next request makes a connection of its own.
+  } finally {
+    clearTimeout(timer);
+    over.abort();
+  }
 }
 
 const EVENT_STREAM = /^\s*text\/event-stream\b/i;
@@ -273,7 +307,8 @@ export const createOpenaiChat = (
     const both = AbortSignal.any([signal, late.signal]);
     let inTime = abortAfter(settings.silenceMs, late);
     const answer = new Answer(request, habit);
-    let isDone = false;
+    const ending: Ending = { isDone: false };
+    let events: AsyncGenerator<string> | undefined;
     let hasAnswered = false;
     try {
       const headers = { 'content-type': 'application/json', accept: 'text/event-stream' };
@@ -281,10 +316,10 @@ export const createOpenaiChat = (
       const asked = { path: '/chat/completions', headers, body, refusal: contextRefusal };
       const reply = await ask(settings, asked, both);
       checkType(reply);
-      for await (const data of eventsOf(reply, both)) {
+      events = eventsOf(reply, both);
+      for await (const data of untilDone(events, ending)) {
         hasAnswered = true;
         inTime();
-        if ((isDone = data === '[DONE]')) break;
         const text = answer.take(data);
         if (text !== '') yield { kind: 'text', text };
         inTime = abortAfter(settings.silenceMs, late);
@@ -292,7 +327,7 @@ export const createOpenaiChat = (
       const rest = answer.rest();
       if (rest !== '') yield { kind: 'text', text: rest };
       if (answer.tokens) yield { kind: 'usage', tokens: answer.tokens };
-      const cut = answer.cut(isDone);
+      const cut = answer.cut(ending.isDone);
       if (cut) yield { kind: 'cut', why: cut };
       const calls = answer.end();
       if (calls.length > 0) yield { kind: 'calls', calls, ...(answer.hasTextCalls && { asText: true }) };
@@ -300,7 +335,8 @@ export const createOpenaiChat = (
       throw marked(error, hasAnswered);
     } finally {
       inTime();
-      late.abort();
+      if (events && ending.isDone) void drained(events, late);
+      else late.abort();
     }
   },
 });

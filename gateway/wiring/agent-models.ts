@@ -26,6 +26,7 @@ export function agentModels(
       const first = { chat, address: chat.endpoint ?? '', setting: OWN_MODEL };
       return new ChatWithFallback({ first, firstWordMs, clock });
     },
+    hasTier: (tier) => tier === 'medium' || tiers[tier] !== tiers.medium,
     hasKey: async (agentId, baseUrl) => (await own.keys.keyOf(agentId, baseUrl)) !== undefined,
     triedModel({ tier, custom }, agentId, key) {
       if (!custom) return tiers[tier];

@@ -1,6 +1,7 @@
 /** The language models that agents think with. */
 import type { ChatModel } from '../chat.js';
 import type { SessionPlan } from '../sessions/sessions.js';
+import type { LlmTier } from '../../schemas/agent-model.js';
 import type { AgentConfig } from '../../schemas/agent-config.js';
 
 /** For whom an agent thinks. */
@@ -22,6 +23,8 @@ export interface ModelKeys {
 }
 
 export interface TriedModels {
+  /** Whether the tier has a model of its own; otherwise the usual one answers. */
+  hasTier(tier: LlmTier): boolean;
   /** Whether a key is kept for that address of the agent. */
   hasKey(agentId: string, baseUrl: string): Promise<boolean>;
   /** The agent's model outside of any session, asked once; `key`: in place of the stored one. */

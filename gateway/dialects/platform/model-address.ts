@@ -55,6 +55,24 @@ export const modelTestProblems = (
       ]
     : [];
 
+/** Warnings, at publication, about a language model that is not the one that was meant, or that will not be asked. */
+export async function modelWarnings(
+  { agentId, config: { llm } }: Pick<HashedConfig, 'agentId' | 'config'>,
+  outbound: Outbound,
+  models: Pick<PlatformParts['models'], 'hasKey' | 'hasTier'>,
+): Promise<string[]> {
+  const { tier, custom } = llm;
+  if (!custom)
+    return models.hasTier(tier)
+      ? []
+      : [`This gateway has no language model for the tier "${tier}": the usual one answers`];
+  const refusal = addressRefusal(custom.base_url, outbound);
+  return [
+    ...(refusal === undefined ? [] : [`The address of the language model ${refusal}: calls fail`]),
+    ...((await models.hasKey(agentId, custom.base_url)) ? [] : ['The language model has no key: calls fail']),
+  ];
+}
+
 /** Whether a model without a key has one already: that of the draft, or of a version with the same address. */
 export async function keepsKey(
   { llm }: ConfigChanges,

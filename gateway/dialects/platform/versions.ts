@@ -12,6 +12,7 @@ import { agentIdOf, configEntity } from './agents.js';
 import { readOptionalBody } from './bodies.js';
 import { checked } from './checked.js';
 import { transferWarnings, warningsOf } from './config-check.js';
+import { modelWarnings } from './model-address.js';
 import { toolWarnings, variableWarnings } from './variable-warnings.js';
 import { notFound, refuse } from './errors.js';
 import { Page, pageBody, pageRequest, PAGING } from './paging.js';
@@ -52,6 +53,7 @@ const publish: PlatformHandler = async (request, parts, { workspaceId }) => {
   const version = await publishChecked(agentIdOf(request), workspaceId, about, parts);
   const warnings = [
     ...warningsOf(version.config, parts.languages),
+    ...(await modelWarnings(version, parts.outbound, parts.models)),
     ...variableWarnings(version.config),
     ...(await cueWarnings(version.config.voice, workspaceId, parts.speech)),
     ...(await toolWarnings(agentIdOf(request), workspaceId, version.number, parts)),

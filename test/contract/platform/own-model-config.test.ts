@@ -121,7 +121,7 @@ t.test('tier and model of its own exclude each other', async (t) => {
 
 t.test('a version freezes address and model; its key is kept as long as it needs it', async (t) => {
   const id = await platform.agent({ config: { llm: { custom: OWN } } });
-  exactly(t, await call('POST', `/v1/agent/agents/${id}/publish`), { status: 200 });
+  exactly(t, await call('POST', `/v1/agent/agents/${id}/publish`), { status: 200, body: { warnings: [] } });
   await patch(id, { custom: { ...OWN, base_url: 'https://new.example', api_key: 'other' } });
   exactly(t, await call('GET', `/v1/agent/agents/${id}/versions/1`), {
     body: { config: { llm: { tier: 'medium', custom: SHOWN } } },
@@ -135,4 +135,15 @@ t.test('a version freezes address and model; its key is kept as long as it needs
   exactly(t, await patch(id, { custom: keyless }), { status: 200 });
   exactly(t, await call('DELETE', `/v1/agent/agents/${id}`), { status: 204 });
   t.equal(await keysOf(id), 0);
+});
+
+t.test('publishing warns of a tier without a model, and of a model that will not be asked', async (t) => {
+  const warningsOf = async (id: string) =>
+    (await call('POST', `/v1/agent/agents/${id}/publish`)).body['warnings'] as readonly string[];
+  const id = await platform.agent({ config: { llm: { tier: 'high' } } });
+  exactly(t, await warningsOf(id), [/no language model for the tier "high"/]);
+  await patch(id, { custom: OWN });
+  await database.sql`
+    update agents set config = jsonb_set(config, '{llm,custom,base_url}', '"https://10.0.0.5/v1"') where id = ${id}`;
+  exactly(t, await warningsOf(id), [/^The address of the language model must not point to/, /has no key/]);
 });

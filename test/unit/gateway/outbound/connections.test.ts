@@ -1,12 +1,15 @@
 /** Kept connections to addresses of account owners: where they go, and that they are used again. */
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Test } from 'tap';
 import t from '../../../fixtures/tap.js';
 import { meaningOf } from '../../../../contracts/parts/outcome-of.js';
 import { ask } from '../../../../engines/backends/remote/request.js';
+import { createOpenaiChat } from '../../../../engines/chat/openai-compatible.js';
 import { guardedConnections } from '../../../../gateway/outbound/connections.js';
 import type { Lookup } from '../../../../gateway/outbound/lookup.js';
+import { delta, sse } from '../../../fixtures/chat/server.js';
 import { httpDouble } from '../../../fixtures/http-double.js';
 
 async function serverOf(t: Test) {
@@ -74,3 +77,31 @@ t.test('it goes to the address that was judged, whatever the name would say next
   t.equal(await asked(`http://llm.example:${port}/v1`, connections), '{}');
   t.strictSame([lookups, seen.connections], [1, 1]);
 });
+
+t.test(
+  'answers of a language model use one connection, though its stream ends after the answer',
+  async (t) => {
+    let connections = 0;
+    const server = httpDouble((request, response) => {
+      request.resume().on('end', () => {
+        response.writeHead(200, { 'content-type': 'text/event-stream' });
+        response.write(sse(delta({ content: 'Hi' }), '[DONE]'));
+        setTimeout(() => response.end(), 5);
+      });
+    }).listen(0, '127.0.0.1');
+    server.on('connection', () => (connections += 1));
+    await once(server, 'listening');
+    t.teardown(() => void server.closeAllConnections());
+    t.teardown(() => void server.close());
+    const kept = guardedConnections({ allow: ['127.0.0.1'] });
+    t.teardown(async () => (await kept()).destroy());
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
+    const chat = createOpenaiChat({ url, model: 'm', silenceMs: 60_000, connections: kept });
+    const request = { messages: [{ role: 'user', content: 'Hi' }], tools: [], passages: [] } as const;
+    for (let nth = 0; nth < 10; nth += 1) {
+      for await (const _ of chat.chat(request, new AbortController().signal)) continue;
+      await pause(50);
+    }
+    t.ok(connections < 5, `${connections} connections`);
+  },
+);
