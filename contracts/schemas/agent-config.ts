@@ -6,12 +6,13 @@
 import { LANGUAGES } from '../speech/languages.js';
 import { LIMITS } from '../limits.js';
 import { DETECTORS } from '../ports/speech/turns.js';
+import { DEFAULT_WEBHOOKS, Webhooks, WebhooksChange } from './agent-webhooks.js';
 import { DEFAULT_WIDGET, WIDGET_LEAVES } from './agent-widget.js';
 import { leaf, Moment, nullable, strict, text, whole } from './shapes.js';
 import { type Static, type TProperties, type TSchema, Type } from './type.js';
-import { HasSecret, readOnly } from './write-only.js';
+import { readOnly } from './write-only.js';
 
-const { agent, analysis, postCallWebhook: hook } = LIMITS;
+const { agent, analysis } = LIMITS;
 
 export const SUMMARY_LANGUAGES = ['en', 'zh', 'ja', 'ko', 'es', 'fr', 'de', 'pt', 'ru', 'ar'] as const;
 
@@ -167,9 +168,7 @@ export const AgentConfig = Type.Object({
     transfer_agents: list(Type.Object(TRANSFER_AGENT), agent.transferAgents),
     system_tools: Type.Object(SYSTEM_TOOLS),
   }),
-  webhooks: Type.Object({
-    post_call: list(Type.Object({ url: text(hook.url), has_secret: Type.Boolean() }), hook.count),
-  }),
+  webhooks: Webhooks,
   knowledge_base: Type.Object(LEAVES.knowledge_base),
   widget: Type.Object(LEAVES.widget),
   analysis: Type.Object({
@@ -200,18 +199,6 @@ const itemOf = <P extends TProperties, K extends keyof P>(properties: P, require
     },
   );
 
-const PostCallChange = strict({
-  url: text(hook.url),
-  secret: leaf(
-    text(hook.secret, {
-      description:
-        'Signs the deliveries, and is never shown again. Absent, or null beside `has_secret: true`, keeps the stored one of the same ' +
-        'URL; null alone removes it.',
-    }),
-  ),
-  has_secret: Type.Optional(HasSecret),
-});
-
 const SECTIONS = {
   prompt: leaf(strict(leavesOf(LEAVES.prompt))),
   voice: leaf(strict(leavesOf(LEAVES.voice))),
@@ -237,16 +224,7 @@ const SECTIONS = {
       system_tools: leaf(strict(leavesOf(SYSTEM_TOOLS))),
     }),
   ),
-  webhooks: leaf(
-    strict({
-      post_call: leaf(
-        list(PostCallChange, hook.count, {
-          description:
-            'Gets the events of each call after its end. A new value replaces the list; one object stands for a list of one, null and [] clear it.',
-        }),
-      ),
-    }),
-  ),
+  webhooks: leaf(WebhooksChange),
   knowledge_base: leaf(strict(leavesOf(LEAVES.knowledge_base))),
   widget: leaf(strict(leavesOf(LEAVES.widget))),
   analysis: leaf(
@@ -322,7 +300,7 @@ export const DEFAULT_CONFIG: AgentConfig = {
     transfer_agents: [],
     system_tools: { hang_up_call: false, send_digits: false },
   },
-  webhooks: { post_call: [] },
+  webhooks: DEFAULT_WEBHOOKS,
   knowledge_base: { enabled: false, knowledge_source_ids: [] },
   widget: DEFAULT_WIDGET,
   analysis: { summary: { enabled: true, prompt: null, language: 'en' }, data_fields: [], criteria: [] },

@@ -5,6 +5,7 @@
  */
 import type { SystemVariables } from '../../agents/system-variables.js';
 import type { Direction, PhoneLeg } from '../../phone/phone.js';
+import type { InitOutcome } from './conversation-init.js';
 import type { Prices } from '../../sessions/prices.js';
 import type { RawJson } from '../../text/raw-json.js';
 import type { AgentConfig } from '../../schemas/agent-config.js';
@@ -72,6 +73,8 @@ export interface SessionPlan {
   readonly timezone: string;
   /** The values of `{{system.…}}` for the requests of tools, and for agents that take the call over. Absent in plans of before. */
   readonly system?: SystemVariables;
+  /** What its owner was asked before the call. Absent if nobody was asked. */
+  readonly init?: InitOutcome;
   /** Agents that may take the call over, and the variables for their prompts, which are deleted with the plan. Absent if there are none. */
   readonly transfers?: {
     readonly agents: readonly PinnedAgent[];

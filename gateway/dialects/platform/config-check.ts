@@ -26,6 +26,13 @@ type CheckParts = Pick<PlatformParts, 'agents' | 'outbound' | 'tokens' | 'shortN
 
 const sameAddress = (url: string): string => (URL.canParse(url) ? new URL(url).href : url);
 
+function initProblems({ webhooks }: ConfigChanges, outbound: Outbound): Problem[] {
+  const { url } = webhooks?.conversation_init ?? {};
+  const refusal = url === undefined ? undefined : outbound.checkUrl(url);
+  const loc = ['webhooks', 'conversation_init', 'url'];
+  return refusal === undefined ? [] : [problem(loc, `${loc.join('.')} ${refusal}`, 'url')];
+}
+
 function webhookProblems({ webhooks }: ConfigChanges, outbound: Outbound): Problem[] {
   const hooks = webhooks?.post_call ?? [];
   const addresses = hooks.map(({ url }) => sameAddress(url));
@@ -110,6 +117,7 @@ export async function configProblems(
     ...timezoneProblems(changes),
     ...destinationProblems(changes, stored, shortNumbers),
     ...webhookProblems(changes, outbound),
+    ...initProblems(changes, outbound),
     ...analysisProblems(changes),
     ...(await agents.missing({ tools, sources }, workspaceId)),
   ];
