@@ -80,6 +80,11 @@ export const PLATFORM_LIMITS = {
     /** So many of these are for endpoints to which nothing is under way: a slow one must not delay the others of its workspace. */
     spare: 4,
   },
+  /** What is asked before a call (`webhooks.conversation_init`), and most bytes of its answer. */
+  conversationInit: {
+    timeoutSeconds: { ...range(1, 8), default: 5 },
+    answerBytes: 64 * KiB,
+  },
   analysis: {
     dataFields: 20,
     criteria: 10,

@@ -7,13 +7,14 @@ import { LANGUAGES } from '../speech/languages.js';
 import { LIMITS } from '../limits.js';
 import { AGENT_VOICEMAIL_ACTIONS } from '../phone/phone.js';
 import { DETECTORS } from '../ports/speech/turns.js';
+import { DEFAULT_WEBHOOKS, Webhooks, WebhooksChange } from './agent-webhooks.js';
 import { DEFAULT_WIDGET, WIDGET_LEAVES } from './agent-widget.js';
 import { leaf, Moment, nullable, strict, text, whole } from './shapes.js';
 import { type Static, type TProperties, type TSchema, Type } from './type.js';
 import { CUSTOM_CHANGE, CustomModel, LLM_LEAVES } from './agent-model.js';
-import { HasSecret, readOnly } from './write-only.js';
+import { readOnly } from './write-only.js';
 
-const { agent, analysis, postCallWebhook: hook } = LIMITS;
+const { agent, analysis } = LIMITS;
 
 export const SUMMARY_LANGUAGES = ['en', 'zh', 'ja', 'ko', 'es', 'fr', 'de', 'pt', 'ru', 'ar'] as const;
 
@@ -189,9 +190,7 @@ export const AgentConfig = Type.Object({
     transfer_agents: list(Type.Object(TRANSFER_AGENT), agent.transferAgents),
     system_tools: Type.Object(SYSTEM_TOOLS),
   }),
-  webhooks: Type.Object({
-    post_call: list(Type.Object({ url: text(hook.url), has_secret: Type.Boolean() }), hook.count),
-  }),
+  webhooks: Webhooks,
   llm: Type.Object({ ...LEAVES.llm, custom: nullable(CustomModel) }),
   knowledge_base: Type.Object(LEAVES.knowledge_base),
   widget: Type.Object(LEAVES.widget),
@@ -222,18 +221,6 @@ const itemOf = <P extends TProperties, K extends keyof P>(properties: P, require
       [N in keyof P]: N extends K ? P[N] : ReturnType<typeof Type.Optional<P[N]>>;
     },
   );
-
-const PostCallChange = strict({
-  url: text(hook.url),
-  secret: leaf(
-    text(hook.secret, {
-      description:
-        'Signs the deliveries, and is never shown again. Absent, or null beside `has_secret: true`, keeps the stored one of the same ' +
-        'URL; null alone removes it.',
-    }),
-  ),
-  has_secret: Type.Optional(HasSecret),
-});
 
 const SECTIONS = {
   prompt: leaf(strict(leavesOf(LEAVES.prompt))),
@@ -266,16 +253,7 @@ const SECTIONS = {
       system_tools: leaf(strict(leavesOf(SYSTEM_TOOLS))),
     }),
   ),
-  webhooks: leaf(
-    strict({
-      post_call: leaf(
-        list(PostCallChange, hook.count, {
-          description:
-            'Gets the events of each call after its end. A new value replaces the list; one object stands for a list of one, null and [] clear it.',
-        }),
-      ),
-    }),
-  ),
+  webhooks: leaf(WebhooksChange),
   llm: leaf(
     strict({
       ...leavesOf(LEAVES.llm),
@@ -364,7 +342,7 @@ export const DEFAULT_CONFIG: AgentConfig = {
     transfer_agents: [],
     system_tools: { hang_up_call: false, send_digits: false },
   },
-  webhooks: { post_call: [] },
+  webhooks: DEFAULT_WEBHOOKS,
   llm: { tier: 'medium', custom: null },
   knowledge_base: { enabled: false, knowledge_source_ids: [] },
   widget: DEFAULT_WIDGET,

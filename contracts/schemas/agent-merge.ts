@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto';
 import { isPlainObject, type PlainObject } from './plain-object.js';
 import type { CustomModel } from './agent-model.js';
 import { secretChange } from './write-only.js';
+import { type ConversationInit, INIT_DEFAULTS, type InitChange, type Webhooks } from './agent-webhooks.js';
 import {
   type AgentConfig,
   type ConfigChanges,
@@ -47,7 +48,7 @@ function merge(current: PlainObject, changes: PlainObject, defaults: PlainObject
 export const completeConfig = (stored: unknown): AgentConfig =>
   merge(DEFAULT_CONFIG, stored as PlainObject, DEFAULT_CONFIG) as AgentConfig;
 
-/** A secret to keep under a webhook's address; null to forget it. */
+/** A secret to keep under a webhook's address, or another place (`initSlot`); null to forget it. */
 export interface WebhookSecret {
   readonly url: string;
   readonly secret: string | null;
@@ -70,17 +71,12 @@ interface WantedHook {
   readonly secret: string | null | undefined;
 }
 
-function mergeWebhooks(
-  current: AgentConfig,
-  wanted: readonly WantedHook[],
-): ConfigRevision['config']['webhooks'] {
-  const known = new Map(current.webhooks.post_call.map(({ url, has_secret: has }) => [url, has]));
-  return {
-    post_call: wanted.map(({ url, secret }) => ({
-      url,
-      has_secret: secret === undefined ? (known.get(url) ?? false) : secret !== null,
-    })),
-  };
+function mergePostCall(current: Webhooks, wanted: readonly WantedHook[]): Webhooks['post_call'] {
+  const known = new Map(current.post_call.map(({ url, has_secret: has }) => [url, has]));
+  return wanted.map(({ url, secret }) => ({
+    url,
+    has_secret: secret === undefined ? (known.get(url) ?? false) : secret !== null,
+  }));
 }
 
 const COMPLETIONS = /\/chat\/completions\/*$/;
@@ -106,6 +102,43 @@ function reviseModel(
   return { llm, modelKey: { baseUrl, keyOf: before.base_url } };
 }
 
+/** The place of the secret of a question before calls: another one than that of events for the same address. */
+export const initSlot = (url: string): string => `conversation.init ${url}`;
+
+type Revised<Part> = { readonly part: Part; readonly secrets: readonly WebhookSecret[] };
+
+function revisePostCall(
+  current: Webhooks,
+  hooks: NonNullable<ConfigChanges['webhooks']>['post_call'],
+): Revised<Webhooks['post_call']> {
+  if (hooks === undefined) return { part: current.post_call, secrets: [] };
+  const wanted = (hooks ?? []).map(({ url, secret, has_secret: has }) => ({
+    url,
+    secret: secretChange(secret, has),
+  }));
+  const secrets = wanted.flatMap(({ url, secret }) => (secret === undefined ? [] : [{ url, secret }]));
+  return { part: mergePostCall(current, wanted), secrets };
+}
+
+/** What the change leaves out stays as it is; the secret only at the same address. */
+function reviseInit(
+  { conversation_init: current }: Webhooks,
+  init: InitChange | null | undefined,
+): Revised<Webhooks['conversation_init']> {
+  if (init === undefined) return { part: current, secrets: [] };
+  if (init === null) return { part: null, secrets: [] };
+  const { url, secret: sent, has_secret: has, ...rest } = init;
+  const secret = secretChange(sent, has);
+  const kept = current?.url === url && current.has_secret;
+  const has_secret = secret === undefined ? kept : secret !== null;
+  const settings = merge({ ...INIT_DEFAULTS, ...settingsOf(current) }, rest, INIT_DEFAULTS);
+  const part = { url, has_secret, ...(settings as typeof INIT_DEFAULTS) };
+  return { part, secrets: secret === undefined ? [] : [{ url: initSlot(url), secret }] };
+}
+
+const settingsOf = (init: ConversationInit | null) =>
+  init === null ? {} : { timeout_seconds: init.timeout_seconds, web: init.web };
+
 /** The configuration after the change, and the secrets that came with it. `defaults`: what null means. */
 export function reviseConfig(
   current: AgentConfig,
@@ -114,14 +147,13 @@ export function reviseConfig(
 ): ConfigRevision {
   const { llm, ...key } = reviseModel(current.llm, model ?? {}, defaults.llm);
   const config = { ...(merge(current, changes, defaults) as AgentConfig), llm };
-  const hooks = webhooks?.post_call === null ? [] : webhooks?.post_call;
-  if (hooks === undefined) return { config, secrets: [], ...key };
-  const wanted = hooks.map(({ url, secret, has_secret: has }) => ({
-    url,
-    secret: secretChange(secret, has),
-  }));
-  const secrets = wanted.flatMap(({ url, secret }) => (secret === undefined ? [] : [{ url, secret }]));
-  return { config: { ...config, webhooks: mergeWebhooks(current, wanted) }, secrets, ...key };
+  const posted = revisePostCall(current.webhooks, webhooks?.post_call);
+  const asked = reviseInit(current.webhooks, webhooks?.conversation_init);
+  return {
+    config: { ...config, webhooks: { post_call: posted.part, conversation_init: asked.part } },
+    secrets: [...posted.secrets, ...asked.secrets],
+    ...key,
+  };
 }
 
 /** Members in order of their names, so that the same content is the same text. */

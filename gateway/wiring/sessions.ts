@@ -23,6 +23,7 @@ import { createAnalysisQueue } from '../../storage/sessions/analyses.js';
 import { createSessionRuns, type SessionRunsParts } from '../../storage/sessions/runs.js';
 import type { Config } from '../config.js';
 import { startAnalyses } from '../agents/deliveries/analyses.js';
+import { askBeforeCall } from '../agents/deliveries/conversation-init.js';
 import { startDeliveries } from '../agents/deliveries/loop.js';
 import { callRoutes } from '../dialects/platform/calls/index.js';
 import { phoneSessions } from '../dialects/platform/sessions/making.js';
@@ -143,7 +144,14 @@ export async function openSessions(options: SessionOptions): Promise<OpenSession
     admission: options.admission,
     transcribes: (language: Language) => languages.transcribes(language),
     recordings: options.recordings,
+    askBeforeCall: askBeforeCall({
+      outbound: platform.outbound,
+      secrets: platform.agents,
+      vocabulary,
+      clock,
+    }),
     clock,
+    log,
   };
   return {
     runs,

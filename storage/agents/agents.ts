@@ -13,7 +13,12 @@ import type {
 import type { Listed, PageRequest } from '../../contracts/ports/page.js';
 import type { Secrets } from '../../contracts/ports/secrets.js';
 import type { AgentConfig } from '../../contracts/schemas/agent-config.js';
-import { completeConfig, configHash, type ConfigRevision } from '../../contracts/schemas/agent-merge.js';
+import {
+  completeConfig,
+  configHash,
+  type ConfigRevision,
+  initSlot,
+} from '../../contracts/schemas/agent-merge.js';
 import type { AgentChange } from '../../contracts/schemas/agents.js';
 import { attach, draftContent, missingReferences } from './agent-content.js';
 import { keepModelKey } from './model-keys.js';
@@ -107,16 +112,22 @@ async function config(sql: Sql, id: string, workspaceId: string): Promise<Hashed
   return row && hashedConfig(sql, id, row);
 }
 
-const signed = ({ webhooks }: AgentConfig): string[] =>
-  webhooks.post_call.flatMap(({ url, has_secret: has }) => (has ? [url] : []));
+/** The slots of its webhooks' secrets. */
+const signed = ({ webhooks: { post_call: hooks, conversation_init: init } }: AgentConfig): string[] => [
+  ...hooks.flatMap(({ url, has_secret: has }) => (has ? [url] : [])),
+  ...(init?.has_secret ? [initSlot(init.url)] : []),
+];
 
-/** Webhook addresses whose secrets a published version of the agent needs for signing. */
+/** Slots of secrets that a published version of the agent needs for signing. */
 async function signedByVersions(tx: Transaction, agentId: string): Promise<string[]> {
   const rows = await tx<{ url: string }[]>`
     select distinct hook->>'url' as url
     from agent_versions, jsonb_array_elements(config->'webhooks'->'post_call') as hook
     where agent_id = ${agentId} and hook->'has_secret' = 'true'`;
-  return rows.map(({ url }) => url);
+  const asked = await tx<{ url: string }[]>`
+    select distinct config->'webhooks'->'conversation_init'->>'url' as url from agent_versions
+    where agent_id = ${agentId} and config->'webhooks'->'conversation_init'->'has_secret' = 'true'`;
+  return [...rows.map(({ url }) => url), ...asked.map(({ url }) => initSlot(url))];
 }
 
 /** Writes the draft's references and secrets, which are not in its document. */
@@ -182,8 +193,8 @@ export function createAgents({ sql, ids, secrets }: AgentsParts): Agents & Webho
         return draft && hashedConfig(tx, id, draft);
       }) as Promise<HashedConfig | undefined>,
 
-    async secretOf(agentId, url) {
-      const [secret] = await openSecretsOf(sql, secrets, { kind: 'webhook', id: agentId }, [url]);
+    async secretOf(agentId, slot) {
+      const [secret] = await openSecretsOf(sql, secrets, { kind: 'webhook', id: agentId }, [slot]);
       return secret;
     },
   };

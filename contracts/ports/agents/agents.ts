@@ -156,6 +156,6 @@ export interface PublishedAgents {
 }
 
 export interface WebhookSecrets {
-  /** The secret that signs deliveries to that URL of the agent; undefined if there is none. */
-  secretOf(agentId: string, url: string): Promise<string | undefined>;
+  /** The secret that signs requests to that URL of the agent, or that of another slot (`initSlot`); undefined if there is none. */
+  secretOf(agentId: string, slot: string): Promise<string | undefined>;
 }

@@ -5,6 +5,7 @@
  */
 import type { SystemVariables } from '../../agents/system-variables.js';
 import type { DialOutcome, Direction, PhoneLeg, Voicemail } from '../../phone/phone.js';
+import type { InitOutcome } from './conversation-init.js';
 import type { Prices } from '../../sessions/prices.js';
 import type { RawJson } from '../../text/raw-json.js';
 import type { AgentConfig } from '../../schemas/agent-config.js';
@@ -81,6 +82,8 @@ export interface SessionPlan {
   readonly system?: SystemVariables;
   /** Of placed calls: what the agent does where a machine answers, with its variables. Absent: machines are not detected. */
   readonly voicemail?: Voicemail;
+  /** What its owner was asked before the call. Absent if nobody was asked. */
+  readonly init?: InitOutcome;
   /** Agents that may take the call over, and the variables for their prompts, which are deleted with the plan. Absent if there are none. */
   readonly transfers?: {
     readonly agents: readonly PinnedAgent[];

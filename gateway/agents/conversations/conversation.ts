@@ -19,6 +19,7 @@ import type { ChatModel } from '../../../contracts/ports/chat.js';
 import type { PinnedAgent } from '../../../contracts/ports/sessions/sessions.js';
 import { activateSession } from './activation.js';
 import { AgentInCharge, type HostedSession } from './agent-in-charge.js';
+import { noteAskedBefore } from './asked-before.js';
 import { AGENT_EVENTS, type ClientEventHandlers, encodeEvent, keyed, TOPICS } from './client/events.js';
 import { Captions } from './client/captions.js';
 import { ClientMessages } from './client/messages.js';
@@ -263,6 +264,7 @@ export class Conversation {
       this.#activated = true;
       this.#speaking.connected();
       this.#record.begin(() => activateSession(this.parts, (cause) => this.closedBy(cause)));
+      noteAskedBefore(this.session, this.#dialogue);
       for (const outcome of lostCalls(this.session)) this.#dialogue.lost(outcome);
     }
     this.#machine.send({ type: 'connected' });

@@ -7,6 +7,7 @@ import { type Clock, onwards } from '../../../contracts/clock.js';
 import { isPlainObject } from '../../../contracts/schemas/plain-object.js';
 import type { PublishedAgents } from '../../../contracts/ports/agents/agents.js';
 import type { ChatMessage } from '../../../contracts/ports/chat.js';
+import { INIT_EVENT } from '../../../contracts/ports/sessions/conversation-init.js';
 import type { RunningSession, SessionItem } from '../../../contracts/ports/sessions/sessions.js';
 import { AgentInCharge, type HostedSession } from './agent-in-charge.js';
 import { parseArguments } from './tools/arguments.js';
@@ -113,6 +114,7 @@ function toldOf(items: readonly SessionItem[]): readonly (ChatMessage | ToolCall
       const { role, content, filler, background, echo } = item;
       if (!filler && !background && !echo) told.push({ role, content });
     } else if (item.type === 'tool_call') {
+      if (item.toolName === INIT_EVENT) continue;
       const { callId: id, toolName: name, input } = item;
       const step: ToolCallStep = {
         role: 'calls',

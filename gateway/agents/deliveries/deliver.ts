@@ -42,16 +42,27 @@ const CAPTURE_BYTES = 0;
 
 type Posted = Pick<Delivery, 'agentId' | 'eventId' | 'url' | 'body' | 'signed'>;
 
+/** The signature's header; none without a secret. */
+export function signatureOf(
+  secret: string | undefined,
+  body: string,
+  { vocabulary, clock }: Pick<DeliverParts, 'vocabulary' | 'clock'>,
+): readonly (readonly [name: string, value: string])[] {
+  return secret === undefined ? [] : [[signatureHeader(vocabulary), sign(secret, body, clock.now())]];
+}
+
 async function post(posted: Posted, parts: DeliverParts): Promise<OutboundReply> {
   const { url, body, eventId, agentId, signed } = posted;
-  const { outbound, secrets, vocabulary, clock } = parts;
+  const { outbound, secrets, vocabulary } = parts;
   const secret = signed ? await secrets.secretOf(agentId, url) : undefined;
-  const signature =
-    secret === undefined ? [] : [[signatureHeader(vocabulary), sign(secret, body, clock.now())] as const];
   return outbound.fetch({
     method: 'POST',
     url,
-    headers: [['Content-Type', 'application/json'], [eventIdHeader(vocabulary), eventId], ...signature],
+    headers: [
+      ['Content-Type', 'application/json'],
+      [eventIdHeader(vocabulary), eventId],
+      ...signatureOf(secret, body, parts),
+    ],
     body,
     timeoutMs,
     captureBytes: CAPTURE_BYTES,

@@ -30,7 +30,8 @@ function* unstorable(value: unknown, loc: Loc): Generator<Problem> {
     }
 }
 
-function firstUnstorable(body: unknown): readonly Problem[] {
+/** Problems of a value with text that cannot be stored, of which nothing else is known. */
+export function firstUnstorable(body: unknown): readonly Problem[] {
   const found: Problem[] = [];
   for (const one of unstorable(body, [])) if (found.push(one) === MOST_TOLD) break;
   return found;

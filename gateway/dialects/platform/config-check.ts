@@ -30,6 +30,13 @@ type CheckParts = Pick<
 
 const sameAddress = (url: string): string => (URL.canParse(url) ? new URL(url).href : url);
 
+function initProblems({ webhooks }: ConfigChanges, outbound: Outbound): Problem[] {
+  const { url } = webhooks?.conversation_init ?? {};
+  const refusal = url === undefined ? undefined : outbound.checkUrl(url);
+  const loc = ['webhooks', 'conversation_init', 'url'];
+  return refusal === undefined ? [] : [problem(loc, `${loc.join('.')} ${refusal}`, 'url')];
+}
+
 function webhookProblems({ webhooks }: ConfigChanges, outbound: Outbound): Problem[] {
   const hooks = webhooks?.post_call ?? [];
   const addresses = hooks.map(({ url }) => sameAddress(url));
@@ -145,6 +152,7 @@ export async function configProblems(
     ...destinationProblems(changes, stored, shortNumbers),
     ...webhookProblems(changes, outbound),
     ...modelProblems(changes, stored, keepsKey, outbound),
+    ...initProblems(changes, outbound),
     ...analysisProblems(changes),
     ...(await passageProblems(sources, workspaceId, parts)),
     ...(await agents.missing({ tools, sources }, workspaceId)),

@@ -113,6 +113,17 @@ const LEAVES: Readonly<Record<string, Leaf>> = {
     ],
   },
   'llm.tier': choice(['instant', 'medium', 'high']),
+  'webhooks.conversation_init': {
+    good: [{ url: 'https://a.example/' }, { url: 'https://a.example/', timeout_seconds: 1, web: true }],
+    bad: [
+      {},
+      [],
+      'https://a.example/',
+      { url: '' },
+      { url: 'http://10.0.0.1/' },
+      { url: 'ftp://a.example/' },
+    ],
+  },
   'knowledge_base.enabled': flag,
   'knowledge_base.knowledge_source_ids': { good: [[]], bad: [['nothing'], [5], 'x', Array(101).fill('x')] },
   'widget.agent_name': text(120),
@@ -223,7 +234,7 @@ t.test('an agent begins with the platform’s defaults', async (t) => {
       transfer_agents: [],
       system_tools: { hang_up_call: false, send_digits: false },
     },
-    webhooks: { post_call: [] },
+    webhooks: { post_call: [], conversation_init: null },
     llm: { tier: 'medium', custom: null },
     knowledge_base: { enabled: false, knowledge_source_ids: [] },
     widget: {
@@ -386,7 +397,48 @@ t.test('webhooks: one object stands for a list, addresses are checked, secrets a
 
   const created = await platform.agent({ config: { webhooks: { post_call: { url, secret: 's' } } } });
   const config = (await call('GET', `${AGENTS}/${created}/config`)).body;
-  t.strictSame(config['webhooks'], { post_call: [{ url, has_secret: true }] }, 'at creation too');
+  t.strictSame(at(config, 'webhooks.post_call'), [{ url, has_secret: true }], 'at creation too');
+});
+
+t.test('the question before a call: its bounds, and what a change leaves out', async (t) => {
+  const change = (init: unknown) => patch({ webhooks: { conversation_init: init } });
+  const shown = async () => at((await call('GET', CONFIG)).body, 'webhooks.conversation_init');
+  await change(null);
+  const long = url + 'x'.repeat(4000 - url.length);
+  for (const good of [
+    { url: long },
+    { url, secret: 'x'.repeat(256) },
+    { url, timeout_seconds: 1.5 },
+    { url, timeout_seconds: 8 },
+  ])
+    t.equal((await change(good)).status, 200);
+  const wrong = {
+    timeout_seconds: [0.9, 8.1, '5', true],
+    web: ['true', 1],
+    secret: ['x'.repeat(257), 5],
+    url: [`${long}x`, 5, null],
+    other: [1],
+  };
+  for (const [name, values] of Object.entries(wrong))
+    for (const value of values)
+      t.strictSame(places(await change({ url, [name]: value })), [`webhooks.conversation_init.${name}`]);
+  await change(null);
+  const { text } = await change({ url, secret: 'sesame' });
+  t.notMatch(text, 'sesame');
+  t.strictSame(await shown(), { url, has_secret: true, timeout_seconds: 5, web: false });
+  await change({ url, web: true, timeout_seconds: 2 });
+  t.strictSame(await shown(), { url, has_secret: true, timeout_seconds: 2, web: true }, 'kept');
+  await change({ url, web: null, timeout_seconds: null, secret: null });
+  t.strictSame(await shown(), { url, has_secret: false, timeout_seconds: 5, web: false });
+  await patch({
+    webhooks: { post_call: [{ url, secret: 'other' }], conversation_init: { url, secret: 'sesame' } },
+  });
+  await patch({ webhooks: { post_call: [] } });
+  t.strictSame(await shown(), { url, has_secret: true, timeout_seconds: 5, web: false }, 'each has its own');
+  const rows = await platform.database.sql`select 1 from secrets where kind = 'webhook' and owner_id = ${id}`;
+  t.equal(rows.length, 1);
+  await change(null);
+  t.equal(await shown(), null);
 });
 
 t.test('tools and sources must exist in the workspace', async (t) => {

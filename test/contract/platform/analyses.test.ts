@@ -35,7 +35,10 @@ const planOf = (analysis: AgentConfig['analysis']): SessionPlan => ({
   config: {
     ...DEFAULT_CONFIG,
     analysis,
-    webhooks: { post_call: [{ url: 'https://hooks.example.com/', has_secret: false }] },
+    webhooks: {
+      conversation_init: null,
+      post_call: [{ url: 'https://hooks.example.com/', has_secret: false }],
+    },
   },
   tools: [],
   knowledge: [],

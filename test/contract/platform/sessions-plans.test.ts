@@ -217,7 +217,7 @@ t.test(
     t.equal(answer.body['max_duration_seconds'], 600);
     const { prompt, webhooks } = await configOf(answer);
     t.hasStrict(prompt, { system_prompt: 'draft of X' });
-    t.strictSame(webhooks, { post_call: [] });
+    t.strictSame(webhooks, { post_call: [], conversation_init: null });
     t.hasStrict(await read(answer.body['session_id']), { source: 'dashboard', version_number: null });
     t.same((await call(`sessions?status=pending&agent_id=${id}`)).body['sessions'], []);
     t.equal((await preview()).status, 201, 'the body may be missing');

@@ -147,10 +147,16 @@ t.test('an agent, a scenario and a suite; not those of another one', async (t) =
 const randomConfig = (random: () => number): Json => ({
   prompt: { system_prompt: word(random), first_message_mode: pick(random, ['off', 'fixed', 'prompt']) },
   // A language that every installation's engines speak, since the configuration is published.
-  voice: { voice_id: pick(random, ['', 'default', 'alloy']), speaking_language: 'en' },
+  voice: {
+    voice_id: pick(random, ['', 'default', 'alloy']),
+    speaking_language: 'en',
+    expressive: random() < 0.5,
+  },
   conversation: {
     timezone: pick(random, ['', 'Europe/Berlin']),
     record_audio: random() < 0.5,
+    hangup_after_seconds: pick(random, [null, 10, 3600]),
+    hangup_farewell_enabled: random() < 0.5,
     transfer_destinations: some(random, () => ({ phone_number: '+4930123456' })),
     outbound: pick<Json | null>(random, [
       null,
@@ -158,7 +164,18 @@ const randomConfig = (random: () => number): Json => ({
       { voicemail: { action: 'leave_message', message: word(random) } },
     ]),
   },
+  guardrails: { focus: random() < 0.5, manipulation: random() < 0.5 },
+  widget: {
+    greeting: pick(random, [null, '', 'Hello']),
+    consent_required: random() < 0.5,
+    text_contents: pick(random, [{}, { start: 'Call' }]),
+  },
   webhooks: {
+    conversation_init: pick<Json | null>(random, [
+      null,
+      { url: 'https://init.example.com/', timeout_seconds: 2.5 },
+      { url: 'https://init.example.com/', secret: word(random), web: true },
+    ]),
     post_call: some(random, (nth) => ({
       url: `https://${nth}.example.com/`,
       ...pick<Json>(random, [{ secret: word(random) }, {}, { secret: null }]),
@@ -214,7 +231,11 @@ t.test('its deliveries are signed all the same', async (t) => {
   ]) {
     await call('PATCH', `${path}/config`, { body: { webhooks: { post_call: [{ url, secret: 'again' }] } } });
     const changed = await call('PATCH', `${path}/config`, { body: { webhooks: { post_call: [gone] } } });
-    t.strictSame(changed.body['webhooks'], { post_call: [{ url, has_secret: false }] }, 'removed on purpose');
+    t.strictSame(
+      (changed.body['webhooks'] as Json)['post_call'],
+      [{ url, has_secret: false }],
+      'removed on purpose',
+    );
   }
 });
 

@@ -29,6 +29,7 @@ const span = ({ min, max }: { min: number; max: number }): string => `${number(m
 const {
   agent,
   postCallWebhook,
+  conversationInit: init,
   analysis,
   session,
   stats,
@@ -108,6 +109,7 @@ const DOCUMENTED = {
   'widget: `agent_name`, `greeting`, `proactive_message`, `consent_text`': `${agent.widget.agentName}, ${agent.widget.greeting}, ${agent.widget.proactiveMessage}, ${number(agent.widget.consentText)} characters`,
   'widget: `text_contents`': `${agent.widget.texts} of ${agent.widget.text} characters, with names \`${agent.widget.textNamePattern}\``,
   'post-call webhooks': `${postCallWebhook.count}; address ${span(postCallWebhook.url)}, secret ${postCallWebhook.secret} characters`,
+  'question before a call (`conversation_init`): `timeout_seconds`, its answer': `${span(init.timeoutSeconds)} (${init.timeoutSeconds.default}), ${size(init.answerBytes)}`,
   'deliveries that are sent again': `${postCallWebhook.redeliveries.perDelivery} times each, ${postCallWebhook.redeliveries.perMinute} of a workspace a minute`,
   'deliveries that are sent again by one request': `one request of a workspace at a time; ${postCallWebhook.redeliveries.atOnce} wait at once`,
   'attempts of a delivery': `${postCallWebhook.retryMs.length + 1} in a day: 1 s, 5 s, 30 s, 2 min, 10 min, 1 h, 6 h and 16 h apart, each up to a tenth longer`,

@@ -1,6 +1,6 @@
 /** Creates a session from a checked and admitted request, for every source and transport. */
 import type { Clock } from '../../../../contracts/clock.js';
-import { ServiceError } from '../../../../contracts/errors.js';
+import { ServiceError, toServiceError } from '../../../../contracts/errors.js';
 import type { Language } from '../../../../contracts/speech/languages.js';
 import type {
   Agent,
@@ -23,18 +23,19 @@ import { RawJson } from '../../../../contracts/text/raw-json.js';
 import { refuse } from '../errors.js';
 import { found } from '../rows.js';
 import { type VoiceCheck, voiceProblems } from '../voice-check.js';
+import { askedBefore, type Coming, type InitParts, isAsked, withoutIt } from './init.js';
 import { planOf } from './plan.js';
 import type { SessionFields } from './request.js';
 import { pinnedAgents } from './transfers.js';
 import { permit, sentOverrides, valueProblems } from './values.js';
 
-export interface MakingParts {
+export interface MakingParts extends InitParts {
   readonly agents: PublishedAgents;
   readonly sessions: Sessions;
   readonly admission: Pick<Admission, 'check'>;
   readonly tokens: TokenCounter;
   readonly speech: VoiceCheck;
-  readonly clock: Pick<Clock, 'now'>;
+  readonly clock: Pick<Clock, 'now' | 'monotonic'>;
   /** Whether a configured engine can recognise the language. */
   transcribes(language: Language): boolean;
 }
@@ -82,30 +83,56 @@ const numbersOf = ({ callerNumber, dialedNumber }: PhoneLeg) => ({
 const withNumbers = (wanted: SessionFields, leg: PhoneLeg | undefined): SessionFields =>
   leg ? { ...wanted, dynamic_variables: { ...numbersOf(leg), ...wanted.dynamic_variables } } : wanted;
 
+/** A session that may be made, and its plan with other variables. */
+interface CheckedSession {
+  readonly version: RunnableVersion;
+  readonly plan: SessionPlan;
+  planFor(fields: SessionFields): SessionPlan;
+}
+
+/** The plan with the variables for which its owner is asked now, before the call; the request's own win over them. */
+async function initialised(
+  { plan, planFor }: Omit<CheckedSession, 'version'>,
+  wanted: SessionFields,
+  origin: Omit<Coming, 'timezone'>,
+  parts: MakingParts,
+): Promise<SessionPlan> {
+  const { conversation_init: init } = plan.config.webhooks;
+  if (!init || !isAsked(init, origin)) return plan;
+  const coming = { ...origin, timezone: plan.timezone };
+  const answered = await askedBefore(init, coming, parts);
+  try {
+    const variables = { ...answered.variables, ...wanted.dynamic_variables };
+    return { ...planFor({ ...wanted, dynamic_variables: variables }), init: answered.outcome };
+  } catch (error) {
+    const { message } = toServiceError(error);
+    return { ...plan, init: withoutIt(answered, message, init, coming, parts).outcome };
+  }
+}
+
 /** The version and the plan of a session that may be made: the overrides and everything after them, but for `admit`, are checked. */
 export async function checkSession(
   runnable: RunnableAgent,
   wanted: SessionFields,
   { source, leg }: Pick<Origin, 'source' | 'leg'>,
   parts: MakingParts,
-): Promise<{ readonly version: RunnableVersion; readonly plan: SessionPlan }> {
+): Promise<CheckedSession> {
   const { agent } = runnable;
   permit(wanted, agent.overridesAllowed, source === 'public');
   refuse(await valueProblems(wanted, { workspaceId: agent.workspaceId, isLive: true }, parts.tokens));
   const isPreview = source === 'dashboard';
   const version = publishedOf(runnable);
   const reachable = await pinnedAgents(version.config, agent.workspaceId, parts);
-  const plan = planOf(version, withNumbers(wanted, leg), isPreview, {
-    now: new Date(parts.clock.now()),
-    leg,
-    agents: reachable,
-  });
+  const circumstances = { now: new Date(parts.clock.now()), leg, agents: reachable };
+  const planFor = (fields: SessionFields): SessionPlan =>
+    planOf(version, withNumbers(fields, leg), isPreview, circumstances);
+  const plan = planFor(wanted);
   const { voice } = plan.config;
   refuse(await voiceProblems(voice, agent.workspaceId, parts.speech, voicePlace(wanted)));
   const { speaking_language: language } = voice;
   if (!parts.transcribes(language)) throw conflict(`No speech recognition for "${language}"`);
   await checkQuota(agent, parts);
-  return { version, plan };
+  return { version, plan, planFor };
 }
 
 /** Checks the session and creates it. */
@@ -117,8 +144,9 @@ export async function makeSession(
 ): Promise<RunningSession> {
   const { agent } = runnable;
   const { source, admit, leg, reserved = leg !== undefined, joinMs, id } = origin;
-  const { version, plan } = await checkSession(runnable, wanted, origin, parts);
+  const { version, ...checked } = await checkSession(runnable, wanted, origin, parts);
   await admit?.();
+  const plan = await initialised(checked, wanted, { agentId: agent.id, source, leg }, parts);
   const record = await parts.sessions.create({
     workspaceId: agent.workspaceId,
     agentId: agent.id,

@@ -11,6 +11,7 @@ import type { PhoneLeg } from '../../../../contracts/phone/phone.js';
 import type { RunnableVersion } from '../../../../contracts/ports/agents/agents.js';
 import type { PinnedAgent, SessionPlan } from '../../../../contracts/ports/sessions/sessions.js';
 import type { AgentConfig } from '../../../../contracts/schemas/agent-config.js';
+import { DEFAULT_WEBHOOKS } from '../../../../contracts/schemas/agent-webhooks.js';
 import { problem, refuse } from '../errors.js';
 import type { SessionFields } from './request.js';
 import { sentOverrides, variablesOf } from './values.js';
@@ -59,7 +60,7 @@ function configOf(
     ...config,
     prompt: promptOf(prompt, wanted, system),
     voice: voiceOf(config.voice, wanted),
-    ...(isPreview && { webhooks: { post_call: [] } }),
+    ...(isPreview && { webhooks: DEFAULT_WEBHOOKS }),
   };
 }
 

@@ -40,7 +40,7 @@ const isRounded = (value: unknown): boolean => Number.isInteger(value) && !Numbe
 const DIGITS = /^-?\d+$/;
 
 /** Replaces whole numbers beyond 2^53, which JSON.parse rounds, by their received digits: agents read them out. */
-function withAllDigits(variables: unknown, members: ReadonlyMap<string, string>): unknown {
+export function withAllDigits(variables: unknown, members: ReadonlyMap<string, string>): unknown {
   if (!isPlainObject(variables) || !Object.values(variables).some(isRounded)) return variables;
   const texts = memberTexts(members.get('dynamic_variables') ?? '');
   const exact = (name: string, value: unknown): unknown => {

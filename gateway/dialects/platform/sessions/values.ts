@@ -66,7 +66,7 @@ function variableProblem(name: string, value: unknown): string | undefined {
   return isLonger(value, most) ? `must have at most ${most} characters` : undefined;
 }
 
-function variableProblems(variables: SessionFields['dynamic_variables']): Problem[] {
+export function variableProblems(variables: SessionFields['dynamic_variables']): Problem[] {
   const entries = Object.entries(variables ?? {});
   const where = 'dynamic_variables';
   if (entries.length > session.dynamicVariables)

@@ -141,8 +141,8 @@ t.test('what placed calls do about machines: parts are completed, null takes it 
 
 t.test('null clears what can be cleared', async (t) => {
   t.equal(FULL.analysis.summary.prompt, 'sum');
-  t.strictSame(revise({ webhooks: { post_call: null } }, FULL).config.webhooks, { post_call: [] });
-  t.strictSame(revise({ webhooks: { post_call: [] } }, FULL).config.webhooks, { post_call: [] });
+  for (const post_call of [null, []])
+    t.strictSame(revise({ webhooks: { post_call } }, FULL).config.webhooks.post_call, []);
   const { summary } = revise({ analysis: { summary: { prompt: null } } }, FULL).config.analysis;
   t.strictSame(summary, { enabled: false, prompt: null, language: 'ru' });
 });

@@ -38,10 +38,16 @@ type Fields = Readonly<Record<string, unknown>>;
 
 const hasSources = ({ knowledge_source_ids: ids }: Fields): boolean => Array.isArray(ids) && ids.length > 0;
 
+/** A question before a call without an address is none. */
+const hasAddress = (init: unknown): boolean =>
+  typeof init === 'object' && init !== null && Boolean((init as Fields)['url']);
+
 /** Side effects of changing a section. Choosing the first source enables the knowledge base, since nobody chooses one to leave it unused. */
 const MEANT: Readonly<Record<string, (before: Fields, after: Fields) => Fields>> = {
   knowledge_base: (before, after) =>
     hasSources(after) && !hasSources(before) ? { ...after, enabled: true } : after,
+  webhooks: (_before, after) =>
+    hasAddress(after['conversation_init']) ? after : { ...after, conversation_init: null },
 };
 
 const changed = (name: string, before: unknown, after: unknown): unknown =>
