@@ -20,6 +20,28 @@ export interface IndexingParts {
   readonly log: Log;
 }
 
+/** Statuses by which a server refuses a text, such as one that is too long for its model. */
+const REFUSALS: ReadonlySet<number> = new Set([400, 413, 422]);
+/** Shorter passages are not cut any further. */
+const SHORTEST = 150;
+
+const isRefusal = (error: unknown): boolean =>
+  error instanceof ServiceError && error.code === 'provider_failed' && REFUSALS.has(error.status);
+
+/** The vectors of passages; of one that is refused, that of its beginning. Errors: those of the model. */
+async function embedPassages(embedder: Embedder, texts: readonly string[]): Promise<readonly Float32Array[]> {
+  try {
+    return await embedder.embed(texts, 'passage', LIMITS.embedding.passagesMs);
+  } catch (error) {
+    const [first = '', ...others] = texts;
+    if (!isRefusal(error) || (others.length === 0 && first.length <= SHORTEST)) throw error;
+    if (others.length === 0) return embedPassages(embedder, [first.slice(0, first.length / 2)]);
+    const vectors: Float32Array[] = [];
+    for (const text of texts) vectors.push(...(await embedPassages(embedder, [text])));
+    return vectors;
+  }
+}
+
 /** Errors: those of the model and of the database. */
 async function embedSource({ vectors, embedder }: IndexingParts, source: PinnedSource): Promise<void> {
   const { model } = embedder;
@@ -27,8 +49,7 @@ async function embedSource({ vectors, embedder }: IndexingParts, source: PinnedS
     const passages = await vectors.unembedded(source, model);
     if (passages.length === 0) break;
     const texts = passages.map(({ text }) => text);
-    const made = await embedder.embed(texts, 'passage', LIMITS.embedding.passagesMs);
-    await vectors.keep(source, model, passages, made);
+    await vectors.keep(source, model, passages, await embedPassages(embedder, texts));
   }
   await vectors.finish(source, model);
 }

@@ -86,8 +86,17 @@ export function merged(
   return [...found.values()].sort((a, b) => b.rank - a.rank);
 }
 
+/** Characters of a question for the model, from its newest turn on: small models read 512 tokens. */
+const MOST_CHARACTERS = 600;
+
 /** A question as one text, in the order in which it was said: models read it as a whole. */
-const asText = (question: string): string => question.split('\n').reverse().join('\n');
+export function asText(question: string): string {
+  const turns = question.split('\n');
+  let length = 0;
+  const beyond = turns.findIndex((turn) => (length += turn.length) > MOST_CHARACTERS);
+  const told = beyond < 0 ? turns : turns.slice(0, Math.max(1, beyond));
+  return told.reverse().join('\n').slice(0, MOST_CHARACTERS);
+}
 
 export interface MeaningParts {
   readonly words: WordSearch;

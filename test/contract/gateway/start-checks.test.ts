@@ -17,6 +17,7 @@ import { configuredChecks, startChecks } from '../../../gateway/wiring/start-che
 import { SimulatedClock } from '../../fixtures/clock.js';
 import { exactly } from '../../fixtures/exactly.js';
 import { remoteService } from '../../fixtures/engines/remote-service.js';
+import { embeddingServer } from '../../fixtures/knowledge/embeddings.js';
 import { until } from '../../fixtures/until.js';
 
 const { answerMs, againMs } = LIMITS.partCheck;
@@ -55,6 +56,32 @@ function checking(t: Test, checks: readonly PartCheck[], asksAll = true) {
 }
 
 const configured = (env: Record<string, string>): readonly PartCheck[] => configuredChecks(readConfig(env));
+
+t.test(
+  'a model of embeddings is asked for the vector of one word, and gets no key of another server',
+  async (t) => {
+    const server = await embeddingServer(t, [/word/]);
+    const own = { EMBEDDING_MODEL: 'm', EMBEDDING_BASE_URL: server.url };
+    const envs: [env: Record<string, string>, authorization: string | undefined][] = [
+      [{ ...own, EMBEDDING_API_KEY: 'one' }, 'Bearer one'],
+      [{ ...own, LLM_BASE_URL: 'http://127.0.0.1:9/v1', LLM_API_KEY: 'two' }, undefined],
+      [{ EMBEDDING_MODEL: 'm', LLM_BASE_URL: server.url, LLM_API_KEY: 'two' }, 'Bearer two'],
+    ];
+    for (const [env, authorization] of envs) {
+      const ofEmbeddings = configured(env).filter(({ parts }) => parts[0]?.name === 'embeddings');
+      const { found, known } = checking(t, ofEmbeddings);
+      await known();
+      t.strictSame(found(), [['model', 'embeddings', 'ok', undefined]]);
+      t.strictSame(server.requests.splice(0), [{ authorization, model: 'm', input: ['word'] }]);
+    }
+    server.answering = 'strangely';
+    const strange = checking(t, configured(own));
+    await strange.known();
+    exactly(t, strange.lines, [
+      { setting: 'EMBEDDING_BASE_URL', msg: /^The language model \(embeddings\) at / },
+    ]);
+  },
+);
 
 for (const code of [403, 404])
   t.test(`a language model is asked for its models; one that answers ${code}, for one token`, async (t) => {

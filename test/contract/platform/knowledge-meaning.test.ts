@@ -1,7 +1,7 @@
 /** Knowledge by meaning: sources become vectors, both searches are merged, and words answer alone while the model is away. */
 import t from '../../fixtures/tap.js';
 import { exactly } from '../../fixtures/exactly.js';
-import { embeddingServer } from '../../fixtures/knowledge/embeddings.js';
+import { embeddingServer, SHORT } from '../../fixtures/knowledge/embeddings.js';
 import { LIMITS } from '../../../contracts/limits.js';
 import { formOf, type Json, places, startPlatform } from '../../fixtures/platform/platform.js';
 import { until } from '../../fixtures/until.js';
@@ -98,6 +98,15 @@ t.test('a model that does not answer costs no more than its part of the time', a
   t.ok(performance.now() - begun >= LIMITS.statements.readMs * LIMITS.embedding.timeShare - 50);
   model.answering = 'well';
   t.strictSame((await first('Where is parking?'))[1], 'both');
+});
+
+t.test('of passages that are too long for the model their beginnings are vectors', async (t) => {
+  model.answering = 'to short texts';
+  const long = await platform.source(HOUSE, 'long.md');
+  await indexed(long);
+  const told = model.requests.flatMap(({ input }) => input).filter((text) => text.startsWith('# Dough'));
+  t.ok(told.some(({ length }) => length > SHORT) && told.some(({ length }) => length <= SHORT));
+  model.answering = 'well';
 });
 
 t.test('with another model all is indexed again', async (t) => {

@@ -25,11 +25,11 @@ interface Parameters {
 const LOOK_MS = 200;
 const MOST_LOOKS = 600;
 
-/** Where there is a model of embeddings: until all of it is found by meaning. */
-async function indexed(server: Server, id: string): Promise<void> {
+/** Whether there is a model of embeddings; then all of it is found by meaning. */
+async function indexed(server: Server, id: string): Promise<boolean> {
   for (let looks = 0; looks < MOST_LOOKS; looks += 1) {
     const source = await callPlatform<{ readonly indexing?: string }>(server, `knowledge-sources/${id}`);
-    if (source.indexing !== 'pending' && source.indexing !== 'failed') return;
+    if (source.indexing !== 'pending' && source.indexing !== 'failed') return source.indexing === 'done';
     await pause(LOOK_MS);
   }
   throw new Error('the sources were not indexed within two minutes');
@@ -49,31 +49,47 @@ async function makeSource(server: Server, { name, text }: Source): Promise<strin
   return ((await answer.json()) as { readonly knowledge_source_id: string }).knowledge_source_id;
 }
 
-async function makeAgent(server: Server, sources: readonly Source[]): Promise<string> {
+interface Agent {
+  readonly id: string;
+  readonly isSearchedByMeaning: boolean;
+}
+
+async function makeAgent(server: Server, sources: readonly Source[]): Promise<Agent> {
   const ids: string[] = [];
   for (const source of sources) ids.push(await makeSource(server, source));
-  for (const id of ids) await indexed(server, id);
+  const means = new Set<boolean>();
+  for (const id of ids) means.add(await indexed(server, id));
   const config = { knowledge_base: { enabled: true, knowledge_source_ids: ids } };
   const body = { name: 'Knowledge', config };
-  return (await callPlatform<{ readonly agent_id: string }>(server, 'agents', body)).agent_id;
+  const { agent_id: id } = await callPlatform<{ readonly agent_id: string }>(server, 'agents', body);
+  return { id, isSearchedByMeaning: !means.has(false) };
 }
 
 interface Found {
-  readonly passages: readonly { readonly text: string }[];
+  readonly passages: readonly { readonly text: string; readonly found_by: string }[];
 }
 
 interface Judged extends Question {
   readonly language: string;
   readonly isHit: boolean;
   readonly ms: number;
+  /** How often words answered alone, since the model of embeddings was late: a slow machine, and no worse order. */
+  readonly late: number;
 }
 
-async function ask(server: Server, agent: string, language: string, question: Question): Promise<Judged> {
-  const begun = performance.now();
+const MOST_TRIES = 5;
+
+async function ask(server: Server, agent: Agent, language: string, question: Question): Promise<Judged> {
   const query = question.turns.join('\n');
-  const { passages } = await callPlatform<Found>(server, `agents/${agent}/knowledge/search`, { query });
-  const isHit = passages.slice(0, FIRST).some(({ text }) => text.includes(question.answer));
-  return { ...question, language, isHit, ms: performance.now() - begun };
+  for (let late = 0; ; late += 1) {
+    const begun = performance.now();
+    const { passages } = await callPlatform<Found>(server, `agents/${agent.id}/knowledge/search`, { query });
+    const ms = performance.now() - begun;
+    const isLate = agent.isSearchedByMeaning && passages.every(({ found_by: by }) => by === 'words');
+    if (isLate && late < MOST_TRIES) continue;
+    const isHit = passages.slice(0, FIRST).some(({ text }) => text.includes(question.answer));
+    return { ...question, language, isHit, ms, late };
+  }
 }
 
 async function askAll(context: Context, server: Server, sources: readonly Source[]): Promise<Judged[]> {
@@ -102,6 +118,8 @@ function report(context: Context, judged: readonly Judged[]): void {
         `knowledge.hit_at_3.${value}`,
         judged.filter((each) => each[by] === value),
       );
+  const late = judged.reduce((sum, each) => sum + each.late, 0);
+  context.add({ name: 'knowledge.late', subject: 'gateway', unit: '', n: judged.length, value: late });
   const ms = judged.map((each) => each.ms);
   const common = { subject: 'gateway', unit: 'ms', n: ms.length };
   context.add({ name: 'knowledge.search.p50', value: median(ms), ...common });

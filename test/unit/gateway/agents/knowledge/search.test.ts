@@ -6,7 +6,7 @@ import type { Embedder } from '../../../../../contracts/ports/embedding.js';
 import type { WordSearch } from '../../../../../contracts/ports/agents/knowledge.js';
 import type { RankedPassage } from '../../../../../contracts/ports/agents/knowledge-vectors.js';
 import { ownedBy } from '../../../../../contracts/owner.js';
-import { merged, searchByMeaning } from '../../../../../gateway/agents/knowledge/search.js';
+import { asText, merged, searchByMeaning } from '../../../../../gateway/agents/knowledge/search.js';
 import { standIn } from '../../../../fixtures/stand-in.js';
 
 const passage = (position: number, rank = 1): RankedPassage => ({
@@ -27,6 +27,12 @@ t.test('by reciprocal rank: what both find comes first, whatever their scores', 
     ],
   );
   t.strictSame(merged([], []), []);
+});
+
+t.test('a question is told in its order, and of a long one what was said last', async (t) => {
+  t.equal(asText('And when?\nI have a dog.'), 'I have a dog.\nAnd when?');
+  t.equal(asText(`And when?\n${'x'.repeat(600)}\nHello.`), 'And when?');
+  t.equal(asText('x'.repeat(700)).length, 600);
 });
 
 const words = standIn<WordSearch>({
