@@ -12,7 +12,7 @@ import type { Caller } from '../../../contracts/ports/accounts/identity.js';
 import type { SocketCalls } from '../../../contracts/ports/calls/socket-calls.js';
 import type { SocketClient, SocketSession } from '../../../contracts/ports/sessions/socket-sessions.js';
 import type { PlainObject } from '../../../contracts/schemas/plain-object.js';
-import { authenticateKey } from '../../server/auth.js';
+import { authenticateKey, permitted } from '../../server/auth.js';
 import { networkOf } from '../../server/client-address.js';
 import type { HttpRequest, SocketAccept } from '../../server/port.js';
 import type { AgentDoor } from '../protocol-a/agent-door.js';
@@ -40,7 +40,7 @@ async function clientOf(
   secret: RedeemedSecret | undefined,
   { keys }: AgentRealtimeParts,
 ): Promise<SocketClient & Partial<Pick<Caller, 'keyId'>>> {
-  if (secret) return secret.caller;
+  if (secret) return permitted(secret.caller, 'sessions');
   const key = keyOf(request);
   if (key === undefined) return { address: networkOf(request.clientAddress), headers: request.headers };
   if (key.startsWith(CLIENT_SECRET_PREFIX)) throw new ServiceError('invalid_key');

@@ -3,6 +3,8 @@
  * agents, refusals in band, overrides, both HTTP stacks; and what speech models still refuse.
  */
 import t from '../../fixtures/tap.js';
+import { randomIds } from '../../../contracts/ids.js';
+import { createKey } from '../../../storage/keys/keys.js';
 import type { Body } from '../../fixtures/platform/agents.js';
 import { messagesOf, Talks } from '../../fixtures/conversation/conversation.js';
 import { said } from '../../fixtures/chat/model.js';
@@ -11,7 +13,7 @@ import { connectAgent } from '../../fixtures/protocol-a/agent-client.js';
 import { type Handshake, RealtimeClient } from '../../fixtures/protocol-a/realtime-client.js';
 import { until } from '../../fixtures/until.js';
 
-const { talks } = await Talks.shared(t);
+const { talks, postgres } = await Talks.shared(t);
 const { model, gateway, call } = talks;
 
 model.answer((messages) => `You said: ${said(messages)}`);
@@ -35,10 +37,14 @@ async function changed(agentId: string, change: Body): Promise<string> {
   return agentId;
 }
 
-async function secretFor(session: Body, base = '/v1'): Promise<{ status: number; body: Body }> {
+async function secretFor(
+  session: Body,
+  base = '/v1',
+  authorization: Handshake['headers'] = gateway.authorization,
+): Promise<{ status: number; body: Body }> {
   const response = await fetch(`${gateway.base}${base}/realtime/client_secrets`, {
     method: 'POST',
-    headers: { ...gateway.authorization, 'content-type': 'application/json' },
+    headers: { ...authorization, 'content-type': 'application/json' },
     body: JSON.stringify({ session }),
   });
   return { status: response.status, body: (await response.json()) as Body };
@@ -105,6 +111,31 @@ t.test('a client secret opens the session of its agent, and of no other model', 
   });
   exactly(t, await secretFor({ type: 'realtime', model: agentId }, '/compat/v1'), { status: 400 });
   exactly(t, await secretFor({ type: 'realtime', model: 'agent_0123456789abcdef01234567' }), { status: 404 });
+});
+
+t.test('an agent takes a key that may create sessions, and its secret does as well', async (t) => {
+  const agentId = await talks.agent();
+  const { sql } = await postgres.open();
+  const [{ id: workspaceId = '' } = {}] = await sql<{ id: string }[]>`select workspace_id as id from agents`;
+  const keyOf = async (role: 'speech' | 'sessions') => {
+    const { key } = await createKey(sql, randomIds, { workspaceId, name: role, role });
+    return { authorization: `Bearer ${key}` };
+  };
+  const [speech, sessions] = [await keyOf('speech'), await keyOf('sessions')];
+  const session = { type: 'realtime', model: agentId };
+  const query = `?model=${agentId}`;
+  exactly(t, (await refusal({ query, headers: speech })).error, { code: 'role_forbidden' });
+  exactly(t, await secretFor(session, '/v1', speech), { status: 403 });
+  exactly(t, await secretFor({ type: 'realtime' }, '/v1', sessions), { status: 403 });
+  const { status, body } = await secretFor(session, '/v1', sessions);
+  t.equal(status, 200);
+  const secret = { authorization: `Bearer ${String(body['value'])}` };
+  for (const headers of [sessions, secret]) {
+    const client = await connectAgent(t, talks, agentId, { query, headers });
+    await client.next('session.created');
+    client.socket.close(1000);
+    await client.closed();
+  }
 });
 
 t.test('what the agent does not allow keeps its value, and is said once in the log', async (t) => {
