@@ -215,6 +215,8 @@ export const LIMITS = {
     passedBytes: 32 * MiB,
     /** Voices of a service that lists them itself. */
     voices: 1000,
+    /** Sockets that are open before they are needed, of one service, and how long each is. */
+    spareSockets: { most: 8, ms: 55 * SECOND },
     /** Between two frames by which a service's socket stays open while nobody speaks. */
     keepAliveMs: 5 * SECOND,
     /** One frame of a service's socket: a second of audio in base64 has 128 KiB at most. */

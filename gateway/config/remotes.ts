@@ -5,8 +5,8 @@
 import { MP3_BITRATES, type OutputFormat } from '../../contracts/audio.js';
 import { FORMATS } from '../../codecs/formats.js';
 import { SYNTHESIS_MODELS } from '../../contracts/speech/models.js';
-import { DEEPGRAM_RATES } from '../../engines/backends/deepgram-compatible/index.js';
-import { ELEVENLABS_RATES } from '../../engines/backends/elevenlabs-compatible/index.js';
+import { DEEPGRAM_RATES } from '../../engines/backends/deepgram-compatible/rates.js';
+import { ELEVENLABS_RATES } from '../../engines/backends/elevenlabs-compatible/rates.js';
 import type { RemoteFormat } from '../../engines/backends/remote/audio.js';
 import type { RemoteSettings } from '../../engines/backends/remote/settings.js';
 import {

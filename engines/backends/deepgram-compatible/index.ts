@@ -25,9 +25,6 @@ import { liveListen } from './listening.js';
 
 const KIND = 'deepgram-compatible';
 
-/** Rates in Hz of raw audio that it can be asked for. */
-export const DEEPGRAM_RATES = [8000, 16_000, 24_000, 32_000, 48_000];
-
 const ABILITIES: Abilities = { cloning: false, speakers: false, styleTags: false, speed: false };
 
 /** The language at the end of a voice's name; undefined if there is none. */

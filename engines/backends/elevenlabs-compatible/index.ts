@@ -22,9 +22,6 @@ import { streamInput } from './stream-input.js';
 
 const KIND = 'elevenlabs-compatible';
 
-/** Rates in Hz of raw audio that it can be asked for. */
-export const ELEVENLABS_RATES = [8000, 16_000, 22_050, 24_000, 32_000, 44_100, 48_000];
-
 const ABILITIES: Abilities = {
   cloning: false,
   speakers: false,

@@ -5,6 +5,9 @@ import type { TtsRequest } from '../../../contracts/ports/speech/tts.js';
 /** Kilobits a second of Opus, where a client leaves them to the encoder. */
 const OPUS_KBPS = 64;
 
+/** Longer than a socket is open before it is needed (LIMITS.remote.spareSockets). */
+const INACTIVITY_SECONDS = '60';
+
 const formatName = ({ format, sampleRate, mp3Bitrate }: OutputFormat): string =>
   format === 'pcm' ? `pcm_${sampleRate}` : `${format}_${sampleRate}_${mp3Bitrate ?? OPUS_KBPS}`;
 
@@ -24,6 +27,7 @@ export const queryOf = (request: TtsRequest, model: string, audio: OutputFormat)
   new URLSearchParams({
     model_id: model,
     output_format: formatName(audio),
+    inactivity_timeout: INACTIVITY_SECONDS,
     ...languageFor(model, request.language),
     ...normalizationOf(request),
     ...(request.timing && { sync_alignment: 'true' }),

@@ -56,7 +56,7 @@ export class RemoteSocket {
   private constructor(
     private readonly socket: WebSocket,
     readonly address: RemoteAddress,
-    private readonly signal: AbortSignal,
+    private signal: AbortSignal,
   ) {
     socket.on('message', (data: Buffer, isBinary: boolean) =>
       this.#receive(isBinary ? data : data.toString()),
@@ -64,9 +64,21 @@ export class RemoteSocket {
     socket.once('close', (code) => {
       const error = ORDINARY.has(code) ? undefined : broken(new Error(`It closed with ${code}`), address);
       this.#closed = { error };
-      signal.removeEventListener('abort', this.end);
+      this.signal.removeEventListener('abort', this.end);
       this.#wake?.();
     });
+    this.follow(signal);
+  }
+
+  /** Whether it can be used. */
+  get isOpen(): boolean {
+    return !this.#closed && this.socket.readyState === this.socket.OPEN;
+  }
+
+  /** Ends with that signal from now on, and with no other. */
+  follow(signal: AbortSignal): void {
+    this.signal.removeEventListener('abort', this.end);
+    this.signal = signal;
     if (signal.aborted) this.end();
     else signal.addEventListener('abort', this.end);
   }

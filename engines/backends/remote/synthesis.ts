@@ -26,6 +26,7 @@ import {
 import { askingAs, engineOf, type RemoteSettings, servicesOf } from './settings.js';
 import type { Begun, QuestionFor, ServicePool } from './service-pool.js';
 import { RemoteSocket, type SocketFrame, type SocketRequest } from './socket.js';
+import { SpareSockets } from './spare-sockets.js';
 import { type VoicesKnown, voicesOf } from './voices.js';
 
 /** `speed`: default true. */
@@ -72,6 +73,7 @@ interface Service {
   readonly settings: RemoteSettings;
   readonly pool: ServicePool;
   readonly socket?: SpeakingSocket | undefined;
+  readonly spares: SpareSockets;
   requestFor(request: TtsRequest, audio: RequestedAudio): RemoteRequest;
   askingFor(whom: TtsRequest['whom']): QuestionFor;
 }
@@ -130,35 +132,68 @@ async function sent(socket: RemoteSocket, frames: readonly string[]): Promise<vo
   }
 }
 
-/** What comes of the text on a socket of its own, which ends with this. */
+/** What the service says of the text on that socket. `came`: called with each frame. */
+async function* said(
+  socket: RemoteSocket,
+  { settings: { rate, stallMs = LIMITS.remote.stallMs } }: Service,
+  way: SpeakingSocket,
+  request: TtsRequest,
+  inactivity: Inactivity,
+  came: () => void,
+): AsyncGenerator<TtsEvent> {
+  await sent(socket, way.framesOf(request));
+  const reader = way.readerFor(request, rate, socket.address);
+  for await (const frame of inactivity.watch(socket.frames(), stallMs, stalled(stallMs), true)) {
+    came();
+    const events = reader.take(frame);
+    if (!events) return yield* reader.rest();
+    yield* events;
+  }
+  throw failed('The speech provider ended in the middle of the speech');
+}
+
+/**
+ * What comes of the text on a socket of its own, which ends with this. One that was open before, and turns out to be dead, is replaced once
+ * if nothing came.
+ */
 async function* bySocket(
-  { settings: { rate, stallMs = LIMITS.remote.stallMs }, pool, askingFor }: Service,
+  service: Service,
   way: SpeakingSocket,
   request: TtsRequest,
   signal: AbortSignal,
   begun: OnBegun,
 ): AsyncGenerator<TtsEvent> {
-  const { traceContext, whom } = request;
+  const { settings, pool, spares, askingFor } = service;
+  const { traceContext, whom, demand } = request;
   const inactivity = new Inactivity(signal);
-  const asked = { traceContext, ...way.requestFor(request, rate) };
+  const asked = { traceContext, ...way.requestFor(request, settings.rate) };
+  const opened = (address: RemoteAddress) => RemoteSocket.open(address, asked, inactivity.signal);
+  let spare: RemoteSocket | undefined;
   let socket: RemoteSocket | undefined;
+  let hasCome = false;
+  const say = (on: RemoteSocket) =>
+    said(on, service, way, request, inactivity, () => {
+      // Its next sentence is about to be made.
+      if (!hasCome && demand?.isLive) spares.prepare(on.address, asked);
+      hasCome = true;
+    });
   try {
     inactivity.expect(LIMITS.remote.firstByteMs, late);
     const answering = await pool.begin(
-      (address) => RemoteSocket.open(address, asked, inactivity.signal),
+      async (address) => (spare = await spares.take(address, asked, inactivity.signal)) ?? opened(address),
       inactivity.signal,
       askingFor(whom),
     );
     begun(answering);
     socket = answering.reply;
-    await sent(socket, way.framesOf(request));
-    const reader = way.readerFor(request, rate, socket.address);
-    for await (const frame of inactivity.watch(socket.frames(), stallMs, stalled(stallMs), true)) {
-      const events = reader.take(frame);
-      if (!events) return yield* reader.rest();
-      yield* events;
+    try {
+      yield* say(socket);
+    } catch (error) {
+      if (!spare || hasCome || inactivity.signal.aborted) throw error;
+      spare.end();
+      socket = await opened(spare.address);
+      yield* say(socket);
     }
-    throw failed('The speech provider ended in the middle of the speech');
   } finally {
     inactivity.over();
     socket?.end();
@@ -247,7 +282,8 @@ export function remoteSpeech(
   const { rate, languages, passThrough = [] } = settings;
   const name = engineOf(settings, kind);
   const askingFor = askingAs('voice', name, settings, keeper);
-  const service = { settings, pool: servicesOf(settings), requestFor, askingFor, socket };
+  const pool = servicesOf(settings);
+  const service = { settings, pool, requestFor, askingFor, socket, spares: new SpareSockets() };
   const voices = voicesOf(settings, known);
   const own = {
     languages: languages ?? (known.languagesOf ? languagesOfAll(voices.all) : LANGUAGES),

@@ -81,6 +81,7 @@ t.test('options of a request reach the service in its words', async (t) => {
   t.same(Object.fromEntries(last().query), {
     model_id: 'eleven_flash_v2_5',
     output_format: 'pcm_16000',
+    inactivity_timeout: '60',
     language_code: 'en',
     apply_text_normalization: 'on',
     sync_alignment: 'true',
@@ -105,6 +106,34 @@ t.test('audio is handed on as it comes, and leaving ends the socket', async (t) 
   abort.abort();
   await rejectsExactly(t, waiting, { name: 'AbortError' });
   await until('the socket has ended', () => service.sockets.size === 0);
+});
+
+t.test('for somebody on the line the socket of the next sentence is open before', async (t) => {
+  const calling = createElevenlabsSpeech(settings);
+  const demand = { workspaceTag: 'w', isLive: true, aheadSeconds: 0 };
+  const online: TtsRequest = { ...bySocket, demand };
+  const from = service.asked.length;
+  await speakAll(calling, online);
+  await until('one is open', () => service.asked.length === from + 2 && service.sockets.size === 1);
+  const { samples } = await speakAll(calling, { ...online, text: 'Next one.' });
+  t.same(
+    (await heardIn(samples)).map(({ text }) => text),
+    ['Next', 'one.'],
+    'it says the next sentence',
+  );
+  await until('and another is', () => service.asked.length === from + 3 && service.sockets.size === 1);
+  for (const socket of service.sockets) socket.pause();
+  for (const socket of service.sockets) socket.terminate();
+  const again = await speakAll(calling, { ...online, text: 'Still there.' });
+  t.same(
+    (await heardIn(again.samples)).map(({ text }) => text),
+    ['Still', 'there.'],
+    'a dead one costs no word',
+  );
+  await speakAll(calling, { ...online, voice: 'Domi' });
+  const toDomi = () => service.asked.filter(({ path }) => path.includes('Domi')).length;
+  await until('another voice has its own', () => service.sockets.size === 2 && toDomi() === 2);
+  for (const socket of service.sockets) socket.terminate();
 });
 
 t.test('a socket that stalls or breaks off is a failure, never a short speech', async (t) => {

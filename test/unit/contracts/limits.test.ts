@@ -186,6 +186,7 @@ const DOCUMENTED = {
   'speech that a remote engine encodes itself ([pass-through](../engines.md#formats-that-are-passed-on))': `texts of ${number(CONTRACT.remote.passedText)} characters, ${size(CONTRACT.remote.passedBytes)}`,
   'a remote engine: voices that it lists, one frame of its socket': `${number(CONTRACT.remote.voices)}, ${size(CONTRACT.remote.socketFrameBytes)}`,
   'a recogniser that hears while somebody speaks: to its transcript after the end, without more audio': `${recogniser.wordsMs / SECOND} s, ${recogniser.idleMs / SECOND} s`,
+  'a remote engine: sockets that are open before a call needs them': `${CONTRACT.remote.spareSockets.most}, ${CONTRACT.remote.spareSockets.ms / SECOND} s`,
   'a remote engine that refuses, without the body of its refusal': `${CONTRACT.remote.stallMs / SECOND} s`,
   'one of several addresses of a remote engine, after a failure': `${CONTRACT.remote.ejection.initialMs / SECOND} s, doubling to ${CONTRACT.remote.ejection.maxMs / SECOND} s; or its \`Retry-After\``,
   'running work during a drain': `${CONTRACT.http.drainMs / SECOND} s, calls \`DRAIN_SECONDS\`; hurried: ${CONTRACT.http.hurriedDrainMs / SECOND} s`,
