@@ -76,6 +76,7 @@ t.test('a gateway in front of it speaks, times and hears through it', async (t) 
     REMOTE_ELEVENLABS_KEY: TEST_KEY,
     REMOTE_ELEVENLABS_TTS_MODEL: 's2.1-pro',
     REMOTE_ELEVENLABS_RATE: '16000',
+    REMOTE_ELEVENLABS_PASS_THROUGH: 'mp3_44100_128,opus_48000',
     REMOTE_1_KIND: 'elevenlabs-compatible',
     REMOTE_1_NAME: 'speech-box',
     REMOTE_1_URL: `${other.base}${BASE}`,
@@ -120,6 +121,22 @@ t.test('a gateway in front of it speaks, times and hears through it', async (t) 
     body: form,
   });
   exactly(t, await heard.json(), { text: 'Through two gateways.' });
+
+  for (const format of ['mp3_44100_128', 'opus_48000_64']) {
+    const path = `/v1/text-to-speech/default/stream?output_format=${format}`;
+    const asked = { text: 'Passed on as it is.', model_id: 's2.1-pro' };
+    const passed = await post(`${BASE}${path}`, asked);
+    t.equal(passed.status, 200);
+    const direct = await fetch(`${other.base}${BASE}${path}`, {
+      method: 'POST',
+      headers: { ...KEY, 'content-type': 'application/json' },
+      body: JSON.stringify(asked),
+    });
+    const [here, there] = await Promise.all([passed, direct].map((each) => each.arrayBuffer()));
+    t.equal(here!.byteLength, there!.byteLength, `${format} is what the other has encoded`);
+    // Each Ogg stream has a number of its own.
+    if (format.startsWith('mp3')) t.ok(Buffer.from(here!).equals(Buffer.from(there!)), 'byte for byte');
+  }
 
   const client = new Client(front.base, '', KEY);
   await client.sees('session_started');

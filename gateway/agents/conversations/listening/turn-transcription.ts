@@ -152,6 +152,7 @@ export class TurnTranscription {
    */
   begin(span: number, joins?: number): void {
     this.#group.begin(joins);
+    this.#present?.live?.stop();
     const { chunks, samples } = this.#inBackground ?? { chunks: [], samples: 0 };
     this.#present = { span, chunks, samples, interimAt: 0, live: this.#listenTo(span, chunks) };
   }
@@ -163,7 +164,7 @@ export class TurnTranscription {
     const request = { model, language: this.language, sampleRate: RECOGNITION_RATE, uncounted: true };
     const on = {
       changed: (text: string) => {
-        if (this.#present?.span === span) this.on.user({ span, text, final: false });
+        if (text !== '' && this.#present?.span === span) this.on.user({ span, text, final: false });
       },
       failed: (err: unknown) =>
         this.#stop.signal.aborted ||

@@ -68,7 +68,12 @@ t.test('noise is taken from whole audio only, and the end of a call leaves the s
   transcriber.reducesNoise = true;
   transcriber.begin(1);
   t.same(quiet.requests, []);
-  const { hearing, transcriber: other } = spoken();
+  const { hearing, transcriber: other, transcripts } = spoken();
+  other.begin(2);
+  t.equal(hearing.left, 1, 'a stretch that another one replaces is not listened to');
+  hearing.say('');
+  await turn();
+  t.same(transcripts, [], 'no words are no partial transcript');
   other.stop();
-  t.equal(hearing.left, 1);
+  t.equal(hearing.left, 2);
 });
