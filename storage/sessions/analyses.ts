@@ -15,6 +15,12 @@ import { reportOf } from './turns.js';
 
 type Planned = Row & { readonly plan: StoredPlan };
 
+/** Of a session of the previous release, which knew no model of an agent's own; what was rendered is gone by then. */
+const withModel = (config: StoredPlan['config']): StoredPlan['config'] => ({
+  ...config,
+  llm: completeConfig(config).llm,
+});
+
 const GIVEN_UP: SessionAnalysis = {
   status: 'error',
   summary: null,
@@ -63,7 +69,7 @@ export const createAnalysisQueue = (sql: Sql): AnalysisQueue => ({
       if (attempts <= LIMITS.session.analysisAttempts)
         return {
           record: recordOf(rest),
-          plan: { config: completeConfig(plan.config) },
+          plan: { config: withModel(plan.config) },
           items: await itemsOf(sql, row.id),
         };
       await finish(sql, row.id, GIVEN_UP);
