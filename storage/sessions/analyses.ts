@@ -5,7 +5,6 @@
  */
 import { LIMITS } from '../../contracts/limits.js';
 import type { AnalysisQueue, SessionAnalysis } from '../../contracts/ports/sessions/sessions.js';
-import { DEFAULT_CONFIG } from '../../contracts/schemas/agent-config.js';
 import { analyzedBody } from '../../contracts/sessions/post-call.js';
 import type { StoredPlan } from '../plans/plan-contents.js';
 import type { Sql } from '../postgres/sql.js';
@@ -14,6 +13,12 @@ import { columns, itemsOf, recordOf, type Row } from './rows.js';
 import { reportOf } from './turns.js';
 
 type Planned = Row & { readonly plan: StoredPlan };
+
+/** Of a session of the previous release, which knew no model of an agent's own; what was rendered is gone by then. */
+const withModel = (config: StoredPlan['config']): StoredPlan['config'] => ({
+  ...config,
+  llm: completeConfig(config).llm,
+});
 
 const GIVEN_UP: SessionAnalysis = {
   status: 'error',
@@ -63,8 +68,7 @@ export const createAnalysisQueue = (sql: Sql): AnalysisQueue => ({
       if (attempts <= LIMITS.session.analysisAttempts)
         return {
           record: recordOf(rest),
-          // Plans of a release before agents had models of their own name none.
-          plan: { config: { ...plan.config, llm: plan.config.llm ?? DEFAULT_CONFIG.llm } },
+          plan: { config: withModel(plan.config) },
           items: await itemsOf(sql, row.id),
         };
       await finish(sql, row.id, GIVEN_UP);

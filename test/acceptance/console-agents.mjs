@@ -4,6 +4,7 @@
  */
 import { randomIds } from '../../dist/contracts/ids.js';
 import { createKey } from '../../dist/storage/keys/keys.js';
+import { startModel } from '../../dist/test/fixtures/chat/model.js';
 import { exactly } from '../../dist/test/fixtures/exactly.js';
 import { isSignedBy, startReceiver } from '../../dist/test/fixtures/platform/receiver.js';
 import { until } from '../../dist/test/fixtures/until.js';
@@ -32,7 +33,7 @@ const VIEWS_OF = {
 
 /** What only keys that may change things have to do with. */
 const MANAGING =
-  /^(Create|Add|Remove|Make|Delete|Publish|Replace|Save the text|Call it now|Send a test|Deliver|Put version|Use this model|Try it)/;
+  /^(Create|Add|Remove|Make|Delete|Publish|Replace|Save the text|Call it now|Send a test|Deliver|Put version|Use this model|Use the gateway|Try it)/;
 
 const agentOf = async (call) => (await call('agents')).body.agents[0].agent_id;
 const draftOf = async (call) => (await call(`agents/${await agentOf(call)}/config`)).body;
@@ -40,10 +41,12 @@ const draftOf = async (call) => (await call(`agents/${await agentOf(call)}/confi
 /** The console in a browser, at which nobody has signed in; arguments as in browser-console.test.mjs. */
 async function openConsole(t, { browser, workspace, sql }) {
   const hook = await startReceiver(t, (_, response) => response.end(HOSTILE[5]));
+  const model = await startModel();
+  t.teardown(() => model.stop());
   const { page } = await browser.open(`${workspace.base}/console#/agents`, 'Sign in · Speech gateway');
   return {
     ...workspace,
-    ...{ workspaceId: workspace.id, hook, page, sql },
+    ...{ workspaceId: workspace.id, hook, model, page, sql },
     button: (name) => page.getByRole('button', { name, exact: true }),
     tab: (name) => page.getByRole('link', { name, exact: true }).click(),
     saved: () =>
@@ -122,6 +125,47 @@ const STEPS = {
       amd_enabled: true,
       voicemail: { action: 'leave_message', message: 'Please call back.' },
     });
+  },
+
+  'a language model of its own is tried out, used and left': async (
+    t,
+    { button, call, model, page, saved, well },
+  ) => {
+    await page.getByRole('heading', { name: 'Language model' }).click();
+    const which = page.getByLabel('Which model answers');
+    await which.selectOption('high');
+    await saved();
+    t.equal((await draftOf(call)).llm.tier, 'high');
+    await button('Try it').click();
+    await page.getByText(/^builtin-dialogue began to answer after/).waitFor();
+
+    await which.selectOption('own');
+    await page.getByLabel('Address').fill(model.url);
+    await page.getByLabel('Name of the model').fill(HOSTILE[0]);
+    await page.getByLabel('Key', { exact: true }).fill('sesame');
+    model.answer(() => 401);
+    await button('Try it').click();
+    await page.getByText('It does not work. The key was refused (401).').waitFor();
+    model.answer(() => ({ calls: { report_ready: { word: 'ready' } } }));
+    await button('Try it').click();
+    await page.getByText('It called the tool that it was asked to call.').waitFor();
+    await well(t, 'a model that is tried out');
+    await button('Use this model').click();
+    await page.getByText(`The draft uses ${HOSTILE[0]} at ${model.url}.`).waitFor();
+    exactly(t, (await draftOf(call)).llm, {
+      tier: 'medium',
+      custom: { base_url: model.url, model: HOSTILE[0], api_key: null, has_secret: true },
+    });
+    t.equal(await page.getByLabel('Key', { exact: true }).inputValue(), '', 'the key is not kept');
+    t.equal(model.requests.at(-1).authorization, 'Bearer sesame');
+    await button('Try it').click();
+    await until('the stored key is sent', () => model.requests.length === 3);
+    t.equal(model.requests.at(-1).authorization, 'Bearer sesame');
+
+    await which.selectOption('medium');
+    t.not((await draftOf(call)).llm.custom, null, 'a key does not go unasked');
+    await button('Use the gateway’s model').click();
+    await until('it is left', async () => (await draftOf(call)).llm.custom === null);
   },
 
   'versions are compared, and go back into the draft': async (

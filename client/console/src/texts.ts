@@ -577,6 +577,9 @@ export const texts = {
       use: 'Use this model',
       inUse: (name: string, address: string) => `The draft uses ${name} at ${address}.`,
       notYet: 'The draft does not use it yet.',
+      leaving: (name: string) =>
+        `The draft uses ${name} still. Its key is deleted unless a published version needs it.`,
+      leave: 'Use the gateway’s model',
       trial: 'Try it',
       trialHelp: 'One short question with one tool. Nothing is saved.',
       failed: (why: string) => `It does not work. ${why}.`,

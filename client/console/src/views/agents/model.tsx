@@ -179,14 +179,30 @@ function OwnModel({ id, saved }: { readonly id: string; readonly saved: Saved<Co
   );
 }
 
+/** Asks before a key goes that nobody could read back. */
+const Leave = ({ model, leave }: { readonly model: string; readonly leave: () => void }) => (
+  <div class="notice warn stack tight" role="alert">
+    <p>{words.leaving(model)}</p>
+    <div>
+      <button class="button danger" type="button" onClick={leave}>
+        {words.leave}
+      </button>
+    </div>
+  </div>
+);
+
 export function ModelSection({ id, saved }: { readonly id: string; readonly saved: Saved<Config> }) {
   const may = useMay();
   const { tier, custom } = modelOf(saved.value);
-  const [isOwn, setOwn] = useState(custom !== null);
-  const choose = (choice: string) => {
-    setOwn(choice === OWN);
-    if (choice !== OWN) saved.edit('llm', { tier: choice, custom: null });
+  // What is chosen and not in the draft yet.
+  const [chosen, setChosen] = useState<string | undefined>();
+  const shown = chosen ?? (custom ? OWN : tier);
+  const isOwn = shown === OWN;
+  const keep = (choice: string) => {
+    setChosen(undefined);
+    saved.edit('llm', { tier: choice, custom: null });
   };
+  const choose = (choice: string) => (choice === OWN || custom ? setChosen(choice) : keep(choice));
   const mayChange = may('manage');
   return (
     <details class="panel section">
@@ -199,7 +215,7 @@ export function ModelSection({ id, saved }: { readonly id: string; readonly save
             <select
               {...tied}
               disabled={!mayChange}
-              value={isOwn ? OWN : tier}
+              value={shown}
               onChange={({ currentTarget }) => choose(currentTarget.value)}
             >
               {CHOICES.map((each) => (
@@ -211,7 +227,8 @@ export function ModelSection({ id, saved }: { readonly id: string; readonly save
           )}
         </Field>
         {mayChange && isOwn && <OwnModel id={id} saved={saved} />}
-        {mayChange && !isOwn && <TryIt id={id} body={{ tier }} />}
+        {mayChange && !isOwn && custom && <Leave model={custom.model} leave={() => keep(shown)} />}
+        {mayChange && !isOwn && <TryIt key={shown} id={id} body={{ tier: shown }} />}
         {!mayChange && custom && <p class="soft">{words.inUse(custom.model, custom.base_url)}</p>}
       </div>
     </details>
