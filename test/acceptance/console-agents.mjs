@@ -25,6 +25,7 @@ const VIEWS_OF = {
       'Phone numbers',
       'Calls',
       'Deliveries',
+      'Audit',
       'Machine',
     ],
   ],
