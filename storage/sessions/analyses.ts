@@ -5,6 +5,7 @@
  */
 import { LIMITS } from '../../contracts/limits.js';
 import type { AnalysisQueue, SessionAnalysis } from '../../contracts/ports/sessions/sessions.js';
+import { completeConfig } from '../../contracts/schemas/agent-merge.js';
 import { analyzedBody } from '../../contracts/sessions/post-call.js';
 import type { StoredPlan } from '../plans/plan-contents.js';
 import type { Sql } from '../postgres/sql.js';

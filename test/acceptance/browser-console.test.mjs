@@ -16,6 +16,7 @@ import { startPostgres } from '../../dist/test/fixtures/database/postgres.js';
 import { makeAgentOnConsole } from './console-agents.mjs';
 import { workThroughViews } from './console-all.mjs';
 import { lookForFailures } from './console-failures.mjs';
+import { lookAfterMany } from './console-many.mjs';
 import { talkToAgent } from './console-talk.mjs';
 
 /** Firefox sends no media to loopback. Undefined if the machine has no other address. */
@@ -58,6 +59,7 @@ t.test('owners work on the console', { skip: skipReason('chromium'), timeout: 58
     'an owner works through all views': [workThroughViews, await newWorkspace('Views')],
     'an owner makes an agent': [makeAgentOnConsole, first],
     'an owner looks for what has failed': [lookForFailures, await newWorkspace('Failures')],
+    'an owner looks after many': [lookAfterMany, await newWorkspace('Many')],
     'an owner talks to an agent': [talkToAgent, await newWorkspace('Talk')],
   };
   for (const [name, [work, workspace]] of Object.entries(works))

@@ -26,6 +26,7 @@ const VIEWS_OF = {
       'Phone numbers',
       'Calls',
       'Deliveries',
+      'Audit',
       'Machine',
     ],
   ],

@@ -28,4 +28,5 @@ export const useMay = (): ((permission: Permission) => boolean) => {
   return (permission) => account?.permissions.includes(permission) ?? false;
 };
 
-export const readAccount = (signal?: AbortSignal): Promise<Account> => ask('v1/key', { signal });
+export const readAccount = (signal?: AbortSignal): Promise<Account> =>
+  ask('v1/key', { signal, isTrial: true });

@@ -41,7 +41,20 @@ interface Asked {
   readonly method?: string;
   readonly body?: object;
   readonly signal?: AbortSignal | undefined;
+  /** Tries a key: one that is refused is told, and nobody is asked for another. */
+  readonly isTrial?: boolean;
 }
+
+/** Asks for another key where the one in use is refused; resolves once there is one. Absent: a refusal is told as any other. */
+export const whenRefused: { ask?: (() => Promise<void>) | undefined } = {};
+
+let asking: Promise<void> | undefined;
+
+/** All requests that are refused meanwhile wait for the same answer. */
+const anotherKey = (ask: () => Promise<void>): Promise<void> =>
+  (asking ??= ask().finally(() => (asking = undefined)));
+
+const REFUSED_KEY = 401;
 
 type Said = { readonly message?: string; readonly errors?: readonly Problem[] } | undefined;
 
@@ -53,7 +66,8 @@ export async function refusalOf(response: Response): Promise<Refusal> {
 }
 
 /** Resolves when the response begins. Errors: Refusal; the signal's abort reason. */
-export async function request(path: string, { method, body, signal }: Asked = {}): Promise<Response> {
+export async function request(path: string, asked: Asked = {}): Promise<Response> {
+  const { method, body, signal, isTrial = false } = asked;
   const isForm = body instanceof FormData;
   const response = await fetch(addressOf(path), {
     method: method ?? (body ? 'POST' : 'GET'),
@@ -64,6 +78,11 @@ export async function request(path: string, { method, body, signal }: Asked = {}
     if (signal?.aborted) throw error;
     throw new Refusal(0, texts.errors.unreachable);
   });
+  if (response.status === REFUSED_KEY && whenRefused.ask && !isTrial) {
+    await anotherKey(whenRefused.ask);
+    signal?.throwIfAborted();
+    return request(path, asked);
+  }
   if (!response.ok) throw await refusalOf(response);
   return response;
 }

@@ -13,6 +13,7 @@ import { Agents } from './views/agents/index.js';
 import { Audit } from './views/audit.js';
 import { Calls } from './views/calls/index.js';
 import { DeliveryList } from './views/deliveries.js';
+import { KeyAgain } from './views/key-again.js';
 import { Knowledge } from './views/knowledge/knowledge.js';
 import { Listen } from './views/listen/listen.js';
 import { Machine } from './views/machine/machine.js';
@@ -145,6 +146,7 @@ function SignedIn({ signOut }: { readonly signOut: (wanted: boolean) => void }) 
     return (
       <AccountContext.Provider value={data}>
         <Frame account={data} signOut={signOut} />
+        <KeyAgain workspace={data.workspace_id} signOut={() => signOut(true)} />
       </AccountContext.Provider>
     );
   return (

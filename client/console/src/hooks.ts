@@ -30,7 +30,10 @@ export function useLoad<T>(load: (signal: AbortSignal) => Promise<T>, on: readon
   return { data: state.data, error: state.error, busy: state.busy, reload };
 }
 
-type ListPage = Readonly<Record<string, unknown>> & { readonly next_cursor: string | null };
+type ListPage = Readonly<Record<string, unknown>> & {
+  readonly next_cursor: string | null;
+  readonly total?: number | null;
+};
 
 interface Known<Row> {
   readonly path: string;
@@ -38,6 +41,8 @@ interface Known<Row> {
   readonly pages: number;
   /** Null at the end. */
   readonly next: string | null;
+  /** How many there are in all; null if the list was not asked for it. */
+  readonly total: number | null;
 }
 
 async function withNextPage<Row>(
@@ -48,7 +53,13 @@ async function withNextPage<Row>(
 ): Promise<Known<Row>> {
   const page = await ask<ListPage>(`${path}&cursor=${encodeURIComponent(cursor)}`, { signal });
   const next = page[plural] as readonly Row[];
-  return { path, rows: [...rows, ...next], pages: pages + 1, next: page.next_cursor };
+  return {
+    path,
+    rows: [...rows, ...next],
+    pages: pages + 1,
+    next: page.next_cursor,
+    total: page.total ?? null,
+  };
 }
 
 /** The number of pages shown of a list, if it is kept outside of the view, such as in the address. */
@@ -78,7 +89,7 @@ export function usePages<Row>(path: string, plural: string, kept?: ShownPages) {
       let list: Known<Row> =
         known.current?.path === path && known.current.pages < pages
           ? known.current
-          : { path, rows: [], pages: 0, next: '' };
+          : { path, rows: [], pages: 0, next: '', total: null };
       while (list.next !== null && list.pages < pages)
         known.current = list = await withNextPage(list, list.next, plural, signal);
       return list;
@@ -91,7 +102,12 @@ export function usePages<Row>(path: string, plural: string, kept?: ShownPages) {
     show(1);
     reload();
   };
-  return { rows: data?.rows, error, busy, reload: anew, more };
+  /** Loads the pages that are shown once more, without leaving them. */
+  const refresh = () => {
+    known.current = undefined;
+    reload();
+  };
+  return { rows: data?.rows, total: data?.total ?? null, error, busy, reload: anew, refresh, more };
 }
 
 export interface Action<Args extends unknown[]> {

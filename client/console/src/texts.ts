@@ -29,7 +29,7 @@ export const texts = {
     waitSeconds: (count: number) => `Try again in ${seconds(count)}.`,
     byStatus: {
       0: 'Check that it runs and that you are connected, then try again. What you have typed is kept.',
-      401: 'Sign out and in again with a key that is valid.',
+      401: 'Sign in with a key that is valid.',
       402: 'This workspace has used up its monthly quota; the operator of the gateway can raise it.',
       403: 'Sign in with a key of a role that may do this.',
       404: 'It may have been deleted in the meantime: look at the list again.',
@@ -49,6 +49,10 @@ export const texts = {
       401: 'The gateway does not know this key, or it has expired: check that you copied all of it.',
     },
     submit: 'Sign in',
+    again: 'This key does not work any more',
+    againHelp:
+      'It has expired, or was revoked. Go on with another key of this workspace: nothing that you have typed is lost.',
+    other: 'This key is of another workspace. Sign out to work there.',
     out: 'Sign out',
     role: (role: string) => `Key of role ${role}`,
   },
@@ -245,6 +249,8 @@ export const texts = {
       'Calls with published agents, newest first. What you have tried with a draft is linked where you talked to it.',
     agent: 'Agent',
     anyAgent: 'All agents',
+    findAgent: 'Find an agent',
+    agentsFound: (count: number) => (count === 1 ? '1 agent' : `${count} agents`),
     status: 'Status',
     anyStatus: 'All but pending',
     statuses: {
@@ -271,6 +277,12 @@ export const texts = {
     clear: 'Clear the filters',
     back: 'All calls',
     live: 'The call is in progress; this view follows it.',
+    end: 'End the call',
+    endSure: 'The agent says no goodbye: the caller is hung up on.',
+    endNow: 'End it now',
+    follows: 'This list follows calls in progress.',
+    total: (count: number) => (count === 1 ? '1 call' : `${count.toLocaleString('en')} calls`),
+    numberHelp: 'Whole, such as +4930123456.',
     timeline:
       'Both voices over time: the user above, the agent below, and between them what each answer waited for.',
     legendCut: 'interrupted',
@@ -407,6 +419,7 @@ export const texts = {
       'sessions.deleted': 'Calls of a person deleted',
       'delivery.redelivered': 'Event delivered again',
       'deliveries.redelivered': 'Events delivered again',
+      'model.tested': 'Language model tried out',
       'webhook.tested': 'Webhook tested',
       'key.created': 'Key made',
       'key.revoked': 'Key revoked',
@@ -537,9 +550,15 @@ export const texts = {
     none: 'No agents here yet.',
     noneMatching: 'No agent matches.',
     archived: 'Archived',
-    states: { draft: 'Not published', live: 'Live', changed: 'Live, with changes' } as Readonly<
-      Record<string, string>
-    >,
+    states: {
+      draft: 'Not published',
+      published: 'Live',
+      live: (number: number) => `Version ${number} is live`,
+      changed: (number: number) => `Version ${number} is live; the draft has changes`,
+    },
+    isTheLive: 'Live',
+    removeSure:
+      'The agent, its draft, its versions and its tests are deleted for good. Records of its calls stay.',
     back: 'All agents',
     parts: 'Parts of the agent',
     tabs: {

@@ -12,6 +12,7 @@ export const AUDIT_ACTIONS = {
   'agent.published': {},
   'agent.deleted': {},
   'agent.previewed': { repeats: true },
+  'model.tested': { repeats: true },
   'tool.created': {},
   'tool.changed': { repeats: true },
   'tool.deleted': {},

@@ -137,6 +137,7 @@ export const MODEL_TEST_ROWS: readonly PlatformRow[] = tagged('agents', [
     path: '/v1/agent/agents/{agent_id}/llm/test',
     permission: 'manage',
     handler: test,
+    audit: { action: 'model.tested', subject: 'agent_id' },
     description: {
       summary: 'Try a language model out',
       description:

@@ -246,6 +246,7 @@ const ROWS: readonly routes.RouteRow<PhoneNumberParts, Caller>[] = tagged('phone
     path: `${NUMBER}/sip-config`,
     permission: 'manage',
     handler: configureSip,
+    audit: { action: 'number.changed', subject: 'phone_number_id' },
     description: {
       summary: 'Replace how calls of a number come and go over SIP',
       operationId: 'replaceSipConfig',

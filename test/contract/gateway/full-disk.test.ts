@@ -80,7 +80,7 @@ t.test('a full disk', { skip }, async (t) => {
       t.equal((await gateway.ask(`agents/${agent}`)).status, 200);
       exactly(t, await gateway.health(), { status: 'degraded', ready: false, checks: { storage: false } });
       t.match(gateway.stderr(), /the disk is full/);
-      t.match(gateway.stderr(), /no room left on the disk/);
+      await until('the log says so', () => /no room left on the disk/.test(gateway.stderr()));
       await gateway.end(signal);
     }
   });

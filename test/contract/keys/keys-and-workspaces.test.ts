@@ -205,6 +205,10 @@ async function fill(key: string, id: string): Promise<{ sessionId: string; recor
     insert into session_events (session_id, type, turn_id, created_at, content)
     values (${session}, 'llm.endpoint_error', 1, now(), '{}')`;
   await insertTurn(sql, session);
+  await sql`
+    insert into knowledge_vectors (source_id, revision, position, model, embedding)
+    select source_id, revision, position, 'm', '{1}' from knowledge_chunks where source_id = ${String(source['knowledge_source_id'])}`;
+  await sql`insert into placed_call_attempts values (${id}, '2026-01-01', 1)`;
   await sql`insert into usage values (${id}, 'conversation_ms', '2026-01-01', 1)`;
   await sql`
     with sent as (

@@ -4,7 +4,7 @@ import { allAgents } from '../agents.js';
 import { useLoad } from '../hooks.js';
 import { setQuery } from '../router.js';
 import { texts } from '../texts.js';
-import { AgentOptions } from './agent-options.js';
+import { AgentSelect } from './agent-select.js';
 import { Field } from './basics.js';
 
 const { calls } = texts;
@@ -62,13 +62,12 @@ export function AgentFilter({ value }: { readonly value: string }) {
   const may = useMay();
   const { data: agents = [] } = useLoad(async (signal) => (may('read') ? allAgents(signal) : []), []);
   return agents.length === 0 ? null : (
-    <Field label={calls.agent}>
-      {(tied) => (
-        <select {...tied} value={value} onChange={change('agent_id')}>
-          <option value="">{calls.anyAgent}</option>
-          <AgentOptions agents={agents} />
-        </select>
-      )}
-    </Field>
+    <AgentSelect
+      label={calls.agent}
+      agents={agents}
+      value={value}
+      none={calls.anyAgent}
+      choose={(agent) => choose('agent_id', agent)}
+    />
   );
 }

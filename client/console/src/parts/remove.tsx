@@ -1,11 +1,9 @@
 /** A button that deletes something for good, after asking once more in place. */
-import { useState } from 'preact/hooks';
 import { ask } from '../api.js';
-import { useAction } from '../hooks.js';
 import { texts } from '../texts.js';
-import { Failure } from './basics.js';
+import { Sure } from './sure.js';
 
-export function Remove({
+export const Remove = ({
   path,
   sure,
   done,
@@ -13,37 +11,14 @@ export function Remove({
   readonly path: string;
   readonly sure: string;
   readonly done: () => void;
-}) {
-  const [asked, setAsked] = useState(false);
-  const removal = useAction(async (signal) => {
-    await ask(path, { method: 'DELETE', signal });
-    done();
-  });
-  if (!asked)
-    return (
-      <div>
-        <button class="button danger" type="button" onClick={() => setAsked(true)}>
-          {texts.remove.ask}
-        </button>
-      </div>
-    );
-  return (
-    <div class="notice warn stack tight" role="alert">
-      <p>{sure}</p>
-      <div class="row">
-        <button
-          class="button danger"
-          type="button"
-          disabled={removal.busy}
-          onClick={() => void removal.run()}
-        >
-          {texts.remove.now}
-        </button>
-        <button class="button" type="button" onClick={() => setAsked(false)}>
-          {texts.cancel}
-        </button>
-      </div>
-      <Failure error={removal.error} />
-    </div>
-  );
-}
+}) => (
+  <Sure
+    name={texts.remove.ask}
+    sure={sure}
+    now={texts.remove.now}
+    act={async (signal) => {
+      await ask(path, { method: 'DELETE', signal });
+      done();
+    }}
+  />
+);

@@ -89,7 +89,7 @@ const Table = ({ entries }: { readonly entries: readonly Entry[] }) => (
 );
 
 const Filters = ({ value }: { readonly value: (name: (typeof FILTERS)[number]) => string }) => (
-  <div class="fields filters">
+  <div class="fields moments">
     <Field label={audit.what}>
       {(tied) => (
         <select {...tied} value={value('action')} onChange={change('action')}>

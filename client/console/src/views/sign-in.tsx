@@ -13,7 +13,7 @@ export function SignIn({ done }: { readonly done: () => void }) {
   const trial = useAction(async (signal) => {
     key.keep(text.trim());
     try {
-      await request('v1/sign-ins', { method: 'POST', signal });
+      await request('v1/sign-ins', { method: 'POST', signal, isTrial: true });
       done();
     } catch (error) {
       key.forget();

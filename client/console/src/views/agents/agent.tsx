@@ -10,10 +10,10 @@ import { linkTo } from '../../router.js';
 import { texts } from '../../texts.js';
 import { type Agent, agentPath, type Config, newestVersion, type Version } from './agent-api.js';
 import { ConfigForm, SaveState, useDraft } from './editor.js';
-import { StateTag } from './list.js';
 import { Publish } from './publish.js';
 import type { Saved } from './saving.js';
 import { Settings } from './settings.js';
+import { type AgentState, stateOf, StateTag } from './state.js';
 import { Versions } from './versions.js';
 import { Webhooks } from './webhooks.js';
 
@@ -38,15 +38,15 @@ async function load(id: string, signal: AbortSignal): Promise<Known> {
 }
 
 const Head = ({
-  agent,
+  state,
   saved,
 }: {
-  readonly agent: Agent;
+  readonly state: AgentState;
   /** State of saving the draft, if the draft is shown. */
   readonly saved: Saved<Config> | undefined;
 }) => {
   const may = useMay();
-  const { agent_id: id, name } = agent;
+  const { agent_id: id, name } = state.agent;
   return (
     <header class="stack tight">
       <p>
@@ -54,7 +54,7 @@ const Head = ({
       </p>
       <div class="row">
         <h1>{name}</h1>
-        <StateTag agent={agent} />
+        <StateTag state={state} />
         {saved && <SaveState saved={saved} />}
       </div>
       <div class="row">
@@ -80,9 +80,10 @@ function Loaded({ known, tab }: { readonly known: Known; readonly tab: Tab }) {
   const [live, setLive] = useState(known.live);
   const id = agent.agent_id;
   const saved = useDraft(id, known.config);
+  const state = stateOf(agent, live, saved);
   return (
     <div class="stack">
-      <Head agent={agent} saved={tab === 'draft' ? saved : undefined} />
+      <Head state={state} saved={tab === 'draft' ? saved : undefined} />
       <Tabs
         label={agents.parts}
         tabs={TABS.map((each) => ({
@@ -93,11 +94,11 @@ function Loaded({ known, tab }: { readonly known: Known; readonly tab: Tab }) {
       />
       {tab === 'draft' && (
         <>
-          {may('manage') && <Publish id={id} saved={saved} live={live} done={setLive} />}
+          {may('manage') && <Publish saved={saved} state={state} done={setLive} />}
           <ConfigForm id={id} saved={saved} />
         </>
       )}
-      {tab === 'versions' && <Versions id={id} draft={saved.value} restored={saved.take} />}
+      {tab === 'versions' && <Versions id={id} live={live} draft={saved.value} restored={saved.take} />}
       {tab === 'webhooks' && <Webhooks id={id} draft={saved.value} />}
       {tab === 'settings' && <Settings agent={agent} changed={setAgent} />}
     </div>

@@ -8,6 +8,7 @@ import { Search } from '../../parts/search.js';
 import { go, linkTo, setQuery, useAddress } from '../../router.js';
 import { texts } from '../../texts.js';
 import type { Agent } from './agent-api.js';
+import { PublishedTag } from './state.js';
 
 const { agents } = texts;
 
@@ -58,7 +59,7 @@ const Rows = ({ rows }: { readonly rows: readonly Agent[] }) => (
               <a href={linkTo(['agents', agent.agent_id])}>{agent.name}</a>
             </td>
             <td>
-              <StateTag agent={agent} />
+              <PublishedTag agent={agent} />
             </td>
             <td class="spare">{momentText(agent.updated_at)}</td>
           </tr>
@@ -66,12 +67,6 @@ const Rows = ({ rows }: { readonly rows: readonly Agent[] }) => (
       </tbody>
     </table>
   </Scroll>
-);
-
-export const StateTag = ({ agent: { status, publication_state: state } }: { readonly agent: Agent }) => (
-  <span class={`tag ${status === 'active' && state === 'live' ? 'good' : ''}`}>
-    {status === 'archived' ? agents.archived : (agents.states[state] ?? state)}
-  </span>
 );
 
 export function AgentList() {

@@ -7,6 +7,7 @@ import { texts } from '../../texts.js';
 import { agentPath, type Config, type Published, readVersion, type Version } from './agent-api.js';
 import { Differences } from './difference.js';
 import type { Saved } from './saving.js';
+import type { AgentState } from './state.js';
 
 const { agents } = texts;
 
@@ -58,18 +59,16 @@ function usePublication(id: string, saved: Saved<Config>, done: (version: Versio
 
 /** Calls `done` with the new version. */
 export function Publish({
-  id,
   saved,
-  live,
+  state: { agent, live, isChanged: unpublished },
   done,
 }: {
-  readonly id: string;
   readonly saved: Saved<Config>;
-  readonly live: Version | undefined;
+  readonly state: AgentState;
   readonly done: (version: Version) => void;
 }) {
+  const id = agent.agent_id;
   const { title, setTitle, published, action } = usePublication(id, saved, done);
-  const unpublished = saved.state !== 'saved' || live?.config_hash !== saved.value.config_hash;
   return (
     <form class="panel stack tight" onSubmit={submitting(action)}>
       <p>

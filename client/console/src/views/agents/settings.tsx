@@ -7,6 +7,8 @@ import { bodySchema } from '../../form/schema.js';
 import { useLoad } from '../../hooks.js';
 import { Failure, Loading } from '../../parts/basics.js';
 import { Copy } from '../../parts/copy.js';
+import { Remove } from '../../parts/remove.js';
+import { go } from '../../router.js';
 import { texts } from '../../texts.js';
 import { type Agent, agentPath } from './agent-api.js';
 import { useSaved } from './saving.js';
@@ -85,6 +87,7 @@ export function Settings({
         <Failure error={saved.error} retry={() => void saved.flush()} />
       </div>
       <Embed agent={agent} />
+      {may('manage') && <Remove path={path} sure={agents.removeSure} done={() => go(['agents'])} />}
     </FormContext.Provider>
   );
 }

@@ -13,6 +13,8 @@ const { agents } = texts;
 
 interface Props {
   readonly id: string;
+  /** The version that callers hear. */
+  readonly live: Version | undefined;
   readonly draft: Config;
   readonly restored: (config: Config) => void;
 }
@@ -115,7 +117,10 @@ const Row = ({ version, ...props }: Omit<OfVersion, 'number'> & { readonly versi
     <li class="panel stack tight">
       <div class="row apart">
         <div>
-          <h2>{nameOf(version)}</h2>
+          <div class="row">
+            <h2>{nameOf(version)}</h2>
+            {number === props.live?.version_number && <span class="tag good">{agents.isTheLive}</span>}
+          </div>
           <p class="soft">{momentText(version.published_at)}</p>
         </div>
         <button

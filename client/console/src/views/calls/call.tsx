@@ -1,11 +1,13 @@
 /** One call: figures, sound, transcript, analysis; saving and deleting it. */
 import { useEffect } from 'preact/hooks';
 import { useMay } from '../../account.js';
+import { ask } from '../../api.js';
 import { lengthText, momentText, msText, spaced } from '../../format.js';
 import { useLoad } from '../../hooks.js';
 import { Failure, FigureList, Loading, Page } from '../../parts/basics.js';
 import { Deliveries } from '../../parts/deliveries.js';
 import { Remove } from '../../parts/remove.js';
+import { Sure } from '../../parts/sure.js';
 import { go, linkTo } from '../../router.js';
 import { saveText } from '../../save.js';
 import { texts } from '../../texts.js';
@@ -18,6 +20,8 @@ import { StatusTag } from './status.js';
 const { calls } = texts;
 
 const AGAIN_MS = 4000;
+/** While somebody talks. */
+const SOON_MS = 1500;
 
 /** Whether more of the record is still to come. */
 const grows = ({ call, recording }: KnownCall): boolean =>
@@ -68,12 +72,24 @@ const Head = ({ call }: { readonly call: Call }) => (
   </header>
 );
 
+const End = ({ id, done }: { readonly id: string; readonly done: () => void }) => (
+  <Sure
+    name={calls.end}
+    sure={calls.endSure}
+    now={calls.endNow}
+    act={async (signal) => {
+      await ask(`${callPath(id)}/end`, { method: 'POST', signal });
+      done();
+    }}
+  />
+);
+
 export function CallView({ id, initial }: { readonly id: string; readonly initial: number }) {
   const may = useMay();
   const { data, error, reload } = useLoad((signal) => readCall(id, signal), [id]);
   useEffect(() => {
     if (!data || !grows(data)) return;
-    const timer = setTimeout(reload, AGAIN_MS);
+    const timer = setTimeout(reload, isLive(data.call) ? SOON_MS : AGAIN_MS);
     return () => clearTimeout(timer);
   }, [data]);
   if (!data)
@@ -86,7 +102,12 @@ export function CallView({ id, initial }: { readonly id: string; readonly initia
   return (
     <div class="stack">
       <Head call={call} />
-      {isLive(call) && <p class="notice">{calls.live}</p>}
+      {isLive(call) && (
+        <div class="row">
+          <p class="notice">{calls.live}</p>
+          {may('sessions') && <End id={id} done={reload} />}
+        </div>
+      )}
       <Failure error={error} retry={reload} />
       <Figures call={call} />
       <Player call={call} recording={recording} initial={initial} />

@@ -1,4 +1,5 @@
 /** The calls of the workspace, newest first, page by page; the address holds the filters and the number of pages shown. */
+import { useEffect } from 'preact/hooks';
 import { lengthText, momentText } from '../../format.js';
 import { usePages } from '../../hooks.js';
 import { Empty, Failure, Loading, More, Page, Scroll } from '../../parts/basics.js';
@@ -6,7 +7,7 @@ import { AgentFilter, choose, DateFilter, MOST_PAGES, StatusFilter } from '../..
 import { Search } from '../../parts/search.js';
 import { linkTo, setQuery, useAddress } from '../../router.js';
 import { texts } from '../../texts.js';
-import type { CallRow } from './record.js';
+import { type CallRow, isLive } from './record.js';
 import { StatusTag } from './status.js';
 
 const { calls } = texts;
@@ -23,6 +24,9 @@ const FILTERS = [
 type Filter = (typeof FILTERS)[number];
 
 const PAGE_SIZE = 50;
+/** The list is loaded anew after this long, sooner while a call runs. */
+const RUNNING_MS = 3000;
+const QUIET_MS = 15_000;
 /** Turns a day of the user's time zone into the moment that the filter expects. */
 function momentOf(name: Filter, day: string): string {
   if (name === 'created_after') return new Date(`${day}T00:00:00`).toISOString();
@@ -30,7 +34,7 @@ function momentOf(name: Filter, day: string): string {
 }
 
 function pathOf(query: URLSearchParams): string {
-  const asked = new URLSearchParams({ page_size: String(PAGE_SIZE) });
+  const asked = new URLSearchParams({ page_size: String(PAGE_SIZE), include_total: 'true' });
   for (const name of FILTERS) {
     const value = query.get(name);
     if (value) asked.set(name, momentOf(name, value));
@@ -60,7 +64,12 @@ function Filters({ query }: { readonly query: URLSearchParams }) {
         <DateFilter type="date" name="created_after" label={calls.after} value={value('created_after')} />
         <DateFilter type="date" name="created_before" label={calls.before} value={value('created_before')} />
         <Typed name="end_user_id" label={calls.user} value={value('end_user_id')} />
-        <Typed name="caller_number" label={calls.number} value={value('caller_number')} />
+        <Typed
+          name="caller_number"
+          label={calls.number}
+          help={calls.numberHelp}
+          value={value('caller_number')}
+        />
       </div>
     </>
   );
@@ -71,7 +80,10 @@ const Row = ({ row }: { readonly row: CallRow }) => (
     <td>
       <a href={linkTo(['calls', row.session_id])}>{momentText(row.created_at)}</a>
     </td>
-    <td>{row.name ?? row.agent_name}</td>
+    <td class="names">
+      {row.agent_name}
+      {row.name && <span class="soft"> · {row.name}</span>}
+    </td>
     <td>
       <StatusTag call={row} />
     </td>
@@ -113,15 +125,27 @@ const Nothing = ({ filtered }: { readonly filtered: boolean }) => (
 
 export function CallList() {
   const { query } = useAddress();
-  const { rows, error, busy, more, reload } = usePages<CallRow>(pathOf(query), 'sessions', {
+  const { rows, total, error, busy, more, reload, refresh } = usePages<CallRow>(pathOf(query), 'sessions', {
     pages: Math.min(MOST_PAGES, Math.max(1, Number(query.get('pages')) || 1)),
     show: (pages) => setQuery({ pages: pages > 1 ? pages : '' }),
   });
+  const isRunning = rows?.some(isLive) ?? false;
+  useEffect(() => {
+    if (busy) return;
+    const timer = setTimeout(refresh, isRunning ? RUNNING_MS : QUIET_MS);
+    return () => clearTimeout(timer);
+  }, [busy, isRunning, pathOf(query)]);
   return (
     <Page title={texts.views.calls} intro={calls.intro}>
       <Filters query={query} />
       <Failure error={error} retry={reload} />
       {rows?.length === 0 && <Nothing filtered={FILTERS.some((name) => query.get(name))} />}
+      {total !== null && total > 0 && (
+        <p class="soft" role="status">
+          {calls.total(total)}
+          {isRunning && ` · ${calls.follows}`}
+        </p>
+      )}
       {rows && rows.length > 0 && <Table rows={rows} />}
       {!rows && busy && <Loading />}
       <More more={more} busy={busy} />

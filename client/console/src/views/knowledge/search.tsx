@@ -2,8 +2,8 @@
 import { type AgentRow, allAgents } from '../../agents.js';
 import { ask } from '../../api.js';
 import { useLoad } from '../../hooks.js';
-import { AgentOptions } from '../../parts/agent-options.js';
-import { Check, Empty, Failure, Field, Loading } from '../../parts/basics.js';
+import { AgentSelect } from '../../parts/agent-select.js';
+import { Check, Empty, Failure, Loading } from '../../parts/basics.js';
 import { Search } from '../../parts/search.js';
 import { linkTo, setQuery, useAddress } from '../../router.js';
 import { texts } from '../../texts.js';
@@ -58,18 +58,13 @@ const Passages = ({ found, agent }: { readonly found: Found; readonly agent: str
 );
 
 const Agent = ({ agents, value }: { readonly agents: readonly AgentRow[]; readonly value: string }) => (
-  <Field label={texts.calls.agent}>
-    {(tied) => (
-      <select
-        {...tied}
-        value={value}
-        onChange={({ currentTarget }) => setQuery({ agent: currentTarget.value })}
-      >
-        <option value="">{search.choose}</option>
-        <AgentOptions agents={agents} />
-      </select>
-    )}
-  </Field>
+  <AgentSelect
+    label={texts.calls.agent}
+    agents={agents}
+    value={value}
+    none={search.choose}
+    choose={(agent) => setQuery({ agent })}
+  />
 );
 
 export function KnowledgeSearch() {

@@ -6,7 +6,7 @@ import { ask } from '../../api.js';
 import type { CredentialNames } from '../../form/schema.js';
 import { labelOf } from '../../form/form.js';
 import { submitting, useAction, useKept, useLoad } from '../../hooks.js';
-import { AgentOptions } from '../../parts/agent-options.js';
+import { AgentSelect } from '../../parts/agent-select.js';
 import { Check, Failure, Field, Loading, Page } from '../../parts/basics.js';
 import { Copy } from '../../parts/copy.js';
 import { Listing } from '../../parts/listing.js';
@@ -54,19 +54,15 @@ const AgentField = ({
   readonly disabled?: boolean;
   readonly choose: (agent: string) => void;
 }) => (
-  <Field label={phone.agent} help={phone.agentHelp}>
-    {(tied) => (
-      <select
-        {...tied}
-        value={value}
-        disabled={disabled}
-        onChange={({ currentTarget }) => choose(currentTarget.value)}
-      >
-        <option value="">{phone.nobody}</option>
-        <AgentOptions agents={agents} />
-      </select>
-    )}
-  </Field>
+  <AgentSelect
+    label={phone.agent}
+    help={phone.agentHelp}
+    agents={agents}
+    value={value}
+    none={phone.nobody}
+    disabled={disabled}
+    choose={choose}
+  />
 );
 
 const LabelField = ({
