@@ -280,7 +280,7 @@ export const texts = {
     zoom: 'Zoom',
     times: (count: number) => `${count}×`,
     noRecording:
-      'This call was not recorded. The agent’s setting “record audio”, or `record_audio` of the session, turns it on.',
+      'This call was not recorded. The agent’s setting “Record calls”, or `record_audio` of the session, turns it on.',
     recording: (status: string) => `Recording: ${status}`,
     loadingSound: 'Loading the recording…',
     transcript: 'Transcript',
@@ -516,17 +516,9 @@ export const texts = {
     embedHelp: 'For pages on the allowed origins, once the agent is public. Nobody needs a key for it.',
   },
   form: {
-    /** Fields whose names do not say enough by themselves. */
-    labels: {
-      url: 'URL',
-      hangup_after_seconds: 'Hang up after a silence, in seconds',
-      hangup_farewell_enabled: 'Say goodbye before hanging up',
-      focus: 'Stay with the task',
-      manipulation: 'Resist manipulation',
-    } as Readonly<Record<string, string>>,
     range: (least: number | undefined, most: number | undefined) => `From ${least ?? '–'} to ${most ?? '–'}.`,
     pattern: (pattern: string) => `Must match ${pattern}.`,
-    characters: (most: number) => `At most ${most.toLocaleString('en')} characters.`,
+    characters: (most: number) => `Up to ${most.toLocaleString('en')} characters.`,
     add: 'Add',
     addTo: (name: string) => `Add to ${name}`,
     remove: 'Remove',
@@ -633,15 +625,6 @@ export const texts = {
     createHelp: '1 to 20 recordings of a person who has agreed to it. Needs an engine that clones voices.',
     files: 'Recordings',
     make: 'Make the voice',
-    samples: {
-      en: 'Good morning, and thank you for calling. What can I do for you?',
-      de: 'Guten Morgen, und vielen Dank für Ihren Anruf. Was kann ich für Sie tun?',
-      fr: 'Bonjour, et merci de votre appel. Que puis-je faire pour vous ?',
-      es: 'Buenos días, y gracias por llamar. ¿En qué puedo ayudarle?',
-      ja: 'おはようございます。お電話ありがとうございます。ご用件をどうぞ。',
-      zh: '早上好，感谢您的来电。请问有什么可以帮您？',
-      ko: '좋은 아침입니다. 전화 주셔서 감사합니다. 무엇을 도와드릴까요?',
-    } as Readonly<Record<string, string>>,
   },
   tests: {
     intro:
@@ -772,6 +755,8 @@ export const texts = {
     none: 'No tools here yet.',
     back: 'All tools',
     trial: 'Try it',
+    trialClient: 'The page of a caller answers this tool, so it is tried in a call:',
+    trialTalk: 'talk to an agent that has it',
     trialHelp: { webhook: 'The real address is called.', mcp: 'The real server is asked for its tools.' },
     values: 'Arguments (JSON)',
     call: 'Call it now',
