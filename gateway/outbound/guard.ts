@@ -56,6 +56,14 @@ function nameRefusal(host: string): string | undefined {
   return undefined;
 }
 
+const ADVISED = /private/;
+
+/** A refusal of something that an operator may allow says how. */
+const advised = (refusal: string, host: string, port: number): string =>
+  ADVISED.test(refusal)
+    ? `${refusal}. If that is meant, start the gateway with OUTBOUND_ALLOW=${host.includes(':') ? `[${host}]` : host}:${port}`
+    : refusal;
+
 /** Judges a URL as written. */
 export function judge(text: string, allowed: AllowedTargets): GuardVerdict {
   if (AMBIGUOUS.test(text)) return refuse('must not hold blanks, control characters or backslashes');
@@ -78,5 +86,5 @@ export function judge(text: string, allowed: AllowedTargets): GuardVerdict {
       : nameRefusal(host);
   return refusal === undefined
     ? { target: { url, host, port, ...(literal && { literal }), named } }
-    : { refusal };
+    : { refusal: advised(refusal, host, port) };
 }

@@ -1,5 +1,5 @@
 /**
- * The console in headless Chromium: four owners work on it, each in a workspace and a tab of its own. One gateway and one
+ * The console in headless Chromium: five owners work on it, each in a workspace and a tab of its own. One gateway and one
  * browser for all, since their starts cost more than most of what is done on them; one owner after the other, since a tab that is
  * open costs as much as one that is worked in.
  */
@@ -16,6 +16,7 @@ import { startPostgres } from '../../dist/test/fixtures/database/postgres.js';
 import { makeAgentOnConsole } from './console-agents.mjs';
 import { workThroughViews } from './console-all.mjs';
 import { lookForFailures } from './console-failures.mjs';
+import { makeFirstAgent } from './console-first.mjs';
 import { lookAfterMany } from './console-many.mjs';
 import { talkToAgent } from './console-talk.mjs';
 
@@ -58,6 +59,7 @@ t.test('owners work on the console', { skip: skipReason('chromium'), timeout: 58
   const works = {
     'an owner works through all views': [workThroughViews, await newWorkspace('Views')],
     'an owner makes an agent': [makeAgentOnConsole, first],
+    'a newcomer makes a first agent': [makeFirstAgent, await newWorkspace('First')],
     'an owner looks for what has failed': [lookForFailures, await newWorkspace('Failures')],
     'an owner looks after many': [lookAfterMany, await newWorkspace('Many')],
     'an owner talks to an agent': [talkToAgent, await newWorkspace('Talk')],

@@ -100,7 +100,11 @@ async function soundOf(gateway, said) {
 /** How long a page may take for anything: a busy machine holds up gateway and browser alike. */
 const PATIENCE_MS = 90_000;
 
+/** A name of the gateway's machine that is not this one's: what browsers allow pages on loopback, they do not allow one there. */
+export const ELSEWHERE = 'gateway.test';
+
 const FLAGS = [
+  `--host-resolver-rules=MAP ${ELSEWHERE} 127.0.0.1`,
   '--no-sandbox',
   '--disable-gpu',
   '--disable-quic',

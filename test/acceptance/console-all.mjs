@@ -213,9 +213,9 @@ export async function workThroughViews(t, { browser, workspace, outward, long })
     await tab.wait('one can sign in', () => document.querySelector('input') !== null);
     await tab.run(SEND, key);
     await tab.wait('one has signed in', () => document.querySelector('nav') !== null);
-    for (const address of await tab.run(VIEWS)) {
+    for (const address of [...(await tab.run(VIEWS)), '#/agents/new']) {
       await tab.run((hash) => void (location.hash = hash), address);
-      await tab.wait(`${address} is there`, IS_SHOWN, address);
+      await tab.wait(`${address} is there`, IS_SHOWN, address.replace(/\/new$/, ''));
       for (const width of long ? WIDTHS : WIDTHS.slice(0, 1)) {
         await tab.resize(width, 900);
         t.strictSame(await tab.run(TOO_WIDE), [], `${address} fits ${width} pixels`);

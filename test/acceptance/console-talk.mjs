@@ -63,6 +63,7 @@ export async function talkToAgent(t, { browser, workspace }) {
   await well('what listens');
   t.strictSame(await madeOfTexts(page), []);
 
+  // Not sooner: the start asks for agents as well.
   await page.route('**/v1/agent/agents?*', (route) => route.fulfill({ body: '<h1>Welcome</h1>' }), {
     times: 1,
   });

@@ -97,6 +97,7 @@ export async function pagesBelow({ base, authorization, call }, { agent, session
   const suite = { agent_id: agent, name: 'All', scenario_ids: [scenario] };
   const { suite_id: made } = (await call('tests/suites', { body: suite })).body;
   return [
+    '#/agents/new',
     ...['draft', 'versions', 'webhooks', 'settings'].map((part) => `#/agents/${agent}/${part}`),
     `#/tools/${tool}`,
     `#/knowledge/${(await kept.json()).knowledge_source_id}`,

@@ -33,6 +33,9 @@ const FAREWELL = /\b(good ?bye|bye|hang up|end (?:the|this) call|that(?:'s| is| 
 const GREETING = /^\W*(hello|hi|hey|good (?:morning|afternoon|evening))\b[\s\p{P}]*$/iu;
 const THANKS = /^\W*(thank you|thanks)\b/iu;
 
+/** An instruction that leaves nothing to choose, as for dictation: `Answer everything with "Noted."`. */
+const ALWAYS = /\bAnswer everything with [“"](.+?)[”"]/iu;
+
 const isUser = ({ role }: ChatMessage): boolean => role === 'user';
 const text = (line: string): ChatEvent => ({ kind: 'text', text: line });
 
@@ -117,6 +120,8 @@ function* converse(request: ChatRequest): Generator<ChatEvent> {
   const said = last.content;
   if (said === UNCLEAR) return yield text(LINES.unclear);
   if (FAREWELL.test(said)) return yield* hangUp(request, messages.length);
+  const always = ALWAYS.exec(promptOf(request))?.[1];
+  if (always !== undefined) return yield text(always);
   if (GREETING.test(said)) return yield text(LINES.greeting);
   if (THANKS.test(said)) return yield text(LINES.thanks);
   const use = useOf(request);

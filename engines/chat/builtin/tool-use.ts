@@ -50,6 +50,9 @@ const FINDERS: readonly { readonly names: RegExp; readonly value: RegExp }[] = [
   { names: /number|id|code|count|amount|quantity|order/u, value: /\b[A-Z]*-?\d[\w-]*/iu },
 ];
 
+/** A day is no name, where nothing but a capital letter tells: "book a table for Monday". */
+const DAY = /^(?:mon|tues|wednes|thurs|fri|satur|sun)day\b/iu;
+
 /**
  * `order number 42`, `city is Paris`, `to Paris`: a value after the parameter's name, or in a form that its name implies.
  */
@@ -61,7 +64,8 @@ function valueOf(name: string, said: string): string | undefined {
   const value = named.exec(said)?.[1]?.trim();
   if (value !== undefined && value !== '') return value.split(/\s+(?:and|with|for|please)\b/iu)[0];
   const found = FINDERS.find(({ names }) => names.test(spelled(name)))?.value.exec(said)?.[0];
-  return found ?? /\b(?:in|at|for|to|of|called|named)\s+((?:\p{Lu}[\p{L}'-]*\s?)+)/u.exec(said)?.[1]?.trim();
+  const fallback = /\b(?:in|at|for|to|of|called|named)\s+((?:\p{Lu}[\p{L}'-]*\s?)+)/u.exec(said)?.[1]?.trim();
+  return found ?? (/name/u.test(spelled(name)) && DAY.test(fallback ?? '') ? undefined : fallback);
 }
 
 const typed = (value: string, type: string | undefined): string | number | boolean => {

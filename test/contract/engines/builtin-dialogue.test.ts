@@ -101,3 +101,34 @@ t.test(
     t.notOk(shop.some(({ kind }) => kind === 'calls'));
   },
 );
+
+const BOOK = {
+  name: 'book_appointment',
+  description: 'Books an appointment.',
+  parameters: {
+    type: 'object',
+    properties: { day: { type: 'string' }, time: { type: 'string' }, name: { type: 'string' } },
+  },
+};
+
+t.test('a booking: what was said already is not asked again, and a day is no name', async (t) => {
+  const model = createBuiltinDialogue();
+  const messages = [user('I would like to book an appointment for Monday at 10:30.')];
+  const asked = textOf(await answer(model, { messages, tools: [BOOK, HANG_UP] }));
+  t.equal(asked, 'What is the name?');
+  const whole: ChatMessage[] = [...messages, { role: 'assistant', content: asked }, user('Ada Byron.')];
+  exactly(t, await answer(model, { messages: whole, tools: [BOOK, HANG_UP] }), [
+    {
+      calls: [{ name: 'book_appointment', arguments: '{"day":"Monday","time":"10:30","name":"Ada Byron"}' }],
+    },
+  ]);
+});
+
+t.test('an instruction that leaves nothing to choose is followed, as for dictation', async (t) => {
+  const model = createBuiltinDialogue();
+  const prompt = system('You take dictation. Answer everything with “Noted.”');
+  const reply = async (text: string) => textOf(await answer(model, { messages: [prompt, user(text)] }));
+  t.equal(await reply('Hello!'), 'Noted.');
+  t.equal(await reply('The lamps arrive on Monday.'), 'Noted.');
+  t.equal(await reply('Goodbye.'), 'Goodbye.', 'it still ends');
+});

@@ -16,7 +16,7 @@ const [, section = ''] = /\n## Build an agent\n([\s\S]*?)\n## /.exec(PAGE) ?? []
 const [, commands = ''] = /```sh\n([\s\S]*?)```/.exec(section) ?? [];
 
 t.test(
-  'tool, knowledge, agent, publication, sessions, list, end',
+  'tool, knowledge, agent, publication, sessions, list, where it is heard',
   { skip: skipReason('bash', 'curl') },
   async (t) => {
     const gateway = await sharedGateway(t);
@@ -42,15 +42,15 @@ t.test(
       config: { tools: { system_tools: { hang_up_call: true } }, knowledge_base: { enabled: true } },
     });
     exactly(t, (await call(`sessions/${session}`)).body, {
-      status: 'failed',
-      ended_reason: 'ended_by_api',
+      status: 'pending',
       source: 'api_key',
       metadata: { order: 'A-17' },
     });
     const { sessions } = (await call(`sessions?status=pending&agent_id=${agent}`)).body as {
       sessions: object[];
     };
-    exactly(t, sessions, [{ source: 'public' }]);
+    exactly(t, sessions, [{ source: 'public' }, { source: 'api_key' }]);
+    t.match(printed, `${gateway.base}/console#/talk?agent=${agent}`, 'where the agent is heard');
     t.match(printed, '"transport":"media"', 'what the page was answered');
   },
 );

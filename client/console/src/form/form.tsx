@@ -6,6 +6,7 @@ import { spaced } from '../format.js';
 import { Check, Marked } from '../parts/basics.js';
 import { texts } from '../texts.js';
 import { emptyOf, isNullable, kindOf, type Kind, type Schema } from './schema.js';
+import { LABELS, optionName } from './words.js';
 
 const { form } = texts;
 
@@ -39,7 +40,7 @@ const ID = /_id(s?)$/;
 export const labelOf = (path: Path): string => {
   const last = path.at(-1) ?? '';
   if (typeof last === 'number') return `${labelOf(path.slice(0, -1))} ${last + 1}`;
-  const known = form.labels[last];
+  const known = LABELS[last];
   if (known !== undefined) return known;
   const name = spaced(last.replace(ID, '$1'));
   return name.charAt(0).toUpperCase() + name.slice(1);
@@ -155,7 +156,7 @@ const Choice = ({ schema, path, value, change }: NodeProps) => (
           (option) =>
             option !== null && (
               <option key={option} value={option}>
-                {spaced(option)}
+                {optionName(String(path.at(-1) ?? ''), option)}
               </option>
             ),
         )}

@@ -4,7 +4,9 @@ import type { SessionEvents } from '../../../src/events.js';
 import type { SessionRequest } from '../../../src/place.js';
 import type { SoundOptions } from '../../../src/room.js';
 import { AgentSession } from '../../../src/session.js';
+import type { ClientTools } from '../../../src/tools.js';
 import { type Line, withLine } from '../parts/lines.js';
+import { type Missing, missingBy } from '../parts/no-microphone.js';
 import { texts } from '../texts.js';
 
 export type Speaker = keyof typeof texts.talk.speakers;
@@ -20,6 +22,8 @@ export interface Conversation {
   /** Text for screen readers, without lines that still change: these would be read again and again. */
   readonly aloud: string;
   readonly over: string;
+  /** Why the call could not have the microphone that it asked for. */
+  readonly missing: Missing | undefined;
   /** Id of the call's record, once the call has begun. */
   readonly sessionId: string | undefined;
 }
@@ -32,10 +36,15 @@ const NOTHING: Conversation = {
   turns: [],
   aloud: '',
   over: '',
+  missing: undefined,
   sessionId: undefined,
 };
 
 type Change = (before: Conversation) => Partial<Conversation>;
+
+/** An error that wraps the browser's own keeps it as its cause. */
+const reasonOf = (cause: unknown): unknown =>
+  cause instanceof Error && cause.cause !== undefined ? cause.cause : cause;
 
 let counted = 0;
 
@@ -57,9 +66,10 @@ function follow(session: AgentSession, change: (to: Change) => void): void {
   );
   session.on('toolCallFailed', ({ toolName, error }) => line('tool', talk.toolFailed(toolName, error)));
   session.on('turnCompleted', (turn) => change(({ turns }) => ({ turns: [...turns, turn] })));
-  session.on('error', ({ message }) => {
+  session.on('error', ({ code, message, cause }) => {
     line('error', message);
-    change(() => ({ aloud: message }));
+    const missing = code === 'mic_permission_denied' ? { missing: missingBy(reasonOf(cause)) } : {};
+    change(() => ({ aloud: message, ...missing }));
   });
   session.on('disconnect', ({ reason }) => change(() => ({ over: talk.over(reason) })));
 }
@@ -69,8 +79,8 @@ export function useConversation() {
   const [state, setState] = useState(NOTHING);
   const current = useRef<AgentSession | undefined>(undefined);
   const change = (to: Change): void => setState((before) => ({ ...before, ...to(before) }));
-  const start = (request: SessionRequest, sound: SoundOptions): void => {
-    const session = (current.current = new AgentSession({ session: request, ...sound }));
+  const start = (request: SessionRequest, sound: SoundOptions, tools: ClientTools = {}): void => {
+    const session = (current.current = new AgentSession({ session: request, tools, ...sound }));
     setState({ ...NOTHING, session });
     follow(session, (to) => current.current === session && change(to));
     // Failures are reported by the `error` event.

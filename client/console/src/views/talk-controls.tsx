@@ -1,9 +1,12 @@
 /** Controls of a call: begin, end, mute, interrupt, write; and level meters of both sides. */
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useMay } from '../account.js';
 import { submitting, useAction, useKept } from '../hooks.js';
 import { Check, Failure, Field } from '../parts/basics.js';
 import { Elapsed } from '../parts/elapsed.js';
 import { Meters } from '../parts/meters.js';
+import { microphoneTexts } from '../parts/microphone-texts.js';
+import { linkTo } from '../router.js';
 import { texts } from '../texts.js';
 import type { Conversation } from './conversation.js';
 
@@ -33,7 +36,7 @@ const Press = ({ label, ...rest }: Pressed) => (
 function useMuted(session: Conversation['session']) {
   const [muted, setMuted] = useState(false);
   useEffect(() => {
-    setMuted(false);
+    setMuted(session?.muted ?? false);
     // The browser mutes whoever unplugs the microphone, and reports an error.
     return session?.on('error', () => setMuted(session.muted));
   }, [session]);
@@ -54,7 +57,8 @@ export function CallControls({
 }: {
   readonly state: Conversation;
   readonly ready: boolean;
-  readonly start: () => void;
+  /** `microphone` is false where one types instead. */
+  readonly start: (microphone: boolean) => void;
   readonly end: () => void;
 }) {
   const idle = status === 'disconnected';
@@ -64,9 +68,16 @@ export function CallControls({
   return (
     <div class="stack tight">
       <div class="row">
-        <button ref={first} class="button primary" type="button" disabled={!idle || !ready} onClick={start}>
+        <button
+          ref={first}
+          class="button primary"
+          type="button"
+          disabled={!idle || !ready}
+          onClick={() => start(true)}
+        >
           {talk.start}
         </button>
+        <Press label={microphoneTexts.typeOnly} disabled={!idle || !ready} onClick={() => start(false)} />
         <button
           ref={last}
           class={`button ${idle ? '' : 'danger'}`}
@@ -101,7 +112,18 @@ export const Volumes = ({ state: { session, status } }: { readonly state: Conver
     />
   );
 
-export function Writing({ write }: { readonly write: (text: string, audio: boolean) => Promise<void> }) {
+/** `first`: one types in this call, and begins in the field. */
+export function Writing({
+  write,
+  first,
+}: {
+  readonly write: (text: string, audio: boolean) => Promise<void>;
+  readonly first: boolean;
+}) {
+  const input = useRef<HTMLInputElement>(null);
+  useEffect(() => {
+    if (first) input.current?.focus();
+  }, []);
   const [text, setText] = useKept<string>('talk.text', '');
   const [silent, setSilent] = useState(false);
   const sending = useAction(async () => {
@@ -115,6 +137,7 @@ export function Writing({ write }: { readonly write: (text: string, audio: boole
           {(tied) => (
             <input
               {...tied}
+              ref={input}
               autocomplete="off"
               required
               value={text}
@@ -129,5 +152,16 @@ export function Writing({ write }: { readonly write: (text: string, audio: boole
       </div>
       <Failure error={sending.error} />
     </form>
+  );
+}
+
+/** A link to the record of a call that is over. */
+export function RecordLink({ state: { sessionId, status } }: { readonly state: Conversation }) {
+  const may = useMay();
+  if (!may('records') || !sessionId || status !== 'disconnected') return null;
+  return (
+    <p>
+      <a href={linkTo(['calls', sessionId])}>{talk.record}</a>
+    </p>
   );
 }

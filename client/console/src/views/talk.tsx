@@ -6,13 +6,15 @@ import { type AgentRow, allAgents } from '../agents.js';
 import { ask } from '../api.js';
 import { useLoad } from '../hooks.js';
 import { AgentField } from '../parts/agent-field.js';
+import { Bookings, useBookings } from '../parts/bookings.js';
 import { Empty, Failure, Loading, Page } from '../parts/basics.js';
 import { Lines } from '../parts/lines.js';
+import { NoMicrophone, useMissingMicrophone } from '../parts/no-microphone.js';
 import { DRAFT, LIVE, VersionField } from '../parts/version-field.js';
 import { linkTo, setQuery, useAddress } from '../router.js';
 import { texts } from '../texts.js';
 import { useConversation } from './conversation.js';
-import { CallControls, Volumes, Writing } from './talk-controls.js';
+import { CallControls, RecordLink, Volumes, Writing } from './talk-controls.js';
 import { DeviceFields, useChosenDevices } from './talk-devices.js';
 import { TurnTimes } from './turn-times.js';
 
@@ -43,6 +45,14 @@ function Call({ agents }: { readonly agents: readonly AgentRow[] | undefined }) 
   const version = (may('manage') && query.get('version')) || LIVE;
   const chosenDevices = useChosenDevices();
   const { state, start, write, end } = useConversation();
+  const { bookings, tools } = useBookings();
+  const missing = useMissingMicrophone(state.status);
+  const call = (microphone: boolean) =>
+    start(
+      requestOf(chosen, version),
+      { ...chosenDevices.options, ...(!microphone && { microphone }) },
+      tools,
+    );
   useEffect(() => end, []);
   return (
     <div class="stack">
@@ -61,24 +71,17 @@ function Call({ agents }: { readonly agents: readonly AgentRow[] | undefined }) 
           connected={state.status === 'connected'}
         />
       </div>
-      <CallControls
-        state={state}
-        ready={chosen !== ''}
-        start={() => start(requestOf(chosen, version), chosenDevices.options)}
-        end={end}
-      />
+      <CallControls state={state} ready={chosen !== ''} start={call} end={end} />
+      <NoMicrophone missing={state.missing ?? missing} />
       <Volumes state={state} />
       <Lines lines={state.lines} speakers={talk.speakers} label={talk.conversation} quiet={talk.quiet} />
       <p class="unseen" aria-live="polite">
         {state.aloud}
       </p>
-      {state.status === 'connected' && <Writing write={write} />}
+      {state.status === 'connected' && <Writing write={write} first={state.session?.muted ?? false} />}
+      {bookings.length > 0 && <Bookings bookings={bookings} />}
       <TurnTimes turns={state.turns} />
-      {may('records') && state.sessionId && state.status === 'disconnected' && (
-        <p>
-          <a href={linkTo(['calls', state.sessionId])}>{talk.record}</a>
-        </p>
-      )}
+      <RecordLink state={state} />
     </div>
   );
 }

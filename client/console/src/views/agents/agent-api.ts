@@ -2,7 +2,6 @@
 import { ask } from '../../api.js';
 import type { Option } from '../../form/pick.js';
 import { allRows } from '../../lists.js';
-import { allVoices, voiceName } from '../../voices.js';
 
 export interface Agent {
   readonly agent_id: string;
@@ -55,8 +54,3 @@ const named =
 export const toolOptions = named('tools', 'tools', 'tool_id');
 export const sourceOptions = named('knowledge-sources', 'knowledge_sources', 'knowledge_source_id');
 export const agentOptions = named('agents', 'agents', 'agent_id');
-
-export const voiceOptions = async (signal: AbortSignal): Promise<readonly Option[]> => [
-  { id: 'default', name: 'default' },
-  ...(await allVoices(signal)).map((voice) => ({ id: voice._id, name: voiceName(voice) })),
-];

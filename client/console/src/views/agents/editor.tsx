@@ -4,25 +4,19 @@ import { useMay } from '../../account.js';
 import { ask } from '../../api.js';
 import { FormContext, labelOf, Parts } from '../../form/form.js';
 import { pickOne, pickSome } from '../../form/pick.js';
+import { pickVoice } from '../../form/pick-voice.js';
 import { bodySchema, type Schema } from '../../form/schema.js';
 import { useLoad } from '../../hooks.js';
 import { Failure, Loading } from '../../parts/basics.js';
 import { texts } from '../../texts.js';
-import {
-  agentOptions,
-  agentPath,
-  type Config,
-  sourceOptions,
-  toolOptions,
-  voiceOptions,
-} from './agent-api.js';
+import { agentOptions, agentPath, type Config, sourceOptions, toolOptions } from './agent-api.js';
 import { ModelSection } from './model.js';
 import { type Saved, type Saving, useSaved } from './saving.js';
 
 const { agents } = texts;
 
 const CONTROLS = {
-  'voice.voice_id': pickOne(voiceOptions),
+  'voice.voice_id': pickVoice,
   'tools.tool_ids': pickSome(toolOptions),
   'tools.transfer_agents.*.agent_id': pickOne(agentOptions),
   'knowledge_base.knowledge_source_ids': pickSome(sourceOptions),

@@ -9,6 +9,7 @@ import { go, linkTo, setQuery, useAddress } from '../../router.js';
 import { texts } from '../../texts.js';
 import type { Agent } from './agent-api.js';
 import { PublishedTag } from './state.js';
+import { firstTexts } from './first/texts.js';
 
 const { agents } = texts;
 
@@ -42,6 +43,14 @@ function Create() {
   );
 }
 
+const FromTemplate = () => (
+  <p>
+    <a class="button" href={linkTo(['agents', 'new'])}>
+      {firstTexts.link}
+    </a>
+  </p>
+);
+
 const Rows = ({ rows }: { readonly rows: readonly Agent[] }) => (
   <Scroll label={texts.views.agents}>
     <table class="list">
@@ -68,6 +77,19 @@ const Rows = ({ rows }: { readonly rows: readonly Agent[] }) => (
     </table>
   </Scroll>
 );
+
+/** The agents found; where there is none yet, the way to the first. */
+function Found({ rows, search }: { readonly rows: readonly Agent[]; readonly search: string }) {
+  const mayMake = useMay()('manage') && search === '';
+  if (rows.length > 0)
+    return (
+      <>
+        {mayMake && <FromTemplate />}
+        <Rows rows={rows} />
+      </>
+    );
+  return <Empty title={search ? agents.noneMatching : agents.none}>{mayMake && <FromTemplate />}</Empty>;
+}
 
 export function AgentList() {
   const may = useMay();
@@ -96,8 +118,7 @@ export function AgentList() {
       </div>
       <Failure error={error} retry={reload} />
       {!rows && busy && <Loading />}
-      {rows?.length === 0 && <Empty title={search ? agents.noneMatching : agents.none} />}
-      {rows && rows.length > 0 && <Rows rows={rows} />}
+      {rows && <Found rows={rows} search={search} />}
       <More more={more} busy={busy} />
     </Page>
   );

@@ -3,14 +3,13 @@ import { useContext, useMemo } from 'preact/hooks';
 import { useMay } from '../../account.js';
 import { ask } from '../../api.js';
 import { FormContext, type NodeProps, Parts } from '../../form/form.js';
-import { pickOne } from '../../form/pick.js';
+import { pickVoice } from '../../form/pick-voice.js';
 import { bodySchema, type Schema } from '../../form/schema.js';
 import { useLoad } from '../../hooks.js';
 import { Failure, Loading, Page } from '../../parts/basics.js';
 import { Remove } from '../../parts/remove.js';
 import { go, linkTo } from '../../router.js';
 import { texts } from '../../texts.js';
-import { voiceOptions } from '../agents/agent-api.js';
 import { SaveState } from '../agents/editor.js';
 import { useSaved } from '../agents/saving.js';
 import { withoutEmptyParts } from './given.js';
@@ -24,7 +23,7 @@ const CONTROLS = {
     const { disabled } = useContext(FormContext);
     return <UserFields value={(value ?? {}) as User} disabled={disabled} change={change} />;
   },
-  'caller.voice': pickOne(voiceOptions),
+  'caller.voice': pickVoice,
 };
 
 interface Section {

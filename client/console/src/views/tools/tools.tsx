@@ -156,6 +156,24 @@ function Try({
   );
 }
 
+function TryAny({
+  tool: { tool_id: id, tool_type: type },
+  saved,
+}: {
+  readonly tool: Tool;
+  readonly saved: Saved<Tool>;
+}) {
+  if (type !== 'client') return <Try id={id} type={type === 'mcp' ? 'mcp' : 'webhook'} saved={saved} />;
+  return (
+    <section class="panel stack tight">
+      <h2>{tools.trial}</h2>
+      <p class="soft">
+        {tools.trialClient} <a href={linkTo(['talk'])}>{tools.trialTalk}</a>
+      </p>
+    </section>
+  );
+}
+
 const NO_CONTROLS = {};
 const BACK = { name: tools.back, to: linkTo(['tools']) };
 
@@ -208,9 +226,7 @@ function Editor({ tool, schema }: { readonly tool: Tool; readonly schema: Schema
           <Parts schema={ofType(schema, tool.tool_type)} path={[]} value={saved.value} change={change} />
         </div>
         <Failure error={saved.error} retry={() => void saved.flush()} />
-        {may('manage') && tool.tool_type !== 'client' && (
-          <Try id={id} type={tool.tool_type === 'mcp' ? 'mcp' : 'webhook'} saved={saved} />
-        )}
+        {may('manage') && <TryAny tool={tool} saved={saved} />}
         {may('manage') && <Remove path={pathOf(id)} sure={tools.removeSure} done={() => go(['tools'])} />}
       </Page>
     </FormContext.Provider>

@@ -1,9 +1,10 @@
 /** The available voices: play samples, filter, create from recordings if an engine can clone. */
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 import { useMay } from '../../account.js';
-import { ask, request, upload } from '../../api.js';
+import { ask, upload } from '../../api.js';
 import { submitting, useAction, useKept, useLoad } from '../../hooks.js';
 import { Empty, Failure, Field, Loading, Page, Scroll } from '../../parts/basics.js';
+import { Hear, useSample } from '../../parts/sample.js';
 import { linkTo, setQuery, useAddress } from '../../router.js';
 import { texts } from '../../texts.js';
 import { allVoices, type VoiceRow } from '../../voices.js';
@@ -29,38 +30,6 @@ function matches({ title, languages, tags, author }: VoiceRow, query: URLSearchP
   const words = (query.get('search') ?? '').toLowerCase();
   const text = [title, author.nickname, ...tags].join(' ').toLowerCase();
   return (!language || languages.includes(language)) && text.includes(words);
-}
-
-/** Plays a sentence in the voice's language once it has arrived; choosing another voice replaces it. */
-function useSample() {
-  /** The voice that is loading or playing. */
-  const [current, setCurrent] = useState('');
-  const sound = useRef<HTMLAudioElement | undefined>(undefined);
-  const address = useRef('');
-  const quiet = () => {
-    sound.current?.pause();
-    URL.revokeObjectURL(address.current);
-  };
-  useEffect(() => quiet, []);
-  const play = async (signal: AbortSignal, { _id: id, languages }: VoiceRow): Promise<void> => {
-    const text = voices.samples[languages[0] ?? 'en'] ?? voices.samples['en'];
-    const body = { text, reference_id: id, format: 'mp3', latency: 'low' };
-    const file = await (await request('v1/tts', { body, signal })).blob();
-    address.current = URL.createObjectURL(file);
-    const playing = (sound.current = new Audio(address.current));
-    await playing.play();
-    await new Promise((over) => (playing.onended = playing.onpause = over));
-  };
-  const action = useAction(async (signal, voice: VoiceRow) => {
-    quiet();
-    setCurrent(voice._id);
-    await play(signal, voice);
-  });
-  const stop = () => {
-    action.cancel();
-    quiet();
-  };
-  return { current: action.busy ? current : '', run: action.run, stop, error: action.error };
 }
 
 function Filters({ all, query }: { readonly all: readonly VoiceRow[]; readonly query: URLSearchParams }) {
@@ -101,20 +70,6 @@ interface RowProps {
   readonly remove: (voice: VoiceRow) => void;
 }
 
-const Hear = ({ voice, hear }: Pick<RowProps, 'voice' | 'hear'>) => {
-  const sounds = hear.current === voice._id;
-  return (
-    <button
-      class="button"
-      type="button"
-      aria-label={sounds ? voices.stopOne(voice.title) : voices.hearOne(voice.title)}
-      onClick={() => (sounds ? hear.stop() : void hear.run(voice))}
-    >
-      {sounds ? voices.stop : voices.hear}
-    </button>
-  );
-};
-
 const Row = ({ voice, own, hear, remove }: RowProps) => {
   const may = useMay();
   const { _id: id, title, languages, author } = voice;
@@ -130,7 +85,7 @@ const Row = ({ voice, own, hear, remove }: RowProps) => {
         <div class="row line">
           {may('speech') && (
             <>
-              <Hear voice={voice} hear={hear} />
+              <Hear voice={{ id, title, languages }} hear={hear} />
               <a href={linkTo(['speak'], { voice: id })} aria-label={voices.useOne(title)}>
                 {texts.views.speak}
               </a>
