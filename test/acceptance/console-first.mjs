@@ -2,6 +2,8 @@
  * Somebody who has never made an agent: from the first sign-in to one that books, by clicks alone; the other templates; what is
  * thrown away leaves nothing behind; a microphone that is not there, and a call without one.
  */
+import { randomIds } from '../../dist/contracts/ids.js';
+import { createKey } from '../../dist/storage/keys/keys.js';
 import { exactly } from '../../dist/test/fixtures/exactly.js';
 import { until } from '../../dist/test/fixtures/until.js';
 import { madeOfTexts, shows, signIn, violations } from './console.mjs';
@@ -78,8 +80,13 @@ const STEPS = {
       'Hello from the lamp shop.',
       'what was typed outlives a reload',
     );
-    t.equal((await call('knowledge-sources')).body.knowledge_sources.length, 1);
+    await page.getByRole('link', { name: 'Read and change the text' }).click();
+    await page.getByText('Help for customers').waitFor();
     await page.goBack();
+    await page.getByLabel('What it says first').waitFor();
+    t.equal((await call('knowledge-sources')).body.knowledge_sources.length, 1);
+    await page.getByRole('link', { name: 'Agents', exact: true }).click();
+    await page.getByRole('link', { name: 'New agent from a template' }).click();
     await page.getByText('You have begun with').waitFor();
     await page.getByRole('link', { name: 'Go on with it' }).click();
     await button('Back, and delete this draft').click();
@@ -169,15 +176,24 @@ const STEPS = {
     await page.getByRole('button', { name: 'Hang up', exact: true }).click();
     await page.context().close();
   },
+
+  'who may not make agents is shown the list': async (t, { base, browser, sql, workspaceId }) => {
+    const { key } = await createKey(sql, randomIds, { workspaceId, name: 'read', role: 'read' });
+    const { page } = await browser.open(`${base}/console#/agents/new`, 'Sign in · Speech gateway');
+    await signIn(page, key);
+    await page.getByRole('link', { name: 'Bookings', exact: true }).waitFor();
+    t.equal(await page.locator('.cards').count(), 0);
+    await page.context().close();
+  },
 };
 
-/** Makes a first agent; `browser` and `workspace` as in browser-console.test.mjs. */
-export async function makeFirstAgent(t, { browser, workspace }) {
+/** Makes a first agent; `browser`, `workspace` and `sql` as in browser-console.test.mjs. */
+export async function makeFirstAgent(t, { browser, workspace, sql }) {
   const { base, key, call } = workspace;
   const { page, complaints } = await browser.open(`${base}/console#/agents`, 'Sign in · Speech gateway');
   await signIn(page, key);
   const desk = {
-    ...{ base, browser, call, key, page },
+    ...{ base, browser, call, key, page, sql, workspaceId: workspace.id },
     button: (name) => page.getByRole('button', { name, exact: true }),
     said: (text) => page.locator('.lines li', { hasText: text }).last().waitFor(),
     focused: () => page.evaluate(() => document.activeElement?.className),

@@ -94,7 +94,7 @@ function Listed() {
   if (data.length === 0)
     return (
       <Empty title={talk.noAgents}>
-        <a href={linkTo(['agents'])}>{talk.noAgentsHelp}</a>
+        <a href={linkTo(['agents', 'new'])}>{talk.noAgentsHelp}</a>
       </Empty>
     );
   return <Call agents={data} />;

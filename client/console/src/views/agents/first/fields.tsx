@@ -5,9 +5,11 @@ import { useLoad } from '../../../hooks.js';
 import { Failure, Field } from '../../../parts/basics.js';
 import { NameField } from '../../../parts/name-field.js';
 import { VoiceSelect } from '../../../parts/voice-select.js';
+import { linkTo } from '../../../router.js';
 import { type Agent, agentPath, type Config } from '../agent-api.js';
 import { SaveState, useDraft } from '../editor.js';
 import { type Saved, useSaved } from '../saving.js';
+import type { Made } from './made.js';
 import { firstTexts } from './texts.js';
 
 type Section = Readonly<Record<string, unknown>>;
@@ -93,7 +95,29 @@ function Voices({ config }: { readonly config: Saved<Config> }) {
   );
 }
 
-export function FirstFields({ draft: { config, named } }: { readonly draft: Draft }) {
+/** Links to what came with the template; the draft waits meanwhile. */
+const Brought = ({ parts: { tool, source } }: { readonly parts: Made }) => (
+  <>
+    {source && (
+      <p>
+        <a href={linkTo(['knowledge', source])}>{firstTexts.knowledge}</a>
+      </p>
+    )}
+    {tool && (
+      <p>
+        <a href={linkTo(['tools', tool])}>{firstTexts.tool}</a>
+      </p>
+    )}
+  </>
+);
+
+export function FirstFields({
+  draft: { config, named },
+  parts,
+}: {
+  readonly draft: Draft;
+  readonly parts: Made;
+}) {
   const prompt = sectionOf(config.value, 'prompt');
   const edit = (change: Section) => config.edit('prompt', { ...prompt, ...change });
   return (
@@ -127,6 +151,7 @@ export function FirstFields({ draft: { config, named } }: { readonly draft: Draf
           />
         )}
       </Field>
+      <Brought parts={parts} />
       <Voices config={config} />
       <Failure error={config.error ?? named.error} />
     </section>

@@ -120,7 +120,7 @@ function Steps({
     <div ref={place} tabIndex={-1} class="place">
       <Page title={template.title} intro={template.about}>
         <div class="columns">
-          <FirstFields draft={draft} />
+          <FirstFields draft={draft} parts={parts} />
           <Hearing id={id} template={template} flush={() => flushed(draft)} />
         </div>
         <Last id={id} draft={draft} parts={parts} done={done} />

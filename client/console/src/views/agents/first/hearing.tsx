@@ -50,9 +50,7 @@ const Suggestions = ({
   readonly write: (text: string) => void;
 }) => (
   <div class="stack tight">
-    <p class="soft">
-      {firstTexts.say} {firstTexts.sayHelp}
-    </p>
+    <p class="soft">{firstTexts.say}</p>
     <div class="row">
       {say.map((text) => (
         <button key={text} class="button" type="button" disabled={disabled} onClick={() => write(text)}>

@@ -19,12 +19,13 @@ export const firstTexts = {
   greeting: 'What it says first',
   task: 'What it does and knows',
   taskHelp: 'As you would tell a new colleague.',
+  knowledge: 'Read and change the text in which it looks things up',
+  tool: 'See the tool with which it books',
   language: 'Language',
   languageHelp: 'Write its greeting and what it does in this language, too.',
   voice: 'Voice',
   standard: 'The usual voice of the language',
-  say: 'You could say:',
-  sayHelp: 'In a call, a click says it for you.',
+  say: 'You could say (a click says it for you, once the call has begun):',
   builtin:
     'No language model is set up, so the built-in dialogue answers, in English. It quotes what it was told, and fills in tools; for real ' +
     'conversations set `LLM_BASE_URL` and `LLM_MODEL`.',
