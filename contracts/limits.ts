@@ -142,6 +142,8 @@ export const LIMITS = {
     /** Texts that the user has typed, and that no answer was asked for yet; all texts that a client brings into one call. */
     typedItems: 64,
     broughtBytes: 1 * MiB,
+    /** The result of a tool of protocol B's clients, as JSON. */
+    resultBytes: 48 * KiB,
     /** Audio that waits to be heard: nearly six minutes of PCM. */
     audioBytes: 16 * MiB,
   },

@@ -174,11 +174,12 @@ export function dialectsOf(
 ) {
   const { vocabulary, pcmRates } = config;
   const common = { ...identity, ...voiced, vocabulary, clock, log };
-  const agents = agentDoor({ ...common, sessions: sessions.sockets, calls: transport.socketCalls });
+  const conversations = { sessions: sessions.sockets, calls: transport.socketCalls };
+  const agents = agentDoor({ ...common, ...conversations });
   const dialects: readonly Dialect[] = [
     nativeDialect(common),
     protocolADialect({ ...common, pcmRates, agents }),
-    protocolBDialect(common),
+    protocolBDialect({ ...common, conversations }),
     tracedDialect(voicesDialect(common), common),
     tracedDialect(
       platformDialect(platform, [

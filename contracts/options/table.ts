@@ -1,4 +1,5 @@
 /** The whole table of options, by surface. */
+import { B_CONVERSATION } from './conversation.js';
 import { NATIVE_OPTIONS, NATIVE_SPEECH, NATIVE_TRANSCRIPTION } from './native.js';
 import {
   A_CHAT,
@@ -31,6 +32,7 @@ export const OPTIONS = {
   'B speech socket': B_SPEECH_SOCKET,
   'B transcription': B_TRANSCRIPTION,
   'B transcription socket': B_TRANSCRIPTION_SOCKET,
+  'B conversation': B_CONVERSATION,
   'B voices': B_VOICES,
   'native options of A and B': NATIVE_OPTIONS,
   'native speech': NATIVE_SPEECH,

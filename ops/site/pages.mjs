@@ -30,6 +30,7 @@ export const NAVIGATION = [
     files: [
       ...['docs/voice-agents.md', 'docs/widget.md', 'client/README.md', 'client/python/README.md'],
       'docs/realtime-agents.md',
+      'docs/elevenlabs-agents.md',
       'docs/webhooks.md',
       'docs/agent-tests.md',
       'docs/agents-as-files.md',
@@ -64,6 +65,7 @@ export const NAVIGATION = [
     files: [
       ...['docs/contract/README.md', 'docs/contract/compatibility.md', 'docs/contract/protocol-a.md'],
       'docs/contract/agent-realtime.md',
+      'docs/contract/agent-elevenlabs.md',
       ...['docs/contract/protocol-b.md', 'docs/contract/native.md', 'docs/contract/platform.md'],
       ...['docs/contract/transport.md', 'docs/contract/spoken-text.md', 'docs/contract/limits.md'],
       'docs/contract/decisions.md',

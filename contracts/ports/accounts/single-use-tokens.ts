@@ -5,9 +5,12 @@
 import type { Caller, Identity } from './identity.js';
 
 export const SINGLE_USE_TOKEN_KINDS = ['realtime_scribe', 'batch_scribe', 'tts_websocket'] as const;
-export type SingleUseTokenKind = (typeof SINGLE_USE_TOKEN_KINDS)[number];
+type AskedKind = (typeof SINGLE_USE_TOKEN_KINDS)[number];
 
-export const isSingleUseTokenKind = (kind: string): kind is SingleUseTokenKind =>
+/** Those that clients ask for by name, and those that open a conversation with one agent. */
+export type SingleUseTokenKind = AskedKind | `conversation:${string}`;
+
+export const isSingleUseTokenKind = (kind: string): kind is AskedKind =>
   (SINGLE_USE_TOKEN_KINDS as readonly string[]).includes(kind);
 
 /** Shared by all processes. Errors of both: `overloaded` if the database does not answer. */

@@ -165,6 +165,8 @@ export interface Call {
   clearSpeech(): void;
   sendData(topic: string, payload: Uint8Array): void;
   showTranscript(text: TranscriptText): void;
+  /** For calls whose client is told it: more of what an utterance says, before or while it is heard; a part is whole once it comes. */
+  wrote?(utterance: number, text: string): void;
   /** Sets attributes of the agent's participant. */
   setAttributes(values: Readonly<Record<string, string>>): void;
   /** Tells the client and closes everything. Idempotent. */

@@ -2,6 +2,7 @@
  * Calls by one WebSocket that carries everything: audio, words and messages (docs/contract/agent-realtime.md). The dialect translates
  * between its client's events and these; the call is like any other behind it.
  */
+import { ServiceError } from '../../errors.js';
 import type { MemoryShare } from '../accounts/memory.js';
 import type { SessionPlan } from '../sessions/sessions.js';
 import type { PlainObject } from '../../schemas/plain-object.js';
@@ -13,6 +14,8 @@ export type CallNews =
   | { readonly on: 'voice'; readonly active: boolean }
   /** More speech of that utterance was made; its audio follows. */
   | { readonly on: 'made'; readonly utterance: number; readonly ms: number }
+  /** More of what that utterance says, as a text of its own: the whole answer, what comes before a tool or after it, a filler. */
+  | { readonly on: 'written'; readonly utterance: number; readonly text: string }
   /** So much of it is heard; the words of it follow. */
   | { readonly on: 'playing'; readonly utterance: number; readonly ms: number }
   /** The same, behind its words. `ended`: all of it, or it was cleared. */
@@ -77,4 +80,12 @@ export interface SocketCalls {
   checkRoom(): void;
   /** Begins the call of a session that waits for it. Errors: `overloaded`, `invalid_key`, 429. */
   begin(sessionId: string, options: SocketCallOptions, link: SocketLink): Promise<SocketCall>;
+}
+
+/** The calls of this process. Errors: `conflict` where another server carries calls. */
+export function carriedHere(calls: SocketCalls | undefined): SocketCalls {
+  if (calls) return calls;
+  const message =
+    'Agents answer on this socket only where the gateway carries calls itself (MEDIA_MODE=embedded)';
+  throw new ServiceError('conflict', { message });
 }

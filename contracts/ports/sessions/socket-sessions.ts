@@ -10,9 +10,17 @@ export type SocketClient =
 
 /** What a client may wish otherwise. */
 export interface WantedSession {
+  readonly first_message?: string;
   readonly system_prompt?: string;
   readonly voice_id?: string;
   readonly language?: Language;
+}
+
+/** What else a client may say of its session. */
+export interface SessionDetails {
+  /** Values of placeholders, as of a request for a session: not checked yet. */
+  readonly dynamic_variables?: Readonly<Record<string, unknown>>;
+  readonly end_user_id?: string;
 }
 
 /** The wishes that take effect, and the names of those that do not, as the agent does not allow them or they make no sense. */
@@ -33,7 +41,7 @@ export interface SocketSession {
   readonly tools: readonly PlannedTool[];
   settle(wanted: WantedSession): Promise<SettledSession>;
   /** Makes the session, with a place for its call. Errors: those of creating a session. */
-  begin(overrides: WantedSession): Promise<void>;
+  begin(overrides: WantedSession, details?: SessionDetails): Promise<void>;
   /** Ends a session that could not begin. */
   failed(): Promise<void>;
 }

@@ -61,6 +61,10 @@ export class FencedCall implements Call {
     this.#do(() => this.call.showTranscript(text));
   }
 
+  wrote(utterance: number, text: string): void {
+    this.#do(() => this.call.wrote?.(utterance, text));
+  }
+
   setAttributes(values: Readonly<Record<string, string>>): void {
     this.#do(() => this.call.setAttributes(values));
   }

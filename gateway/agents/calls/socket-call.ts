@@ -169,6 +169,10 @@ export class OpenSocketCall implements Call, SocketCall {
     this.link.told({ on: 'text', text });
   }
 
+  wrote(utterance: number, text: string): void {
+    this.link.told({ on: 'written', utterance, text });
+  }
+
   setAttributes(values: Readonly<Record<string, string>>): void {
     const state = values['lk.agent.state'];
     if (state !== undefined) this.link.told({ on: 'state', state });

@@ -99,6 +99,8 @@ export class Utterance implements ReplyText {
   #begins: Date | undefined;
   #shown = '';
   #written = '';
+  /** Length of what the call was told of that. */
+  #told = 0;
   /** Length of all its speech; undefined until it is known. */
   #wholeMs: number | undefined;
   /** Samples of its speech so far, without fillers. */
@@ -153,6 +155,9 @@ export class Utterance implements ReplyText {
   /** No more text comes for now. */
   #settleText(): void {
     if (this.#cued) this.#add(this.#cued.rest());
+    const fresh = this.#written.slice(this.#told);
+    this.#told = this.#written.length;
+    if (fresh.trim() !== '') this.call.wrote?.(this.job, fresh);
   }
 
   /** Speaks the text so far without waiting for more. */
@@ -171,6 +176,7 @@ export class Utterance implements ReplyText {
     const line = { text: said, at: this.now(), calls: undefined, filler: true } as const;
     this.#fillers.push({ line, from: this.#madeMs, ms: msOf(samples.length) });
     if (this.#samples === 0) this.#leading += 1;
+    this.call.wrote?.(this.job, said);
     // Once it has been heard, the answer has run dry again.
     this.#dry = false;
     // It is short, so nobody waits for room.

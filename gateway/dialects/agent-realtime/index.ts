@@ -9,7 +9,7 @@ import {
 import { ServiceError } from '../../../contracts/errors.js';
 import { LIMITS } from '../../../contracts/limits.js';
 import type { Caller } from '../../../contracts/ports/accounts/identity.js';
-import type { SocketCalls } from '../../../contracts/ports/calls/socket-calls.js';
+import { carriedHere, type SocketCalls } from '../../../contracts/ports/calls/socket-calls.js';
 import type { SocketClient, SocketSession } from '../../../contracts/ports/sessions/socket-sessions.js';
 import type { PlainObject } from '../../../contracts/schemas/plain-object.js';
 import { authenticateKey, permitted } from '../../server/auth.js';
@@ -54,13 +54,6 @@ async function settled(fields: PlainObject, session: SocketSession): Promise<Age
   return { ...settings, overrides };
 }
 
-function carriedHere({ calls }: AgentRealtimeParts): SocketCalls {
-  if (calls) return calls;
-  const message =
-    'Agents answer on this socket only where the gateway carries calls itself (MEDIA_MODE=embedded)';
-  throw new ServiceError('conflict', { message });
-}
-
 interface Ready {
   readonly session: SocketSession;
   readonly settings: AgentSettings;
@@ -89,7 +82,7 @@ async function ready(
     throw new ServiceError('forbidden', { message: 'This client secret is for another model' });
   const session = await parts.sessions.find(agentId, client);
   const settings = secret ? await settled(secret.session, session) : DEFAULT_SETTINGS;
-  const calls = carriedHere(parts);
+  const calls = carriedHere(parts.calls);
   calls.checkRoom();
   return { session, settings, calls };
 }
@@ -148,7 +141,7 @@ const secretSession =
   (parts: AgentRealtimeParts): AgentDoor['secretSession'] =>
   async (agentId, value, { workspaceId }) => {
     const fields = sessionFields(value);
-    carriedHere(parts);
+    carriedHere(parts.calls);
     const session = await parts.sessions.find(agentId, { workspaceId });
     const settings = await settled(fields, session);
     return {

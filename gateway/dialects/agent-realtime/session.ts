@@ -20,6 +20,7 @@ import type {
 import type { SessionPlan } from '../../../contracts/ports/sessions/sessions.js';
 import type { SocketSession } from '../../../contracts/ports/sessions/socket-sessions.js';
 import type { PlainObject } from '../../../contracts/schemas/plain-object.js';
+import { type AudioRefusals, CallAudio } from '../../server/frames/call-audio.js';
 import { FrameQueue, LongText, type SocketFrame } from '../../server/frames/frame-queue.js';
 import type { Socket, SocketEvents } from '../../server/port.js';
 import {
@@ -46,13 +47,17 @@ import {
   wantedOf,
 } from './settings.js';
 import type { SessionState } from './state.js';
-import { UserAudio } from './user-audio.js';
 import { UserTurns } from './user-turns.js';
 
 /** Codes of a normal close, or of one without a reason (RFC 6455, 7.4.1). */
 const CLOSED = new Set([1000, 1001, 1005]);
 
 const TOO_MANY_FRAMES = 'Too much came before an earlier event was read or answered; this one was dropped';
+
+const AUDIO_REFUSALS: AudioRefusals = {
+  tooMuch: (message) => new Fault('conversation_too_large', message, 'audio'),
+  noBase64: () => new Fault('invalid_event', 'audio is no base64', 'audio'),
+};
 
 /** What a call is closed with, as its client reads it. */
 const LONGEST = 'conversation_timeout';
@@ -79,7 +84,7 @@ export class AgentSession implements SocketEvents, SessionState {
   readonly calls = new Set<string>();
   readonly rate: TokenBucket;
   settings: AgentSettings;
-  readonly audio: UserAudio;
+  readonly audio: CallAudio;
   commits = 0;
   call: SocketCall | undefined;
   #state = 'listening';
@@ -104,7 +109,7 @@ export class AgentSession implements SocketEvents, SessionState {
     this.settings = client.settings;
     this.events = new ServerEvents(socket, suffix);
     socket.chargeTo(session.workspaceId);
-    this.audio = new UserAudio(socket.memory('audio'));
+    this.audio = new CallAudio(socket.memory('audio'), AUDIO_REFUSALS);
     this.items = new Items(this.events, socket.memory('text'));
     this.turns = new UserTurns(this.events, this.items, clock);
     this.rate = new TokenBucket(LIMITS.session.clientMessages, () => clock.monotonic());
@@ -321,6 +326,8 @@ export class AgentSession implements SocketEvents, SessionState {
       this.turns.voice(active, this.answers.isActive);
     },
     made: (news) => this.answers.made(news),
+    // This client gets the words as they are heard.
+    written: () => undefined,
     playing: (news) => this.answers.hears(news),
     heard: (news) => this.answers.heard(news),
     cleared: () => {

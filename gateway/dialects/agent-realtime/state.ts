@@ -1,10 +1,10 @@
 /** The state of one agent's socket, as the handlers of its client's events see it. */
 import type { TokenBucket } from '../../../contracts/limits/token-bucket.js';
+import type { CallAudio } from '../../server/frames/call-audio.js';
 import type { ServerEvents } from '../protocol-a/realtime/server-events.js';
 import type { Answers } from './answers.js';
 import type { Items } from './items.js';
 import type { AgentSettings } from './settings.js';
-import type { UserAudio } from './user-audio.js';
 import type { UserTurns } from './user-turns.js';
 
 export interface SessionState {
@@ -21,7 +21,7 @@ export interface SessionState {
   /** Of answers that the client asks for. */
   readonly rate: TokenBucket;
   readonly settings: AgentSettings;
-  readonly audio: UserAudio;
+  readonly audio: CallAudio;
   /** Turns that the client has committed and not asked an answer for. */
   commits: number;
   /** Whether the agent does nothing, and nothing is awaited of it. */

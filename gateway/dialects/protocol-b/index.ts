@@ -2,6 +2,8 @@
 import { withOptionHeaders } from '../../server/openapi/openapi-options.js';
 import type { Dialect, SocketRoute } from '../../server/port.js';
 import { tagged, tracedRoutes } from '../../server/routes.js';
+import { conversationSocket } from './agents/index.js';
+import { CONVERSATION_ROWS } from './agents/rows.js';
 import { errorReply, requestIds } from './errors.js';
 import { MODEL_ROWS } from './models.js';
 import { baseOf, type ProtocolBParts } from './parts.js';
@@ -20,6 +22,7 @@ const ROWS = tagged('protocol B', [
   ...MODEL_ROWS,
   ...USER_ROWS,
   ...TOKEN_ROWS,
+  ...CONVERSATION_ROWS,
 ]);
 
 /** Adds the request's id to the 101, as to any other reply. */
@@ -36,6 +39,8 @@ export const protocolBDialect = (parts: ProtocolBParts): Dialect => ({
   prefixes: [baseOf(parts.vocabulary)],
   routes: tracedRoutes(withOptionHeaders(ROWS, parts), parts, baseOf(parts.vocabulary)),
   keyHeader: parts.vocabulary.protocolBKeyHeader,
-  sockets: [...speechSockets(parts), realtimeTranscriptionSocket(parts)].map(named),
+  sockets: [...speechSockets(parts), realtimeTranscriptionSocket(parts), conversationSocket(parts)].map(
+    named,
+  ),
   errorReply: (error, { generationId }) => errorReply(error, generationId),
 });

@@ -174,7 +174,10 @@ const DOCUMENTED = {
   'an agent by realtime: functions of its client, their JSON, a description': `${CONTRACT.agentRealtime.tools}, ${size(CONTRACT.agentRealtime.toolsBytes)}, ${number(CONTRACT.agentRealtime.toolDescription)} characters`,
   'an agent by realtime: items that can be read': `the newest ${CONTRACT.agentRealtime.items}, ${size(CONTRACT.agentRealtime.itemBytes)} of text`,
   'an agent by realtime: typed texts that no answer was asked for yet; all texts of a client': `${CONTRACT.agentRealtime.typedItems}; ${size(CONTRACT.agentRealtime.broughtBytes)}`,
-  'an agent by realtime: audio that waits to be heard': size(CONTRACT.agentRealtime.audioBytes),
+  "an agent by protocol B: the result of a client's tool, as JSON": size(CONTRACT.agentRealtime.resultBytes),
+  'an agent by realtime, and by protocol B: audio that waits to be heard': size(
+    CONTRACT.agentRealtime.audioBytes,
+  ),
   'an agent by realtime: a client that sends no `session.update`; one that has': `${CONTRACT.agentRealtime.setUpMs.first / SECOND} s; ${CONTRACT.agentRealtime.setUpMs.next} ms`,
   '`stream-input`: buffered text': size(CONTRACT.streamInput.bufferedTextBytes),
   'realtime transcription (B): buffered audio': size(CONTRACT.realtimeTranscription.bufferedAudioBytes),

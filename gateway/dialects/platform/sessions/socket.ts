@@ -8,6 +8,7 @@ import type { RunnableAgent } from '../../../../contracts/ports/agents/agents.js
 import type { PublicLimits } from '../../../../contracts/ports/sessions/public-limits.js';
 import type { SessionRuns } from '../../../../contracts/ports/sessions/sessions.js';
 import type {
+  SessionDetails,
   SettledSession,
   SocketClient,
   SocketSession,
@@ -17,6 +18,8 @@ import type {
 import { plannedTools } from '../../../../contracts/agents/plan.js';
 import { RawJson } from '../../../../contracts/text/raw-json.js';
 import { checker } from '../../../../contracts/schemas/check.js';
+import { strict } from '../../../../contracts/schemas/shapes.js';
+import { checked } from '../checked.js';
 import { notFound } from '../errors.js';
 import { found } from '../rows.js';
 import { refuseFull } from './creation.js';
@@ -24,7 +27,7 @@ import { checkSession, type MakingParts, makeSession, type Origin } from './maki
 import { admitOrigin } from './origin.js';
 import type { RefusalLimit } from './refusal-limit.js';
 import type { SessionFields } from './request.js';
-import { Overrides } from './schema.js';
+import { CALLED_FIELDS, Overrides } from './schema.js';
 
 export interface SocketSessionParts extends MakingParts {
   readonly limits: PublicLimits;
@@ -40,7 +43,11 @@ const fieldsOf = (overrides: WantedSession): SessionFields => ({
 
 const checkShape = checker(Overrides);
 
-const NAMES = ['system_prompt', 'voice_id', 'language'] as const;
+const { overrides, dynamic_variables, end_user_id } = CALLED_FIELDS;
+/** Errors: `validation_failed`. */
+const checkFields = checked(strict({ overrides, dynamic_variables, end_user_id }));
+
+const NAMES = ['first_message', 'system_prompt', 'voice_id', 'language'] as const;
 
 class Session implements SocketSession {
   constructor(
@@ -93,8 +100,10 @@ class Session implements SocketSession {
     }
   }
 
-  async begin(overrides: WantedSession): Promise<void> {
-    await makeSession(this.runnable, fieldsOf(overrides), this.origin, this.parts);
+  async begin(overrides: WantedSession, details: SessionDetails = {}): Promise<void> {
+    checkFields({ overrides, ...details });
+    const wanted = { ...fieldsOf(overrides), ...details };
+    await makeSession(this.runnable, wanted, this.origin, this.parts);
   }
 
   async failed(): Promise<void> {

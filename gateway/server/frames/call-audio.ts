@@ -10,45 +10,52 @@ import {
 } from '../../../contracts/ports/accounts/memory.js';
 import type { SocketCall } from '../../../contracts/ports/calls/socket-calls.js';
 import { decodeBase64 } from '../../../contracts/text/base64.js';
-import { DecodedBase64 } from '../../server/frames/long-json.js';
-import { Fault } from '../protocol-a/realtime/faults.js';
+import { DecodedBase64 } from './long-json.js';
 
 const MOST = LIMITS.agentRealtime.audioBytes;
 
-const tooMuch = (): Fault =>
-  new Fault('conversation_too_large', 'More audio waits than an agent may have to hear', 'audio');
-
-function decoded(audio: unknown): Uint8Array {
-  const bytes =
-    audio instanceof DecodedBase64 ? audio.bytes : typeof audio === 'string' && decodeBase64(audio);
-  if (bytes) return bytes;
-  throw new Fault('invalid_event', 'audio is no base64', 'audio');
+/** How a dialect says that audio was refused. */
+export interface AudioRefusals {
+  tooMuch(message: string): Error;
+  noBase64(): Error;
 }
 
-export class UserAudio {
+const TOO_MUCH = 'More audio waits than an agent may have to hear';
+
+export class CallAudio {
   #early: Uint8Array[] = [];
   #call: SocketCall | undefined;
   /** Bytes since the last commit. */
   #uncommitted = 0;
 
-  constructor(private readonly share: MemoryShare) {}
+  constructor(
+    private readonly share: MemoryShare,
+    private readonly refusals: AudioRefusals,
+  ) {}
 
-  /** Takes base64, decoded already if it is long. Errors: `Fault`, `memory_exhausted`; nothing of it is kept then. */
+  /** Takes base64, decoded already if it is long. Errors: `AudioRefusals`, `memory_exhausted`; nothing of it is kept then. */
   append(audio: unknown): void {
-    const bytes = decoded(audio);
+    const bytes = this.#decoded(audio);
     if (this.#call) this.#pass(this.#call, bytes);
     else this.#keep(bytes);
     this.#uncommitted += bytes.length;
   }
 
+  #decoded(audio: unknown): Uint8Array {
+    const bytes =
+      audio instanceof DecodedBase64 ? audio.bytes : typeof audio === 'string' && decodeBase64(audio);
+    if (bytes) return bytes;
+    throw this.refusals.noBase64();
+  }
+
   #pass(call: SocketCall, bytes: Uint8Array): void {
     const heard = call.hear(bytes, MOST);
-    if (heard === 'full') throw tooMuch();
+    if (heard === 'full') throw this.refusals.tooMuch(TOO_MUCH);
     if (heard === 'exhausted') throw memoryExhausted();
   }
 
   #keep(bytes: Uint8Array): void {
-    if (this.share.bytes + bytes.length > MOST) throw tooMuch();
+    if (this.share.bytes + bytes.length > MOST) throw this.refusals.tooMuch(TOO_MUCH);
     mustCharge(this.share, pieceOf(bytes.length));
     this.#early.push(bytes);
   }
