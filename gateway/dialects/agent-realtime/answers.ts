@@ -117,12 +117,13 @@ export class Answers {
 
   #speak(response: Response, utterance: number): Spoken {
     const from = this.#progress.utterance === utterance ? this.#progress.sent : 0;
-    const item = this.items.add(agentAudio('in_progress', undefined));
+    const item = { id: this.events.id('item'), fields: agentAudio('in_progress', undefined) };
     const at = response.output.length;
     response.output.push(item.fields);
     const place = { response_id: response.id, item_id: item.id, output_index: at, content_index: 0 };
     const { response_id, output_index } = place;
     this.events.send('response.output_item.added', { response_id, output_index, item: showItem(item) });
+    this.items.added(item);
     this.events.send('response.content_part.added', { ...place, part: { type: 'audio', transcript: '' } });
     const audio = this.events.deltas('response.output_audio.delta', place);
     const spoken = { item, at, utterance, from, sent: 0, heard: 0, text: '', words: [], audio };
@@ -184,13 +185,14 @@ export class Answers {
     const id = this.events.id('item');
     const text = JSON.stringify(args);
     const common = { type: 'function_call', name, call_id: callId };
-    const added = this.items.add({ ...common, status: 'in_progress', arguments: '' }, id);
+    const added = { id, fields: { ...common, status: 'in_progress', arguments: '' } };
     const at = response.output.length;
     const whole = { id, fields: { ...common, status: 'completed', arguments: text } };
     response.output.push({ id, object: 'realtime.item', ...whole.fields });
     const place = { response_id: response.id, output_index: at };
     const called = { ...place, item_id: id, call_id: callId };
     this.events.send('response.output_item.added', { ...place, item: showItem(added) });
+    this.items.added(added);
     this.events.send('response.function_call_arguments.delta', { ...called, delta: text });
     this.events.send('response.function_call_arguments.done', { ...called, name, arguments: text });
     this.items.done(whole);

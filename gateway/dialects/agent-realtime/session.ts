@@ -77,6 +77,7 @@ export class AgentSession implements SocketEvents, SessionState {
   readonly typed: string[] = [];
   brought = 0;
   readonly calls = new Set<string>();
+  readonly past = new Map<string, string>();
   readonly rate: TokenBucket;
   settings: AgentSettings;
   readonly audio: UserAudio;
