@@ -195,8 +195,8 @@ const respond: Handler = (session, call, fields) => {
   call.wish({ kind: 'answer', text: typed.splice(0).join('\n') });
 };
 
-const cancel: Handler = (session, call) => {
-  if (session.rests) throw new Fault('response_cancel_not_active');
+const cancel: Handler = (session, call, { response_id: id }) => {
+  if (session.rests || !session.answers.isMeant(id)) throw new Fault('response_cancel_not_active');
   session.answers.cancelled();
   call.message({ type: 'user.interrupt' });
 };

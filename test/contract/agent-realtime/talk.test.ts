@@ -208,6 +208,22 @@ t.test('what is typed is answered once that is asked for; instructions hold for 
   ]);
 });
 
+t.test('an answer asked for while the agent is about to greet is its greeting', async (t) => {
+  model.answer(() => 'Something else.');
+  const agentId = await talks.agent({ prompt: { first_message_mode: 'fixed', first_message: 'Welcome.' } });
+  const client = await connectAgent(t, talks, agentId);
+  client.respond({ metadata: { mine: 'yes' } });
+  exactly(t, await client.next('response.done'), {
+    response: { status: 'completed', metadata: { mine: 'yes' } },
+  });
+  t.same(client.heard, ['Welcome.']);
+  client.respond();
+  await client.untilHeard('Something else.');
+  client.send({ type: 'response.cancel', response_id: 'resp_another' });
+  exactly(t, await client.error(), { code: 'response_cancel_not_active' });
+  client.socket.close(1000);
+});
+
 t.test('a conversation of before, brought along: told to the model in its order', async (t) => {
   model.answer((messages) => `You said: ${said(messages)}`);
   const client = await connectAgent(t, talks, await talks.agent());
@@ -226,7 +242,8 @@ t.test('a conversation of before, brought along: told to the model in its order'
   client.say('Thank you.').respond();
   await client.untilHeard('You said: Thank you.');
   t.strictSame(client.of('error'), []);
-  const contents = model.asked.at(-1)!.map(({ content }) => content ?? '');
+  const asked = model.asked.findLast((messages) => said(messages) === 'Thank you.') ?? [];
+  const contents = asked.map(({ content }) => content ?? '');
   const TOLD = ['First question.', 'First answer.', 'What is the price?', 'two euros', 'Two euros.', 'Thank'];
   const places = TOLD.map((text) => contents.findIndex((content) => content.includes(text)));
   t.strictSame(
