@@ -206,6 +206,11 @@ export const AgentConfig = Type.Object({
 });
 export type AgentConfig = Static<typeof AgentConfig>;
 
+/** Whether the agent begins the conversation itself. */
+export const speaksFirst = ({ prompt }: Pick<AgentConfig, 'prompt'>): boolean =>
+  prompt.first_message_mode === 'prompt' ||
+  (prompt.first_message_mode === 'fixed' && prompt.first_message.trim() !== '');
+
 /** A row for each property. The caller asserts the result's type: comparing schemas costs the compiler half a minute. */
 const eachProperty = (properties: TProperties, change: (schema: TSchema, name: string) => TSchema): unknown =>
   Object.fromEntries(Object.entries(properties).map(([name, schema]) => [name, change(schema, name)]));

@@ -1,5 +1,6 @@
 /** Derives an agent's behaviour from its published configuration (docs/contract/platform.md 6.3). */
 import type { AgentSettings, Opening } from '../../../actors/agent/settings.js';
+import { speaksFirst } from '../../../contracts/schemas/agent-config.js';
 import type { SessionPlan } from '../../../contracts/ports/sessions/sessions.js';
 import type { Detector, TurnListening } from '../../../contracts/ports/speech/turns.js';
 import { fillerIn, recoveryIn } from './lines.js';
@@ -7,7 +8,7 @@ import { fillerIn, recoveryIn } from './lines.js';
 function openingOf({ config: { prompt } }: SessionPlan): Opening {
   const { first_message_mode: mode, first_message: text } = prompt;
   if (mode === 'prompt') return { mode };
-  return mode === 'fixed' && text.trim() !== '' ? { mode, text } : { mode: 'off' };
+  return mode === 'fixed' && speaksFirst({ prompt }) ? { mode, text } : { mode: 'off' };
 }
 
 /** The agent's sentence while tools take long; empty for none. */

@@ -5,6 +5,7 @@
  * Invariants: one response at a time, each begun and done once; audio of an utterance that was cleared is not passed on; a response
  * is done once everything before its end was heard, or as soon as it is cut off.
  */
+import type { Clock } from '../../../contracts/clock.js';
 import type { CallNews } from '../../../contracts/ports/calls/socket-calls.js';
 import type { PlainObject } from '../../../contracts/schemas/plain-object.js';
 import type { ServerEvents } from '../protocol-a/realtime/server-events.js';
@@ -46,6 +47,9 @@ interface Response {
 
 const FRAME_MS = 20;
 
+/** How long after an interruption a client may still cancel what was interrupted, in milliseconds. */
+const CANCELS_LATE_MS = 500;
+
 /** Spoken items that can still be truncated. */
 const TRUNCATABLE = 8;
 
@@ -64,6 +68,8 @@ export class Answers {
   /** The last utterance that was dropped: audio of it is late. */
   #dropped = 0;
   #cutOffBy: CutOffBy = 'turn_detected';
+  /** When the user last interrupted an answer. */
+  #interruptedAt = -Infinity;
   /** Of the next response: what its client knows it by. */
   #metadata: PlainObject | null = null;
 
@@ -71,6 +77,7 @@ export class Answers {
     private readonly events: ServerEvents,
     private readonly items: Items,
     private readonly look: ResponseLook,
+    private readonly clock: Pick<Clock, 'monotonic'>,
   ) {}
 
   get isActive(): boolean {
@@ -85,6 +92,17 @@ export class Answers {
   /** Whether the client has cancelled it. */
   get isCancelled(): boolean {
     return this.#cutOffBy === 'client_cancelled';
+  }
+
+  /**
+   * Whether a `response.cancel` means what goes on now: of that id, if it names one. Without an id it may cross with the beginning of the
+   * next answer: soon after an interruption it means what was interrupted, as long as nothing of the next answer has come.
+   */
+  isMeant(responseId: unknown): boolean {
+    const response = this.#response;
+    if (typeof responseId === 'string') return response?.id === responseId;
+    const isNew = response === undefined || response.output.length === 0;
+    return !isNew || this.clock.monotonic() - this.#interruptedAt >= CANCELS_LATE_MS;
   }
 
   /** The next cut is the client's doing. */
@@ -117,12 +135,13 @@ export class Answers {
 
   #speak(response: Response, utterance: number): Spoken {
     const from = this.#progress.utterance === utterance ? this.#progress.sent : 0;
-    const item = this.items.add(agentAudio('in_progress', undefined));
+    const item = { id: this.events.id('item'), fields: agentAudio('in_progress', undefined) };
     const at = response.output.length;
     response.output.push(item.fields);
     const place = { response_id: response.id, item_id: item.id, output_index: at, content_index: 0 };
     const { response_id, output_index } = place;
     this.events.send('response.output_item.added', { response_id, output_index, item: showItem(item) });
+    this.items.added(item);
     this.events.send('response.content_part.added', { ...place, part: { type: 'audio', transcript: '' } });
     const audio = this.events.deltas('response.output_audio.delta', place);
     const spoken = { item, at, utterance, from, sent: 0, heard: 0, text: '', words: [], audio };
@@ -184,13 +203,14 @@ export class Answers {
     const id = this.events.id('item');
     const text = JSON.stringify(args);
     const common = { type: 'function_call', name, call_id: callId };
-    const added = this.items.add({ ...common, status: 'in_progress', arguments: '' }, id);
+    const added = { id, fields: { ...common, status: 'in_progress', arguments: '' } };
     const at = response.output.length;
     const whole = { id, fields: { ...common, status: 'completed', arguments: text } };
     response.output.push({ id, object: 'realtime.item', ...whole.fields });
     const place = { response_id: response.id, output_index: at };
     const called = { ...place, item_id: id, call_id: callId };
     this.events.send('response.output_item.added', { ...place, item: showItem(added) });
+    this.items.added(added);
     this.events.send('response.function_call_arguments.delta', { ...called, delta: text });
     this.events.send('response.function_call_arguments.done', { ...called, name, arguments: text });
     this.items.done(whole);
@@ -202,7 +222,9 @@ export class Answers {
   /** What was not heard yet is dropped. */
   cleared(): void {
     this.#dropped = Math.max(this.#dropped, this.#progress.utterance);
-    if (this.#response) this.#close('cancelled', { type: 'cancelled', reason: this.#cutOffBy });
+    if (!this.#response) return;
+    if (!this.isCancelled) this.#interruptedAt = this.clock.monotonic();
+    this.#close('cancelled', { type: 'cancelled', reason: this.#cutOffBy });
   }
 
   /** The agent listens: an answer of which nothing came has ended. */

@@ -40,6 +40,13 @@ function ownId({ id }: PlainObject, { items }: SessionState): string | undefined
   return id;
 }
 
+/** Counts what the client brings into the conversation. Errors: `Fault`. */
+function bring(session: SessionState, text: string): void {
+  session.brought += Buffer.byteLength(text);
+  if (session.brought > LIMITS.agentRealtime.broughtBytes)
+    throw new Fault('conversation_too_large', 'The client has brought as many texts as it may');
+}
+
 type Role = 'user' | 'assistant' | 'system';
 const ROLES: readonly unknown[] = ['user', 'assistant', 'system'] satisfies Role[];
 
@@ -48,43 +55,81 @@ function createMessage(session: SessionState, call: SocketCall, item: PlainObjec
   if (!ROLES.includes(role))
     throw new Fault('invalid_event', 'item.role must be user, assistant or system', 'item.role');
   const [text, id] = [textIn(item), ownId(item, session)];
+  // What was answered already waits for nothing, and keeps its place.
+  if (role === 'assistant') bringTyped(session, call);
   if (role === 'user' && session.typed.length >= LIMITS.agentRealtime.typedItems)
     throw new Fault('conversation_too_large', 'Too many messages wait for a response.create');
-  session.brought += Buffer.byteLength(text);
-  if (session.brought > LIMITS.agentRealtime.broughtBytes)
-    throw new Fault('conversation_too_large', 'The client has brought as many texts as it may');
+  bring(session, text);
   if (role === 'user') session.typed.push(text);
   else call.wish({ kind: 'item', role: role as Role, text });
   const type = role === 'assistant' ? 'output_text' : 'input_text';
   session.items.whole({ type: 'message', role, status: 'completed', content: [{ type, text }] }, id);
 }
 
+/** Errors: `Fault`. */
+function textOf(item: PlainObject, name: string): string {
+  const value = item[name];
+  if (typeof value === 'string') return value;
+  throw new Fault('invalid_event', `item.${name} must be of type string`, `item.${name}`);
+}
+
+/** A call of a conversation of before, as clients bring it along that begin another one: told to the model with its output. */
+function createCall(session: SessionState, call: SocketCall, item: PlainObject): void {
+  const [callId, name, args] = [textOf(item, 'call_id'), textOf(item, 'name'), textOf(item, 'arguments')];
+  const id = ownId(item, session);
+  bring(session, callId + name + args);
+  bringTyped(session, call);
+  session.past.set(callId, `The function ${name} was called with ${args}.`);
+  const status = 'completed';
+  session.items.whole({ type: 'function_call', status, call_id: callId, name, arguments: args }, id);
+}
+
 function createOutput(session: SessionState, call: SocketCall, item: PlainObject): void {
-  const { call_id: callId, output } = item;
-  if (typeof output !== 'string')
-    throw new Fault('invalid_event', 'item.output must be of type string', 'item.output');
-  if (typeof callId !== 'string' || !session.calls.has(callId))
+  const output = textOf(item, 'output');
+  const { call_id: callId } = item;
+  const past = typeof callId === 'string' ? session.past.get(callId) : undefined;
+  if (typeof callId !== 'string' || (past === undefined && !session.calls.has(callId)))
     throw new Fault('item_not_found', 'No function call waits for this output', 'item.call_id');
   const id = ownId(item, session);
-  session.calls.delete(callId);
-  call.message({ type: 'client_tool.result', callId, result: output });
+  // The agent's own calls have ids that it gives again in each call: those that wait come first.
+  if (session.calls.delete(callId)) call.message({ type: 'client_tool.result', callId, result: output });
+  else {
+    bring(session, output);
+    session.past.delete(callId);
+    call.wish({ kind: 'item', role: 'system', text: `${past} It answered: ${output}` });
+  }
   session.items.whole({ type: 'function_call_output', call_id: callId, output }, id);
 }
+
+const CREATORS: ReadonlyMap<string, Handler> = new Map([
+  ['message', createMessage],
+  ['function_call', createCall],
+  ['function_call_output', createOutput],
+]);
 
 const create: Handler = (session, call, { item }) => {
   if (!isPlainObject(item)) throw new Fault('invalid_event', 'item must be an object', 'item');
   const { type = 'message' } = item;
-  if (type === 'message') createMessage(session, call, item);
-  else if (type === 'function_call_output') createOutput(session, call, item);
-  else throw unsupported('Only messages and the outputs of functions can be created', 'item.type');
+  const make = typeof type === 'string' ? CREATORS.get(type) : undefined;
+  if (!make)
+    throw unsupported('Only messages, and functions’ calls and outputs, can be created', 'item.type');
+  make(session, call, item);
 };
 
 const retrieve: Handler = ({ items, events }, _call, fields) =>
   events.send('conversation.item.retrieved', { item: showItem(items.get(fields)) });
 
-const remove: Handler = ({ items }, _call, fields) => {
-  items.get(fields);
-  throw unsupported('An agent’s conversation is its record: nothing of it can be deleted', 'item_id');
+/** What the agent was cut off in and nobody has heard: clients that played nothing of it delete it. */
+const remove: Handler = ({ items, answers }, call, fields) => {
+  const item = items.get(fields);
+  const heard = item.fields['status'] === 'completed' ? undefined : answers.truncate(item.id, 0);
+  if (!heard)
+    throw unsupported(
+      'An agent’s conversation is its record: only what it was cut off in can be deleted',
+      'item_id',
+    );
+  call.wish({ kind: 'heard', ...heard });
+  items.remove(items.get(fields));
 };
 
 const truncate: Handler = ({ items, answers, events }, call, fields) => {
@@ -150,8 +195,8 @@ const respond: Handler = (session, call, fields) => {
   call.wish({ kind: 'answer', text: typed.splice(0).join('\n') });
 };
 
-const cancel: Handler = (session, call) => {
-  if (session.rests) throw new Fault('response_cancel_not_active');
+const cancel: Handler = (session, call, { response_id: id }) => {
+  if (session.rests || !session.answers.isMeant(id)) throw new Fault('response_cancel_not_active');
   session.answers.cancelled();
   call.message({ type: 'user.interrupt' });
 };

@@ -61,9 +61,14 @@ export class Items {
   /** Tells the client of a new item; `id`: the client's own, or that of an item that was announced. */
   add(fields: PlainObject, id = this.events.id('item')): Item {
     const item = { id, fields };
+    this.added(item);
+    return item;
+  }
+
+  /** Tells the client of that new item. */
+  added(item: Item): void {
     this.events.send('conversation.item.added', { previous_item_id: this.#last, item: showItem(item) });
     this.#place(item);
-    return item;
   }
 
   /** The item is complete. */
@@ -85,6 +90,14 @@ export class Items {
   /** The item has other content now. */
   change(id: string, fields: PlainObject): void {
     if (this.#items.has(id)) this.#put({ id, fields });
+  }
+
+  /** The conversation goes on as if the item had never been in it. */
+  remove(item: Item): void {
+    if (this.#last === item.id) this.#last = this.#before(item);
+    this.#drop(item);
+    this.#memory.set(this.#bytes);
+    this.events.send('conversation.item.deleted', { item_id: item.id });
   }
 
   /** Errors: `Fault`. */
@@ -112,20 +125,23 @@ export class Items {
     this.#items.set(item.id, item);
     this.#trim();
     // Without memory for it the oldest go first, and it last.
-    while (this.#items.size > 0 && !this.#memory.set(this.#bytes)) this.#drop();
+    while (this.#items.size > 0 && !this.#memory.set(this.#bytes)) this.#dropOldest();
   }
 
   #trim(): void {
     const { items, itemBytes } = LIMITS.agentRealtime;
-    while (this.#items.size > items || (this.#bytes > itemBytes && this.#items.size > 1)) this.#drop();
+    while (this.#items.size > items || (this.#bytes > itemBytes && this.#items.size > 1)) this.#dropOldest();
   }
 
-  #drop(): void {
+  #dropOldest(): void {
     const [oldest] = this.#items.values();
-    if (!oldest) return;
-    this.#bytes -= sizeOf(oldest);
-    this.#items.delete(oldest.id);
-    this.#previous.delete(oldest.id);
+    if (oldest) this.#drop(oldest);
+  }
+
+  #drop(item: Item): void {
+    this.#bytes -= sizeOf(item);
+    this.#items.delete(item.id);
+    this.#previous.delete(item.id);
   }
 }
 

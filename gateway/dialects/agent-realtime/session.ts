@@ -18,6 +18,7 @@ import type {
   SocketLink,
 } from '../../../contracts/ports/calls/socket-calls.js';
 import type { SessionPlan } from '../../../contracts/ports/sessions/sessions.js';
+import { speaksFirst } from '../../../contracts/schemas/agent-config.js';
 import type { SocketSession } from '../../../contracts/ports/sessions/socket-sessions.js';
 import type { PlainObject } from '../../../contracts/schemas/plain-object.js';
 import { type AudioRefusals, CallAudio } from '../../server/frames/call-audio.js';
@@ -82,6 +83,7 @@ export class AgentSession implements SocketEvents, SessionState {
   readonly typed: string[] = [];
   brought = 0;
   readonly calls = new Set<string>();
+  readonly past = new Map<string, string>();
   readonly rate: TokenBucket;
   settings: AgentSettings;
   readonly audio: CallAudio;
@@ -113,13 +115,14 @@ export class AgentSession implements SocketEvents, SessionState {
     this.items = new Items(this.events, socket.memory('text'));
     this.turns = new UserTurns(this.events, this.items, clock);
     this.rate = new TokenBucket(LIMITS.session.clientMessages, () => clock.monotonic());
-    this.answers = new Answers(this.events, this.items, {
+    const look = {
       conversationId: `conv_${suffix}`,
       audio: () => ({
         format: showSocketFormat(this.settings.output),
         voice: voiceOf(this.settings, session),
       }),
-    });
+    };
+    this.answers = new Answers(this.events, this.items, look, clock);
     this.#frames = new FrameQueue(socket, {
       read: (frame) => this.#read(frame),
       take: (fields) => (fields ? this.#take(fields) : undefined),
@@ -286,6 +289,8 @@ export class AgentSession implements SocketEvents, SessionState {
     await session.begin(this.settings.overrides);
     const { input, output, turns } = this.settings;
     const options = { format: lineOf(output), heard: lineOf(input), revised: this.#revised };
+    // It speaks first: what asks for an answer meanwhile asks for that.
+    if (speaksFirst(session.config)) this.#state = 'greeting';
     try {
       this.call = await calls.begin(session.id, options, this.#link());
     } catch (error) {

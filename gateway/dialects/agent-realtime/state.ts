@@ -18,6 +18,8 @@ export interface SessionState {
   brought: number;
   /** Functions that the agent waits for. */
   readonly calls: Set<string>;
+  /** Functions that were called in a conversation of before, by the ids of their calls, in words. */
+  readonly past: Map<string, string>;
   /** Of answers that the client asks for. */
   readonly rate: TokenBucket;
   readonly settings: AgentSettings;

@@ -14,7 +14,8 @@ export const FAULTS = {
   session_expired: 'The session has reached its longest duration',
   item_not_found: 'The conversation has no such item',
   input_audio_buffer_commit_empty: 'The input audio buffer is empty',
-  response_cancel_not_active: 'No such response is active',
+  // Clients tell by its first words that it is no failure: they cancel to be sure.
+  response_cancel_not_active: 'Cancellation failed: no such response is active',
   response_already_active: 'The session has an active response; wait for its end or cancel it',
   conversation_too_large: 'The session holds as much as it may',
   unsupported_native_options:
