@@ -10,6 +10,10 @@ import { until } from '../../dist/test/fixtures/until.js';
 import { madeOfTexts, shows, signIn, violations } from './console.mjs';
 
 const HOUR_MS = 3_600_000;
+const models = [
+  { model: 'large', inputTokens: 60, outputTokens: 0 },
+  { model: 'small', inputTokens: 30, outputTokens: 0 },
+];
 /** Each call has two events. */
 const EVENTS = 2;
 
@@ -23,7 +27,8 @@ async function endedCalls({ call, sql }, url, hours) {
   for (const ago of hours) {
     const { session_id: id } = (await call('sessions', { body: { agent_id: agent } })).body;
     await sql`update sessions set status = 'active', started_at = now() where id = ${id}`;
-    if (ids.length === 0) await insertTurn(sql, id, { ...TURN, error: 'provider_failed' });
+    if (ids.length === 0)
+      await insertTurn(sql, id, { ...TURN, error: 'provider_failed', usage: { ...TURN.usage, models } });
     await call(`sessions/${id}/end`, { method: 'POST' });
     await until('its events were tried, and are given up', async () => {
       const rows = await sql`
@@ -70,6 +75,10 @@ export async function lookForFailures(t, { browser, workspace, sql }) {
     await rows.nth(3).getByRole('link').click();
     await page.locator('.transcript, main h2').first().waitFor();
     await mark.waitFor();
+    await page.getByText('What it used').click();
+    await page.getByRole('row', { name: 'Tokens read 90 0.00021' }).waitFor();
+    await page.getByText('large: 60 tokens read, 0 written').waitFor();
+    await page.locator('dl.figures', { hasText: '0.00021 EUR' }).waitFor();
     await well(t, 'the call');
   });
 
@@ -82,6 +91,7 @@ export async function lookForFailures(t, { browser, workspace, sql }) {
       () => Promise.all(['Calls', 'Success', 'Answers failed', 'Tool calls failed'].map(figure)),
       ['4', '100 %', '1', '1'],
     );
+    await shows('what they cost', () => figure('Cost'), '0.00 EUR');
     const line = (name) => page.locator('main li', named(name)).locator('.tag').textContent();
     await shows(
       'what is not well',

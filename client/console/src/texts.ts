@@ -329,6 +329,24 @@ export const texts = {
       characters: 'Characters spoken',
       cost: 'Cost',
     },
+    spent: {
+      title: 'What it used',
+      what: 'Of what',
+      amount: 'How much',
+      cost: (currency: string) => `Cost, ${currency}`,
+      kinds: {
+        input_tokens: 'Tokens read',
+        output_tokens: 'Tokens written',
+        characters: 'Characters spoken',
+        recognition_minute: 'Audio transcribed',
+        call_minute: 'Length of the call',
+      },
+      minutes: (count: string) => `${count} min`,
+      answered: (models: string) => `Answered by ${models}`,
+      model: (name: string, read: string, written: string) =>
+        `${name}: ${read} tokens read, ${written} written`,
+      estimated: 'Tokens were counted by the gateway, as the language model does not tell them.',
+    },
     dialled: (status: string, who: string | null) =>
       who === null ? `dialled: ${status}` : `${status} by ${who === 'unknown' ? 'somebody' : who}`,
     ended: (reason: string) => `Ended: ${reason}`,

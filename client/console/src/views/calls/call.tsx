@@ -15,6 +15,7 @@ import { AnalysisPanel, Details } from './analysis.js';
 import { callPath, type KnownCall, readCall } from './call-api.js';
 import { Player } from './player.js';
 import { type Call, isLive, percentile } from './record.js';
+import { Spent } from './spent.js';
 import { StatusTag } from './status.js';
 
 const { calls } = texts;
@@ -32,7 +33,7 @@ const grows = ({ call, recording }: KnownCall): boolean =>
 function Figures({ call }: { readonly call: Call }) {
   const { figures } = calls;
   const { turns, usage, cost } = call;
-  const tokens = Number(usage['input_tokens'] ?? 0) + Number(usage['output_tokens'] ?? 0);
+  const tokens = usage.input_tokens + usage.output_tokens;
   const rows: readonly (readonly [string, string])[] = [
     [figures.length, lengthText(call.duration_seconds)],
     [figures.turns, String(turns.length)],
@@ -40,7 +41,7 @@ function Figures({ call }: { readonly call: Call }) {
     [figures.slow, msText(percentile(turns, 0.95))],
     [figures.interruptions, String(turns.filter(({ interrupted }) => interrupted).length)],
     ...(tokens > 0 ? [[figures.tokens, tokens.toLocaleString('en')] as const] : []),
-    [figures.characters, Number(usage['characters'] ?? 0).toLocaleString('en')],
+    [figures.characters, usage.characters.toLocaleString('en')],
     ...(cost ? [[figures.cost, `${cost.total} ${cost.currency}`] as const] : []),
   ];
   return <FigureList rows={rows} />;
@@ -112,6 +113,7 @@ export function CallView({ id, initial }: { readonly id: string; readonly initia
       <Figures call={call} />
       <Player call={call} recording={recording} initial={initial} />
       {call.analysis && <AnalysisPanel analysis={call.analysis} />}
+      <Spent call={call} />
       <Details call={call} />
       <Deliveries of={{ session_id: id }} key={call.analysis?.status ?? call.status} />
       <div class="row">
