@@ -86,6 +86,18 @@ async function playSuite(t, { page, button, well }) {
   await page.getByRole('row', { name: /Passed 1 of 1/ }).waitFor();
   await page.getByRole('row', { name: /By telephone Passed/ }).waitFor();
   await well(t, 'a run');
+  const first = page.url();
+  await button('Run again').click();
+  await page.waitForURL((url) => /runs\/run_/.test(url.href) && url.href !== first);
+  await page.getByText(/^Version 1, .* · /).waitFor();
+  await page.getByRole('row', { name: /Passed 1 of 1/ }).waitFor();
+  await button('Cancel').click();
+  await button('Delete…').click();
+  await button('Delete for good').click();
+  await page
+    .getByRole('row', { name: /Version 1/ })
+    .getByRole('link')
+    .click();
   await page.getByRole('link', { name: 'By telephone' }).click();
   const plays = button('Play');
   await until('its call can be heard', () => plays.isEnabled());

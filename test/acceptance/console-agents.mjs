@@ -2,12 +2,20 @@
  * An owner makes an agent with tools, knowledge and a webhook, publishes it and finds what is
  * left of its calls; keys of other roles are shown what they may do.
  */
+import { execFileSync } from 'node:child_process';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
 import { randomIds } from '../../dist/contracts/ids.js';
 import { createKey } from '../../dist/storage/keys/keys.js';
 import { startModel } from '../../dist/test/fixtures/chat/model.js';
 import { exactly } from '../../dist/test/fixtures/exactly.js';
+import { PhoneApi } from '../../dist/test/fixtures/phone/api.js';
+import { twilioApi } from '../../dist/test/fixtures/phone/api-twilio.js';
+import { newNumber, SECRET } from '../../dist/test/fixtures/phone/placed-calls.js';
 import { isSignedBy, startReceiver } from '../../dist/test/fixtures/platform/receiver.js';
 import { until } from '../../dist/test/fixtures/until.js';
+import { run } from '../../ops/agents/run.mjs';
 import { HOSTILE, madeOfTexts, signIn, violations } from './console.mjs';
 import { IS_SHOWN } from './console-views.mjs';
 
@@ -249,6 +257,53 @@ const STEPS = {
     await page.getByLabel('Search', { exact: true }).fill('');
     await page.getByRole('link', { name: HOSTILE[0] }).waitFor();
     await well(t, 'the list of agents');
+  },
+
+  'an agent is saved as the files that the command `agents` reads': async (
+    t,
+    { base, button, call, key, page, well },
+  ) => {
+    await page.evaluate((hash) => (location.hash = hash), `#/agents/${await agentOf(call)}/settings`);
+    const [download] = await Promise.all([page.waitForEvent('download'), button('Save as files').click()]);
+    t.match(download.suggestedFilename(), /^img-src.*\.zip$/);
+    const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'agent-files-'));
+    t.teardown(() => fs.rmSync(folder, { recursive: true }));
+    execFileSync('python3', ['-m', 'zipfile', '-e', await download.path(), folder]);
+    const lines = [];
+    const io = { out: (line) => lines.push(line), err: (line) => lines.push(line) };
+    const env = { AGENTS_URL: base, AGENTS_KEY: key };
+    t.equal(await run(['diff', folder], env, io), 0, `there is no difference: ${lines.join(' ')}`);
+    t.match(lines[0], /^no difference/);
+    await well(t, 'an agent as files');
+  },
+
+  'an agent calls a telephone': async (t, { button, call, page, well }) => {
+    const id = await agentOf(call);
+    await page.evaluate((hash) => (location.hash = hash), `#/agents/${id}/draft`);
+    await page.getByLabel('System prompt').waitFor();
+    t.equal(await page.getByText('Call a telephone').count(), 0, 'no number places calls');
+    const api = await PhoneApi.start(t, twilioApi, SECRET);
+    const [from, to] = [newNumber(), newNumber()];
+    const credentials = { [twilioApi.verifies]: SECRET, ...twilioApi.credentials };
+    const number = { provider: 'twilio', phone_number: from, api_url: api.url, credentials };
+    const { phone_number_id: added } = (await call('phone-numbers', { body: number })).body;
+    await page.reload();
+    await page.getByText('Call a telephone').click();
+    await page.getByLabel('Number to call').fill('030');
+    await button('Call it').click();
+    await page.getByRole('alert').waitFor();
+    await well(t, 'a number that cannot be called');
+    await page.getByLabel('Number to call').fill(to);
+    await button('Call it').click();
+    const placed = await api.call(to);
+    t.equal(placed.from, from);
+    await page.waitForURL(/#\/calls\/sess_/);
+    await page.getByText(to, { exact: false }).first().waitFor();
+    await button('End the call').click();
+    await button('End it now').click();
+    await until('it is hung up', () => api.hungUp.includes(placed.callId));
+    await call(`phone-numbers/${added}`, { method: 'DELETE' });
+    await page.evaluate(() => (location.hash = '#/agents'));
   },
 
   'a tool keeps its secrets, and is called': async (t, { button, call, hook, page, saved, tab, well }) => {
