@@ -17,7 +17,7 @@ async function makeScenario(t, { page, agent, call, button, view, saved, well })
   await page.getByLabel('Text', { exact: true }).fill('nine on weekdays');
   await saved();
   await page.getByLabel('Mode').selectOption('voice');
-  await page.getByLabel('Pause ms').fill('300');
+  await page.getByLabel('Pause, in ms').fill('300');
   await saved();
   await well(t, 'a scenario');
   await page.getByLabel('Mode').selectOption('text');
@@ -49,10 +49,10 @@ async function makeScenarioByVoice(t, { page, button, saved, well }) {
   await page.getByText('Add a scenario').click();
   t.match(await lines.inputValue(), 'Open <break time="300ms"/> now?', 'what was typed outlives a reload');
   await button('Create').click();
-  await page.getByLabel('Noise db').fill('-60');
+  await page.getByLabel('Noise, in dB').fill('-60');
   await button('Add to Interruptions').click();
   await page.getByLabel('Turn', { exact: true }).fill('1');
-  await page.getByLabel('After ms').fill('60000');
+  await page.getByLabel('After, in ms').fill('60000');
   await page.getByLabel('Say', { exact: true }).fill(HOSTILE[2]);
   await saved();
   await well(t, 'a scenario by voice');

@@ -95,7 +95,7 @@ const STEPS = {
     { button, call, page, saved, well },
   ) => {
     await page.getByRole('heading', { name: 'Conversation' }).click();
-    const seconds = page.getByLabel('Max duration seconds');
+    const seconds = page.getByLabel('Max duration, in seconds');
     await seconds.fill('5');
     await page.getByRole('alert').filter({ hasText: 'must be in [60, 3600]' }).waitFor();
     t.equal(
@@ -184,8 +184,11 @@ const STEPS = {
     await page.getByLabel('System prompt').fill('The shop is closed.');
     await saved();
     await page.getByText('What would change').click();
-    await page.getByRole('row', { name: /conversation\.max_duration_seconds 1800 600/ }).waitFor();
-    await page.getByRole('row', { name: /prompt\.system_prompt.*opens at nine.*is closed/s }).waitFor();
+    const change = (hasText) => page.locator('.diff > li', { hasText }).waitFor();
+    await change(/^Max duration, in seconds \(Conversation\): from 1,800 to 600$/);
+    await change(/^System prompt \(Prompt\): from The shop opens at nine\..* to The shop is closed\.$/s);
+    await change(/^Detect answering machines \(Conversation, Placed calls\): from off to on$/);
+    await well(t, 'what would change');
 
     await tab('Versions');
     await button('Compare version 1').click();
@@ -213,7 +216,9 @@ const STEPS = {
     await call(`agents/${id}/publish`, { method: 'POST' });
     await page.reload();
     await page.getByLabel('Beside it').selectOption('Version 2');
-    await page.getByRole('row', { name: /webhooks\.post_call/ }).waitFor();
+    await page
+      .locator('.diff > li', { hasText: /^Events after a call 1 \(Webhooks\): from nothing to .*URL: http/ })
+      .waitFor();
     t.match(page.url(), /versions\?version=1&beside=2$/, 'what is compared is in the address');
     await tab('Webhooks');
     await button('Send a test').click();
@@ -224,7 +229,7 @@ const STEPS = {
     await call(`sessions/${made.session_id}/end`, { method: 'POST' });
     await until('both events are there', () => hook.seen.length === 3);
     await page.reload();
-    await page.getByText('call.analyzed').waitFor();
+    await page.getByText('A call was analysed').waitFor();
     await button('Deliver again').first().click();
     await page.getByText('asked for').waitFor();
     t.equal(hook.seen[3].body, hook.seen[2].body, 'what is delivered again is the same');

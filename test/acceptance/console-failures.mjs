@@ -6,6 +6,7 @@ import { makeAgent } from '../../dist/test/fixtures/platform/agents.js';
 import { exactly } from '../../dist/test/fixtures/exactly.js';
 import { startReceiver } from '../../dist/test/fixtures/platform/receiver.js';
 import { insertTurn, TURN } from '../../dist/test/fixtures/calls/turns.js';
+import { NO_USAGE } from '../../dist/contracts/sessions/turns.js';
 import { until } from '../../dist/test/fixtures/until.js';
 import { madeOfTexts, shows, signIn, violations } from './console.mjs';
 
@@ -14,6 +15,11 @@ const models = [
   { model: 'large', inputTokens: 60, outputTokens: 0 },
   { model: 'small', inputTokens: 30, outputTokens: 0 },
 ];
+/** A second answer that came in half the time. */
+const QUICK = {
+  ...{ ...TURN, number: 2, turnId: 2, playedMs: 510, tools: [], usage: NO_USAGE },
+  parts: { ...TURN.parts, silence: 510, endpointing: 0, model: 0, voice: 0, transport: 0 },
+};
 /** Each call has two events. */
 const EVENTS = 2;
 
@@ -29,6 +35,7 @@ async function endedCalls({ call, sql }, url, hours) {
     await sql`update sessions set status = 'active', started_at = now() where id = ${id}`;
     if (ids.length === 0)
       await insertTurn(sql, id, { ...TURN, error: 'provider_failed', usage: { ...TURN.usage, models } });
+    if (ids.length === 0) await insertTurn(sql, id, QUICK);
     await call(`sessions/${id}/end`, { method: 'POST' });
     await until('its events were tried, and are given up', async () => {
       const rows = await sql`
@@ -75,6 +82,14 @@ export async function lookForFailures(t, { browser, workspace, sql }) {
     await rows.nth(3).getByRole('link').click();
     await page.locator('.transcript, main h2').first().waitFor();
     await mark.waitFor();
+    await page.getByText('Ended: through the API or the console').waitFor();
+    await page.getByText('Where the time of each turn went').click();
+    const bars = page.locator('table .split');
+    await until('there are both', async () => (await bars.count()) === 2);
+    const [slow, quick] = await bars.evaluateAll((all) =>
+      all.map((bar) => bar.getBoundingClientRect().width),
+    );
+    t.ok(Math.abs(slow / quick - 2) < 0.05, `bars have one scale: ${slow} and ${quick}`);
     await page.getByText('What it used').click();
     await page.getByRole('row', { name: 'Tokens read 90 0.00021' }).waitFor();
     await page.getByText('large: 60 tokens read, 0 written').waitFor();
@@ -137,7 +152,7 @@ export async function lookForFailures(t, { browser, workspace, sql }) {
     await view('Deliveries');
     await shown(ids.length * EVENTS);
     const newest = deliveries.first();
-    t.match(await newest.textContent(), /call\.analyzed.*Failed/);
+    t.match(await newest.textContent(), /A call was analysed.*Failed/);
     const before = seen.length;
     await newest.getByRole('button', { name: 'Deliver again' }).click();
     await newest.getByText('Delivered', { exact: true }).waitFor();

@@ -165,6 +165,10 @@ export interface Entry {
   readonly turn?: Turn | undefined;
 }
 
+/** The parts of a latency by their names. */
+export const partsOf = (latency: Readonly<Record<string, number>>): Readonly<Record<string, number>> =>
+  Object.fromEntries(Object.entries(latency).map(([name, ms]) => [name.replace(/_ms$/, ''), ms]));
+
 export const isLive = ({ status }: Pick<CallRow, 'status'>): boolean =>
   status === 'active' || status === 'pending';
 
