@@ -30,6 +30,12 @@ export interface EventUsage {
   readonly input_tokens: number;
   readonly output_tokens: number;
   readonly tokens_estimated: boolean;
+  /** The same tokens by the language model that answered; absent in events of earlier releases. */
+  readonly models?: readonly {
+    readonly model: string;
+    readonly input_tokens: number;
+    readonly output_tokens: number;
+  }[];
   readonly characters: number;
   readonly recognised_seconds: number;
 }

@@ -70,7 +70,13 @@ export type ChatEvent =
   /** The answer is incomplete; what was written of it stands. */
   | { readonly kind: 'cut'; readonly why: AnswerCut }
   /** A model has failed before it said anything: the same request is sent again, to it or to another one, if there is a `next`. */
-  | { readonly kind: 'failed'; readonly failure: ModelFailure; readonly error: unknown }
+  | {
+      readonly kind: 'failed';
+      readonly failure: ModelFailure;
+      readonly error: unknown;
+      /** The name of the model that is asked next. */
+      readonly nextModel?: string;
+    }
   /** Tokens used by the request, sent last; some models never send it. */
   | {
       readonly kind: 'usage';

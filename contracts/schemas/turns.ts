@@ -16,6 +16,9 @@ export const TURN_USAGE = {
     description:
       'Whether some were counted by the gateway (o200k_base), because the language model did not report them.',
   }),
+  models: Type.Array(Type.Object({ model: Type.String(), input_tokens: Count, output_tokens: Count }), {
+    description: 'The same tokens by the language model that answered; empty in records of earlier releases.',
+  }),
   characters: Type.Integer({ minimum: 0, description: 'Synthesised.' }),
   recognised_seconds: Type.Number({ minimum: 0, description: 'Seconds of transcribed audio.' }),
 };
@@ -151,6 +154,7 @@ const NOTHING_USED = {
   input_tokens: 0,
   output_tokens: 0,
   tokens_estimated: false,
+  models: [],
   characters: 0,
   recognised_seconds: 0,
 };

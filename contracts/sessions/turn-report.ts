@@ -21,12 +21,18 @@ export const usageBody = ({
   inputTokens,
   outputTokens,
   tokensEstimated,
+  models = [],
   characters,
   recognisedMs,
 }: Usage) => ({
   input_tokens: inputTokens,
   output_tokens: outputTokens,
   tokens_estimated: tokensEstimated,
+  models: models.map((used) => ({
+    model: used.model,
+    input_tokens: used.inputTokens,
+    output_tokens: used.outputTokens,
+  })),
   characters,
   recognised_seconds: seconds(recognisedMs),
 });

@@ -50,12 +50,22 @@ export const LATENCY_PARTS = [
 export type LatencyPart = (typeof LATENCY_PARTS)[number];
 export type LatencyParts = Readonly<Record<LatencyPart, number>>;
 
+/** Tokens of one language model. */
+export interface ModelUsage {
+  /** As its server calls it. */
+  readonly model: string;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+}
+
 /** A call's usage of its engines; all counts are integers. */
 export interface Usage {
   readonly inputTokens: number;
   readonly outputTokens: number;
   /** Whether some tokens were counted here because the language model did not report them. */
   readonly tokensEstimated: boolean;
+  /** The same tokens by the model that answered, in the order of their first answers; absent in rows of earlier releases. */
+  readonly models?: readonly ModelUsage[];
   /** Characters synthesised. */
   readonly characters: number;
   /** Audio transcribed, in ms, without partial transcripts. */
@@ -70,10 +80,25 @@ export const NO_USAGE: Usage = {
   recognisedMs: 0,
 };
 
+/** One entry for each model. */
+function addModels(one: readonly ModelUsage[], other: readonly ModelUsage[]): readonly ModelUsage[] {
+  const sums = new Map<string, ModelUsage>();
+  for (const { model, inputTokens, outputTokens } of [...one, ...other]) {
+    const sum = sums.get(model);
+    sums.set(model, {
+      model,
+      inputTokens: (sum?.inputTokens ?? 0) + inputTokens,
+      outputTokens: (sum?.outputTokens ?? 0) + outputTokens,
+    });
+  }
+  return [...sums.values()];
+}
+
 export const addUsage = (one: Usage, other: Usage): Usage => ({
   inputTokens: one.inputTokens + other.inputTokens,
   outputTokens: one.outputTokens + other.outputTokens,
   tokensEstimated: one.tokensEstimated || other.tokensEstimated,
+  ...((one.models || other.models) && { models: addModels(one.models ?? [], other.models ?? []) }),
   characters: one.characters + other.characters,
   recognisedMs: one.recognisedMs + other.recognisedMs,
 });

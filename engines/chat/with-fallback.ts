@@ -141,5 +141,6 @@ const failureOf = (
     kind: 'failed',
     error,
     failure: { model: chat.name, address, setting, code, status, next: next?.setting },
+    ...(next && { nextModel: next.chat.name }),
   };
 };

@@ -1,5 +1,6 @@
 /** A gateway's routes below `/v1/agent`, asked over HTTP; what only failed for a moment is asked again. */
-import { setTimeout as pause } from 'node:timers/promises';
+
+const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** There can be no verdict; the message says why, for the user. */
 export class NoVerdict extends Error {

@@ -1,24 +1,15 @@
 /** A workspace as files: a folder for each noun, a YAML file for each item. What a file is about says its content, not its name. */
 import fs from 'node:fs';
 import path from 'node:path';
-import { parse, stringify } from 'yaml';
+import { parse } from 'yaml';
 import { NoVerdict } from '../agent-test/gateway.mjs';
 import { NOUNS } from './nouns.mjs';
 import { keyOf } from './remote.mjs';
+import { freePlace, textOf } from './texts.mjs';
 
 /** The largest knowledge source has 1 MB. */
 const MOST_BYTES = 4_000_000;
-const MOST_NAME = 60;
 const ENDING = /\.ya?ml$/;
-
-const slug = (text) =>
-  text
-    .normalize('NFKD')
-    .replace(/[\u0300-\u036f]/g, '')
-    .toLowerCase()
-    .replace(/[^\p{L}\p{N}]+/gu, '-')
-    .replace(/^-|-$/g, '')
-    .slice(0, MOST_NAME) || 'unnamed';
 
 const filesIn = (folder) =>
   fs.existsSync(folder)
@@ -62,25 +53,18 @@ export function readFolder(folder) {
   return items;
 }
 
-const textOf = ({ agent, value }) =>
-  stringify(agent === undefined ? value : { agent, ...value }, { lineWidth: 0, blockQuote: 'literal' });
-
-/** A file that is not taken yet. */
-function freeFile(folder, { noun, name, agent }, taken) {
-  const place = path.join(folder, noun, ...(agent === undefined ? [] : [slug(agent)]), slug(name));
-  for (let number = 1; ; number += 1) {
-    const file = `${place}${number === 1 ? '' : `-${number}`}.yaml`;
-    if (!taken.has(file)) return file;
-  }
-}
-
 /** Writes the items, each into the file that it has; removes files of others. Returns what was done, in lines. */
 export function writeFolder(folder, items, { keepOthers }) {
   const before = readFolder(folder);
   const taken = new Set([...before.values()].map(({ file }) => file));
   const lines = [];
   for (const [key, item] of items) {
-    const file = before.get(key)?.file ?? freeFile(folder, item, taken);
+    const file =
+      before.get(key)?.file ??
+      path.join(
+        folder,
+        freePlace(item, (place) => taken.has(path.join(folder, place))),
+      );
     taken.add(file);
     const text = textOf(item);
     if (fs.existsSync(file) && fs.readFileSync(file, 'utf8') === text) continue;

@@ -1,5 +1,5 @@
 /** A workspace as its gateway has it, and the requests that change it. */
-import { Gateway, NoVerdict } from '../agent-test/gateway.mjs';
+import { NoVerdict } from '../agent-test/gateway.mjs';
 import { NOUNS, withIds, withNames, withoutSecrets } from './nouns.mjs';
 
 /** What identifies an item in files: its noun, its name, and whose it is. */
@@ -28,8 +28,9 @@ export class Workspace {
   /** By their keys: `{ noun, name, agent, id, value }`. */
   items = new Map();
 
-  constructor(url, key) {
-    this.#gateway = new Gateway(url, key);
+  /** `gateway.call(method, path, body)`: the parsed answer of a route below `/v1/agent`. */
+  constructor(gateway) {
+    this.#gateway = gateway;
     for (const noun of Object.keys(NOUNS)) [this.#names[noun], this.#ids[noun]] = [new Map(), new Map()];
   }
 

@@ -3,11 +3,12 @@
  * person agrees, and is absent where nobody can be asked.
  */
 import { parseArgs } from 'node:util';
-import { NoVerdict } from '../agent-test/gateway.mjs';
+import { Gateway, NoVerdict } from '../agent-test/gateway.mjs';
 import { commandLine } from '../commands/words.mjs';
 import { linesOf, planOf } from './difference.mjs';
 import { readFolder, writeFolder } from './files.mjs';
-import { keyOf, Workspace } from './remote.mjs';
+import { namedIn, only } from './chosen.mjs';
+import { Workspace } from './remote.mjs';
 
 const OPTIONS = {
   url: { type: 'string' },
@@ -53,41 +54,6 @@ function readOptions(args, env) {
   } catch (error) {
     throw error instanceof NoVerdict ? error : new NoVerdict(`${error.message}\n\n${USAGE}`);
   }
-}
-
-/** Names that a value refers to, as `[noun, name]`, by the members that files have for them. */
-function namedIn(value) {
-  if (Array.isArray(value)) return value.flatMap(namedIn);
-  if (typeof value !== 'object' || value === null) return [];
-  const { tools, knowledge_sources: sources, agent } = value;
-  const names = (noun, list) =>
-    Array.isArray(list) ? list.filter((name) => typeof name === 'string').map((name) => [noun, name]) : [];
-  return [
-    ...names('tools', tools),
-    ...names('knowledge', sources),
-    ...(typeof agent === 'string' ? [['agents', agent]] : []),
-    ...Object.values(value).flatMap(namedIn),
-  ];
-}
-
-/** These agents, their tests, and all that they refer to, other agents included. */
-function only(items, agents) {
-  const kept = new Map();
-  const keep = (noun, name) => {
-    const key = keyOf({ noun, name });
-    const item = items.get(key);
-    if (!item || kept.has(key)) return;
-    kept.set(key, item);
-    for (const [of, one] of namedIn(item.value)) keep(of, one);
-  };
-  for (const name of agents) {
-    if (!items.has(keyOf({ noun: 'agents', name }))) throw new NoVerdict(`there is no agent “${name}”`);
-    keep('agents', name);
-  }
-  for (const [key, item] of items)
-    if (item.agent !== undefined && kept.has(keyOf({ noun: 'agents', name: item.agent })))
-      kept.set(key, item);
-  return kept;
 }
 
 async function pull({ folder, agent }, workspace, { out }) {
@@ -189,7 +155,7 @@ export async function run(args, env, io) {
       io.out(USAGE);
       return 0;
     }
-    const workspace = await new Workspace(options.url, options.key).read();
+    const workspace = await new Workspace(new Gateway(options.url, options.key)).read();
     return await COMMANDS[options.name](options, workspace, io);
   } catch (error) {
     io.err(`agents: ${error instanceof NoVerdict ? error.message : (error.stack ?? error)}`);

@@ -78,8 +78,11 @@ const patches = () => [inRoot('ops', 'setup', 'patches.mjs'), ...sources('ops/pa
 
 const contents = (files) => files.map((file) => fs.readFileSync(file));
 const buildKey = () => keyOf(...contents([...TRANSPILERS, ...patches()]), keyOfSources(CONFIGS, everything));
+/** What the console has of the command `agents`. */
+const agentFiles = () => [...sources('ops/agents', /\.mjs$/), inRoot('ops', 'agent-test', 'gateway.mjs')];
+
 const productKey = () =>
-  keyOf(...contents([...BUILDERS, ...patches()]), keyOfSources(PRODUCT_CONFIGS, product));
+  keyOf(...contents([...BUILDERS, ...agentFiles(), ...patches()]), keyOfSources(PRODUCT_CONFIGS, product));
 
 export const buildReady = () => hasStamp(STAMP, buildKey());
 

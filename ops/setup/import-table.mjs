@@ -55,7 +55,8 @@ export const ROOMS = {
   actors: { holds: 'statecharts', may: ['contracts'], packages: ['xstate'], ...PURE },
   client: {
     holds: 'the session SDK, the widget and the console',
-    may: [],
+    // The console saves an agent as the files that `agents pull` writes.
+    may: ['ops/agents/export'],
     // It loads a script from where its own came from.
     computed: ['client/src/widget/call-script'],
   },

@@ -17,7 +17,7 @@ async function makeScenario(t, { page, agent, call, button, view, saved, well })
   await page.getByLabel('Text', { exact: true }).fill('nine on weekdays');
   await saved();
   await page.getByLabel('Mode').selectOption('voice');
-  await page.getByLabel('Pause ms').fill('300');
+  await page.getByLabel('Pause, in ms').fill('300');
   await saved();
   await well(t, 'a scenario');
   await page.getByLabel('Mode').selectOption('text');
@@ -49,10 +49,10 @@ async function makeScenarioByVoice(t, { page, button, saved, well }) {
   await page.getByText('Add a scenario').click();
   t.match(await lines.inputValue(), 'Open <break time="300ms"/> now?', 'what was typed outlives a reload');
   await button('Create').click();
-  await page.getByLabel('Noise db').fill('-60');
+  await page.getByLabel('Noise, in dB').fill('-60');
   await button('Add to Interruptions').click();
   await page.getByLabel('Turn', { exact: true }).fill('1');
-  await page.getByLabel('After ms').fill('60000');
+  await page.getByLabel('After, in ms').fill('60000');
   await page.getByLabel('Say', { exact: true }).fill(HOSTILE[2]);
   await saved();
   await well(t, 'a scenario by voice');
@@ -86,6 +86,18 @@ async function playSuite(t, { page, button, well }) {
   await page.getByRole('row', { name: /Passed 1 of 1/ }).waitFor();
   await page.getByRole('row', { name: /By telephone Passed/ }).waitFor();
   await well(t, 'a run');
+  const first = page.url();
+  await button('Run again').click();
+  await page.waitForURL((url) => /runs\/run_/.test(url.href) && url.href !== first);
+  await page.getByText(/^Version 1, .* · /).waitFor();
+  await page.getByRole('row', { name: /Passed 1 of 1/ }).waitFor();
+  await button('Cancel').click();
+  await button('Delete…').click();
+  await button('Delete for good').click();
+  await page
+    .getByRole('row', { name: /Version 1/ })
+    .getByRole('link')
+    .click();
   await page.getByRole('link', { name: 'By telephone' }).click();
   const plays = button('Play');
   await until('its call can be heard', () => plays.isEnabled());

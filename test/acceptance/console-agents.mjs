@@ -2,12 +2,20 @@
  * An owner makes an agent with tools, knowledge and a webhook, publishes it and finds what is
  * left of its calls; keys of other roles are shown what they may do.
  */
+import { execFileSync } from 'node:child_process';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
 import { randomIds } from '../../dist/contracts/ids.js';
 import { createKey } from '../../dist/storage/keys/keys.js';
 import { startModel } from '../../dist/test/fixtures/chat/model.js';
 import { exactly } from '../../dist/test/fixtures/exactly.js';
+import { PhoneApi } from '../../dist/test/fixtures/phone/api.js';
+import { twilioApi } from '../../dist/test/fixtures/phone/api-twilio.js';
+import { newNumber, SECRET } from '../../dist/test/fixtures/phone/placed-calls.js';
 import { isSignedBy, startReceiver } from '../../dist/test/fixtures/platform/receiver.js';
 import { until } from '../../dist/test/fixtures/until.js';
+import { run } from '../../ops/agents/run.mjs';
 import { HOSTILE, madeOfTexts, signIn, violations } from './console.mjs';
 import { IS_SHOWN } from './console-views.mjs';
 
@@ -87,7 +95,7 @@ const STEPS = {
     { button, call, page, saved, well },
   ) => {
     await page.getByRole('heading', { name: 'Conversation' }).click();
-    const seconds = page.getByLabel('Max duration seconds');
+    const seconds = page.getByLabel('Max duration, in seconds');
     await seconds.fill('5');
     await page.getByRole('alert').filter({ hasText: 'must be in [60, 3600]' }).waitFor();
     t.equal(
@@ -176,8 +184,11 @@ const STEPS = {
     await page.getByLabel('System prompt').fill('The shop is closed.');
     await saved();
     await page.getByText('What would change').click();
-    await page.getByRole('row', { name: /conversation\.max_duration_seconds 1800 600/ }).waitFor();
-    await page.getByRole('row', { name: /prompt\.system_prompt.*opens at nine.*is closed/s }).waitFor();
+    const change = (hasText) => page.locator('.diff > li', { hasText }).waitFor();
+    await change(/^Max duration, in seconds \(Conversation\): from 1,800 to 600$/);
+    await change(/^System prompt \(Prompt\): from The shop opens at nine\..* to The shop is closed\.$/s);
+    await change(/^Detect answering machines \(Conversation, Placed calls\): from off to on$/);
+    await well(t, 'what would change');
 
     await tab('Versions');
     await button('Compare version 1').click();
@@ -205,7 +216,9 @@ const STEPS = {
     await call(`agents/${id}/publish`, { method: 'POST' });
     await page.reload();
     await page.getByLabel('Beside it').selectOption('Version 2');
-    await page.getByRole('row', { name: /webhooks\.post_call/ }).waitFor();
+    await page
+      .locator('.diff > li', { hasText: /^Events after a call 1 \(Webhooks\): from nothing to .*URL: http/ })
+      .waitFor();
     t.match(page.url(), /versions\?version=1&beside=2$/, 'what is compared is in the address');
     await tab('Webhooks');
     await button('Send a test').click();
@@ -216,7 +229,7 @@ const STEPS = {
     await call(`sessions/${made.session_id}/end`, { method: 'POST' });
     await until('both events are there', () => hook.seen.length === 3);
     await page.reload();
-    await page.getByText('call.analyzed').waitFor();
+    await page.getByText('A call was analysed').waitFor();
     await button('Deliver again').first().click();
     await page.getByText('asked for').waitFor();
     t.equal(hook.seen[3].body, hook.seen[2].body, 'what is delivered again is the same');
@@ -249,6 +262,53 @@ const STEPS = {
     await page.getByLabel('Search', { exact: true }).fill('');
     await page.getByRole('link', { name: HOSTILE[0] }).waitFor();
     await well(t, 'the list of agents');
+  },
+
+  'an agent is saved as the files that the command `agents` reads': async (
+    t,
+    { base, button, call, key, page, well },
+  ) => {
+    await page.evaluate((hash) => (location.hash = hash), `#/agents/${await agentOf(call)}/settings`);
+    const [download] = await Promise.all([page.waitForEvent('download'), button('Save as files').click()]);
+    t.match(download.suggestedFilename(), /^img-src.*\.zip$/);
+    const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'agent-files-'));
+    t.teardown(() => fs.rmSync(folder, { recursive: true }));
+    execFileSync('python3', ['-m', 'zipfile', '-e', await download.path(), folder]);
+    const lines = [];
+    const io = { out: (line) => lines.push(line), err: (line) => lines.push(line) };
+    const env = { AGENTS_URL: base, AGENTS_KEY: key };
+    t.equal(await run(['diff', folder], env, io), 0, `there is no difference: ${lines.join(' ')}`);
+    t.match(lines[0], /^no difference/);
+    await well(t, 'an agent as files');
+  },
+
+  'an agent calls a telephone': async (t, { button, call, page, well }) => {
+    const id = await agentOf(call);
+    await page.evaluate((hash) => (location.hash = hash), `#/agents/${id}/draft`);
+    await page.getByLabel('System prompt').waitFor();
+    t.equal(await page.getByText('Call a telephone').count(), 0, 'no number places calls');
+    const api = await PhoneApi.start(t, twilioApi, SECRET);
+    const [from, to] = [newNumber(), newNumber()];
+    const credentials = { [twilioApi.verifies]: SECRET, ...twilioApi.credentials };
+    const number = { provider: 'twilio', phone_number: from, api_url: api.url, credentials };
+    const { phone_number_id: added } = (await call('phone-numbers', { body: number })).body;
+    await page.reload();
+    await page.getByText('Call a telephone').click();
+    await page.getByLabel('Number to call').fill('030');
+    await button('Call it').click();
+    await page.getByRole('alert').waitFor();
+    await well(t, 'a number that cannot be called');
+    await page.getByLabel('Number to call').fill(to);
+    await button('Call it').click();
+    const placed = await api.call(to);
+    t.equal(placed.from, from);
+    await page.waitForURL(/#\/calls\/sess_/);
+    await page.getByText(to, { exact: false }).first().waitFor();
+    await button('End the call').click();
+    await button('End it now').click();
+    await until('it is hung up', () => api.hungUp.includes(placed.callId));
+    await call(`phone-numbers/${added}`, { method: 'DELETE' });
+    await page.evaluate(() => (location.hash = '#/agents'));
   },
 
   'a tool keeps its secrets, and is called': async (t, { button, call, hook, page, saved, tab, well }) => {

@@ -6,10 +6,20 @@ import { makeAgent } from '../../dist/test/fixtures/platform/agents.js';
 import { exactly } from '../../dist/test/fixtures/exactly.js';
 import { startReceiver } from '../../dist/test/fixtures/platform/receiver.js';
 import { insertTurn, TURN } from '../../dist/test/fixtures/calls/turns.js';
+import { NO_USAGE } from '../../dist/contracts/sessions/turns.js';
 import { until } from '../../dist/test/fixtures/until.js';
 import { madeOfTexts, shows, signIn, violations } from './console.mjs';
 
 const HOUR_MS = 3_600_000;
+const models = [
+  { model: 'large', inputTokens: 60, outputTokens: 0 },
+  { model: 'small', inputTokens: 30, outputTokens: 0 },
+];
+/** A second answer that came in half the time. */
+const QUICK = {
+  ...{ ...TURN, number: 2, turnId: 2, playedMs: 510, tools: [], usage: NO_USAGE },
+  parts: { ...TURN.parts, silence: 510, endpointing: 0, model: 0, voice: 0, transport: 0 },
+};
 /** Each call has two events. */
 const EVENTS = 2;
 
@@ -23,7 +33,9 @@ async function endedCalls({ call, sql }, url, hours) {
   for (const ago of hours) {
     const { session_id: id } = (await call('sessions', { body: { agent_id: agent } })).body;
     await sql`update sessions set status = 'active', started_at = now() where id = ${id}`;
-    if (ids.length === 0) await insertTurn(sql, id, { ...TURN, error: 'provider_failed' });
+    if (ids.length === 0)
+      await insertTurn(sql, id, { ...TURN, error: 'provider_failed', usage: { ...TURN.usage, models } });
+    if (ids.length === 0) await insertTurn(sql, id, QUICK);
     await call(`sessions/${id}/end`, { method: 'POST' });
     await until('its events were tried, and are given up', async () => {
       const rows = await sql`
@@ -70,6 +82,18 @@ export async function lookForFailures(t, { browser, workspace, sql }) {
     await rows.nth(3).getByRole('link').click();
     await page.locator('.transcript, main h2').first().waitFor();
     await mark.waitFor();
+    await page.getByText('Ended: through the API or the console').waitFor();
+    await page.getByText('Where the time of each turn went').click();
+    const bars = page.locator('table .split');
+    await until('there are both', async () => (await bars.count()) === 2);
+    const [slow, quick] = await bars.evaluateAll((all) =>
+      all.map((bar) => bar.getBoundingClientRect().width),
+    );
+    t.ok(Math.abs(slow / quick - 2) < 0.05, `bars have one scale: ${slow} and ${quick}`);
+    await page.getByText('What it used').click();
+    await page.getByRole('row', { name: 'Tokens read 90 0.00021' }).waitFor();
+    await page.getByText('large: 60 tokens read, 0 written').waitFor();
+    await page.locator('dl.figures', { hasText: '0.00021 EUR' }).waitFor();
     await well(t, 'the call');
   });
 
@@ -82,6 +106,7 @@ export async function lookForFailures(t, { browser, workspace, sql }) {
       () => Promise.all(['Calls', 'Success', 'Answers failed', 'Tool calls failed'].map(figure)),
       ['4', '100 %', '1', '1'],
     );
+    await shows('what they cost', () => figure('Cost'), '0.00 EUR');
     const line = (name) => page.locator('main li', named(name)).locator('.tag').textContent();
     await shows(
       'what is not well',
@@ -127,7 +152,7 @@ export async function lookForFailures(t, { browser, workspace, sql }) {
     await view('Deliveries');
     await shown(ids.length * EVENTS);
     const newest = deliveries.first();
-    t.match(await newest.textContent(), /call\.analyzed.*Failed/);
+    t.match(await newest.textContent(), /A call was analysed.*Failed/);
     const before = seen.length;
     await newest.getByRole('button', { name: 'Deliver again' }).click();
     await newest.getByText('Delivered', { exact: true }).waitFor();

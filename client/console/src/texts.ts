@@ -294,7 +294,11 @@ export const texts = {
     times: (count: number) => `${count}×`,
     noRecording:
       'This call was not recorded. The agent’s setting “Record calls”, or `record_audio` of the session, turns it on.',
-    recording: (status: string) => `Recording: ${status}`,
+    recording: (status: string) => texts.calls.recordings[status] ?? `Recording: ${status}`,
+    recordings: {
+      processing: 'The recording is being made.',
+      failed: 'The recording has failed.',
+    } as Readonly<Record<string, string>>,
     loadingSound: 'Loading the recording…',
     transcript: 'Transcript',
     speakers: { user: 'User', agent: 'Agent', tool: 'Tool', model: 'Model' },
@@ -329,9 +333,61 @@ export const texts = {
       characters: 'Characters spoken',
       cost: 'Cost',
     },
-    dialled: (status: string, who: string | null) =>
-      who === null ? `dialled: ${status}` : `${status} by ${who === 'unknown' ? 'somebody' : who}`,
-    ended: (reason: string) => `Ended: ${reason}`,
+    spent: {
+      title: 'What it used',
+      what: 'Of what',
+      amount: 'How much',
+      cost: (currency: string) => `Cost, ${currency}`,
+      kinds: {
+        input_tokens: 'Tokens read',
+        output_tokens: 'Tokens written',
+        characters: 'Characters spoken',
+        recognition_minute: 'Audio transcribed',
+        call_minute: 'Length of the call',
+      },
+      minutes: (count: string) => `${count} min`,
+      answered: (models: string) => `Answered by ${models}`,
+      model: (name: string, read: string, written: string) =>
+        `${name}: ${read} tokens read, ${written} written`,
+      estimated: 'Tokens were counted by the gateway, as the language model does not tell them.',
+    },
+    dialled: (status: string, who: string | null) => {
+      const how = texts.calls.dialStates[status] ?? status;
+      return who === null ? `Dialled: ${how}` : `${how} by ${texts.calls.answerers[who] ?? who}`;
+    },
+    dialStates: {
+      answered: 'answered',
+      busy: 'busy',
+      no_answer: 'nobody answered',
+      failed: 'it failed',
+    } as Readonly<Record<string, string>>,
+    answerers: { human: 'a person', voicemail: 'a machine', unknown: 'somebody' } as Readonly<
+      Record<string, string>
+    >,
+    ended: (reason: string) => `Ended: ${texts.calls.endings[reason] ?? reason}`,
+    endings: {
+      hangup: 'somebody hung up',
+      timeout: 'the longest duration was reached',
+      ended_by_api: 'through the API or the console',
+      error: 'a failure of the gateway',
+      llm_endpoint_failure: 'the language model did not answer',
+      speech_failure: 'voice or recogniser did not work',
+      not_joined: 'nobody joined',
+      transport_lost: 'the connection was lost',
+      transferred: 'the caller was connected to somebody else',
+    } as Readonly<Record<string, string>>,
+    /** Codes of failed answers. */
+    failures: {
+      provider_failed: 'The language model failed.',
+      first_byte_timeout: 'There was no answer in time.',
+      context_exceeded: 'The conversation is longer than the language model can read.',
+      engine_failed: 'The speech engine failed.',
+      engine_lost: 'The speech engine stopped at its work.',
+      engine_busy: 'All speech engines were busy.',
+      quota_exceeded: 'The workspace has used up its quota.',
+      concurrency_exceeded: 'The workspace had too many speech jobs at once.',
+    } as Readonly<Record<string, string>>,
+    toolStates: { completed: 'done', failed: 'failed' } as Readonly<Record<string, string>>,
     version: (number: number | null) => (number === null ? 'Draft' : `Version ${number}`),
     saveJson: 'Save as JSON',
     saveAudio: { user: 'Save the user’s side', agent: 'Save the agent’s side', human: 'Save the other side' },
@@ -345,6 +401,7 @@ export const texts = {
     skipped: (reason: string) => `Skipped: ${reason}.`,
     data: 'Data',
     criteria: 'Criteria',
+    results: { success: 'Met', failure: 'Not met', unknown: 'Not known' } as Readonly<Record<string, string>>,
     details: 'Details',
   },
   deliveries: {
@@ -363,6 +420,12 @@ export const texts = {
     statuses: { waiting: 'Waiting', delivered: 'Delivered', failed: 'Failed' } as Readonly<
       Record<string, string>
     >,
+    events: {
+      'call.ended': 'A call has ended',
+      'call.analyzed': 'A call was analysed',
+      'phone_call.dial_finished': 'A placed call was answered, or not',
+      'phone_call.ended': 'A placed call is over',
+    } as Readonly<Record<string, string>>,
     errors: {
       refused: 'address not allowed',
       unresolved: 'name not found',
@@ -628,15 +691,38 @@ export const texts = {
     isPublished: (number: number) => `Version ${number} is published.`,
     changes: 'What would change',
     same: 'There is no difference.',
-    setting: 'Setting',
+    difference: {
+      label: (before: string, after: string) => `From ${before} to ${after}`,
+      from: 'from',
+      to: 'to',
+      nothing: 'nothing',
+      on: 'on',
+      off: 'off',
+    },
     compare: 'Compare',
     compareOne: (number: number) => `Compare version ${number}`,
     beside: 'Beside it',
     restore: (number: number) => `Put version ${number} into the draft`,
+    files: {
+      title: 'As files',
+      help: 'The draft with its tools, knowledge and tests as YAML, in an archive, without credentials: the same files as `npm run agents -- pull`, for a repository or for another gateway.',
+      save: 'Save as files',
+      working: 'Reading…',
+    },
+    placing: {
+      title: 'Call a telephone',
+      help: 'The published version calls this number, as it would call anybody.',
+      to: 'Number to call',
+      toHelp: 'With its country, such as +493012345678.',
+      from: 'From',
+      call: 'Call it',
+    },
     embed: 'On a web page',
     embedHelp: 'For pages on the allowed origins, once the agent is public. Nobody needs a key for it.',
   },
   form: {
+    /** Behind the names of fields that are so many of them. */
+    units: { ms: 'in ms', seconds: 'in seconds', db: 'in dB' } as Readonly<Record<string, string>>,
     range: (least: number | undefined, most: number | undefined) => `From ${least ?? '–'} to ${most ?? '–'}.`,
     pattern: (pattern: string) => `Must match ${pattern}.`,
     characters: (most: number) => `Up to ${most.toLocaleString('en')} characters.`,
@@ -770,6 +856,7 @@ export const texts = {
     backToRun: 'Back to the run',
     change: 'Change this scenario',
     start: 'Play them',
+    playAgain: 'Run again',
     suite: 'Which',
     allScenarios: 'All scenarios',
     modes: { text: 'In writing', voice: 'By voice' } as Readonly<Record<string, string>>,

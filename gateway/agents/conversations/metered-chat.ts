@@ -13,7 +13,7 @@ import {
 import { meaningOf } from '../../../contracts/parts/outcome-of.js';
 import type { EndpointFailure } from '../../../contracts/ports/sessions/sessions.js';
 import type { ForWhom } from '../../../contracts/ports/parts.js';
-import type { Usage } from '../../../contracts/sessions/turns.js';
+import type { ModelUsage, Usage } from '../../../contracts/sessions/turns.js';
 import type { NoteTurn } from './turns/turn-events.js';
 
 export interface ChatMeterParts {
@@ -41,6 +41,11 @@ const textOf = ({ messages, tools, known = [], passages }: ChatRequest): string 
     ...(tools.length > 0 ? [JSON.stringify(tools)] : []),
   ].join('\n');
 
+const usageOfModel = (model: string, tokens: Omit<ModelUsage, 'model'>): Partial<Usage> => ({
+  ...tokens,
+  models: [{ model, ...tokens }],
+});
+
 export class ChatMeter {
   readonly #counting = new Set<Promise<void>>();
 
@@ -50,6 +55,7 @@ export class ChatMeter {
   async *ask(job: number, request: ChatRequest, signal: AbortSignal): AsyncGenerator<ChatEvent> {
     const { note, whom } = this.parts;
     const chat = this.parts.model();
+    let model = chat.name;
     const told = new Set<unknown>();
     let usage: Extract<ChatEvent, { readonly kind: 'usage' }> | undefined;
     let cut: AnswerCut | undefined;
@@ -68,6 +74,7 @@ export class ChatMeter {
         }
         if (event.kind === 'failed') {
           this.parts.failed(event.failure);
+          model = event.nextModel ?? model;
           // The next request is one of its own in the record.
           if (event.failure.next === undefined) continue;
           note({ type: 'modelEnded', job });
@@ -88,8 +95,8 @@ export class ChatMeter {
       throw error;
     } finally {
       note({ type: 'modelEnded', job, cut });
-      if (usage) note({ type: 'used', job, usage: usage.tokens });
-      else if (chat.hasTokens !== false) this.#estimate(job, textOf(request), answer);
+      if (usage) note({ type: 'used', job, usage: usageOfModel(model, usage.tokens) });
+      else if (chat.hasTokens !== false) this.#estimate(job, model, textOf(request), answer);
     }
   }
 
@@ -114,10 +121,10 @@ export class ChatMeter {
     await Promise.all(this.#counting);
   }
 
-  #estimate(job: number, asked: string, answer: string): void {
+  #estimate(job: number, model: string, asked: string, answer: string): void {
     const counting = Promise.all([this.#count(asked), this.#count(answer)]).then(
       ([inputTokens, outputTokens]) => {
-        const usage: Partial<Usage> = { inputTokens, outputTokens, tokensEstimated: true };
+        const usage = { ...usageOfModel(model, { inputTokens, outputTokens }), tokensEstimated: true };
         this.parts.note({ type: 'used', job, usage });
         this.#counting.delete(counting);
       },

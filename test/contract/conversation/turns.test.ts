@@ -13,7 +13,10 @@ import { startReceiver } from '../../fixtures/platform/receiver.js';
 import { until } from '../../fixtures/until.js';
 
 t.teardown(letGo);
-const PRICES = { currency: 'EUR', input_tokens: 1e6, characters: 1000, call_minute: 60 };
+const PRICES = {
+  ...{ currency: 'EUR', input_tokens: 1e6, characters: 1000, call_minute: 60 },
+  models: { default: { output_tokens: 2e6 } },
+};
 const WORDS = 'wombats or weather';
 const isTraced = notInstalled(['@opentelemetry/sdk-trace-base', '@opentelemetry/exporter-trace-otlp-proto']);
 const collector = await receiver(t, Buffer.alloc(0));
@@ -80,12 +83,19 @@ t.test('usage is the sum over the turns, and the cost that of the prices', async
   exactly(t, usage, { input_tokens: tokens, tokens_estimated: true, call_seconds: Number });
   t.ok(Number(usage['characters']) >= 'It is sunny there.'.length);
   t.ok(Number(usage['recognised_seconds']) > 0);
+  const written = record.turns.reduce((sum, { usage }) => sum + Number(usage['output_tokens']), 0);
+  const models = [{ model: 'default', input_tokens: tokens, output_tokens: written }];
+  t.strictSame(usage['models'], models, 'the record says which model answered');
+  t.strictSame(turn.usage['models'], [
+    { ...models[0], input_tokens: turn.usage['input_tokens'], output_tokens: turn.usage['output_tokens'] },
+  ]);
   exactly(t, cost, {
     currency: 'EUR',
     input_tokens: tokens,
+    output_tokens: 2 * written,
     characters: usage['characters']!,
     call_minute: usage['call_seconds']!,
-    total: tokens + Number(usage['characters']) + Number(usage['call_seconds']),
+    total: tokens + 2 * written + Number(usage['characters']) + Number(usage['call_seconds']),
   });
 });
 

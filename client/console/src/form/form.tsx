@@ -36,13 +36,18 @@ const LONG_TEXT = 256;
 /** End of the names of id fields; labels leave it out, since people pick names. */
 const ID = /_id(s?)$/;
 
-/** Label of a field: its own, or `max_duration_seconds` as words, `tool_ids` as “Tools”; a position in a list by the list's name. */
+/** End of the names of numbers: what they are so many of. */
+const UNIT = /_(ms|seconds|db)$/;
+
+/** Label of a field: its own, or `max_duration_seconds` as “Max duration, in seconds”, `tool_ids` as “Tools”; a position in a list by the list's name. */
 export const labelOf = (path: Path): string => {
   const last = path.at(-1) ?? '';
   if (typeof last === 'number') return `${labelOf(path.slice(0, -1))} ${last + 1}`;
   const known = LABELS[last];
   if (known !== undefined) return known;
-  const name = spaced(last.replace(ID, '$1'));
+  const unit = UNIT.exec(last)?.[1] ?? '';
+  const named = unit === '' ? last.replace(ID, '$1') : last.replace(UNIT, '');
+  const name = [spaced(named), form.units[unit]].filter(Boolean).join(', ');
   return name.charAt(0).toUpperCase() + name.slice(1);
 };
 

@@ -4,6 +4,8 @@ type Words = Readonly<Record<string, string>>;
 export const LABELS: Words = {
   amd_enabled: 'Detect answering machines',
   outbound: 'Placed calls',
+  llm: 'Language model',
+  sip: 'SIP',
   url: 'URL',
   conversation_init: 'Question before a call',
   web: 'Also before calls of web pages and programs',

@@ -110,7 +110,7 @@ export function DeliveryRow({ initial, linked }: { readonly initial: Delivery; r
   return (
     <li class="group stack tight">
       <div class="row">
-        <strong>{event}</strong>
+        <strong title={event}>{deliveries.events[event] ?? event}</strong>
         <span class={`tag ${TONES[status] ?? 'warn'}`} role="status">
           {deliveries.statuses[status] ?? status}
         </span>

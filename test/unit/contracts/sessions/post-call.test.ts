@@ -110,6 +110,7 @@ const turn: Turn = {
     inputTokens: 100,
     outputTokens: 20,
     tokensEstimated: true,
+    models: [{ model: 'm', inputTokens: 100, outputTokens: 20 }],
     characters: 60,
     recognisedMs: 1500,
   },
@@ -119,6 +120,7 @@ const USAGE = {
   input_tokens: 100,
   output_tokens: 20,
   tokens_estimated: true,
+  models: [{ model: 'm', input_tokens: 100, output_tokens: 20 }],
   characters: 60,
   recognised_seconds: 1.5,
 };
@@ -314,7 +316,7 @@ t.test('the test of a webhook is the end of an empty call of its agent', async (
     turns: [],
     turns_total: 0,
     usage: {
-      ...{ input_tokens: 0, output_tokens: 0, tokens_estimated: false, characters: 0 },
+      ...{ input_tokens: 0, output_tokens: 0, tokens_estimated: false, models: [], characters: 0 },
       ...{ recognised_seconds: 0, call_seconds: 0 },
     },
     cost: null,

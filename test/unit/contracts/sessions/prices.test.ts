@@ -44,6 +44,30 @@ t.test('usage without a price is free, and amounts are rounded to a millionth', 
   t.equal(costOf({ ...NO_USAGE, inputTokens: 1 }, 0, { currency: 'USD', input_tokens: 0.4 }).total, 0);
 });
 
+t.test('a model has its own prices; what it leaves out, and other models, by the price of all', async (t) => {
+  const models = [
+    { model: 'large', inputTokens: 1_000_000, outputTokens: 100_000 },
+    { model: 'toString', inputTokens: 500_000, outputTokens: 300_000 },
+  ];
+  const prices = { ...PRICES, models: { large: { input_tokens: 3 } } };
+  const { input_tokens, output_tokens } = costOf({ ...USAGE, models }, 0, prices);
+  t.same([input_tokens, output_tokens], [3.4, 0.8], '500,000 tokens are of no known model');
+  t.same(costOf({ ...USAGE, models }, 0, PRICES), costOf(USAGE, 0, PRICES));
+});
+
+t.test('tokens are summed by model, in the order of their first answers', async (t) => {
+  const used = (model: string, inputTokens: number) => ({
+    ...NO_USAGE,
+    models: [{ model, inputTokens, outputTokens: 1 }],
+  });
+  const sum = [used('b', 1), NO_USAGE, used('a', 2), used('b', 4)].reduce(addUsage);
+  t.strictSame(sum.models, [
+    { model: 'b', inputTokens: 5, outputTokens: 2 },
+    { model: 'a', inputTokens: 2, outputTokens: 1 },
+  ]);
+  t.notOk('models' in addUsage(USAGE, NO_USAGE));
+});
+
 t.test('prices are a currency and numbers from 0 on, by names that there are', async (t) => {
   for (const good of [PRICES, { currency: 'USD' }, { currency: 'EUR', call_minute: 0 }]) t.ok(isPrices(good));
   const bad = [null, [], {}, { currency: '' }, { currency: 5 }, { currency: 'EUR', tokens: 1 }];
@@ -51,6 +75,23 @@ t.test('prices are a currency and numbers from 0 on, by names that there are', a
   for (const currency of ['X', 'ABCDEFGH']) t.ok(isPrices({ currency }));
   for (const currency of ['ABCDEFGHI', 'EU1', ' EUR', 'EUR ', true, ['EUR']])
     t.notOk(isPrices({ currency }), String(currency));
+  const models = (value: unknown) => isPrices({ currency: 'EUR', models: value });
+  for (const good of [{}, { m: {} }, { m: { input_tokens: 0, output_tokens: 1.5 } }]) t.ok(models(good));
+  for (const wrong of [
+    null,
+    [],
+    'm',
+    { '': {} },
+    { m: 1 },
+    { m: { characters: 1 } },
+    { m: { input_tokens: -1 } },
+  ])
+    t.notOk(models(wrong), JSON.stringify(wrong));
+  for (const [count, is] of [
+    [100, true],
+    [101, false],
+  ] as const)
+    t.equal(models(Object.fromEntries(Array.from({ length: count }, (_, at) => [`m${at}`, {}]))), is);
   for (const each of [...bad, ...more, { currency: 'EUR', characters: Infinity }]) t.notOk(isPrices(each));
 });
 

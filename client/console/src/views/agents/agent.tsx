@@ -10,6 +10,7 @@ import { linkTo } from '../../router.js';
 import { texts } from '../../texts.js';
 import { type Agent, agentPath, type Config, newestVersion, type Version } from './agent-api.js';
 import { ConfigForm, SaveState, useDraft } from './editor.js';
+import { PhoneCall } from './phone-call.js';
 import { Publish } from './publish.js';
 import type { Saved } from './saving.js';
 import { Settings } from './settings.js';
@@ -101,6 +102,7 @@ function Loaded({ known, tab }: { readonly known: Known; readonly tab: Tab }) {
       {tab === 'versions' && <Versions id={id} live={live} draft={saved.value} restored={saved.take} />}
       {tab === 'webhooks' && <Webhooks id={id} draft={saved.value} />}
       {tab === 'settings' && <Settings agent={agent} changed={setAgent} />}
+      {tab === 'draft' && live && may('sessions') && may('read') && <PhoneCall id={id} />}
     </div>
   );
 }

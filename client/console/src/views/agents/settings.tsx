@@ -13,6 +13,7 @@ import { texts } from '../../texts.js';
 import { type Agent, agentPath } from './agent-api.js';
 import { useSaved } from './saving.js';
 import { SaveState } from './editor.js';
+import { Export } from './export.js';
 
 const { agents } = texts;
 
@@ -87,6 +88,7 @@ export function Settings({
         <Failure error={saved.error} retry={() => void saved.flush()} />
       </div>
       <Embed agent={agent} />
+      <Export agent={agent} />
       {may('manage') && <Remove path={path} sure={agents.removeSure} done={() => go(['agents'])} />}
     </FormContext.Provider>
   );

@@ -36,7 +36,10 @@ export const AnalysisPanel = ({ analysis }: { readonly analysis: Analysis }) => 
     <Rows title={calls.data} rows={analysis.data.map((row) => ({ ...row, value: textOf(row.value) }))} />
     <Rows
       title={calls.criteria}
-      rows={analysis.criteria_results.map((row) => ({ ...row, value: row.result }))}
+      rows={analysis.criteria_results.map((row) => ({
+        ...row,
+        value: calls.results[row.result] ?? row.result,
+      }))}
     />
   </section>
 );

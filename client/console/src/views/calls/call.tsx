@@ -2,7 +2,7 @@
 import { useEffect } from 'preact/hooks';
 import { useMay } from '../../account.js';
 import { ask } from '../../api.js';
-import { lengthText, momentText, msText, spaced } from '../../format.js';
+import { lengthText, momentText, msText } from '../../format.js';
 import { useLoad } from '../../hooks.js';
 import { Failure, FigureList, Loading, Page } from '../../parts/basics.js';
 import { Deliveries } from '../../parts/deliveries.js';
@@ -12,9 +12,11 @@ import { go, linkTo } from '../../router.js';
 import { saveText } from '../../save.js';
 import { texts } from '../../texts.js';
 import { AnalysisPanel, Details } from './analysis.js';
+import { TurnTimes } from '../turn-times.js';
 import { callPath, type KnownCall, readCall } from './call-api.js';
 import { Player } from './player.js';
-import { type Call, isLive, percentile } from './record.js';
+import { type Call, isLive, partsOf, percentile } from './record.js';
+import { Spent } from './spent.js';
 import { StatusTag } from './status.js';
 
 const { calls } = texts;
@@ -32,7 +34,7 @@ const grows = ({ call, recording }: KnownCall): boolean =>
 function Figures({ call }: { readonly call: Call }) {
   const { figures } = calls;
   const { turns, usage, cost } = call;
-  const tokens = Number(usage['input_tokens'] ?? 0) + Number(usage['output_tokens'] ?? 0);
+  const tokens = usage.input_tokens + usage.output_tokens;
   const rows: readonly (readonly [string, string])[] = [
     [figures.length, lengthText(call.duration_seconds)],
     [figures.turns, String(turns.length)],
@@ -40,11 +42,24 @@ function Figures({ call }: { readonly call: Call }) {
     [figures.slow, msText(percentile(turns, 0.95))],
     [figures.interruptions, String(turns.filter(({ interrupted }) => interrupted).length)],
     ...(tokens > 0 ? [[figures.tokens, tokens.toLocaleString('en')] as const] : []),
-    [figures.characters, Number(usage['characters'] ?? 0).toLocaleString('en')],
+    [figures.characters, usage.characters.toLocaleString('en')],
     ...(cost ? [[figures.cost, `${cost.total} ${cost.currency}`] as const] : []),
   ];
   return <FigureList rows={rows} />;
 }
+
+/** Answers that were heard, as the table of times takes them. */
+const heardTurns = ({ turns }: Call) =>
+  turns.flatMap(({ number, cause, latency_ms: latencyMs, latency, interrupted }) =>
+    latencyMs === null
+      ? []
+      : [
+          {
+            ...{ number, cause, latencyMs, latency: latency && partsOf(latency) },
+            interruptedBy: interrupted?.by ?? null,
+          },
+        ],
+  );
 
 const save = (call: Call): void => saveText(`${call.session_id}.json`, JSON.stringify(call, null, 2));
 
@@ -62,9 +77,9 @@ const Head = ({ call }: { readonly call: Call }) => (
         momentText(call.created_at),
         calls.version(call.version_number),
         call.caller_number,
-        call.dial_status && calls.dialled(spaced(call.dial_status), call.answered_by),
+        call.dial_status && calls.dialled(call.dial_status, call.answered_by),
         call.end_user_id,
-        call.ended_reason && calls.ended(spaced(call.ended_reason)),
+        call.ended_reason && calls.ended(call.ended_reason),
       ]
         .filter(Boolean)
         .join(' · ')}
@@ -112,6 +127,8 @@ export function CallView({ id, initial }: { readonly id: string; readonly initia
       <Figures call={call} />
       <Player call={call} recording={recording} initial={initial} />
       {call.analysis && <AnalysisPanel analysis={call.analysis} />}
+      <TurnTimes turns={heardTurns(call)} folded />
+      <Spent call={call} />
       <Details call={call} />
       <Deliveries of={{ session_id: id }} key={call.analysis?.status ?? call.status} />
       <div class="row">

@@ -101,6 +101,32 @@ export interface Analysis {
   }[];
 }
 
+interface Usage {
+  readonly input_tokens: number;
+  readonly output_tokens: number;
+  readonly tokens_estimated: boolean;
+  /** The same tokens by the language model that answered. */
+  readonly models: readonly {
+    readonly model: string;
+    readonly input_tokens: number;
+    readonly output_tokens: number;
+  }[];
+  readonly characters: number;
+  readonly recognised_seconds: number;
+  readonly call_seconds: number | null;
+}
+
+/** Amounts in units of the currency. */
+interface Cost {
+  readonly currency: string;
+  readonly total: number;
+  readonly input_tokens: number;
+  readonly output_tokens: number;
+  readonly characters: number;
+  readonly recognition_minute: number;
+  readonly call_minute: number;
+}
+
 export interface Call extends CallRow {
   readonly version_number: number | null;
   readonly end_user_id: string | null;
@@ -110,8 +136,8 @@ export interface Call extends CallRow {
   readonly recorded: boolean;
   readonly items: readonly (Message | ToolCall | ToolResult | EndpointError)[];
   readonly turns: readonly Turn[];
-  readonly usage: Readonly<Record<string, number | boolean | null>>;
-  readonly cost: { readonly currency: string; readonly total: number } | null;
+  readonly usage: Usage;
+  readonly cost: Cost | null;
   readonly analysis: Analysis | null;
 }
 
@@ -138,6 +164,10 @@ export interface Entry {
   /** The turn, if these are the agent's first words of an answer. */
   readonly turn?: Turn | undefined;
 }
+
+/** The parts of a latency by their names. */
+export const partsOf = (latency: Readonly<Record<string, number>>): Readonly<Record<string, number>> =>
+  Object.fromEntries(Object.entries(latency).map(([name, ms]) => [name.replace(/_ms$/, ''), ms]));
 
 export const isLive = ({ status }: Pick<CallRow, 'status'>): boolean =>
   status === 'active' || status === 'pending';

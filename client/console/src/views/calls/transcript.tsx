@@ -4,16 +4,13 @@ import { lengthText, msText } from '../../format.js';
 import { Split } from '../../parts/split.js';
 import { linkTo } from '../../router.js';
 import { texts } from '../../texts.js';
-import type { EndpointError, Entry, Message, Turn, ToolCall } from './record.js';
+import { type EndpointError, type Entry, type Message, partsOf, type Turn, type ToolCall } from './record.js';
 
 const { calls } = texts;
 
 const MARKS = ['backchannel', 'background', 'echo', 'filler'] as const;
 
-const partsOf = (latency: Readonly<Record<string, number>>) =>
-  Object.fromEntries(Object.entries(latency).map(([name, ms]) => [name.replace(/_ms$/, ''), ms]));
-
-const Answer = ({ turn }: { readonly turn: Turn }) => (
+const Answer = ({ turn, most }: { readonly turn: Turn; readonly most: number }) => (
   <div class="answer">
     <span class="tag">{msText(turn.latency_ms)}</span>
     {!turn.complete && (
@@ -22,7 +19,7 @@ const Answer = ({ turn }: { readonly turn: Turn }) => (
     {turn.latency && (
       <details>
         <summary>{calls.where}</summary>
-        <Split latency={partsOf(turn.latency)} />
+        <Split latency={partsOf(turn.latency)} most={most} />
       </details>
     )}
     {turn.passages.length > 0 && (
@@ -41,7 +38,15 @@ const Answer = ({ turn }: { readonly turn: Turn }) => (
   </div>
 );
 
-const Said = ({ item, turn }: { readonly item: Message; readonly turn: Turn | undefined }) => (
+const Said = ({
+  item,
+  turn,
+  most,
+}: {
+  readonly item: Message;
+  readonly turn: Turn | undefined;
+  readonly most: number;
+}) => (
   <>
     <p class="words">
       {item.content}
@@ -56,8 +61,8 @@ const Said = ({ item, turn }: { readonly item: Message; readonly turn: Turn | un
         {calls.marks[mark]}
       </span>
     ))}
-    {item.error && <p class="problem">{item.error}</p>}
-    {turn && <Answer turn={turn} />}
+    {item.error && <p class="problem">{calls.failures[item.error] ?? item.error}</p>}
+    {turn && <Answer turn={turn} most={most} />}
   </>
 );
 
@@ -66,7 +71,9 @@ const Done = ({ item, result }: Pick<Entry, 'result'> & { readonly item: ToolCal
     <summary>
       <code>{item.tool_name}</code>{' '}
       <span class={`tag ${result?.status === 'failed' ? 'bad' : ''}`}>
-        {result ? `${result.status}, ${msText(result.latency_ms)}` : calls.noResult}
+        {result
+          ? `${calls.toolStates[result.status] ?? result.status}, ${msText(result.latency_ms)}`
+          : calls.noResult}
       </span>
     </summary>
     <pre>{item.input}</pre>
@@ -81,8 +88,8 @@ const EndpointFailure = ({ item }: { readonly item: EndpointError }) => (
   </p>
 );
 
-const What = ({ item, turn, result }: Entry) => {
-  if (item.type === 'message') return <Said item={item} turn={turn} />;
+const What = ({ item, turn, result, most }: Entry & { readonly most: number }) => {
+  if (item.type === 'message') return <Said item={item} turn={turn} most={most} />;
   if (item.type === 'llm.endpoint_error') return <EndpointFailure item={item} />;
   return <Done item={item} result={result} />;
 };
@@ -93,7 +100,15 @@ const speakerOf = ({ item }: Entry): string => {
   return item.role === 'user' ? calls.speakers.user : calls.speakers.agent;
 };
 
-const Line = ({ entry, seek }: { readonly entry: Entry; readonly seek: (seconds: number) => void }) => (
+const Line = ({
+  entry,
+  most,
+  seek,
+}: {
+  readonly entry: Entry;
+  readonly most: number;
+  readonly seek: (seconds: number) => void;
+}) => (
   <>
     <button
       class="at"
@@ -105,7 +120,7 @@ const Line = ({ entry, seek }: { readonly entry: Entry; readonly seek: (seconds:
     </button>
     <span class="who">{speakerOf(entry)}</span>
     <div class="what">
-      <What {...entry} />
+      <What {...entry} most={most} />
     </div>
   </>
 );
@@ -122,6 +137,7 @@ export function Transcript({
   readonly follow: boolean;
   readonly seek: (seconds: number) => void;
 }) {
+  const most = Math.max(0, ...entries.map(({ turn }) => turn?.latency_ms ?? 0));
   const list = useRef<HTMLOListElement>(null);
   useEffect(() => {
     if (follow) list.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest' });
@@ -134,7 +150,7 @@ export function Transcript({
           class={entry.item.type === 'message' ? entry.item.role : 'tool'}
           aria-current={entry === current ? 'time' : undefined}
         >
-          <Line entry={entry} seek={seek} />
+          <Line entry={entry} most={most} seek={seek} />
         </li>
       ))}
     </ol>

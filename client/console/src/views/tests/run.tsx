@@ -6,6 +6,7 @@ import { lengthText, momentText, spaced } from '../../format.js';
 import { useAction, useLoad } from '../../hooks.js';
 import { Failure, Field, Loading, Page, Scroll } from '../../parts/basics.js';
 import { Remove } from '../../parts/remove.js';
+import { DRAFT } from '../../parts/version-field.js';
 import { go, linkTo } from '../../router.js';
 import { texts } from '../../texts.js';
 import { CallPart } from './sound.js';
@@ -18,6 +19,7 @@ import {
   type Run,
   type RunRow,
   runPath,
+  startRun,
   type WholeResult,
 } from './test-api.js';
 import { Checks, Verdict } from './verdict.js';
@@ -130,6 +132,26 @@ function Beside({ run }: { readonly run: Run }) {
   );
 }
 
+/** Plays the same once more: the suite as it is now, or else these scenarios, against the same version or the draft of now. */
+function Again({ run }: { readonly run: Run }) {
+  const starting = useAction(async (signal) => {
+    const { agent_id: agent, suite_id: suite, version_number: version, results } = run;
+    const which = suite ? { suite_id: suite } : { scenario_ids: results.map(({ scenario_id: id }) => id) };
+    const made = await startRun({ agent_id: agent, version: version ?? DRAFT, ...which }, signal);
+    go(['tests', 'runs', made.run_id]);
+  });
+  return (
+    <div class="stack tight">
+      <div>
+        <button class="button" type="button" disabled={starting.busy} onClick={() => void starting.run()}>
+          {tests.playAgain}
+        </button>
+      </div>
+      <Failure error={starting.error} />
+    </div>
+  );
+}
+
 const Results = ({ run }: { readonly run: Run }) => (
   <Scroll label={tests.results}>
     <table>
@@ -174,6 +196,7 @@ export function RunView({ id }: { readonly id: string }) {
           <div class="fields">
             <Beside run={run} />
           </div>
+          {may('sessions') && <Again key={id} run={run} />}
           {may('manage') && (
             <Remove
               path={runPath(id)}

@@ -83,6 +83,7 @@ export interface RunRow {
   readonly run_id: string;
   readonly agent_id: string;
   readonly agent_name: string;
+  readonly suite_id: string | null;
   readonly suite_name: string | null;
   readonly version_number: number | null;
   readonly status: string;

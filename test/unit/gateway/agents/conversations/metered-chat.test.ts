@@ -11,6 +11,11 @@ const REQUEST = { messages: [{ role: 'user', content: 'four' }], tools: [], pass
 const TEXT = { kind: 'text', text: 'answer' } as const;
 const TOLD = { kind: 'usage', tokens: { inputTokens: 90, outputTokens: 9 } } as const;
 
+const usedBy = (model: string, inputTokens: number, outputTokens: number) => ({
+  ...{ inputTokens, outputTokens },
+  models: [{ model, inputTokens, outputTokens }],
+});
+
 interface Options {
   readonly hasTokens?: boolean;
   /** The host of an agent's own model. */
@@ -56,7 +61,7 @@ t.test('usage that the model reports is counted, and not passed on', async (t) =
   t.same(notes[0], { type: 'modelAsked', job: 3 });
   t.same(notes.slice(-2), [
     { type: 'modelEnded', job: 3 },
-    { type: 'used', job: 3, usage: { inputTokens: 90, outputTokens: 9 } },
+    { type: 'used', job: 3, usage: usedBy('test', 90, 9) },
   ]);
 });
 
@@ -64,21 +69,21 @@ t.test('usage that it does not report is estimated, and marked so; the answer do
   const { ask, meter, usages } = metered([TEXT]);
   await ask();
   await meter.settled();
-  t.same(usages(), [{ inputTokens: 4, outputTokens: 6, tokensEstimated: true }]);
+  t.same(usages(), [{ ...usedBy('test', 4, 6), tokensEstimated: true }]);
 });
 
 t.test('an answer that fails has cost what was asked', async (t) => {
   const { ask, meter, usages } = metered([TEXT, new Error('away')]);
   await rejectsExactly(t, ask(), { message: 'away' });
   await meter.settled();
-  t.same(usages(), [{ inputTokens: 4, outputTokens: 6, tokensEstimated: true }]);
+  t.same(usages(), [{ ...usedBy('test', 4, 6), tokensEstimated: true }]);
 });
 
 t.test('without a counter, by its length', async (t) => {
   const { ask, meter, usages } = metered([TEXT], { count: () => Promise.reject(new Error('busy')) });
   await ask();
   await meter.settled();
-  t.same(usages(), [{ inputTokens: 1, outputTokens: 2, tokensEstimated: true }]);
+  t.same(usages(), [{ ...usedBy('test', 1, 2), tokensEstimated: true }]);
 });
 
 t.test('a model without tokens has no usage', async (t) => {
