@@ -167,14 +167,14 @@ async function closeParts(parts: GatewayParts): Promise<void> {
 
 /** A new protocol is one line here. */
 export function dialectsOf(
-  { identity, voiced, platform, sessions, tests, transport }: GatewayParts,
+  { identity, voiced, platform, sessions, tests, transport, memory }: GatewayParts,
   config: Config,
   log: Log,
   history: OperationParts['history'],
 ) {
   const { vocabulary, pcmRates } = config;
   const common = { ...identity, ...voiced, vocabulary, clock, log };
-  const agents = agentDoor({ ...common, sessions: sessions.sockets, calls: transport.socketCalls });
+  const agents = agentDoor({ ...common, memory, sessions: sessions.sockets, calls: transport.socketCalls });
   const dialects: readonly Dialect[] = [
     nativeDialect(common),
     protocolADialect({ ...common, pcmRates, agents }),

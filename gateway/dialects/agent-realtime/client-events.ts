@@ -156,6 +156,14 @@ const cancel: Handler = (session, call) => {
   call.message({ type: 'user.interrupt' });
 };
 
+/** Stops what the agent says, as a client does that plays it from a track. */
+const clearOutput: Handler = (session, call) => {
+  if (!session.byRtp) throw unsupported('The audio in events is the client’s to clear', 'type');
+  if (session.rests || session.answers.isCancelled) return;
+  session.answers.cancelled();
+  call.message({ type: 'user.interrupt' });
+};
+
 export const HANDLERS: ReadonlyMap<string, Handler> = new Map([
   ['input_audio_buffer.commit', commit],
   ['input_audio_buffer.clear', clear],
@@ -165,4 +173,5 @@ export const HANDLERS: ReadonlyMap<string, Handler> = new Map([
   ['conversation.item.truncate', truncate],
   ['response.create', respond],
   ['response.cancel', cancel],
+  ['output_audio_buffer.clear', clearOutput],
 ]);

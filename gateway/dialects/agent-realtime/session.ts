@@ -17,6 +17,7 @@ import type {
   SocketCalls,
   SocketLink,
 } from '../../../contracts/ports/calls/socket-calls.js';
+import type { OfferedLine } from '../../../contracts/ports/calls/offered-calls.js';
 import type { SessionPlan } from '../../../contracts/ports/sessions/sessions.js';
 import type { SocketSession } from '../../../contracts/ports/sessions/socket-sessions.js';
 import type { PlainObject } from '../../../contracts/schemas/plain-object.js';
@@ -61,6 +62,8 @@ export interface AgentClient {
   readonly session: SocketSession;
   readonly settings: AgentSettings;
   readonly suffix: string;
+  /** The connection that carries its audio, if that is not the socket. */
+  readonly line?: OfferedLine;
 }
 
 type Read = PlainObject | undefined;
@@ -104,7 +107,7 @@ export class AgentSession implements SocketEvents, SessionState {
     this.settings = client.settings;
     this.events = new ServerEvents(socket, suffix);
     socket.chargeTo(session.workspaceId);
-    this.audio = new UserAudio(socket.memory('audio'));
+    this.audio = new UserAudio(socket.memory('audio'), this.byRtp);
     this.items = new Items(this.events, socket.memory('text'));
     this.turns = new UserTurns(this.events, this.items, clock);
     this.rate = new TokenBucket(LIMITS.session.clientMessages, () => clock.monotonic());
@@ -114,6 +117,7 @@ export class AgentSession implements SocketEvents, SessionState {
         format: showSocketFormat(this.settings.output),
         voice: voiceOf(this.settings, session),
       }),
+      byRtp: this.byRtp,
     });
     this.#frames = new FrameQueue(socket, {
       read: (frame) => this.#read(frame),
@@ -125,6 +129,10 @@ export class AgentSession implements SocketEvents, SessionState {
     this.#expiresAt = Math.floor(clock.now() / 1000) + session.config.conversation.max_duration_seconds;
     this.#tellSession('session.created');
     this.#stopWaiting = clock.after(LIMITS.agentRealtime.setUpMs.first, () => void this.begin());
+  }
+
+  get byRtp(): boolean {
+    return this.client.line !== undefined;
   }
 
   get rests(): boolean {
@@ -280,7 +288,8 @@ export class AgentSession implements SocketEvents, SessionState {
     calls.checkRoom();
     await session.begin(this.settings.overrides);
     const { input, output, turns } = this.settings;
-    const options = { format: lineOf(output), heard: lineOf(input), revised: this.#revised };
+    const { line } = this.client;
+    const options = { format: lineOf(output), heard: lineOf(input), revised: this.#revised, line };
     try {
       this.call = await calls.begin(session.id, options, this.#link());
     } catch (error) {

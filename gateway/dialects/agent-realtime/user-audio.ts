@@ -1,6 +1,7 @@
 /**
  * The audio that a client appends: kept until its call has begun, and then passed to it. What waits is charged, and bounded.
  */
+import { ServiceError } from '../../../contracts/errors.js';
 import { LIMITS } from '../../../contracts/limits.js';
 import {
   memoryExhausted,
@@ -18,6 +19,8 @@ const MOST = LIMITS.agentRealtime.audioBytes;
 const tooMuch = (): Fault =>
   new Fault('conversation_too_large', 'More audio waits than an agent may have to hear', 'audio');
 
+const BY_RTP = 'The audio of a call by WebRTC comes on its track';
+
 function decoded(audio: unknown): Uint8Array {
   const bytes =
     audio instanceof DecodedBase64 ? audio.bytes : typeof audio === 'string' && decodeBase64(audio);
@@ -31,10 +34,15 @@ export class UserAudio {
   /** Bytes since the last commit. */
   #uncommitted = 0;
 
-  constructor(private readonly share: MemoryShare) {}
+  /** `byRtp`: none comes in events. */
+  constructor(
+    private readonly share: MemoryShare,
+    private readonly byRtp: boolean,
+  ) {}
 
   /** Takes base64, decoded already if it is long. Errors: `Fault`, `memory_exhausted`; nothing of it is kept then. */
   append(audio: unknown): void {
+    if (this.byRtp) throw new ServiceError('unsupported_option', { message: BY_RTP, param: 'type' });
     const bytes = decoded(audio);
     if (this.#call) this.#pass(this.#call, bytes);
     else this.#keep(bytes);
@@ -61,7 +69,7 @@ export class UserAudio {
 
   /** Whether audio has come since the last commit; none has from now on. */
   commit(): boolean {
-    const hasAudio = this.#uncommitted > 0;
+    const hasAudio = this.byRtp || this.#uncommitted > 0;
     this.#uncommitted = 0;
     return hasAudio;
   }
