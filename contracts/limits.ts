@@ -136,6 +136,10 @@ export const LIMITS = {
     toolDescription: 4000,
     /** How long a client that says nothing may take to set its session up, and one that has said something to go on. */
     setUpMs: { first: SECOND, next: 150 },
+    /** By WebRTC: the offer, the session beside it, and how long the data channel may take to open. */
+    offerBytes: 64 * KiB,
+    offerSessionBytes: 512 * KiB,
+    channelMs: 30 * SECOND,
     /** Items that can be retrieved: the newest, and the bytes of their text. */
     items: 256,
     itemBytes: 1 * MiB,

@@ -167,7 +167,7 @@ async function closeParts(parts: GatewayParts): Promise<void> {
 
 /** A new protocol is one line here. */
 export function dialectsOf(
-  { identity, voiced, platform, sessions, tests, transport }: GatewayParts,
+  { identity, voiced, platform, sessions, tests, transport, memory }: GatewayParts,
   config: Config,
   log: Log,
   history: OperationParts['history'],
@@ -175,7 +175,7 @@ export function dialectsOf(
   const { vocabulary, pcmRates } = config;
   const common = { ...identity, ...voiced, vocabulary, clock, log };
   const conversations = { sessions: sessions.sockets, calls: transport.socketCalls };
-  const agents = agentDoor({ ...common, ...conversations });
+  const agents = agentDoor({ ...common, memory, ...conversations });
   const dialects: readonly Dialect[] = [
     nativeDialect(common),
     protocolADialect({ ...common, pcmRates, agents }),

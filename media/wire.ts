@@ -3,6 +3,7 @@
  * MessagePack; audio as PCM bytes. `CallCommand` and `Report` are common to all calls; each carrier adds its own.
  */
 import type { CarriedCall, FrameCounts, LineFormat, TranscriptText } from '../contracts/ports/calls/calls.js';
+import type { ConnectionOffer } from '../contracts/ports/calls/offered-calls.js';
 
 /** The job of a media worker: a call whose signalling arrives as commands. */
 export const CALL_JOB = 'call';
@@ -11,7 +12,14 @@ export const ROOM_JOB = 'room';
 /** The job of a media worker: a phone call whose audio arrives as commands. */
 export const PHONE_JOB = 'phone';
 
+/** The job of a media worker: a call whose client has offered a WebRTC connection, and gets its answer. */
+export const OFFERED_JOB = 'offered';
+
 export type CallArgs = CarriedCall;
+
+export interface OfferedArgs extends CallArgs {
+  readonly offer: ConnectionOffer;
+}
 
 export interface RoomArgs extends CallArgs {
   /** The server's WebSocket address, and the token with which the agent joins the session's room. */
@@ -67,6 +75,14 @@ export type LineCommand =
   /** Whether the other side is on hold, with a sound that says so. */
   | { readonly op: 'hold'; readonly on: boolean }
   | { readonly op: 'hungUp' };
+
+/** Commands for a client that has offered its connection. */
+export type OfferedCommand =
+  /** The call begins: the user is heard from now on. */
+  | { readonly op: 'begin' }
+  /** An event for the client's data channel. */
+  | { readonly op: 'event'; readonly text: string }
+  | Extract<LineCommand, { readonly op: 'told' | 'hungUp' }>;
 
 export interface PlayedReport {
   readonly on: 'played';
@@ -134,3 +150,14 @@ export type LineReport =
   | { readonly on: 'mark'; readonly mark: number }
   /** The provider must drop audio that was sent but not heard. */
   | { readonly on: 'clearAudio' };
+
+/** Reports of a client that has offered its connection. */
+export type OfferedReport =
+  /** The answer to its offer, whole; undefined if it cannot be answered. The first report. */
+  | { readonly on: 'answer'; readonly sdp: string | undefined }
+  /** Its data channel is open. */
+  | { readonly on: 'opened' }
+  /** An event of the client. */
+  | { readonly on: 'event'; readonly text: string }
+  /** A frame of the agent's voice was sent. */
+  | { readonly on: 'sent'; readonly utterance?: number };

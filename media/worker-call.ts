@@ -19,7 +19,7 @@ import { pieceOf } from '../contracts/ports/accounts/memory.js';
 import type { JobRunner } from '../contracts/ports/jobs.js';
 import { ownerOf } from '../processes/job-owner.js';
 import { AsyncQueue } from './async-queue.js';
-import type { CallCommand, LineCommand, Report, SignalCommand } from './wire.js';
+import type { CallCommand, LineCommand, OfferedCommand, Report, SignalCommand } from './wire.js';
 
 /** Most speech that the worker holds before it is played; the producer waits with more. */
 const AHEAD_MS = 2000;
@@ -27,11 +27,12 @@ const AHEAD_MS = 2000;
 const MOST_WAITING = 4096;
 const MOST_WAITING_BYTES = 8 * 1024 * 1024;
 
-type AnyCommand = CallCommand | SignalCommand | LineCommand;
+type AnyCommand = CallCommand | SignalCommand | LineCommand | OfferedCommand;
 
 function bytesIn(command: AnyCommand): number {
   if (command.op === 'play') return command.pcm.length;
   if (command.op === 'hear') return command.audio.length;
+  if (command.op === 'event') return command.text.length;
   return command.op === 'signal' ? command.frame.length : 0;
 }
 
@@ -44,7 +45,10 @@ const speechOf = ({ active, background = false, silentMs }: Extract<Report, { re
 
 /** `Own`: the reports that only this carrier has. */
 export abstract class WorkerCall<Own extends { readonly on: string }> implements Call {
-  readonly events: AsyncIterable<CallEvent> = this.#follow();
+  readonly events: AsyncIterable<CallEvent> = this.#read();
+  readonly #reported = this.#follow();
+  /** The first event of a job that was started before its events are read. */
+  #first: Promise<IteratorResult<CallEvent, void>> | undefined;
   readonly #commands = new AsyncQueue(weightOf);
   readonly #abort = new AbortController();
   #letGo: NodeJS.Timeout | undefined;
@@ -159,7 +163,22 @@ export abstract class WorkerCall<Own extends { readonly on: string }> implements
     if (length > MOST_WAITING || bytes > MOST_WAITING_BYTES) this.lose();
   }
 
-  async *#follow(): AsyncGenerator<CallEvent> {
+  /** Starts the job at once, and not when its events are read. Resolves with its first event, or its end. Errors: those of the job. */
+  protected start(): Promise<unknown> {
+    return (this.#first ??= this.#reported.next());
+  }
+
+  async *#read(): AsyncGenerator<CallEvent, void> {
+    try {
+      const first = await this.#first;
+      if (first && !first.done) yield first.value;
+      yield* this.#reported;
+    } finally {
+      await this.#reported.return();
+    }
+  }
+
+  async *#follow(): AsyncGenerator<CallEvent, void> {
     let whole = false;
     try {
       for await (const report of this.reports()) {

@@ -7,7 +7,7 @@ import type { ReplyHead } from './adapters/adapter.js';
 type HeaderList = ReplyHead['headers'];
 
 const EXPOSED =
-  'X-Generation-Id, Retry-After, request-id, x-request-id, history-item-id, character-cost, WWW-Authenticate';
+  'X-Generation-Id, Retry-After, Location, request-id, x-request-id, history-item-id, character-cost, WWW-Authenticate';
 const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS';
 const MAX_AGE_SECONDS = '7200';
 const REQUESTED = /^[\w!#$%&'*+.^`|~, -]{1,4096}$/;

@@ -6,6 +6,7 @@ import { JOB_PLACES } from '../../contracts/limits/job-places.js';
 import { systemClock } from '../../contracts/clock.js';
 import { callerJobs } from '../../media/embedded/caller/serve-caller.js';
 import { callJobs } from '../../media/embedded/serve-call.js';
+import { offeredJobs } from '../../media/embedded/serve-offered.js';
 import { RelayedPort } from '../../media/embedded/relayed-port.js';
 import { holdPort } from '../../media/embedded/udp-port.js';
 import { Pacer } from '../../media/pacer.js';
@@ -46,9 +47,11 @@ const { complexity, detector: kind, recordings, relayedBase, ...network } = sett
 const relayed = relayedBase === undefined ? {} : { relayed: await openRelayed(relayedBase) };
 const detector = DETECTORS[kind];
 const parts = { pacer, clock: systemClock, complexity, detector, recordings };
+const connecting = { ...parts, network: { ...network, port, ...relayed } };
 await serveAsChild({
   handlers: {
-    ...callJobs({ ...parts, network: { ...network, port, ...relayed } }),
+    ...callJobs(connecting),
+    ...offeredJobs(connecting),
     ...phoneJobs(parts),
     ...callerJobs(pacer),
   },

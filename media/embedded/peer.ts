@@ -37,6 +37,11 @@ export interface PeerEvents {
   state(state: 'connected' | 'disconnected'): void;
   channelOpen(label: string): void;
   message(label: string, bytes: Uint8Array): void;
+  /** A message of text; absent: it is ignored. */
+  text?(label: string, text: string): void;
+  channelClosed?(label: string): void;
+  /** All candidates of ours are known. */
+  gathered?(): void;
   /** An RTP packet of a track of the user, on that line. */
   packet(bytes: Buffer, type: number, mid: string): void;
 }
@@ -130,6 +135,9 @@ export class Peer {
       if (LOST.has(state)) this.#tell(() => this.events.state('disconnected'));
     });
     connection.onLocalCandidate((candidate, mid) => this.#tell(() => this.#announce(candidate, mid)));
+    connection.onGatheringStateChange((state) => {
+      if (state === 'complete') this.#tell(() => this.events.gathered?.());
+    });
     connection.onDataChannel((channel) => this.#take(channel));
     connection.onTrack((track) => this.#receive(track));
   }
@@ -154,13 +162,16 @@ export class Peer {
     channel.onOpen(() => this.#tell(() => this.events.channelOpen(label)));
     if (channel.isOpen()) this.#tell(() => this.events.channelOpen(label));
     channel.onMessage((message) => {
-      if (typeof message !== 'string') this.#tell(() => this.events.message(label, new Uint8Array(message)));
+      if (typeof message === 'string') this.#tell(() => this.events.text?.(label, message));
+      else this.#tell(() => this.events.message(label, new Uint8Array(message)));
     });
   }
 
   #forget(channel: DataChannel, label: string): void {
     this.#open.delete(channel);
-    if (this.#channels.get(label) === channel) this.#channels.delete(label);
+    if (this.#channels.get(label) !== channel) return;
+    this.#channels.delete(label);
+    this.#tell(() => this.events.channelClosed?.(label));
   }
 
   #receive(track: Track): void {
@@ -264,11 +275,20 @@ export class Peer {
 
   /** False if the channel is not open, or the client does not read it. */
   sendMessage(label: string, bytes: Uint8Array): boolean {
+    return this.#sendOn(label, (channel) => channel.sendMessageBinary(bytes));
+  }
+
+  /** As `sendMessage`, as text. */
+  sendText(label: string, text: string): boolean {
+    return this.#sendOn(label, (channel) => channel.sendMessage(text));
+  }
+
+  #sendOn(label: string, send: (channel: DataChannel) => boolean): boolean {
     const channel = this.#channels.get(label);
     return this.#guarded(() => {
       if (channel?.isOpen() !== true || channel.bufferedAmount() >= MOST_BUFFERED) return false;
       // Its result is ignored: false only means that the message is buffered and leaves later.
-      channel.sendMessageBinary(bytes);
+      send(channel);
       return true;
     });
   }

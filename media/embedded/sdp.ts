@@ -69,3 +69,12 @@ const trimmed = (section: string): string =>
   TRIMMED[/^m=(\w+)/.exec(section)?.[1] ?? '']?.(section) ?? section;
 
 export const trimOffer = (sdp: string): string => sectionsOf(sdp).map(trimmed).join('');
+
+/** A description with all candidates of ours, in its first media section: the others are bundled with it. */
+export function withCandidates(sdp: string, candidates: readonly string[]): string {
+  const [session = '', first = '', ...others] = sectionsOf(
+    sdp.replace(/^a=(?:candidate:|end-of-candidates).*\r?\n/gm, ''),
+  );
+  const lines = candidates.map((candidate) => `a=${candidate}\r\n`).join('');
+  return [session, first, lines, 'a=end-of-candidates\r\n', ...others].join('');
+}

@@ -27,8 +27,8 @@ export class VoiceSender {
   constructor(
     private readonly options: VoiceSenderOptions,
     private readonly playout: Playout,
-    /** The packet, and the Opus in it, which is valid until the next one. */
-    private readonly send: (packet: Buffer, opus: Uint8Array) => void,
+    /** The packet, the Opus in it, which is valid until the next one, and the utterance that it is of. */
+    private readonly send: (packet: Buffer, opus: Uint8Array, utterance: number | undefined) => void,
   ) {
     this.#encoder = encoders.take();
     this.#encoder.bitrate = BITRATE;
@@ -49,7 +49,7 @@ export class VoiceSender {
     const frame = connected ? this.playout.next() : undefined;
     if (!frame) return false;
     const opus = this.#encoder.encode(bytesOf(frame.samples));
-    this.send(this.#writer.packet(opus, frame.begins), opus);
+    this.send(this.#writer.packet(opus, frame.begins), opus, frame.utterance);
     return true;
   }
 

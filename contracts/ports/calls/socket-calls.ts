@@ -1,12 +1,13 @@
 /**
- * Calls by one WebSocket that carries everything: audio, words and messages (docs/contract/agent-realtime.md). The dialect translates
- * between its client's events and these; the call is like any other behind it.
+ * Calls by one WebSocket that carries everything: audio, words and messages (docs/contract/agent-realtime.md), or by a WebRTC connection
+ * whose data channel stands for it. The dialect translates between its client's events and these; the call is like any other behind it.
  */
 import { ServiceError } from '../../errors.js';
 import type { MemoryShare } from '../accounts/memory.js';
 import type { SessionPlan } from '../sessions/sessions.js';
 import type { PlainObject } from '../../schemas/plain-object.js';
 import type { CallEvent, LineFormat, TranscriptText } from './calls.js';
+import type { ChannelEvents, ConnectionOffer, OfferedLine } from './offered-calls.js';
 
 /** What a call tells its client, in order. */
 export type CallNews =
@@ -73,11 +74,24 @@ export interface SocketCallOptions {
   readonly heard: LineFormat;
   /** What its client has changed of the agent before it begins. */
   readonly revised: (plan: SessionPlan) => SessionPlan;
+  /** The connection that carries its audio, if that is not the socket. */
+  readonly line?: OfferedLine | undefined;
+}
+
+/** A session whose client offers its connection. */
+export interface OfferedSession {
+  readonly sessionId: string;
+  readonly workspaceId: string;
+  readonly record: boolean;
 }
 
 export interface SocketCalls {
   /** Whether a call may begin here. Errors: `draining`, `overloaded`. */
   checkRoom(): void;
+  /** Answers a client's offer. The line takes a place until it ends. Errors: `draining`, `overloaded`. */
+  offered(session: OfferedSession, offer: ConnectionOffer, channel: ChannelEvents): OfferedLine;
+  /** Ends the line of a session whose call has not begun. False if it is not here. */
+  leave(sessionId: string, workspaceId: string): boolean;
   /** Begins the call of a session that waits for it. Errors: `overloaded`, `invalid_key`, 429. */
   begin(sessionId: string, options: SocketCallOptions, link: SocketLink): Promise<SocketCall>;
 }

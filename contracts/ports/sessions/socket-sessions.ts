@@ -49,4 +49,6 @@ export interface SocketSession {
 export interface SocketSessions {
   /** Checks everything that is checked before a session is made, in that order. Errors: those of creating a session. */
   find(agentId: string, client: SocketClient): Promise<SocketSession>;
+  /** Ends a session of that workspace; one that has ended stays as it is. False if there is none. */
+  end(id: string, workspaceId: string): Promise<boolean>;
 }

@@ -11,7 +11,7 @@ import type {
   CallEvent,
   LineFormat,
   PhoneCall,
-  PhoneMedia,
+  PhoneLink,
   PhoneOptions,
   TranscriptText,
 } from '../../../contracts/ports/calls/calls.js';
@@ -50,12 +50,13 @@ export class OpenSocketCall implements Call, SocketCall {
   #owner: Pick<OwnedCall, 'closedBy'> | undefined;
 
   constructor(
-    media: PhoneMedia,
+    /** The line that carries the audio. */
+    open: (options: PhoneOptions, link: PhoneLink) => PhoneCall,
     private readonly options: PhoneOptions & { readonly heard: LineFormat },
     private readonly link: SocketLink,
     clock: Pick<Clock, 'monotonic' | 'after'>,
   ) {
-    this.#media = media.openPhoneCall(options, {
+    this.#media = open(options, {
       memory: link.memory,
       speak: (audio, utterance) => link.speak(audio, utterance),
       // The client's player says nothing of itself: what it was sent counts as heard a moment later.

@@ -6,6 +6,13 @@ import { ServiceError } from '../../../contracts/errors.js';
 import { LIMITS } from '../../../contracts/limits.js';
 import { IDENTITIES, type PhoneMedia } from '../../../contracts/ports/calls/calls.js';
 import type {
+  ChannelEvents,
+  ConnectionOffer,
+  OfferedLine,
+  OfferedMedia,
+} from '../../../contracts/ports/calls/offered-calls.js';
+import type {
+  OfferedSession,
   SocketCall,
   SocketCallOptions,
   SocketCalls as SocketCallsPort,
@@ -20,21 +27,30 @@ import { OpenSocketCall } from './socket-call.js';
 
 export interface SocketCallsParts extends CallParts {
   readonly calls: PhoneMedia;
+  readonly offers: OfferedMedia;
   /** Whether this process may take another call of any kind. */
   readonly hasRoom: () => boolean;
 }
 
+/** Neither side has a name here: nothing shows it. */
+const SIDES = {
+  user: { identity: IDENTITIES.user, name: '' },
+  agent: { identity: IDENTITIES.agent, name: '' },
+} as const;
+
 export class SocketCalls implements SocketCallsPort {
   readonly #registry: CallRegistry<OwnedCall>;
+  /** Lines whose call has not begun. */
+  readonly #lines = new Map<OfferedLine, OfferedSession>();
   #stopping = false;
 
   constructor(private readonly parts: SocketCallsParts) {
     this.#registry = new CallRegistry(parts);
   }
 
-  /** Calls that have not ended. */
+  /** Calls that have not ended, and those that are about to begin. */
   get size(): number {
-    return this.#registry.all.length;
+    return this.#registry.all.length + this.#lines.size;
   }
 
   checkRoom(): void {
@@ -47,22 +63,47 @@ export class SocketCalls implements SocketCallsPort {
     });
   }
 
+  offered(session: OfferedSession, offer: ConnectionOffer, channel: ChannelEvents): OfferedLine {
+    this.checkRoom();
+    const options = { ...session, ...SIDES, offer };
+    const line = this.parts.offers.openLine(options, {
+      share: channel.share,
+      opened: () => channel.opened(),
+      event: (text) => channel.event(text),
+      closed: () => {
+        this.#lines.delete(line);
+        channel.closed();
+      },
+    });
+    this.#lines.set(line, session);
+    return line;
+  }
+
+  leave(sessionId: string, workspaceId: string): boolean {
+    for (const [line, session] of this.#lines) {
+      if (session.sessionId !== sessionId || session.workspaceId !== workspaceId) continue;
+      line.end();
+      return true;
+    }
+    return false;
+  }
+
   async begin(sessionId: string, options: SocketCallOptions, link: SocketLink): Promise<SocketCall> {
+    // Its line has its place already.
+    if (options.line) this.#lines.delete(options.line);
     this.checkRoom();
     const session = await this.parts.runs.join(sessionId);
     if ('refused' in session) throw refusedFor(session.refused);
     return this.#open({ ...session, plan: options.revised(session.plan) }, options, link);
   }
 
-  #open(session: RunningSession, { format, heard }: SocketCallOptions, link: SocketLink): SocketCall {
+  #open(session: RunningSession, { format, heard, line }: SocketCallOptions, link: SocketLink): SocketCall {
     const { record, plan } = session;
     const { calls, clock, runs } = this.parts;
-    const { id: sessionId, workspaceId, agentName } = record;
-    const user = { identity: IDENTITIES.user, name: '' };
-    const agent = { identity: IDENTITIES.agent, name: agentName };
+    const { id: sessionId, workspaceId } = record;
     const call = new OpenSocketCall(
-      calls,
-      { sessionId, workspaceId, user, agent, record: plan.recordAudio, format, heard },
+      (options, own) => line?.begin(own) ?? calls.openPhoneCall(options, own),
+      { sessionId, workspaceId, ...SIDES, record: plan.recordAudio, format, heard },
       link,
       clock,
     );
@@ -75,6 +116,7 @@ export class SocketCalls implements SocketCallsPort {
   /** Begins no more calls, and ends those left after `until`. */
   stop(until: Promise<unknown>): Promise<void> {
     this.#stopping = true;
+    for (const line of this.#lines.keys()) line.end();
     return this.#registry.stop(until);
   }
 }

@@ -57,7 +57,11 @@ export interface ResponseLook {
   readonly conversationId: string;
   /** Format and voice of the audio, as the session shows them. */
   audio(): object;
+  /** Whether the audio goes by RTP: the events say only when it begins and ends. */
+  readonly byRtp: boolean;
 }
+
+const noDelta = (): void => undefined;
 
 export class Answers {
   #response: Response | undefined;
@@ -143,7 +147,8 @@ export class Answers {
     this.events.send('response.output_item.added', { response_id, output_index, item: showItem(item) });
     this.items.added(item);
     this.events.send('response.content_part.added', { ...place, part: { type: 'audio', transcript: '' } });
-    const audio = this.events.deltas('response.output_audio.delta', place);
+    if (this.look.byRtp) this.events.send('output_audio_buffer.started', { response_id });
+    const audio = this.look.byRtp ? noDelta : this.events.deltas('response.output_audio.delta', place);
     const spoken = { item, at, utterance, from, sent: 0, heard: 0, text: '', words: [], audio };
     this.#spoken.set(item.id, spoken);
     const [oldest] = this.#spoken.keys();
@@ -242,6 +247,9 @@ export class Answers {
     if (response.spoken) this.#end(response, response.spoken, status);
     this.#response = undefined;
     this.events.send('response.done', { response: this.#show(response, status, details) });
+    if (!response.spoken || !this.look.byRtp) return;
+    const how = status === 'completed' ? 'stopped' : 'cleared';
+    this.events.send(`output_audio_buffer.${how}`, { response_id: response.id });
   }
 
   #end(response: Response, spoken: Spoken, status: 'completed' | 'cancelled'): void {

@@ -15,12 +15,12 @@ const unsupported = (message: string, param: string): ServiceError =>
 const EMPTY = 'input_audio_buffer_commit_empty';
 
 const commit: Handler = (session, call) => {
-  const { settings, turns, audio } = session;
+  const { settings, turns, audio, byRtp } = session;
   const isManual = settings.turns === null;
   if (!isManual && !turns.isVoiced)
     throw new Fault(EMPTY, 'The agent hears by itself when a turn is over, and nobody speaks');
   if (!isManual) return call.release(false);
-  if (!audio.commit()) throw new Fault(EMPTY);
+  if (!byRtp && !audio.commit()) throw new Fault(EMPTY);
   session.commits += 1;
   turns.commit();
 };
@@ -201,6 +201,14 @@ const cancel: Handler = (session, call, { response_id: id }) => {
   call.message({ type: 'user.interrupt' });
 };
 
+/** Stops what the agent says, as a client does that plays it from a track. */
+const clearOutput: Handler = (session, call) => {
+  if (!session.byRtp) throw unsupported('The audio in events is the client’s to clear', 'type');
+  if (session.rests || session.answers.isCancelled) return;
+  session.answers.cancelled();
+  call.message({ type: 'user.interrupt' });
+};
+
 export const HANDLERS: ReadonlyMap<string, Handler> = new Map([
   ['input_audio_buffer.commit', commit],
   ['input_audio_buffer.clear', clear],
@@ -210,4 +218,5 @@ export const HANDLERS: ReadonlyMap<string, Handler> = new Map([
   ['conversation.item.truncate', truncate],
   ['response.create', respond],
   ['response.cancel', cancel],
+  ['output_audio_buffer.clear', clearOutput],
 ]);

@@ -17,6 +17,7 @@ import type {
   SocketCalls,
   SocketLink,
 } from '../../../contracts/ports/calls/socket-calls.js';
+import type { OfferedLine } from '../../../contracts/ports/calls/offered-calls.js';
 import type { SessionPlan } from '../../../contracts/ports/sessions/sessions.js';
 import { speaksFirst } from '../../../contracts/schemas/agent-config.js';
 import type { SocketSession } from '../../../contracts/ports/sessions/socket-sessions.js';
@@ -55,6 +56,8 @@ const CLOSED = new Set([1000, 1001, 1005]);
 
 const TOO_MANY_FRAMES = 'Too much came before an earlier event was read or answered; this one was dropped';
 
+const BY_RTP = 'The audio of a call by WebRTC comes on its track';
+
 const AUDIO_REFUSALS: AudioRefusals = {
   tooMuch: (message) => new Fault('conversation_too_large', message, 'audio'),
   noBase64: () => new Fault('invalid_event', 'audio is no base64', 'audio'),
@@ -67,6 +70,8 @@ export interface AgentClient {
   readonly session: SocketSession;
   readonly settings: AgentSettings;
   readonly suffix: string;
+  /** The connection that carries its audio, if that is not the socket. */
+  readonly line?: OfferedLine;
 }
 
 type Read = PlainObject | undefined;
@@ -121,6 +126,7 @@ export class AgentSession implements SocketEvents, SessionState {
         format: showSocketFormat(this.settings.output),
         voice: voiceOf(this.settings, session),
       }),
+      byRtp: this.byRtp,
     };
     this.answers = new Answers(this.events, this.items, look, clock);
     this.#frames = new FrameQueue(socket, {
@@ -133,6 +139,10 @@ export class AgentSession implements SocketEvents, SessionState {
     this.#expiresAt = Math.floor(clock.now() / 1000) + session.config.conversation.max_duration_seconds;
     this.#tellSession('session.created');
     this.#stopWaiting = clock.after(LIMITS.agentRealtime.setUpMs.first, () => void this.begin());
+  }
+
+  get byRtp(): boolean {
+    return this.client.line !== undefined;
   }
 
   get rests(): boolean {
@@ -174,15 +184,21 @@ export class AgentSession implements SocketEvents, SessionState {
   #read(frame: SocketFrame): Read | Promise<Read> {
     const audio = typeof frame === 'string' ? appendedAudio(frame) : undefined;
     if (audio === undefined) return readFields(frame);
-    this.audio.append(audio);
+    this.#append(audio);
     return undefined;
+  }
+
+  /** Errors: `unsupported_option`, those of the audio. */
+  #append(audio: unknown): void {
+    if (this.byRtp) throw new ServiceError('unsupported_option', { message: BY_RTP, param: 'type' });
+    this.audio.append(audio);
   }
 
   #take(fields: PlainObject): Promise<void> | undefined {
     const eventId = eventIdOf(fields);
     try {
       const { type } = clientEvent(fields);
-      if (type === APPEND) return void this.audio.append(fields['audio']);
+      if (type === APPEND) return void this.#append(fields['audio']);
       if (type === 'session.update') return this.#guarded(this.#update(fields['session']), eventId);
       const handle = HANDLERS.get(type);
       if (!handle)
@@ -288,7 +304,8 @@ export class AgentSession implements SocketEvents, SessionState {
     calls.checkRoom();
     await session.begin(this.settings.overrides);
     const { input, output, turns } = this.settings;
-    const options = { format: lineOf(output), heard: lineOf(input), revised: this.#revised };
+    const { line } = this.client;
+    const options = { format: lineOf(output), heard: lineOf(input), revised: this.#revised, line };
     // It speaks first: what asks for an answer meanwhile asks for that.
     if (speaksFirst(session.config)) this.#state = 'greeting';
     try {

@@ -24,6 +24,8 @@ export interface SessionState {
   readonly rate: TokenBucket;
   readonly settings: AgentSettings;
   readonly audio: CallAudio;
+  /** Whether audio goes by RTP, and not in events. */
+  readonly byRtp: boolean;
   /** Turns that the client has committed and not asked an answer for. */
   commits: number;
   /** Whether the agent does nothing, and nothing is awaited of it. */

@@ -3,6 +3,7 @@
  */
 import type { RedeemedSecret, SecretSession } from '../../../contracts/ports/accounts/client-secrets.js';
 import type { Caller } from '../../../contracts/ports/accounts/identity.js';
+import type { PlainObject } from '../../../contracts/schemas/plain-object.js';
 import type { HttpRequest, SocketAccept } from '../../server/port.js';
 import type { Observation } from '../../server/tracing/trace-requests.js';
 
@@ -20,6 +21,21 @@ export interface AgentDoor {
     session: unknown,
     caller: Pick<Caller, 'workspaceId'>,
   ): Promise<{ readonly kept: SecretSession; show(expiresAt: number): object }>;
+  /** Answers the offer of a client that comes by WebRTC. Errors: those of creating a session, `invalid_request`, `conflict`, `overloaded`. */
+  offered(
+    request: HttpRequest,
+    offer: RealtimeOffer,
+    secret: RedeemedSecret | undefined,
+  ): Promise<{ readonly callId: string; readonly sdp: string }>;
+  /** Ends the call that the path names. Errors: those of `authenticate`, `not_found`. */
+  hangUp(request: HttpRequest): Promise<void>;
+}
+
+export interface RealtimeOffer {
+  readonly agentId: string;
+  readonly sdp: string;
+  /** The session that the client wishes, if it has sent one. */
+  readonly session: PlainObject | undefined;
 }
 
 const AGENT = /^agent_[\w-]{1,120}$/;

@@ -9,6 +9,7 @@ import { CLIENT_SECRET_ROWS } from './client-secrets.js';
 import { errorReply } from './errors.js';
 import { MODEL_ROWS } from './models.js';
 import type { ProtocolAParts } from './parts.js';
+import { REALTIME_CALL_ROWS } from './realtime-calls.js';
 import { realtimeSockets } from './realtime/index.js';
 import type { ProtocolARow } from './rows.js';
 import { speechRows } from './speech.js';
@@ -20,6 +21,7 @@ const rowsOf = (base: Base): readonly ProtocolARow[] => [
   ...CHAT_ROWS,
   ...CLIENT_SECRET_ROWS,
   ...MODEL_ROWS,
+  ...(base.agents ? REALTIME_CALL_ROWS : []),
   ...(base.audioLists ? AUDIO_LIST_ROWS : []),
 ];
 

@@ -1,7 +1,10 @@
 /** Wires the embedded transport: clients join here, and media workers carry their calls. */
 import { createCallerLines } from '../../../media/embedded/caller/lines.js';
 import { createEmbeddedCalls } from '../../../media/embedded/calls.js';
+import { createOfferedMedia } from '../../../media/embedded/offered-calls.js';
 import { createPhoneMedia } from '../../../media/phone/calls.js';
+import type { CallObserver } from '../../../contracts/ports/calls/calls.js';
+import type { JobRunner } from '../../../contracts/ports/jobs.js';
 import type { NodeFigures } from '../../../contracts/ports/calls/nodes.js';
 import { serveJobs } from '../../../processes/child/serve-jobs.js';
 import { mediaDialect } from '../../agents/calls/signalling.js';
@@ -18,6 +21,12 @@ import { createSignalRelay, RELAYED, relayedSignals } from '../../agents/calls/s
 import { openMachineLoad } from '../machine-load.js';
 import { openPhone, transfersOf } from './phone.js';
 import { callParts, type OpenTransport, type TransportOptions } from './parts.js';
+
+/** Of calls with the realtime events: a line with words, or the connection that a client offers. */
+const socketMedia = (pool: JobRunner, observer: CallObserver) => ({
+  calls: createPhoneMedia(pool, observer),
+  offers: createOfferedMedia(pool, observer),
+});
 
 export async function embeddedWebrtcTransport(options: TransportOptions): Promise<OpenTransport> {
   const { config, children, sessions, platform, recordings, address, node, installation, clock, log } =
@@ -43,7 +52,11 @@ export async function embeddedWebrtcTransport(options: TransportOptions): Promis
     hasRoom: () => calls.hasRoom,
     elsewhere: () => relay.knowsRoom(),
   });
-  const socketCalls = new SocketCalls({ ...parts, calls: media, hasRoom: () => calls.hasRoom });
+  const socketCalls = new SocketCalls({
+    ...parts,
+    ...socketMedia(pool, metrics),
+    hasRoom: () => calls.hasRoom,
+  });
   const serving = { socketPath: address, handlers: relayedSignals(calls), slots: RELAYED, log };
   const signals = await serveJobs(serving);
   const key = platform.secrets.key('signalling between nodes');

@@ -151,4 +151,9 @@ export const socketSessions = (parts: SocketSessionParts): SocketSessions => ({
     'workspaceId' in client
       ? find(agentId, client, parts)
       : parts.refusals.run(client.address, () => find(agentId, client, parts)),
+  async end(id, workspaceId) {
+    if (!(await parts.sessions.has(id, workspaceId))) return false;
+    await parts.runs.end(id, 'ended_by_api');
+    return true;
+  },
 });

@@ -10,7 +10,7 @@ function answersAt(clock: { now: number }) {
   const sent: { type: string; response?: { id: string } }[] = [];
   const events = new ServerEvents({ send: (frame) => void sent.push(JSON.parse(String(frame))) }, 'test');
   const share = standIn<MemoryShare>({ bytes: 0, charge: () => true, release: () => undefined });
-  const look = { conversationId: 'conv', audio: () => ({}) };
+  const look = { conversationId: 'conv', audio: () => ({}), byRtp: false };
   const items = new Items(events, share);
   const answers = new Answers(events, items, look, { monotonic: () => clock.now });
   const responses = () =>
