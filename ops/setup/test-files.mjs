@@ -31,7 +31,7 @@ const CALLS = new RegExp(
 /** Files that take half a minute or more, wherever they run. */
 const SLOW = new RegExp(
   '^test/(contract/(gateway/(nodes|shutdown)|livekit/(nodes|rooms|server))|' +
-    'acceptance/(browser(|-console|-widget)|client-sdk|examples|node-versions|sdks))\\.test',
+    'acceptance/(browser(|-console|-elevenlabs|-widget)|client-sdk|examples|node-versions|sdks))\\.test',
 );
 const laneOf = (name) => (CALLS.test(name) ? 'calls' : 'others');
 
