@@ -3,32 +3,25 @@
  * gateway: the code of client/python/README.md, and what else one does with agents, sessions and events. It fetches packages, so it is a
  * long form; what verifies events is tried with all cases in webhooks.test.mjs.
  */
-import { execFile, spawnSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { exactly } from '../../dist/test/fixtures/exactly.js';
-import { externalTool, skipReason } from '../../dist/test/fixtures/external.js';
+import { externalTool } from '../../dist/test/fixtures/external.js';
 import { temporaryFolder } from '../../dist/test/fixtures/folders.js';
-import { shortOrLong } from '../../dist/test/fixtures/long.js';
 import { startPlatform } from '../../dist/test/fixtures/platform/platform.js';
 import { startReceiver } from '../../dist/test/fixtures/platform/receiver.js';
 import t from '../../dist/test/fixtures/tap.js';
+import { pipSkipReason } from '../../dist/test/fixtures/python.js';
 
 t.setTimeout(1_800_000);
 
 const run = promisify(execFile);
 const PACKAGE = fileURLToPath(new URL('../../client/python', import.meta.url));
 
-/** What the package and `venv` need of the Python here. */
-const canInstall = () =>
-  spawnSync('python3', ['-c', 'import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 11))']).status ===
-  0;
-const skip =
-  shortOrLong('npm run test:long installs it, which fetches packages', false) ||
-  skipReason('python3') ||
-  (!canInstall() && 'python3 here is older than 3.11, or has no venv');
+const skip = pipSkipReason();
 
 /** An empty environment with the package in it. */
 async function installed(folder) {
