@@ -17,15 +17,19 @@ import { nodesDialect } from '../../agents/calls/nodes.js';
 import { createSignalRelay, RELAYED, relayedSignals } from '../../agents/calls/signal-relay.js';
 import { openMachineLoad } from '../machine-load.js';
 import { openPhone, transfersOf } from './phone.js';
-import { callParts, type OpenTransport, type TransportOptions } from './parts.js';
+import { callParts, openChats, type OpenTransport, type TransportOptions } from './parts.js';
+
+/** Only this installation has it. */
+const joinKeyOf = ({ platform }: TransportOptions) => ({
+  id: 'gateway',
+  secret: Buffer.from(platform.secrets.key('join tokens')).toString('hex'),
+});
 
 export async function embeddedWebrtcTransport(options: TransportOptions): Promise<OpenTransport> {
-  const { config, children, sessions, platform, recordings, address, node, installation, clock, log } =
-    options;
-  const { runs } = sessions;
+  const { config, children, platform, recordings, address, node, installation, clock, log } = options;
+  const { runs } = options.sessions;
   const { callPlaces: places } = config;
-  const secret = Buffer.from(platform.secrets.key('join tokens')).toString('hex');
-  const joinTokens = createJoinTokens({ id: 'gateway', secret }, clock);
+  const joinTokens = createJoinTokens(joinKeyOf(options), clock);
   const metrics = new CallMetrics(recordings.began, options.turns?.model.answers);
   const pool = children.pool('media');
   const parts = callParts(options, metrics);
@@ -43,14 +47,14 @@ export async function embeddedWebrtcTransport(options: TransportOptions): Promis
     hasRoom: () => calls.hasRoom,
     elsewhere: () => relay.knowsRoom(),
   });
+  const chats = openChats(parts, options);
   const socketCalls = new SocketCalls({ ...parts, calls: media, hasRoom: () => calls.hasRoom });
   const serving = { socketPath: address, handlers: relayedSignals(calls), slots: RELAYED, log };
   const signals = await serveJobs(serving);
   const key = platform.secrets.key('signalling between nodes');
   const near = createSignalRelay(log);
   const relay = createNodeRelay({ key, installation, nodes: node, here: figures, near, clock, log });
-  const held = node.held;
-  const where = { nodeId: options.processId, runs, calls, held, relay };
+  const where = { nodeId: options.processId, runs, calls, held: node.held, relay };
   const joining = { ...where, agents: platform.versions, clock, log };
   const { placing, dialect } = openPhone(options, { calls: phoneCalls, transferring });
   const relayed = { ...joining, gate: new RelayGate({ key, installation, clock }), installation, near };
@@ -59,6 +63,7 @@ export async function embeddedWebrtcTransport(options: TransportOptions): Promis
     testable: { calls, lines: createCallerLines(pool), held: node.held },
     socketCalls,
     joinTokens,
+    chats,
     prepare: () => Promise.resolve(),
     addMetrics(page) {
       metrics.addTo(page);
@@ -73,7 +78,8 @@ export async function embeddedWebrtcTransport(options: TransportOptions): Promis
     dialling: placing,
     numbers: withoutSip(platform.numbers),
     async stop(until, refuses) {
-      await Promise.all([calls.stop(until), phoneCalls.stop(until, refuses), socketCalls.stop(until)]);
+      const others = [calls, socketCalls, chats].map((each) => each.stop(until));
+      await Promise.all([...others, phoneCalls.stop(until, refuses)]);
       await Promise.all([placing.stop(), transferring.stop()]);
     },
     close: () => signals.close(0),
