@@ -262,6 +262,49 @@ t.test('what is no chat, no message, or too much is refused', async (t) => {
     );
 });
 
+t.test('an agent that was handed a chat keeps it; an answer that fails is said to have', async (t) => {
+  const shop = await talks.agent({
+    prompt: { first_message_mode: 'off', system_prompt: 'You are the shop.' },
+  });
+  const { id } = await begin(
+    await agent({ tools: { transfer_agents: [{ agent_id: shop, description: 'Sells' }] } }),
+  );
+  model.answer((messages) => {
+    if (messages[0]?.content?.startsWith('You are the shop.')) return 'The shop here.';
+    return { calls: { transfer_to_agent: { agent_id: shop, note: 'Wants bread.' } } };
+  });
+  const handed = await write(id, 'I want bread');
+  exactly(t, handed.body, { ended: false, cut: null, text: 'The shop here.' });
+  exactly(t, (await write(id, 'Rye', there)).body, { text: 'The shop here.' });
+  model.answer(() => 500);
+  const { body, status } = await write(id, 'And rolls?');
+  t.equal(status, 200);
+  exactly(t, (body['messages'] as Body[]).at(-1), { error: 'provider_failed' });
+});
+
+t.test('a chat takes so many messages, and a workspace so many chats at once', async (t) => {
+  const { sql } = await postgres.open();
+  const agentId = await agent();
+  const { id } = await begin(agentId);
+  const { messages, atOnce } = LIMITS.agentChat;
+  await sql`
+    insert into session_items (session_id, type, turn_id, created_at, content)
+    select ${id}, 'message', i, now(), '{"role":"user","content":"Hi"}' from generate_series(1, ${messages - 1}::int) i`;
+  t.equal((await write(id, 'The last one')).status, 200);
+  const refused = await write(id, 'One more');
+  exactly(t, refused, { status: 409, body: { message: /200 messages/ } });
+  const more = await sql`
+    insert into sessions overriding system value select (jsonb_populate_record(null::sessions, to_jsonb(s)
+      || jsonb_build_object('id', 'sess_copy_' || i, 'position', 1000000 + i))).*
+    from sessions s, generate_series(1, ${atOnce}::int) i where s.id = ${id}`;
+  t.equal(more.count, atOnce);
+  const full = await call('chats', { body: { agent_id: agentId } });
+  exactly(t, full, { status: 429, body: { message: /as many chats at once/ } });
+  t.ok(full.headers.has('retry-after'));
+  await talks.session(agentId);
+  await sql`delete from sessions where id like 'sess_copy_%'`;
+});
+
 t.test('a chat without a message for half an hour ends, by whichever machine sweeps', async (t) => {
   const { sql } = await postgres.open();
   const { id } = await begin(await agent());
