@@ -200,6 +200,8 @@ export class OwnedCall<Carried extends Carrier = Carrier> {
     const { admission, clock, runs, metrics, log } = this.parts;
     const reason = await this.carrier.endedFor(told);
     const without = goesOn(this.carrier, cause);
+    // Each message of a chat is a trace of its own.
+    if (cause === 'parked') this.#trace?.end(reason, new Date(clock.now()));
     if (this.#since !== undefined && without && cause !== 'connecting') metrics.ended(reason);
     else if (this.#since !== undefined) {
       const ms = Math.round(clock.monotonic() - this.#since);
