@@ -57,6 +57,23 @@ export const LIMITS = {
     /** Words that clients name in one form (`keyterms` of protocol B, `keywords` of A), a field each. */
     keyterms: 1000,
   },
+  /** An agent in writing (`/v1/agent/chats`). */
+  agentChat: {
+    /** Characters of a message. */
+    message: 10_000,
+    /** Messages of a user in one chat. */
+    messages: 200,
+    /** Chats of a workspace that have not ended. */
+    atOnce: 1000,
+    /** Time of one answer, tools included. */
+    answerMs: 2 * MINUTE,
+    /** Bytes of one answer that wait for a client. */
+    waitingBytes: 1 * MiB,
+    /** Without a message it ends. */
+    idleMs: 30 * MINUTE,
+    /** A chat ends at the latest. */
+    seconds: 24 * 3600,
+  },
   chat: {
     /** Base64 of a buffered answer that is held until it is whole: longer ones are sent as they are made. */
     heldBytes: 4 * MiB,

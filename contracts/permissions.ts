@@ -23,11 +23,11 @@ export const PERMISSIONS = {
   catalogue: { roles: ['speech', 'read'], what: 'read voices, models and what is left of the quota' },
   sessions: {
     roles: ['sessions'],
-    what: 'create and end sessions, place and cancel calls, start and cancel runs of tests',
+    what: 'create and end sessions, begin chats and write in them, place and cancel calls, start and cancel runs of tests',
   },
   records: {
     roles: ['sessions', 'read'],
-    what: 'read sessions, their recordings and deliveries, placed calls, and tests',
+    what: 'read sessions and chats, their recordings and deliveries, placed calls, and tests',
   },
   read: { roles: ['read'], what: 'read agents, versions, tools, knowledge sources and keys' },
   machine: {

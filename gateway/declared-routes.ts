@@ -10,6 +10,7 @@ import { clusterDialect, mediaDialect } from './agents/calls/signalling.js';
 import { phoneDialect } from './agents/phone/index.js';
 import type { Config } from './config.js';
 import { callRoutes } from './dialects/platform/calls/index.js';
+import { chatRoutes } from './dialects/platform/chats/index.js';
 import { sessionRoutes } from './dialects/platform/sessions/index.js';
 import { testRoutes } from './dialects/platform/tests/index.js';
 import { dialectsOf, type GatewayParts } from './gateway.js';
@@ -34,7 +35,10 @@ const partsWith = (...dialects: readonly Dialect[]): GatewayParts =>
   nothing({
     platform: nothing(),
     transport: { dialects },
-    sessions: { routes: () => sessionRoutes(nothing()), callRoutes: () => callRoutes(nothing()) },
+    sessions: {
+      routes: () => [...sessionRoutes(nothing()), ...chatRoutes(nothing())],
+      callRoutes: () => callRoutes(nothing()),
+    },
     tests: { routes: () => testRoutes(nothing()) },
   });
 

@@ -17,7 +17,7 @@ import {
 } from '../contracts/ports/sessions/sessions.js';
 import type { Sql, Transaction } from './postgres/sql.js';
 import { transfersOf } from './phone/phone-transfers.js';
-import { hasCallLeft, withCallPlace } from './sessions/call-places.js';
+import { hasCallLeft, withCallPlace, withChatPlace } from './sessions/call-places.js';
 import { listSessions } from './sessions/list.js';
 import { numberColumns } from './sessions/numbers.js';
 import { type PlanContents, storedPlan } from './plans/plan-contents.js';
@@ -42,6 +42,15 @@ const RETRY_SECONDS = 5;
 
 const tooManyPending = (): ServiceError =>
   new ServiceError('concurrency_exceeded', { retryAfter: RETRY_SECONDS });
+
+/** There is no place for it. */
+const tooMany = ({ source }: NewSession): ServiceError =>
+  source === 'chat'
+    ? new ServiceError('concurrency_exceeded', {
+        message: 'This workspace has as many chats at once as it may',
+        retryAfter: RETRY_SECONDS,
+      })
+    : tooManyCalls();
 
 /** Previews and tests, which run even if their agent is archived or deleted: their plan is complete. */
 const needsNoAgent = ({ source }: NewSession): boolean => source === 'dashboard';
@@ -96,7 +105,8 @@ const insertion = (
 /** The new row, none if its agent or the number of waiting sessions forbids it; undefined if there is no place for its call. */
 async function inserted(parts: SessionParts, session: NewSession): Promise<readonly Row[] | undefined> {
   const { sql, callsPerWorkspace: most } = parts;
-  const { workspaceId, reserved } = session;
+  const { workspaceId, reserved, source } = session;
+  if (source === 'chat') return withChatPlace(sql, workspaceId, (tx) => insertion(tx, parts, session));
   if (reserved) return withCallPlace(sql, workspaceId, most, (tx) => insertion(tx, parts, session));
   // Not the last word: it gets its place when it is joined.
   return (await hasCallLeft(sql, workspaceId, most)) ? insertion(sql, parts, session) : undefined;
@@ -107,7 +117,7 @@ async function insert(parts: SessionParts, session: NewSession): Promise<Session
   await parts.plans.keep(plan, { agentId, workspaceId });
   const rows = await inserted(parts, session);
   const [row] = rows ?? [];
-  if (!row) throw await refusal(parts.sql, session, rows ? tooManyPending() : tooManyCalls());
+  if (!row) throw await refusal(parts.sql, session, rows ? tooManyPending() : tooMany(session));
   return recordOf(row);
 }
 

@@ -24,10 +24,18 @@ export const systemVariables = (valueOf: (name: SystemName) => string): SystemVa
 export interface SystemValues {
   /** Undefined for a session that is no phone call. */
   readonly leg: PhoneLeg | undefined;
+  /** Whether it is a chat. */
+  readonly inWriting?: boolean | undefined;
   readonly timezone: string;
   readonly language: string;
   readonly now: Date;
 }
+
+const IN_WRITING = 'web_text';
+
+/** Whether these are of a chat. */
+export const isInWriting = (values: SystemVariables | undefined): boolean =>
+  values?.['system.channel'] === IN_WRITING;
 
 const E164 = /^\+[1-9]\d{6,14}$/;
 
@@ -47,7 +55,7 @@ function dayOf(now: Date, timeZone: string): string {
 }
 
 const VALUES: Readonly<Record<SystemName, (values: SystemValues) => string>> = {
-  channel: ({ leg }) => (leg ? `phone_${leg.direction}` : 'web_voice'),
+  channel: ({ leg, inWriting }) => (leg ? `phone_${leg.direction}` : inWriting ? IN_WRITING : 'web_voice'),
   timezone: ({ timezone }) => timezone,
   today: ({ now, timezone }) => dayOf(now, timezone),
   language: ({ language }) => language,

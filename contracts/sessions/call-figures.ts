@@ -7,8 +7,15 @@ import { latencyCounts } from './latency-counts.js';
 import { costOf, type Prices } from './prices.js';
 import { type Turn, usageOf } from './turns.js';
 
-/** How a call came about. `dashboard`: a preview of a draft, or a test by voice. */
-export const CALL_KINDS = ['api_key', 'public', 'phone_inbound', 'phone_outbound', 'dashboard'] as const;
+/** How a call came about. `chat`: in writing. `dashboard`: a preview of a draft, or a test by voice. */
+export const CALL_KINDS = [
+  'api_key',
+  'public',
+  'phone_inbound',
+  'phone_outbound',
+  'chat',
+  'dashboard',
+] as const;
 export type CallKind = (typeof CALL_KINDS)[number];
 
 export const kindOfCall = (source: SessionSource, direction: Direction | null): CallKind =>

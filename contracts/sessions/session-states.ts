@@ -35,6 +35,8 @@ export const SESSION_REPORTS = [
   'taken_over',
   /** Its owner gives it up. */
   'released',
+  /** Its owner leaves a chat, whose message is answered, until the next one. */
+  'parked',
   'owner_died',
   /** Its agent is archived or deleted. */
   'agent_gone',
@@ -96,6 +98,7 @@ export const SESSION: SessionLifecycle = {
   active: {
     taken_over: stay(),
     released: to('lost', 'note_loss'),
+    parked: stay(),
     owner_died: to('lost', 'note_loss'),
     ...CONVERSATION_ENDS,
   },

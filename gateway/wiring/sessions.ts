@@ -25,6 +25,7 @@ import type { Config } from '../config.js';
 import { startAnalyses } from '../agents/deliveries/analyses.js';
 import { askBeforeCall } from '../agents/deliveries/conversation-init.js';
 import { startDeliveries } from '../agents/deliveries/loop.js';
+import { chatRoutes } from '../dialects/platform/chats/index.js';
 import { callRoutes } from '../dialects/platform/calls/index.js';
 import { phoneSessions } from '../dialects/platform/sessions/making.js';
 import { createRefusalLimit } from '../dialects/platform/sessions/refusal-limit.js';
@@ -158,7 +159,10 @@ export async function openSessions(options: SessionOptions): Promise<OpenSession
     sessions: parts.sessions,
     phone: phoneSessions(parts),
     sockets: socketSessions({ ...parts, ids }),
-    routes: (transport) => sessionRoutes({ ...parts, transport }),
+    routes: (transport) => [
+      ...sessionRoutes({ ...parts, transport }),
+      ...chatRoutes({ ...parts, transport }),
+    ],
     callRoutes: (dialling) => callRoutes({ ...parts, dialling }),
     addMetrics: (metrics) => watch.addTo(metrics),
     async stop() {

@@ -16,18 +16,20 @@ const dialect = async (...path) => import(built('dist', 'gateway', 'dialects', .
 async function routes() {
   const { defaultVocabulary: vocabulary } = await import(built('dist', 'contracts', 'vocabulary.js'));
   const parts = { vocabulary, pcmRates: new Map() };
-  const [native, a, b, voices, platform, sessions, calls, tests, numbers, operation] = await Promise.all([
-    dialect('native', 'index.js'),
-    dialect('protocol-a', 'index.js'),
-    dialect('protocol-b', 'index.js'),
-    dialect('voices', 'index.js'),
-    dialect('platform', 'index.js'),
-    dialect('platform', 'sessions', 'index.js'),
-    dialect('platform', 'calls', 'index.js'),
-    dialect('platform', 'tests', 'index.js'),
-    dialect('platform', 'phone-numbers.js'),
-    dialect('operation', 'index.js'),
-  ]);
+  const [native, a, b, voices, platform, sessions, chats, calls, tests, numbers, operation] =
+    await Promise.all([
+      dialect('native', 'index.js'),
+      dialect('protocol-a', 'index.js'),
+      dialect('protocol-b', 'index.js'),
+      dialect('voices', 'index.js'),
+      dialect('platform', 'index.js'),
+      dialect('platform', 'sessions', 'index.js'),
+      dialect('platform', 'chats', 'index.js'),
+      dialect('platform', 'calls', 'index.js'),
+      dialect('platform', 'tests', 'index.js'),
+      dialect('platform', 'phone-numbers.js'),
+      dialect('operation', 'index.js'),
+    ]);
   return [
     ...native.nativeDialect(parts).routes,
     ...a.protocolADialect(parts).routes.filter(({ path }) => path.startsWith('/v1/')),
@@ -35,6 +37,7 @@ async function routes() {
     ...voices.voicesDialect(parts).routes,
     ...platform.platformDialect(parts).routes,
     ...sessions.sessionRoutes(parts),
+    ...chats.chatRoutes(parts),
     ...calls.callRoutes(parts),
     ...tests.testRoutes(parts),
     ...numbers.phoneNumberRoutes(parts),

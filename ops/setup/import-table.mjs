@@ -71,6 +71,11 @@ export const ROOMS = {
     holds: 'one wire protocol',
     may: ['contracts', 'actors', 'codecs/formats', 'codecs/subtitles', 'gateway/server'],
   },
+  'gateway/dialects/platform': {
+    holds: 'the agent platform’s routes',
+    // Answers of chats are streamed as they are written.
+    may: ['contracts', 'actors', 'media/async-queue', 'gateway/server'],
+  },
   'gateway/dialects/agent-realtime': {
     holds: 'an agent as the model of protocol A’s realtime',
     // Protocol A owns the address, and how its events look.
@@ -100,7 +105,7 @@ export const ROOMS = {
   },
   'gateway/agents/conversations': {
     holds: 'the host of the agent’s statechart',
-    may: ['contracts', 'actors', 'gateway/outbound'],
+    may: ['contracts', 'actors', 'gateway/outbound', 'media/async-queue'],
   },
   'gateway/agents/deliveries': {
     holds: 'webhooks and the analysis after a call',
@@ -109,7 +114,7 @@ export const ROOMS = {
   'gateway/agents/stats': { holds: 'figures of calls, and who did what', may: ['contracts'] },
   'gateway/agents/agent-tests': {
     holds: 'tests of agents: a simulated user, mocks, checks',
-    may: ['contracts', 'gateway/agents/conversations', 'gateway/agents/deliveries', 'media/async-queue'],
+    may: ['contracts', 'gateway/agents/conversations', 'gateway/agents/deliveries'],
   },
   'gateway/agents/knowledge': {
     holds: 'knowledge by meaning: what becomes vectors, and how both searches are merged',

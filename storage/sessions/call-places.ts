@@ -1,11 +1,12 @@
 /**
  * Places of calls, counted in the sessions themselves, so that all processes and nodes count the same. A session has a place
- * once it is joined; one that is `reserved` has it from its creation on.
+ * once it is joined; one that is `reserved` has it from its creation on. Chats take none, and are counted by themselves.
  *
  * Invariant: a workspace never has more calls than its number: each place is given under the workspace's row lock. What it leaves
  * for others is counted without theirs, so two of them may take the last place at once; the nodes themselves bound that.
  */
 import { type CallFigures, mayCall } from '../../contracts/admission/call-places.js';
+import { LIMITS } from '../../contracts/limits.js';
 import { CALLED } from '../../contracts/sessions/session-states.js';
 import { isAlive } from '../nodes.js';
 import type { Sql, Transaction } from '../postgres/sql.js';
@@ -13,7 +14,7 @@ import { isIn, isLive } from './states.js';
 
 /** Needs the sessions as `s`. */
 const hasPlace = (sql: Sql | Transaction) => sql`
-  ${isLive(sql)} and (s.reserved or ${isIn(sql, CALLED)})`;
+  ${isLive(sql)} and s.source <> 'chat' and (s.reserved or ${isIn(sql, CALLED)})`;
 
 /** Nodes that begin calls, as `o`. */
 const taking = (sql: Sql | Transaction) => sql`
@@ -57,4 +58,18 @@ export const withCallPlace = <T>(
   sql.begin(async (tx) => {
     await tx`select from workspaces where id = ${workspaceId} for no key update`;
     return (await hasCallLeft(tx, workspaceId, most)) ? give(tx) : undefined;
+  }) as Promise<T | undefined>;
+
+/** Runs `give` while no other chat of the workspace can begin. Undefined if it has as many as it may. */
+export const withChatPlace = <T>(
+  sql: Sql,
+  workspaceId: string,
+  give: (tx: Transaction) => Promise<T>,
+): Promise<T | undefined> =>
+  sql.begin(async (tx) => {
+    await tx`select from workspaces where id = ${workspaceId} for no key update`;
+    const [row] = await tx<{ chats: number }[]>`
+      select count(*)::int as chats from sessions s
+      where s.workspace_id = ${workspaceId} and ${isLive(tx)} and s.source = 'chat'`;
+    return (row?.chats ?? 0) < LIMITS.agentChat.atOnce ? give(tx) : undefined;
   }) as Promise<T | undefined>;

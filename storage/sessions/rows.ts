@@ -23,11 +23,12 @@ const wallTime = (sql: Sql | Transaction) => sql`
 
 /**
  * Milliseconds that a running call has lasted: what its owner measured last, and what the database's clock says since then,
- * which is little unless the clock was set, so it is bounded. Null for calls of the previous release.
+ * which is little unless the clock was set, so it is bounded. Of chats what was measured, since between two messages no time
+ * passes. Null for calls of the previous release.
  */
 export const lastedUntilNow = (sql: Sql | Transaction) => sql`
-  (s.measured_ms + least(greatest(extract(epoch from clock_timestamp() - s.measured_at) * 1000, 0),
-    ${CALL_TIMES.returnMs}::int))::bigint`;
+  (s.measured_ms + case when s.source = 'chat' then 0 else least(greatest(extract(epoch from clock_timestamp() - s.measured_at) * 1000, 0),
+    ${CALL_TIMES.returnMs}::int) end)::bigint`;
 
 /** What sessions tell of their placed call. Needs the sessions as `s`. */
 const dialled = (sql: Sql | Transaction) => sql`

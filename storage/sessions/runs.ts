@@ -30,6 +30,7 @@ import { nextPart } from '../recordings.js';
 import { endSession } from './endings.js';
 import { isAlive, type OwnNode } from '../nodes.js';
 import { hasCallLeft, withCallPlace } from './call-places.js';
+import type { Owned } from './owned.js';
 import { OwnedSessions } from './owned-sessions.js';
 import { appendItems } from './items.js';
 import { columns, itemsOf, lastedUntilNow, recordOf, type Row } from './rows.js';
@@ -89,11 +90,11 @@ async function entered(
   }
 }
 
-/** The workspace in which a session has to get a place once it is joined; undefined if it has one, or does not exist. */
+/** The workspace in which a session has to get a place once it is joined; undefined if it has one, needs none, or does not exist. */
 async function placedBy(sql: Sql, id: string): Promise<string | undefined> {
   const [row] = await sql<{ workspaceId: string }[]>`
     select workspace_id as "workspaceId" from sessions s
-    where s.id = ${id} and ${isIn(sql, UNCONNECTED)} and not s.reserved`;
+    where s.id = ${id} and ${isIn(sql, UNCONNECTED)} and not s.reserved and s.source <> 'chat'`;
   return row?.workspaceId;
 }
 
@@ -168,7 +169,7 @@ const LOST_AT_ONCE = 20;
 async function lost(sql: Sql): Promise<readonly string[]> {
   const rows = await sql<{ id: string }[]>`
     select s.id from sessions s where ${isLive(sql)} and (s.owner_id is not null or s.lost_at is not null)
-      and not ${hasLiveOwner(sql)}
+      and s.source <> 'chat' and not ${hasLiveOwner(sql)}
     order by s.position limit ${LOST_AT_ONCE}`;
   return rows.map(({ id }) => id);
 }
@@ -227,6 +228,12 @@ const release = (sql: Sql, id: string, processId: string) => sql`
     joined_at = case when ${isIn(sql, CONVERSING)} then s.joined_at end,
     lost_at = case when ${isIn(sql, CONVERSING)} then now() end
   where s.id = ${id} and s.owner_id = ${processId} and ${isIn(sql, answeringSession('released'))}`;
+
+/** From its last measurement on, a chat is idle (sweep.ts). */
+const park = (sql: Sql, { id, ownerId }: Owned, lastedMs: number | null) => sql`
+  update sessions s set owner_id = null, lost_at = null,
+    measured_ms = coalesce(${lastedMs}::bigint, s.measured_ms), measured_at = now()
+  where s.id = ${id} and s.owner_id = ${ownerId} and ${isIn(sql, answeringSession('parked'))}`;
 
 async function activate(parts: SessionRunsParts, id: string, owned: OwnedSessions): Promise<boolean> {
   const { database, processId, log } = parts;
@@ -336,6 +343,10 @@ export async function createSessionRuns(parts: SessionRunsParts): Promise<Sessio
     keepRoom: async (id, room) => void (await sql`update sessions set room = ${room} where id = ${id}`),
     async release(id) {
       await release(sql, id, processId);
+      owned.delete(id);
+    },
+    async park(id) {
+      await park(sql, { id, ownerId: processId }, owned.lasted(id));
       owned.delete(id);
     },
     activate: (id) => activate(parts, id, owned),

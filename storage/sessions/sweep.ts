@@ -1,10 +1,11 @@
 /**
  * Ends overdue sessions and removes old rows. Sessions are overdue if nobody joined them, if their client never connected,
- * if their process died and no other took over, if a caller has not come back from a transfer, or if they exceed their longest
+ * if their process died and no other took over, if a caller has not come back from a transfer, if nobody has written in a chat for long, or if they exceed their longest
  * duration and no process holds them: one that does measures it by its own clock (owned-sessions.ts), since the
  * database's may be set meanwhile. Every process sweeps; a session that two of them end at once ends once.
  */
 import { CALL_TIMES } from '../../contracts/limits/call-times.js';
+import { LIMITS } from '../../contracts/limits.js';
 import type { EndedReason } from '../../contracts/ports/sessions/sessions.js';
 import type { Sql } from '../postgres/sql.js';
 import { removeOldEntries } from '../audit.js';
@@ -19,11 +20,13 @@ import { isLive } from './states.js';
 
 const AT_ONCE = 100;
 
+const { idleMs } = LIMITS.agentChat;
 const { connectMs, overtimeMs, returnMs } = CALL_TIMES;
 
 const overdue = (sql: Sql) => sql<{ id: string; reason: EndedReason }[]>`
   select s.id, case
     when s.status = 'pending' then 'not_joined'
+    when s.source = 'chat' then 'timeout'
     when s.lost_at is not null and exists (select from phone_transfers t where t.session_id = s.id and t.mode = 'cold'
       and t.returned_at is null) then 'hangup'
     when s.lost_at is not null then 'transport_lost'
@@ -32,8 +35,10 @@ const overdue = (sql: Sql) => sql<{ id: string; reason: EndedReason }[]>`
   where ${isLive(sql)} and case s.status
     when 'pending' then s.expires_at + case when s.joined_at is null then interval '0'
       else ${connectMs}::int * interval '1 millisecond' end <= now()
-    else (s.lost_at + ${returnMs}::int * interval '1 millisecond' <= now()
+    else s.source <> 'chat' and (s.lost_at + ${returnMs}::int * interval '1 millisecond' <= now()
         and not exists (select from phone_transfers t where t.session_id = s.id and t.ended_at is null))
+      or s.source = 'chat' and s.measured_at + ${idleMs}::int * interval '1 millisecond' <= now()
+        and not exists (select from session_owners o where o.process_id = s.owner_id)
       or s.started_at + s.max_duration_seconds * interval '1 second'
         + ${overtimeMs}::int * interval '1 millisecond' <= now()
         and not exists (select from session_owners o where o.process_id = s.owner_id) end

@@ -87,6 +87,7 @@ export const texts = {
       public: 'Web page',
       phone_inbound: 'Telephone, incoming',
       phone_outbound: 'Telephone, outgoing',
+      chat: 'In writing',
       dashboard: 'Previews and tests',
     },
     anyVersion: 'All versions',
@@ -269,9 +270,13 @@ export const texts = {
     when: 'When',
     length: 'Length',
     source: 'Made by',
-    sources: { api_key: 'API', dashboard: 'Console', public: 'Web page', phone: 'Telephone' } as Readonly<
-      Record<string, string>
-    >,
+    sources: {
+      api_key: 'API',
+      dashboard: 'Console',
+      public: 'Web page',
+      phone: 'Telephone',
+      chat: 'Chat',
+    } as Readonly<Record<string, string>>,
     none: 'No calls here yet.',
     noneMatching: 'No call matches.',
     clear: 'Clear the filters',

@@ -19,8 +19,8 @@ import type { PlainObject } from '../../schemas/plain-object.js';
 export const SESSION_STATUSES = ['pending', 'active', 'completed', 'failed'] as const;
 export type SessionStatus = (typeof SESSION_STATUSES)[number];
 
-export const SESSION_SOURCES = ['api_key', 'dashboard', 'public', 'phone'] as const;
-/** `dashboard` is a preview of a draft: not in lists, nothing is delivered. */
+export const SESSION_SOURCES = ['api_key', 'dashboard', 'public', 'phone', 'chat'] as const;
+/** `dashboard` is a preview of a draft: not in lists, nothing is delivered. `chat`: in writing, from whomever. */
 export type SessionSource = (typeof SESSION_SOURCES)[number];
 
 /** Why a session ended, and the status it ends in. */
@@ -322,6 +322,8 @@ export interface SessionRuns {
    * return with. An active one counts as lost, until its client returns to any process.
    */
   release(id: string): Promise<void>;
+  /** Leaves an active chat without an owner until its next message, for which any process may take it over. */
+  park(id: string): Promise<void>;
   /** The user is connected. False if the session has ended meanwhile. */
   activate(id: string): Promise<boolean>;
   /** Adds items to its record; ignored unless this process is its owner. */

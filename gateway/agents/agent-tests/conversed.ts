@@ -13,16 +13,16 @@ import type { KnowledgeSearch } from '../../../contracts/ports/agents/knowledge.
 import type { OpenMcp } from '../../../contracts/ports/agents/mcp.js';
 import type { Outbound } from '../../../contracts/ports/outbound.js';
 import type { SessionItem } from '../../../contracts/ports/sessions/sessions.js';
-import type { Transcription } from '../../../contracts/ports/speech/speech.js';
 import type { ToolCredentials } from '../../../contracts/ports/agents/tools.js';
 import type { EndedBy } from '../../../contracts/schemas/agent-tests.js';
 import { Conversation } from '../conversations/conversation.js';
 import type { ConversationParts } from '../conversations/conversation-parts.js';
 import { CALL_SPEECH } from '../conversations/utterance.js';
-import { SILENT_VOICE } from './silent-voice.js';
+import { DEAF, SILENT_VOICE } from '../conversations/writing/silent-voice.js';
+import { TextCall } from '../conversations/writing/text-call.js';
+import { waitedFor } from '../conversations/writing/waited-for.js';
 import type { SimulatedUser } from './simulated-user.js';
-import { mcpFor, standInFor, waitedFor } from './stand-ins.js';
-import { TextCall } from './text-call.js';
+import { mcpFor, standInFor } from './stand-ins.js';
 
 export interface TestedAgentParts {
   readonly models: AgentModels;
@@ -43,14 +43,6 @@ export interface ConversationOutcome {
   readonly call?: VoiceTestReport;
   readonly heard?: readonly SessionItem[];
 }
-
-/** A text call has no audio to transcribe. */
-const DEAF: Transcription = {
-  transcribe: () => Promise.resolve({ text: '', duration: 0, segments: [] }),
-  countUsage: () => undefined,
-  checkLanguage: () => undefined,
-  reducesNoise: false,
-};
 
 /** Usage of tests is not counted. */
 const UNCOUNTED = { count: () => Promise.resolve(0) };

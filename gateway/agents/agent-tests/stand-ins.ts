@@ -49,10 +49,6 @@ export function standInFor({ tool_mocks: mocks, unmocked_tools: unmocked }: Mock
   };
 }
 
-/** In writing, where nobody waits on the line, the agent waits for every webhook. */
-export const waitedFor = (tool: ConversationTool): ConversationTool =>
-  tool.source === 'webhook' ? { ...tool, besideSpeech: false, isForgotten: false } : tool;
-
 const parametersOf = ({ arguments: wanted = {} }: ToolMock): object => ({
   type: 'object',
   properties: Object.fromEntries(Object.keys(wanted).map((name) => [name, { type: 'string' }])),

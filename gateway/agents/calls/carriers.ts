@@ -1,6 +1,6 @@
 /**
- * What carries a call: the five kinds side by side, as data (`CARRIERS`), and as what a call asks its carrier for (`Carrier`). The carriers
- * are made in embedded.ts (also that of tests by voice), livekit.ts, socket-calls.ts and ../phone/phone-calls.ts.
+ * What carries a call: the six kinds side by side, as data (`CARRIERS`), and as what a call asks its carrier for (`Carrier`). The carriers
+ * are made in embedded.ts (also that of tests by voice), livekit.ts, socket-calls.ts, chat-calls.ts and ../phone/phone-calls.ts.
  */
 import type { EndedReason, SessionRecord, SessionRuns } from '../../../contracts/ports/sessions/sessions.js';
 import type { ClosedBy } from '../conversations/closing.js';
@@ -11,7 +11,7 @@ export type GoesOn = 'kept' | 'released';
 
 interface CarrierKind {
   /** As the log names it. */
-  readonly transport: 'embedded' | 'livekit' | 'phone' | 'realtime';
+  readonly transport: 'embedded' | 'livekit' | 'phone' | 'realtime' | 'chat';
   /** False: nobody waits for what is said, so speech engines treat it as batch work. */
   readonly isLive: boolean;
   /** Causes that end a call and not its session; `released_if_settled`: if its user has been connected for some time (first-connection.ts). */
@@ -47,6 +47,13 @@ export const CARRIERS = {
     transport: 'realtime',
     isLive: true,
     goesOn: { lost: 'kept' },
+  },
+  /** One message of a chat, and its answer. */
+  chat: {
+    transport: 'chat',
+    isLive: true,
+    // Whichever process gets the next message continues it.
+    goesOn: { lost: 'kept', parked: 'released', shutdown: 'released' },
   },
   /** A test by voice: a simulated caller, at a media worker. */
   test: { ...EMBEDDED, isLive: false },

@@ -32,7 +32,7 @@ import { CALL_SPEECH } from '../conversations/utterance.js';
 
 export interface CallParts {
   readonly runs: SessionRuns;
-  readonly speech: Speech;
+  readonly speech: Pick<Speech, 'synthesizeTimed' | 'checkVoice'>;
   readonly transcription: Transcription;
   /** Undefined if no model hears the ends of turns. */
   readonly turns: TurnListening | undefined;
@@ -45,7 +45,7 @@ export interface CallParts {
   readonly credentials: ToolCredentials;
   readonly mcp: OpenMcp;
   readonly keeper: Keeper;
-  /** In tests: replaces tools. */
+  /** In chats and tests: replaces tools. */
   readonly standIn?: NonNullable<ConversationParts['tools']['standIn']>;
   readonly agents: Pick<PublishedAgents, 'version'>;
   readonly admission: Pick<Admission, 'use'>;
@@ -200,6 +200,8 @@ export class OwnedCall<Carried extends Carrier = Carrier> {
     const { admission, clock, runs, metrics, log } = this.parts;
     const reason = await this.carrier.endedFor(told);
     const without = goesOn(this.carrier, cause);
+    // Each message of a chat is a trace of its own.
+    if (cause === 'parked') this.#trace?.end(reason, new Date(clock.now()));
     if (this.#since !== undefined && without && cause !== 'connecting') metrics.ended(reason);
     else if (this.#since !== undefined) {
       const ms = Math.round(clock.monotonic() - this.#since);

@@ -22,6 +22,8 @@ export const CLOSED_BY = {
   shutdown: 'error',
   /** This process was taken for dead, and another may have the call already: the session continues without it. */
   lost: 'error',
+  /** Its message is answered, or its client has left: the chat continues without it. */
+  parked: 'user_hangup',
   /** No client used the token that began it: the session continues without it. */
   unclaimed: 'error',
 } as const satisfies Readonly<Record<string, EndReason>>;

@@ -1,6 +1,7 @@
 /** The messages for the language model around the conversation: instructions before it, and why it is asked behind it. */
 import type { Cause } from '../../../actors/agent/events.js';
 import type { ChatMessage } from '../../../contracts/ports/chat.js';
+import { isInWriting } from '../../../contracts/agents/system-variables.js';
 import { UNCLEAR } from '../../../contracts/text/unclear.js';
 import type { SessionPlan } from '../../../contracts/ports/sessions/sessions.js';
 import { CUES } from './cues.js';
@@ -12,6 +13,10 @@ const system = (content: string): ChatMessage => ({ role: 'system', content });
 const SPOKEN =
   'You speak with the user on a voice call. Answer in short spoken sentences, without lists, headings, emoji or markup. ' +
   `${UNCLEAR} stands for words of the user that could not be understood: if they may matter, ask briefly for just these again.`;
+
+/** The same for chats. */
+const WRITTEN =
+  'You write with the user in a chat. Answer briefly and in plain text, in short paragraphs, without headings, tables or markup.';
 
 /** For voices that follow cues. */
 const EXPRESSIVE =
@@ -76,11 +81,12 @@ export function instructionsFor(
   begun: Date,
   { transfersCalls, writesCues }: { readonly transfersCalls: boolean; readonly writesCues: boolean },
 ): readonly ChatMessage[] {
-  const language = `Speak ${new Intl.DisplayNames('en', { type: 'language' }).of(plan.config.voice.speaking_language) ?? 'English'}.`;
+  const inWriting = isInWriting(plan.system);
+  const language = `${inWriting ? 'Write' : 'Speak'} ${new Intl.DisplayNames('en', { type: 'language' }).of(plan.config.voice.speaking_language) ?? 'English'}.`;
   return [
     system(plan.config.prompt.system_prompt),
     ...guardrailsOf(plan.config),
-    system(`${SPOKEN} ${language}`),
+    system(`${inWriting ? WRITTEN : SPOKEN} ${language}`),
     ...(writesCues ? [system(EXPRESSIVE)] : []),
     ...(plan.config.conversation.transfer_destinations.length > 0 && !transfersCalls
       ? [system(NO_PHONE)]

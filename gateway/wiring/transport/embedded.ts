@@ -20,7 +20,13 @@ import { nodesDialect } from '../../agents/calls/nodes.js';
 import { createSignalRelay, RELAYED, relayedSignals } from '../../agents/calls/signal-relay.js';
 import { openMachineLoad } from '../machine-load.js';
 import { openPhone, transfersOf } from './phone.js';
-import { callParts, type OpenTransport, type TransportOptions } from './parts.js';
+import { callParts, openChats, type OpenTransport, type TransportOptions } from './parts.js';
+
+/** Only this installation has it. */
+const joinKeyOf = ({ platform }: TransportOptions) => ({
+  id: 'gateway',
+  secret: Buffer.from(platform.secrets.key('join tokens')).toString('hex'),
+});
 
 /** Of calls with the realtime events: a line with words, or the connection that a client offers. */
 const socketMedia = (pool: JobRunner, observer: CallObserver) => ({
@@ -29,12 +35,10 @@ const socketMedia = (pool: JobRunner, observer: CallObserver) => ({
 });
 
 export async function embeddedWebrtcTransport(options: TransportOptions): Promise<OpenTransport> {
-  const { config, children, sessions, platform, recordings, address, node, installation, clock, log } =
-    options;
-  const { runs } = sessions;
+  const { config, children, platform, recordings, address, node, installation, clock, log } = options;
+  const { runs } = options.sessions;
   const { callPlaces: places } = config;
-  const secret = Buffer.from(platform.secrets.key('join tokens')).toString('hex');
-  const joinTokens = createJoinTokens({ id: 'gateway', secret }, clock);
+  const joinTokens = createJoinTokens(joinKeyOf(options), clock);
   const metrics = new CallMetrics(recordings.began, options.turns?.model.answers);
   const pool = children.pool('media');
   const parts = callParts(options, metrics);
@@ -52,6 +56,7 @@ export async function embeddedWebrtcTransport(options: TransportOptions): Promis
     hasRoom: () => calls.hasRoom,
     elsewhere: () => relay.knowsRoom(),
   });
+  const chats = openChats(parts, options);
   const socketCalls = new SocketCalls({
     ...parts,
     ...socketMedia(pool, metrics),
@@ -62,8 +67,7 @@ export async function embeddedWebrtcTransport(options: TransportOptions): Promis
   const key = platform.secrets.key('signalling between nodes');
   const near = createSignalRelay(log);
   const relay = createNodeRelay({ key, installation, nodes: node, here: figures, near, clock, log });
-  const held = node.held;
-  const where = { nodeId: options.processId, runs, calls, held, relay };
+  const where = { nodeId: options.processId, runs, calls, held: node.held, relay };
   const joining = { ...where, agents: platform.versions, clock, log };
   const { placing, dialect } = openPhone(options, { calls: phoneCalls, transferring });
   const relayed = { ...joining, gate: new RelayGate({ key, installation, clock }), installation, near };
@@ -72,6 +76,7 @@ export async function embeddedWebrtcTransport(options: TransportOptions): Promis
     testable: { calls, lines: createCallerLines(pool), held: node.held },
     socketCalls,
     joinTokens,
+    chats,
     prepare: () => Promise.resolve(),
     addMetrics(page) {
       metrics.addTo(page);
@@ -86,7 +91,8 @@ export async function embeddedWebrtcTransport(options: TransportOptions): Promis
     dialling: placing,
     numbers: withoutSip(platform.numbers),
     async stop(until, refuses) {
-      await Promise.all([calls.stop(until), phoneCalls.stop(until, refuses), socketCalls.stop(until)]);
+      const others = [calls, socketCalls, chats].map((each) => each.stop(until));
+      await Promise.all([...others, phoneCalls.stop(until, refuses)]);
       await Promise.all([placing.stop(), transferring.stop()]);
     },
     close: () => signals.close(0),

@@ -16,7 +16,7 @@ import { nodesDialect } from '../../agents/calls/nodes.js';
 import { openMachineLoad } from '../machine-load.js';
 import { openPhone, transfersOf } from './phone.js';
 import { livekitPart } from '../parts.js';
-import { callParts, type OpenTransport, type TransportOptions } from './parts.js';
+import { callParts, openChats, type OpenTransport, type TransportOptions } from './parts.js';
 
 /** One name for all processes of an installation, because installations may share a cluster. */
 const agentNameOf = (secrets: Pick<Secrets, 'key'>): string =>
@@ -78,8 +78,10 @@ export function livekitTransport(server: LivekitSettings, options: TransportOpti
     transfers: platform.transfers,
     transferring,
   };
+  const parts = callParts(options, metrics);
+  const chats = openChats(parts, options);
   const calls = new LivekitCalls({
-    ...callParts(options, metrics),
+    ...parts,
     calls: rooms,
     places: roomPlaces(options.config),
     loadOf: openMachineLoad(options),
@@ -96,6 +98,7 @@ export function livekitTransport(server: LivekitSettings, options: TransportOpti
     beginsAtOnce: true,
     testable: undefined,
     socketCalls: undefined,
+    chats,
     joinTokens: createJoinTokens({ id: server.key, secret: server.secret }, clock),
     prepare: (session) => calls.prepare(session),
     addMetrics(page) {
@@ -108,7 +111,7 @@ export function livekitTransport(server: LivekitSettings, options: TransportOpti
     numbers: sipNumbers.numbers,
     async stop(until) {
       sipNumbers.stop();
-      await stopCalls(calls, worker, until);
+      await Promise.all([stopCalls(calls, worker, until), chats.stop(until)]);
       await Promise.all([placing.stop(), transferring.stop()]);
     },
     close: () => Promise.resolve(),

@@ -15,6 +15,8 @@ import type { OwnNode } from '../../../storage/nodes.js';
 import type { Children } from '../children.js';
 import type { Config } from '../../config.js';
 import type { CallMetrics } from '../../agents/calls/call-metrics.js';
+import { ChatCalls } from '../../agents/calls/chat-calls.js';
+import { createChatTokens } from '../../agents/calls/chat-tokens.js';
 import type { CallParts } from '../../agents/calls/owned-call.js';
 import type { TestCallParts } from '../../agents/calls/test-calls.js';
 import { SpokenLines } from '../../agents/conversations/spoken-lines.js';
@@ -35,7 +37,7 @@ export interface TransportOptions {
     | { readonly detector: TurnListening['detector']; readonly model: TurnModelInChild }
     | undefined;
   readonly recordings: Pick<HeldRecordings, 'began'>;
-  readonly admission: Pick<Admission, 'use'>;
+  readonly admission: Pick<Admission, 'check' | 'use'>;
   /** Socket on which other processes of the installation relay signalling frames of this process's sessions. */
   readonly address: string;
   readonly processId: string;
@@ -87,3 +89,7 @@ export function callParts(
     agents: platform.versions,
   };
 }
+
+/** Chats of this process, whatever carries its calls. */
+export const openChats = (parts: CallParts, { platform, admission }: TransportOptions): ChatCalls =>
+  new ChatCalls({ ...parts, admission, chatTokens: createChatTokens(platform.secrets.key('chats')) });

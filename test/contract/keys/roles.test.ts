@@ -81,7 +81,7 @@ t.test('the permissions of each role', (t) => {
   t.notOk(held('speech').some(({ path }) => path.startsWith('/v1/agent')));
   t.ok(
     held('sessions').every(({ path }) =>
-      /^\/v1\/agent\/(calls|phone-calls|sessions|deliveries|redeliveries|stats|tests)/.test(path),
+      /^\/v1\/agent\/(calls|phone-calls|sessions|chats|deliveries|redeliveries|stats|tests)/.test(path),
     ),
   );
   t.end();

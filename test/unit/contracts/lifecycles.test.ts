@@ -234,6 +234,8 @@ lifecycle('SESSION', SESSION, SESSION_REPORTS, {
       '           prepared  stays            stays            stays                 active                -',
     released:
       '             -         waiting          waiting          lost/note_loss        stays/note_loss       -',
+    parked:
+      '               -         -                -                stays                 -                     -',
     owner_died:
       '           -         stays/note_loss  stays/note_loss  lost/note_loss        -                     -',
     agent_gone:

@@ -28,6 +28,7 @@ const span = ({ min, max }: { min: number; max: number }): string => `${number(m
 
 const {
   agent,
+  agentChat,
   postCallWebhook,
   conversationInit: init,
   analysis,
@@ -88,6 +89,10 @@ const DOCUMENTED = {
   'in a call: a finished sentence that waits for the next words': seconds(ONLINE.sentenceMs),
   'in a call: answers in a row that fail': `${ONLINE.failures}`,
   'a typed line (`user.message`, `lk.chat`)': `${number(session.typedLength)} characters`,
+  'a message of a chat; messages of a user in one chat': `${number(agentChat.message)} characters; ${agentChat.messages}`,
+  'chats of a workspace at once': number(agentChat.atOnce),
+  'one answer in a chat, tools included; what of it waits for its client': `${agentChat.answerMs / MINUTE} minutes; ${size(agentChat.waitingBytes)}`,
+  'a chat: without a message; in all': `${agentChat.idleMs / MINUTE} minutes; ${agentChat.seconds / 3600} hours`,
   'typed lines, keys, `user.activity`, `user.interrupt` of a call': `${session.clientMessages.burst} at once, ${session.clientMessages.perSecond} a second`,
   "a message of a client's data channel; a text stream: bytes, time, at once": '64 KiB; 64 KiB, 30 s, 8',
   'room left in the data folder; of it, kept for starting the embedded Postgres on a full disk': `${size(CONTRACT.storage.freeBytes)}; ${size(CONTRACT.storage.reserveBytes)}`,

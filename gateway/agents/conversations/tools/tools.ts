@@ -21,8 +21,8 @@ export interface ToolParts extends EndpointParts, McpParts, PhoneLine, CallingPa
   readonly consulting: Consulting;
   /** Lets another agent take over. Resolves to the reason of a refusal, as text for the model; undefined if it took over. */
   handOver(target: PinnedAgent, signal: AbortSignal): Promise<string | undefined>;
-  /** In tests of agents: replaces a tool. */
-  standIn?(tool: ConversationTool): ConversationTool;
+  /** In writing, and in tests of agents: replaces a tool. Undefined: the model is not offered it. */
+  standIn?(tool: ConversationTool): ConversationTool | undefined;
 }
 
 export class ConversationTools {
@@ -144,7 +144,9 @@ export class ConversationTools {
   }
 
   #add(tool: ConversationTool): void {
-    if (!this.#tools.has(tool.name)) this.#tools.set(tool.name, this.parts.standIn?.(tool) ?? tool);
+    if (this.#tools.has(tool.name)) return;
+    const stands = this.parts.standIn ? this.parts.standIn(tool) : tool;
+    if (stands) this.#tools.set(tool.name, stands);
   }
 
   #owned(planned: PlannedTool, system: SessionPlan['system']): ConversationTool {

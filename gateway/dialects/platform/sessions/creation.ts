@@ -77,10 +77,8 @@ async function start(
   request: HttpRequest,
   parts: CreationParts,
 ): Promise<Reply> {
-  const { limits, runs, transport } = parts;
-  const { agent } = runnable;
-  const admit = async (): Promise<void> =>
-    refuseFull(await limits.countSession(networkOf(request.clientAddress), agent.id));
+  const { runs, transport } = parts;
+  const admit = admitting(request, runnable.agent.id, parts);
   const session = await makeSession(
     runnable,
     wanted,
@@ -121,30 +119,56 @@ async function readWithKey(
   throw caller;
 }
 
-async function createWithKey(request: HttpRequest, parts: CreationParts): Promise<Reply> {
-  const { body, caller } = await readWithKey(request, parts, readJsonBody);
-  const { workspaceId } = caller;
-  const { agent_id: agentId, ...wanted } = sessionRequest(body);
-  return start(await agentFor(agentId, workspaceId, parts), wanted, 'api_key', request, parts);
+/** A kind of session: how its request is read, and how it begins once the agent and whoever asks are known. */
+export interface CreatedKind {
+  readonly read: (body: JsonBody) => SessionFields & { readonly agent_id: string };
+  readonly start: typeof start;
 }
 
-async function createPublic(request: HttpRequest, address: string, parts: CreationParts): Promise<Reply> {
+async function createWithKey(
+  request: HttpRequest,
+  { read, start: begin }: CreatedKind,
+  parts: CreationParts,
+): Promise<Reply> {
+  const { body, caller } = await readWithKey(request, parts, readJsonBody);
+  const { workspaceId } = caller;
+  const { agent_id: agentId, ...wanted } = read(body);
+  return begin(await agentFor(agentId, workspaceId, parts), wanted, 'api_key', request, parts);
+}
+
+async function createPublic(
+  request: HttpRequest,
+  { read, start: begin }: CreatedKind,
+  address: string,
+  parts: CreationParts,
+): Promise<Reply> {
   const { limits } = parts;
   refuseFull(await limits.fullAddress(address));
-  const { agent_id: agentId, ...wanted } = sessionRequest(await readJsonBody(request, OF_STRANGERS));
+  const { agent_id: agentId, ...wanted } = read(await readJsonBody(request, OF_STRANGERS));
   const runnable = await agentFor(agentId, undefined, parts);
   admitOrigin(runnable.agent, request);
   refuseFull(await limits.full(address, runnable.agent.id));
-  return start(runnable, wanted, 'public', request, parts);
+  return begin(runnable, wanted, 'public', request, parts);
 }
 
 type CreationHandler = RouteHandler<CreationParts, void>;
 
-const create: CreationHandler = async (request, parts) => {
-  if (request.headers.has('authorization')) return createWithKey(request, parts);
-  const address = networkOf(request.clientAddress);
-  return parts.refusals.run(address, () => createPublic(request, address, parts));
-};
+/** Creates sessions of that kind, for whoever may. */
+export const creating =
+  (kind: CreatedKind): CreationHandler =>
+  async (request, parts) => {
+    if (request.headers.has('authorization')) return createWithKey(request, kind, parts);
+    const address = networkOf(request.clientAddress);
+    return parts.refusals.run(address, () => createPublic(request, kind, address, parts));
+  };
+
+const create = creating({ read: sessionRequest, start });
+
+/** The last check of a public session. Errors of the result: `rate_limited`. */
+export const admitting =
+  (request: HttpRequest, agentId: string, { limits }: Pick<CreationParts, 'limits'>) =>
+  async (): Promise<void> =>
+    refuseFull(await limits.countSession(networkOf(request.clientAddress), agentId));
 
 /** A session on the draft or one of the versions, for the agent's owner. */
 const preview: CreationHandler = async (request, parts) => {

@@ -45,6 +45,8 @@ export interface Origin {
   /** The last check: it counts against a rate limit, and requests refused earlier must not. */
   readonly admit?: () => Promise<void>;
   readonly leg?: PhoneLeg;
+  /** It is a chat, from wherever: without voice. */
+  readonly inWriting?: boolean;
   /** As of a `NewSession`. */
   readonly reserved?: boolean;
   readonly joinMs?: number;
@@ -61,9 +63,25 @@ export function publishedOf({ agent, version }: RunnableAgent): RunnableVersion 
 }
 
 /** Errors: `quota_exceeded`. */
-async function checkQuota({ workspaceId }: Agent, { admission }: MakingParts): Promise<void> {
-  for (const kind of ['conversation_ms', 'synthesis_characters'] as const)
-    await admission.check(workspaceId, kind);
+async function checkQuota(
+  { workspaceId }: Agent,
+  inWriting: boolean,
+  { admission }: MakingParts,
+): Promise<void> {
+  await admission.check(workspaceId, 'conversation_ms');
+  if (!inWriting) await admission.check(workspaceId, 'synthesis_characters');
+}
+
+/** Errors: `validation_failed` if nobody could speak so, `conflict` if nobody would understand it. */
+async function checkSpeech(
+  { config: { voice } }: SessionPlan,
+  wanted: SessionFields,
+  { workspaceId }: Agent,
+  parts: MakingParts,
+): Promise<void> {
+  refuse(await voiceProblems(voice, workspaceId, parts.speech, voicePlace(wanted)));
+  const { speaking_language: language } = voice;
+  if (!parts.transcribes(language)) throw conflict(`No speech recognition for "${language}"`);
 }
 
 /** The member of the request that names the session's voice: an override, else the agent. */
@@ -114,7 +132,7 @@ async function initialised(
 export async function checkSession(
   runnable: RunnableAgent,
   wanted: SessionFields,
-  { source, leg }: Pick<Origin, 'source' | 'leg'>,
+  { source, leg, inWriting = false }: Pick<Origin, 'source' | 'leg' | 'inWriting'>,
   parts: MakingParts,
 ): Promise<CheckedSession> {
   const { agent } = runnable;
@@ -123,15 +141,12 @@ export async function checkSession(
   const isPreview = source === 'dashboard';
   const version = publishedOf(runnable);
   const reachable = await pinnedAgents(version.config, agent.workspaceId, parts);
-  const circumstances = { now: new Date(parts.clock.now()), leg, agents: reachable };
+  const circumstances = { now: new Date(parts.clock.now()), leg, inWriting, agents: reachable };
   const planFor = (fields: SessionFields): SessionPlan =>
     planOf(version, withNumbers(fields, leg), isPreview, circumstances);
   const plan = planFor(wanted);
-  const { voice } = plan.config;
-  refuse(await voiceProblems(voice, agent.workspaceId, parts.speech, voicePlace(wanted)));
-  const { speaking_language: language } = voice;
-  if (!parts.transcribes(language)) throw conflict(`No speech recognition for "${language}"`);
-  await checkQuota(agent, parts);
+  if (!inWriting) await checkSpeech(plan, wanted, agent, parts);
+  await checkQuota(agent, inWriting, parts);
   return { version, plan, planFor };
 }
 
@@ -143,7 +158,7 @@ export async function makeSession(
   parts: MakingParts,
 ): Promise<RunningSession> {
   const { agent } = runnable;
-  const { source, admit, leg, reserved = leg !== undefined, joinMs, id } = origin;
+  const { source, admit, leg, inWriting, reserved = leg !== undefined, joinMs, id } = origin;
   const { version, ...checked } = await checkSession(runnable, wanted, origin, parts);
   await admit?.();
   const plan = await initialised(checked, wanted, { agentId: agent.id, source, leg }, parts);
@@ -152,7 +167,7 @@ export async function makeSession(
     agentId: agent.id,
     agentName: agent.name,
     versionNumber: version.number === 0 ? null : version.number,
-    source,
+    source: inWriting ? 'chat' : source,
     name: wanted.name ?? null,
     endUserId: wanted.end_user_id ?? null,
     metadata: wanted.metadata,

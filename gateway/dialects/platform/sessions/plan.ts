@@ -78,10 +78,17 @@ const timezoneOf = (
   leg: PhoneLeg | undefined,
 ): string => timezone ?? (conversation.timezone || (hint ?? zoneOfNumber(leg?.callerNumber) ?? 'UTC'));
 
+/** An agent's longest duration is that of a call. */
+function secondsOf(longest: number, isPreview: boolean, inWriting: boolean): number {
+  if (inWriting) return LIMITS.agentChat.seconds;
+  return isPreview ? Math.min(longest, LIMITS.session.previewSeconds) : longest;
+}
+
 /** What a session is made for, beside its request. */
 interface Circumstances {
   readonly now: Date;
   readonly leg?: PhoneLeg | undefined;
+  readonly inWriting?: boolean;
   /** All that the call may be handed over to. */
   readonly agents?: readonly PinnedAgent[];
 }
@@ -91,11 +98,11 @@ export function planOf(
   version: RunnableVersion,
   wanted: SessionFields,
   isPreview: boolean,
-  { now, leg, agents = [] }: Circumstances,
+  { now, leg, inWriting = false, agents = [] }: Circumstances,
 ): SessionPlan {
   const timezone = timezoneOf(wanted, version.config, leg);
   const { speaking_language: language } = voiceOf(version.config.voice, wanted);
-  const system = systemVariablesOf({ leg, timezone, language, now });
+  const system = systemVariablesOf({ leg, inWriting, timezone, language, now });
   const config = configOf(version, wanted, isPreview, system);
   const voicemail = leg?.direction === 'outbound' ? voicemailOf(version, wanted, system) : null;
   const { max_duration_seconds: longest, record_audio: records } = config.conversation;
@@ -104,8 +111,8 @@ export function planOf(
     tools: plannedTools(version),
     knowledge: version.knowledge,
     configHash: version.configHash,
-    maxDurationSeconds: isPreview ? Math.min(longest, LIMITS.session.previewSeconds) : longest,
-    recordAudio: wanted.record_audio ?? records,
+    maxDurationSeconds: secondsOf(longest, isPreview, inWriting),
+    recordAudio: !inWriting && (wanted.record_audio ?? records),
     toolEvents: wanted.tool_events ?? true,
     worldContext: wanted.world_context ?? true,
     timezone,

@@ -66,6 +66,15 @@ const FIELDS = {
   name: leaf(text(session.name, { description: 'Not in requests without a key.' })),
 };
 
+const { record_audio: _sound, overrides: _spoken, ...WRITTEN } = FIELDS;
+const { voice_id: _voice, ...written } = Overrides.properties;
+
+/** The fields of a session without sound. */
+export const WRITTEN_FIELDS = {
+  overrides: leaf(strict(written)),
+  ...WRITTEN,
+};
+
 const { tool_events: _shown, client_timezone: _hint, ...CALLED } = FIELDS;
 
 /** The fields of a session without a client. */
@@ -178,7 +187,7 @@ export const SessionRow = Type.Object(ROW, { title: 'SessionSummary', examples: 
 const HAPPENED = { turn_id: Type.Integer(), created_at: Moment };
 const TOOL = { call_id: Type.String(), tool_name: Type.String(), tool_source: Type.String() };
 
-const Item = Type.Union([
+export const Item = Type.Union([
   Type.Object({
     type: Type.Enum(['message']),
     role: Type.Enum(['user', 'assistant']),

@@ -8,14 +8,16 @@ const NAMES = Object.keys(CARRIERS) as CarrierName[];
 
 /** For each cause, in the order of the carriers; `ends` for every other one. A user who was just connected is not settled. */
 const TABLE: Readonly<Partial<Record<ClosedBy, string>>> = {
-  mediaLoss: 'released  released  ends      ends      released',
-  connecting: 'ends     ends      released  ends      ends    ',
-  lost: '     kept      kept      kept      kept      kept    ',
-  unclaimed: 'kept      ends      ends      ends      kept    ',
+  mediaLoss: 'released  released  ends      ends      ends      released',
+  connecting: 'ends     ends      released  ends      ends      ends    ',
+  lost: '     kept      kept      kept      kept      kept      kept    ',
+  unclaimed: 'kept      ends      ends      ends      ends      kept    ',
+  parked: '   ends      ends      ends      ends      released  ends    ',
+  shutdown: ' ends      ends      ends      ends      released  ends    ',
 };
 
 t.test('every carrier answers every cause on purpose', (t) => {
-  t.strictSame(NAMES, ['embedded', 'livekit', 'phone', 'socket', 'test']);
+  t.strictSame(NAMES, ['embedded', 'livekit', 'phone', 'socket', 'chat', 'test']);
   for (const cause of CAUSES) {
     const expected = TABLE[cause]?.trim().split(/\s+/) ?? NAMES.map(() => 'ends');
     const found = NAMES.map((name) => goesOn({ name, isSettled: () => true }, cause) ?? 'ends');

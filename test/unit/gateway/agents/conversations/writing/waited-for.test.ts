@@ -1,7 +1,7 @@
-/** Tools in tests of agents that are played in writing. */
-import t from '../../../../fixtures/tap.js';
-import type { ConversationTool } from '../../../../../gateway/agents/conversations/tools/tool.js';
-import { waitedFor } from '../../../../../gateway/agents/agent-tests/stand-ins.js';
+/** Tools of conversations in writing. */
+import t from '../../../../../fixtures/tap.js';
+import type { ConversationTool } from '../../../../../../gateway/agents/conversations/tools/tool.js';
+import { waitedFor } from '../../../../../../gateway/agents/conversations/writing/waited-for.js';
 
 t.test('in writing the agent waits for every webhook, whatever its execution_mode (D10)', async (t) => {
   const run = () => Promise.resolve({ ok: true, output: '' });

@@ -3,20 +3,38 @@
  * sees an ordinary call (contracts/ports/calls/calls.ts).
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { PLAYOUT_RATE } from '../../../contracts/audio.js';
-import type { Clock } from '../../../contracts/clock.js';
-import { LIMITS } from '../../../contracts/limits.js';
-import type { Call, CallEvent } from '../../../contracts/ports/calls/calls.js';
-import { TokenBucket } from '../../../contracts/limits/token-bucket.js';
-import { AsyncQueue } from '../../../media/async-queue.js';
-import { TOPICS } from '../conversations/client/events.js';
-import { pause } from '../conversations/record.js';
+import { PLAYOUT_RATE } from '../../../../contracts/audio.js';
+import type { Clock } from '../../../../contracts/clock.js';
+import { LIMITS } from '../../../../contracts/limits.js';
+import type { Call, CallEvent, TranscriptText } from '../../../../contracts/ports/calls/calls.js';
+import { TokenBucket } from '../../../../contracts/limits/token-bucket.js';
+import { AsyncQueue } from '../../../../media/async-queue.js';
+import { TOPICS } from '../client/events.js';
+import { pause } from '../record.js';
 
 /** Interval of activity messages while the simulated user thinks, so that the agent does not ask whether it is still there. */
 const ACTIVITY_MS = 5000;
 const RETRY_MS = 500;
 
-type AgentEvent = { readonly type: string; readonly callId?: string; readonly reason?: string };
+/** A message for the client (../client/events.ts), as far as somebody reads it here. */
+export interface AgentEvent {
+  readonly type: string;
+  readonly callId?: string;
+  readonly toolName?: string;
+  readonly toolSource?: string;
+  readonly input?: string;
+  readonly output?: string;
+  readonly error?: string;
+  readonly reason?: string;
+}
+
+/** Who watches the call. */
+export interface TextObserver {
+  /** Captions of both sides. */
+  shown(text: TranscriptText): void;
+  /** Messages for the client. */
+  told(event: AgentEvent): void;
+}
 
 export class TextCall implements Call {
   readonly events = new AsyncQueue<CallEvent>();
@@ -30,7 +48,10 @@ export class TextCall implements Call {
   readonly #rate: TokenBucket;
   #changed = (): void => undefined;
 
-  constructor(private readonly clock: Clock) {
+  constructor(
+    private readonly clock: Clock,
+    private readonly observer?: TextObserver,
+  ) {
     this.#rate = new TokenBucket(LIMITS.session.clientMessages, () => clock.monotonic());
     this.events.push({ kind: 'connected' });
   }
@@ -47,11 +68,11 @@ export class TextCall implements Call {
     }
   }
 
-  /** Sends the user's words. */
-  async say(text: string): Promise<void> {
+  /** Sends the user's words; `aloud`: whether the answer is for the voice, or shown as it is written. */
+  async say(text: string, aloud = true): Promise<void> {
     while (!this.#rate.take()) await pause(this.clock, RETRY_MS);
     this.#listens = false;
-    this.#client({ type: 'user.message', text });
+    this.#client({ type: 'user.message', text, audio: aloud });
   }
 
   /** Runs the user's work while the agent waits. */
@@ -91,7 +112,9 @@ export class TextCall implements Call {
   }
 
   sendData(_topic: string, payload: Uint8Array): void {
-    const { type, callId = '', reason = '' } = JSON.parse(Buffer.from(payload).toString()) as AgentEvent;
+    const event = JSON.parse(Buffer.from(payload).toString()) as AgentEvent;
+    const { type, callId = '', reason = '' } = event;
+    this.observer?.told(event);
     if (type === 'tool.started') this.#tools.add(callId);
     if (type === 'tool.completed' || type === 'tool.failed') this.#tools.delete(callId);
     if (type === 'session.ended') this.ended = reason;
@@ -104,9 +127,12 @@ export class TextCall implements Call {
     this.#changed();
   }
 
-  /** These do nothing: words are heard at once, so they are never held or dropped, and nobody watches. */
+  showTranscript(text: TranscriptText): void {
+    this.observer?.shown(text);
+  }
+
+  /** These do nothing: words are heard at once, so they are never held or dropped. */
   pauseSpeech(): void {}
   resumeSpeech(): void {}
   clearSpeech(): void {}
-  showTranscript(): void {}
 }
