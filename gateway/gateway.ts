@@ -191,7 +191,7 @@ export function dialectsOf(
       common,
     ),
     ...transport.dialects,
-    operationDialect({ ...common, history }),
+    operationDialect({ ...common, history, keysMakeKeys: config.consoleKeys === 'true' }),
   ];
   return dialects.map((dialect) => auditedDialect(dialect, platform.audit));
 }

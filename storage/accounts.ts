@@ -1,6 +1,8 @@
 /** A workspace's usage and quotas of this month, and its keys (contracts/ports/accounts/account.ts). */
 import type { Accounts, WorkspaceUsage } from '../contracts/ports/accounts/account.js';
 import type { UsageKind } from '../contracts/ports/accounts/identity.js';
+import { randomIds } from '../contracts/ids.js';
+import { makeKeyBy, revokeKeyBy } from './keys/keys-by-keys.js';
 import { listKeys } from './keys/keys.js';
 import type { Sql } from './postgres/sql.js';
 import type { Quotas } from './usage.js';
@@ -48,4 +50,6 @@ async function usage(
 export const createAccounts = (parts: AccountParts): Accounts => ({
   usage: (workspaceId) => usage(parts, workspaceId),
   keys: (workspaceId) => listKeys(parts.sql, workspaceId),
+  makeKey: (wanted, by) => makeKeyBy(parts.sql, randomIds, wanted, by),
+  revokeKey: (keyId, by) => revokeKeyBy(parts.sql, keyId, by),
 });

@@ -143,6 +143,8 @@ export const PLATFORM_LIMITS = {
   },
   /** Entries of the audit trail: names of fields, characters of a text, and when the same again is an entry of its own. */
   audit: { fields: 30, text: 120, againMs: 10 * MINUTE },
+  /** Keys that keys make (CONSOLE_KEYS): valid ones of a workspace. */
+  keys: { name: range(1, 120), bodyBytes: 16 * KiB, valid: 1000 },
   /** Figures of calls over time: steps of one answer. */
   stats: { points: 1000 },
   tool: {

@@ -100,6 +100,12 @@ const KEYS = {
     'SECRETS_KEY_PREVIOUS',
     'The previous secret, until "secrets rotate" has run: credentials encrypted with it are still read.',
   ),
+  consoleKeys: choice(
+    'CONSOLE_KEYS',
+    'false',
+    ['true', 'false'],
+    'Whether full keys make and revoke keys of their workspace, in the console and by /v1/keys; else only the command "keys" does.',
+  ),
 };
 
 const DATABASE = {

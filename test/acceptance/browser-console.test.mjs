@@ -36,6 +36,7 @@ t.test('owners work on the console', { skip: skipReason('chromium'), timeout: 58
     DATABASE_URL: postgres.url,
     OUTBOUND_ALLOW: '127.0.0.1',
     PRICES: '{"currency":"EUR","input_tokens":1,"models":{"large":{"input_tokens":3}}}',
+    CONSOLE_KEYS: 'true',
     MEDIA_HOST: outward ?? '127.0.0.1',
   });
   t.teardown(() => gateway.stop());

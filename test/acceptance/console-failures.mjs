@@ -143,6 +143,34 @@ export async function lookForFailures(t, { browser, workspace, sql }) {
     await page.getByRole('heading', { name: 'Lamp shop' }).waitFor();
   });
 
+  await t.test('a key is made, shown once, and revoked', async (t) => {
+    const button = (name) => page.getByRole('button', { name, exact: true });
+    await view('Machine');
+    await page.getByLabel('Name of a new key').fill('A page of ours');
+    await page.getByLabel('Valid for, in days').fill('30');
+    await button('Make the key').click();
+    const made = await page.locator('.notice code').textContent();
+    t.match(made, /^sk_[\w-]{43}$/);
+    const asked = () =>
+      fetch(`${base}/v1/agent/sessions`, { headers: { authorization: `Bearer ${made}` } }).then(
+        (answer) => answer.status,
+      );
+    t.equal(await asked(), 200, 'it is one of the role sessions');
+    await page.getByText('in use here').waitFor();
+    await well(t, 'keys');
+    await page.reload();
+    await page.getByRole('row', { name: /^A page of ours ….* sessions Valid until/ }).waitFor();
+    t.notMatch(await page.locator('main').textContent(), made, 'and is not shown again');
+    await button('Revoke A page of ours').click();
+    await button('Revoke it now').click();
+    await page.getByRole('row', { name: /^A page of ours ….* sessions Revoked/ }).waitFor();
+    await until('it is refused', async () => (await asked()) === 401);
+    await view('Audit');
+    const row = (what) => page.getByRole('row').filter({ hasText: what }).first();
+    await row('Key revoked').waitFor();
+    t.match(await row('Key revoked').textContent(), /Failures.*127\.0\.0\.1/, 'the trail says who did it');
+  });
+
   const button = (name) => page.getByRole('button', { name, exact: true });
   const deliveries = page.locator('main ul.panel > li');
   const shown = (count) => until(`${count} are shown`, async () => (await deliveries.count()) === count);

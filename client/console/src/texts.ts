@@ -803,7 +803,26 @@ export const texts = {
     },
     keys: 'Keys of the workspace',
     keysHelp:
-      '`npm run keys` makes and revokes them, `npm run workspaces` sets limits: on the gateway’s machine.',
+      '`npm run keys` makes and revokes them, `npm run workspaces` sets limits: on the gateway’s machine. With `CONSOLE_KEYS=true`, full keys make and revoke keys here.',
+    making: {
+      name: 'Name of a new key',
+      role: 'Role',
+      roles: {
+        full: 'May do everything in this workspace, and make keys.',
+        speech: 'Speaks and transcribes.',
+        sessions: 'Creates calls and reads their records: for a program that talks to your callers.',
+        read: 'Reads agents and records, and changes nothing.',
+      } as Readonly<Record<string, string>>,
+      days: 'Valid for, in days',
+      daysHelp: 'Empty: for ever; no longer than the key that makes it.',
+      make: 'Make the key',
+      made: 'This is the only time that the key is shown: copy it now.',
+      end: 'End it',
+      inUse: 'in use here',
+      revoke: (name: string) => `Revoke ${name}`,
+      revokeSure: 'Whoever uses this key is refused from now on.',
+      revokeNow: 'Revoke it now',
+    },
     keyHeads: ['Key', 'Role', 'State', 'Last used'],
     keyStates: {
       valid: 'Valid',

@@ -29,7 +29,32 @@ export interface KeyRecord {
   readonly revokedAt: Date | null;
 }
 
+/** A key that another one makes. */
+export interface WantedKey {
+  readonly name: string;
+  readonly role: Role;
+  /** Null: no earlier than the key that makes it. */
+  readonly expiresAt: Date | null;
+}
+
+/** Who makes or revokes a key, for the audit trail. */
+export interface KeyChanger {
+  readonly workspaceId: string;
+  readonly keyId: string;
+  /** The client's. */
+  readonly address: string;
+}
+
+export interface MadeKey extends KeyRecord {
+  /** Never told again. */
+  readonly key: string;
+}
+
 export interface Accounts {
+  /** It ends no later than the key that makes it. Errors: `conflict` if the workspace has too many, `invalid_key` if that one was revoked meanwhile. */
+  makeKey(wanted: WantedKey, by: KeyChanger): Promise<MadeKey>;
+  /** Revokes a key of the workspace at once, in every process; false if it has none of that id. */
+  revokeKey(keyId: string, by: KeyChanger): Promise<boolean>;
   /** Undefined if the workspace no longer exists. */
   usage(workspaceId: string): Promise<WorkspaceUsage | undefined>;
   /** The newest thousand, including revoked ones, oldest first. */

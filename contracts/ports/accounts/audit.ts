@@ -38,7 +38,7 @@ export const AUDIT_ACTIONS = {
   'delivery.redelivered': { repeats: true },
   'deliveries.redelivered': {},
   'webhook.tested': { repeats: true },
-  /** By the commands, the first start, or API_KEY: the database notes it. */
+  /** By the commands, the first start, API_KEY, or another key: the database notes it. */
   'key.created': {},
   'key.revoked': {},
   'workspace.limited': {},

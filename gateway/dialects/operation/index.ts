@@ -1,25 +1,20 @@
 /** Figures for operators of a gateway and owners of a workspace: the last hour, usage against quotas, keys (docs/native-api.md). */
-import type { Clock } from '../../../contracts/clock.js';
-import type { Accounts, KeyRecord, WorkspaceUsage } from '../../../contracts/ports/accounts/account.js';
-import type { Caller, KeyAuthority } from '../../../contracts/ports/accounts/identity.js';
+import type { WorkspaceUsage } from '../../../contracts/ports/accounts/account.js';
+import type { Caller } from '../../../contracts/ports/accounts/identity.js';
 import { ServiceError } from '../../../contracts/errors.js';
-import { ROLES } from '../../../contracts/permissions.js';
 import { Moment, nullable } from '../../../contracts/schemas/shapes.js';
-import { type TSchema, Type } from '../../../contracts/schemas/type.js';
+import { Type } from '../../../contracts/schemas/type.js';
 import { type HistoryMinute, quantile } from '../../server/system/history.js';
 import { nativeError } from '../../server/native-error.js';
-import { failuresAs } from '../../server/openapi/openapi-errors.js';
 import { answers } from '../../server/openapi/openapi-parts.js';
 import type { Dialect } from '../../server/port.js';
-import { json } from '../../server/replies.js';
 import { keyedRoutes, type RouteRow } from '../../server/routes.js';
+import { described, failures, uncached } from './answers.js';
+import { KEY_ROWS, type KeyParts } from './keys.js';
 
-export interface OperationParts {
-  readonly keys: KeyAuthority;
-  readonly accounts: Accounts;
+export interface OperationParts extends KeyParts {
   /** The last sixty minutes of all processes of this machine that replied, and the number of these processes. */
   readonly history: () => Promise<{ readonly processes: number; readonly minutes: readonly HistoryMinute[] }>;
-  readonly clock: Clock;
 }
 
 const Count = Type.Integer({ minimum: 0 });
@@ -63,22 +58,6 @@ const UsageEntity = Type.Object({
   synthesis_characters: Kind,
   transcription_seconds: Kind,
   conversation_seconds: Kind,
-});
-
-const KeyList = Type.Object({
-  keys: Type.Array(
-    Type.Object({
-      key_id: Type.String(),
-      name: Type.String(),
-      role: Type.Enum([...ROLES]),
-      tail: Type.String({ description: 'Its last characters.' }),
-      created_at: Moment,
-      expires_at: nullable(Moment),
-      last_used_at: nullable(Moment),
-      revoked_at: nullable(Moment),
-    }),
-    { description: 'The newest thousand, oldest first, revoked ones too.' },
-  ),
 });
 
 const SHOWN_ERRORS = 100;
@@ -153,26 +132,6 @@ const usageBody = (
   conversation_seconds: seconds(kinds.conversation_ms),
 });
 
-const keyBody = (key: KeyRecord): object => ({
-  key_id: key.id,
-  name: key.name,
-  role: key.role,
-  tail: key.tail,
-  created_at: key.createdAt.toISOString(),
-  expires_at: key.expiresAt?.toISOString() ?? null,
-  last_used_at: key.lastUsedAt?.toISOString() ?? null,
-  revoked_at: key.revokedAt?.toISOString() ?? null,
-});
-
-const uncached = (body: object) => json(200, body, { 'cache-control': 'no-store' });
-const failures = failuresAs(Type.Object({ status: Type.Integer(), message: Type.String() }));
-const described = (summary: string, description: string, schema: TSchema) => ({
-  summary,
-  description,
-  tags: ['Operation'],
-  responses: { ...answers(200, summary, schema), ...failures(401) },
-});
-
 const ROWS: readonly RouteRow<OperationParts, Caller>[] = [
   {
     method: 'GET',
@@ -220,18 +179,7 @@ const ROWS: readonly RouteRow<OperationParts, Caller>[] = [
       responses: { ...answers(204, 'The key is valid'), ...failures(401) },
     },
   },
-  {
-    method: 'GET',
-    path: '/v1/keys',
-    permission: 'read',
-    handler: async (_request, { accounts }, { workspaceId }) =>
-      uncached({ keys: (await accounts.keys(workspaceId)).map(keyBody) }),
-    description: described(
-      'Keys of the workspace',
-      'Without themselves. They are made and revoked by `npm run keys`, since a key that makes keys would outlive its own end.',
-      KeyList,
-    ),
-  },
+  ...KEY_ROWS,
 ];
 
 export const operationDialect = (parts: OperationParts): Dialect => ({

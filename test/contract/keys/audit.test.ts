@@ -28,7 +28,8 @@ t.test('every route that changes something says what it leaves', async (t) => {
     .filter(({ permission, audit }) => permission === 'manage' && !audit);
   t.strictSame(
     silent.map(({ method, path }) => `${method} ${path}`),
-    [],
+    // The database notes these, whoever does them (keys-by-keys.test.ts).
+    ['POST /v1/keys', 'DELETE /v1/keys/{key_id}'],
   );
 });
 

@@ -2,9 +2,9 @@
 import { ask } from '../../api.js';
 import { momentText } from '../../format.js';
 import { type Loaded, useLoad } from '../../hooks.js';
-import { Failure, FigureList, Marked } from '../../parts/basics.js';
+import { Failure, FigureList } from '../../parts/basics.js';
 import { texts } from '../../texts.js';
-import { Table } from './table.js';
+import { type Keys, KeysPanel } from './keys.js';
 
 const { machine } = texts;
 
@@ -21,16 +21,6 @@ interface Usage {
   readonly synthesis_characters: Used;
   readonly transcription_seconds: Used;
   readonly conversation_seconds: Used;
-}
-
-interface Key {
-  readonly key_id: string;
-  readonly name: string;
-  readonly role: string;
-  readonly tail: string;
-  readonly expires_at: string | null;
-  readonly last_used_at: string | null;
-  readonly revoked_at: string | null;
 }
 
 const number = (value: number): string => Math.round(value).toLocaleString('en');
@@ -54,24 +44,16 @@ const UsagePanel = ({ usage }: { readonly usage: Usage }) => (
   </section>
 );
 
-const stateOf = ({ revoked_at: revoked, expires_at: expires }: Key): string => {
-  if (revoked !== null) return machine.keyStates.revoked;
-  if (expires === null) return machine.keyStates.valid;
-  return new Date(expires) < new Date()
-    ? machine.keyStates.expired
-    : machine.keyStates.until(momentText(expires));
-};
-
 export interface WorkspaceState {
   readonly usage: Usage;
-  readonly keys: readonly Key[];
+  readonly keys: Keys;
 }
 
 export const useWorkspace = (): Loaded<WorkspaceState> =>
   useLoad(async (signal) => {
-    const [usage, { keys }] = await Promise.all([
+    const [usage, keys] = await Promise.all([
       ask<Usage>('v1/usage', { signal }),
-      ask<{ readonly keys: readonly Key[] }>('v1/keys', { signal }),
+      ask<Keys>('v1/keys', { signal }),
     ]);
     return { usage, keys };
   }, []);
@@ -85,19 +67,7 @@ export function Workspace({
   return (
     <>
       <UsagePanel usage={data.usage} />
-      <Table
-        title={machine.keys}
-        heads={machine.keyHeads}
-        rows={data.keys.map((key) => [
-          `${key.name} …${key.tail}`,
-          key.role,
-          stateOf(key),
-          momentText(key.last_used_at),
-        ])}
-      />
-      <p class="soft">
-        <Marked text={machine.keysHelp} />
-      </p>
+      <KeysPanel {...data.keys} reload={reload} />
     </>
   );
 }
