@@ -41,6 +41,8 @@ export interface CallHost<OwnReport> {
   recorder(): Recorder | undefined;
   /** The agent's voice, in frames. */
   readonly playout: Playout;
+  /** Bytes of the user's messages that wait for the gateway. */
+  waitingBytes(): number;
   /** The carrier has lost the call. */
   over(): void;
   /** An error that ends the call. */
@@ -71,13 +73,15 @@ type Handlers = {
   readonly [Op in CallCommand['op']]: (command: Extract<CallCommand, { readonly op: Op }>) => void;
 };
 
+/** Bytes of a report that passes on what the user has sent. */
+const bytesSent = (report: object): number =>
+  'payload' in report && report.payload instanceof Uint8Array ? pieceOf(report.payload.length) : 0;
+
 export class ServedCall<
   OwnCommand extends { readonly op: string },
   OwnReport extends { readonly on: string },
 > {
-  readonly reports = new AsyncQueue<Report | OwnReport>((report) =>
-    report.on === 'data' ? pieceOf((report as Extract<Report, { readonly on: 'data' }>).payload.length) : 0,
-  );
+  readonly reports = new AsyncQueue<Report | OwnReport>(bytesSent);
   readonly #carrier: Carrier<OwnCommand>;
   readonly #windows: VadWindows;
   readonly #playout: Playout;
@@ -109,6 +113,7 @@ export class ServedCall<
       samples: (...heard) => this.#receive(...heard),
       recorder: () => this.#recorder,
       playout: this.#playout,
+      waitingBytes: () => this.reports.bytes,
       over: () => {
         this.#lost = true;
         this.close();

@@ -157,7 +157,7 @@ export type OfferedReport =
   | { readonly on: 'answer'; readonly sdp: string | undefined }
   /** Its data channel is open. */
   | { readonly on: 'opened' }
-  /** An event of the client. */
-  | { readonly on: 'event'; readonly text: string }
+  /** An event of the client, in UTF-8. */
+  | { readonly on: 'event'; readonly payload: Uint8Array }
   /** A frame of the agent's voice was sent. */
   | { readonly on: 'sent'; readonly utterance?: number };

@@ -50,7 +50,7 @@ class OfferedCall extends WorkerCall<OfferedReport> implements PhoneCall, Offere
   protected take(report: OfferedReport): void {
     if (report.on === 'answer') this.#answer(report.sdp);
     else if (report.on === 'opened') this.channel.opened();
-    else if (report.on === 'event') this.channel.event(report.text);
+    else if (report.on === 'event') this.channel.event(Buffer.from(report.payload).toString());
     else this.#link?.speak(NO_AUDIO, report.utterance);
   }
 

@@ -2,8 +2,8 @@
  * Calls whose client offers its connection: the worker's side. One peer connection takes the offer; its answer holds all candidates of
  * ours, and those of the client are found as its checks arrive. Audio goes by RTP, events by one data channel.
  *
- * Invariants: nothing of the user is heard before the call begins; whoever closes the channel has hung up; a connection that was lost
- * may come back while the call lasts.
+ * Invariants: nothing of the user is heard before the call begins; a client whose channel is closed, by itself or as it
+ * answers no more, has hung up; until then a connection that was lost may come back.
  */
 import type { TranscriptText } from '../../contracts/ports/calls/calls.js';
 import { EVENT_CHANNEL } from '../../contracts/ports/calls/offered-calls.js';
@@ -30,6 +30,8 @@ import { VoiceSender } from './voice-sender.js';
 
 /** Largest event of a client. */
 const MOST_EVENT = 256 * 1024;
+/** Bytes of a client's events that wait for the gateway. */
+const MOST_WAITING = 4 * 1024 * 1024;
 /** For the last events to leave before the connection closes, in milliseconds. */
 const FAREWELL_MS = 300;
 
@@ -141,8 +143,11 @@ class OfferedCarrier implements Carrier<OfferedCommand> {
   }
 
   #event(text: string): void {
-    if (text.length > MOST_EVENT) return this.#leave();
-    this.call.report({ on: 'event', text });
+    const payload = Buffer.from(text);
+    const waiting = this.call.waitingBytes();
+    // Nothing is dropped in silence: a client that sends more than can be read is let go.
+    if (payload.length > MOST_EVENT || waiting + payload.length > MOST_WAITING) return this.#leave();
+    this.call.report({ on: 'event', payload });
   }
 
   #hear(bytes: Buffer, type: number): void {

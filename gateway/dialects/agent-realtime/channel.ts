@@ -24,6 +24,9 @@ export interface ChannelParts {
   readonly log: Log;
 }
 
+/** Largest message that browsers take (RFC 8841: `max-message-size`). */
+const MOST_EVENT = 256 * 1024;
+
 interface Ending {
   readonly code: number;
   readonly reason: string;
@@ -91,7 +94,10 @@ export class Channel implements Socket {
   }
 
   send(data: string | Uint8Array): void {
-    if (!this.#ending && typeof data === 'string') this.#line?.send(data);
+    if (this.#ending || typeof data !== 'string') return;
+    if (Buffer.byteLength(data) > MOST_EVENT)
+      return this.failed(new Error('an event is larger than a data channel carries'));
+    this.#line?.send(data);
   }
 
   get queuedBytes(): number {

@@ -110,6 +110,56 @@ t.test(
   },
 );
 
+t.test('a call that has not begun is hung up, and long events are read', async (t) => {
+  const agentId = await talks.agent(SPOKEN);
+  const early = new RtcClient();
+  t.teardown(() => early.close());
+  const query = `?model=${agentId}`;
+  const response = await fetch(`${gateway.base}/v1/realtime/calls${query}`, {
+    method: 'POST',
+    headers: { ...gateway.authorization, 'content-type': 'application/sdp' },
+    body: early.offer(),
+  });
+  t.equal(response.status, 201);
+  const hangUp = await fetch(`${gateway.base}${response.headers.get('location')}/hangup`, {
+    method: 'POST',
+    headers: gateway.authorization,
+  });
+  t.equal(hangUp.status, 200);
+  t.equal(
+    (await call(`sessions/${response.headers.get('location')?.split('/').at(-1)}`)).status,
+    404,
+    'no session',
+  );
+  const { client, id } = await connected(t, { query });
+  client.listen();
+  await client.untilHeard('Welcome.');
+  client.send({ type: 'x'.repeat(256 * 1024 - 100) });
+  exactly(t, await client.next('error'), { error: { code: 'unknown_event_type' } });
+  for (let count = 0; count < 3; count += 1)
+    client.send({ type: 'session.update', session: { type: 'realtime' } });
+  await until('each was answered', () => client.of('session.updated').length === 3);
+  client.close();
+  exactly(t, await talks.ended({ session_id: id }), { ended_reason: 'hangup' });
+});
+
+t.test('a public agent answers pages of its origins without a key', async (t) => {
+  const origin = 'https://www.example.com';
+  const agentId = await talks.agent(SPOKEN);
+  const change = { public_enabled: true, allowed_origins: [origin] };
+  t.equal((await call(`agents/${agentId}`, { method: 'PATCH', body: change })).status, 200);
+  const query = `?model=${agentId}`;
+  const stranger = new RtcClient();
+  t.teardown(() => stranger.close());
+  const elsewhere = { origin: 'https://elsewhere.example.com' };
+  t.equal((await stranger.call(gateway, { query, headers: elsewhere })).status, 403);
+  const { client, id } = await connected(t, { query, headers: { origin } });
+  client.listen();
+  await client.untilHeard('Welcome.');
+  client.close();
+  exactly(t, await talks.ended({ session_id: id }), { source: 'public', ended_reason: 'hangup' });
+});
+
 t.test('what is refused', async (t) => {
   const agentId = await talks.agent();
   const { authorization } = gateway;
