@@ -85,8 +85,9 @@ t.test('openai for Python: turns, an interruption, a function', { skip: pipSkipR
     if (result !== undefined) return `It costs ${result}.`;
     const words = said(messages).toLowerCase();
     if (words.includes('price')) return { calls: { price: { of: 'bread' } } };
-    if (words.includes('bake')) return LONG;
-    return words.includes('stop') ? 'I have stopped.' : 'Good morning.';
+    // What interrupts an answer that has hardly begun belongs to its question.
+    if (words.includes('stop')) return 'I have stopped.';
+    return words.includes('bake') ? LONG : 'Good morning.';
   });
   const agent = await talks.agent({
     prompt: { first_message_mode: 'fixed', first_message: 'Hello, this is the bakery.' },

@@ -31,8 +31,9 @@ model.answer((messages) => {
   if (result !== undefined) return `It costs ${result}.`;
   const words = said(messages).toLowerCase();
   if (words.includes('price') || words.includes('cost')) return { calls: { price: { of: 'bread' } } };
-  if (words.includes('bake')) return LONG;
-  return words.includes('stop') ? 'I have stopped.' : 'Good morning.';
+  // What interrupts an answer that has hardly begun belongs to its question.
+  if (words.includes('stop')) return 'I have stopped.';
+  return words.includes('bake') ? LONG : 'Good morning.';
 });
 
 const RATE = 24_000;

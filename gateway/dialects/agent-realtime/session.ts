@@ -56,12 +56,16 @@ const CLOSED = new Set([1000, 1001, 1005]);
 
 const TOO_MANY_FRAMES = 'Too much came before an earlier event was read or answered; this one was dropped';
 
+<<<<<<< HEAD
 const BY_RTP = 'The audio of a call by WebRTC comes on its track';
 
 const AUDIO_REFUSALS: AudioRefusals = {
   tooMuch: (message) => new Fault('conversation_too_large', message, 'audio'),
   noBase64: () => new Fault('invalid_event', 'audio is no base64', 'audio'),
 };
+=======
+const LOST = new ServiceError('engine_lost', { message: 'The call was lost: begin another one' });
+>>>>>>> pyclients
 
 /** What a call is closed with, as its client reads it. */
 const LONGEST = 'conversation_timeout';
@@ -103,7 +107,8 @@ export class AgentSession implements SocketEvents, SessionState {
   #hasNoted = false;
   #isGone = false;
   #closedWith: number | undefined;
-  #endedFor = 'done';
+  /** Why the call has ended, if it was told. */
+  #endedFor: string | undefined;
 
   constructor(
     private readonly socket: Socket,
@@ -337,9 +342,16 @@ export class AgentSession implements SocketEvents, SessionState {
       told: (news) => (this.#news[news.on] as (news: CallNews) => void)(news),
       close: () => {
         this.answers.cleared();
-        this.socket.close({ code: 1000, reason: this.#endedFor });
+        this.#close(this.#endedFor);
       },
     };
+  }
+
+  /** A call that ends and says nothing of it was lost here. */
+  #close(reason: string | undefined): void {
+    if (reason !== undefined) return this.socket.close({ code: 1000, reason });
+    if (!this.#isGone && this.#closedWith === undefined) this.events.error(toldOf(LOST), null);
+    this.socket.close('internal');
   }
 
   readonly #news: NewsHandlers = {

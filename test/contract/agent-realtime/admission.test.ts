@@ -11,6 +11,7 @@ import { said } from '../../fixtures/chat/model.js';
 import { exactly } from '../../fixtures/exactly.js';
 import { connectAgent } from '../../fixtures/protocol-a/agent-client.js';
 import { type Handshake, RealtimeClient } from '../../fixtures/protocol-a/realtime-client.js';
+import { memberOf } from '../../fixtures/processes/family.js';
 import { until } from '../../fixtures/until.js';
 
 const { talks, postgres } = await Talks.shared(t);
@@ -261,6 +262,12 @@ t.test('models that speak refuse what they refused', async (t) => {
 t.test('the same on node’s own HTTP stack, and while it drains', async (t) => {
   const own = await Talks.start(t, { HTTP_STACK: 'node' });
   own.model.answer((messages) => `You said: ${said(messages)}`);
+  const lost = await connectAgent(t, own, await own.agent());
+  lost.say('Hello.').respond();
+  await lost.untilHeard('You said: Hello.');
+  process.kill(memberOf(own.gateway.pid, 'workers/media'), 'SIGKILL');
+  exactly(t, await lost.error(), { type: 'server_error', code: 'engine_lost' }, 'its client is told');
+  t.equal(await lost.closed(), 1011);
   const client = await connectAgent(t, own, await own.agent());
   client.listen().update({ type: 'realtime' });
   await client.next('session.updated');
