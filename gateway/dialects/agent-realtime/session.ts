@@ -56,16 +56,13 @@ const CLOSED = new Set([1000, 1001, 1005]);
 
 const TOO_MANY_FRAMES = 'Too much came before an earlier event was read or answered; this one was dropped';
 
-<<<<<<< HEAD
 const BY_RTP = 'The audio of a call by WebRTC comes on its track';
 
 const AUDIO_REFUSALS: AudioRefusals = {
   tooMuch: (message) => new Fault('conversation_too_large', message, 'audio'),
   noBase64: () => new Fault('invalid_event', 'audio is no base64', 'audio'),
 };
-=======
 const LOST = new ServiceError('engine_lost', { message: 'The call was lost: begin another one' });
->>>>>>> pyclients
 
 /** What a call is closed with, as its client reads it. */
 const LONGEST = 'conversation_timeout';
