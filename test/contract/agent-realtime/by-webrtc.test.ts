@@ -1,6 +1,7 @@
 /** An agent by WebRTC (docs/contract/agent-realtime.md 7): the offer and its answer, audio both ways, events, hang-up, and the record. */
 import t from '../../fixtures/tap.js';
 import type { Test } from 'tap';
+import { letGo } from '../../fixtures/calls/caller.js';
 import { messagesOf, Talks } from '../../fixtures/conversation/conversation.js';
 import { said, toolSaid } from '../../fixtures/chat/model.js';
 import { exactly } from '../../fixtures/exactly.js';
@@ -8,6 +9,7 @@ import { type OfferRequest, RtcClient } from '../../fixtures/protocol-a/rtc-clie
 import type { Body } from '../../fixtures/platform/agents.js';
 import { until } from '../../fixtures/until.js';
 
+t.teardown(letGo);
 const { talks } = await Talks.shared(t);
 const { model, gateway, call } = talks;
 model.answer((messages) => toolSaid(messages) ?? `You said: ${said(messages)}`);
