@@ -2,17 +2,22 @@
  * `POST /v1/realtime/calls`: a browser's offer of a WebRTC connection, for a call with an agent, and the hang-up of such a call
  * (docs/contract/agent-realtime.md 7). Models that speak or transcribe have no calls.
  */
+import {
+  CLIENT_SECRET_PREFIX,
+  type RedeemedSecret,
+} from '../../../contracts/ports/accounts/client-secrets.js';
 import { ServiceError } from '../../../contracts/errors.js';
 import { LIMITS } from '../../../contracts/limits.js';
 import { isPlainObject, type PlainObject } from '../../../contracts/schemas/plain-object.js';
 import { Type } from '../../../contracts/schemas/type.js';
 import { invalid } from '../../../contracts/schemas/valid.js';
+import { authenticateKey } from '../../server/auth.js';
 import { mediaType, parseJson, readAll } from '../../server/bodies/body.js';
 import { readMultipart } from '../../server/bodies/multipart.js';
 import type { HttpRequest } from '../../server/port.js';
 import { agentIn, agentNamed, type RealtimeOffer } from './agent-door.js';
 import type { BaseParts } from './parts.js';
-import { redeemed } from './realtime/handshake.js';
+import { keyOf, redeemed } from './realtime/handshake.js';
 import { FAILURES, type ProtocolAHandler, type ProtocolARow } from './rows.js';
 
 const { offerBytes, offerSessionBytes } = LIMITS.agentRealtime;
@@ -62,11 +67,23 @@ const onlyAgents = (): ServiceError =>
     param: 'model',
   });
 
+/** A key that may not call is told so before its offer is looked at. Errors: those of `authenticateKey`. */
+async function checkKey(
+  request: HttpRequest,
+  secret: RedeemedSecret | undefined,
+  { keys }: BaseParts,
+): Promise<void> {
+  const key = keyOf(request);
+  if (secret || key === undefined || key.startsWith(CLIENT_SECRET_PREFIX)) return;
+  await authenticateKey(key, keys, 'sessions');
+}
+
 /** Answers the offer, for the agent that the address, the session or the client secret names. */
 const call: ProtocolAHandler = async (request, parts, observation) => {
   const secret = await redeemed(request, parts);
   const { agents } = parts;
   try {
+    await checkKey(request, secret, parts);
     const sent = await sentBy(request);
     const agentId = agentNamed(request) ?? agentIn(sent.session?.['model'] ?? secret?.session['model']);
     if (!agents || agentId === undefined) throw onlyAgents();

@@ -76,6 +76,8 @@ const ROWS: ReadonlyMap<string, () => readonly Input[]> = new Map([
   ['protocol-a POST /audio/transcriptions', () => uploads(body.transcription)],
   ['protocol-a POST /chat/completions', chat],
   ['protocol-a POST /realtime/client_secrets', small],
+  ['protocol-a POST /realtime/calls', () => [...small(), ...forms(SMALL - MARGIN)]],
+  ['protocol-a POST /realtime/calls/{call_id}/hangup', small],
   [
     `protocol-b POST ${B}/text-to-speech/{voice_id?}`,
     () => [
@@ -151,6 +153,7 @@ const ROWS: ReadonlyMap<string, () => readonly Input[]> = new Map([
   ),
   ['media POST /livekit/webhook', small],
   ['operation POST /v1/sign-ins', small],
+  ['operation POST /v1/keys', small],
 ]);
 
 const HAS_NO_BODY = new Set(['GET', 'DELETE']);

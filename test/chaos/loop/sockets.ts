@@ -38,6 +38,12 @@ async function joining(gateway: Gateway, path: '/rtc/v1' | '/rtc'): Promise<stri
   return addressOf({ media_url: url, token }, {}, path);
 }
 
+/** An agent's conversation by protocol B. */
+const conversing: SocketInput['address'] = async (gateway) => {
+  const agent = await makeAgent(client(gateway.base));
+  return `${wsOf(gateway)}/compat/elevenlabs/v1/convai/conversation?agent_id=${agent}`;
+};
+
 const to =
   (address: SocketInput['address'], inputs: () => readonly FrameInput[]) => (): readonly SocketInput[] =>
     inputs().map((input) => ({ ...input, address }));
@@ -62,6 +68,9 @@ const ROWS: Readonly<Record<string, Row>> = {
   ),
   'protocol-b SOCKET /compat/elevenlabs/v1/speech-to-text/realtime': (path) =>
     to(at(path), () => transcriptionFrames(frameBytes - MARGIN))(),
+  'protocol-b SOCKET /compat/elevenlabs/v1/convai/conversation': to(conversing, () =>
+    realtimeFrames(frameBytes - MARGIN),
+  ),
   'phone SOCKET /v1/phone/{provider}/{token?}': () =>
     PHONES.flatMap((provider) =>
       to(at(`/v1/phone/${provider}`), () =>

@@ -81,8 +81,14 @@ t.test('an interruption: the client is told what was heard, as it stands in the 
   client.listen().speak(await speech('Count.'));
   await client.untilAnswered(LONG);
   await until('it is heard', () => client.audio().length > RATE * 3);
-  client.speak(await speech('Stop it now, please.'));
-  const cut = (await client.next('interruption'))['interruption_event'] as { event_id: number };
+  const stop = await speech('Stop it now, please.');
+  client.speak(stop);
+  // Where a busy machine has torn the words apart, somebody says them again.
+  const again = setInterval(() => client.speak(stop), 6000);
+  t.teardown(() => clearInterval(again));
+  const interruption = await client.next('interruption');
+  clearInterval(again);
+  const cut = interruption['interruption_event'] as { event_id: number };
   t.equal(cut.event_id, lastAudio(client), 'players drop what they have of it');
   await client.untilAnswered('I have stopped.');
   await until('its sound has come', () => lastAudio(client) > cut.event_id);

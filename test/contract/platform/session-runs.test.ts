@@ -207,7 +207,7 @@ t.test('a session ends once, and its end is one with what it causes', async (t) 
     turns: [],
     turns_total: 0,
     usage: {
-      ...{ input_tokens: 0, output_tokens: 0, tokens_estimated: false, characters: 0 },
+      ...{ input_tokens: 0, output_tokens: 0, tokens_estimated: false, characters: 0, models: [] },
       ...{ recognised_seconds: 0, call_seconds: durationSeconds },
     },
     cost: null,
