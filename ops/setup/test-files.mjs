@@ -24,14 +24,14 @@ const SUITES = [
 
 /** Files in which people talk, or connections rest, in real time. */
 const CALLS = new RegExp(
-  '^test/(contract/(agent-tests/(?!queue)|chaos/conversation|conversation/|edge/long-answers|gateway/(nodes|whole-gateway)|' +
+  '^test/(contract/(agent-(elevenlabs|realtime)/|agent-tests/(?!queue)|chaos/conversation|conversation/|edge/long-answers|gateway/(nodes|whole-gateway)|' +
     'livekit/|media/(clients|ice-candidates)|phone/|recordings/|speech/unspoken)|' +
-    'acceptance/(browser|client-sdk|examples|node-versions|rtc-node))',
+    'acceptance/(browser|client-sdk|elevenlabs-agents|examples|node-versions|realtime-agents|rtc-node))',
 );
 /** Files that take half a minute or more, wherever they run. */
 const SLOW = new RegExp(
-  '^test/(contract/(gateway/(nodes|shutdown)|livekit/(nodes|rooms|server))|' +
-    'acceptance/(browser(|-console|-elevenlabs|-widget)|client-sdk|examples|node-versions|sdks))\\.test',
+  '^test/(contract/(agent-(elevenlabs|realtime)/talk|gateway/(nodes|shutdown)|livekit/(nodes|rooms|server))|' +
+    'acceptance/(browser(|-console|-elevenlabs|-realtime|-widget)|client-sdk|examples|node-versions|sdks))\\.test',
 );
 const laneOf = (name) => (CALLS.test(name) ? 'calls' : 'others');
 

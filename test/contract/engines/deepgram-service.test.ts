@@ -106,7 +106,9 @@ t.test('what it refuses is told to whom it concerns', async (t) => {
   }
 });
 
-const live = createDeepgramTranscriber({ ...settings, liveModel: 'nova-3', stallMs: 300 });
+const LIVE = { ...settings, liveModel: 'nova-3' };
+const live = createDeepgramTranscriber(LIVE);
+const impatient = createDeepgramTranscriber({ ...LIVE, stallMs: 300 });
 
 t.test('it hears while somebody speaks, and the end of the audio makes the rest final', async (t) => {
   const { bytes, words } = await toneOf('These tones carry a text.');
@@ -140,7 +142,10 @@ t.test('a socket that fails while it hears is a failure, never half a transcript
   Object.assign(service.faults, { status: undefined, breaks: true });
   await rejectsExactly(t, heardWhile(live, audio), { code: 'provider_failed', status: 502 });
   Object.assign(service.faults, { breaks: false, stalls: true });
-  await rejectsExactly(t, heardWhile(live, audio), { code: 'provider_failed', message: /did not answer/ });
+  await rejectsExactly(t, heardWhile(impatient, audio), {
+    code: 'provider_failed',
+    message: /did not answer/,
+  });
   service.faults.stalls = false;
   const abort = new AbortController();
   const left = live.listen!(streamed(audio), {}, abort.signal)[Symbol.asyncIterator]();
