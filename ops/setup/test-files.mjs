@@ -30,8 +30,8 @@ const CALLS = new RegExp(
 );
 /** Files that take half a minute or more, wherever they run. */
 const SLOW = new RegExp(
-  '^test/(contract/(agent-(elevenlabs|realtime)/talk|gateway/(nodes|shutdown)|livekit/(nodes|rooms|server))|' +
-    'acceptance/(browser(|-console|-elevenlabs|-realtime|-widget)|client-sdk|examples|node-versions|sdks))\\.test',
+  '^test/(contract/(gateway/(nodes|shutdown)|livekit/(nodes|rooms|server))|' +
+    'acceptance/(browser(|-console|-widget)|client-sdk|examples|node-versions|sdks))\\.test',
 );
 const laneOf = (name) => (CALLS.test(name) ? 'calls' : 'others');
 
