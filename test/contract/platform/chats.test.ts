@@ -137,11 +137,15 @@ t.test('one message at a time, by all processes; a client that leaves stops the 
   ] as const) {
     const before = ended;
     const leaving = new AbortController();
-    const response = await fetch(`${base}/v1/agent/chats/${id}/messages`, {
-      method: 'POST',
-      headers: { ...gateway.authorization, 'content-type': 'application/json' },
-      body: JSON.stringify({ text: 'Tell me', stream: true }),
-      signal: leaving.signal,
+    // The model is left before the chat is free again.
+    const response = await until(`the chat is free for ${stack}`, async () => {
+      const asked = await fetch(`${base}/v1/agent/chats/${id}/messages`, {
+        method: 'POST',
+        headers: { ...gateway.authorization, 'content-type': 'application/json' },
+        body: JSON.stringify({ text: 'Tell me', stream: true }),
+        signal: leaving.signal,
+      });
+      return asked.status !== 409 && asked;
     });
     const reader = response.body?.getReader();
     t.match(
