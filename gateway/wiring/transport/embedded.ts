@@ -63,8 +63,11 @@ export async function embeddedWebrtcTransport(options: TransportOptions): Promis
     ...parts,
     ...socketMedia(pool, metrics),
     hasRoom: () => calls.hasRoom,
+    nodeId: options.processId,
+    relay: () => relay,
+    hasPeers: () => node.known.length > 1,
   });
-  const serving = { socketPath: address, handlers: relayedSignals(calls), slots: RELAYED, log };
+  const serving = { socketPath: address, handlers: relayedSignals(socketCalls, calls), slots: RELAYED, log };
   const signals = await serveJobs(serving);
   const key = platform.secrets.key('signalling between nodes');
   const near = createSignalRelay(log);
@@ -72,7 +75,13 @@ export async function embeddedWebrtcTransport(options: TransportOptions): Promis
   const where = { nodeId: options.processId, runs, calls, held: node.held, relay };
   const joining = { ...where, agents: platform.versions, clock, log };
   const { placing, dialect } = openPhone(options, { calls: phoneCalls, transferring });
-  const relayed = { ...joining, gate: new RelayGate({ key, installation, clock }), installation, near };
+  const relayed = {
+    ...joining,
+    gate: new RelayGate({ key, installation, clock }),
+    installation,
+    near,
+    sockets: socketCalls,
+  };
   return {
     url: undefined,
     testable: { calls, lines: createCallerLines(pool), held: node.held },
