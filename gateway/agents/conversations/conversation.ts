@@ -28,6 +28,7 @@ import type { ConversationParts } from './conversation-parts.js';
 import { Dialogue, type SpokenStep } from './dialogue.js';
 import type { AgentJob, AgentTask } from './job.js';
 import { LastWords, LAST_WORDS_MS } from './last-words.js';
+import { WrittenWords } from './hearing/written-words.js';
 import { Listening, type ListeningEvents } from './listening/listening.js';
 import { ChatMeter } from './metered-chat.js';
 import { pause, RecordWriter } from './record.js';
@@ -50,6 +51,7 @@ export class Conversation {
   readonly #machine: RunningMachine<AgentEvent>;
   readonly #agent: AgentInCharge;
   readonly #listening: Listening;
+  readonly #written: WrittenWords;
   readonly #dialogue: Dialogue;
   readonly #tools: ConversationTools;
   readonly #speaking: Speaking;
@@ -115,7 +117,12 @@ export class Conversation {
     this.#listening = new Listening({ ...parts.listening, log, recognised }, clock, ahead, this.#heard);
     this.#listening.attend(this.#agent.listening);
     this.#tools = new ConversationTools(this.#agent.plan, this.#forTools());
-    const perform = this.#turns.performing(performed(this.#effects));
+    this.#written = new WrittenWords({
+      agent: this.#agent,
+      dialogue: this.#dialogue,
+      saying: () => this.#job?.utterance.heard ?? '',
+    });
+    const perform = this.#written.performing(this.#turns.performing(performed(this.#effects)));
     const beginning = beginningOf(session, this.#agent.settings, this.#now());
     this.#machine = this.#turns.noting(run(agentMachine, beginning, clock, perform));
     this.#followed = this.#follow();
@@ -272,7 +279,7 @@ export class Conversation {
     if (this.session.returned) this.#machine.send({ type: 'news' });
   }
 
-  readonly #lastWords = new LastWords((text) => this.#dialogue.userApart(text));
+  readonly #lastWords = new LastWords((text) => this.#dialogue.userApart(this.#written.of(text)));
 
   readonly #heard: ListeningEvents = {
     voice: (active, at, silentMs, over) =>
