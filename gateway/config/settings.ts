@@ -290,7 +290,7 @@ const CALLS = {
   callPlaces: optionalCount(
     'CALL_PLACES',
     'Most calls that a gateway process takes; more go to another node, or get 503 if none has room.',
-    { shown: 'any number' },
+    { shown: 'what its media processes carry' },
   ),
   nodeUrl: nodeAddress(
     'NODE_URL',
