@@ -18,6 +18,7 @@ import { until } from '../../dist/test/fixtures/until.js';
 import { run } from '../../ops/agents/run.mjs';
 import { HOSTILE, madeOfTexts, signIn, violations } from './console.mjs';
 import { IS_SHOWN } from './console-views.mjs';
+import { leavesOf, WORDS, wordsShown } from './console-words.mjs';
 
 /** What the roles other than `full` are shown. */
 const VIEWS_OF = {
@@ -127,13 +128,42 @@ const STEPS = {
   'what happens where a machine takes a placed call is chosen in words': async (t, { call, page, saved }) => {
     const placed = page.getByRole('group', { name: 'Placed calls' });
     await placed.getByLabel('Detect answering machines').check();
-    await placed.getByLabel('Action').selectOption('leave message');
+    await placed.getByLabel('What is done then').selectOption('Leave the message');
     await placed.getByLabel('Message').fill('Please call back.');
     await saved();
     t.strictSame((await draftOf(call)).conversation.outbound, {
       amd_enabled: true,
       voicemail: { action: 'leave_message', message: 'Please call back.' },
     });
+  },
+
+  'each member of the configuration has a control that says in words what it is': async (
+    t,
+    { call, page },
+  ) => {
+    const { body } = await call('../../openapi.json');
+    const { schema } =
+      body.paths['/v1/agent/agents/{agent_id}/config'].patch.requestBody.content['application/json'];
+    t.strictSame(leavesOf(schema).sort(), Object.keys(WORDS).sort(), 'a new one needs words of its own');
+    const shown = await page.evaluate(wordsShown);
+    for (const [leaf, words] of Object.entries(WORDS)) t.ok(shown.includes(words), `${leaf}: ${words}`);
+    t.strictSame(
+      shown.filter((words) => words.includes('_')),
+      [],
+    );
+  },
+
+  'words of the widget are replaced by what they say': async (t, { button, call, page, saved }) => {
+    await page.getByRole('heading', { name: 'Widget' }).click();
+    const words = page.getByRole('group', { name: 'Words in place of its own' });
+    await words.getByLabel('Replace another one').selectOption('Start call');
+    await words.getByLabel('In place of “Start call”').fill('Call the bakery');
+    await saved();
+    t.strictSame((await draftOf(call)).widget.text_contents, { start: 'Call the bakery' });
+    await button('Say “Start call” again').click();
+    await saved();
+    t.strictSame((await draftOf(call)).widget.text_contents, {});
+    await page.getByRole('heading', { name: 'Widget' }).click();
   },
 
   'a language model of its own is tried out, used and left': async (

@@ -43,7 +43,7 @@ const UNIT = /_(ms|seconds|db)$/;
 export const labelOf = (path: Path): string => {
   const last = path.at(-1) ?? '';
   if (typeof last === 'number') return `${labelOf(path.slice(0, -1))} ${last + 1}`;
-  const known = LABELS[last];
+  const known = LABELS[patternOf(path)] ?? LABELS[last];
   if (known !== undefined) return known;
   const unit = UNIT.exec(last)?.[1] ?? '';
   const named = unit === '' ? last.replace(ID, '$1') : last.replace(UNIT, '');
