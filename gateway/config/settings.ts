@@ -268,6 +268,12 @@ const CALLS = {
     'numbers of 2 to 6 digits',
     'Short numbers, such as emergency services, that calls may be placed and transferred to: 112,116117.',
   ),
+  phonePremium: choice(
+    'PHONE_PREMIUM',
+    'allow',
+    ['allow', 'refuse'],
+    'Whether calls may be placed to premium numbers; refuse: 422.',
+  ),
   mediaHost: text('MEDIA_HOST', undefined, 'Address that media is bound to.', { shown: 'every address' }),
   mediaPublicAddress: parsed<string | undefined>(
     'MEDIA_PUBLIC_ADDRESS',

@@ -68,7 +68,7 @@ const DOCUMENTED = {
   'database: statements of a client that has gone': 'none',
   "knowledge: attached sources that are part of the agent's instructions": `${size(knowledge.wholeBytes)} together`,
   'knowledge: a file `.md` or `.txt`; `.pdf` or `.html`, its text, pages of a PDF': `${megabytes(knowledge.sourceBytes)}; ${megabytes(document.bytes)}, ${megabytes(document.textBytes)}, ${document.pages}`,
-  'knowledge: reading a PDF or web page; those that wait, in each process': `${seconds(document.timeMs)}; ${document.queue}`,
+  'knowledge: reading a PDF or web page, in a process for each; those that wait': `${seconds(document.timeMs)}, ${size(document.memoryBytes)}; ${document.queue}`,
   'knowledge: words of a question that are looked up, passages that are ranked, the best of these that are weighed': `the ${knowledge.words} rarest, ${number(knowledge.candidates)}, ${knowledge.weighed}`,
   'knowledge: a search during a call, turns included': `${statements.inCallMs} ms`,
   'knowledge by meaning: attached passages without pgvector': number(embedding.passages),
