@@ -103,7 +103,7 @@ export class SocketCalls implements SocketCallsPort {
     const { id: sessionId, workspaceId } = record;
     const call = new OpenSocketCall(
       (options, own) => line?.begin(own) ?? calls.openPhoneCall(options, own),
-      { sessionId, workspaceId, ...SIDES, record: plan.recordAudio, format, heard },
+      { sessionId, workspaceId, ...SIDES, record: plan.recordAudio, format, heard, isPaced: true },
       link,
       clock,
     );

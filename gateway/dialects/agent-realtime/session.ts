@@ -118,7 +118,7 @@ export class AgentSession implements SocketEvents, SessionState {
     this.settings = client.settings;
     this.events = new ServerEvents(socket, suffix);
     socket.chargeTo(session.workspaceId);
-    this.audio = new CallAudio(socket.memory('audio'), AUDIO_REFUSALS);
+    this.audio = new CallAudio(socket.memory('audio'), AUDIO_REFUSALS, clock);
     this.items = new Items(this.events, socket.memory('text'));
     this.turns = new UserTurns(this.events, this.items, clock);
     this.rate = new TokenBucket(LIMITS.session.clientMessages, () => clock.monotonic());
@@ -352,9 +352,9 @@ export class AgentSession implements SocketEvents, SessionState {
   }
 
   readonly #news: NewsHandlers = {
-    voice: ({ active }) => {
+    voice: ({ active, at }) => {
       if (active && this.call) bringTyped(this, this.call);
-      this.turns.voice(active, this.answers.isActive);
+      this.turns.voice(active, this.answers.isActive, at);
     },
     made: (news) => this.answers.made(news),
     // This client gets the words as they are heard.
