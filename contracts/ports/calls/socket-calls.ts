@@ -11,8 +11,8 @@ import type { ChannelEvents, ConnectionOffer, OfferedLine } from './offered-call
 
 /** What a call tells its client, in order. */
 export type CallNews =
-  /** The user's voice begins or ends. */
-  | { readonly on: 'voice'; readonly active: boolean }
+  /** The user's voice begins or ends; `at`: milliseconds of their audio up to there, if known. */
+  | { readonly on: 'voice'; readonly active: boolean; readonly at?: number | undefined }
   /** More speech of that utterance was made; its audio follows. */
   | { readonly on: 'made'; readonly utterance: number; readonly ms: number }
   /** More of what that utterance says, as a text of its own: the whole answer, what comes before a tool or after it, a filler. */
@@ -49,10 +49,12 @@ export type ClientWish = Extract<
 
 export interface SocketCall {
   /**
-   * The user's audio, which may come faster than anybody speaks, and is heard as fast as that. Nothing of it is kept if more than `most`
+   * The user's audio, which may come faster than anybody speaks, and is heard as fast as that; what is late, at once. Nothing of it is kept if more than `most`
    * bytes would wait (`full`), or if there is no memory for it (`exhausted`).
    */
   hear(audio: Uint8Array, most: number): 'taken' | 'full' | 'exhausted';
+  /** So many bytes of the user's audio, which follow, have come since then, by the clock, before the call began. */
+  kept(bytes: number, since: number): void;
   /** Drops audio that was not heard yet. */
   forget(): void;
   /** A message of the client, as others send it on their data channel. */

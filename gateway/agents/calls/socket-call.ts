@@ -70,7 +70,7 @@ export class OpenSocketCall implements Call, SocketCall {
         link.close();
       },
     });
-    const send = (audio: Uint8Array): void => this.#media.hear(audio);
+    const send = (audio: Uint8Array): boolean => this.#media.hear(audio);
     this.#audio = new PacedAudio(bytesPerMs(options.heard), link.memory, clock, send);
   }
 
@@ -93,7 +93,7 @@ export class OpenSocketCall implements Call, SocketCall {
     void this.#read();
     for await (const event of this.#events) {
       if (event.kind === 'speech' && !this.#manual)
-        this.link.told({ on: 'voice', active: event.active && event.background !== true });
+        this.link.told({ on: 'voice', active: event.active && event.background !== true, at: event.at });
       if (event.kind !== 'played') {
         yield event;
         continue;
@@ -194,6 +194,10 @@ export class OpenSocketCall implements Call, SocketCall {
   hear(audio: Uint8Array, most: number): ReturnType<SocketCall['hear']> {
     if (this.#audio.bytes + audio.length > most) return 'full';
     return this.#audio.push(audio) ? 'taken' : 'exhausted';
+  }
+
+  kept(bytes: number, since: number): void {
+    this.#audio.kept(bytes, since);
   }
 
   forget(): void {

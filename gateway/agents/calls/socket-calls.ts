@@ -141,6 +141,7 @@ export class SocketCalls implements SocketCallsPort {
         record: plan.recordAudio,
         format,
         heard,
+        isPaced: true,
         ...(part !== undefined && { part }),
       },
       link,

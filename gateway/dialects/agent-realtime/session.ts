@@ -123,7 +123,7 @@ export class AgentSession implements SeatsHost, SessionState {
     );
     this.#seats = new Seats(this, session.workspaceId, parts);
     this.events = new ServerEvents(this.#seats.all, suffix, this.#seats.hearing);
-    this.audio = new CallAudio(this.#memory.share('audio'), AUDIO_REFUSALS);
+    this.audio = new CallAudio(this.#memory.share('audio'), AUDIO_REFUSALS, clock);
     this.items = new Items(this.events, this.#memory.share('text'));
     this.turns = new UserTurns(this.events, this.items, clock);
     this.rate = new TokenBucket(LIMITS.session.clientMessages, () => clock.monotonic());
@@ -355,9 +355,9 @@ export class AgentSession implements SeatsHost, SessionState {
   }
 
   readonly #news: NewsHandlers = {
-    voice: ({ active }) => {
+    voice: ({ active, at }) => {
       if (active && this.call) bringTyped(this, this.call);
-      this.turns.voice(active, this.answers.isActive);
+      this.turns.voice(active, this.answers.isActive, at);
     },
     made: (news) => this.answers.made(news),
     // This client gets the words as they are heard.
