@@ -24,6 +24,7 @@ import { protocolADialect } from './dialects/protocol-a/index.js';
 import { protocolBDialect } from './dialects/protocol-b/index.js';
 import { voicesDialect } from './dialects/voices/index.js';
 import { GatewayDrain } from './wiring/drain.js';
+import { followEngines, readEngines, withModels } from './wiring/engine-news.js';
 import { shareFigures } from './wiring/figures.js';
 import { openIdentity } from './wiring/identity.js';
 import { addNodeMetrics, nodeUrl, VERSION } from './wiring/nodes.js';
@@ -234,8 +235,8 @@ const warmModels = ({ database, children, voiced }: GatewayParts, { sockets }: R
     sql: database.sql,
     clock,
     log,
-    turns: voiced.turns?.model,
-    denoiser: voiced.denoiser,
+    turns: voiced.turns.inUse?.model,
+    denoiser: voiced.denoiser.inUse,
     recognisers: embeddedRecognisers(sockets, children),
   });
 
@@ -263,8 +264,35 @@ function readyOf(children: Children, health: Health): Promise<void> {
   return ready;
 }
 
+/** Takes up what the supervisor tells of models that were added or removed. The result stops it. */
+const followModels = (
+  config: Config,
+  { voiced, children }: GatewayParts,
+  { runtimeFolder: folder }: Resources,
+  log: Log,
+) =>
+  followEngines({
+    ...{ folder, clock, log },
+    use({ choice, sockets }) {
+      voiced.use(withModels(config, choice));
+      children.use(sockets);
+    },
+  });
+
+/** With the models that the supervisor has told of since this process was given its resources. */
+async function asToldNow(config: Config, resources: Resources): Promise<readonly [Config, Resources]> {
+  const told = await readEngines(resources.runtimeFolder);
+  if (!told) return [config, resources];
+  return [withModels(config, told.choice), { ...resources, sockets: told.sockets }];
+}
+
 /** Errors: `StorageFailure` for the database, a clear error for the port, the certificate and FFMPEG_PATH. */
-export async function startGateway(config: Config, resources: Resources, log: Log): Promise<RunningGateway> {
+export async function startGateway(
+  given: Config,
+  ownResources: Resources,
+  log: Log,
+): Promise<RunningGateway> {
+  const [config, resources] = await asToldNow(given, ownResources);
   const parts = await openParts(config, resources, log);
   const { children, transport, identity } = parts;
   const health = new Health(['database', ...children.needed], clock, log);
@@ -275,8 +303,10 @@ export async function startGateway(config: Config, resources: Resources, log: Lo
   const stopWatching = children.watch(health, { database, part: databasePart(config) });
   const storage = watchStorage({ health, database, dataDir: config.dataDir, clock, log });
   const stopChecks = checkParts(config, parts, resources, log);
+  const stopFollowing = followModels(config, parts, resources, log);
   const letGo = (): Promise<void> => {
     stopChecks();
+    stopFollowing();
     stopWarming();
     stopWatching();
     storage.stop();
