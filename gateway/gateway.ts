@@ -9,6 +9,7 @@ import { CALL_TIMES } from '../contracts/limits/call-times.js';
 import { randomIds } from '../contracts/ids.js';
 import type { Log } from '../contracts/log.js';
 import type { JobHandlers } from '../contracts/ports/jobs.js';
+import { collectHere } from '../processes/idle-collection.js';
 import { openDatabase } from '../storage/postgres/database.js';
 import { OwnNode } from '../storage/nodes.js';
 import { databasePart } from './wiring/parts.js';
@@ -304,7 +305,9 @@ export async function startGateway(
   const storage = watchStorage({ health, database, dataDir: config.dataDir, clock, log });
   const stopChecks = checkParts(config, parts, resources, log);
   const stopFollowing = followModels(config, parts, resources, log);
+  const stopCollecting = collectHere(clock);
   const letGo = (): Promise<void> => {
+    stopCollecting();
     stopChecks();
     stopFollowing();
     stopWarming();
