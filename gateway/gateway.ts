@@ -11,6 +11,7 @@ import type { Log } from '../contracts/log.js';
 import type { JobHandlers } from '../contracts/ports/jobs.js';
 import { collectHere } from '../processes/idle-collection.js';
 import { openDatabase } from '../storage/postgres/database.js';
+import { agentsWithVoices } from '../storage/agents/voices-in-use.js';
 import { OwnNode } from '../storage/nodes.js';
 import { databasePart } from './wiring/parts.js';
 import { certificateOf } from './wiring/check-settings.js';
@@ -29,6 +30,7 @@ import { followEngines, readEngines, withModels } from './wiring/engine-news.js'
 import { shareFigures } from './wiring/figures.js';
 import { openIdentity } from './wiring/identity.js';
 import { addNodeMetrics, nodeUrl, VERSION } from './wiring/nodes.js';
+import { openModelShelf } from './wiring/model-shelf.js';
 import { openSpool } from './wiring/spool.js';
 import { configuredChecks, startChecks } from './wiring/start-checks.js';
 import { startTracing } from './wiring/tracing.js';
@@ -128,6 +130,11 @@ async function openParts(config: Config, resources: Resources, log: Log) {
     node,
   });
   const tests = await openAgentTests({ ...common, ...voiced, platform, sessions, transport, admission });
+  const shelf = openModelShelf({
+    ...{ config, runtimeFolder, clock, log },
+    voices: voiced.voices,
+    agentsWithVoices: (voiceIds) => agentsWithVoices(database.asked, voiceIds),
+  });
   const tracing = await startTracing(process.env, log);
   return {
     database,
@@ -143,6 +150,7 @@ async function openParts(config: Config, resources: Resources, log: Log) {
     sessions,
     tests,
     transport,
+    shelf,
     tracing,
   };
 }
@@ -152,6 +160,7 @@ export type GatewayParts = Awaited<ReturnType<typeof openParts>>;
 /** Closes them in reverse. */
 async function closeParts(parts: GatewayParts): Promise<void> {
   // Before the transport: tests by voice hold calls of it.
+  parts.shelf.stop();
   await parts.tests.stop();
   await parts.transport.stop(Promise.resolve(), Promise.resolve());
   await parts.transport.close();
@@ -169,7 +178,7 @@ async function closeParts(parts: GatewayParts): Promise<void> {
 
 /** A new protocol is one line here. */
 export function dialectsOf(
-  { identity, voiced, platform, sessions, tests, transport, memory }: GatewayParts,
+  { identity, voiced, platform, sessions, tests, transport, shelf, memory }: GatewayParts,
   config: Config,
   log: Log,
   history: OperationParts['history'],
@@ -193,7 +202,7 @@ export function dialectsOf(
       common,
     ),
     ...transport.dialects,
-    operationDialect({ ...common, history, keysMakeKeys: config.consoleKeys === 'true' }),
+    operationDialect({ ...common, history, shelf, keysMakeKeys: config.consoleKeys === 'true' }),
   ];
   return dialects.map((dialect) => auditedDialect(dialect, platform.audit));
 }

@@ -1,6 +1,6 @@
 /**
- * What `add` is about, in a file beside the models: running gateways can show it, whoever began it. A
- * failure stays there until the next `add`.
+ * What `add` is about, in a file beside the models: consoles of running gateways show it, whoever began it
+ * (gateway/wiring/model-shelf.ts). A failure stays there until the next `add`.
  */
 import fs from 'node:fs';
 import { onInterrupt } from '../setup/children.mjs';
