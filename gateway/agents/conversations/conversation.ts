@@ -38,6 +38,7 @@ import { Speaking, type SpeakingParts } from './speaking.js';
 import { CallLines, SpokenLines } from './spoken-lines.js';
 import { ToolPermission } from './tools/permission.js';
 import { ConversationTools, type ToolParts } from './tools/tools.js';
+import { recognising } from './turns/engine-usage.js';
 import { TurnRecord } from './turns/turn-record.js';
 import type { UtteranceFailure, Utterance } from './utterance.js';
 import { WaitingCaller } from './waiting-caller.js';
@@ -111,7 +112,7 @@ export class Conversation {
       note: this.#turns.note,
       endpointFailed: (failure) => this.#dialogue.endpointFailed(failure),
     });
-    const recognised = (ms: number): void => this.#turns.note({ type: 'used', usage: { recognisedMs: ms } });
+    const recognised = recognising(this.#turns.note);
     this.#listening = new Listening({ ...parts.listening, log, recognised }, clock, ahead, this.#heard);
     this.#listening.attend(this.#agent.listening);
     this.#tools = new ConversationTools(this.#agent.plan, this.#forTools());
