@@ -160,6 +160,12 @@ const STEPS = {
     await words.getByLabel('In place of “Start call”').fill('Call the bakery');
     await saved();
     t.strictSame((await draftOf(call)).widget.text_contents, { start: 'Call the bakery' });
+    await words.getByLabel('One of another widget').fill('title');
+    await words.getByRole('button', { name: 'Add', exact: true }).click();
+    await words.getByLabel('In place of “title”').fill('Bakery');
+    await saved();
+    t.equal((await draftOf(call)).widget.text_contents.title, 'Bakery');
+    await button('Say “title” again').click();
     await button('Say “Start call” again').click();
     await saved();
     t.strictSame((await draftOf(call)).widget.text_contents, {});

@@ -1,5 +1,5 @@
 /** Texts that replace others, by the names of these: a field for each that is set, called by what it replaces, and a choice of the rest. */
-import { useContext } from 'preact/hooks';
+import { useContext, useState } from 'preact/hooks';
 import { Field } from '../parts/basics.js';
 import { texts } from '../texts.js';
 import { type Control, FormContext, labelOf, type NodeProps } from './form.js';
@@ -13,6 +13,39 @@ const namedIn = (value: unknown): Named =>
 
 const without = (all: Named, name: string): Named =>
   Object.fromEntries(Object.entries(all).filter(([each]) => each !== name));
+
+/** Widgets of others have names of their own for their words. */
+function Another({ add }: { readonly add: (name: string) => void }) {
+  const { disabled } = useContext(FormContext);
+  const [name, setName] = useState('');
+  return (
+    <div class="item">
+      <div class="grow">
+        <Field label={form.replaceByName} help={form.replaceByNameHelp}>
+          {(tied) => (
+            <input
+              {...tied}
+              disabled={disabled}
+              value={name}
+              onInput={({ currentTarget }) => setName(currentTarget.value)}
+            />
+          )}
+        </Field>
+      </div>
+      <button
+        class="button"
+        type="button"
+        disabled={disabled || name === ''}
+        onClick={() => {
+          add(name);
+          setName('');
+        }}
+      >
+        {form.add}
+      </button>
+    </div>
+  );
+}
 
 /** `standard`: the texts in use where none is set. Others that are set are shown by their names. */
 export const replaceTexts =
@@ -69,6 +102,7 @@ export const replaceTexts =
             )}
           </Field>
         )}
+        <Another add={(name) => change({ ...set, [name]: '' })} />
       </fieldset>
     );
   };

@@ -138,6 +138,8 @@ export const form = {
   replace: 'Replace another one',
   replaceNone: 'Choose one',
   replaceHelp: 'For another language, or another tone.',
+  replaceByName: 'One of another widget',
+  replaceByNameHelp: 'By the name that the widget knows it by.',
   insteadOf: (text: string) => `In place of “${text}”`,
   backTo: (text: string) => `Say “${text}” again`,
 } as const;
