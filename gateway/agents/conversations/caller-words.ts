@@ -7,13 +7,15 @@ import type { OwedVoice } from '../../../actors/agent/turns/stretches.js';
 import type { Log } from '../../../contracts/log.js';
 import type { ConversationParts } from './conversation-parts.js';
 import type { Dialogue } from './dialogue.js';
+import { WrittenWords, type WrittenWordsParts } from './hearing/written-words.js';
 import { LastWords, LAST_WORDS_MS } from './last-words.js';
 import { Listening, type ListeningEvents } from './listening/listening.js';
 import { pause } from './record.js';
+import { recognising } from './turns/engine-usage.js';
 import type { NoteTurn } from './turns/turn-events.js';
 
-export interface CallerWordsParts extends Pick<ConversationParts, 'clock' | 'listening'> {
-  readonly dialogue: Pick<Dialogue, 'userApart' | 'aside'>;
+export interface CallerWordsParts extends Pick<ConversationParts, 'clock' | 'listening'>, WrittenWordsParts {
+  readonly dialogue: Pick<Dialogue, 'userApart' | 'aside' | 'lastSaid'>;
   readonly log: Log;
   readonly note: NoteTurn;
   /** What the agent is about to say. */
@@ -28,11 +30,14 @@ export interface CallerWordsParts extends Pick<ConversationParts, 'clock' | 'lis
 
 export class CallerWords {
   readonly listening: Listening;
-  readonly #lastWords = new LastWords((text) => this.parts.dialogue.userApart(text));
+  /** As they are written. */
+  readonly written: WrittenWords;
+  readonly #lastWords = new LastWords((text) => this.parts.dialogue.userApart(this.written.of(text)));
 
   constructor(private readonly parts: CallerWordsParts) {
     const { clock, log } = parts;
-    const recognised = (ms: number): void => parts.note({ type: 'used', usage: { recognisedMs: ms } });
+    this.written = new WrittenWords(parts);
+    const recognised = recognising(parts.note);
     const ahead = (): string => parts.ahead();
     this.listening = new Listening({ ...parts.listening, log, recognised }, clock, ahead, this.#heard);
   }

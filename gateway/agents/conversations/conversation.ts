@@ -98,7 +98,7 @@ export class Conversation {
       listening: this.#listening,
     });
     this.#ending = new Ending(this.#forEnding());
-    const perform = this.#turns.performing(performed(this.#effects));
+    const perform = this.#words.written.performing(this.#turns.performing(performed(this.#effects)));
     const beginning = beginningOf(session, this.#agent.settings, this.#now());
     this.#machine = this.#turns.noting(run(agentMachine, beginning, clock, perform));
     this.#followed = this.#follow();
@@ -126,6 +126,7 @@ export class Conversation {
       ...this.#common,
       listening: this.parts.listening,
       ahead: () => (this.#job?.aloud ? this.#job.utterance.ahead : ''),
+      saying: () => this.#job?.utterance.heard ?? '',
       unheard: (code) => this.#progress.unheard(code),
     };
   }
