@@ -157,6 +157,9 @@ export const LIMITS = {
     offerBytes: 64 * KiB,
     offerSessionBytes: 512 * KiB,
     channelMs: 30 * SECOND,
+    /** Those who watch one call; how long one who comes to another process waits for a call that has not begun. */
+    watchers: 8,
+    watchedMs: 5 * SECOND,
     /** Items that can be retrieved: the newest, and the bytes of their text. */
     items: 256,
     itemBytes: 1 * MiB,

@@ -29,12 +29,14 @@ import type { TimedWord } from '../contracts/ports/speech/tts.js';
 import { joinedTexts } from '../contracts/text/joined-texts.js';
 import { share, wordsIn } from './alignment/transcript-words.js';
 import { enterJob } from './admission/job-slot.js';
+import { expectedSegment, expectedText } from './expected-words.js';
 import { inTime } from './in-time.js';
 import type { Hearing, TimedSegment, Transcriber } from './long-audio.js';
 import { pcmIn, type PcmOnDisk, samplesOnDisk, secondsOnDisk, wholePcm } from './audio-on-disk.js';
 import { rawAudioIn, samplesOfRaw, secondsOf } from './raw-audio.js';
 import { ownerOf } from '../processes/job-owner.js';
 import type { Registry } from './registry.js';
+import { type Term, termsOf } from './text/written/index.js';
 
 export interface TranscriptionParts {
   readonly registry: Registry;
@@ -185,13 +187,15 @@ interface Asked {
   readonly caller: Caller;
   readonly hint: LanguageCode | undefined;
   readonly heard: ((segment: TranscriptSegment) => void) | undefined;
+  /** Words that are expected. */
+  readonly terms: readonly Term[];
 }
 
 /** The segments that an engine finds in a sound; `most`: how long each is waited for, in ms. Errors: the engine's. */
 async function foundBy(
   transcriber: Transcriber,
   { samples, sampleRate, seconds }: Sound,
-  { request: { words = false, interim = false, trace }, caller, hint: language, heard }: Asked,
+  { request: { words = false, interim = false, trace }, caller, hint: language, heard, terms }: Asked,
   signal: AbortSignal,
   most?: number,
 ): Promise<Found> {
@@ -201,7 +205,8 @@ async function foundBy(
   const whom = whomOf(caller);
   const asked = { language, words, interim, sampleRate, seconds, traceContext, whom, demand };
   const work = (until: AbortSignal) => transcriber.transcribe(samples, asked, until);
-  for await (const segment of most === undefined ? work(signal) : inTime(work, () => most, signal)) {
+  for await (const told of most === undefined ? work(signal) : inTime(work, () => most, signal)) {
+    const segment = expectedSegment(told, terms);
     segments.push(segment);
     heard?.(withoutWords(segment));
   }
@@ -246,11 +251,12 @@ async function* heardBy(
   hearings: AsyncIterable<Hearing>,
   sound: Sound,
   known: TimedSegment[],
+  terms: readonly Term[],
 ): AsyncGenerator<HeardSoFar> {
   for await (const hearing of hearings) {
     const isFinal = hearing.kind === 'final';
-    if (isFinal) known.push(hearing.segment);
-    const text = joinedTexts([textOf(known), ...(isFinal ? [] : [hearing.text])]);
+    if (isFinal) known.push(expectedSegment(hearing.segment, terms));
+    const text = joinedTexts([textOf(known), ...(isFinal ? [] : [expectedText(hearing.text, terms)])]);
     yield { text, duration: sound.duration(), segments: known.map(withoutWords), final: false };
   }
 }
@@ -267,13 +273,13 @@ interface Ears {
 /** What the engine hears, and at last the transcript of all of it. Errors: `quota_exceeded`; the engine's. */
 async function* listened(
   { admission, count }: { readonly admission: Admission; readonly count: Count },
-  { uncounted = false }: ListeningRequest,
+  { uncounted = false, terms = [] }: ListeningRequest,
   caller: Caller,
   { sound, hearings, by }: Ears,
 ): AsyncGenerator<HeardSoFar> {
   const segments: TimedSegment[] = [];
   await admission.check(caller.workspaceId, KIND);
-  yield* heardBy(hearings, sound, segments);
+  yield* heardBy(hearings, sound, segments, termsOf(terms));
   if (!uncounted) count(caller, sound.duration());
   yield { ...transcriptOf({ segments, by }, sound.duration(), true), final: true };
 }
@@ -321,7 +327,7 @@ export function createTranscription(parts: TranscriptionParts): Transcription {
       const hint = hintOf(request.language);
       const transcriber = transcriberFor(registry, request, hint);
       request.trace?.engine(transcriber.name);
-      const asked = { request, caller, hint, heard };
+      const asked = { request, caller, hint, heard, terms: termsOf(request.terms ?? []) };
       const sound = await hearingOf(request, parts, caller, signal);
       const leave = await enter(caller, interim);
       try {

@@ -9,6 +9,7 @@ import { CALL_TIMES } from '../contracts/limits/call-times.js';
 import { randomIds } from '../contracts/ids.js';
 import type { Log } from '../contracts/log.js';
 import type { JobHandlers } from '../contracts/ports/jobs.js';
+import { collectHere } from '../processes/idle-collection.js';
 import { openDatabase } from '../storage/postgres/database.js';
 import { OwnNode } from '../storage/nodes.js';
 import { databasePart } from './wiring/parts.js';
@@ -275,7 +276,9 @@ export async function startGateway(config: Config, resources: Resources, log: Lo
   const stopWatching = children.watch(health, { database, part: databasePart(config) });
   const storage = watchStorage({ health, database, dataDir: config.dataDir, clock, log });
   const stopChecks = checkParts(config, parts, resources, log);
+  const stopCollecting = collectHere(clock);
   const letGo = (): Promise<void> => {
+    stopCollecting();
     stopChecks();
     stopWarming();
     stopWatching();

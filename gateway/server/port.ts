@@ -65,8 +65,8 @@ export interface HttpRequest {
   /** Calls `close` once the request has ended, in whatever way. */
   atEnd(close: () => void): void;
   /**
-   * The body as it arrives; read at most once. Throws `payload_too_large` as soon as the limit is
-   * passed, `request_timeout` when it is too slow. Pulling is the back-pressure.
+   * The body as it arrives; read at most once. Each chunk is lent until the next one is asked for: its memory is used again then. Throws
+   * `payload_too_large` as soon as the limit is passed, `request_timeout` when it is too slow. Pulling is the back-pressure.
    */
   body(limitBytes: number): AsyncIterable<Uint8Array>;
 }

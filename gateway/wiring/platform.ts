@@ -13,7 +13,7 @@ import type { KeyAuthority } from '../../contracts/ports/accounts/identity.js';
 import type { Speech } from '../../contracts/ports/speech/speech.js';
 import type { Registry } from '../../engines/registry.js';
 import { initialConfig } from '../../contracts/schemas/agent-config.js';
-import { ThreadedReader } from '../../engines/documents/documents.js';
+import { ProcessReader } from '../../engines/documents/documents.js';
 import { createTokenCounter } from '../../engines/tokens/tokens.js';
 import { createAgents } from '../../storage/agents/agents.js';
 import type { Database } from '../../storage/postgres/database.js';
@@ -104,7 +104,7 @@ export async function openPlatform(options: PlatformOptions) {
     keeper,
   };
   const tokens = createTokenCounter({ clock, modelsFolder: config.modelsDir });
-  const documents = new ThreadedReader(clock);
+  const documents = new ProcessReader(clock);
   const agents = createAgents({ sql: asked, ids, secrets });
   const webhooks = { outbound, secrets: agents, vocabulary: config.vocabulary, clock };
   const transfers = await createTransfers(database, ids);
@@ -151,7 +151,7 @@ export async function openPlatform(options: PlatformOptions) {
       stopKeeping();
       transfers.stop();
       await meaning?.stop();
-      await documents.stop();
+      documents.stop();
       await tokens.stop();
     },
   };

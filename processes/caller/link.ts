@@ -107,13 +107,23 @@ export class Link {
     return this.#pid;
   }
 
+  /** Whether a live job would be taken, to run or to wait, as far as the child has told. */
+  get hasPlace(): boolean {
+    return this.up && this.#jobs < this.#room.places;
+  }
+
+  /** Jobs of the child as it reports them, but at least this caller's. */
+  get #jobs(): number {
+    const ours = this.#calls.size + this.#cancelled.size;
+    return Math.max(ours, this.#reported.running + this.#reported.queued);
+  }
+
   /**
    * The pool chooses the link with the lowest load for the job: the child's jobs as it reports them, but at least this
    * caller's. Live work has places in a child that is full of batch work.
    */
   loadFor({ isLive = false }: JobOwner): number {
-    const ours = this.#calls.size + this.#cancelled.size;
-    const jobs = Math.max(ours, this.#reported.running + this.#reported.queued);
+    const jobs = this.#jobs;
     const isFull = jobs >= this.#room.places || (!isLive && this.#batchJobs >= this.#room.batchPlaces);
     const full = isFull ? UNWANTED.full : 0;
     const doubtful = this.#silence?.isDoubtful === true ? UNWANTED.doubtful : 0;

@@ -48,6 +48,8 @@ export interface ChildState extends ReportedLoad {
 }
 
 export interface Pool extends JobRunner {
+  /** Whether a live job would be taken: by a child that is connected, or by the first one that will be. */
+  readonly hasPlace: boolean;
   /** Resolves once every child is connected and ready. Rejects with `draining` when the pool is closed before. */
   ready(): Promise<void>;
   /** One row per child, for metrics and health. */
@@ -107,6 +109,10 @@ class ChildPool implements Pool {
     if (this.#closed) return Promise.reject(new ServiceError('draining'));
     if (this.#links.every((link) => link.up)) return Promise.resolve();
     return new Promise((resolve, reject) => this.#readyWaiters.push({ resolve, reject }));
+  }
+
+  get hasPlace(): boolean {
+    return this.#links.some((link) => link.hasPlace) || !this.#links.some((link) => link.up);
   }
 
   state(): ChildState[] {

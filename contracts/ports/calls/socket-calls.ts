@@ -6,7 +6,7 @@ import { ServiceError } from '../../errors.js';
 import type { MemoryShare } from '../accounts/memory.js';
 import type { SessionPlan } from '../sessions/sessions.js';
 import type { PlainObject } from '../../schemas/plain-object.js';
-import type { CallEvent, LineFormat, TranscriptText } from './calls.js';
+import type { CallEvent, LineFormat, SignalEnd, SignalLink, TranscriptText } from './calls.js';
 import type { ChannelEvents, ConnectionOffer, OfferedLine } from './offered-calls.js';
 
 /** What a call tells its client, in order. */
@@ -85,6 +85,18 @@ export interface OfferedSession {
   readonly record: boolean;
 }
 
+/** A further connection with the events of a session: somebody who watches it. */
+export type FurtherConnection = 'watch';
+
+/** Whose events are wanted: a session of that workspace. */
+export interface EventsOf {
+  readonly id: string;
+  readonly workspaceId: string;
+}
+
+/** Connects an open connection with a session. Undefined if the session is not there. */
+export type WayToCall = (link: SignalLink) => SignalEnd | undefined;
+
 export interface SocketCalls {
   /** Whether a call may begin here. Errors: `draining`, `overloaded`. */
   checkRoom(): void;
@@ -94,12 +106,22 @@ export interface SocketCalls {
   leave(sessionId: string, workspaceId: string): boolean;
   /** Begins the call of a session that waits for it. Errors: `overloaded`, `invalid_key`, 429. */
   begin(sessionId: string, options: SocketCallOptions, link: SocketLink): Promise<SocketCall>;
+  /** Lets further connections of a session in, in whatever process they arrive, until the result is called. */
+  admit(
+    session: EventsOf,
+    enter: (as: FurtherConnection, link: SignalLink) => SignalEnd | undefined,
+  ): () => void;
+  /** The way to a session, here or in the process that has its call; undefined if none is known. Errors: `transport_failed`. */
+  wayTo(session: EventsOf, as: FurtherConnection): Promise<WayToCall | undefined>;
+  /** Whether another process may have a session of which none is known yet. */
+  readonly hasPeers: boolean;
 }
 
 /** The calls of this process. Errors: `conflict` where another server carries calls. */
 export function carriedHere(calls: SocketCalls | undefined): SocketCalls {
   if (calls) return calls;
   const message =
-    'Agents answer on this socket only where the gateway carries calls itself (MEDIA_MODE=embedded)';
+    'Agents are reached here only where the gateway carries calls itself, and LIVEKIT_URL has a LiveKit server carry them: ' +
+    'leave it unset, or let clients join by POST /v1/agent/sessions';
   throw new ServiceError('conflict', { message });
 }

@@ -180,6 +180,8 @@ export interface TranscriptionRequest {
   readonly interim?: boolean;
   /** The audio may not be complete, though it is likely: it counts as usage when `count` is called. */
   readonly uncounted?: boolean;
+  /** Words that may be said: they take the place of what was heard nearly the same. */
+  readonly terms?: readonly string[];
   /** Whether noise is removed first, if the gateway can; raw audio only. */
   readonly reducesNoise?: boolean;
   /** Somebody waits on the line, as for speech; of interim transcripts only the time is bounded. Raw audio only. */
@@ -190,7 +192,7 @@ export interface TranscriptionRequest {
 /** Audio that is transcribed while it arrives. */
 export interface ListeningRequest extends Pick<
   TranscriptionRequest,
-  'model' | 'language' | 'uncounted' | 'trace'
+  'model' | 'language' | 'terms' | 'uncounted' | 'trace'
 > {
   /** At `sampleRate` Hz. */
   readonly audio: AsyncIterable<Int16Array>;

@@ -4,7 +4,13 @@
  */
 import { ServiceError } from '../../../contracts/errors.js';
 import { LIMITS } from '../../../contracts/limits.js';
-import { IDENTITIES, type PhoneMedia } from '../../../contracts/ports/calls/calls.js';
+import {
+  IDENTITIES,
+  type PhoneMedia,
+  type SignalConnect,
+  type SignalEnd,
+  type SignalLink,
+} from '../../../contracts/ports/calls/calls.js';
 import type {
   ChannelEvents,
   ConnectionOffer,
@@ -12,15 +18,19 @@ import type {
   OfferedMedia,
 } from '../../../contracts/ports/calls/offered-calls.js';
 import type {
+  EventsOf,
+  FurtherConnection,
   OfferedSession,
   SocketCall,
   SocketCallOptions,
   SocketCalls as SocketCallsPort,
   SocketLink,
+  WayToCall,
 } from '../../../contracts/ports/calls/socket-calls.js';
 import type { RunningSession } from '../../../contracts/ports/sessions/sessions.js';
 import { carrying } from './carriers.js';
 import { refusedFor } from './joining.js';
+import type { NodeRelay } from './node-relay.js';
 import { type CallParts, OwnedCall } from './owned-call.js';
 import { CallRegistry } from './registry.js';
 import { OpenSocketCall } from './socket-call.js';
@@ -30,6 +40,19 @@ export interface SocketCallsParts extends CallParts {
   readonly offers: OfferedMedia;
   /** Whether this process may take another call of any kind. */
   readonly hasRoom: () => boolean;
+  readonly nodeId: string;
+  /** The way to a call of another process, on this machine or another one. */
+  readonly relay: () => Pick<NodeRelay, 'toOwner'>;
+  /** Whether there are other processes. */
+  readonly hasPeers: () => boolean;
+}
+
+/** In the query of a relayed connection: which door it is for. */
+const DOOR = 'realtime';
+
+interface Door {
+  readonly workspaceId: string;
+  enter(as: FurtherConnection, link: SignalLink): SignalEnd | undefined;
 }
 
 /** Neither side has a name here: nothing shows it. */
@@ -42,6 +65,8 @@ export class SocketCalls implements SocketCallsPort {
   readonly #registry: CallRegistry<OwnedCall>;
   /** Lines whose call has not begun. */
   readonly #lines = new Map<OfferedLine, OfferedSession>();
+  /** Of sessions whose events are here. */
+  readonly #doors = new Map<string, Door>();
   #stopping = false;
 
   constructor(private readonly parts: SocketCallsParts) {
@@ -111,6 +136,44 @@ export class SocketCalls implements SocketCallsPort {
     call.ownedBy(owned);
     this.#registry.add(owned);
     return call;
+  }
+
+  get hasPeers(): boolean {
+    return this.parts.hasPeers();
+  }
+
+  admit({ id, workspaceId }: EventsOf, enter: Door['enter']): () => void {
+    this.#doors.set(id, { workspaceId, enter });
+    return () => void this.#doors.delete(id);
+  }
+
+  /** Whether the events of that session are here. */
+  owns(sessionId: string): boolean {
+    return this.#doors.has(sessionId);
+  }
+
+  async wayTo({ id, workspaceId }: EventsOf, as: FurtherConnection): Promise<WayToCall | undefined> {
+    const { runs, relay, nodeId } = this.parts;
+    if (this.owns(id)) return (link) => this.#door(id, workspaceId)?.enter(as, link);
+    const owner = await runs.owner(id);
+    if (!owner?.alive || owner.nodeId === nodeId) return undefined;
+    const how = {
+      version: 1,
+      query: new URLSearchParams({ [DOOR]: as, of: workspaceId }),
+      from: '',
+    } as const;
+    return relay().toOwner(owner, { sessionId: id, use: 'rejoin', how });
+  }
+
+  /** A connection that another process has led here. Undefined if it is for another kind of call, or its session has gone. */
+  connect(id: string, { query }: Pick<SignalConnect, 'query'>, link: SignalLink): SignalEnd | undefined {
+    const as = query.get(DOOR);
+    return as === 'watch' ? this.#door(id, query.get('of'))?.enter(as, link) : undefined;
+  }
+
+  #door(id: string, workspaceId: string | null): Door | undefined {
+    const door = this.#doors.get(id);
+    return door?.workspaceId === workspaceId ? door : undefined;
   }
 
   /** Begins no more calls, and ends those left after `until`. */

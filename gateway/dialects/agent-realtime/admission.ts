@@ -41,8 +41,8 @@ export interface Ready {
   readonly calls: SocketCalls;
 }
 
-/** What a client of OpenAI's asks for with these: a call that goes on, which is none of ours. */
-const ELSEWHERE = ['session_id', 'call_id'] as const;
+/** What a client of OpenAI's asks for with this: a call that goes on, which is none of ours. */
+const ELSEWHERE = ['session_id'] as const;
 
 /** Errors: `unsupported_option`. */
 export function refuseReturn({ query }: Pick<HttpRequest, 'query'>): void {

@@ -15,6 +15,8 @@ export interface AgentDoor {
     secret: RedeemedSecret | undefined,
     observation: Observation,
   ): Promise<SocketAccept>;
+  /** Somebody who watches a call of an agent, and steers it. Errors: those of a wrong key; everything else is told in band. */
+  watch(request: HttpRequest, callId: string, observation: Observation): Promise<SocketAccept>;
   /** The session that a client secret opens: as it is kept, and as it is shown. Errors: `Fault`, those of creating a session. */
   secretSession(
     agentId: string,

@@ -67,8 +67,10 @@ async function upgrade(
   base: Base,
   observation: Observation,
 ): Promise<SocketAccept> {
-  const secret = await redeemed(request, shared.parts);
   const { agents } = shared.parts;
+  const callId = base.agents ? request.query.get('call_id') : null;
+  if (agents && callId !== null) return agents.watch(request, callId, observation);
+  const secret = await redeemed(request, shared.parts);
   const agentId = agentOf(request, secret, base);
   if (agents && agentId !== undefined) return agents.accept(request, agentId, secret, observation);
   const caller = await callerOf(request, secret, shared.parts);
