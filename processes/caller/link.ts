@@ -91,12 +91,18 @@ export class Link {
   #barren = 0;
   #nextStream = 1;
   #closed = false;
+  /** Whether it is closed once its last call has ended. */
+  #leaving = false;
   #stopTimer: (() => void) | undefined;
   #stopHealth: (() => void) | undefined;
 
   constructor(options: LinkOptions) {
     this.#options = options;
     this.#connect();
+  }
+
+  get socketPath(): string {
+    return this.#options.socketPath;
   }
 
   get up(): boolean {
@@ -178,6 +184,17 @@ export class Link {
       taken: (bytes) => channel.control(KIND.credit, stream, bytes),
       cancel: () => this.#cancel(channel, stream),
     });
+  }
+
+  /** Whether it ended for good. */
+  get isOver(): boolean {
+    return this.#closed;
+  }
+
+  /** Takes no further call, and ends the connection for good once the last one has ended. */
+  leave(): void {
+    this.#leaving = true;
+    this.#letGo();
   }
 
   /** Ends the connection for good; calls on it fail with `engine_lost`. */
@@ -276,12 +293,20 @@ export class Link {
     for (const ms of waits) if (isCount(ms) && ms <= LONGEST_WAIT_MS) this.#options.waited?.(of, ms);
   }
 
-  /** Ends the connection to an idle child that wants to retire. The child still reads frames sent before. */
+  /** Ends the connection to an idle child that wants to retire, or that is left. The child still reads frames sent before. */
   #letGo(): void {
+    if (this.#leaving) return this.#leaveIfIdle();
     const { running, queued } = this.#reported;
     const busy = running + queued + this.#calls.size + this.#cancelled.size > 0;
     if (busy || !this.#retiring || !this.up) return;
     this.#pid = undefined;
+    this.#channel?.end();
+  }
+
+  #leaveIfIdle(): void {
+    if (this.#closed || this.#calls.size + this.#cancelled.size > 0) return;
+    this.#closed = true;
+    this.#stopTimer?.();
     this.#channel?.end();
   }
 
@@ -299,6 +324,7 @@ export class Link {
   }
 
   #lost(error: Error | undefined): void {
+    this.#closed ||= this.#leaving;
     const wasUp = this.up && !this.#closed;
     // Its supervisor may have killed it a moment before this caller found it frozen. One that was only slow, or in long work that it
     // announced, has died: its job may have killed it, and is not begun once more.

@@ -40,7 +40,7 @@ export async function embeddedWebrtcTransport(options: TransportOptions): Promis
   const { runs } = options.sessions;
   const places = mediaPlaces(config);
   const joinTokens = createJoinTokens(joinKeyOf(options), clock);
-  const metrics = new CallMetrics(recordings.began, options.turns?.model.answers);
+  const metrics = new CallMetrics(recordings.began, options.turns.answers);
   const pool = children.pool('media');
   const parts = callParts(options, metrics);
   const beside = (): number => phoneCalls.size + socketCalls.size;
