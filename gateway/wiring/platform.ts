@@ -5,7 +5,7 @@ import type { Ids } from '../../contracts/ids.js';
 import { LIMITS } from '../../contracts/limits.js';
 import type { Log } from '../../contracts/log.js';
 import { repeat } from '../../contracts/time/repeat.js';
-import { LANGUAGES, type Language } from '../../contracts/speech/languages.js';
+import { LANGUAGES } from '../../contracts/speech/languages.js';
 import { DEFAULT_TRANSCRIPTION_MODEL } from '../../contracts/speech/models.js';
 import type { Keeper } from '../../contracts/ports/parts.js';
 import type { MemoryLedger } from '../../contracts/ports/accounts/memory.js';
@@ -78,7 +78,10 @@ const KEEP_WORDS_MS = 60_000;
 /** The languages that the engines of sessions recognise. */
 function languagesOf(registry: Registry): PlatformParts['languages'] {
   const transcribed = LANGUAGES.filter((code) => registry.transcriberFor(DEFAULT_TRANSCRIPTION_MODEL, code));
-  return { transcribes: (language: Language) => transcribed.includes(language) };
+  return {
+    transcribes: (language) => transcribed.includes(language),
+    tellsApart: (languages) => registry.transcribersOfAll(DEFAULT_TRANSCRIPTION_MODEL, languages).length > 0,
+  };
 }
 
 const callingLimitsOf = (config: PlatformOptions['config']): CallingLimits => ({

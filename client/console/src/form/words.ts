@@ -4,6 +4,7 @@ type Words = Readonly<Record<string, string>>;
 export const LABELS: Words = {
   amd_enabled: 'Detect answering machines',
   outbound: 'Placed calls',
+  languages: 'Languages of a call',
   llm: 'Language model',
   sip: 'SIP',
   url: 'URL',
@@ -83,6 +84,6 @@ const OPTIONS: Readonly<Record<string, Words>> = {
 const LANGUAGE_NAMES = new Intl.DisplayNames('en', { type: 'language' });
 
 export const optionName = (field: string, option: string): string =>
-  field.endsWith('language')
+  /languages?$/.test(field)
     ? (LANGUAGE_NAMES.of(option) ?? option)
     : (OPTIONS[field]?.[option] ?? option.replaceAll('_', ' '));

@@ -10,7 +10,7 @@ import type { Dialogue } from '../dialogue.js';
 import { askedIn } from './asked.js';
 
 export interface WrittenWordsParts {
-  readonly agent: Pick<AgentInCharge, 'language' | 'plan'>;
+  readonly agent: Pick<AgentInCharge, 'language' | 'languages' | 'plan'>;
   readonly dialogue: Pick<Dialogue, 'lastSaid'>;
   /** What the user has heard of the agent's present answer; empty if there is none. */
   saying(): string;

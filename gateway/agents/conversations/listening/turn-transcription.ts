@@ -86,6 +86,8 @@ const isOfPause = (ahead: Ahead, samples: number): boolean => samples - ahead.sa
 /** The words of a stretch that has ended. */
 interface Words {
   readonly text: string;
+  /** In which they are, where the recogniser tells. */
+  readonly language?: string | undefined;
   readonly joins?: number;
 }
 
@@ -97,6 +99,7 @@ interface Ended {
   readonly group: JoinedStretches | undefined;
 }
 
+const NO_WORDS: Words = { text: '' };
 const secondsOf = ({ samples }: Stretch): number => samples / RECOGNITION_RATE;
 
 /** The transcript of a stretch of the user's voice. */
@@ -105,6 +108,8 @@ export interface HeardStretch {
   /** So far; `final`: to its end. */
   readonly text: string;
   readonly final: boolean;
+  /** The language of a final text, where several may be spoken and the recogniser tells it. */
+  readonly language?: string | undefined;
   /** The text is that of all stretches since this one, and replaces theirs. */
   readonly joins?: number;
   /** Code of the error, if it is unknown. */
@@ -133,6 +138,8 @@ export class TurnTranscription {
 
   /** Language of transcriptions from now on. */
   language: string;
+  /** Those that it may be in: of several the recogniser tells which, where one hears them all. */
+  languages: readonly string[] = [];
   reducesNoise = false;
   readonly #standIn: StandIn = {
     failed: (failure) =>
@@ -161,7 +168,8 @@ export class TurnTranscription {
   #listenTo(span: number, before: readonly Uint8Array[]): LiveHearing | undefined {
     if (this.reducesNoise) return undefined;
     const { transcription, model, caller, log } = this.parts;
-    const request = { model, language: this.language, sampleRate: RECOGNITION_RATE, uncounted: true };
+    const { language, languages } = this;
+    const request = { model, language, languages, sampleRate: RECOGNITION_RATE, uncounted: true };
     const on = {
       changed: (text: string) => {
         if (text !== '' && this.#present?.span === span) this.on.user({ span, text, final: false });
@@ -301,35 +309,42 @@ export class TurnTranscription {
   /** The whole transcript: that of its group, or else its own. */
   async #whole(ended: Ended): Promise<Words> {
     const { group, part } = ended;
-    const text = group ? await this.#together(group, ended) : '';
+    const together = group ? await this.#together(group, ended) : NO_WORDS;
     // At the end of a call, words before it have been recorded.
-    if (group && !this.#finishes && group.accepts(text)) return { text, joins: group.joins };
+    if (group && !this.#finishes && group.accepts(together.text)) return { ...together, joins: group.joins };
     const alone = await this.#alone(ended);
-    part?.heard(alone);
-    return { text: alone };
+    part?.heard(alone.text);
+    return alone;
   }
 
   /** The transcript of the group, which counts as that of the stretch: that made `ahead`, unless it failed or is empty. */
-  async #together(group: JoinedStretches, { stretch, ahead }: Ended): Promise<string> {
+  async #together(group: JoinedStretches, { stretch, ahead }: Ended): Promise<Words> {
     const before = ahead?.joins === group.joins ? await ahead.heard : undefined;
-    const { text } = before?.text ? before : await this.#transcribe(group, { uncounted: true });
+    const found = before?.text ? before : await this.#transcribe(group, { uncounted: true });
     this.#count(secondsOf(stretch));
-    return text;
+    return this.#wordsOf(found);
   }
 
   /**
    * The transcript that was made while it was spoken, or `ahead`, unless it failed or is empty, as a short word may be recognised only at the end; if that is empty,
    * too, that of the voiced part.
    */
-  async #alone({ stretch, ahead, part, group }: Ended): Promise<string> {
+  async #alone({ stretch, ahead, part, group }: Ended): Promise<Words> {
     const { transcription, caller } = this.parts;
     const live = stretch.live && (await stretch.live.whole());
     const before = live ?? (ahead && ahead.joins === undefined ? await ahead.heard : undefined);
     const known = before?.text === '' ? undefined : before;
     if (known && !group) transcription.countUsage(caller, known.duration);
-    const { text, duration } = known ?? (await this.#transcribe(stretch, group && { uncounted: true }));
-    if (!group) this.parts.recognised(Math.round(duration * 1000));
-    return text === '' && part ? this.#again(part.audio) : text;
+    const found = known ?? (await this.#transcribe(stretch, group && { uncounted: true }));
+    if (!group) this.parts.recognised(Math.round(found.duration * 1000));
+    return found.text === '' && part ? this.#again(part.audio) : this.#wordsOf(found);
+  }
+
+  /** With their language, if it is one of several that are spoken here. */
+  #wordsOf({ text, language }: Transcript): Words {
+    const isOfSeveral =
+      this.languages.length > 1 && language !== undefined && this.languages.includes(language);
+    return isOfSeveral ? { text, language } : { text };
   }
 
   #count(seconds: number): void {
@@ -338,9 +353,9 @@ export class TurnTranscription {
   }
 
   /** The words of audio that has counted; empty if the recogniser fails, as it has found none before. */
-  async #again(audio: Uint8Array): Promise<string> {
+  async #again(audio: Uint8Array): Promise<Words> {
     const heard = await this.#transcribe({ chunks: [audio] }, { uncounted: true }).catch(() => undefined);
-    return heard?.text ?? '';
+    return heard ? this.#wordsOf(heard) : NO_WORDS;
   }
 
   #transcribe(
@@ -350,8 +365,8 @@ export class TurnTranscription {
   ): Promise<Transcript> {
     const { transcription, model, caller } = this.parts;
     const audio: RawAudio = { chunks: [...chunks], sampleRate: RECOGNITION_RATE };
-    const { language, reducesNoise } = this;
-    const request = { audio, model, language, reducesNoise, standIn: this.#standIn, ...how };
+    const { language, languages, reducesNoise } = this;
+    const request = { audio, model, language, languages, reducesNoise, standIn: this.#standIn, ...how };
     const { signal: stop } = this.#stop;
     return transcription.transcribe(request, caller, signal ? AbortSignal.any([stop, signal]) : stop);
   }
