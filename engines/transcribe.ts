@@ -42,7 +42,7 @@ export interface TranscriptionParts {
   readonly registry: Registry;
   readonly admission: Admission;
   readonly decode: Decode;
-  /** Undefined if no noise reduction was added. */
+  /** Undefined while no noise reduction is added. */
   readonly denoiser?: Denoiser | undefined;
 }
 
@@ -328,7 +328,7 @@ function listen(
 }
 
 export function createTranscription(parts: TranscriptionParts): Transcription {
-  const { registry, admission, denoiser } = parts;
+  const { registry, admission } = parts;
 
   /** The returned function must be called when the job has ended. */
   async function enter(caller: Caller, interim: boolean): Promise<() => void> {
@@ -344,7 +344,9 @@ export function createTranscription(parts: TranscriptionParts): Transcription {
     countUsage: count,
     listen: (request, caller, signal) => listen({ registry, admission, count }, request, caller, signal),
     checkLanguage: (wish) => void transcriberFor(registry, wish, hintOf(wish.language)),
-    reducesNoise: denoiser !== undefined,
+    get reducesNoise() {
+      return parts.denoiser !== undefined;
+    },
     async transcribe(request, caller, signal, heard): Promise<Transcript> {
       const { words = false, interim = false, uncounted = interim } = request;
       const ear = earFor(registry, request);

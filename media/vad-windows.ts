@@ -66,6 +66,10 @@ export class VadWindows {
     }
   }
 
+  get isVoiced(): boolean {
+    return this.#whose !== undefined;
+  }
+
   /** Ends the present voice. */
   stop(): void {
     this.#turn(undefined);

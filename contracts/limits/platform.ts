@@ -265,7 +265,9 @@ export const PLATFORM_LIMITS = {
     textBytes: 1_000_000,
     pages: 500,
     timeMs: 30 * SECOND,
-    /** That wait for the thread, in one process. */
+    /** Data of the process that reads it, what it unpacks included. */
+    memoryBytes: 256 * MiB,
+    /** That wait for their turn, in one process. */
     queue: 16,
   },
   embedding: {

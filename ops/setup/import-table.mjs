@@ -63,7 +63,7 @@ export const ROOMS = {
   'gateway/server': {
     holds: 'the HTTP and WebSocket edge',
     // A copy of uWebSockets.js for an older glibc is in a folder of its own.
-    may: ['contracts', 'processes/private-folder'],
+    may: ['contracts', 'processes/garbage', 'processes/private-folder'],
     // It loads uWebSockets.js, whose file is named after platform and Node version.
     computed: ['gateway/server/adapters/bindings'],
   },

@@ -48,6 +48,11 @@ export class Health {
     this.#say();
   }
 
+  /** Of something that is gone, as the operator wanted. */
+  forget(name: string): void {
+    if (this.#checks.delete(name)) this.#say();
+  }
+
   drain(): void {
     this.#draining = true;
     this.#say();

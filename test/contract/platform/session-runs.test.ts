@@ -190,7 +190,7 @@ t.test('a session ends once, and its end is one with what it causes', async (t) 
     session: {
       id,
       agent_id: 'agent_1',
-      branch_id: null,
+      branch_id: '',
       source: 'api_key',
       status: 'completed',
       conversation_started_at: record.startedAt!.toISOString(),

@@ -1,6 +1,6 @@
 /**
  * The language of a call whose agent hears several (`voice.languages`). It changes when the caller changes it, and to one of these
- * languages only (ops/adr/0079-languages-of-a-call.md).
+ * languages only (ops/adr/0082-languages-of-a-call.md).
  *
  * A few words may be a name, a brand, or a mistake of the recogniser: they change nothing by themselves. So many in one stretch of voice do,
  * and fewer in the same language twice in a row.

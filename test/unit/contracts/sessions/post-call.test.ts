@@ -54,7 +54,7 @@ const record: SessionRecord = {
 const SESSION = {
   id: 'sess_1',
   agent_id: 'agent_1',
-  branch_id: null,
+  branch_id: '',
   source: 'phone',
   status: 'completed',
   conversation_started_at: '2026-01-01T12:00:01.000Z',
@@ -308,7 +308,7 @@ t.test('the test of a webhook is the end of an empty call of its agent', async (
       conversation_ended_at: '2026-01-01T12:00:07.000Z',
       duration_seconds: 0,
       failed_answers: 0,
-      end_user_id: null,
+      end_user_id: '',
       metadata: {},
     },
     test: true,
