@@ -41,7 +41,12 @@ export class CallerWords {
     this.written = new WrittenWords(parts);
     const recognised = (ms: number): void => parts.note({ type: 'used', usage: { recognisedMs: ms } });
     const ahead = (): string => parts.ahead();
-    this.listening = new Listening({ ...parts.listening, log, recognised }, clock, ahead, this.#heard);
+    this.listening = new Listening(
+      { ...parts.listening, log, recognised, fits: (text) => this.written.fits(text) },
+      clock,
+      ahead,
+      this.#heard,
+    );
   }
 
   readonly #heard: ListeningEvents = {

@@ -8,6 +8,9 @@
  * A recogniser that hears while it is spoken is given the audio as it comes, and tells partial transcripts and that of the stretch itself;
  * where it fails, all of that is made of the audio as it is of others.
  *
+ * Where the agent has asked for an address or a spelling and there is none in the words, the same audio is heard in other forms
+ * (other-hearings.ts), and the first one that holds one counts.
+ *
  * Invariants: a stretch is transcribed to its end once, and reported then, however late; partial transcripts are made one
  * at a time and never reported after their stretch has ended.
  */
@@ -25,6 +28,7 @@ import type {
   TranscriptionRequest,
 } from '../../../../contracts/ports/speech/speech.js';
 import { StretchPart, StretchGroup, type JoinedStretches } from './stretch-group.js';
+import { otherHearings } from './other-hearings.js';
 import { voicedPart } from './voiced-part.js';
 
 export interface TurnTranscriptionParts {
@@ -32,6 +36,8 @@ export interface TurnTranscriptionParts {
   readonly model: TranscriptionModel;
   readonly caller: Caller;
   readonly language: string;
+  /** Whether a final text holds what the user was asked for, as far as that can be told. Absent: it always does. */
+  fits?(text: string): boolean;
   /** Reports the length of the audio of a final transcript, in ms. */
   recognised(ms: number): void;
   readonly log: Log;
@@ -309,12 +315,23 @@ export class TurnTranscription {
   /** The whole transcript: that of its group, or else its own. */
   async #whole(ended: Ended): Promise<Words> {
     const { group, part } = ended;
-    const together = group ? await this.#together(group, ended) : NO_WORDS;
+    const together = group ? await this.#fitting(group, await this.#together(group, ended)) : NO_WORDS;
     // At the end of a call, words before it have been recorded.
     if (group && !this.#finishes && group.accepts(together.text)) return { ...together, joins: group.joins };
-    const alone = await this.#alone(ended);
+    const alone = await this.#fitting(ended.stretch, await this.#alone(ended));
     part?.heard(alone.text);
     return alone;
+  }
+
+  /** The words, or those of another hearing of the same audio that hold what was asked for. */
+  async #fitting(heard: Pick<Stretch, 'chunks'> | JoinedStretches, words: Words): Promise<Words> {
+    const { fits } = this.parts;
+    if (!fits || this.#finishes || fits(words.text)) return words;
+    for (const audio of otherHearings(heard.chunks)) {
+      const other = await this.#again(audio);
+      if (other.text !== '' && fits(other.text)) return other;
+    }
+    return words;
   }
 
   /** The transcript of the group, which counts as that of the stretch: that made `ahead`, unless it failed or is empty. */
