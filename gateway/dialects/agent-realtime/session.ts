@@ -45,6 +45,7 @@ import {
   ownersOptions,
   sessionFields,
   showAgentSession,
+  turnsOf,
   voiceOf,
   wantedOf,
 } from './settings.js';
@@ -275,11 +276,12 @@ export class AgentSession implements SocketEvents, SessionState {
   #amend(call: SocketCall, before: AgentSettings): void {
     const { tools, turns, overrides } = this.settings;
     const { system_prompt: instructions } = overrides;
-    const eagerness = turns?.eagerness;
+    const { conversation } = this.client.session.config;
+    const [was, is] = [turnsOf(before, conversation), turnsOf(this.settings, conversation)];
     const changes: AgentChanges = {
       ...(tools !== before.tools && { tools }),
       ...(instructions !== undefined && instructions !== before.overrides.system_prompt && { instructions }),
-      ...(eagerness && eagerness !== before.turns?.eagerness && { eagerness }),
+      ...((is.eagerness !== was.eagerness || is.interruptible !== was.interruptible) && is),
     };
     if (Object.keys(changes).length > 0) call.wish({ kind: 'amended', changes });
     call.manual(turns === null);
@@ -322,12 +324,11 @@ export class AgentSession implements SocketEvents, SessionState {
   }
 
   readonly #revised = (plan: SessionPlan): SessionPlan => {
-    const { tools, turns } = this.settings;
+    const { tools } = this.settings;
     const { conversation } = plan.config;
-    const eagerness = turns?.eagerness ?? conversation.eagerness;
     return {
       ...plan,
-      config: { ...plan.config, conversation: { ...conversation, eagerness } },
+      config: { ...plan.config, conversation: { ...conversation, ...turnsOf(this.settings, conversation) } },
       clientTools: tools,
     };
   };
