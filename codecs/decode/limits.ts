@@ -46,7 +46,7 @@ export const decodeLimits = (processes: number): DecodeLimits => ({
 const MiB_IN_KIB = 1024;
 
 /** Address space V8 reserves for compiled code. Up to Node 22 it does not count as data; from 23 on it does, used or not. */
-const CODE_RANGE_KIB = Number(process.versions.node.split('.')[0]) > 22 ? 512 * MiB_IN_KIB : 0;
+export const CODE_RANGE_KIB = Number(process.versions.node.split('.')[0]) > 22 ? 512 * MiB_IN_KIB : 0;
 
 /** Limits of one process. An hour of audio in the slowest codec takes half of the CPU time; ffmpeg takes 60 MB, node-av 82 MB. */
 export const PROCESS_LIMITS = {
@@ -61,6 +61,12 @@ export const PROCESS_LIMITS = {
   /** Added niceness, so that running speech jobs come first. */
   nice: 10,
 } as const;
+
+/** Memory of one process of node: its data segment in KiB, of which the JavaScript heap is a part, in MB. */
+export interface NodeLimits {
+  readonly dataKiB: number;
+  readonly heapMb: number;
+}
 
 /** The arguments of `limited.sh` before the program; 0 means no limit. */
 export const limitedArgs = (memory: { addressSpaceKiB?: number; dataKiB?: number }): readonly string[] =>

@@ -1,13 +1,13 @@
 /** Decodes with node-av, in a `decode-once` child per file, under the same limits as ffmpeg. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { Readable } from 'node:stream';
-import { limitedArgs, PROCESS_LIMITS } from './limits.js';
+import { PROCESS_LIMITS } from './limits.js';
 import {
   CANNOT_RUN,
   type DecoderExit,
   type DecoderProcess,
   isRefusal,
-  LIMITED_SCRIPT,
+  limitedNode,
   spawnOptions,
   type StartDecoder,
 } from './process.js';
@@ -19,11 +19,9 @@ const UNUSABLE = new Set([1, ...CANNOT_RUN]);
 export const onceDecoder =
   (entry: string): StartDecoder =>
   (file, demuxer) => {
-    const { nice, dataKiB, heapMb } = PROCESS_LIMITS;
-    const node = [process.execPath, `--max-old-space-size=${heapMb}`, entry, file, demuxer];
-    const args = ['-n', String(nice), '/bin/sh', LIMITED_SCRIPT, ...limitedArgs({ dataKiB }), ...node];
+    const [program, args] = limitedNode(entry, [file, demuxer], PROCESS_LIMITS);
     try {
-      return running(spawn('nice', args, { stdio: ['ignore', 'pipe', 'ignore'], ...spawnOptions() }));
+      return running(spawn(program, args, { stdio: ['ignore', 'pipe', 'ignore'], ...spawnOptions() }));
     } catch (error) {
       return notStarted(error);
     }

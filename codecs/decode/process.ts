@@ -5,6 +5,7 @@
 import { fileURLToPath } from 'node:url';
 import type { Readable } from 'node:stream';
 import { CHECKOUT } from '../../contracts/places.js';
+import { limitedArgs, type NodeLimits, PROCESS_LIMITS } from './limits.js';
 
 export interface DecoderProcess {
   /** A WAV stream (decoder-output.ts), in pieces of any length; ends when the process does. */
@@ -29,6 +30,19 @@ export interface DecoderExit {
 export type StartDecoder = (file: string, demuxer: string) => DecoderProcess;
 
 export const LIMITED_SCRIPT = fileURLToPath(new URL('codecs/decode/limited.sh', CHECKOUT));
+
+/** A script of ours in node under limits, behind all others on the processor: the program to spawn, and its arguments. */
+export const limitedNode = (
+  script: string,
+  args: readonly string[],
+  { dataKiB, heapMb }: NodeLimits,
+): [program: string, args: string[]] => [
+  'nice',
+  [
+    ...['-n', String(PROCESS_LIMITS.nice), '/bin/sh', LIMITED_SCRIPT, ...limitedArgs({ dataKiB })],
+    ...[process.execPath, `--max-old-space-size=${heapMb}`, script, ...args],
+  ],
+];
 
 const REFUSALS = new Set(['EAGAIN', 'EMFILE', 'ENFILE', 'ENOMEM']);
 

@@ -99,6 +99,8 @@ export const PLATFORM_LIMITS = {
     name: 128,
     dynamicVariables: 50,
     dynamicVariableLength: 1000,
+    /** Characters of a variable's value that is a word to expect in what the caller says. */
+    expectedWord: 64,
     endUserId: 256,
     timezone: 64,
     metadataBytes: 16 * KiB,
@@ -262,7 +264,9 @@ export const PLATFORM_LIMITS = {
     textBytes: 1_000_000,
     pages: 500,
     timeMs: 30 * SECOND,
-    /** That wait for the thread, in one process. */
+    /** Data of the process that reads it, what it unpacks included. */
+    memoryBytes: 256 * MiB,
+    /** That wait for their turn, in one process. */
     queue: 16,
   },
   embedding: {

@@ -1,11 +1,15 @@
 /**
- * Reads PDF and HTML on a thread of its own, whatever is in them.
+ * Reads PDF and HTML, whatever is in them, in a process for each: a file of 10 MB may unfold to gigabytes, or take minutes.
  *
- * Invariants: one document at a time, workspaces take turns, and a bounded number waits; each has a bounded time and heap, over which its
- * thread ends; a thread without work ends after a while and never keeps the process alive.
+ * Invariants: one document at a time, workspaces take turns, and a bounded number waits; each has a bounded time and memory, over which its
+ * process ends, and goes behind everything else on the processor.
  */
+import { type ChildProcess, spawn } from 'node:child_process';
 import { setMaxListeners } from 'node:events';
-import { Worker } from 'node:worker_threads';
+import { text as whole } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { CODE_RANGE_KIB, type NodeLimits } from '../../codecs/decode/limits.js';
+import { limitedNode, spawnOptions } from '../../codecs/decode/process.js';
 import { FairPlaces } from '../../contracts/admission/fair-places.js';
 import type { Clock } from '../../contracts/clock.js';
 import { ServiceError } from '../../contracts/errors.js';
@@ -13,19 +17,16 @@ import { LIMITS } from '../../contracts/limits.js';
 import { BUILT } from '../../contracts/places.js';
 import type { DocumentKind, DocumentReader } from '../../contracts/ports/documents.js';
 import { ownerOf } from '../../processes/job-owner.js';
+import { type DocumentResult, TOO_LONG } from './document-result.js';
 
 export interface DocumentTask {
   readonly kind: DocumentKind;
   readonly bytes: Uint8Array;
 }
 
-/** `refusal`: what is wrong with it, behind its name. */
-export type DocumentResult = { readonly text: string } | { readonly refusal: string };
-
-const THREAD = new URL('engines/documents/documents-thread.js', BUILT);
-const HEAP_MB = 256;
-const REST_MS = 60_000;
-const { queue, timeMs, textBytes } = LIMITS.document;
+const PROCESS = fileURLToPath(new URL('engines/documents/documents-process.js', BUILT));
+const { queue, timeMs, memoryBytes, textBytes } = LIMITS.document;
+const MEMORY: NodeLimits = { dataKiB: memoryBytes / 1024 + CODE_RANGE_KIB, heapMb: 192 };
 
 const refused = (what: string): ServiceError => {
   const message = `source ${what}`;
@@ -44,16 +45,41 @@ function checked(result: DocumentResult | undefined): string {
   // Postgres takes no null characters.
   const text = result.text.replaceAll('\0', '');
   if (text.trim() === '') throw refused('has no text: what was scanned has to be recognised first (OCR)');
-  if (Buffer.byteLength(text) > textBytes)
-    throw refused(`has more than ${textBytes / 1_000_000} MB of text: divide it`);
+  if (Buffer.byteLength(text) > textBytes) throw refused(TOO_LONG.refusal);
   return text;
 }
 
-export class ThreadedReader implements DocumentReader {
+/** Errors: `overloaded`, if the system has no process left. */
+const startedFor = (kind: DocumentKind): Promise<ChildProcess> =>
+  new Promise((resolve, reject) => {
+    const [program, args] = limitedNode(PROCESS, [kind], MEMORY);
+    const child = spawn(program, args, { stdio: ['pipe', 'pipe', 'ignore'], ...spawnOptions() });
+    child.on('spawn', () => resolve(child));
+    child.on('error', (cause) => reject(new ServiceError('overloaded', { retryAfter: 5, cause })));
+  });
+
+function resultIn(said: string): DocumentResult | undefined {
+  try {
+    return JSON.parse(said) as DocumentResult;
+  } catch {
+    return undefined;
+  }
+}
+
+/** What the process has said; undefined if it has ended before it had said it. */
+async function saidBy(
+  { stdin, stdout }: ChildProcess,
+  bytes: Uint8Array,
+): Promise<DocumentResult | undefined> {
+  // A process that has ended takes nothing more.
+  stdin?.on('error', () => undefined).end(bytes);
+  const said = stdout ? await whole(stdout) : '';
+  return resultIn(said);
+}
+
+export class ProcessReader implements DocumentReader {
   readonly #places = new FairPlaces({ slots: 1, queue });
   readonly #stopping = new AbortController();
-  #worker: Worker | undefined;
-  #cancelRest = (): void => undefined;
 
   constructor(private readonly clock: Clock) {
     // Every document that waits listens to it.
@@ -72,40 +98,25 @@ export class ThreadedReader implements DocumentReader {
     }
   }
 
-  /** Ends the thread. Idempotent. */
-  async stop(): Promise<void> {
+  /** Ends the process that reads. Idempotent. */
+  stop(): void {
     this.#stopping.abort();
-    this.#cancelRest();
-    await this.#worker?.terminate();
   }
 
-  /** Undefined if the thread has ended over it. */
-  #read(task: DocumentTask): Promise<DocumentResult | undefined> {
-    this.#cancelRest();
-    const worker = (this.#worker ??= this.#start());
-    return new Promise((resolve) => {
-      const stop = this.clock.after(timeMs, () => void worker.terminate());
-      const settle = (result?: DocumentResult): void => {
-        stop();
-        worker.off('message', settle).off('exit', ended);
-        worker.unref();
-        this.#cancelRest = this.clock.after(REST_MS, () => void worker.terminate());
-        resolve(result);
-      };
-      const ended = (): void => settle();
-      worker.on('message', settle).on('exit', ended);
-      worker.ref();
-      worker.postMessage(task);
-    });
-  }
-
-  #start(): Worker {
-    const worker = new Worker(THREAD, { resourceLimits: { maxOldGenerationSizeMb: HEAP_MB } });
-    // An error is followed by an exit.
-    worker.on('error', () => undefined);
-    worker.on('exit', () => {
-      if (this.#worker === worker) this.#worker = undefined;
-    });
-    return worker;
+  /** Undefined if the process has ended over it. */
+  async #read({ kind, bytes }: DocumentTask): Promise<DocumentResult | undefined> {
+    const child = await startedFor(kind);
+    const end = (): void => void child.kill('SIGKILL');
+    const { signal } = this.#stopping;
+    const late = this.clock.after(timeMs, end);
+    signal.addEventListener('abort', end, { once: true });
+    if (signal.aborted) end();
+    try {
+      return await saidBy(child, bytes);
+    } finally {
+      late();
+      signal.removeEventListener('abort', end);
+      end();
+    }
   }
 }

@@ -1,5 +1,6 @@
 /** The text of a web page: what is read in it, and headings, items and cells as Markdown has them. No tree is made of it. */
 import { Parser } from 'htmlparser2';
+import { LIMITS } from '../../contracts/limits.js';
 
 /** What stands in these is not read. */
 const UNREAD = new Set(
@@ -24,9 +25,17 @@ class Text {
   #lines: string[] = [];
   #line = '';
   #mark = '';
+  #endsBlank = true;
+  /** Characters that are no blanks, so that white space between a million tags is no text. */
+  #length = 0;
 
+  /** What comes once there is more than anybody takes is left out. */
   say(text: string): void {
-    this.#line += text;
+    const said = text.replace(/\s+/gu, ' ');
+    if (said === ' ' ? this.#endsBlank : this.#length > LIMITS.document.textBytes) return;
+    if (said !== ' ') this.#length += said.length;
+    this.#line += said;
+    this.#endsBlank = said.endsWith(' ');
   }
 
   /** Ends the line; the next one begins with a mark. */
@@ -35,6 +44,7 @@ class Text {
     // A heading is the beginning of what follows: a blank line goes before it.
     if (line !== '') this.#lines.push(`${this.#mark.startsWith('#') ? '\n' : ''}${this.#mark}${line}`);
     this.#line = '';
+    this.#endsBlank = true;
     if (line !== '' || mark !== '') this.#mark = mark;
   }
 

@@ -65,8 +65,8 @@ export interface HttpRequest {
   /** Calls `close` once the request has ended, in whatever way. */
   atEnd(close: () => void): void;
   /**
-   * The body as it arrives; read at most once. Throws `payload_too_large` as soon as the limit is
-   * passed, `request_timeout` when it is too slow. Pulling is the back-pressure.
+   * The body as it arrives; read at most once. Each chunk is lent until the next one is asked for: its memory is used again then. Throws
+   * `payload_too_large` as soon as the limit is passed, `request_timeout` when it is too slow. Pulling is the back-pressure.
    */
   body(limitBytes: number): AsyncIterable<Uint8Array>;
 }
@@ -201,12 +201,14 @@ export interface SocketAccept {
   open(socket: Socket): SocketEvents;
 }
 
+export type WhileDraining = boolean | ((request: Pick<HttpRequest, 'query'>) => boolean);
+
 export interface SocketRoute {
   readonly path: string;
   /** As in `Route`. */
   readonly permission: Permission;
-  /** As in `Route`. */
-  readonly whileDraining?: boolean;
+  /** As in `Route`; a function tells whether a handshake is of a running call. */
+  readonly whileDraining?: WhileDraining;
   /** Decides on the handshake. A Reply refuses it with that status; a throw is the dialect's error reply. */
   upgrade(request: HttpRequest): Promise<SocketAccept | { readonly refuse: Reply }>;
 }

@@ -5,7 +5,7 @@ import type { Ids } from '../../contracts/ids.js';
 import { LIMITS } from '../../contracts/limits.js';
 import type { Log } from '../../contracts/log.js';
 import { repeat } from '../../contracts/time/repeat.js';
-import { LANGUAGES, type Language } from '../../contracts/speech/languages.js';
+import type { Language } from '../../contracts/speech/languages.js';
 import { DEFAULT_TRANSCRIPTION_MODEL } from '../../contracts/speech/models.js';
 import type { Keeper } from '../../contracts/ports/parts.js';
 import type { MemoryLedger } from '../../contracts/ports/accounts/memory.js';
@@ -13,7 +13,7 @@ import type { KeyAuthority } from '../../contracts/ports/accounts/identity.js';
 import type { Speech } from '../../contracts/ports/speech/speech.js';
 import type { Registry } from '../../engines/registry.js';
 import { initialConfig } from '../../contracts/schemas/agent-config.js';
-import { ThreadedReader } from '../../engines/documents/documents.js';
+import { ProcessReader } from '../../engines/documents/documents.js';
 import { createTokenCounter } from '../../engines/tokens/tokens.js';
 import { createAgents } from '../../storage/agents/agents.js';
 import type { Database } from '../../storage/postgres/database.js';
@@ -75,11 +75,11 @@ export interface PlatformOptions {
 
 const KEEP_WORDS_MS = 60_000;
 
-/** The languages that the engines of sessions recognise. */
-function languagesOf(registry: Registry): PlatformParts['languages'] {
-  const transcribed = LANGUAGES.filter((code) => registry.transcriberFor(DEFAULT_TRANSCRIPTION_MODEL, code));
-  return { transcribes: (language: Language) => transcribed.includes(language) };
-}
+/** The languages that the engines of sessions recognise now. */
+const languagesOf = (registry: Registry): PlatformParts['languages'] => ({
+  transcribes: (language: Language) =>
+    registry.transcriberFor(DEFAULT_TRANSCRIPTION_MODEL, language) !== undefined,
+});
 
 const callingLimitsOf = (config: PlatformOptions['config']): CallingLimits => ({
   perDay: config.phoneCallsPerDay ?? null,
@@ -104,7 +104,7 @@ export async function openPlatform(options: PlatformOptions) {
     keeper,
   };
   const tokens = createTokenCounter({ clock, modelsFolder: config.modelsDir });
-  const documents = new ThreadedReader(clock);
+  const documents = new ProcessReader(clock);
   const agents = createAgents({ sql: asked, ids, secrets });
   const webhooks = { outbound, secrets: agents, vocabulary: config.vocabulary, clock };
   const transfers = await createTransfers(database, ids);
@@ -151,7 +151,7 @@ export async function openPlatform(options: PlatformOptions) {
       stopKeeping();
       transfers.stop();
       await meaning?.stop();
-      await documents.stop();
+      documents.stop();
       await tokens.stop();
     },
   };

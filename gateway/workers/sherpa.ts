@@ -4,6 +4,7 @@
  * ready, the others on first use. Words are aligned for English models only, because the reference for alignment is
  * English speech.
  */
+import { systemClock } from '../../contracts/clock.js';
 import { JOB_PLACES } from '../../contracts/limits/job-places.js';
 import { RECOGNITION_RATE } from '../../contracts/audio.js';
 import type { SttEngine } from '../../contracts/ports/speech/stt.js';
@@ -17,6 +18,7 @@ import { createTranscriber } from '../../engines/long-audio.js';
 import { type LoadedEngines, speechJobs } from '../../engines/serve-speech.js';
 import { engineWaits } from '../../engines/scheduling/engine-waits.js';
 import { childPlace, serveAsChild } from '../../processes/child/child.js';
+import { collectHere } from '../../processes/idle-collection.js';
 import { readConfig } from '../config.js';
 import { folderForCopies } from '../config/model-folders.js';
 
@@ -74,3 +76,4 @@ if (role !== 'sherpa-tts' && role !== 'sherpa-stt') throw new Error(`There is no
 const { engines, warmUp } = ROLES[role]();
 await warmUp();
 await serveAsChild({ engineWaits, handlers: speechJobs(engines), ...JOB_PLACES[role] });
+collectHere(systemClock);

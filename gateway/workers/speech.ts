@@ -8,6 +8,7 @@
  * more slots than it can speak at once: one slow reader does not keep the others waiting. One workspace's usual number
  * of jobs fits into those for batch work.
  */
+import { systemClock } from '../../contracts/clock.js';
 import { JOB_PLACES } from '../../contracts/limits/job-places.js';
 import type { TtsEngine } from '../../contracts/ports/speech/tts.js';
 import { createAligner } from '../../engines/alignment/aligner.js';
@@ -22,6 +23,7 @@ import { onFirstUse } from '../../engines/on-first-use.js';
 import { engineWaits } from '../../engines/scheduling/engine-waits.js';
 import { speechJobs, type LoadedEngines } from '../../engines/serve-speech.js';
 import { childPlace, serveAsChild } from '../../processes/child/child.js';
+import { collectHere } from '../../processes/idle-collection.js';
 
 interface Role {
   load(): Promise<{ readonly engines: LoadedEngines; warmUp?(): Promise<void> }>;
@@ -70,4 +72,5 @@ if (role !== 'tts' && role !== 'stt') throw new Error(`There is no speech role "
 const row = ROLES[role];
 const { engines, warmUp } = await row.load();
 await serveAsChild({ engineWaits, handlers: speechJobs(engines), ...JOB_PLACES[role] });
+collectHere(systemClock);
 await warmUp?.();

@@ -32,7 +32,7 @@ const GROUPS = [
   ['engines/alignment/thread.ts'],
   ['engines/tokens/tokens-thread.ts'],
   ['engines/embeddings/exact-thread.ts'],
-  ['engines/documents/documents-thread.ts'],
+  ['engines/documents/documents-process.ts'],
 ];
 
 /**

@@ -63,7 +63,7 @@ export const ROOMS = {
   'gateway/server': {
     holds: 'the HTTP and WebSocket edge',
     // A copy of uWebSockets.js for an older glibc is in a folder of its own.
-    may: ['contracts', 'processes/private-folder'],
+    may: ['contracts', 'processes/garbage', 'processes/private-folder'],
     // It loads uWebSockets.js, whose file is named after platform and Node version.
     computed: ['gateway/server/adapters/bindings'],
   },
@@ -105,7 +105,8 @@ export const ROOMS = {
   },
   'gateway/agents/conversations': {
     holds: 'the host of the agent’s statechart',
-    may: ['contracts', 'actors', 'gateway/outbound', 'media/async-queue'],
+    // What callers say is written as people write it.
+    may: ['contracts', 'actors', 'engines/text/written', 'gateway/outbound', 'media/async-queue'],
   },
   'gateway/agents/deliveries': {
     holds: 'webhooks and the analysis after a call',

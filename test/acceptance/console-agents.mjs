@@ -241,7 +241,7 @@ const STEPS = {
   'settings, and the snippet for a page': async (t, { base, button, call, page, saved, tab, well }) => {
     const id = await agentOf(call);
     await tab('Settings and embedding');
-    await page.getByLabel('Public enabled').check();
+    await page.getByLabel('Open to everybody').check();
     await button('Add to Allowed origins').click();
     await page.getByLabel('Allowed origins 1').fill('https://shop.example.com');
     await saved();

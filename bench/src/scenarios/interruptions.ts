@@ -4,7 +4,7 @@
  */
 import type { DoorName } from '../calls/doors.js';
 import type { FigureInput } from '../figures.js';
-import { failuresIn, interleaved, latenciesIn, merged, type Phase, requestsIn } from '../measure/phase.js';
+import { failuresIn, interleaved, latenciesIn, type Phase, requestsIn } from '../measure/phase.js';
 import { medianFigures } from '../figures.js';
 import { NOT_INTERRUPTED } from '../programs/lines.js';
 import { TONE } from '../servers/checkout.js';
@@ -68,7 +68,7 @@ async function measure(context: Context, parameters: Parameters): Promise<void> 
     const phases = await interleaved(doors, rounds, converse(how));
     await others.stop();
     for (const [door, measured] of phases)
-      context.add(...figuresOf(`interruptions.${door}.${how}`, merged(measured)));
+      context.add(...figuresOf(`interruptions.${door}.${how}`, measured));
   }
   await generator.stop();
   await server.stop();

@@ -4,9 +4,9 @@
  */
 import { ServiceError } from '../../errors.js';
 import type { MemoryShare } from '../accounts/memory.js';
-import type { SessionPlan } from '../sessions/sessions.js';
+import type { RunningSession, SessionPlan } from '../sessions/sessions.js';
 import type { PlainObject } from '../../schemas/plain-object.js';
-import type { CallEvent, LineFormat, TranscriptText } from './calls.js';
+import type { CallEvent, LineFormat, SignalEnd, SignalLink, TranscriptText } from './calls.js';
 import type { ChannelEvents, ConnectionOffer, OfferedLine } from './offered-calls.js';
 
 /** What a call tells its client, in order. */
@@ -64,6 +64,10 @@ export interface SocketCall {
   manual(is: boolean): void;
   /** The user's turn is over with the audio so far. `isAnswered`: also if nothing was said in it. */
   release(isAnswered: boolean): void;
+  /** The client's connection broke off: it may come back. */
+  away(): void;
+  /** The client is back. */
+  back(): void;
   /** The client has closed its socket. */
   hungUp(): void;
   /** The socket broke off. */
@@ -78,6 +82,8 @@ export interface SocketCallOptions {
   readonly revised: (plan: SessionPlan) => SessionPlan;
   /** The connection that carries its audio, if that is not the socket. */
   readonly line?: OfferedLine | undefined;
+  /** A session whose process has died, taken over; absent: one that waits for its call. */
+  readonly resumed?: RunningSession | undefined;
 }
 
 /** A session whose client offers its connection. */
@@ -86,6 +92,20 @@ export interface OfferedSession {
   readonly workspaceId: string;
   readonly record: boolean;
 }
+
+/** A further connection with the events of a session: somebody who watches it, or its client, which comes back. */
+export const FURTHER_CONNECTIONS = ['watch', 'return'] as const;
+export type FurtherConnection = (typeof FURTHER_CONNECTIONS)[number];
+
+/** Whose events are wanted: a session of that workspace, and of that agent if one is given. */
+export interface EventsOf {
+  readonly id: string;
+  readonly workspaceId: string;
+  readonly agentId?: string | undefined;
+}
+
+/** Connects an open connection with a session. Undefined if the session is not there. */
+export type WayToCall = (link: SignalLink) => SignalEnd | undefined;
 
 export interface SocketCalls {
   /** Whether a call may begin here. Errors: `draining`, `overloaded`. */
@@ -96,12 +116,26 @@ export interface SocketCalls {
   leave(sessionId: string, workspaceId: string): boolean;
   /** Begins the call of a session that waits for it. Errors: `overloaded`, `invalid_key`, 429. */
   begin(sessionId: string, options: SocketCallOptions, link: SocketLink): Promise<SocketCall>;
+  /** Takes over a session whose process has died; undefined if its process lives, or it has ended. Errors: `draining`, `overloaded`. */
+  takeOver(sessionId: string): Promise<RunningSession | undefined>;
+  /** Gives up a session that was taken over, and whose call has not begun. */
+  giveUp(sessionId: string): Promise<void>;
+  /** Lets further connections of a session in, in whatever process they arrive, until the result is called. */
+  admit(
+    session: EventsOf,
+    enter: (as: FurtherConnection, link: SignalLink) => SignalEnd | undefined,
+  ): () => void;
+  /** The way to a session, here or in the process that has its call; undefined if none is known. Errors: `transport_failed`. */
+  wayTo(session: EventsOf, as: FurtherConnection): Promise<WayToCall | undefined>;
+  /** Whether another process may have a session of which none is known yet. */
+  readonly hasPeers: boolean;
 }
 
 /** The calls of this process. Errors: `conflict` where another server carries calls. */
 export function carriedHere(calls: SocketCalls | undefined): SocketCalls {
   if (calls) return calls;
   const message =
-    'Agents answer on this socket only where the gateway carries calls itself (MEDIA_MODE=embedded)';
+    'Agents are reached here only where the gateway carries calls itself, and LIVEKIT_URL has a LiveKit server carry them: ' +
+    'leave it unset, or let clients join by POST /v1/agent/sessions';
   throw new ServiceError('conflict', { message });
 }

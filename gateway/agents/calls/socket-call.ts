@@ -48,6 +48,9 @@ export class OpenSocketCall implements Call, SocketCall {
   /** Turns that the client has ended, whose audio is not heard to its end yet; whether each is answered in any case. */
   readonly #releasing: boolean[] = [];
   #owner: Pick<OwnedCall, 'closedBy'> | undefined;
+  /** Whether the conversation has paused the agent's speech, and whether there is nobody to hear it. */
+  #paused = false;
+  #away = false;
 
   constructor(
     /** The line that carries the audio. */
@@ -148,16 +151,21 @@ export class OpenSocketCall implements Call, SocketCall {
   }
 
   pauseSpeech(): void {
+    this.#paused = true;
     this.#media.pauseSpeech();
   }
 
   resumeSpeech(): void {
-    this.#media.resumeSpeech();
+    this.#paused = false;
+    if (!this.#away) this.#media.resumeSpeech();
     this.link.told({ on: 'resumed' });
   }
 
   clearSpeech(): void {
+    this.#paused = false;
     this.#media.clearSpeech();
+    // Dropping speech ends a pause of the worker.
+    if (this.#away) this.#media.pauseSpeech();
     this.link.told({ on: 'cleared' });
   }
 
@@ -224,6 +232,21 @@ export class OpenSocketCall implements Call, SocketCall {
   #markEnd(isAnswered: boolean): void {
     this.#releasing.push(isAnswered);
     this.#media.told(MARK, new Uint8Array());
+  }
+
+  away(): void {
+    if (this.#away) return;
+    this.#away = true;
+    this.#audio.clear();
+    this.#media.pauseSpeech();
+    this.#want({ kind: 'disconnected' });
+  }
+
+  back(): void {
+    if (!this.#away) return;
+    this.#away = false;
+    if (!this.#paused) this.#media.resumeSpeech();
+    this.#want({ kind: 'connected' });
   }
 
   hungUp(): void {

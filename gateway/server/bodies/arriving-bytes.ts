@@ -12,8 +12,6 @@ const AHEAD_BYTES = 64 * 1024;
 const NOTHING = Buffer.alloc(0);
 
 export class ArrivingBytes {
-  /** The only chunk so far; kept without a copy. */
-  #first: Uint8Array | undefined;
   #whole: Buffer = NOTHING;
   #length = 0;
   #charged = 0;
@@ -28,22 +26,22 @@ export class ArrivingBytes {
     return this.#length;
   }
 
-  /** Takes ownership of `chunk`. Errors: `memory_exhausted`; RangeError beyond `mostBytes`. */
+  /** Copies `chunk`, which is lent. Errors: `memory_exhausted`; RangeError beyond `mostBytes`. */
   add(chunk: Uint8Array): void {
-    this.#charge(this.#length + chunk.length);
-    if (this.#length === 0) this.#first = chunk;
-    else this.#copy(chunk);
-    this.#length += chunk.length;
+    const length = this.#length + chunk.length;
+    this.#charge(length);
+    this.#makeRoom(length);
+    this.#whole.set(chunk, this.#length);
+    this.#length = length;
   }
 
-  /** All bytes in one piece; a single chunk is returned without a copy. */
+  /** All bytes in one piece. */
   whole(): Uint8Array {
-    return this.#first ?? this.#whole.subarray(0, this.#length);
+    return this.#whole.subarray(0, this.#length);
   }
 
   /** Forgets the bytes and gives back what they were charged. */
   clear(): void {
-    this.#first = undefined;
     this.#whole = NOTHING;
     this.#length = 0;
     if (this.#charged > 0) this.share.release(this.#charged);
@@ -59,18 +57,12 @@ export class ArrivingBytes {
     this.#charged += bytes;
   }
 
-  #copy(chunk: Uint8Array): void {
-    this.#makeRoom(this.#length + chunk.length);
-    this.#whole.set(chunk, this.#length);
-  }
-
   #makeRoom(length: number): void {
     if (length <= this.#whole.length) return;
-    const size = length > LARGE_BYTES ? this.mostBytes : Math.max(2 * length, LEAST_BYTES);
-    const larger = Buffer.allocUnsafeSlow(size);
+    const ahead = length > LARGE_BYTES ? this.mostBytes : Math.max(2 * length, LEAST_BYTES);
+    const larger = Buffer.allocUnsafeSlow(Math.min(ahead, this.mostBytes));
     larger.set(this.whole());
     this.#whole = larger;
-    this.#first = undefined;
   }
 }
 

@@ -28,7 +28,7 @@ export class ArrivingFile {
     return this.#file?.size ?? this.#bytes.length;
   }
 
-  /** Takes ownership of `chunk`; await `room` before the next. Errors: `memory_exhausted`. */
+  /** `chunk` is lent until `room` resolves, which is awaited before the next. Errors: `memory_exhausted`. */
   add(chunk: Uint8Array): void {
     if (!this.#file && this.#bytes.length + chunk.length > IN_MEMORY_BYTES) this.#spool();
     if (this.#file) this.#file.write(chunk);

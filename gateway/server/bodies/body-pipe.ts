@@ -34,13 +34,16 @@ interface Source {
   invite?(): void;
 }
 
-function dropped(chunk: Uint8Array | LandedChunk): void {
-  if (chunk instanceof LandedChunk) chunk.drop();
+function left(chunk: Uint8Array | LandedChunk): void {
+  if (chunk instanceof LandedChunk) chunk.leave();
 }
 
 export class BodyPipe {
   #chunks: (Uint8Array | LandedChunk)[] = [];
+  /** Of those that nobody has taken. */
   #heldBytes = 0;
+  /** The one that the reader has. */
+  #lent: Uint8Array | LandedChunk | undefined;
   #receivedBytes = 0;
   #paused = false;
   /** Whether the connection was paused since the last check of the pace. */
@@ -87,7 +90,7 @@ export class BodyPipe {
   push(chunk: Uint8Array | LandedChunk, isLast = false): void {
     this.#receivedBytes += chunk.byteLength;
     if (this.#failure) {
-      dropped(chunk);
+      left(chunk);
       return this.#notify();
     }
     if (chunk.byteLength > 0 && !this.#hold(chunk)) return this.fail(memoryExhausted());
@@ -123,7 +126,7 @@ export class BodyPipe {
   }
 
   /**
-   * The body in chunks as they arrived; may be read once.
+   * The body in chunks as they arrived, each lent until the next one is asked for; may be read once.
    * Errors: `payload_too_large`, `request_timeout`, and the error passed to `fail`.
    */
   async *chunks(limitBytes: number): AsyncGenerator<Uint8Array, void, undefined> {
@@ -141,6 +144,7 @@ export class BodyPipe {
       }
     } finally {
       stopPacing();
+      this.#takeBack();
     }
   }
 
@@ -193,20 +197,30 @@ export class BodyPipe {
   }
 
   async #next(): Promise<Uint8Array | undefined> {
+    this.#takeBack();
     while (this.#chunks.length === 0 && !this.#ended && !this.#failure) {
       await this.#arrival();
       if (!this.#ended) await nextTurn();
     }
     if (this.#failure) throw this.#failure;
     const chunk = this.#chunks.shift();
+    if (!chunk) return undefined;
+    this.#heldBytes -= chunk.byteLength;
+    this.#lent = chunk;
+    return chunk instanceof LandedChunk ? chunk.bytes : chunk;
+  }
+
+  /** The reader is done with the chunk that it has. */
+  #takeBack(): void {
+    const chunk = this.#lent;
+    this.#lent = undefined;
     if (chunk) this.#let(chunk);
-    return chunk instanceof LandedChunk ? chunk.take() : chunk;
   }
 
   /** False if there is no memory for it. */
   #hold(chunk: Uint8Array | LandedChunk): boolean {
     if (!this.#share.charge(chunk.byteLength)) {
-      dropped(chunk);
+      left(chunk);
       return false;
     }
     this.#heldBytes += chunk.byteLength;
@@ -214,9 +228,9 @@ export class BodyPipe {
     return true;
   }
 
-  #let({ byteLength }: { readonly byteLength: number }): void {
-    this.#share.release(byteLength);
-    this.#heldBytes -= byteLength;
+  #let(chunk: Uint8Array | LandedChunk): void {
+    this.#share.release(chunk.byteLength);
+    left(chunk);
   }
 
   /** Resolves when something has changed; reads from the connection until then. */
@@ -229,10 +243,8 @@ export class BodyPipe {
 
   #drop(): number {
     const bytes = this.#heldBytes;
-    for (const chunk of this.#chunks.splice(0)) {
-      dropped(chunk);
-      this.#let(chunk);
-    }
+    for (const chunk of this.#chunks.splice(0)) this.#let(chunk);
+    this.#heldBytes = 0;
     return bytes;
   }
 

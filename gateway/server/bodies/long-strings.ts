@@ -63,7 +63,7 @@ export class LongStrings {
     this.#rest = new ArrivingBytes(this.#restBytes, request.share('body'));
   }
 
-  /** Takes ownership of `chunk`. Errors: `payload_too_large`, `memory_exhausted`, `storage_full`, `malformed_body` for too many strings. */
+  /** `chunk` is lent until this resolves. Errors: `payload_too_large`, `memory_exhausted`, `storage_full`, `malformed_body` for too many strings. */
   async add(chunk: Buffer): Promise<void> {
     for (let at = 0; at < chunk.length;) {
       at = this.#inString ? this.#within(chunk, at) : this.#outside(chunk, at);

@@ -3,7 +3,7 @@
  * fills the disk harms only themselves.
  *
  * Invariants: only this user can read the files (0600); a file is gone at the latest when its request has ended; nothing but
- * what is being written, at most WINDOW_BYTES and one write of the parser, is in memory.
+ * what is being written, a window and one chunk of the body, is in memory.
  */
 import { randomUUID } from 'node:crypto';
 import { type FileHandle, open, rm } from 'node:fs/promises';
@@ -45,9 +45,38 @@ export class Spool {
   }
 }
 
+/** Short pieces, one behind the other, until they are written together. */
+class Window {
+  readonly #bytes = Buffer.allocUnsafeSlow(2 * WINDOW_BYTES);
+  #begun = 0;
+  #used = 0;
+
+  /** A copy of the piece; undefined if there is no room for it. */
+  add(piece: Uint8Array): boolean {
+    if (this.#used + piece.length > this.#bytes.length) return false;
+    this.#bytes.set(piece, this.#used);
+    this.#used += piece.length;
+    return true;
+  }
+
+  /** What was added since the last call. */
+  take(): Uint8Array {
+    const taken = this.#bytes.subarray(this.#begun, this.#used);
+    this.#begun = this.#used;
+    return taken;
+  }
+
+  clear(): void {
+    this.#begun = 0;
+    this.#used = 0;
+  }
+}
+
 export class SpoolFile {
+  /** What is to be written before what the window holds. */
   #waiting: Uint8Array[] = [];
   #waitingBytes = 0;
+  #window: Window | undefined;
   #size = 0;
   /** Everything written so far; rejects with the first failure. */
   #written: Promise<void> = Promise.resolve();
@@ -66,12 +95,16 @@ export class SpoolFile {
     return this.#size;
   }
 
-  /** Takes ownership of `chunk`; await `room` before the next. Errors: `memory_exhausted`. */
+  /** `chunk` is lent until `room` resolves, which is awaited before the next. Errors: `memory_exhausted`. */
   write(chunk: Uint8Array): void {
     mustCharge(this.share, chunk.byteLength);
     this.#size += chunk.byteLength;
-    this.#waiting.push(chunk);
     this.#waitingBytes += chunk.byteLength;
+    // As long a one is written before there is room.
+    const isLong = chunk.byteLength >= WINDOW_BYTES;
+    if (!isLong && (this.#window ??= new Window()).add(chunk)) return;
+    this.#closeWindow();
+    this.#waiting.push(isLong ? chunk : chunk.slice());
   }
 
   /** Resolves when more may be written. Errors: `storage_full`. */
@@ -82,6 +115,7 @@ export class SpoolFile {
   /** The whole file, closed. Errors: `storage_full`. */
   async finish(): Promise<StoredFile> {
     await this.#flush();
+    this.#window = undefined;
     await (await this.opened).close();
     return new StoredFile(this.path, this.#size);
   }
@@ -91,6 +125,7 @@ export class SpoolFile {
     if (this.#removed) return;
     this.#removed = true;
     this.#waiting = [];
+    this.#window = undefined;
     void this.#remove();
   }
 
@@ -103,19 +138,31 @@ export class SpoolFile {
     this.share.close();
   }
 
+  #closeWindow(): void {
+    const bytes = this.#window?.take();
+    if (bytes && bytes.length > 0) this.#waiting.push(bytes);
+  }
+
   #flush(): Promise<void> {
-    const chunks = this.#waiting;
+    this.#closeWindow();
+    const [pieces, window] = [this.#waiting, this.#window];
     this.#waiting = [];
     this.#waitingBytes = 0;
-    this.#written = this.#written.then(() => this.#append(chunks));
+    this.#window = undefined;
+    this.#written = this.#written.then(() => this.#append(pieces)).then(() => this.#reuse(window));
     this.#written.catch(() => undefined);
     return this.#written;
   }
 
-  async #append(chunks: readonly Uint8Array[]): Promise<void> {
-    if (chunks.length === 0 || this.#removed) return;
+  #reuse(window: Window | undefined): void {
+    if (!window || this.#window || this.#removed) return;
+    window.clear();
+    this.#window = window;
+  }
+
+  async #append(pieces: readonly Uint8Array[]): Promise<void> {
     try {
-      await (await this.opened).appendFile(Buffer.concat(chunks));
+      for (const piece of pieces) if (!this.#removed) await (await this.opened).appendFile(piece);
     } catch (error) {
       throw storable(error);
     }

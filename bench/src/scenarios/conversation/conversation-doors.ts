@@ -4,7 +4,7 @@
  */
 import type { DoorName } from '../../calls/doors.js';
 import type { FigureInput } from '../../figures.js';
-import { doubtsIn, interleaved, merged, type Phase, requestsIn } from '../../measure/phase.js';
+import { doubtsIn, interleaved, type Phase, requestsIn } from '../../measure/phase.js';
 import { TONE } from '../../servers/checkout.js';
 import { makeGreeter } from '../../servers/destinations.js';
 import { callEnvironment } from '../call-load.js';
@@ -56,7 +56,7 @@ export async function measureDoor(context: Context, door: OtherDoor): Promise<vo
   // The first calls of each way are those for which code is compiled.
   for (const subject of subjects) await converse(subject);
   const phases = await interleaved(subjects, rounds, converse);
-  const [phones, others] = ['phone', door].map((subject) => merged(phases.get(subject) ?? []));
+  const [phones, others] = ['phone', door].map((subject) => phases.get(subject));
   context.add(...figuresOf(`conversation.${door}`, others!, phones!));
   context.add(
     ...lineFigures(`conversation.${door}.by_phone`, phones!, { answer: 'answer', bargeIn: 'barge_in' }),

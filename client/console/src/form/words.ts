@@ -42,6 +42,8 @@ export const LABELS: Words = {
   expects_response: 'Waits for an answer',
   execution_mode: 'How it runs',
   warm_connect: 'How the colleague takes over',
+  public_enabled: 'Open to everybody',
+  overrides_allowed: 'What a session may change',
 };
 
 const SAID: Words = { auto: 'A usual line', fixed: 'A sentence of yours', off: 'Nothing' };
@@ -73,12 +75,52 @@ const OPTIONS: Readonly<Record<string, Words>> = {
     text: 'In writing',
     voice: 'By voice',
   },
+  status: { active: 'Active', archived: 'Archived' },
+  type: {
+    contains: 'It is said',
+    not_contains: 'It is not said',
+    matches: 'A pattern matches',
+    not_matches: 'A pattern does not match',
+    tool_called: 'A tool is called',
+    tool_not_called: 'A tool is not called',
+    ended_by: 'Who ends the call',
+    language: 'The language of the answers',
+    turns: 'How many turns it takes',
+    judged: 'The language model judges it',
+    answers_within: 'Answers come soon enough',
+    silent_within: 'Silent soon enough when interrupted',
+    talk_over: 'How long both talk at once',
+    never_interrupts: 'It never interrupts',
+    answers_all: 'It leaves nothing without an answer',
+  },
   warm_connect: { confirm: 'By saying yes', direct: 'By picking up' },
   error_handling: {
     passthrough: 'The agent is told what went wrong',
     hide: 'The agent is told only that it failed',
   },
 };
+
+/** Help in place of the schema's, which speaks to programs, where options are shown in words. */
+const HELP: Words = {
+  first_message_mode: '',
+  first_message: 'Said as it is.',
+  first_message_prompt: 'Told to the model, which makes its first words of it.',
+  voice_id: '',
+  turn_detector: 'Without the model that listens, words and pauses decide.',
+  recovery_mode: 'Where a call goes on after the machine that held it was lost.',
+  recovery_message: 'Said where that is chosen.',
+  filler_mode: 'Where tools take longer than a second.',
+  filler_message: 'Said where that is chosen.',
+  execution_mode: 'Only a webhook can do without an answer.',
+  timeout_seconds: 'At most 120, unless the agent keeps talking.',
+  public_enabled: 'Pages on the allowed origins may call it without a key.',
+  text: 'Capitals and small letters are alike.',
+  pattern:
+    'A regular expression, without backreferences and look-arounds; capitals and small letters are alike.',
+  overrides_allowed: 'Who may change the first message may also change what it is made of.',
+};
+
+export const helpOf = (field: string, told: string | undefined): string => HELP[field] ?? told ?? '';
 
 const LANGUAGE_NAMES = new Intl.DisplayNames('en', { type: 'language' });
 

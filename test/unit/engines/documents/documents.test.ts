@@ -2,10 +2,11 @@
 import t from '../../../fixtures/tap.js';
 import { systemClock } from '../../../../contracts/clock.js';
 import { LIMITS } from '../../../../contracts/limits.js';
-import { ThreadedReader } from '../../../../engines/documents/documents.js';
+import { ProcessReader } from '../../../../engines/documents/documents.js';
 import { decoded, textOfHtml } from '../../../../engines/documents/html.js';
 import { rejectsExactly } from '../../../fixtures/exactly.js';
-import { pdfOf } from '../../../fixtures/knowledge/pdf.js';
+import { pdfOf, unfoldingPdf } from '../../../fixtures/knowledge/pdf.js';
+import { until } from '../../../fixtures/until.js';
 
 const PAGE = `<!doctype html><html><head><title>Bakery &amp; more</title><style>p { color: red }</style>
 <script>alert("no")</script></head><body><nav><a href="/">Home</a></nav>
@@ -32,7 +33,7 @@ t.test('a page is read as it says that it is written', async (t) => {
   t.equal(decoded(Buffer.from('<meta charset="klingon"><p>x')), undefined);
 });
 
-const reader = new ThreadedReader(systemClock);
+const reader = new ProcessReader(systemClock);
 t.teardown(() => reader.stop());
 const read = (bytes: Uint8Array, kind: 'pdf' | 'html' = 'pdf') => reader.textOf(kind, bytes, 'ws_1');
 const line = (text: string) => ({ text });
@@ -76,21 +77,21 @@ t.test('what cannot be read is refused in words, and the next one is read', asyn
   t.equal(await read(whole), 'Hello');
 });
 
-t.test('a document that takes too long ends its thread alone', async (t) => {
-  let expire = (): void => undefined;
+t.test('a document that takes too long ends its process alone', async (t) => {
+  let expire: (() => void) | undefined;
   const after = (ms: number, work: () => void) => {
     if (ms === LIMITS.document.timeMs) expire = work;
     return () => undefined;
   };
-  const slow = new ThreadedReader({ ...systemClock, after });
+  const slow = new ProcessReader({ ...systemClock, after });
   t.teardown(() => slow.stop());
   const reading = slow.textOf('html', Buffer.from('<b>'.repeat(400_000) + '</i>'.repeat(400_000)), 'ws_1');
   const refused = rejectsExactly(t, reading, {
     code: 'validation_failed',
     message: /takes longer than 30 s/,
   });
-  await new Promise((resolve) => setTimeout(resolve, 50));
-  expire();
+  await until('it is read', () => expire);
+  expire?.();
   await refused;
   t.equal(await slow.textOf('html', Buffer.from('<p>Hello'), 'ws_1'), 'Hello');
 });
@@ -103,4 +104,11 @@ t.test('documents take turns, and too many are told to come again', async (t) =>
   const answers = await Promise.all(all);
   t.strictSame([...new Set(answers)].sort(), ['Hello', 'overloaded']);
   t.equal(answers.filter((answer) => answer === 'Hello').length, queue + 1);
+});
+
+t.test('a small file that unfolds to gigabytes ends its process alone', async (t) => {
+  const bytes = unfoldingPdf(4096);
+  t.ok(bytes.length < LIMITS.document.bytes);
+  await rejectsExactly(t, read(bytes), { code: 'validation_failed', message: /more memory than there is/ });
+  t.equal(await read(Buffer.from('<p>Hello'), 'html'), 'Hello');
 });
