@@ -157,6 +157,9 @@ export const LIMITS = {
     offerBytes: 64 * KiB,
     offerSessionBytes: 512 * KiB,
     channelMs: 30 * SECOND,
+    /** Those who watch one call; how long one who comes to another process waits for a call that has not begun. */
+    watchers: 8,
+    watchedMs: 5 * SECOND,
     /** Items that can be retrieved: the newest, and the bytes of their text. */
     items: 256,
     itemBytes: 1 * MiB,
@@ -255,6 +258,10 @@ export const LIMITS = {
    */
   doctor: { diskBytes: 500_000_000, memoryBytes: 768 * MiB, clockMs: 30 * SECOND, certificateDays: 14 },
   /** Cheap questions to the operator's parts: the longest wait for an answer, and how often one that fails is asked again. */
+  models: {
+    /** Longest time that one is downloaded, checked and put in place, for the console. */
+    addMs: 120 * MINUTE,
+  },
   partCheck: {
     answerMs: 5 * SECOND,
     againMs: 15 * SECOND,

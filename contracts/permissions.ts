@@ -1,6 +1,7 @@
 /**
  * Permissions of keys. A key has one role; a route needs one permission, which its row names; a permission is
- * held by some roles. `full` holds all of them, `machine` only in the default workspace.
+ * held by some roles. `full` holds all of them, `machine` and `operate` only in
+ * the default workspace.
  */
 export const ROLES = ['full', 'speech', 'sessions', 'read', 'machine'] as const;
 export type Role = (typeof ROLES)[number];
@@ -34,6 +35,10 @@ export const PERMISSIONS = {
     roles: ['machine'],
     what: 'read figures of all workspaces: nodes, metrics, history (`full` of the workspace Default only)',
   },
+  operate: {
+    roles: [],
+    what: 'change what the machine has for all workspaces, such as models (`full` of the workspace Default only)',
+  },
   manage: { roles: [], what: 'change anything else' },
 } as const satisfies Record<string, PermissionRow>;
 
@@ -48,9 +53,11 @@ export interface RoleHolder {
   readonly isOperators?: boolean | undefined;
 }
 
+const OF_OPERATORS: ReadonlySet<Permission> = new Set(['machine', 'operate']);
+
 /** As `allows`, but full keys of other workspaces may not see what concerns all. */
 export const holds = ({ role, isOperators = false }: RoleHolder, permission: Permission): boolean =>
-  allows(role, permission) && (permission !== 'machine' || role !== 'full' || isOperators);
+  allows(role, permission) && (!OF_OPERATORS.has(permission) || role !== 'full' || isOperators);
 
 /** The roles that hold a permission, the narrowest first. */
 export const rolesOf = (permission: Permission): readonly Role[] => [

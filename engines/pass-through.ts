@@ -11,6 +11,7 @@ import { LIMITS } from '../contracts/limits.js';
 import type { TtsEngine } from '../contracts/ports/speech/tts.js';
 import { hasSound } from './backends/sound.js';
 import type { SpokenPart } from './composite-voice.js';
+import { levelOf } from './loudness.js';
 import { paceOf } from './pace.js';
 import { isWhole, preparedVoiceOf, type SpeechJob, spokenOf } from './speaking.js';
 import { PAUSE, type Pause } from './text/text-source.js';
@@ -24,11 +25,11 @@ const isSame = (one: OutputFormat, other: OutputFormat): boolean =>
 
 /** Whether the engine itself gives all that the request asks of the sound. */
 function isAsAsked({ capabilities }: TtsEngine, { request, timeline }: SpeechJob): boolean {
-  const { output, speed, volume, normalizeLoudness = !capabilities.ownLoudness, standIn } = request;
+  const { output, speed, standIn } = request;
   return (
     timeline === undefined &&
     standIn === undefined &&
-    !changesLevel({ volume, normalizeLoudness }) &&
+    !changesLevel(levelOf(capabilities, request)) &&
     paceOf(capabilities, speed).stretch === 1 &&
     (capabilities.encodes ?? []).some((format) => isSame(format, output))
   );

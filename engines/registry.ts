@@ -20,9 +20,13 @@ export interface Registry {
   transcribersFor(model: TranscriptionModel, language: string | undefined): readonly Transcriber[];
 }
 
-export interface RegistryOptions {
+/** The engines of an installation, which change as models are added and taken away. */
+export interface EnginesInUse {
   readonly tts: readonly TtsEngine[];
   readonly stt: readonly Transcriber[];
+}
+
+export interface RegistryOptions extends EnginesInUse {
   readonly routes?: ModelRoutes;
 }
 
@@ -33,17 +37,29 @@ export const isNamed = (engine: { readonly name: string }, name: string): boolea
 const transcribesIn = (transcriber: Transcriber, language: string | undefined): boolean =>
   language === undefined || transcriber.languages === 'any' || transcriber.languages.includes(language);
 
-export function createRegistry({ tts, stt, routes = {} }: RegistryOptions): Registry {
+/** A registry whose engines may be replaced: what has begun with one that is gone goes on. */
+export interface ChangingRegistry extends Registry {
+  use(engines: EnginesInUse): void;
+}
+
+export function createRegistry({ tts, stt, routes = {} }: RegistryOptions): ChangingRegistry {
+  let inUse: EnginesInUse = { tts, stt };
   const routed = <E extends { readonly name: string }>(engines: readonly E[], model: keyof ModelRoutes) => {
     const names = routes[model] ?? routes['*'];
     if (!names) return engines;
     return names.flatMap((name) => engines.filter((engine) => isNamed(engine, name)));
   };
   return {
-    speakers: tts,
-    speakersFor: (model) => routed(tts, model),
-    transcriberFor: (model, language) => routed(stt, model).find((engine) => transcribesIn(engine, language)),
+    get speakers() {
+      return inUse.tts;
+    },
+    use: (engines) => void (inUse = engines),
+    speakersFor: (model) => routed(inUse.tts, model),
+    transcriberFor: (model, language) =>
+      routed(inUse.stt, model).find((engine) => transcribesIn(engine, language)),
     transcribersFor: (model, language) =>
-      [...new Set([...routed(stt, model), ...stt])].filter((engine) => transcribesIn(engine, language)),
+      [...new Set([...routed(inUse.stt, model), ...inUse.stt])].filter((engine) =>
+        transcribesIn(engine, language),
+      ),
   };
 }

@@ -21,6 +21,7 @@ import type { VoiceLibrary } from '../contracts/ports/speech/voices.js';
 import { ownerOf } from '../processes/job-owner.js';
 import { CompositeVoice, type SpokenPart } from './composite-voice.js';
 import { scriptsIn, scriptsInLong, type TextScripts } from './text/language.js';
+import { levelOf } from './loudness.js';
 import { paceOf } from './pace.js';
 import { encodedBy, maybeEncodedBy } from './pass-through.js';
 import type { Registry } from './registry.js';
@@ -122,9 +123,9 @@ function render(
   const pcm = speak(first, spoken, job);
   const { capabilities } = first.engine;
   const { stretch: speed } = paceOf(capabilities, request.speed);
-  const { output, volume, normalizeLoudness = !capabilities.ownLoudness } = request;
-  const level = { volume, normalizeLoudness };
-  return parts.encode(pcm, capabilities.sampleRate, output, signal, { speed, level, owner: ownerOf(caller) });
+  const level = levelOf(capabilities, request);
+  const options = { speed, level, owner: ownerOf(caller) };
+  return parts.encode(pcm, capabilities.sampleRate, request.output, signal, options);
 }
 
 /** Reads the pieces up to and including the first audible one. */

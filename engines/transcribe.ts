@@ -22,24 +22,27 @@ import type {
   Transcription,
   TranscriptionRequest,
   TranscriptSegment,
+  WorkedBy,
 } from '../contracts/ports/speech/speech.js';
 import { whomOf } from '../contracts/ports/parts.js';
 import type { TimedWord } from '../contracts/ports/speech/tts.js';
 import { joinedTexts } from '../contracts/text/joined-texts.js';
 import { share, wordsIn } from './alignment/transcript-words.js';
 import { enterJob } from './admission/job-slot.js';
+import { expectedSegment, expectedText } from './expected-words.js';
 import { inTime } from './in-time.js';
 import type { Hearing, TimedSegment, Transcriber } from './long-audio.js';
 import { pcmIn, type PcmOnDisk, samplesOnDisk, secondsOnDisk, wholePcm } from './audio-on-disk.js';
 import { rawAudioIn, samplesOfRaw, secondsOf } from './raw-audio.js';
 import { ownerOf } from '../processes/job-owner.js';
 import type { Registry } from './registry.js';
+import { type Term, termsOf } from './text/written/index.js';
 
 export interface TranscriptionParts {
   readonly registry: Registry;
   readonly admission: Admission;
   readonly decode: Decode;
-  /** Undefined if no noise reduction was added. */
+  /** Undefined while no noise reduction is added. */
   readonly denoiser?: Denoiser | undefined;
 }
 
@@ -123,12 +126,25 @@ const wordsOf = (segment: TimedSegment): readonly TimedWord[] =>
 
 const withoutWords = ({ text, start, end }: TimedSegment): TranscriptSegment => ({ text, start, end });
 
-const transcriptOf = (found: readonly TimedSegment[], duration: number, words: boolean): Transcript => ({
+/** Who hears with that model of its service. */
+const workOf = ({ name: engine }: Transcriber, model: string | undefined): WorkedBy => ({
+  engine,
+  ...(model !== undefined && { model }),
+});
+
+/** What an engine found. */
+interface Found {
+  readonly segments: readonly TimedSegment[];
+  readonly by: WorkedBy;
+}
+
+const transcriptOf = ({ segments: found, by }: Found, duration: number, words: boolean): Transcript => ({
   text: textOf(found),
   duration,
   ...languageOf(found),
   segments: found.map(withoutWords),
   ...(words && { words: found.flatMap(wordsOf) }),
+  by,
 });
 
 const unavailable = (language: string | undefined): ServiceError =>
@@ -171,27 +187,30 @@ interface Asked {
   readonly caller: Caller;
   readonly hint: LanguageCode | undefined;
   readonly heard: ((segment: TranscriptSegment) => void) | undefined;
+  /** Words that are expected. */
+  readonly terms: readonly Term[];
 }
 
 /** The segments that an engine finds in a sound; `most`: how long each is waited for, in ms. Errors: the engine's. */
 async function foundBy(
   transcriber: Transcriber,
   { samples, sampleRate, seconds }: Sound,
-  { request: { words = false, interim = false, trace }, caller, hint: language, heard }: Asked,
+  { request: { words = false, interim = false, trace }, caller, hint: language, heard, terms }: Asked,
   signal: AbortSignal,
   most?: number,
-): Promise<readonly TimedSegment[]> {
-  const found: TimedSegment[] = [];
+): Promise<Found> {
+  const segments: TimedSegment[] = [];
   const demand = { ...ownerOf(caller), aheadSeconds: 0 };
   const traceContext = trace?.context;
   const whom = whomOf(caller);
   const asked = { language, words, interim, sampleRate, seconds, traceContext, whom, demand };
   const work = (until: AbortSignal) => transcriber.transcribe(samples, asked, until);
-  for await (const segment of most === undefined ? work(signal) : inTime(work, () => most, signal)) {
-    found.push(segment);
+  for await (const told of most === undefined ? work(signal) : inTime(work, () => most, signal)) {
+    const segment = expectedSegment(told, terms);
+    segments.push(segment);
     heard?.(withoutWords(segment));
   }
-  return found;
+  return { segments, by: workOf(transcriber, transcriber.model) };
 }
 
 /** Longest wait for words of a sound, in ms. */
@@ -206,7 +225,7 @@ async function foundInTime(
   asked: Asked,
   standIn: StandIn,
   signal: AbortSignal,
-): Promise<readonly TimedSegment[]> {
+): Promise<Found> {
   const { request, hint } = asked;
   const able = parts.registry.transcribersFor(request.model, hint);
   // A guess is not worth another engine.
@@ -232,30 +251,37 @@ async function* heardBy(
   hearings: AsyncIterable<Hearing>,
   sound: Sound,
   known: TimedSegment[],
+  terms: readonly Term[],
 ): AsyncGenerator<HeardSoFar> {
   for await (const hearing of hearings) {
     const isFinal = hearing.kind === 'final';
-    if (isFinal) known.push(hearing.segment);
-    const text = joinedTexts([textOf(known), ...(isFinal ? [] : [hearing.text])]);
+    if (isFinal) known.push(expectedSegment(hearing.segment, terms));
+    const text = joinedTexts([textOf(known), ...(isFinal ? [] : [expectedText(hearing.text, terms)])]);
     yield { text, duration: sound.duration(), segments: known.map(withoutWords), final: false };
   }
 }
 
 type Count = (caller: Caller, seconds: number) => void;
 
+/** What listens, and to what. */
+interface Ears {
+  readonly sound: Sound;
+  readonly hearings: AsyncIterable<Hearing>;
+  readonly by: WorkedBy;
+}
+
 /** What the engine hears, and at last the transcript of all of it. Errors: `quota_exceeded`; the engine's. */
 async function* listened(
   { admission, count }: { readonly admission: Admission; readonly count: Count },
-  { uncounted = false }: ListeningRequest,
+  { uncounted = false, terms = [] }: ListeningRequest,
   caller: Caller,
-  sound: Sound,
-  hearings: AsyncIterable<Hearing>,
+  { sound, hearings, by }: Ears,
 ): AsyncGenerator<HeardSoFar> {
-  const found: TimedSegment[] = [];
+  const segments: TimedSegment[] = [];
   await admission.check(caller.workspaceId, KIND);
-  yield* heardBy(hearings, sound, found);
+  yield* heardBy(hearings, sound, segments, termsOf(terms));
   if (!uncounted) count(caller, sound.duration());
-  yield { ...transcriptOf(found, sound.duration(), true), final: true };
+  yield { ...transcriptOf({ segments, by }, sound.duration(), true), final: true };
 }
 
 /** Undefined if the recogniser hears whole audio only, or there is none: what nobody hears is refused with all of the audio. */
@@ -273,11 +299,13 @@ function listen(
   trace?.engine(transcriber.name);
   const sound = counted(request.audio, sampleRate);
   const asked = { language, sampleRate, traceContext: trace?.context, whom: whomOf(caller) };
-  return listened(parts, request, caller, sound, transcriber.listen(sound.samples, asked, signal));
+  const hearings = transcriber.listen(sound.samples, asked, signal);
+  const by = workOf(transcriber, transcriber.liveModel);
+  return listened(parts, request, caller, { sound, hearings, by });
 }
 
 export function createTranscription(parts: TranscriptionParts): Transcription {
-  const { registry, admission, denoiser } = parts;
+  const { registry, admission } = parts;
 
   /** The returned function must be called when the job has ended. */
   async function enter(caller: Caller, interim: boolean): Promise<() => void> {
@@ -293,13 +321,15 @@ export function createTranscription(parts: TranscriptionParts): Transcription {
     countUsage: count,
     listen: (request, caller, signal) => listen({ registry, admission, count }, request, caller, signal),
     checkLanguage: (wish) => void transcriberFor(registry, wish, hintOf(wish.language)),
-    reducesNoise: denoiser !== undefined,
+    get reducesNoise() {
+      return parts.denoiser !== undefined;
+    },
     async transcribe(request, caller, signal, heard): Promise<Transcript> {
       const { words = false, interim = false, uncounted = interim } = request;
       const hint = hintOf(request.language);
       const transcriber = transcriberFor(registry, request, hint);
       request.trace?.engine(transcriber.name);
-      const asked = { request, caller, hint, heard };
+      const asked = { request, caller, hint, heard, terms: termsOf(request.terms ?? []) };
       const sound = await hearingOf(request, parts, caller, signal);
       const leave = await enter(caller, interim);
       try {

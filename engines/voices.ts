@@ -56,13 +56,14 @@ class OwnVoices {
   #rows: readonly OwnVoice[] = [];
   #byId: ReadonlyMap<string, OwnVoice> = new Map();
 
-  constructor(private readonly engines: readonly TtsEngine[]) {}
+  constructor(private readonly engines: () => readonly TtsEngine[]) {}
 
   get rows(): readonly OwnVoice[] {
-    const lists = this.engines.map(({ voices }) => voices);
+    const engines = this.engines();
+    const lists = engines.map(({ voices }) => voices);
     const isSame = lists.length === this.#lists.length && lists.every((list, at) => list === this.#lists[at]);
     if (isSame) return this.#rows;
-    this.#rows = withAlloy(this.engines.flatMap(rowsOf));
+    this.#rows = withAlloy(engines.flatMap(rowsOf));
     this.#byId = new Map(this.#rows.flatMap((row) => [row.id, ...row.aliases].map((id) => [id, row])));
     this.#lists = lists;
     return this.#rows;
@@ -75,7 +76,7 @@ class OwnVoices {
 
 /** A library of the engines' voices only. */
 export function engineVoices(engines: readonly TtsEngine[]): VoiceLibrary {
-  const own = new OwnVoices(engines);
+  const own = new OwnVoices(() => engines);
   return { findVoice: (id) => Promise.resolve(own.find(id)) };
 }
 
@@ -87,22 +88,24 @@ const clonedVoice = (stored: StoredVoice, languages: readonly LanguageCode[]): C
   aliases: [],
 });
 
-/** The library of the configured engines' voices and the stored ones. */
+/** The library of the voices that engines have now, and the stored ones. */
 export function createVoices(
-  engines: readonly TtsEngine[],
+  engines: () => readonly TtsEngine[],
   cloned: ClonedVoices,
 ): VoiceLibrary & VoiceCatalogue {
   const own = new OwnVoices(engines);
-  const cloning = engines.filter(({ capabilities }) => capabilities.cloning);
-  const languages = [...new Set(cloning.flatMap(({ capabilities }) => capabilities.languages))];
-  const shown = (stored: StoredVoice | undefined) => stored && clonedVoice(stored, languages);
+  const cloning = () => engines().filter(({ capabilities }) => capabilities.cloning);
+  const languages = () => [...new Set(cloning().flatMap(({ capabilities }) => capabilities.languages))];
+  const shown = (stored: StoredVoice | undefined) => stored && clonedVoice(stored, languages());
 
   function refuseOwn(id: string): void {
     if (own.find(id)) throw new ServiceError('voice_read_only');
   }
 
   return {
-    clones: cloning.length > 0,
+    get clones() {
+      return cloning().length > 0;
+    },
     get own() {
       return own.rows;
     },
@@ -114,13 +117,13 @@ export function createVoices(
     },
     list: async (workspaceId) => [
       ...own.rows,
-      ...(await cloned.list(workspaceId)).map((stored) => clonedVoice(stored, languages)),
+      ...(await cloned.list(workspaceId)).map((stored) => clonedVoice(stored, languages())),
     ],
     read: async (id, workspaceId) => own.find(id) ?? shown(await cloned.read(id, workspaceId)),
     async create(voice, workspaceId) {
-      if (cloning.length === 0) throw new ServiceError('cloning_unavailable');
+      if (cloning().length === 0) throw new ServiceError('cloning_unavailable');
       const stored = await cloned.create(voice, workspaceId);
-      if (stored) return clonedVoice(stored, languages);
+      if (stored) return clonedVoice(stored, languages());
       const message = `A workspace has at most ${LIMITS.voice.perWorkspace} voices of its own`;
       throw new ServiceError('invalid_request', { message });
     },

@@ -53,6 +53,17 @@ export interface Config extends Settings {
   readonly memoryBudgetBytes: number;
 }
 
+/** What follows from the models that are there, which are added and taken away while gateways run. */
+export type ModelChoice = Pick<
+  Config,
+  'models' | 'turns' | 'denoiser' | 'pico' | 'ttsEngines' | 'sttEngines'
+>;
+
+export const modelChoice = (config: Config): ModelChoice => {
+  const { models, turns, denoiser, pico, ttsEngines, sttEngines } = config;
+  return { models, turns, denoiser, pico, ttsEngines, sttEngines };
+};
+
 /** LiveKit's variables, which are set together or not at all. */
 function readLivekit(env: Env): LivekitSettings | undefined {
   const { url, key, secret } = readTable(LIVEKIT, env);

@@ -11,6 +11,7 @@ import type { Log } from '../contracts/log.js';
 import type { JobHandlers } from '../contracts/ports/jobs.js';
 import { collectHere } from '../processes/idle-collection.js';
 import { openDatabase } from '../storage/postgres/database.js';
+import { agentsWithVoices } from '../storage/agents/voices-in-use.js';
 import { OwnNode } from '../storage/nodes.js';
 import { databasePart } from './wiring/parts.js';
 import { certificateOf } from './wiring/check-settings.js';
@@ -25,9 +26,11 @@ import { protocolADialect } from './dialects/protocol-a/index.js';
 import { protocolBDialect } from './dialects/protocol-b/index.js';
 import { voicesDialect } from './dialects/voices/index.js';
 import { GatewayDrain } from './wiring/drain.js';
+import { followEngines, readEngines, withModels } from './wiring/engine-news.js';
 import { shareFigures } from './wiring/figures.js';
 import { openIdentity } from './wiring/identity.js';
 import { addNodeMetrics, nodeUrl, VERSION } from './wiring/nodes.js';
+import { openModelShelf } from './wiring/model-shelf.js';
 import { openSpool } from './wiring/spool.js';
 import { configuredChecks, startChecks } from './wiring/start-checks.js';
 import { startTracing } from './wiring/tracing.js';
@@ -127,6 +130,12 @@ async function openParts(config: Config, resources: Resources, log: Log) {
     node,
   });
   const tests = await openAgentTests({ ...common, ...voiced, platform, sessions, transport, admission });
+  const shelf = openModelShelf({
+    ...{ config, runtimeFolder, clock, log },
+    voices: voiced.voices,
+    choice: () => voiced.choice,
+    agentsWithVoices: (voiceIds) => agentsWithVoices(database.asked, voiceIds),
+  });
   const tracing = await startTracing(process.env, log);
   return {
     database,
@@ -142,6 +151,7 @@ async function openParts(config: Config, resources: Resources, log: Log) {
     sessions,
     tests,
     transport,
+    shelf,
     tracing,
   };
 }
@@ -151,6 +161,7 @@ export type GatewayParts = Awaited<ReturnType<typeof openParts>>;
 /** Closes them in reverse. */
 async function closeParts(parts: GatewayParts): Promise<void> {
   // Before the transport: tests by voice hold calls of it.
+  parts.shelf.stop();
   await parts.tests.stop();
   await parts.transport.stop(Promise.resolve(), Promise.resolve());
   await parts.transport.close();
@@ -168,7 +179,7 @@ async function closeParts(parts: GatewayParts): Promise<void> {
 
 /** A new protocol is one line here. */
 export function dialectsOf(
-  { identity, voiced, platform, sessions, tests, transport, memory }: GatewayParts,
+  { identity, voiced, platform, sessions, tests, transport, shelf, memory }: GatewayParts,
   config: Config,
   log: Log,
   history: OperationParts['history'],
@@ -192,7 +203,7 @@ export function dialectsOf(
       common,
     ),
     ...transport.dialects,
-    operationDialect({ ...common, history, keysMakeKeys: config.consoleKeys === 'true' }),
+    operationDialect({ ...common, history, shelf, keysMakeKeys: config.consoleKeys === 'true' }),
   ];
   return dialects.map((dialect) => auditedDialect(dialect, platform.audit));
 }
@@ -235,8 +246,8 @@ const warmModels = ({ database, children, voiced }: GatewayParts, { sockets }: R
     sql: database.sql,
     clock,
     log,
-    turns: voiced.turns?.model,
-    denoiser: voiced.denoiser,
+    turns: voiced.turns.inUse?.model,
+    denoiser: voiced.denoiser.inUse,
     recognisers: embeddedRecognisers(sockets, children),
   });
 
@@ -264,8 +275,35 @@ function readyOf(children: Children, health: Health): Promise<void> {
   return ready;
 }
 
+/** Takes up what the supervisor tells of models that were added or removed. The result stops it. */
+const followModels = (
+  config: Config,
+  { voiced, children }: GatewayParts,
+  { runtimeFolder: folder }: Resources,
+  log: Log,
+) =>
+  followEngines({
+    ...{ folder, clock, log },
+    use({ choice, sockets }) {
+      voiced.use(withModels(config, choice));
+      children.use(sockets);
+    },
+  });
+
+/** With the models that the supervisor has told of since this process was given its resources. */
+async function asToldNow(config: Config, resources: Resources): Promise<readonly [Config, Resources]> {
+  const told = await readEngines(resources.runtimeFolder);
+  if (!told) return [config, resources];
+  return [withModels(config, told.choice), { ...resources, sockets: told.sockets }];
+}
+
 /** Errors: `StorageFailure` for the database, a clear error for the port, the certificate and FFMPEG_PATH. */
-export async function startGateway(config: Config, resources: Resources, log: Log): Promise<RunningGateway> {
+export async function startGateway(
+  given: Config,
+  ownResources: Resources,
+  log: Log,
+): Promise<RunningGateway> {
+  const [config, resources] = await asToldNow(given, ownResources);
   const parts = await openParts(config, resources, log);
   const { children, transport, identity } = parts;
   const health = new Health(['database', ...children.needed], clock, log);
@@ -276,10 +314,12 @@ export async function startGateway(config: Config, resources: Resources, log: Lo
   const stopWatching = children.watch(health, { database, part: databasePart(config) });
   const storage = watchStorage({ health, database, dataDir: config.dataDir, clock, log });
   const stopChecks = checkParts(config, parts, resources, log);
+  const stopFollowing = followModels(config, parts, resources, log);
   const stopCollecting = collectHere(clock);
   const letGo = (): Promise<void> => {
     stopCollecting();
     stopChecks();
+    stopFollowing();
     stopWarming();
     stopWatching();
     storage.stop();

@@ -5,10 +5,11 @@
 import { randomUUID } from 'node:crypto';
 import { realpathSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { systemClock } from '../contracts/clock.js';
 import { BUILT } from '../contracts/places.js';
 import { randomIds } from '../contracts/ids.js';
 import type { Log } from '../contracts/log.js';
-import { type Supervision, superviseRole } from '../processes/supervisor/supervise.js';
+import { superviseRole } from '../processes/supervisor/supervise.js';
 import { openDatabase } from '../storage/postgres/database.js';
 import { prepareDataDir, startEmbeddedPostgres } from '../storage/embedded.js';
 import { ensureFirstKey, type FirstKey } from '../storage/keys/first-key.js';
@@ -17,7 +18,6 @@ import { ensureDefaultWorkspace } from '../storage/workspaces.js';
 import { type Config, readConfig } from './config.js';
 import { littleMemory } from './config/memory-budget.js';
 import { misspeltSettings, unusedSettings } from './config/suspicions.js';
-import { engineRoles } from './wiring/engines.js';
 import type { Resources } from './gateway.js';
 import { checkSettings } from './wiring/check-settings.js';
 import { explain } from './wiring/explain.js';
@@ -25,8 +25,9 @@ import { addressOf, greeting, type Ready } from './wiring/greeting.js';
 import { createLog, logOutput, takeLines } from './wiring/log.js';
 import { say } from './wiring/logging/say.js';
 import { takeStrays } from './wiring/logging/strays.js';
-import { HURRIED_LEAVE_MS, leaveMs } from './wiring/drain.js';
-import { environmentOf, type RoleName, type RoleRow, ROLES, type RoleSockets } from './wiring/roles.js';
+import { drainMs, HURRIED_LEAVE_MS, leaveMs } from './wiring/drain.js';
+import { ModelWatch } from './wiring/model-watch.js';
+import { RoleChildren } from './wiring/role-children.js';
 import { openRuntimeFolder } from './wiring/runtime-folder.js';
 import { onShutdown } from './wiring/shutdown.js';
 
@@ -60,35 +61,6 @@ async function prepareDatabase(url: string, config: Config, log: Log): Promise<F
   } finally {
     await database.close();
   }
-}
-
-async function superviseChildren(
-  config: Config,
-  socketFolder: string,
-  opened: Opened,
-  log: Log,
-): Promise<RoleSockets> {
-  const carrier = config.livekit ? 'room' : 'media';
-  const roles = new Set<RoleName>(['encode', carrier, ...engineRoles(config)]);
-  if (config.turns) roles.add('turns');
-  if (config.denoiser !== undefined) roles.add('denoise');
-  const started = [...roles].map(async (role): Promise<[RoleName, Supervision]> => {
-    const row: RoleRow = ROLES[role];
-    const { nice } = row;
-    const env = environmentOf(row, config);
-    const options = {
-      role,
-      entry: worker(row.worker),
-      count: row.count(config),
-      nice,
-      socketFolder,
-      env,
-      log,
-    };
-    return [role, opened.add(await superviseRole(options))];
-  });
-  const children = await Promise.all(started);
-  return Object.fromEntries(children.map(([role, { sockets }]) => [role, sockets]));
 }
 
 /** Loads the gateway's own code late: it is most of the code, and a supervisor of workers or a failing start never needs it. */
@@ -167,13 +139,21 @@ async function start(
   const { dataDir } = config;
   prepareDataDir(dataDir);
   const { path: runtimeFolder } = opened.add(await openRuntimeFolder(dataDir));
-  const children = superviseChildren(config, runtimeFolder, opened, log);
-  children.catch(() => undefined);
+  const common = { config, runtimeFolder, drainMs: drainMs(config), clock: systemClock, log };
+  const children = opened.add(new RoleChildren({ ...common, socketFolder: runtimeFolder }));
+  const started = children.start(config);
+  started.catch(() => undefined);
   // Loads while Postgres and the children start.
   if (config.workers === 1) loadGateway().catch(() => undefined);
   const databaseUrl = config.databaseUrl ?? (await startPostgres(dataDir, opened, log));
   const firstKey = await prepareDatabase(config.databaseDirectUrl ?? databaseUrl, config, log);
-  const resources = { databaseUrl, runtimeFolder, installation: randomUUID(), sockets: await children };
+  await started;
+  const watch = opened.add(
+    new ModelWatch({ ...common, children, readConfig: () => readConfig(process.env) }),
+  );
+  watch.begin();
+  const { sockets } = children;
+  const resources = { databaseUrl, runtimeFolder, installation: randomUUID(), sockets };
   const serving = await serve(config, resources, opened, logs);
   const { port } = serving;
   return { port, hurry: () => serving.hurry(), ready: { config, port, firstKey } };

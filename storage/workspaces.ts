@@ -97,6 +97,8 @@ export interface WorkspaceLimits {
   readonly synthesisCharacters: number | null;
   readonly transcriptionMs: number | null;
   readonly conversationMs: number | null;
+  /** Whether it may place no calls. */
+  readonly outboundDisabled: boolean;
 }
 
 /** Sets the given limits and returns all. Errors: `StorageFailure` for an unknown workspace. */
@@ -111,10 +113,12 @@ export async function limitWorkspace(
   const [row] = await sql<(Workspace & WorkspaceLimits)[]>`
     update workspaces set concurrency = ${column('concurrency')}, calls = ${column('calls')},
       synthesis_characters = ${column('synthesisCharacters')},
-      transcription_ms = ${column('transcriptionMs')}, conversation_ms = ${column('conversationMs')}
+      transcription_ms = ${column('transcriptionMs')}, conversation_ms = ${column('conversationMs')},
+      outbound_disabled = ${column('outboundDisabled')}
     where id = ${id}
     returning id, name, concurrency, calls, synthesis_characters::float8 as "synthesisCharacters",
-      transcription_ms::float8 as "transcriptionMs", conversation_ms::float8 as "conversationMs"`;
+      transcription_ms::float8 as "transcriptionMs", conversation_ms::float8 as "conversationMs",
+      outbound_disabled as "outboundDisabled"`;
   if (!row)
     throw new StorageFailure(`No workspace is named ${nameOrId}: see ${commandLine('workspaces', 'list')}`);
   return row;
@@ -126,6 +130,7 @@ const COLUMNS: Readonly<Record<keyof WorkspaceLimits, string>> = {
   synthesisCharacters: 'synthesis_characters',
   transcriptionMs: 'transcription_ms',
   conversationMs: 'conversation_ms',
+  outboundDisabled: 'outbound_disabled',
 };
 
 /** Closes a workspace: refuses new sessions, ends running ones, and gives their owners a moment. */

@@ -8,13 +8,14 @@ export interface EventSession {
   readonly agent_id: string;
   readonly agent_name: string;
   readonly config_hash: string;
-  readonly branch_id: null;
+  readonly branch_id: string;
   readonly source: string;
   readonly status: string;
   readonly conversation_started_at: string | null;
   readonly conversation_ended_at: string | null;
   readonly duration_seconds: number | null;
-  readonly end_user_id: string | null;
+  /** Empty if the session was created without one. */
+  readonly end_user_id: string;
   /** `outbound` of placed calls, else `inbound`. */
   readonly direction: string;
   /** How a placed call came out: `answered`, `busy`, `no_answer`, `failed`; null while it rings, and of everything else. */
@@ -68,7 +69,7 @@ export interface CallEndedEvent extends Identified, EventReport {
   readonly event: 'call.ended';
   readonly session: EventSession;
   /** An open set: `hangup`, `timeout`, `ended_by_api`, `transferred`, `error` … */
-  readonly ended_reason: string | null;
+  readonly ended_reason: string;
   /** Only in a test of the webhook. */
   readonly test?: true;
 }
@@ -98,7 +99,7 @@ export interface CallAnalyzedEvent extends Identified, EventReport {
 
 export interface DialFinishedEvent extends Identified {
   readonly event: 'phone_call.dial_finished';
-  readonly dial_status: string | null;
+  readonly dial_status: string;
   readonly answered_by: string | null;
   readonly session: EventSession;
 }

@@ -19,6 +19,10 @@ export const JOB_PLACES = {
   denoise: { slots: 8, keptForLive: 4, queue: 64 },
   /** One at a time and a short queue, because late answers are useless; all of it is live. */
   turns: { slots: 1, keptForLive: 0, queue: 8 },
-  /** More than a core carries, so that admission refuses before this does. The callers of tests by voice are batch work. */
-  media: { slots: 512, keptForLive: 384, queue: 64 },
+  /**
+   * More than a core carries of calls in which somebody speaks. Those kept for live work are the calls' places, which admission knows
+   * (gateway/wiring/transport/embedded.ts): so nothing waits here, and workspaces share them there. The callers of tests by voice are
+   * batch work.
+   */
+  media: { slots: 2048, keptForLive: 1920, queue: 0, share: 1 },
 } as const;

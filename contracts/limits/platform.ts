@@ -99,6 +99,8 @@ export const PLATFORM_LIMITS = {
     name: 128,
     dynamicVariables: 50,
     dynamicVariableLength: 1000,
+    /** Characters of a variable's value that is a word to expect in what the caller says. */
+    expectedWord: 64,
     endUserId: 256,
     timezone: 64,
     metadataBytes: 16 * KiB,

@@ -170,8 +170,18 @@ const OFF = ['false', '0', 'off'] as const;
 const unlogged = (places: readonly OptionPlace[]) =>
   refused(places, 'Requests cannot be left out of the log', { only: OFF, keeps: OFF });
 
+/** Words that may be said, each a value of its own. */
 const keyterms = (places: readonly OptionPlace[]) =>
-  ignored(places, 'the recogniser takes no words to expect', LIST);
+  used(
+    places,
+    optional(
+      Type.Array(Type.String(), {
+        maxItems: LIMITS.transcription.keyterms,
+        description: 'Names and other words to expect: they take the place of what was heard nearly the same',
+      }),
+    ),
+    LIST,
+  );
 
 const Spoken = Type.String({ maxLength: 35, description: 'ISO 639; repeated in the answer' });
 

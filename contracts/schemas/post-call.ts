@@ -1,4 +1,5 @@
 /** Bodies of post-call events, as contracts/sessions/post-call.ts makes them (docs/webhooks.md). */
+import { DIAL_STATUSES } from '../phone/phone.js';
 import { TRANSFER_MODES, TRANSFER_STATES } from '../phone/transfer-states.js';
 import { type DeliveryEvent } from '../ports/sessions/deliveries.js';
 import { ENDED_REASONS, SESSION_SOURCES, SESSION_STATUSES } from '../ports/sessions/sessions.js';
@@ -60,13 +61,13 @@ const EventSession = Type.Object(
   {
     id: Type.String(),
     agent_id: Type.String(),
-    branch_id: Type.Null(),
+    branch_id: Type.String({ description: 'Empty: an agent has no branches here.' }),
     source: Type.Enum([...SESSION_SOURCES]),
     status: Type.Enum([...SESSION_STATUSES]),
     conversation_started_at: nullable(Moment),
     conversation_ended_at: nullable(Moment),
     duration_seconds: nullable(Type.Integer({ minimum: 0 })),
-    end_user_id: nullable(Type.String()),
+    end_user_id: Type.String({ description: 'Empty if the session was created without one.' }),
     metadata: Type.Unsafe<RawJson>({ type: 'object', description: 'As the session was created with.' }),
     failed_answers: Type.Integer({
       minimum: 0,
@@ -105,7 +106,7 @@ export type EventAnalysis = Static<typeof EventAnalysis>;
 const EXAMPLE_SESSION = {
   id: 'sess_5f0c8a1b2c3d4e5f60718293',
   agent_id: 'agent_5f0c8a1b2c3d4e5f60718293',
-  branch_id: null,
+  branch_id: '',
   source: 'api_key',
   status: 'completed',
   conversation_started_at: '2026-01-01T12:00:02.000Z',
@@ -130,9 +131,7 @@ export const CallEndedEvent = Type.Object(
     event_id: EventId,
     session: EventSession,
     test: Type.Optional(Type.Literal(true, { description: 'Only in a test of the webhook.' })),
-    ended_reason: nullable(
-      Type.String({ description: `An open set: ${Object.keys(ENDED_REASONS).join(', ')}.` }),
-    ),
+    ended_reason: Type.String({ description: `An open set: ${Object.keys(ENDED_REASONS).join(', ')}.` }),
     ...REPORT,
   },
   {
@@ -185,7 +184,7 @@ export const DialFinishedEvent = Type.Object(
   {
     event: Type.Literal('phone_call.dial_finished'),
     event_id: EventId,
-    dial_status: DIALLED.dial_status,
+    dial_status: Type.Enum([...DIAL_STATUSES], { description: 'How the placed call came out.' }),
     answered_by: DIALLED.answered_by,
     session: EventSession,
   },

@@ -37,13 +37,13 @@ type Told = Pick<
 const sessionOf = (record: Told): EventSession => ({
   id: record.id,
   agent_id: record.agentId,
-  branch_id: null,
+  branch_id: '',
   source: record.source,
   status: record.status,
   conversation_started_at: record.startedAt?.toISOString() ?? null,
   conversation_ended_at: record.endedAt?.toISOString() ?? null,
   duration_seconds: record.durationSeconds,
-  end_user_id: record.endUserId,
+  end_user_id: record.endUserId ?? '',
   metadata: record.metadata,
   failed_answers: record.failedAnswers,
   direction: record.direction ?? 'inbound',
@@ -77,7 +77,8 @@ export const endedBody = (
     event_id: eventId,
     session: sessionOf(record),
     ...more,
-    ended_reason: record.endedReason,
+    // What has ended has a reason.
+    ended_reason: record.endedReason ?? 'error',
     ...reportOf(report),
   } satisfies CallEndedEvent);
 
@@ -111,7 +112,8 @@ export const dialFinishedBody = (eventId: string, record: Told): string =>
   stringify({
     event: 'phone_call.dial_finished',
     event_id: eventId,
-    dial_status: record.dialStatus,
+    // What is settled has a status.
+    dial_status: record.dialStatus ?? 'failed',
     answered_by: record.answeredBy,
     session: sessionOf(record),
   } satisfies DialFinishedEvent);

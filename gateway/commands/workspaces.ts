@@ -22,6 +22,7 @@ const USAGE = `Usage: ${commandLine('workspaces', '<command>')}
       --characters <n>              characters spoken per month (QUOTA_SYNTHESIS_CHARACTERS)
       --transcription-seconds <n>   seconds transcribed per month (QUOTA_TRANSCRIPTION_SECONDS)
       --conversation-seconds <n>    seconds of calls per month (QUOTA_CONVERSATION_SECONDS)
+      --outbound on|off             whether its agents may place calls
   remove <name or id> [--force] deletes a workspace and everything in it: keys, agents, tools, knowledge, voices,
                                 sessions, recordings, usage. With live sessions it refuses; --force ends them.
 Uses DATABASE_URL, else the embedded database in DATA_DIR.`;
@@ -58,41 +59,59 @@ const list: DatabaseCommand = {
   },
 };
 
+type Value = WorkspaceLimits[keyof WorkspaceLimits];
+
 interface Limit {
   readonly option: string;
-  /** Units of the stored limit per unit of the option, such as 1000 ms per second. */
-  readonly each: number;
   readonly words: string;
+  /** The limit that a text gives, null for "default"; undefined if it gives none. */
+  read(text: string): Value | undefined;
+  shown(value: Value): string;
 }
 
+/** `each`: units of the stored limit per unit of the option, such as 1000 ms per second. */
+const counted = (option: string, words: string, each = 1): Limit => ({
+  option,
+  words,
+  read: (text) => (text === 'default' ? null : /^\d{1,9}$/.test(text) ? Number(text) * each : undefined),
+  shown: (value) => (typeof value === 'number' ? String(value / each) : 'default'),
+});
+
+/** Word → whether calls are refused. */
+const OUTBOUND: ReadonlyMap<string, boolean> = new Map([
+  ['on', false],
+  ['default', false],
+  ['off', true],
+]);
+
 const LIMITED: Readonly<Record<keyof WorkspaceLimits, Limit>> = {
-  concurrency: { option: 'concurrency', each: 1, words: 'speech jobs at once' },
-  calls: { option: 'calls', each: 1, words: 'calls at once' },
-  synthesisCharacters: { option: 'characters', each: 1, words: 'characters spoken a month' },
-  transcriptionMs: { option: 'transcription-seconds', each: 1000, words: 'seconds transcribed a month' },
-  conversationMs: { option: 'conversation-seconds', each: 1000, words: 'seconds of calls a month' },
+  concurrency: counted('concurrency', 'speech jobs at once'),
+  calls: counted('calls', 'calls at once'),
+  synthesisCharacters: counted('characters', 'characters spoken a month'),
+  transcriptionMs: counted('transcription-seconds', 'seconds transcribed a month', 1000),
+  conversationMs: counted('conversation-seconds', 'seconds of calls a month', 1000),
+  outboundDisabled: {
+    option: 'outbound',
+    words: 'placing calls',
+    read: (text) => OUTBOUND.get(text),
+    shown: (value) => (value === true ? 'off' : 'on'),
+  },
 };
 const LIMIT_ROWS = Object.entries(LIMITED) as [keyof WorkspaceLimits, Limit][];
-
-/** The limit that a whole number gives, null for "default"; undefined if it is neither. */
-const limitOf = (text: string, each: number): number | null | undefined =>
-  text === 'default' ? null : /^\d{1,9}$/.test(text) ? Number(text) * each : undefined;
 
 const limits: DatabaseCommand = {
   options: Object.fromEntries(LIMIT_ROWS.map(([, { option }]) => [option, 'string'] as const)),
   fits: (words, options) =>
     isOneName(words) &&
     LIMIT_ROWS.every(
-      ([, { option, each }]) =>
-        options[option] === undefined || limitOf(String(options[option]), each) !== undefined,
+      ([, { option, read }]) => options[option] === undefined || read(String(options[option])) !== undefined,
     ),
   async run({ sql, word, options, io }) {
     const given = LIMIT_ROWS.filter(([, { option }]) => options[option] !== undefined);
-    const wanted = given.map(([name, { option, each }]) => [name, limitOf(String(options[option]), each)]);
+    const wanted = given.map(([name, { option, read }]) => [name, read(String(options[option]))]);
     const now = await limitWorkspace(sql, word, Object.fromEntries(wanted) as Partial<WorkspaceLimits>);
     io.out(`Limits of ${now.name} (${now.id}):`);
-    for (const [name, { each, words }] of LIMIT_ROWS)
-      io.out(`  ${words}: ${now[name] === null ? 'default' : now[name] / each}`);
+    for (const [name, { words, shown }] of LIMIT_ROWS) io.out(`  ${words}: ${shown(now[name])}`);
   },
 };
 

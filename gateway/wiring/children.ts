@@ -72,6 +72,8 @@ interface WatchedDatabase {
   readonly part: Part;
 }
 
+const socketsByRole = (sockets: RoleSockets) => Object.entries(sockets) as [RoleName, readonly string[]][];
+
 type NoteWait = (role: RoleName, of: WaitOf, ms: number) => void;
 
 const isSpared = (role: RoleName): boolean => (ROLES[role] as RoleRow).spared === true;
@@ -96,7 +98,7 @@ export interface ChildrenParts {
 }
 
 export class Children {
-  readonly #pools: ReadonlyMap<RoleName, Pool>;
+  readonly #pools: Map<RoleName, Pool>;
   /** When a child of the role was last lost. */
   readonly #lostAt = new Map<RoleName, number>();
   /** Resolves once every child is connected. */
@@ -104,19 +106,29 @@ export class Children {
   #noteWait: NoteWait = () => undefined;
 
   constructor(private readonly parts: ChildrenParts) {
-    const { sockets, keeper, log } = parts;
-    const entries = Object.entries(sockets) as [RoleName, readonly string[]][];
-    const poolOf = (role: RoleName, paths: readonly string[]): Pool =>
-      createPool({
-        sockets: paths,
-        log,
-        waited: (of, ms) => this.#noteWait(role, of, ms),
-        changed: (_at, how) => this.#changed(role, how),
-      });
-    this.#pools = new Map(entries.map(([role, paths]) => [role, poolOf(role, paths)]));
-    for (const role of this.#pools.keys()) keeper.knowPart(childPart(role));
+    const entries = socketsByRole(parts.sockets);
+    this.#pools = new Map(entries.map(([role, paths]) => [role, this.#poolOf(role, paths)]));
+    for (const role of this.#pools.keys()) parts.keeper.knowPart(childPart(role));
     this.ready = Promise.all([...this.#pools.values()].map((pool) => pool.ready())).then(() => undefined);
     this.ready.catch(() => undefined);
+  }
+
+  #poolOf(role: RoleName, sockets: readonly string[]): Pool {
+    return createPool({
+      sockets,
+      log: this.parts.log,
+      waited: (of, ms) => this.#noteWait(role, of, ms),
+      changed: (_at, how) => this.#changed(role, how),
+    });
+  }
+
+  /** Moves to these children: new work goes to them, and what others have begun ends there. */
+  use(sockets: RoleSockets): void {
+    for (const [role, paths] of socketsByRole(sockets)) {
+      this.parts.keeper.knowPart(childPart(role));
+      this.pool(role).use(paths);
+    }
+    for (const [role, pool] of this.#pools) if (!sockets[role]) pool.use([]);
   }
 
   #changed(role: RoleName, how: 'up' | LostHow): void {
@@ -150,20 +162,30 @@ export class Children {
 
   /** The children without which the gateway is not ready. */
   get needed(): readonly RoleName[] {
-    return [...this.#pools.keys()].filter((role) => !isSpared(role));
+    return [...this.#pools.keys()].filter((role) => !isSpared(role) && this.#isRunning(role));
   }
 
+  #isRunning(role: RoleName): boolean {
+    return this.pool(role).state().length > 0;
+  }
+
+  /** The children of a role, of which there may be none yet. */
   pool(role: RoleName): Pool {
-    const pool = this.#pools.get(role);
-    if (pool) return pool;
-    throw new Error(`no children run as ${role}`);
+    const pool = this.#pools.get(role) ?? this.#poolOf(role, []);
+    this.#pools.set(role, pool);
+    return pool;
+  }
+
+  #tell(health: Health): void {
+    for (const role of this.needed) health.set(role, this.#isFit(role));
+    for (const role of this.#pools.keys()) if (!this.#isRunning(role)) health.forget(role);
   }
 
   /** Checks regularly whether the database answers and the children are connected. The result stops it. */
   watch(health: Health, { database, part }: WatchedDatabase): () => void {
     const { keeper, clock } = this.parts;
     const look = async (): Promise<void> => {
-      for (const role of this.needed) health.set(role, this.#isFit(role));
+      this.#tell(health);
       const question = keeper.ask(part);
       const from = clock.monotonic();
       const answers = await database.answers();

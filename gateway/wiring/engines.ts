@@ -38,7 +38,13 @@ import type { JobRunner } from '../../contracts/ports/jobs.js';
 import type { TtsEngine } from '../../contracts/ports/speech/tts.js';
 import type { Transcriber } from '../../engines/long-audio.js';
 import { watchedRecogniser, watchedVoice } from '../../engines/watched.js';
-import { createRegistry, isNamed, type Registry } from '../../engines/registry.js';
+import {
+  type ChangingRegistry,
+  createRegistry,
+  type EnginesInUse,
+  isNamed,
+  type Registry,
+} from '../../engines/registry.js';
 import { type Config, ConfigError, type RemoteKind } from '../config.js';
 import { notInstalled } from '../config/installed.js';
 import { notAdded } from '../config/model-folders.js';
@@ -52,6 +58,8 @@ interface EngineRow<Engine> {
   readonly models: readonly string[];
   /** It asks a service elsewhere, and tells the keeper itself. */
   readonly isRemote?: true;
+  /** Its models are added and taken away while the gateway runs. */
+  readonly isChanging?: true;
   /** Throws `ConfigError` if it cannot run here. */
   check?(config: Config): void;
   /** One engine, or one per model. */
@@ -171,6 +179,7 @@ const TTS: Readonly<Record<string, EngineRow<TtsEngine>>> = {
   },
   sherpa: {
     role: 'sherpa-tts',
+    isChanging: true,
     models: [],
     check: (config) => void sherpaTts(config),
     reach: (runner, config) => sherpaTts(config).map((model) => ttsInChild(runner('sherpa-tts'), model)),
@@ -195,6 +204,7 @@ const STT: Readonly<Record<string, EngineRow<Transcriber>>> = {
   },
   sherpa: {
     role: 'sherpa-stt',
+    isChanging: true,
     models: ['silero/silero_vad_v6.onnx'],
     check: (config) => void sherpaStt(config),
     reach: (runner, config) => sherpaStt(config).map((model) => sttInChild(runner('sherpa-stt'), model)),
@@ -262,18 +272,52 @@ function reached<E extends Named>(
   return [...all.values()];
 }
 
-const enginesOf = (config: Config, runner: Runners, keeper: Keeper, log: Log) => ({
-  tts: reached(
-    ttsRows(config),
-    (row) => row.reach(runner, config, keeper, log),
-    (engine) => watchedVoice(engine, keeper),
-  ),
-  stt: reached(
-    sttRows(config),
-    (row) => row.reach(runner, config, keeper, log),
-    (engine) => watchedRecogniser(engine, keeper),
-  ),
-});
+/** What rows have made, by what makes it. */
+type Made<E> = Map<EngineRow<E>['reach'], E | readonly E[]>;
+
+/**
+ * Makes the engines of a configuration, again as models are added and taken away: those of services and of this process are made once,
+ * since they hold connections.
+ */
+export class EngineMaker {
+  readonly #voices: Made<TtsEngine> = new Map();
+  readonly #recognisers: Made<Transcriber> = new Map();
+
+  constructor(
+    private readonly runner: Runners,
+    private readonly keeper: Keeper,
+    private readonly log: Log,
+  ) {}
+
+  /** Errors: `ConfigError` naming the variable. */
+  enginesOf(config: Config): EnginesInUse {
+    const { keeper } = this;
+    return {
+      tts: reached(
+        ttsRows(config),
+        (row) => this.#reach(row, config, this.#voices),
+        (engine) => watchedVoice(engine, keeper),
+      ),
+      stt: reached(
+        sttRows(config),
+        (row) => this.#reach(row, config, this.#recognisers),
+        (engine) => watchedRecogniser(engine, keeper),
+      ),
+    };
+  }
+
+  /** Errors: `ConfigError` naming the variable. */
+  registryOf(config: Config): ChangingRegistry {
+    return createRegistry({ ...this.enginesOf(config), routes: config.modelRoutes });
+  }
+
+  #reach<E>(row: EngineRow<E>, config: Config, made: Made<E>): E | readonly E[] {
+    const { runner, keeper, log } = this;
+    const engines = made.get(row.reach) ?? row.reach(runner, config, keeper, log);
+    if (!row.isChanging) made.set(row.reach, engines);
+    return engines;
+  }
+}
 
 /** Of engines that are only asked for their names. */
 const NOBODY: JobRunner = {
@@ -282,16 +326,10 @@ const NOBODY: JobRunner = {
   },
 };
 
-/** Errors: `ConfigError` for a name in MODEL_ROUTES that no configured engine has. */
-export function checkRoutes(config: Config): void {
-  const named = Object.values(config.modelRoutes).flat();
-  if (named.length === 0) return;
-  const { tts, stt } = enginesOf(config, () => NOBODY, noKeeper, silentLog);
-  const engines = [...tts, ...stt];
-  const unknown = named.find((name) => !engines.some((engine) => isNamed(engine, name)));
-  if (unknown === undefined) return;
-  const known = [...new Set(engines.map(({ name }) => name))].join(', ');
-  throw new ConfigError(`MODEL_ROUTES names "${unknown}"; the engines in use are ${known}`);
+/** All engines in use, of which none works. Errors: `ConfigError`. */
+export function namedEngines(config: Config): readonly (TtsEngine | Transcriber)[] {
+  const { tts, stt } = new EngineMaker(() => NOBODY, noKeeper, silentLog).enginesOf(config);
+  return [...tts, ...stt];
 }
 
 /** Errors: `ConfigError` naming the variable. */
@@ -300,4 +338,4 @@ export const reachEngines = (
   runner: Runners,
   keeper: Keeper = noKeeper,
   log: Log = silentLog,
-): Registry => createRegistry({ ...enginesOf(config, runner, keeper, log), routes: config.modelRoutes });
+): Registry => new EngineMaker(runner, keeper, log).registryOf(config);

@@ -47,7 +47,7 @@ export function addNodeMetrics(metrics: Metrics, node: Pick<OwnNode, 'known'>, p
     ['state'],
     'max',
   );
-  metrics.gauge('call_places', 'Most calls that gateway processes take, if CALL_PLACES is set', () =>
+  metrics.gauge('call_places', 'Most calls that gateway processes take', () =>
     places === null ? [] : [{ labels: {}, value: places }],
   );
 }

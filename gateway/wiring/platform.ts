@@ -5,7 +5,7 @@ import type { Ids } from '../../contracts/ids.js';
 import { LIMITS } from '../../contracts/limits.js';
 import type { Log } from '../../contracts/log.js';
 import { repeat } from '../../contracts/time/repeat.js';
-import { LANGUAGES, type Language } from '../../contracts/speech/languages.js';
+import type { Language } from '../../contracts/speech/languages.js';
 import { DEFAULT_TRANSCRIPTION_MODEL } from '../../contracts/speech/models.js';
 import type { Keeper } from '../../contracts/ports/parts.js';
 import type { MemoryLedger } from '../../contracts/ports/accounts/memory.js';
@@ -75,11 +75,11 @@ export interface PlatformOptions {
 
 const KEEP_WORDS_MS = 60_000;
 
-/** The languages that the engines of sessions recognise. */
-function languagesOf(registry: Registry): PlatformParts['languages'] {
-  const transcribed = LANGUAGES.filter((code) => registry.transcriberFor(DEFAULT_TRANSCRIPTION_MODEL, code));
-  return { transcribes: (language: Language) => transcribed.includes(language) };
-}
+/** The languages that the engines of sessions recognise now. */
+const languagesOf = (registry: Registry): PlatformParts['languages'] => ({
+  transcribes: (language: Language) =>
+    registry.transcriberFor(DEFAULT_TRANSCRIPTION_MODEL, language) !== undefined,
+});
 
 const callingLimitsOf = (config: PlatformOptions['config']): CallingLimits => ({
   perDay: config.phoneCallsPerDay ?? null,

@@ -18,6 +18,8 @@ export interface RoleRow {
   readonly spared?: true;
   /** Settings of the configuration that it gets, as variables. */
   settings?(config: Config): Env;
+  /** Folders and files of models that it reads: with others it gets other children. */
+  models?(config: Config): readonly string[];
 }
 
 /** Variables for every child: paths of programs, libraries and temporary files, and options of the runtime. None is secret. */
@@ -32,6 +34,8 @@ const NETWORK = [
 ];
 
 const models = ({ modelsDir: MODELS_DIR }: Config): Env => ({ MODELS_DIR });
+
+const given = (place: string | undefined): readonly string[] => (place === undefined ? [] : [place]);
 
 const BEHIND_GATEWAYS = 10;
 /**
@@ -53,6 +57,7 @@ export const ROLES = {
     nice: BEHIND_GATEWAYS,
     count: (config) => config.ttsProcesses,
     settings: ({ pico }) => ({ PICO_LINGWARE: pico }),
+    models: ({ pico }) => given(pico),
   },
   /** GPL code stays in a process of its own. */
   espeak: { worker: 'espeak', nice: BEHIND_GATEWAYS, count: (config) => config.ttsProcesses },
@@ -71,6 +76,7 @@ export const ROLES = {
     env: ONE_ARENA,
     spared: true,
     settings: ({ turns }) => ({ TURN_MODEL: turns?.folder }),
+    models: ({ turns }) => given(turns?.folder),
   },
   /** Noise reduction of users' speech. */
   denoise: {
@@ -80,6 +86,7 @@ export const ROLES = {
     env: ONE_ARENA,
     spared: true,
     settings: ({ denoiser }) => ({ DENOISER: denoiser }),
+    models: ({ denoiser }) => given(denoiser),
   },
   /** Not niced: calls are paced by the clock. */
   media: {
@@ -104,6 +111,7 @@ export const ROLES = {
     count: (config) => config.ttsProcesses,
     env: RETURNED_MEMORY,
     variables: ['SHERPA_TTS_LANGUAGES', 'SHERPA_MEMORY_MB'],
+    models: (config) => config.models.tts,
     settings: (config) => ({
       ...models(config),
       DATA_DIR: config.dataDir,
@@ -117,6 +125,7 @@ export const ROLES = {
     env: RETURNED_MEMORY,
     variables: ['SHERPA_STT_LANGUAGES', 'SHERPA_MEMORY_MB'],
     settings: (config) => ({ ...models(config), SHERPA_STT: config.models.stt.join(',') }),
+    models: (config) => config.models.stt,
   },
 } as const satisfies Record<string, RoleRow>;
 

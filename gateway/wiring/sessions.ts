@@ -42,6 +42,7 @@ export interface SessionOptions {
     Pick<
       Config,
       | 'callsPerWorkspace'
+      | 'phonePremium'
       | 'sessionDays'
       | 'statsDays'
       | 'auditDays'
@@ -127,6 +128,7 @@ export async function openSessions(options: SessionOptions): Promise<OpenSession
     numbers,
     placed,
     shortNumbers,
+    refusesPremium: config.phonePremium === 'refuse',
     tokens,
     speech,
     vocabulary,

@@ -9,6 +9,8 @@ import type { Ids } from '../../contracts/ids.js';
 import type { Log } from '../../contracts/log.js';
 import type { Admission } from '../../contracts/ports/accounts/identity.js';
 import type { Keeper } from '../../contracts/ports/parts.js';
+import type { Denoiser } from '../../contracts/ports/speech/denoiser.js';
+import type { TurnsInUse } from '../../contracts/ports/speech/turns.js';
 import { createSpeech } from '../../engines/synthesize.js';
 import { createTranscription } from '../../engines/transcribe.js';
 import { DenoiserInChild } from '../../engines/denoising/denoiser-in-child.js';
@@ -17,8 +19,8 @@ import { createVoices } from '../../engines/voices.js';
 import type { Database } from '../../storage/postgres/database.js';
 import { createClonedVoices } from '../../storage/voices.js';
 import type { Children } from './children.js';
-import type { Config } from '../config.js';
-import { reachEngines } from './engines.js';
+import { type Config, modelChoice, type ModelChoice } from '../config.js';
+import { EngineMaker } from './engines.js';
 import { learnVoices } from './learn-voices.js';
 
 const DECODE_ONCE = fileURLToPath(new URL('gateway/workers/decode-once.js', BUILT));
@@ -36,15 +38,47 @@ export interface OpenSpeechOptions {
   readonly log: Log;
 }
 
-/** The audio model for end-of-turn detection, if one was added. */
-function openTurns({ config: { turns }, children, clock, log }: OpenSpeechOptions) {
-  if (!turns) return undefined;
-  return { detector: turns.detector, model: new TurnModelInChild(children.pool('turns'), clock, log) };
+/** The audio model for end-of-turn detection, while it is added. */
+class TurnsOfChild implements TurnsInUse {
+  readonly #model: TurnModelInChild;
+  #detector: NonNullable<Config['turns']>['detector'] | undefined;
+
+  constructor({ config, children, clock, log }: OpenSpeechOptions) {
+    this.#model = new TurnModelInChild(children.pool('turns'), clock, log);
+    this.use(config);
+  }
+
+  use({ turns }: Pick<Config, 'turns'>): void {
+    this.#detector = turns?.detector;
+  }
+
+  get inUse() {
+    return this.#detector && { detector: this.#detector, model: this.#model };
+  }
+
+  get answers() {
+    return this.#model.answers;
+  }
 }
 
-/** Noise reduction, if its model was added. */
-const openDenoiser = ({ config: { denoiser }, children, clock, log }: OpenSpeechOptions) =>
-  denoiser === undefined ? undefined : new DenoiserInChild(children.pool('denoise'), clock, log);
+/** Noise reduction, while its model is added. */
+class DenoiserOfChild {
+  readonly #denoiser: Denoiser;
+  #isThere = false;
+
+  constructor({ config, children, clock, log }: OpenSpeechOptions) {
+    this.#denoiser = new DenoiserInChild(children.pool('denoise'), clock, log);
+    this.use(config);
+  }
+
+  use({ denoiser }: Pick<Config, 'denoiser'>): void {
+    this.#isThere = denoiser !== undefined;
+  }
+
+  get inUse(): Denoiser | undefined {
+    return this.#isThere ? this.#denoiser : undefined;
+  }
+}
 
 /** Errors: one that names FFMPEG_PATH. */
 export async function openSpeech(options: OpenSpeechOptions) {
@@ -55,19 +89,39 @@ export async function openSpeech(options: OpenSpeechOptions) {
     ffmpegPath: config.ffmpegPath,
   });
   const encode = createEncode(children.pool('encode'));
-  const registry = reachEngines(config, (role) => children.pool(role), keeper, log);
-  const denoiser = openDenoiser(options);
+  const maker = new EngineMaker((role) => children.pool(role), keeper, log);
+  const registry = maker.registryOf(config);
+  const denoiser = new DenoiserOfChild(options);
+  const turns = new TurnsOfChild(options);
   const cloned = await createClonedVoices({ database, ids, clock, log });
   const stopLearning = await learnVoices(registry.speakers, clock, log);
-  const voices = createVoices(registry.speakers, cloned);
+  const voices = createVoices(() => registry.speakers, cloned);
+  const hearing = {
+    ...{ registry, admission, decode },
+    get denoiser() {
+      return denoiser.inUse;
+    },
+  };
+  let inUse: ModelChoice = modelChoice(config);
   return {
     decode,
     registry,
     voices,
-    turns: openTurns(options),
+    turns,
     speech: createSpeech({ registry, voices, admission, encode, clock }),
-    transcription: createTranscription({ registry, admission, decode, denoiser }),
+    transcription: createTranscription(hearing),
     denoiser,
+    /** The models that this process uses now. */
+    get choice() {
+      return inUse;
+    },
+    /** Takes up what models were added, and leaves those that are gone. Errors: `ConfigError`; nothing has changed then. */
+    use(changed: Config): void {
+      registry.use(maker.enginesOf(changed));
+      denoiser.use(changed);
+      turns.use(changed);
+      inUse = modelChoice(changed);
+    },
     stop(): void {
       stopLearning();
       cloned.stop();

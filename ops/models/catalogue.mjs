@@ -23,10 +23,39 @@ export const CATALOGUE = fs
   .flatMap(readEntries)
   .sort((one, other) => TASKS.indexOf(one.task) - TASKS.indexOf(other.task));
 
+const NAME = /^[a-z0-9][a-z0-9._-]*$/i;
+
+const isEntry = ({ name, task, sources, needs, bytes }) =>
+  NAME.test(name) &&
+  TASKS.includes(task) &&
+  bytes > 0 &&
+  Array.isArray(needs) &&
+  Array.isArray(sources) &&
+  sources.every(({ items }) => Array.isArray(items));
+
+/** Entries of the operator's own. Throws SetupError that names the setting. */
+function ownEntries(file = process.env.MODELS_CATALOGUE) {
+  if (!file) return [];
+  try {
+    const entries = JSON.parse(fs.readFileSync(file, 'utf8'));
+    if (Array.isArray(entries) && entries.every(isEntry)) return entries;
+  } catch (error) {
+    throw new SetupError(`MODELS_CATALOGUE: ${file} cannot be read: ${error.message}`, { cause: error });
+  }
+  throw new SetupError(`MODELS_CATALOGUE: ${file} is no list of entries as ops/models/README.md has them`);
+}
+
+/** All entries, and those of MODELS_CATALOGUE, which go before ours of the same name. Throws SetupError. */
+export function allEntries() {
+  const own = ownEntries();
+  const names = own.map(({ name }) => name);
+  return [...own, ...CATALOGUE.filter(({ name }) => !names.includes(name))];
+}
+
 const known = (catalogue) => catalogue.map(({ name }) => name);
 
 /** The entry of that name. Throws SetupError, with the names that are close. */
-export function entryOf(name, catalogue = CATALOGUE) {
+export function entryOf(name, catalogue = allEntries()) {
   const entry = catalogue.find((one) => one.name === name);
   if (entry) return entry;
   const meant = closest(name, known(catalogue));

@@ -8,12 +8,13 @@ import { prepare } from '../setup/prepare.mjs';
 import { createProgress } from '../setup/progress.mjs';
 import { loadSettings } from '../setup/settings.mjs';
 import { commandLine } from '../commands/words.mjs';
-import { CATALOGUE, entryOf } from './catalogue.mjs';
+import { telling } from './adding.mjs';
+import { allEntries, entryOf, fetchedBytes } from './catalogue.mjs';
 import { closest } from './closest.mjs';
 import { sourceAt } from './elsewhere.mjs';
-import { install, uninstall } from './install.mjs';
+import { install, sweepRemoved, uninstall } from './install.mjs';
 import { listJson, listText } from './list.mjs';
-import { lockFile, manifestOf, modelDir } from './places.mjs';
+import { isLeaving, lockFile, manifestOf, modelDir } from './places.mjs';
 import { quicknessOf } from './quickness.mjs';
 import { faultsOf } from './verify.mjs';
 
@@ -31,7 +32,7 @@ const USAGE = `Usage: ${commandLine('models', '[command]')}
       --unchecked           also where its digest differs from the one that is known
   verify [name]         checks the files of a model, or of all that are added
   remove <name>         removes a model
-Models are put into MODELS_DIR; the gateway uses them from its next start on.`;
+Models are put into MODELS_DIR; gateways that use that folder take them up within seconds.`;
 
 const progress = createProgress({ title: 'models' });
 const say = (text) => progress.line(text);
@@ -55,22 +56,26 @@ function told({ name, task }, pinned) {
   for (const address of pinned) say(`its digest was not known before and is pinned now: ${address}`);
   const set = CHOICES[task].filter((variable) => process.env[variable]);
   const use = set.length > 0 ? `, where ${set.join(' and ')} name${set.length > 1 ? '' : 's'} it` : '';
-  console.log(`${name} is in ${modelDir(name)}\nThe gateway uses it from its next start on${use}.`);
+  console.log(`${name} is in ${modelDir(name)}\nA gateway that runs takes it up within seconds${use}.`);
 }
 
 async function add(entry, { from, unchecked }) {
   if (manifestOf(entry.name)) return told(entry, []);
   const sources = from === undefined ? entry.sources : [sourceAt(from, entry)];
-  await prepare(['packages'], progress);
   say(`${entry.name} is under ${entry.licence}`);
   const quickness = quicknessOf(entry);
   if (quickness) say(`${entry.name} ${quickness}`);
-  const pinned = await progress.run(entry.name, (note) => install(entry, sources, { note, say, unchecked }));
+  const pinned = await telling(entry.name, fetchedBytes(sources[0]), async (came) => {
+    await prepare(['packages'], progress);
+    return progress.run(entry.name, (note) => install(entry, sources, { note, came, say, unchecked }));
+  });
   told(entry, pinned);
 }
 
 function remove(entry) {
-  console.log(uninstall(entry) ? `${entry.name} is removed` : `${entry.name} is not in place`);
+  const was = uninstall(entry);
+  const files = isLeaving(entry.name) ? ', and its files go when running gateways have let go of it' : '';
+  console.log(was ? `${entry.name} is removed${files}` : `${entry.name} is not in place`);
 }
 
 async function verify(entries) {
@@ -83,13 +88,15 @@ async function verify(entries) {
   }
 }
 
-const inPlace = () => CATALOGUE.filter(({ name }) => manifestOf(name));
+const inPlace = () => allEntries().filter(({ name }) => manifestOf(name));
 
 /** Each takes its names and the options. */
 const COMMANDS = {
   list: (_names, { json }) => console.log(json ? listJson() : listText()),
   add: ([name], options) => locked(() => add(entryOf(wanted(name)), options)),
   remove: ([name]) => locked(() => remove(entryOf(wanted(name)))),
+  // For running gateways, when they have let go of models.
+  sweep: () => locked(() => sweepRemoved()),
   verify: ([name]) => verify(name === undefined ? inPlace() : [entryOf(name)]),
 };
 

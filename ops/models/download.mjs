@@ -120,6 +120,9 @@ async function tryOnce(request) {
   }
 }
 
+/** Names the server, so that whoever reads it knows what to look at. */
+const failureAt = (url, message, cause) => new SetupError(`${new URL(url).host}: ${message}`, { cause });
+
 /**
  * The path of the whole file. `most` bounds its bytes, `note(have, total)` hears of its progress. Throws SetupError;
  * what came until then is kept for the next time, unless it was too much.
@@ -141,10 +144,12 @@ export async function download({
       await tryOnce({ url, files, most, headers, note, signal, http });
       return files.part;
     } catch (error) {
-      if (error instanceof SetupError) forget(folder, url);
+      if (error instanceof SetupError) {
+        forget(folder, url);
+        throw failureAt(url, error.message, error);
+      }
       if (!(error instanceof Broken)) throw error;
-      if (attempt === TRIES)
-        throw new SetupError(`${error.message} (tried ${TRIES} times)`, { cause: error });
+      if (attempt === TRIES) throw failureAt(url, `${error.message} (tried ${TRIES} times)`, error);
     }
     await wait(waitMs * attempt, undefined, { signal });
   }

@@ -10,11 +10,15 @@ import { SetupError } from '../setup/failure.mjs';
 import { checkSpace } from '../setup/space.mjs';
 import { addressOf, fetchedBytes, fileNameOf } from './catalogue.mjs';
 import { forget } from './download.mjs';
+import { heldModels } from './holds.mjs';
 import { pin } from './pins.mjs';
 import {
   catalogueDir,
   downloadsDir,
+  isLeaving,
+  leavingModels,
   manifestOf,
+  markRemoved,
   modelDir,
   preparedDirs,
   sweep,
@@ -92,7 +96,12 @@ function putInPlace(folder, name) {
 async function make(entry, source, folder, context) {
   const fetched = [];
   const clients = path.join(folder, '.clients');
-  for (const item of source.items) fetched.push(await fetchItem(item, { ...context, folder: clients }));
+  let bytes = 0;
+  for (const item of source.items) {
+    const came = (have) => context.came?.(bytes + have);
+    fetched.push(await fetchItem(item, { ...context, came, folder: clients }));
+    bytes += item.bytes;
+  }
   const files = await layOutAll(fetched, folder, entry, context);
   checkPromise(entry, files);
   fs.rmSync(clients, { recursive: true, force: true });
@@ -127,6 +136,11 @@ async function fromSource(entry, source, context) {
 export async function install(entry, sources, context) {
   fs.mkdirSync(catalogueDir(), { recursive: true });
   sweep();
+  sweepRemoved();
+  if (isLeaving(entry.name))
+    throw new SetupError(
+      `a running gateway still lets go of ${entry.name}, which was removed; try again in a minute`,
+    );
   const failures = [];
   for (const source of sources) {
     try {
@@ -140,13 +154,24 @@ export async function install(entry, sources, context) {
   throw new SetupError(failures.join('\n'));
 }
 
-/** Removes a model. False where it was not in place. */
-export function uninstall({ name, sources }) {
-  for (const { items } of sources) for (const { url } of items) if (url) forget(downloadsDir(), url);
-  if (!manifestOf(name)) return false;
+function removeFiles(name) {
   const folder = temporaryDir();
   for (const made of [modelDir(name), ...preparedDirs(name)])
     fs.renameSync(made, path.join(folder, path.basename(made)));
   fs.rmSync(folder, { recursive: true });
+}
+
+/** Removes the files of models that were removed and that nobody reads any more. Only the holder of the lock may. */
+export function sweepRemoved() {
+  const held = heldModels();
+  for (const name of leavingModels()) if (!held.has(name)) removeFiles(name);
+}
+
+/** Removes a model. False where it was not in place. Its files stay while a running gateway holds it. */
+export function uninstall({ name, sources }) {
+  for (const { items } of sources) for (const { url } of items) if (url) forget(downloadsDir(), url);
+  if (!manifestOf(name)) return false;
+  markRemoved(name);
+  sweepRemoved();
   return true;
 }

@@ -1,8 +1,8 @@
 /** The catalogue for a person, and for programs. */
 import { commandLine } from '../commands/words.mjs';
-import { addressOf, CATALOGUE, fetchedBytes } from './catalogue.mjs';
+import { addressOf, allEntries, fetchedBytes } from './catalogue.mjs';
 import { manifestOf, modelDir } from './places.mjs';
-import { quicknessOf } from './quickness.mjs';
+import { cpuHere, isQuick, quicknessOf } from './quickness.mjs';
 
 const TITLES = {
   pico: 'Voices of the engine pico (TTS_ENGINES)',
@@ -38,7 +38,9 @@ export const listText = () =>
   Object.entries(TITLES)
     .flatMap(([task, title]) => [
       title,
-      ...CATALOGUE.filter((entry) => entry.task === task).flatMap((entry) => [...lines(entry), '']),
+      ...allEntries()
+        .filter((entry) => entry.task === task)
+        .flatMap((entry) => [...lines(entry), '']),
     ])
     .concat(
       commandLine('models', 'add NAME [--from FILE|FOLDER|URL] [--unchecked] · remove NAME · verify [NAME]'),
@@ -47,9 +49,16 @@ export const listText = () =>
 
 export const listJson = () =>
   JSON.stringify(
-    CATALOGUE.map((entry) => {
+    allEntries().map((entry) => {
       const manifest = manifestOf(entry.name);
-      return { ...entry, inPlace: Boolean(manifest), ...(manifest && { folder: modelDir(entry.name) }) };
+      const cpu = cpuHere(entry);
+      const quick = cpu === undefined ? {} : { here: { cpu, isQuick: isQuick(cpu) } };
+      return {
+        ...entry,
+        ...quick,
+        inPlace: Boolean(manifest),
+        ...(manifest && { folder: modelDir(entry.name) }),
+      };
     }),
     null,
     2,

@@ -13,6 +13,8 @@ export const modelDir = (name) => path.join(catalogueDir(), name);
 export const downloadsDir = () => path.join(catalogueDir(), '.downloads');
 export const pinsFile = () => path.join(catalogueDir(), '.pins.json');
 export const lockFile = () => path.join(catalogueDir(), '.lock');
+export const holdsDir = () => path.join(catalogueDir(), '.gateways');
+export const addingFile = () => path.join(catalogueDir(), '.adding.json');
 
 const UNFINISHED = '.partial-';
 
@@ -47,6 +49,19 @@ export function readJson(file) {
 
 /** The manifest written when the model was put in place; undefined if it is not in place. */
 export const manifestOf = (name) => readJson(path.join(modelDir(name), '.model.json'));
+
+/** The manifest of a model that was removed, and whose files are still read. */
+const removedFile = (name) => path.join(modelDir(name), '.removed.json');
+
+export const isLeaving = (name) => fs.existsSync(removedFile(name));
+
+/** From now on it is not in place, and its files stay where they are. */
+export const markRemoved = (name) =>
+  fs.renameSync(path.join(modelDir(name), '.model.json'), removedFile(name));
+
+/** The names of models that were removed, and whose files are there. */
+export const leavingModels = () =>
+  fs.existsSync(catalogueDir()) ? fs.readdirSync(catalogueDir()).filter((name) => isLeaving(name)) : [];
 
 /** The list of a model's files, kept beside them. */
 export const writeManifest = (folder, manifest) =>

@@ -37,13 +37,22 @@ function measured() {
 
 let speed;
 
-/** Seconds of a core for a second of speech, about, on this machine. `operations`: of a second, as measured here. */
-const cpuHere = ({ cpu }, operations = (speed ??= measured())) => (cpu * REFERENCE) / operations;
+/**
+ * Seconds of a core for a second of speech, about, on this machine; undefined for a model whose figure is not known. `operations`: of a
+ * second, as measured here.
+ */
+export const cpuHere = ({ cpu }, operations) =>
+  cpu === undefined
+    ? undefined
+    : Number(((cpu * REFERENCE) / (operations ?? (speed ??= measured()))).toPrecision(2));
+
+/** Whether calls can be spoken with it. */
+export const isQuick = (cpu) => cpu <= MOST_IN_CALLS;
 
 /** For people; undefined for a model whose figure is not known. */
 export function quicknessOf(entry, operations) {
-  if (entry.cpu === undefined) return undefined;
   const here = cpuHere(entry, operations);
-  const verdict = here <= MOST_IN_CALLS ? 'quick enough for calls' : 'too slow for calls';
-  return `takes about ${Number(here.toPrecision(2))} CPU seconds for a second of speech on this machine: ${verdict}`;
+  if (here === undefined) return undefined;
+  const verdict = isQuick(here) ? 'quick enough for calls' : 'too slow for calls';
+  return `takes about ${here} CPU seconds for a second of speech on this machine: ${verdict}`;
 }

@@ -13,12 +13,15 @@ import { pinOf } from './pins.mjs';
 import { downloadsDir } from './places.mjs';
 import { fetchWheel } from './wheels.mjs';
 
-const byHttp = (item, { note, signal, waitMs }) =>
+const byHttp = (item, { note, came, signal, waitMs }) =>
   download({
     url: item.url,
     folder: downloadsDir(),
     most: mostFetched(item),
-    note: (have, total) => note(`${fileNameOf(item)} ${percentOf(have, total)}`),
+    note(have, total) {
+      came?.(have);
+      note(`${fileNameOf(item)} ${percentOf(have, total)}`);
+    },
     signal,
     waitMs,
   });

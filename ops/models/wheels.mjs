@@ -103,7 +103,7 @@ function linkOn(page, { pypi, version, wheel = ANYWHERE }) {
   return undefined;
 }
 
-async function fromIndex(item, { folder, note, signal, waitMs }) {
+async function fromIndex(item, { folder, note, came, signal, waitMs }) {
   const { pypi, version } = item;
   const what = `${pypi} ${version}`;
   const index = indexUrl();
@@ -119,7 +119,10 @@ async function fromIndex(item, { folder, note, signal, waitMs }) {
   if (link === undefined) throw new SetupError(`the index has no wheel of ${what} that is known here`);
   const wheel = new URL(link, project);
   const login = wheel.origin === url.origin ? headers : {};
-  const told = (have, total) => note(`${pypi} ${percentOf(have, total)}`);
+  const told = (have, total) => {
+    came?.(have);
+    note(`${pypi} ${percentOf(have, total)}`);
+  };
   return download({ ...common, url: wheel.href, headers: login, most: mostFetched(item), note: told });
 }
 

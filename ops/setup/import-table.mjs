@@ -105,7 +105,8 @@ export const ROOMS = {
   },
   'gateway/agents/conversations': {
     holds: 'the host of the agent’s statechart',
-    may: ['contracts', 'actors', 'gateway/outbound', 'media/async-queue'],
+    // What callers say is written as people write it.
+    may: ['contracts', 'actors', 'engines/text/written', 'gateway/outbound', 'media/async-queue'],
   },
   'gateway/agents/deliveries': {
     holds: 'webhooks and the analysis after a call',

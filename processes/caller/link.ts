@@ -91,12 +91,18 @@ export class Link {
   #barren = 0;
   #nextStream = 1;
   #closed = false;
+  /** Whether it is closed once its last call has ended. */
+  #leaving = false;
   #stopTimer: (() => void) | undefined;
   #stopHealth: (() => void) | undefined;
 
   constructor(options: LinkOptions) {
     this.#options = options;
     this.#connect();
+  }
+
+  get socketPath(): string {
+    return this.#options.socketPath;
   }
 
   get up(): boolean {
@@ -107,13 +113,23 @@ export class Link {
     return this.#pid;
   }
 
+  /** Whether a live job would be taken, to run or to wait, as far as the child has told. */
+  get hasPlace(): boolean {
+    return this.up && this.#jobs < this.#room.places;
+  }
+
+  /** Jobs of the child as it reports them, but at least this caller's. */
+  get #jobs(): number {
+    const ours = this.#calls.size + this.#cancelled.size;
+    return Math.max(ours, this.#reported.running + this.#reported.queued);
+  }
+
   /**
    * The pool chooses the link with the lowest load for the job: the child's jobs as it reports them, but at least this
    * caller's. Live work has places in a child that is full of batch work.
    */
   loadFor({ isLive = false }: JobOwner): number {
-    const ours = this.#calls.size + this.#cancelled.size;
-    const jobs = Math.max(ours, this.#reported.running + this.#reported.queued);
+    const jobs = this.#jobs;
     const isFull = jobs >= this.#room.places || (!isLive && this.#batchJobs >= this.#room.batchPlaces);
     const full = isFull ? UNWANTED.full : 0;
     const doubtful = this.#silence?.isDoubtful === true ? UNWANTED.doubtful : 0;
@@ -168,6 +184,17 @@ export class Link {
       taken: (bytes) => channel.control(KIND.credit, stream, bytes),
       cancel: () => this.#cancel(channel, stream),
     });
+  }
+
+  /** Whether it ended for good. */
+  get isOver(): boolean {
+    return this.#closed;
+  }
+
+  /** Takes no further call, and ends the connection for good once the last one has ended. */
+  leave(): void {
+    this.#leaving = true;
+    this.#letGo();
   }
 
   /** Ends the connection for good; calls on it fail with `engine_lost`. */
@@ -266,12 +293,20 @@ export class Link {
     for (const ms of waits) if (isCount(ms) && ms <= LONGEST_WAIT_MS) this.#options.waited?.(of, ms);
   }
 
-  /** Ends the connection to an idle child that wants to retire. The child still reads frames sent before. */
+  /** Ends the connection to an idle child that wants to retire, or that is left. The child still reads frames sent before. */
   #letGo(): void {
+    if (this.#leaving) return this.#leaveIfIdle();
     const { running, queued } = this.#reported;
     const busy = running + queued + this.#calls.size + this.#cancelled.size > 0;
     if (busy || !this.#retiring || !this.up) return;
     this.#pid = undefined;
+    this.#channel?.end();
+  }
+
+  #leaveIfIdle(): void {
+    if (this.#closed || this.#calls.size + this.#cancelled.size > 0) return;
+    this.#closed = true;
+    this.#stopTimer?.();
     this.#channel?.end();
   }
 
@@ -289,6 +324,7 @@ export class Link {
   }
 
   #lost(error: Error | undefined): void {
+    this.#closed ||= this.#leaving;
     const wasUp = this.up && !this.#closed;
     // Its supervisor may have killed it a moment before this caller found it frozen. One that was only slow, or in long work that it
     // announced, has died: its job may have killed it, and is not begun once more.

@@ -4,7 +4,7 @@
  * Invariants: a job goes to the connected child with the least to do, preferably one with a place left, and of those
  * one that answers its pings and does not want to retire, and stays there; a child that dies or freezes fails only its own
  * jobs, and of these only what was begun (call.ts); with no child connected a bounded number of jobs waits a short while, by the
- * rules of fair admission, then they fail.
+ * rules of fair admission, then they fail; children that are left finish what they have.
  */
 import { FairQueue, type QueuePlace } from '../../contracts/admission/fair-queue.js';
 import { systemClock, type Clock } from '../../contracts/clock.js';
@@ -48,10 +48,14 @@ export interface ChildState extends ReportedLoad {
 }
 
 export interface Pool extends JobRunner {
+  /** Whether a live job would be taken: by a child that is connected, or by the first one that will be. */
+  readonly hasPlace: boolean;
   /** Resolves once every child is connected and ready. Rejects with `draining` when the pool is closed before. */
   ready(): Promise<void>;
   /** One row per child, for metrics and health. */
   state(): ChildState[];
+  /** Moves to the children of these sockets: new jobs go to them, and those in other children end there. */
+  use(sockets: readonly string[]): void;
   /** Fails all jobs with `engine_lost` and disconnects. Idempotent. */
   close(): void;
 }
@@ -80,7 +84,9 @@ interface WaitingCall extends QueuePlace {
 
 class ChildPool implements Pool {
   readonly #options: Required<PoolOptions>;
-  readonly #links: readonly Link[];
+  #links: readonly Link[];
+  /** Links to children that were left, until their last jobs have ended. */
+  #left: readonly Link[] = [];
   readonly #waiting = new FairQueue<WaitingCall>();
   #readyWaiters: ReadyWaiter[] = [];
   #turn = 0;
@@ -88,19 +94,32 @@ class ChildPool implements Pool {
 
   constructor(options: Required<PoolOptions>) {
     this.#options = options;
-    this.#links = options.sockets.map(
-      (socketPath, at) =>
-        new Link({
-          ...options,
-          socketPath,
-          up: () => this.#up(at),
-          lost: (how) => options.changed(at, how),
-        }),
-    );
+    this.#links = options.sockets.map((path) => this.#linkTo(path));
   }
 
   runJob(job: string, args: unknown, options: Parameters<JobRunner['runJob']>[2]): JobCall {
     return new JobCall(job, args, options, (call) => this.#dispatch(call));
+  }
+
+  use(sockets: readonly string[]): void {
+    if (this.#closed) return;
+    const known = new Map(this.#links.map((link) => [link.socketPath, link]));
+    const left = this.#links.filter(({ socketPath }) => !sockets.includes(socketPath));
+    this.#links = sockets.map((path) => known.get(path) ?? this.#linkTo(path));
+    for (const link of left) link.leave();
+    this.#left = [...this.#left, ...left].filter(({ isOver }) => !isOver);
+    if (this.#links.some((link) => link.up)) for (const call of this.#takeWaiting()) this.#dispatch(call);
+    this.#tellReady();
+  }
+
+  #linkTo(socketPath: string): Link {
+    const link: Link = new Link({
+      ...this.#options,
+      socketPath,
+      up: () => this.#up(link),
+      lost: (how) => this.#options.changed(this.#links.indexOf(link), how),
+    });
+    return link;
   }
 
   ready(): Promise<void> {
@@ -109,9 +128,13 @@ class ChildPool implements Pool {
     return new Promise((resolve, reject) => this.#readyWaiters.push({ resolve, reject }));
   }
 
+  get hasPlace(): boolean {
+    return this.#links.some((link) => link.hasPlace) || !this.#links.some((link) => link.up);
+  }
+
   state(): ChildState[] {
-    return this.#links.map((link, index) => ({
-      socket: this.#options.sockets[index] ?? '',
+    return this.#links.map((link) => ({
+      socket: link.socketPath,
       connected: link.up,
       pid: link.pid,
       frozen: link.frozen,
@@ -123,7 +146,7 @@ class ChildPool implements Pool {
 
   close(): void {
     this.#closed = true;
-    for (const link of this.#links) link.close();
+    for (const link of [...this.#links, ...this.#left]) link.close();
     for (const call of this.#takeWaiting()) call.fail(new ServiceError('engine_lost'));
     for (const waiter of this.#readyWaiters.splice(0)) waiter.reject(new ServiceError('draining'));
   }
@@ -173,9 +196,16 @@ class ChildPool implements Pool {
     }
   }
 
-  #up(at: number): void {
+  #up(link: Link): void {
+    const at = this.#links.indexOf(link);
+    // It was left before it was there.
+    if (at < 0) return;
     this.#options.changed(at, 'up');
     for (const call of this.#takeWaiting()) this.#dispatch(call);
+    this.#tellReady();
+  }
+
+  #tellReady(): void {
     if (!this.#links.every((link) => link.up)) return;
     for (const waiter of this.#readyWaiters.splice(0)) waiter.resolve();
   }

@@ -9,6 +9,11 @@ export interface SuperviseOptions {
   /** The compiled entry that the children run; it calls `serveAsChild`. */
   readonly entry: string | URL;
   readonly count: number;
+  /**
+   * Number of the first one, above those of children of the role that still end. Absent: 0, and what a killed supervisor left of
+   * the role is swept away before.
+   */
+  readonly from?: number;
   /** Created for the owner only if missing; refused if it is not private. Keep it short: a socket's path has about 100 bytes. */
   readonly socketFolder: string;
   readonly log: Log;

@@ -22,6 +22,8 @@ export interface Supervision {
   ready(): Promise<void>;
   /** Process numbers of the running children. */
   pids(): number[];
+  /** Whether one of them has work, of any caller. */
+  busy(): boolean;
   /** Ends all children. Idempotent. */
   stop(): Promise<void>;
   /** Gives children that are ending `ms` to finish. */
@@ -29,6 +31,7 @@ export interface Supervision {
 }
 
 const DEFAULTS = {
+  from: 0,
   env: process.env,
   args: [],
   nice: 0,
@@ -47,12 +50,13 @@ const DEFAULTS = {
  */
 export async function superviseRole(options: SuperviseOptions): Promise<Supervision> {
   if (!/^[a-z0-9-]+$/.test(options.role)) throw new Error(`'${options.role}' is no name for a role`);
-  const sockets = Array.from({ length: options.count }, (_, index) =>
-    socketOf(options.socketFolder, options.role, index),
+  const { from, count, role, socketFolder } = options;
+  const sockets = Array.from({ length: count }, (_, index) =>
+    socketOf(socketFolder, role, (from ?? 0) + index),
   );
   sockets.forEach(checkSocketPath);
-  privateFolder(options.socketFolder);
-  await sweep(options.socketFolder, options.role);
+  privateFolder(socketFolder);
+  if (from === undefined) await sweep(socketFolder, role);
   return new Role({ ...DEFAULTS, output: toLog(options.log), ...options }, sockets);
 }
 
@@ -78,7 +82,9 @@ class Role implements Supervision {
     this.sockets = sockets;
     const up = (): void => this.#up();
     const refused = (reason: string): void => this.#refuse(new Error(reason));
-    this.#children = sockets.map((socket, index) => new SupervisedChild(options, index, socket, up, refused));
+    this.#children = sockets.map(
+      (socket, index) => new SupervisedChild(options, options.from + index, socket, up, refused),
+    );
   }
 
   ready(): Promise<void> {
@@ -89,6 +95,10 @@ class Role implements Supervision {
 
   pids(): number[] {
     return this.#children.flatMap(({ pid }) => (pid === undefined ? [] : [pid]));
+  }
+
+  busy(): boolean {
+    return this.#children.some((child) => child.busy);
   }
 
   stop(): Promise<void> {

@@ -68,6 +68,12 @@ export class SupervisedChild {
     return this.#link.up;
   }
 
+  /** Whether it has work, of any caller, as it last reported. */
+  get busy(): boolean {
+    const { running, queued } = this.#link.reported;
+    return running + queued > 0;
+  }
+
   get pid(): number | undefined {
     return this.#process?.pid;
   }

@@ -1,5 +1,5 @@
 /**
- * How many calls a workspace may place, if the installation bounds that (`PHONE_CALLS_PER_DAY`, `PHONE_CALLS_AT_ONCE`): counted in
+ * Whether a workspace may place calls, and how many, if the installation bounds that (`PHONE_CALLS_PER_DAY`, `PHONE_CALLS_AT_ONCE`): counted in
  * rows, so that all nodes count the same.
  */
 import { ServiceError } from '../../contracts/errors.js';
@@ -18,6 +18,16 @@ export const UNLIMITED: CallingLimits = { perDay: null, atOnce: null };
 const RETRY_SECONDS = 5;
 
 const MOST_COUNTED = 1_000_000_000;
+
+/** Errors: `forbidden` with the reason `outbound_disabled`. */
+export async function checkOutbound(sql: Sql, workspaceId: string): Promise<void> {
+  const [row] = await sql`select from workspaces where id = ${workspaceId} and outbound_disabled`;
+  if (!row) return;
+  throw new ServiceError('forbidden', {
+    message: 'Placing calls is turned off for this workspace',
+    reason: 'outbound_disabled',
+  });
+}
 
 /** Counts an attempt to place a call. Errors: `rate_limited` with the reason `daily_limit_exceeded`. */
 export async function countAttempt(sql: Sql, { perDay }: CallingLimits, workspaceId: string): Promise<void> {

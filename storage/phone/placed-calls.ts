@@ -25,7 +25,13 @@ import { addDeliveries } from '../deliveries.js';
 import { listed, positionAfter, wantedRows } from '../page.js';
 import type { Sql, Transaction } from '../postgres/sql.js';
 import { tellDialled, tellLate, tellSettled } from './dial-events.js';
-import { type CallingLimits, countAttempt, UNLIMITED, withCallLeft } from './calling-limits.js';
+import {
+  type CallingLimits,
+  checkOutbound,
+  countAttempt,
+  UNLIMITED,
+  withCallLeft,
+} from './calling-limits.js';
 
 /** Needs the calls as `c`. */
 const columns = (sql: Sql | Transaction) => sql`
@@ -225,7 +231,10 @@ export const createPlacedCalls = (parts: Parts): PlacedCalls => {
       return call;
     },
     repeated: (workspaceId, idempotency) => repeated(sql, workspaceId, idempotency),
-    attempt: (workspaceId) => countAttempt(sql, limits, workspaceId),
+    async attempt(workspaceId) {
+      await checkOutbound(sql, workspaceId);
+      await countAttempt(sql, limits, workspaceId);
+    },
     claim: (call) => claim(parts, call),
     drop: async (id) => void (await sql`delete from placed_calls where id = ${id} and session_id is null`),
     begin: (...of) => begin(sql, ...of),

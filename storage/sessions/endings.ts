@@ -47,7 +47,7 @@ const update = (tx: Transaction, id: string, reason: EndedReason, only: Only) =>
     measured_ms = coalesce(${typeof only === 'object' ? only.lastedMs : null}::bigint, ${lastedUntilNow(tx)}),
     analysis_due_at = case when ${isIn(tx, CONVERSING)} and s.source <> 'dashboard'
       then now() + ${LIMITS.session.lastWordsMs}::int * interval '1 millisecond' end,
-    plan = case when ${isIn(tx, CONVERSING)} and s.source <> 'dashboard' then s.plan #- '{config,prompt}' #- '{transfers}' #- '{system}' #- '{voicemail}' end
+    plan = case when ${isIn(tx, CONVERSING)} and s.source <> 'dashboard' then s.plan #- '{config,prompt}' #- '{transfers}' #- '{system}' #- '{voicemail}' #- '{terms}' end
   where s.id = ${id} and ${isIn(tx, answeringSession(reason))} and ${conditionOf(tx, only)}
   returning ${columns(tx)}, s.plan, s.prices`;
 

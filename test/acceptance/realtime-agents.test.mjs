@@ -4,13 +4,21 @@
  */
 import OpenAI from 'openai';
 import { OpenAIRealtimeWS } from 'openai/realtime/ws';
-import { OpenAIRealtimeWebSocket, RealtimeAgent, RealtimeSession, tool } from '@openai/agents-realtime';
+import {
+  OpenAIRealtimeSIP,
+  OpenAIRealtimeWebSocket,
+  RealtimeAgent,
+  RealtimeSession,
+  tool,
+} from '@openai/agents-realtime';
 import { fileURLToPath } from 'node:url';
 import t from '../../dist/test/fixtures/tap.js';
 import { messagesOf, Talks } from '../../dist/test/fixtures/conversation/conversation.js';
 import { said, toolSaid } from '../../dist/test/fixtures/chat/model.js';
 import { exactly } from '../../dist/test/fixtures/exactly.js';
 import { EMBEDDED, TEST_KEY } from '../../dist/test/fixtures/gateway.js';
+import { letGo } from '../../dist/test/fixtures/calls/caller.js';
+import { RtcClient } from '../../dist/test/fixtures/protocol-a/rtc-client.js';
 import { onEachFrame } from '../../dist/test/fixtures/media/pace.js';
 import { until } from '../../dist/test/fixtures/until.js';
 import { misfits } from './event-types.mjs';
@@ -19,6 +27,7 @@ const inside = '@openai/agents-realtime/dist/openaiRealtimeEvents.mjs';
 const { realtimeServerEventSchema } = await import(new URL(`./node_modules/${inside}`, import.meta.url).href);
 
 const file = (name) => fileURLToPath(new URL(`../fixtures/${name}`, import.meta.url));
+t.teardown(letGo);
 process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0';
 const tls = { TLS_CERT: file('edge-cert.pem'), TLS_KEY: file('edge-key.pem') };
 const talks = await Talks.start(t, { ...EMBEDDED, ...tls, LOG_LEVEL: 'info' });
@@ -185,4 +194,78 @@ t.test('@openai/agents-realtime, with its defaults: turns, a tool, an interrupti
     const { success, error } = realtimeServerEventSchema.safeParse(event);
     if (!success) t.fail(`${event.type}: ${error.message}`);
   }
+});
+
+/** A browser's call, which speaks with the engines of the gateway; its id. */
+async function browser(agentId) {
+  const client = new RtcClient();
+  t.teardown(() => client.close());
+  const response = await client.call(gateway, { query: `?model=${agentId}` });
+  t.equal(response.status, 201);
+  return { client, callId: response.headers.get('location').split('/').at(-1) };
+}
+
+t.test('openai: a server watches the call of a browser, steers it, and hangs up', async (t) => {
+  const { client, callId } = await browser(await agentWith());
+  const openai = new OpenAI({ apiKey: TEST_KEY, baseURL: `${gateway.base}/v1`, maxRetries: 0 });
+  const rt = new OpenAIRealtimeWS({ callID: callId, options: { rejectUnauthorized: false } }, openai);
+  const events = [];
+  const errors = [];
+  const closed = new Promise((resolve) => rt.socket.on('close', resolve));
+  rt.on('event', (event) => events.push(event));
+  rt.on('error', (error) => errors.push(error));
+  const parameters = { type: 'object', properties: { of: { type: 'string' } } };
+  await until('the session is there', () => of(events, 'session.created')[0]);
+  const price = { type: 'function', name: 'price', description: 'The price of a thing', parameters };
+  rt.send({ type: 'session.update', session: { type: 'realtime', tools: [price] } });
+  rt.on('response.function_call_arguments.done', ({ call_id }) =>
+    rt.send({
+      type: 'conversation.item.create',
+      item: { type: 'function_call_output', call_id, output: 'two euros' },
+    }),
+  );
+  client.listen();
+  await until('it greets', () => heard(events).includes('Hello, this is the bakery.'));
+  const content = [{ type: 'input_text', text: 'What is the price of the bread?' }];
+  rt.send({ type: 'conversation.item.create', item: { type: 'message', role: 'user', content } });
+  rt.send({ type: 'response.create' });
+  await client.untilHeard('It costs two euros.');
+  t.same(of(events, 'response.output_audio.delta'), [], 'no audio');
+  await openai.realtime.calls.hangup(callId);
+  t.equal(await closed, 1000);
+  t.strictSame(errors, []);
+  exactly(t, await talks.ended({ session_id: callId }), { ended_reason: 'ended_by_api' });
+  const byType = new Map(events.map((event) => [event.type, event]));
+  const types = { type: 'RealtimeServerEvent', from: 'openai/resources/realtime/realtime' };
+  t.strictSame(misfits([...byType.values()], types), []);
+});
+
+t.test('@openai/agents-realtime: an agent of a server joins the call of a browser', async (t) => {
+  const { client, callId } = await browser(await agentWith());
+  const price = tool({
+    name: 'price',
+    description: 'The price of a thing',
+    parameters: {
+      type: 'object',
+      properties: { of: { type: 'string' } },
+      required: ['of'],
+      additionalProperties: false,
+    },
+    execute: async () => 'two euros',
+  });
+  const transport = new OpenAIRealtimeSIP();
+  const session = new RealtimeSession(new RealtimeAgent({ name: 'server', tools: [price] }), { transport });
+  const errors = [];
+  session.on('error', (error) => errors.push(error));
+  const url = `${gateway.base.replace('http', 'ws')}/v1/realtime?call_id=${callId}`;
+  await session.connect({ apiKey: TEST_KEY, url, callId });
+  client.listen();
+  await client.untilHeard('Hello, this is the bakery.');
+  session.sendMessage('What is the price of the bread?');
+  await client.untilHeard('It costs two euros.');
+  await until('its history is whole', () => session.history.length >= 3);
+  session.close();
+  client.close();
+  t.strictSame(errors, []);
+  exactly(t, await talks.ended({ session_id: callId }), { ended_reason: 'hangup' });
 });

@@ -3,17 +3,12 @@
  * other words of nearly the same sounds ("to London leaves at" becomes "to lung, Denise at"), with other spaces between them.
  *
  * The words are aligned with the part of the other text that takes the fewest changes (Sellers 1980). Letters of one class of sounds
- * are exchanged at half the price. Scripts without such classes are compared by their letters alone.
+ * are exchanged at half the price (contracts/text/sound-classes.ts). Scripts without such classes are compared by their letters alone.
  */
-
-/** Letters of the same class are often heard for each other. */
-const CLASSES = ['bpfvw', 'dt', 'gkcqx', 'szjy', 'mn', 'lr', 'aeiou'];
-const CLASS_OF = new Map(
-  CLASSES.flatMap((letters, at) => [...letters].map((letter) => [letter, at] as const)),
-);
+import { exchange } from '../../../contracts/text/sound-classes.js';
 
 /** Prices of the changes. A letter that was not heard is cheaper than one that was never said. */
-const PRICE = { alike: 0.5, other: 1.1, added: 1, unheard: 0.7 } as const;
+const PRICE = { added: 1, unheard: 0.7 } as const;
 
 /** A letter of these scripts stands for a syllable or a word, so it says as much as several of an alphabet. */
 const SYLLABIC = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}]/u;
@@ -37,12 +32,6 @@ const lettersOf = (word: string): readonly string[] => [...word.normalize('NFD')
 
 const lengthOf = (letters: readonly string[]): number =>
   letters.reduce((sum, letter) => sum + (SYLLABIC.test(letter) ? SYLLABIC_LETTERS : 1), 0);
-
-function exchange(one: string, other: string): number {
-  if (one === other) return 0;
-  const kind = CLASS_OF.get(one);
-  return kind !== undefined && kind === CLASS_OF.get(other) ? PRICE.alike : PRICE.other;
-}
 
 /** Least price of each prefix of `heard` with any part of `said` that ends at each letter. */
 function pricesOf(heard: readonly string[], said: readonly string[]): readonly Float64Array[] {

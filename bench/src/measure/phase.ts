@@ -71,6 +71,15 @@ export const failedIn = (phase: Phase): number =>
 export const secondsOf = ({ outcomes }: Phase): number =>
   outcomes.reduce((sum, { seconds }) => sum + seconds, 0);
 
+/** A count needs no doubts: it holds however busy the machine was. */
+export const failedFigure = (name: string, subject: string, phase: Phase) => ({
+  name,
+  subject,
+  unit: '',
+  n: requestsIn(phase),
+  value: failedIn(phase),
+});
+
 /** Requests a second that were answered. */
 export const throughputOf = (phase: Phase): number =>
   (requestsIn(phase) - failedIn(phase)) / secondsOf(phase);
@@ -86,14 +95,14 @@ const missing = (due: Float64Array): Float64Array => new Float64Array(due.length
 export const valuesIn = ({ outcomes }: Phase, reading: string): number[] =>
   outcomes.flatMap(({ readings }) => [...(readings[reading] ?? [])].filter((value) => !Number.isNaN(value)));
 
-/** Each subject in turn, round by round, so that the machine's drift falls on all alike. */
+/** Each subject in turn, round by round, so that the machine's drift falls on all alike. Resolves with all rounds of each. */
 export async function interleaved<S>(
   subjects: readonly S[],
   rounds: number,
   run: (subject: S, round: number) => Promise<Phase>,
-): Promise<Map<S, Phase[]>> {
+): Promise<Map<S, Phase>> {
   const phases = new Map<S, Phase[]>(subjects.map((subject) => [subject, []]));
   for (let round = 0; round < rounds; round += 1)
     for (const subject of subjects) phases.get(subject)?.push(await run(subject, round));
-  return phases;
+  return new Map([...phases].map(([subject, each]) => [subject, merged(each)]));
 }

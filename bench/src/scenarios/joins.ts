@@ -1,6 +1,6 @@
 /** Callers that join: how long until media flows in both directions, and what a join costs. */
 import { latencyFigures } from '../figures.js';
-import { doubtsIn, failedIn, interleaved, latenciesIn, merged, requestsIn } from '../measure/phase.js';
+import { doubtsIn, failedFigure, interleaved, latenciesIn, requestsIn } from '../measure/phase.js';
 import { percentileChart } from '../report/charts.js';
 import { TONE } from '../servers/checkout.js';
 import { callEnvironment, Callers, makeListener } from './call-load.js';
@@ -29,7 +29,7 @@ export default scenario<Parameters>({
       return joined;
     };
     const phases = await interleaved([join], rounds, (each) => each());
-    const phase = merged(phases.get(join)!);
+    const phase = phases.get(join)!;
     const common = { subject: server.name, doubts: doubtsIn(phase) };
     const n = requestsIn(phase);
     const each = (ms: number | undefined): number => (ms ?? Number.NaN) / n;
@@ -37,7 +37,7 @@ export default scenario<Parameters>({
       ...latencyFigures('joins.join', latenciesIn(phase, 'join'), common),
       { ...common, name: 'joins.cpu', unit: 'ms', n, value: each(phase.cost?.process) },
       { ...common, name: 'joins.cpu.all', unit: 'ms', n, value: each(phase.cost?.family) },
-      { subject: server.name, name: 'joins.failed', unit: '', n, value: failedIn(phase) },
+      failedFigure('joins.failed', server.name, phase),
     );
     context.chart(percentileChart('joins: until media flows', { gateway: phase }, 'join'));
   },

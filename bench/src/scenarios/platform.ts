@@ -2,10 +2,9 @@
 import { type FigureInput, latencyFigures } from '../figures.js';
 import {
   doubtsIn,
-  failedIn,
+  failedFigure,
   interleaved,
   latenciesIn,
-  merged,
   type Phase,
   requestsIn,
   throughputOf,
@@ -99,7 +98,7 @@ async function measureCreations(context: Context, cast: Cast, { connections, req
   };
   for (const way of [ways.api, ways.bare]) await run(way);
   const phases = await interleaved([ways.api, ways.bare], rounds, run);
-  const [own, least] = [merged(phases.get(ways.api)!), merged(phases.get(ways.bare)!)];
+  const [own, least] = [phases.get(ways.api)!, phases.get(ways.bare)!];
   const common = { subject: 'gateway', doubts: doubtsIn(own, least) };
   const n = requestsIn(own);
   const baseline = { name: bare.name, value: throughputOf(least) };
@@ -112,7 +111,7 @@ async function measureCreations(context: Context, cast: Cast, { connections, req
     ...common,
   });
   context.add(...latencyFigures('sessions.create.e2e', latenciesIn(own, 'e2e'), common));
-  context.add({ name: 'sessions.create.failed', unit: '', n, value: failedIn(own), subject: 'gateway' });
+  context.add(failedFigure('sessions.create.failed', 'gateway', own));
 }
 
 const DAY_MS = 86_400_000;

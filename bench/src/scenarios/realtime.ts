@@ -3,7 +3,7 @@ import { startBaseline } from '../baselines/baseline.js';
 import type { Generator } from '../generator/generator.js';
 import { latencyFigures } from '../figures.js';
 import { INSPECTABLE, Inspector } from '../measure/inspector.js';
-import { doubtsIn, interleaved, latenciesIn, merged, type Phase, requestsIn } from '../measure/phase.js';
+import { doubtsIn, interleaved, latenciesIn, type Phase, requestsIn } from '../measure/phase.js';
 import { APPENDS_A_SECOND, type RealtimeTask } from '../programs/realtime.js';
 import type { SocketAddress } from '../programs/web-socket-frames.js';
 import { percentileChart } from '../report/charts.js';
@@ -144,15 +144,14 @@ async function measureAppends(
   const opened = new Map<Sockets, Phase>();
   for (const each of all) opened.set(each, await each.open(sockets));
   for (const each of all) await each.append(sockets, 1, false);
-  const phases = await interleaved(all, rounds, (each) => each.append(sockets, parameters.seconds, false));
-  const appended = new Map([...phases].map(([each, its]) => [each, merged(its)]));
+  const appended = await interleaved(all, rounds, (each) => each.append(sockets, parameters.seconds, false));
   reportAppends(context, isMost ? 'realtime.append' : `realtime.append.${sockets}`, appended, cast);
   if (isMost) reportOpens(context, opened.get(own!)!, opened.get(sink!)!, cast);
   if (sockets === parameters.appends[0]?.sockets) {
     const commits = await interleaved([own!], parameters.commitRounds, (each) =>
       each.append(sockets, parameters.seconds, true),
     );
-    reportCommits(context, merged(commits.get(own!)!), appended.get(own!)!);
+    reportCommits(context, commits.get(own!)!, appended.get(own!)!);
   }
   for (const each of all) await each.close();
 }

@@ -8,10 +8,9 @@ import type { Load } from '../generator/protocol.js';
 import { familyMemory } from '../measure/processes.js';
 import {
   doubtsIn,
-  failedIn,
+  failedFigure,
   interleaved,
   latenciesIn,
-  merged,
   type Phase,
   requestsIn,
   throughputOf,
@@ -154,13 +153,7 @@ function reportRow(context: Context, row: string, phases: Phases): void {
         value: throughputOf(phase),
         baseline: against(throughputOf),
       },
-      {
-        name: `rivals.${row}.failed`,
-        subject: server.name,
-        unit: '',
-        n: requestsIn(phase),
-        value: failedIn(phase),
-      },
+      failedFigure(`rivals.${row}.failed`, server.name, phase),
     );
     if (own === undefined || phase === own) continue;
     const over = familyCostOf(phase) / familyCostOf(own);
@@ -221,10 +214,9 @@ async function measureRow(context: Context, name: string, row: Row, parameters: 
   const ask: Ask = ({ server }, what, load) =>
     context.load(server, `${name}, ${what}`, row.client, row.params(server, context), load);
   for (const contender of contenders) await ask(contender, 'warm-up', warmUp);
-  const measured = await interleaved(contenders, rounds, (contender) =>
+  const phases = await interleaved(contenders, rounds, (contender) =>
     ask(contender, `${connections} connections`, { concurrency: connections, seconds }),
   );
-  const phases = new Map([...measured].map(([contender, each]) => [contender, merged(each)]));
   reportRow(context, name, phases);
   if (name === LATENCY_ROW) {
     context.add(...contenders.flatMap(memoryOf));

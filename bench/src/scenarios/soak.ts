@@ -1,6 +1,6 @@
 /** The same load for long, speech and calls that come and go: whether memory, handles or latency grow (`--minutes`). */
 import { readdirSync } from 'node:fs';
-import { failedIn, doubtsIn, latenciesIn, merged, type Phase, requestsIn } from '../measure/phase.js';
+import { doubtsIn, failedFigure, latenciesIn, merged, type Phase } from '../measure/phase.js';
 import { familyMemory, familyOf } from '../measure/processes.js';
 import type { Line } from '../report/report.js';
 import { type StartedServer, TONE } from '../servers/checkout.js';
@@ -113,7 +113,7 @@ function report(context: Context, windows: readonly Window[]): void {
     { ...common, name: 'soak.memory', unit: 'MB a minute', value: growth('memory') },
     { ...common, name: 'soak.handles', unit: 'a minute', value: growth('handles') },
     { ...common, name: 'soak.ttfa', unit: 'ms a minute', value: growth('ttfa') },
-    { subject: 'gateway', name: 'soak.failed', unit: '', n: requestsIn(phase), value: failedIn(phase) },
+    failedFigure('soak.failed', 'gateway', phase),
   );
   for (const each of Object.values(lines))
     context.chart({

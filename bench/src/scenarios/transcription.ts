@@ -7,10 +7,9 @@ import { latencyFigures } from '../figures.js';
 import { latenciesOf, type Reading } from '../histogram.js';
 import {
   doubtsIn,
-  failedIn,
+  failedFigure,
   interleaved,
   latenciesIn,
-  merged,
   type Phase,
   requestsIn,
   valuesIn,
@@ -90,7 +89,7 @@ function reportServer(
         ]),
     { name: 'transcription.rtf.p50', unit: '×', n: factors.n, ...common, ...told(factors.percentile(50)) },
     { name: 'transcription.wer', unit: '%', n: wer.length, value: mean * 100, subject: server.name },
-    { name: 'transcription.failed', unit: '', n, value: failedIn(phase), subject: server.name },
+    failedFigure('transcription.failed', server.name, phase),
   );
 }
 
@@ -112,7 +111,7 @@ export default scenario<Parameters>({
     const all = model === undefined ? servers : [...servers, model];
     for (const server of all) await ask(server, 1);
     const phases = await interleaved(all, rounds, (server) => ask(server));
-    const phaseOf = (server: Server): Phase => merged(phases.get(server)!);
+    const phaseOf = (server: Server): Phase => phases.get(server)!;
     const alone = model && { server: model, phase: phaseOf(model) };
     for (const server of servers)
       reportServer(context, server, phaseOf(server), server === servers[0] ? alone : undefined);

@@ -12,6 +12,7 @@ export type Permission =
   | 'records'
   | 'read'
   | 'machine'
+  | 'operate'
   | 'manage';
 
 export interface Account {

@@ -41,6 +41,9 @@ export const AUDIT_ACTIONS = {
   /** By the commands, the first start, API_KEY, or another key: the database notes it. */
   'key.created': {},
   'key.revoked': {},
+  'model.added': {},
+  'model.cancelled': {},
+  'model.removed': {},
   'workspace.limited': {},
   signed_in: { repeats: true },
 } as const satisfies Readonly<Record<string, { readonly repeats?: true }>>;

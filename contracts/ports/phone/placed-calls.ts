@@ -63,7 +63,7 @@ export interface PlacedCalls {
    * (reason `idempotency_key_reuse`), or to one still being processed (`idempotency_key_conflict`).
    */
   repeated(workspaceId: string, idempotency: Idempotency): Promise<PlacedCall | undefined>;
-  /** Counts an attempt to place a call. Errors: `rate_limited` (reason `daily_limit_exceeded`). */
+  /** Counts an attempt to place a call. Errors: `forbidden` (reason `outbound_disabled`), `rate_limited` (`daily_limit_exceeded`). */
   attempt(workspaceId: string): Promise<void>;
   /**
    * Records the call. `known`: it was requested before with the same key. Errors: those of `repeated`; `rate_limited` with as many

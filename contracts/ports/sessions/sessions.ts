@@ -82,6 +82,8 @@ export interface SessionPlan {
   readonly system?: SystemVariables;
   /** Of placed calls: what the agent does where a machine answers, with its variables. Absent: machines are not detected. */
   readonly voicemail?: Voicemail;
+  /** Names and other words that the caller may say: values of the session's variables. Deleted with the rendered texts. */
+  readonly terms?: readonly string[];
   /** What its owner was asked before the call. Absent if nobody was asked. */
   readonly init?: InitOutcome;
   /** Agents that may take the call over, and the variables for their prompts, which are deleted with the plan. Absent if there are none. */

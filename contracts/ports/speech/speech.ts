@@ -10,6 +10,13 @@ import type { StoredFile } from './codec.js';
 import type { RequestTrace } from '../trace.js';
 import type { Latency, ReferenceAudio, Sampling, TimedWord } from './tts.js';
 
+/** Which engine did a piece of work. */
+export interface WorkedBy {
+  readonly engine: string;
+  /** Of its service; absent: it has but one. */
+  readonly model?: string;
+}
+
 /** An engine that failed somebody on the line. */
 export interface EngineFailure {
   readonly engine: string;
@@ -92,6 +99,8 @@ export interface SpokenPiece {
   readonly complete: boolean;
   /** Words known so far; times from the piece's own start. Undefined if the engine has no timing. */
   readonly words: readonly TimedWord[] | undefined;
+  /** The engine that speaks it; absent: none does. */
+  readonly by?: WorkedBy;
 }
 
 export interface TimedAudio {
@@ -171,6 +180,8 @@ export interface TranscriptionRequest {
   readonly interim?: boolean;
   /** The audio may not be complete, though it is likely: it counts as usage when `count` is called. */
   readonly uncounted?: boolean;
+  /** Words that may be said: they take the place of what was heard nearly the same. */
+  readonly terms?: readonly string[];
   /** Whether noise is removed first, if the gateway can; raw audio only. */
   readonly reducesNoise?: boolean;
   /** Somebody waits on the line, as for speech; of interim transcripts only the time is bounded. Raw audio only. */
@@ -181,7 +192,7 @@ export interface TranscriptionRequest {
 /** Audio that is transcribed while it arrives. */
 export interface ListeningRequest extends Pick<
   TranscriptionRequest,
-  'model' | 'language' | 'uncounted' | 'trace'
+  'model' | 'language' | 'terms' | 'uncounted' | 'trace'
 > {
   /** At `sampleRate` Hz. */
   readonly audio: AsyncIterable<Int16Array>;
@@ -204,6 +215,8 @@ export interface Transcript {
   readonly segments: readonly TranscriptSegment[];
   /** Present if words were requested. */
   readonly words?: readonly TimedWord[];
+  /** The engine that heard it; absent: none did. */
+  readonly by?: WorkedBy;
 }
 
 /** All that is known of audio which arrives. */

@@ -24,3 +24,8 @@ export interface TurnListening {
   readonly detector: Exclude<Detector, 'tables'>;
   readonly model: TurnModel;
 }
+
+/** The model that listens now: it may be added and taken away while the gateway runs. A call keeps what it began with. */
+export interface TurnsInUse {
+  readonly inUse: TurnListening | undefined;
+}

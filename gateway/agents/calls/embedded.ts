@@ -26,6 +26,8 @@ export interface EmbeddedParts extends CallParts {
   readonly joinTokens: Pick<JoinTokens, 'issue'>;
   /** Most calls that this process takes; absent for any number. */
   readonly places?: number | undefined;
+  /** Whether a worker would take another call. */
+  readonly hasMedia?: () => boolean;
   /** Calls of other kinds that take places as well. */
   readonly beside?: () => number;
 }
@@ -95,8 +97,9 @@ export class EmbeddedCalls {
 
   /** Whether another call may begin here. */
   get hasRoom(): boolean {
-    const { places, beside } = this.parts;
-    return places === undefined || this.size + (beside?.() ?? 0) < places;
+    const { places, beside, hasMedia } = this.parts;
+    const isFull = places !== undefined && this.size + (beside?.() ?? 0) >= places;
+    return !isFull && hasMedia?.() !== false;
   }
 
   /** Calls that have not ended. */

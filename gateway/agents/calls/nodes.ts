@@ -15,6 +15,7 @@ import { keyedRoutes, type RouteRow } from '../../server/routes.js';
 import { enterHere, type JoiningParts } from './joining.js';
 import { digestOf, type RelayClaims, type RelayGate } from './node-claims.js';
 import { type Introduction, RELAY_PATH } from './node-relay.js';
+import type { SocketCalls } from './socket-calls.js';
 import type { SignalRelay } from './signal-relay.js';
 
 export interface NodeParts {
@@ -27,6 +28,8 @@ export interface NodeParts {
 export interface RelayedParts extends JoiningParts {
   readonly gate: RelayGate;
   readonly installation: string;
+  /** Calls whose events others may follow. */
+  readonly sockets: Pick<SocketCalls, 'owns' | 'connect'>;
   readonly near: SignalRelay;
 }
 
@@ -37,7 +40,7 @@ const NodeList = Type.Object({
       url: Type.Union([Type.String(), Type.Null()], { description: 'Where other nodes reach it' }),
       state: Type.Enum([...NODE_STATES]),
       calls: Type.Integer(),
-      places: Type.Union([Type.Integer(), Type.Null()], { description: 'Null: any number of calls' }),
+      places: Type.Union([Type.Integer(), Type.Null()], { description: 'Null: none told yet' }),
       load: Type.Number({ description: 'Share of its machine in use: 1 is all of its processors' }),
       call_cost: Type.Number({
         description: 'Share of its machine that one more call takes, as measured there',
@@ -99,14 +102,15 @@ type Connected = (how: SignalConnect, link: SignalLink) => SignalEnd | undefined
 
 /** The way to the call from here: in this process, or in another one of the installation. Errors: `conflict`. */
 async function wayTo(claims: RelayClaims, parts: RelayedParts): Promise<Connected> {
-  const { calls, runs, near, installation, nodeId } = parts;
+  const { calls, sockets, runs, near, installation, nodeId } = parts;
   const { sessionId, wants } = claims;
-  const here: Connected = (how, link) => calls.connect(sessionId, how, link);
+  const here: Connected = (how, link) =>
+    sockets.connect(sessionId, how, link) ?? calls.connect(sessionId, how, link);
   if (wants === 'room') {
     await enterHere(claims, parts);
     return here;
   }
-  if (calls.owns(sessionId)) return here;
+  if (sockets.owns(sessionId) || calls.owns(sessionId)) return here;
   const owner = await runs.owner(sessionId);
   const isNear = owner?.alive && owner.installation === installation && owner.nodeId !== nodeId;
   if (isNear && (await near.lives(owner.address)))

@@ -16,7 +16,7 @@ import type { Speech, SpeechOptions, Transcription } from '../../../contracts/po
 import type { TokenCounter } from '../../../contracts/ports/tokens.js';
 import type { ToolCredentials } from '../../../contracts/ports/agents/tools.js';
 import type { Briefing } from '../../../contracts/phone/transfers.js';
-import type { TurnListening } from '../../../contracts/ports/speech/turns.js';
+import type { TurnsInUse } from '../../../contracts/ports/speech/turns.js';
 import type { ClosedBy } from '../conversations/closing.js';
 import { type Carrier, CARRIERS, goesOn } from './carriers.js';
 import type { CallMetrics } from './call-metrics.js';
@@ -34,8 +34,8 @@ export interface CallParts {
   readonly runs: SessionRuns;
   readonly speech: Pick<Speech, 'synthesizeTimed' | 'checkVoice'>;
   readonly transcription: Transcription;
-  /** Undefined if no model hears the ends of turns. */
-  readonly turns: TurnListening | undefined;
+  /** Undefined where nobody is heard. */
+  readonly turns: TurnsInUse | undefined;
   readonly models: AgentModels;
   /** Whether agents may ask it for drafts of answers. */
   readonly drafts: boolean;
@@ -165,7 +165,13 @@ export class OwnedCall<Carried extends Carrier = Carrier> {
         },
         model: (plan) => models.modelOf(plan, { agentId, sessionId: id, endUserId }),
       },
-      listening: { transcription, model: DEFAULT_TRANSCRIPTION_MODEL, caller, language, turns: parts.turns },
+      listening: {
+        transcription,
+        model: DEFAULT_TRANSCRIPTION_MODEL,
+        caller,
+        language,
+        turns: parts.turns?.inUse,
+      },
       thinking: {
         whom,
         knowledge,

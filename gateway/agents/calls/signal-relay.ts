@@ -39,8 +39,10 @@ const MOST_BYTES = 2 * 1024 * 1024;
 
 const memoryOf = (frame: Frame): number => pieceOf(frame.length);
 
-/** The owner's side: treats the connection as if it had been made here. It ends at once if the conversation is not here. */
-export const relayedSignals = (calls: Pick<EmbeddedCalls, 'connect'>): JobHandlers => ({
+type Connecting = Pick<EmbeddedCalls, 'connect'>;
+
+/** The owner's side: treats the connection as if it had been made here. It ends at once if none of these has the conversation. */
+export const relayedSignals = (...calls: readonly Connecting[]): JobHandlers => ({
   async *[JOB]({ sessionId, version, query, from }: SignalArgs, input, { signal }): AsyncGenerator<Frame> {
     const out = new AsyncQueue<Frame>(memoryOf);
     const link = {
@@ -52,7 +54,8 @@ export const relayedSignals = (calls: Pick<EmbeddedCalls, 'connect'>): JobHandle
       },
       close: () => out.end(),
     };
-    const end = calls.connect(sessionId, { version, query: new URLSearchParams(query), from }, link);
+    const how = { version, query: new URLSearchParams(query), from };
+    const end = firstOf(calls, (each) => each.connect(sessionId, how, link));
     if (!end) return;
     const close = (): void => out.end();
     signal.addEventListener('abort', close, { once: true });
@@ -65,6 +68,17 @@ export const relayedSignals = (calls: Pick<EmbeddedCalls, 'connect'>): JobHandle
     }
   },
 });
+
+function firstOf(
+  calls: readonly Connecting[],
+  connect: (calls: Connecting) => SignalEnd | undefined,
+): SignalEnd | undefined {
+  for (const each of calls) {
+    const end = connect(each);
+    if (end) return end;
+  }
+  return undefined;
+}
 
 /** Never rejects: a broken connection counts as a peer that has left. */
 async function carry(frames: AsyncIterable<Frame>, end: SignalEnd): Promise<void> {

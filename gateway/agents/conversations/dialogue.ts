@@ -102,6 +102,11 @@ export class Dialogue {
     return this.#turn;
   }
 
+  /** What the agent has said last; empty if it has said nothing. */
+  get lastSaid(): string {
+    return this.#said.findLast(({ role }) => role === 'assistant')?.content ?? '';
+  }
+
   get messages(): readonly ChatMessage[] {
     return this.messagesWith();
   }

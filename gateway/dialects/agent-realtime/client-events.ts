@@ -209,6 +209,12 @@ const clearOutput: Handler = (session, call) => {
   call.message({ type: 'user.interrupt' });
 };
 
+/** Those about the audio that a client sends in events. */
+export const OF_AUDIO: ReadonlySet<string> = new Set([
+  'input_audio_buffer.commit',
+  'input_audio_buffer.clear',
+]);
+
 export const HANDLERS: ReadonlyMap<string, Handler> = new Map([
   ['input_audio_buffer.commit', commit],
   ['input_audio_buffer.clear', clear],

@@ -4,7 +4,7 @@ import { invalid } from '../../../contracts/schemas/valid.js';
 import { isId } from '../../../contracts/ids.js';
 import type { OfferedLine } from '../../../contracts/ports/calls/offered-calls.js';
 import { authenticate } from '../../server/auth.js';
-import type { HttpRequest } from '../../server/port.js';
+import type { HttpRequest, Socket, SocketEvents } from '../../server/port.js';
 import type { AgentDoor } from '../protocol-a/agent-door.js';
 import { Fault } from '../protocol-a/realtime/faults.js';
 import { suffixOf } from '../protocol-a/realtime/state.js';
@@ -37,16 +37,20 @@ function openLine(
   released: () => void,
 ): OfferedLine {
   const from = request.fromPrivateNetwork ? request.clientAddress : '';
-  const client = { session, settings, suffix: suffixOf(request.generationId) };
+  const suffix = suffixOf(request.generationId);
   const { id: sessionId, workspaceId, config } = session;
-  const channel: Channel = new Channel(
-    workspaceId,
-    parts,
-    (socket) => new AgentSession(socket, { ...client, line }, { ...parts, calls }, () => undefined),
-    released,
-  );
+  calls.checkRoom();
+  // Others may watch the session before its channel is open.
+  const host = new AgentSession({ session, settings, suffix, byRtp: true }, { ...parts, calls });
+  const left = (): void => {
+    host.abandoned();
+    released();
+  };
+  const open = (socket: Socket): SocketEvents => host.enter(socket, () => undefined);
+  const channel = new Channel(workspaceId, parts, open, left);
   const offered = { sessionId, workspaceId, record: config.conversation.record_audio };
   const line = calls.offered(offered, { sdp, from }, channel.events);
+  host.line = line;
   channel.attach(line);
   return line;
 }

@@ -1,16 +1,15 @@
 /**
- * The host of one agent's socket (docs/contract/agent-realtime.md): its client sets the session up, and talks with the agent. The call
- * begins when it has said how, wants something of the agent, or has said nothing for a second.
+ * The host of one agent's session (docs/contract/agent-realtime.md): its client sets it up, and talks with the agent; others may watch and
+ * steer. The call begins when its client is there and something was wanted of the agent, or nothing was said for a second.
  *
- * Invariants: events are taken in order; a faulty one gets one `error`, and the socket stays open; audio that comes before the call has
- * begun is kept for it; whatever ends the socket ends the call.
+ * Invariants: audio that comes before the call has begun is kept for it; a call outlasts a socket that breaks off for a while, in which its
+ * client may come back by another one, and no other end of its connection; all connections end with the call.
  */
-import { endingFor } from '../../../contracts/close-codes.js';
+import { type CloseReason, endingFor } from '../../../contracts/close-codes.js';
 import { ServiceError, toServiceError } from '../../../contracts/errors.js';
 import { LIMITS } from '../../../contracts/limits.js';
+import { CALL_TIMES } from '../../../contracts/limits/call-times.js';
 import { TokenBucket } from '../../../contracts/limits/token-bucket.js';
-import { memoryExhausted } from '../../../contracts/ports/accounts/memory.js';
-import type { AgentChanges } from '../../../contracts/ports/calls/agent-changes.js';
 import type {
   CallNews,
   SocketCall,
@@ -18,51 +17,43 @@ import type {
   SocketLink,
 } from '../../../contracts/ports/calls/socket-calls.js';
 import type { OfferedLine } from '../../../contracts/ports/calls/offered-calls.js';
-import type { SessionPlan } from '../../../contracts/ports/sessions/sessions.js';
+import type { RunningSession, SessionPlan } from '../../../contracts/ports/sessions/sessions.js';
 import { speaksFirst } from '../../../contracts/schemas/agent-config.js';
 import type { SocketSession } from '../../../contracts/ports/sessions/socket-sessions.js';
 import type { PlainObject } from '../../../contracts/schemas/plain-object.js';
 import { type AudioRefusals, CallAudio } from '../../server/frames/call-audio.js';
-import { FrameQueue, LongText, type SocketFrame } from '../../server/frames/frame-queue.js';
-import type { Socket, SocketEvents } from '../../server/port.js';
-import {
-  APPEND,
-  appendedAudio,
-  clientEvent,
-  eventIdOf,
-  readFields,
-} from '../protocol-a/realtime/client-events.js';
+import { SocketMemory } from '../../server/memory/socket-memory.js';
+import type { SocketEvents } from '../../server/port.js';
+import { APPEND, clientEvent, eventIdOf } from '../protocol-a/realtime/client-events.js';
 import { Fault, FAULTS, toldOf } from '../protocol-a/realtime/faults.js';
 import { ServerEvents } from '../protocol-a/realtime/server-events.js';
 import { Answers } from './answers.js';
-import { bringTyped, HANDLERS } from './client-events.js';
+import { bringTyped, HANDLERS, OF_AUDIO } from './client-events.js';
 import { lineOf, showSocketFormat } from './formats.js';
 import { Items } from './items.js';
 import type { AgentRealtimeParts } from './parts.js';
-import {
-  type AgentSettings,
-  changed,
-  ownersOptions,
-  sessionFields,
-  showAgentSession,
-  voiceOf,
-  wantedOf,
-} from './settings.js';
+import type { Seat, SeatSocket } from './seat.js';
+import { Seats, type SeatsHost } from './seats.js';
+import { type AgentSettings, showAgentSession, voiceOf } from './settings.js';
 import type { SessionState } from './state.js';
+import { Updates } from './updates.js';
 import { UserTurns } from './user-turns.js';
 
 /** Codes of a normal close, or of one without a reason (RFC 6455, 7.4.1). */
 const CLOSED = new Set([1000, 1001, 1005]);
 
-const TOO_MANY_FRAMES = 'Too much came before an earlier event was read or answered; this one was dropped';
-
 const BY_RTP = 'The audio of a call by WebRTC comes on its track';
+const WATCHES = 'Who watches a call sends no audio';
 
 const AUDIO_REFUSALS: AudioRefusals = {
   tooMuch: (message) => new Fault('conversation_too_large', message, 'audio'),
   noBase64: () => new Fault('invalid_event', 'audio is no base64', 'audio'),
 };
 const LOST = new ServiceError('engine_lost', { message: 'The call was lost: begin another one' });
+const NO_RETURN = new ServiceError('unsupported_option', {
+  message: 'A call by WebRTC ends with its connection: nobody comes back to it',
+  param: 'session_id',
+});
 
 /** What a call is closed with, as its client reads it. */
 const LONGEST = 'conversation_timeout';
@@ -71,17 +62,19 @@ export interface AgentClient {
   readonly session: SocketSession;
   readonly settings: AgentSettings;
   readonly suffix: string;
-  /** The connection that carries its audio, if that is not the socket. */
-  readonly line?: OfferedLine;
+  /** Whether another connection than that of the events carries its audio. */
+  readonly byRtp: boolean;
+  /** Taken over from a process that has died. */
+  readonly resumed?: RunningSession;
 }
-
-type Read = PlainObject | undefined;
 
 type NewsHandlers = {
   readonly [On in CallNews['on']]: (news: Extract<CallNews, { readonly on: On }>) => void;
 };
 
-export class AgentSession implements SocketEvents, SessionState {
+type Ending = CloseReason | { readonly code: number; readonly reason: string };
+
+export class AgentSession implements SeatsHost, SessionState {
   readonly events: ServerEvents;
   readonly items: Items;
   readonly answers: Answers;
@@ -91,35 +84,47 @@ export class AgentSession implements SocketEvents, SessionState {
   readonly calls = new Set<string>();
   readonly past = new Map<string, string>();
   readonly rate: TokenBucket;
-  settings: AgentSettings;
   readonly audio: CallAudio;
   commits = 0;
   call: SocketCall | undefined;
+  /** The connection that carries its audio, if that is not the client's socket; set before the client comes. */
+  line: OfferedLine | undefined;
+  readonly #seats: Seats;
+  readonly #updates: Updates;
+  readonly #memory: SocketMemory;
   #state = 'listening';
   #beginning: Promise<void> | undefined;
-  #stopWaiting: () => void;
-  readonly #frames: FrameQueue<Read>;
+  #stopWaiting = (): void => undefined;
+  #stopWaitingForReturn = (): void => undefined;
+  /** Resolves once the client is there: nothing begins without it. */
+  readonly #entered: Promise<void>;
+  #enter: (() => void) | undefined;
   readonly #expiresAt: number;
-  /** Whether it was logged that something belongs to the agent's owner. */
-  #hasNoted = false;
   #isGone = false;
   #closedWith: number | undefined;
   /** Why the call has ended, if it was told. */
   #endedFor: string | undefined;
+  #isOver = false;
+  /** Others come in as long as this was not called. */
+  readonly #shut: () => void;
 
   constructor(
-    private readonly socket: Socket,
     readonly client: AgentClient,
     private readonly parts: AgentRealtimeParts & { readonly calls: SocketCalls },
-    private readonly ended: () => void,
   ) {
-    const { clock } = parts;
-    const { session, suffix } = client;
-    this.settings = client.settings;
-    this.events = new ServerEvents(socket, suffix);
-    socket.chargeTo(session.workspaceId);
-    this.audio = new CallAudio(socket.memory('audio'), AUDIO_REFUSALS);
-    this.items = new Items(this.events, socket.memory('text'));
+    const { clock, calls, log, memory } = parts;
+    const { session, suffix, settings } = client;
+    const goesOn = client.resumed !== undefined;
+    this.#updates = new Updates(settings, session, () => this.call, log, goesOn);
+    this.#memory = new SocketMemory(
+      memory,
+      () => session.workspaceId,
+      (error) => this.#exhausted(error),
+    );
+    this.#seats = new Seats(this, session.workspaceId, parts);
+    this.events = new ServerEvents(this.#seats.all, suffix, this.#seats.hearing);
+    this.audio = new CallAudio(this.#memory.share('audio'), AUDIO_REFUSALS, clock);
+    this.items = new Items(this.events, this.#memory.share('text'));
     this.turns = new UserTurns(this.events, this.items, clock);
     this.rate = new TokenBucket(LIMITS.session.clientMessages, () => clock.monotonic());
     const look = {
@@ -131,41 +136,55 @@ export class AgentSession implements SocketEvents, SessionState {
       byRtp: this.byRtp,
     };
     this.answers = new Answers(this.events, this.items, look, clock);
-    this.#frames = new FrameQueue(socket, {
-      read: (frame) => this.#read(frame),
-      take: (fields) => (fields ? this.#take(fields) : undefined),
-      failed: (error) => this.refuse(error),
-      full: () => this.refuse(new Fault('conversation_too_large', TOO_MANY_FRAMES)),
-      exhausted: () => this.refuse(memoryExhausted()),
+    const begun = clock.now() - (client.resumed?.lastedMs ?? 0);
+    this.#expiresAt = Math.floor(begun / 1000) + session.config.conversation.max_duration_seconds;
+    this.#entered = new Promise((resolve) => (this.#enter = resolve));
+    this.#shut = calls.admit(session, (as, link) => {
+      if (as === 'watch') return this.#seats.watch(link);
+      return this.#seats.replace(link, this.byRtp ? NO_RETURN : undefined, () => this.#back());
     });
-    this.#expiresAt = Math.floor(clock.now() / 1000) + session.config.conversation.max_duration_seconds;
-    this.#tellSession('session.created');
-    this.#stopWaiting = clock.after(LIMITS.agentRealtime.setUpMs.first, () => void this.begin());
+  }
+
+  get settings(): AgentSettings {
+    return this.#updates.settings;
   }
 
   get byRtp(): boolean {
-    return this.client.line !== undefined;
+    return this.client.byRtp;
   }
 
   get rests(): boolean {
     return this.#state === 'listening' && !this.answers.isActive && this.calls.size === 0;
   }
 
-  message(frame: string | Uint8Array): void {
-    this.#frames.push(frame);
+  /** Its client is there. `ended`: called once its connection is closed. Called once. */
+  enter(socket: SeatSocket, ended: () => void): SocketEvents {
+    const seat = this.#seats.enter(socket, ended);
+    this.#enter?.();
+    this.#enter = undefined;
+    if (!this.#beginning)
+      this.#stopWaiting = this.parts.clock.after(LIMITS.agentRealtime.setUpMs.first, () => void this.begin());
+    return seat;
   }
 
-  longText(bytes: Buffer): void {
-    this.#frames.push(new LongText(bytes));
+  /** Its client never came. Does nothing once it was there. */
+  abandoned(): void {
+    if (this.#enter) this.#over({ code: 1000, reason: 'its client has not connected' });
   }
 
-  mustEnd(error: ServiceError): void {
-    this.refuse(error);
-    this.call?.broken();
-    this.socket.close(endingFor(error.code));
+  #back(): void {
+    this.#stopWaitingForReturn();
+    this.call?.back();
   }
 
-  refuse(error: unknown, eventId: string | null = null): void {
+  /** Its socket broke off: the client may come back for a while. */
+  #away(call: SocketCall): void {
+    this.#seats.client = undefined;
+    call.away();
+    this.#stopWaitingForReturn = this.parts.clock.after(CALL_TIMES.reconnectWindowMs, () => call.broken());
+  }
+
+  refuse(error: unknown, eventId: string | null = null, seat?: Seat): void {
     const known = error instanceof Fault ? error : toServiceError(error);
     if (known instanceof ServiceError && known.status >= 500) {
       const { id: sessionId, agentId } = this.client.session;
@@ -174,149 +193,114 @@ export class AgentSession implements SocketEvents, SessionState {
         'an event of a realtime client failed',
       );
     }
-    this.events.error(toldOf(known), eventId);
+    this.events.error(toldOf(known), eventId, seat?.socket);
   }
 
-  #tellSession(type: 'session.created' | 'session.updated'): void {
+  /** The session's own memory has to go. */
+  #exhausted(error: ServiceError): void {
+    this.refuse(error);
+    this.call?.broken();
+    this.#over(endingFor(error.code));
+  }
+
+  mustEnd(seat: Seat): void {
+    if (seat === this.#seats.client) this.call?.broken();
+  }
+
+  greet(seat: Seat): void {
+    this.#tellSession('session.created', seat);
+  }
+
+  #tellSession(type: 'session.created' | 'session.updated', seat?: Seat): void {
     const { session } = this.client;
     const model = `${this.parts.vocabulary.vendor}/transcribe-1`;
-    this.events.send(type, { session: showAgentSession(this.settings, session, this.#expiresAt, model) });
+    const shown = showAgentSession(this.settings, session, this.#expiresAt, model);
+    this.events.send(type, { session: shown }, seat?.socket);
   }
 
-  #read(frame: SocketFrame): Read | Promise<Read> {
-    const audio = typeof frame === 'string' ? appendedAudio(frame) : undefined;
-    if (audio === undefined) return readFields(frame);
-    this.#append(audio);
-    return undefined;
-  }
-
-  /** Errors: `unsupported_option`, those of the audio. */
-  #append(audio: unknown): void {
-    if (this.byRtp) throw new ServiceError('unsupported_option', { message: BY_RTP, param: 'type' });
+  append(audio: unknown, seat: Seat): void {
+    const message = this.byRtp ? BY_RTP : this.#seats.watches(seat) ? WATCHES : undefined;
+    if (message !== undefined) throw new ServiceError('unsupported_option', { message, param: 'type' });
     this.audio.append(audio);
   }
 
-  #take(fields: PlainObject): Promise<void> | undefined {
+  take(fields: PlainObject, seat: Seat): Promise<void> | undefined {
     const eventId = eventIdOf(fields);
     try {
       const { type } = clientEvent(fields);
-      if (type === APPEND) return void this.#append(fields['audio']);
-      if (type === 'session.update') return this.#guarded(this.#update(fields['session']), eventId);
+      if (type === APPEND) return void this.append(fields['audio'], seat);
+      if (type === 'session.update') return this.#guarded(this.#update(fields['session']), eventId, seat);
       const handle = HANDLERS.get(type);
       if (!handle)
         throw new Fault('unknown_event_type', `${FAULTS.unknown_event_type}: ${type.slice(0, 64)}`, 'type');
+      if (OF_AUDIO.has(type) && !this.byRtp && this.#seats.watches(seat))
+        throw new ServiceError('unsupported_option', { message: WATCHES, param: 'type' });
       if (this.call) return void handle(this, this.call, fields);
       return this.#guarded(
         this.begin().then(() => this.call && handle(this, this.call, fields)),
         eventId,
+        seat,
       );
     } catch (error) {
-      this.refuse(error, eventId);
+      this.refuse(error, eventId, seat);
       return undefined;
     }
   }
 
-  async #guarded(work: Promise<unknown>, eventId: string | null): Promise<void> {
-    await work.catch((error: unknown) => this.refuse(error, eventId));
+  async #guarded(work: Promise<unknown>, eventId: string | null, seat: Seat): Promise<void> {
+    await work.catch((error: unknown) => this.refuse(error, eventId, seat));
   }
 
-  /** Takes what the client may set, and keeps what it may not. Errors: `Fault`, `unsupported_option`, `overloaded`. */
+  /** Errors: those of `Updates`. */
   async #update(value: unknown): Promise<void> {
     // The settings may not change while the call begins with them.
     this.#stopWaiting();
     await this.#beginning;
     try {
-      await this.#set(value);
+      await this.#updates.take(value);
     } finally {
       if (!this.call) this.#waitOn();
     }
     this.#tellSession('session.updated');
   }
 
-  async #set(value: unknown): Promise<void> {
-    const fields = sessionFields(value);
-    const [before, wanted] = [this.settings, wantedOf(fields)];
-    const next = changed(before, fields);
-    if (this.call && (next.input !== before.input || next.output !== before.output))
-      throw new Fault(
-        'unsupported_audio_format',
-        'The audio formats are set before the call begins',
-        'session.audio',
-      );
-    const { overrides, kept } = await this.#settled(wanted, before);
-    this.settings = { ...next, overrides };
-    this.#note([...kept, ...ownersOptions(fields)]);
-    if (this.call) this.#amend(this.call, before);
-  }
-
-  /** Once the call has begun, only the instructions can still change. */
-  async #settled(wanted: AgentSettings['overrides'], { overrides: present }: AgentSettings) {
-    const { system_prompt: prompt, ...fixed } = wanted;
-    if (!this.call) return this.client.session.settle({ ...present, ...wanted });
-    const asked = { ...present, ...(prompt !== undefined && { system_prompt: prompt }) };
-    const settled = await this.client.session.settle(asked);
-    const late = (['voice_id', 'language'] as const).filter(
-      (name) => fixed[name] !== undefined && fixed[name] !== present[name],
-    );
-    return { ...settled, kept: [...settled.kept, ...late] };
-  }
-
-  /** Says once in the log what the client asked for and does not get: names only. */
-  #note(kept: readonly string[]): void {
-    if (kept.length === 0 || this.#hasNoted) return;
-    this.#hasNoted = true;
-    const { id: sessionId, agentId } = this.client.session;
-    this.parts.log.info(
-      { sessionId, agentId, kept },
-      'a realtime client asked for what its agent does not allow',
-    );
-  }
-
-  #amend(call: SocketCall, before: AgentSettings): void {
-    const { tools, turns, overrides } = this.settings;
-    const { system_prompt: instructions } = overrides;
-    const eagerness = turns?.eagerness;
-    const changes: AgentChanges = {
-      ...(tools !== before.tools && { tools }),
-      ...(instructions !== undefined && instructions !== before.overrides.system_prompt && { instructions }),
-      ...(eagerness && eagerness !== before.turns?.eagerness && { eagerness }),
-    };
-    if (Object.keys(changes).length > 0) call.wish({ kind: 'amended', changes });
-    call.manual(turns === null);
-  }
-
   #waitOn(): void {
     this.#stopWaiting();
+    if (!this.#seats.client || this.#isOver) return;
     this.#stopWaiting = this.parts.clock.after(LIMITS.agentRealtime.setUpMs.next, () => void this.begin());
   }
 
-  /** Begins the call, once. Never rejects: a call that cannot begin closes the socket. */
+  /** Begins the call, once, and not before its client is there. Never rejects: a call that cannot begin ends the session. */
   begin(): Promise<void> {
     this.#stopWaiting();
-    return (this.#beginning ??= this.#begin().catch((error: unknown) => {
-      this.refuse(error);
-      this.socket.close({ code: 1008, reason: toldOf(toServiceError(error)).message });
-    }));
+    return (this.#beginning ??= this.#entered
+      .then(() => this.#begin())
+      .catch((error: unknown) => {
+        this.refuse(error);
+        this.#over({ code: 1008, reason: toldOf(toServiceError(error)).message });
+      }));
   }
 
   async #begin(): Promise<void> {
     const { session } = this.client;
     const { calls, log } = this.parts;
-    if (this.#isGone) return;
+    if (this.#isGone) return this.#over('normal');
     calls.checkRoom();
-    await session.begin(this.settings.overrides);
+    const { resumed } = this.client;
+    if (!resumed) await session.begin(this.settings.overrides);
     const { input, output, turns } = this.settings;
-    const { line } = this.client;
-    const options = { format: lineOf(output), heard: lineOf(input), revised: this.#revised, line };
+    const { line } = this;
+    const options = { format: lineOf(output), heard: lineOf(input), revised: this.#revised, line, resumed };
     // It speaks first: what asks for an answer meanwhile asks for that.
-    if (speaksFirst(session.config)) this.#state = 'greeting';
+    if (!resumed && speaksFirst(session.config)) this.#state = 'greeting';
     try {
       this.call = await calls.begin(session.id, options, this.#link());
     } catch (error) {
       await session.failed().catch((err: unknown) => log.warn({ err }, 'a session was not ended'));
       throw error;
     }
-    this.call.manual(turns === null);
+    if (resumed) this.#updates.amend(this.call, this.client.settings);
+    else this.call.manual(turns === null);
     this.audio.begin(this.call);
     if (this.#closedWith !== undefined) this.#end(this.#closedWith);
   }
@@ -334,7 +318,7 @@ export class AgentSession implements SocketEvents, SessionState {
 
   #link(): SocketLink {
     return {
-      memory: this.socket.memory('audio'),
+      memory: this.#memory.share('audio'),
       speak: (audio, utterance) => this.answers.audio(audio, utterance),
       told: (news) => (this.#news[news.on] as (news: CallNews) => void)(news),
       close: () => {
@@ -346,15 +330,34 @@ export class AgentSession implements SocketEvents, SessionState {
 
   /** A call that ends and says nothing of it was lost here. */
   #close(reason: string | undefined): void {
-    if (reason !== undefined) return this.socket.close({ code: 1000, reason });
-    if (!this.#isGone && this.#closedWith === undefined) this.events.error(toldOf(LOST), null);
-    this.socket.close('internal');
+    if (reason !== undefined) return this.#over({ code: 1000, reason });
+    if (this.#closedWith !== undefined) return this.#over('normal');
+    this.events.error(toldOf(LOST), null);
+    this.#over('internal');
+  }
+
+  /** Another process, or this one again, may take it over. */
+  #giveUp(): void {
+    const { calls, log } = this.parts;
+    const { id } = this.client.session;
+    calls.giveUp(id).catch((err: unknown) => log.warn({ err, sessionId: id }, 'a session was not given up'));
+  }
+
+  #over(ending: Ending): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    if (this.client.resumed && !this.#beginning) this.#giveUp();
+    this.#stopWaiting();
+    this.#stopWaitingForReturn();
+    this.#shut();
+    this.#seats.close(ending);
+    this.#memory.close();
   }
 
   readonly #news: NewsHandlers = {
-    voice: ({ active }) => {
+    voice: ({ active, at }) => {
       if (active && this.call) bringTyped(this, this.call);
-      this.turns.voice(active, this.answers.isActive);
+      this.turns.voice(active, this.answers.isActive, at);
     },
     made: (news) => this.answers.made(news),
     // This client gets the words as they are heard.
@@ -394,16 +397,19 @@ export class AgentSession implements SocketEvents, SessionState {
     if (type === 'session.ended' && reason === LONGEST) this.refuse(new Fault('session_expired'));
   }
 
-  gone(): void {
+  gone(seat: Seat): void {
+    if (seat !== this.#seats.client) return;
     this.#isGone = true;
     this.#stopWaiting();
-    this.#frames.clear();
   }
 
-  closed(code: number): void {
+  closed(seat: Seat, code: number): void {
+    this.#seats.left(seat);
+    if (seat !== this.#seats.client) return;
+    if (this.call && !CLOSED.has(code) && !this.byRtp && !this.#isOver) return this.#away(this.call);
     this.#closedWith = code;
     this.#end(code);
-    this.ended();
+    if (!this.#beginning) this.#over('normal');
   }
 
   #end(code: number): void {

@@ -11,8 +11,9 @@ import type { Dialect } from '../../server/port.js';
 import { keyedRoutes, type RouteRow } from '../../server/routes.js';
 import { described, failures, uncached } from './answers.js';
 import { KEY_ROWS, type KeyParts } from './keys.js';
+import { MODEL_ROWS, type ModelParts } from './models.js';
 
-export interface OperationParts extends KeyParts {
+export interface OperationParts extends KeyParts, ModelParts {
   /** The last sixty minutes of all processes of this machine that replied, and the number of these processes. */
   readonly history: () => Promise<{ readonly processes: number; readonly minutes: readonly HistoryMinute[] }>;
 }
@@ -180,6 +181,7 @@ const ROWS: readonly RouteRow<OperationParts, Caller>[] = [
     },
   },
   ...KEY_ROWS,
+  ...MODEL_ROWS,
 ];
 
 export const operationDialect = (parts: OperationParts): Dialect => ({

@@ -76,8 +76,13 @@ function askedBy(
   const { language_code: language = '', timestamps_granularity: granularity, file_format: format } = asked;
   const audio = format === 'pcm_s16le_16' ? rawAudio(file) : file;
   const words = granularity !== 'none';
+  const terms = asked.keyterms ?? [];
   const code = languageCode(language);
-  return { request: { audio, model, words, ...(code === '' ? {} : { language: code }) }, language, words };
+  return {
+    request: { audio, model, words, terms, ...(code === '' ? {} : { language: code }) },
+    language,
+    words,
+  };
 }
 
 /** Rule 12: values that are not measured are constant, and the language is the request's. */

@@ -3,6 +3,7 @@
  * `ready` is true once every check has passed and until draining begins.
  */
 import { type Clock, systemClock } from '../../../contracts/clock.js';
+import { ServiceError } from '../../../contracts/errors.js';
 import { type Log, silentLog } from '../../../contracts/log.js';
 import type { Metrics } from './metrics.js';
 
@@ -12,6 +13,7 @@ const WATCHED_MS = 60_000;
 export interface HealthReport {
   /** `degraded`: has started, and something has failed. */
   readonly status: 'ok' | 'starting' | 'degraded' | 'draining';
+  /** Has started, does not drain, and all checks pass but those that were excluded. */
   readonly ready: boolean;
   readonly live: true;
   readonly checks: Readonly<Record<string, boolean>>;
@@ -46,6 +48,11 @@ export class Health {
     this.#say();
   }
 
+  /** Of something that is gone, as the operator wanted. */
+  forget(name: string): void {
+    if (this.#checks.delete(name)) this.#say();
+  }
+
   drain(): void {
     this.#draining = true;
     this.#say();
@@ -56,11 +63,24 @@ export class Health {
     return this.clock.monotonic() - this.#askedAt < WATCHED_MS;
   }
 
-  /** The reply to a health request, which it also records. */
-  report(): HealthReport {
+  /**
+   * The reply to a health request, which it also records. `excluded`: checks that end no readiness for who asks, such
+   * as one that fails on all machines at once; a start waits for them all the same.
+   * @throws ServiceError `invalid_request`: a name of no check.
+   */
+  report(excluded: readonly string[] = []): HealthReport {
+    const unknown = excluded.find((name) => !this.#checks.has(name));
+    if (unknown !== undefined) throw this.#unknown(unknown);
     this.#askedAt = this.clock.monotonic();
-    const status = this.#status;
-    return { status, ready: status === 'ok', live: true, checks: Object.fromEntries(this.#checks) };
+    const counted = this.#failed.filter((name) => !this.#started || !excluded.includes(name));
+    const ready = !this.#draining && counted.length === 0;
+    return { status: this.#status, ready, live: true, checks: Object.fromEntries(this.#checks) };
+  }
+
+  #unknown(name: string): ServiceError {
+    const known = [...this.#checks.keys()].join(', ');
+    const message = `exclude: ${name.slice(0, 64)} is no check; there are: ${known}`;
+    return new ServiceError('invalid_request', { message, param: 'exclude' });
   }
 
   addTo(metrics: Metrics): void {
@@ -72,7 +92,7 @@ export class Health {
 
   get #status(): HealthReport['status'] {
     if (this.#draining) return 'draining';
-    if (this.#passes) return 'ok';
+    if (this.#failed.length === 0) return 'ok';
     return this.#started ? 'degraded' : 'starting';
   }
 
@@ -84,12 +104,12 @@ export class Health {
     const at = this.clock.monotonic();
     const seconds = Math.round((at - this.#saidAt) / 1000);
     this.#saidAt = at;
-    const failed = [...this.#checks].filter(([, passes]) => !passes).map(([name]) => name);
+    const failed = this.#failed;
     if (now === 'degraded') this.log.error({ failed }, `not ready: ${failed.join(', ')}`);
     else if (now === 'ok' && before === 'degraded') this.log.info({ seconds }, 'ready again');
   }
 
-  get #passes(): boolean {
-    return [...this.#checks.values()].every(Boolean);
+  get #failed(): readonly string[] {
+    return [...this.#checks].filter(([, passes]) => !passes).map(([name]) => name);
   }
 }

@@ -22,12 +22,15 @@ const uncached = (status: number, value: object): Reply =>
 const seesDetails = (request: HttpRequest, { token }: Scraping): boolean =>
   request.fromPrivateNetwork || isBearer(request, token);
 
-/** `parts` end no readiness: a gateway whose language model is away still speaks. */
+/**
+ * `parts` end no readiness: a gateway whose language model is away still speaks. `?exclude=CHECK`, as Kubernetes' own
+ * servers know it: a check that does not count for who asks.
+ */
 function readiness(
   { health, scraping = {}, partReports = () => [] }: SystemParts,
   request: HttpRequest,
 ): Reply {
-  const report = health.report();
+  const report = health.report(request.query.getAll('exclude'));
   const parts = partReports().map((each) => entryOf(each, seesDetails(request, scraping)));
   return uncached(report.ready ? 200 : 503, { ...report, ...(parts.length > 0 && { parts }) });
 }

@@ -18,6 +18,7 @@ import { SocketCalls } from '../../agents/calls/socket-calls.js';
 import { createNodeRelay } from '../../agents/calls/node-relay.js';
 import { nodesDialect } from '../../agents/calls/nodes.js';
 import { createSignalRelay, RELAYED, relayedSignals } from '../../agents/calls/signal-relay.js';
+import { mediaPlaces } from '../../config/media-places.js';
 import { openMachineLoad } from '../machine-load.js';
 import { openPhone, transfersOf } from './phone.js';
 import { callParts, openChats, type OpenTransport, type TransportOptions } from './parts.js';
@@ -37,17 +38,18 @@ const socketMedia = (pool: JobRunner, observer: CallObserver) => ({
 export async function embeddedWebrtcTransport(options: TransportOptions): Promise<OpenTransport> {
   const { config, children, platform, recordings, address, node, installation, clock, log } = options;
   const { runs } = options.sessions;
-  const { callPlaces: places } = config;
+  const places = mediaPlaces(config);
   const joinTokens = createJoinTokens(joinKeyOf(options), clock);
-  const metrics = new CallMetrics(recordings.began, options.turns?.model.answers);
+  const metrics = new CallMetrics(recordings.began, options.turns.answers);
   const pool = children.pool('media');
   const parts = callParts(options, metrics);
   const beside = (): number => phoneCalls.size + socketCalls.size;
   const loadOf = openMachineLoad(options);
   const figures = (count = calls.size + beside()): NodeFigures => ({
-    ...{ calls: count, places: places ?? null, draining: calls.stopping, ...loadOf(count) },
+    ...{ calls: count, places, draining: calls.stopping, ...loadOf(count) },
   });
-  const embeddedCalls = { calls: createEmbeddedCalls(pool, metrics), joinTokens, places, beside };
+  const placed = { places, beside, hasMedia: () => pool.hasPlace };
+  const embeddedCalls = { calls: createEmbeddedCalls(pool, metrics), joinTokens, ...placed };
   const calls = new EmbeddedCalls({ ...parts, ...embeddedCalls });
   const transferring = transfersOf(options);
   const media = createPhoneMedia(pool, metrics);
@@ -61,8 +63,11 @@ export async function embeddedWebrtcTransport(options: TransportOptions): Promis
     ...parts,
     ...socketMedia(pool, metrics),
     hasRoom: () => calls.hasRoom,
+    nodeId: options.processId,
+    relay: () => relay,
+    hasPeers: () => node.known.length > 1,
   });
-  const serving = { socketPath: address, handlers: relayedSignals(calls), slots: RELAYED, log };
+  const serving = { socketPath: address, handlers: relayedSignals(socketCalls, calls), slots: RELAYED, log };
   const signals = await serveJobs(serving);
   const key = platform.secrets.key('signalling between nodes');
   const near = createSignalRelay(log);
@@ -70,7 +75,13 @@ export async function embeddedWebrtcTransport(options: TransportOptions): Promis
   const where = { nodeId: options.processId, runs, calls, held: node.held, relay };
   const joining = { ...where, agents: platform.versions, clock, log };
   const { placing, dialect } = openPhone(options, { calls: phoneCalls, transferring });
-  const relayed = { ...joining, gate: new RelayGate({ key, installation, clock }), installation, near };
+  const relayed = {
+    ...joining,
+    gate: new RelayGate({ key, installation, clock }),
+    installation,
+    near,
+    sockets: socketCalls,
+  };
   return {
     url: undefined,
     testable: { calls, lines: createCallerLines(pool), held: node.held },

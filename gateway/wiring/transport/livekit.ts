@@ -64,7 +64,7 @@ export function livekitTransport(server: LivekitSettings, options: TransportOpti
   const { sessions, platform, recordings, node: nodes, keeper, clock, log } = options;
   const { runs } = sessions;
   const { numbers } = platform;
-  const metrics = new CallMetrics(recordings.began, options.turns?.model.answers);
+  const metrics = new CallMetrics(recordings.began, options.turns.answers);
   const agentName = agentNameOf(platform.secrets);
   const registered = (): Promise<void> => worker.registered();
   const asks = askingOf(server, keeper);

@@ -9,7 +9,7 @@ import type { PhoneNumbers } from '../../../contracts/ports/phone/phone.js';
 import type { NodeFigures } from '../../../contracts/ports/calls/nodes.js';
 import type { SocketCalls } from '../../../contracts/ports/calls/socket-calls.js';
 import type { SessionTransport } from '../../../contracts/ports/calls/transport.js';
-import type { TurnListening } from '../../../contracts/ports/speech/turns.js';
+import type { TurnsInUse } from '../../../contracts/ports/speech/turns.js';
 import type { TurnModelInChild } from '../../../engines/turns/model-in-child.js';
 import type { OwnNode } from '../../../storage/nodes.js';
 import type { Children } from '../children.js';
@@ -33,9 +33,7 @@ export interface TransportOptions {
   readonly platform: Awaited<ReturnType<typeof openPlatform>>;
   readonly speech: Speech;
   readonly transcription: Transcription;
-  readonly turns:
-    | { readonly detector: TurnListening['detector']; readonly model: TurnModelInChild }
-    | undefined;
+  readonly turns: TurnsInUse & Pick<TurnModelInChild, 'answers'>;
   readonly recordings: Pick<HeldRecordings, 'began'>;
   readonly admission: Pick<Admission, 'check' | 'use'>;
   /** Socket on which other processes of the installation relay signalling frames of this process's sessions. */

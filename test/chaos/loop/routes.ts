@@ -154,6 +154,7 @@ const ROWS: ReadonlyMap<string, () => readonly Input[]> = new Map([
   ['media POST /livekit/webhook', small],
   ['operation POST /v1/sign-ins', small],
   ['operation POST /v1/keys', small],
+  ['operation POST /v1/machine/models/{model_name}', small],
 ]);
 
 const HAS_NO_BODY = new Set(['GET', 'DELETE']);

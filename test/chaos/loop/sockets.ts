@@ -4,6 +4,7 @@ import { client, makeAgent } from '../../fixtures/platform/agents.js';
 import type { Gateway } from '../../fixtures/gateway.js';
 import type { DeclaredRoute } from '../../../gateway/declared-routes.js';
 import { addressOf, type SessionInvite } from '../../fixtures/calls/signalling.js';
+import { watchedCall } from '../../fixtures/protocol-a/watched-call.js';
 import {
   type FrameInput,
   liveFrames,
@@ -16,6 +17,8 @@ import {
 import { routeOf } from './route-names.js';
 
 const MARGIN = 2000;
+/** Longer than a frame takes. */
+const WATCHED_MS = 30_000;
 const { frameBytes, rtcFrameBytes } = LIMITS.socket;
 
 export interface SocketInput extends FrameInput {
@@ -44,6 +47,10 @@ const conversing: SocketInput['address'] = async (gateway) => {
   return `${wsOf(gateway)}/compat/elevenlabs/v1/convai/conversation?agent_id=${agent}`;
 };
 
+/** A call of an agent, for somebody who watches it. */
+const watching: SocketInput['address'] = async (gateway) =>
+  wsOf(gateway) + (await watchedCall(gateway, await makeAgent(client(gateway.base)), WATCHED_MS));
+
 const to =
   (address: SocketInput['address'], inputs: () => readonly FrameInput[]) => (): readonly SocketInput[] =>
     inputs().map((input) => ({ ...input, address }));
@@ -54,7 +61,12 @@ const PHONES = ['twilio', 'plivo', 'telnyx', 'vonage', 'genesys', 'exotel'];
 type Row = (path: string) => readonly SocketInput[];
 
 const ROWS: Readonly<Record<string, Row>> = {
-  'protocol-a SOCKET /realtime': (path) => to(at(path), () => realtimeFrames(frameBytes - MARGIN))(),
+  'protocol-a SOCKET /realtime': (path) => [
+    ...to(at(path), () => realtimeFrames(frameBytes - MARGIN))(),
+    ...to(watching, () =>
+      realtimeFrames(rtcFrameBytes - MARGIN).map((input) => ({ ...input, name: `watcher, ${input.name}` })),
+    )(),
+  ],
   'native SOCKET /v1/tts/live': (path) => to(at(path), () => liveFrames(frameBytes - MARGIN))(),
   'native SOCKET /v1/tts/live/with-timestamp': (path) =>
     to(at(path), () => liveFrames(frameBytes - MARGIN))(),

@@ -86,6 +86,17 @@ onEach(
       checks: { database: false },
     });
     t.equal((await fetched('/health')).status, 503);
+    const without = await fetched('/health?exclude=database');
+    t.equal(without.status, 200, 'a check that does not count for who asks');
+    t.same(JSON.parse(without.body), {
+      status: 'degraded',
+      ready: true,
+      live: true,
+      checks: { database: false },
+    });
+    const misspelled = await fetched('/health?exclude=databse');
+    t.equal(misspelled.status, 400);
+    t.match(misspelled.body, 'databse is no check; there are: database');
     t.equal((await fetched('/health/live')).status, 200);
     server.health.set('database', true);
     const well = '{"status":"ok","ready":true,"live":true,"checks":{"database":true}}';

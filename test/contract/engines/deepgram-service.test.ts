@@ -9,7 +9,8 @@ import {
 import type { RemoteSettings } from '../../../engines/backends/remote/settings.js';
 import { DEEPGRAM_KEY, deepgramService } from '../../fixtures/engines/deepgram-service.js';
 import { heardWhile, joined, segmentsOf, silence, streamed } from '../../fixtures/engines/listening.js';
-import { toneOf } from '../../fixtures/engines/speech-double.js';
+import { hearsWordsInTime, toneOf } from '../../fixtures/engines/speech-double.js';
+import { speaksAndHears } from '../../fixtures/engines/through-gateway.js';
 import { speakAll, ttsConformance } from '../../fixtures/engine-conformance.js';
 import { exactly, rejectsExactly } from '../../fixtures/exactly.js';
 import { startGateway, TEST_KEY } from '../../fixtures/gateway.js';
@@ -71,25 +72,15 @@ t.test('it is asked for raw audio, with its own scheme of keys', async (t) => {
 });
 
 t.test('words come as they are written, with their times', async (t) => {
-  const { bytes, words } = await toneOf('Tones carry text.');
-  const audio = joined(silence(0.5), samplesOf(bytes));
-  const [first] = await segmentsOf(ears, audio);
+  const [first] = await segmentsOf(ears, samplesOf((await toneOf('Tones carry text.')).bytes));
   exactly(t, first, { text: 'Tones carry text.', language: 'en' });
   t.same(Object.fromEntries(last().query), {
     model: 'nova-3',
     smart_format: 'true',
     detect_language: 'true',
   });
-  const found = [];
-  const asked = { words: true, language: 'de' };
-  for await (const segment of ears.transcribe(streamed(audio), asked, new AbortController().signal))
-    found.push(...(segment.words ?? []));
+  await hearsWordsInTime(t, ears, { language: 'de' });
   t.same(Object.fromEntries(last().query), { model: 'nova-3', smart_format: 'true', language: 'de' });
-  t.same(
-    found.map(({ text }) => text),
-    ['Tones', 'carry', 'text.'],
-  );
-  found.forEach(({ start }, at) => t.ok(Math.abs(start - 0.5 - words[at]!.start) < 0.05));
 });
 
 t.test('what it refuses is told to whom it concerns', async (t) => {
@@ -164,20 +155,7 @@ t.test('a gateway speaks and hears through it', async (t) => {
     REMOTE_DEEPGRAM_RATE: '16000',
   });
   t.teardown(() => front.stop());
-  const spoken = await fetch(`${front.base}/v1/tts`, {
-    method: 'POST',
-    headers: { ...front.authorization, 'content-type': 'application/json' },
-    body: JSON.stringify({ text: 'There and back again.', format: 'wav' }),
-  });
-  t.equal(spoken.status, 200);
-  const form = new FormData();
-  form.append('audio', await spoken.blob());
-  const heard = await fetch(`${front.base}/v1/asr`, {
-    method: 'POST',
-    headers: front.authorization,
-    body: form,
-  });
-  exactly(t, await heard.json(), { text: 'There and back again.' });
+  await speaksAndHears(t, front, 'There and back again.');
   const german = await fetch(`${front.base}/v1/tts`, {
     method: 'POST',
     headers: { ...front.authorization, 'content-type': 'application/json' },

@@ -1,15 +1,14 @@
 /** Another gateway of ours as a remote engine, through protocol B: alone, and behind a gateway. */
 import t from '../../fixtures/tap.js';
 import { RECOGNITION_RATE, samplesOf } from '../../../contracts/audio.js';
-import type { TimedWord, TtsEngine, TtsRequest } from '../../../contracts/ports/speech/tts.js';
+import type { TtsEngine, TtsRequest } from '../../../contracts/ports/speech/tts.js';
 import {
   createElevenlabsSpeech,
   createElevenlabsTranscriber,
 } from '../../../engines/backends/elevenlabs-compatible/index.js';
 import type { RemoteSettings } from '../../../engines/backends/remote/settings.js';
-import { createToneSpeech } from '../../../engines/backends/tone/index.js';
-import { joined, silence, streamed } from '../../fixtures/engines/listening.js';
-import { toneOf } from '../../fixtures/engines/speech-double.js';
+import { joined, silence } from '../../fixtures/engines/listening.js';
+import { hearsWordsInTime, toneOf } from '../../fixtures/engines/speech-double.js';
 import { Client } from '../../fixtures/protocol-b/realtime-client.js';
 import { speakAll, ttsConformance } from '../../fixtures/engine-conformance.js';
 import { exactly, rejectsExactly } from '../../fixtures/exactly.js';
@@ -54,19 +53,9 @@ t.test('it lists its voices, and says who may not', async (t) => {
     await rejectsExactly(t, speakAll(wrong, asked), { code: 'provider_failed', status: 502, answered: 401 });
 });
 
-t.test('its words come back with their times', async (t) => {
-  const tone = await speakAll(createToneSpeech(), { ...request, voice: 'tone', timing: true });
-  const words: TimedWord[] = [];
-  const ears = createElevenlabsTranscriber(settings);
-  const audio = joined(silence(0.5), tone.samples);
-  for await (const segment of ears.transcribe(streamed(audio), { words: true }, new AbortController().signal))
-    words.push(...(segment.words ?? []));
-  t.same(
-    words.map(({ text }) => text),
-    ['Tones', 'carry', 'text.'],
-  );
-  words.forEach(({ start }, index) => t.ok(Math.abs(start - 0.5 - tone.words[index]!.start) < 0.05));
-});
+t.test('its words come back with their times', (t) =>
+  hearsWordsInTime(t, createElevenlabsTranscriber(settings)),
+);
 
 t.test('a gateway in front of it speaks, times and hears through it', async (t) => {
   const front = await startGateway({

@@ -2,16 +2,16 @@
 import t from '../../fixtures/tap.js';
 import { RECOGNITION_RATE } from '../../../contracts/audio.js';
 import { LANGUAGES } from '../../../contracts/speech/languages.js';
-import type { TimedWord, TtsRequest } from '../../../contracts/ports/speech/tts.js';
+import type { TtsRequest } from '../../../contracts/ports/speech/tts.js';
 import {
   createNativeSpeech,
   createNativeTranscriber,
 } from '../../../engines/backends/native-compatible/index.js';
 import type { RemoteSettings } from '../../../engines/backends/remote/settings.js';
-import { createToneSpeech } from '../../../engines/backends/tone/index.js';
 import { speakAll, ttsConformance } from '../../fixtures/engine-conformance.js';
-import { joined, silence, streamed } from '../../fixtures/engines/listening.js';
-import { exactly, rejectsExactly } from '../../fixtures/exactly.js';
+import { hearsWordsInTime } from '../../fixtures/engines/speech-double.js';
+import { speaksAndHears } from '../../fixtures/engines/through-gateway.js';
+import { rejectsExactly } from '../../fixtures/exactly.js';
 import { sharedGateway, startGateway, TEST_KEY } from '../../fixtures/gateway.js';
 import { remoteService } from '../../fixtures/engines/remote-service.js';
 
@@ -26,7 +26,6 @@ const settings: RemoteSettings = {
   format: 'pcm',
   rate: RECOGNITION_RATE,
 };
-const neverAborted = new AbortController().signal;
 const request: TtsRequest = { text: 'Hello.', voice: 'nova', language: 'en', speed: 1.5 };
 
 t.test('another gateway as the remote', async (t) => {
@@ -44,28 +43,9 @@ t.test('another gateway as the remote', async (t) => {
       );
     });
   }
-  await t.test('its words come back with their times', async (t) => {
-    const tone = await speakAll(createToneSpeech(), {
-      text: 'Tones carry text.',
-      voice: 'tone',
-      language: 'en',
-      speed: 1,
-      timing: true,
-    });
-    const words: TimedWord[] = [];
-    const audio = joined(silence(0.5), tone.samples);
-    for await (const segment of createNativeTranscriber(there).transcribe(
-      streamed(audio),
-      { words: true },
-      neverAborted,
-    ))
-      words.push(...(segment.words ?? []));
-    t.same(
-      words.map(({ text }) => text),
-      ['Tones', 'carry', 'text.'],
-    );
-    words.forEach(({ start }, index) => t.ok(Math.abs(start - 0.5 - tone.words[index]!.start) < 0.05));
-  });
+  await t.test('its words come back with their times', (t) =>
+    hearsWordsInTime(t, createNativeTranscriber(there)),
+  );
   await t.test('its refusals are ours: a wrong key, reference audio that it cannot use', async (t) => {
     const wrong = createNativeSpeech({ ...there, key: 'nobody' });
     await rejectsExactly(t, speakAll(wrong, { ...request, speed: 1 }), {
@@ -88,19 +68,6 @@ t.test('another gateway as the remote', async (t) => {
       REMOTE_NATIVE_RATE: '16000',
     });
     t.teardown(() => front.stop());
-    const spoken = await fetch(`${front.base}/v1/tts`, {
-      method: 'POST',
-      headers: { ...front.authorization, 'content-type': 'application/json' },
-      body: JSON.stringify({ text: 'Through two gateways.', format: 'wav' }),
-    });
-    t.equal(spoken.status, 200);
-    const form = new FormData();
-    form.append('audio', await spoken.blob());
-    const heard = await fetch(`${front.base}/v1/asr`, {
-      method: 'POST',
-      headers: front.authorization,
-      body: form,
-    });
-    exactly(t, await heard.json(), { text: 'Through two gateways.' });
+    await speaksAndHears(t, front, 'Through two gateways.');
   });
 });

@@ -15,7 +15,7 @@ import {
   webhookTargets,
 } from '../../fixtures/fuzz/phone.js';
 import { fuzz, roundsOf } from '../../fixtures/fuzz/rounds.js';
-import { lifeOf } from '../../fixtures/fuzz/sockets.js';
+import { lifeOf } from '../../fixtures/fuzz/socket-life.js';
 import { IncomingCalls, PROVIDERS, untilHeard } from '../../fixtures/phone/incoming-calls.js';
 import type { ApiDialect } from '../../fixtures/phone/api.js';
 import { APIS, type Line, newNumber, PlacedCalls } from '../../fixtures/phone/placed-calls.js';

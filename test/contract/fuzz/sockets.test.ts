@@ -7,7 +7,8 @@ import { exactly } from '../../fixtures/exactly.js';
 import { lentGateway } from '../../fixtures/lent-gateway.js';
 import { gauge, LiveClient } from '../../fixtures/native/live.js';
 import { fuzz, roundsOf } from '../../fixtures/fuzz/rounds.js';
-import { lifeOf, SOCKETS } from '../../fixtures/fuzz/sockets.js';
+import { lifeOf } from '../../fixtures/fuzz/socket-life.js';
+import { SOCKETS } from '../../fixtures/fuzz/sockets.js';
 import { until } from '../../fixtures/until.js';
 
 const gateway = await lentGateway(t);

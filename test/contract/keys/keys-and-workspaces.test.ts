@@ -135,16 +135,18 @@ t.test('a workspace has its own limits if they were set', async (t) => {
     t.equal(code, 0);
     return out.trim().split('\n').slice(1).map((line) => line.replace(/.*: /, '')); // oxfmt-ignore
   };
-  t.strictSame(await shown(), ['default', 'default', 'default', 'default', 'default']);
+  t.strictSame(await shown(), ['default', 'default', 'default', 'default', 'default', 'on']);
   const given = ['--concurrency', '3', '--calls', '2', '--characters', '1000', '--conversation-seconds', '0'];
-  t.strictSame(await shown(...given), ['3', '2', '1000', 'default', '0']);
+  t.strictSame(await shown(...given, '--outbound', 'off'), ['3', '2', '1000', 'default', '0', 'off']);
   t.strictSame(await shown('--characters', 'default', '--transcription-seconds', '60'), [
     '3',
     '2',
     'default',
     '60',
     '0',
+    'off',
   ]);
+  t.equal((await shown('--outbound', 'on')).at(-1), 'on');
   const [row] = await sql`select transcription_ms::int as ms from workspaces where name = 'Limited'`;
   t.equal(row!['ms'], 60_000);
   const key = (await keys('create', 'k', '--workspace', 'Limited')).out.trim().split('\n').at(-1)!;
@@ -156,6 +158,7 @@ t.test('a workspace has its own limits if they were set', async (t) => {
     code: 2,
     err: /^Wrong arguments: limits Limited --characters many\n\nUsage/,
   });
+  t.equal((await workspaces('limits', 'Limited', '--outbound', 'perhaps')).code, 2);
   await workspaces('remove', 'Limited');
 });
 

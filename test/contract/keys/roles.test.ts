@@ -80,7 +80,7 @@ t.test('the permissions of each role', (t) => {
     held('machine')
       .map(({ path }) => path)
       .sort(),
-    ['/nodes', '/v1/machine/history'],
+    ['/nodes', '/v1/machine/history', '/v1/machine/models'],
   );
   t.notOk(held('speech').some(({ path }) => path.startsWith('/v1/agent')));
   t.ok(
@@ -248,7 +248,7 @@ const CASES: Readonly<Record<string, (t: Test, at: Keyed) => Promise<void>>> = {
       const made = { workspaceId: operator, name: 'operator', expiresAt: null };
       const { key } = await createKey(sql, randomIds, { ...made, role: 'full' });
       const { key: reader } = await createKey(sql, randomIds, { ...made, role: 'read' });
-      for (const path of ['/nodes', '/v1/machine/history']) {
+      for (const path of ['/nodes', '/v1/machine/history', '/v1/machine/models']) {
         t.equal(await status(path, key), 200, path);
         t.equal(await status(path, keys.machine), 200, path);
         t.equal(await status(path, reader), 403, path);

@@ -102,7 +102,7 @@ t.test('a model from a folder: added, found by its name, verified, removed', asy
   const added = await models(t, 'add', name, '--from', voice);
   exactly(t, added, {
     code: 0,
-    out: /uses it from its next start on\./,
+    out: /takes it up within seconds\./,
     err: /is under data CC0[^]*pinned now/,
   });
   const place = path.join(folder, 'catalogue', name);

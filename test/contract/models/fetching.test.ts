@@ -222,7 +222,7 @@ t.test('two commands at once: one works, the other waits and finds it there', as
   const ended = await Promise.all([models(t, ...adding), models(t, ...adding)]);
   for (const { code, out } of ended) {
     t.equal(code, 0);
-    t.match(out, /uses it from its next start on\./);
+    t.match(out, /takes it up within seconds\./);
   }
   t.strictSame(placed(folder), ['piper-de-thorsten']);
   t.equal(requests.length, 3);

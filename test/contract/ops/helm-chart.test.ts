@@ -184,6 +184,18 @@ t.test(
   },
 );
 
+t.test('pods stay in the service while Postgres is away', HELM, async (t) => {
+  const manifests = render('embedded', '--set', 'speech.enabled=true');
+  for (const [kind, name] of [
+    ['Deployment', 'speech'],
+    ['StatefulSet', 'speech-speech'],
+  ] as const)
+    t.match(
+      manifest(manifests, kind, name),
+      /readinessProbe:\n\s+httpGet: { path: '\/health\?exclude=database'/,
+    );
+});
+
 t.test('the notes say what does not run yet, and why', HELM, async (t) => {
   // Helm prints notes for a cluster only; as a file of a copy of the chart they are rendered without one.
   const copy = t.testdir();

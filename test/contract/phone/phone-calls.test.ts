@@ -147,6 +147,18 @@ t.test('a workspace without credit is told so', async (t) => {
     exactly(t, await poor(path, { body: sent }), { status: 402, body: { reason: 'insufficient_credit' } });
 });
 
+t.test('a workspace that places no calls is told so, whatever else is wrong', async (t) => {
+  const workspaceId = randomIds.next('workspace');
+  await sql`insert into workspaces (id, name, outbound_disabled) values (${workspaceId}, ${workspaceId}, true)`;
+  const { key } = await createKey(sql, randomIds, { workspaceId, name: 'off' });
+  const refused = { status: 403, body: { status: 403, reason: 'outbound_disabled', message: /turned off/ } };
+  exactly(t, await ask('phone-calls', { key, body: requestOf() }), refused);
+  exactly(t, await ask('calls', { key, body: calls.request(own) }), refused);
+  t.equal((await ask('phone-calls', { key, body: {} })).status, 422);
+  await sql`update workspaces set outbound_disabled = false where id = ${workspaceId}`;
+  exactly(t, await ask('phone-calls', { key, body: requestOf() }), { status: 404 }, 'at once');
+});
+
 t.test('a workspace may place so many calls in a day, and at once, on all nodes', async (t) => {
   const number = await storedNumber();
   const limits = { perDay: 3, atOnce: 2 };

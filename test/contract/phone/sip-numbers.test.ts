@@ -3,67 +3,14 @@
  * is a double of its SIP API: imported, read, written back, configured anew.
  */
 import { randomInt } from 'node:crypto';
-import { once } from 'node:events';
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { json } from 'node:stream/consumers';
 import t from '../../fixtures/tap.js';
 import { exactly } from '../../fixtures/exactly.js';
-import { httpDouble } from '../../fixtures/http-double.js';
+import { SipApi } from '../../fixtures/livekit/sip-api.js';
 import { type Json, places, startPlatform } from '../../fixtures/platform/platform.js';
 import { until } from '../../fixtures/until.js';
 
-/** The trunks and rules of a LiveKit server. */
-class SipApi {
-  trunks: Json[] = [];
-  rules: Json[] = [];
-  refuses = false;
-  #ids = 0;
-
-  readonly #methods: Readonly<Record<string, (asked: Json) => object>> = {
-    ListSIPInboundTrunk: () => ({ items: this.trunks }),
-    ListSIPDispatchRule: () => ({ items: this.rules }),
-    CreateSIPInboundTrunk: ({ trunk }) =>
-      this.#keep(this.trunks, { ...(trunk as Json), sipTrunkId: this.#id() }),
-    CreateSIPDispatchRule: (asked) =>
-      this.#keep(this.rules, { ...asked, ...(asked['dispatchRule'] as Json), sipDispatchRuleId: this.#id() }),
-    DeleteSIPTrunk: ({ sipTrunkId }) => {
-      this.trunks = this.trunks.filter((trunk) => trunk['sipTrunkId'] !== sipTrunkId);
-      return {};
-    },
-    DeleteSIPDispatchRule: ({ sipDispatchRuleId }) => {
-      this.rules = this.rules.filter((rule) => rule['sipDispatchRuleId'] !== sipDispatchRuleId);
-      return {};
-    },
-  };
-
-  #id = (): string => `id_${(this.#ids += 1)}`;
-
-  #keep(list: Json[], one: Json): object {
-    list.push(one);
-    return one;
-  }
-
-  async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const method = this.#methods[/\/twirp\/livekit\.SIP\/(\w+)$/.exec(request.url ?? '')?.[1] ?? ''];
-    const isRefused = this.refuses && request.url?.endsWith('CreateSIPInboundTrunk');
-    const status = isRefused ? 409 : method ? 200 : 404;
-    const body = isRefused
-      ? { code: 'already_exists', msg: 'taken' }
-      : (method?.((await json(request)) as Json) ?? {});
-    response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
-  }
-}
-
-const api = new SipApi();
-const server = httpDouble((request, response) => void api.answer(request, response)).listen(0, '127.0.0.1');
-await once(server, 'listening');
-t.teardown(() => server.close());
-const platform = await startPlatform(t, {
-  LIVEKIT_URL: `ws://127.0.0.1:${(server.address() as AddressInfo).port}`,
-  LIVEKIT_API_KEY: 'key',
-  LIVEKIT_API_SECRET: 'secret-of-at-least-thirty-two-bytes',
-});
+const { api, env } = await SipApi.start(t);
+const platform = await startPlatform(t, env);
 const { call, database } = platform;
 const agent_id = await platform.agent();
 const NUMBERS = '/v1/agent/phone-numbers';
@@ -163,11 +110,40 @@ t.test('a number that is taken, or that LiveKit refuses, is 409', async (t) => {
   const wanted = { phone_number, inbound_allowed_addresses: ['203.0.113.7'] };
   t.equal((await post(wanted)).status, 201);
   t.equal((await post(wanted)).status, 409);
-  api.refuses = true;
+  api.refuses = 'taken';
   const refused = await post({ inbound_allowed_addresses: ['203.0.113.7'] });
-  api.refuses = false;
+  api.refuses = undefined;
   exactly(t, refused, { status: 409, body: { message: /^The LiveKit server does not take it/ } });
 });
+
+t.test(
+  'a number that LiveKit does not answer for stays, says so, and is set up when LiveKit answers',
+  async (t) => {
+    const phone_number = newNumber();
+    const wanted = { phone_number, inbound_allowed_addresses: ['203.0.113.7'] };
+    const { body: other } = await post({ inbound_allowed_addresses: ['203.0.113.7'] });
+    api.refuses = 'away';
+    const failed = await post(wanted);
+    exactly(t, failed, { status: 502, body: { message: /the number stays, with the status error/ } });
+    const listed = async () => {
+      const { body } = await call('GET', `${NUMBERS}?phone_number=${encodeURIComponent(phone_number)}`);
+      return (body['phone_numbers'] as Json[])[0] ?? {};
+    };
+    exactly(t, await listed(), { phone_number, status: 'error', status_detail: /could not be reached/ });
+    t.equal((await post(wanted)).status, 409);
+    const changed = await call('PUT', `${at(other)}/sip-config`, {
+      body: { inbound_allowed_addresses: ['198.51.100.7'] },
+    });
+    exactly(t, changed, { status: 200, body: { status: 'error', status_detail: /could not be reached/ } });
+    api.refuses = undefined;
+    exactly(t, await call('PATCH', at(other), { body: { label: 'Desk' } }), {
+      status: 200,
+      body: { status: 'active', status_detail: '' },
+    });
+    exactly(t, await listed(), { status: 'active', status_detail: '' });
+    t.ok(trunkOf(await listed()), 'with the next update');
+  },
+);
 
 t.test('its configuration is replaced as a whole; passwords that are left out stay', async (t) => {
   const { body } = await post(FULL);

@@ -1,7 +1,8 @@
 /** The configuration of an agent: every bound in the specification's tables, and references in lists (6.3). */
 import t from '../../fixtures/tap.js';
 import { exactly } from '../../fixtures/exactly.js';
-import { type Json, places, sharedPlatform } from '../../fixtures/platform/platform.js';
+import { AGENTS, at, configuredAgent, nested } from '../../fixtures/platform/configured-agent.js';
+import { type Json, places } from '../../fixtures/platform/platform.js';
 
 const number = '+4930123456';
 /** What people store for numbers that nobody can dial from everywhere. */
@@ -18,19 +19,7 @@ const NO_NUMBERS = [
   '{{desk}}',
 ];
 
-const platform = await sharedPlatform(t);
-const { call } = platform;
-const AGENTS = '/v1/agent/agents';
-const id = await platform.agent();
-const CONFIG = `${AGENTS}/${id}/config`;
-
-const patch = (body: unknown) => call('PATCH', CONFIG, { body });
-
-/** The value at a dotted path, and an object that holds it there. */
-const at = (value: unknown, path: string): unknown =>
-  path.split('.').reduce<unknown>((inner, name) => (inner as Json)[name], value);
-const nested = (path: string, value: unknown): Json =>
-  path.split('.').reduceRight<unknown>((inner, name) => ({ [name]: inner }), value) as Json;
+const { call, id, path: CONFIG, patch } = await configuredAgent(t);
 
 const LANGUAGES = ['en', 'ja', 'zh', 'ko', 'es', 'fr', 'de'];
 const SUMMARY_LANGUAGES = [...LANGUAGES, 'pt', 'ru', 'ar'];
@@ -362,142 +351,4 @@ t.test('unknown system variables are refused with those that there are; known on
     body: { name: 'A', config: { prompt: { first_message: '{{system.now}}' } } },
   });
   t.strictSame([creation.status, places(creation)], [422, ['config.prompt.first_message']]);
-});
-
-t.test('webhooks: one object stands for a list, addresses are checked, secrets are write-only', async (t) => {
-  const post_call = (hook: unknown) => ({ webhooks: { post_call: hook } });
-  const hooksOf = async () => at((await call('GET', CONFIG)).body, 'webhooks.post_call');
-  const single = await patch(post_call({ url, secret: 'sesame' }));
-  t.strictSame(at(single.body, 'webhooks.post_call'), [{ url, has_secret: true }]);
-  t.notMatch(single.text, 'sesame');
-  for (const bad of ['http://localhost/', 'http://127.0.0.1/', 'http://10.0.0.1/', 'http://169.254.169.254/', 'ftp://a.example/', 'https://u:p@a.example/', 'nothing']) {
-    const answer = await patch(post_call([{ url }, { url: bad }]));
-    t.strictSame([answer.status, places(answer)], [422, ['webhooks.post_call.1.url']], bad);
-  } // oxfmt-ignore
-  t.strictSame(places(await patch(post_call([{ url, secret: 'x'.repeat(257) }]))), [
-    'webhooks.post_call.0.secret',
-  ]);
-  t.equal((await patch(post_call([{ url, secret: 'x'.repeat(256) }]))).status, 200);
-
-  await patch(post_call([{ url: 'https://b.example/' }, { url }]));
-  t.strictSame(
-    await hooksOf(),
-    [
-      { url: 'https://b.example/', has_secret: false },
-      { url, has_secret: true },
-    ],
-    'kept',
-  );
-  await patch(post_call([{ url, secret: null }]));
-  t.strictSame(await hooksOf(), [{ url, has_secret: false }], 'removed');
-  const rows = await platform.database.sql`select 1 from secrets where kind = 'webhook' and owner_id = ${id}`;
-  t.equal(rows.length, 0, 'nothing of it is left');
-  await patch(post_call(null));
-  t.strictSame(await hooksOf(), []);
-
-  const created = await platform.agent({ config: { webhooks: { post_call: { url, secret: 's' } } } });
-  const config = (await call('GET', `${AGENTS}/${created}/config`)).body;
-  t.strictSame(at(config, 'webhooks.post_call'), [{ url, has_secret: true }], 'at creation too');
-});
-
-t.test('the question before a call: its bounds, and what a change leaves out', async (t) => {
-  const change = (init: unknown) => patch({ webhooks: { conversation_init: init } });
-  const shown = async () => at((await call('GET', CONFIG)).body, 'webhooks.conversation_init');
-  await change(null);
-  const long = url + 'x'.repeat(4000 - url.length);
-  for (const good of [
-    { url: long },
-    { url, secret: 'x'.repeat(256) },
-    { url, timeout_seconds: 1.5 },
-    { url, timeout_seconds: 8 },
-  ])
-    t.equal((await change(good)).status, 200);
-  const wrong = {
-    timeout_seconds: [0.9, 8.1, '5', true],
-    web: ['true', 1],
-    secret: ['x'.repeat(257), 5],
-    url: [`${long}x`, 5, null],
-    other: [1],
-  };
-  for (const [name, values] of Object.entries(wrong))
-    for (const value of values)
-      t.strictSame(places(await change({ url, [name]: value })), [`webhooks.conversation_init.${name}`]);
-  await change(null);
-  const { text } = await change({ url, secret: 'sesame' });
-  t.notMatch(text, 'sesame');
-  t.strictSame(await shown(), { url, has_secret: true, timeout_seconds: 5, web: false });
-  await change({ url, web: true, timeout_seconds: 2 });
-  t.strictSame(await shown(), { url, has_secret: true, timeout_seconds: 2, web: true }, 'kept');
-  await change({ url, web: null, timeout_seconds: null, secret: null });
-  t.strictSame(await shown(), { url, has_secret: false, timeout_seconds: 5, web: false });
-  await patch({
-    webhooks: { post_call: [{ url, secret: 'other' }], conversation_init: { url, secret: 'sesame' } },
-  });
-  await patch({ webhooks: { post_call: [] } });
-  t.strictSame(await shown(), { url, has_secret: true, timeout_seconds: 5, web: false }, 'each has its own');
-  const rows = await platform.database.sql`select 1 from secrets where kind = 'webhook' and owner_id = ${id}`;
-  t.equal(rows.length, 1);
-  await change(null);
-  t.equal(await shown(), null);
-});
-
-t.test('tools and sources must exist in the workspace', async (t) => {
-  const [tool, source] = [await platform.tool(), await platform.source()];
-  const answer = await patch({
-    tools: { tool_ids: [tool, tool] },
-    knowledge_base: { knowledge_source_ids: [source] },
-  });
-  t.strictSame(at(answer.body, 'tools.tool_ids'), [tool]);
-  t.strictSame(at(answer.body, 'knowledge_base.knowledge_source_ids'), [source]);
-  const many = (count: number) =>
-    patch({
-      tools: { tool_ids: Array(count).fill(tool) },
-      knowledge_base: { knowledge_source_ids: Array(count).fill(source) },
-    });
-  t.equal((await many(100)).status, 200);
-  t.strictSame(places(await many(101)), ['tools.tool_ids', 'knowledge_base.knowledge_source_ids']);
-  const missing = await patch({
-    tools: { tool_ids: [tool, tool, 'tool_x', 'tool_y'] },
-    knowledge_base: { knowledge_source_ids: ['ks_x'] },
-    prompt: { first_message: 'not this', system_prompt: ' bakery'.repeat(4001) },
-    webhooks: { post_call: [{ url: 'http://localhost/' }] },
-  });
-  t.strictSame(places(missing), [
-    'prompt.system_prompt',
-    'webhooks.post_call.0.url',
-    'tools.tool_ids.2',
-    'tools.tool_ids.3',
-    'knowledge_base.knowledge_source_ids.0',
-  ]);
-  const after = (await call('GET', CONFIG)).body;
-  t.strictSame(after['tools'], answer.body['tools'], 'a refused change changes nothing');
-  t.not(at(after, 'prompt.first_message'), 'not this');
-
-  const other = { key: platform.otherKey };
-  const { body } = await call('POST', '/v1/agent/tools', { ...other, body: { name: 'Theirs' } });
-  t.strictSame(
-    places(await patch({ tools: { tool_ids: [body['tool_id']] } })),
-    ['tools.tool_ids.0'],
-    'another workspace’s',
-  );
-  const creation = await call('POST', AGENTS, {
-    body: { name: 'A', config: { tools: { tool_ids: ['x'] } } },
-  });
-  t.strictSame([creation.status, places(creation)], [422, ['config.tools.tool_ids.0']]);
-  const listed = (await call('GET', `${AGENTS}?page=1`)).body['total'];
-  await call('POST', AGENTS, { body: { name: 'A', config: { tools: { tool_ids: ['x'] } } } });
-  t.equal((await call('GET', `${AGENTS}?page=1`)).body['total'], listed, 'a refused creation leaves nothing');
-});
-
-t.test('two client tools of one agent need names of their own', async (t) => {
-  const [one, two] = [await platform.tool({ name: 'open_cart', tool_type: 'client' }), await platform.tool({ name: 'open_cart', tool_type: 'client' })]; // oxfmt-ignore
-  const refused = await patch({ tools: { tool_ids: [one, two] } });
-  t.strictSame(
-    [refused.status, refused.body['message']],
-    [400, 'Two client tools of one agent are named open_cart'],
-  );
-  await call('PATCH', `/v1/agent/tools/${two}`, { body: { name: 'close_cart' } });
-  t.equal((await patch({ tools: { tool_ids: [one, two] } })).status, 200);
-  const renamed = await call('PATCH', `/v1/agent/tools/${two}`, { body: { name: 'open_cart' } });
-  t.equal(renamed.status, 400, 'nor may a name become one that is taken');
 });

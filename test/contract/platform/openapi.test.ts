@@ -91,7 +91,10 @@ t.test('generators of clients find a name for each operation, and for what clien
   t.equal(idOf('post', '/v1/agent/sessions'), 'createSession');
   t.equal(idOf('get', '/v1/agent/sessions/{session_id}/recording'), 'readSessionRecording');
   const names = Object.keys(document.components.schemas);
-  for (const name of ['Agent', 'AgentConfig', 'Session', 'Turn', 'ErrorBody', 'CallEndedEvent'])
+  for (const name of [
+    ...['Agent', 'AgentConfig', 'Session', 'Turn', 'ErrorBody', 'CallEndedEvent'],
+    ...['MessageItem', 'ToolCallItem', 'ToolResultItem', 'EndpointErrorItem', 'RecordingTrack'],
+  ])
     t.ok(names.includes(name), name);
   const answer = document.paths['/v1/agent/agents/{agent_id}']?.['get']?.responses['200']?.content;
   t.strictSame(answer?.['application/json']?.schema, { $ref: '#/components/schemas/Agent' });

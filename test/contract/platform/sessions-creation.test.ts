@@ -31,8 +31,9 @@ async function startElsewhere() {
     DATA_DIR,
     PUBLIC_URL: 'https://speech.example.com',
     CALLS_PER_WORKSPACE: '4',
-    PHONE_CALLS_PER_DAY: '4',
+    PHONE_CALLS_PER_DAY: '5',
     PHONE_ALLOW_SHORT: '112',
+    PHONE_PREMIUM: 'refuse',
     TTS_ENGINES: 'openai-compatible,tone',
     STT_ENGINES: 'openai-compatible',
     REMOTE_OPENAI_URL: 'http://127.0.0.1:9/v1',
@@ -314,32 +315,40 @@ t.test('an exhausted quota is 402, after all else (decision 12)', async (t) => {
   t.same([answer.status, answer.body], [402, { status: 402, message: 'Out of API credit' }]);
 });
 
-t.test('emergency and short numbers are refused unless PHONE_ALLOW_SHORT lists them', async (t) => {
-  const { body: number } = await there('phone-numbers', {
-    body: {
-      ...{ provider: 'twilio', phone_number: '+493012345678', api_url: 'https://twilio.invalid' },
-      credentials: { auth_token: 'x', account_sid: 'AC1' },
-    },
-  });
-  const place = (to: string) =>
-    there('calls', { body: { agent_id: agentId, from: number['phone_number_id'], to } });
-  exactly(t, await place('110'), { status: 422, body: { reason: 'destination_not_allowed' } });
-  exactly(t, await place('112'), { status: 201, body: { to: '112' } });
-  const transferTo = (phone_number: string) =>
-    there(`agents/${agentId}/config`, {
-      method: 'PATCH',
-      body: { conversation: { transfer_destinations: [{ phone_number }] } },
+t.test(
+  'emergency and short numbers are refused unless PHONE_ALLOW_SHORT lists them, and premium ones',
+  async (t) => {
+    const { body: number } = await there('phone-numbers', {
+      body: {
+        ...{ provider: 'twilio', phone_number: '+493012345678', api_url: 'https://twilio.invalid' },
+        credentials: { auth_token: 'x', account_sid: 'AC1' },
+      },
     });
-  t.same([(await transferTo('110')).status, (await transferTo('112')).status], [422, 200]);
-  exactly(
-    t,
-    await call('calls', { body: { agent_id: agentId, from: number['phone_number_id'], to: '112' } }),
-    {
+    const place = (to: string) =>
+      there('calls', { body: { agent_id: agentId, from: number['phone_number_id'], to } });
+    exactly(t, await place('110'), { status: 422, body: { reason: 'destination_not_allowed' } });
+    exactly(t, await place('112'), { status: 201, body: { to: '112' } });
+    const premium = {
       status: 422,
-      body: { reason: 'destination_not_allowed' },
-    },
-  );
-});
+      body: { reason: 'premium_destination_blocked', message: /^to is a premium number/ },
+    };
+    exactly(t, await place('+44 909 8790000'), premium, 'PHONE_PREMIUM=refuse');
+    const transferTo = (phone_number: string) =>
+      there(`agents/${agentId}/config`, {
+        method: 'PATCH',
+        body: { conversation: { transfer_destinations: [{ phone_number }] } },
+      });
+    t.same([(await transferTo('110')).status, (await transferTo('112')).status], [422, 200]);
+    exactly(
+      t,
+      await call('calls', { body: { agent_id: agentId, from: number['phone_number_id'], to: '112' } }),
+      {
+        status: 422,
+        body: { reason: 'destination_not_allowed' },
+      },
+    );
+  },
+);
 
 t.test(
   'attempts to place calls are counted, refused ones too, and beyond PHONE_CALLS_PER_DAY are 429',
@@ -355,7 +364,7 @@ t.test(
     exactly(
       t,
       [status, told],
-      [429, { status: 429, reason: 'daily_limit_exceeded', message: /4 calls today/ }],
+      [429, { status: 429, reason: 'daily_limit_exceeded', message: /5 calls today/ }],
     );
     t.match(headers.get('retry-after'), /^[1-9]\d*$/);
     t.equal(

@@ -34,6 +34,17 @@ t.test('many streams at once come back whole, in order, each to its own reader',
   await until('all slots are free', () => load(pool).every((jobs) => jobs === 0));
 });
 
+t.test('a pool tells whether a child would take another job', async (t) => {
+  const { pool } = await children(t, 2, { slots: 1, queue: 0, share: 1 });
+  t.ok(pool.hasPlace);
+  const jobs = ['one', 'two'].map((name) => start(pool, 'hold', { name }));
+  for (const job of jobs) await job.next();
+  t.notOk(pool.hasPlace, 'each has one');
+  await rejectsExactly(t, start(pool, 'hold', { name: 'three' }).next(), { code: 'engine_busy' });
+  await jobs[0]?.return?.();
+  await until('one has left', () => pool.hasPlace);
+});
+
 t.test('values arrive while the handler still works without a pause', async (t) => {
   const { pool } = await children(t, 1);
   const job = start(pool, 'stuck', {});

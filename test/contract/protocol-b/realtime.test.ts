@@ -52,6 +52,15 @@ onEach('session_started comes at once, with what is in force', async (t, { conne
   });
 });
 
+onEach('words that are expected are repeated, and take the place of what is near', async (t, { connect }) => {
+  const client = connect('?keyterms=Kathryn%20Schmitt&keyterms=OpenClaw');
+  exactly(t, await client.sees('session_started'), {
+    config: { keyterms: ['Kathryn Schmitt', 'OpenClaw'] },
+  });
+  client.speak(await tones('This is Katherin Schmid.')).commit();
+  exactly(t, await client.sees('committed_transcript'), { text: 'This is Kathryn Schmitt.' });
+});
+
 onEach(
   'each commit is heard, in order, and only the plain frame where nothing else was asked for',
   async (t, { connect }) => {

@@ -220,22 +220,25 @@ t.test('of a repeated scalar the last counts', async (t) => {
 });
 
 t.test('rule 2: what changes nothing is ignored', async (t) => {
-  const ignored = [
-    'temperature',
-    'seed',
-    'num_speakers',
-    'diarization_threshold',
-    'keyterms',
-    'webhook_metadata',
-  ];
-  const result = await resultOf(
-    t,
-    await upload(...ignored.map((name): Entry => [name, 'x']), ['keyterms', 'y']),
-  );
+  const ignored = ['temperature', 'seed', 'num_speakers', 'diarization_threshold', 'webhook_metadata'];
+  const result = await resultOf(t, await upload(...ignored.map((name): Entry => [name, 'x'])));
   t.equal(result.text, TEXT);
 });
 
-t.test('rule 2: as many keyterms as clients may name, a field each, are ignored; no more', async (t) => {
+t.test('a keyterm takes the place of what was heard nearly the same, in text and words', async (t) => {
+  const terms: readonly Entry[] = [
+    ['keyterms', 'Toanes'],
+    ['keyterms', 'Ex Actly'],
+    ['keyterms', 'Somebody Else'],
+  ];
+  const { text, words } = await resultOf(t, await upload(...terms));
+  t.equal(text, 'Toanes carry text, Ex Actly. A second sentence follows <here> & now.');
+  t.equal(words.map((word) => word.text).join(''), text);
+  const [first] = words;
+  t.ok(first && first.text === 'Toanes' && first.end > first.start, 'with the time of what was heard');
+});
+
+t.test('as many keyterms as clients may name, a field each; no more', async (t) => {
   const keyterms = (count: number): Entry[] =>
     Array.from({ length: count }, (_, at): Entry => ['keyterms', `term ${at}`]);
   t.equal((await resultOf(t, await upload(...keyterms(1000)))).text, TEXT);

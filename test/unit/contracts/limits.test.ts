@@ -188,11 +188,14 @@ const DOCUMENTED = {
   'an agent by realtime: a client that sends no `session.update`; one that has': `${CONTRACT.agentRealtime.setUpMs.first / SECOND} s; ${CONTRACT.agentRealtime.setUpMs.next} ms`,
   'an agent by WebRTC: the offer; the session beside it': `${size(CONTRACT.agentRealtime.offerBytes)}; ${size(CONTRACT.agentRealtime.offerSessionBytes)}`,
   'an agent by WebRTC: until the data channel is open': `${CONTRACT.agentRealtime.channelMs / SECOND} s`,
+  'a call of an agent by realtime: who watches it': String(CONTRACT.agentRealtime.watchers),
+  'a call of an agent by WebRTC that another process has, and that has not begun: how long it is looked for': `${CONTRACT.agentRealtime.watchedMs / SECOND} s`,
   '`stream-input`: buffered text': size(CONTRACT.streamInput.bufferedTextBytes),
   'realtime transcription (B): buffered audio': size(CONTRACT.realtimeTranscription.bufferedAudioBytes),
   'one connection of server-sent events, or one WebSocket': `${number(CONTRACT.socket.connectionMs / SECOND)} s; not calls`,
   'an answer of the bucket of recordings; on top of it for a body; what it has to do itself, such as to make one object of all parts': `${CONTRACT.recording.bucket.answerMs / SECOND} s; a second for each ${CONTRACT.recording.bucket.bytesPerSecond / 1000} kB; ${CONTRACT.recording.bucket.workMs / MINUTE} minutes`,
   'a cheap question to a model, a remote engine, the bucket or a server of `ICE_SERVERS`, at the start and while it fails': `${CONTRACT.partCheck.answerMs / SECOND} s, every ${CONTRACT.partCheck.againMs / SECOND} s`,
+  'a model that is added by the console: fetched, checked, put in place': `${CONTRACT.models.addMs / MINUTE} minutes`,
   'first byte of an answer': `${CONTRACT.http.firstByteMs / MINUTE} minutes`,
   'a remote voice in the middle of an answer': `${CONTRACT.remote.stallMs / SECOND} s without a byte`,
   'speech that a remote engine encodes itself ([pass-through](../engines.md#formats-that-are-passed-on))': `texts of ${number(CONTRACT.remote.passedText)} characters, ${size(CONTRACT.remote.passedBytes)}`,
@@ -265,6 +268,7 @@ t.test('close codes', async (t) => {
   const codes = Object.fromEntries(Object.entries(CLOSE).map(([name, { code }]) => [name, code]));
   t.strictSame(codes, {
     normal: 1000,
+    replaced: 1000,
     goingAway: 1001,
     unsupportedData: 1003,
     invalidPayload: 1007,

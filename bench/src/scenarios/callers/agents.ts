@@ -11,6 +11,8 @@ const WORD = 'Nine.';
 const ANSWERS: Readonly<Record<AgentName, string>> = {
   word: WORD,
   asks: WORD,
+  email: WORD,
+  name: WORD,
   sentence:
     'Your parcel left our house this morning, and the driver will ring the bell on Thursday between two and four.',
   long: LONG,
@@ -22,11 +24,18 @@ export const answerAsPrompted: Answering = (messages) => {
   return ANSWERS[AGENTS.find((name) => prompt.includes(MARK + name)) ?? 'word'];
 };
 
-const firstMessage = (name: AgentName) =>
-  name === 'asks'
-    ? { first_message_mode: 'fixed', first_message: 'Shall I go on?' }
-    : { first_message_mode: 'off' };
+const QUESTIONS: Readonly<Partial<Record<AgentName, string>>> = {
+  asks: 'Shall I go on?',
+  email: 'What is your e-mail address, please?',
+  name: 'Could you spell your last name, please?',
+};
 
+const firstMessage = (name: AgentName) => {
+  const question = QUESTIONS[name];
+  return question === undefined
+    ? { first_message_mode: 'off' }
+    : { first_message_mode: 'fixed', first_message: question };
+};
 /** Their ids. */
 export async function makeAgents(server: Server): Promise<Readonly<Record<AgentName, string>>> {
   const ids: [AgentName, string][] = [];

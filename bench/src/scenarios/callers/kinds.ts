@@ -16,8 +16,8 @@ import {
 } from './clips.js';
 import { isRight, vanishedGroups } from './judging.js';
 
-/** How the double of a model answers: in a word, in a sentence, or for minutes; `asks` begins the call itself. */
-export const AGENTS = ['word', 'sentence', 'long', 'asks'] as const;
+/** How the double of a model answers: in a word, in a sentence, or for minutes; the last three begin the call with a question. */
+export const AGENTS = ['word', 'sentence', 'long', 'asks', 'email', 'name'] as const;
 export type AgentName = (typeof AGENTS)[number];
 
 /** What the record of a call says that the caller said. */
@@ -103,18 +103,23 @@ const seedOf = ({ index }: Casting, at: number): number => index * 100 + at + 1;
 const hasVanished = (kind: TextKind, said: string, understood: string): boolean =>
   kind === 'digits' ? vanishedGroups(said, understood) > 0 : understood.trim() === '';
 
-/** Digits, addresses, spelled names: said once, and read in the record. */
+/** Said once, and read in the record: digits to an agent that has asked nothing, addresses and spelled names to one that has asked for them. */
 function understanding(
   kind: 'digits' | 'emails' | 'names',
   each: number,
   title: string,
   clip: (speaker: Speaker, text: string) => Promise<Int16Array>,
+  asking?: 'email' | 'name',
 ): Kind {
+  const before: readonly Turn[] = asking === undefined ? [] : [LISTEN, QUIET];
   const plan = saying(kind, each, async (casting, text, at) => ({
     speaker: casting.speaker,
-    agent: 'word',
+    agent: asking ?? 'word',
     said: text,
-    trial: { turns: [{ say: clipOf(await clip(casting.speaker, text)) }], seed: seedOf(casting, at) },
+    trial: {
+      turns: [...before, { say: clipOf(await clip(casting.speaker, text)) }],
+      seed: seedOf(casting, at),
+    },
     judge: (_, { text: understood }) => [
       { figure: `${kind}.right`, value: isRight(kind, text, understood) },
       { figure: `${kind}.without_trace`, value: hasVanished(kind, text, understood) },
@@ -360,8 +365,8 @@ const everyOther =
 export const KINDS: readonly Kind[] = [
   { name: 'sentences', title: 'questions and statements', plan: sentences },
   understanding('digits', 2, 'digits in groups', grouped),
-  understanding('emails', 1, 'e-mail addresses', spokenBy),
-  understanding('names', 1, 'spelled names', spokenBy),
+  understanding('emails', 1, 'e-mail addresses', spokenBy, 'email'),
+  understanding('names', 1, 'spelled names', spokenBy, 'name'),
   { name: 'words', title: 'one-word answers', plan: words },
   { name: 'pauses', title: 'first pauses of a call', plan: both(...PAUSES_MS.map(pauses)) },
   { name: 'hums', title: 'hums and words of agreement', plan: agreement },

@@ -1,7 +1,14 @@
 /** The figures of a load of speech requests. */
 import { type FigureInput, latencyFigures } from '../../figures.js';
 import { latenciesOf, type Percentile } from '../../histogram.js';
-import { doubtsIn, failedIn, latenciesIn, type Phase, requestsIn, valuesIn } from '../../measure/phase.js';
+import {
+  doubtsIn,
+  failedFigure,
+  latenciesIn,
+  type Phase,
+  requestsIn,
+  valuesIn,
+} from '../../measure/phase.js';
 import type { Server } from '../../servers/server.js';
 
 export interface Measured {
@@ -26,7 +33,6 @@ export function speechFigures(prefix: string, { server, phase }: Measured, bare?
     );
   const underruns = valuesIn(phase, 'underrun');
   const factors = latenciesOf(valuesIn(phase, 'rtf'));
-  const n = requestsIn(phase);
   const middle = factors.percentile(50);
   return [
     ...latencies('ttfa'),
@@ -47,8 +53,7 @@ export function speechFigures(prefix: string, { server, phase }: Measured, bare?
       value: Math.max(...underruns),
       ...common,
     },
-    // A count needs no doubts: it holds however busy the machine was.
-    { name: `${prefix}.failed`, unit: '', n, value: failedIn(phase), subject: server.name },
+    failedFigure(`${prefix}.failed`, server.name, phase),
   ];
 }
 

@@ -2,10 +2,9 @@
 import { latencyFigures } from '../../figures.js';
 import {
   doubtsIn,
-  failedIn,
+  failedFigure,
   interleaved,
   latenciesIn,
-  merged,
   type Phase,
   requestsIn,
 } from '../../measure/phase.js';
@@ -64,7 +63,7 @@ function report(context: Context, name: string, socket: Phase, post: Phase): voi
   const reading = 'value' in own ? { value: own.value } : { value: null, withheld: own.withheld };
   context.add({ name: `${name}.ttfa`, unit: 'ms', n, ...common, ...reading, baseline });
   context.add(...latencyFigures(`${name}.ttfa`, latencies, common, posted));
-  context.add({ name: `${name}.failed`, unit: '', n, subject: 'gateway', value: failedIn(socket) });
+  context.add(failedFigure(`${name}.failed`, 'gateway', socket));
   context.chart(percentileChart(`${name}: first audio after the clause`, { socket, POST: post }, 'ttfa'));
 }
 
@@ -80,7 +79,7 @@ async function run(context: Context, name: keyof typeof PATHS, parameters: Param
   };
   for (const way of [ways.socket, ways.post]) await way();
   const phases = await interleaved([ways.socket, ways.post], rounds, (way) => way());
-  report(context, name, merged(phases.get(ways.socket)!), merged(phases.get(ways.post)!));
+  report(context, name, phases.get(ways.socket)!, phases.get(ways.post)!);
 }
 
 const socketScenario = (name: keyof typeof PATHS, title: string) =>

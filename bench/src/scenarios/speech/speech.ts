@@ -3,7 +3,6 @@ import type { Load } from '../../generator/protocol.js';
 import {
   doubtsIn,
   interleaved,
-  merged,
   type Phase,
   throughputOf,
   latenciesIn,
@@ -129,14 +128,11 @@ const present = (asked: readonly (Asked | undefined)[]): Asked[] => asked.filter
 
 type Phases = ReadonlyMap<Asked | undefined, Phase>;
 
-async function inTurns(
+const inTurns = (
   asked: readonly (Asked | undefined)[],
   rounds: number,
   run: (one: Asked, round: number) => Promise<Phase>,
-): Promise<Phases> {
-  const phases = await interleaved(present(asked), rounds, run);
-  return new Map([...phases].map(([one, each]) => [one, merged(each)]));
-}
+): Promise<Phases> => interleaved(present(asked), rounds, run);
 
 function measuredOf(phases: Phases, one: Asked | undefined): Measured | undefined {
   const phase = phases.get(one);

@@ -6,6 +6,7 @@ import type { Clock } from '../../../../contracts/clock.js';
 import type { CallEvent } from '../../../../contracts/ports/calls/calls.js';
 import type { Detector, TurnListening } from '../../../../contracts/ports/speech/turns.js';
 import { EchoFilter } from './echo.js';
+import { SpokenAt } from './spoken-at.js';
 import { TurnSound } from './turn-sound.js';
 import { type HeardStretch, TurnTranscription, type TurnTranscriptionParts } from './turn-transcription.js';
 
@@ -23,7 +24,7 @@ export interface ListeningSettings {
 }
 
 export interface ListeningEvents {
-  /** The user's voice begins or ends; `at` in milliseconds of the clock; `silentMs`: how long it had been silent at that moment. */
+  /** The user's voice begins or ends; `at`: when it was spoken, in milliseconds of the clock; `silentMs`: how long it had been silent at that moment. */
   voice(active: boolean, at: number, silentMs?: number, over?: true): void;
   /** The user's words in a stretch of voice. Empty if there were none, or only `echo`, or if they are unknown. */
   transcript(heard: HeardStretch & { readonly echo?: true }): void;
@@ -36,6 +37,7 @@ export interface ListeningEvents {
 export class Listening {
   readonly #transcription: TurnTranscription;
   readonly #echo = new EchoFilter();
+  readonly #spoken: SpokenAt;
   /** Undefined while the tables alone decide. */
   #sound: TurnSound | undefined;
 
@@ -46,6 +48,7 @@ export class Listening {
     private readonly ahead: () => string,
     private readonly on: ListeningEvents,
   ) {
+    this.#spoken = new SpokenAt(clock);
     this.#transcription = new TurnTranscription(parts, {
       user: (heard) => this.#understand(heard),
       background: (text) => {
@@ -58,11 +61,13 @@ export class Listening {
     active,
     background = false,
     silentMs,
+    at,
     over,
   }: Extract<CallEvent, { readonly kind: 'speech' }>): void {
+    const spokenAt = this.#spoken.of(at);
     if (background) return this.#transcription.beginBackground();
     if (!active && this.#transcription.endBackground()) return;
-    this.on.voice(active, this.clock.monotonic(), silentMs, over);
+    this.on.voice(active, spokenAt, silentMs, over);
   }
 
   /** Listens to the user like this from now on. Before the first call the tables decide when a turn is over. */

@@ -23,6 +23,7 @@ import type {
   Transcript,
   Transcription,
   TranscriptionRequest,
+  WorkedBy,
 } from '../../../../contracts/ports/speech/speech.js';
 import { StretchPart, StretchGroup, type JoinedStretches } from './stretch-group.js';
 import { voicedPart } from './voiced-part.js';
@@ -32,8 +33,8 @@ export interface TurnTranscriptionParts {
   readonly model: TranscriptionModel;
   readonly caller: Caller;
   readonly language: string;
-  /** Reports the length of the audio of a final transcript, in ms. */
-  recognised(ms: number): void;
+  /** Reports the length of the audio of a final transcript, in ms, and who heard it. */
+  recognised(ms: number, by: WorkedBy | undefined): void;
   readonly log: Log;
 }
 
@@ -312,8 +313,8 @@ export class TurnTranscription {
   /** The transcript of the group, which counts as that of the stretch: that made `ahead`, unless it failed or is empty. */
   async #together(group: JoinedStretches, { stretch, ahead }: Ended): Promise<string> {
     const before = ahead?.joins === group.joins ? await ahead.heard : undefined;
-    const { text } = before?.text ? before : await this.#transcribe(group, { uncounted: true });
-    this.#count(secondsOf(stretch));
+    const { text, by } = before?.text ? before : await this.#transcribe(group, { uncounted: true });
+    this.#count(secondsOf(stretch), by);
     return text;
   }
 
@@ -327,14 +328,14 @@ export class TurnTranscription {
     const before = live ?? (ahead && ahead.joins === undefined ? await ahead.heard : undefined);
     const known = before?.text === '' ? undefined : before;
     if (known && !group) transcription.countUsage(caller, known.duration);
-    const { text, duration } = known ?? (await this.#transcribe(stretch, group && { uncounted: true }));
-    if (!group) this.parts.recognised(Math.round(duration * 1000));
+    const { text, duration, by } = known ?? (await this.#transcribe(stretch, group && { uncounted: true }));
+    if (!group) this.parts.recognised(Math.round(duration * 1000), by);
     return text === '' && part ? this.#again(part.audio) : text;
   }
 
-  #count(seconds: number): void {
+  #count(seconds: number, by: WorkedBy | undefined): void {
     this.parts.transcription.countUsage(this.parts.caller, seconds);
-    this.parts.recognised(Math.round(seconds * 1000));
+    this.parts.recognised(Math.round(seconds * 1000), by);
   }
 
   /** The words of audio that has counted; empty if the recogniser fails, as it has found none before. */

@@ -12,7 +12,7 @@ import { refusals } from '../sessions/creation.js';
 import { reader } from '../sessions/request.js';
 import { PHONE_CALL_ROWS, type PlacedCallParts } from './phone-calls.js';
 import { type CallForm, placeCall } from './placing.js';
-import { reasoned } from './reasons.js';
+import { NO_OUTBOUND, reasoned } from './reasons.js';
 import { CallEntity } from '../../../../contracts/schemas/placed-calls.js';
 import { CallRequest, idempotencyHeader } from './schema.js';
 
@@ -67,6 +67,7 @@ const ROWS: readonly routes.RouteRow<PlacedCallParts, Caller>[] = tagged('phone'
         ...answers(201, 'The call', CallEntity),
         ...bodyFailures(404),
         ...refusals(400, 402, 409, 429),
+        ...NO_OUTBOUND,
       },
     },
   },

@@ -8,6 +8,7 @@ import {
   WRITTEN_ADDRESS,
   writtenAddress,
 } from '../../../../contracts/phone/phone.js';
+import { isPremium } from '../../../../contracts/phone/premium.js';
 import type { PhoneNumber, PhoneNumbers } from '../../../../contracts/ports/phone/phone.js';
 import type { PhoneDialling } from '../../../../contracts/ports/phone/placed-calls.js';
 import { invalid, problem } from '../errors.js';
@@ -17,6 +18,8 @@ export interface CallNumberParts {
   readonly dialling: Pick<PhoneDialling, 'check'>;
   /** Short numbers that may be called. */
   readonly shortNumbers: ShortNumbers;
+  /** Whether premium numbers are not called (`PHONE_PREMIUM`). */
+  readonly refusesPremium: boolean;
 }
 
 /** What the request calls its members. */
@@ -62,17 +65,23 @@ const isShort = (to: string): boolean => SHORT_NUMBER.test(to.replaceAll(' ', ''
 
 /**
  * The address to call. Errors: `validation_failed` (reasons `destination_not_allowed` for short numbers that `PHONE_ALLOW_SHORT` does
- * not list, `destination_invalid`, `self_call_blocked`).
+ * not list, `destination_invalid`, `self_call_blocked`, `premium_destination_blocked`).
  */
 export async function destinationOf(
   to: string,
-  { numbers, shortNumbers }: CallNumberParts,
+  { numbers, shortNumbers, refusesPremium }: CallNumberParts,
   workspaceId: string,
   { to: field }: CallFields,
 ): Promise<string> {
   const address = writtenAddress(to, shortNumbers);
   if (address === undefined)
     throw refused(isShort(to) ? 'destination_not_allowed' : 'destination_invalid', field, WRITTEN_ADDRESS);
+  if (refusesPremium && isPremium(address))
+    throw refused(
+      'premium_destination_blocked',
+      field,
+      'is a premium number, which this gateway does not call',
+    );
   const [own] = await numbers.named(address, workspaceId);
   if (own) throw refused('self_call_blocked', field, 'is a number of this workspace');
   return address;

@@ -8,7 +8,7 @@ import { bodyFailures } from '../rows.js';
 import { refusals } from '../sessions/creation.js';
 import { reader, type WithRawMetadata } from '../sessions/request.js';
 import { type CallForm, type CallPlacingParts, placeCall } from './placing.js';
-import { type Codes, reasoned } from './reasons.js';
+import { type Codes, NO_OUTBOUND, reasoned } from './reasons.js';
 import { idempotencyHeader, PhoneCallRequest, PlacedPhoneCall } from './schema.js';
 
 export interface PlacedCallParts extends CallPlacingParts {
@@ -62,6 +62,7 @@ export const PHONE_CALL_ROWS: readonly RouteRow<PlacedCallParts, Caller>[] = tag
         ...answers(201, 'The session of the call', PlacedPhoneCall),
         ...bodyFailures(404),
         ...refusals(400, 402, 409, 429),
+        ...NO_OUTBOUND,
       },
     },
   },

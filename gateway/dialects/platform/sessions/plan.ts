@@ -3,7 +3,7 @@
  * and the timezone (of the request, else the agent, else the browser, else the country
  * of the person's number, else UTC).
  */
-import { plannedTools, renderPrompt } from '../../../../contracts/agents/plan.js';
+import { plannedTools, renderPrompt, type Variables } from '../../../../contracts/agents/plan.js';
 import { LIMITS } from '../../../../contracts/limits.js';
 import { type SystemVariables, systemVariablesOf } from '../../../../contracts/agents/system-variables.js';
 import { zoneOfNumber } from '../../../../contracts/phone/number-zones.js';
@@ -84,6 +84,12 @@ function secondsOf(longest: number, isPreview: boolean, inWriting: boolean): num
   return isPreview ? Math.min(longest, LIMITS.session.previewSeconds) : longest;
 }
 
+/** Words that the caller may say: short texts among the variables. */
+const termsOf = (variables: Variables): readonly string[] =>
+  Object.values(variables).filter(
+    (value): value is string => typeof value === 'string' && value.length <= LIMITS.session.expectedWord,
+  );
+
 /** What a session is made for, beside its request. */
 interface Circumstances {
   readonly now: Date;
@@ -105,6 +111,8 @@ export function planOf(
   const system = systemVariablesOf({ leg, inWriting, timezone, language, now });
   const config = configOf(version, wanted, isPreview, system);
   const voicemail = leg?.direction === 'outbound' ? voicemailOf(version, wanted, system) : null;
+  const variables = variablesOf(wanted);
+  const terms = termsOf(variables);
   const { max_duration_seconds: longest, record_audio: records } = config.conversation;
   return {
     config,
@@ -118,6 +126,7 @@ export function planOf(
     timezone,
     system,
     ...(voicemail && { voicemail }),
-    ...(agents.length > 0 && { transfers: { agents, variables: variablesOf(wanted) } }),
+    ...(terms.length > 0 && { terms }),
+    ...(agents.length > 0 && { transfers: { agents, variables } }),
   };
 }

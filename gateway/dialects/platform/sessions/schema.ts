@@ -187,53 +187,63 @@ export const SessionRow = Type.Object(ROW, { title: 'SessionSummary', examples: 
 const HAPPENED = { turn_id: Type.Integer(), created_at: Moment };
 const TOOL = { call_id: Type.String(), tool_name: Type.String(), tool_source: Type.String() };
 
+/** Entries of a session's record. */
 export const Item = Type.Union([
-  Type.Object({
-    type: Type.Enum(['message']),
-    role: Type.Enum(['user', 'assistant']),
-    content: Type.String(),
-    error: Type.Optional(Type.String({ description: 'Why the agent could not answer.' })),
-    backchannel: Type.Optional(
-      Type.Boolean({
-        description: 'The user’s agreement while the agent spoke, which gets no answer.',
+  Type.Object(
+    {
+      type: Type.Enum(['message']),
+      role: Type.Enum(['user', 'assistant']),
+      content: Type.String(),
+      error: Type.Optional(Type.String({ description: 'Why the agent could not answer.' })),
+      backchannel: Type.Optional(
+        Type.Boolean({
+          description: 'The user’s agreement while the agent spoke, which gets no answer.',
+        }),
+      ),
+      background: Type.Optional(
+        Type.Boolean({
+          description: 'Speech of somebody far quieter than the user; the language model does not get it.',
+        }),
+      ),
+      echo: Type.Optional(
+        Type.Boolean({
+          description:
+            'Words of the agent that came back through the microphone; the language model does not get them.',
+        }),
+      ),
+      filler: Type.Optional(
+        Type.Boolean({
+          description: 'Said by the agent while tools took long; no part of its answer.',
+        }),
+      ),
+      ...HAPPENED,
+    },
+    { title: 'MessageItem' },
+  ),
+  Type.Object(
+    { type: Type.Enum(['tool_call']), ...TOOL, input: Type.String(), ...HAPPENED },
+    { title: 'ToolCallItem' },
+  ),
+  Type.Object(
+    {
+      type: Type.Enum(['tool_result']),
+      ...TOOL,
+      status: Type.Enum(['completed', 'failed']),
+      output: Type.String(),
+      output_truncated: Type.Boolean({
+        description: 'Whether it is longer; then it ends with a mark that says so.',
       }),
-    ),
-    background: Type.Optional(
-      Type.Boolean({
-        description: 'Speech of somebody far quieter than the user; the language model does not get it.',
-      }),
-    ),
-    echo: Type.Optional(
-      Type.Boolean({
-        description:
-          'Words of the agent that came back through the microphone; the language model does not get them.',
-      }),
-    ),
-    filler: Type.Optional(
-      Type.Boolean({
-        description: 'Said by the agent while tools took long; no part of its answer.',
-      }),
-    ),
-    ...HAPPENED,
-  }),
-  Type.Object({ type: Type.Enum(['tool_call']), ...TOOL, input: Type.String(), ...HAPPENED }),
-  Type.Object({
-    type: Type.Enum(['tool_result']),
-    ...TOOL,
-    status: Type.Enum(['completed', 'failed']),
-    output: Type.String(),
-    output_truncated: Type.Boolean({
-      description: 'Whether it is longer; then it ends with a mark that says so.',
-    }),
-    told_truncated: Type.Optional(
-      Type.Boolean({
-        description: 'Whether the model was told less of it than stands here, with the same mark.',
-      }),
-    ),
-    error: nullable(Type.String()),
-    latency_ms: Type.Integer(),
-    ...HAPPENED,
-  }),
+      told_truncated: Type.Optional(
+        Type.Boolean({
+          description: 'Whether the model was told less of it than stands here, with the same mark.',
+        }),
+      ),
+      error: nullable(Type.String()),
+      latency_ms: Type.Integer(),
+      ...HAPPENED,
+    },
+    { title: 'ToolResultItem' },
+  ),
   Type.Object(
     {
       type: Type.Enum(['llm.endpoint_error']),
@@ -248,7 +258,7 @@ export const Item = Type.Union([
       retried: Type.Boolean({ description: 'Whether the same request was sent again.' }),
       ...HAPPENED,
     },
-    { description: 'A request to the agent’s own language model that failed.' },
+    { title: 'EndpointErrorItem', description: 'A request to the agent’s own language model that failed.' },
   ),
 ]);
 
@@ -315,20 +325,24 @@ export const RecordingEntity = Type.Object(
     session_id: Type.String(),
     status: Type.Enum(['processing', 'complete', 'failed']),
     tracks: Type.Array(
-      Type.Object({
-        part: Type.Integer({
-          minimum: 1,
-          description: 'A call that another process took over is recorded in parts, with a gap between them.',
-        }),
-        role: Type.Enum(['agent', 'user', 'human']),
-        status: Type.Enum(['requested', 'active', 'complete', 'failed']),
-        url: nullable(Type.String({ description: 'Signed; until `expires_at`.' })),
-        expires_at: nullable(Moment),
-        duration_ms: nullable(Type.Integer()),
-        started_at: nullable(Moment),
-        ended_at: nullable(Moment),
-        ...Failed,
-      }),
+      Type.Object(
+        {
+          part: Type.Integer({
+            minimum: 1,
+            description:
+              'A call that another process took over is recorded in parts, with a gap between them.',
+          }),
+          role: Type.Enum(['agent', 'user', 'human']),
+          status: Type.Enum(['requested', 'active', 'complete', 'failed']),
+          url: nullable(Type.String({ description: 'Signed; until `expires_at`.' })),
+          expires_at: nullable(Moment),
+          duration_ms: nullable(Type.Integer()),
+          started_at: nullable(Moment),
+          ended_at: nullable(Moment),
+          ...Failed,
+        },
+        { title: 'RecordingTrack' },
+      ),
     ),
     ...Failed,
     error_message: nullable(Type.String()),

@@ -5,13 +5,16 @@
 import type { ToldError } from '../../../../actors/realtime.js';
 import type { Socket } from '../../../server/port.js';
 
+type Listener = Pick<Socket, 'send'>;
+
 export class ServerEvents {
   #count = 0;
 
-  /** `suffix` makes the ids of this session unique; it has only letters, digits, `_` and `-`. */
+  /** `suffix` makes the ids of this session unique; it has only letters, digits, `_` and `-`. `audio`: who gets deltas of audio. */
   constructor(
-    private readonly socket: Pick<Socket, 'send'>,
+    private readonly socket: Listener,
     private readonly suffix: string,
+    private readonly audio: Listener = socket,
   ) {}
 
   /** A new id of this kind, for instance `item_…`. */
@@ -19,21 +22,22 @@ export class ServerEvents {
     return `${kind}_${this.suffix}_${++this.#count}`;
   }
 
-  send(type: string, fields: object = {}): void {
-    this.socket.send(JSON.stringify({ type, event_id: this.id('event'), ...fields }));
+  /** `to`: one of several listeners, if not all. */
+  send(type: string, fields: object = {}, to: Listener = this.socket): void {
+    to.send(JSON.stringify({ type, event_id: this.id('event'), ...fields }));
   }
 
   /** `eventId` names the client's event that caused the error. */
-  error(error: ToldError, eventId: string | null): void {
-    this.send('error', { error: { param: null, ...error, event_id: eventId } });
+  error(error: ToldError, eventId: string | null, to: Listener = this.socket): void {
+    this.send('error', { error: { param: null, ...error, event_id: eventId } }, to);
   }
 
-  /** Returns a function that sends deltas of one kind, which differ only in id and base64; `fields` hold only ids and numbers. */
+  /** Returns a function that sends deltas of audio, which differ only in id and base64; `fields` hold only ids and numbers. */
   deltas(type: string, fields: object): (audio: Uint8Array) => void {
     const head = `${JSON.stringify({ type, ...fields }).slice(0, -1)},"event_id":"`;
     return (audio) => {
       const base64 = Buffer.from(audio.buffer, audio.byteOffset, audio.byteLength).toString('base64');
-      this.socket.send(`${head}${this.id('event')}","delta":"${base64}"}`);
+      this.audio.send(`${head}${this.id('event')}","delta":"${base64}"}`);
     };
   }
 }

@@ -37,14 +37,14 @@ const signAddress: ProtocolBHandler = async (request, parts) => {
 };
 
 /** Clients that ask for it would speak by WebRTC, and get none of the conversation's events there. */
-const refuseToken: ProtocolBHandler = () =>
-  Promise.reject(
-    new ServiceError('unsupported_option', {
-      message:
-        'Conversations by WebRTC are not served here: set connectionType to "websocket", or use a signed_url',
-      param: 'connectionType',
-    }),
-  );
+const refuseToken: ProtocolBHandler = async (_request, { conversations }) => {
+  carriedHere(conversations.calls);
+  throw new ServiceError('unsupported_option', {
+    message:
+      'Conversations by WebRTC are not served here: set connectionType to "websocket", or use a signed_url',
+    param: 'connectionType',
+  });
+};
 
 const AGENT: NonNullable<RouteDescription['parameters']>[number] = {
   name: 'agent_id',
@@ -80,7 +80,7 @@ export const CONVERSATION_ROWS: readonly ProtocolBRow[] = [
       summary: 'Ask for a conversation by WebRTC, which is refused (protocol B)',
       parameters: [AGENT],
       auth: false,
-      responses: failures(400),
+      responses: failures(400, 409),
     },
   },
 ];

@@ -4,9 +4,11 @@
  */
 import { booleanOf, isUnset } from '../../../../contracts/schemas/coerce.js';
 import { ServiceError } from '../../../../contracts/errors.js';
+import { LIMITS } from '../../../../contracts/limits.js';
 import { B_TRANSCRIPTION_SOCKET } from '../../../../contracts/options/protocol-b.js';
 import { queryFields, refuseOptions } from '../../../../contracts/options/reading.js';
 import { DEFAULT_TRANSCRIPTION_MODEL, type TranscriptionModel } from '../../../../contracts/speech/models.js';
+import type { TranscriptionRequest } from '../../../../contracts/ports/speech/speech.js';
 import type { Vocabulary } from '../../../../contracts/vocabulary.js';
 import { languageCode, transcriptionModel } from '../catalogue.js';
 
@@ -19,6 +21,8 @@ export interface TranscriptionOptions {
   readonly sampleRate: number;
   readonly timestamps: boolean;
   readonly languageDetection: boolean;
+  /** Words to expect. */
+  readonly terms: readonly string[];
 }
 
 const RATES: Readonly<Record<string, number>> = {
@@ -38,6 +42,17 @@ function rateOf(format: string): number {
   throw new ServiceError('unsupported_format', { message, param: 'audio_format' });
 }
 
+/** Errors: `invalid_request`. */
+function termsIn(query: URLSearchParams): readonly string[] {
+  const terms = query.getAll('keyterms').filter((term) => !isUnset(term));
+  const most = LIMITS.transcription.keyterms;
+  if (terms.length <= most) return terms;
+  throw new ServiceError('invalid_request', {
+    message: `keyterms must have at most ${most} items`,
+    param: 'keyterms',
+  });
+}
+
 /** Errors: `model_not_found`, `unsupported_format`, `unsupported_option`. */
 export function sessionOptions(query: URLSearchParams, vocabulary: Vocabulary): TranscriptionOptions {
   refuseOptions(queryFields(query, B_TRANSCRIPTION_SOCKET), B_TRANSCRIPTION_SOCKET);
@@ -52,11 +67,15 @@ export function sessionOptions(query: URLSearchParams, vocabulary: Vocabulary): 
     sampleRate: rateOf(audioFormat),
     timestamps: booleanOf(last('include_timestamps')) === true,
     languageDetection: booleanOf(last('include_language_detection')) === true,
+    terms: termsIn(query),
   };
 }
 
-/** The language for the engine; absent if none was named. */
-export const hintOf = ({ language }: TranscriptionOptions): { readonly language?: string } => {
+/** What the engine is told of the words: their language, absent if none was named, and which are expected. */
+export const hintOf = ({
+  language,
+  terms,
+}: TranscriptionOptions): Pick<TranscriptionRequest, 'language' | 'terms'> => {
   const code = languageCode(language);
-  return code === '' ? {} : { language: code };
+  return { terms, ...(code !== '' && { language: code }) };
 };

@@ -13,7 +13,7 @@ const WITHOUT_EFFECT = {
   vad_threshold: 0.4,
   min_speech_duration_ms: 100,
   min_silence_duration_ms: 100,
-  keyterms: [],
+
   no_verbatim: false,
 } as const;
 
@@ -33,6 +33,7 @@ export const startedFrame = (
       enable_logging: true,
       include_timestamps: options.timestamps,
       include_language_detection: options.languageDetection,
+      keyterms: options.terms,
       ...WITHOUT_EFFECT,
     },
   });

@@ -55,7 +55,10 @@ capabilities: { drop: [ALL] }
 {{ sub (include "gateway.startSeconds" . | int) 60 }}
 {{- end }}
 
-{{/* A pod that drains is live, but not ready. */}}
+{{/*
+A pod that drains is live, but not ready. Postgres is shared by all pods: when it is away, no other pod serves better, and
+clients are to get its 503, and what needs no database, instead of no connection.
+*/}}
 {{- define "gateway.probes" -}}
 startupProbe:
   httpGet: { path: /health/live, port: http }
@@ -67,7 +70,7 @@ livenessProbe:
   timeoutSeconds: 5
   failureThreshold: 3
 readinessProbe:
-  httpGet: { path: /health, port: http }
+  httpGet: { path: '/health?exclude=database', port: http }
   periodSeconds: 2
   timeoutSeconds: 2
   failureThreshold: 2

@@ -3,74 +3,27 @@
  * and how it copes with servers that hang, send too much, redirect, lose sessions, or speak another protocol. The server of
  * the real SDK is in test/acceptance/mcp.test.mjs.
  */
-import { once } from 'node:events';
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import { httpDouble } from '../../../fixtures/http-double.js';
-import type { AddressInfo } from 'node:net';
-import t from '../../../fixtures/tap.js';
-import { systemClock } from '../../../../contracts/clock.js';
 import { LIMITS } from '../../../../contracts/limits.js';
 import type { McpTarget } from '../../../../contracts/ports/agents/mcp.js';
-import { createOutbound } from '../../../../gateway/outbound/fetch.js';
-import { createMcp } from '../../../../gateway/outbound/mcp.js';
 import { exactly, rejectsExactly } from '../../../fixtures/exactly.js';
+import {
+  type Answering,
+  answers,
+  begins,
+  INITIALIZED,
+  json,
+  mcpServer,
+  tool,
+} from '../../../fixtures/outbound/mcp-server.js';
+import t from '../../../fixtures/tap.js';
+import { until } from '../../../fixtures/until.js';
 
-interface Asked {
-  readonly method: string;
-  readonly id?: number;
-  readonly params?: { readonly cursor?: string; readonly name?: string; readonly arguments?: unknown };
-  readonly headers: IncomingMessage['headers'];
-}
-
-const asked: Asked[] = [];
-type Answering = (asked: Asked, response: ServerResponse) => void;
-let answering: Answering;
-const server = httpDouble((request, response) => {
-  let body = '';
-  request.setEncoding('utf8').on('data', (part: string) => (body += part));
-  request.on('end', () => {
-    const message = (body === '' ? { method: request.method } : JSON.parse(body)) as Asked;
-    asked.push({ ...message, headers: request.headers });
-    answering({ ...message, headers: request.headers }, response);
-  });
-}).listen(0, '127.0.0.1');
-await once(server, 'listening');
-t.teardown(() => {
-  server.closeAllConnections();
-  server.close();
-});
-const { port } = server.address() as AddressInfo;
-const URL = `http://127.0.0.1:${port}/mcp`;
-
-const open = createMcp(createOutbound({ allow: [`127.0.0.1:${port}`], clock: systemClock }));
+const server = await mcpServer(t);
+const { asked, at, open, port } = server;
 const never = new AbortController().signal;
-const at = (more: Partial<McpTarget> = {}) => {
-  asked.length = 0;
-  return open({ url: URL, headers: [], timeoutMs: 5000, ...more });
-};
-
-const json = (response: ServerResponse, message: object, headers: object = {}) =>
-  response
-    .writeHead(200, { 'content-type': 'application/json', ...headers })
-    .end(JSON.stringify({ jsonrpc: '2.0', ...message }));
-
-const INITIALIZED = { protocolVersion: '2025-06-18', capabilities: { tools: {} }, serverInfo: {} };
-const tool = (name: string, more: object = {}) => ({ name, inputSchema: { type: 'object' }, ...more });
-
-/** A server that initialises correctly; `rest` answers all other requests. */
-const begins =
-  (rest: Answering, session: object = { 'mcp-session-id': 's-1' }): Answering =>
-  (message, response) => {
-    if (message.method === 'initialize') json(response, { id: message.id, result: INITIALIZED }, session);
-    else if (message.id === undefined) response.writeHead(202).end();
-    else rest(message, response);
-  };
-
-const answers = (result: (asked: Asked) => object): Answering =>
-  begins((message, response) => json(response, { id: message.id, result: result(message) }));
 
 t.test('a handshake once, its version and session from then on, the owner’s headers always', async (t) => {
-  answering = answers(({ method }) =>
+  server.answering = answers(({ method }) =>
     method === 'tools/list' ? { tools: [tool('look', { description: 'Looks' })] } : { content: [] },
   );
   const headers = [
@@ -82,7 +35,7 @@ t.test('a handshake once, its version and session from then on, the owner’s he
   const [tools] = await Promise.all([client.list(never), client.call('look', { at: 1 }, never)]);
   t.strictSame(tools, [{ name: 'look', description: 'Looks', parameters: { type: 'object' } }]);
   client.close();
-  while (asked.length < 5) await new Promise((resolve) => setTimeout(resolve, 5));
+  await until('all is asked', () => asked.length >= 5);
   t.same(asked.map(({ method }) => method).sort(), [
     ...['DELETE', 'initialize', 'notifications/initialized', 'tools/call', 'tools/list'],
   ]);
@@ -96,41 +49,31 @@ t.test('a handshake once, its version and session from then on, the owner’s he
 });
 
 t.test('a server without sessions gets no session id', async (t) => {
-  answering = begins((message, response) => json(response, { id: message.id, result: { tools: [] } }), {});
+  server.answering = begins(
+    (message, response) => json(response, { id: message.id, result: { tools: [] } }),
+    {},
+  );
   const client = at();
   t.same(await client.list(never), []);
   client.close();
   t.same([asked.at(-1)?.headers['mcp-session-id'], asked.length], [undefined, 3]);
 });
 
-t.test('a stream of events is read up to the answer, past notifications and requests', async (t) => {
-  answering = begins((message, response) => {
-    response.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8' });
-    const event = (data: object) => response.write(`event: message\ndata: ${JSON.stringify(data)}\n\n`);
-    event({ jsonrpc: '2.0', method: 'notifications/progress', params: {} });
-    event({ jsonrpc: '2.0', id: message.id, method: 'ping' });
-    event({ jsonrpc: '2.0', id: 999, result: {} });
-    event({ jsonrpc: '2.0', id: message.id, result: { content: [{ type: 'text', text: 'Grüße, 東京' }] } });
-    // The stream stays open: the client must not wait for its end.
-  });
-  t.same(await at().call('look', {}, never), { ok: true, text: 'Grüße, 東京' });
-});
-
 t.test('pages of a list follow their cursors, and end', async (t) => {
-  answering = answers(({ params }) => {
+  server.answering = answers(({ params }) => {
     const page = Number(params?.cursor ?? 0);
     return { tools: [tool(`t${page}`)], nextCursor: `${page + 1}` };
   });
   const tools = await at().list(never);
   t.equal(tools.length, LIMITS.mcp.pages);
   t.equal(tools.at(-1)?.name, `t${LIMITS.mcp.pages - 1}`);
-  answering = answers(() => ({ tools: Array.from({ length: 1000 }, (_, n) => tool(`t${n}`)) }));
+  server.answering = answers(() => ({ tools: Array.from({ length: 1000 }, (_, n) => tool(`t${n}`)) }));
   t.equal((await at().list(never)).length, LIMITS.mcp.tools);
 });
 
 t.test('tools that are malformed or too large are left out', async (t) => {
   const large = { type: 'object', description: 'x'.repeat(LIMITS.mcp.schemaLength) };
-  answering = answers(() => ({
+  server.answering = answers(() => ({
     tools: [
       ...[null, 7, {}, { name: 'no schema' }, { name: 7, inputSchema: {} }, tool('')],
       ...[tool('x'.repeat(LIMITS.mcp.toolName + 1)), tool('large', { inputSchema: large })],
@@ -149,7 +92,7 @@ t.test('tools that are malformed or too large are left out', async (t) => {
 });
 
 t.test('half a character in a description is none', async (t) => {
-  answering = answers(() => ({ tools: [tool('odd', { description: 'a\ud800b' })] }));
+  server.answering = answers(() => ({ tools: [tool('odd', { description: 'a\ud800b' })] }));
   t.strictSame(
     (await at().list(never)).map(({ description }) => description),
     ['a\ufffdb'],
@@ -158,7 +101,7 @@ t.test('half a character in a description is none', async (t) => {
 
 t.test('a schema that is nested without end is left out', async (t) => {
   const deep = 50_000;
-  answering = begins(({ id }, response) => {
+  server.answering = begins(({ id }, response) => {
     const schema = `${'{"a":'.repeat(deep)}1${'}'.repeat(deep)}`;
     response.writeHead(200, { 'content-type': 'application/json' });
     response.end(
@@ -173,7 +116,7 @@ t.test('a schema that is nested without end is left out', async (t) => {
 });
 
 t.test('a structured result that is nested without end is a failure of the tool', async (t) => {
-  answering = begins(({ id }, response) => {
+  server.answering = begins(({ id }, response) => {
     const deep = `${'['.repeat(50_000)}${']'.repeat(50_000)}`;
     response.writeHead(200, { 'content-type': 'application/json' });
     response.end(`{"jsonrpc":"2.0","id":${id},"result":{"structuredContent":{"a":${deep}}}}`);
@@ -206,7 +149,7 @@ t.test('in an MCP result parts that cannot be spoken are named', async (t) => {
     [{}, { ok: true, text: '' }],
   ];
   for (const [result, expected] of results) {
-    answering = answers(() => result);
+    server.answering = answers(() => result);
     t.same(await at().call('look', {}, never), expected);
   }
 });
@@ -217,7 +160,7 @@ t.test('a session that the server has forgotten is begun anew, once', async (t) 
     forgets-- > 0
       ? response.writeHead(404).end()
       : json(response, { id: message.id, result: { content: [{ type: 'text', text: 'here' }] } });
-  answering = begins(rest);
+  server.answering = begins(rest);
   exactly(t, await at().call('look', {}, never), { text: 'here' });
   t.equal(asked.filter(({ method }) => method === 'initialize').length, 2);
   forgets = 9;
@@ -234,7 +177,7 @@ t.test('whatever the refusal of a named session, it is begun anew, once', async 
   for (const [status, body] of refusals) {
     let refuses = 1;
     let changed = 0;
-    answering = begins((message, response) =>
+    server.answering = begins((message, response) =>
       refuses-- > 0
         ? response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
         : json(response, { id: message.id, result: { content: [{ type: 'text', text: 'here' }] } }),
@@ -255,104 +198,9 @@ t.test('whatever the refusal of a named session, it is begun anew, once', async 
 });
 
 t.test('an answer of 5xx may have had an effect, so nothing is repeated', async (t) => {
-  answering = begins((_, response) => response.writeHead(502).end());
+  server.answering = begins((_, response) => response.writeHead(502).end());
   await rejectsExactly(t, at().call('look', {}, never), { message: 'The server answered HTTP 502' });
   t.equal(asked.filter(({ method }) => method === 'tools/call').length, 1);
-});
-
-const streamed = (response: ServerResponse) =>
-  response.writeHead(200, { 'content-type': 'text/event-stream' });
-const CHANGED = { jsonrpc: '2.0', method: 'notifications/tools/list_changed' };
-const CHANGING = { ...INITIALIZED, capabilities: { tools: { listChanged: true } } };
-
-/** A server that tells changes of its tools on a stream; `rest` answers all other requests. */
-const changing =
-  (listen: Answering, rest: Answering): Answering =>
-  (message, response) => {
-    if (message.method === 'GET') listen(message, response);
-    else if (message.method === 'initialize')
-      json(response, { id: message.id, result: CHANGING }, { 'mcp-session-id': 's-1' });
-    else if (message.id === undefined) response.writeHead(202).end();
-    else rest(message, response);
-  };
-
-const until = async (so: () => boolean): Promise<void> => {
-  while (!so()) await new Promise((resolve) => setTimeout(resolve, 5));
-};
-
-t.test(
-  'changes of the tools are told, also after the stream ended, and until the client closes',
-  async (t) => {
-    const from: unknown[] = [];
-    answering = changing(
-      ({ headers }, response) => {
-        from.push(headers['last-event-id']);
-        const id = from.length;
-        streamed(response).write(`retry: 100\nid: e${id}\ndata: ${JSON.stringify(CHANGED)}\n\n`);
-        if (id > 1) response.write(': it goes on\n\n');
-      },
-      (message, response) => json(response, { id: message.id, result: { tools: [tool('look')] } }),
-    );
-    let changed = 0;
-    const client = at({ changed: () => (changed += 1) });
-    await client.list(never);
-    await until(() => changed >= 2);
-    client.close();
-    t.strictSame(from.slice(0, 2), [undefined, 'e1']);
-    await until(() => asked.some(({ method }) => method === 'DELETE'));
-  },
-);
-
-t.test('a server that tells no changes, or has no stream, is not asked again', async (t) => {
-  const listed: Answering = (message, response) => json(response, { id: message.id, result: { tools: [] } });
-  answering = begins(listed);
-  await at({ changed: () => undefined }).list(never);
-  t.notOk(asked.some(({ method }) => method === 'GET'));
-  answering = changing((_, response) => response.writeHead(405).end(), listed);
-  const client = at({ changed: () => undefined });
-  await client.list(never);
-  await until(() => asked.some(({ method }) => method === 'GET'));
-  t.equal(asked.filter(({ method }) => method === 'GET').length, 1);
-  client.close();
-});
-
-t.test('a stream that breaks off before its answer is resumed behind its last event', async (t) => {
-  const resumed: unknown[] = [];
-  let call: Asked | undefined;
-  answering = (message, response) => {
-    if (message.method === 'GET') {
-      resumed.push(message.headers['last-event-id']);
-      const result = { content: [{ type: 'text', text: 'at last' }] };
-      if (resumed.length < 2) return void streamed(response).end(`retry: 100\nid: b\ndata: {"ha\n`);
-      streamed(response).write(
-        `id: c\ndata: ${JSON.stringify({ jsonrpc: '2.0', id: call?.id, result })}\n\n`,
-      );
-      return;
-    }
-    begins((each) => {
-      call = each;
-      streamed(response).write('retry: 100\nid: a\ndata: {}\n\n');
-      setTimeout(() => response.destroy(), 20);
-    })(message, response);
-  };
-  t.same(await at().call('look', {}, never), { ok: true, text: 'at last' });
-  t.strictSame(resumed, ['a', 'a'], 'half an event is none');
-  t.equal(asked.filter(({ method }) => method === 'tools/call').length, 1, 'the call is not repeated');
-});
-
-t.test('a stream without ids cannot be resumed, and one that never answers ends in time', async (t) => {
-  answering = begins((_, response) => void streamed(response).end('data: {}\n\n'));
-  await rejectsExactly(t, at().call('look', {}, never), {
-    message: 'The server did not answer with JSON-RPC',
-  });
-  answering = (message, response) => {
-    if (message.method === 'GET') streamed(response).end('retry: 100\nid: x\ndata: {}\n\n');
-    else begins((_, each) => void streamed(each).end('retry: 100\nid: x\ndata: {}\n\n'))(message, response);
-  };
-  await rejectsExactly(t, at().call('look', {}, never), {
-    message: 'The server did not answer with JSON-RPC',
-  });
-  t.equal(asked.filter(({ method }) => method === 'GET').length, LIMITS.mcp.resumes);
 });
 
 t.test('a refusal has its status, whatever body it comes with', async (t) => {
@@ -360,10 +208,10 @@ t.test('a refusal has its status, whatever body it comes with', async (t) => {
     begins((_, response) => {
       response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
     });
-  answering = says(500, { error: { message: 'no' } });
+  server.answering = says(500, { error: { message: 'no' } });
   const refused = { message: 'The server reported: no', answered: 500 };
   await rejectsExactly(t, at().call('look', {}, never), refused);
-  answering = (_, response) =>
+  server.answering = (_, response) =>
     void response.writeHead(401, { 'content-type': 'application/json' }).end('{"error":{"message":"who?"}}');
   await rejectsExactly(
     t,
@@ -371,43 +219,28 @@ t.test('a refusal has its status, whatever body it comes with', async (t) => {
     { message: 'The server reported: who?', answered: 401 },
     'of a handshake',
   );
-  answering = says(500, { error: { message: `${'x'.repeat(499)}🙂 and more` } });
+  server.answering = says(500, { error: { message: `${'x'.repeat(499)}🙂 and more` } });
   const cut = { message: `The server reported: ${'x'.repeat(499)}` };
   await t.rejects(at().call('look', {}, never), cut, 'no half a character at its end');
-  answering = says(200, { jsonrpc: '2.0', id: null, error: { message: 'no' } });
+  server.answering = says(200, { jsonrpc: '2.0', id: null, error: { message: 'no' } });
   await rejectsExactly(t, at().call('look', {}, never), {
     message: 'The server reported: no',
     isLate: false,
   });
 });
 
-t.test('a stream whose answer never comes is one that did not come in time', async (t) => {
-  answering = (message, response) => {
-    if (message.method === 'GET') streamed(response);
-    else
-      begins((_, each) => void streamed(each).write('retry: 10\nid: x\ndata: {}\n\n', () => each.destroy()))(
-        message,
-        response,
-      );
-  };
-  await rejectsExactly(t, at({ timeoutMs: 300 }).call('look', {}, never), {
-    message: 'The server broke its answer off',
-    isLate: true,
-  });
-});
-
 t.test('a handshake that failed is made anew by the next request', async (t) => {
-  answering = (_, response) => response.writeHead(503).end();
+  server.answering = (_, response) => response.writeHead(503).end();
   const client = at();
   await rejectsExactly(t, client.list(never), { message: 'The server answered HTTP 503' });
-  answering = answers(() => ({ tools: [] }));
+  server.answering = answers(() => ({ tools: [] }));
   t.same(await client.list(never), []);
 });
 
 t.test('servers that speak something else, too much, or not at all', async (t) => {
-  const says = async (answer: Answering, message: RegExp, timeoutMs = 5000) => {
-    answering = begins(answer);
-    await rejectsExactly(t, at({ timeoutMs }).call('look', {}, never), { message });
+  const says = async (answer: Answering, message: RegExp, more: Partial<McpTarget> = {}) => {
+    server.answering = begins(answer);
+    await rejectsExactly(t, at(more).call('look', {}, never), { message });
   };
   await says((_, response) => response.end('<html>'), /did not answer with JSON-RPC/);
   await says(
@@ -426,14 +259,14 @@ t.test('servers that speak something else, too much, or not at all', async (t) =
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     response.end(`data: ${huge}\n\n`);
   }, /too large/);
-  await says(() => undefined, /^No response within 1 s$/, 1000);
-  answering = ({ id }, response) =>
+  await says(() => undefined, /^No response within 1 s$/, { timeoutMs: 1000 });
+  server.answering = ({ id }, response) =>
     json(response, { id, result: { ...INITIALIZED, protocolVersion: '1999-01-01' } });
   await rejectsExactly(t, at().list(never), { message: /another version/ });
 });
 
 t.test('a redirect to a private address is refused, and takes no secret with it', async (t) => {
-  answering = (_, response) =>
+  server.answering = (_, response) =>
     response.writeHead(307, { location: `http://localhost:${port}/elsewhere` }).end();
   const client = at({ headers: [['Authorization', 'Bearer secret']] });
   await rejectsExactly(t, client.list(never), { name: 'OutboundError', failure: 'refused' });
@@ -445,10 +278,10 @@ t.test('a redirect to a private address is refused, and takes no secret with it'
 });
 
 t.test('a cancelled request stops waiting', async (t) => {
-  answering = () => undefined;
+  server.answering = () => undefined;
   const leaving = new AbortController();
   const listed = at().list(leaving.signal);
-  while (asked.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+  await until('it is asked', () => asked.length > 0);
   leaving.abort(new Error('gone'));
   await rejectsExactly(t, listed, { message: 'gone' });
 });

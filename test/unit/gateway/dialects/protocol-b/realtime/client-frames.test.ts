@@ -26,13 +26,14 @@ t.test('each option of the query is taken, or refused with its code', (t) => {
       'model_id=scribe_v2_realtime&audio_format=pcm_22050&commit_strategy=manual&language_code=eng&include_timestamps=true' +
         '&include_language_detection=1&enable_logging=true&no_verbatim=false&entity_detection=&keyterms=a&keyterms=b&vad_threshold=0.3',
     ),
-    { sampleRate: 22_050, language: 'eng', timestamps: true, languageDetection: true },
+    { sampleRate: 22_050, language: 'eng', timestamps: true, languageDetection: true, terms: ['a', 'b'] },
   );
   exactly(t, optionsOf('model_id=svc/transcribe-1&audio_format=ulaw_8000&audio_format=pcm_48000'), {
     sampleRate: 48_000,
   });
   const refusals: readonly [string, ErrorCode][] = [
     ['commit_strategy=vad', 'unsupported_option'],
+    [Array.from({ length: 1001 }, () => 'keyterms=a').join('&'), 'invalid_request'],
     ['enable_logging=false', 'unsupported_option'],
     ['enable_logging=False', 'unsupported_option'],
     ['no_verbatim=true', 'unsupported_option'],

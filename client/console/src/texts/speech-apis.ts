@@ -1,0 +1,113 @@
+/** The views Speak, Listen and Realtime: the speech APIs by hand. */
+import { placesText } from '../format.js';
+
+export const speak = {
+  intro:
+    'Hear a text, see when its audio arrives, and copy the request into a program. The view Voices says how to add natural voices.',
+  text: 'Text',
+  example:
+    'Hello, thank you for calling. Your order of 3 lamps leaves on Monday at 9:30. How can I help you today?',
+  voice: 'Voice',
+  defaultVoice: 'Default, by language',
+  speed: (speed: number) => `Speed: ${speed}×`,
+  format: 'Format',
+  formatHelp: 'Of the saved file and of the request below or beside. Playback here is always PCM.',
+  submit: 'Speak',
+  stop: 'Stop',
+  again: 'Hear it again',
+  save: (format: string) => `Save as ${format}`,
+  wave: 'The speech that has arrived',
+  first: 'Time to first audio',
+  all: 'Until all had arrived',
+  length: 'Length',
+  seconds: (count: number) => `${placesText(count, 1)} s`,
+  request: 'The request',
+} as const;
+
+export const listen = {
+  intro: 'Speech as text, with the time of each word. Click a word to hear it.',
+  language: 'Language',
+  languageHelp: 'Two letters, such as en; leave it empty to have the recogniser detect it.',
+  drop: 'Drop an audio or video file here, or',
+  choose: 'Choose a file',
+  record: 'Record',
+  stop: 'Stop and transcribe',
+  recordingName: 'recording.webm',
+  advice: { 400: 'Choose another file: audio or video, such as wav, mp3, m4a, ogg, flac or webm.' },
+  sending: 'Sending…',
+  working: 'Transcribing…',
+  nothing: 'No words were heard.',
+  save: (ending: string) => `Save as ${ending}`,
+} as const;
+
+export const realtime = {
+  intro:
+    'One socket that speaks and transcribes, as clients of OpenAI’s realtime API use it. The page opens it with a client secret, as a page of yours would.',
+  kind: 'Session',
+  kinds: { realtime: 'Speak and transcribe', transcription: 'Transcribe only' },
+  connect: 'Connect',
+  disconnect: 'Disconnect',
+  status: { disconnected: 'Not connected', connecting: 'Connecting…', connected: 'Connected' },
+  noSocket:
+    'The socket was refused or cut before it was open. Try again; behind a proxy, see that it passes WebSockets on.',
+  over: (code: number, reason: string) => {
+    const { closed } = realtime;
+    return `Over (${code}${reason && `, ${reason}`}). ${closed[code] ?? closed[1006] ?? ''}`;
+  },
+  closed: {
+    1000: '',
+    1001: 'A session lasts an hour at most: connect again.',
+    1005: '',
+    1006: 'The connection was lost: see whether the gateway runs and whether you are connected, then connect again.',
+    1007: 'Something other than text was sent: see the last event that was sent.',
+    1008: 'What was asked for is not allowed: the last event that was received says why.',
+    1009: 'An event was too large: send audio in smaller pieces.',
+    1011: 'The gateway has failed; its log has the cause. Connect again.',
+    1012: 'The gateway restarts: connect again in a few seconds.',
+  } as Readonly<Record<number, string>>,
+  advice: {
+    unknown: 'Load the page again; what you have typed is kept.',
+    input_audio_buffer_commit_empty: 'Switch the microphone on or choose a file first.',
+    response_already_active: 'Wait until it has spoken, or silence it.',
+    response_cancel_not_active: 'It had finished: there is nothing to do.',
+    conversation_too_large: 'Connect again: a new session begins empty.',
+    invalid_voice: 'Choose another voice above, or a text in a language that it speaks.',
+    model_not_found: 'See `GET /v1/models` for the models.',
+    unknown_event_type: 'See docs/contract/protocol-a.md 5.3 for the types.',
+    invalid_event: 'Correct the event, then send it again.',
+  } as Readonly<Record<string, string>>,
+  adviceElse: 'The session goes on: change what it names, then try again.',
+  text: 'Text to speak',
+  stopSpeaking: 'Stop speaking',
+  hear: 'Audio to transcribe',
+  microphone: 'Microphone on',
+  commit: 'Stop and transcribe',
+  discard: 'Stop and discard',
+  stalled:
+    'The connection is too slow for the audio, so the microphone was switched off. Check the connection, then switch it on again.',
+  noSound: 'The browser cannot decode this file: choose another format, such as wav or mp3.',
+  input: 'In',
+  output: 'Out',
+  any: 'Send any event',
+  event: 'Event (JSON)',
+  eventHelp: 'Any event of docs/contract/protocol-a.md 5.3.',
+  noEvent: 'An event is a JSON object with a “type”: correct it, then send it again.',
+  sendEvent: 'Send',
+  spoken: 'Speech received',
+  transcriptAfter: 'Commit to transcript',
+  words: 'What was spoken and heard',
+  speakers: { spoken: 'Spoken: ', heard: 'Heard: ' },
+  events: 'Events',
+  filter: 'Filter',
+  direction: 'Direction',
+  both: 'Both',
+  directions: { sent: 'sent', received: 'received' },
+  hold: 'Pause',
+  goOn: 'Follow again',
+  clear: 'Clear',
+  noEvents: 'Events appear here as they pass, in both directions.',
+  noneMatching: 'No event matches.',
+  shown: (count: number) => `${count} shown; the last 500 are kept, audio as its size only.`,
+  audioOf: (size: string) => `(${size} of audio)`,
+  charactersMore: (count: number) => `… (${count.toLocaleString()} characters more)`,
+} as const;

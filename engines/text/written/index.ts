@@ -1,0 +1,42 @@
+/**
+ * What a caller said as people write it: addresses of mail, spelled names, numbers, and words that are expected. Pure. No character is
+ * invented: each was heard, as itself or as the word for it.
+ */
+import { withAddresses } from './addresses.js';
+import { answerTerms, withAnswers } from './answers.js';
+import { isWrittenLanguage } from './languages.js';
+import { withNumbers } from './numbers.js';
+import { withSpelling } from './spelling.js';
+import { type Term, withTerms } from './terms.js';
+import { textOf, wordsOf } from './words.js';
+
+export { type Term, termsOf } from './terms.js';
+
+/** What somebody may have been asked for; `choice` is yes or no. */
+export const ASKED = ['email', 'name', 'spelling', 'number', 'choice', 'date'] as const;
+export type Asked = (typeof ASKED)[number];
+
+export interface Expected {
+  /** ISO 639-1 */
+  readonly language: string;
+  readonly asked: ReadonlySet<Asked>;
+  readonly terms: readonly Term[];
+}
+
+/** Most words of an answer that is a name and nothing else. */
+const MOST_NAME_WORDS = 5;
+
+/** The text itself in languages that have no rules. */
+export function writtenText(text: string, { language, asked, terms }: Expected): string {
+  if (!isWrittenLanguage(language)) return text;
+  const words = wordsOf(text);
+  const isName = asked.has('name');
+  const answered = asked.has('choice') ? withAnswers(words, language) : words;
+  const numbered = withNumbers(answered, language, asked.has('number'));
+  const addressed = withAddresses(numbered, language, asked.has('email'));
+  const spelled = withSpelling(addressed, language, { isAskedFor: isName || asked.has('spelling'), isName });
+  const expected = asked.has('date') ? [...terms, ...answerTerms(language)] : terms;
+  const found = withTerms(spelled, expected, isName && spelled.length <= MOST_NAME_WORDS);
+  const isSame = found.length === words.length && found.every((word, at) => word.core === words[at]?.core);
+  return isSame ? text : textOf(found);
+}

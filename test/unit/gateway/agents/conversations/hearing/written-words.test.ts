@@ -1,0 +1,64 @@
+/** The user's words as they are written: one text for the caption, the record, the turn and the model; typed lines as they are. */
+import t from '../../../../../fixtures/tap.js';
+import { joined, saying } from '../../../../../fixtures/conversation/hosted.js';
+import { until } from '../../../../../fixtures/until.js';
+
+t.jobs = 4;
+
+const ADDRESS = 'jane@example.com';
+
+t.test('an address that was asked for is the same everywhere', async (t) => {
+  const hosted = joined(t, {
+    firstMessage: 'What is your e-mail address?',
+    hears: ['Jane at example dot com.'],
+  });
+  await until('it is asked', () => hosted.items.length === 1);
+  hosted.speak();
+  await until('it is answered', () => hosted.items.length === 3);
+  t.equal(hosted.messages[1], `user: ${ADDRESS}.`);
+  t.ok(
+    hosted.shown.some(({ speaker, text, final }) => speaker === 'user' && final && text === `${ADDRESS}.`),
+    'the caption',
+  );
+  t.equal(hosted.asked.at(-1)?.at(-1)?.content, `${ADDRESS}.`, 'the model');
+  await until('its turn is kept', () => hosted.turns.some(({ words }) => words === `${ADDRESS}.`));
+});
+
+t.test('what was asked is what was last heard of the agent', async (t) => {
+  const hosted = joined(t, {
+    firstMessage: 'What is your e-mail address?',
+    hears: ['Jane at example dot com.', 'k, a, y, e'],
+    answer: saying('Thank you. How do you spell your name?'),
+  });
+  await until('it is asked', () => hosted.items.length === 1);
+  hosted.speak();
+  await until('it is answered', () => hosted.items.length === 3);
+  hosted.speak();
+  await until('that is answered, too', () => hosted.items.length === 5);
+  t.equal(hosted.messages[3], 'user: Kaye');
+});
+
+t.test('words that the call expects take the place of what is near to them', async (t) => {
+  const hosted = joined(t, { hears: ['This is Katherin Schmid.'], terms: ['Kathryn Schmitt', 'gold'] });
+  hosted.speak();
+  await until('it is answered', () => hosted.items.length === 2);
+  t.equal(hosted.messages[0], 'user: This is Kathryn Schmitt.');
+});
+
+t.test('typed lines stay as they are', async (t) => {
+  const hosted = joined(t, { terms: ['Kathryn Schmitt'] });
+  await hosted.type('my mail is jane at example dot com', 2);
+  t.equal(hosted.messages[0], 'user: my mail is jane at example dot com');
+});
+
+t.test('words that are known only after the end are written, too', async (t) => {
+  let understand = (_text: string): void => undefined;
+  const hears = [new Promise<string>((resolve) => (understand = resolve))];
+  const hosted = joined(t, { hears });
+  hosted.speak();
+  hosted.happen({ kind: 'left' });
+  await until('it ends', () => hosted.sent.some(({ type }) => type === 'session.ended'));
+  understand('write to jane dot doe at example dot com');
+  await until('they are kept', () => hosted.items.length === 1);
+  t.equal(hosted.messages[0], 'user: write to jane.doe@example.com');
+});
