@@ -3,6 +3,8 @@ import type { ErrorCode } from './errors.js';
 /** WebSocket close codes and the reason for each (RFC 6455 section 7.4; docs/contract/limits.md "Close codes"). */
 export const CLOSE = {
   normal: { code: 1000, reason: 'done' },
+  /** Its client has come back by another socket. */
+  replaced: { code: 1000, reason: 'the session goes on by another socket' },
   goingAway: { code: 1001, reason: 'connection limit of 3600 s reached' },
   unsupportedData: { code: 1003, reason: 'unsupported frame type' },
   invalidPayload: { code: 1007, reason: 'frame is not in the expected encoding' },

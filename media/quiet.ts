@@ -5,12 +5,19 @@ const PATIENCE = 8;
 
 export class PacketSilence {
   #beats = 0;
+  /** Beats that were told as silence. */
+  #told = 0;
 
-  constructor(private readonly patience = PATIENCE) {}
+  /** `inVoice`: the patience where a voice has broken off, and not ended. */
+  constructor(
+    private readonly patience = PATIENCE,
+    private readonly inVoice = patience,
+  ) {}
 
   /** Something has arrived. */
   broken(): void {
     this.#beats = 0;
+    this.#told = 0;
   }
 
   /** Whether nothing has arrived for that many beats. */
@@ -18,10 +25,13 @@ export class PacketSilence {
     return this.#beats >= this.patience;
   }
 
-  /** Called every 20 ms; returns the frames of silence now known, including those of the wait. */
-  beat(): number {
+  /** Called every 20 ms; returns the frames of silence now known, including those of the wait. `isVoiced`: the user was just speaking. */
+  beat(isVoiced = false): number {
     this.#beats += 1;
-    if (this.#beats < this.patience) return 0;
-    return this.#beats === this.patience ? this.patience : 1;
+    const patience = isVoiced ? this.inVoice : this.patience;
+    if (this.#told === 0 && this.#beats < patience) return 0;
+    const frames = this.#beats - this.#told;
+    this.#told = this.#beats;
+    return frames;
   }
 }

@@ -27,6 +27,8 @@ const BEAT = 20 * MS;
 const MOST_BEHIND_MS = 200;
 /** Most difference between a packet's timestamp and its arrival; the user's side is written this much later. */
 const MOST_SKEW = 1000 * MS;
+/** A machine that stood still learns so much later what was heard meanwhile; the agent's side is written this much later. */
+const MOST_LATE = 500 * MS;
 /** Packets are dropped if their side is further ahead than this: they came faster than real time. */
 const MOST_AHEAD = 60 * MS;
 /** An Opus packet of 120 ms at the highest rate is smaller. */
@@ -47,9 +49,9 @@ class Track {
   }
 
   /** Adds a packet that sounds from `at` on. */
-  put(packet: Uint8Array, at: number): void {
+  put(packet: Uint8Array, at: number, mostAhead = MOST_AHEAD): void {
     const samples = samplesIn(packet);
-    if (samples === 0 || packet.length > MOST_PACKET_BYTES || this.#ogg.position > at + MOST_AHEAD) return;
+    if (samples === 0 || packet.length > MOST_PACKET_BYTES || this.#ogg.position > at + mostAhead) return;
     this.advance(at);
     this.#add(packet, samples);
   }
@@ -102,28 +104,39 @@ export class Recorder {
     if (this.#finished) return;
     const least = (this.monotonic() - this.#since - MOST_BEHIND_MS) * MS;
     this.#now = Math.max(this.#now + BEAT, Math.floor(least / BEAT) * BEAT);
-    this.#agent.advance(this.#now);
+    this.#agent.advance(this.#now - MOST_LATE);
     this.#user.advance(this.#now - MOST_SKEW);
   }
 
-  /** Records an Opus packet that was just sent; it is copied. */
-  agent(packet: Uint8Array): void {
-    if (!this.#finished) this.#agent.put(Uint8Array.from(packet), this.#now);
+  /** Records an Opus packet that was heard so many beats ago; it is copied. */
+  agent(packet: Uint8Array, beatsAgo = 0): void {
+    if (this.#finished) return;
+    const ago = Math.min(beatsAgo * BEAT, MOST_LATE);
+    this.#agent.put(Uint8Array.from(packet), this.#now - ago, MOST_AHEAD + ago);
   }
 
-  /** Records a packet of the user, in order; its payload is kept until its page is written, about a second. */
-  user({ timestamp, payload }: UserPacket): void {
+  /**
+   * Records a packet of the user, in order; its payload is kept until its page is written, about a second. `mostEarly`: how far its
+   * timestamp may be ahead of the call, in samples.
+   */
+  user({ timestamp, payload }: UserPacket, mostEarly = MOST_SKEW): void {
     if (this.#finished) return;
-    const at = this.#placeOf(timestamp);
+    const at = this.#placeOf(timestamp, mostEarly);
     this.#last = { timestamp, at };
     this.#user.put(payload, at);
   }
 
   /** Position by the sender's timestamp, so that network jitter is not heard; by arrival if that is far off. */
-  #placeOf(timestamp: number): number {
+  #placeOf(timestamp: number, mostEarly: number): number {
     if (!this.#last) return this.#now;
     const at = this.#last.at + ((timestamp - this.#last.timestamp) | 0);
-    return Math.abs(at - this.#now) < MOST_SKEW ? at : this.#now;
+    const early = at - this.#now;
+    return early > -MOST_SKEW && early < mostEarly ? at : this.#now;
+  }
+
+  /** By how much the user's side is ahead of the call, in samples at 48 kHz; negative if it is behind. */
+  get userAhead(): number {
+    return this.#last ? this.#last.at - this.#now : 0;
   }
 
   /** The user has a new connection, with new timestamps. */

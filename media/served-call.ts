@@ -37,6 +37,8 @@ export interface CallHost<OwnReport> {
   report(report: Report | OwnReport): void;
   /** The user's audio, 16 kHz, without gaps. `watched`: audio of the same length for voice detection, if different. */
   samples(samples: Int16Array, watched?: Int16Array): void;
+  /** Whether voice is heard, of the user or in the background. */
+  isVoiced(): boolean;
   /** The recorder, once recording has started. */
   recorder(): Recorder | undefined;
   /** The agent's voice, in frames. */
@@ -111,6 +113,7 @@ export class ServedCall<
     this.#carrier = carry({
       report: (report) => this.#note(report),
       samples: (...heard) => this.#receive(...heard),
+      isVoiced: () => this.#windows.isVoiced,
       recorder: () => this.#recorder,
       playout: this.#playout,
       waitingBytes: () => this.reports.bytes,

@@ -33,6 +33,8 @@ export interface PhoneArgs extends CallArgs {
   /** Format of both directions, unless the caller's is `heard`. */
   readonly format: LineFormat;
   readonly heard?: LineFormat;
+  /** The caller's audio comes no faster than it may be heard. */
+  readonly isPaced?: true;
 }
 
 export type CallCommand =

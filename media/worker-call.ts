@@ -40,8 +40,8 @@ const weightOf = (command: AnyCommand): number => pieceOf(bytesIn(command));
 
 const milliseconds = (samples: number): number => (samples / PLAYOUT_RATE) * 1000;
 
-const speechOf = ({ active, background = false, silentMs }: Extract<Report, { readonly on: 'speech' }>) =>
-  ({ kind: 'speech', active, background, ...(silentMs !== undefined && { silentMs }) }) as const;
+const speechOf = ({ active, background = false, silentMs, at }: Extract<Report, { readonly on: 'speech' }>) =>
+  ({ kind: 'speech', active, background, at, ...(silentMs !== undefined && { silentMs }) }) as const;
 
 /** `Own`: the reports that only this carrier has. */
 export abstract class WorkerCall<Own extends { readonly on: string }> implements Call {

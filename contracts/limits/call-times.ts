@@ -43,7 +43,10 @@ export const CALL_TIMES = {
   aloneLeaseMs: 15 * SECOND,
   /** Client: an answer to a ping comes; then it treats the connection as lost and joins again. */
   pingTimeoutMs: 15 * SECOND,
-  /** Media worker: a client without signalling, or told to join again, returns; then its media is closed, or it counts as hung up. */
+  /**
+   * Media worker: a client without signalling, or told to join again, returns; then its media is closed, or it counts as hung up.
+   * Gateway process: a realtime client whose socket broke off returns; then its call is lost.
+   */
   reconnectWindowMs: 15 * SECOND,
   /** Room worker: the server lets the agent in and takes its track; then the call has failed. */
   roomJoinMs: 15 * SECOND,

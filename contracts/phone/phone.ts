@@ -46,7 +46,7 @@ export const CREDENTIAL_FORMS: Readonly<Partial<Record<string, readonly [form: R
 /** How the carrier's SIP server is reached; `auto`: as it answers. */
 export const SIP_TRANSPORTS = ['auto', 'udp', 'tcp', 'tls'] as const;
 
-/** States of a number; ours are `active`, and `error` where another workspace gets its calls. */
+/** States of a number; ours are `active`, and `error` where another workspace gets its calls, or a server that has to know it does not. */
 export const NUMBER_STATUSES = ['provisioning', 'active', 'error', 'released'] as const;
 
 export const DIRECTIONS = ['inbound', 'outbound'] as const;

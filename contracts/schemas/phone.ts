@@ -16,7 +16,7 @@ const { phone, session, agent } = LIMITS;
 const Agent = leaf(
   text(
     { min: 1, max: session.agentId },
-    { description: 'The agent that answers. Null: calls are rejected.' },
+    { description: 'The agent that answers. Null: callers hear that it is busy.' },
   ),
 );
 const Label = text(phone.label, { default: '', description: 'A name for people.' });

@@ -24,6 +24,7 @@ export const usageBody = ({
   models = [],
   characters,
   recognisedMs,
+  engines = [],
 }: Usage) => ({
   input_tokens: inputTokens,
   output_tokens: outputTokens,
@@ -35,6 +36,13 @@ export const usageBody = ({
   })),
   characters,
   recognised_seconds: seconds(recognisedMs),
+  engines: engines.map((used) => ({
+    engine: used.engine,
+    model: used.model,
+    characters: used.characters,
+    speech_seconds: seconds(used.spokenMs),
+    recognised_seconds: seconds(used.recognisedMs),
+  })),
 });
 
 const latencyBody = ({ parts }: Turn): TurnBody['latency'] =>
@@ -49,6 +57,7 @@ export const turnBody = (turn: Turn): TurnBody => ({
   at: turn.at.toISOString(),
   latency_ms: turn.playedMs,
   latency: latencyBody(turn),
+  language: turn.language ?? null,
   end_of_turn: turn.endOfTurn && {
     detector: turn.endOfTurn.detector,
     probability: turn.endOfTurn.probability,

@@ -20,7 +20,7 @@ import { Goodbye, type GoodbyeTimes } from './goodbye.js';
 import type { Health } from './system/health.js';
 import type { Load } from './load.js';
 import type { Metrics, RequestReport } from './system/metrics.js';
-import type { Dialect } from './port.js';
+import type { Dialect, HttpRequest } from './port.js';
 import { GENERATION_ID } from './reply-head.js';
 import type { Endpoint, Router } from './router.js';
 import { RequestPlace, type Waiter } from './place.js';
@@ -171,9 +171,10 @@ export class Edge implements ExchangeHost {
     this.#look();
   }
 
-  admit(dialect: Dialect, endpoint?: Endpoint): void {
+  admit(dialect: Dialect, endpoint: Endpoint | undefined, request: Pick<HttpRequest, 'query'>): void {
     if (dialect === this.system) return;
-    const { whileDraining = false, beginsCalls = false } = endpoint ?? {};
+    const { whileDraining: asked = false, beginsCalls = false } = endpoint ?? {};
+    const whileDraining = typeof asked === 'function' ? asked(request) : asked;
     if (this.#refuses && !whileDraining) return this.refuse('draining');
     const isOfCall = whileDraining && !beginsCalls;
     if (isOfCall ? this.#load.full : this.#load.overloaded) this.refuse('overloaded');

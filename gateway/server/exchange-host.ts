@@ -7,7 +7,7 @@ import type { MemoryLedger } from '../../contracts/ports/accounts/memory.js';
 import type { Spool } from './bodies/spool.js';
 import type { Origins } from './client-address.js';
 import type { RequestPlace, Waiter } from './place.js';
-import type { Dialect } from './port.js';
+import type { Dialect, HttpRequest } from './port.js';
 import type { Endpoint, Router } from './router.js';
 import type { SocketHost } from './socket-host.js';
 import type { Metrics, RequestReport } from './system/metrics.js';
@@ -34,7 +34,7 @@ export interface ExchangeHost extends ServerParts {
   /** Counts the request in the server's load from its arrival on. */
   place(waiter: Waiter): RequestPlace;
   /** Errors: `draining`, `overloaded`; never for the server's own routes. `endpoint`: the matching one, if any. */
-  admit(dialect: Dialect, endpoint?: Endpoint): void;
+  admit(dialect: Dialect, endpoint: Endpoint | undefined, request: Pick<HttpRequest, 'query'>): void;
   /** Always throws. */
   refuse(code: 'draining' | 'overloaded'): never;
   /** The request is about to report this error to its client. */

@@ -145,7 +145,7 @@ export class Exchange {
     this.#dialect = match.endpoint ? match.endpoint.dialect : match.dialect;
     if (head.refusal) throw head.refusal;
     if (isPreflight(head.method, head.headers)) return this.#preflight();
-    this.edge.admit(this.#dialect, match.endpoint);
+    this.edge.admit(this.#dialect, match.endpoint, this.#request);
     if (!match.endpoint) return this.#unmatched(match);
     this.#request.params = parametersOf(match.endpoint, match.values);
     this.#request.permission = match.endpoint.permission;

@@ -201,12 +201,14 @@ export interface SocketAccept {
   open(socket: Socket): SocketEvents;
 }
 
+export type WhileDraining = boolean | ((request: Pick<HttpRequest, 'query'>) => boolean);
+
 export interface SocketRoute {
   readonly path: string;
   /** As in `Route`. */
   readonly permission: Permission;
-  /** As in `Route`. */
-  readonly whileDraining?: boolean;
+  /** As in `Route`; a function tells whether a handshake is of a running call. */
+  readonly whileDraining?: WhileDraining;
   /** Decides on the handshake. A Reply refuses it with that status; a throw is the dialect's error reply. */
   upgrade(request: HttpRequest): Promise<SocketAccept | { readonly refuse: Reply }>;
 }

@@ -6,7 +6,7 @@
  */
 import { ServiceError } from '../../contracts/errors.js';
 import type { Permission } from '../../contracts/permissions.js';
-import type { Dialect, HttpHandler, Route, SocketRoute } from './port.js';
+import type { Dialect, HttpHandler, Route, SocketRoute, WhileDraining } from './port.js';
 
 export interface Endpoint {
   readonly dialect: Dialect;
@@ -18,7 +18,7 @@ export interface Endpoint {
   /** True: pages of other origins may not read it. */
   readonly sameOriginOnly?: boolean;
   /** As in `Route`. */
-  readonly whileDraining?: boolean;
+  readonly whileDraining?: WhileDraining;
   readonly beginsCalls?: boolean;
   readonly socket?: SocketRoute;
 }

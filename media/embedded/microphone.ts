@@ -5,9 +5,10 @@
  *
  * Invariants: one stream is heard at a time, another one only once it has gone quiet or after `restart` (which track is
  * the user is decided by ../user-track.ts); audio is never more than three
- * seconds ahead of real time, whatever a client sends.
+ * seconds ahead of real time, whatever a client sends; what is late is not ahead.
  */
 import { RECOGNITION_RATE, samplesOf } from '../../contracts/audio.js';
+import { LATE_AUDIO_MS } from '../late-audio.js';
 import { PacketSilence } from '../quiet.js';
 import { ahead, type RtpPacket } from './rtp.js';
 
@@ -29,8 +30,18 @@ const FADE = 0.5;
 const MOST_SAMPLES = 6 * FRAME;
 /** Most samples ahead of real time; beyond it packets are dropped unread. */
 const MOST_EARLY = 3 * RECOGNITION_RATE;
+/** Samples by which it may be behind real time, and then catch up at once. */
+const MOST_LATE = (LATE_AUDIO_MS / 1000) * RECOGNITION_RATE;
 
 const SILENCE = new Int16Array(FRAME);
+
+export interface MicrophoneOptions {
+  /** Beats without a packet before silence, also where a voice has broken off; see `PacketSilence`. */
+  readonly patience?: number;
+  readonly patienceInVoice?: number;
+  /** Whoever sends it sees to it that it does not come faster than it may be heard. */
+  readonly isPaced?: boolean;
+}
 
 export class Microphone {
   #stream: number | undefined;
@@ -47,14 +58,13 @@ export class Microphone {
     private readonly heard: (samples: Int16Array) => void,
     /** Receives each packet once, in order. */
     private readonly taken: (packet: RtpPacket) => void = () => undefined,
-    /** Beats without a packet before silence; see `PacketSilence`. */
-    patience?: number,
+    private readonly how: MicrophoneOptions = {},
   ) {
-    this.#quiet = new PacketSilence(patience);
+    this.#quiet = new PacketSilence(how.patience, how.patienceInVoice);
   }
 
   receive(packet: RtpPacket): void {
-    if (this.#early > MOST_EARLY || !this.#follows(packet)) return;
+    if ((this.#early > MOST_EARLY && !this.how.isPaced) || !this.#follows(packet)) return;
     this.#quiet.broken();
     const distance = this.#last ? ahead(packet.sequence, this.#last.sequence) : 1;
     if (distance <= 0 && distance > -MOST_AHEAD) return;
@@ -78,10 +88,10 @@ export class Microphone {
     this.#held.clear();
   }
 
-  /** Called every 20 ms; `passed`: more than 1 if beats were skipped. */
-  beat(passed = 1): void {
-    this.#early = Math.max(0, this.#early - passed * FRAME);
-    const frames = this.#quiet.beat();
+  /** Called every 20 ms; `passed`: more than 1 if beats were skipped; `isVoiced`: what came last was voice. */
+  beat(passed = 1, isVoiced = false): void {
+    this.#early = Math.max(-MOST_LATE, this.#early - passed * FRAME);
+    const frames = this.#quiet.beat(isVoiced);
     if (frames > 0 && this.#held.size > 0) return this.#skip();
     for (let frame = 0; frame < frames; frame += 1) this.heard(SILENCE);
   }

@@ -73,8 +73,9 @@ class OfferedCall extends WorkerCall<OfferedReport> implements PhoneCall, Offere
     return this;
   }
 
-  hear(): void {
+  hear(): true {
     // The user's audio comes by RTP.
+    return true;
   }
 
   marked(): void {

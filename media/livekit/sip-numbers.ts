@@ -75,8 +75,14 @@ const shapeOf = ({ address, sources, account }: SipNumber, { trunk }: KeepingPar
   ...(account ? [account] : []),
 ];
 
-/** Brings the server's records in line with the numbers; continues after a refused one. Errors: the first one, once all have been tried. */
-export async function keepNumbers(numbers: readonly SipNumber[], parts: KeepingParts): Promise<void> {
+/**
+ * Brings the server's records in line with the numbers; continues after a refused one. Resolves with the errors of those that it does not
+ * have, by id. Errors: those of reading and removing records.
+ */
+export async function keepNumbers(
+  numbers: readonly SipNumber[],
+  parts: KeepingParts,
+): Promise<ReadonlyMap<string, unknown>> {
   const { store, agentName } = parts;
   const isOurs = ({ name }: Kept): boolean => name.startsWith(`${agentName}:`);
   const rules = (await store.listSipDispatchRule()).filter(isOurs);
@@ -95,12 +101,12 @@ export async function keepNumbers(numbers: readonly SipNumber[], parts: KeepingP
   for (const rule of rules) if (!stays(rule)) await store.deleteSipDispatchRule(rule.sipDispatchRuleId);
   for (const trunk of trunks)
     if (trunkOf.get(trunk.name) !== trunk || !fits(trunk)) await store.deleteSipTrunk(trunk.sipTrunkId);
-  let failure: unknown;
+  const failures = new Map<string, unknown>();
   for (const [name, { number, digest }] of wanted) {
     const [rule, trunk] = [ruleOf.get(name), trunkOf.get(name)];
     if (rule && stays(rule)) continue;
     const kept = { trunk: trunk && fits(trunk) ? trunk.sipTrunkId : undefined, digest };
-    await keepOne(number, name, kept, parts).catch((error: unknown) => (failure ??= error));
+    await keepOne(number, name, kept, parts).catch((error: unknown) => failures.set(number.id, error));
   }
-  if (failure !== undefined) throw failure as Error;
+  return failures;
 }

@@ -81,7 +81,11 @@ function keepingFailed(error: unknown): ServiceError {
 
 type Client = () => Promise<SipClient>;
 
-async function keep(numbers: readonly SipNumber[], client: Client, agentName: string): Promise<void> {
+async function keep(
+  numbers: readonly SipNumber[],
+  client: Client,
+  agentName: string,
+): Promise<ReadonlyMap<string, ServiceError>> {
   const { RoomAgentDispatch, RoomConfiguration, SIPMediaEncryption } = await protocol();
   const roomOf = (numberId: string) =>
     new RoomConfiguration({
@@ -95,9 +99,10 @@ async function keep(numbers: readonly SipNumber[], client: Client, agentName: st
   const mediaEncryption = SIPMediaEncryption.SIP_MEDIA_ENCRYPT_ALLOW;
   const trunk = { ringingTimeout: WAIT_SECONDS, mediaEncryption };
   const parts = { store: await client(), agentName, roomOf, trunk };
-  await keepNumbers(numbers, parts).catch((error: unknown) => {
-    throw keepingFailed(error);
+  const failures = await keepNumbers(numbers, parts).catch((error: unknown) => {
+    throw failed(error);
   });
+  return new Map([...failures].map(([id, error]) => [id, keepingFailed(error)]));
 }
 
 async function callerIn(room: string, { url, key, secret }: LivekitServer): Promise<SipCaller | undefined> {

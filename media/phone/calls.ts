@@ -31,19 +31,21 @@ class LineCall extends WorkerCall<LineReport> implements PhoneCall {
   }
 
   protected reports(): AsyncIterable<unknown> {
-    const { sessionId, user, agent, record, part, format, heard } = this.options;
+    const { sessionId, user, agent, record, part, format, heard, isPaced } = this.options;
     const args: PhoneArgs = {
       ...{ sessionId, user, agent, record, format },
       ...(part !== undefined && { part }),
       ...(heard && { heard }),
+      ...(isPaced && { isPaced }),
     };
     return this.media.runJob(PHONE_JOB, args, this.run);
   }
 
-  hear(audio: Uint8Array, order?: number): void {
+  hear(audio: Uint8Array, order?: number): boolean {
     const bytes = this.waitingBytes + pieceOf(audio.length);
-    if (bytes > MOST_WAITING_BYTES || !this.#memory.set(bytes)) return;
+    if (bytes > MOST_WAITING_BYTES || !this.#memory.set(bytes)) return false;
     this.tell({ op: 'hear', audio, ...(order !== undefined && { order }) });
+    return true;
   }
 
   marked(mark: number): void {

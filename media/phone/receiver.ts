@@ -11,8 +11,11 @@ import { Microphone } from '../embedded/microphone.js';
 import { FRAME_MS } from '../playout.js';
 import { codecFor } from './codecs.js';
 
-/** Beats of 20 ms that a provider may be late. */
-const PATIENCE = 20;
+/**
+ * Beats of 20 ms that a provider may be late. Nothing of a socket is lost, so where a voice breaks off in the middle the rest of it is
+ * late: silence would tear its words apart.
+ */
+const PATIENCE = { patience: 20, patienceInVoice: 60 };
 /** Most frames of one packet; a microphone accepts up to 120 ms. */
 const MOST_FRAMES = 5;
 const SEQUENCES = 0x10000;
@@ -28,8 +31,8 @@ export class PhoneReceiver {
   /** Packets by which it is ahead of the provider's count, as long pieces become several packets. */
   #more = 0;
 
-  /** `heard`: 16 kHz. */
-  constructor(format: LineFormat, heard: (samples: Int16Array) => void) {
+  /** `heard`: 16 kHz. `isPaced`: what comes is no faster than it may be heard. */
+  constructor(format: LineFormat, heard: (samples: Int16Array) => void, isPaced = false) {
     const codec = codecFor(format);
     const resampling = format.rate === RECOGNITION_RATE ? undefined : new Resampling(format.rate);
     this.#sampleBytes = codec.bytesPerSample;
@@ -40,7 +43,7 @@ export class PhoneReceiver {
         return bytesOf(resampling ? resampling.push(samples) : samples);
       },
     };
-    this.#microphone = new Microphone(decoder, heard, undefined, PATIENCE);
+    this.#microphone = new Microphone(decoder, heard, undefined, { ...PATIENCE, isPaced });
   }
 
   /** Takes a piece of any length. `order`: its sequence number, if the provider counts. */
@@ -69,8 +72,8 @@ export class PhoneReceiver {
     this.#microphone.receive({ ssrc: 0, sequence: this.#sequence, timestamp: 0, payload });
   }
 
-  /** Called every 20 ms; `passed`: more than 1 if beats were skipped. */
-  beat(passed: number): void {
-    this.#microphone.beat(passed);
+  /** Called every 20 ms; `passed`: more than 1 if beats were skipped; `isVoiced`: what came last was voice. */
+  beat(passed: number, isVoiced = false): void {
+    this.#microphone.beat(passed, isVoiced);
   }
 }

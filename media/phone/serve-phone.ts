@@ -32,15 +32,19 @@ export class PhoneCarrier implements Carrier<LineCommand> {
   #sent: Int16Array[] = [];
 
   constructor(
-    { format, heard = format }: PhoneArgs,
+    { format, heard = format, isPaced }: PhoneArgs,
     private readonly parts: Pick<ServedParts, 'complexity'>,
     private readonly call: CallHost<LineReport>,
   ) {
-    this.#receiver = new PhoneReceiver(heard, (samples) => {
-      const { sound, watched } = this.#echo.hear(samples);
-      call.samples(sound, watched);
-      this.#kept()?.user(samples);
-    });
+    this.#receiver = new PhoneReceiver(
+      heard,
+      (samples) => {
+        const { sound, watched } = this.#echo.hear(samples);
+        call.samples(sound, watched);
+        this.#kept()?.user(samples);
+      },
+      isPaced,
+    );
     this.#voice = new PhoneVoice(
       format,
       call.playout,
@@ -68,7 +72,7 @@ export class PhoneCarrier implements Carrier<LineCommand> {
   }
 
   beat(_connected: boolean, passed: number): boolean {
-    this.#receiver.beat(passed);
+    this.#receiver.beat(passed, this.call.isVoiced());
     const spoke = this.#voice.beat();
     this.#record(passed);
     this.#echo.beat();
@@ -77,7 +81,8 @@ export class PhoneCarrier implements Carrier<LineCommand> {
   }
 
   #record(beats: number): void {
-    for (const samples of this.#sent.splice(0, beats)) this.#kept()?.agent(samples);
+    for (const [place, samples] of this.#sent.splice(0, beats).entries())
+      this.#kept()?.agent(samples, beats - 1 - place);
   }
 
   played(played: PlayedReport): void {

@@ -39,7 +39,7 @@ const belongsToAnother = (sql: Sql | Transaction) => sql`
 const columns = (sql: Sql | Transaction) => sql`
   p.id, p.workspace_id as "workspaceId", p.provider, p.address, p.label, p.agent_id as "agentId", p.enabled,
   p.api_url as "apiUrl", p.sealed_api is not null as "placesCalls", p.token,
-  ${belongsToAnother(sql)} as "belongsToAnother",
+  ${belongsToAnother(sql)} as "belongsToAnother", p.set_up_failure as "setUpFailure",
   p.created_at as "createdAt", p.updated_at as "updatedAt"`;
 
 const conflict = (message: string): ServiceError => new ServiceError('conflict', { message });
@@ -271,6 +271,11 @@ async function answered({ sql, secrets }: Parts, provider: string) {
   }));
 }
 
+const noteSetUp = (sql: Sql, provider: string, failures: Readonly<Record<string, string>>) => sql`
+  update phone_numbers p set set_up_failure = ${JSON.stringify(failures)}::text::jsonb ->> p.id
+  where p.provider = ${provider}
+    and p.set_up_failure is distinct from ${JSON.stringify(failures)}::text::jsonb ->> p.id`;
+
 const AT_ONCE = 200;
 
 /** Removes calls that providers asked about more than `days` ago, as with sessions: nobody replays webhooks of that age. */
@@ -302,6 +307,12 @@ export const createPhoneNumbers = (
     await prove(parts.sql, numberId);
   },
   answered: (provider) => answered(parts, provider),
+  async noteSetUp(provider, failures) {
+    await noteSetUp(parts.sql, provider, failures);
+  },
+  async noteFailure(id, failure) {
+    await parts.sql`update phone_numbers set set_up_failure = ${failure} where id = ${id}`;
+  },
   async note(numberId, callId) {
     const { count } = await parts.sql`
       insert into phone_calls (number_id, call_id) values (${numberId}, ${callId}) on conflict do nothing`;

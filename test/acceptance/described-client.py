@@ -238,6 +238,12 @@ def import_():
     ask("read_phone_number", 404, phone_number_id=number_id)
 
 
+def import_fails():
+    import_number(502)
+    row, = ask("list_phone_numbers", 200, phone_number=told["number"]).phone_numbers
+    same("number", [row.status, row.status_detail != ""], ["error", True])
+
+
 def remove():
     sessions = ask("list_sessions", 200, status="pending,active").sessions
     for row in sessions:
@@ -250,6 +256,6 @@ def remove():
         ask("delete_knowledge_source", 204, source_id=row.knowledge_source_id)
 
 
-PARTS = {"make": make, "place": place, "read": read, "import": import_, "remove": remove}
+PARTS = {"make": make, "place": place, "read": read, "import": import_, "import_fails": import_fails, "remove": remove}
 found = PARTS[told["do"]]()
 print(json.dumps({"answers": answers, "found": found}))

@@ -155,10 +155,12 @@ t.test(
       tracks: 2,
     });
 
-    const { env } = await SipApi.start(t);
+    const { api, env } = await SipApi.start(t);
     const sip = await startPlatform(t, env);
     const at = { base: sip.gateway.base, key: sip.key };
     await program('import', { ...at, number: newNumber() });
+    api.refuses = 'away';
+    await program('import_fails', { ...at, number: newNumber() });
 
     await program('remove', { ...told, agents: [agent, caller] });
     t.strictSame(

@@ -70,6 +70,8 @@ export interface PhoneOptions extends CallOptions {
   readonly format: LineFormat;
   /** Format of the caller's audio, if it is another one. */
   readonly heard?: LineFormat;
+  /** The caller's audio comes no faster than it may be heard: all of it is heard. */
+  readonly isPaced?: true;
 }
 
 export interface JoinableOptions extends CallOptions {
@@ -87,13 +89,14 @@ export type CallEvent =
   /**
    * Voice activity. A muted or lost microphone counts as silence. `background`: a speaker much quieter than the user; if the
    * same voice is reported active again without it, it was the user's from its beginning. `silentMs`: length of the silence
-   * when the end is reported.
+   * when the end is reported. `at`: milliseconds of the user's audio up to there, by its samples.
    */
   | {
       readonly kind: 'speech';
       readonly active: boolean;
       readonly background?: boolean;
       readonly silentMs?: number;
+      readonly at?: number;
       /** At its end: the client says that the user's turn is over, however it sounds. */
       readonly over?: true;
     }
@@ -204,8 +207,11 @@ export interface PhoneLink {
 
 /** A call over a telephone provider's media stream. */
 export interface PhoneCall extends Call {
-  /** Audio of the caller in the line's format. `order`: its sequence number, if the provider sends one. */
-  hear(audio: Uint8Array, order?: number): void;
+  /**
+   * Audio of the caller in the line's format. `order`: its sequence number, if the provider sends one. False if the worker has enough to
+   * read, or there is no memory for it: nothing of it is kept then.
+   */
+  hear(audio: Uint8Array, order?: number): boolean;
   marked(mark: number): void;
   /** A client message on behalf of the caller. */
   told(topic: string, payload: Uint8Array): void;

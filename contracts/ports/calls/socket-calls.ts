@@ -4,15 +4,15 @@
  */
 import { ServiceError } from '../../errors.js';
 import type { MemoryShare } from '../accounts/memory.js';
-import type { SessionPlan } from '../sessions/sessions.js';
+import type { RunningSession, SessionPlan } from '../sessions/sessions.js';
 import type { PlainObject } from '../../schemas/plain-object.js';
 import type { CallEvent, LineFormat, SignalEnd, SignalLink, TranscriptText } from './calls.js';
 import type { ChannelEvents, ConnectionOffer, OfferedLine } from './offered-calls.js';
 
 /** What a call tells its client, in order. */
 export type CallNews =
-  /** The user's voice begins or ends. */
-  | { readonly on: 'voice'; readonly active: boolean }
+  /** The user's voice begins or ends; `at`: milliseconds of their audio up to there, if known. */
+  | { readonly on: 'voice'; readonly active: boolean; readonly at?: number | undefined }
   /** More speech of that utterance was made; its audio follows. */
   | { readonly on: 'made'; readonly utterance: number; readonly ms: number }
   /** More of what that utterance says, as a text of its own: the whole answer, what comes before a tool or after it, a filler. */
@@ -49,10 +49,12 @@ export type ClientWish = Extract<
 
 export interface SocketCall {
   /**
-   * The user's audio, which may come faster than anybody speaks, and is heard as fast as that. Nothing of it is kept if more than `most`
+   * The user's audio, which may come faster than anybody speaks, and is heard as fast as that; what is late, at once. Nothing of it is kept if more than `most`
    * bytes would wait (`full`), or if there is no memory for it (`exhausted`).
    */
   hear(audio: Uint8Array, most: number): 'taken' | 'full' | 'exhausted';
+  /** So many bytes of the user's audio, which follow, have come since then, by the clock, before the call began. */
+  kept(bytes: number, since: number): void;
   /** Drops audio that was not heard yet. */
   forget(): void;
   /** A message of the client, as others send it on their data channel. */
@@ -62,6 +64,10 @@ export interface SocketCall {
   manual(is: boolean): void;
   /** The user's turn is over with the audio so far. `isAnswered`: also if nothing was said in it. */
   release(isAnswered: boolean): void;
+  /** The client's connection broke off: it may come back. */
+  away(): void;
+  /** The client is back. */
+  back(): void;
   /** The client has closed its socket. */
   hungUp(): void;
   /** The socket broke off. */
@@ -76,6 +82,8 @@ export interface SocketCallOptions {
   readonly revised: (plan: SessionPlan) => SessionPlan;
   /** The connection that carries its audio, if that is not the socket. */
   readonly line?: OfferedLine | undefined;
+  /** A session whose process has died, taken over; absent: one that waits for its call. */
+  readonly resumed?: RunningSession | undefined;
 }
 
 /** A session whose client offers its connection. */
@@ -85,13 +93,15 @@ export interface OfferedSession {
   readonly record: boolean;
 }
 
-/** A further connection with the events of a session: somebody who watches it. */
-export type FurtherConnection = 'watch';
+/** A further connection with the events of a session: somebody who watches it, or its client, which comes back. */
+export const FURTHER_CONNECTIONS = ['watch', 'return'] as const;
+export type FurtherConnection = (typeof FURTHER_CONNECTIONS)[number];
 
-/** Whose events are wanted: a session of that workspace. */
+/** Whose events are wanted: a session of that workspace, and of that agent if one is given. */
 export interface EventsOf {
   readonly id: string;
   readonly workspaceId: string;
+  readonly agentId?: string | undefined;
 }
 
 /** Connects an open connection with a session. Undefined if the session is not there. */
@@ -106,6 +116,10 @@ export interface SocketCalls {
   leave(sessionId: string, workspaceId: string): boolean;
   /** Begins the call of a session that waits for it. Errors: `overloaded`, `invalid_key`, 429. */
   begin(sessionId: string, options: SocketCallOptions, link: SocketLink): Promise<SocketCall>;
+  /** Takes over a session whose process has died; undefined if its process lives, or it has ended. Errors: `draining`, `overloaded`. */
+  takeOver(sessionId: string): Promise<RunningSession | undefined>;
+  /** Gives up a session that was taken over, and whose call has not begun. */
+  giveUp(sessionId: string): Promise<void>;
   /** Lets further connections of a session in, in whatever process they arrive, until the result is called. */
   admit(
     session: EventsOf,

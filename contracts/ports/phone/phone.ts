@@ -58,6 +58,8 @@ export interface PhoneNumber extends NewPhoneNumber {
   readonly token: string;
   /** Another workspace has it, so that its calls go there; only of numbers that a server has to know beforehand (`sip`). */
   readonly belongsToAnother: boolean;
+  /** Why calls do not come yet, of numbers that a server has to know beforehand; null if it does. */
+  readonly setUpFailure: string | null;
   /** Only of numbers of `sip`, as their workspace reads them. */
   readonly sip?: SipConfig;
   readonly createdAt: Date;
@@ -130,6 +132,10 @@ export interface AnsweredNumbers {
   ): Promise<
     readonly { readonly number: PhoneNumber; readonly secret: string; readonly inbound?: Credentials }[]
   >;
+  /** Notes why the service does not have these numbers of that provider, by id: it has all others. */
+  noteSetUp(provider: PhoneProvider, failures: Readonly<Record<string, string>>): Promise<void>;
+  /** The same of one number alone. */
+  noteFailure(id: string, failure: string): Promise<void>;
 }
 
 export interface OpenedNumber {

@@ -1,4 +1,5 @@
 /** Telephone calls through a cluster's SIP service (docs/sip.md; ops/adr/0045-sip-through-livekit.md). */
+import type { ServiceError } from '../../errors.js';
 import type { LastCallState } from '../../phone/placed-states.js';
 import type { LastTransferState } from '../../phone/transfer-states.js';
 
@@ -49,10 +50,10 @@ export interface SipReferral {
 
 export interface SipService {
   /**
-   * Makes the service accept calls for exactly these numbers of this installation. Errors: `conflict` if it refuses one, after all were
-   * tried; `transport_failed`.
+   * Makes the service accept calls for exactly these numbers of this installation. Resolves with why it does not have some of them, by
+   * id: `conflict` if it refuses one, `transport_failed`. Errors: `transport_failed`.
    */
-  keep(numbers: readonly SipNumber[]): Promise<void>;
+  keep(numbers: readonly SipNumber[]): Promise<ReadonlyMap<string, ServiceError>>;
   /** The telephone participant of that room, if any. Errors: `transport_failed`. */
   caller(room: string): Promise<SipCaller | undefined>;
   /** Calls once. Resolves with undefined when somebody answers, else with the refusal. Never rejects. */

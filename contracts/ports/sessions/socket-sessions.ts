@@ -1,7 +1,7 @@
 /** Sessions of calls by one WebSocket: checked as its client connects, and made once it has said how it wants its session. */
 import type { AgentConfig } from '../../schemas/agent-config.js';
 import type { Language } from '../../speech/languages.js';
-import type { PlannedTool } from './sessions.js';
+import type { PlannedTool, RunningSession } from './sessions.js';
 
 /** Who asks: the workspace of a key, or a client without one, from a page and an address. */
 export type SocketClient =
@@ -49,6 +49,12 @@ export interface SocketSession {
 export interface SocketSessions {
   /** Checks everything that is checked before a session is made, in that order. Errors: those of creating a session. */
   find(agentId: string, client: SocketClient): Promise<SocketSession>;
+  /** Whether it is a session of that workspace, and of that agent if one is given, which could go on by a socket if its process has died. */
+  mayGoOn(id: string, workspaceId: string, agentId?: string): Promise<boolean>;
+  /** The session of a call that goes on here. It has begun: its client may change its instructions only. */
+  goesOn(
+    running: RunningSession,
+  ): Promise<{ readonly session: SocketSession; readonly overrides: WantedSession }>;
   /** Ends a session of that workspace; one that has ended stays as it is. False if there is none. */
   end(id: string, workspaceId: string): Promise<boolean>;
 }

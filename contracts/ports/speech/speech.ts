@@ -10,6 +10,13 @@ import type { StoredFile } from './codec.js';
 import type { RequestTrace } from '../trace.js';
 import type { Latency, ReferenceAudio, Sampling, TimedWord } from './tts.js';
 
+/** Which engine did a piece of work. */
+export interface WorkedBy {
+  readonly engine: string;
+  /** Of its service; absent: it has but one. */
+  readonly model?: string;
+}
+
 /** An engine that failed somebody on the line. */
 export interface EngineFailure {
   readonly engine: string;
@@ -92,6 +99,8 @@ export interface SpokenPiece {
   readonly complete: boolean;
   /** Words known so far; times from the piece's own start. Undefined if the engine has no timing. */
   readonly words: readonly TimedWord[] | undefined;
+  /** The engine that speaks it; absent: none does. */
+  readonly by?: WorkedBy;
 }
 
 export interface TimedAudio {
@@ -162,6 +171,11 @@ export interface TranscriptionRequest {
   readonly audio: Uint8Array | StoredFile | RawAudio | RawAudioFile;
   readonly model: TranscriptionModel;
   readonly language?: string;
+  /**
+   * Languages that it may be in, where these are several: a recogniser that hears them all is told none, and tells which it was. Without
+   * such a recogniser `language` counts.
+   */
+  readonly languages?: readonly string[];
   /** Whether the time of each word is wanted. */
   readonly words?: boolean;
   /**
@@ -183,7 +197,7 @@ export interface TranscriptionRequest {
 /** Audio that is transcribed while it arrives. */
 export interface ListeningRequest extends Pick<
   TranscriptionRequest,
-  'model' | 'language' | 'terms' | 'uncounted' | 'trace'
+  'model' | 'language' | 'languages' | 'terms' | 'uncounted' | 'trace'
 > {
   /** At `sampleRate` Hz. */
   readonly audio: AsyncIterable<Int16Array>;
@@ -206,6 +220,8 @@ export interface Transcript {
   readonly segments: readonly TranscriptSegment[];
   /** Present if words were requested. */
   readonly words?: readonly TimedWord[];
+  /** The engine that heard it; absent: none did. */
+  readonly by?: WorkedBy;
 }
 
 /** All that is known of audio which arrives. */

@@ -48,6 +48,9 @@ export class OpenSocketCall implements Call, SocketCall {
   /** Turns that the client has ended, whose audio is not heard to its end yet; whether each is answered in any case. */
   readonly #releasing: boolean[] = [];
   #owner: Pick<OwnedCall, 'closedBy'> | undefined;
+  /** Whether the conversation has paused the agent's speech, and whether there is nobody to hear it. */
+  #paused = false;
+  #away = false;
 
   constructor(
     /** The line that carries the audio. */
@@ -67,7 +70,7 @@ export class OpenSocketCall implements Call, SocketCall {
         link.close();
       },
     });
-    const send = (audio: Uint8Array): void => this.#media.hear(audio);
+    const send = (audio: Uint8Array): boolean => this.#media.hear(audio);
     this.#audio = new PacedAudio(bytesPerMs(options.heard), link.memory, clock, send);
   }
 
@@ -90,7 +93,7 @@ export class OpenSocketCall implements Call, SocketCall {
     void this.#read();
     for await (const event of this.#events) {
       if (event.kind === 'speech' && !this.#manual)
-        this.link.told({ on: 'voice', active: event.active && event.background !== true });
+        this.link.told({ on: 'voice', active: event.active && event.background !== true, at: event.at });
       if (event.kind !== 'played') {
         yield event;
         continue;
@@ -148,16 +151,21 @@ export class OpenSocketCall implements Call, SocketCall {
   }
 
   pauseSpeech(): void {
+    this.#paused = true;
     this.#media.pauseSpeech();
   }
 
   resumeSpeech(): void {
-    this.#media.resumeSpeech();
+    this.#paused = false;
+    if (!this.#away) this.#media.resumeSpeech();
     this.link.told({ on: 'resumed' });
   }
 
   clearSpeech(): void {
+    this.#paused = false;
     this.#media.clearSpeech();
+    // Dropping speech ends a pause of the worker.
+    if (this.#away) this.#media.pauseSpeech();
     this.link.told({ on: 'cleared' });
   }
 
@@ -186,6 +194,10 @@ export class OpenSocketCall implements Call, SocketCall {
   hear(audio: Uint8Array, most: number): ReturnType<SocketCall['hear']> {
     if (this.#audio.bytes + audio.length > most) return 'full';
     return this.#audio.push(audio) ? 'taken' : 'exhausted';
+  }
+
+  kept(bytes: number, since: number): void {
+    this.#audio.kept(bytes, since);
   }
 
   forget(): void {
@@ -220,6 +232,21 @@ export class OpenSocketCall implements Call, SocketCall {
   #markEnd(isAnswered: boolean): void {
     this.#releasing.push(isAnswered);
     this.#media.told(MARK, new Uint8Array());
+  }
+
+  away(): void {
+    if (this.#away) return;
+    this.#away = true;
+    this.#audio.clear();
+    this.#media.pauseSpeech();
+    this.#want({ kind: 'disconnected' });
+  }
+
+  back(): void {
+    if (!this.#away) return;
+    this.#away = false;
+    if (!this.#paused) this.#media.resumeSpeech();
+    this.#want({ kind: 'connected' });
   }
 
   hungUp(): void {

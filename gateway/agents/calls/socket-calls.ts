@@ -1,6 +1,6 @@
 /**
- * Calls by WebSocket of this process: each begins with its socket and ends with it, as no client could come back to its place in
- * the audio (docs/contract/agent-realtime.md).
+ * Calls by WebSocket of this process: each begins with its socket, and outlasts one that breaks off for a while, so that its client can
+ * come back (docs/contract/agent-realtime.md). A session whose process has died is taken over by the one that its client reaches.
  */
 import { ServiceError } from '../../../contracts/errors.js';
 import { LIMITS } from '../../../contracts/limits.js';
@@ -17,17 +17,19 @@ import type {
   OfferedLine,
   OfferedMedia,
 } from '../../../contracts/ports/calls/offered-calls.js';
-import type {
-  EventsOf,
-  FurtherConnection,
-  OfferedSession,
-  SocketCall,
-  SocketCallOptions,
-  SocketCalls as SocketCallsPort,
-  SocketLink,
-  WayToCall,
+import {
+  type EventsOf,
+  FURTHER_CONNECTIONS,
+  type FurtherConnection,
+  type OfferedSession,
+  type SocketCall,
+  type SocketCallOptions,
+  type SocketCalls as SocketCallsPort,
+  type SocketLink,
+  type WayToCall,
 } from '../../../contracts/ports/calls/socket-calls.js';
 import type { RunningSession } from '../../../contracts/ports/sessions/sessions.js';
+import { withAgentInCharge } from '../conversations/recovery.js';
 import { carrying } from './carriers.js';
 import { refusedFor } from './joining.js';
 import type { NodeRelay } from './node-relay.js';
@@ -50,8 +52,7 @@ export interface SocketCallsParts extends CallParts {
 /** In the query of a relayed connection: which door it is for. */
 const DOOR = 'realtime';
 
-interface Door {
-  readonly workspaceId: string;
+interface Door extends EventsOf {
   enter(as: FurtherConnection, link: SignalLink): SignalEnd | undefined;
 }
 
@@ -117,18 +118,32 @@ export class SocketCalls implements SocketCallsPort {
     // Its line has its place already.
     if (options.line) this.#lines.delete(options.line);
     this.checkRoom();
-    const session = await this.parts.runs.join(sessionId);
-    if ('refused' in session) throw refusedFor(session.refused);
+    const session = options.resumed ?? (await this.#joined(sessionId));
     return this.#open({ ...session, plan: options.revised(session.plan) }, options, link);
   }
 
+  async #joined(sessionId: string): Promise<RunningSession> {
+    const session = await this.parts.runs.join(sessionId);
+    if ('refused' in session) throw refusedFor(session.refused);
+    return session;
+  }
+
   #open(session: RunningSession, { format, heard, line }: SocketCallOptions, link: SocketLink): SocketCall {
-    const { record, plan } = session;
+    const { record, plan, part } = session;
     const { calls, clock, runs } = this.parts;
     const { id: sessionId, workspaceId } = record;
     const call = new OpenSocketCall(
       (options, own) => line?.begin(own) ?? calls.openPhoneCall(options, own),
-      { sessionId, workspaceId, ...SIDES, record: plan.recordAudio, format, heard },
+      {
+        sessionId,
+        workspaceId,
+        ...SIDES,
+        record: plan.recordAudio,
+        format,
+        heard,
+        isPaced: true,
+        ...(part !== undefined && { part }),
+      },
       link,
       clock,
     );
@@ -142,8 +157,8 @@ export class SocketCalls implements SocketCallsPort {
     return this.parts.hasPeers();
   }
 
-  admit({ id, workspaceId }: EventsOf, enter: Door['enter']): () => void {
-    this.#doors.set(id, { workspaceId, enter });
+  admit({ id, workspaceId, agentId }: EventsOf, enter: Door['enter']): () => void {
+    this.#doors.set(id, { id, workspaceId, agentId, enter });
     return () => void this.#doors.delete(id);
   }
 
@@ -152,28 +167,39 @@ export class SocketCalls implements SocketCallsPort {
     return this.#doors.has(sessionId);
   }
 
-  async wayTo({ id, workspaceId }: EventsOf, as: FurtherConnection): Promise<WayToCall | undefined> {
+  async wayTo(session: EventsOf, as: FurtherConnection): Promise<WayToCall | undefined> {
+    const { id, workspaceId: of, agentId } = session;
     const { runs, relay, nodeId } = this.parts;
-    if (this.owns(id)) return (link) => this.#door(id, workspaceId)?.enter(as, link);
+    if (this.owns(id)) return (link) => this.#door(session)?.enter(as, link);
     const owner = await runs.owner(id);
-    if (!owner?.alive || owner.nodeId === nodeId) return undefined;
-    const how = {
-      version: 1,
-      query: new URLSearchParams({ [DOOR]: as, of: workspaceId }),
-      from: '',
-    } as const;
-    return relay().toOwner(owner, { sessionId: id, use: 'rejoin', how });
+    if (!owner?.alive) return undefined;
+    // A call of another kind, or one that is ending.
+    if (owner.nodeId === nodeId) return () => undefined;
+    const query = new URLSearchParams({ [DOOR]: as, of, ...(agentId !== undefined && { agent: agentId }) });
+    return relay().toOwner(owner, { sessionId: id, use: 'rejoin', how: { version: 1, query, from: '' } });
   }
 
   /** A connection that another process has led here. Undefined if it is for another kind of call, or its session has gone. */
   connect(id: string, { query }: Pick<SignalConnect, 'query'>, link: SignalLink): SignalEnd | undefined {
-    const as = query.get(DOOR);
-    return as === 'watch' ? this.#door(id, query.get('of'))?.enter(as, link) : undefined;
+    const as = FURTHER_CONNECTIONS.find((each) => each === query.get(DOOR));
+    const [workspaceId, agentId] = [query.get('of') ?? '', query.get('agent') ?? undefined];
+    return as && this.#door({ id, workspaceId, agentId })?.enter(as, link);
   }
 
-  #door(id: string, workspaceId: string | null): Door | undefined {
+  #door({ id, workspaceId, agentId }: EventsOf): Door | undefined {
     const door = this.#doors.get(id);
-    return door?.workspaceId === workspaceId ? door : undefined;
+    const isTheirs = door?.workspaceId === workspaceId && (agentId === undefined || door.agentId === agentId);
+    return isTheirs ? door : undefined;
+  }
+
+  async takeOver(sessionId: string): Promise<RunningSession | undefined> {
+    this.checkRoom();
+    const taken = await this.parts.runs.takeOver(sessionId);
+    return 'record' in taken ? withAgentInCharge(taken, this.parts.agents) : undefined;
+  }
+
+  giveUp(sessionId: string): Promise<void> {
+    return this.parts.runs.release(sessionId);
   }
 
   /** Begins no more calls, and ends those left after `until`. */

@@ -72,6 +72,9 @@ export const webhookOf = async (request: HttpRequest): Promise<Webhook> => ({
   body: await readAll(request, LIMITS.unauthenticated.bodyBytes),
 });
 
+/** Nobody has been told to answer the number yet: it rings busy. */
+const NO_AGENT = 'number_without_agent';
+
 /** Errors: those of `PhoneSessions.begin`, `overloaded`, `conflict` if nobody answers that number. */
 async function sessionFor(
   { agentId, enabled, workspaceId, address }: PhoneNumber,
@@ -79,8 +82,9 @@ async function sessionFor(
   { calls, sessions }: AnsweringParts,
 ): Promise<string> {
   if (!calls) throw new ServiceError('conflict', { message: 'Phone calls need the embedded transport' });
-  if (!enabled || agentId === null)
-    throw new ServiceError('conflict', { message: 'Nobody answers this number' });
+  if (!enabled) throw new ServiceError('conflict', { message: 'The number is not enabled' });
+  if (agentId === null)
+    throw new ServiceError('conflict', { message: 'No agent answers this number', reason: NO_AGENT });
   if (!calls.hasRoomSomewhere) throw new ServiceError('overloaded');
   const callerNumber = callerAddress(from);
   const leg = { callerNumber, dialedNumber: address, direction: 'inbound' } as const;
@@ -88,7 +92,8 @@ async function sessionFor(
 }
 
 /** Refusals after which a caller may try again. */
-export const isBusy = ({ status }: ServiceError): boolean => status === 429 || status === 503;
+export const isBusy = ({ status, reason }: ServiceError): boolean =>
+  status === 429 || status === 503 || reason === NO_AGENT;
 
 function rejected(
   error: ServiceError,

@@ -28,6 +28,14 @@ export async function clientOf(
   return authenticateKey(key, keys, 'sessions');
 }
 
+/** The workspace of a key: strangers, and pages with a secret, have no business with calls that go on. Errors: those of `authenticateKey`. */
+export function workspaceOf(request: HttpRequest, { keys }: AgentRealtimeParts): Promise<Caller> {
+  const key = keyOf(request);
+  if (key?.startsWith(CLIENT_SECRET_PREFIX))
+    throw new ServiceError('forbidden', { message: 'A call is watched with a key of its workspace' });
+  return authenticateKey(key, keys, 'sessions');
+}
+
 /** The settings that a client wishes before its call begins. Errors: `Fault`, those of `settle`. */
 export async function settled(fields: PlainObject, session: SocketSession): Promise<AgentSettings> {
   const settings = changed(DEFAULT_SETTINGS, fields);
@@ -39,17 +47,6 @@ export interface Ready {
   readonly session: SocketSession;
   readonly settings: AgentSettings;
   readonly calls: SocketCalls;
-}
-
-/** What a client of OpenAI's asks for with this: a call that goes on, which is none of ours. */
-const ELSEWHERE = ['session_id'] as const;
-
-/** Errors: `unsupported_option`. */
-export function refuseReturn({ query }: Pick<HttpRequest, 'query'>): void {
-  const param = ELSEWHERE.find((name) => query.has(name));
-  if (param === undefined) return;
-  const message = 'A call by this socket ends with it: nobody joins one that goes on';
-  throw new ServiceError('unsupported_option', { message, param });
 }
 
 /** All checks, in the order of sessions. `wished`: fields of a session, beside those of the secret. Errors: those of creating a session, `Fault`. */

@@ -13,12 +13,13 @@ import { Fault, toldOf } from '../protocol-a/realtime/faults.js';
 import { SUBPROTOCOL } from '../protocol-a/realtime/handshake.js';
 import { refusing } from '../protocol-a/realtime/refusing.js';
 import { suffixOf } from '../protocol-a/realtime/state.js';
-import { clientOf, ready, refuseReturn, settled } from './admission.js';
+import { clientOf, ready, settled } from './admission.js';
 import { LedSocket } from './linked.js';
 import { hangUp, offered } from './offers.js';
 import type { AgentRealtimeParts } from './parts.js';
 import { AgentSession } from './session.js';
 import { sessionFields, showAgentSession } from './settings.js';
+import { returned } from './returning.js';
 import { wayToCall } from './watching.js';
 
 const SWITCHING_PROTOCOLS = 101;
@@ -72,7 +73,6 @@ const accept =
     observation.model(agentId);
     return accepted(request, secret, observation, async (common, ended) => {
       const client = await clientOf(request, secret, parts);
-      refuseReturn(request);
       const { session, settings, calls } = await ready(agentId, client, secret, parts);
       request.facts.workspaceId = session.workspaceId;
       if (client.keyId !== undefined) request.facts.keyId = client.keyId;
@@ -108,6 +108,27 @@ const watch =
       };
     });
 
+/** A client whose socket broke off: led to its session, or given what a process that has died has left of it. */
+const comeBack =
+  (parts: AgentRealtimeParts): AgentDoor['comeBack'] =>
+  (request, sessionId, secret, observation) =>
+    accepted(request, secret, observation, async (common, ended) => {
+      const { caller, way, goesOn } = await returned(request, sessionId, secret, parts);
+      request.facts.workspaceId = caller.workspaceId;
+      request.facts.keyId = caller.keyId;
+      const suffix = suffixOf(request.generationId);
+      const over = (): void => ended(SWITCHING_PROTOCOLS);
+      return {
+        ...common,
+        maxFrameBytes: LIMITS.socket.rtcFrameBytes,
+        open(socket) {
+          socket.chargeTo(caller.workspaceId);
+          if (way) return new LedSocket(socket, suffix, way, over);
+          return goesOn(suffix).enter(socket, over);
+        },
+      };
+    });
+
 const secretSession =
   (parts: AgentRealtimeParts): AgentDoor['secretSession'] =>
   async (agentId, value, { workspaceId }) => {
@@ -125,6 +146,7 @@ const secretSession =
 export const agentDoor = (parts: AgentRealtimeParts): AgentDoor => ({
   accept: accept(parts),
   watch: watch(parts),
+  comeBack: comeBack(parts),
   secretSession: secretSession(parts),
   offered: offered(parts),
   hangUp: hangUp(parts),

@@ -2,14 +2,14 @@
  * The host of one agent's session (docs/contract/agent-realtime.md): its client sets it up, and talks with the agent; others may watch and
  * steer. The call begins when its client is there and something was wanted of the agent, or nothing was said for a second.
  *
- * Invariants: audio that comes before the call has begun is kept for it; the call ends with its client's connection, and all connections
- * with the call.
+ * Invariants: audio that comes before the call has begun is kept for it; a call outlasts a socket that breaks off for a while, in which its
+ * client may come back by another one, and no other end of its connection; all connections end with the call.
  */
 import { type CloseReason, endingFor } from '../../../contracts/close-codes.js';
 import { ServiceError, toServiceError } from '../../../contracts/errors.js';
 import { LIMITS } from '../../../contracts/limits.js';
+import { CALL_TIMES } from '../../../contracts/limits/call-times.js';
 import { TokenBucket } from '../../../contracts/limits/token-bucket.js';
-import type { SignalEnd, SignalLink } from '../../../contracts/ports/calls/calls.js';
 import type {
   CallNews,
   SocketCall,
@@ -17,7 +17,7 @@ import type {
   SocketLink,
 } from '../../../contracts/ports/calls/socket-calls.js';
 import type { OfferedLine } from '../../../contracts/ports/calls/offered-calls.js';
-import type { SessionPlan } from '../../../contracts/ports/sessions/sessions.js';
+import type { RunningSession, SessionPlan } from '../../../contracts/ports/sessions/sessions.js';
 import { speaksFirst } from '../../../contracts/schemas/agent-config.js';
 import type { SocketSession } from '../../../contracts/ports/sessions/socket-sessions.js';
 import type { PlainObject } from '../../../contracts/schemas/plain-object.js';
@@ -31,10 +31,9 @@ import { Answers } from './answers.js';
 import { bringTyped, HANDLERS, OF_AUDIO } from './client-events.js';
 import { lineOf, showSocketFormat } from './formats.js';
 import { Items } from './items.js';
-import { LinkedSocket } from './linked.js';
 import type { AgentRealtimeParts } from './parts.js';
-import { Seat, type SeatHost, type SeatSocket } from './seat.js';
-import { Seats } from './seats.js';
+import type { Seat, SeatSocket } from './seat.js';
+import { Seats, type SeatsHost } from './seats.js';
 import { type AgentSettings, showAgentSession, voiceOf } from './settings.js';
 import type { SessionState } from './state.js';
 import { Updates } from './updates.js';
@@ -51,8 +50,9 @@ const AUDIO_REFUSALS: AudioRefusals = {
   noBase64: () => new Fault('invalid_event', 'audio is no base64', 'audio'),
 };
 const LOST = new ServiceError('engine_lost', { message: 'The call was lost: begin another one' });
-const TOO_MANY = new ServiceError('concurrency_exceeded', {
-  message: `A call has at most ${LIMITS.agentRealtime.watchers} watchers`,
+const NO_RETURN = new ServiceError('unsupported_option', {
+  message: 'A call by WebRTC ends with its connection: nobody comes back to it',
+  param: 'session_id',
 });
 
 /** What a call is closed with, as its client reads it. */
@@ -64,6 +64,8 @@ export interface AgentClient {
   readonly suffix: string;
   /** Whether another connection than that of the events carries its audio. */
   readonly byRtp: boolean;
+  /** Taken over from a process that has died. */
+  readonly resumed?: RunningSession;
 }
 
 type NewsHandlers = {
@@ -72,7 +74,7 @@ type NewsHandlers = {
 
 type Ending = CloseReason | { readonly code: number; readonly reason: string };
 
-export class AgentSession implements SeatHost, SessionState {
+export class AgentSession implements SeatsHost, SessionState {
   readonly events: ServerEvents;
   readonly items: Items;
   readonly answers: Answers;
@@ -87,12 +89,13 @@ export class AgentSession implements SeatHost, SessionState {
   call: SocketCall | undefined;
   /** The connection that carries its audio, if that is not the client's socket; set before the client comes. */
   line: OfferedLine | undefined;
-  readonly #seats = new Seats();
+  readonly #seats: Seats;
   readonly #updates: Updates;
   readonly #memory: SocketMemory;
   #state = 'listening';
   #beginning: Promise<void> | undefined;
   #stopWaiting = (): void => undefined;
+  #stopWaitingForReturn = (): void => undefined;
   /** Resolves once the client is there: nothing begins without it. */
   readonly #entered: Promise<void>;
   #enter: (() => void) | undefined;
@@ -111,14 +114,16 @@ export class AgentSession implements SeatHost, SessionState {
   ) {
     const { clock, calls, log, memory } = parts;
     const { session, suffix, settings } = client;
-    this.#updates = new Updates(settings, session, () => this.call, log);
+    const goesOn = client.resumed !== undefined;
+    this.#updates = new Updates(settings, session, () => this.call, log, goesOn);
     this.#memory = new SocketMemory(
       memory,
       () => session.workspaceId,
       (error) => this.#exhausted(error),
     );
+    this.#seats = new Seats(this, session.workspaceId, parts);
     this.events = new ServerEvents(this.#seats.all, suffix, this.#seats.hearing);
-    this.audio = new CallAudio(this.#memory.share('audio'), AUDIO_REFUSALS);
+    this.audio = new CallAudio(this.#memory.share('audio'), AUDIO_REFUSALS, clock);
     this.items = new Items(this.events, this.#memory.share('text'));
     this.turns = new UserTurns(this.events, this.items, clock);
     this.rate = new TokenBucket(LIMITS.session.clientMessages, () => clock.monotonic());
@@ -131,9 +136,13 @@ export class AgentSession implements SeatHost, SessionState {
       byRtp: this.byRtp,
     };
     this.answers = new Answers(this.events, this.items, look, clock);
-    this.#expiresAt = Math.floor(clock.now() / 1000) + session.config.conversation.max_duration_seconds;
+    const begun = clock.now() - (client.resumed?.lastedMs ?? 0);
+    this.#expiresAt = Math.floor(begun / 1000) + session.config.conversation.max_duration_seconds;
     this.#entered = new Promise((resolve) => (this.#enter = resolve));
-    this.#shut = calls.admit(session, (_as, link) => this.#watched(link));
+    this.#shut = calls.admit(session, (as, link) => {
+      if (as === 'watch') return this.#seats.watch(link);
+      return this.#seats.replace(link, this.byRtp ? NO_RETURN : undefined, () => this.#back());
+    });
   }
 
   get settings(): AgentSettings {
@@ -150,8 +159,7 @@ export class AgentSession implements SeatHost, SessionState {
 
   /** Its client is there. `ended`: called once its connection is closed. Called once. */
   enter(socket: SeatSocket, ended: () => void): SocketEvents {
-    const seat = (this.#seats.client = new Seat(socket, this, ended));
-    this.#tellSession('session.created', seat);
+    const seat = this.#seats.enter(socket, ended);
     this.#enter?.();
     this.#enter = undefined;
     if (!this.#beginning)
@@ -164,19 +172,16 @@ export class AgentSession implements SeatHost, SessionState {
     if (this.#enter) this.#over({ code: 1000, reason: 'its client has not connected' });
   }
 
-  /** Somebody watches, from this process or another one. */
-  #watched(link: SignalLink): SignalEnd {
-    const socket = new LinkedSocket(link, this.client.session.workspaceId, this.parts);
-    const seat = new Seat(socket, this);
-    const { watchers } = this.#seats;
-    if (watchers.size < LIMITS.agentRealtime.watchers) {
-      watchers.add(seat);
-      this.#tellSession('session.created', seat);
-    } else {
-      this.events.error(toldOf(TOO_MANY), null, socket);
-      socket.close({ code: 1008, reason: TOO_MANY.message });
-    }
-    return socket.serve(seat);
+  #back(): void {
+    this.#stopWaitingForReturn();
+    this.call?.back();
+  }
+
+  /** Its socket broke off: the client may come back for a while. */
+  #away(call: SocketCall): void {
+    this.#seats.client = undefined;
+    call.away();
+    this.#stopWaitingForReturn = this.parts.clock.after(CALL_TIMES.reconnectWindowMs, () => call.broken());
   }
 
   refuse(error: unknown, eventId: string | null = null, seat?: Seat): void {
@@ -202,6 +207,10 @@ export class AgentSession implements SeatHost, SessionState {
     if (seat === this.#seats.client) this.call?.broken();
   }
 
+  greet(seat: Seat): void {
+    this.#tellSession('session.created', seat);
+  }
+
   #tellSession(type: 'session.created' | 'session.updated', seat?: Seat): void {
     const { session } = this.client;
     const model = `${this.parts.vocabulary.vendor}/transcribe-1`;
@@ -210,7 +219,7 @@ export class AgentSession implements SeatHost, SessionState {
   }
 
   append(audio: unknown, seat: Seat): void {
-    const message = this.byRtp ? BY_RTP : this.#seats.watchers.has(seat) ? WATCHES : undefined;
+    const message = this.byRtp ? BY_RTP : this.#seats.watches(seat) ? WATCHES : undefined;
     if (message !== undefined) throw new ServiceError('unsupported_option', { message, param: 'type' });
     this.audio.append(audio);
   }
@@ -224,7 +233,7 @@ export class AgentSession implements SeatHost, SessionState {
       const handle = HANDLERS.get(type);
       if (!handle)
         throw new Fault('unknown_event_type', `${FAULTS.unknown_event_type}: ${type.slice(0, 64)}`, 'type');
-      if (OF_AUDIO.has(type) && !this.byRtp && this.#seats.watchers.has(seat))
+      if (OF_AUDIO.has(type) && !this.byRtp && this.#seats.watches(seat))
         throw new ServiceError('unsupported_option', { message: WATCHES, param: 'type' });
       if (this.call) return void handle(this, this.call, fields);
       return this.#guarded(
@@ -277,19 +286,21 @@ export class AgentSession implements SeatHost, SessionState {
     const { calls, log } = this.parts;
     if (this.#isGone) return this.#over('normal');
     calls.checkRoom();
-    await session.begin(this.settings.overrides);
+    const { resumed } = this.client;
+    if (!resumed) await session.begin(this.settings.overrides);
     const { input, output, turns } = this.settings;
     const { line } = this;
-    const options = { format: lineOf(output), heard: lineOf(input), revised: this.#revised, line };
+    const options = { format: lineOf(output), heard: lineOf(input), revised: this.#revised, line, resumed };
     // It speaks first: what asks for an answer meanwhile asks for that.
-    if (speaksFirst(session.config)) this.#state = 'greeting';
+    if (!resumed && speaksFirst(session.config)) this.#state = 'greeting';
     try {
       this.call = await calls.begin(session.id, options, this.#link());
     } catch (error) {
       await session.failed().catch((err: unknown) => log.warn({ err }, 'a session was not ended'));
       throw error;
     }
-    this.call.manual(turns === null);
+    if (resumed) this.#updates.amend(this.call, this.client.settings);
+    else this.call.manual(turns === null);
     this.audio.begin(this.call);
     if (this.#closedWith !== undefined) this.#end(this.#closedWith);
   }
@@ -325,19 +336,28 @@ export class AgentSession implements SeatHost, SessionState {
     this.#over('internal');
   }
 
+  /** Another process, or this one again, may take it over. */
+  #giveUp(): void {
+    const { calls, log } = this.parts;
+    const { id } = this.client.session;
+    calls.giveUp(id).catch((err: unknown) => log.warn({ err, sessionId: id }, 'a session was not given up'));
+  }
+
   #over(ending: Ending): void {
     if (this.#isOver) return;
     this.#isOver = true;
+    if (this.client.resumed && !this.#beginning) this.#giveUp();
     this.#stopWaiting();
+    this.#stopWaitingForReturn();
     this.#shut();
     this.#seats.close(ending);
     this.#memory.close();
   }
 
   readonly #news: NewsHandlers = {
-    voice: ({ active }) => {
+    voice: ({ active, at }) => {
       if (active && this.call) bringTyped(this, this.call);
-      this.turns.voice(active, this.answers.isActive);
+      this.turns.voice(active, this.answers.isActive, at);
     },
     made: (news) => this.answers.made(news),
     // This client gets the words as they are heard.
@@ -384,8 +404,9 @@ export class AgentSession implements SeatHost, SessionState {
   }
 
   closed(seat: Seat, code: number): void {
-    this.#seats.watchers.delete(seat);
+    this.#seats.left(seat);
     if (seat !== this.#seats.client) return;
+    if (this.call && !CLOSED.has(code) && !this.byRtp && !this.#isOver) return this.#away(this.call);
     this.#closedWith = code;
     this.#end(code);
     if (!this.#beginning) this.#over('normal');

@@ -20,6 +20,8 @@ export class Updates {
     /** The call, once it has begun. */
     private readonly call: () => SocketCall | undefined,
     private readonly log: Log,
+    /** Whether it goes on from elsewhere: what is fixed once a call has begun is fixed already. */
+    private readonly goesOn: boolean,
   ) {}
 
   /** Takes what a client may set, and keeps what it may not. Errors: `Fault`, `unsupported_option`, `overloaded`. */
@@ -43,13 +45,13 @@ export class Updates {
     this.settings = { ...next, overrides };
     this.#note([...kept, ...ownersOptions(fields)]);
     const call = this.call();
-    if (call) this.#amend(call, before);
+    if (call) this.amend(call, before);
   }
 
   /** Once the call has begun, only the instructions can still change. */
   async #settled(wanted: AgentSettings['overrides'], { overrides: present }: AgentSettings) {
     const { system_prompt: prompt, ...fixed } = wanted;
-    if (!this.call()) return this.session.settle({ ...present, ...wanted });
+    if (!this.call() && !this.goesOn) return this.session.settle({ ...present, ...wanted });
     const asked = { ...present, ...(prompt !== undefined && { system_prompt: prompt }) };
     const settled = await this.session.settle(asked);
     const late = (['voice_id', 'language'] as const).filter(
@@ -66,7 +68,8 @@ export class Updates {
     this.log.info({ sessionId, agentId, kept }, 'a realtime client asked for what its agent does not allow');
   }
 
-  #amend(call: SocketCall, before: AgentSettings): void {
+  /** Takes to a call that goes on what has changed before it did. */
+  amend(call: SocketCall, before: AgentSettings): void {
     const { tools, turns, overrides } = this.settings;
     const { system_prompt: instructions } = overrides;
     const eagerness = turns?.eagerness;

@@ -20,8 +20,9 @@ export class UserTurns {
   #told = false;
   /** Whether there was a voice that it was not told of. */
   #untold = false;
-  /** When the last voice began, and how long the user has spoken in this turn, in milliseconds. */
+  /** When the last voice began and ended, and how long the user has spoken in this turn, in milliseconds. */
   #since = 0;
+  #until = 0;
   #spokenMs = 0;
   readonly #opened: number;
 
@@ -37,11 +38,12 @@ export class UserTurns {
     return this.#voiced;
   }
 
-  /** `overlaps`: the agent is heard. */
-  voice(active: boolean, overlaps: boolean): void {
+  /** `overlaps`: the agent is heard; `at`: milliseconds of the user's audio up to there. */
+  voice(active: boolean, overlaps: boolean, at = this.clock.monotonic() - this.#opened): void {
     this.#voiced = active;
-    if (active) this.#since = this.clock.monotonic();
-    else this.#spokenMs += this.clock.monotonic() - this.#since;
+    if (active) this.#since = at;
+    else this.#until = at;
+    if (!active) this.#spokenMs += Math.max(0, at - this.#since);
     if (active && overlaps && !this.#told) this.#untold = true;
     if (active && !overlaps) this.#begin();
     if (!active && this.#told) this.#stop();
@@ -65,7 +67,7 @@ export class UserTurns {
     this.#untold = false;
     this.#id ??= this.events.id('item');
     this.events.send('input_audio_buffer.speech_started', {
-      audio_start_ms: Math.round(this.#since - this.#opened),
+      audio_start_ms: Math.round(this.#since),
       item_id: this.#id,
     });
   }
@@ -73,7 +75,7 @@ export class UserTurns {
   #stop(): void {
     this.#told = false;
     this.events.send('input_audio_buffer.speech_stopped', {
-      audio_end_ms: Math.round(this.clock.monotonic() - this.#opened),
+      audio_end_ms: Math.round(this.#until),
       item_id: this.#id,
     });
   }

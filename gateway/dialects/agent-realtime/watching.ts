@@ -3,7 +3,6 @@ import { ServiceError } from '../../../contracts/errors.js';
 import { isId } from '../../../contracts/ids.js';
 import { LIMITS } from '../../../contracts/limits.js';
 import type { Clock } from '../../../contracts/clock.js';
-import { CLIENT_SECRET_PREFIX } from '../../../contracts/ports/accounts/client-secrets.js';
 import type { Caller } from '../../../contracts/ports/accounts/identity.js';
 import {
   carriedHere,
@@ -11,9 +10,8 @@ import {
   type SocketCalls,
   type WayToCall,
 } from '../../../contracts/ports/calls/socket-calls.js';
-import { authenticateKey } from '../../server/auth.js';
 import type { HttpRequest } from '../../server/port.js';
-import { keyOf } from '../protocol-a/realtime/handshake.js';
+import { workspaceOf } from './admission.js';
 import type { AgentRealtimeParts } from './parts.js';
 
 /** Interval between two looks for a call that has not begun. */
@@ -24,14 +22,6 @@ const noCall = (): ServiceError =>
     message: 'No call of this API has this id, or it has ended',
     param: 'call_id',
   });
-
-/** A client in a browser has no business with the calls of others. Errors: those of `authenticateKey`, `forbidden`. */
-async function callerOf(request: HttpRequest, { keys }: AgentRealtimeParts): Promise<Caller> {
-  const key = keyOf(request);
-  if (key?.startsWith(CLIENT_SECRET_PREFIX))
-    throw new ServiceError('forbidden', { message: 'A call is watched with a key of its workspace' });
-  return authenticateKey(key, keys, 'sessions');
-}
 
 /** A call that another process has is known there alone until it begins, which may be in a moment. */
 async function found(
@@ -54,7 +44,7 @@ export async function wayToCall(
   callId: string,
   parts: AgentRealtimeParts,
 ): Promise<{ readonly way: WayToCall; readonly caller: Caller }> {
-  const caller = await callerOf(request, parts);
+  const caller = await workspaceOf(request, parts);
   const calls = carriedHere(parts.calls);
   if (!isId(callId)) throw noCall();
   const { workspaceId } = caller;

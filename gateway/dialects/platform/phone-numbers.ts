@@ -63,8 +63,10 @@ const answerUrlOf = ({ provider, token }: PhoneNumber, baseUrl: string): string 
 
 const ELSEWHERE = 'Another workspace has registered the number before, and gets its calls';
 
-const statusOf = ({ belongsToAnother: isElsewhere }: PhoneNumber) =>
-  isElsewhere ? { status: 'error', status_detail: ELSEWHERE } : { status: 'active', status_detail: '' };
+function statusOf({ belongsToAnother: isElsewhere, setUpFailure }: PhoneNumber) {
+  const detail = isElsewhere ? ELSEWHERE : (setUpFailure ?? '');
+  return { status: detail === '' ? 'active' : 'error', status_detail: detail };
+}
 
 const entityOf =
   ({ baseUrl }: HttpRequest) =>

@@ -17,6 +17,13 @@ export interface AgentDoor {
   ): Promise<SocketAccept>;
   /** Somebody who watches a call of an agent, and steers it. Errors: those of a wrong key; everything else is told in band. */
   watch(request: HttpRequest, callId: string, observation: Observation): Promise<SocketAccept>;
+  /** A client that comes back to its session by another socket. Errors: those of a wrong key; everything else is told in band. */
+  comeBack(
+    request: HttpRequest,
+    sessionId: string,
+    secret: RedeemedSecret | undefined,
+    observation: Observation,
+  ): Promise<SocketAccept>;
   /** The session that a client secret opens: as it is kept, and as it is shown. Errors: `Fault`, those of creating a session. */
   secretSession(
     agentId: string,
@@ -49,3 +56,9 @@ export const agentIn = (model: unknown): string | undefined =>
 /** The agent that a handshake names. */
 export const agentNamed = ({ query }: Pick<HttpRequest, 'query'>): string | undefined =>
   query.get('agent_id') ?? agentIn(query.get('model'));
+
+/** The session of an agent that a client comes back to. Models that speak know none. */
+export const returningTo = ({ query }: Pick<HttpRequest, 'query'>): string | undefined =>
+  agentNamed({ query }) !== undefined || !query.has('model')
+    ? (query.get('session_id') ?? undefined)
+    : undefined;

@@ -1,6 +1,7 @@
 /**
  * The audio that a client appends: kept until its call has begun, and then passed to it. What waits is charged, and bounded.
  */
+import type { Clock } from '../../../contracts/clock.js';
 import { LIMITS } from '../../../contracts/limits.js';
 import {
   memoryExhausted,
@@ -24,6 +25,8 @@ const TOO_MUCH = 'More audio waits than an agent may have to hear';
 
 export class CallAudio {
   #early: Uint8Array[] = [];
+  /** When the first of that came, by the clock. */
+  #since = 0;
   #call: SocketCall | undefined;
   /** Bytes since the last commit. */
   #uncommitted = 0;
@@ -31,6 +34,7 @@ export class CallAudio {
   constructor(
     private readonly share: MemoryShare,
     private readonly refusals: AudioRefusals,
+    private readonly clock: Pick<Clock, 'monotonic'>,
   ) {}
 
   /** Takes base64, decoded already if it is long. Errors: `AudioRefusals`, `memory_exhausted`; nothing of it is kept then. */
@@ -57,13 +61,17 @@ export class CallAudio {
   #keep(bytes: Uint8Array): void {
     if (this.share.bytes + bytes.length > MOST) throw this.refusals.tooMuch(TOO_MUCH);
     mustCharge(this.share, pieceOf(bytes.length));
+    if (this.#early.length === 0) this.#since = this.clock.monotonic();
     this.#early.push(bytes);
   }
 
   /** The call has begun. */
   begin(call: SocketCall): void {
     this.#call = call;
-    for (const bytes of this.#drain()) call.hear(bytes, MOST);
+    const early = this.#drain();
+    const length = early.reduce((sum, { length: bytes }) => sum + bytes, 0);
+    if (length > 0) call.kept(length, this.#since);
+    for (const bytes of early) call.hear(bytes, MOST);
   }
 
   /** Whether audio has come since the last commit; none has from now on. */

@@ -198,14 +198,13 @@ export const tracedDialect = (dialect: Dialect, observers: Observers): Dialect =
 
 /** A socket's route, observed from the handshake on; the opened socket ends the observation. */
 export const tracedSocket = (
-  { path, permission }: Pick<SocketRoute, 'path' | 'permission'>,
+  route: Omit<SocketRoute, 'upgrade'>,
   observers: Observers,
   upgrade: (request: HttpRequest, observation: Observation) => ReturnType<SocketRoute['upgrade']>,
 ): SocketRoute => ({
-  path,
-  permission,
+  ...route,
   async upgrade(request) {
-    const observation = new Observation(request, path, observers);
+    const observation = new Observation(request, route.path, observers);
     try {
       return await upgrade(request, observation);
     } catch (error) {

@@ -58,7 +58,7 @@ t.test('refusals are told in band, in the order of sessions', async (t) => {
     ['no such agent', { query: '?model=agent_0123456789abcdef01234567' }, 'not_found'],
     ['nothing published', { query: `?agent_id=${String(unpublished['agent_id'])}` }, 'conflict'],
     ['not public', { query: `?model=${bare}`, headers: { origin: ORIGIN } }, 'forbidden'],
-    ['nobody comes back', { query: `?model=${bare}&session_id=sess_1` }, 'unsupported_option'],
+    ['no such session', { query: `?model=${bare}&session_id=sess_1` }, 'not_found'],
     ['other bases know no agents', { base: '/compat/v1', query: `?model=${bare}` }, 'model_not_found'],
     ['nor in their other forms', { base: '/compat/api/v1', query: `?model=${bare}` }, 'model_not_found'],
   ];
@@ -233,8 +233,8 @@ t.test('what makes no sense is told with its place, and the socket stays open', 
   exactly(t, await client.error(), { code: 'invalid_event' });
   client.say('Hello.').respond();
   await client.untilHeard('You said: Hello.');
-  client.leave();
-  exactly(t, await talks.ended({ session_id: client.sessionId }), { ended_reason: 'transport_lost' });
+  client.socket.close(1000);
+  exactly(t, await talks.ended({ session_id: client.sessionId }), { ended_reason: 'hangup' });
 });
 
 t.test('the API ends a call, and the client is told by the close', async (t) => {

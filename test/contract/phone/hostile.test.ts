@@ -137,12 +137,9 @@ for (const provider of STREAMING) {
     const agentId = await talks.agent();
     const archived = await calls.numberOf(provider, agentId);
     await ask(`agents/${agentId}`, { method: 'PATCH', body: { status: 'archived' } });
-    const closed = [
-      archived,
-      await calls.numberOf(provider, null),
-      await calls.numberOf(provider, agent, { enabled: false }),
-    ];
-    for (const number of closed) exactly(t, await tried(number), { code: 1008 });
+    const closed = await calls.numberOf(provider, agent, { enabled: false });
+    for (const number of [archived, closed]) exactly(t, await tried(number), { code: 1008 });
+    exactly(t, await tried(await calls.numberOf(provider, null)), { code: 1013 }, 'it is busy');
   });
 }
 

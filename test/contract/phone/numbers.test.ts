@@ -95,11 +95,23 @@ t.test('a label is for people: empty at first, 120 characters at most', async (t
     t.equal((await call('PATCH', id, { body: { label: wrong } })).status, 422, `${wrong}`);
 });
 
-t.test('a number outlives its agent; its calls are then rejected', async (t) => {
+t.test('a number outlives its agent, and then rings busy', async (t) => {
   const agentId = await platform.agent();
-  const { body: added } = await post({ agent_id: agentId });
+  const phone_number = newNumber();
+  const { body: added } = await post({ agent_id: agentId, phone_number });
   t.equal((await call('DELETE', `/v1/agent/agents/${agentId}`)).status, 204);
   exactly(t, (await call('GET', at(added['phone_number_id']))).body, { agent_id: null });
+  const ring = async (callId: string) => {
+    const asked = twilioDouble.ask(
+      `${gateway.base}/v1/phone/twilio/answer`,
+      { callId, from: '+14155550123', to: phone_number },
+      'secret',
+    );
+    return (await fetch(`${gateway.base}/v1/phone/twilio/answer`, asked)).text();
+  };
+  t.match(await ring('CA_1'), /<Reject reason="busy"\/>/);
+  await call('PATCH', at(added['phone_number_id']), { body: { enabled: false } });
+  t.match(await ring('CA_2'), /<Reject reason="rejected"\/>/);
 });
 
 t.test('another workspace has no part in it, but may have the same number', async (t) => {

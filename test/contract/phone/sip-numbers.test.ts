@@ -116,6 +116,35 @@ t.test('a number that is taken, or that LiveKit refuses, is 409', async (t) => {
   exactly(t, refused, { status: 409, body: { message: /^The LiveKit server does not take it/ } });
 });
 
+t.test(
+  'a number that LiveKit does not answer for stays, says so, and is set up when LiveKit answers',
+  async (t) => {
+    const phone_number = newNumber();
+    const wanted = { phone_number, inbound_allowed_addresses: ['203.0.113.7'] };
+    const { body: other } = await post({ inbound_allowed_addresses: ['203.0.113.7'] });
+    api.refuses = 'away';
+    const failed = await post(wanted);
+    exactly(t, failed, { status: 502, body: { message: /the number stays, with the status error/ } });
+    const listed = async () => {
+      const { body } = await call('GET', `${NUMBERS}?phone_number=${encodeURIComponent(phone_number)}`);
+      return (body['phone_numbers'] as Json[])[0] ?? {};
+    };
+    exactly(t, await listed(), { phone_number, status: 'error', status_detail: /could not be reached/ });
+    t.equal((await post(wanted)).status, 409);
+    const changed = await call('PUT', `${at(other)}/sip-config`, {
+      body: { inbound_allowed_addresses: ['198.51.100.7'] },
+    });
+    exactly(t, changed, { status: 200, body: { status: 'error', status_detail: /could not be reached/ } });
+    api.refuses = undefined;
+    exactly(t, await call('PATCH', at(other), { body: { label: 'Desk' } }), {
+      status: 200,
+      body: { status: 'active', status_detail: '' },
+    });
+    exactly(t, await listed(), { status: 'active', status_detail: '' });
+    t.ok(trunkOf(await listed()), 'with the next update');
+  },
+);
+
 t.test('its configuration is replaced as a whole; passwords that are left out stay', async (t) => {
   const { body } = await post(FULL);
   const put = (config: Json) => call('PUT', `${at(body)}/sip-config`, { body: config });

@@ -268,6 +268,7 @@ t.test('close codes', async (t) => {
   const codes = Object.fromEntries(Object.entries(CLOSE).map(([name, { code }]) => [name, code]));
   t.strictSame(codes, {
     normal: 1000,
+    replaced: 1000,
     goingAway: 1001,
     unsupportedData: 1003,
     invalidPayload: 1007,

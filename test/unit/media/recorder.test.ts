@@ -10,6 +10,7 @@ import { LIMITS } from '../../../contracts/limits.js';
 import { lastPage, PRE_SKIP } from '../../../media/ogg.js';
 import { type RecordedRole, Recorder, trackFile } from '../../../media/recorder.js';
 import { RecorderFile } from '../../../media/recorder-file.js';
+import { SampleRecording } from '../../../media/recording.js';
 import { until } from '../../fixtures/until.js';
 import { pagesOf, packetOf } from '../../fixtures/recordings/ogg-pages.js';
 
@@ -141,6 +142,43 @@ t.test("a recording has the user's voice when it was said, through pauses, losse
     [3820, 4020],
   ]);
 });
+
+t.test('what was heard while the machine stood still is recorded whole, and without a gap', async (t) => {
+  const taping = Taping.in(t);
+  const agent = speech(60);
+  taping.beats(50);
+  taping.beats(20, (beat) => taping.recorder.agent(agent[beat]!));
+  // Ten frames are with the client, which hears them meanwhile.
+  taping.stall(280);
+  taping.beats(1, () => {
+    for (let late = 0; late < 10; late += 1) taping.recorder.agent(agent[20 + late]!, 14 - late);
+  });
+  taping.beats(20);
+  taping.beats(20, (beat) => taping.recorder.agent(agent[30 + beat]!));
+  await taping.recorder.finish();
+  const [first, second] = taping.heard('agent').spans;
+  t.ok(first && Math.abs(first[1] - first[0] - 600) <= 40, `the first thirty in one: ${String(first)}`);
+  t.ok(second && Math.abs(second[1] - second[0] - 400) <= 40, `and those behind them: ${String(second)}`);
+});
+
+t.test(
+  'a line that sends a recording at once is recorded whole, and falls into step in its silence',
+  async (t) => {
+    const taping = Taping.in(t);
+    const recording = new SampleRecording(taping.recorder, 2);
+    const tone = Int16Array.from({ length: 16_000 * 2.5 }, (_, at) => 8000 * Math.sin(at / 7));
+    taping.beats(10);
+    recording.user(tone);
+    recording.user(new Int16Array(16_000 * 2));
+    taping.beats(200);
+    recording.user(tone.subarray(0, 16_000));
+    taping.beats(60);
+    await taping.recorder.finish();
+    const [first, second] = taping.heard('user').spans;
+    t.ok(first && Math.abs(first[1] - first[0] - 2500) <= 60, `all of it: ${String(first)}`);
+    t.ok(second && Math.abs(second[0] - 4200) <= 200, `what follows at its time: ${String(second)}`);
+  },
+);
 
 t.test(
   'no client makes a recording longer than its call, and no stop of ours makes it shorter',

@@ -5,7 +5,10 @@
 import type { Clock } from '../../../../contracts/clock.js';
 import type { CallEvent } from '../../../../contracts/ports/calls/calls.js';
 import type { Detector, TurnListening } from '../../../../contracts/ports/speech/turns.js';
+import type { Language } from '../../../../contracts/speech/languages.js';
+import { SpokenLanguage } from '../hearing/spoken-language.js';
 import { EchoFilter } from './echo.js';
+import { SpokenAt } from './spoken-at.js';
 import { TurnSound } from './turn-sound.js';
 import { type HeardStretch, TurnTranscription, type TurnTranscriptionParts } from './turn-transcription.js';
 
@@ -16,6 +19,8 @@ export interface ListeningParts extends TurnTranscriptionParts {
 
 export interface ListeningSettings {
   readonly language: string;
+  /** Those in which the user may speak, that one among them; with others the recogniser tells which it was. */
+  readonly languages: readonly string[];
   /** Decides when a turn is over. */
   readonly detector: Detector;
   /** Whether noise is reduced before transcription. */
@@ -23,12 +28,14 @@ export interface ListeningSettings {
 }
 
 export interface ListeningEvents {
-  /** The user's voice begins or ends; `at` in milliseconds of the clock; `silentMs`: how long it had been silent at that moment. */
+  /** The user's voice begins or ends; `at`: when it was spoken, in milliseconds of the clock; `silentMs`: how long it had been silent at that moment. */
   voice(active: boolean, at: number, silentMs?: number, over?: true): void;
   /** The user's words in a stretch of voice. Empty if there were none, or only `echo`, or if they are unknown. */
   transcript(heard: HeardStretch & { readonly echo?: true }): void;
   /** The probability that the turn ended with that stretch of voice; undefined if unknown. */
   sounded(span: number, probability: number | undefined): void;
+  /** The user has changed to that language; told before the transcript. */
+  spoken(language: Language): void;
   /** Words that are not the user's. */
   aside(text: string, of: 'background' | 'echo'): void;
 }
@@ -36,6 +43,8 @@ export interface ListeningEvents {
 export class Listening {
   readonly #transcription: TurnTranscription;
   readonly #echo = new EchoFilter();
+  readonly #spoken: SpokenAt;
+  #language = new SpokenLanguage([], '');
   /** Undefined while the tables alone decide. */
   #sound: TurnSound | undefined;
 
@@ -46,6 +55,7 @@ export class Listening {
     private readonly ahead: () => string,
     private readonly on: ListeningEvents,
   ) {
+    this.#spoken = new SpokenAt(clock);
     this.#transcription = new TurnTranscription(parts, {
       user: (heard) => this.#understand(heard),
       background: (text) => {
@@ -58,16 +68,20 @@ export class Listening {
     active,
     background = false,
     silentMs,
+    at,
     over,
   }: Extract<CallEvent, { readonly kind: 'speech' }>): void {
+    const spokenAt = this.#spoken.of(at);
     if (background) return this.#transcription.beginBackground();
     if (!active && this.#transcription.endBackground()) return;
-    this.on.voice(active, this.clock.monotonic(), silentMs, over);
+    this.on.voice(active, spokenAt, silentMs, over);
   }
 
   /** Listens to the user like this from now on. Before the first call the tables decide when a turn is over. */
-  attend({ language, detector, reducesNoise }: ListeningSettings): void {
+  attend({ language, languages, detector, reducesNoise }: ListeningSettings): void {
     this.#transcription.language = language;
+    this.#transcription.languages = languages;
+    this.#language = new SpokenLanguage(languages, language);
     this.#transcription.reducesNoise = reducesNoise;
     const { turns, caller } = this.parts;
     if (detector !== 'tables' && turns) {
@@ -115,6 +129,8 @@ export class Listening {
     const { span, text, final } = heard;
     const isEcho = this.#echo.isEcho(span, text, final, this.ahead());
     if (isEcho && final) this.on.aside(text, 'echo');
+    const changed = isEcho || !final ? undefined : this.#language.heard(text, heard.language);
+    if (changed !== undefined) this.on.spoken(changed);
     this.on.transcript(isEcho ? { span, text: '', final, echo: true } : heard);
   }
 

@@ -3,10 +3,10 @@
  * change, and at intervals, the service is made to take calls for the numbers that somebody answers.
  *
  * Invariants: a new number that the service refuses is not kept, and its owner is told why; an unreachable service delays only its
- * own update.
+ * own update, and a number that it does not have says so.
  */
 import type { Clock } from '../../../../contracts/clock.js';
-import { ServiceError, whyOf } from '../../../../contracts/errors.js';
+import { ServiceError, toServiceError, whyOf } from '../../../../contracts/errors.js';
 import type { Log } from '../../../../contracts/log.js';
 import { sourcesOf } from '../../../../contracts/phone/sip-sources.js';
 import type { AnsweredNumbers, PhoneNumber, PhoneNumbers } from '../../../../contracts/ports/phone/phone.js';
@@ -34,30 +34,54 @@ export const withoutSip = (numbers: PhoneNumbers): PhoneNumbers => ({
   },
 });
 
+/** Why the service does not have some numbers, by id. */
+type Failures = ReadonlyMap<string, ServiceError>;
+
+const NONE: Failures = new Map();
+
+/** For the number's owner. */
+const wordOf = ({ code, message }: ServiceError): string =>
+  code === 'conflict' ? message : 'The LiveKit server could not be reached, or did not take it yet';
+
+const wordsOf = (failures: Failures): Readonly<Record<string, string>> =>
+  Object.fromEntries([...failures].map(([id, failure]) => [id, wordOf(failure)]));
+
+/** A new number waits for the service. */
+const notYet = (cause: ServiceError): ServiceError =>
+  new ServiceError('transport_failed', {
+    message: `${cause.message}: the number stays, with the status error, until the server has it`,
+    cause,
+  });
+
 export class SipNumbers {
   readonly #stop: () => void;
   /** How many of our numbers the server has. */
   #kept: 'some' | 'none' | 'unknown' = 'unknown';
-  #keeping: Promise<void> = Promise.resolve();
+  #keeping: Promise<unknown> = Promise.resolve();
 
   constructor(private readonly parts: SipNumbersParts) {
     const { clock, log } = parts;
     this.#stop = repeat(
       clock,
       AGAIN_MS,
-      () => this.#keep(),
+      () => this.#again(),
       (error) => log.warn(whyOf(error), 'the LiveKit server does not have all SIP numbers'),
     );
   }
 
-  /** Updates the service, one update after the other. Errors: those of `SipService.keep`. */
-  #keep(): Promise<void> {
+  /** Errors: those of `SipService.keep`, and the first of a number that the service does not have. */
+  async #again(): Promise<void> {
+    for (const failure of (await this.#keep()).values()) throw failure;
+  }
+
+  /** Updates the service, one update after the other, and notes which numbers it does not have. Errors: those of `SipService.keep`. */
+  #keep(): Promise<Failures> {
     const kept = this.#keeping.then(() => this.#keepNow());
     this.#keeping = kept.catch(() => undefined);
     return kept;
   }
 
-  async #keepNow(): Promise<void> {
+  async #keepNow(): Promise<Failures> {
     const rows = await this.parts.numbers.answered('sip');
     const wanted: SipNumber[] = rows.map(({ number: { id, address }, secret, inbound }) => {
       const { username, password } = inbound ?? {};
@@ -68,22 +92,35 @@ export class SipNumbers {
       };
     });
     const wants = wanted.length > 0;
-    if (!wants && this.#kept === 'none') return;
+    if (!wants && this.#kept === 'none') return NONE;
     try {
-      await this.parts.sip.keep(wanted);
+      const failures = await this.parts.sip.keep(wanted);
       this.#kept = wants ? 'some' : 'none';
+      await this.parts.numbers.noteSetUp('sip', wordsOf(failures));
+      return failures;
     } catch (error) {
       // Most servers have no SIP, and need none.
       if (wants || this.#kept === 'some') throw error;
       this.#kept = 'none';
+      return NONE;
     }
   }
 
-  /** Never rejects: the number is changed in any case, and the next update tries again. */
-  async #keepLater(): Promise<void> {
-    await this.#keep().catch((error: unknown) =>
-      this.parts.log.warn(whyOf(error), 'a SIP number is not yet as it was changed'),
-    );
+  /** Why the service does not have the number now, which it says then; undefined if it has it. */
+  async #whyNot(id: string): Promise<ServiceError | undefined> {
+    try {
+      return (await this.#keep()).get(id);
+    } catch (error) {
+      const failure = toServiceError(error);
+      await this.parts.numbers.noteFailure(id, wordOf(failure));
+      return failure;
+    }
+  }
+
+  /** Never rejects for the service: the number is changed in any case, and the next update tries again. */
+  async #keepLater(id: string): Promise<void> {
+    const failure = await this.#whyNot(id);
+    if (failure) this.parts.log.warn(whyOf(failure), 'a SIP number is not yet as it was changed');
   }
 
   /** The numbers as their workspace sees them. Errors of `create`: also `conflict` and `transport_failed` of the LiveKit server. */
@@ -94,26 +131,28 @@ export class SipNumbers {
       create: async (wanted, secrets, workspaceId) => {
         const number = await numbers.create(wanted, secrets, workspaceId);
         if (!isSip(number)) return number;
-        await this.#keep().catch(async (error: unknown) => {
-          await numbers.remove(number.id, workspaceId);
-          throw error;
-        });
-        return number;
+        const failure = await this.#whyNot(number.id);
+        if (!failure) return number;
+        if (failure.code !== 'conflict') throw notYet(failure);
+        await numbers.remove(number.id, workspaceId);
+        throw failure;
       },
       change: async (id, workspaceId, change) => {
         const number = await numbers.change(id, workspaceId, change);
-        if (number && isSip(number)) await this.#keepLater();
-        return number;
+        if (!number || !isSip(number)) return number;
+        await this.#keepLater(id);
+        return numbers.read(id, workspaceId);
       },
       configureSip: async (id, workspaceId, config) => {
         const number = await numbers.configureSip(id, workspaceId, config);
-        if (number) await this.#keepLater();
-        return number;
+        if (!number) return undefined;
+        await this.#keepLater(id);
+        return numbers.read(id, workspaceId);
       },
       remove: async (id, workspaceId) => {
         const number = await numbers.read(id, workspaceId);
         const removed = await numbers.remove(id, workspaceId);
-        if (number && isSip(number)) await this.#keepLater();
+        if (number && isSip(number)) await this.#keepLater(id);
         return removed;
       },
     };

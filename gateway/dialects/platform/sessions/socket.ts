@@ -6,7 +6,7 @@ import { ServiceError } from '../../../../contracts/errors.js';
 import { type Ids, isId } from '../../../../contracts/ids.js';
 import type { RunnableAgent } from '../../../../contracts/ports/agents/agents.js';
 import type { PublicLimits } from '../../../../contracts/ports/sessions/public-limits.js';
-import type { SessionRuns } from '../../../../contracts/ports/sessions/sessions.js';
+import type { RunningSession, SessionRuns } from '../../../../contracts/ports/sessions/sessions.js';
 import type {
   SessionDetails,
   SettledSession,
@@ -111,6 +111,50 @@ class Session implements SocketSession {
   }
 }
 
+/** The wishes that are in force. */
+function overridesOf({ record }: RunningSession): WantedSession {
+  const given = Object.fromEntries(NAMES.map((name) => [name, record.overrides[name]]));
+  const kept = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
+  const { ok } = checkShape(kept);
+  return ok ? kept : {};
+}
+
+/** A session that has begun elsewhere. Without its agent, which may have gone meanwhile, nothing of it can be changed. */
+async function goesOn(
+  running: RunningSession,
+  parts: SocketSessionParts,
+): Promise<Awaited<ReturnType<SocketSessions['goesOn']>>> {
+  const { record, plan } = running;
+  const { id, workspaceId, agentId } = record;
+  const agent = await find(agentId, { workspaceId }, parts).catch((error: unknown) => {
+    if (error instanceof ServiceError) return undefined;
+    throw error;
+  });
+  const overrides = overridesOf(running);
+  const session: SocketSession = {
+    ...{ id, workspaceId, agentId, config: plan.config },
+    tools: plan.tools.filter(({ definition }) => definition.tool_type === 'client'),
+    settle: (wanted) =>
+      agent?.settle(wanted) ?? Promise.resolve({ overrides, kept: NAMES.filter((name) => name in wanted) }),
+    begin: () => Promise.resolve(),
+    failed: async () => void (await parts.runs.end(id, 'error')),
+  };
+  return { session, overrides };
+}
+
+/** By telephone nobody comes back so, and a chat is no call. */
+async function mayGoOn(
+  id: string,
+  workspaceId: string,
+  agentId: string | undefined,
+  { sessions }: SocketSessionParts,
+): Promise<boolean> {
+  const found = await sessions.read(id, workspaceId);
+  if (!found || found.status !== 'active' || found.direction !== null || found.source === 'chat')
+    return false;
+  return agentId === undefined || found.agentId === agentId;
+}
+
 /** With which an override is refused: not allowed, no sense in it, or no recognition of the language. */
 const REFUSALS: ReadonlySet<string> = new Set(['unsupported_option', 'validation_failed', 'conflict']);
 
@@ -151,6 +195,8 @@ export const socketSessions = (parts: SocketSessionParts): SocketSessions => ({
     'workspaceId' in client
       ? find(agentId, client, parts)
       : parts.refusals.run(client.address, () => find(agentId, client, parts)),
+  mayGoOn: (id, workspaceId, agentId) => mayGoOn(id, workspaceId, agentId, parts),
+  goesOn: (running) => goesOn(running, parts),
   async end(id, workspaceId) {
     if (!(await parts.sessions.has(id, workspaceId))) return false;
     await parts.runs.end(id, 'ended_by_api');

@@ -3,7 +3,7 @@ import { LIMITS } from '../../../../contracts/limits.js';
 import type { RedeemedSecret } from '../../../../contracts/ports/accounts/client-secrets.js';
 import type { HttpRequest, Socket, SocketAccept, SocketEvents, SocketRoute } from '../../../server/port.js';
 import { type Observation, tracedSocket } from '../../../server/tracing/trace-requests.js';
-import { agentIn, agentNamed } from '../agent-door.js';
+import { agentIn, agentNamed, returningTo } from '../agent-door.js';
 import type { Base } from '../bases.js';
 import type { ProtocolAParts } from '../parts.js';
 import { ItemAudioCache } from './item-audio-cache.js';
@@ -72,6 +72,8 @@ async function upgrade(
   if (agents && callId !== null) return agents.watch(request, callId, observation);
   const secret = await redeemed(request, shared.parts);
   const agentId = agentOf(request, secret, base);
+  const sessionId = base.agents ? returningTo(request) : undefined;
+  if (agents && sessionId !== undefined) return agents.comeBack(request, sessionId, secret, observation);
   if (agents && agentId !== undefined) return agents.accept(request, agentId, secret, observation);
   const caller = await callerOf(request, secret, shared.parts);
   return {
@@ -82,12 +84,20 @@ async function upgrade(
   };
 }
 
+/** Those who watch a call of an agent, or come back to one, do so while calls last. */
+const isOfCall =
+  ({ agents }: Base) =>
+  ({ query }: Pick<HttpRequest, 'query'>): boolean =>
+    agents && (query.has('call_id') || returningTo({ query }) !== undefined);
+
 /** One socket below each base; all share one cache for the audio of items. */
 export function realtimeSockets(bases: readonly Base[], parts: ProtocolAParts): readonly SocketRoute[] {
   const shared = { parts, audioCache: new ItemAudioCache() };
   return bases.map((base) =>
-    tracedSocket({ path: `${base.path}/realtime`, permission: 'speech' }, parts, (request, observation) =>
-      upgrade(request, shared, base, observation),
+    tracedSocket(
+      { path: `${base.path}/realtime`, permission: 'speech', whileDraining: isOfCall(base) },
+      parts,
+      (request, observation) => upgrade(request, shared, base, observation),
     ),
   );
 }

@@ -92,7 +92,7 @@ export class Conversation implements SocketEvents, ConversationState {
   ) {
     const send = (frame: string): void => socket.send(frame);
     socket.chargeTo(session.workspaceId);
-    this.#audio = new CallAudio(socket.memory('audio'), AUDIO_REFUSALS);
+    this.#audio = new CallAudio(socket.memory('audio'), AUDIO_REFUSALS, parts.clock);
     this.#answers = new Answers(send, this.#nextId, () => this.#initiation.textOnly);
     this.#pings = new Pings(send, this.#nextId, parts.clock);
     this.#frames = new FrameQueue(socket, {

@@ -59,6 +59,7 @@ function call(format: LineFormat, echo: { readonly db: number; readonly ms: numb
       heard.push(isLoud(watched));
       windows.push(sound, watched);
     },
+    isVoiced: () => windows.isVoiced,
     recorder: () => undefined,
     report(report: LineReport) {
       if (report.on !== 'speak') return;

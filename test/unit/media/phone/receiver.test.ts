@@ -60,6 +60,26 @@ t.test('a burst is heard whole, and a provider that is late breaks no word in tw
   t.end();
 });
 
+t.test('a voice that breaks off in the middle is waited for longer than one that has ended', (t) => {
+  const { heard, levels, chunk } = ears();
+  heard.hear(chunk(4));
+  for (let beat = 0; beat < 50; beat += 1) heard.beat(1, true);
+  t.same(levels, [4], 'a second is waited for');
+  for (let late = 0; late < 50; late += 1) heard.hear(chunk(5));
+  t.same(levels.slice(1), Array<number>(50).fill(5), 'and nothing is between it and the rest');
+  for (let beat = 0; beat < 70; beat += 1) heard.beat(1, true);
+  t.same(levels.slice(51), Array<number>(70).fill(0), 'a microphone that stays away is muted');
+  t.end();
+});
+
+t.test('a line whose audio is paced elsewhere loses nothing of it', (t) => {
+  const levels: number[] = [];
+  const heard = new PhoneReceiver(MULAW, (samples) => levels.push(samples.length), true);
+  for (let piece = 0; piece < 1000; piece += 1) heard.hear(new Uint8Array(160));
+  t.equal(levels.length, 1000);
+  t.end();
+});
+
 t.test(
   'pieces are put in order, one that is missing is made up, and one that comes twice is heard once',
   (t) => {

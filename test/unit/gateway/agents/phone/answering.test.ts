@@ -101,9 +101,11 @@ t.test('with a LiveKit cluster phone calls are rejected, and no session is made'
   t.match(await answered({ ...failing('internal'), calls: undefined }), '<Reject reason="rejected"/>');
 });
 
-t.test('a number without an agent, or not enabled, is rejected', async (t) => {
-  for (const more of [{ agentId: null }, { enabled: false }])
-    t.match(await answered(failing('overloaded'), { ...NUMBER, ...more }), '<Reject reason="rejected"/>');
+t.test('a number without an agent rings busy, one that is not enabled is rejected', async (t) => {
+  const rung = (more: object) => answered(failing('overloaded'), { ...NUMBER, ...more });
+  t.match(await rung({ agentId: null }), '<Reject reason="busy"/>');
+  t.match(await rung({ enabled: false }), '<Reject reason="rejected"/>');
+  t.match(await rung({ agentId: null, enabled: false }), '<Reject reason="rejected"/>');
 });
 
 t.test('while the database is away a call is not rejected, and the provider asks again', async (t) => {
