@@ -102,7 +102,7 @@ export async function lookAfterMany(t, { browser, workspace, sql }) {
     await button('Compare version 1').click();
     const change = (hasText) => page.locator('.diff > li', { hasText }).waitFor();
     await change(/^Tools \(Tools\): from nothing to Orders$/);
-    await change(/^Transfer agents 1 \(Tools\).*Agent: Desk 001/s);
+    await change(/^Agents to hand calls over to 1 \(Tools\).*Agent: Desk 001/s);
     await change(`Voice (Voice): from Default, by language to ${title}`);
     await well(t, 'differences');
     const before = { voice: { voice_id: 'default' }, tools: { tool_ids: [], transfer_agents: [] } };

@@ -43,13 +43,16 @@ const UNIT = /_(ms|seconds|db)$/;
 export const labelOf = (path: Path): string => {
   const last = path.at(-1) ?? '';
   if (typeof last === 'number') return `${labelOf(path.slice(0, -1))} ${last + 1}`;
-  const known = LABELS[last];
+  const known = LABELS[patternOf(path)] ?? LABELS[last];
   if (known !== undefined) return known;
   const unit = UNIT.exec(last)?.[1] ?? '';
   const named = unit === '' ? last.replace(ID, '$1') : last.replace(UNIT, '');
   const name = [spaced(named), form.units[unit]].filter(Boolean).join(', ');
   return name.charAt(0).toUpperCase() + name.slice(1);
 };
+
+/** The field of a value; that of its list, if it is in one. */
+const fieldOf = (path: Path): string => String(path.findLast((part) => typeof part === 'string') ?? '');
 
 /** A path with `*` for positions in lists. */
 export const patternOf = (path: Path): string =>
@@ -177,7 +180,7 @@ const Choice = ({ schema, path, value, change }: NodeProps) => (
           (option) =>
             option !== null && (
               <option key={option} value={option}>
-                {optionName(String(path.at(-1) ?? ''), option)}
+                {optionName(fieldOf(path), option)}
               </option>
             ),
         )}

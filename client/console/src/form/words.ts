@@ -1,9 +1,10 @@
-/** Words in place of the names of fields and options, where these do not say enough by themselves. */
+/** Words in place of the names of fields and options, where these do not say enough by themselves; of fields also by their paths. */
 type Words = Readonly<Record<string, string>>;
 
 export const LABELS: Words = {
   amd_enabled: 'Detect answering machines',
   outbound: 'Placed calls',
+  languages: 'Languages of a call',
   llm: 'Language model',
   sip: 'SIP',
   url: 'URL',
@@ -19,6 +20,25 @@ export const LABELS: Words = {
   hangup_farewell_enabled: 'Say goodbye before hanging up',
   focus: 'Stay with the task',
   manipulation: 'Resist manipulation',
+  expressive: 'Speaks with feeling',
+  speaking_language: 'Language it speaks',
+  timezone: 'Time zone',
+  transfer_destinations: 'People to connect callers to',
+  'conversation.transfer_destinations.*.mode': 'When the caller is connected',
+  voicemail: 'When a machine answers',
+  'conversation.outbound.voicemail.action': 'What is done then',
+  'tools.enabled': 'Use the tools',
+  transfer_agents: 'Agents to hand calls over to',
+  system_tools: 'What it may do by itself',
+  'knowledge_base.enabled': 'Look things up',
+  'widget.agent_name': 'What it is called',
+  consent_text: 'What visitors agree to',
+  'analysis.summary.enabled': 'Write a summary',
+  'analysis.summary.prompt': 'What the summary is to say',
+  'analysis.summary.language': 'Language of the summary',
+  data_fields: 'Values to note',
+  enum_options: 'Values to choose from',
+  enum: 'Values that it may have',
   first_message_mode: 'Who speaks first',
   first_message_prompt: 'What the first message is made of',
   eagerness: 'How soon it answers',
@@ -44,6 +64,21 @@ export const LABELS: Words = {
   warm_connect: 'How the colleague takes over',
   public_enabled: 'Open to everybody',
   overrides_allowed: 'What a session may change',
+};
+
+/** Names of options that mean the same in every field. */
+const COMMON: Words = {
+  boolean: 'Yes or no',
+  enum: 'One of several',
+  string: 'Text',
+  integer: 'Whole number',
+  hangup: 'Hang up',
+  hang_up: 'Hang up',
+  leave_message: 'Leave the message',
+  leave_prompt_message: 'Leave what the model makes of the message',
+  continue: 'Go on talking',
+  authorization_bearer: 'A bearer token',
+  authorization_basic: 'A user and a password',
 };
 
 const SAID: Words = { auto: 'A usual line', fixed: 'A sentence of yours', off: 'Nothing' };
@@ -125,6 +160,6 @@ export const helpOf = (field: string, told: string | undefined): string => HELP[
 const LANGUAGE_NAMES = new Intl.DisplayNames('en', { type: 'language' });
 
 export const optionName = (field: string, option: string): string =>
-  field.endsWith('language')
+  /languages?$/.test(field)
     ? (LANGUAGE_NAMES.of(option) ?? option)
-    : (OPTIONS[field]?.[option] ?? option.replaceAll('_', ' '));
+    : (OPTIONS[field]?.[option] ?? COMMON[option] ?? option.replaceAll('_', ' '));

@@ -134,4 +134,12 @@ export const form = {
   noneYet: 'There are none to choose from yet.',
   noObject: 'Arguments are an object in JSON, such as {"order_id": "A-17"}: correct them, then call again.',
   noValues: 'An object in JSON, such as {"name": "Ada"}: it is saved once it is one.',
+  /** Words of the widget in place of its own. */
+  replace: 'Replace another one',
+  replaceNone: 'Choose one',
+  replaceHelp: 'For another language, or another tone.',
+  replaceByName: 'One of another widget',
+  replaceByNameHelp: 'By the name that the widget knows it by.',
+  insteadOf: (text: string) => `In place of “${text}”`,
+  backTo: (text: string) => `Say “${text}” again`,
 } as const;
