@@ -123,7 +123,7 @@ export const LIMITS = {
     frameBytes: 32 * MiB,
     rtcFrameBytes: 1 * MiB,
     /** Frames of one socket that wait while a large one is read, or another one is looked into, and their bytes. */
-    waiting: { frames: 65_536, bytes: 100 * MiB },
+    waiting: { frames: 16_384, bytes: 100 * MiB },
     /** Characters of a frame's text, audio apart: more than any field may have, so that longer ones need not be read on. */
     textLength: 2 * MiB,
     /** A single WebSocket connection lasts at most 3,600 s; calls have their own limit. */

@@ -59,6 +59,9 @@ export type ListenOptions = Pick<TranscribeOptions, 'language' | 'sampleRate' | 
 /** Transcribes audio of any length: an engine as the speech pipeline sees it, here or in a child. */
 export interface Transcriber {
   readonly name: string;
+  /** The models of its service, with which it transcribes, and listens; absent: it has but one. */
+  readonly model?: string;
+  readonly liveModel?: string;
   readonly languages: SttCapabilities['languages'];
   /** Whether it takes speech for another language unless it is told. */
   readonly wantsLanguage?: boolean | undefined;

@@ -7,7 +7,11 @@ import { encoderDelaySeconds } from '../codecs/encoder-delay.js';
 import { ServiceError } from '../contracts/errors.js';
 import { LIMITS } from '../contracts/limits.js';
 import type { Caller } from '../contracts/ports/accounts/identity.js';
-import type { StreamingSynthesisRequest, SynthesisRequest } from '../contracts/ports/speech/speech.js';
+import type {
+  StreamingSynthesisRequest,
+  SynthesisRequest,
+  WorkedBy,
+} from '../contracts/ports/speech/speech.js';
 import { whomOf } from '../contracts/ports/parts.js';
 import type { JobOwner } from '../contracts/ports/jobs.js';
 import type {
@@ -105,6 +109,12 @@ export function preparedVoiceOf(
     ...(trace && { traceContext: trace.context }),
   };
   return { selected, options, owner: ownerOf(caller), engineText: engineTextFor(capabilities) };
+}
+
+/** Who speaks with that voice. */
+function workOf({ selected: { engine }, options }: PreparedVoice): WorkedBy {
+  const model = engine.modelFor?.(options);
+  return { engine: engine.name, ...(model !== undefined && { model }) };
 }
 
 /** The voices of a job, each created once. */
@@ -211,7 +221,7 @@ class Speaker {
     const spoken = spokenOf(part, selected);
     const isSounding = hasSound(spoken.text);
     this.#sounding ||= isSounding;
-    timeline?.begin(part, voice.options.timing === true);
+    timeline?.begin(part, voice.options.timing === true, workOf(voice));
     const words = new SourceWords(part.text, spoken);
     let length = 0;
     for await (const event of this.#eventsOf(part, spoken.text, voice)) {

@@ -5,7 +5,7 @@
  * Invariants: pieces leave in order; the end of each is reported before it is forgotten; only audio that has
  * been made but not yet heard is remembered, which the pipeline's back-pressure bounds.
  */
-import type { SpokenPiece } from '../contracts/ports/speech/speech.js';
+import type { SpokenPiece, WorkedBy } from '../contracts/ports/speech/speech.js';
 import type { TimedWord } from '../contracts/ports/speech/tts.js';
 import type { Piece } from './text/text-source.js';
 
@@ -21,6 +21,7 @@ interface Track {
   readonly words: TimedWord[];
   /** Whether its engine reports word times. */
   readonly hasWords: boolean;
+  readonly by: WorkedBy | undefined;
   /** Whether no more audio of it comes, and whether that is all of it. */
   over: boolean;
   complete: boolean;
@@ -35,6 +36,7 @@ const SILENT_TRACK: Track = {
   length: 0,
   words: [],
   hasWords: false,
+  by: undefined,
   over: true,
   complete: true,
   told: false,
@@ -51,10 +53,10 @@ export class Timeline {
     this.#rate = rate;
   }
 
-  /** Begins a piece. `hasWords`: whether its word times will be reported. */
-  begin({ text, at }: Piece, hasWords: boolean): void {
+  /** Begins a piece. `hasWords`: whether its word times will be reported; `by`: who speaks it. */
+  begin({ text, at }: Piece, hasWords: boolean, by?: WorkedBy): void {
     const [index, offset] = [this.#begun++, this.#samples];
-    const track = { index, piece: { text, at }, offset, length: 0, words: [], hasWords };
+    const track = { index, piece: { text, at }, offset, length: 0, words: [], hasWords, by };
     this.#tracks.push({ ...track, over: false, complete: false, told: false });
   }
 
@@ -103,7 +105,7 @@ export class Timeline {
   #endOf = ({ offset, length }: Track): number => (offset + length) / this.#rate;
 
   #show(track: Track): SpokenPiece {
-    const { index, piece, offset, length, words, hasWords, over, complete } = track;
+    const { index, piece, offset, length, words, hasWords, by, over, complete } = track;
     track.told = over;
     return {
       index,
@@ -112,6 +114,7 @@ export class Timeline {
       duration: length / this.#rate,
       complete,
       words: hasWords ? [...words] : undefined,
+      ...(by && { by }),
     };
   }
 }

@@ -22,6 +22,7 @@ import type {
   Transcription,
   TranscriptionRequest,
   TranscriptSegment,
+  WorkedBy,
 } from '../contracts/ports/speech/speech.js';
 import { whomOf } from '../contracts/ports/parts.js';
 import type { TimedWord } from '../contracts/ports/speech/tts.js';
@@ -126,12 +127,25 @@ const wordsOf = (segment: TimedSegment): readonly TimedWord[] =>
 
 const withoutWords = ({ text, start, end }: TimedSegment): TranscriptSegment => ({ text, start, end });
 
-const transcriptOf = (found: readonly TimedSegment[], duration: number, words: boolean): Transcript => ({
+/** Who hears with that model of its service. */
+const workOf = ({ name: engine }: Transcriber, model: string | undefined): WorkedBy => ({
+  engine,
+  ...(model !== undefined && { model }),
+});
+
+/** What an engine found. */
+interface Found {
+  readonly segments: readonly TimedSegment[];
+  readonly by: WorkedBy;
+}
+
+const transcriptOf = ({ segments: found, by }: Found, duration: number, words: boolean): Transcript => ({
   text: textOf(found),
   duration,
   ...languageOf(found),
   segments: found.map(withoutWords),
   ...(words && { words: found.flatMap(wordsOf) }),
+  by,
 });
 
 const unavailable = (language: string | undefined): ServiceError =>
@@ -217,8 +231,8 @@ async function foundBy(
   { request: { words = false, interim = false, trace }, caller, heard, terms }: Asked,
   signal: AbortSignal,
   most?: number,
-): Promise<readonly TimedSegment[]> {
-  const found: TimedSegment[] = [];
+): Promise<Found> {
+  const segments: TimedSegment[] = [];
   const demand = { ...ownerOf(caller), aheadSeconds: 0 };
   const traceContext = trace?.context;
   const whom = whomOf(caller);
@@ -226,10 +240,10 @@ async function foundBy(
   const work = (until: AbortSignal) => engine.transcribe(samples, asked, until);
   for await (const told of most === undefined ? work(signal) : inTime(work, () => most, signal)) {
     const segment = inLanguage(expectedSegment(told, terms), among);
-    found.push(segment);
+    segments.push(segment);
     heard?.(withoutWords(segment));
   }
-  return found;
+  return { segments, by: workOf(engine, engine.model) };
 }
 
 /** Longest wait for words of a sound, in ms. */
@@ -244,7 +258,7 @@ async function foundInTime(
   asked: Asked,
   standIn: StandIn,
   signal: AbortSignal,
-): Promise<readonly TimedSegment[]> {
+): Promise<Found> {
   const { request } = asked;
   const able = earsFor(parts.registry, request);
   // A guess is not worth another engine.
@@ -283,6 +297,13 @@ async function* heardBy(
 
 type Count = (caller: Caller, seconds: number) => void;
 
+/** What listens, and to what. */
+interface Ears {
+  readonly sound: Sound;
+  readonly hearings: AsyncIterable<Hearing>;
+  readonly by: WorkedBy;
+}
+
 /** What the engine hears, and at last the transcript of all of it. Errors: `quota_exceeded`; the engine's. */
 async function* listened(
   { admission, count }: { readonly admission: Admission; readonly count: Count },
@@ -291,14 +312,13 @@ async function* listened(
     ear,
   }: { readonly request: ListeningRequest; readonly ear: Ear },
   caller: Caller,
-  sound: Sound,
-  hearings: AsyncIterable<Hearing>,
+  { sound, hearings, by }: Ears,
 ): AsyncGenerator<HeardSoFar> {
-  const found: TimedSegment[] = [];
+  const segments: TimedSegment[] = [];
   await admission.check(caller.workspaceId, KIND);
-  yield* heardBy(hearings, sound, found, { ear, terms: termsOf(terms) });
+  yield* heardBy(hearings, sound, segments, { ear, terms: termsOf(terms) });
   if (!uncounted) count(caller, sound.duration());
-  yield { ...transcriptOf(found, sound.duration(), true), final: true };
+  yield { ...transcriptOf({ segments, by }, sound.duration(), true), final: true };
 }
 
 /** Undefined if nobody hears it. */
@@ -324,7 +344,9 @@ function listen(
   trace?.engine(engine.name);
   const sound = counted(request.audio, sampleRate);
   const asked = { language, sampleRate, traceContext: trace?.context, whom: whomOf(caller) };
-  return listened(parts, { request, ear }, caller, sound, ear.engine.listen(sound.samples, asked, signal));
+  const hearings = ear.engine.listen(sound.samples, asked, signal);
+  const by = workOf(engine, engine.liveModel);
+  return listened(parts, { request, ear }, caller, { sound, hearings, by });
 }
 
 export function createTranscription(parts: TranscriptionParts): Transcription {

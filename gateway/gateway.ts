@@ -133,6 +133,7 @@ async function openParts(config: Config, resources: Resources, log: Log) {
   const shelf = openModelShelf({
     ...{ config, runtimeFolder, clock, log },
     voices: voiced.voices,
+    choice: () => voiced.choice,
     agentsWithVoices: (voiceIds) => agentsWithVoices(database.asked, voiceIds),
   });
   const tracing = await startTracing(process.env, log);

@@ -23,6 +23,9 @@ const samplesIn = (ms: number): number => (ms * RECOGNITION_RATE) / 1000;
 const BEFORE = samplesIn(480);
 const WINDOW = samplesIn(200);
 
+/** Frames of nothing at all, a second, after which a detector learns nothing by another one: most of what silent calls cost is spared. */
+const SETTLED = 32;
+
 /** Silence that every detector has heard when it reports the end of a voice. */
 const LEAST_SILENCE_MS = 256;
 
@@ -37,6 +40,10 @@ export class VadWindows {
   readonly #pause = new ShortPause();
   #isPausing = false;
   #heard = 0;
+  /** Frames of nothing at all since the last sound. */
+  #nothing = 0;
+  /** What the detector said last. */
+  #wasVoiced = false;
   /** The frame for the windows, and the one for VAD. */
   readonly #frame = new Int16Array(DETECTOR_FRAME);
   readonly #watched = new Int16Array(DETECTOR_FRAME);
@@ -79,13 +86,21 @@ export class VadWindows {
     this.#filled = 0;
     this.#heard += frame.length;
     this.#keep(frame);
-    const silenced = isSilent(watched) && !isSilent(frame);
-    const whose = this.#gate.push(watched, this.detector.push(watched), silenced);
+    const isNothing = isSilent(watched);
+    this.#nothing = isNothing ? this.#nothing + 1 : 0;
+    const silenced = isNothing && !isSilent(frame);
+    const whose = this.#gate.push(watched, this.#isVoiced(watched), silenced);
     if (whose) this.#turn(whose);
     if (this.#whose && this.#keptSamples >= WINDOW) this.#flush();
     if (whose === 'user') this.#note(this.#pause.push(watched));
     if (!whose) this.#turn(undefined);
     if (!whose) this.#forget();
+  }
+
+  /** A voice that goes on is heard to its end, however long nothing comes. */
+  #isVoiced(watched: Int16Array): boolean {
+    if (this.#nothing > SETTLED && !this.#wasVoiced) return false;
+    return (this.#wasVoiced = this.detector.push(watched));
   }
 
   /** Reports a change of the short pause; flushes the audio before it first. */

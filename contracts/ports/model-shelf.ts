@@ -1,7 +1,7 @@
 /** The models that can be added to the machine that answers: what there is, what is in place, what is being added. */
 
 export const MODEL_STATES = ['absent', 'added', 'in_use', 'leaving'] as const;
-/** `added`: in place, and not in use (yet); `leaving`: removed, and children still hold it. */
+/** `added`: in place, and not in use (yet); `leaving`: removed, and in use for a moment yet. */
 export type ModelState = (typeof MODEL_STATES)[number];
 
 export interface ShelfModel {

@@ -21,6 +21,20 @@ export const TURN_USAGE = {
   }),
   characters: Type.Integer({ minimum: 0, description: 'Synthesised.' }),
   recognised_seconds: Type.Number({ minimum: 0, description: 'Seconds of transcribed audio.' }),
+  engines: Type.Array(
+    Type.Object({
+      engine: Type.String({ description: 'As `TTS_ENGINES` and `STT_ENGINES` name it.' }),
+      model: nullable(Type.String({ description: 'Of its service; null if the engine has but one.' })),
+      characters: Count,
+      speech_seconds: Type.Number({ minimum: 0, description: 'Of speech that it made.' }),
+      recognised_seconds: Type.Number({ minimum: 0 }),
+    }),
+    {
+      description:
+        'Characters and audio by the engines that spoke and heard, so also by those that stood in for one that failed; ' +
+        'empty in records of earlier releases.',
+    },
+  ),
 };
 
 const Latency = Type.Unsafe<Readonly<Record<`${LatencyPart}_ms`, number>>>(
@@ -145,6 +159,7 @@ export const CostEntity = Type.Object(
     input_tokens: Type.Number(),
     output_tokens: Type.Number(),
     characters: Type.Number(),
+    speech_minute: Type.Number({ description: 'Of speech that was made, by engines that bill it so.' }),
     recognition_minute: Type.Number(),
     call_minute: Type.Number(),
   },
@@ -162,6 +177,7 @@ const NOTHING_USED = {
   models: [],
   characters: 0,
   recognised_seconds: 0,
+  engines: [],
 };
 
 export const REPORT_EXAMPLE = { turns: [], usage: { ...NOTHING_USED, call_seconds: 184 }, cost: null };

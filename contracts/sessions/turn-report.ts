@@ -24,6 +24,7 @@ export const usageBody = ({
   models = [],
   characters,
   recognisedMs,
+  engines = [],
 }: Usage) => ({
   input_tokens: inputTokens,
   output_tokens: outputTokens,
@@ -35,6 +36,13 @@ export const usageBody = ({
   })),
   characters,
   recognised_seconds: seconds(recognisedMs),
+  engines: engines.map((used) => ({
+    engine: used.engine,
+    model: used.model,
+    characters: used.characters,
+    speech_seconds: seconds(used.spokenMs),
+    recognised_seconds: seconds(used.recognisedMs),
+  })),
 });
 
 const latencyBody = ({ parts }: Turn): TurnBody['latency'] =>

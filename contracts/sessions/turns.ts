@@ -58,6 +58,18 @@ export interface ModelUsage {
   readonly outputTokens: number;
 }
 
+/** Work of one speech engine, with one model of its service; all counts are integers. */
+export interface EngineUsage {
+  /** Its name, as in TTS_ENGINES and STT_ENGINES. */
+  readonly engine: string;
+  /** As its service calls it; null: the engine has but one. */
+  readonly model: string | null;
+  readonly characters: number;
+  /** Speech that it made, in ms. */
+  readonly spokenMs: number;
+  readonly recognisedMs: number;
+}
+
 /** A call's usage of its engines; all counts are integers. */
 export interface Usage {
   readonly inputTokens: number;
@@ -70,6 +82,8 @@ export interface Usage {
   readonly characters: number;
   /** Audio transcribed, in ms, without partial transcripts. */
   readonly recognisedMs: number;
+  /** Characters and audio by the engines that spoke and heard, in the order in which they began; absent in rows of earlier releases. */
+  readonly engines?: readonly EngineUsage[];
 }
 
 export const NO_USAGE: Usage = {
@@ -80,27 +94,56 @@ export const NO_USAGE: Usage = {
   recognisedMs: 0,
 };
 
-/** One entry for each model. */
-function addModels(one: readonly ModelUsage[], other: readonly ModelUsage[]): readonly ModelUsage[] {
-  const sums = new Map<string, ModelUsage>();
-  for (const { model, inputTokens, outputTokens } of [...one, ...other]) {
-    const sum = sums.get(model);
-    sums.set(model, {
-      model,
-      inputTokens: (sum?.inputTokens ?? 0) + inputTokens,
-      outputTokens: (sum?.outputTokens ?? 0) + outputTokens,
-    });
+/** The rows of both lists, those of one key added up. */
+function merged<Row>(
+  rows: readonly Row[],
+  keyOf: (row: Row) => string,
+  added: (one: Row, other: Row) => Row,
+): readonly Row[] {
+  const sums = new Map<string, Row>();
+  for (const row of rows) {
+    const sum = sums.get(keyOf(row));
+    sums.set(keyOf(row), sum ? added(sum, row) : row);
   }
   return [...sums.values()];
 }
+
+const addModels = (rows: readonly ModelUsage[]): readonly ModelUsage[] =>
+  merged(
+    rows,
+    ({ model }) => model,
+    (one, other) => ({
+      model: one.model,
+      inputTokens: one.inputTokens + other.inputTokens,
+      outputTokens: one.outputTokens + other.outputTokens,
+    }),
+  );
+
+const addEngines = (rows: readonly EngineUsage[]): readonly EngineUsage[] =>
+  merged(
+    rows,
+    ({ engine, model }) => `${engine}\n${model ?? ''}`,
+    (one, other) => ({
+      engine: one.engine,
+      model: one.model,
+      characters: one.characters + other.characters,
+      spokenMs: one.spokenMs + other.spokenMs,
+      recognisedMs: one.recognisedMs + other.recognisedMs,
+    }),
+  );
 
 export const addUsage = (one: Usage, other: Usage): Usage => ({
   inputTokens: one.inputTokens + other.inputTokens,
   outputTokens: one.outputTokens + other.outputTokens,
   tokensEstimated: one.tokensEstimated || other.tokensEstimated,
-  ...((one.models || other.models) && { models: addModels(one.models ?? [], other.models ?? []) }),
+  ...((one.models || other.models) && {
+    models: addModels([...(one.models ?? []), ...(other.models ?? [])]),
+  }),
   characters: one.characters + other.characters,
   recognisedMs: one.recognisedMs + other.recognisedMs,
+  ...((one.engines || other.engines) && {
+    engines: addEngines([...(one.engines ?? []), ...(other.engines ?? [])]),
+  }),
 });
 
 export const usageOf = (turns: readonly Pick<Turn, 'usage'>[]): Usage =>

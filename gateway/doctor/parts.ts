@@ -8,7 +8,8 @@ import { createRoomService } from '../../media/livekit/room-service.js';
 import type { Config } from '../config.js';
 import { mendedBy, ROWS, sentenceOf } from '../server/parts/sentences.js';
 import { checkModels } from '../wiring/check-settings.js';
-import { checkRoutes, engineRoles } from '../wiring/engines.js';
+import { checkNames } from '../wiring/check-names.js';
+import { engineRoles } from '../wiring/engines.js';
 import { bucketChecks } from '../wiring/recordings.js';
 import { askPart, configuredChecks } from '../wiring/start-checks.js';
 import type { PartCheck } from '../wiring/part-check.js';
@@ -63,7 +64,7 @@ export const enginesLook = (config: Config): Look => ({
   setting: 'TTS_ENGINES',
   look() {
     engineRoles(config);
-    checkRoutes(config);
+    checkNames(config);
     return `speech by ${config.ttsEngines.join(', ')}; recognition by ${config.sttEngines.join(', ')}`;
   },
 });

@@ -188,7 +188,7 @@ class Connection implements Socket, WireEvents {
     this.#frames = memory((error) => this.#unread(error));
     this.#ingress = new IngressQueue(this.#waits.share('frame'), {
       take: (frame) => this.#guarded(() => this.#take(frame)),
-      full: () => this.close('flooded'),
+      full: () => this.#flooded(),
       exhausted: () => this.#exhausted(memoryExhausted()),
     });
     this.#egress = new EgressQueue(wire, this.#frames.share('frame'));
@@ -364,6 +364,12 @@ class Connection implements Socket, WireEvents {
     if (!this.#ending || this.#wireEnded || this.#egress.bytes > 0) return;
     this.#wireEnded = true;
     this.wire.end(this.#ending.code, fitReason(this.#ending.reason));
+  }
+
+  /** At once, as the stack reads on, and calls us for each frame, while anything is still to be sent. */
+  #flooded(): void {
+    this.#egress.clear();
+    this.close('flooded');
   }
 
   /** Cuts a client whose queue is still full after a grace in which it has read nothing. */

@@ -12,7 +12,8 @@ import { parseAllowed } from '../outbound/allow.js';
 import { type CertificateFiles, checkCertificate } from '../server/certificate.js';
 import { parseProxies } from '../server/client-address.js';
 import { checkPort } from '../server/listen-error.js';
-import { checkRoutes, engineModels } from './engines.js';
+import { checkNames } from './check-names.js';
+import { engineModels } from './engines.js';
 import { checkMedia } from './media-address.js';
 
 /** Errors: `ConfigError` that names the first model file that is missing. */
@@ -40,7 +41,7 @@ export const certificateOf = ({ tlsCert, tlsKey }: Config): CertificateFiles | u
 /** Errors: one that names the variable and what is wrong. */
 export async function checkSettings(config: Config): Promise<void> {
   checkModels(config);
-  checkRoutes(config);
+  checkNames(config);
   parseAllowed(config.outboundAllow);
   parseProxies(config.trustedProxies);
   findFfmpegs(config.ffmpegPath);

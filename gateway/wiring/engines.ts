@@ -326,16 +326,10 @@ const NOBODY: JobRunner = {
   },
 };
 
-/** Errors: `ConfigError` for a name in MODEL_ROUTES that no configured engine has. */
-export function checkRoutes(config: Config): void {
-  const named = Object.values(config.modelRoutes).flat();
-  if (named.length === 0) return;
+/** All engines in use, of which none works. Errors: `ConfigError`. */
+export function namedEngines(config: Config): readonly (TtsEngine | Transcriber)[] {
   const { tts, stt } = new EngineMaker(() => NOBODY, noKeeper, silentLog).enginesOf(config);
-  const engines = [...tts, ...stt];
-  const unknown = named.find((name) => !engines.some((engine) => isNamed(engine, name)));
-  if (unknown === undefined) return;
-  const known = [...new Set(engines.map(({ name }) => name))].join(', ');
-  throw new ConfigError(`MODEL_ROUTES names "${unknown}"; the engines in use are ${known}`);
+  return [...tts, ...stt];
 }
 
 /** Errors: `ConfigError` naming the variable. */

@@ -4,7 +4,7 @@
  * somebody's terminal, tell of the same.
  */
 import { accessSync, constants, existsSync, statSync } from 'node:fs';
-import { readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Clock } from '../../contracts/clock.js';
 import { ServiceError } from '../../contracts/errors.js';
@@ -57,6 +57,8 @@ export interface ShelfParts {
   readonly config: Config;
   readonly runtimeFolder: string;
   readonly voices: Pick<VoiceCatalogue, 'own'>;
+  /** The models that this process uses now. */
+  choice(): ModelChoice;
   agentsWithVoices(voiceIds: readonly string[]): Promise<Users>;
   readonly clock: Clock;
   readonly log: Log;
@@ -94,7 +96,7 @@ class InstalledShelf implements ModelShelf {
 
   async read(): Promise<Shelf> {
     const news = await readEngines(this.parts.runtimeFolder);
-    const choice = news?.choice ?? this.parts.config;
+    const choice = this.parts.choice();
     const models = (await this.#catalogue()).map((entry) => this.#shown(entry, choice));
     const hasNatural = choice.models.tts.length > 0;
     const isThere = models.some(({ name }) => name === NATURAL_VOICE);
@@ -112,10 +114,13 @@ class InstalledShelf implements ModelShelf {
     this.#checkChangeable();
     const before = await this.#told();
     if (before?.problem === null) throw conflict(`${before.name} is being added; one at a time`);
-    if (this.#stateOf(entry, this.parts.config) !== 'absent') throw conflict(`${name} is in place already`);
-    this.#begin(name);
+    if (this.#stateOf(entry, this.parts.choice()) !== 'absent') throw conflict(`${name} is in place already`);
+    const began = new Date(this.parts.clock.now());
     const total = downloadOf(entry);
-    return { name, began: new Date(this.parts.clock.now()), bytes: 0, total, problem: null };
+    const pid = this.#begin(name);
+    // Told before the command itself does, so that whoever looks at once sees it.
+    await this.#write({ name, pid, began: began.toISOString(), bytes: 0, total });
+    return { name, began, bytes: 0, total, problem: null };
   }
 
   async cancel(name: string): Promise<void> {
@@ -139,7 +144,8 @@ class InstalledShelf implements ModelShelf {
     this.#adding?.child.kill('SIGTERM');
   }
 
-  #begin(name: string): void {
+  /** The number of its process. */
+  #begin(name: string): number {
     const { config, clock, log } = this.parts;
     const command = runModels(config.modelsDir, ['add', name]);
     this.#adding = command;
@@ -152,15 +158,22 @@ class InstalledShelf implements ModelShelf {
       log.warn({ model: name, problem }, 'a model was not added');
       await this.#note(name, code, problem);
     });
+    return command.child.pid ?? 0;
   }
 
   /** What the command itself could not write down. A cancelled one leaves nothing. */
   async #note(name: string, code: number, problem: string): Promise<void> {
     const isCancelled = code > 128;
-    if (isCancelled || (await this.#raw())?.problem !== undefined) return;
+    if (isCancelled) return rm(this.#file, { force: true });
+    if ((await this.#raw())?.problem !== undefined) return;
     const began = new Date(this.parts.clock.now()).toISOString();
-    const told: Told = { name, pid: 0, began, bytes: 0, total: 0, problem };
-    await writeFile(this.#file, JSON.stringify(told)).catch(() => undefined);
+    await this.#write({ name, pid: 0, began, bytes: 0, total: 0, problem });
+  }
+
+  async #write(told: Told): Promise<void> {
+    await mkdir(dirname(this.#file), { recursive: true })
+      .then(() => writeFile(this.#file, JSON.stringify(told)))
+      .catch(() => undefined);
   }
 
   get #file(): string {
@@ -173,7 +186,7 @@ class InstalledShelf implements ModelShelf {
 
   async #raw(): Promise<Told | undefined> {
     const text = await readFile(this.#file, 'utf8').catch(() => undefined);
-    return text === undefined ? undefined : (JSON.parse(text) as Told);
+    return text === undefined || text === '' ? undefined : (JSON.parse(text) as Told);
   }
 
   async #told(): Promise<Adding | undefined> {
@@ -206,9 +219,9 @@ class InstalledShelf implements ModelShelf {
 
   #stateOf({ name }: Listed, choice: ModelChoice): ModelState {
     const folder = this.#folderOf(name);
-    if (existsSync(join(folder, '.removed.json'))) return 'leaving';
-    if (!existsSync(join(folder, '.model.json'))) return 'absent';
-    return placesOf(choice).some((place) => isWithin(place, folder)) ? 'in_use' : 'added';
+    const isUsed = placesOf(choice).some((place) => isWithin(place, folder));
+    if (!existsSync(join(folder, '.model.json'))) return isUsed ? 'leaving' : 'absent';
+    return isUsed ? 'in_use' : 'added';
   }
 
   #shown(entry: Listed, choice: ModelChoice): ShelfModel {

@@ -13,7 +13,7 @@ import { type Config, modelChoice } from '../config.js';
 import { addedMark } from '../config/model-folders.js';
 import { publishEngines } from './engine-news.js';
 import { checkModels } from './check-settings.js';
-import { checkRoutes } from './engines.js';
+import { checkNames } from './check-names.js';
 import { withLeaving } from './leaving-models.js';
 import { ModelHolds } from './model-holds.js';
 import type { RoleChildren } from './role-children.js';
@@ -95,7 +95,7 @@ export class ModelWatch {
     try {
       const config = this.parts.readConfig();
       checkModels(config);
-      checkRoutes(config);
+      checkNames(config);
       const held = withLeaving(config, this.#held?.config ?? this.#config);
       await children.change(held);
       this.#config = config;

@@ -19,7 +19,7 @@ import { createVoices } from '../../engines/voices.js';
 import type { Database } from '../../storage/postgres/database.js';
 import { createClonedVoices } from '../../storage/voices.js';
 import type { Children } from './children.js';
-import type { Config } from '../config.js';
+import { type Config, modelChoice, type ModelChoice } from '../config.js';
 import { EngineMaker } from './engines.js';
 import { learnVoices } from './learn-voices.js';
 
@@ -102,6 +102,7 @@ export async function openSpeech(options: OpenSpeechOptions) {
       return denoiser.inUse;
     },
   };
+  let inUse: ModelChoice = modelChoice(config);
   return {
     decode,
     registry,
@@ -110,11 +111,16 @@ export async function openSpeech(options: OpenSpeechOptions) {
     speech: createSpeech({ registry, voices, admission, encode, clock }),
     transcription: createTranscription(hearing),
     denoiser,
+    /** The models that this process uses now. */
+    get choice() {
+      return inUse;
+    },
     /** Takes up what models were added, and leaves those that are gone. Errors: `ConfigError`; nothing has changed then. */
     use(changed: Config): void {
       registry.use(maker.enginesOf(changed));
       denoiser.use(changed);
       turns.use(changed);
+      inUse = modelChoice(changed);
     },
     stop(): void {
       stopLearning();

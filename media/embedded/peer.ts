@@ -1,6 +1,7 @@
 /**
  * One WebRTC connection on node-datachannel, with guards for the library's traps (docs/contract/transport.md "Traps"): it throws on
- * sends to closed channels and on candidates that it does not know, and it cannot restart ICE.
+ * sends to closed channels and on candidates that it does not know, ends the process where a description comes at the wrong time, and
+ * cannot restart ICE.
  *
  * Invariant: after `close` there are no more events, and no call on it throws.
  */
@@ -198,7 +199,10 @@ export class Peer {
     return restarts || (this.#outMid !== undefined && agentLineOf(offer, this.#outMid) === 'gone');
   }
 
-  /** Answers the client's offer. With `agent` (one connection for both directions), the agent speaks on the line that the client listens on. */
+  /**
+   * Answers the client's offer. With `agent` (one connection for both directions), the agent speaks on the line that the client listens on.
+   * Throws if the offer cannot be read, or the connection has closed by itself.
+   */
   answer(offer: string, agent: AgentTrack | undefined): { readonly sdp: string; readonly agentMid?: string } {
     this.#fragment = userFragmentOf(offer);
     this.#type = offeredOpusType(offer) ?? this.#type;
@@ -208,6 +212,9 @@ export class Peer {
     this.#listens = agentMid === undefined || agentLineOf(offer, agentMid) === 'heard';
     const taken = withAdmitted(trimOffer(offer), this.admits);
     this.#connection.setRemoteDescription(allOn(taken, agentMid), 'offer');
+    // The library takes no offer on a connection that has closed by itself, and does not say so; to answer then would end the process.
+    if (this.#connection.signalingState() !== 'have-remote-offer')
+      throw new Error('The connection is closed');
     this.#connection.setLocalDescription('answer');
     const sdp = following(offer, this.#description(), agentMid);
     return { sdp, ...(agentMid !== undefined && { agentMid }) };

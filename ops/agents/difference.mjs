@@ -4,13 +4,21 @@ import { NOUNS } from './nouns.mjs';
 const isObject = (value) => typeof value === 'object' && value !== null;
 const MOST_SHOWN = 60;
 
+const isVoice = (path) => /(^|\.)voice_id$/.test(path);
+
+const inJson = (value) => (value === undefined ? 'nothing' : JSON.stringify(value));
+
 const shown = (value) => {
-  const text = value === undefined ? 'nothing' : JSON.stringify(value);
+  const text = inJson(value);
   return text.length > MOST_SHOWN ? `${text.slice(0, MOST_SHOWN)}…` : text;
 };
 
+/** A voice by its title, with the id that stands in files. */
+const voiceShown = (id, titles) => (titles.has(id) ? `${inJson(titles.get(id))} (${id})` : inJson(id));
+
 /** Of long texts, the first line that differs. */
-function change(from, to) {
+function change({ path, from, to }, titles) {
+  if (isVoice(path)) return `${voiceShown(from, titles)} → ${voiceShown(to, titles)}`;
   if (typeof from !== 'string' || typeof to !== 'string' || !`${from}${to}`.includes('\n'))
     return `${shown(from)} → ${shown(to)}`;
   const [before, after] = [from.split('\n'), to.split('\n')];
@@ -57,9 +65,20 @@ const SIGNS = { create: '+', change: '~', remove: '-' };
 
 const titleOf = ({ noun, agent, name }) => `${noun}: ${agent === undefined ? '' : `${agent}, `}${name}`;
 
-/** The lines of a plan. */
-export const linesOf = (plan) =>
+/** Ids of the voices that a plan changes from or to. */
+export const voicesIn = (plan) => [
+  ...new Set(
+    plan
+      .flatMap(({ changes }) => changes)
+      .filter(({ path }) => isVoice(path))
+      .flatMap(({ from, to }) => [from, to])
+      .filter((id) => typeof id === 'string'),
+  ),
+];
+
+/** The lines of a plan. `titles`: of voices, by their ids. */
+export const linesOf = (plan, titles = new Map()) =>
   plan.flatMap(({ kind, item, changes }) => [
     `${SIGNS[kind]} ${titleOf(item)}`,
-    ...changes.map(({ path, from, to }) => `    ${path}: ${change(from, to)}`),
+    ...changes.map((each) => `    ${each.path}: ${change(each, titles)}`),
   ]);

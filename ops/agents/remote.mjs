@@ -97,6 +97,17 @@ export class Workspace {
 
   idOf = (item) => this.#ids[item.noun].get(keyOf(item));
 
+  /** The titles of these voices, by their ids; what the gateway does not know, or this key may not read, has none. */
+  async voiceTitles(ids) {
+    const titles = new Map();
+    await each(ids, async (id) => {
+      const path = `../../model/${encodeURIComponent(id)}`;
+      const voice = await this.#gateway.call('GET', path).catch(() => undefined);
+      if (voice) titles.set(id, voice.title);
+    });
+    return titles;
+  }
+
   /** Headers and webhooks whose credential the gateway does not have. */
   async missingSecrets(item) {
     if (item.noun !== 'tools') return [];

@@ -5,7 +5,7 @@
 import { parseArgs } from 'node:util';
 import { Gateway, NoVerdict } from '../agent-test/gateway.mjs';
 import { commandLine } from '../commands/words.mjs';
-import { linesOf, planOf } from './difference.mjs';
+import { linesOf, planOf, voicesIn } from './difference.mjs';
 import { readFolder, writeFolder } from './files.mjs';
 import { namedIn, only } from './chosen.mjs';
 import { Workspace } from './remote.mjs';
@@ -74,14 +74,15 @@ function wantedPlan({ folder, prune }, workspace) {
   return { files, plan, stays };
 }
 
-function tellPlan({ plan, stays }, { out }) {
-  for (const line of plan.length > 0 ? linesOf(plan) : ['no difference']) out(line);
+async function tellPlan({ plan, stays }, workspace, { out }) {
+  const titles = await workspace.voiceTitles(voicesIn(plan));
+  for (const line of plan.length > 0 ? linesOf(plan, titles) : ['no difference']) out(line);
   if (stays > 0) out(`(${stays} more at the gateway that the files have not; --prune deletes them)`);
 }
 
 async function diff(options, workspace, io) {
   const wanted = wantedPlan(options, workspace);
-  tellPlan(wanted, io);
+  await tellPlan(wanted, workspace, io);
   return wanted.plan.length > 0 ? FOUND : 0;
 }
 
@@ -134,7 +135,7 @@ async function publishAll(files, { title }, workspace, { out }) {
 
 async function push(options, workspace, io) {
   const wanted = wantedPlan(options, workspace);
-  tellPlan(wanted, io);
+  await tellPlan(wanted, workspace, io);
   if (wanted.plan.length > 0) {
     if (!(await agreed(options, io))) return 0;
     await apply(wanted.plan, workspace);

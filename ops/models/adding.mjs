@@ -25,19 +25,25 @@ export async function telling(name, total, work) {
     }
   };
   const clear = () => fs.rmSync(file, { force: true });
-  let last = 0;
+  let have = 0;
+  let timer;
+  /** Written now and then, and the last of it always. */
   function came(bytes) {
-    if (performance.now() - last < EVERY_MS) return;
-    last = performance.now();
-    tell({ bytes });
+    have = bytes;
+    timer ??= setTimeout(() => {
+      timer = undefined;
+      tell({ bytes: have });
+    }, EVERY_MS);
   }
   write({ bytes: 0 });
   const withdraw = onInterrupt(clear);
   try {
     const result = await work(came);
+    clearTimeout(timer);
     clear();
     return result;
   } catch (error) {
+    clearTimeout(timer);
     tell({ bytes: 0, problem: explain(error).slice(0, MOST_CHARACTERS) });
     throw error;
   } finally {

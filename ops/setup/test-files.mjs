@@ -26,7 +26,7 @@ const SUITES = [
 const CALLS = new RegExp(
   '^test/(contract/(agent-(elevenlabs|realtime)/|agent-tests/(?!queue)|chaos/conversation|conversation/|edge/long-answers|gateway/(nodes|whole-gateway)|' +
     'livekit/|media/(clients|ice-candidates)|phone/|recordings/|speech/unspoken)|' +
-    'acceptance/(browser|client-sdk|elevenlabs-agents|examples|node-versions|realtime-agents|rtc-node))',
+    'acceptance/(browser|client-sdk|described-client|elevenlabs-agents|examples|node-versions|realtime-agents|rtc-node))',
 );
 /** Files that take half a minute or more, wherever they run. */
 const SLOW = new RegExp(

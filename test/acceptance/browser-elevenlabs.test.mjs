@@ -3,7 +3,6 @@
  * microphone and worklets; a tool of the page, an interruption, a hang-up, and what it was told against the record.
  */
 import { readFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
 import { said, toolSaid } from '../../dist/test/fixtures/chat/model.js';
 import { messagesOf, Talks } from '../../dist/test/fixtures/conversation/conversation.js';
 import { exactly } from '../../dist/test/fixtures/exactly.js';
@@ -11,6 +10,7 @@ import { skipReason } from '../../dist/test/fixtures/external.js';
 import { EMBEDDED } from '../../dist/test/fixtures/gateway.js';
 import { until } from '../../dist/test/fixtures/until.js';
 import t from '../../dist/test/fixtures/tap.js';
+import { HTML, SCRIPT, servePages } from './page-server.mjs';
 
 const SDK = new URL('lib.iife.js', import.meta.resolve('@elevenlabs/client'));
 const LONG = Array.from({ length: 60 }, () => 'We bake bread and cakes every morning').join(', ');
@@ -38,21 +38,10 @@ document.title = 'ready';
 </script>`;
 
 async function servePage(t) {
-  const files = {
-    '/': ['text/html; charset=utf-8', PAGE],
-    '/sdk.js': ['text/javascript', await readFile(SDK)],
-  };
-  const server = createServer((request, response) => {
-    const [type, body] = files[request.url] ?? [];
-    if (body) response.setHeader('content-type', type).end(body);
-    else response.writeHead(404).end();
-  });
-  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
-  t.teardown(() => {
-    server.closeAllConnections();
-    return new Promise((resolve) => server.close(resolve));
-  });
-  return `http://127.0.0.1:${server.address().port}`;
+  const files = { '/': { type: HTML, body: PAGE }, '/sdk.js': { type: SCRIPT, body: await readFile(SDK) } };
+  const site = await servePages(async (path) => files[path]);
+  t.teardown(() => site.stop());
+  return site.origin;
 }
 
 /** A public agent of the page, with a tool that the page runs. */

@@ -1,10 +1,10 @@
 /** Headless Chromium with a microphone that plays a file, and a page that holds the built session SDK. */
 import { readFile, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { chromium } from 'playwright-core';
 import { externalTool } from '../../dist/test/fixtures/external.js';
 import { temporaryFolder } from '../../dist/test/fixtures/folders.js';
+import { HTML, SCRIPT, servePages } from './page-server.mjs';
 
 const SDK = new URL('../../client/dist/', import.meta.url);
 const LIVEKIT = new URL(import.meta.resolve('livekit-client'));
@@ -35,9 +35,6 @@ window.talk = (options) => {
 document.title = 'ready';
 </script>`;
 
-const HTML = 'text/html; charset=utf-8';
-const SCRIPT = 'text/javascript';
-
 async function answer(path) {
   if (path === '/') return { type: HTML, body: PAGE };
   if (path === '/livekit.js') return { type: SCRIPT, body: await readFile(LIVEKIT) };
@@ -46,21 +43,7 @@ async function answer(path) {
 }
 
 /** Serves the page on an origin of its own. */
-export async function servePage() {
-  const server = createServer((request, response) => {
-    const send = (found) =>
-      found ? response.setHeader('content-type', found.type).end(found.body) : response.writeHead(404).end();
-    answer(request.url).then(send, (error) => response.writeHead(500).end(String(error)));
-  });
-  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return {
-    origin: `http://127.0.0.1:${server.address().port}`,
-    stop() {
-      server.closeAllConnections();
-      return new Promise((resolve) => server.close(resolve));
-    },
-  };
-}
+export const servePage = () => servePages(answer);
 
 /** 16-bit PCM in one channel as a WAV file. */
 function wavOf(pcm, rate) {

@@ -1,13 +1,11 @@
 /**
- * An owner makes an agent with tools, knowledge and a webhook, publishes it and finds what is
- * left of its calls; keys of other roles are shown what they may do.
+ * An owner makes an agent with a webhook and a language model of its own, publishes it and calls a telephone; then comes what belongs
+ * to it (console-library.mjs), and what others are shown (console-readers.mjs).
  */
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { randomIds } from '../../dist/contracts/ids.js';
-import { createKey } from '../../dist/storage/keys/keys.js';
 import { startModel } from '../../dist/test/fixtures/chat/model.js';
 import { exactly } from '../../dist/test/fixtures/exactly.js';
 import { PhoneApi } from '../../dist/test/fixtures/phone/api.js';
@@ -16,36 +14,10 @@ import { newNumber, SECRET } from '../../dist/test/fixtures/phone/placed-calls.j
 import { isSignedBy, startReceiver } from '../../dist/test/fixtures/platform/receiver.js';
 import { until } from '../../dist/test/fixtures/until.js';
 import { run } from '../../ops/agents/run.mjs';
-import { HOSTILE, madeOfTexts, signIn, violations } from './console.mjs';
-import { IS_SHOWN } from './console-views.mjs';
-
-/** What the roles other than `full` are shown. */
-const VIEWS_OF = {
-  speech: ['Start', 'Speak', 'Listen', 'Realtime', 'Voices'],
-  sessions: ['Start', 'Talk', 'Tests', 'Calls', 'Deliveries'],
-  read: [
-    ...[
-      'Start',
-      'Agents',
-      'Tools',
-      'Knowledge',
-      'Voices',
-      'Tests',
-      'Phone numbers',
-      'Calls',
-      'Deliveries',
-      'Audit',
-      'Machine',
-    ],
-  ],
-};
-
-/** What only keys that may change things have to do with. */
-const MANAGING =
-  /^(Create|Add|Remove|Make|Delete|Publish|Replace|Save the text|Call it now|Send a test|Deliver|Put version|Use this model|Use the gateway|Try it)/;
-
-const agentOf = async (call) => (await call('agents')).body.agents[0].agent_id;
-const draftOf = async (call) => (await call(`agents/${await agentOf(call)}/config`)).body;
+import { agentOf, draftOf, HOSTILE, madeOfTexts, signIn, violations } from './console.mjs';
+import { LIBRARY_STEPS } from './console-library.mjs';
+import { READER_STEPS } from './console-readers.mjs';
+import { leavesOf, WORDS, wordsShown } from './console-words.mjs';
 
 /** The console in a browser, at which nobody has signed in; arguments as in browser-console.test.mjs. */
 async function openConsole(t, { browser, workspace, sql }) {
@@ -70,8 +42,7 @@ async function openConsole(t, { browser, workspace, sql }) {
   };
 }
 
-/** From the first agent of a workspace to keys of other roles, in this order. */
-const STEPS = {
+const AGENT_STEPS = {
   'a draft is saved as it is typed, and published': async (t, { button, call, key, page, saved }) => {
     await signIn(page, key);
     await page.getByText('No agents here yet.').waitFor();
@@ -127,13 +98,48 @@ const STEPS = {
   'what happens where a machine takes a placed call is chosen in words': async (t, { call, page, saved }) => {
     const placed = page.getByRole('group', { name: 'Placed calls' });
     await placed.getByLabel('Detect answering machines').check();
-    await placed.getByLabel('Action').selectOption('leave message');
+    await placed.getByLabel('What is done then').selectOption('Leave the message');
     await placed.getByLabel('Message').fill('Please call back.');
     await saved();
     t.strictSame((await draftOf(call)).conversation.outbound, {
       amd_enabled: true,
       voicemail: { action: 'leave_message', message: 'Please call back.' },
     });
+  },
+
+  'each member of the configuration has a control that says in words what it is': async (
+    t,
+    { call, page },
+  ) => {
+    const { body } = await call('../../openapi.json');
+    const { schema } =
+      body.paths['/v1/agent/agents/{agent_id}/config'].patch.requestBody.content['application/json'];
+    t.strictSame(leavesOf(schema).sort(), Object.keys(WORDS).sort(), 'a new one needs words of its own');
+    const shown = await page.evaluate(wordsShown);
+    for (const [leaf, words] of Object.entries(WORDS)) t.ok(shown.includes(words), `${leaf}: ${words}`);
+    t.strictSame(
+      shown.filter((words) => words.includes('_')),
+      [],
+    );
+  },
+
+  'words of the widget are replaced by what they say': async (t, { button, call, page, saved }) => {
+    await page.getByRole('heading', { name: 'Widget' }).click();
+    const words = page.getByRole('group', { name: 'Words in place of its own' });
+    await words.getByLabel('Replace another one').selectOption('Start call');
+    await words.getByLabel('In place of “Start call”').fill('Call the bakery');
+    await saved();
+    t.strictSame((await draftOf(call)).widget.text_contents, { start: 'Call the bakery' });
+    await words.getByLabel('One of another widget').fill('title');
+    await words.getByRole('button', { name: 'Add', exact: true }).click();
+    await words.getByLabel('In place of “title”').fill('Bakery');
+    await saved();
+    t.equal((await draftOf(call)).widget.text_contents.title, 'Bakery');
+    await button('Say “title” again').click();
+    await button('Say “Start call” again').click();
+    await saved();
+    t.strictSame((await draftOf(call)).widget.text_contents, {});
+    await page.getByRole('heading', { name: 'Widget' }).click();
   },
 
   'a language model of its own is tried out, used and left': async (
@@ -241,7 +247,7 @@ const STEPS = {
   'settings, and the snippet for a page': async (t, { base, button, call, page, saved, tab, well }) => {
     const id = await agentOf(call);
     await tab('Settings and embedding');
-    await page.getByLabel('Public enabled').check();
+    await page.getByLabel('Open to everybody').check();
     await button('Add to Allowed origins').click();
     await page.getByLabel('Allowed origins 1').fill('https://shop.example.com');
     await saved();
@@ -310,192 +316,10 @@ const STEPS = {
     await call(`phone-numbers/${added}`, { method: 'DELETE' });
     await page.evaluate(() => (location.hash = '#/agents'));
   },
-
-  'a tool keeps its secrets, and is called': async (t, { button, call, hook, page, saved, tab, well }) => {
-    await tab('Tools');
-    await page.getByLabel('Name of a new tool').fill(HOSTILE[0]);
-    await page.getByLabel('URL').fill('https://shop.example.com/orders/{{number}}');
-    await button('Create').click();
-    await button('Add to Headers').click();
-    await page.getByLabel('Name', { exact: true }).last().fill('Authorization');
-    await page.getByLabel('Value').fill('Bearer secret');
-    await page.getByLabel('Kind', { exact: true }).selectOption('authorization_bearer');
-    await saved();
-    const tool = (await call('tools')).body.tools[0];
-    exactly(t, (await call(`tools/${tool.tool_id}`)).body.headers[0], { value: null, has_secret: true });
-    await button('Call it now').click();
-    await page.getByText('no answer').waitFor();
-    await page.getByLabel('URL').fill(hook.url);
-    await button('Call it now').click();
-    await page.locator('pre', { hasText: HOSTILE[5] }).waitFor();
-    await well(t, 'a tool');
-  },
-
-  'knowledge is added, looked into and deleted': async (t, { button, call, page, saved, tab, well }) => {
-    const id = await agentOf(call);
-    await tab('Knowledge');
-    await page.getByRole('heading', { level: 1, name: 'Knowledge' }).waitFor();
-    await page.getByText('Add a text or a file').click();
-    await page.getByLabel('Name', { exact: true }).fill(HOSTILE[1]);
-    await page.getByLabel('Text').fill('# Opening hours\n\nNine to six.');
-    await button('Create').click();
-    await page.getByText('1 passage').waitFor();
-    await page.getByLabel('Text').fill(`${HOSTILE[4]} Nine to seven.`);
-    await button('Save the text').click();
-    await until('it is saved', async () => !(await button('Save the text').isEnabled()));
-    await well(t, 'knowledge');
-    const source = /ks_\w+/.exec(page.url())[0];
-    const knows = (sources) =>
-      call(`agents/${id}/config`, {
-        method: 'PATCH',
-        body: { knowledge_base: { enabled: true, knowledge_source_ids: sources } },
-      });
-    await tab('All knowledge');
-    await page.getByLabel('Agent', { exact: true }).selectOption(HOSTILE[0]);
-    await page.getByLabel('A question').fill('Until seven?');
-    await tab('Change its configuration');
-    await page.getByRole('heading', { name: 'Knowledge base' }).click();
-    await page.getByLabel(HOSTILE[1], { exact: true }).check();
-    await saved();
-    const used = { enabled: true, knowledge_source_ids: [source] };
-    exactly(t, (await draftOf(call)).knowledge_base, used, 'the first source switches knowledge on');
-    await page.goBack();
-    await page.getByText('told as a whole').waitFor();
-    await well(t, 'what an agent would be given');
-    await knows([]);
-    await page.goBack();
-    await button('Delete…').click();
-    await button('Delete for good').click();
-    await page.getByText('No knowledge here yet.').waitFor();
-  },
-
-  'a voice is heard, and one of no sound is not made': async (t, { button, page, tab, well }) => {
-    await tab('Voices');
-    await page
-      .getByRole('button', { name: /^Hear / })
-      .first()
-      .click();
-    await page.getByText('Make a voice from recordings').click();
-    await page.getByLabel('Name').fill(HOSTILE[2]);
-    const sound = { name: `${HOSTILE[3]}.wav`, mimeType: 'audio/wav', buffer: Buffer.from('no sound') };
-    await page.getByLabel('Recordings').setInputFiles(sound);
-    await button('Make the voice').click();
-    await page.getByRole('alert').waitFor();
-    await well(t, 'voices, and why none was made');
-  },
-
-  'how the machine is': async (t, { page, tab, well }) => {
-    await tab('Machine');
-    await page.getByText('What was refused or failed in the last hour').waitFor();
-    await page
-      .getByText(/^Median: \d+ ms now, \d+ ms at its highest$/)
-      .first()
-      .waitFor();
-    await page.getByText('Used this month by the workspace Default').waitFor();
-    await page.getByRole('row', { name: /^API_KEY .* full Valid/ }).waitFor();
-    await page.getByRole('row', { name: /Up 0.* \d+\.\d+\.\d+/ }).waitFor();
-    await page
-      .getByRole('row', { name: /^(Encoding of audio|Media of calls) Connected/ })
-      .first()
-      .waitFor();
-    await page.getByRole('row', { name: /PATCH \/v1\/agent\/agents\/\{agent_id\}\/config 422 \d/ }).waitFor();
-    await well(t, 'how the machine is');
-  },
-
-  'texts of others stay text': async (t, { call, page, sql, workspaceId }) => {
-    const id = await agentOf(call);
-    const made = (await call('sessions', { body: { agent_id: id, name: HOSTILE[1] } })).body.session_id;
-    const items = [
-      ['message', { role: 'user', content: HOSTILE[0] }],
-      ['message', { role: 'assistant', content: HOSTILE[1], error: HOSTILE[2] }],
-      ['tool_call', { callId: 'a', toolName: HOSTILE[3], toolSource: 'webhook', input: HOSTILE[4] }],
-      [
-        'tool_result',
-        {
-          ...{ callId: 'a', toolName: HOSTILE[3], toolSource: 'webhook', status: 'completed', error: null },
-          ...{ output: HOSTILE[5], outputTruncated: false, latencyMs: 5 },
-        },
-      ],
-    ];
-    for (const [type, content] of items)
-      await sql`insert into session_items (session_id, type, turn_id, created_at, content)
-        values (${made}, ${type}, 1, now(), ${JSON.stringify(content)})`;
-    const analysis = {
-      ...{ status: 'completed', summary: HOSTILE[0], error: null },
-      data: [{ name: HOSTILE[1], type: 'text', value: HOSTILE[2], rationale: HOSTILE[3] }],
-      criteriaResults: [{ name: HOSTILE[4], result: 'success', rationale: HOSTILE[5] }],
-    };
-    await sql`update sessions set status = 'completed', started_at = now(), ended_at = now(), ended_reason = 'hangup',
-      caller_number = ${HOSTILE[3]}, end_user_id = ${HOSTILE[4]}, analysis = ${JSON.stringify(analysis)} where id = ${made}`;
-    await createKey(sql, randomIds, { workspaceId, name: HOSTILE[2] });
-    const places = {
-      [`calls/${made}`]: HOSTILE,
-      'calls?status=completed': [HOSTILE[1], HOSTILE[3]],
-      machine: [HOSTILE[2]],
-      agents: [HOSTILE[0]],
-      tools: [HOSTILE[0]],
-    };
-    for (const [address, texts] of Object.entries(places)) {
-      await page.evaluate((hash) => (location.hash = hash), `#/${address}`);
-      await until(`${address} says them`, async () => {
-        await page.evaluate(() =>
-          document.querySelectorAll('main details').forEach((each) => (each.open = true)),
-        );
-        const said = await page.locator('main').textContent();
-        return texts.every((text) => said.includes(text));
-      });
-      t.strictSame(await madeOfTexts(page), [], `text stays text in ${address}`);
-    }
-  },
-
-  'actions that a key does not permit are neither shown nor requested': async (
-    t,
-    { authorization, base, button, call, page, sql, workspaceId },
-  ) => {
-    const id = await agentOf(call);
-    const tool = (await call('tools')).body.tools[0];
-    const session = (await call('sessions?status=completed')).body.sessions[0].session_id;
-    const form = new FormData();
-    form.set('source', new File(['# Returns'], 'returns.md'));
-    const sources = `${base}/v1/agent/knowledge-sources`;
-    const kept = await fetch(sources, { method: 'POST', headers: authorization, body: form });
-    const { knowledge_source_id: source } = await kept.json();
-    const below = {
-      Agents: ['draft', 'versions', 'webhooks', 'settings'].map((part) => `#/agents/${id}/${part}`),
-      Tools: [`#/tools/${tool.tool_id}`],
-      Knowledge: [`#/knowledge/${source}`],
-      Calls: [`#/calls/${session}`],
-      Tests: [`#/tests/suites?agent=${id}`, `#/tests/runs?agent=${id}`],
-    };
-    const refused = [];
-    page.on('response', (response) => {
-      if ([401, 403].includes(response.status())) refused.push(response.url());
-    });
-    for (const [role, views] of Object.entries(VIEWS_OF)) {
-      const { key } = await createKey(sql, randomIds, { workspaceId, name: role, role });
-      await button('Sign out').click();
-      refused.length = 0;
-      await signIn(page, key);
-      const links = page.locator('header nav a[href^="#"]');
-      await links.first().waitFor();
-      t.strictSame(await links.allInnerTexts(), views, `${role} is shown its views`);
-      for (const view of views) {
-        const link = await page.getByRole('link', { name: view, exact: true }).getAttribute('href');
-        for (const address of [link, ...(below[view] ?? [])]) {
-          await page.evaluate((hash) => (location.hash = hash), address);
-          await page.waitForFunction(IS_SHOWN, link);
-          const offered = await page.locator('main :is(button:enabled, summary)').allInnerTexts();
-          t.strictSame(
-            offered.filter((name) => MANAGING.test(name.trim())),
-            [],
-            `${role} in ${address}`,
-          );
-        }
-      }
-      t.strictSame(refused, [], `${role} asks for nothing that is refused`);
-    }
-  },
 };
+
+/** From the first agent of a workspace to keys of other roles, in this order. */
+const STEPS = { ...AGENT_STEPS, ...LIBRARY_STEPS, ...READER_STEPS };
 
 /** Makes an agent; arguments as in browser-console.test.mjs. */
 export async function makeAgentOnConsole(t, owner) {

@@ -106,7 +106,7 @@ export async function lookForFailures(t, { browser, workspace, sql }) {
       () => Promise.all(['Calls', 'Success', 'Answers failed', 'Tool calls failed'].map(figure)),
       ['4', '100 %', '1', '1'],
     );
-    await shows('what they cost', () => figure('Cost'), '0.00 EUR');
+    await shows('what they cost', () => figure('Cost'), '0.00021 EUR');
     const line = (name) => page.locator('main li', named(name)).locator('.tag').textContent();
     await shows(
       'what is not well',

@@ -30,7 +30,7 @@ async function fill({ id: workspaceId, call }, sql) {
 
 /** Looks after many; arguments as in browser-console.test.mjs. */
 export async function lookAfterMany(t, { browser, workspace, sql }) {
-  const { base, key, call, id: workspaceId } = workspace;
+  const { authorization, base, key, call, id: workspaceId } = workspace;
   const agent = await fill(workspace, sql);
   const { session_id: running } = (await call('sessions', { body: { agent_id: agent } })).body;
   const { page, complaints } = await browser.open(`${base}/console#/calls`, 'Sign in · Speech gateway');
@@ -85,6 +85,32 @@ export async function lookAfterMany(t, { browser, workspace, sql }) {
     t.equal((await call(`sessions/${running}`)).body.ended_reason, 'ended_by_api');
   });
 
+  await t.test('differences name what ids stand for', async (t) => {
+    const desk = 'agent_'.padEnd(29, '0') + 1;
+    const { tool_id: tool } = (
+      await call('tools', { body: { name: 'Orders', url: 'https://shop.example.com/orders' } })
+    ).body;
+    const { items } = await (await fetch(`${base}/model?page_size=1`, { headers: authorization })).json();
+    const [{ _id: voice, title }] = items;
+    const tools = { tool_ids: [tool], transfer_agents: [{ agent_id: desk }] };
+    const patched = await call(`agents/${agent}/config`, {
+      method: 'PATCH',
+      body: { voice: { voice_id: voice }, tools },
+    });
+    t.equal(patched.status, 200);
+    await page.evaluate((hash) => (location.hash = hash), `#/agents/${agent}/versions`);
+    await button('Compare version 1').click();
+    const change = (hasText) => page.locator('.diff > li', { hasText }).waitFor();
+    await change(/^Tools \(Tools\): from nothing to Orders$/);
+    await change(/^Agents to hand calls over to 1 \(Tools\).*Agent: Desk 001/s);
+    await change(`Voice (Voice): from Default, by language to ${title}`);
+    await well(t, 'differences');
+    const before = { voice: { voice_id: 'default' }, tools: { tool_ids: [], transfer_agents: [] } };
+    t.equal((await call(`agents/${agent}/config`, { method: 'PATCH', body: before })).status, 200);
+    await page.evaluate(() => (location.hash = '#/agents'));
+    await page.getByLabel('Search', { exact: true }).waitFor();
+  });
+
   await t.test('a key that has ended is replaced in place; what was typed is kept, and sent', async (t) => {
     await page.evaluate((hash) => (location.hash = hash), `#/agents/${agent}`);
     await page.getByText('Version 1 is live', { exact: true }).waitFor();
@@ -108,6 +134,8 @@ export async function lookAfterMany(t, { browser, workspace, sql }) {
     await dialog.getByLabel('API key').fill(next.key);
     await dialog.getByRole('button', { name: 'Sign in' }).click();
     await dialog.waitFor({ state: 'detached' });
+    const place = () => page.evaluate(() => document.activeElement.tagName);
+    await shows('the focus is where one typed', place, 'TEXTAREA');
     await page.getByText('Version 1 is live; the draft has changes', { exact: true }).waitFor();
     t.equal(await page.getByLabel('System prompt').inputValue(), 'You sell lamps, and nothing else.');
     const stored = async () => {
@@ -129,9 +157,17 @@ export async function lookAfterMany(t, { browser, workspace, sql }) {
 
   await t.test('an agent is deleted', async (t) => {
     await page.getByRole('link', { name: 'Settings and embedding' }).click();
-    await button('Delete…').click();
+    const focused = () => page.evaluate(() => document.activeElement.textContent);
+    await button('Delete…').focus();
+    await page.keyboard.press('Enter');
+    await shows('the focus at what does no harm', focused, 'Cancel');
+    await page.keyboard.press('Enter');
+    await shows('the focus where it was', focused, 'Delete…');
+    await page.keyboard.press('Enter');
     await page.getByText('Records of its calls stay.').waitFor();
-    await button('Delete for good').click();
+    await button('Delete for good').focus();
+    await page.keyboard.press('Enter');
+    await page.waitForFunction(() => document.activeElement.tagName === 'MAIN', undefined, { polling: 50 });
     await page.getByLabel('Search', { exact: true }).fill('Lamp shop');
     await page.getByText('No agent matches.').waitFor();
     t.equal((await sql`select from agents where id = ${agent}`).length, 0);

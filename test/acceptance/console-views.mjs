@@ -3,8 +3,8 @@
  * screen, or with controls that the keyboard does not come to. What is in capitals runs in the page.
  */
 
-/** A phone, a wide screen, and a screen of 1280 pixels at a zoom of 200 %. */
-export const WIDTHS = [390, 640, 1440];
+/** A phone, a screen of 1280 pixels at a zoom of 200 %, a tablet, and a wide screen. */
+export const WIDTHS = [390, 640, 1024, 1440];
 
 export const VIEWS = () =>
   [...document.querySelectorAll('nav a')]

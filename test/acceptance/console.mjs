@@ -46,3 +46,7 @@ export const madeOfTexts = (page) =>
       ),
     ].map((element) => element.outerHTML),
   ]);
+
+/** The only agent of a workspace, or the newest one, and its draft; `call`: of its owner. */
+export const agentOf = async (call) => (await call('agents')).body.agents[0].agent_id;
+export const draftOf = async (call) => (await call(`agents/${await agentOf(call)}/config`)).body;

@@ -1,6 +1,6 @@
 /** A page, on an origin of its own, that holds the unmodified @openai/agents-realtime. */
 import { readFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
+import { HTML, SCRIPT, servePages } from './page-server.mjs';
 
 const BUNDLE = new URL('./node_modules/@openai/agents-realtime/dist/bundle/', import.meta.url);
 
@@ -37,23 +37,9 @@ document.title = 'ready';
 </script>`;
 
 async function answer(path) {
-  if (path === '/') return { type: 'text/html; charset=utf-8', body: PAGE };
+  if (path === '/') return { type: HTML, body: PAGE };
   const [, file] = /^\/([\w-]+\.mjs)$/.exec(path) ?? [];
-  return file && { type: 'text/javascript', body: await readFile(new URL(file, BUNDLE)) };
+  return file && { type: SCRIPT, body: await readFile(new URL(file, BUNDLE)) };
 }
 
-export async function serveRealtimePage() {
-  const server = createServer((request, response) => {
-    const send = (found) =>
-      found ? response.setHeader('content-type', found.type).end(found.body) : response.writeHead(404).end();
-    answer(request.url).then(send, (error) => response.writeHead(500).end(String(error)));
-  });
-  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return {
-    origin: `http://127.0.0.1:${server.address().port}`,
-    stop() {
-      server.closeAllConnections();
-      return new Promise((resolve) => server.close(resolve));
-    },
-  };
-}
+export const serveRealtimePage = () => servePages(answer);

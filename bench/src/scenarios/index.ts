@@ -15,6 +15,7 @@ import realtime from './realtime.js';
 import rivals from './rivals.js';
 import type { Scenario } from './scenario.js';
 import speech from './speech/speech.js';
+import silentCalls from './silent-calls.js';
 import soak from './soak.js';
 import { live, streamInput } from './speech/speech-sockets.js';
 import startup from './startup.js';
@@ -40,6 +41,7 @@ export const SCENARIOS: readonly Scenario[] = [
   callers,
   joins,
   phone,
+  silentCalls,
   platform,
   knowledge,
   workers,

@@ -6,6 +6,7 @@ import { key, Refusal } from './api.js';
 import { useLoad } from './hooks.js';
 import { Failure, Loading } from './parts/basics.js';
 import { kept } from './kept.js';
+import { keepFocus } from './kept-focus.js';
 import { ThemeSwitch } from './parts/theme.js';
 import { linkTo, useAddress } from './router.js';
 import { texts } from './texts.js';
@@ -57,6 +58,14 @@ const VIEWS: readonly View[] = [
 
 const GROUPS = [undefined, 'try', 'build', 'watch'] as const;
 
+/** A view that a link leads to begins at its top; one that somebody comes back to is where they left it. */
+function useTop(view: string): void {
+  useEffect(() => {
+    if (history.state === null) scrollTo(0, 0);
+    history.replaceState({ seen: true }, '');
+  }, [view]);
+}
+
 type LinksProps = { readonly views: readonly View[]; readonly current: View };
 
 const Group = ({ views, current, name }: LinksProps & { readonly name: View['group'] }) => (
@@ -107,6 +116,8 @@ function Frame({
   const views = VIEWS.filter(({ needs }) => account.permissions.includes(needs));
   const current = views.find((view) => view.path[0] === path[0]) ?? (VIEWS[0] as View);
   const Shown = current.view;
+  useTop(path.join('/'));
+  useEffect(() => (content.current ? keepFocus(content.current) : undefined), []);
   useEffect(() => {
     document.title = `${texts.views[current.name]} · ${texts.name}`;
   }, [current]);

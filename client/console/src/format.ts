@@ -1,11 +1,10 @@
-/** Formats moments and durations for people. */
-const DAY = new Intl.DateTimeFormat('en', { day: 'numeric', month: 'short' });
-const DAY_OF_YEAR = new Intl.DateTimeFormat('en', { day: 'numeric', month: 'short', year: 'numeric' });
-const TIME = new Intl.DateTimeFormat('en', {
+/** Formats moments, durations and numbers for people, as the browser's language has them. */
+const DAY = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short' });
+const DAY_OF_YEAR = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', year: 'numeric' });
+const TIME = new Intl.DateTimeFormat(undefined, {
   hour: '2-digit',
   minute: '2-digit',
   second: '2-digit',
-  hourCycle: 'h23',
 });
 
 /** Nov 23, 14:05:12; with the year if it is not the current one. */
@@ -16,7 +15,7 @@ export const momentText = (iso: string | null): string => {
   return `${day.format(date)}, ${TIME.format(date)}`;
 };
 
-const CLOCK = new Intl.DateTimeFormat('en', { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
+const CLOCK = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' });
 
 /** 14:05 */
 export const clockText = (iso: string | undefined): string =>
@@ -31,15 +30,28 @@ export function lengthText(seconds: number | null): string {
   return hours > 0 ? `${hours}:${String(minutes).padStart(2, '0')}:${rest}` : `${minutes}:${rest}`;
 }
 
+/** 5,000; 0.4. At most three places behind the point. */
+export const numberText = (value: number): string => value.toLocaleString();
+
+/** Always with so many places behind the point: 1.0. */
+export const placesText = (value: number, places: number): string =>
+  value.toLocaleString(undefined, { minimumFractionDigits: places, maximumFractionDigits: places });
+
+/** An amount of money: to the cent, or to what is left of less. */
+export const amountText = (amount: number): string =>
+  amount === 0 || amount >= 0.1
+    ? placesText(amount, 2)
+    : amount.toLocaleString(undefined, { maximumSignificantDigits: 2 });
+
 export const msText = (ms: number | null | undefined): string =>
-  ms === null || ms === undefined ? '–' : `${Math.round(ms).toLocaleString('en')} ms`;
+  ms === null || ms === undefined ? '–' : `${numberText(Math.round(ms))} ms`;
 
 export const bytesText = (bytes: number): string =>
   bytes < 1024
     ? `${bytes} B`
     : bytes < 1 << 20
-      ? `${(bytes / 1024).toFixed(1)} KB`
-      : `${(bytes / (1 << 20)).toFixed(1)} MB`;
+      ? `${placesText(bytes / 1024, 1)} KB`
+      : `${placesText(bytes / (1 << 20), 1)} MB`;
 
 /** `user_hangup` as words. */
 export const spaced = (name: string): string => name.replaceAll('_', ' ');

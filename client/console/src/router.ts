@@ -37,7 +37,7 @@ export const go = (path: readonly string[], query?: Query): void => {
 /** Changes the state of this view without a new entry in the browser's history. */
 export function setQuery(changes: Query): void {
   const { path, query } = readAddress(location.hash);
-  history.replaceState(null, '', linkTo(path, { ...Object.fromEntries(query), ...changes }));
+  history.replaceState(history.state, '', linkTo(path, { ...Object.fromEntries(query), ...changes }));
   dispatchEvent(new Event(CHANGED));
 }
 

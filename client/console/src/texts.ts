@@ -8,6 +8,7 @@ import { calls } from './texts/calls.js';
 import { deliveries } from './texts/deliveries.js';
 import { knowledge } from './texts/knowledge.js';
 import { machine } from './texts/machine.js';
+import { models } from './texts/models.js';
 import { phone } from './texts/phone.js';
 import { listen, realtime, speak } from './texts/speech-apis.js';
 import { start } from './texts/start.js';
@@ -103,6 +104,7 @@ export const texts = {
   agents,
   form,
   machine,
+  models,
   voices,
   tests,
   phone,

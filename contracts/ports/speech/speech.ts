@@ -10,6 +10,13 @@ import type { StoredFile } from './codec.js';
 import type { RequestTrace } from '../trace.js';
 import type { Latency, ReferenceAudio, Sampling, TimedWord } from './tts.js';
 
+/** Which engine did a piece of work. */
+export interface WorkedBy {
+  readonly engine: string;
+  /** Of its service; absent: it has but one. */
+  readonly model?: string;
+}
+
 /** An engine that failed somebody on the line. */
 export interface EngineFailure {
   readonly engine: string;
@@ -92,6 +99,8 @@ export interface SpokenPiece {
   readonly complete: boolean;
   /** Words known so far; times from the piece's own start. Undefined if the engine has no timing. */
   readonly words: readonly TimedWord[] | undefined;
+  /** The engine that speaks it; absent: none does. */
+  readonly by?: WorkedBy;
 }
 
 export interface TimedAudio {
@@ -211,6 +220,8 @@ export interface Transcript {
   readonly segments: readonly TranscriptSegment[];
   /** Present if words were requested. */
   readonly words?: readonly TimedWord[];
+  /** The engine that heard it; absent: none did. */
+  readonly by?: WorkedBy;
 }
 
 /** All that is known of audio which arrives. */

@@ -101,6 +101,8 @@ export interface TtsEngine {
   readonly name: string;
   readonly capabilities: TtsCapabilities;
   readonly voices: readonly EngineVoice[];
+  /** The model with which its service speaks a request; absent: it has but one. */
+  readonly modelFor?: (request: Pick<TtsRequest, 'model' | 'voice'>) => string;
   /** Asks a service for its voices, which `voices` has from then on; absent: they are known. Errors: those of `synthesize`. */
   learnVoices?(signal: AbortSignal): Promise<void>;
   /** Yields audio as it is spoken. Empty or unspeakable text yields no audio. Aborting stops the work. */

@@ -53,7 +53,7 @@ export const createDeepgramSpeech = (settings: RemoteSettings, keeper: Keeper = 
       };
     },
     keeper,
-    { languagesOf: languageOfVoice },
+    { languagesOf: languageOfVoice, modelFor: ({ voice }) => voice },
   );
 
 /** The first channel of an answer, in the words of other services. */
@@ -84,7 +84,7 @@ export function createDeepgramTranscriber(settings: RemoteSettings, keeper: Keep
     };
     return servicesOf(settings).whole(request, RECORDED, signal, askingFor(whom));
   };
-  const recorded = remoteTranscriber(name, settings.languages ?? 'any', transcribe);
+  const recorded = remoteTranscriber(name, settings, transcribe);
   const { liveModel } = settings;
   return alsoListening(
     recorded,

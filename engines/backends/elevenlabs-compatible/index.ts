@@ -75,7 +75,7 @@ export function createElevenlabsTranscriber(
     const request = { path: '/v1/speech-to-text', ...form, traceContext, refusal: refusalIn };
     return servicesOf(settings).whole(request, PIECE, signal, askingFor(whom));
   };
-  const recorded = remoteTranscriber(name, settings.languages ?? 'any', transcribe);
+  const recorded = remoteTranscriber(name, settings, transcribe);
   const { liveModel } = settings;
   return alsoListening(
     recorded,

@@ -87,6 +87,7 @@ export function createNativeSpeech(
       body: encode(bodyOf(request, audio)),
     }),
     keeper,
+    { modelFor: ({ model }) => modelFor(model) },
   );
 }
 
@@ -101,5 +102,5 @@ export function createNativeTranscriber(settings: RemoteSettings, keeper: Keeper
     const request = { path: '/v1/asr', headers, body, traceContext };
     return servicesOf(settings).whole(request, PIECE, signal, askingFor(whom));
   };
-  return remoteTranscriber(name, settings.languages ?? 'any', transcribe);
+  return remoteTranscriber(name, settings, transcribe);
 }

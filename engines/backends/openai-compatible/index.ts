@@ -96,5 +96,5 @@ export function createOpenaiTranscriber(settings: RemoteSettings, keeper: Keeper
       return found;
     }
   };
-  return remoteTranscriber(name, settings.languages ?? 'any', transcribe);
+  return remoteTranscriber(name, settings, transcribe);
 }

@@ -126,6 +126,7 @@ export const alsoListening = (
   way
     ? {
         ...transcriber,
+        ...(settings.liveModel !== undefined && { liveModel: settings.liveModel }),
         listen: (audio, { sampleRate = RECOGNITION_RATE, ...options }, signal) => {
           const resampled = atRecognitionRate(audio, sampleRate);
           return listenBy(way, settings, askingFor(options.whom), resampled, options, signal);

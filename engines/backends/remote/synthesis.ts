@@ -265,6 +265,8 @@ const languagesOfAll = (voices: readonly EngineVoice[]): readonly LanguageCode[]
 /** What only some services have. */
 interface MoreWays extends VoicesKnown {
   readonly socket?: SpeakingSocket;
+  /** Default: the configured model. */
+  readonly modelFor?: TtsEngine['modelFor'];
 }
 
 /**
@@ -277,7 +279,7 @@ export function remoteSpeech(
   abilities: Abilities,
   requestFor: Service['requestFor'],
   keeper: Keeper,
-  { socket, ...known }: MoreWays = {},
+  { socket, modelFor = () => settings.ttsModel, ...known }: MoreWays = {},
 ): TtsEngine {
   const { rate, languages, passThrough = [] } = settings;
   const name = engineOf(settings, kind);
@@ -297,6 +299,7 @@ export function remoteSpeech(
   } as const;
   return {
     name,
+    modelFor,
     get voices() {
       return voices.all;
     },

@@ -2,18 +2,13 @@
 import { RECOGNITION_RATE } from '../../../contracts/audio.js';
 import { ServiceError } from '../../../contracts/errors.js';
 import { LANGUAGE_CODES } from '../../../contracts/speech/languages.js';
-import type {
-  SttCapabilities,
-  SttEngine,
-  SttPiece,
-  SttWord,
-  VoiceActivity,
-} from '../../../contracts/ports/speech/stt.js';
+import type { SttEngine, SttPiece, SttWord, VoiceActivity } from '../../../contracts/ports/speech/stt.js';
 import { wellFormed } from '../../../contracts/text/text.js';
 import { share, wordsIn } from '../../alignment/transcript-words.js';
 import { createTranscriber, type Transcriber } from '../../long-audio.js';
 import { frames } from '../frames.js';
 import { SpanCutter } from '../span-cutter.js';
+import type { RemoteSettings } from './settings.js';
 import type { ForWhom } from '../../../contracts/ports/parts.js';
 import type { TraceContext } from '../../../contracts/ports/trace.js';
 
@@ -134,12 +129,12 @@ export type TranscribePiece = (
 /** A transcriber over `transcribe`, which gets pieces of at most PIECE_SECONDS that are not silent. */
 export function remoteTranscriber(
   name: string,
-  languages: SttCapabilities['languages'],
+  { languages, sttModel: model }: Pick<RemoteSettings, 'languages' | 'sttModel'>,
   transcribe: TranscribePiece,
 ): Transcriber {
   const engine: SttEngine = {
     name,
-    capabilities: { languages, maxPieceSeconds: PIECE_SECONDS, words: true },
+    capabilities: { languages: languages ?? 'any', maxPieceSeconds: PIECE_SECONDS, words: true },
     async transcribe(samples, options, signal) {
       signal.throwIfAborted();
       return samples.some((sample) => Math.abs(sample) > AUDIBLE)
@@ -147,5 +142,5 @@ export function remoteTranscriber(
         : { text: '' };
     },
   };
-  return createTranscriber({ engine, voiceActivity: unbroken });
+  return { ...createTranscriber({ engine, voiceActivity: unbroken }), model };
 }

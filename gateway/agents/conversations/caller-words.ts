@@ -12,6 +12,7 @@ import { WrittenWords, type WrittenWordsParts } from './hearing/written-words.js
 import { LastWords, LAST_WORDS_MS } from './last-words.js';
 import { Listening, type ListeningEvents } from './listening/listening.js';
 import { pause } from './record.js';
+import { recognising } from './turns/engine-usage.js';
 import type { NoteTurn } from './turns/turn-events.js';
 
 export interface CallerWordsParts extends Pick<ConversationParts, 'clock' | 'listening'>, WrittenWordsParts {
@@ -39,7 +40,7 @@ export class CallerWords {
   constructor(private readonly parts: CallerWordsParts) {
     const { clock, log } = parts;
     this.written = new WrittenWords(parts);
-    const recognised = (ms: number): void => parts.note({ type: 'used', usage: { recognisedMs: ms } });
+    const recognised = recognising(parts.note);
     const ahead = (): string => parts.ahead();
     this.listening = new Listening(
       { ...parts.listening, log, recognised, fits: (text) => this.written.fits(text) },

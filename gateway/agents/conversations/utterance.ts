@@ -8,7 +8,7 @@ import type { Clock } from '../../../contracts/clock.js';
 import { DEFAULT_SYNTHESIS_MODEL } from '../../../contracts/speech/models.js';
 import type { Call } from '../../../contracts/ports/calls/calls.js';
 import type { Caller } from '../../../contracts/ports/accounts/identity.js';
-import type { Speech, SpeechOptions } from '../../../contracts/ports/speech/speech.js';
+import type { Speech, SpeechOptions, SpokenPiece } from '../../../contracts/ports/speech/speech.js';
 import type { FailedPart } from '../../../actors/agent/events.js';
 import { ONLINE_TIMES } from '../../../contracts/limits/online-times.js';
 import { TextFeed } from '../../../actors/text-feed.js';
@@ -19,6 +19,7 @@ import { HeardText } from './heard-text.js';
 import { pause } from './record.js';
 import type { SpokenLine } from './spoken-line.js';
 import type { ReplyText } from './replies.js';
+import { usageOfWork } from './turns/engine-usage.js';
 import type { NoteTurn } from './turns/turn-events.js';
 
 /** How the agent speaks: the speech port, its options, and who pays. */
@@ -107,6 +108,8 @@ export class Utterance implements ReplyText {
   #samples = 0;
   /** Nearly all of that has been heard. */
   #dry = false;
+  /** What is spoken now of its text. */
+  #piece: SpokenPiece | undefined;
   readonly #fillers: Filling[] = [];
   readonly #cued: CuedText | undefined;
   /** Whether anything was written, cues included. */
@@ -226,6 +229,7 @@ export class Utterance implements ReplyText {
 
   cancel(): void {
     this.#abort.abort(new DOMException('The reply was cancelled', 'AbortError'));
+    this.#count();
     this.#settle();
     this.#feed.end();
   }
@@ -276,26 +280,36 @@ export class Utterance implements ReplyText {
   }
 
   async #stream({ speech, options, caller }: AgentVoice, sounding: Sounding): Promise<void> {
-    let pieces = 0;
     const request = { ...options, text: this.#feed };
-    for await (const { audio, piece } of speech.synthesizeTimed(request, caller, this.signal)) {
-      this.#heard.note(piece);
-      if (piece.index >= pieces) this.#count(piece.text);
-      pieces = piece.index + 1;
-      if (audio.length === 0) continue;
-      if (this.signal.aborted) break;
-      const speech = samplesOf(audio);
-      const room = this.call.playSpeech(this.job, speech);
-      if (this.#samples === 0) sounding('audible');
-      if (this.#dry) sounding('fed');
-      this.#dry = false;
-      this.#samples += speech.length;
-      await room;
+    try {
+      for await (const { audio, piece } of speech.synthesizeTimed(request, caller, this.signal)) {
+        this.#heard.note(piece);
+        if (this.signal.aborted) break;
+        if (piece.index !== this.#piece?.index) this.#count();
+        this.#piece = piece;
+        if (audio.length > 0) await this.#play(samplesOf(audio), sounding);
+      }
+    } finally {
+      this.#count();
     }
   }
 
-  #count({ length: characters }: string): void {
-    this.note({ type: 'used', job: this.job, usage: { characters } });
+  async #play(speech: Int16Array, sounding: Sounding): Promise<void> {
+    const room = this.call.playSpeech(this.job, speech);
+    if (this.#samples === 0) sounding('audible');
+    if (this.#dry) sounding('fed');
+    this.#dry = false;
+    this.#samples += speech.length;
+    await room;
+  }
+
+  /** Counts the piece that is spoken, as nothing more of it comes; what an engine failed to speak is not counted. */
+  #count(): void {
+    const { text = '', duration = 0, by } = this.#piece ?? {};
+    this.#piece = undefined;
+    if (duration === 0) return;
+    const work = { characters: text.length, spokenMs: Math.round(duration * 1000) };
+    this.note({ type: 'used', job: this.job, usage: usageOfWork(work, by) });
   }
 
   /** Whether at most `left` ms of it remain after `ms` of playout. */

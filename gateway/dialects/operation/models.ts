@@ -35,7 +35,7 @@ const Model = Type.Object(
     disk_bytes: Bytes,
     state: Type.Enum([...MODEL_STATES], {
       description:
-        '`added`: in place, and not in use, or not yet; `leaving`: removed, and still held by child processes.',
+        '`added`: in place, and not in use, or not yet; `leaving`: removed, and in use for a moment yet.',
     }),
     cpu_seconds: nullable(
       Type.Number({ description: 'Of a core, for a second of speech on this machine; an estimate.' }),

@@ -1,6 +1,6 @@
 /**
  * Frames of one socket on their way to its dialect. They pass at once, until those of one turn of the event loop have taken TURN_MS: one
- * read of the stack brings up to 65,000 small ones, which would hold the loop for a second. What is left waits for later turns,
+ * read of the stack brings up to 24,000 small ones, which would hold the loop for a second. What is left waits for later turns,
  * and so does everything behind a large frame that is still being copied.
  *
  * Invariants: frames pass in the order in which they came; waiting ones are bounded and charged (waiting-frames.ts); nothing passes once
@@ -8,7 +8,7 @@
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { MemoryShare } from '../../../contracts/ports/accounts/memory.js';
-import { TurnShare } from '../../../contracts/time/loop-turn.js';
+import { isTurnOver, TurnShare } from '../../../contracts/time/loop-turn.js';
 import { type SocketFrame, LongText } from './frame-queue.js';
 import { LandedFrame } from './landing.js';
 import { WaitingFrames } from './waiting-frames.js';
@@ -71,7 +71,8 @@ export class IngressQueue {
       if (this.#isCleared) return;
       this.#waiting.free(frame);
       this.events.take(own);
-      if (this.#turn.isOver) await nextTurn();
+      // They have waited already: now they share the turn with all that waits.
+      if (isTurnOver()) await nextTurn();
     }
     this.#isBusy = false;
   }

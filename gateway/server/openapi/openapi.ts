@@ -1,5 +1,4 @@
 /** `/openapi.json`: OpenAPI 3.1 from the descriptions that routes carry (docs/contract/decisions.md 25). */
-import { randomUUID } from 'node:crypto';
 import { type Permission, rolesOf } from '../../../contracts/permissions.js';
 import type { Dialect, Route, RouteDescription } from '../port.js';
 import { NamedSchemas, operationIds } from './openapi-names.js';
@@ -131,24 +130,6 @@ const webhooksOf = (dialects: readonly Dialect[], named: NamedSchemas): Record<s
       ]),
     ),
   );
-
-/**
- * The description as bytes, which are made once: a megabyte takes tens of milliseconds, and whoever asks needs no key. Only the
- * address is put in for each client.
- */
-export function interfaceBytes(describe: (baseUrl: string) => object): (baseUrl: string) => Uint8Array {
-  let around: readonly Buffer[] | undefined;
-  const made = (): readonly Buffer[] => {
-    const place = randomUUID();
-    return JSON.stringify(describe(place))
-      .split(JSON.stringify(place))
-      .map((part) => Buffer.from(part));
-  };
-  return (baseUrl) => {
-    const [before, after] = (around ??= made());
-    return Buffer.concat([before ?? Buffer.of(), Buffer.from(JSON.stringify(baseUrl)), after ?? Buffer.of()]);
-  };
-}
 
 /** What does not depend on the client. */
 function describe(dialects: readonly Dialect[]): object {

@@ -1,11 +1,13 @@
 /** The server's own routes, which belong to no API and are never shed: health, metrics, console, widget, interface description and its page. */
 import type { ServiceError } from '../../../contracts/errors.js';
+import { takesGzip } from './built-file.js';
 import { consoleRoutes } from './console.js';
 import { docsRoutes } from './docs.js';
 import type { Health } from './health.js';
 import { homeRoute } from './home.js';
 import type { Metrics } from './metrics.js';
-import { describeInterface, INFO, interfaceBytes } from '../openapi/openapi.js';
+import { describeInterface, INFO } from '../openapi/openapi.js';
+import { InterfaceBytes } from '../openapi/openapi-bytes.js';
 import type { PartReport } from '../parts/part-state.js';
 import { entryOf } from '../parts/reports.js';
 import type { Dialect, HttpRequest, Reply, Route } from '../port.js';
@@ -63,8 +65,29 @@ export interface SystemParts {
   readonly dialects: readonly Dialect[];
 }
 
+const DESCRIPTION = {
+  'content-type': 'application/json',
+  'cache-control': 'no-store',
+  vary: 'Accept-Encoding',
+};
+
+const descriptionRoute = (description: InterfaceBytes): Route => ({
+  method: 'GET',
+  path: '/openapi.json',
+  permission: 'open',
+  async handler(request) {
+    const { baseUrl } = request;
+    const packed = takesGzip(request) ? await description.packed(baseUrl) : undefined;
+    return {
+      status: 200,
+      headers: { ...DESCRIPTION, ...(packed && { 'content-encoding': 'gzip' }) },
+      body: packed ?? description.of(baseUrl),
+    };
+  },
+});
+
 export function systemDialect(parts: SystemParts): Dialect {
-  const description = interfaceBytes(describeInterface(parts.dialects));
+  const description = new InterfaceBytes(describeInterface(parts.dialects));
   const pages = consoleRoutes();
   return {
     name: 'system',
@@ -79,16 +102,7 @@ export function systemDialect(parts: SystemParts): Dialect {
         handler: async () => uncached(200, { live: true }),
       },
       metricsRoute(parts.metrics, parts.scraping),
-      {
-        method: 'GET',
-        path: '/openapi.json',
-        permission: 'open',
-        handler: async (request) => ({
-          status: 200,
-          headers: { 'content-type': 'application/json', 'cache-control': 'no-store' },
-          body: description(request.baseUrl),
-        }),
-      },
+      descriptionRoute(description),
       ...docsRoutes(),
       ...pages,
       ...widgetRoutes(),

@@ -22,6 +22,8 @@ export const REST_MS = 3000;
 export const sized = (number: number, size: number): number => Math.max(1, Math.round(number * size));
 export const bearer = (key: string): Record<string, string> => ({ authorization: `Bearer ${key}` });
 export const JSON_TYPE = { 'content-type': 'application/json' };
+/** A page of the agent whose public sessions are attacked. */
+export const ORIGIN = { origin: 'https://www.example.com', ...JSON_TYPE };
 export const FORM_TYPE = { 'content-type': 'application/x-www-form-urlencoded' };
 
 /** 64 KB of short, distinct names. */

@@ -1,11 +1,12 @@
 /**
- * What strangers and tenants try, row by row of the review that named them (X1 to X10). Each row is run beside a victim of
- * another workspace (main.ts); `size` 1 is the whole attack, a fraction of it the short form.
+ * What strangers and tenants try, row by row of the review that named them (X1 to X10), and at doors that came later (X12 to X15). Each
+ * row is run beside a victim of another workspace (main.ts); `size` 1 is the whole attack, a fraction of it the short form.
  */
 import { encode } from '@msgpack/msgpack';
 import { LIMITS } from '../../../contracts/limits.js';
 import type { Body } from '../../fixtures/platform/agents.js';
-import { type Attack, bearer, JSON_TYPE, KiB, manyMembers, MiB, REST_MS, sized } from './attack.js';
+import { type Attack, bearer, JSON_TYPE, KiB, manyMembers, MiB, ORIGIN, REST_MS, sized } from './attack.js';
+import { agentAttacks } from './agent-attacks.js';
 import { phoneSockets, phoneWebhooks } from './phone-attacks.js';
 import { ask, flood, listen, repeated, sendFrames, stall } from './senders.js';
 import type { Target } from './target.js';
@@ -149,19 +150,23 @@ const bodies: readonly Attack[] = [
   stalled('JSON speech', '/v1/tts', 'application/json', '\r\n{"text":"'),
 ];
 
+/** Three letters, so that a question holds hundreds of them; none is a word that a search leaves out. */
+const wordOf = (at: number): string =>
+  [at / 676, (at / 26) % 26, at % 26].map((letter) => String.fromCharCode(97 + Math.floor(letter))).join('');
+
 const searches: Attack = {
-  name: 'X5 searches of 900 words',
-  allowed: [200, 400, 422, 429, 503],
+  name: 'X5 searches of as many words as a question holds',
+  allowed: [200, 429, 503],
   seconds: 30,
   atOnce: 25,
   async run({ base, keys, attacker }, told, size) {
-    const words = Array.from({ length: 5000 }, (_, at) => `word${at.toString(36)}`);
+    const words = Array.from({ length: 5000 }, (_, at) => wordOf(at));
     const ids: unknown[] = [];
     for (let source = 0; source < sized(20, size); source += 1) {
-      const content = Array.from({ length: 40_000 }, (_, at) => words[(at * 7919 + source) % words.length]);
-      const text = content.join(' ').slice(0, 300_000);
+      const content = Array.from({ length: 70_000 }, (_, at) => words[(at * 7919 + source) % words.length]);
+      const text = content.join(' ').slice(0, 280_000);
       const form = new FormData();
-      form.set('file', new File([text], `s${source}.md`, { type: 'text/markdown' }));
+      form.set('source', new File([text], `s${source}.md`, { type: 'text/markdown' }));
       const made = await fetch(`${base}/v1/agent/knowledge-sources`, {
         method: 'POST',
         headers: bearer(keys.full),
@@ -173,13 +178,11 @@ const searches: Attack = {
     const config = { knowledge_base: { knowledge_source_ids: ids.slice(0, 20) } };
     const agent = await attacker('agents', { body: { name: 'Knows', config } });
     const url = `${base}/v1/agent/agents/${String(agent.body['agent_id'])}/knowledge/search`;
-    const body = JSON.stringify({ query: words.slice(0, 900).join(' ') });
+    const body = JSON.stringify({ query: words.join(' ').slice(0, LIMITS.knowledge.query) });
     const headers = { ...bearer(keys.read), ...JSON_TYPE };
     await flood(sized(100, size), 100, () => ask(told, url, { method: 'POST', headers, body }));
   },
 };
-
-const ORIGIN = { origin: 'https://www.example.com', ...JSON_TYPE };
 
 const plans: Attack = {
   name: 'X6 an oversize plan, and public sessions',
@@ -293,5 +296,5 @@ const worstTexts: readonly Attack[] = [
 
 export const ATTACKS: readonly Attack[] = [
   ...[...phoneWebhooks, queries, ...smallPieces, uploads, ...bodies, searches, plans],
-  ...[...phoneSockets, ...floods, ...worstTexts],
+  ...[...phoneSockets, ...floods, ...worstTexts, ...agentAttacks],
 ];

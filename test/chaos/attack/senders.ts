@@ -43,6 +43,21 @@ export const listen = async (told: Told, url: string, options: RequestInit, ms: 
   count(told, status);
 };
 
+/** A request whose answer is not read for `ms`, and then not wanted. */
+export const leaveUnread = async (
+  told: Told,
+  url: string,
+  options: RequestInit,
+  ms: number,
+): Promise<void> => {
+  const left = new AbortController();
+  const status = await fetch(url, { ...options, signal: left.signal })
+    .then(({ status }) => pause(ms, status))
+    .catch(failureOf);
+  left.abort();
+  count(told, status);
+};
+
 /** Does it `times` times, `atOnce` at the same time. */
 export async function flood(
   times: number,
@@ -84,6 +99,8 @@ export async function stall(
 interface Frames {
   readonly path: string;
   readonly key?: string;
+  /** Of a browser's page. */
+  readonly origin?: string;
   /** The frames in turn, bytes as binary ones; sent until there are no more. */
   readonly frames: Iterable<string | Uint8Array>;
   /** How long the socket stays open afterwards. */
@@ -94,10 +111,13 @@ interface Frames {
 export async function sendFrames(
   told: Told,
   base: string,
-  { path, key, frames, restMs }: Frames,
+  { path, key, origin, frames, restMs }: Frames,
 ): Promise<void> {
   const headers = key === undefined ? {} : { authorization: `Bearer ${key}`, 'xi-api-key': key };
-  const socket = new WebSocket(`${base.replace('http', 'ws')}${path}`, { headers, perMessageDeflate: false });
+  const socket = new WebSocket(`${base.replace('http', 'ws')}${path}`, {
+    ...{ headers, perMessageDeflate: false },
+    ...(origin !== undefined && { origin }),
+  });
   const closed = new Promise<number | string>((resolve) => {
     socket.on('close', resolve);
     socket.on('error', (error) => resolve(toldBy(error)));

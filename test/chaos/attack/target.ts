@@ -1,11 +1,13 @@
 /** The gateway that is attacked: its keys, its processes, and what they use. */
 import { readFileSync } from 'node:fs';
+import type { ServerResponse } from 'node:http';
 import { randomIds } from '../../../contracts/ids.js';
 import { openDatabase } from '../../../storage/postgres/database.js';
 import { createKey } from '../../../storage/keys/keys.js';
 import { type Call, client, makeAgent } from '../../fixtures/platform/agents.js';
 import { commandOf, familyOf } from '../../fixtures/processes/family.js';
 import { type Gateway, startGateway, TEST_KEY, TEST_SECRET } from '../../fixtures/gateway.js';
+import { type Model, said, startModel } from '../../fixtures/chat/model.js';
 import { type OwnPostgres, startPostgres } from './postgres.js';
 import { memoryOf } from '../../fixtures/processes/resources.js';
 
@@ -42,18 +44,41 @@ async function keysOf(url: string): Promise<Target['keys']> {
   }
 }
 
+/** Characters of one answer: nearly as many as are taken. */
+const LONG_ANSWER = 'and so it goes '.repeat(6500);
+
+/** Whoever writes a long message gets a long answer. */
+const answerTo: Parameters<Model['answer']>[0] = (messages) =>
+  said(messages).length > 1000 ? wholly(LONG_ANSWER) : 'Good morning.';
+
+/** An answer in one piece: the attackers' processor has other things to do. */
+const wholly =
+  (content: string) =>
+  (response: ServerResponse): void => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    const piece = { choices: [{ delta: { content } }] };
+    response.end(`data: ${JSON.stringify(piece)}\n\ndata: [DONE]\n\n`);
+  };
+
 /** `env`: settings besides the usual ones of tests. */
 export async function startTarget(env: Readonly<Record<string, string>>): Promise<Target> {
   const postgres: OwnPostgres = await startPostgres();
+  const model = await startModel();
+  model.answer(answerTo);
+  const stopAround = async (): Promise<void> => {
+    await model.stop();
+    await postgres.stop();
+  };
   const gateway = await startGateway({
     DATABASE_URL: postgres.url,
+    LLM_BASE_URL: model.url,
     SECRETS_KEY: TEST_SECRET,
     LOG_LEVEL: 'error',
     PUBLIC_SESSIONS_PER_IP: '1000',
     PUBLIC_SESSIONS_PER_AGENT: '1000',
     ...env,
   }).catch(async (error: unknown) => {
-    await postgres.stop();
+    await stopAround();
     throw error;
   });
   const keys = await keysOf(postgres.url);
@@ -64,7 +89,7 @@ export async function startTarget(env: Readonly<Record<string, string>>): Promis
     agent: await makeAgent(attacker, { change }),
     async stop() {
       await gateway.stop();
-      await postgres.stop();
+      await stopAround();
     },
   };
 }

@@ -6,9 +6,16 @@ import t from '../../fixtures/tap.js';
 import { createFlite } from '../../../engines/backends/flite/index.js';
 import { Resampling } from '../../../engines/resampling.js';
 import { CALLER_RATE, letGo } from '../../fixtures/calls/caller.js';
-import { type Meeting, messagesOf, shownBy, Talks } from '../../fixtures/conversation/conversation.js';
+import {
+  type Meeting,
+  messagesOf,
+  type Record,
+  shownBy,
+  Talks,
+} from '../../fixtures/conversation/conversation.js';
 import { DEEPGRAM_KEY, deepgramService } from '../../fixtures/engines/deepgram-service.js';
 import { ELEVENLABS_KEY, elevenlabsService } from '../../fixtures/engines/elevenlabs-service.js';
+import { exactly } from '../../fixtures/exactly.js';
 import { joined, quickFirst, spoken } from '../../fixtures/engines/listening.js';
 import { until } from '../../fixtures/until.js';
 
@@ -17,9 +24,19 @@ const [ears, otherEars] = await Promise.all([deepgramService(t), deepgramService
 const [voice, otherVoice] = await Promise.all([elevenlabsService(t), elevenlabsService(t)]);
 
 const MAIN = 'elevenlabs-compatible/main';
+/** The first voice bills characters, the other one minutes; recognisers bill minutes. */
+const PRICES = {
+  currency: 'EUR',
+  engines: {
+    [MAIN]: { characters: 1000 },
+    'elevenlabs-compatible': { models: { eleven_flash_v2_5: { speech_minute: 60 } } },
+    'deepgram-compatible': { models: { 'nova-3': { recognition_minute: 60 } } },
+  },
+};
 const talks = await Talks.start(t, {
   TTS_ENGINES: `${MAIN},elevenlabs-compatible/spare`,
   STT_ENGINES: 'deepgram-compatible',
+  PRICES: JSON.stringify(PRICES),
   REMOTE_1_KIND: 'elevenlabs-compatible',
   REMOTE_1_NAME: 'main',
   REMOTE_1_URL: voice.url,
@@ -55,6 +72,13 @@ const untilAnswered = ({ caller }: Meeting, times: number) =>
   until('it is answered', () => shownBy(caller, 'agent').filter((text) => /fine/.test(text)).length >= times);
 const paths = (service: { readonly asked: readonly { method: string; path: string }[] }): string[] =>
   service.asked.map(({ method, path }) => `${method} ${path}`);
+interface Work {
+  readonly engine: string;
+  readonly characters: number;
+  readonly speech_seconds: number;
+  readonly recognised_seconds: number;
+}
+const enginesIn = ({ usage }: Record): readonly Work[] => usage['engines'] as readonly Work[];
 const hasLogged = (part: object): boolean =>
   talks.gateway
     .stderr()
@@ -79,8 +103,14 @@ t.test('callers are heard while they speak, and answered with the first audio by
     'partial transcripts are shown',
   );
   meeting.caller.hangUp();
-  const [said] = messagesOf(await talks.ended(meeting.invite));
+  const record = await talks.ended(meeting.invite);
+  const [said] = messagesOf(record);
   t.equal(said, `user: ${WORDS}`);
+  const [heard, spoke] = enginesIn(record);
+  exactly(t, heard, { engine: 'deepgram-compatible/3', model: 'nova-3', recognised_seconds: Number });
+  exactly(t, spoke, { engine: MAIN, model: 'eleven_flash_v2_5', characters: 'That is fine.'.length });
+  exactly(t, record.cost, { characters: spoke!.characters, speech_minute: 0 });
+  t.equal(record.cost!['recognition_minute'], heard!.recognised_seconds);
   await until('nobody is listened to any more', () => ears.sockets.size === 0);
   t.ok(voice.sockets.size <= 1, 'one is open for the next sentence');
 });
@@ -104,7 +134,13 @@ t.test('each service that fails is followed by the next of its list', async (t) 
   ).json()) as object;
   t.match(JSON.stringify(health), /deepgram-compatible\/3/, 'and /health');
   meeting.caller.hangUp();
-  const messages = messagesOf(await talks.ended(meeting.invite));
-  t.same(messages, [`user: ${WORDS}`, 'assistant: That is fine.']);
+  const record = await talks.ended(meeting.invite);
+  const [heard, spoke, ...others] = enginesIn(record);
+  exactly(t, heard, { engine: named.next, model: 'nova-3' });
+  exactly(t, spoke, { engine: 'elevenlabs-compatible/spare', characters: 'That is fine.'.length });
+  t.same(others, [], 'who failed has done nothing');
+  exactly(t, record.cost, { characters: 0, speech_minute: spoke!.speech_seconds });
+  t.ok(spoke!.speech_seconds > 0);
+  t.same(messagesOf(record), [`user: ${WORDS}`, 'assistant: That is fine.']);
   await talks.untilNoCalls();
 });

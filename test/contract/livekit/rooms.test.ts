@@ -60,14 +60,21 @@ t.test(
     });
 
     await followed.seen('connected');
-    await call.playSpeech(1, toneOf(1000, 500));
-    call.finishUtterance(1);
-    await until('all is played', () => followed.played(1) === 1000);
-    await until('it was heard', () => loudMs(person.heard) >= 900);
-    t.ok(loudMs(person.heard) <= 1150, `${loudMs(person.heard)} ms of sound`);
-    t.ok(Math.abs(pitchOf(person.heard) - 500) < 25, `${pitchOf(person.heard)} Hz`);
+    // Sound that a busy machine sends late is lost or filled in, as on a bad line: then it is said again.
+    const isWhole = (samples: Int16Array) => loudMs(samples) >= 900 && loudMs(samples) <= 1150 && samples;
+    let said = 0;
+    const voice = await until('the agent is heard whole', async () => {
+      const from = person.heard.length;
+      const utterance = (said += 1);
+      await call.playSpeech(utterance, toneOf(1000, 500));
+      call.finishUtterance(utterance);
+      await until('all is played', () => followed.played(utterance) === 1000);
+      const heard = () => person.heard.subarray(from);
+      await until('it was heard', () => loudMs(heard()) >= 900, 5000).catch(() => undefined);
+      return isWhole(heard());
+    });
+    t.ok(Math.abs(pitchOf(voice) - 500) < 25, `${pitchOf(voice)} Hz`);
 
-    // Sound that a busy machine sends late is lost, as on a bad line: then it is said again.
     const samples = await until('the user is heard whole', async () => {
       const from = followed.events.length;
       const since = () => followed.events.slice(from);
@@ -75,8 +82,7 @@ t.test(
       await person.say(toneOf(1000, 800));
       await until('the user has ended', hasEnded, 15_000).catch(() => undefined);
       const heard = since().flatMap((event) => (event.kind === 'audio' ? [...event.samples] : []));
-      const ms = loudMs(Int16Array.from(heard));
-      return hasEnded() && ms >= 900 && ms <= 1150 && Int16Array.from(heard);
+      return hasEnded() && isWhole(Int16Array.from(heard));
     });
     t.ok(Math.abs(pitchOf(samples) - 800) < 40, `${pitchOf(samples)} Hz`);
 
@@ -113,29 +119,35 @@ t.test('pause holds the voice, resume continues it, clear drops it', ALONE, asyn
   await call.ready;
   await followed.seen('connected');
   const { person } = roomOf(sessionId);
-  void call.playSpeech(1, toneOf(1500, 500));
-  call.finishUtterance(1);
-  await until('it is heard', () => loudMs(person.heard) > 300);
-  call.pauseSpeech();
-  await until('silence is heard', () => person.events.filter(({ kind }) => kind === 'speech').length === 2);
-  const before = loudMs(person.heard);
-  t.ok(before < 1200, `${before} ms until then`);
-  t.equal(followed.played(1), undefined);
-  call.resumeSpeech();
-  await until('it is over', () => followed.played(1) === 1500);
-  await until('all of it was heard', () => loudMs(person.heard) >= 1400);
-  // On a busy machine the decoder fills in frames that arrive late.
-  t.ok(loudMs(person.heard) <= 2000, `${loudMs(person.heard)} ms: nothing is heard twice`);
+  const isSilent = () => person.events.some((event) => event.kind === 'speech' && !event.active);
+  let said = 0;
+  /** Says a long tone, and calls `stop` in the midst of it. */
+  const stopped = async (stop: () => void): Promise<number> => {
+    const utterance = (said += 1);
+    person.events.length = 0;
+    void call.playSpeech(utterance, toneOf(5000, 500));
+    call.finishUtterance(utterance);
+    await until('it is heard', () => loudMs(person.heard) > 300);
+    stop();
+    await until('silence is heard', isSilent);
+    return utterance;
+  };
+  // On a busy machine frames that arrive late are lost, or filled in by the decoder: then it is said again.
+  const [before, all] = await until('all of it was heard, and nothing twice', async () => {
+    const utterance = await stopped(() => call.pauseSpeech());
+    const before = loudMs(person.heard);
+    t.equal(followed.played(utterance), undefined);
+    call.resumeSpeech();
+    await until('it is over', () => followed.played(utterance) === 5000);
+    const isHeard = () => loudMs(person.heard) >= 4700;
+    await until('it was heard', isHeard, 5000).catch(() => undefined);
+    return isHeard() && loudMs(person.heard) <= 5500 && [before, loudMs(person.heard)];
+  });
+  t.ok(before! < 4500, `${before} ms until then, ${all} in all`);
 
-  person.events.length = 0;
-  void call.playSpeech(2, toneOf(10_000, 500));
-  await until('it is heard', () => loudMs(person.heard) > 300);
-  call.clearSpeech();
-  await until('it is over', () => followed.played(2) !== undefined);
-  await until('silence is heard', () =>
-    person.events.some((event) => event.kind === 'speech' && !event.active),
-  );
-  const played = followed.played(2) ?? 0;
+  const cleared = await stopped(() => call.clearSpeech());
+  await until('it is over', () => followed.played(cleared) !== undefined);
+  const played = followed.played(cleared) ?? 0;
   const heard = loudMs(person.heard);
   t.ok(Math.abs(played - heard) <= 300, `${played} ms were played, ${heard} heard`);
   t.ok(played < 5000);

@@ -1,55 +1,22 @@
 /** The data channels of one client (media/embedded/peer.ts): however it names and opens them, they hold no memory of ours. */
-import { Audio, type DataChannel, PeerConnection } from 'node-datachannel';
+import type { DataChannel } from 'node-datachannel';
 import t from '../../fixtures/tap.js';
-import { Peer } from '../../../media/embedded/peer.js';
-import { freePort } from '../../../media/embedded/udp-port.js';
-import { letLibraryGo } from '../../fixtures/calls/caller-peer.js';
+import { peerPair } from '../../fixtures/media/peer-pair.js';
 import { until } from '../../fixtures/until.js';
 
 const MOST = 32;
-const AGENT = { ssrc: 7, streamId: 'agent|track', trackId: 'track' };
 
 t.test('a client has a limited number of channels at once; closed ones make room', async (t) => {
   const heard: string[] = [];
-  const client = new PeerConnection('client', { iceServers: [], disableAutoNegotiation: true });
-  const line = new Audio('0', 'SendRecv');
-  line.addOpusCodec(111);
-  line.addSSRC(42, 'client', 'stream', 'track');
-  const track = client.addTrack(line);
-  /** References to channels: the library drops a channel without one. */
-  const channels: DataChannel[] = [];
+  const { client, held, negotiate } = await peerPair(t, { message: (label) => heard.push(label) });
   const openSome = (many: number, label: string): DataChannel[] => {
     const some = Array.from({ length: many }, () => client.createDataChannel(label));
     for (const channel of some) channel.onClosed(() => undefined);
-    channels.push(...some);
+    held.push(...some);
     return some;
   };
-  const none = (): void => undefined;
-  const server = new Peer(
-    'server',
-    { port: await freePort(0, '127.0.0.1'), bind: '127.0.0.1', iceServers: [] },
-    {
-      ...{ state: none, channelOpen: none, packet: none },
-      candidate: (candidate, mid) => client.addRemoteCandidate(candidate, mid),
-      message: (label) => heard.push(label),
-    },
-    () => true,
-  );
-  let isOver = false;
-  client.onStateChange((state) => (isOver = state === 'closed'));
-  track.onClosed(() => undefined);
-  t.teardown(async () => {
-    server.close();
-    client.close();
-    await until('the client is closed', () => isOver);
-    letLibraryGo();
-    channels.length = 0;
-  });
   const [first] = openSome(1, '_reliable');
-  client.onLocalCandidate((candidate, mid) => server.addCandidate(candidate, mid));
-  client.setLocalDescription('offer');
-  const { sdp } = server.answer(client.localDescription()?.sdp ?? '', AGENT);
-  client.setRemoteDescription(sdp, 'answer');
+  negotiate();
   await until('the first is open', () => first?.isOpen());
 
   const others = openSome(MOST - 1, 'same name');

@@ -139,6 +139,22 @@ t.test('what was pulled is the same; pulling again writes nothing', async (t) =>
   exactly(t, await agents(here, 'pull', folder), { code: 0, out: 'nothing has changed\n' });
 });
 
+t.test('a changed voice is told by its title', async (t) => {
+  const { body } = await here.call('GET', '/model?page_size=1');
+  const [voice] = body['items'] as { readonly _id: string; readonly title: string }[];
+  const file = join(folder, 'agents/lamp-shop.yaml');
+  const before = readFileSync(file, 'utf8');
+  writeFileSync(file, before.replace('voice_id: default', `voice_id: ${voice!._id}`));
+  const { code, out } = await agents(here, 'diff', folder);
+  writeFileSync(file, before);
+  t.equal(code, 1);
+  t.ok(
+    out.includes(`config.voice.voice_id: "default" → "${voice!.title}" (${voice!._id})
+`),
+    out,
+  );
+});
+
 t.test('another gateway gets all of it, once', async (t) => {
   const before = await agents(there, 'diff', folder);
   t.equal(before.code, 1);

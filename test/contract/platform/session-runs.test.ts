@@ -208,7 +208,7 @@ t.test('a session ends once, and its end is one with what it causes', async (t) 
     turns_total: 0,
     usage: {
       ...{ input_tokens: 0, output_tokens: 0, tokens_estimated: false, characters: 0, models: [] },
-      ...{ recognised_seconds: 0, call_seconds: durationSeconds },
+      ...{ recognised_seconds: 0, engines: [], call_seconds: durationSeconds },
     },
     cost: null,
   });

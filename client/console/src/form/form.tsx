@@ -6,7 +6,7 @@ import { spaced } from '../format.js';
 import { Check, Marked } from '../parts/basics.js';
 import { texts } from '../texts.js';
 import { emptyOf, isNullable, kindOf, type Kind, type Schema } from './schema.js';
-import { LABELS, optionName } from './words.js';
+import { helpOf, LABELS, optionName } from './words.js';
 
 const { form } = texts;
 
@@ -43,7 +43,7 @@ const UNIT = /_(ms|seconds|db)$/;
 export const labelOf = (path: Path): string => {
   const last = path.at(-1) ?? '';
   if (typeof last === 'number') return `${labelOf(path.slice(0, -1))} ${last + 1}`;
-  const known = LABELS[last];
+  const known = LABELS[patternOf(path)] ?? LABELS[last];
   if (known !== undefined) return known;
   const unit = UNIT.exec(last)?.[1] ?? '';
   const named = unit === '' ? last.replace(ID, '$1') : last.replace(UNIT, '');
@@ -54,7 +54,8 @@ export const labelOf = (path: Path): string => {
 /** The field of a value; that of its list, if it is in one. */
 const fieldOf = (path: Path): string => String(path.findLast((part) => typeof part === 'string') ?? '');
 
-const patternOf = (path: Path): string =>
+/** A path with `*` for positions in lists. */
+export const patternOf = (path: Path): string =>
   path.map((part) => (typeof part === 'number' ? '*' : part)).join('.');
 
 function useProblem(path: Path): string | undefined {
@@ -89,10 +90,10 @@ export function Labelled({
   const id = useId();
   const { disabled } = useContext(FormContext);
   const problem = useProblem(path);
-  const help = [schema.description, bounds].filter(Boolean).join(' ');
+  const help = [helpAt(path, schema), bounds].filter(Boolean).join(' ');
   const described = help || problem ? { 'aria-describedby': `${id}-help` } : {};
   return (
-    <div class={`field ${kindOf(schema) === 'text' && isLong(schema) ? 'wide' : ''}`}>
+    <div class={`field ${sizeOf(schema, path)}`}>
       <label class="label" for={id}>
         {labelOf(path)}
       </label>
@@ -107,13 +108,28 @@ export function Labelled({
   );
 }
 
-const Help = ({ text }: { readonly text: string }) => (
-  <p class="help">
-    <Marked text={text} />
-  </p>
-);
+const Help = ({ text }: { readonly text: string }) =>
+  text === '' ? null : (
+    <p class="help">
+      <Marked text={text} />
+    </p>
+  );
+
+const helpAt = (path: Path, { description }: Schema): string => helpOf(String(path.at(-1)), description);
 
 const isLong = ({ maxLength = 0 }: Schema): boolean => maxLength > LONG_TEXT;
+
+/** Options of more characters are cut off in a column of usual width. */
+const LONG_OPTION = 26;
+
+/** How much room a field needs. */
+function sizeOf(schema: Schema, path: Path): 'wide' | 'broad' | '' {
+  const kind = kindOf(schema);
+  if (kind === 'text' && isLong(schema)) return 'wide';
+  const options = (schema.enum ?? []).filter((option) => option !== null);
+  const names = options.map((option) => optionName(String(path.at(-1)), option));
+  return kind === 'choice' && names.some(({ length }) => length > LONG_OPTION) ? 'broad' : '';
+}
 
 /** Whether the field has one line, however long its text may be. */
 const isLine = (path: Path): boolean => path.at(-1) === 'url';
@@ -179,7 +195,7 @@ const Tick = ({ schema, path, value, change }: NodeProps) => {
   return (
     <div class="field">
       <Check label={labelOf(path)} checked={value === true} disabled={disabled} onChange={change} />
-      {schema.description && <Help text={schema.description} />}
+      <Help text={helpAt(path, schema)} />
       {problem && <p class="problem">{problem}</p>}
     </div>
   );
@@ -283,7 +299,7 @@ const List = ({ schema, path, value, change }: NodeProps) => {
   return (
     <fieldset class="group wide">
       <legend>{name}</legend>
-      {schema.description && <Help text={schema.description} />}
+      <Help text={helpAt(path, schema)} />
       {problem && <p class="problem">{problem}</p>}
       {items.map((each, index) => (
         <div class="item" key={index}>

@@ -119,7 +119,9 @@ export function Failure({
       : texts.advice.unknown;
   return (
     <div class="notice bad stack tight" role="alert">
-      <p>{wordsOf(error)}</p>
+      <p>
+        <Marked text={wordsOf(error)} />
+      </p>
       {refusal?.problems
         .filter(({ msg }) => msg !== refusal.message)
         .map(({ loc, msg }) => (

@@ -1,20 +1,8 @@
 /** Whether this page can have a microphone, and if not, why, and what to set. */
 import { useEffect, useState } from 'preact/hooks';
+import type { Missing } from '../sound/microphone.js';
 import { Marked } from './basics.js';
 import { microphoneTexts } from './microphone-texts.js';
-
-export type Missing = keyof typeof microphoneTexts.missing;
-
-/** Names of browsers' errors about microphones; any other is a refusal. */
-const CAUSES: Readonly<Record<string, Missing>> = {
-  NotFoundError: 'none',
-  NotReadableError: 'inUse',
-  AbortError: 'inUse',
-};
-
-/** Why a microphone that was asked for did not come. */
-export const missingBy = (cause: unknown): Missing =>
-  window.isSecureContext ? (CAUSES[(cause as Error | undefined)?.name ?? ''] ?? 'refused') : 'insecure';
 
 /** Not every browser tells of this permission; whoever does not is asked for the microphone itself. */
 async function isRefused(): Promise<boolean> {

@@ -1,5 +1,5 @@
 /** A button that does something that cannot be undone, after asking once more in place. */
-import { useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { useAction } from '../hooks.js';
 import { texts } from '../texts.js';
 import { Failure } from './basics.js';
@@ -18,6 +18,9 @@ export function Sure({
 }) {
   const [asked, setAsked] = useState(false);
   const action = useAction(act);
+  const cancel = useRef<HTMLButtonElement>(null);
+  // Enter once more does nothing that cannot be undone.
+  useLayoutEffect(() => cancel.current?.focus(), [asked]);
   if (!asked)
     return (
       <div>
@@ -33,7 +36,7 @@ export function Sure({
         <button class="button danger" type="button" disabled={action.busy} onClick={() => void action.run()}>
           {now}
         </button>
-        <button class="button" type="button" onClick={() => setAsked(false)}>
+        <button ref={cancel} class="button" type="button" onClick={() => setAsked(false)}>
           {texts.cancel}
         </button>
       </div>

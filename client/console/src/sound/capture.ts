@@ -1,29 +1,20 @@
 /** Captures the microphone as samples. The worklet is a separate file: the page's content policy allows no other. */
-import { texts } from '../texts.js';
 import worklet from './capture.worklet.js';
+import { closeMicrophone, openMicrophone } from './microphone.js';
 
 export interface Capture {
   readonly stop: () => void;
 }
 
-/** `device`: an id; if it is missing, another device is used. Errors: one that says why there is no microphone. */
-async function microphone(device: string | undefined): Promise<MediaStream> {
-  try {
-    return await navigator.mediaDevices.getUserMedia({ audio: device ? { deviceId: device } : true });
-  } catch {
-    throw new Error(texts.listen.noMicrophone);
-  }
-}
-
-/** Calls `take` with samples at RATE, 100 ms at a time. Errors: those of `microphone`. */
+/** Calls `take` with samples at RATE, 100 ms at a time. `device` as of `openMicrophone`. Errors: its own. */
 export async function capture(take: (samples: Float32Array) => void, device?: string): Promise<Capture> {
-  const stream = await microphone(device);
+  const stream = await openMicrophone(device);
   const context = new AudioContext();
   let node: AudioWorkletNode | undefined;
   const stop = (): void => {
     // Messages still queued by the worklet are dropped.
     if (node) node.port.onmessage = null;
-    for (const track of stream.getTracks()) track.stop();
+    closeMicrophone(stream);
     if (context.state !== 'closed') void context.close();
   };
   try {

@@ -42,7 +42,7 @@ export const calls = {
   endSure: 'The agent says no goodbye: the caller is hung up on.',
   endNow: 'End it now',
   follows: 'This list follows calls in progress.',
-  total: (count: number) => (count === 1 ? '1 call' : `${count.toLocaleString('en')} calls`),
+  total: (count: number) => (count === 1 ? '1 call' : `${count.toLocaleString()} calls`),
   numberHelp: 'Whole, such as +4930123456.',
   timeline:
     'Both voices over time: the user above, the agent below, and between them what each answer waited for.',
@@ -103,6 +103,7 @@ export const calls = {
       input_tokens: 'Tokens read',
       output_tokens: 'Tokens written',
       characters: 'Characters spoken',
+      speech_minute: 'Speech made',
       recognition_minute: 'Audio transcribed',
       call_minute: 'Length of the call',
     },
@@ -110,6 +111,9 @@ export const calls = {
     answered: (models: string) => `Answered by ${models}`,
     model: (name: string, read: string, written: string) =>
       `${name}: ${read} tokens read, ${written} written`,
+    engine: (name: string, work: string) => `${name}: ${work}`,
+    spoke: (characters: string, minutes: string) => `spoke ${characters} characters, ${minutes}`,
+    heard: (minutes: string) => `heard ${minutes}`,
     estimated: 'Tokens were counted by the gateway, as the language model does not tell them.',
   },
   dialled: (status: string, who: string | null) => {

@@ -11,7 +11,7 @@ export const phone = {
   labelHelp: 'For you: callers never see it.',
   agent: 'Agent that answers',
   agentHelp: 'Callers get the published version.',
-  nobody: 'Nobody: calls are rejected',
+  nobody: 'Nobody: it rings busy',
   verifies: 'As the provider’s own console shows it. It is stored encrypted and never shown again.',
   places: 'To place calls from this number; leave it empty if it only answers. Stored encrypted as well.',
   enabled: 'Calls are answered',

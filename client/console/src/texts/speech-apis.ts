@@ -1,4 +1,6 @@
 /** The views Speak, Listen and Realtime: the speech APIs by hand. */
+import { placesText } from '../format.js';
+
 export const speak = {
   intro:
     'Hear a text, see when its audio arrives, and copy the request into a program. The view Voices says how to add natural voices.',
@@ -18,7 +20,7 @@ export const speak = {
   first: 'Time to first audio',
   all: 'Until all had arrived',
   length: 'Length',
-  seconds: (count: number) => `${count.toFixed(1)} s`,
+  seconds: (count: number) => `${placesText(count, 1)} s`,
   request: 'The request',
 } as const;
 
@@ -32,8 +34,6 @@ export const listen = {
   stop: 'Stop and transcribe',
   recordingName: 'recording.webm',
   advice: { 400: 'Choose another file: audio or video, such as wav, mp3, m4a, ogg, flac or webm.' },
-  noMicrophone:
-    'The microphone cannot be used: allow it in the browser, and open the page over HTTPS or on localhost.',
   sending: 'Sending…',
   working: 'Transcribing…',
   nothing: 'No words were heard.',
@@ -42,7 +42,7 @@ export const listen = {
 
 export const realtime = {
   intro:
-    'One socket that speaks and transcribes, as clients of protocol A use it. The page opens it with a client secret, as a browser of yours would.',
+    'One socket that speaks and transcribes, as clients of OpenAI’s realtime API use it. The page opens it with a client secret, as a page of yours would.',
   kind: 'Session',
   kinds: { realtime: 'Speak and transcribe', transcription: 'Transcribe only' },
   connect: 'Connect',
@@ -109,5 +109,5 @@ export const realtime = {
   noneMatching: 'No event matches.',
   shown: (count: number) => `${count} shown; the last 500 are kept, audio as its size only.`,
   audioOf: (size: string) => `(${size} of audio)`,
-  charactersMore: (count: number) => `… (${count.toLocaleString('en')} characters more)`,
+  charactersMore: (count: number) => `… (${count.toLocaleString()} characters more)`,
 } as const;

@@ -1,8 +1,8 @@
 /** The view Voices. */
 export const voices = {
   intro:
-    'The voices of this gateway. `npm run models` lists more, with licence, size and whether this machine is quick enough for them: ' +
-    'for example `npm run models -- add kokoro-en-int8`, natural English voices (104 MB, Apache-2.0). docs/engines.md says what each engine can do.',
+    'The voices of this gateway. The catalogue of models has more, with licence, size and whether this machine is quick enough for them; ' +
+    '`npm run models` shows the same. docs/engines.md says what each engine can do.',
   search: 'Search',
   language: 'Language',
   anyLanguage: 'All languages',

@@ -52,7 +52,7 @@ function Subject({ entry: { action, subject_id: id, subject_name: name } }: { re
 
 const Row = ({ entry }: { readonly entry: Entry }) => (
   <tr>
-    <td>{momentText(entry.last_at)}</td>
+    <td class="when">{momentText(entry.last_at)}</td>
     <td>{entry.key_name ?? entry.key_id ?? audit.operator}</td>
     <td>
       {audit.actions[entry.action] ?? entry.action}

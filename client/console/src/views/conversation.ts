@@ -7,7 +7,7 @@ import { AgentSession } from '../../../src/session.js';
 import type { ClientTools } from '../../../src/tools.js';
 import { optionName } from '../form/words.js';
 import { type Line, withLine } from '../parts/lines.js';
-import { type Missing, missingBy } from '../parts/no-microphone.js';
+import { type Missing, missingBy } from '../sound/microphone.js';
 import { texts } from '../texts.js';
 
 export type Speaker = keyof typeof texts.talk.speakers;

@@ -4,9 +4,8 @@
  */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { readAccount } from '../account.js';
-import { key, request, whenRefused } from '../api.js';
-import { submitting, useAction } from '../hooks.js';
-import { Failure, Field } from '../parts/basics.js';
+import { whenRefused } from '../api.js';
+import { KeyForm } from '../parts/key-form.js';
 import { texts } from '../texts.js';
 
 const { signIn } = texts;
@@ -39,21 +38,16 @@ interface DialogProps {
 
 function Dialog({ workspace, done, signOut }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
-  const [text, setText] = useState('');
-  useEffect(() => dialog.current?.showModal(), []);
-  const trial = useAction(async (signal) => {
-    const before = key.read();
-    key.keep(text.trim());
-    try {
-      const account = await readAccount(signal);
-      if (account.workspace_id !== workspace) throw new Error(signIn.other);
-      await request('v1/sign-ins', { method: 'POST', signal, isTrial: true });
-      done();
-    } catch (error) {
-      key.keep(before);
-      throw error;
-    }
-  });
+  useEffect(() => {
+    const before = document.activeElement;
+    dialog.current?.showModal();
+    // It is gone by then, so that it cannot give the focus back itself.
+    return () => before instanceof HTMLElement && before.focus();
+  }, []);
+  const check = async (signal: AbortSignal) => {
+    const account = await readAccount(signal);
+    if (account.workspace_id !== workspace) throw new Error(signIn.other);
+  };
   return (
     <dialog
       ref={dialog}
@@ -61,31 +55,15 @@ function Dialog({ workspace, done, signOut }: DialogProps) {
       aria-labelledby="key-again"
       onCancel={(event) => event.preventDefault()}
     >
-      <form class="stack" onSubmit={submitting(trial)}>
+      <div class="stack">
         <h2 id="key-again">{signIn.again}</h2>
         <p class="soft">{signIn.againHelp}</p>
-        <Field label={signIn.key}>
-          {(tied) => (
-            <input
-              {...tied}
-              type="password"
-              autocomplete="off"
-              required
-              value={text}
-              onInput={({ currentTarget }) => setText(currentTarget.value)}
-            />
-          )}
-        </Field>
-        <div class="row">
-          <button class="button primary" disabled={trial.busy}>
-            {signIn.submit}
-          </button>
+        <KeyForm check={check} done={done}>
           <button class="button" type="button" onClick={signOut}>
             {signIn.out}
           </button>
-        </div>
-        <Failure error={trial.error} advice={signIn.advice} />
-      </form>
+        </KeyForm>
+      </div>
     </dialog>
   );
 }

@@ -26,6 +26,7 @@ import type {
   Transcript,
   Transcription,
   TranscriptionRequest,
+  WorkedBy,
 } from '../../../../contracts/ports/speech/speech.js';
 import { StretchPart, StretchGroup, type JoinedStretches } from './stretch-group.js';
 import { otherHearings } from './other-hearings.js';
@@ -38,8 +39,8 @@ export interface TurnTranscriptionParts {
   readonly language: string;
   /** Whether a final text holds what the user was asked for, as far as that can be told. Absent: it always does. */
   fits?(text: string): boolean;
-  /** Reports the length of the audio of a final transcript, in ms. */
-  recognised(ms: number): void;
+  /** Reports the length of the audio of a final transcript, in ms, and who heard it. */
+  recognised(ms: number, by: WorkedBy | undefined): void;
   readonly log: Log;
 }
 
@@ -338,7 +339,7 @@ export class TurnTranscription {
   async #together(group: JoinedStretches, { stretch, ahead }: Ended): Promise<Words> {
     const before = ahead?.joins === group.joins ? await ahead.heard : undefined;
     const found = before?.text ? before : await this.#transcribe(group, { uncounted: true });
-    this.#count(secondsOf(stretch));
+    this.#count(secondsOf(stretch), found.by);
     return this.#wordsOf(found);
   }
 
@@ -353,7 +354,7 @@ export class TurnTranscription {
     const known = before?.text === '' ? undefined : before;
     if (known && !group) transcription.countUsage(caller, known.duration);
     const found = known ?? (await this.#transcribe(stretch, group && { uncounted: true }));
-    if (!group) this.parts.recognised(Math.round(found.duration * 1000));
+    if (!group) this.parts.recognised(Math.round(found.duration * 1000), found.by);
     return found.text === '' && part ? this.#again(part.audio) : this.#wordsOf(found);
   }
 
@@ -364,9 +365,9 @@ export class TurnTranscription {
     return isOfSeveral ? { text, language } : { text };
   }
 
-  #count(seconds: number): void {
+  #count(seconds: number, by: WorkedBy | undefined): void {
     this.parts.transcription.countUsage(this.parts.caller, seconds);
-    this.parts.recognised(Math.round(seconds * 1000));
+    this.parts.recognised(Math.round(seconds * 1000), by);
   }
 
   /** The words of audio that has counted; empty if the recogniser fails, as it has found none before. */

@@ -113,6 +113,7 @@ const turn: Turn = {
     models: [{ model: 'm', inputTokens: 100, outputTokens: 20 }],
     characters: 60,
     recognisedMs: 1500,
+    engines: [{ engine: 'tone', model: 't', characters: 60, spokenMs: 2500, recognisedMs: 1500 }],
   },
 };
 
@@ -123,6 +124,7 @@ const USAGE = {
   models: [{ model: 'm', input_tokens: 100, output_tokens: 20 }],
   characters: 60,
   recognised_seconds: 1.5,
+  engines: [{ engine: 'tone', model: 't', characters: 60, speech_seconds: 2.5, recognised_seconds: 1.5 }],
 };
 
 const TURN = {
@@ -235,6 +237,14 @@ t.test('an event has the last 200 turns, and the usage of all', async (t) => {
       output_tokens: 20 * (most + 1),
       characters: 60 * (most + 1),
       recognised_seconds: 1.5 * (most + 1),
+      engines: [
+        {
+          ...USAGE.engines[0],
+          characters: 60 * (most + 1),
+          speech_seconds: 2.5 * (most + 1),
+          recognised_seconds: 1.5 * (most + 1),
+        },
+      ],
     },
   });
 });
@@ -316,7 +326,14 @@ t.test('the test of a webhook is the end of an empty call of its agent', async (
     turns: [],
     turns_total: 0,
     usage: {
-      ...{ input_tokens: 0, output_tokens: 0, tokens_estimated: false, models: [], characters: 0 },
+      ...{
+        input_tokens: 0,
+        output_tokens: 0,
+        tokens_estimated: false,
+        models: [],
+        characters: 0,
+        engines: [],
+      },
       ...{ recognised_seconds: 0, call_seconds: 0 },
     },
     cost: null,

@@ -1,6 +1,6 @@
 /** Costs of a call: the setting of prices, and the sum over what was used (contracts/sessions/prices.ts). */
 import t from '../../../fixtures/tap.js';
-import { costOf, isPrices } from '../../../../contracts/sessions/prices.js';
+import { costOf, isPrices, pricesProblem } from '../../../../contracts/sessions/prices.js';
 import { addUsage, NO_USAGE } from '../../../../contracts/sessions/turns.js';
 
 const USAGE = {
@@ -21,6 +21,7 @@ t.test(
         input_tokens: 0.8,
         output_tokens: 0.8,
         characters: 0.03,
+        speech_minute: 0,
         recognition_minute: 0.009,
         call_minute: 0.02,
       },
@@ -98,4 +99,70 @@ t.test('prices are a currency and numbers from 0 on, by names that there are', a
 t.test('tokens of which some were estimated are estimated', async (t) => {
   t.equal(addUsage(USAGE, { ...NO_USAGE, tokensEstimated: true }).tokensEstimated, true);
   t.equal(addUsage(USAGE, NO_USAGE).tokensEstimated, false);
+});
+
+const engine = (name: string, model: string | null, work: object) => ({
+  ...{ engine: name, model, characters: 0, spokenMs: 0, recognisedMs: 0 },
+  ...work,
+});
+
+t.test('speech and recognition are billed by their engine and its model, each in its unit', async (t) => {
+  const engines = [
+    engine('cloud', 'voice-1', { characters: 800, spokenMs: 60_000 }),
+    engine('cloud', 'voice-2', { characters: 200, spokenMs: 30_000 }),
+    engine('cloud', 'words-1', { recognisedMs: 30_000 }),
+    engine('local/amy', null, { characters: 300, spokenMs: 20_000, recognisedMs: 20_000 }),
+    engine('other', null, { characters: 100, recognisedMs: 30_000 }),
+  ];
+  const usage = { ...USAGE, engines };
+  const prices = {
+    ...PRICES,
+    engines: {
+      cloud: {
+        characters: 1,
+        models: { 'voice-2': { speech_minute: 0.5 }, 'words-1': { recognition_minute: 0.6 } },
+      },
+      local: { characters: 0, recognition_minute: 0 },
+    },
+  };
+  const { characters, speech_minute, recognition_minute } = costOf(usage, 0, prices);
+  t.equal(characters, 0.804, '800 by the engine, 100 of another and 100 of none by the price of all');
+  t.equal(speech_minute, 0.25, 'a model that bills minutes does not bill characters');
+  t.equal(
+    recognition_minute,
+    0.304,
+    '30 s by the model, 30 s of another and 10 s of none by the price of all',
+  );
+  t.same(costOf(usage, 0, PRICES), costOf(USAGE, 0, PRICES), 'without prices of engines, those of all');
+});
+
+t.test('engines are summed by name and model', async (t) => {
+  const used = (name: string, model: string | null, characters: number) => ({
+    ...NO_USAGE,
+    engines: [engine(name, model, { characters })],
+  });
+  const sum = [used('b', 'm', 1), NO_USAGE, used('b', null, 2), used('b', 'm', 4)].reduce(addUsage);
+  t.strictSame(sum.engines, [engine('b', 'm', { characters: 5 }), engine('b', null, { characters: 2 })]);
+  t.notOk('engines' in addUsage(USAGE, NO_USAGE));
+});
+
+t.test('what is wrong with prices is named', async (t) => {
+  const engines = (value: unknown) => pricesProblem({ currency: 'EUR', engines: value });
+  const cases: [string | undefined, string | undefined][] = [
+    [engines({ cloud: { characters: 1, models: { m: { speech_minute: 0 } } } }), undefined],
+    [
+      engines({ cloud: { input_tokens: 1 } }),
+      'engines.cloud.input_tokens is no price; there are characters, speech_minute, recognition_minute, models',
+    ],
+    [
+      engines({ cloud: { models: { m: { characters: '1' } } } }),
+      'engines.cloud.models.m.characters must be a number from 0 on',
+    ],
+    [engines({ cloud: 1 }), 'engines.cloud must be an object of prices'],
+    [engines([]), 'engines must be an object, with prices by name'],
+    [engines({ '': {} }), 'engines must not have an empty name'],
+    [pricesProblem({ currency: 5 }), 'currency must be 1 to 8 letters, such as EUR'],
+    [pricesProblem([]), 'it must be an object in JSON'],
+  ];
+  for (const [found, wanted] of cases) t.equal(found, wanted);
 });

@@ -172,9 +172,11 @@ t.test('other nodes reach a machine that has IPv6 only by an address of it, if t
   );
 });
 
+const PRICES = '{"currency":"EUR","engines":{"tone":{"speech_minute":0.1}}}';
+
 t.test('what settings name is looked for before anything starts', async (t) => {
   const usable = { TTS_ENGINES: 'tone', STT_ENGINES: 'tone', HOST: '127.0.0.1', PORT: '0' };
-  await checkSettings(readConfig({ ...usable, ...TLS, MODEL_ROUTES: '{"s1":["tone"]}' }));
+  await checkSettings(readConfig({ ...usable, ...TLS, MODEL_ROUTES: '{"s1":["tone"]}', PRICES }));
   const ofAnotherKind = join(temporaryFolder(), 'key.pem');
   const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
   writeFileSync(ofAnotherKind, privateKey.export({ type: 'pkcs8', format: 'pem' }));
@@ -182,6 +184,23 @@ t.test('what settings name is looked for before anything starts', async (t) => {
     [{ TTS_ENGINES: 'no-such-engine' }, /^TTS_ENGINES names "no-such-engine"; there are /],
     [{ MODELS_DIR: '/nowhere' }, /^\/nowhere\/.* is missing: "npm start"/],
     [{ MODEL_ROUTES: '{"s1":["flitte"]}' }, /^MODEL_ROUTES names "flitte"; the engines in use are tone$/],
+    [
+      { PRICES: '{"currency":"EUR","engines":{"tome":{"characters":1}}}' },
+      /^PRICES names "tome"; the engines in use are tone$/,
+    ],
+    [
+      { PRICES: '{"currency":"EUR","engines":{"tone":{"models":{"low":{"characters":1}}}}}' },
+      /^PRICES names the model "low" of "tone", which has but one$/,
+    ],
+    [
+      {
+        TTS_ENGINES: 'tone,openai-compatible',
+        REMOTE_OPENAI_URL: 'http://127.0.0.1:1/v1',
+        PRICES:
+          '{"currency":"EUR","engines":{"openai-compatible":{"models":{"tts-1":{},"tts-2":{"characters":1}}}}}',
+      },
+      /^PRICES names the model "tts-2" of "openai-compatible", which works with tts-1$/,
+    ],
     [{ OUTBOUND_ALLOW: 'http://crm' }, /^OUTBOUND_ALLOW: "http:\/\/crm" is no host/],
     [{ TRUSTED_PROXIES: 'nonsense' }, /^TRUSTED_PROXIES: "nonsense" is neither an address/],
     [{ FFMPEG_PATH: '/tmp' }, /^FFMPEG_PATH: \/tmp is not an executable file$/],

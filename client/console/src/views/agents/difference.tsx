@@ -1,8 +1,12 @@
 /** The differences between two configurations: a sentence for each setting, and both texts where they are long. */
 import { labelOf, type Path } from '../../form/form.js';
-import { spaced } from '../../format.js';
+import { optionName } from '../../form/words.js';
+import { numberText } from '../../format.js';
+import { useLoad } from '../../hooks.js';
+import { Loading } from '../../parts/basics.js';
 import { texts } from '../../texts.js';
 import type { Config } from './agent-api.js';
+import { nameOf, type Names, patternsIn, readNames } from './references.js';
 
 const { agents } = texts;
 const { difference: said } = agents;
@@ -24,17 +28,21 @@ const hasObjects = (value: unknown): value is readonly unknown[] =>
 /** An option as words. Names and ids have capitals, digits or blanks. */
 const isOption = (text: string): boolean => /^[a-z]+(_[a-z]+)*$/.test(text);
 
-/** What was set, in words. */
-function valueText(value: unknown): string {
+/** What was set at that path, in words. */
+function valueText(value: unknown, path: Path, names: Names | undefined): string {
   if (value === undefined || value === null || value === '') return said.nothing;
   if (typeof value === 'boolean') return value ? said.on : said.off;
-  if (typeof value === 'string') return isOption(value) ? spaced(value) : value;
-  if (typeof value === 'number') return value.toLocaleString('en');
-  if (Array.isArray(value)) return value.length === 0 ? said.nothing : value.map(valueText).join(', ');
+  if (typeof value === 'string')
+    return nameOf(value, path, names) ?? (isOption(value) ? optionName(String(path.at(-1)), value) : value);
+  if (typeof value === 'number') return numberText(value);
+  if (Array.isArray(value)) return listText(value, path, names);
   return Object.entries(value)
-    .map(([name, part]) => `${labelOf([name])}: ${valueText(part)}`)
+    .map(([name, part]) => `${labelOf([name])}: ${valueText(part, [...path, name], names)}`)
     .join('; ');
 }
+
+const listText = (values: readonly unknown[], path: Path, names: Names | undefined): string =>
+  values.length === 0 ? said.nothing : values.map((each) => valueText(each, path, names)).join(', ');
 
 const namesOf = (before: object, after: object): readonly string[] => [
   ...new Set([...Object.keys(before), ...Object.keys(after)]),
@@ -112,10 +120,17 @@ const SHORT = 90;
 
 const isLong = (text: string): boolean => text.length > SHORT || text.includes('\n');
 
-type Names = readonly [before: string, after: string];
+/** The names of both sides. */
+type Sides = readonly [before: string, after: string];
 
-function Changed({ path, before, after, names }: Difference & { readonly names: Names }) {
-  const [old, now] = [valueText(before), valueText(after)];
+function Changed({
+  path,
+  before,
+  after,
+  sides,
+  names,
+}: Difference & { readonly sides: Sides; readonly names: Names | undefined }) {
+  const [old, now] = [valueText(before, path, names), valueText(after, path, names)];
   const place = placeOf(path);
   const name = (
     <>
@@ -133,8 +148,8 @@ function Changed({ path, before, after, names }: Difference & { readonly names: 
     <li class="stack tight">
       <p>{name}:</p>
       <div class="columns">
-        <Side name={names[0]} text={old} beside={now} />
-        <Side name={names[1]} text={now} beside={old} />
+        <Side name={sides[0]} text={old} beside={now} />
+        <Side name={sides[1]} text={now} beside={old} />
       </div>
     </li>
   );
@@ -143,18 +158,25 @@ function Changed({ path, before, after, names }: Difference & { readonly names: 
 export function Differences({
   before,
   after,
-  names,
+  names: sides,
 }: {
   readonly before: Config;
   readonly after: Config;
-  readonly names: Names;
+  readonly names: Sides;
 }) {
   const found = differences(before, after);
+  const patterns = [
+    ...new Set(
+      found.flatMap(({ path, ...both }) => Object.values(both).flatMap((each) => patternsIn(each, path))),
+    ),
+  ];
+  const { data: names, busy } = useLoad((signal) => readNames(patterns, signal), [patterns.join()]);
   if (found.length === 0) return <p class="soft">{agents.same}</p>;
+  if (patterns.length > 0 && !names && busy) return <Loading />;
   return (
-    <ul class="stack tight diff" aria-label={said.label(...names)}>
+    <ul class="stack tight diff" aria-label={said.label(...sides)}>
       {found.map((each) => (
-        <Changed key={each.path.join('.')} {...each} names={names} />
+        <Changed key={each.path.join('.')} {...each} sides={sides} names={names} />
       ))}
     </ul>
   );

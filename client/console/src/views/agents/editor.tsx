@@ -1,8 +1,10 @@
 /** The draft of an agent: each section of its configuration, saved as the user types. */
 import { useMemo } from 'preact/hooks';
+import { TEXTS as WIDGET_TEXTS } from '../../../../src/widget/texts.js';
 import { useMay } from '../../account.js';
 import { ask } from '../../api.js';
 import { FormContext, labelOf, Parts } from '../../form/form.js';
+import { replaceTexts } from '../../form/named-texts.js';
 import { pickOne, pickSome } from '../../form/pick.js';
 import { pickVoice } from '../../form/pick-voice.js';
 import { bodySchema, type Schema } from '../../form/schema.js';
@@ -20,6 +22,7 @@ const CONTROLS = {
   'tools.tool_ids': pickSome(toolOptions),
   'tools.transfer_agents.*.agent_id': pickOne(agentOptions),
   'knowledge_base.knowledge_source_ids': pickSome(sourceOptions),
+  'widget.text_contents': replaceTexts(WIDGET_TEXTS),
 };
 
 export const SaveState = ({ saved }: { readonly saved: { readonly state: Saving } }) => (

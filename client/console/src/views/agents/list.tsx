@@ -70,7 +70,7 @@ const Rows = ({ rows }: { readonly rows: readonly Agent[] }) => (
             <td>
               <PublishedTag agent={agent} />
             </td>
-            <td class="spare">{momentText(agent.updated_at)}</td>
+            <td class="spare when">{momentText(agent.updated_at)}</td>
           </tr>
         ))}
       </tbody>

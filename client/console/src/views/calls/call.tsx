@@ -2,7 +2,7 @@
 import { useEffect } from 'preact/hooks';
 import { useMay } from '../../account.js';
 import { ask } from '../../api.js';
-import { lengthText, momentText, msText } from '../../format.js';
+import { amountText, lengthText, momentText, msText, numberText } from '../../format.js';
 import { useLoad } from '../../hooks.js';
 import { Failure, FigureList, Loading, Page } from '../../parts/basics.js';
 import { Deliveries } from '../../parts/deliveries.js';
@@ -41,9 +41,9 @@ function Figures({ call }: { readonly call: Call }) {
     [figures.median, msText(percentile(turns, 0.5))],
     [figures.slow, msText(percentile(turns, 0.95))],
     [figures.interruptions, String(turns.filter(({ interrupted }) => interrupted).length)],
-    ...(tokens > 0 ? [[figures.tokens, tokens.toLocaleString('en')] as const] : []),
-    [figures.characters, usage.characters.toLocaleString('en')],
-    ...(cost ? [[figures.cost, `${cost.total} ${cost.currency}`] as const] : []),
+    ...(tokens > 0 ? [[figures.tokens, numberText(tokens)] as const] : []),
+    [figures.characters, numberText(usage.characters)],
+    ...(cost ? [[figures.cost, `${amountText(cost.total)} ${cost.currency}`] as const] : []),
   ];
   return <FigureList rows={rows} />;
 }

@@ -77,7 +77,7 @@ function Filters({ query }: { readonly query: URLSearchParams }) {
 
 const Row = ({ row }: { readonly row: CallRow }) => (
   <tr>
-    <td>
+    <td class="when">
       <a href={linkTo(['calls', row.session_id])}>{momentText(row.created_at)}</a>
     </td>
     <td class="names">

@@ -1,7 +1,7 @@
 /** A player for a call: its timeline, controls, and the transcript that follows. */
 import { useMemo, useState } from 'preact/hooks';
 import { lengthText } from '../../format.js';
-import { Failure } from '../../parts/basics.js';
+import { Failure, Marked } from '../../parts/basics.js';
 import { texts } from '../../texts.js';
 import { beginningOf, type Call, entriesOf, entryAt, lengthOf, type Recording } from './record.js';
 import { type Playing, type Side, usePlaying, useSides } from './sound.js';
@@ -98,7 +98,12 @@ const SoundState = ({
   readonly recording: Recording | undefined;
   readonly loading: boolean;
 }) => {
-  if (!recording) return <p class="soft">{calls.noRecording}</p>;
+  if (!recording)
+    return (
+      <p class="soft">
+        <Marked text={calls.noRecording} />
+      </p>
+    );
   if (recording.error) return <p class="soft">{recording.error}</p>;
   if (recording.status !== 'complete') return <p class="soft">{calls.recording(recording.status)}</p>;
   return loading ? <p class="soft">{calls.loadingSound}</p> : null;

@@ -113,6 +113,14 @@ interface Usage {
   }[];
   readonly characters: number;
   readonly recognised_seconds: number;
+  /** Characters and audio by the speech engines, and the models of their services. */
+  readonly engines: readonly {
+    readonly engine: string;
+    readonly model: string | null;
+    readonly characters: number;
+    readonly speech_seconds: number;
+    readonly recognised_seconds: number;
+  }[];
   readonly call_seconds: number | null;
 }
 
@@ -123,6 +131,7 @@ interface Cost {
   readonly input_tokens: number;
   readonly output_tokens: number;
   readonly characters: number;
+  readonly speech_minute: number;
   readonly recognition_minute: number;
   readonly call_minute: number;
 }

@@ -2,7 +2,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { useMay } from '../../account.js';
 import { ask, request } from '../../api.js';
-import { momentText } from '../../format.js';
+import { momentText, numberText, placesText } from '../../format.js';
 import { type Loaded, useLoad } from '../../hooks.js';
 import { Failure, FigureList, Loading, Page } from '../../parts/basics.js';
 import { texts } from '../../texts.js';
@@ -119,10 +119,15 @@ const Now = ({ seen }: { readonly seen: readonly Seen[] }) => {
       {gauges.map((name) => {
         const values = seen.map(({ figures }) => sumOf(figures, name));
         return (
-          <Trend key={name} name={machine.gauges[name]} values={values} text={String(values.at(-1) ?? 0)} />
+          <Trend
+            key={name}
+            name={machine.gauges[name]}
+            values={values}
+            text={numberText(values.at(-1) ?? 0)}
+          />
         );
       })}
-      <Trend name={machine.perSecond} values={perSecond} text={(perSecond.at(-1) ?? 0).toFixed(1)} />
+      <Trend name={machine.perSecond} values={perSecond} text={placesText(perSecond.at(-1) ?? 0, 1)} />
     </div>
   );
 };
@@ -180,9 +185,9 @@ function routeRows(figures: Figures): readonly Row[] {
 
 const Facts = ({ figures }: { readonly figures: Figures }) => {
   const rows = [
-    [machine.answered, requestsOf(figures, '').toLocaleString('en')],
-    [machine.refused, requestsOf(figures, '4').toLocaleString('en')],
-    [machine.failed, requestsOf(figures, '5').toLocaleString('en')],
+    [machine.answered, numberText(requestsOf(figures, ''))],
+    [machine.refused, numberText(requestsOf(figures, '4'))],
+    [machine.failed, numberText(requestsOf(figures, '5'))],
     [machine.turnHalf, secondsText(quantile(figures, 'gateway_turn_seconds', 0.5))],
     [machine.turnMost, secondsText(quantile(figures, 'gateway_turn_seconds', 0.95))],
     [machine.memory, machine.megabytes(sumOf(figures, 'process_resident_memory_bytes'))],

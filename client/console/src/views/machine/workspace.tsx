@@ -1,6 +1,6 @@
 /** Usage and quotas of the key's workspace, and its keys. */
 import { ask } from '../../api.js';
-import { momentText } from '../../format.js';
+import { momentText, numberText } from '../../format.js';
 import { type Loaded, useLoad } from '../../hooks.js';
 import { Failure, FigureList } from '../../parts/basics.js';
 import { texts } from '../../texts.js';
@@ -23,7 +23,7 @@ interface Usage {
   readonly conversation_seconds: Used;
 }
 
-const number = (value: number): string => Math.round(value).toLocaleString('en');
+const number = (value: number): string => numberText(Math.round(value));
 
 const usedText = ({ used, quota }: Used): string =>
   quota === null ? number(used) : machine.ofQuota(number(used), number(quota));

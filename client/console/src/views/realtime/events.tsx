@@ -1,5 +1,6 @@
 /** The log of events, which can be filtered, paused and copied. */
 import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { placesText } from '../../format.js';
 import { Empty, Field } from '../../parts/basics.js';
 import { Copy } from '../../parts/copy.js';
 import { setQuery, useAddress } from '../../router.js';
@@ -8,7 +9,7 @@ import type { Passed } from './event-log.js';
 
 const { realtime } = texts;
 
-const secondsText = (ms: number): string => `${(ms / 1000).toFixed(2)} s`;
+const secondsText = (ms: number): string => `${placesText(ms / 1000, 2)} s`;
 
 const Row = ({ passed: { direction, type, ms, json } }: { readonly passed: Passed }) => {
   const [open, setOpen] = useState(false);

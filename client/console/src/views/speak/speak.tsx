@@ -6,6 +6,8 @@ import { msText } from '../../format.js';
 import { useAction, useKept } from '../../hooks.js';
 import { Failure, Field, FigureList, Page } from '../../parts/basics.js';
 import { Copy } from '../../parts/copy.js';
+import { NaturalVoice } from '../../parts/models.js';
+import { useShelf } from '../../parts/shelf.js';
 import { SpeedField, VoiceField } from '../../parts/voice-fields.js';
 import { outline } from '../../sound/peaks.js';
 import type { Word } from '../../sound/live.js';
@@ -150,12 +152,16 @@ export function Speak() {
     format: query.get('format') ?? 'mp3',
   };
   const speaking = useSpeaking();
+  // Voices are asked for again once there are others.
+  const [round, setRound] = useState(0);
+  const shelf = useShelf(() => setRound((count) => count + 1));
   const submit = (event: Event) => {
     event.preventDefault();
     void speaking.action.run(wanted);
   };
   return (
     <Page title={texts.views.speak} intro={speak.intro}>
+      <NaturalVoice used={shelf} />
       <div class="columns">
         <form class="stack" onSubmit={submit}>
           <Field label={speak.text}>
@@ -168,7 +174,7 @@ export function Speak() {
               />
             )}
           </Field>
-          <Settings wanted={wanted} />
+          <Settings key={round} wanted={wanted} />
           <Buttons wanted={wanted} speaking={speaking} />
           <Heard spoken={speaking.spoken} time={speaking.time} />
         </form>

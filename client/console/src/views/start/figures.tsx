@@ -1,5 +1,5 @@
 /** How the calls went over hours, days and weeks: totals, charts, and what the failed ones failed of. */
-import { msText } from '../../format.js';
+import { amountText, msText, numberText } from '../../format.js';
 import { useLoad } from '../../hooks.js';
 import { Failure, Field, FigureList, Loading } from '../../parts/basics.js';
 import { Chart } from '../../parts/chart.js';
@@ -74,23 +74,23 @@ const Filters = ({ range, agent, version, kind }: Wanted) => (
   </div>
 );
 
-const numberText = (value: number): string => value.toLocaleString('en', { maximumFractionDigits: 1 });
-const partText = (part: number | null): string => (part === null ? '–' : `${numberText(part * 100)} %`);
+const roundText = (value: number): string => numberText(Math.round(value * 10) / 10);
+const partText = (part: number | null): string => (part === null ? '–' : `${roundText(part * 100)} %`);
 
 const costText = ({ costs = [] }: Figures): string =>
-  costs.map(({ currency, amount }) => `${amount.toFixed(2)} ${currency}`).join(', ');
+  costs.map(({ currency, amount }) => `${amountText(amount)} ${currency}`).join(', ');
 
 const totalRows = (total: Figures): [string, string][] => [
-  [start.callCount, numberText(total.calls)],
+  [start.callCount, roundText(total.calls)],
   [start.success, partText(total.success)],
   [start.p50, msText(total.latency.p50_ms)],
   [start.p90, msText(total.latency.p90_ms)],
-  [start.minutes, numberText(total.minutes)],
-  [start.words, numberText(total.words_user + total.words_agent)],
+  [start.minutes, roundText(total.minutes)],
+  [start.words, roundText(total.words_user + total.words_agent)],
   ...(total.costs ? [[start.cost, costText(total)] as [string, string]] : []),
-  [start.failedAnswers, numberText(total.failed_answers)],
-  [start.failedTools, numberText(total.failed_tool_calls)],
-  [start.notJoined, numberText(total.not_joined)],
+  [start.failedAnswers, roundText(total.failed_answers)],
+  [start.failedTools, roundText(total.failed_tool_calls)],
+  [start.notJoined, roundText(total.not_joined)],
 ];
 
 const Failures = ({ total, agent }: { readonly total: Figures; readonly agent: string }) =>
@@ -101,7 +101,7 @@ const Failures = ({ total, agent }: { readonly total: Figures; readonly agent: s
         {total.failures.map(({ reason, calls }) => (
           <div key={reason}>
             <dt>{start.reasons[reason] ?? reason}</dt>
-            <dd>{numberText(calls)}</dd>
+            <dd>{roundText(calls)}</dd>
           </div>
         ))}
       </dl>
@@ -132,10 +132,10 @@ function Charts({ points, range }: { readonly points: Stats['points']; readonly 
   };
   return (
     <div class="columns two">
-      <Chart title={start.callCount} kind="bars" moments={moments} series={series.calls} text={numberText} />
+      <Chart title={start.callCount} kind="bars" moments={moments} series={series.calls} text={roundText} />
       <Chart title={start.latency} kind="lines" moments={moments} series={series.latency} text={msText} />
-      <Chart title={start.minutes} kind="bars" moments={moments} series={series.minutes} text={numberText} />
-      <Chart title={start.words} kind="bars" moments={moments} series={series.words} text={numberText} />
+      <Chart title={start.minutes} kind="bars" moments={moments} series={series.minutes} text={roundText} />
+      <Chart title={start.words} kind="bars" moments={moments} series={series.words} text={roundText} />
       {currencies.map((currency) => (
         <Chart
           key={currency}
@@ -150,7 +150,7 @@ function Charts({ points, range }: { readonly points: Stats['points']; readonly 
               ),
             },
           ]}
-          text={(amount) => `${amount.toFixed(2)} ${currency}`}
+          text={(amount) => `${amountText(amount)} ${currency}`}
         />
       ))}
     </div>

@@ -45,13 +45,12 @@ export function readStats({ range, agent, version, kind }: Wanted, signal: Abort
   return ask<Stats>(`v1/agent/stats?${asked.toString()}`, { signal });
 }
 
-const DAY = new Intl.DateTimeFormat('en', { day: 'numeric', month: 'short', timeZone: 'UTC' });
-const HOUR = new Intl.DateTimeFormat('en', {
+const DAY = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', timeZone: 'UTC' });
+const HOUR = new Intl.DateTimeFormat(undefined, {
   day: 'numeric',
   month: 'short',
   hour: '2-digit',
   minute: '2-digit',
-  hourCycle: 'h23',
 });
 
 /** Days and weeks are those of UTC, as the gateway counts them; hours are shown as the clock on the wall has them. */

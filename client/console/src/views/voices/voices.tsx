@@ -4,7 +4,9 @@ import { useMay } from '../../account.js';
 import { ask, upload } from '../../api.js';
 import { submitting, useAction, useKept, useLoad } from '../../hooks.js';
 import { Empty, Failure, Field, Loading, Page, Scroll } from '../../parts/basics.js';
+import { Models, NaturalVoice } from '../../parts/models.js';
 import { Hear, useSample } from '../../parts/sample.js';
+import { useShelf } from '../../parts/shelf.js';
 import { linkTo, setQuery, useAddress } from '../../router.js';
 import { texts } from '../../texts.js';
 import { allVoices, type VoiceRow } from '../../voices.js';
@@ -200,6 +202,7 @@ export function Voices() {
   const may = useMay();
   const { query } = useAddress();
   const { data, error, reload } = useLoad(load, []);
+  const shelf = useShelf(reload);
   const hear = useSample();
   const removal = useAction(async (signal, { _id: id, title }: VoiceRow) => {
     if (!confirm(voices.removeSure(title))) return;
@@ -209,6 +212,8 @@ export function Voices() {
   const rows = data?.all.filter((voice) => matches(voice, query)) ?? [];
   return (
     <Page title={texts.views.voices} intro={voices.intro}>
+      <NaturalVoice used={shelf} />
+      <Models used={shelf} />
       {may('manage') && <Create done={reload} />}
       {!data && error === undefined && <Loading />}
       <Failure error={error ?? hear.error ?? removal.error} />

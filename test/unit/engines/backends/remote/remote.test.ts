@@ -101,7 +101,7 @@ t.test('words are those of the service, else those of its segments', async (t) =
 
 t.test('long audio goes in pieces that lose nothing, silence does not go', async (t) => {
   const heard: number[] = [];
-  const transcriber = remoteTranscriber('remote', 'any', async (samples) => {
+  const transcriber = remoteTranscriber('remote', { sttModel: 'heard-1' }, async (samples) => {
     heard.push(samples.length);
     return { text: `piece ${heard.length}`, words: [{ text: 'w', start: 1, end: 2 }] };
   });
