@@ -73,16 +73,18 @@ export class PhoneCarrier implements Carrier<LineCommand> {
 
   beat(_connected: boolean, passed: number): boolean {
     this.#receiver.beat(passed, this.call.isVoiced());
+    this.#record(passed - 1, 1);
     const spoke = this.#voice.beat();
-    this.#record(passed);
+    this.#record(1, 0);
     this.#echo.beat();
     this.#marks.beat(this.#voice.hasLeft);
     return spoke;
   }
 
-  #record(beats: number): void {
+  /** Records what was heard in so many beats, of which the last was so many ago. */
+  #record(beats: number, ago: number): void {
     for (const [place, samples] of this.#sent.splice(0, beats).entries())
-      this.#kept()?.agent(samples, beats - 1 - place);
+      this.#kept()?.agent(samples, ago + beats - 1 - place);
   }
 
   played(played: PlayedReport): void {

@@ -35,6 +35,8 @@ interface Client {
   heard(): string[];
   /** What it was told of what the agent has said so far, a text for each answer that is over. */
   told(): readonly string[];
+  /** Whether sound may be lost on its way, where a machine is busy. */
+  readonly isLossy?: true;
   /** Says what its player had played of that answer; returns these words. */
   truncate?(): Promise<string[]>;
   leave(): void;
@@ -97,6 +99,7 @@ const webrtc: Door = async (t, agentId) => {
     seconds: () => client.heardSamples.filter(isLoud).length * WINDOW_SECONDS,
     heard: () => wordsIn(joinSamples(client.heardSamples)),
     told: () => client.heard,
+    isLossy: true,
     leave: () => client.close(),
   };
 };
@@ -151,6 +154,14 @@ function agree(t: Test, what: string, words: readonly string[], told: readonly s
   t.ok(own.length <= told.length + most, `${what}: ${own.length} words of ${told.length}`);
 }
 
+/** The same where sound may have been lost before. */
+function endAlike(t: Test, words: readonly string[], told: readonly string[]): void {
+  const own = words.filter((word) => !ANSWERED.startsWith(word)).join(' ');
+  const last = told.slice(-4, -1).join(' ');
+  t.ok(own.includes(last), `the sound that came: ${own}`);
+  t.ok(wordsOf(own.slice(own.lastIndexOf(last))).length <= 7, `and little behind ${last}`);
+}
+
 for (const [name, door] of Object.entries(DOORS))
   t.test(name, async (t) => {
     const prompt = { first_message_mode: 'fixed', first_message: GREETING };
@@ -176,7 +187,8 @@ for (const [name, door] of Object.entries(DOORS))
     const kept = wordsOf(answer.replace('assistant: ', ''));
     if (played) agree(t, 'what its player had played', played, kept, 1);
     else t.strictSame(told, kept, 'the client was told what the record has');
-    if (!played) agree(t, 'the sound that came', behindGreeting(client.heard()), kept, 3);
+    if (client.isLossy) endAlike(t, client.heard(), kept);
+    else if (!played) agree(t, 'the sound that came', behindGreeting(client.heard()), kept, 3);
     const { agent = [], user = [] } = await recorded(client.id);
     agree(t, 'the recording', behindGreeting(agent), played ? told : kept, 2);
     t.ok(agent.at(-1)?.startsWith('Stop'), 'and the next answer');
