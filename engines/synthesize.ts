@@ -40,6 +40,8 @@ import {
 
 export interface SpeechParts {
   readonly registry: Registry;
+  /** Told of each speech that begins, before its engine is chosen; the result is called when it has ended. */
+  readonly begun?: () => () => void;
   readonly voices: VoiceLibrary;
   readonly admission: Admission;
   readonly encode: Encode;
@@ -222,7 +224,7 @@ async function divisionOf(parts: SpeechParts, job: SpeechJob): Promise<Division>
   return { partsOf: (pieces) => spokenBy(selected, pieces), silent: () => selected };
 }
 
-async function* run(parts: SpeechParts, job: SpeechJob): AsyncGenerator<Uint8Array> {
+async function* speechOf(parts: SpeechParts, job: SpeechJob): AsyncGenerator<Uint8Array> {
   const { partsOf, silent } = await divisionOf(parts, job);
   const leave = await enterJob(parts.admission, job.caller, KIND);
   try {
@@ -231,6 +233,15 @@ async function* run(parts: SpeechParts, job: SpeechJob): AsyncGenerator<Uint8Arr
     if (audio) yield* audio;
   } finally {
     leave();
+  }
+}
+
+async function* run(parts: SpeechParts, job: SpeechJob): AsyncGenerator<Uint8Array> {
+  const ended = parts.begun?.();
+  try {
+    yield* speechOf(parts, job);
+  } finally {
+    ended?.();
   }
 }
 

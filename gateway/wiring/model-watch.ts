@@ -17,9 +17,10 @@ import { checkNames } from './check-names.js';
 import { withLeaving } from './leaving-models.js';
 import { ModelHolds } from './model-holds.js';
 import type { RoleChildren } from './role-children.js';
+import { areModelsUsed } from './speech-uses.js';
 
 const LOOK_MS = 1000;
-/** Pieces of one speech are jobs of their own, and may be this far apart. */
+/** By then all gateways have moved, and tell whether they speak with what was taken away (speech-uses.ts). */
 const QUIET_MS = 10_000;
 /** A hold counts for a minute after it was touched. */
 const TOUCH_MS = 10_000;
@@ -115,11 +116,12 @@ export class ModelWatch {
 
   /** Moves to children without the models that were taken away, once nobody has used them for a while. */
   async #letGo(): Promise<void> {
-    const { children, clock, drainMs } = this.parts;
+    const { children, runtimeFolder, clock, drainMs } = this.parts;
     const held = this.#held;
     if (!held) return;
     const now = clock.monotonic();
-    if (children.isBusyBut(this.#config)) held.busyAt = now;
+    const isUsed = await areModelsUsed(runtimeFolder);
+    if (isUsed || children.isBusyBut(this.#config)) held.busyAt = now;
     if (now - held.busyAt < QUIET_MS && now - held.since < drainMs) return;
     this.#held = undefined;
     await children.change(this.#config);

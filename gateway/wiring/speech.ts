@@ -22,6 +22,7 @@ import type { Children } from './children.js';
 import { type Config, modelChoice, type ModelChoice } from '../config.js';
 import { EngineMaker } from './engines.js';
 import { learnVoices } from './learn-voices.js';
+import { SpeechUses } from './speech-uses.js';
 
 const DECODE_ONCE = fileURLToPath(new URL('gateway/workers/decode-once.js', BUILT));
 
@@ -95,6 +96,7 @@ export async function openSpeech(options: OpenSpeechOptions) {
   const turns = new TurnsOfChild(options);
   const cloned = await createClonedVoices({ database, ids, clock, log });
   const stopLearning = await learnVoices(registry.speakers, clock, log);
+  const uses = new SpeechUses(runtimeFolder, clock);
   const voices = createVoices(() => registry.speakers, cloned);
   const hearing = {
     ...{ registry, admission, decode },
@@ -108,7 +110,7 @@ export async function openSpeech(options: OpenSpeechOptions) {
     registry,
     voices,
     turns,
-    speech: createSpeech({ registry, voices, admission, encode, clock }),
+    speech: createSpeech({ registry, voices, admission, encode, clock, begun: uses.begun }),
     transcription: createTranscription(hearing),
     denoiser,
     /** The models that this process uses now. */
@@ -118,6 +120,7 @@ export async function openSpeech(options: OpenSpeechOptions) {
     /** Takes up what models were added, and leaves those that are gone. Errors: `ConfigError`; nothing has changed then. */
     use(changed: Config): void {
       registry.use(maker.enginesOf(changed));
+      uses.changed();
       denoiser.use(changed);
       turns.use(changed);
       inUse = modelChoice(changed);
@@ -125,6 +128,7 @@ export async function openSpeech(options: OpenSpeechOptions) {
     stop(): void {
       stopLearning();
       cloned.stop();
+      uses.stop().catch(() => undefined);
     },
   };
 }

@@ -4,6 +4,7 @@
  */
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Test } from 'tap';
 import t from '../../fixtures/tap.js';
 import { smallVoiceEntry } from '../../fixtures/engines/small-voice.js';
@@ -82,9 +83,12 @@ t.test('a voice that is added speaks, and one that is taken away ends what it sa
   t.equal((await speak(gateway, SENTENCE, voice)).status, 400, 'no new work');
   t.equal((await speak(gateway, SENTENCE, other)).status, 200, 'the other one goes on');
   t.ok(existsSync(join(modelsDir, 'catalogue/small/model.onnx')), 'its files are still read');
+  // Longer than children without work are waited for: who listens may have paused.
+  await pause(13_000);
+  t.ok(existsSync(join(modelsDir, 'catalogue/small/model.onnx')), 'its files are read as long as it speaks');
   for (let read = await reader.read(); !read.done; read = await reader.read()) bytes += read.value.length;
   t.ok(bytes > 400 * 4 * 4000 * 2, 'what it said when it was taken away is said to the end');
-  await until('its files are gone', () => !existsSync(join(modelsDir, 'catalogue/small')));
+  await until('its files are gone', () => !existsSync(join(modelsDir, 'catalogue/small')), 120_000);
 
   exactly(t, await (await fetch(`${gateway.base}/health`)).json(), { status: 'ok' });
 });
