@@ -59,6 +59,7 @@ export function sttInChild(runner: JobRunner, description: SttDescription): Tran
   return {
     name: description.name,
     languages: description.capabilities.languages,
+    wantsLanguage: description.capabilities.wantsLanguage,
     async *transcribe(audio, asked, signal): AsyncGenerator<TimedSegment> {
       const args = argsOf(description.name, asked);
       const options = { input: valuesOfAudio(audio), signal, ...(asked.demand && { owner: asked.demand }) };

@@ -63,6 +63,8 @@ export interface Transcriber {
   readonly model?: string;
   readonly liveModel?: string;
   readonly languages: SttCapabilities['languages'];
+  /** Whether it takes speech for another language unless it is told. */
+  readonly wantsLanguage?: boolean | undefined;
   /**
    * Yields segments in order, each as soon as it is transcribed; times in seconds from the start of the audio, which
    * is PCM. Audio is pulled as needed. Leaving the loop, or an abort, stops the work.
@@ -156,5 +158,6 @@ export function createTranscriber(parts: TranscriberParts): Transcriber {
       turn.leave();
     }
   }
-  return { name: parts.engine.name, languages: parts.engine.capabilities.languages, transcribe };
+  const { languages, wantsLanguage } = parts.engine.capabilities;
+  return { name: parts.engine.name, languages, wantsLanguage, transcribe };
 }

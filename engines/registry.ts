@@ -16,6 +16,8 @@ export interface Registry {
   speakersFor(model: SynthesisModel): readonly TtsEngine[];
   /** The first engine of the model that transcribes the language; without a language, its first engine. */
   transcriberFor(model: TranscriptionModel, language: string | undefined): Transcriber | undefined;
+  /** All engines that hear each of the languages and tell them apart: those of the model first. */
+  transcribersOfAll(model: TranscriptionModel, languages: readonly string[]): readonly Transcriber[];
   /** That one, and all others that transcribe the language: those of the model first. */
   transcribersFor(model: TranscriptionModel, language: string | undefined): readonly Transcriber[];
 }
@@ -57,6 +59,10 @@ export function createRegistry({ tts, stt, routes = {} }: RegistryOptions): Chan
     speakersFor: (model) => routed(inUse.tts, model),
     transcriberFor: (model, language) =>
       routed(inUse.stt, model).find((engine) => transcribesIn(engine, language)),
+    transcribersOfAll: (model, languages) =>
+      [...new Set([...routed(inUse.stt, model), ...inUse.stt])].filter(
+        (engine) => languages.every((language) => transcribesIn(engine, language)) && !engine.wantsLanguage,
+      ),
     transcribersFor: (model, language) =>
       [...new Set([...routed(inUse.stt, model), ...inUse.stt])].filter((engine) =>
         transcribesIn(engine, language),

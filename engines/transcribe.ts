@@ -36,6 +36,7 @@ import { pcmIn, type PcmOnDisk, samplesOnDisk, secondsOnDisk, wholePcm } from '.
 import { rawAudioIn, samplesOfRaw, secondsOf } from './raw-audio.js';
 import { ownerOf } from '../processes/job-owner.js';
 import type { Registry } from './registry.js';
+import { languageAmong } from './text/language-among.js';
 import { type Term, termsOf } from './text/written/index.js';
 
 export interface TranscriptionParts {
@@ -162,15 +163,6 @@ function hintOf(language: string | undefined): LanguageCode | undefined {
   }
 }
 
-function isLanguage(language: string | undefined): boolean {
-  try {
-    hintOf(language);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
 /** Errors: `language_unavailable`. */
 function transcriberFor(
   registry: Registry,
@@ -182,10 +174,51 @@ function transcriberFor(
   return transcriber;
 }
 
+/** The engine that hears the request, and the language that it is told: none if it may be one of several. */
+interface Ear {
+  readonly engine: Transcriber;
+  readonly hint: LanguageCode | undefined;
+  /** The languages of which it is to tell one; undefined if it was told. */
+  readonly among?: readonly string[] | undefined;
+}
+
+type Wish = Pick<TranscriptionRequest, 'model' | 'language' | 'languages'>;
+
+/** Those that tell the request's languages apart; none if it is in one. */
+const earsOfAll = (registry: Registry, { model, languages = [] }: Wish): readonly Ear[] =>
+  languages.length < 2
+    ? []
+    : registry
+        .transcribersOfAll(model, languages)
+        .map((engine) => ({ engine, hint: undefined, among: languages }));
+
+/** Errors: `language_unavailable`. */
+function earFor(registry: Registry, wish: Wish): Ear {
+  const [ear] = earsOfAll(registry, wish);
+  const hint = hintOf(wish.language);
+  return ear ?? { engine: transcriberFor(registry, wish, hint), hint };
+}
+
+/** That one, and whoever may take its place. */
+function earsFor(registry: Registry, wish: Wish): readonly Ear[] {
+  const ears = earsOfAll(registry, wish);
+  const hint = hintOf(wish.language);
+  const others = registry
+    .transcribersFor(wish.model, hint)
+    .filter((engine) => !ears.some((ear) => ear.engine === engine));
+  return [...ears, ...others.map((engine) => ({ engine, hint }))];
+}
+
+/** The segment with its language, where one of several was to be told: as the engine says, else by its words. */
+const inLanguage = (segment: TimedSegment, among: readonly string[] | undefined): TimedSegment => {
+  if (among === undefined || segment.language !== undefined) return segment;
+  const language = languageAmong(segment.text, among);
+  return language === undefined ? segment : { ...segment, language };
+};
+
 interface Asked {
   readonly request: TranscriptionRequest;
   readonly caller: Caller;
-  readonly hint: LanguageCode | undefined;
   readonly heard: ((segment: TranscriptSegment) => void) | undefined;
   /** Words that are expected. */
   readonly terms: readonly Term[];
@@ -193,9 +226,9 @@ interface Asked {
 
 /** The segments that an engine finds in a sound; `most`: how long each is waited for, in ms. Errors: the engine's. */
 async function foundBy(
-  transcriber: Transcriber,
+  { engine, hint: language, among }: Ear,
   { samples, sampleRate, seconds }: Sound,
-  { request: { words = false, interim = false, trace }, caller, hint: language, heard, terms }: Asked,
+  { request: { words = false, interim = false, trace }, caller, heard, terms }: Asked,
   signal: AbortSignal,
   most?: number,
 ): Promise<Found> {
@@ -204,13 +237,13 @@ async function foundBy(
   const traceContext = trace?.context;
   const whom = whomOf(caller);
   const asked = { language, words, interim, sampleRate, seconds, traceContext, whom, demand };
-  const work = (until: AbortSignal) => transcriber.transcribe(samples, asked, until);
+  const work = (until: AbortSignal) => engine.transcribe(samples, asked, until);
   for await (const told of most === undefined ? work(signal) : inTime(work, () => most, signal)) {
-    const segment = expectedSegment(told, terms);
+    const segment = inLanguage(expectedSegment(told, terms), among);
     segments.push(segment);
     heard?.(withoutWords(segment));
   }
-  return { segments, by: workOf(transcriber, transcriber.model) };
+  return { segments, by: workOf(engine, engine.model) };
 }
 
 /** Longest wait for words of a sound, in ms. */
@@ -226,18 +259,19 @@ async function foundInTime(
   standIn: StandIn,
   signal: AbortSignal,
 ): Promise<Found> {
-  const { request, hint } = asked;
-  const able = parts.registry.transcribersFor(request.model, hint);
+  const { request } = asked;
+  const able = earsFor(parts.registry, request);
   // A guess is not worth another engine.
-  const engines = request.interim ? able.slice(0, 1) : able;
-  for (const [index, engine] of engines.entries()) {
-    const next = engines[index + 1];
+  const ears = request.interim ? able.slice(0, 1) : able;
+  for (const [index, ear] of ears.entries()) {
+    const next = ears[index + 1];
     const sound = await hearingOf(request, parts, asked.caller, signal);
     try {
-      return await foundBy(engine, sound, asked, signal, patience(sound, !next));
+      return await foundBy(ear, sound, asked, signal, patience(sound, !next));
     } catch (error) {
       if (signal.aborted || request.interim) throw error;
-      standIn.failed({ engine: engine.name, code: toServiceError(error).code, next: next?.name });
+      const { code } = toServiceError(error);
+      standIn.failed({ engine: ear.engine.name, code, next: next?.engine.name });
       if (!next) throw error;
     }
   }
@@ -251,11 +285,11 @@ async function* heardBy(
   hearings: AsyncIterable<Hearing>,
   sound: Sound,
   known: TimedSegment[],
-  terms: readonly Term[],
+  { ear, terms }: { readonly ear: Ear; readonly terms: readonly Term[] },
 ): AsyncGenerator<HeardSoFar> {
   for await (const hearing of hearings) {
     const isFinal = hearing.kind === 'final';
-    if (isFinal) known.push(expectedSegment(hearing.segment, terms));
+    if (isFinal) known.push(inLanguage(expectedSegment(hearing.segment, terms), ear.among));
     const text = joinedTexts([textOf(known), ...(isFinal ? [] : [expectedText(hearing.text, terms)])]);
     yield { text, duration: sound.duration(), segments: known.map(withoutWords), final: false };
   }
@@ -273,15 +307,27 @@ interface Ears {
 /** What the engine hears, and at last the transcript of all of it. Errors: `quota_exceeded`; the engine's. */
 async function* listened(
   { admission, count }: { readonly admission: Admission; readonly count: Count },
-  { uncounted = false, terms = [] }: ListeningRequest,
+  {
+    request: { uncounted = false, terms = [] },
+    ear,
+  }: { readonly request: ListeningRequest; readonly ear: Ear },
   caller: Caller,
   { sound, hearings, by }: Ears,
 ): AsyncGenerator<HeardSoFar> {
   const segments: TimedSegment[] = [];
   await admission.check(caller.workspaceId, KIND);
-  yield* heardBy(hearings, sound, segments, termsOf(terms));
+  yield* heardBy(hearings, sound, segments, { ear, terms: termsOf(terms) });
   if (!uncounted) count(caller, sound.duration());
   yield { ...transcriptOf({ segments, by }, sound.duration(), true), final: true };
+}
+
+/** Undefined if nobody hears it. */
+function heardBySome(registry: Registry, wish: Wish): Ear | undefined {
+  try {
+    return earFor(registry, wish);
+  } catch {
+    return undefined;
+  }
 }
 
 /** Undefined if the recogniser hears whole audio only, or there is none: what nobody hears is refused with all of the audio. */
@@ -291,17 +337,16 @@ function listen(
   caller: Caller,
   signal: AbortSignal,
 ): AsyncIterable<HeardSoFar> | undefined {
-  const { model, sampleRate, trace } = request;
-  if (!isLanguage(request.language)) return undefined;
-  const language = hintOf(request.language);
-  const transcriber = parts.registry.transcriberFor(model, language);
-  if (!transcriber?.listen) return undefined;
-  trace?.engine(transcriber.name);
+  const { sampleRate, trace } = request;
+  const ear = heardBySome(parts.registry, request);
+  if (!ear?.engine.listen) return undefined;
+  const { engine, hint: language } = ear;
+  trace?.engine(engine.name);
   const sound = counted(request.audio, sampleRate);
   const asked = { language, sampleRate, traceContext: trace?.context, whom: whomOf(caller) };
-  const hearings = transcriber.listen(sound.samples, asked, signal);
-  const by = workOf(transcriber, transcriber.liveModel);
-  return listened(parts, request, caller, { sound, hearings, by });
+  const hearings = ear.engine.listen(sound.samples, asked, signal);
+  const by = workOf(engine, engine.liveModel);
+  return listened(parts, { request, ear }, caller, { sound, hearings, by });
 }
 
 export function createTranscription(parts: TranscriptionParts): Transcription {
@@ -326,16 +371,15 @@ export function createTranscription(parts: TranscriptionParts): Transcription {
     },
     async transcribe(request, caller, signal, heard): Promise<Transcript> {
       const { words = false, interim = false, uncounted = interim } = request;
-      const hint = hintOf(request.language);
-      const transcriber = transcriberFor(registry, request, hint);
-      request.trace?.engine(transcriber.name);
-      const asked = { request, caller, hint, heard, terms: termsOf(request.terms ?? []) };
+      const ear = earFor(registry, request);
+      request.trace?.engine(ear.engine.name);
+      const asked = { request, caller, heard, terms: termsOf(request.terms ?? []) };
       const sound = await hearingOf(request, parts, caller, signal);
       const leave = await enter(caller, interim);
       try {
         const found = await (request.standIn
           ? foundInTime(parts, asked, request.standIn, signal)
-          : foundBy(transcriber, sound, asked, signal));
+          : foundBy(ear, sound, asked, signal));
         const duration = sound.duration();
         if (!uncounted) count(caller, duration);
         return transcriptOf(found, duration, words);

@@ -30,5 +30,6 @@ export const RELAYED: {
     { number, turnId, cause, latencyMs, latency, interruptedBy, answerCut },
   ],
   'agent.changed': ({ agentId, agentName }) => ['agentChange', { agentId, agentName }],
+  'language.changed': ({ language }) => ['languageChange', { language }],
   'message.dropped': ({ event, reason }) => ['messageDropped', { event, reason }],
 };

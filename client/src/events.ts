@@ -62,6 +62,8 @@ export interface SessionEvents {
   readonly messageDropped: { readonly event: string; readonly reason: string };
   /** The call was handed over: another agent speaks from now on. */
   readonly agentChange: { readonly agentId: string; readonly agentName: string };
+  /** The user has changed the language of the call, and the agent speaks it from now on: ISO 639-1. */
+  readonly languageChange: { readonly language: string };
   /** An error. A failed `start`, `setMuted`, `useMicrophone` or `useSpeaker` rejects with it as well. */
   readonly error: SessionError;
 }

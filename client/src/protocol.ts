@@ -35,6 +35,7 @@ export interface AgentEvents {
     readonly answerCut?: string | null;
   };
   'agent.changed': { readonly agentId: string; readonly agentName: string };
+  'language.changed': { readonly language: string };
   'message.dropped': SessionEvents['messageDropped'];
   error: { readonly code: string };
   'session.ended': { readonly reason: string };

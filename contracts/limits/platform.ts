@@ -38,6 +38,7 @@ export const PLATFORM_LIMITS = {
     transferLabel: 500,
     transferNumber: range(1, 128),
     transferAgents: 20,
+    languages: 7,
     transferDescription: 500,
     /** The language model of its own. */
     llm: { baseUrl: range(1, 2000), model: range(1, 256), apiKey: range(1, 4096) },

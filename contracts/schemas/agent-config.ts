@@ -87,6 +87,13 @@ const LEAVES = {
   voice: {
     voice_id: text(agent.voiceId, { description: 'A voice of the library; `default` is the default voice.' }),
     speaking_language: Type.Enum([...LANGUAGES]),
+    languages: nullable(
+      list(Type.Enum([...LANGUAGES]), agent.languages, {
+        description:
+          'The languages in which callers may speak, beside `speaking_language`, in which the call begins: the agent goes on in the one that ' +
+          'the caller changes to. Null: only `speaking_language`.',
+      }),
+    ),
     expressive: Type.Boolean({
       description:
         'Whether the model writes cues for the delivery (emotions, pauses, laughter), for voices whose engine follows them. They are in no ' +
@@ -319,7 +326,7 @@ export const DEFAULT_CONFIG: AgentConfig = {
     first_message: 'Hi! Thanks for calling — how can I help you today?',
     first_message_prompt: 'Greet the caller and ask what you can help with.',
   },
-  voice: { voice_id: 'default', speaking_language: 'en', expressive: false },
+  voice: { voice_id: 'default', speaking_language: 'en', languages: null, expressive: false },
   conversation: {
     max_duration_seconds: 1800,
     eagerness: 'balanced',

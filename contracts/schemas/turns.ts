@@ -68,6 +68,11 @@ const TURN = {
   }),
   latency_ms: After('When the first audio left for the user.'),
   latency: nullable(Latency),
+  language: nullable(
+    Type.String({
+      description: 'That of the call when the user spoke, of an agent with `voice.languages`; else null.',
+    }),
+  ),
   end_of_turn: nullable(EndOfTurn),
   reopened: Type.Integer({
     minimum: 0,

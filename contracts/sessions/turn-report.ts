@@ -57,6 +57,7 @@ export const turnBody = (turn: Turn): TurnBody => ({
   at: turn.at.toISOString(),
   latency_ms: turn.playedMs,
   latency: latencyBody(turn),
+  language: turn.language ?? null,
   end_of_turn: turn.endOfTurn && {
     detector: turn.endOfTurn.detector,
     probability: turn.endOfTurn.probability,

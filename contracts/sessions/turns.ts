@@ -195,6 +195,8 @@ export interface Turn {
   readonly at: Date;
   /** The user's words; empty if the agent spoke on its own initiative. */
   readonly words: string;
+  /** The language of the call, of an agent that hears several; absent in rows of earlier releases. */
+  readonly language?: string | null;
   /** Why the turn counted as ended; null if that was not decided by a silence. */
   readonly endOfTurn: {
     readonly detector: string;

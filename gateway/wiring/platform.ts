@@ -79,6 +79,8 @@ const KEEP_WORDS_MS = 60_000;
 const languagesOf = (registry: Registry): PlatformParts['languages'] => ({
   transcribes: (language: Language) =>
     registry.transcriberFor(DEFAULT_TRANSCRIPTION_MODEL, language) !== undefined,
+  tellsApart: (languages: readonly Language[]) =>
+    registry.transcribersOfAll(DEFAULT_TRANSCRIPTION_MODEL, languages).length > 0,
 });
 
 const callingLimitsOf = (config: PlatformOptions['config']): CallingLimits => ({

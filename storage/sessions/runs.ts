@@ -161,7 +161,7 @@ async function takeOver(parts: SessionRunsParts, id: string): Promise<Outcome> {
   if (session.record.status !== 'active') return session;
   const [said, last, part] = await Promise.all([itemsOf(sql, id), lastTurn(sql, id), nextPart(sql, id)]);
   const lastedMs = row.lastedMs === null ? {} : { lastedMs: Number(row.lastedMs) };
-  return { ...session, ...lastedMs, said, lastTurn: last, part };
+  return { ...session, ...lastedMs, said, ...last, part };
 }
 
 const LOST_AT_ONCE = 20;

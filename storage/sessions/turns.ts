@@ -1,6 +1,7 @@
 /** The turns of a conversation in the database: a row each, written when the turn is heard and again when more is known. */
 import type { Prices } from '../../contracts/sessions/prices.js';
-import type { SessionRecord } from '../../contracts/ports/sessions/sessions.js';
+import type { RunningSession, SessionRecord } from '../../contracts/ports/sessions/sessions.js';
+import type { Language } from '../../contracts/speech/languages.js';
 import type { SessionFigures } from '../../contracts/sessions/turn-report.js';
 import type { Turn } from '../../contracts/sessions/turns.js';
 import { transfersOf } from '../phone/phone-transfers.js';
@@ -31,11 +32,15 @@ export async function turnsOf(sql: Sql | Transaction, sessionId: string): Promis
   return rows.map(({ content, ...row }) => ({ ...row, ...(JSON.parse(content) as object) }) as Turn);
 }
 
-/** The number of the last turn; 0 if there is none. */
-export async function lastTurn(sql: Sql, sessionId: string): Promise<number> {
-  const [row] = await sql<[{ number: number | null }]>`
-    select max(number) as number from session_turns where session_id = ${sessionId}`;
-  return row.number ?? 0;
+/** The number of the last turn, 0 if there is none; and the language of the call, if its agent hears several. */
+export async function lastTurn(
+  sql: Sql,
+  sessionId: string,
+): Promise<Pick<RunningSession, 'lastTurn' | 'language'>> {
+  const [row] = await sql<{ number: number; language: Language | null }[]>`
+    select number, content::json ->> 'language' as language from session_turns
+    where session_id = ${sessionId} order by number desc limit 1`;
+  return { lastTurn: row?.number ?? 0, ...(row?.language && { language: row.language }) };
 }
 
 export const pricesOf = (prices: string | null): Prices | null =>

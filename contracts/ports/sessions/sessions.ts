@@ -4,6 +4,7 @@
  * becomes `active` when the user is connected, and ends exactly once, whoever ends it and in whichever process.
  */
 import type { SystemVariables } from '../../agents/system-variables.js';
+import type { Language } from '../../speech/languages.js';
 import type { DialOutcome, Direction, PhoneLeg, Voicemail } from '../../phone/phone.js';
 import type { InitOutcome } from './conversation-init.js';
 import type { Prices } from '../../sessions/prices.js';
@@ -272,6 +273,8 @@ export interface RunningSession {
   readonly returned?: boolean;
   /** After a takeover: the number of the last turn in the record. */
   readonly lastTurn?: number;
+  /** The language to which its caller had changed, if another process began it. */
+  readonly language?: Language;
   /** The part of its recording that begins now; absent: the first. */
   readonly part?: number;
   /** The plan of the agent in charge, if the call was handed over. */

@@ -171,6 +171,11 @@ export interface TranscriptionRequest {
   readonly audio: Uint8Array | StoredFile | RawAudio | RawAudioFile;
   readonly model: TranscriptionModel;
   readonly language?: string;
+  /**
+   * Languages that it may be in, where these are several: a recogniser that hears them all is told none, and tells which it was. Without
+   * such a recogniser `language` counts.
+   */
+  readonly languages?: readonly string[];
   /** Whether the time of each word is wanted. */
   readonly words?: boolean;
   /**
@@ -192,7 +197,7 @@ export interface TranscriptionRequest {
 /** Audio that is transcribed while it arrives. */
 export interface ListeningRequest extends Pick<
   TranscriptionRequest,
-  'model' | 'language' | 'terms' | 'uncounted' | 'trace'
+  'model' | 'language' | 'languages' | 'terms' | 'uncounted' | 'trace'
 > {
   /** At `sampleRate` Hz. */
   readonly audio: AsyncIterable<Int16Array>;

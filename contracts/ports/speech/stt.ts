@@ -7,6 +7,8 @@ import type { LanguageCode } from '../../speech/languages.js';
 export interface SttCapabilities {
   /** `any`: the engine accepts every language. */
   readonly languages: readonly LanguageCode[] | 'any';
+  /** Of an engine of several languages that takes speech for another one unless it is told. */
+  readonly wantsLanguage?: boolean | undefined;
   /** Longest piece of one call, in seconds; longer audio is cut by voice activity. */
   readonly maxPieceSeconds: number;
   readonly words: boolean;

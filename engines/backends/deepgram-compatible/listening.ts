@@ -12,13 +12,19 @@ const isTime = (value: unknown): value is number => typeof value === 'number' &&
 
 function hearingOf(frame: PlainObject): readonly Hearing[] {
   const channel = isPlainObject(frame['channel']) ? frame['channel'] : {};
-  const { transcript, words: said } = firstOf(channel['alternatives']);
-  const { text, words = [] } = pieceIn({ text: transcript ?? '', words: writtenWords(said) });
+  const { transcript, words: said, languages } = firstOf(channel['alternatives']);
+  // Of several that are spoken the first is that of most words.
+  const language = Array.isArray(languages) ? (languages as readonly unknown[])[0] : undefined;
+  const {
+    text,
+    words = [],
+    ...told
+  } = pieceIn({ text: transcript ?? '', language, words: writtenWords(said) });
   if (frame['is_final'] !== true) return [{ kind: 'interim', text }];
   if (text === '') return [];
   const start = isTime(frame['start']) ? frame['start'] : 0;
   const end = start + (isTime(frame['duration']) ? frame['duration'] : 0);
-  return [{ kind: 'final', segment: { text, start, end, words } }];
+  return [{ kind: 'final', segment: { text, start, end, words, ...told } }];
 }
 
 const reader: HearingReader = {

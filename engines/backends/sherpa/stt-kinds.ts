@@ -38,6 +38,8 @@ interface Kind {
   /** Files that must be there. */
   readonly files: readonly RegExp[];
   readonly maxPieceSeconds: number;
+  /** Whether it assumes a language that it is not told. */
+  readonly wantsLanguage?: true;
   languages(metadata: Metadata): Languages;
   model(folder: ModelFolder, metadata: Metadata): SherpaModel;
 }
@@ -180,6 +182,7 @@ const KINDS: readonly Kind[] = [
     maxPieceSeconds: 20,
     languages: () => [...CANARY.keys()],
     // Without a language it assumes English.
+    wantsLanguage: true,
     model: (folder) =>
       told(CANARY, true, (language) => ({
         canary: {
@@ -240,9 +243,14 @@ export function describeSherpaStt(folder: ModelFolder, languages?: readonly Lang
     );
   }
   const metadata = kind.types ? folder.metadata(kind.types[0]) : new Map<string, string>();
-  const { maxPieceSeconds } = kind;
+  const { maxPieceSeconds, wantsLanguage } = kind;
   const known = languages ?? folder.toldLanguages ?? kind.languages(metadata);
-  const capabilities = { languages: known, maxPieceSeconds, words: false };
+  const capabilities = {
+    languages: known,
+    maxPieceSeconds,
+    words: false,
+    ...(wantsLanguage && { wantsLanguage }),
+  };
   return {
     description: { name: `${SHERPA}/${folder.name}`, capabilities },
     model: kind.model(folder, metadata),

@@ -23,6 +23,18 @@ export interface Expected {
   readonly terms: readonly Term[];
 }
 
+const ADDRESS = /[^\s@]@[^\s@]+\.\p{L}/u;
+
+/** Whether a text holds an address of mail, or a spelling, where one was asked for; true if none was. */
+export function fits(text: string, { language, asked }: Pick<Expected, 'language' | 'asked'>): boolean {
+  if (!isWrittenLanguage(language)) return true;
+  const words = wordsOf(text);
+  if (asked.has('email')) return ADDRESS.test(textOf(withAddresses(words, language, true)));
+  if (!asked.has('spelling') || asked.has('number')) return true;
+  const spelled = withSpelling(words, language, { isAskedFor: true, isName: asked.has('name') });
+  return spelled.length !== words.length || spelled.some(({ core }, at) => core !== words[at]?.core);
+}
+
 /** Most words of an answer that is a name and nothing else. */
 const MOST_NAME_WORDS = 5;
 

@@ -1,6 +1,7 @@
 /** One call that this process owns: its conversation, and what its session is told of it. */
 import type { Clock } from '../../../contracts/clock.js';
 import type { Log } from '../../../contracts/log.js';
+import type { Language } from '../../../contracts/speech/languages.js';
 import { DEFAULT_TRANSCRIPTION_MODEL } from '../../../contracts/speech/models.js';
 import type { PublishedAgents } from '../../../contracts/ports/agents/agents.js';
 import type { Call } from '../../../contracts/ports/calls/calls.js';
@@ -25,6 +26,7 @@ import { FencedCall } from './fenced-call.js';
 import { Conversation } from '../conversations/conversation.js';
 import type { ConversationParts } from '../conversations/conversation-parts.js';
 import { followsCues } from '../conversations/cues.js';
+import type { SpeakerOf } from '../conversations/hearing/spoken-language.js';
 import { pause } from '../conversations/record.js';
 import { passedMs } from '../conversations/recovery.js';
 import type { SpokenLines } from '../conversations/spoken-lines.js';
@@ -69,6 +71,24 @@ export const voiceOptions = ({
   voice: DEFAULT_VOICES.has(voiceId) ? '' : voiceId,
   likelyLanguage: language,
 });
+
+/** Never rejects: where it cannot be told, the default voice speaks. */
+async function speakerOf(
+  voiceId: string,
+  language: Language,
+  speech: Pick<Speech, 'checkVoice'>,
+  caller: Caller,
+): Promise<SpeakerOf> {
+  const { model } = CALL_SPEECH;
+  const speaks = (voice: string): Promise<boolean> =>
+    speech.checkVoice({ model, voice, language }, caller).then(
+      () => true,
+      () => false,
+    );
+  const { voice } = voiceOptions({ voiceId, language });
+  if (await speaks(voice)) return 'own';
+  return (await speaks('')) ? 'default' : 'nobody';
+}
 
 /** Interval and longest time of attempts to write the end of a session. */
 const AGAIN_MS = 2000;
@@ -163,6 +183,7 @@ export class OwnedCall<Carried extends Carrier = Carrier> {
             substituted: () => log.warn({ session: id }, 'an agent’s voice is gone: the default speaks'),
           };
         },
+        speakerOf: ({ config: { voice } }, spoken) => speakerOf(voice.voice_id, spoken, speech, caller),
         model: (plan) => models.modelOf(plan, { agentId, sessionId: id, endUserId }),
       },
       listening: {

@@ -6,6 +6,7 @@ import type { Excuse } from '../../../actors/agent/events.js';
 import type { AgentSettings } from '../../../actors/agent/settings.js';
 import { takenOver } from '../../../contracts/agents/plan.js';
 import { LIMITS } from '../../../contracts/limits.js';
+import type { Language } from '../../../contracts/speech/languages.js';
 import type { AgentChanges } from '../../../contracts/ports/calls/agent-changes.js';
 import type { PublishedAgents } from '../../../contracts/ports/agents/agents.js';
 import type { ChatModel } from '../../../contracts/ports/chat.js';
@@ -17,6 +18,7 @@ import type {
 import type { TurnListening } from '../../../contracts/ports/speech/turns.js';
 import { apologyIn, excuseIn, goodbyeIn, greetingIn, notUnderstoodIn, warningIn } from './lines.js';
 import type { ListeningSettings } from './listening/listening.js';
+import { languagesOf, type SpeakerOf, spokenIn } from './hearing/spoken-language.js';
 import { reachableFrom } from './tools/reachable.js';
 import { fillerOf, settingsOf } from './settings.js';
 import type { AgentVoice } from './utterance.js';
@@ -32,22 +34,38 @@ export interface AgentInChargeParts {
   /** Whether agents may ask the model for drafts of answers. */
   readonly drafts: boolean;
   voice(plan: SessionPlan): AgentVoice;
+  /** Who speaks that language: the agent's voice, else the default one. Absent: its own does. Never rejects. */
+  speakerOf?(plan: SessionPlan, language: Language): Promise<SpeakerOf>;
   model(plan: SessionPlan): ChatModel;
 }
 
 /** The plan as the client of its call has changed it. */
-export function amended(plan: SessionPlan, { tools, instructions, eagerness }: AgentChanges): SessionPlan {
+export function amended(
+  plan: SessionPlan,
+  { tools, instructions, eagerness, interruptible }: AgentChanges,
+): SessionPlan {
   const { prompt, conversation } = plan.config;
   const config = {
     ...plan.config,
     prompt: { ...prompt, ...(instructions !== undefined && { system_prompt: instructions }) },
-    conversation: { ...conversation, ...(eagerness && { eagerness }) },
+    conversation: {
+      ...conversation,
+      ...(eagerness && { eagerness }),
+      ...(interruptible !== undefined && { interruptible }),
+    },
   };
   return { ...plan, config, ...(tools && { clientTools: tools }) };
 }
 
 export class AgentInCharge {
+  /** As it is configured, in its own language. */
+  #own: SessionPlan;
+  /** In the language of the call. */
   #plan: SessionPlan;
+  /** That the caller has changed to; undefined: none. */
+  #spoken: Language | undefined;
+  /** Who speaks its other languages, as far as that is known. */
+  #speakers = new Map<Language, SpeakerOf>();
   #voice: AgentVoice;
   #model: ChatModel;
   #transfers = 0;
@@ -59,9 +77,12 @@ export class AgentInCharge {
     /** The gateway's detector, if it has a model that listens. */
     private readonly usualDetector?: TurnListening['detector'],
   ) {
-    this.#plan = session.inCharge ?? session.plan;
+    this.#own = session.inCharge ?? session.plan;
+    this.#spoken = session.language;
+    this.#plan = this.#inLanguage();
     this.#voice = parts.voice(this.#plan);
     this.#model = parts.model(this.#plan);
+    this.#askVoice();
   }
 
   get plan(): SessionPlan {
@@ -83,11 +104,16 @@ export class AgentInCharge {
   get listening(): ListeningSettings {
     const { detector } = this.settings;
     const { noise_reduction: reducesNoise } = this.#plan.config.conversation;
-    return { language: this.language, detector, reducesNoise };
+    return { language: this.language, languages: this.languages, detector, reducesNoise };
   }
 
   get language() {
     return this.#plan.config.voice.speaking_language;
+  }
+
+  /** Those in which it hears the user, its own first. */
+  get languages() {
+    return languagesOf(this.#own.config.voice);
   }
 
   get lines() {
@@ -122,7 +148,33 @@ export class AgentInCharge {
   /** Changes what the client may change of it; its instructions end with a hand-over. */
   amend(changes: AgentChanges): void {
     this.#changes = { ...this.#changes, ...changes };
-    this.#plan = amended(this.#plan, this.#changes);
+    this.#own = amended(this.#own, this.#changes);
+    this.#plan = this.#inLanguage();
+  }
+
+  /** The caller has changed to that language: everything that it says is in it from now on. False if no engine speaks it. */
+  speakIn(language: Language): boolean {
+    if (this.#speakers.get(language) === 'nobody') return false;
+    this.#spoken = language;
+    this.#plan = this.#inLanguage();
+    this.#voice = this.parts.voice(this.#plan);
+    return true;
+  }
+
+  /** The plan in the language of the call, if that is one of the agent's. */
+  #inLanguage(): SessionPlan {
+    const { voice } = this.#own.config;
+    const language = this.#spoken;
+    if (language === undefined || !languagesOf(voice).includes(language)) return this.#own;
+    return spokenIn(this.#own, language, this.#speakers.get(language) ?? 'default');
+  }
+
+  /** Asks in advance who speaks its other languages: the caller does not wait for that when they change. */
+  #askVoice(): void {
+    const [, ...others] = this.languages;
+    const speakers = (this.#speakers = new Map<Language, SpeakerOf>());
+    for (const language of others)
+      void this.parts.speakerOf?.(this.#own, language).then((found) => speakers.set(language, found));
   }
 
   /** Lets another agent take over. Resolves to the reason of a refusal, as text for the model; undefined if it took over. */
@@ -142,9 +194,11 @@ export class AgentInCharge {
     this.#transfers += 1;
     const { instructions: _of, ...changes } = this.#changes;
     this.#changes = changes;
-    this.#plan = amended(next, changes);
-    this.#voice = this.parts.voice(next);
-    this.#model = this.parts.model(next);
+    this.#own = amended(next, changes);
+    this.#plan = this.#inLanguage();
+    this.#voice = this.parts.voice(this.#plan);
+    this.#model = this.parts.model(this.#plan);
+    this.#askVoice();
     return undefined;
   }
 }

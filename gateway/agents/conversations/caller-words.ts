@@ -5,6 +5,7 @@
 import type { AgentEvent } from '../../../actors/agent/events.js';
 import type { OwedVoice } from '../../../actors/agent/turns/stretches.js';
 import type { Log } from '../../../contracts/log.js';
+import type { Language } from '../../../contracts/speech/languages.js';
 import type { ConversationParts } from './conversation-parts.js';
 import type { Dialogue } from './dialogue.js';
 import { WrittenWords, type WrittenWordsParts } from './hearing/written-words.js';
@@ -18,6 +19,8 @@ export interface CallerWordsParts extends Pick<ConversationParts, 'clock' | 'lis
   readonly dialogue: Pick<Dialogue, 'userApart' | 'aside' | 'lastSaid'>;
   readonly log: Log;
   readonly note: NoteTurn;
+  /** The user has changed to that language. */
+  spoken(language: Language): void;
   /** What the agent is about to say. */
   ahead(): string;
   /** Whether the call is ending. */
@@ -39,7 +42,12 @@ export class CallerWords {
     this.written = new WrittenWords(parts);
     const recognised = recognising(parts.note);
     const ahead = (): string => parts.ahead();
-    this.listening = new Listening({ ...parts.listening, log, recognised }, clock, ahead, this.#heard);
+    this.listening = new Listening(
+      { ...parts.listening, log, recognised, fits: (text) => this.written.fits(text) },
+      clock,
+      ahead,
+      this.#heard,
+    );
   }
 
   readonly #heard: ListeningEvents = {
@@ -49,7 +57,10 @@ export class CallerWords {
         ...(silentMs !== undefined && { silentMs }),
         ...(over && { over }),
       }),
-    transcript: ({ lost, ...heard }) => {
+    spoken: (language) => this.parts.spoken(language),
+    transcript: ({ lost, language: _known, ...heard }) => {
+      const { language, languages } = this.parts.agent;
+      if (heard.final && languages.length > 1) this.parts.note({ type: 'spokenIn', language });
       if (lost !== undefined) this.parts.unheard(lost);
       const isLost = lost !== undefined && ({ lost: true } as const);
       if (!this.parts.isOver()) this.parts.tell({ type: 'transcript', ...heard, ...isLost });

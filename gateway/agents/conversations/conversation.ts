@@ -10,6 +10,7 @@ import type { AgentEffect, AgentEvent } from '../../../actors/agent/events.js';
 import { type Effects, performed, run, type RunningMachine } from '../../../actors/run.js';
 import { CALL_TIMES } from '../../../contracts/limits/call-times.js';
 import { type Log, withFields } from '../../../contracts/log.js';
+import type { Language } from '../../../contracts/speech/languages.js';
 import type { AgentChanges } from '../../../contracts/ports/calls/agent-changes.js';
 import type { Call, CallEvent } from '../../../contracts/ports/calls/calls.js';
 import type { PinnedAgent } from '../../../contracts/ports/sessions/sessions.js';
@@ -99,7 +100,8 @@ export class Conversation {
     });
     this.#ending = new Ending(this.#forEnding());
     const perform = this.#words.written.performing(this.#turns.performing(performed(this.#effects)));
-    const beginning = beginningOf(session, this.#agent.settings, this.#now());
+    const inCharge = this.#agent.plan;
+    const beginning = beginningOf({ ...session, inCharge }, this.#agent.settings, this.#now());
     this.#machine = this.#turns.noting(run(agentMachine, beginning, clock, perform));
     this.#followed = this.#follow();
   }
@@ -127,6 +129,7 @@ export class Conversation {
       listening: this.parts.listening,
       ahead: () => (this.#job?.aloud ? this.#job.utterance.ahead : ''),
       saying: () => this.#job?.utterance.heard ?? '',
+      spoken: (language) => this.#speakIn(language),
       unheard: (code) => this.#progress.unheard(code),
     };
   }
@@ -256,7 +259,8 @@ export class Conversation {
   #amend(changes: AgentChanges): void {
     this.#agent.amend(changes);
     if (changes.tools) this.#tools.enter(this.#agent.plan);
-    if (changes.eagerness) this.#machine.send({ type: 'replaced', settings: this.#agent.settings });
+    if (changes.eagerness || changes.interruptible !== undefined)
+      this.#machine.send({ type: 'replaced', settings: this.#agent.settings });
   }
 
   readonly #fromClient: ClientEventHandlers = {
@@ -346,6 +350,15 @@ export class Conversation {
     owed: ({ voices }) => this.#words.owe(voices),
     end: ({ reason }) => void this.#ending.close(reason),
   };
+
+  /** The user has changed to that language: whatever the agent says from now on is in it, and so are its lines. */
+  #speakIn(language: Language): void {
+    if (!this.#agent.speakIn(language)) return;
+    this.#listening.attend(this.#agent.listening);
+    this.#speaking.prepareLines();
+    this.#send(AGENT_EVENTS.languageChanged(language));
+    this.#machine.send({ type: 'replaced', settings: this.#agent.settings });
+  }
 
   /** Switches everything to the other agent; the current utterance is finished in the voice that began it. */
   async #handOver({ agentId, name }: PinnedAgent, signal: AbortSignal): Promise<string | undefined> {

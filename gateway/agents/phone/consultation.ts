@@ -80,6 +80,7 @@ export class Consultation implements Streamed, RegisteredCall {
       {
         voice: (active) => this.#voiced(active),
         transcript: ({ span, text, final }) => this.#said(span, text, final),
+        spoken: () => undefined,
         sounded: () => undefined,
         aside: () => undefined,
       },

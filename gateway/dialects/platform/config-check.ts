@@ -182,6 +182,20 @@ const unheard = (language: Language): string =>
   `No speech recognition for "${language}": sessions are refused until there is one, for example by ` +
   `"${commandLine('models', `add ${EARS}`)}" and a restart`;
 
+/** Why the call does not change its language to those that are set. */
+function languagesWarning(
+  { speaking_language: own, languages }: AgentConfig['voice'],
+  { tellsApart }: PlatformParts['languages'],
+): string | undefined {
+  const all = [...new Set([own, ...(languages ?? [])])];
+  if (all.length === 1 || tellsApart(all)) return undefined;
+  const listed = all.map((language) => `"${language}"`).join(', ');
+  return (
+    `No recogniser hears all of ${listed}: calls stay in "${own}" until there is one, for example by ` +
+    `"${commandLine('models', `add ${EARS}`)}" and a restart`
+  );
+}
+
 const MESSAGE = 'conversation.outbound.voicemail.message';
 
 /** Why what an agent is to do about answering machines does not happen, or not as it says. */
@@ -211,6 +225,7 @@ export function warningsOf(
   );
   const warnings = [
     languages.transcribes(language) ? undefined : unheard(language),
+    languagesWarning(voice, languages),
     timezone === '' || isTimezone(timezone) ? undefined : `Unknown time zone "${timezone}"`,
     voicemailWarning(conversation),
     ...optionless.map(({ name }) => `The data field "${name}" has no options to choose from`),

@@ -42,6 +42,8 @@ export interface PlatformParts {
   /** Whether any configured engine recognises the language. */
   readonly languages: {
     transcribes(language: Language): boolean;
+    /** Whether one of them hears all of these, and tells which was spoken. */
+    tellsApart(languages: readonly Language[]): boolean;
   };
   /** Short numbers that calls may be transferred to. */
   readonly shortNumbers: ShortNumbers;

@@ -18,7 +18,7 @@ import { notFound, refuse } from './errors.js';
 import { Page, pageBody, pageRequest, PAGING } from './paging.js';
 import type { PlatformParts } from './parts.js';
 import { bodyFailures, failures, found, type PlatformHandler, type PlatformRow } from './rows.js';
-import { cueWarnings, voiceProblems } from './voice-check.js';
+import { cueWarnings, languageWarnings, voiceProblems } from './voice-check.js';
 
 const checkPublication = checked(Publication);
 
@@ -56,6 +56,7 @@ const publish: PlatformHandler = async (request, parts, { workspaceId }) => {
     ...(await modelWarnings(version, parts.outbound, parts.models)),
     ...variableWarnings(version.config),
     ...(await cueWarnings(version.config.voice, workspaceId, parts.speech)),
+    ...(await languageWarnings(version.config.voice, workspaceId, parts.speech)),
     ...(await toolWarnings(agentIdOf(request), workspaceId, version.number, parts)),
     ...(await transferWarnings(version.config, workspaceId, parts)),
   ];

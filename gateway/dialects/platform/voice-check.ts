@@ -31,6 +31,24 @@ export async function cueWarnings(
     : [`The engine of the voice "${voice}" follows no cues: \`voice.expressive\` has no effect`];
 }
 
+/** Warnings about other languages of the agent's calls that its voice does not speak. Errors: `overloaded`. */
+export async function languageWarnings(
+  { voice_id: voice, speaking_language: own, languages }: AgentConfig['voice'],
+  workspaceId: string,
+  speech: VoiceCheck,
+): Promise<string[]> {
+  const others = [...new Set(languages ?? [])].filter((language) => language !== own);
+  const warnings = others.map(async (language) => {
+    const how = { expressive: false, languages: null, speaking_language: language };
+    const problemOf = (voice_id: string) => voiceProblems({ ...how, voice_id }, workspaceId, speech, []);
+    const [unspoken] = await problemOf('default');
+    if (unspoken) return [`${unspoken.message}: calls do not change to it`];
+    const [other] = await problemOf(voice);
+    return other ? [`${other.message}: the default voice speaks it`] : [];
+  });
+  return (await Promise.all(warnings)).flat();
+}
+
 /** At most one problem, at `loc`. Errors: `overloaded`. */
 export async function voiceProblems(
   { voice_id: voice, speaking_language: language }: AgentConfig['voice'],

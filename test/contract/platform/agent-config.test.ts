@@ -55,6 +55,10 @@ const LEAVES: Readonly<Record<string, Leaf>> = {
   'prompt.first_message_prompt': text(10_000),
   'voice.voice_id': text(256),
   'voice.speaking_language': { ...choice(LANGUAGES), bad: ['pt', 'en-US', 'xx', 5] },
+  'voice.languages': {
+    good: [null, [], ['de'], LANGUAGES],
+    bad: [['pt'], [...LANGUAGES, 'en'], 'de', [null]],
+  },
   'voice.expressive': flag,
   'conversation.max_duration_seconds': { good: [60, 3600], bad: [59, 3601, 60.5, '60'] },
   'conversation.eagerness': choice(['relaxed', 'balanced', 'eager']),
@@ -195,7 +199,7 @@ t.test('an agent begins with the platform’s defaults', async (t) => {
       first_message: 'Hi! Thanks for calling — how can I help you today?',
       first_message_prompt: 'Greet the caller and ask what you can help with.',
     },
-    voice: { voice_id: 'default', speaking_language: 'en', expressive: false },
+    voice: { voice_id: 'default', speaking_language: 'en', languages: null, expressive: false },
     conversation: {
       max_duration_seconds: 1800,
       eagerness: 'balanced',

@@ -37,7 +37,7 @@ t.test('an agent is created as a draft', async (t) => {
   const { voice } = (await call('GET', `${AGENTS}/${configured}/config`)).body;
   t.strictSame(
     voice,
-    { voice_id: 'default', speaking_language: 'fr', expressive: false },
+    { voice_id: 'default', speaking_language: 'fr', languages: null, expressive: false },
     'on top of the defaults',
   );
 });

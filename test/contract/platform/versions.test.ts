@@ -251,6 +251,13 @@ t.test('settings that will not work are reported when a draft is published (deci
       ],
     ],
     [
+      { voice: { speaking_language: 'en', languages: ['en', 'de'] } },
+      [
+        'No recogniser hears all of "en", "de": calls stay in "en" until there is one, ' +
+          'for example by "npm run models -- add whisper-base" and a restart',
+      ],
+    ],
+    [
       {
         prompt: {
           first_message: 'Hello {{caller}} from {{ town }}, {{caller}}!',

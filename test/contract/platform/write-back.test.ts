@@ -150,6 +150,7 @@ const randomConfig = (random: () => number): Json => ({
   voice: {
     voice_id: pick(random, ['', 'default', 'alloy']),
     speaking_language: 'en',
+    languages: pick(random, [null, ['en']]),
     expressive: random() < 0.5,
   },
   conversation: {

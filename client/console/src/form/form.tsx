@@ -51,6 +51,9 @@ export const labelOf = (path: Path): string => {
   return name.charAt(0).toUpperCase() + name.slice(1);
 };
 
+/** The field of a value; that of its list, if it is in one. */
+const fieldOf = (path: Path): string => String(path.findLast((part) => typeof part === 'string') ?? '');
+
 /** A path with `*` for positions in lists. */
 export const patternOf = (path: Path): string =>
   path.map((part) => (typeof part === 'number' ? '*' : part)).join('.');
@@ -177,7 +180,7 @@ const Choice = ({ schema, path, value, change }: NodeProps) => (
           (option) =>
             option !== null && (
               <option key={option} value={option}>
-                {optionName(String(path.at(-1) ?? ''), option)}
+                {optionName(fieldOf(path), option)}
               </option>
             ),
         )}

@@ -4,6 +4,7 @@ type Words = Readonly<Record<string, string>>;
 export const LABELS: Words = {
   amd_enabled: 'Detect answering machines',
   outbound: 'Placed calls',
+  languages: 'Languages of a call',
   llm: 'Language model',
   sip: 'SIP',
   url: 'URL',
@@ -159,6 +160,6 @@ export const helpOf = (field: string, told: string | undefined): string => HELP[
 const LANGUAGE_NAMES = new Intl.DisplayNames('en', { type: 'language' });
 
 export const optionName = (field: string, option: string): string =>
-  field.endsWith('language')
+  /languages?$/.test(field)
     ? (LANGUAGE_NAMES.of(option) ?? option)
     : (OPTIONS[field]?.[option] ?? COMMON[option] ?? option.replaceAll('_', ' '));

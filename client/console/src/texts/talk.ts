@@ -42,6 +42,7 @@ export const talk = {
   them: 'Agent',
   speakers: { user: 'You: ', agent: 'Agent: ', tool: 'Tool: ', error: '' },
   handedOver: (name: string) => `now ${name}`,
+  spokenIn: (language: string) => `now in ${language}`,
   toolStarted: (name: string, input: string) => `${name} ${input}`,
   toolCompleted: (name: string, output: string) => `${name} → ${output}`,
   toolFailed: (name: string, error: string) => `${name} failed: ${error}`,

@@ -5,6 +5,7 @@ import type { SessionRequest } from '../../../src/place.js';
 import type { SoundOptions } from '../../../src/room.js';
 import { AgentSession } from '../../../src/session.js';
 import type { ClientTools } from '../../../src/tools.js';
+import { optionName } from '../form/words.js';
 import { type Line, withLine } from '../parts/lines.js';
 import { type Missing, missingBy } from '../sound/microphone.js';
 import { texts } from '../texts.js';
@@ -59,6 +60,9 @@ function follow(session: AgentSession, change: (to: Change) => void): void {
   session.on('agentResponseDelta', ({ segmentId, text }) => line('agent', text, segmentId));
   session.on('agentResponse', ({ segmentId, text }) => line('agent', text, segmentId));
   session.on('message', ({ role, text }) => change(() => ({ aloud: talk.speakers[role] + text })));
+  session.on('languageChange', ({ language }) =>
+    line('tool', talk.spokenIn(optionName('language', language))),
+  );
   session.on('agentChange', ({ agentName }) => line('tool', talk.handedOver(agentName)));
   session.on('toolCallStarted', ({ toolName, input }) => line('tool', talk.toolStarted(toolName, input)));
   session.on('toolCallCompleted', ({ toolName, output }) =>

@@ -6,6 +6,7 @@ import type { EndReason } from '../../../../actors/agent/events.js';
 import { withoutByteOrderMark } from '../../../../contracts/text/byte-order-mark.js';
 import { isPlainObject, type PlainObject } from '../../../../contracts/schemas/plain-object.js';
 import { LIMITS } from '../../../../contracts/limits.js';
+import type { Language } from '../../../../contracts/speech/languages.js';
 import { firstBytes, wellFormed } from '../../../../contracts/text/text.js';
 import { cutOf, type Turn } from '../../../../contracts/sessions/turns.js';
 
@@ -153,6 +154,8 @@ export const AGENT_EVENTS = {
     interruptedBy: turn.interrupted?.by ?? null,
     answerCut: cutOf(turn),
   }),
+  /** The user speaks another language, and so does the agent from now on. */
+  languageChanged: (language: Language) => ({ type: 'language.changed', language }),
   agentChanged: (agentId: string, agentName: string) => ({ type: 'agent.changed', agentId, agentName }),
   /** A message of the client had no effect. */
   messageDropped: (event: SessionClientEvent['type'], reason: DropReason) => ({

@@ -4,13 +4,13 @@
  */
 import type { AgentEffect } from '../../../../actors/agent/events.js';
 import type { Perform } from '../../../../actors/run.js';
-import { type Term, termsOf, writtenText } from '../../../../engines/text/written/index.js';
+import { fits, type Term, termsOf, writtenText } from '../../../../engines/text/written/index.js';
 import type { AgentInCharge } from '../agent-in-charge.js';
 import type { Dialogue } from '../dialogue.js';
 import { askedIn } from './asked.js';
 
 export interface WrittenWordsParts {
-  readonly agent: Pick<AgentInCharge, 'language' | 'plan'>;
+  readonly agent: Pick<AgentInCharge, 'language' | 'languages' | 'plan'>;
   readonly dialogue: Pick<Dialogue, 'lastSaid'>;
   /** What the user has heard of the agent's present answer; empty if there is none. */
   saying(): string;
@@ -31,6 +31,13 @@ export class WrittenWords {
     const { language } = agent;
     const asked = askedIn(this.parts.saying() || dialogue.lastSaid, language);
     return writtenText(heard, { language, asked, terms: this.#expected });
+  }
+
+  /** Whether the words hold what the agent has asked for, if that is an address or a spelling; true if it is neither. */
+  fits(heard: string): boolean {
+    const { agent, dialogue } = this.parts;
+    const asked = askedIn(this.parts.saying() || dialogue.lastSaid, agent.language);
+    return fits(heard, { language: agent.language, asked });
   }
 
   /** Performs effects with the user's words as they are written; typed ones stay as they are. */

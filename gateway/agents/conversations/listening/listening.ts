@@ -5,6 +5,8 @@
 import type { Clock } from '../../../../contracts/clock.js';
 import type { CallEvent } from '../../../../contracts/ports/calls/calls.js';
 import type { Detector, TurnListening } from '../../../../contracts/ports/speech/turns.js';
+import type { Language } from '../../../../contracts/speech/languages.js';
+import { SpokenLanguage } from '../hearing/spoken-language.js';
 import { EchoFilter } from './echo.js';
 import { SpokenAt } from './spoken-at.js';
 import { TurnSound } from './turn-sound.js';
@@ -17,6 +19,8 @@ export interface ListeningParts extends TurnTranscriptionParts {
 
 export interface ListeningSettings {
   readonly language: string;
+  /** Those in which the user may speak, that one among them; with others the recogniser tells which it was. */
+  readonly languages: readonly string[];
   /** Decides when a turn is over. */
   readonly detector: Detector;
   /** Whether noise is reduced before transcription. */
@@ -30,6 +34,8 @@ export interface ListeningEvents {
   transcript(heard: HeardStretch & { readonly echo?: true }): void;
   /** The probability that the turn ended with that stretch of voice; undefined if unknown. */
   sounded(span: number, probability: number | undefined): void;
+  /** The user has changed to that language; told before the transcript. */
+  spoken(language: Language): void;
   /** Words that are not the user's. */
   aside(text: string, of: 'background' | 'echo'): void;
 }
@@ -38,6 +44,7 @@ export class Listening {
   readonly #transcription: TurnTranscription;
   readonly #echo = new EchoFilter();
   readonly #spoken: SpokenAt;
+  #language = new SpokenLanguage([], '');
   /** Undefined while the tables alone decide. */
   #sound: TurnSound | undefined;
 
@@ -71,8 +78,10 @@ export class Listening {
   }
 
   /** Listens to the user like this from now on. Before the first call the tables decide when a turn is over. */
-  attend({ language, detector, reducesNoise }: ListeningSettings): void {
+  attend({ language, languages, detector, reducesNoise }: ListeningSettings): void {
     this.#transcription.language = language;
+    this.#transcription.languages = languages;
+    this.#language = new SpokenLanguage(languages, language);
     this.#transcription.reducesNoise = reducesNoise;
     const { turns, caller } = this.parts;
     if (detector !== 'tables' && turns) {
@@ -120,6 +129,8 @@ export class Listening {
     const { span, text, final } = heard;
     const isEcho = this.#echo.isEcho(span, text, final, this.ahead());
     if (isEcho && final) this.on.aside(text, 'echo');
+    const changed = isEcho || !final ? undefined : this.#language.heard(text, heard.language);
+    if (changed !== undefined) this.on.spoken(changed);
     this.on.transcript(isEcho ? { span, text: '', final, echo: true } : heard);
   }
 

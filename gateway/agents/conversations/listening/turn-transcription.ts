@@ -8,6 +8,9 @@
  * A recogniser that hears while it is spoken is given the audio as it comes, and tells partial transcripts and that of the stretch itself;
  * where it fails, all of that is made of the audio as it is of others.
  *
+ * Where the agent has asked for an address or a spelling and there is none in the words, the same audio is heard in other forms
+ * (other-hearings.ts), and the first one that holds one counts.
+ *
  * Invariants: a stretch is transcribed to its end once, and reported then, however late; partial transcripts are made one
  * at a time and never reported after their stretch has ended.
  */
@@ -26,6 +29,7 @@ import type {
   WorkedBy,
 } from '../../../../contracts/ports/speech/speech.js';
 import { StretchPart, StretchGroup, type JoinedStretches } from './stretch-group.js';
+import { otherHearings } from './other-hearings.js';
 import { voicedPart } from './voiced-part.js';
 
 export interface TurnTranscriptionParts {
@@ -33,6 +37,8 @@ export interface TurnTranscriptionParts {
   readonly model: TranscriptionModel;
   readonly caller: Caller;
   readonly language: string;
+  /** Whether a final text holds what the user was asked for, as far as that can be told. Absent: it always does. */
+  fits?(text: string): boolean;
   /** Reports the length of the audio of a final transcript, in ms, and who heard it. */
   recognised(ms: number, by: WorkedBy | undefined): void;
   readonly log: Log;
@@ -87,6 +93,8 @@ const isOfPause = (ahead: Ahead, samples: number): boolean => samples - ahead.sa
 /** The words of a stretch that has ended. */
 interface Words {
   readonly text: string;
+  /** In which they are, where the recogniser tells. */
+  readonly language?: string | undefined;
   readonly joins?: number;
 }
 
@@ -98,6 +106,7 @@ interface Ended {
   readonly group: JoinedStretches | undefined;
 }
 
+const NO_WORDS: Words = { text: '' };
 const secondsOf = ({ samples }: Stretch): number => samples / RECOGNITION_RATE;
 
 /** The transcript of a stretch of the user's voice. */
@@ -106,6 +115,8 @@ export interface HeardStretch {
   /** So far; `final`: to its end. */
   readonly text: string;
   readonly final: boolean;
+  /** The language of a final text, where several may be spoken and the recogniser tells it. */
+  readonly language?: string | undefined;
   /** The text is that of all stretches since this one, and replaces theirs. */
   readonly joins?: number;
   /** Code of the error, if it is unknown. */
@@ -134,6 +145,8 @@ export class TurnTranscription {
 
   /** Language of transcriptions from now on. */
   language: string;
+  /** Those that it may be in: of several the recogniser tells which, where one hears them all. */
+  languages: readonly string[] = [];
   reducesNoise = false;
   readonly #standIn: StandIn = {
     failed: (failure) =>
@@ -162,7 +175,8 @@ export class TurnTranscription {
   #listenTo(span: number, before: readonly Uint8Array[]): LiveHearing | undefined {
     if (this.reducesNoise) return undefined;
     const { transcription, model, caller, log } = this.parts;
-    const request = { model, language: this.language, sampleRate: RECOGNITION_RATE, uncounted: true };
+    const { language, languages } = this;
+    const request = { model, language, languages, sampleRate: RECOGNITION_RATE, uncounted: true };
     const on = {
       changed: (text: string) => {
         if (text !== '' && this.#present?.span === span) this.on.user({ span, text, final: false });
@@ -302,35 +316,53 @@ export class TurnTranscription {
   /** The whole transcript: that of its group, or else its own. */
   async #whole(ended: Ended): Promise<Words> {
     const { group, part } = ended;
-    const text = group ? await this.#together(group, ended) : '';
+    const together = group ? await this.#fitting(group, await this.#together(group, ended)) : NO_WORDS;
     // At the end of a call, words before it have been recorded.
-    if (group && !this.#finishes && group.accepts(text)) return { text, joins: group.joins };
-    const alone = await this.#alone(ended);
-    part?.heard(alone);
-    return { text: alone };
+    if (group && !this.#finishes && group.accepts(together.text)) return { ...together, joins: group.joins };
+    const alone = await this.#fitting(ended.stretch, await this.#alone(ended));
+    part?.heard(alone.text);
+    return alone;
+  }
+
+  /** The words, or those of another hearing of the same audio that hold what was asked for. */
+  async #fitting(heard: Pick<Stretch, 'chunks'> | JoinedStretches, words: Words): Promise<Words> {
+    const { fits } = this.parts;
+    if (!fits || this.#finishes || fits(words.text)) return words;
+    for (const audio of otherHearings(heard.chunks)) {
+      const other = await this.#again(audio);
+      if (other.text !== '' && fits(other.text)) return other;
+    }
+    return words;
   }
 
   /** The transcript of the group, which counts as that of the stretch: that made `ahead`, unless it failed or is empty. */
-  async #together(group: JoinedStretches, { stretch, ahead }: Ended): Promise<string> {
+  async #together(group: JoinedStretches, { stretch, ahead }: Ended): Promise<Words> {
     const before = ahead?.joins === group.joins ? await ahead.heard : undefined;
-    const { text, by } = before?.text ? before : await this.#transcribe(group, { uncounted: true });
-    this.#count(secondsOf(stretch), by);
-    return text;
+    const found = before?.text ? before : await this.#transcribe(group, { uncounted: true });
+    this.#count(secondsOf(stretch), found.by);
+    return this.#wordsOf(found);
   }
 
   /**
    * The transcript that was made while it was spoken, or `ahead`, unless it failed or is empty, as a short word may be recognised only at the end; if that is empty,
    * too, that of the voiced part.
    */
-  async #alone({ stretch, ahead, part, group }: Ended): Promise<string> {
+  async #alone({ stretch, ahead, part, group }: Ended): Promise<Words> {
     const { transcription, caller } = this.parts;
     const live = stretch.live && (await stretch.live.whole());
     const before = live ?? (ahead && ahead.joins === undefined ? await ahead.heard : undefined);
     const known = before?.text === '' ? undefined : before;
     if (known && !group) transcription.countUsage(caller, known.duration);
-    const { text, duration, by } = known ?? (await this.#transcribe(stretch, group && { uncounted: true }));
-    if (!group) this.parts.recognised(Math.round(duration * 1000), by);
-    return text === '' && part ? this.#again(part.audio) : text;
+    const found = known ?? (await this.#transcribe(stretch, group && { uncounted: true }));
+    if (!group) this.parts.recognised(Math.round(found.duration * 1000), found.by);
+    return found.text === '' && part ? this.#again(part.audio) : this.#wordsOf(found);
+  }
+
+  /** With their language, if it is one of several that are spoken here. */
+  #wordsOf({ text, language }: Transcript): Words {
+    const isOfSeveral =
+      this.languages.length > 1 && language !== undefined && this.languages.includes(language);
+    return isOfSeveral ? { text, language } : { text };
   }
 
   #count(seconds: number, by: WorkedBy | undefined): void {
@@ -339,9 +371,9 @@ export class TurnTranscription {
   }
 
   /** The words of audio that has counted; empty if the recogniser fails, as it has found none before. */
-  async #again(audio: Uint8Array): Promise<string> {
+  async #again(audio: Uint8Array): Promise<Words> {
     const heard = await this.#transcribe({ chunks: [audio] }, { uncounted: true }).catch(() => undefined);
-    return heard?.text ?? '';
+    return heard ? this.#wordsOf(heard) : NO_WORDS;
   }
 
   #transcribe(
@@ -351,8 +383,8 @@ export class TurnTranscription {
   ): Promise<Transcript> {
     const { transcription, model, caller } = this.parts;
     const audio: RawAudio = { chunks: [...chunks], sampleRate: RECOGNITION_RATE };
-    const { language, reducesNoise } = this;
-    const request = { audio, model, language, reducesNoise, standIn: this.#standIn, ...how };
+    const { language, languages, reducesNoise } = this;
+    const request = { audio, model, language, languages, reducesNoise, standIn: this.#standIn, ...how };
     const { signal: stop } = this.#stop;
     return transcription.transcribe(request, caller, signal ? AbortSignal.any([stop, signal]) : stop);
   }

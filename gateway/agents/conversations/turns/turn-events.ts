@@ -6,6 +6,8 @@ import type { ToldPassage, Turn, Usage } from '../../../../contracts/sessions/tu
 export type TurnNote =
   /** The language model is asked for that job, gives its first token, or has ended. */
   | { readonly type: 'modelAsked'; readonly job: number }
+  /** The language of the call, of which the user has just said something. */
+  | { readonly type: 'spokenIn'; readonly language: string }
   | { readonly type: 'modelBegan'; readonly job: number }
   | { readonly type: 'modelEnded'; readonly job: number; readonly cut?: AnswerCut | undefined }
   /** `ms` of the job have left for the user; `complete`: that is all of it. */

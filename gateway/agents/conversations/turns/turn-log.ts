@@ -80,6 +80,7 @@ export class TurnLog {
     },
     transcript: (event, at) => this.#heard(event, at),
     endOfTurn: (decision) => (this.#speech.decision = decision),
+    spokenIn: ({ language }) => (this.#speech.language = language),
     message: (message, at) => this.#message(message, at),
     closeTurn: (_event, at) => {
       const row = this.#current;

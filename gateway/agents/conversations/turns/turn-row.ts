@@ -28,6 +28,8 @@ export interface UserSpeech {
   wordsAt?: number | undefined;
   words?: string | undefined;
   decision?: EndOfTurn;
+  /** That of the call, where several may be spoken. */
+  language?: string;
 }
 
 interface Request {
@@ -155,7 +157,7 @@ export class TurnRow {
 
   toTurn(epoch: number): Turn {
     const { number, turnId, cause, words, reopened, interrupted, error, draftsDiscarded } = this;
-    const { decision, firstTranscript, lastTranscript } = this.#speech;
+    const { decision, firstTranscript, lastTranscript, language = null } = this.#speech;
     const { answer = NO_ANSWER } = this;
     const { heardMs, complete, held, resumed, drafted, passages } = answer;
     return {
@@ -163,6 +165,7 @@ export class TurnRow {
       turnId,
       cause,
       words,
+      language,
       reopened,
       interrupted,
       error,

@@ -23,7 +23,7 @@ const version = (prompt: AgentConfig['prompt']): RunnableVersion => ({
   config: {
     ...DEFAULT_CONFIG,
     prompt,
-    voice: { voice_id: 'other', speaking_language: 'de', expressive: false },
+    voice: { voice_id: 'other', speaking_language: 'de', languages: null, expressive: false },
   },
   configHash: 'sha256:other',
   tools: [frozen('tool_1', { name: 'Find it' })],

@@ -1,6 +1,6 @@
 /** What callers say as people write it: addresses, spelled names, numbers, expected words; and what must stay as it was heard. */
 import t from '../../../../fixtures/tap.js';
-import { type Asked, termsOf, writtenText } from '../../../../../engines/text/written/index.js';
+import { type Asked, fits, termsOf, writtenText } from '../../../../../engines/text/written/index.js';
 
 interface Case {
   readonly asked?: readonly Asked[];
@@ -93,6 +93,9 @@ t.test('spelled names where a name was asked for', async (t) => {
       ['Juliet Oscar Hotel November', 'John'],
       ['K, A, T, E, are, why, N.', 'Kateryn.'],
       ['My name is K, A, Y, E', 'My name is Kaye'],
+      ['h o ffm a.n', 'Hoffman'],
+      ['Z imm-e-r', 'Zimmer'],
+      ['It is Mr. Brown by e-mail', 'It is Mr. Brown by e-mail'],
     ],
     { asked: ['name'] },
   );
@@ -219,6 +222,17 @@ t.test('yes, no and days where these were asked for', async (t) => {
 t.test('a language without rules, and a text without anything to write, stay as they are', async (t) => {
   all(t, [['ジェーン ドット  ドウ', 'ジェーン ドット  ドウ']], { language: 'ja' });
   all(t, [['Two  spaces, and nothing else.', 'Two  spaces, and nothing else.']]);
+});
+
+t.test('a text holds what was asked for, as far as that can be told', async (t) => {
+  const holds = (text: string, ...asked: Asked[]) => fits(text, { language: 'en', asked: new Set(asked) });
+  t.ok(holds('jane at example dot com', 'email'));
+  t.notOk(holds('Julie Hart, Selma, dot, knit.', 'email'));
+  t.ok(holds('B, r, o, w, n, e.', 'name', 'spelling'));
+  t.notOk(holds('We are our WNE.', 'name', 'spelling'));
+  t.ok(holds('My name is Brown.', 'name'), 'a name need not be spelled');
+  t.ok(holds('four five six', 'spelling', 'number'));
+  t.ok(fits('ジェーン', { language: 'ja', asked: new Set(['email']) }), 'no rules');
 });
 
 t.test('no letter and no figure appears that was not heard', async (t) => {

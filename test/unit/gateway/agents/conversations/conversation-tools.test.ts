@@ -128,7 +128,7 @@ t.test(
   async (t) => {
     const next = published('shop', {
       prompt: { ...DEFAULT_CONFIG.prompt, system_prompt: 'You run the shop of {{caller}}.' },
-      voice: { voice_id: 'v2', speaking_language: 'de', expressive: false },
+      voice: { voice_id: 'v2', speaking_language: 'de', languages: null, expressive: false },
       tools: { ...DEFAULT_CONFIG.tools, system_tools: { hang_up_call: true, send_digits: false } },
     });
     const requests: ChatRequest[] = [];
@@ -224,8 +224,12 @@ t.test('of two hand-overs in one step the first one counts', async (t) => {
     yield { kind: 'calls', calls };
   };
   const agents = {
-    shop: published('shop', { voice: { voice_id: 'v1', speaking_language: 'en', expressive: false } }),
-    office: published('office', { voice: { voice_id: 'v2', speaking_language: 'en', expressive: false } }),
+    shop: published('shop', {
+      voice: { voice_id: 'v1', speaking_language: 'en', languages: null, expressive: false },
+    }),
+    office: published('office', {
+      voice: { voice_id: 'v2', speaking_language: 'en', languages: null, expressive: false },
+    }),
   };
   const hosted = joined(t, { answer: inTurn(answer, saying('Here is the shop.')), agents });
   await hosted.type('Tea please', 6);

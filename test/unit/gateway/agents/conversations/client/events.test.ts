@@ -51,6 +51,7 @@ const MESSAGES: {
     ],
   ],
   agentChanged: [AGENT_EVENTS.agentChanged('a', 'Ada'), ['agentChange', { agentId: 'a', agentName: 'Ada' }]],
+  languageChanged: [AGENT_EVENTS.languageChanged('de'), ['languageChange', { language: 'de' }]],
   messageDropped: [
     AGENT_EVENTS.messageDropped('user.message', 'too_long'),
     ['messageDropped', { event: 'user.message', reason: 'too_long' }],

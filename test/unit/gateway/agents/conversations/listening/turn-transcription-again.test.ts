@@ -104,3 +104,46 @@ t.test('nobody is asked again for a voice in the background, or in words that ar
   await turn();
   t.equal(asked.length, 2);
 });
+
+t.test(
+  'where the words do not hold what was asked for, other hearings of the same voice are tried',
+  async (t) => {
+    for (const [answers, told] of [
+      [['Maybe.', 'K, a, y, e.'], 'K, a, y, e.'],
+      [['Maybe.', 'Or.', 'K, a, y, e.'], 'K, a, y, e.'],
+      [['Maybe.', 'Or.', 'Not.'], 'Maybe.'],
+      [['K, a, y, e.'], 'K, a, y, e.'],
+    ] as const) {
+      const { transcriber, asked, transcripts, counted, speak, voice } = listening(undefined, (text) =>
+        text.startsWith('K'),
+      );
+      transcriber.begin(1);
+      speak(500);
+      voice(1800);
+      speak(500);
+      void transcriber.transcribe(1);
+      const finals = () => asked.filter(({ request }) => !request.interim);
+      for (const [at, text] of answers.entries()) {
+        finals()[at]?.answer(text);
+        await turn();
+        await turn();
+      }
+      t.same(transcripts, [[1, told, true]]);
+      t.equal(finals().length, answers.length);
+      t.same(counted, [], 'only the first counts');
+      const [whole, quick] = finals().map((each) => msOf(each));
+      if (quick !== undefined)
+        t.ok(Math.abs(quick - (whole ?? 0) / 1.125) < 2, 'the second is an eighth faster');
+    }
+  },
+);
+
+t.test('a voice too short for a spelling is heard once', async (t) => {
+  const { transcriber, asked, transcripts, voice } = listening(undefined, () => false);
+  transcriber.begin(1);
+  voice(400);
+  void transcriber.transcribe(1);
+  asked[0]?.answer('No.');
+  await turn();
+  t.same(transcripts, [[1, 'No.', true]]);
+});
