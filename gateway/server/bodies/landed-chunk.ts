@@ -11,7 +11,7 @@ import type { KeptPart } from '../memory/kept-memory.js';
 const LANDED_BYTES = 4 * 1024;
 
 /** Large bodies come together: what one has landed in is kept for the next, and not for long. */
-const KEPT_MS = 5000;
+const KEPT_MS = 1000;
 
 /** A part of a body in a kept block, until `leave` is called, once. */
 export class LandedChunk {

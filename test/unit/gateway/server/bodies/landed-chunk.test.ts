@@ -9,7 +9,7 @@ import { SimulatedClock } from '../../../../fixtures/clock.js';
 const KiB = 1024;
 const MiB = 1024 * KiB;
 const READ = 512 * KiB;
-const KEPT_MS = 5000;
+const KEPT_MS = 1000;
 
 const bytesOf = (size: number): ArrayBuffer => randomFillSync(new Uint8Array(size)).buffer;
 
