@@ -17,7 +17,8 @@ import { JOB_PLACES } from '../../../contracts/limits/job-places.js';
 import { LIMITS } from '../../../contracts/limits.js';
 import { PIECE_BYTES, UNBOUNDED_SHARE } from '../../../contracts/ports/accounts/memory.js';
 import { MOST_HOST } from '../../../gateway/outbound/guard.js';
-import { CONTRACT, KiB, MiB, MINUTE, ONLINE, SECOND } from '../../fixtures/contract-numbers.js';
+import { CONTRACT, ONLINE } from '../../fixtures/contract-numbers.js';
+import { KiB, MiB, MINUTE, SECOND } from '../../fixtures/contract-numbers/units.js';
 import { exactly } from '../../fixtures/exactly.js';
 
 const number = (value: number): string => value.toLocaleString('en-US');
