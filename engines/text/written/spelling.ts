@@ -25,6 +25,8 @@ const SENTENCE_END = /[?!:;]/u;
 const LETTER = /^\p{L}$/u;
 /** "K-A-T-H", "K.A.T.H": letters that the recogniser has joined itself. */
 const JOINED = /^\p{L}(?:[-.–]\p{L}){2,}$/u;
+/** "ffm": letters in a row that are no word, as nobody could say it. */
+const UNSPEAKABLE = /^[^\P{L}aeiouyäöüáéíóúàâêèîôûœ]{2,4}$/u;
 const FIGURES = /^\p{Nd}{1,4}$/u;
 
 /** Words of one letter, of which a few in a row are no spelling. */
@@ -131,8 +133,18 @@ class SpellingReader {
     const said = plain(word);
     if (LETTER.test(word.core)) return this.#spelled(said, at, 1, 'written');
     if (JOINED.test(word.core)) return this.#spelled(said.replace(/\P{L}/gu, ''), at, 1, 'written');
+    if (this.isAskedFor && this.#isRunTogether(said))
+      return this.#spelled(said.replace(/\P{L}/gu, ''), at, 1, 'written');
     if (this.isAskedFor && FIGURES.test(word.core)) return this.#spelled(said, at, 1, 'written');
     return this.isAskedFor ? this.#wordAt(at, said) : undefined;
+  }
+
+  /** "imm-e-r", "ffm": some of the letters that the recogniser has written together. */
+  #isRunTogether(said: string): boolean {
+    const parts = said.split(/[-.–]/u);
+    const single = parts.filter((part) => LETTER.test(part)).length;
+    if (parts.length === 1) return UNSPEAKABLE.test(said);
+    return single * 2 >= parts.length && parts.every((part) => /^\p{L}{1,3}$/u.test(part));
   }
 
   /** A word that stands for a letter. */

@@ -93,6 +93,9 @@ t.test('spelled names where a name was asked for', async (t) => {
       ['Juliet Oscar Hotel November', 'John'],
       ['K, A, T, E, are, why, N.', 'Kateryn.'],
       ['My name is K, A, Y, E', 'My name is Kaye'],
+      ['h o ffm a.n', 'Hoffman'],
+      ['Z imm-e-r', 'Zimmer'],
+      ['It is Mr. Brown by e-mail', 'It is Mr. Brown by e-mail'],
     ],
     { asked: ['name'] },
   );
